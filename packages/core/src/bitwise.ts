@@ -6,4 +6,4 @@ export {
   bitwiseOr,
   bitwiseRightShift as rightShift,
   bitwiseXor,
-} from './ops/logic.ts';
+} from './ops/elementwise/logic.ts';

@@ -2,19 +2,19 @@
 // hunting bugs.
 
 import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
-import type { IntegerLike, IntegersLike } from './argument-kinds.ts';
-import * as kind from './argument-kinds.ts';
-import { defineFunction, type NamedFunction } from './arguments.ts';
-import { shown } from './checks.ts';
-import { context, type TapeObserver } from './context.ts';
-import { type TensorLike, toOwnTensor, toTensor } from './convert.ts';
-import { isFloating, isInteger } from './dtypes.ts';
-import { atRunTime, type HostFunction } from './host.ts';
-import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
-import { uniform } from './samples.ts';
-import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shape.ts';
-import { aliasTensor, hostValues, Tensor } from './tensor.ts';
-import { Variable } from './variable.ts';
+import type { IntegerLike, IntegersLike } from './arguments/argument-kinds.ts';
+import * as kind from './arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from './arguments/arguments.ts';
+import { shown } from './arguments/checks.ts';
+import { context, type TapeObserver } from './dispatch/context.ts';
+import { atRunTime, type HostFunction } from './dispatch/host.ts';
+import { type Attrs, defineOp, execute1, type Op, pair } from './dispatch/op.ts';
+import { uniform } from './dispatch/samples.ts';
+import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shapes/shape.ts';
+import { type TensorLike, toOwnTensor, toTensor } from './tensor/convert.ts';
+import { isFloating, isInteger } from './tensor/dtypes.ts';
+import { aliasTensor, hostValues, Tensor } from './tensor/tensor.ts';
+import { Variable } from './tensor/variable.ts';
 
 type Value = number | bigint | string;
 

@@ -17,12 +17,11 @@ export {
   UnavailableError,
   UnimplementedError,
 } from '@eagre/backend';
-export type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from './argument-kinds.ts';
-export type { Arguments, NamedFunction } from './arguments.ts';
+export type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from './arguments/argument-kinds.ts';
+export type { Arguments, NamedFunction } from './arguments/arguments.ts';
+export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './arguments/custom-names.ts';
+export * from './arguments/names.ts';
 export * as bitwise from './bitwise.ts';
-export { constant } from './constant.ts';
-export type { NDArrayLike, TensorLike } from './convert.ts';
-export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './custom-names.ts';
 export * as debugging from './debugging.ts';
 export {
   type DeviceType,
@@ -42,38 +41,39 @@ export {
   setSynchronousExecution,
   syncDevices,
   withBackend,
-} from './device.ts';
-export * from './dtype-names.ts';
-export { type HostFunction, type HostOutput, hostFunction } from './host.ts';
+} from './dispatch/device.ts';
+export { type HostFunction, type HostOutput, hostFunction } from './dispatch/host.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
-export { Module, type ModuleOptions } from './module.ts';
-export * from './names.ts';
-export * from './ops/activation.ts';
-export * from './ops/array.ts';
-export * from './ops/clip.ts';
-export * from './ops/creation.ts';
-export * from './ops/einsum.ts';
-export * from './ops/join.ts';
-export * from './ops/linalg.ts';
-export * from './ops/math.ts';
-export * as nn from './ops/nn.ts';
-export * from './ops/reduce.ts';
-export { type PrintOptions, print, type TextStream } from './print.ts';
-export { promote } from './promote.ts';
-export * as random from './random.ts';
-export { keep, nameScope, scope } from './scope.ts';
-export type { Axis, PartialShape, Shape } from './shape.ts';
-export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
-export { convertToTensor, isTensor, newaxis, rank, size } from './tensors.ts';
+export { Module, type ModuleOptions } from './module/module.ts';
+export * from './ops/array/array.ts';
+export * from './ops/array/creation.ts';
+export * from './ops/array/join.ts';
+export * from './ops/elementwise/activation.ts';
+export * from './ops/elementwise/clip.ts';
+export * from './ops/elementwise/math.ts';
+export * from './ops/linalg/einsum.ts';
+export * from './ops/linalg/linalg.ts';
+export * as nn from './ops/nn/nn.ts';
+export * from './ops/reduce/reduce.ts';
+export * as random from './random/random.ts';
+export { keep, nameScope, scope } from './scopes/scope.ts';
+export type { Axis, PartialShape, Shape } from './shapes/shape.ts';
+export { constant } from './tensor/constant.ts';
+export type { NDArrayLike, TensorLike } from './tensor/convert.ts';
+export * from './tensor/dtype-names.ts';
+export { type PrintOptions, print, type TextStream } from './tensor/print.ts';
+export { promote } from './tensor/promote.ts';
+export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor/tensor.ts';
+export { convertToTensor, isTensor, newaxis, rank, size } from './tensor/tensors.ts';
+export { Variable, type VariableOptions } from './tensor/variable.ts';
 export * as nest from './tree/nest.ts';
-export { Variable, type VariableOptions } from './variable.ts';
 
-import './install.ts';
+import './dispatch/install.ts';
 
 export type {
   Trackable,
   TrackableAttribute,
   TrackableSlot,
   TrackableView,
-} from './trackable.ts';
+} from './module/trackable.ts';

@@ -1,8 +1,7 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
 
-export { ambient, keepingAmbient, notAtRest, standingAlone } from './ambient.ts';
-export type { IntegerLike, IntegersLike, ShapeLike } from './argument-kinds.ts';
-export * as kind from './argument-kinds.ts';
+export type { IntegerLike, IntegersLike, ShapeLike } from './arguments/argument-kinds.ts';
+export * as kind from './arguments/argument-kinds.ts';
 export {
   type Arguments,
   type Declared,
@@ -15,8 +14,8 @@ export {
   type MethodArguments,
   type NamedFunction,
   nameFunctions,
-} from './arguments.ts';
-export { Callable, callable, showFields } from './callable.ts';
+} from './arguments/arguments.ts';
+export { Callable, callable, showFields } from './arguments/callable.ts';
 export {
   checkCount,
   checkFunction,
@@ -27,14 +26,51 @@ export {
   checkPath,
   checkText,
   shown,
-} from './checks.ts';
+} from './arguments/checks.ts';
 export {
   argumentsOf,
   type Parameters,
   parametersOf,
   takesArguments,
   withoutUnused,
-} from './class-arguments.ts';
+} from './arguments/class-arguments.ts';
+export {
+  customClass,
+  customObject,
+  customObjects,
+  enterCustomObjects,
+  type RegisterOptions,
+  registeredName,
+  registerKerasSerializable,
+} from './arguments/custom-names.ts';
+export { checkOptionNames, nearestName, type OptionNames, unknownName } from './arguments/option-names.ts';
+export { isPlain, unseen } from './arguments/plain.ts';
+export { isRefusedPromise } from './arguments/promises.ts';
+export {
+  anyOption,
+  configOf,
+  flagOption,
+  integerOption,
+  nameOption,
+  numberOption,
+  type Option,
+  optionsFrom,
+  orNull,
+  type Schema,
+  type SerializedObject,
+  serializedObject,
+  setOptions,
+  takesOptions,
+  valuesOf,
+} from './arguments/schema.ts';
+export {
+  classOf,
+  type Deserialize,
+  defineDeserialize,
+  defineSerialize,
+  type Serialized,
+} from './arguments/serialized.ts';
+export { ambient, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export {
   type Context,
   context,
@@ -51,27 +87,10 @@ export {
   type Tracer,
   within,
   withoutTapes,
-} from './context.ts';
-export { advice, isSharedScalar, toOwnTensor, toTensor } from './convert.ts';
-export {
-  customClass,
-  customObject,
-  customObjects,
-  enterCustomObjects,
-  type RegisterOptions,
-  registeredName,
-  registerKerasSerializable,
-} from './custom-names.ts';
-export { threads } from './device.ts';
-export { type Draw, type DrawSource, drawWords, isDrawSource, writeDraw } from './draws.ts';
-export { findDropped, whenDropped } from './dropped.ts';
-export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
-export { roundingTo, showInConsole } from './format.ts';
-export { atRunTime, callHost } from './host.ts';
-export { methodNames } from './install.ts';
-export { checkListSize } from './list-size.ts';
-export { camelCaseKeys, snakeCase } from './module.ts';
-export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './no-value.ts';
+} from './dispatch/context.ts';
+export { threads } from './dispatch/device.ts';
+export { atRunTime, callHost } from './dispatch/host.ts';
+export { methodNames } from './dispatch/install.ts';
 export {
   type Attrs,
   defineBinary,
@@ -93,44 +112,30 @@ export {
   sumTo,
   tell,
   transfer,
-} from './op.ts';
-export { causalMask } from './ops/attention.ts';
-export { fusedConv2d } from './ops/conv.ts';
-export { getRow, setRow } from './ops/list.ts';
-export { fusedMatMul } from './ops/products.ts';
-export { runGru, runLstm } from './ops/rnn.ts';
-export { checkOptionNames, nearestName, type OptionNames, unknownName } from './option-names.ts';
-export { isPlain, unseen } from './plain.ts';
-export { isRefusedPromise } from './promises.ts';
-export { RecentMap } from './recent-map.ts';
-export { type RowLoop, rowLoop } from './row-loop.ts';
-export type { Sample, SampleInput } from './samples.ts';
+} from './dispatch/op.ts';
+export { RecentMap } from './dispatch/recent-map.ts';
+export { type RowLoop, rowLoop } from './dispatch/row-loop.ts';
+export type { Sample, SampleInput } from './dispatch/samples.ts';
 export {
-  anyOption,
-  configOf,
-  flagOption,
-  integerOption,
-  nameOption,
-  numberOption,
-  type Option,
-  optionsFrom,
-  orNull,
-  type Schema,
-  type SerializedObject,
-  serializedObject,
-  setOptions,
-  takesOptions,
-  valuesOf,
-} from './schema.ts';
-export { forEachTensor, inScope, isKept, outsideScopes } from './scope.ts';
-export { seeds } from './seeds.ts';
-export {
-  classOf,
-  type Deserialize,
-  defineDeserialize,
-  defineSerialize,
-  type Serialized,
-} from './serialized.ts';
+  knownTensor,
+  type Sink,
+  type SymbolicDraw,
+  symbolic,
+  symbolically,
+  symbolicTensor,
+} from './dispatch/symbolic.ts';
+export { camelCaseKeys, snakeCase } from './module/module.ts';
+export { getRow, setRow } from './ops/array/list.ts';
+export { fusedMatMul } from './ops/linalg/products.ts';
+export { causalMask } from './ops/nn/attention.ts';
+export { fusedConv2d } from './ops/nn/conv.ts';
+export { runGru, runLstm } from './ops/nn/rnn.ts';
+export { type Draw, type DrawSource, drawWords, isDrawSource, writeDraw } from './random/draws.ts';
+export { seeds } from './random/seeds.ts';
+export { findDropped, whenDropped } from './scopes/dropped.ts';
+export { forEachTensor, inScope, isKept, outsideScopes } from './scopes/scope.ts';
+export * from './shapes/dim.ts';
+export * from './shapes/dims.ts';
 export {
   broadcastDims,
   broadcastShapes,
@@ -145,19 +150,22 @@ export {
   sameShape,
   showShape,
   sizeOf,
-} from './shape.ts';
-export * from './shapes/dim.ts';
-export * from './shapes/dims.ts';
+} from './shapes/shape.ts';
 export * from './shapes/shape-env.ts';
-export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './sizes.ts';
+export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
+export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';
+export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './tensor/dtypes.ts';
+export { roundingTo, showInConsole } from './tensor/format.ts';
+export { checkListSize } from './tensor/list-size.ts';
+export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';
 export {
-  knownTensor,
-  type Sink,
-  type SymbolicDraw,
-  symbolic,
-  symbolically,
-  symbolicTensor,
-} from './symbolic.ts';
-export { aliasTensor, emptyTensor, hostValues, setValues, spaceOf, uploaded, viewOf } from './tensor.ts';
+  aliasTensor,
+  emptyTensor,
+  hostValues,
+  setValues,
+  spaceOf,
+  uploaded,
+  viewOf,
+} from './tensor/tensor.ts';
+export { copyBytes, own } from './tensor/variable.ts';
 export * as tree from './tree/tree.ts';
-export { copyBytes, own } from './variable.ts';

@@ -1,9 +1,16 @@
 /** `tf.math`: element-wise functions, logic, reductions, scans, the largest values. */
-export * from './names.ts';
-export { logSigmoid, logSoftmax, sigmoid, softmax, softplus, softsign } from './ops/activation.ts';
-export { invertPermutation, unsortedSegmentSum } from './ops/array.ts';
-export { addN, addN as accumulateN } from './ops/join.ts';
-export * from './ops/math.ts';
-export { inTopK } from './ops/nn.ts';
-export { topK } from './ops/order.ts';
-export * from './ops/reduce.ts';
+export * from './arguments/names.ts';
+export { invertPermutation, unsortedSegmentSum } from './ops/array/array.ts';
+export { addN, addN as accumulateN } from './ops/array/join.ts';
+export { topK } from './ops/array/order.ts';
+export {
+  logSigmoid,
+  logSoftmax,
+  sigmoid,
+  softmax,
+  softplus,
+  softsign,
+} from './ops/elementwise/activation.ts';
+export * from './ops/elementwise/math.ts';
+export { inTopK } from './ops/nn/nn.ts';
+export * from './ops/reduce/reduce.ts';

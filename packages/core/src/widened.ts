@@ -9,9 +9,9 @@ import {
   placedKernel,
   type TensorRef,
 } from '@eagre/backend';
+import { symbolic } from './dispatch/symbolic.ts';
 import { sizeOfDims } from './shapes/dims.ts';
-import { symbolic } from './symbolic.ts';
-import { emptyTensor, type Tensor } from './tensor.ts';
+import { emptyTensor, type Tensor } from './tensor/tensor.ts';
 
 const casts = new WeakMap<Backend, Map<string, Kernel>>();
 

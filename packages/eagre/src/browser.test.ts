@@ -31,7 +31,7 @@ test('a bundle for browsers needs nothing of Node, no parser and no build tool',
   });
   // Those that `browser` takes out stay there by name.
   const inputs = Object.keys(metafile.inputs).filter((file) => !file.startsWith('(disabled)'));
-  expect(inputs.some((file) => file.endsWith('packages/core/src/tensor.ts'))).toBe(true);
+  expect(inputs.some((file) => file.endsWith('packages/core/src/tensor/tensor.ts'))).toBe(true);
   expect(inputs.filter((file) => /oxc|unplugin|node-hooks|\/tar\/|cli-progress\/lib/.test(file))).toEqual([]);
   expect(outputFiles.some(({ text }) => /\bfrom\s*"node:|\bimport\s*"node:/.test(text))).toBe(false);
   // Every program pays for these, on each start: others are imported when they are needed.

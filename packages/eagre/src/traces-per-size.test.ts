@@ -54,10 +54,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** The file of ours that asked: `core/src/ops/slicing.ts`. */
+/** The file of ours that asked: `core/src/ops/array/slicing.ts`. */
 function fileOf(stack: string): string {
   const files = stack.split('\n').flatMap((line) => /packages\/(\S+?\.ts):/.exec(line)?.[1] ?? []);
-  return files.find((file) => !file.startsWith('core/src/shapes/') && file !== 'core/src/shape.ts') ?? '?';
+  return (
+    files.find((file) => !file.startsWith('core/src/shapes/') && file !== 'core/src/shapes/shape.ts') ?? '?'
+  );
 }
 
 // ---- one function for all sizes

@@ -1,8 +1,6 @@
 /** `tf.function` and what it is made of; graphs and sessions. */
 export { type GraphCallable, graphCallable, type MakeGraphCallable } from './compat/graph-callable.ts';
 export * as compat from './compat/index.ts';
-export { ConcreteFunction } from './concrete.ts';
-export { ConcreteCall } from './concrete-call.ts';
 export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
 export {
   foldl,
@@ -16,14 +14,8 @@ export {
 export type { Tensors, TensorsOf, Values } from './control/nest.ts';
 export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
 export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
-export {
-  autographIterate,
-  conversion,
-  enterConversion,
-  leaveConversion,
-  withConversion,
-  withConversionAllowed,
-} from './conversion.ts';
+export { ConcreteFunction } from './function/atomic-function.ts';
+export { ConcreteCall } from './function/concrete-function.ts';
 export {
   type EachArgumentNeedsATypeOrADefaultValue,
   type FunctionOptions,
@@ -31,10 +23,8 @@ export {
   runFunctionsEagerly,
   type TracedFunction,
   tfFunction,
-} from './function.ts';
-export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './graph.ts';
-export type { GraphDefOptions } from './graph-def.ts';
-export type { GraphStatistics } from './graph-statistics.ts';
+} from './function/function.ts';
+export type { GraphStatistics } from './inspect/graph-statistics.ts';
 export {
   type GraphSink,
   type GraphTrace,
@@ -44,6 +34,16 @@ export {
   traceExport,
   traceOff,
   traceOn,
-} from './graph-trace.ts';
-export { Profile, type ProfileOptions, type ProfileRow } from './profile.ts';
-export { type Signature, TensorSpec } from './tensor-spec.ts';
+} from './inspect/graph-trace.ts';
+export { Profile, type ProfileOptions, type ProfileRow } from './inspect/profile.ts';
+export type { GraphDefOptions } from './interchange/graph-def.ts';
+export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
+export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
+export {
+  autographIterate,
+  conversion,
+  enterConversion,
+  leaveConversion,
+  withConversion,
+  withConversionAllowed,
+} from './tracing/conversion.ts';

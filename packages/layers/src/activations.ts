@@ -29,9 +29,9 @@ import {
   toTensor,
   unknownName,
 } from '@eagre/core/internal';
-import { functionOf } from './keras-object.ts';
-import { deserializeLayer } from './serialization.ts';
-import { show } from './show.ts';
+import { show } from './layer/show.ts';
+import { functionOf } from './saving/keras-object.ts';
+import { deserializeLayer } from './saving/serialization.ts';
 
 /** A function of a tensor. */
 export type Activation = (x: Tensor) => Tensor;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { InvalidArgumentError, ones, type Tensor, type Variable } from '@eagre/core';
 import { afterAll, expect, test } from 'vitest';
 import { Callback, History, LambdaCallback, ProgressBar } from './callbacks/index.ts';
-import { Layer } from './layer.ts';
+import { Layer } from './layer/layer.ts';
 import { Dense, LSTM } from './layers/index.ts';
-import { Sequential } from './sequential.ts';
+import { Sequential } from './models/sequential.ts';
 import { toCategorical } from './to-categorical.ts';
 
 const refused = (message: string, call: () => unknown): void => {

@@ -10,8 +10,8 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { markOurs } from './ours.ts';
+import { ClassNames, KerasObject, maker, type SerializedObject } from './saving/keras-object.ts';
 
 /** Brings a weight back into a permitted set after each update. */
 export type ConstraintFunction = (weight: Tensor) => Tensor;

@@ -1,31 +1,42 @@
 /** Layers, models and their training. */
 import * as layers from './layers/index.ts';
-import { Model } from './model.ts';
-import { Operation } from './operations.ts';
-import { Sequential } from './sequential.ts';
-import { registerLayerClasses } from './serialization.ts';
+import { Model } from './models/model.ts';
+import { Operation } from './models/operations.ts';
+import { Sequential } from './models/sequential.ts';
+import { registerLayerClasses } from './saving/serialization.ts';
 
 export * as activations from './activations.ts';
-export type { Tensors } from './batch-tensors.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
-export { type CloneOptions, cloneModel, modelFromJSON } from './cloning.ts';
-export type { CompileOptions, StepLogs } from './compile.ts';
 export * as constraints from './constraints.ts';
-export type { Batch, BatchSource, FitData, Inputs } from './data-adapter.ts';
-export { Input, type InputOptions } from './functional.ts';
-export * as initializers from './initializers.ts';
-export { KerasTensor } from './keras-tensor.ts';
-export { type CallOptions, Layer, type LayerOptions, type NamedWeight, type WeightOptions } from './layer.ts';
-export type { ModelOptions } from './model.ts';
-export { clearSession } from './naming.ts';
-export type { TestOnBatchOptions, TrainOnBatchOptions } from './on-batch.ts';
-export { ops } from './operations.ts';
+export * as initializers from './initializers/initializers.ts';
+export type { Tensors } from './layer/batch-tensors.ts';
+export {
+  type CallOptions,
+  Layer,
+  type LayerOptions,
+  type NamedWeight,
+  type WeightOptions,
+} from './layer/layer.ts';
+export { clearSession } from './layer/naming.ts';
+export { type CloneOptions, cloneModel, modelFromJSON } from './models/cloning.ts';
+export { Input, type InputOptions } from './models/functional.ts';
+export { KerasTensor } from './models/keras-tensor.ts';
+export type { ModelOptions } from './models/model.ts';
+export { ops } from './models/operations.ts';
+export type { SummaryOptions } from './models/summary.ts';
 export * as regularizers from './regularizers.ts';
-export type { LossArguments } from './steps.ts';
-export type { SummaryOptions } from './summary.ts';
 export { toCategorical } from './to-categorical.ts';
-export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training-options.ts';
+export type { CompileOptions, StepLogs } from './trainers/compile.ts';
+export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';
+export type { TestOnBatchOptions, TrainOnBatchOptions } from './trainers/on-batch.ts';
+export type { LossArguments } from './trainers/steps.ts';
+export type {
+  EvaluateOptions,
+  FitOptions,
+  PredictOptions,
+  ValidationData,
+} from './trainers/training-options.ts';
 export { layers, Model, Sequential };
 
 registerLayerClasses({ ...layers, Model, Functional: Model, Sequential, Operation });

@@ -5,10 +5,10 @@ import { losses } from '@eagre/metrics';
 import { Adam } from '@eagre/optimizers';
 import { expect, test } from 'vitest';
 import { Callback } from './callbacks/index.ts';
-import { Layer } from './layer.ts';
+import { Layer } from './layer/layer.ts';
 import { BatchNormalization, Conv2D, Dense, Dropout, Flatten, MaxPooling2D } from './layers/index.ts';
-import type { Model } from './model.ts';
-import { Sequential } from './sequential.ts';
+import type { Model } from './models/model.ts';
+import { Sequential } from './models/sequential.ts';
 
 /** Bytes that are held once everything that can be collected is. */
 async function held(): Promise<number> {

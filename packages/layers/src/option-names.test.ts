@@ -4,17 +4,17 @@ import { registerKerasSerializable } from '@eagre/core/internal';
 import { losses, metrics } from '@eagre/metrics';
 import { get as getOptimizer, SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
-import type { CompileOptions } from './compile.ts';
 import * as constraints from './constraints.ts';
-import { Input } from './functional.ts';
-import * as initializers from './initializers.ts';
-import type { KerasTensor } from './keras-tensor.ts';
-import { Layer } from './layer.ts';
+import * as initializers from './initializers/initializers.ts';
+import { Layer } from './layer/layer.ts';
 import * as layers from './layers/index.ts';
 import { Dense } from './layers/index.ts';
-import { Model } from './model.ts';
+import { Input } from './models/functional.ts';
+import type { KerasTensor } from './models/keras-tensor.ts';
+import { Model } from './models/model.ts';
+import { Sequential } from './models/sequential.ts';
 import * as regularizers from './regularizers.ts';
-import { Sequential } from './sequential.ts';
+import type { CompileOptions } from './trainers/compile.ts';
 
 type Fn = abstract new (...args: never) => object;
 

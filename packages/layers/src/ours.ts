@@ -1,4 +1,4 @@
-import { KerasObject } from './keras-object.ts';
+import { KerasObject } from './saving/keras-object.ts';
 
 // What the library's own initializers, regularizers and constraints compute with.
 const calls = new WeakSet<object>();

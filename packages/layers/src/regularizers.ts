@@ -9,8 +9,8 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { markOurs } from './ours.ts';
+import { ClassNames, KerasObject, maker, type SerializedObject } from './saving/keras-object.ts';
 
 /** A penalty on a weight, as a scalar to add to the loss. */
 export type RegularizerFunction = (weight: Variable | Tensor) => Tensor;

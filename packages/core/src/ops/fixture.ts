@@ -1,9 +1,9 @@
 // What the tests of ops share.
 import { listBackends } from '@eagre/backend';
-import { constant } from '../constant.ts';
-import { withBackend } from '../device.ts';
-import { type Attrs, execute, GradContext, listOps } from '../op.ts';
-import type { Tensor } from '../tensor.ts';
+import { withBackend } from '../dispatch/device.ts';
+import { type Attrs, execute, GradContext, listOps } from '../dispatch/op.ts';
+import { constant } from '../tensor/constant.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 
 /** `fn` for every registered backend. */
 export function everywhere(fn: (backend: string) => void): void {

@@ -1,7 +1,6 @@
 // Gradients that are ops themselves, so that a backward pass costs one sweep over memory. Most are TensorFlow's. Each has a
 // gradient of its own, so higher orders work. They are no part of the public functions.
 import type { ScalarBuilder, ScalarValue } from '@eagre/backend';
-import { checkDType } from '../dtypes.ts';
 import {
   type Attrs,
   type BinaryFunction,
@@ -9,10 +8,11 @@ import {
   defineElementwise,
   execute1,
   type Op,
-} from '../op.ts';
-import { uniform } from '../samples.ts';
-import type { Tensor } from '../tensor.ts';
-import { zerosLike } from './creation.ts';
+} from '../dispatch/op.ts';
+import { uniform } from '../dispatch/samples.ts';
+import { checkDType } from '../tensor/dtypes.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { zerosLike } from './array/creation.ts';
 
 // ---- in terms of the function's result y: (y, dy) → dx
 

@@ -1,7 +1,7 @@
 // Strings in traced functions. Nothing here is public.
 import { UnimplementedError } from '@eagre/backend';
-import { knownTensor } from '../symbolic.ts';
-import type { Tensor } from '../tensor.ts';
+import { knownTensor } from '../dispatch/symbolic.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 
 /**
  * A tensor of strings, or one of their places, with values.

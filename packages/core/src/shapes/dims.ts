@@ -1,6 +1,7 @@
 // The sizes of tensors: what users read, and what the library computes with.
-import type { PartialShape, Shape } from '../shape.ts';
+
 import { type Dim, type DimExpr, type Dims, isExpression, productOf } from './dim.ts';
+import type { PartialShape, Shape } from './shape.ts';
 import { equalDims, knownDim } from './shape-env.ts';
 
 /** Under which a shape for users has its expressions. */

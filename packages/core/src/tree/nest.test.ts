@@ -1,9 +1,9 @@
 import '@eagre/backend-js';
 import { InvalidArgumentError } from '@eagre/backend';
 import { describe, expect, expectTypeOf, it, test } from 'vitest';
-import { constant } from '../constant.ts';
 import { nest } from '../index.ts';
-import type { Tensor } from '../tensor.ts';
+import { constant } from '../tensor/constant.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 
 // What TensorFlow 2.21 gives, with dicts as objects, lists as arrays and None as null.
 test.each<[structure: unknown, leaves: unknown[]]>([

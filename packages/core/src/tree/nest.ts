@@ -1,8 +1,14 @@
 // `tf.nest`: structures of anything, in arrays, maps and plain objects.
 import { InvalidArgumentError } from '@eagre/backend';
-import { asIs, defineFunction, defineVariadic, type NamedFunction, structure } from '../arguments.ts';
-import { checkFunction, checkLevel, shown } from '../checks.ts';
-import { checkFlag, checkList } from '../shape.ts';
+import {
+  asIs,
+  defineFunction,
+  defineVariadic,
+  type NamedFunction,
+  structure,
+} from '../arguments/arguments.ts';
+import { checkFunction, checkLevel, shown } from '../arguments/checks.ts';
+import { checkFlag, checkList } from '../shapes/shape.ts';
 import {
   containerName,
   forEachItem,

@@ -1,7 +1,7 @@
 // Structures: arrays, maps and plain objects in each other, to any depth. All else is a leaf. Leaves are in the order of TensorFlow's
 // `tf.nest`: items of arrays from front to back, those of objects and maps by key. What is made anew has the keys as they were given.
-import { checkLevel } from '../checks.ts';
-import { unseen } from '../plain.ts';
+import { checkLevel } from '../arguments/checks.ts';
+import { unseen } from '../arguments/plain.ts';
 
 /** What holds other values in a structure. */
 export type Container<T = unknown> = readonly T[] | ReadonlyMap<unknown, T> | Readonly<Record<string, T>>;

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, Variable } from '@eagre/core';
 import { checkList, defineFunction, kind, type NamedFunction, shown, tree } from '@eagre/core/internal';
-import type { GraphNode, GraphValue } from '../graph.ts';
+import type { GraphNode, GraphValue } from '../ir/graph.ts';
 import { currentGraph } from './entering.ts';
 import { type Graph, Operation } from './graph.ts';
 import type { Session } from './session.ts';

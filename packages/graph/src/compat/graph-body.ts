@@ -1,7 +1,7 @@
 import { FailedPreconditionError } from '@eagre/backend';
 import type { Shape } from '@eagre/core';
 import { type DimExpr, type Guard, ShapeEnv, toShape } from '@eagre/core/internal';
-import { Graph, type GraphNode } from '../graph.ts';
+import { Graph, type GraphNode } from '../ir/graph.ts';
 
 /** What a node needs beside its inputs. */
 interface Conditions {

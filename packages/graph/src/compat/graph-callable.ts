@@ -7,9 +7,9 @@ import {
   type NamedFunction,
   shown,
 } from '@eagre/core/internal';
-import { conform } from '../signature.ts';
-import { rebuilder, results } from '../structure.ts';
-import { TensorSpec } from '../tensor-spec.ts';
+import { TensorSpec } from '../ir/tensor-spec.ts';
+import { conform } from '../tracing/signature.ts';
+import { rebuilder, results } from '../tracing/structure.ts';
 import { placeholder } from './default-graph.ts';
 import { Graph } from './graph.ts';
 import { hasEffect } from './session-tracer.ts';

@@ -11,8 +11,8 @@ import {
   symbolic,
   takesArguments,
 } from '@eagre/core/internal';
-import type { GraphNode, GraphValue } from '../graph.ts';
-import type { GraphDefOptions } from '../graph-def.ts';
+import type { GraphDefOptions } from '../interchange/graph-def.ts';
+import type { GraphNode, GraphValue } from '../ir/graph.ts';
 import { enterGraph } from './entering.ts';
 import { GraphBody } from './graph-body.ts';
 import { Part, type Wanted } from './part.ts';

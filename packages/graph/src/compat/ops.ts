@@ -17,7 +17,7 @@ import {
   shown,
   tell,
 } from '@eagre/core/internal';
-import type { GraphNode } from '../graph.ts';
+import type { GraphNode } from '../ir/graph.ts';
 import { currentGraph } from './entering.ts';
 import type { Graph, GraphElement, Operation } from './graph.ts';
 import { neededNodes } from './part.ts';

@@ -2,12 +2,12 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Shape, Variable } from '@eagre/core';
 import { dims, evaluateDim, hasUnknown, holdsFor } from '@eagre/core/internal';
-import { ConcreteFunction } from '../concrete.ts';
 import type { Saved } from '../control/control-op.ts';
-import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
-import { showType } from '../graph-text.ts';
-import { isRankless } from '../rankless.ts';
-import { describeGuard, sizesOf, specialize } from '../specialize.ts';
+import { ConcreteFunction } from '../function/atomic-function.ts';
+import { describeGuard, sizesOf, specialize } from '../function/specialize.ts';
+import { showType } from '../inspect/graph-text.ts';
+import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../ir/graph.ts';
+import { isRankless } from '../tracing/unknown-rank.ts';
 import type { GraphBody } from './graph-body.ts';
 import { assignOp, noOp } from './session-tracer.ts';
 import { withRanks } from './with-ranks.ts';

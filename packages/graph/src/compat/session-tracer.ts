@@ -1,8 +1,9 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
 import { identity, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { type Attrs, aliasTensor, context, inContext, Op, own } from '@eagre/core/internal';
-import type { GraphNode, GraphValue } from '../graph.ts';
-import { bodiesOf } from '../graph-bodies.ts';
+import type { GraphNode, GraphValue } from '../ir/graph.ts';
+import { bodiesOf } from '../ir/graph-bodies.ts';
+import { FunctionTracer } from '../tracing/tracer.ts';
 import {
   hideRank,
   isRankless,
@@ -10,8 +11,7 @@ import {
   markRankless,
   permittingRanks,
   requireElementwise,
-} from '../rankless.ts';
-import { FunctionTracer } from '../tracer.ts';
+} from '../tracing/unknown-rank.ts';
 import type { GraphBody } from './graph-body.ts';
 
 /** Gives a variable, its attribute `variable`, the value that it is given. */

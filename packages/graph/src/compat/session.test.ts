@@ -4,7 +4,7 @@ import { constant, executingEagerly, nameScope, print, random, type Tensor, Vari
 import { tensorflow } from '@eagre/formats';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { whileLoop } from '../control/while-loop.ts';
-import { tfFunction } from '../function.ts';
+import { tfFunction } from '../function/function.ts';
 import * as v1 from './v1.ts';
 
 afterEach(() => {

@@ -19,9 +19,9 @@ import {
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
-import type { GraphValue } from '../graph.ts';
-import { graphRuns } from '../graph-trace.ts';
-import { isRankless } from '../rankless.ts';
+import { graphRuns } from '../inspect/graph-trace.ts';
+import type { GraphValue } from '../ir/graph.ts';
+import { isRankless } from '../tracing/unknown-rank.ts';
 import { getDefaultGraph } from './default-graph.ts';
 import { enterGraph } from './entering.ts';
 import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';

@@ -1,5 +1,5 @@
 /** `tf.compat.v1`: graphs and sessions. */
-export type { GraphDefOptions } from '../graph-def.ts';
+export type { GraphDefOptions } from '../interchange/graph-def.ts';
 export {
   disableEagerExecution,
   enableEagerExecution,

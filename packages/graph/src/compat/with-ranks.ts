@@ -1,7 +1,7 @@
 // Graphs in which the ranks of all values are known, made of those with placeholders of any rank.
 import type { Shape } from '@eagre/core';
 import { inContext, named, symbolically, symbolicTensor } from '@eagre/core/internal';
-import { Graph, type GraphValue } from '../graph.ts';
+import { Graph, type GraphValue } from '../ir/graph.ts';
 
 /**
  * A graph with values of unknown rank, for arguments of certain shapes.

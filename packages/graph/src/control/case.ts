@@ -14,8 +14,8 @@ import {
   symbolicTensor,
   toShape,
 } from '@eagre/core/internal';
-import type { Graph, GraphValue } from '../graph.ts';
-import { refuseStrings } from '../strings.ts';
+import type { Graph, GraphValue } from '../ir/graph.ts';
+import { refuseStrings } from '../tracing/strings.ts';
 import { ControlOp, type Interpreter, type Written } from './control-op.ts';
 import { drawnIn, finishBody, gradientBody, orZeros } from './gradient-body.ts';
 import { replayed, withoutHost } from './replay.ts';

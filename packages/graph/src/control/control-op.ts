@@ -10,7 +10,7 @@ import {
   symbolic,
   type Tracer,
 } from '@eagre/core/internal';
-import type { Graph, GraphValue } from '../graph.ts';
+import type { Graph, GraphValue } from '../ir/graph.ts';
 
 /** Who takes part in running a graph node by node. */
 export interface Interpreter {

@@ -16,8 +16,8 @@ import {
   zeros,
 } from '@eagre/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { tfFunction } from '../function.ts';
-import { TensorSpec } from '../tensor-spec.ts';
+import { tfFunction } from '../function/function.ts';
+import { TensorSpec } from '../ir/tensor-spec.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
 import { orders } from './fixture.ts';

@@ -1,7 +1,7 @@
 import type { Tensor } from '@eagre/core';
 import { type Attrs, aliasTensor, Op } from '@eagre/core/internal';
-import type { Graph } from '../graph.ts';
-import { GraphInterpreter } from '../interpret.ts';
+import { GraphInterpreter } from '../function/interpret.ts';
+import type { Graph } from '../ir/graph.ts';
 
 /**
  * Inputs: the value, the arguments that have the gradient, and what else the gradient uses. Output: the value. The graph's arguments are

@@ -21,9 +21,9 @@ import {
   toOwnTensor,
   tree,
 } from '@eagre/core/internal';
-import { checkSignature } from '../signature.ts';
-import { TensorSpec } from '../tensor-spec.ts';
-import { FunctionTracer } from '../tracer.ts';
+import { TensorSpec } from '../ir/tensor-spec.ts';
+import { checkSignature } from '../tracing/signature.ts';
+import { FunctionTracer } from '../tracing/tracer.ts';
 import { describe, difference, flatten, type Nest, pack, type Tensors, type Values } from './nest.ts';
 import { TensorArray } from './tensor-array.ts';
 import { whileLoop } from './while-loop.ts';

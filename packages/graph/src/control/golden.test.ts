@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { listBackends } from '@eagre/backend';
 import { constant, stack, type Tensor, withBackend, zerosLike } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
-import { tfFunction } from '../function.ts';
+import { tfFunction } from '../function/function.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
 import { orders } from './fixture.ts';

@@ -2,10 +2,10 @@ import { GradientTape } from '@eagre/autodiff';
 import { UnimplementedError } from '@eagre/backend';
 import { type Tensor, type Variable, zeros } from '@eagre/core';
 import { dims, isFloating, someSymbol } from '@eagre/core/internal';
-import type { Graph, GraphNode, GraphValue } from '../graph.ts';
-import { GraphInterpreter, tellRead } from '../interpret.ts';
-import { sizesIn } from '../sizes-in-attributes.ts';
-import { FunctionTracer } from '../tracer.ts';
+import { GraphInterpreter, tellRead } from '../function/interpret.ts';
+import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
+import { sizesIn } from '../tracing/sizes-in-attributes.ts';
+import { FunctionTracer } from '../tracing/tracer.ts';
 import { ControlOp } from './control-op.ts';
 
 /** A body and its gradient, being traced: the body's nodes again, behind them those of the gradient. */

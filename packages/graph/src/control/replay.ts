@@ -1,9 +1,9 @@
 // Bodies of branches and loops that run again for their values.
 import type { Tensor } from '@eagre/core';
-import type { Graph, GraphValue } from '../graph.ts';
-import { bodiesOf } from '../graph-bodies.ts';
-import { GraphInterpreter } from '../interpret.ts';
-import { FunctionTracer } from '../tracer.ts';
+import { GraphInterpreter } from '../function/interpret.ts';
+import type { Graph, GraphValue } from '../ir/graph.ts';
+import { bodiesOf } from '../ir/graph-bodies.ts';
+import { FunctionTracer } from '../tracing/tracer.ts';
 
 /** A body for its values alone: what it calls of the host it does not call again. */
 export function withoutHost(graph: Graph): Graph {

@@ -4,7 +4,7 @@ import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
 import { constant, gatherNd, stack, sub, type Tensor } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
-import { tfFunction } from '../function.ts';
+import { tfFunction } from '../function/function.ts';
 import { cond } from './cond.ts';
 import { whileLoop } from './while-loop.ts';
 

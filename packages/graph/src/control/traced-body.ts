@@ -2,8 +2,8 @@
 import { InternalError } from '@eagre/backend';
 import { type Shape, type Tensor, Variable } from '@eagre/core';
 import { context, type Dim, dimsOf, equalDims, isLate, sameShape, showShape } from '@eagre/core/internal';
-import type { GraphValue } from '../graph.ts';
-import { FunctionTracer } from '../tracer.ts';
+import type { GraphValue } from '../ir/graph.ts';
+import { FunctionTracer } from '../tracing/tracer.ts';
 import type { Written } from './control-op.ts';
 import type { Agree } from './nest.ts';
 

@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import { GradientTape } from '@eagre/autodiff';
 import { constant, less, print, random, type Tensor, Variable } from '@eagre/core';
 import { describe, expect, test, vi } from 'vitest';
-import { tfFunction } from '../function.ts';
+import { tfFunction } from '../function/function.ts';
 import { tracedCase } from './case.ts';
 import { tracedWhile } from './while.ts';
 

@@ -12,7 +12,7 @@ import {
   sameShape,
   showShape,
 } from '@eagre/core/internal';
-import { TensorSpec } from '../tensor-spec.ts';
+import { TensorSpec } from '../ir/tensor-spec.ts';
 import { knownNumbers, predicate } from './known.ts';
 import {
   describe,

@@ -10,10 +10,10 @@ import {
   sameShape,
   symbolicTensor,
 } from '@eagre/core/internal';
-import type { Graph, GraphValue } from '../graph.ts';
-import { GraphInterpreter } from '../interpret.ts';
-import { refuseStrings } from '../strings.ts';
-import { FunctionTracer } from '../tracer.ts';
+import { GraphInterpreter } from '../function/interpret.ts';
+import type { Graph, GraphValue } from '../ir/graph.ts';
+import { refuseStrings } from '../tracing/strings.ts';
+import { FunctionTracer } from '../tracing/tracer.ts';
 import {
   ControlOp,
   copiedSaved,

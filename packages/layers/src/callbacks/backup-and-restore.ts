@@ -2,7 +2,7 @@ import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
 import { argumentsOf, flagOption, setOptions, takesOptions } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { unbuilt } from '../saving.ts';
+import { unbuilt } from '../saving/saving.ts';
 import { Callback } from './callback.ts';
 import { path } from './options.ts';
 import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';

@@ -1,5 +1,5 @@
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
-import type { Model } from '../model.ts';
+import type { Model } from '../models/model.ts';
 
 /** Numbers by name: `loss`, `accuracy`, `val_loss`. */
 export type Logs = Record<string, number>;

@@ -9,7 +9,7 @@ import { Adam, SGD } from '@eagre/optimizers';
 import { build } from 'vite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Dense, Dropout } from '../layers/index.ts';
-import { Sequential } from '../sequential.ts';
+import { Sequential } from '../models/sequential.ts';
 import { runProcess } from '../testing/run-process.ts';
 import {
   BackupAndRestore,

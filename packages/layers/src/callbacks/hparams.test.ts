@@ -6,7 +6,7 @@ import { FailedPreconditionError, InvalidArgumentError, ones } from '@eagre/core
 import * as summary from '@eagre/summary';
 import { afterAll, expect, it } from 'vitest';
 import { Dense } from '../layers/index.ts';
-import { Sequential } from '../sequential.ts';
+import { Sequential } from '../models/sequential.ts';
 import type { Callback } from './callback.ts';
 import { HParams } from './hparams.ts';
 import { LambdaCallback } from './lambda-callback.ts';

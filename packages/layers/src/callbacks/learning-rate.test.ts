@@ -3,7 +3,7 @@ import { InvalidArgumentError, ones } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, test, vi } from 'vitest';
 import { Dense } from '../layers/index.ts';
-import { Sequential } from '../sequential.ts';
+import { Sequential } from '../models/sequential.ts';
 import {
   type Callback,
   LambdaCallback,

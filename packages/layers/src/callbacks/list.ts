@@ -1,4 +1,4 @@
-import type { Model } from '../model.ts';
+import type { Model } from '../models/model.ts';
 import { Callback, type FitParams } from './callback.ts';
 
 /** The callbacks of one run. */

@@ -9,7 +9,7 @@ import {
   setOptions,
   takesOptions,
 } from '@eagre/core/internal';
-import { checkOptionsFor, formatOf } from '../saving.ts';
+import { checkOptionsFor, formatOf } from '../saving/saving.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
 import { path, verbose } from './options.ts';

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { makeFolders, writeFileAtomicSync } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import type { Layer } from '../layer.ts';
-import { Embedding } from '../layers/embedding.ts';
-import type { Model } from '../model.ts';
+import type { Layer } from '../layer/layer.ts';
+import { Embedding } from '../layers/core/embedding.ts';
+import type { Model } from '../models/model.ts';
 
 /** Files for TensorBoard's projector: the rows of embeddings as tables, and `projector_config.pbtxt`, which names them. */
 export class Projector {

@@ -8,10 +8,10 @@ import { tensorflow } from '@eagre/formats';
 import { Adam, SGD, schedules } from '@eagre/optimizers';
 import * as summary from '@eagre/summary';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Input } from '../functional.ts';
 import { Add, Conv2D, Dense, Embedding, Flatten } from '../layers/index.ts';
-import { Model } from '../model.ts';
-import { Sequential } from '../sequential.ts';
+import { Input } from '../models/functional.ts';
+import { Model } from '../models/model.ts';
+import { Sequential } from '../models/sequential.ts';
 import { Callback } from './callback.ts';
 import { TensorBoard, type TensorBoardOptions } from './tensorboard.ts';
 

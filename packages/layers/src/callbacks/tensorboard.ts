@@ -11,10 +11,10 @@ import {
 } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { enterWriter } from '@eagre/summary/internal';
-import { trainingOf } from '../compile.ts';
-import type { Model } from '../model.ts';
-import { Sequential } from '../sequential.ts';
-import { trainGraph } from '../steps.ts';
+import type { Model } from '../models/model.ts';
+import { Sequential } from '../models/sequential.ts';
+import { trainingOf } from '../trainers/compile.ts';
+import { trainGraph } from '../trainers/steps.ts';
 import { Callback, type FitParams, type Logs } from './callback.ts';
 import { path } from './options.ts';
 import { Projector } from './projector.ts';

@@ -1,7 +1,7 @@
 import type { Variable } from '@eagre/core';
-import { withInner } from '../inside.ts';
-import { Model } from '../model.ts';
-import { Sequential } from '../sequential.ts';
+import { withInner } from '../layer/inside.ts';
+import { Model } from '../models/model.ts';
+import { Sequential } from '../models/sequential.ts';
 
 /**
  * Weights with their paths as Keras has them: below the names of models and layers that made them, so without those of functional models,

@@ -20,14 +20,14 @@ import {
   subDims,
   toShape,
 } from '@eagre/core/internal';
-import { activationName } from '../activation-names.ts';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
-import { functionConfig, type SerializedFunction } from '../keras-object.ts';
-import { Layer } from '../layer.ts';
+import { activationName } from '../layer/activation-names.ts';
+import { Layer } from '../layer/layer.ts';
+import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
-import { type SerializedLayer, serializeLayer } from '../serialization.ts';
-import { isShapes } from '../specs.ts';
+import { functionConfig, type SerializedFunction } from '../saving/keras-object.ts';
+import { type SerializedLayer, serializeLayer } from '../saving/serialization.ts';
 
 /** Options that `getConfig` gave. */
 export type Config = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import { type Tensor, withBackend } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
-import type { Layer } from '../layer.ts';
+import type { Layer } from '../layer/layer.ts';
 import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
 import * as layers from './index.ts';
 

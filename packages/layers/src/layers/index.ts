@@ -1,15 +1,14 @@
 /** `tf.layers`. */
 
-export { Input, type InputOptions } from '../functional.ts';
-export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '../layer.ts';
-export { deserialize, type SerializedLayer, serialize } from '../serialization.ts';
-export * from './activation.ts';
+export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '../layer/layer.ts';
+export { Input, type InputOptions } from '../models/functional.ts';
+export { deserialize, type SerializedLayer, serialize } from '../saving/serialization.ts';
+export * from './activation/activation.ts';
 export {
   type AttentionCallOptions,
   MultiHeadAttention,
   type MultiHeadAttentionOptions,
-} from './attention.ts';
-export type { CellOptions, RecurrentCell } from './cell.ts';
+} from './attention/attention.ts';
 export type { Padding, Size2D } from './common.ts';
 export {
   Conv2D,
@@ -24,15 +23,22 @@ export {
   SeparableConv2D,
   type SeparableConv2DArguments,
   type SeparableConv2DOptions,
-} from './conv.ts';
-export type { ConvBaseOptions } from './conv-base.ts';
-export * from './core.ts';
-export { Dense, type DenseArguments, type DenseOptions } from './dense.ts';
-export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './embedding.ts';
-export * from './merged.ts';
-export * from './merging.ts';
-export * from './normalization.ts';
-export * from './pooling.ts';
+} from './convolutional/conv.ts';
+export type { ConvBaseOptions } from './convolutional/conv-base.ts';
+export * from './core/core.ts';
+export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
+export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
+export {
+  Bidirectional,
+  type BidirectionalArguments,
+  type BidirectionalOptions,
+  TimeDistributed,
+  type TimeDistributedArguments,
+} from './core/wrappers.ts';
+export * from './merging/merged.ts';
+export * from './merging/merging.ts';
+export * from './normalization/normalization.ts';
+export * from './pooling/pooling.ts';
 // Keras's shorter names.
 export {
   AveragePooling2D as AvgPool2D,
@@ -41,7 +47,8 @@ export {
   GlobalMaxPooling1D as GlobalMaxPool1D,
   GlobalMaxPooling2D as GlobalMaxPool2D,
   MaxPooling2D as MaxPool2D,
-} from './pooling.ts';
+} from './pooling/pooling.ts';
+export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
   GRU,
   type GRUArguments,
@@ -52,7 +59,7 @@ export {
   SimpleRNN,
   type SimpleRNNArguments,
   type SimpleRNNOptions,
-} from './recurrent.ts';
+} from './recurrent/recurrent.ts';
 export {
   type GatedCellOptions,
   GRUCell,
@@ -64,15 +71,8 @@ export {
   SimpleRNNCell,
   type SimpleRNNCellArguments,
   type SimpleRNNCellOptions,
-} from './recurrent-cells.ts';
-export * from './regularization.ts';
-export * from './reshaping.ts';
-export { RNN, type RNNArguments, type RNNOptions } from './rnn.ts';
-export { StackedRNNCells, type StackedRNNCellsArguments } from './stacked-cells.ts';
-export {
-  Bidirectional,
-  type BidirectionalArguments,
-  type BidirectionalOptions,
-  TimeDistributed,
-  type TimeDistributedArguments,
-} from './wrappers.ts';
+} from './recurrent/recurrent-cells.ts';
+export { RNN, type RNNArguments, type RNNOptions } from './recurrent/rnn.ts';
+export { StackedRNNCells, type StackedRNNCellsArguments } from './recurrent/stacked-cells.ts';
+export * from './regularization/regularization.ts';
+export * from './reshaping/reshaping.ts';

@@ -3,11 +3,15 @@ import type { Option } from '@eagre/core/internal';
 import { isPlain, snakeCase } from '@eagre/core/internal';
 import type { Activation, ActivationName } from '../activations.ts';
 import { type ConstraintFunction, get as getConstraint } from '../constraints.ts';
-import { get as getInitializer, type InitializerFunction, type InitializerName } from '../initializers.ts';
-import { functionConfig } from '../keras-object.ts';
-import type { Layer } from '../layer.ts';
+import {
+  get as getInitializer,
+  type InitializerFunction,
+  type InitializerName,
+} from '../initializers/initializers.ts';
+import type { Layer } from '../layer/layer.ts';
+import { show } from '../layer/show.ts';
 import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
-import { show } from '../show.ts';
+import { functionConfig } from '../saving/keras-object.ts';
 import { activationConfig, fail, type Padding, resolveActivation, type Size2D } from './common.ts';
 
 type Given<V> = V | ((layer: never) => V);

@@ -1,8 +1,8 @@
 // What the options of layers say of weights: `kernelInitializer`, `kernelRegularizer`, `kernelConstraint` of `kernel`.
 import type { OptionNames } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
-import type { InitializerLike } from '../initializers.ts';
-import type { LayerOptions, WeightOptions } from '../layer-types.ts';
+import type { InitializerLike } from '../initializers/initializers.ts';
+import type { LayerOptions, WeightOptions } from '../layer/layer-types.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 
 export interface KernelOptions {

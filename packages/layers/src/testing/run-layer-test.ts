@@ -4,7 +4,7 @@ import { listBackends } from '@eagre/backend';
 import { type DType, type PartialShape, random, type Shape, Tensor, withBackend } from '@eagre/core';
 import { context, isFloating, showShape, viewOf } from '@eagre/core/internal';
 import '../index.ts';
-import type { Layer } from '../layer.ts';
+import type { Layer } from '../layer/layer.ts';
 
 export interface LayerTest<A extends readonly unknown[]> {
   /** Of the constructor. */

@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { Tensor } from '../tensor/tensor.ts';
+import { shown } from './checks.ts';
+import { isPlain } from './plain.ts';
+
+/** Every name of an options type. */
+export type OptionNames<O> = Readonly<Record<keyof Required<O>, true>>;
+
+/** Whether a value may be options: an object of a class without fields, such as a map, holds none. */
+export function mayHold(options: unknown): options is object {
+  if (typeof options !== 'object' || options === null) return false;
+  if (isPlain(options)) return true;
+  if (Array.isArray(options) || options instanceof Tensor || ArrayBuffer.isView(options)) return false;
+  return Object.keys(options).length > 0;
+}
+
+/** How many letters must be inserted, removed or replaced to make one word of the other (Levenshtein, 1966). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** The known name that was probably meant: Python's spelling of one, or one with few other letters. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const letters = (text: string): string => text.replace(/[_\s-]/g, '').toLowerCase();
+  const given = letters(name);
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(given.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(given, letters(candidate));
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+/** What to say of a name that is none of the known ones: those, and which of them was probably meant. */
+export function unknownName(name: string, known: readonly string[], kind = 'option'): string {
+  const near = nearestName(name, known);
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+  if (kind !== 'option') return `unknown ${kind} '${name}'; known: ${known.join(', ')}${hint}`;
+  const list = known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`;
+  return `'${name}' is no option; ${list}${hint}`;
+}
+
+/** @throws InvalidArgumentError for what is no plain object, and for names that nobody would read. */
+export function checkOptionNames<O extends object>(options: O, known: OptionNames<O>, what: string): void {
+  if (!mayHold(options)) {
+    throw new InvalidArgumentError(
+      `expected options, such as { ${Object.keys(known).slice(0, 2).join(', ')} }, got ${shown(options)}`,
+      what,
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(known, name))
+      throw new InvalidArgumentError(unknownName(name, Object.keys(known)), what);
+  }
+}

@@ -1,0 +1,286 @@
+import {
+  type Allocator,
+  type Backend,
+  getBackend,
+  hardwareOf,
+  hostFallbacks,
+  InvalidArgumentError,
+  listBackends,
+  logicalDevice,
+  type MemoryInfo,
+  NotFoundError,
+  placement,
+  UnimplementedError,
+} from '@eagre/backend';
+import { type Arguments, asIs, defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { checkCount, checkText, shown } from '../arguments/checks.ts';
+import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
+import type { NamedScope, ScopeFunction } from '../scopes/scope.ts';
+import { checkFlag } from '../shapes/shape.ts';
+import { type Context, context, hostBackend, override, scoped } from './context.ts';
+
+/** TensorFlow's types, and those of devices that programs register. */
+export type DeviceType = 'CPU' | 'GPU' | (string & {});
+
+/** A piece of hardware; `tf.config.listPhysicalDevices` makes them. */
+export class PhysicalDevice {
+  /** `/physical_device:CPU:0` */
+  readonly name: string;
+  readonly deviceType: DeviceType;
+
+  /** @internal */
+  constructor({ deviceType, deviceIndex }: Backend) {
+    this.name = `/physical_device:${deviceType}:${deviceIndex}`;
+    this.deviceType = deviceType;
+  }
+}
+
+/** What ops are placed on: a piece of hardware, or one of several that share it; `tf.config.listLogicalDevices` makes them. */
+export class LogicalDevice {
+  /** `/device:CPU:0` */
+  readonly name: string;
+  readonly deviceType: DeviceType;
+
+  /** @internal */
+  constructor(deviceType: DeviceType, index: number) {
+    this.name = `/device:${deviceType}:${index}`;
+    this.deviceType = deviceType;
+  }
+}
+
+/** What one of the logical devices of a piece of hardware is like. All are alike today. */
+export class LogicalDeviceConfiguration {
+  constructor(...args: Arguments<[], []>) {
+    argumentsOf(LogicalDeviceConfiguration, new.target, args);
+  }
+}
+takesArguments({ names: {} }, LogicalDeviceConfiguration);
+
+/** How many logical devices share a processor; by its type, of which there is one where there may be several. */
+const shared = new Map<string, number>();
+
+/** The backends, without those that are another way to use the same device. */
+function hardware(deviceType: unknown, op: string): Backend[] {
+  if (deviceType !== undefined) checkText(deviceType, 'deviceType', op);
+  const seen = new Set<string>();
+  return listBackends().filter((b) => {
+    const key = `${b.deviceType}:${b.deviceIndex}`;
+    if (seen.has(key) || (deviceType !== undefined && b.deviceType !== deviceType)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+type ListDevices<Device> = NamedFunction<[deviceType?: DeviceType], ['deviceType'], unknown, Device[]>;
+
+/** The devices found at start, of one type or all. */
+export const listPhysicalDevices: ListDevices<PhysicalDevice> = defineFunction(
+  'tf.config.listPhysicalDevices',
+  { deviceType: asIs },
+  {},
+  (deviceType = undefined) =>
+    hardware(deviceType, 'tf.config.listPhysicalDevices').map((b) => new PhysicalDevice(b)),
+);
+
+/** The devices that `tf.device` takes, of one type or all: the physical ones, or those that `setLogicalDeviceConfiguration` made of them. */
+export const listLogicalDevices: ListDevices<LogicalDevice> = defineFunction(
+  'tf.config.listLogicalDevices',
+  { deviceType: asIs },
+  {},
+  (deviceType = undefined) =>
+    hardware(deviceType, 'tf.config.listLogicalDevices').flatMap((b) =>
+      Array.from({ length: countOf(b) }, (_, i) => new LogicalDevice(b.deviceType, b.deviceIndex + i)),
+    ),
+);
+
+const countOf = (b: Backend): number => (b.allocator.isHost ? (shared.get(b.deviceType) ?? 1) : 1);
+
+function backendOf(device: unknown, op: string): Backend {
+  const found =
+    device instanceof PhysicalDevice
+      ? hardware(undefined, op).find((b) => new PhysicalDevice(b).name === device.name)
+      : undefined;
+  if (found === undefined)
+    throw new InvalidArgumentError(
+      `device: expected one of tf.config.listPhysicalDevices(), got ${shown(device)}`,
+      op,
+    );
+  return found;
+}
+
+/**
+ * Makes several devices of one, so that programs for several run where there is one: `/cpu:0`, `/cpu:1`, … They share its threads and its
+ * memory. Tensors and variables of a device that is taken away stay as they are.
+ * @throws UnimplementedError for another device than the CPU.
+ */
+export const setLogicalDeviceConfiguration: NamedFunction<
+  [device: PhysicalDevice, logicalDevices: readonly LogicalDeviceConfiguration[]],
+  ['device', 'logicalDevices'],
+  unknown,
+  void
+> = defineFunction(
+  'tf.config.setLogicalDeviceConfiguration',
+  { device: asIs, logicalDevices: asIs },
+  {},
+  (device, logicalDevices) => {
+    const op = 'tf.config.setLogicalDeviceConfiguration';
+    const backend = backendOf(device, op);
+    if (
+      !Array.isArray(logicalDevices) ||
+      logicalDevices.length === 0 ||
+      !logicalDevices.every((c) => c instanceof LogicalDeviceConfiguration)
+    )
+      throw new InvalidArgumentError(
+        `logicalDevices: expected an array of tf.config.LogicalDeviceConfiguration, got ${shown(logicalDevices)}`,
+        op,
+      );
+    if (!backend.allocator.isHost)
+      throw new UnimplementedError(
+        `only the CPU can be several devices, not ${new PhysicalDevice(backend).name}`,
+        op,
+      );
+    shared.set(backend.deviceType, logicalDevices.length);
+  },
+);
+
+/** What `setLogicalDeviceConfiguration` set; null where nothing was. */
+export const getLogicalDeviceConfiguration: NamedFunction<
+  [device: PhysicalDevice],
+  ['device'],
+  unknown,
+  LogicalDeviceConfiguration[] | null
+> = defineFunction('tf.config.getLogicalDeviceConfiguration', { device: asIs }, {}, (device) => {
+  const backend = backendOf(device, 'tf.config.getLogicalDeviceConfiguration');
+  const count = shared.get(backend.deviceType);
+  if (count === undefined || !backend.allocator.isHost) return null;
+  return Array.from({ length: count }, () => new LogicalDeviceConfiguration());
+});
+
+/**
+ * Whether an op runs on the CPU, with a warning, where its device has no kernel for it; else that is an UnimplementedError. It does, unless
+ * this is set to false.
+ */
+export const setSoftDevicePlacement: NamedFunction<[enabled: boolean], ['enabled'], unknown, void> =
+  defineFunction('tf.config.setSoftDevicePlacement', { enabled: asIs }, {}, (enabled) => {
+    placement.soft = checkFlag(enabled, 'enabled', 'tf.config.setSoftDevicePlacement');
+  });
+
+/** What `setSoftDevicePlacement` set. */
+export const getSoftDevicePlacement: NamedFunction<[], [], unknown, boolean> = defineFunction(
+  'tf.config.getSoftDevicePlacement',
+  {},
+  {},
+  () => placement.soft,
+);
+
+/**
+ * Whether each op waits for its device. Devices compute while the program goes on, so that an error of an op is thrown by the next read
+ * or the next call of a function; with this it is thrown by the op itself. For finding errors: it is slow.
+ */
+export const setSynchronousExecution: NamedFunction<[enable: boolean], ['enable'], unknown, void> =
+  defineFunction('tf.config.experimental.setSynchronousExecution', { enable: asIs }, {}, (enable) => {
+    placement.synchronous = checkFlag(enable, 'enable', 'tf.config.experimental.setSynchronousExecution');
+  });
+
+/** What `setSynchronousExecution` set. */
+export const getSynchronousExecution: NamedFunction<[], [], unknown, boolean> = defineFunction(
+  'tf.config.experimental.getSynchronousExecution',
+  {},
+  {},
+  () => placement.synchronous,
+);
+
+/** Waits until all devices have done what they were told. @throws the error of an op that failed meanwhile. */
+export const syncDevices: NamedFunction<[], [], unknown, void> = defineFunction(
+  'tf.test.experimental.syncDevices',
+  {},
+  {},
+  () => {
+    for (const { allocator } of listBackends()) allocator.synchronize();
+  },
+);
+
+/**
+ * Places ops: `tf.device('/cpu:0', fn)` runs `fn` there and returns its value; `using _ = tf.device('/cpu:0')` holds until
+ * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`. Nodes of graphs keep the name; a traced function runs as a
+ * whole on the device that is current where it is called.
+ * @throws NotFoundError when there is no such device.
+ */
+export const device: ScopeFunction = defineFunction<NamedScope>(
+  'tf.device',
+  { name: asIs, fn: asIs },
+  {},
+  (name, fn = undefined) => {
+    checkText(name, 'name', 'tf.device');
+    const backend = findDevice(name);
+    return scoped(() => enterBackend(backend, { placement: nameOf(backend) }), 'tf.device', fn);
+  },
+) as never;
+
+const nameOf = ({ deviceType, deviceIndex }: Backend): string => `/device:${deviceType}:${deviceIndex}`;
+
+function findDevice(name: string): Backend {
+  const match = /^\/?(?:job:\w+\/replica:\d+\/task:\d+\/)?(?:device:)?([a-z]\w*):(\d+)$/i.exec(name);
+  if (match === null)
+    throw new InvalidArgumentError(
+      `'${name}' is no device name; expected a form like '/cpu:0' or '/gpu:0'`,
+      'device',
+    );
+  const type = (match[1] as string).toUpperCase();
+  const index = Number(match[2]);
+  // The backend in use goes before others for the same device.
+  const all = [hardwareOf(hostBackend()), ...listBackends()];
+  const found =
+    all.find((b) => b.deviceType === type && b.deviceIndex === index) ??
+    all.find((b) => b.deviceType === type && index < countOf(b));
+  if (found === undefined) {
+    const known = listLogicalDevices().map((d) => d.name.toLowerCase().replace('/device:', '/'));
+    throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}`, 'device');
+  }
+  return logicalDevice(found, index);
+}
+
+function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => boolean {
+  // While a function is traced, its ops get their place when it runs.
+  const field = context.host === null ? 'backend' : 'host';
+  return override(context, { ...changes, [field]: backend });
+}
+
+/** Runs `fn` on the backend of that name (`native`, `js`), or holds with `using`. @throws NotFoundError */
+export const withBackend: ScopeFunction = defineFunction<NamedScope>(
+  'tf.withBackend',
+  { name: asIs, fn: asIs },
+  {},
+  (name, fn = undefined) => {
+    checkText(name, 'name', 'tf.withBackend');
+    const backend = getBackend(name);
+    return scoped(() => enterBackend(backend), 'tf.withBackend', fn);
+  },
+) as never;
+
+/** What each backend holds of memory, in bytes. */
+export const memory: NamedFunction<[], [], unknown, Record<string, MemoryInfo>> = defineFunction(
+  'tf.memory',
+  {},
+  {},
+  () => Object.fromEntries(listBackends().map(({ name, allocator }) => [name, memoryOf(allocator)])),
+);
+
+function memoryOf(allocator: Allocator): MemoryInfo {
+  const info = allocator.info();
+  return allocator.isHost ? info : { ...info, hostFallbacks: hostFallbacks(allocator) };
+}
+
+/** Threads that CPU kernels use: asks, or sets; 0 stands for the processors that this process may use. */
+export function threads(count?: number): number {
+  if (count !== undefined) checkCount(count, 'the number of threads', 'threads');
+  return hostBackend().threads(count);
+}
+
+/** Whether ops compute at once: true, but false while `tf.function` traces a function. */
+export const executingEagerly: NamedFunction<[], [], unknown, boolean> = defineFunction(
+  'tf.executingEagerly',
+  {},
+  {},
+  () => context.tracer === null,
+);

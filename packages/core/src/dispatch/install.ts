@@ -1,0 +1,37 @@
+// Ops become methods here, and methods say what they take, once all classes and functions exist.
+import { defineMethods, type MethodArguments } from '../arguments/arguments.ts';
+import { takesArguments } from '../arguments/class-arguments.ts';
+import * as array from '../ops/array/array.ts';
+import * as activations from '../ops/elementwise/activation.ts';
+import * as math from '../ops/elementwise/math.ts';
+import * as linalg from '../ops/linalg/linalg.ts';
+import * as reduce from '../ops/reduce/reduce.ts';
+import { installMethods } from '../tensor/methods.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { Variable, variableArguments } from '../tensor/variable.ts';
+
+const files = [activations, array, linalg, math, reduce];
+for (const functions of files) installMethods([Tensor.prototype, Variable.prototype], functions);
+
+const values: Readonly<Record<string, MethodArguments>> = {
+  data: {},
+  ndarray: {},
+  array: {},
+  item: { positional: ['as'], required: 0 },
+};
+defineMethods(Tensor.prototype, 'Tensor', { ...values, strings: {}, read: {} });
+takesArguments(variableArguments, Variable);
+defineMethods(Variable.prototype, 'Variable', {
+  ...values,
+  read: {},
+  value: {},
+  dispose: {},
+  assign: { positional: ['value'] },
+  assignAdd: { positional: ['delta'] },
+  assignSub: { positional: ['delta'] },
+});
+
+/** @internal The names of the ops that are methods of tensors. */
+export const methodNames: readonly string[] = files.flatMap((functions) =>
+  Object.entries(functions).flatMap(([name, value]) => (typeof value === 'function' ? [name] : [])),
+);

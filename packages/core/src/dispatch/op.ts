@@ -1,0 +1,611 @@
+import {
+  type Backend,
+  buildScalarProgram,
+  copyStorage,
+  type DType,
+  dtypeTraits,
+  EagreError,
+  errorFromCode,
+  FailedPreconditionError,
+  InternalError,
+  InvalidArgumentError,
+  isHalf,
+  type Kernel,
+  type KernelAttrs,
+  type KernelName,
+  type NumericDType,
+  placedKernel,
+  type ScalarBuilder,
+  type ScalarValue,
+  UnimplementedError,
+  widens,
+} from '@eagre/backend';
+import { defineHot, isTensor, mayBeNamed, type NamedFunction } from '../arguments/arguments.ts';
+import type { Dim, Dims } from '../shapes/dim.ts';
+import { hasUnknown, sizeOfDims } from '../shapes/dims.ts';
+import { broadcastShapes, type Shape } from '../shapes/shape.ts';
+import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { checkDType, common, type DTypeGroup } from '../tensor/dtypes.ts';
+import { noValue } from '../tensor/no-value.ts';
+import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
+import { widenedKernel } from '../widened.ts';
+import { context, currentBackend, withoutTapes } from './context.ts';
+import { RecentMap } from './recent-map.ts';
+import type { Sample, SampleInput } from './samples.ts';
+import { symbolic, symbolicTensor } from './symbolic.ts';
+
+/** The attributes of one call of an op: everything that is no tensor. */
+export type Attrs = Readonly<Record<string, unknown>>;
+
+/** What an op's result will be. */
+export interface OutputSpec {
+  readonly dtype: DType;
+  readonly shape: Dims;
+}
+
+/** What a gradient may use of the forward call. `x`, `y`: the first input and output. */
+export class GradContext {
+  readonly inputs: readonly Tensor[];
+  readonly outputs: readonly Tensor[];
+  readonly attrs: Attrs;
+  readonly #needed: (index: number) => boolean;
+
+  constructor(
+    inputs: readonly Tensor[],
+    outputs: readonly Tensor[],
+    attrs: Attrs,
+    needed: (index: number) => boolean,
+  ) {
+    this.inputs = inputs;
+    this.outputs = outputs;
+    this.attrs = attrs;
+    this.#needed = needed;
+  }
+  get x(): Tensor {
+    return this.inputs[0] as Tensor;
+  }
+  get y(): Tensor {
+    return this.outputs[0] as Tensor;
+  }
+  /** The first and second input of a binary op. */
+  get a(): Tensor {
+    return this.inputs[0] as Tensor;
+  }
+  get b(): Tensor {
+    return this.inputs[1] as Tensor;
+  }
+  /** False when nobody asked for the gradient of that input, so that costly ones can be left out. */
+  needs(index: number): boolean {
+    return this.#needed(index);
+  }
+}
+
+/**
+ * Gradients for the inputs, in their order; null where there is none. `dy` belongs to the first output (zeros if only others
+ * got one), `more` to the others, null where no gradient arrived. Written with public ops, so it works to any order.
+ */
+export type GradFn = (
+  g: GradContext,
+  dy: Tensor,
+  ...more: (Tensor | null)[]
+) => Tensor | null | readonly (Tensor | null)[];
+
+interface OpSpecBase {
+  /** TensorFlow's OpDef name, or Eagre's own where TensorFlow has none. */
+  readonly name: string;
+  /** One or two sentences; the first line of the op's page in the reference. */
+  readonly doc: string;
+  /** The gradient, or why there is none (`notDifferentiable`), or neither for a composite op (that of its parts). */
+  readonly grad?: GradFn;
+  readonly notDifferentiable?: string;
+  /** Calls on which the op is compared between backends and its gradient checked. */
+  readonly samples: () => readonly Sample[];
+  /** Permitted distance to the float64 reference in units in the last place of float32; 4 unless said. */
+  readonly ulp?: number;
+  /** The results of an op whose sizes depend on values, for traces: `size` makes one that is not known before each run. */
+  readonly valueSized?: ValueSized;
+}
+
+type ValueSized = (inputs: readonly Tensor[], attrs: Attrs, size: () => Dim) => readonly OutputSpec[];
+
+type Evaluate = (inputs: readonly Tensor[], attrs: Attrs) => Tensor | readonly Tensor[];
+
+/** How an op computes: by a kernel, in terms of other ops, or (for results whose shape depends on values) by its own code. */
+export type OpSpec = OpSpecBase &
+  (
+    | {
+        readonly infer: (inputs: readonly Tensor[], attrs: Attrs) => OutputSpec | readonly OutputSpec[];
+        readonly kernel: KernelName;
+        /** The kernel's attributes, if they are not the op's own. */
+        readonly kernelAttrs?: (attrs: Attrs, inputs: readonly Tensor[]) => KernelAttrs;
+      }
+    | { readonly compose: Evaluate }
+    | { readonly run: Evaluate }
+  );
+
+/** A declared op. */
+export class Op {
+  readonly name: string;
+  readonly doc: string;
+  readonly grad: GradFn | undefined;
+  readonly notDifferentiable: string | undefined;
+  readonly samples: () => readonly Sample[];
+  readonly ulp: number;
+  readonly valueSized: ValueSized | undefined;
+  /** Whether tapes see the parts instead of the op. */
+  readonly transparent: boolean;
+  /** Computes the outputs; tapes are told by `execute`. */
+  readonly evaluate: (inputs: readonly Tensor[], attrs: Attrs) => readonly Tensor[];
+
+  constructor(spec: OpSpecBase, evaluate: Op['evaluate'], transparent = false) {
+    this.name = spec.name;
+    this.doc = spec.doc;
+    this.grad = spec.grad;
+    this.notDifferentiable = spec.notDifferentiable;
+    this.samples = spec.samples;
+    this.ulp = spec.ulp ?? 4;
+    this.valueSized = spec.valueSized;
+    this.evaluate = evaluate;
+    this.transparent = transparent;
+  }
+}
+
+const catalogue = new Map<string, Op>();
+
+/** Every declared op by name. */
+export function listOps(): ReadonlyMap<string, Op> {
+  return catalogue;
+}
+
+function register(op: Op): Op {
+  if (catalogue.has(op.name)) throw new InternalError(`the op ${op.name} is declared twice`);
+  catalogue.set(op.name, op);
+  return op;
+}
+
+const elementwiseOps = new WeakSet<Op>();
+function elementwise(op: Op): Op {
+  elementwiseOps.add(op);
+  return op;
+}
+/** Whether each element of an op's result depends only on the elements in the same place of its inputs, which broadcast. */
+export function isElementwise(op: Op): boolean {
+  return elementwiseOps.has(op);
+}
+
+const noAttrs: KernelAttrs = {};
+
+/** Runs an op: computes it now and tells the tapes. @returns its outputs. */
+export function execute(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttrs): readonly Tensor[] {
+  const { tracer } = context;
+  if (tracer !== null) return tracer.execute(op, inputs, attrs);
+  const local = onBackend(inputs, op);
+  let outputs: readonly Tensor[];
+  try {
+    outputs = op.evaluate(local, attrs);
+  } catch (error) {
+    throw named(error, op);
+  }
+  if (!op.transparent) tell(op, inputs, attrs, outputs);
+  return outputs;
+}
+
+/** `execute` for an op of one output. */
+export function execute1(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttrs): Tensor {
+  return execute(op, inputs, attrs)[0] as Tensor;
+}
+
+/** @internal Tells the tapes of an op that was computed elsewhere (custom gradients, fused layers). */
+export function tell(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void {
+  const tapes = context.tapes;
+  for (let i = 0; i < tapes.length; i++)
+    (tapes[i] as (typeof tapes)[number]).record(op, inputs, attrs, outputs);
+}
+
+/** @internal An error with the op in which it happened. */
+export function named(error: unknown, op: Op): unknown {
+  return error instanceof EagreError && error.op === undefined
+    ? errorFromCode(error.code, error.message, op.name)
+    : error;
+}
+
+/** @internal Checks that inputs are alive, and brings those of another backend over. */
+export function onBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] {
+  const backend = currentBackend();
+  let local = inputs;
+  for (let i = 0; i < inputs.length; i++) {
+    const input = inputs[i] as Tensor;
+    if (input.storage.refs <= 0) disposed(input, op);
+    if (input.backend !== backend && input.dtype !== 'string') {
+      if (local === inputs) local = [...inputs];
+      (local as Tensor[])[i] = transfer(input, backend);
+    }
+  }
+  return local;
+}
+
+function disposed(input: Tensor, op: Op): never {
+  throw new FailedPreconditionError(
+    `an input (${input.dtype} [${input.shape}]) was disposed, its values are gone`,
+    op.name,
+  );
+}
+
+/** @internal A tensor for another backend: over the same bytes where both use one memory, else a copy. */
+export function transfer(x: Tensor, backend: Backend): Tensor {
+  if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape);
+  if (x.backend === symbolic) throw noValue(x);
+  if (x.storage.allocator === backend.allocator) return aliasTensor(x, x.shape, x.size, backend);
+  const out = emptyTensor(x.dtype, x.shape, x.size, backend);
+  copyStorage(x.storage, out.storage, Math.min(x.storage.capacity, out.storage.capacity));
+  return out;
+}
+
+/**
+ * Declares an op that a kernel computes, or that is composed of others. Call it with `execute`/`execute1` from the function
+ * that users see, which brings arguments into order. The declaration is also what documents and tests the op.
+ */
+export function defineOp(spec: OpSpec): Op {
+  if ('kernel' in spec) {
+    const { kernel: name, infer, kernelAttrs } = spec;
+    const evaluate = (inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] => {
+      const backend = currentBackend();
+      const specs = infer(inputs, attrs);
+      const outputs = (Array.isArray(specs) ? (specs as readonly OutputSpec[]) : [specs as OutputSpec]).map(
+        (s) => emptyTensor(s.dtype, s.shape, sizeOfDims(s.shape), backend),
+      );
+      // Where there are no inputs, whether the kernel widens is told by what it makes.
+      const asked = inputs.length === 0 && isHalf((outputs[0] as Tensor).dtype) ? outputs : inputs;
+      // Attributes of the kernel are computed where it runs.
+      if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
+        symbolic.sink?.call(name, inputs, outputs, attrs as KernelAttrs);
+        return outputs;
+      }
+      kernelFor(backend, name, asked)(
+        inputs,
+        outputs,
+        kernelAttrs === undefined ? (attrs as KernelAttrs) : kernelAttrs(attrs, inputs),
+      );
+      return outputs;
+    };
+    return register(new Op(spec, evaluate));
+  }
+  const parts = 'compose' in spec ? spec.compose : spec.run;
+  const list = (result: Tensor | readonly Tensor[]): readonly Tensor[] =>
+    Array.isArray(result) ? (result as readonly Tensor[]) : [result as Tensor];
+  // With a gradient of its own (or none at all) the op is one entry on a tape; without, its parts are.
+  const whole = spec.grad !== undefined || spec.notDifferentiable !== undefined || 'run' in spec;
+  return register(
+    whole
+      ? new Op(spec, (inputs, attrs) => list(withoutTapes(() => parts(inputs, attrs))))
+      : new Op(spec, (inputs, attrs) => list(parts(inputs, attrs)), true),
+  );
+}
+
+/** What to do where a kernel lacks a dtype, at the end of a message. */
+function otherDType(dtype: DType | undefined): string {
+  if (dtype === undefined || dtype === 'string') return '';
+  const wide = dtypeTraits[dtype].computesIn;
+  const wider = wide === dtype ? 'float32' : wide;
+  return wider === dtype ? '' : `; convert to another dtype before, for example x.cast('${wider}')`;
+}
+
+/** @internal The kernel of the backend for inputs of their dtypes. @throws UnimplementedError when it has none; none takes strings, whose memory holds no values. */
+export function kernelFor(backend: Backend, name: KernelName, inputs: readonly Tensor[]): Kernel {
+  const last = lastKernels.get(name);
+  if (last !== undefined && last.backend === backend && haveDTypes(inputs, last.dtypes)) return last.kernel;
+  const dtypes = inputs.map((x) => x.dtype);
+  const kernel = dtypes.includes('string') ? undefined : findKernel(backend, name, dtypes as NumericDType[]);
+  if (kernel === undefined) {
+    throw new UnimplementedError(
+      `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,
+    );
+  }
+  lastKernels.set(name, { backend, dtypes, kernel });
+  return kernel;
+}
+
+function findKernel(backend: Backend, name: KernelName, dtypes: readonly NumericDType[]): Kernel | undefined {
+  return widens(name, dtypes) ? widenedKernel(backend, name, dtypes) : placedKernel(backend, name, dtypes);
+}
+
+/** What was found last: most programs ask for a kernel for the same dtypes again and again. */
+const lastKernels = new Map<KernelName, LastKernel>();
+interface LastKernel {
+  readonly backend: Backend;
+  readonly dtypes: readonly DType[];
+  readonly kernel: Kernel;
+}
+
+function haveDTypes(inputs: readonly Tensor[], dtypes: readonly DType[]): boolean {
+  if (inputs.length !== dtypes.length) return false;
+  for (let i = 0; i < inputs.length; i++) if ((inputs[i] as Tensor).dtype !== dtypes[i]) return false;
+  return true;
+}
+
+// ---- elementwise ops
+
+type ScalarBody = (s: ScalarBuilder, ...values: ScalarValue[]) => ScalarValue;
+
+interface ElementwiseSpec {
+  readonly name: string;
+  readonly doc: string;
+  /** Accepted dtypes; `floating` unless said. */
+  readonly dtypes?: DTypeGroup;
+  readonly notDifferentiable?: string;
+  readonly ulp?: number;
+  /** Values on which the op is tested: a range (of float inputs), away from singular points. */
+  readonly domain?: readonly [low: number, high: number];
+  /** Calls on which the op is tested, where one range for all inputs does not do. */
+  readonly samples?: () => readonly Sample[];
+}
+
+export interface UnarySpec extends ElementwiseSpec {
+  readonly scalar: (s: ScalarBuilder, x: ScalarValue) => ScalarValue;
+  /** The gradient for `x`: `({ x, y }, dy) => dy.mul(y)`. */
+  readonly grad?: (g: GradContext, dy: Tensor) => Tensor;
+}
+export interface BinarySpec extends ElementwiseSpec {
+  readonly scalar: (s: ScalarBuilder, a: ScalarValue, b: ScalarValue) => ScalarValue;
+  /** What it is of strings, which have no kernels. */
+  readonly strings?: (a: Tensor, b: Tensor) => Tensor;
+  /** Gradients for `a` and `b` before broadcasting is undone. */
+  readonly grad?: (g: GradContext, dy: Tensor) => readonly [Tensor | null, Tensor | null];
+}
+
+export type UnaryFunction = NamedFunction<[x: TensorLike], ['x']>;
+export type BinaryFunction = NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']>;
+
+/** Compiled scalar programs of one op, by backend and dtypes; the last one is found without a look-up. */
+class Programs {
+  readonly #body: ScalarBody;
+  readonly #known = new Map<Backend, Map<number | string, { kernel: Kernel; dtype: DType }>>();
+  #backend: Backend | undefined;
+  #dtype: DType | undefined;
+  #last: { kernel: Kernel; dtype: DType } | undefined;
+
+  constructor(body: ScalarBody) {
+    this.#body = body;
+  }
+
+  /** Lets go of what backends keep for them; they must not be used again. */
+  forget(): void {
+    for (const [backend, kernels] of this.#known)
+      for (const { kernel } of kernels.values()) backend.forget?.(kernel);
+    this.#known.clear();
+  }
+
+  /** For inputs that all have `dtype`. */
+  same(backend: Backend, dtype: DType, count: number): { kernel: Kernel; dtype: DType } {
+    if (this.#last !== undefined && dtype === this.#dtype && backend === this.#backend) return this.#last;
+    const found = this.get(backend, new Array<{ dtype: DType }>(count).fill({ dtype }));
+    this.#backend = backend;
+    this.#dtype = dtype;
+    this.#last = found;
+    return found;
+  }
+
+  get(backend: Backend, inputs: readonly { readonly dtype: DType }[]): { kernel: Kernel; dtype: DType } {
+    let byDTypes = this.#known.get(backend);
+    if (byDTypes === undefined) this.#known.set(backend, (byDTypes = new Map()));
+    const key = signature(inputs);
+    let found = byDTypes.get(key);
+    if (found === undefined) {
+      let dtype: DType = 'float32';
+      const program = buildScalarProgram(
+        inputs.map((x) => x.dtype as NumericDType),
+        (s, ...values) => {
+          const result = this.#body(s, ...values);
+          dtype = result.dtype;
+          return result;
+        },
+      );
+      found = { kernel: backend.elementwise(program), dtype };
+      byDTypes.set(key, found);
+    }
+    return found;
+  }
+}
+
+/** Tells lists of dtypes apart: one hexadecimal digit each behind a leading 1, which is exact up to 13 inputs. */
+function signature(inputs: readonly { readonly dtype: DType }[]): number | string {
+  if (inputs.length > 13) return inputs.map((x) => x.dtype).join(' ');
+  let key = 1;
+  for (let i = 0; i < inputs.length; i++)
+    key = key * 16 + dtypeTraits[(inputs[i] as { dtype: DType }).dtype].code;
+  return key;
+}
+
+/** A tensor without values of the shape of another. */
+function emptyLike(x: Tensor, dtype: DType, backend: Backend): Tensor {
+  // Sizes that are not known must not be asked for.
+  const size = backend === symbolic ? sizeOfDims(x.shape) : x.size;
+  return emptyTensor(dtype, x.shape, size, backend);
+}
+
+const defaultDomain = [-3, 3] as const;
+
+function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonly Sample[] {
+  if (spec.samples !== undefined) return spec.samples;
+  const group = spec.dtypes ?? 'floating';
+  const [low, high] = spec.domain ?? defaultDomain;
+  const input = (shape: Shape): SampleInput => {
+    if (group === 'bool') return { kind: 'bool', shape };
+    if (group === 'integer')
+      return { kind: 'integer', shape, low: Math.max(1, low), high: Math.max(9, high), dtype: 'int32' };
+    return { kind: 'uniform', shape, low, high };
+  };
+  return () =>
+    count === 1
+      ? [{ inputs: [input([3, 5])] }, { inputs: [input([])] }]
+      : [
+          { inputs: [input([3, 5]), input([3, 5])] },
+          { inputs: [input([2, 1, 4]), input([3, 1])] },
+          { inputs: [input([2, 3]), input([])] },
+        ];
+}
+
+/** Declares an elementwise op of one argument from its scalar program. @returns the function that users call. */
+export function defineUnary(spec: UnarySpec): UnaryFunction {
+  const programs = new Programs(spec.scalar as ScalarBody);
+  const group = spec.dtypes ?? 'floating';
+  const run = (inputs: readonly Tensor[]): Tensor => {
+    const x = inputs[0] as Tensor;
+    const backend = x.backend;
+    const { kernel, dtype } = programs.same(backend, x.dtype, 1);
+    const out = emptyLike(x, dtype, backend);
+    kernel(inputs, [out], noAttrs);
+    return out;
+  };
+  const op = register(
+    new Op({ ...spec, samples: elementwiseSamples(spec, 1) }, (inputs) => {
+      checkDType((inputs[0] as Tensor).dtype, group, 'x', spec.name);
+      return [run(inputs)];
+    }),
+  );
+  elementwise(op);
+  return defineHot(
+    ['x'],
+    (x: TensorLike) => execute1(op, [toTensor(x)]),
+    (otherwise): UnaryFunction =>
+      function (x) {
+        // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
+        if (arguments.length !== 1 || mayBeNamed(x)) return otherwise(arguments) as Tensor;
+        return execute1(op, [toTensor(x as TensorLike)]);
+      },
+  );
+}
+
+/** Declares an elementwise op of two arguments, which are promoted to one dtype and broadcast. */
+export function defineBinary(spec: BinarySpec): BinaryFunction {
+  const programs = new Programs(spec.scalar as ScalarBody);
+  const group = spec.dtypes ?? 'floating';
+  const compute = (inputs: readonly Tensor[]): Tensor => {
+    const a = inputs[0] as Tensor;
+    const b = inputs[1] as Tensor;
+    const backend = a.backend;
+    const { kernel, dtype } = programs.same(backend, a.dtype, 2);
+    const shape = a.shape === b.shape ? a.shape : broadcastShapes(a.shape, b.shape, spec.name);
+    const out =
+      shape === a.shape
+        ? emptyLike(a, dtype, backend)
+        : emptyTensor(dtype, shape, sizeOfDims(shape), backend);
+    kernel(inputs, [out], noAttrs);
+    return out;
+  };
+  const { grad } = spec;
+  const op = register(
+    new Op(
+      {
+        ...spec,
+        samples: elementwiseSamples(spec, 2),
+        ...(grad === undefined
+          ? {}
+          : {
+              grad: (g: GradContext, dy: Tensor) => {
+                const [da, db] = grad(g, dy);
+                return [da === null ? null : sumTo(da, g.a.shape), db === null ? null : sumTo(db, g.b.shape)];
+              },
+            }),
+      } as OpSpecBase,
+      (inputs) => {
+        const [a, b] = inputs as readonly [Tensor, Tensor];
+        checkDType(a.dtype, group, 'a', spec.name);
+        if (a.dtype !== b.dtype) {
+          throw new InvalidArgumentError(
+            `a is ${a.dtype} and b is ${b.dtype}; they must be of one dtype`,
+            spec.name,
+          );
+        }
+        return [compute(inputs)];
+      },
+    ),
+  );
+  elementwise(op);
+  const { strings } = spec;
+  const run = (a: TensorLike, b: TensorLike): Tensor => {
+    const both = pair(a, b, spec.name);
+    return strings !== undefined && both[0].dtype === 'string' ? strings(...both) : execute1(op, both);
+  };
+  return defineHot(
+    ['a', 'b'],
+    run,
+    (otherwise): BinaryFunction =>
+      function (a, b?: unknown) {
+        // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
+        if (arguments.length !== 2) return otherwise(arguments) as Tensor;
+        if (isTensor(a)) {
+          if (isTensor(b) && a.dtype === b.dtype && a.dtype !== 'string') return execute1(op, [a, b]);
+          if (typeof b === 'number') return run(a, b);
+        }
+        // biome-ignore lint/complexity/noArguments: as above.
+        if (b === undefined || mayBeNamed(a) || mayBeNamed(b)) return otherwise(arguments) as Tensor;
+        return run(a as TensorLike, b as TensorLike);
+      },
+  );
+}
+
+/** @internal Two arguments as tensors of one dtype: bare numbers follow the tensor beside them, tensors are widened. */
+export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor] {
+  const hintA = a instanceof Tensor ? a.dtype : dtypeOf(a);
+  const hintB = b instanceof Tensor ? b.dtype : dtypeOf(b);
+  let x = toTensor(a, hintA === undefined ? hintB : undefined);
+  let y = toTensor(b, hintB === undefined ? (hintA ?? x.dtype) : undefined);
+  if (x.dtype !== y.dtype) {
+    const dtype = common(x.dtype, y.dtype, op);
+    if (x.dtype !== dtype) x = castHook.cast(x, dtype);
+    if (y.dtype !== dtype) y = castHook.cast(y, dtype);
+  }
+  return [x, y];
+}
+
+/** The dtype of something that has one; undefined for bare values, which follow what stands beside them. */
+function dtypeOf(value: TensorLike): DType | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return 'dtype' in value && value.dtype !== undefined ? value.dtype : toTensor(value).dtype;
+}
+
+const PROGRAMS = 128;
+
+/** Declares an elementwise op of several arguments with dtypes of their own (select, cast, clip). */
+export function defineElementwise(
+  spec: OpSpecBase & {
+    readonly scalar: (attrs: Attrs) => ScalarBody;
+    /** Distinguishes programs that differ by attributes. */
+    readonly key?: (attrs: Attrs) => string;
+    readonly check?: (inputs: readonly Tensor[], attrs: Attrs) => void;
+  },
+): Op {
+  // Attributes may be numbers that are others at each call, such as a slope.
+  const known = new RecentMap<string, Programs>(PROGRAMS, (programs) => programs.forget());
+  const op = register(
+    new Op(spec, (inputs, attrs) => {
+      spec.check?.(inputs, attrs);
+      const key = spec.key?.(attrs) ?? '';
+      let programs = known.get(key);
+      if (programs === undefined) known.set(key, (programs = new Programs(spec.scalar(attrs))));
+      const backend = currentBackend();
+      const { kernel, dtype } = programs.get(backend, inputs);
+      const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
+      const out = emptyTensor(dtype, shape, sizeOfDims(shape), backend);
+      kernel(inputs, [out], noAttrs);
+      return [out];
+    }),
+  );
+  return elementwise(op);
+}
+
+// Ops that the machinery itself needs; the catalogue puts them in.
+export const castHook: { cast(x: Tensor, dtype: DType): Tensor; sumTo(x: Tensor, shape: Shape): Tensor } = {
+  cast: () => {
+    throw new InternalError('the op catalogue is not loaded');
+  },
+  sumTo: () => {
+    throw new InternalError('the op catalogue is not loaded');
+  },
+};
+
+/** Undoes broadcasting: sums `x` over the axes along which `shape` was stretched. */
+export function sumTo(x: Tensor, shape: Shape): Tensor {
+  return x.shape === shape ? x : castHook.sumTo(x, shape);
+}

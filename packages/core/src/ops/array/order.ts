@@ -1,0 +1,200 @@
+import { InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
+import type { IntegerLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { shown } from '../../arguments/checks.ts';
+import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../../dispatch/op.ts';
+import { distinct, integers, values } from '../../dispatch/samples.ts';
+import { type Dim, isExpression } from '../../shapes/dim.ts';
+import { dims } from '../../shapes/dims.ts';
+import { normalizeAxis, showShape } from '../../shapes/shape.ts';
+import { lessThan } from '../../shapes/shape-env.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import {
+  emptyTensor,
+  hostValues,
+  setValues,
+  spaceOf,
+  stringTensor,
+  type Tensor,
+  uploaded,
+} from '../../tensor/tensor.ts';
+import { scatterLast } from './gathering.ts';
+import { moveAxis } from './shaping.ts';
+
+/** Gradient of both ops: each value goes back to where it was taken. */
+const backToPlace: GradFn = ({ x, outputs }, dy) => scatterLast(dy, outputs[1], x.shape);
+
+const ordered = (x: Tensor, k: Dim): ReturnType<Extract<OpSpec, { kernel: unknown }>['infer']> => {
+  const shape = [...dims(x).slice(0, -1), k];
+  return [
+    { dtype: x.dtype, shape },
+    { dtype: 'int32', shape },
+  ];
+};
+
+const topKOp: Op = defineOp({
+  name: 'TopKV2',
+  doc: 'The largest values of the last axis, and where they are.',
+  kernel: 'TopK',
+  kernelAttrs: () => ({ descending: true }),
+  infer: ([x], { k }) => ordered(x, k as Dim),
+  grad: backToPlace,
+  samples: () => [
+    { inputs: [distinct([7])], attrs: { k: 3 } },
+    { inputs: [distinct([2, 3, 5])], attrs: { k: 2 } },
+    { inputs: [integers([3, 6], 0, 4)], attrs: { k: 6 } },
+  ],
+});
+const sortOp: Op = defineOp({
+  name: 'Sort',
+  doc: 'The values of the last axis in order, and where they were.',
+  kernel: 'TopK',
+  infer: ([x]) => ordered(x, dims(x)[x.rank - 1]),
+  grad: backToPlace,
+  samples: () => [
+    { inputs: [distinct([8])], attrs: { descending: false } },
+    { inputs: [distinct([2, 2, 5])], attrs: { descending: true } },
+    { inputs: [integers([3, 6], 0, 4, 'int64')], attrs: { descending: false } },
+  ],
+});
+
+/**
+ * The `k` largest values along the last axis, in falling order, and their indices (int32); of equal ones the first comes
+ * first, and NaN counts as the largest.
+ * @param options.sorted accepted for TensorFlow's sake; the values are always sorted.
+ */
+export const topK: NamedFunction<
+  [x: TensorLike, k?: IntegerLike],
+  ['x', 'k'],
+  { sorted?: boolean },
+  { values: Tensor; indices: Tensor }
+> = defineFunction('topK', { x: kind.tensor, k: kind.size }, { sorted: kind.asIs }, (x, k: number = 1) => {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
+  const n = dims(t)[t.rank - 1];
+  if (n === undefined || !(isExpression(k) || Number.isInteger(k)) || lessThan(k, 0) || lessThan(n, k)) {
+    throw new InvalidArgumentError(
+      `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
+      'TopKV2',
+    );
+  }
+  const [sorted, indices] = execute(topKOp, [t], { k });
+  return { values: sorted, indices };
+});
+
+/** Which way `sort` and `argSort` go. */
+export type SortDirection = 'ASCENDING' | 'DESCENDING';
+
+function sorted(
+  x: TensorLike,
+  axis: number,
+  direction: SortDirection,
+  op: string,
+): [values: Tensor, indices: Tensor] {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'numeric', 'x', op);
+  const a = normalizeAxis(axis, t.rank, op);
+  if (direction !== 'ASCENDING' && direction !== 'DESCENDING') {
+    throw new InvalidArgumentError(`direction ${shown(direction)} is neither ASCENDING nor DESCENDING`, op);
+  }
+  const last = t.rank - 1;
+  const [values, indices] = execute(sortOp, [a === last ? t : moveAxis(t, a, last)], {
+    descending: direction === 'DESCENDING',
+  });
+  return a === last ? [values, indices] : [moveAxis(values, last, a), moveAxis(indices, last, a)];
+}
+
+/** The values along an axis in order. Equal ones keep theirs; NaN counts as the largest. */
+export const sort: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x', 'axis'],
+  { direction?: SortDirection }
+> = defineFunction(
+  'sort',
+  { x: kind.tensor, axis: kind.axis },
+  { direction: kind.asIs },
+  (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'sort')[0],
+);
+
+/** The indices (int32) that would sort an axis: `x.gather(x.argSort())` is sorted for a vector. Stable. */
+export const argSort: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x', 'axis'],
+  { direction?: SortDirection }
+> = defineFunction(
+  'argSort',
+  { x: kind.tensor, axis: kind.axis },
+  { direction: kind.asIs },
+  (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1],
+);
+
+const MAX_MAP = 2 ** 24;
+
+const uniqueOp: Op = defineOp({
+  name: 'UniqueWithCounts',
+  doc: 'The different values of a vector, in the order in which they first occur.',
+  run: ([x]) => {
+    const list: ArrayLike<unknown> =
+      x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<unknown>);
+    const known = new Map<unknown, number>();
+    const counts: number[] = [];
+    const indices = emptyTensor('int32', x.shape, x.size);
+    const place = spaceOf(indices) as Int32Array;
+    for (let i = 0; i < list.length; i++) {
+      const v = list[i];
+      let at = known.get(v);
+      if (at === undefined) {
+        at = known.size;
+        if (at === MAX_MAP) {
+          throw new ResourceExhaustedError(
+            `x has more than ${MAX_MAP} different values, all that a JavaScript Map holds; sort it, and compare neighbours`,
+          );
+        }
+        known.set(v, at);
+        counts.push(0);
+      }
+      place[i] = at;
+      counts[at]++;
+    }
+    uploaded(indices, place);
+    const found = [...known.keys()];
+    const count = emptyTensor('int32', [found.length], found.length);
+    setValues(count, counts);
+    if (x.dtype === 'string') return [stringTensor(found as string[], [found.length]), indices, count];
+    const y = emptyTensor(x.dtype, [found.length], found.length);
+    setValues(y, found as number[]);
+    return [y, indices, count];
+  },
+  valueSized: ([x], _, size) => {
+    const n = size();
+    return [
+      { dtype: x.dtype, shape: [n] },
+      { dtype: 'int32', shape: dims(x) },
+      { dtype: 'int32', shape: [n] },
+    ];
+  },
+  notDifferentiable: 'which values are equal jumps',
+  samples: () => [
+    { inputs: [values([3, 1, 3, 3, 2, 1], [6], 'int32')] },
+    { inputs: [values([0.5, -1, 0.5])] },
+  ],
+});
+
+/**
+ * The different values of a vector in the order in which they first occur, for each element the index of its value in that
+ * list, and how often each value occurs (both int32). Computed on the host.
+ */
+export const unique: NamedFunction<
+  [x: TensorLike],
+  ['x'],
+  unknown,
+  { values: Tensor; indices: Tensor; counts: Tensor }
+> = defineFunction('unique', { x: kind.tensor }, {}, (x) => {
+  const t = toTensor(x);
+  if (t.rank !== 1)
+    throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 1`, 'Unique');
+  const [y, indices, counts] = execute(uniqueOp, [t]);
+  return { values: y, indices, counts };
+});

@@ -1,0 +1,86 @@
+// Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../../arguments/argument-kinds.ts';
+import { context } from '../../dispatch/context.ts';
+import { knownTensor } from '../../dispatch/symbolic.ts';
+import { type Dim, type DimExpr, isExpression } from '../../shapes/dim.ts';
+import { dimsOf, hasUnknown } from '../../shapes/dims.ts';
+import { hostDims } from '../../shapes/sizes.ts';
+import { toTensor } from '../../tensor/convert.ts';
+import { isInteger } from '../../tensor/dtypes.ts';
+import { Tensor, viewOf } from '../../tensor/tensor.ts';
+import { Variable } from '../../tensor/variable.ts';
+import { where } from '../elementwise/select.ts';
+import { range } from './creation.ts';
+import { reshape } from './shaping.ts';
+
+/** A number, or an integer scalar. */
+export type Index = IntegerLike;
+
+export function isIndexTensor(value: unknown): value is Tensor | Variable {
+  return value instanceof Tensor || value instanceof Variable;
+}
+
+/** A number or a size where it is known, else an int scalar. @throws InvalidArgumentError for a tensor that is no integer scalar. */
+export function indexOf(value: Index | DimExpr, what: string, op: string): Dim | Tensor {
+  if (typeof value === 'number' || isExpression(value)) return value;
+  const t = toTensor(value);
+  if (!isInteger(t.dtype) || t.size !== 1)
+    throw new InvalidArgumentError(
+      `${what} is ${t.dtype} [${t.shape}], expected one integer: index.cast('int32'), or tf.range(n, { dtype: 'int32' })`,
+      op,
+    );
+  const found = knownTensor(t);
+  if (found !== null) return Number(viewOf(found)[0]);
+  const size = context.tracer?.integers(t)?.[0];
+  return size ?? (t.rank === 0 ? t : reshape(t, []));
+}
+
+/** A list of as many indices as a tensor has, or as are in the list. */
+export function indicesOf(
+  given: readonly Index[] | Tensor | Variable,
+  what: string,
+  op: string,
+): (Dim | Tensor)[] {
+  const value = given instanceof Variable ? given.taken() : given;
+  if (!(value instanceof Tensor)) {
+    if (!Array.isArray(value)) throw new InvalidArgumentError(`${what} must be a list of integers`, op);
+    return dimsOf(value as number[]).map((v: Index | DimExpr) => indexOf(v, what, op));
+  }
+  if (value.rank !== 1 || !isInteger(value.dtype))
+    throw new InvalidArgumentError(
+      `${what} is ${value.dtype} [${value.shape}], expected a list of integers`,
+      op,
+    );
+  const found = knownTensor(value);
+  if (found !== null) return Array.from(viewOf(found), Number);
+  const sizes = context.tracer?.integers(value);
+  if (sizes !== null && sizes !== undefined) return [...sizes];
+  return Array.from({ length: value.size }, (_, i) => indexOf(value.gather(i), what, op));
+}
+
+/** Sizes: numbers, or expressions. @throws UnimplementedError for values that differ from run to run. */
+export function sizesOf(given: readonly Index[] | Tensor | Variable, what: string, op: string): Dim[] {
+  if (Array.isArray(given) && hasUnknown(given as number[])) return [...dimsOf(given as number[])];
+  const value = given instanceof Variable ? given.taken() : given;
+  if (value instanceof Tensor) {
+    if (value.rank !== 1)
+      throw new InvalidArgumentError(
+        `${what} is ${value.dtype} [${value.shape}], expected a list of integers`,
+        op,
+      );
+    return hostDims(value, what, op);
+  }
+  return indicesOf(value, what, op).map((v) => (v instanceof Tensor ? (hostDims(v, what, op)[0] as Dim) : v));
+}
+
+/** What stands at an index of an axis, which goes; from the end if the index is negative. */
+export function takeAt(x: Tensor, index: Tensor, axis: number): Tensor {
+  const size = x.shape[axis] as number;
+  return x.gather(where(index.less(0), index.add(size), index), axis);
+}
+
+/** As many elements of an axis from an index on. */
+export function takeFrom(x: Tensor, index: Tensor, size: number, axis: number): Tensor {
+  return x.gather(range(0, size, { dtype: index.dtype }).add(index), axis);
+}

@@ -1,0 +1,366 @@
+// Matrices and their products. Every function here takes a tensor first and is a method too.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { defineOp, execute1, type Op, pair } from '../../dispatch/op.ts';
+import { integers, uniform } from '../../dispatch/samples.ts';
+import { addDims, type Dim, type Dims, mulDims, subDims } from '../../shapes/dim.ts';
+import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
+import {
+  broadcastShapes,
+  checkFlag,
+  checkList,
+  listOf,
+  normalizeAxes,
+  normalizeAxis,
+  sameShape,
+  showShape,
+} from '../../shapes/shape.ts';
+import { atMost } from '../../shapes/shape-env.ts';
+import { differs } from '../../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { letGo } from '../array/moving.ts';
+import { placesOf } from '../array/places.ts';
+import { expandDims, identity, pad, reshape, squeeze, swapAxes } from '../array/shaping.ts';
+import { slice } from '../array/slicing.ts';
+import { checkProduct, matMulOp, permuted } from './products.ts';
+
+// ---- products
+
+/** Options of `matmul`. */
+export interface MatMulOptions {
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+}
+
+/**
+ * Products of the matrices in the last two axes: [..., m, k] and [..., k, n] give [..., m, n]. Leading axes broadcast.
+ * float32, float64, int32 or int64.
+ * @param options.transposeA takes the matrices of a as [..., k, m]; `transposeB` those of b as [..., n, k].
+ * @throws InvalidArgumentError for vectors (use `matvec` or `dot`) and for dimensions that do not fit.
+ */
+export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], MatMulOptions> =
+  defineFunction(
+    'matmul',
+    { a: kind.tensor, b: kind.tensor },
+    { transposeA: kind.asIs, transposeB: kind.asIs },
+    (a, b, options) => {
+      const [x, y] = pair(a, b, 'MatMul');
+      const transposeA = checkFlag(options.transposeA, 'transposeA', 'MatMul');
+      const transposeB = checkFlag(options.transposeB, 'transposeB', 'MatMul');
+      checkProduct(x, y, transposeA, transposeB, 'MatMul');
+      const attrs = { transposeA, transposeB };
+      if (y.rank > 2 || x.rank === 2 || transposeA) {
+        broadcastShapes(dims(x).slice(0, -2), dims(y).slice(0, -2), 'MatMul');
+        return execute1(matMulOp, [x, y], attrs);
+      }
+      // One matrix for all rows: one large product instead of many, and the same for its gradient.
+      const lead = dims(x).slice(0, -1);
+      const rows = reshape(x, toShape([sizeOfDims(lead), dims(x)[x.rank - 1]]));
+      const flat = execute1(matMulOp, [rows, y], attrs);
+      return letGo(reshape(flat, toShape([...lead, dims(flat)[1]])), rows, flat);
+    },
+  );
+
+/** The product of a matrix and vectors: [..., m, k] and [..., k] give [..., m]; leading axes broadcast. */
+export const matvec: NamedFunction<[a: TensorLike, x: TensorLike], ['a', 'x'], { transposeA?: boolean }> =
+  defineFunction('matvec', { a: kind.tensor, x: kind.tensor }, { transposeA: kind.asIs }, (a, x, options) => {
+    const [m, v] = pair(a, x, 'matvec');
+    if (m.rank < 2 || v.rank < 1) {
+      throw new InvalidArgumentError(
+        `shapes ${showShape(m.shape)} and ${showShape(v.shape)} are no matrix (rank 2 or more) and vector`,
+        'matvec',
+      );
+    }
+    return squeeze(matmul(m, expandDims(v, -1), options), -1);
+  });
+
+/**
+ * Sum of the products of two vectors. With more axes, as in NumPy: over the last axis of a and the last but one (or only) of
+ * b; a scalar multiplies.
+ */
+export const dot: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']> = defineFunction(
+  'dot',
+  { a: kind.tensor, b: kind.tensor },
+  {},
+  (a, b) => {
+    const [x, y] = pair(a, b, 'dot');
+    if (x.rank === 0 || y.rank === 0) return x.mul(y);
+    if (x.rank === 1 && y.rank === 1) {
+      if (!sameShape(x.shape, y.shape)) throw differ(x, y, 'dot');
+      return x.mul(y).sum();
+    }
+    return tensordot(x, y, [[x.rank - 1], [Math.max(0, y.rank - 2)]]);
+  },
+);
+
+function differ(a: Tensor, b: Tensor, op: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `the summed axes of shapes ${showShape(a.shape)} and ${showShape(b.shape)} differ in size`,
+    op,
+  );
+}
+
+/** All products of an element of a and one of b, both flattened: [size of a, size of b]. */
+export const outer: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']> = defineFunction(
+  'outer',
+  { a: kind.tensor, b: kind.tensor },
+  {},
+  (a, b) => {
+    const [x, y] = pair(a, b, 'outer');
+    return reshape(x, toShape([sizeOfDims(dims(x)), 1])).mul(reshape(y, toShape([1, sizeOfDims(dims(y))])));
+  },
+);
+
+/**
+ * Sums products over pairs of axes: a number n means the last n of a with the first n of b, `[[…], […]]` names them. The
+ * result has the other axes of a, then those of b. `tf.tensordot(a, b, [[0, 1], [1, 0]])`
+ */
+export const tensordot: NamedFunction<
+  [
+    a: TensorLike,
+    b: TensorLike,
+    axes: IntegerLike | readonly [IntegerLike | IntegersLike, IntegerLike | IntegersLike] | Tensor,
+  ],
+  ['a', 'b', 'axes']
+> = defineFunction(
+  'tensordot',
+  { a: kind.tensor, b: kind.tensor, axes: kind.axisLists },
+  {},
+  (a, b, axes: number | readonly [number | readonly number[], number | readonly number[]]) => {
+    const [x, y] = pair(a, b, 'tensordot');
+    let left: readonly number[];
+    let right: readonly number[];
+    if (typeof axes === 'number') {
+      if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(x.rank, y.rank)) {
+        throw new InvalidArgumentError(
+          `axes is ${axes}, expected 0 … ${Math.min(x.rank, y.rank)}`,
+          'tensordot',
+        );
+      }
+      left = Array.from({ length: axes }, (_, i) => x.rank - axes + i);
+      right = Array.from({ length: axes }, (_, i) => i);
+    } else {
+      const list = (v: number | readonly number[]): readonly number[] => listOf(v, 'axes', 'tensordot');
+      checkList<unknown>(axes, 'axes', 'tensordot');
+      left = list(axes[0]).map((i) => normalizeAxis(i, x.rank, 'tensordot'));
+      right = list(axes[1]).map((i) => normalizeAxis(i, y.rank, 'tensordot'));
+    }
+    if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
+      throw new InvalidArgumentError(`axes [[${left}], [${right}]] name one axis twice`, 'tensordot');
+    }
+    if (left.length !== right.length || left.some((l, i) => differs(dims(x)[l], dims(y)[right[i]])))
+      throw differ(x, y, 'tensordot');
+    const freeX = normalizeAxes(null, x.rank).filter((i) => !left.includes(i));
+    const freeY = normalizeAxes(null, y.rank).filter((i) => !right.includes(i));
+    const along = (t: Tensor, list: readonly number[]): Dims => list.map((i) => dims(t)[i]);
+    const k = sizeOfDims(along(x, left));
+    const p = reshape(permuted(x, [...freeX, ...left]), toShape([sizeOfDims(along(x, freeX)), k]));
+    const q = reshape(permuted(y, [...right, ...freeY]), toShape([k, sizeOfDims(along(y, freeY))]));
+    return reshape(matmul(p, q), toShape([...along(x, freeX), ...along(y, freeY)]));
+  },
+);
+
+// ---- parts of matrices
+
+function toMatrix(x: TensorLike, op: string): Tensor {
+  const t = toTensor(x);
+  if (t.rank < 2)
+    throw new InvalidArgumentError(
+      `x has shape ${showShape(t.shape)}, expected matrices (rank 2 or more)`,
+      op,
+    );
+  checkDType(t.dtype, 'any', 'x', op);
+  return t;
+}
+
+/** Exchanges the last two axes. */
+export const matrixTranspose: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'matrixTranspose',
+  { x: kind.tensor },
+  {},
+  (x) => swapAxes(toMatrix(x, 'matrixTranspose'), -2, -1),
+);
+
+// A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.
+
+/** How long the diagonals of matrices are; a trace in which rows are fewer holds only where they are. */
+function shorter(x: Tensor): Dim {
+  const [m, n] = dims(x).slice(-2);
+  return atMost(m, n) ? m : n;
+}
+
+/** Zeros behind the elements of the last axes. */
+function padEnds(x: Tensor, counts: Dims): Tensor {
+  const before = x.rank - counts.length;
+  return pad(
+    x,
+    dims(x).map((_, i) => toShape([0, i < before ? 0 : counts[i - before]]) as never),
+  );
+}
+
+const diagOp: Op = defineOp({
+  name: 'MatrixDiag',
+  doc: 'Matrices with the given diagonals and zeros elsewhere.',
+  compose: ([x]) => {
+    const n = dims(x)[x.rank - 1];
+    const lead = dims(x).slice(0, -1);
+    const rows = padEnds(expandDims(x, -1), [n]);
+    const flat = reshape(rows, toShape([...lead, mulDims(n, addDims(n, 1))]));
+    const square = slice(flat, new Array<number>(x.rank).fill(0), toShape([...lead, mulDims(n, n)]));
+    return reshape(square, toShape([...lead, n, n]));
+  },
+  samples: () => [{ inputs: [uniform([3])] }, { inputs: [uniform([2, 3])] }, { inputs: [uniform([1])] }],
+});
+const diagPartOp: Op = defineOp({
+  name: 'MatrixDiagPart',
+  doc: 'The diagonals of matrices.',
+  compose: ([x]) => {
+    const lead = dims(x).slice(0, -2);
+    const n = shorter(x);
+    const zeros = new Array<number>(x.rank).fill(0);
+    const square = slice(x, zeros, toShape([...lead, n, n]));
+    const flat = padEnds(reshape(square, toShape([...lead, mulDims(n, n)])), [n]);
+    const rows = reshape(flat, toShape([...lead, n, addDims(n, 1)]));
+    return reshape(slice(rows, zeros, toShape([...lead, n, 1])), toShape([...lead, n]));
+  },
+  samples: () => [
+    { inputs: [uniform([3, 3])] },
+    { inputs: [uniform([2, 2, 4])] },
+    { inputs: [uniform([4, 2])] },
+  ],
+});
+
+/** Matrices [..., n, n] with the diagonals [..., n] and zeros elsewhere. */
+export const diag: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'diag',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toTensor(x);
+    if (t.rank === 0)
+      throw new InvalidArgumentError('x is a scalar, expected a diagonal (rank 1 or more)', 'MatrixDiag');
+    checkDType(t.dtype, 'any', 'x', 'MatrixDiag');
+    return execute1(diagOp, [t]);
+  },
+);
+
+/** The diagonals of matrices: [..., m, n] gives [..., min(m, n)]. */
+export const diagPart: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'diagPart',
+  { x: kind.tensor },
+  {},
+  (x) => execute1(diagPartOp, [toMatrix(x, 'MatrixDiagPart')]),
+);
+
+const setDiagOp: Op = defineOp({
+  name: 'MatrixSetDiag',
+  doc: 'Matrices with their diagonals replaced.',
+  compose: ([x, diagonal]) => {
+    const [m, n] = dims(x).slice(-2);
+    const k = shorter(x);
+    const other = padEnds(diag(diagonal), [subDims(m, k), subDims(n, k)]);
+    return distance(m, n).equal(0).where(other, x);
+  },
+  samples: () => [
+    { inputs: [uniform([3, 3]), uniform([3])] },
+    { inputs: [uniform([2, 3, 2]), uniform([2, 2])] },
+  ],
+});
+
+/** x with its diagonals replaced: [..., m, n] and [..., min(m, n)]. */
+export const setDiag: NamedFunction<[x: TensorLike, diagonal: TensorLike], ['x', 'diagonal']> =
+  defineFunction('setDiag', { x: kind.tensor, diagonal: kind.tensor }, {}, (x, diagonal) => {
+    const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
+    const t = toMatrix(a, 'MatrixSetDiag');
+    const expected = [...dims(t).slice(0, -2), shorter(t)];
+    if (!sameShape(b.shape, expected)) {
+      throw new InvalidArgumentError(
+        `diagonal has shape ${showShape(b.shape)}, expected ${showShape(expected)}`,
+        'MatrixSetDiag',
+      );
+    }
+    return execute1(setDiagOp, [t, b]);
+  });
+
+/** The sums of the diagonals: [..., m, n] gives [...]. */
+export const trace: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'trace',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toMatrix(x, 'trace');
+    checkDType(t.dtype, 'numeric', 'x', 'trace');
+    return diagPart(t).sum(-1);
+  },
+);
+
+/** Column minus row of every place of an m × n matrix. */
+function distance(m: Dim, n: Dim): Tensor {
+  return placesOf(n).sub(expandDims(placesOf(m), -1));
+}
+
+const bandPartOp: Op = defineOp({
+  name: 'MatrixBandPart',
+  doc: 'Matrices with zeros outside of a band around the diagonal.',
+  compose: ([x], attrs) => {
+    const { low, high } = attrs as { low: number | null; high: number | null };
+    const [m, n] = dims(x).slice(-2);
+    const far = distance(m, n);
+    const above = low === null ? null : far.greaterEqual(low);
+    const below = high === null ? null : far.lessEqual(high);
+    const mask = above === null ? below : below === null ? above : above.logicalAnd(below);
+    return mask === null ? identity(x) : mask.where(x, x.dtype === 'bool' ? false : 0);
+  },
+  grad: ({ attrs }, dy) => execute1(bandPartOp, [dy], attrs),
+  samples: () => [
+    { inputs: [uniform([4, 4])], attrs: { low: -1, high: 0 } },
+    { inputs: [uniform([2, 3, 5])], attrs: { low: null, high: 1 } },
+    { inputs: [integers([4, 3], 1, 9)], attrs: { low: 0, high: null } },
+  ],
+});
+
+/**
+ * Matrices of which a band around the diagonal is kept: `numLower` diagonals below it and `numUpper` above it, all of them
+ * for a negative number; the rest is 0.
+ */
+export const bandPart: NamedFunction<
+  [x: TensorLike, numLower: IntegerLike, numUpper: IntegerLike],
+  ['x', 'numLower', 'numUpper']
+> = defineFunction(
+  'bandPart',
+  { x: kind.tensor, numLower: kind.integer, numUpper: kind.integer },
+  {},
+  (x, numLower: number, numUpper: number) => {
+    const t = toMatrix(x, 'MatrixBandPart');
+    if (!Number.isInteger(numLower) || !Number.isInteger(numUpper)) {
+      throw new InvalidArgumentError(
+        `numLower ${numLower} and numUpper ${numUpper} must be integers`,
+        'MatrixBandPart',
+      );
+    }
+    return execute1(bandPartOp, [t], {
+      low: numLower < 0 ? null : -numLower,
+      high: numUpper < 0 ? null : numUpper,
+    });
+  },
+);
+
+/** The lower triangle; zeros above the k-th diagonal (0 the main one, 1 the one above it). */
+export const tril: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']> = defineFunction(
+  'tril',
+  { x: kind.tensor, k: kind.integer },
+  {},
+  (x, k: number = 0) => execute1(bandPartOp, [toMatrix(x, 'tril')], { low: null, high: k }),
+);
+
+/** The upper triangle; zeros below the k-th diagonal. */
+export const triu: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']> = defineFunction(
+  'triu',
+  { x: kind.tensor, k: kind.integer },
+  {},
+  (x, k: number = 0) => execute1(bandPartOp, [toMatrix(x, 'triu')], { low: k, high: null }),
+);

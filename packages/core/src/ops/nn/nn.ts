@@ -1,0 +1,163 @@
+// `tf.nn`: what networks are made of.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { defineElementwise, execute1, type Op, pair } from '../../dispatch/op.ts';
+import { uniform } from '../../dispatch/samples.ts';
+import * as random from '../../random/random.ts';
+import type { Dim, Dims } from '../../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
+import {
+  checkList,
+  type PartialShape,
+  type Shape,
+  show,
+  showShape,
+  stretchesTo,
+} from '../../shapes/shape.ts';
+import { differs } from '../../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { gather } from '../array/gather.ts';
+import { toIndices } from '../array/moving.ts';
+import { expandDims, identity } from '../array/shaping.ts';
+
+export { depthToSpace, spaceToDepth } from '../array/array.ts';
+export { topK } from '../array/order.ts';
+export * from '../elementwise/activation.ts';
+export { tanh } from '../elementwise/math.ts';
+export { l2Normalize, moments, zeroFraction } from '../reduce/reduce.ts';
+export { type AttentionOptions, scaledDotProductAttention } from './attention.ts';
+export {
+  avgPool1d,
+  avgPool2d,
+  type Conv1dOptions,
+  type ConvOptions,
+  conv1d,
+  conv1dTranspose,
+  conv2d,
+  conv2dTranspose,
+  depthwiseConv2d,
+  maxPool1d,
+  maxPool2d,
+  maxPoolWithArgmax,
+  type Padding2D,
+  type Pool1dOptions,
+  type PoolOptions,
+  type Size2D,
+  separableConv2d,
+} from './conv.ts';
+export {
+  l2Loss,
+  sigmoidCrossEntropyWithLogits,
+  softmaxCrossEntropyWithLogits,
+  sparseSoftmaxCrossEntropyWithLogits,
+  weightedCrossEntropyWithLogits,
+} from './loss.ts';
+export { batchNormalization, fusedBatchNorm, layerNormalization, rmsNormalization } from './norm.ts';
+export { gru, lstm } from './rnn.ts';
+
+/** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
+export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> = defineFunction(
+  'nn.biasAdd',
+  { x: kind.tensor, bias: kind.tensor },
+  {},
+  (x, bias) => {
+    const [t, b] = pair(x, bias, 'BiasAdd');
+    if (t.rank < 2 || b.rank !== 1 || differs(dims(b)[0], dims(t)[t.rank - 1])) {
+      throw new InvalidArgumentError(
+        `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected [..., c] of rank 2 or more and [c]`,
+        'BiasAdd',
+      );
+    }
+    return t.add(b);
+  },
+);
+
+const dropoutOp: Op = defineElementwise({
+  name: 'Dropout',
+  doc: 'x scaled by 1 / (1 − rate) where noise is at least the rate, 0 elsewhere.',
+  key: (attrs) => String(attrs.rate),
+  scalar: (attrs) => (s, x, noise) =>
+    s.select(s.ge(noise, attrs.rate as number), s.mul(x, 1 / (1 - (attrs.rate as number))), 0),
+  grad: ({ inputs, attrs }, dy) => [execute1(dropoutOp, [dy, inputs[1]], attrs), null],
+  samples: () => [
+    { inputs: [uniform([4, 5]), uniform([4, 5], 0, 1)], attrs: { rate: 0.4 } },
+    { inputs: [uniform([4, 5]), uniform([4, 1], 0, 1)], attrs: { rate: 0.5 } },
+  ],
+});
+
+/**
+ * Puts a share `rate` of the elements to 0, at random, and scales the others by 1 / (1 − rate), so that the expected sum stays.
+ * @param rate from 0, and less than 1.
+ * @param options.noiseShape broadcasts to x: what lies along dimensions of 1 is dropped or kept as a whole, such as
+ * `[batch, 1, 1, channels]`, where null stands for x's own dimension.
+ */
+export const dropout: NamedFunction<
+  [x: TensorLike, rate: number],
+  ['x', 'rate'],
+  { seed?: number; noiseShape?: readonly (IntegerLike | null)[] | Tensor | null }
+> = defineFunction(
+  'nn.dropout',
+  { x: kind.tensor, rate: kind.asIs },
+  { seed: kind.asIs, noiseShape: kind.shape },
+  (x, rate, options: { seed?: number; noiseShape?: PartialShape | null }) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'floating', 'x', 'dropout');
+    if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
+      throw new InvalidArgumentError(`rate is ${show(rate)}, expected 0 ≤ rate < 1`, 'dropout');
+    if (rate === 0) return identity(t);
+    const shape = noiseShapeOf(options.noiseShape ?? t.shape, t);
+    const noise = random.uniform(shape, {
+      dtype: t.dtype,
+      ...(options.seed === undefined ? {} : { seed: options.seed }),
+    });
+    return execute1(dropoutOp, [t, noise], { rate });
+  },
+);
+
+/** The dimensions of the noise for x; null in a list of x's rank stands for x's own. */
+function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
+  checkList(given, 'noiseShape', 'dropout');
+  const own = dims(x);
+  const wanted: readonly (Dim | null)[] = dimsOf(given as Dims);
+  const shape = wanted.map((d, i) => d ?? (given.length === x.rank ? own[i] : Number.NaN));
+  const skip = x.rank - shape.length;
+  if (skip < 0 || !shape.every((d, i) => stretchesTo(d, own[skip + i]))) {
+    throw new InvalidArgumentError(
+      `noiseShape ${showShape(given)} does not broadcast to x ${showShape(x.shape)}`,
+      'dropout',
+    );
+  }
+  return toShape(shape);
+}
+
+/** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
+export const embeddingLookup: NamedFunction<[params: TensorLike, ids: TensorLike], ['params', 'ids']> =
+  defineFunction('nn.embeddingLookup', { params: kind.tensor, ids: kind.tensor }, {}, (params, ids) =>
+    gather(params, ids, 0),
+  );
+
+/** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
+export const inTopK: NamedFunction<
+  [targets: TensorLike, predictions: TensorLike, k: IntegerLike],
+  ['targets', 'predictions', 'k']
+> = defineFunction(
+  'nn.inTopK',
+  { targets: kind.tensor, predictions: kind.tensor, k: kind.integer },
+  {},
+  (targets, predictions, k: number) => {
+    const t = toIndices(targets, 'targets', 'InTopKV2');
+    const p = toTensor(predictions);
+    if (p.rank !== 2 || t.rank !== 1 || differs(dims(t)[0], dims(p)[0])) {
+      throw new InvalidArgumentError(
+        `targets ${showShape(t.shape)} and predictions ${showShape(p.shape)} must be [n] and [n, classes]`,
+        'InTopKV2',
+      );
+    }
+    const own = gather(p, expandDims(t, -1), 1, { batchDims: 1 });
+    return p.greater(own).cast('int32').sum(-1).less(k).logicalAnd(own.isFinite().squeeze(-1));
+  },
+);

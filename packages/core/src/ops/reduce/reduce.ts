@@ -1,0 +1,263 @@
+import { type DType, InvalidArgumentError, type KernelName } from '@eagre/backend';
+import type { AxisLike, IntegerLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { castHook, defineOp, execute1, type GradContext, type GradFn, type Op } from '../../dispatch/op.ts';
+import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
+import { type Dim, productOf } from '../../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
+import { type Axis, normalizeAxes, normalizeAxis, reducedShape, type Shape } from '../../shapes/shape.ts';
+import { differs, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType, type DTypeGroup } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from '../array/axes.ts';
+
+export type { ReduceOptions } from '../array/axes.ts';
+export * from './scan.ts';
+export * from './statistics.ts';
+
+interface ReductionSpec {
+  readonly name: KernelName;
+  readonly doc: string;
+  readonly dtypes: DTypeGroup;
+  readonly input: (shape: Shape) => SampleInput;
+  readonly grad?: GradFn;
+  readonly notDifferentiable?: string;
+}
+function defineReduction({ input, ...spec }: ReductionSpec): Op {
+  return defineOp({
+    ...spec,
+    ulp: 16,
+    kernel: spec.name,
+    kernelAttrs: (attrs) => ({ axes: axesOf(attrs) }),
+    infer: ([x], attrs) => {
+      checkDType(x.dtype, spec.dtypes, 'x', spec.name);
+      return { dtype: x.dtype, shape: reducedShape(x.shape, axesOf(attrs), keepsDims(attrs)) };
+    },
+    samples: reductionSamples(input),
+  });
+}
+
+// ---- sums
+
+const sumOp: Op = defineReduction({
+  name: 'Sum',
+  doc: 'The sum over axes. Integers wrap around; the sum of nothing is 0.',
+  dtypes: 'numeric',
+  input: uniform,
+  grad: (g, dy) => kept(dy, g).broadcastTo(g.x.shape),
+});
+/**
+ * The sum over one axis, several, or all (`null`).
+ * @example x.sum() // a scalar
+ * @example x.sum(-1, { keepdims: true })
+ * @throws InvalidArgumentError for an axis out of range, and for bool: cast it, or use `countNonzero`.
+ */
+export const sum: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'sum',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(sumOp, x, axis, options),
+  );
+
+castHook.sumTo = (x, shape) => {
+  if (shapesAgree(x.shape, shape)) return x;
+  const added = x.rank - shape.length;
+  const wanted = dimsOf(shape);
+  // What was stretched was 1 long; the sum over one element changes nothing.
+  const stretched = (d: Dim, from: Dim): boolean => (from === 1 ? d !== 1 : differs(d, from));
+  const axes = dims(x).flatMap((d, i) => (i < added || stretched(d, wanted[i - added]) ? [i] : []));
+  const total = execute1(sumOp, [x], { axes, keepdims: added === 0 });
+  return shapesAgree(total.shape, shape) ? total : total.reshape(shape);
+};
+
+const meanOp: Op = defineReduction({
+  name: 'Mean',
+  doc: 'The mean over axes. That of integers is truncated toward zero, as in TensorFlow; that of no floats is NaN.',
+  dtypes: 'numeric',
+  input: uniform,
+  grad: (g, dy) => {
+    const count = productOf(axesOf(g.attrs).map((axis) => dims(g.x)[axis]));
+    return kept(dy.div(sizeValue(count, dy.dtype)), g).broadcastTo(g.x.shape);
+  },
+});
+/**
+ * The mean over one axis, several, or all (`null`). The mean of integers is an integer, truncated toward zero, as in
+ * TensorFlow: cast first if that is not meant.
+ */
+export const mean: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'mean',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(meanOp, x, axis, options),
+  );
+
+const prodOp: Op = defineReduction({
+  name: 'Prod',
+  doc: 'The product over axes. Integers wrap around; the product of nothing is 1.',
+  dtypes: 'numeric',
+  input: uniform,
+  grad: (g, dy) => productGrad(g, dy),
+});
+/** The product over one axis, several, or all (`null`). Its gradient is right where factors are 0, too. */
+export const prod: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'prod',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(prodOp, x, axis, options),
+  );
+
+/** Each factor gets the product of all others: those before it times those behind it, since dividing fails at 0. */
+function productGrad(g: GradContext, dy: Tensor): Tensor {
+  const { x } = g;
+  const axes = axesOf(g.attrs);
+  const others = (t: Tensor, axis: number): Tensor =>
+    t.cumprod(axis, { exclusive: true }).mul(t.cumprod(axis, { exclusive: true, reverse: true }));
+  if (axes.length === 0) return dy;
+  if (axes.length === 1) return others(x, axes[0]).mul(kept(dy, g));
+  // Several axes: moved to the end and taken as one.
+  const rest = normalizeAxes(null, x.rank).filter((i) => !axes.includes(i));
+  const perm = [...rest, ...axes];
+  const moved = x.transpose(perm);
+  const count = productOf(axes.map((i) => dims(x)[i]));
+  const rows = moved.reshape(toShape([...rest.map((i) => dims(x)[i]), count]));
+  const back = perm.map((_, i) => perm.indexOf(i));
+  return others(rows, rest.length).reshape(moved.shape).transpose(back).mul(kept(dy, g));
+}
+
+// ---- extremes
+
+/** Those that are the extreme share its gradient equally, as in TensorFlow. */
+const extremeGrad: GradFn = (g, dy) => {
+  const winners = g.x.equal(kept(g.y, g)).cast(dy.dtype);
+  const share = kept(dy, g).div(winners.sum(axesOf(g.attrs), { keepdims: true }));
+  return winners.mul(share);
+};
+const maxOp: Op = defineReduction({
+  name: 'Max',
+  doc: 'The largest value over axes; NaN when one is. That of nothing is the lowest value of the dtype.',
+  dtypes: 'numeric',
+  input: distinct,
+  grad: extremeGrad,
+});
+/** The largest value over one axis, several, or all (`null`); NaN when one is. Equal ones share the gradient. */
+export const max: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'max',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(maxOp, x, axis, options),
+  );
+const minOp: Op = defineReduction({
+  name: 'Min',
+  doc: 'The smallest value over axes; NaN when one is. That of nothing is the highest value of the dtype.',
+  dtypes: 'numeric',
+  input: distinct,
+  grad: extremeGrad,
+});
+/** The smallest value over one axis, several, or all (`null`); NaN when one is. Equal ones share the gradient. */
+export const min: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'min',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(minOp, x, axis, options),
+  );
+
+const positionSamples = (): readonly Sample[] => [
+  { inputs: [distinct([3, 4])], attrs: { axis: 1, dtype: 'int64' } },
+  { inputs: [distinct([2, 3, 4])], attrs: { axis: 0, dtype: 'int32' } },
+  { inputs: [integers([2, 5, 3], 0, 3)], attrs: { axis: 1, dtype: 'int64' } },
+];
+function definePosition(name: 'ArgMax' | 'ArgMin', doc: string): Op {
+  return defineOp({
+    name,
+    doc,
+    kernel: name,
+    kernelAttrs: (attrs) => ({ axis: attrs.axis as number }),
+    infer: ([x], attrs) => {
+      checkDType(x.dtype, 'numeric', 'x', name);
+      const axis = attrs.axis as number;
+      if (!differs(dims(x)[axis], 0))
+        throw new InvalidArgumentError(`axis ${axis} of shape [${x.shape}] is empty`, name);
+      return { dtype: attrs.dtype as DType, shape: reducedShape(x.shape, [axis], false) };
+    },
+    notDifferentiable: 'the result is a position',
+    samples: positionSamples,
+  });
+}
+const argMaxOp: Op = definePosition(
+  'ArgMax',
+  'The first position of the largest value along an axis; NaN counts as the largest.',
+);
+const argMinOp: Op = definePosition(
+  'ArgMin',
+  'The first position of the smallest value along an axis; NaN counts as the smallest.',
+);
+
+export interface PositionOptions {
+  /** Of the result; int64 unless said. */
+  readonly dtype?: 'int32' | 'int64';
+}
+function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: PositionOptions): Tensor {
+  const given = toTensor(x);
+  const value = given.dtype === 'bool' ? given.cast('uint8') : given;
+  checkDType(dtype, 'index', 'dtype', op.name);
+  return execute1(op, [value], { axis: normalizeAxis(axis, value.rank, op.name), dtype });
+}
+/**
+ * The first position of the largest value along one axis; the first NaN, if there is one. True is larger than false.
+ * @param axis 0 unless said, as in TensorFlow (NumPy would look at all elements).
+ */
+export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
+  defineFunction(
+    'argMax',
+    { x: kind.tensor, axis: kind.axis },
+    { dtype: kind.asIs },
+    (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
+  );
+/** The first position of the smallest value along one axis (0 unless said); the first NaN, if there is one. */
+export const argMin: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
+  defineFunction(
+    'argMin',
+    { x: kind.tensor, axis: kind.axis },
+    { dtype: kind.asIs },
+    (x, axis: number = 0, options) => position(argMinOp, x, axis, options),
+  );
+
+// ---- truth values
+
+const allOp: Op = defineReduction({
+  name: 'All',
+  doc: 'Whether all bools over axes are true; true for none.',
+  dtypes: 'bool',
+  input: bools,
+  notDifferentiable: 'the result is bool',
+});
+/** Whether all bools over one axis, several, or all (`null`) are true. */
+export const all: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'all',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(allOp, x, axis, options),
+  );
+const anyOp: Op = defineReduction({
+  name: 'Any',
+  doc: 'Whether any bool over axes is true; false for none.',
+  dtypes: 'bool',
+  input: bools,
+  notDifferentiable: 'the result is bool',
+});
+/** Whether any bool over one axis, several, or all (`null`) is true. */
+export const any: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'any',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(anyOp, x, axis, options),
+  );

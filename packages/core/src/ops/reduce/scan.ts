@@ -1,0 +1,103 @@
+import type { IntegerLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { defineOp, execute1, type GradContext, type Op } from '../../dispatch/op.ts';
+import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
+import { dims } from '../../shapes/dims.ts';
+import { checkFlag, normalizeAxis } from '../../shapes/shape.ts';
+import { atMost, lessThan } from '../../shapes/shape-env.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+
+export interface ScanOptions {
+  /** Leaves out the element itself: the result starts with 0 (for a product, 1); false unless said. */
+  readonly exclusive?: boolean;
+  /** Runs from the end to the start; false unless said. */
+  readonly reverse?: boolean;
+}
+
+const scanSamples = (): readonly Sample[] => [
+  { inputs: [uniform([3, 5])], attrs: { axis: 1, exclusive: false, reverse: false } },
+  { inputs: [uniform([2, 4, 3])], attrs: { axis: 1, exclusive: true, reverse: false } },
+  { inputs: [uniform([6])], attrs: { axis: 0, exclusive: false, reverse: true } },
+  { inputs: [uniform([6, 2])], attrs: { axis: 0, exclusive: true, reverse: true } },
+  { inputs: [integers([7], -3, 4)], attrs: { axis: 0, exclusive: false, reverse: false } },
+];
+
+const cumsumOp: Op = defineOp({
+  name: 'Cumsum',
+  doc: 'The running sum along an axis.',
+  ulp: 16,
+  kernel: 'CumSum',
+  infer: ([x]) => ({ dtype: x.dtype, shape: x.shape }),
+  grad: ({ attrs }, dy) => execute1(cumsumOp, [dy], { ...attrs, reverse: attrs.reverse !== true }),
+  samples: scanSamples,
+});
+const cumprodOp: Op = defineOp({
+  name: 'Cumprod',
+  doc: 'The running product along an axis.',
+  ulp: 16,
+  kernel: 'CumProd',
+  infer: ([x]) => ({ dtype: x.dtype, shape: x.shape }),
+  grad: (g, dy) => cumprodGrad(g, dy),
+  samples: () => [
+    ...scanSamples(),
+    { inputs: [values([2, 0, 3, 0, -1])], attrs: { axis: 0, exclusive: false, reverse: false } },
+  ],
+});
+
+/**
+ * With L the product of what lies before an element, its gradient is L · S, where S adds up the dy from there on, each times
+ * the factors in between: S[k] = dy[k] + x[k+1] · S[k+1]. That recurrence is solved by doubling, in about log2(n) steps, with
+ * no division, which would fail at 0.
+ */
+function cumprodGrad(g: GradContext, dy: Tensor): Tensor {
+  const { axis, exclusive, reverse } = g.attrs as { axis: number; exclusive: boolean; reverse: boolean };
+  const turned = (t: Tensor): Tensor => (reverse ? t.reverse(axis) : t);
+  const x = turned(g.x);
+  const n = dims(x)[axis];
+  /** Moved toward the start, zeros coming in at the end. */
+  const shifted = (t: Tensor, by: number): Tensor => {
+    const at = (value: number): number[] => dims(x).map((_, i) => (i === axis ? value : 0));
+    const end = at(by);
+    return t.slice(end).pad(end.map((after): [number, number] => [0, after]));
+  };
+  if (atMost(n, 0)) return dy;
+  let sum = exclusive ? shifted(turned(dy), 1) : turned(dy);
+  let factor = shifted(x, 1);
+  for (let by = 1; lessThan(by, n); by *= 2) {
+    sum = sum.add(factor.mul(shifted(sum, by)));
+    if (lessThan(2 * by, n)) factor = factor.mul(shifted(factor, by));
+  }
+  return turned(x.cumprod(axis, { exclusive: true }).mul(sum));
+}
+
+function scan(op: Op, x: TensorLike, axis: number, options: ScanOptions): Tensor {
+  const value = toTensor(x);
+  checkDType(value.dtype, 'numeric', 'x', op.name);
+  return execute1(op, [value], {
+    axis: normalizeAxis(axis, value.rank, op.name),
+    exclusive: checkFlag(options.exclusive, 'exclusive', op.name),
+    reverse: checkFlag(options.reverse, 'reverse', op.name),
+  });
+}
+/**
+ * The running sum along one axis.
+ * @example tf.cumsum([1, 2, 3]) // [1, 3, 6]; exclusive: [0, 1, 3]; reverse: [6, 5, 3]
+ */
+export const cumsum: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], ScanOptions> =
+  defineFunction(
+    'cumsum',
+    { x: kind.tensor, axis: kind.axis },
+    { exclusive: kind.asIs, reverse: kind.asIs },
+    (x, axis: number = 0, options) => scan(cumsumOp, x, axis, options),
+  );
+/** The running product along one axis. Its gradient is right where factors are 0, too. */
+export const cumprod: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], ScanOptions> =
+  defineFunction(
+    'cumprod',
+    { x: kind.tensor, axis: kind.axis },
+    { exclusive: kind.asIs, reverse: kind.asIs },
+    (x, axis: number = 0, options) => scan(cumprodOp, x, axis, options),
+  );

@@ -1,0 +1,597 @@
+// `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
+import { type DType, InvalidArgumentError, isHalf } from '@eagre/backend';
+import type { IntegerLike, ShapeLike } from '../arguments/argument-kinds.ts';
+import * as kind from '../arguments/argument-kinds.ts';
+import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
+import { shown } from '../arguments/checks.ts';
+import type { OptionNames } from '../arguments/option-names.ts';
+import { currentBackend } from '../dispatch/context.ts';
+import { type Attrs, defineOp, execute1, type Op } from '../dispatch/op.ts';
+import { type Sample, values } from '../dispatch/samples.ts';
+import { symbolic } from '../dispatch/symbolic.ts';
+import type { Trackable, TrackableAttribute, TrackableView } from '../module/trackable.ts';
+import { argSort, expandDims, gather, reshape } from '../ops/array/array.ts';
+import { ownShape } from '../ops/array/moving.ts';
+import type { Dim } from '../shapes/dim.ts';
+import { dims, toShape } from '../shapes/dims.ts';
+import { checkShape, type Shape, show, showShape, sizeOf } from '../shapes/shape.ts';
+import { differs } from '../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { checkDType, isInteger } from '../tensor/dtypes.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { type Draw, type DrawSource, keyOf, Stream, writeDraw } from './draws.ts';
+import { seeds } from './seeds.ts';
+
+// ---- where keys and counters come from
+
+function checkSeed(seed: number, op: string): number {
+  if (!Number.isSafeInteger(seed))
+    throw new InvalidArgumentError(`the seed ${shown(seed)} is no integer`, op);
+  return seed;
+}
+
+function entropy(): number {
+  const words = new Uint32Array(2);
+  globalThis.crypto.getRandomValues(words);
+  return (words[0] & 0x1fffff) * 2 ** 32 + words[1];
+}
+
+// What sets apart the keys of the global stream, of calls with seeds, of stateless calls and of generators.
+const domain = { global: 1, call: 2, stateless: 3, generator: 4 } as const;
+// The global seed that calls with a seed of their own take when none was set, so that they repeat from run to run.
+const UNSET = 87654321;
+
+/** For calls without a seed of their own. */
+const ownStream = new Stream(() => [domain.global, seeds.global ?? entropy()]);
+/** By seed. They stay the same objects when the global seed changes, since traced functions draw from them. */
+const callStreams = new Map<number, Stream>();
+
+function callStream(seed: number): Stream {
+  let stream = callStreams.get(seed);
+  if (stream === undefined)
+    callStreams.set(seed, (stream = new Stream(() => [domain.call, seeds.global ?? UNSET, seed])));
+  return stream;
+}
+
+function sourceOf(seed: number | undefined, op: string): Stream {
+  return seed === undefined ? ownStream : callStream(checkSeed(seed, op));
+}
+
+function startStreams(): void {
+  ownStream.set();
+  for (const stream of callStreams.values()) stream.set();
+}
+
+/**
+ * Sets the global seed: what follows is the same in every run. Without it the numbers differ from run to run. Calls with a
+ * seed of their own depend on both, and start anew here.
+ */
+export const setSeed: NamedFunction<[seed: number], ['seed'], unknown, void> = defineFunction(
+  'random.setSeed',
+  { seed: kind.asIs },
+  {},
+  (seed) => {
+    seeds.global = checkSeed(seed, 'setSeed');
+    startStreams();
+  },
+);
+
+/** Integers as a tensor, and back. @throws InvalidArgumentError for another tensor, or fewer than `least`. */
+function savedNumbers(numbers: readonly number[]): Tensor {
+  return toTensor({ data: BigInt64Array.from(numbers, BigInt), shape: [numbers.length] });
+}
+function restoredNumbers(state: Tensor, least: number): number[] {
+  const numbers = state.dtype === 'int64' && state.rank === 1 ? Array.from(state.data(), Number) : [];
+  if (numbers.length < least || !numbers.every(Number.isSafeInteger)) {
+    throw new InvalidArgumentError(
+      `this is no state of random numbers: ${state.dtype} ${showShape(state.shape)}`,
+      'random',
+    );
+  }
+  return numbers;
+}
+
+/**
+ * The random numbers of all calls that use no generator, as part of a checkpoint: what is drawn after `restore` is what was drawn
+ * after `save`.
+ *
+ *     new tf.train.Checkpoint({ model, optimizer, random: tf.random.globalStream });
+ */
+export const globalStream: Trackable = {
+  trackableView: () => ({
+    attributes: [
+      [
+        'STATE',
+        {
+          save: () => {
+            const seed = seeds.global === undefined ? [0, 0] : [1, seeds.global];
+            const calls = [...callStreams].flatMap(([key, { count }]) => (count > 0 ? [key, count] : []));
+            return savedNumbers([...seed, ownStream.count, ownStream.words[1] as number, ...calls]);
+          },
+          restore: (state) => {
+            const [seeded, seed, count, word, ...calls] = restoredNumbers(state, 4) as [
+              number,
+              number,
+              number,
+              number,
+              ...number[],
+            ];
+            seeds.global = seeded === 1 ? seed : undefined;
+            startStreams();
+            ownStream.set([domain.global, word], count);
+            for (let i = 0; i + 1 < calls.length; i += 2) {
+              const stream = callStream(calls[i] as number);
+              stream.set(stream.words, calls[i + 1]);
+            }
+          },
+        },
+      ],
+    ],
+  }),
+};
+
+// ---- ops
+
+interface Distribution {
+  /** Draws by a source's next key and counter. */
+  readonly drawn: Op;
+  /** Draws by a given key and counter. */
+  readonly stateless: Op;
+}
+
+const fixed: Draw = { k0: 0x12345678, k1: 0x9abcdef0, counter0: 7, counter1: 0 };
+/** Always begins with the same draw, so that samples can be compared. */
+const fixedSource: DrawSource = {
+  draw: () => fixed,
+  peek: () => fixed,
+  take: () => fixed,
+  memory: ({ allocator }) => {
+    const memory = allocator.allocateAlone(16);
+    writeDraw(fixed, memory);
+    return memory;
+  },
+};
+
+function define(
+  name: string,
+  kernel: 'RandomUniform' | 'RandomNormal' | 'TruncatedNormal' | 'RandomUniformInt',
+  doc: string,
+  attrs: readonly Attrs[],
+): Distribution {
+  const notDifferentiable = 'random numbers depend on no input';
+  const stateless = defineOp({
+    name: `Stateless${name}`,
+    doc: `${doc}, from a given key and counter, which an input may add to.`,
+    kernel,
+    infer: (_, { dtype, shape }) => ({ dtype: dtype as DType, shape: shape as Shape }),
+    notDifferentiable,
+    samples: (): Sample[] =>
+      attrs.flatMap((a): Sample[] => [
+        { inputs: [], attrs: { ...a, ...fixed } },
+        { inputs: [values([2 ** 32 - 3, 2 ** 40 + 5], [2], 'uint64')], attrs: { ...a, ...fixed } },
+      ]),
+  });
+  const drawn = defineOp({
+    name,
+    doc: `${doc}.`,
+    // The source is asked when the op runs, so that running it again gives new numbers.
+    run: (_, { source, ...rest }) => {
+      if (currentBackend() !== symbolic)
+        return execute1(stateless, [], { ...rest, ...(source as DrawSource).draw() });
+      const { from, place } = symbolic.draw(source as DrawSource);
+      return execute1(stateless, [from], { ...rest, k0: 0, k1: 0, counter0: place, counter1: 0 });
+    },
+    notDifferentiable,
+    samples: (): Sample[] => attrs.map((a) => ({ inputs: [], attrs: { ...a, source: fixedSource } })),
+  });
+  return { drawn, stateless };
+}
+
+const uniformFloat: Distribution = define('RandomUniform', 'RandomUniform', 'Uniform random floats', [
+  { shape: [3, 5], dtype: 'float32', low: 0, high: 1 },
+  { shape: [7], dtype: 'float64', low: -2, high: 3 },
+]);
+const uniformInt: Distribution = define('RandomUniformInt', 'RandomUniformInt', 'Uniform random integers', [
+  { shape: [3, 5], dtype: 'int32', low: -4, high: 9 },
+  { shape: [7], dtype: 'int64', low: 0, high: 1000 },
+]);
+const normalFloat: Distribution = define(
+  'RandomStandardNormal',
+  'RandomNormal',
+  'Normally distributed random floats',
+  [
+    { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
+    { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
+  ],
+);
+const truncatedFloat: Distribution = define(
+  'TruncatedNormal',
+  'TruncatedNormal',
+  'Normally distributed random floats, cut at two deviations',
+  [
+    { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
+    { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
+  ],
+);
+
+/** From where a call draws: a source, or a fixed draw. */
+type From = { readonly source: DrawSource } | Draw;
+
+function run(d: Distribution, from: From, attrs: Attrs): Tensor {
+  const dtype = attrs.dtype as DType;
+  if (isHalf(dtype)) {
+    const y = run(d, from, { ...attrs, dtype: 'float32' }).cast(dtype);
+    // Rounding may have reached the upper bound, which is excluded.
+    const { low, high } = attrs as { readonly low?: number; readonly high?: number };
+    return low === undefined || high === undefined || low === high ? y : y.less(high).where(y, low);
+  }
+  return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
+}
+
+// ---- options
+
+/** Options of `uniform`. */
+export interface UniformOptions {
+  /** The lower bound, included; 0 unless said. Numbers for integers; floats may be given as tensors, which broadcast. */
+  readonly minval?: TensorLike;
+  /** The upper bound, excluded; 1 unless said. Integers need it. */
+  readonly maxval?: TensorLike;
+  /** float32 unless said; float64, int32, int64, uint8. */
+  readonly dtype?: DType;
+}
+/** Options of `normal` and `truncatedNormal`. */
+export interface NormalOptions {
+  /** 0 unless said; a tensor broadcasts, and gets a gradient. */
+  readonly mean?: TensorLike;
+  /** Standard deviation; 1 unless said. */
+  readonly stddev?: TensorLike;
+  /** float32 unless said, or float64. */
+  readonly dtype?: DType;
+}
+/** A seed of a call's own. */
+export interface Seeded {
+  /**
+   * The numbers then do not depend on other calls: with one seed (and one global seed), the first call always gives the same,
+   * the second call the same, and so on.
+   */
+  readonly seed?: number;
+}
+
+const uniformOptions: OptionNames<UniformOptions> = { minval: true, maxval: true, dtype: true };
+const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, dtype: true };
+
+const isLarge = (bound: TensorLike | undefined): bound is bigint =>
+  typeof bound === 'bigint' && !Number.isSafeInteger(Number(bound));
+
+/** Integers between bounds that no float64 holds exactly: the remainders of 64 bits, as for others. */
+function drawInt64(shape: Shape, minval: TensorLike, maxval: TensorLike | undefined, from: From): Tensor {
+  const op = 'RandomUniform';
+  const [low, high] = [minval, maxval].map((v) => (Number.isSafeInteger(v) ? BigInt(v as number) : v));
+  if (typeof low !== 'bigint' || typeof high !== 'bigint' || low >= high)
+    throw new InvalidArgumentError(
+      `int64 needs integers minval < maxval, got ${shown(minval)} and ${shown(maxval)}`,
+      op,
+    );
+  if (low < -(2n ** 63n) || high > 2n ** 63n)
+    throw new InvalidArgumentError(`minval ${low} and maxval ${high} reach outside of int64`, op);
+  const size = sizeOf(shape);
+  const words = run(uniformInt, from, { shape: [2, size], dtype: 'int64', low: 0, high: 2 ** 32 });
+  const bits = reshape(
+    words
+      .at(0)
+      .mul(2 ** 32)
+      .add(words.at(1)),
+    shape,
+  );
+  return modulo(bits, high - low).add(low);
+}
+
+/** Of 64 bits taken as an integer of at least 0, the remainder by a number of at most 2^64, as an integer that wraps around. */
+function modulo(bits: Tensor, range: bigint): Tensor {
+  const negative = bits.less(0);
+  if (range < 2n ** 63n) {
+    const rest = bits.mod(range);
+    // Such bits stand for 2^64 more.
+    const more = 2n ** 64n % range;
+    const left = range - more;
+    return negative.where(rest.greaterEqual(left).where(rest.sub(left), rest.add(more)), rest);
+  }
+  const wrapped = BigInt.asIntN(64, range);
+  return negative.logicalAnd(bits.greaterEqual(wrapped)).where(bits.sub(wrapped), bits);
+}
+
+function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor {
+  const op = 'RandomUniform';
+  const to = ownShape(shape, op);
+  const dtype = options.dtype ?? 'float32';
+  const { minval = 0, maxval } = options;
+  if (isInteger(dtype)) {
+    if (dtype === 'int64' && (isLarge(minval) || isLarge(maxval))) return drawInt64(to, minval, maxval, from);
+    const [low, high] = [minval, maxval].map((v) => (typeof v === 'bigint' ? Number(v) : v));
+    if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (low as number) >= (high as number)) {
+      const large = dtype === 'int64' && [low, high].some((v) => Math.abs(v as number) >= 2 ** 53);
+      throw new InvalidArgumentError(
+        `${dtype} needs integers minval < maxval${large ? ', as bigints from 2^53 on' : ''}, got ${shown(minval)} and ${shown(maxval)}`,
+        op,
+      );
+    }
+    const least = dtype === 'uint8' ? 0 : dtype === 'int32' ? -(2 ** 31) : Number.MIN_SAFE_INTEGER;
+    const most = dtype === 'uint8' ? 2 ** 8 : dtype === 'int32' ? 2 ** 31 : Number.MAX_SAFE_INTEGER;
+    if ((low as number) < least || (high as number) > most) {
+      throw new InvalidArgumentError(`minval ${low} and maxval ${high} reach outside of ${dtype}`, op);
+    }
+    return run(uniformInt, from, { shape: to, dtype, low, high });
+  }
+  checkDType(dtype, 'floating', 'dtype', op);
+  const top = maxval ?? 1;
+  if (typeof minval === 'number' && typeof top === 'number') {
+    if (!(minval <= top)) throw new InvalidArgumentError(`minval ${minval} is not below maxval ${top}`, op);
+    return run(uniformFloat, from, { shape: to, dtype, low: minval, high: top });
+  }
+  const low = toTensor(minval, dtype);
+  return run(uniformFloat, from, { shape: to, dtype, low: 0, high: 1 })
+    .mul(toTensor(top, dtype).sub(low))
+    .add(low);
+}
+
+function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from: From): Tensor {
+  const op = d.drawn.name;
+  const to = ownShape(shape, op);
+  const { mean = 0, stddev = 1, dtype = 'float32' } = options;
+  checkDType(dtype, 'floating', 'dtype', op);
+  if (typeof mean === 'number' && typeof stddev === 'number') {
+    if (!(stddev >= 0)) throw new InvalidArgumentError(`stddev is ${stddev}, expected at least 0`, op);
+    return run(d, from, { shape: to, dtype, mean, stddev });
+  }
+  return run(d, from, { shape: to, dtype, mean: 0, stddev: 1 })
+    .mul(toTensor(stddev, dtype))
+    .add(toTensor(mean, dtype));
+}
+
+// ---- calls on the global stream, or with a seed
+
+/**
+ * Uniform random numbers in [minval, maxval): floats in [0, 1) unless said, or integers.
+ * `tf.random.uniform([2, 3], { maxval: 10, dtype: 'int32' })`
+ */
+export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], UniformOptions & Seeded> = defineFunction(
+  'random.uniform',
+  { shape: kind.shape },
+  { minval: kind.asIs, maxval: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
+  (shape: Shape, options) => {
+    return drawUniform(shape, options, { source: sourceOf(options.seed, 'RandomUniform') });
+  },
+);
+
+/** Normally distributed random numbers. */
+export const normal: NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded> = defineFunction(
+  'random.normal',
+  { shape: kind.shape },
+  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
+  (shape: Shape, options) => {
+    return drawNormal(normalFloat, shape, options, {
+      source: sourceOf(options.seed, 'RandomStandardNormal'),
+    });
+  },
+);
+
+/** Normally distributed random numbers, none further than two standard deviations from the mean. */
+export const truncatedNormal: NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded> =
+  defineFunction(
+    'random.truncatedNormal',
+    { shape: kind.shape },
+    { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
+    (shape: Shape, options) => {
+      return drawNormal(truncatedFloat, shape, options, {
+        source: sourceOf(options.seed, 'TruncatedNormal'),
+      });
+    },
+  );
+
+/** The rows of x (along its first axis) in random order. */
+export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunction(
+  'random.shuffle',
+  { x: kind.tensor },
+  { seed: kind.asIs },
+  (x, options) => {
+    const t = toTensor(x);
+    if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
+    // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
+    const keys = uniform(toShape(dims(t).slice(0, 1)), { ...options, dtype: 'float64' });
+    return gather(t, argSort(keys), 0);
+  },
+);
+
+/**
+ * Draws `numSamples` classes for each row of unnormalised log-probabilities [batch, classes]: [batch, numSamples], int64
+ * unless said.
+ */
+export const categorical: NamedFunction<
+  [logits: TensorLike, numSamples: IntegerLike],
+  ['logits', 'numSamples'],
+  Seeded & { dtype?: 'int32' | 'int64' }
+> = defineFunction(
+  'random.categorical',
+  { logits: kind.tensor, numSamples: kind.size },
+  { seed: kind.asIs, dtype: kind.asIs },
+  (logits, numSamples: number, options) => {
+    const op = 'Multinomial';
+    const x = toTensor(logits);
+    checkDType(x.dtype, 'floating', 'logits', op);
+    checkShape([numSamples], op);
+    if (x.rank !== 2 || !differs(dims(x)[1] as Dim, 0)) {
+      throw new InvalidArgumentError(
+        `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
+        op,
+      );
+    }
+    const seed = options.seed === undefined ? {} : { seed: options.seed };
+    // The largest of logits + Gumbel noise is distributed as softmax says.
+    const [batch, classes] = dims(x) as [Dim, Dim];
+    const noise = uniform(toShape([batch, numSamples, classes]), { ...seed, dtype: x.dtype })
+      .log()
+      .neg()
+      .log();
+    const drawn = expandDims(x, 1).sub(noise).argMax(-1);
+    const dtype = options.dtype ?? 'int64';
+    return drawn.dtype === dtype ? drawn : drawn.cast(dtype);
+  },
+);
+
+// ---- stateless calls
+
+/** Two integers; equal ones give equal numbers. */
+export type StatelessSeed = readonly [number, number];
+
+function statelessDraw(seed: StatelessSeed, op: string): Draw {
+  if (!Array.isArray(seed) || seed.length !== 2) {
+    throw new InvalidArgumentError(`seed must be two integers, got ${show(seed)}`, op);
+  }
+  const [k0, k1] = keyOf([domain.stateless, ...(seed as StatelessSeed).map((s) => checkSeed(s, op))]);
+  return { k0, k1, counter0: 0, counter1: 0 };
+}
+
+/** `uniform` as a pure function of the seed. */
+export const statelessUniform: NamedFunction<
+  [shape: ShapeLike, seed: StatelessSeed],
+  ['shape', 'seed'],
+  UniformOptions
+> = defineFunction(
+  'random.statelessUniform',
+  { shape: kind.shape, seed: kind.asIs },
+  { minval: kind.asIs, maxval: kind.asIs, dtype: kind.asIs },
+  (shape: Shape, seed, options) => {
+    return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
+  },
+);
+/** `normal` as a pure function of the seed. */
+export const statelessNormal: NamedFunction<
+  [shape: ShapeLike, seed: StatelessSeed],
+  ['shape', 'seed'],
+  NormalOptions
+> = defineFunction(
+  'random.statelessNormal',
+  { shape: kind.shape, seed: kind.asIs },
+  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
+  (shape: Shape, seed, options) => {
+    return drawNormal(normalFloat, shape, options, statelessDraw(seed, 'StatelessRandomNormal'));
+  },
+);
+/** `truncatedNormal` as a pure function of the seed. */
+export const statelessTruncatedNormal: NamedFunction<
+  [shape: ShapeLike, seed: StatelessSeed],
+  ['shape', 'seed'],
+  NormalOptions
+> = defineFunction(
+  'random.statelessTruncatedNormal',
+  { shape: kind.shape, seed: kind.asIs },
+  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
+  (shape: Shape, seed, options) => {
+    return drawNormal(truncatedFloat, shape, options, statelessDraw(seed, 'StatelessTruncatedNormal'));
+  },
+);
+
+// ---- generators
+
+/** A source of random numbers with a state of its own. `const g = tf.random.Generator.fromSeed(1); g.normal([2, 3])` */
+export class Generator implements Trackable {
+  /** The same for the generator's life, since traced functions draw from it. */
+  readonly #stream: Stream;
+  #children = 0;
+
+  private constructor(words: readonly number[]) {
+    if (!Array.isArray(words))
+      throw new InvalidArgumentError(
+        'write tf.random.Generator.fromSeed(seed), or fromNonDeterministicState()',
+        'random.Generator',
+      );
+    this.#stream = new Stream(() => words);
+  }
+
+  /** The state for checkpoints. */
+  trackableView(): TrackableView {
+    const state: TrackableAttribute = {
+      save: () => savedNumbers([this.#stream.count, this.#children, ...this.#stream.words]),
+      restore: (saved) => {
+        const [count, children, ...words] = restoredNumbers(saved, 3);
+        this.#stream.set(words, count as number);
+        this.#children = children as number;
+      },
+    };
+    return { attributes: [['STATE', state]] };
+  }
+
+  /** The same seed gives the same numbers. */
+  static fromSeed(...args: Arguments<[seed: number], ['seed']>): Generator;
+  static fromSeed(seed: number): Generator {
+    return new Generator([domain.generator, checkSeed(seed, 'Generator')]);
+  }
+  /** A generator that differs from run to run. */
+  static fromNonDeterministicState(): Generator {
+    return new Generator([domain.generator, entropy()]);
+  }
+
+  /** See `tf.random.uniform`. */
+  uniform(...args: Arguments<[shape: Shape], ['shape'], UniformOptions>): Tensor;
+  uniform(shape: Shape, options: UniformOptions = {}): Tensor {
+    return drawUniform(shape, options, { source: this.#stream });
+  }
+  /** See `tf.random.normal`. */
+  normal(...args: Arguments<[shape: Shape], ['shape'], NormalOptions>): Tensor;
+  normal(shape: Shape, options: NormalOptions = {}): Tensor {
+    return drawNormal(normalFloat, shape, options, { source: this.#stream });
+  }
+  /** See `tf.random.truncatedNormal`. */
+  truncatedNormal(...args: Arguments<[shape: Shape], ['shape'], NormalOptions>): Tensor;
+  truncatedNormal(shape: Shape, options: NormalOptions = {}): Tensor {
+    return drawNormal(truncatedFloat, shape, options, { source: this.#stream });
+  }
+  /** Integers in [minval, maxval); int32 unless said. */
+  uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor;
+  uniformInt(options: UniformOptions & { shape: Shape; maxval: number | bigint }): Tensor;
+  uniformInt(shape: unknown, options: UniformOptions = {}): Tensor {
+    return drawUniform(shape as Shape, { dtype: 'int32', ...options }, { source: this.#stream });
+  }
+  /** New generators, independent of this one and of each other. */
+  split(...args: Arguments<[count?: number], ['count']>): Generator[];
+  split(count = 1): Generator[] {
+    if (!Number.isInteger(count) || count < 1 || count > 2 ** 22)
+      throw new InvalidArgumentError(
+        `count is ${shown(count)}, expected an integer from 1 on`,
+        'Generator.split',
+      );
+    return Array.from({ length: count }, () => new Generator([...this.#stream.words, ++this.#children]));
+  }
+  /** Starts anew from a seed. */
+  resetFromSeed(...args: Arguments<[seed: number], ['seed']>): void;
+  resetFromSeed(seed: number): void {
+    this.#stream.set([domain.generator, checkSeed(seed, 'Generator')]);
+    this.#children = 0;
+  }
+}
+
+defineMethods(Generator, 'Generator', {
+  fromSeed: { positional: ['seed'] },
+  fromNonDeterministicState: {},
+});
+defineMethods(Generator.prototype, 'Generator', {
+  uniform: { positional: ['shape'], options: uniformOptions },
+  normal: { positional: ['shape'], options: normalOptions },
+  truncatedNormal: { positional: ['shape'], options: normalOptions },
+  uniformInt: { positional: ['shape'], options: uniformOptions },
+  split: { positional: ['count'], required: 0 },
+  resetFromSeed: { positional: ['seed'] },
+});
+
+let globalGenerator: Generator | undefined;
+
+/** The generator that all of the program may share; differs from run to run unless reset from a seed. */
+export const getGlobalGenerator: NamedFunction<[], [], unknown, Generator> = defineFunction(
+  'random.getGlobalGenerator',
+  {},
+  {},
+  () => {
+    globalGenerator ??= Generator.fromNonDeterministicState();
+    return globalGenerator;
+  },
+);

@@ -1,0 +1,179 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { asIs, defineFunction, isTensor, type NamedFunction } from '../arguments/arguments.ts';
+import { checkText, shown } from '../arguments/checks.ts';
+import { context, fromOneLine, override, scoped } from '../dispatch/context.ts';
+import { Tensor } from '../tensor/tensor.ts';
+
+/** Calls `visit` for every tensor in a value: itself, or in arrays, maps and objects, to any depth. */
+export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void): void {
+  if (value instanceof Tensor) {
+    visit(value);
+    return;
+  }
+  if (Array.isArray(value) && value.every(isTensor)) {
+    for (const tensor of value) visit(tensor);
+    return;
+  }
+  const seen = new Set<unknown>();
+  // A list and not recursion: long chains of objects are no reason to fail.
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (next instanceof Tensor) visit(next);
+    else if (typeof next === 'object' && next !== null && !ArrayBuffer.isView(next) && !seen.has(next)) {
+      seen.add(next);
+      const items = next instanceof Map || next instanceof Set ? next.values() : Object.values(next);
+      for (const item of items) left.push(item);
+    }
+  }
+}
+
+/** A scope of a name: around a function, or until the end of a block. */
+export interface ScopeFunction {
+  <T>(name: string, fn: () => T): T;
+  <T>(name: string, options: { readonly fn: () => T }): T;
+  <T>(options: { readonly name: string; readonly fn: () => T }): T;
+  (name: string | { readonly name: string }): Disposable;
+}
+/** @internal As it is declared. */
+export type NamedScope = NamedFunction<[name: string, fn?: () => unknown], ['name', 'fn'], unknown, unknown>;
+
+/** Tensors made while it is current; at its end it gives back all but the kept. */
+class MemoryScope {
+  readonly #tensors: Tensor[] = [];
+  readonly outer: typeof context.tracker;
+  constructor(outer: typeof context.tracker) {
+    this.outer = outer;
+  }
+  track(tensor: Tensor): void {
+    this.#tensors.push(tensor);
+  }
+  static begin(): MemoryScope {
+    const memory = new MemoryScope(context.tracker);
+    context.tracker = memory;
+    return memory;
+  }
+  end(result: unknown): void {
+    // Scopes inside that nobody ended go with it; one that ends after its outer scope must not bring that back.
+    let current = context.tracker;
+    while (current instanceof MemoryScope && current !== this) current = current.outer;
+    if (current === this) context.tracker = this.outer;
+    const tensors = this.#tensors;
+    if (tensors.length === 0) return;
+    let list: readonly unknown[];
+    if (Array.isArray(result) && result.every(isTensor)) list = result;
+    else {
+      const found: Tensor[] = [];
+      forEachTensor(result, (t) => found.push(t));
+      list = found;
+    }
+    // Most results are a few tensors, which are found sooner in a list.
+    const kept = list.length > FEW ? new Set(list) : null;
+    for (let i = 0; i < tensors.length; i++) {
+      const tensor = tensors[i] as Tensor;
+      if (anyKept && keptForever.has(tensor)) continue;
+      if (kept === null ? list.includes(tensor) : kept.has(tensor)) this.outer?.track(tensor);
+      else tensor.dispose();
+    }
+  }
+}
+const FEW = 8;
+
+const keptForever = new WeakSet<Tensor>();
+let anyKept = false;
+
+/**
+ * A memory scope: runs `fn` and gives the memory of every tensor made inside back at once, except those that it returns (in
+ * arrays, maps and objects too), that `keep` was called on, and what variables and running gradient tapes still need.
+ * `using _ = tf.scope()` does the same until the block ends. Nothing requires a scope; it only frees earlier.
+ */
+export const scope: {
+  <T>(fn: () => T): T;
+  <T>(options: { readonly fn: () => T }): T;
+  (): Disposable;
+} = defineFunction<NamedFunction<[fn?: () => unknown], ['fn'], unknown, unknown>>(
+  'tf.scope',
+  { fn: asIs },
+  {},
+  (fn = undefined) => {
+    let result: unknown;
+    const inner = typeof fn === 'function' ? (): unknown => (result = fn()) : fn;
+    return scoped(
+      () => {
+        const memory = MemoryScope.begin();
+        return () => memory.end(result);
+      },
+      'tf.scope',
+      inner,
+    );
+  },
+) as never;
+
+/** @internal The memory scope of a part of the framework, which gives no promise. */
+export function inScope<T>(fn: () => T): T {
+  const memory = MemoryScope.begin();
+  let result: T | undefined;
+  try {
+    result = context.tracer === null ? fn() : fromOneLine(fn);
+    return result;
+  } finally {
+    memory.end(result);
+  }
+}
+
+/** Keeps a tensor beyond the memory scopes that it was made in. */
+export const keep: {
+  <T extends Tensor>(x: T): T;
+  <T extends Tensor>(options: { readonly x: T }): T;
+} = defineFunction<NamedFunction<[x: Tensor], ['x'], unknown, Tensor>>('tf.keep', { x: asIs }, {}, (x) => {
+  if (!(x instanceof Tensor)) throw new InvalidArgumentError(`expected a tensor, got ${shown(x)}`, 'tf.keep');
+  keptForever.add(x);
+  anyKept = true;
+  return x;
+}) as never;
+
+/** @internal Whether `keep` was called on a tensor, so that nobody but the user may dispose it. */
+export function isKept(tensor: Tensor): boolean {
+  return keptForever.has(tensor);
+}
+
+/** @internal Runs code of the user inside framework code: what it makes is the user's, and no scope gives it back. */
+export function outsideScopes<T>(fn: () => T): T {
+  const { tracker, origin } = context;
+  if (tracker === null && origin === null) return fn();
+  context.tracker = null;
+  context.origin = null;
+  try {
+    return fn();
+  } finally {
+    context.tracker = tracker;
+    context.origin = origin;
+  }
+}
+
+/**
+ * Prefixes the names of variables made inside, and of what is added to the graph of a traced function:
+ * `tf.nameScope('encoder', fn)`, or `using _ = tf.nameScope('encoder')`. Scopes nest; one that ends in '/' is taken as it is, and an
+ * empty one leaves all others. In a graph, the second scope of a name is `encoder_1`.
+ */
+export const nameScope: ScopeFunction = defineFunction<NamedScope>(
+  'tf.nameScope',
+  { name: asIs, fn: asIs },
+  {},
+  (name, fn = undefined) => {
+    checkText(name, 'name', 'tf.nameScope');
+    return scoped(() => openNameScope(name), 'tf.nameScope', fn);
+  },
+) as never;
+
+/** @internal Opens a name scope for variables and graphs. @returns what closes it. */
+export function openNameScope(name: string): () => boolean {
+  const leave = override(context, {
+    nameScope: name === '' || name.endsWith('/') ? name : `${context.nameScope}${name}/`,
+  });
+  const leaveGraph = context.tracer?.enterScope(name);
+  return () => {
+    leaveGraph?.();
+    return leave();
+  };
+}

@@ -1,0 +1,60 @@
+// Sizes of tensors, some of which are not known while a function is traced for arguments of any size.
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { context } from '../dispatch/context.ts';
+import { knownTensor, symbolicTensor } from '../dispatch/symbolic.ts';
+import { isInteger } from '../tensor/dtypes.ts';
+import { type Tensor, viewOf } from '../tensor/tensor.ts';
+import { type Dim, type Dims, identicalDims } from './dim.ts';
+import { dims, dimsOf, everyDim } from './dims.ts';
+import { equalDims } from './shape-env.ts';
+
+/**
+ * The integers of a tensor, flat and row-major: how every op reads a tensor that stands in the place of a shape, axes, multiples, a depth,
+ * paddings and the like. `hostDims(toTensor(shape), 'shape', 'Reshape')` gives the list of a shape; `hostDims(t, 'depth', 'OneHot')[0]` a
+ * single number, and `t.rank` tells which was given. Ranks and values are for the caller to check.
+ *
+ * Eagerly it reads the values. While a function is traced it knows constants, and what is computed from sizes: `tf.shape(x)`, its
+ * elements, and arithmetic with them. Where such a size is unknown, or a value of the run, the number is an expression.
+ * @param what the argument, for errors: `shape`.
+ * @throws InvalidArgumentError for a tensor that holds no integers; UnimplementedError in graphs of sessions, and for more than 32 values of a
+ * traced function.
+ */
+export function hostDims(x: Tensor, what: string, op: string): Dim[] {
+  if (!isInteger(x.dtype))
+    throw new InvalidArgumentError(
+      `${what} is ${x.dtype} [${x.shape}], expected integers: cast it to 'int32'`,
+      op,
+    );
+  const known = knownTensor(x);
+  if (known !== null) return Array.from(viewOf(known) as ArrayLike<number | bigint>, Number);
+  const sizes = context.tracer?.integers(x) ?? context.tracer?.measured(x) ?? null;
+  if (sizes !== null) return [...sizes];
+  throw new UnimplementedError(
+    `${what} depends on values that are not known while the graph is written. Numbers, constants, tf.shape(x) and what is computed from ` +
+      'sizes are known; of tensors, tf.function takes at most 32 integers at once, graphs of sessions none',
+    op,
+  );
+}
+
+/** A size to compute with: a number, or a tensor whose value is known when the function runs. */
+export function sizeValue(size: Dim, dtype: DType): number | Tensor {
+  if (typeof size === 'number') return size;
+  // Without a trace, code of the library runs for its shapes alone.
+  return context.tracer?.size(size, dtype) ?? symbolicTensor(dtype, []);
+}
+
+/** Whether two sizes differ, where code that is traced goes one way or another. */
+export function differs(a: Dim, b: Dim): boolean {
+  return !equalDims(a, b);
+}
+
+/** Whether the last axis is there and 1 long. */
+export function endsInOne(x: Tensor): boolean {
+  const last = dims(x).at(-1);
+  return last !== undefined && equalDims(last, 1);
+}
+
+/** Whether two shapes are the same whatever the sizes are: for short cuts, where what follows comes to the same if not. */
+export function shapesAgree(a: Dims, b: Dims): boolean {
+  return a === b || everyDim(dimsOf(a), dimsOf(b), identicalDims);
+}

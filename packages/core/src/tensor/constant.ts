@@ -1,0 +1,50 @@
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import type { ShapeLike } from '../arguments/argument-kinds.ts';
+import * as kind from '../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
+import { type TensorLike, toOwnTensor } from './convert.ts';
+import { checkListSize } from './list-size.ts';
+import { emptyTensor, spaceOf, stringTensor, uploaded, viewOf } from './tensor.ts';
+
+/**
+ * A tensor of the given values.
+ * @param dtype the result's dtype; without it the values decide, as `TensorLike` says.
+ * @param options.shape reshapes flat values, or repeats one value.
+ * @throws InvalidArgumentError for ragged arrays, mixed kinds, or values that the dtype cannot hold.
+ */
+export const constant: NamedFunction<
+  [value: TensorLike, dtype?: DType],
+  ['value', 'dtype'],
+  { readonly shape?: ShapeLike }
+> = defineFunction(
+  'constant',
+  { value: kind.tensor, dtype: kind.asIs },
+  { shape: kind.shape },
+  (value, dtype = undefined, options: { shape?: Shape }) => {
+    const source = toOwnTensor(value, dtype, true);
+    const { shape } = options;
+    if (shape === undefined) return source;
+    checkShape(shape, 'constant');
+    const size = sizeOf(shape);
+    if (source.size !== size && source.size !== 1) {
+      throw new InvalidArgumentError(
+        `${source.size} values do not fill the shape ${showShape(shape)} (${size})`,
+        'constant',
+      );
+    }
+    if (source.dtype === 'string') {
+      checkListSize(size, 'strings', 'make smaller tensors', 'constant');
+      const strings = source.strings();
+      return stringTensor(
+        source.size === size ? strings : new Array<string>(size).fill(strings[0] as string),
+        [...shape],
+      );
+    }
+    const out = emptyTensor(source.dtype, [...shape], size);
+    const view = spaceOf(out);
+    if (source.size === size) view.set(viewOf(source) as never);
+    else view.fill(viewOf(source)[0] as never);
+    return uploaded(out, view);
+  },
+);

@@ -1,0 +1,300 @@
+import {
+  type Backend,
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  isBig,
+  isHalf,
+  MAX_RANK,
+  numericDTypes,
+  storedNumber,
+  storeValues,
+  type TypedArray,
+} from '@eagre/backend';
+import { unseen } from '../arguments/plain.ts';
+import { isRefusedPromise } from '../arguments/promises.ts';
+import { hostBackend } from '../dispatch/context.ts';
+import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
+import { checkDTypeName } from './dtypes.ts';
+import { emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
+import type { Variable } from './variable.ts';
+import { VariableBase } from './variable-base.ts';
+
+/** Flat values with a shape; what other array libraries and Eagre's datasets hand over. */
+export interface NDArrayLike {
+  readonly data: TypedArray;
+  readonly shape: Shape;
+  /** Only needed for `bool`, whose bytes look like uint8, and for float16 and bfloat16, whose values come as float32. */
+  readonly dtype?: DType;
+}
+
+/** Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string. */
+export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
+/** Values in arrays, to any depth. */
+export type NestedValues = readonly (Scalar | NestedValues)[];
+
+/**
+ * @internal The tensor for an argument of an op. `dtype` is what the op's other arguments suggest: it decides for bare
+ * numbers, never for tensors and typed arrays; with `strict` it is demanded, and narrower typed values are cast.
+ */
+export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
+  if (value instanceof Tensor) return strict && dtype !== undefined ? sameDType(value, dtype) : value;
+  if (value instanceof VariableBase)
+    return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
+  if (typeof value === 'number') return scalarNumber(value, numberDType(dtype, strict));
+  if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
+  if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
+  if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
+  if (ArrayBuffer.isView(value))
+    return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
+  if (Array.isArray(value)) return fromNested(value, dtype, strict);
+  const like = value as Partial<NDArrayLike> | null | undefined;
+  if (
+    like !== null &&
+    typeof like === 'object' &&
+    ArrayBuffer.isView(like.data) &&
+    Array.isArray(like.shape)
+  ) {
+    return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
+  }
+  throw new InvalidArgumentError(
+    `expected a tensor, a number, nested arrays, a typed array or { data, shape }, got ${describe(value)}`,
+  );
+}
+
+/**
+ * @internal `toTensor` for what a user will hold: neither a shared scalar, which tapes would take for every equal number, nor a
+ * variable's own value, which later assignments write into.
+ */
+export function toOwnTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
+  if (typeof value === 'number') return fromFlat([value], [], numberDType(dtype, strict), 'float32');
+  if (value instanceof VariableBase) return toTensor(value.read(), dtype, strict);
+  return toTensor(value, dtype, strict);
+}
+
+/** @internal What an object that is no tensor says is to be done with it instead. */
+export const advice: unique symbol = Symbol('advice');
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (isRefusedPromise(value)) return 'a promise: await it';
+  if (typeof value !== 'object') return typeof value;
+  const kind = `an object of class ${String(value.constructor?.name ?? 'unknown')}`;
+  return advice in value ? `${kind}: ${String(value[advice])}` : kind;
+}
+
+function sameDType(x: Tensor, dtype: DType): Tensor {
+  if (x.dtype !== dtype) {
+    checkDTypeName(dtype);
+    throw new InvalidArgumentError(
+      `expected a ${dtype} tensor, got ${x.dtype}; convert it with x.cast('${dtype}')`,
+    );
+  }
+  return x;
+}
+
+// A bare number beside a bool tensor means a number, not a truth value, unless a bool is demanded.
+function numberDType(hint: DType | undefined, strict: boolean): DType {
+  if (strict && hint !== undefined) return hint;
+  return hint === undefined || hint === 'bool' || hint === 'string' ? 'float32' : hint;
+}
+
+const scalarCache = new Map<Backend, Map<DType, Map<number, Tensor>>>();
+const SCALARS = 256;
+const FOR_EVER = 2 ** 30;
+
+/** Whether a tensor is one of those scalars, which nobody has made: it may have been there before the code that uses it. */
+export function isSharedScalar(x: Tensor): boolean {
+  return x.rank === 0 && x.storage.refs >= FOR_EVER / 2;
+}
+
+function scalarsOf(backend: Backend, dtype: DType): Map<number, Tensor> {
+  let byDType = scalarCache.get(backend);
+  if (byDType === undefined) scalarCache.set(backend, (byDType = new Map()));
+  let cache = byDType.get(dtype);
+  if (cache === undefined) byDType.set(dtype, (cache = new Map()));
+  return cache;
+}
+/** Those that were asked for last, which the next ones mostly are too. */
+let last: {
+  readonly backend: Backend | null;
+  readonly dtype: DType;
+  readonly cache: Map<number, Tensor>;
+} = { backend: null, dtype: 'float32', cache: new Map() };
+
+/** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
+function scalarNumber(value: number, dtype: DType): Tensor {
+  const backend = hostBackend();
+  if (backend !== last.backend || dtype !== last.dtype)
+    last = { backend, dtype, cache: scalarsOf(backend, dtype) };
+  const { cache } = last;
+  // A Map takes 0 and -0 for one key.
+  const shared = !Object.is(value, -0);
+  const found = shared ? cache.get(value) : undefined;
+  if (found !== undefined && found.storage.refs > 0) return found;
+  const tensor = fromFlat([value], [], dtype, 'float32');
+  if (shared) {
+    // Used by everyone: nobody's scope or dispose may give it back.
+    tensor.storage.refs = FOR_EVER;
+    if (cache.size >= SCALARS) cache.clear();
+    cache.set(value, tensor);
+  }
+  return tensor;
+}
+
+// The bytes of a bool are looked at as those of uint8 are; floats of 16 bits come as float32.
+const arrays: readonly (readonly [unknown, DType])[] = [
+  ...numericDTypes
+    .filter((dtype) => dtype !== 'bool' && !isHalf(dtype))
+    .map((dtype) => [dtypeTraits[dtype].array, dtype] as const),
+  [Uint8ClampedArray, 'uint8'],
+];
+
+function fromTyped(
+  data: TypedArray,
+  shape: Shape,
+  wanted: DType | undefined,
+  strict: boolean,
+  given?: DType,
+): Tensor {
+  const held = arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
+  const narrow = (given === 'bool' && held === 'uint8') || (given && isHalf(given) && held === 'float32');
+  const natural = narrow ? given : held;
+  if (natural === undefined) {
+    throw new InvalidArgumentError(
+      `${data.constructor.name} has no tensor dtype; use one of ${arrays.map(([type]) => (type as typeof Uint8Array).name).join(', ')}`,
+    );
+  }
+  if (given !== undefined && given !== natural) {
+    throw new InvalidArgumentError(
+      `${data.constructor.name} does not hold ${String(given)} values, but ${natural}`,
+    );
+  }
+  checkAttached(data);
+  if (sizeOf(shape) !== data.length) {
+    throw new InvalidArgumentError(
+      `${data.length} values do not fill the shape ${showShape(shape)} (${sizeOf(shape)})`,
+    );
+  }
+  if (strict && wanted !== undefined && wanted !== natural) {
+    return fromFlat(data as ArrayLike<number | bigint>, shape, wanted, natural);
+  }
+  const out = emptyTensor(natural, shape, data.length);
+  const view = spaceOf(out);
+  if (natural === 'bool') for (let i = 0; i < data.length; i++) view[i] = (data as Uint8Array)[i] ? 1 : 0;
+  else storeValues(view, natural, data as ArrayLike<number | bigint>);
+  return uploaded(out, view);
+}
+
+/** @throws InvalidArgumentError for an array whose buffer went to another thread, or shrank: it looks empty. */
+function checkAttached(data: TypedArray): void {
+  if (data.length > 0) return;
+  try {
+    data.slice();
+  } catch (cause) {
+    throw new InvalidArgumentError(
+      `the memory of this ${data.constructor.name} is gone: its buffer was transferred or resized; copy the array before`,
+      undefined,
+      { cause },
+    );
+  }
+}
+
+function fromNested(value: readonly unknown[], hint: DType | undefined, strict: boolean): Tensor {
+  const shape: number[] = [];
+  const flat: Scalar[] = [];
+  try {
+    let level: unknown = value;
+    // One axis too many is enough to be refused, also for an array that holds itself.
+    while (Array.isArray(level) && shape.length <= MAX_RANK) {
+      shape.push(level.length);
+      level = level[0];
+    }
+    checkShape(shape);
+    flatten(value, shape, 0, flat);
+  } catch (error) {
+    throw error instanceof TypeError ? unseen(error) : error;
+  }
+  // No values at all fit every dtype.
+  if (flat.length === 0) return emptyTensorOf(shape, hint ?? 'float32');
+  const kind = typeof flat[0];
+  for (const v of flat) {
+    if (typeof v !== kind)
+      throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
+  }
+  const natural: DType =
+    kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : kind === 'string' ? 'string' : 'float32';
+  return fromFlat(
+    flat,
+    shape,
+    hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint,
+    natural,
+  );
+}
+
+function emptyTensorOf(shape: Shape, dtype: DType): Tensor {
+  checkDTypeName(dtype);
+  return dtype === 'string' ? stringTensor([], shape) : emptyTensor(dtype, shape, 0);
+}
+
+const scalars: ReadonlySet<string> = new Set(['number', 'boolean', 'bigint', 'string']);
+
+function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
+  if (axis === shape.length) {
+    if (value instanceof Tensor || value instanceof VariableBase) {
+      throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
+    }
+    if (typeof value === 'object' || !scalars.has(typeof value)) {
+      throw new InvalidArgumentError(
+        Array.isArray(value)
+          ? 'nested arrays must be rectangular'
+          : `an array holds ${describe(value)}; expected numbers, booleans, bigints or strings`,
+      );
+    }
+    out.push(value as Scalar);
+    return;
+  }
+  if (!Array.isArray(value) || value.length !== shape[axis])
+    throw new InvalidArgumentError('nested arrays must be rectangular');
+  for (const v of value) flatten(v, shape, axis + 1, out);
+}
+
+/** Values into a dtype that holds them exactly (floats round). */
+function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural: DType): Tensor {
+  checkDTypeName(dtype);
+  if ((dtype === 'string') !== (natural === 'string')) {
+    throw new InvalidArgumentError(`${natural} values do not make a ${dtype} tensor`);
+  }
+  if (dtype === 'string') return stringTensor(values as readonly string[], shape);
+  const out = emptyTensor(dtype, shape, values.length);
+  const view = spaceOf(out);
+  for (let i = 0; i < values.length; i++)
+    view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
+  return uploaded(out, view);
+}
+
+function element(value: number | bigint | boolean, dtype: DType): number | bigint {
+  if (dtype === 'bool') {
+    const n = Number(value);
+    if (n !== 0 && n !== 1)
+      throw new InvalidArgumentError(`${value} is no bool; compare first, for example x.notEqual(0)`);
+    return n;
+  }
+  if (dtypeTraits[dtype].floating) return storedNumber(Number(value), dtype);
+  if (typeof value === 'number' && !Number.isInteger(value)) {
+    throw new InvalidArgumentError(
+      `${value} is not an ${dtype}; convert the tensor beside it with cast('float32'), or round the number`,
+    );
+  }
+  if (isBig(dtype)) {
+    const n = BigInt(value);
+    if (n !== (dtype === 'int64' ? BigInt.asIntN(64, n) : BigInt.asUintN(64, n)))
+      throw new InvalidArgumentError(`${value} does not fit into ${dtype}`);
+    return n;
+  }
+  const { low, high } = dtypeTraits[dtype];
+  const n = Number(value);
+  if (n < low || n > high)
+    throw new InvalidArgumentError(`${value} does not fit into ${dtype} (${low} … ${high})`);
+  return n;
+}

@@ -1,0 +1,44 @@
+import { nameFunctions } from '../arguments/arguments.ts';
+import type * as array from '../ops/array/array.ts';
+import type * as activations from '../ops/elementwise/activation.ts';
+import type * as math from '../ops/elementwise/math.ts';
+import type * as linalg from '../ops/linalg/linalg.ts';
+import type * as reduce from '../ops/reduce/reduce.ts';
+import type { TensorLike } from './convert.ts';
+import type { Tensor } from './tensor.ts';
+
+type Catalogue = typeof activations & typeof array & typeof linalg & typeof math & typeof reduce;
+
+/** The forms of a call without their first argument, which the method's object is, and which cannot be given by name then. */
+type WithoutFirst<A> = A extends readonly [infer First, ...infer Rest]
+  ? TensorLike extends First
+    ? Rest
+    : never
+  : never;
+type Method<F> = F extends (...args: infer A) => infer R ? (...args: WithoutFirst<A>) => R : never;
+
+/** Every function of those files, as a method of Tensor and Variable. */
+export type OpMethods = { [K in keyof Catalogue]: Method<Catalogue[K]> };
+
+/** @internal Puts the functions of a file on the prototypes. */
+export function installMethods(prototypes: readonly object[], functions: object): void {
+  nameFunctions(functions);
+  for (const [name, fn] of Object.entries(functions)) {
+    if (typeof fn !== 'function') continue;
+    const call = fn as (...args: unknown[]) => Tensor;
+    for (const prototype of prototypes) {
+      Object.defineProperty(prototype, name, { configurable: true, writable: true, value: method(call) });
+    }
+  }
+}
+
+// The functions tell by the number of their arguments what was given, so it has to be right; spreading costs.
+function method(call: (...args: unknown[]) => Tensor): (...args: unknown[]) => Tensor {
+  return function (this: unknown, a?: unknown, b?: unknown, ...rest: unknown[]): Tensor {
+    // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
+    const n = arguments.length;
+    if (n === 1) return call(this, a);
+    if (n === 0) return call(this);
+    return n === 2 ? call(this, a, b) : call(this, a, b, ...rest);
+  };
+}

@@ -1,0 +1,401 @@
+import {
+  type Backend,
+  type DType,
+  dtypeTraits,
+  FailedPreconditionError,
+  hostView,
+  InvalidArgumentError,
+  isHalf,
+  type NumericDType,
+  OutOfRangeError,
+  ResourceExhaustedError,
+  readStorage,
+  Storage,
+  storeValues,
+  type TypedArray,
+  typedView,
+  valuesOf,
+} from '@eagre/backend';
+import { context, hostBackend } from '../dispatch/context.ts';
+import type { Dim, Dims } from '../shapes/dim.ts';
+import { hideDim, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { type Shape, show } from '../shapes/shape.ts';
+import { formatTensor, formatValues, showInConsole } from './format.ts';
+import { checkListSize, MAX_PIECES } from './list-size.ts';
+import type { OpMethods } from './methods.ts';
+import { noValue } from './no-value.ts';
+
+/** Values nested in arrays: what `array()` returns. */
+export type NestedArray<T> = T | NestedArray<T>[];
+export type Scalar = number | bigint | boolean | string;
+
+interface DataOf {
+  float32: Float32Array;
+  float64: Float64Array;
+  int32: Int32Array;
+  int64: BigInt64Array;
+  uint8: Uint8Array;
+  bool: Uint8Array;
+  int8: Int8Array;
+  int16: Int16Array;
+  uint16: Uint16Array;
+  uint32: Uint32Array;
+  uint64: BigUint64Array;
+}
+/** Flat values with shape and dtype; testing `dtype` narrows `data`. */
+export type HostArray = {
+  [D in keyof DataOf]: { readonly data: DataOf[D]; readonly shape: Shape; readonly dtype: D };
+}[keyof DataOf];
+
+let nextId = 1;
+
+function iterateRows(this: Tensor): IterableIterator<Tensor> {
+  if (this.backend.name === 'symbolic') throw noValue(this, NOT_ITERABLE);
+  return rowsOf(this);
+}
+
+// Rows that are made at once, and what they hold together: a few, so that a long loop needs little memory.
+const ROWS = 1024;
+const ROW_ELEMENTS = 2 ** 18;
+
+function* rowsOf(x: Tensor): IterableIterator<Tensor> {
+  const n = x.shape[0] as number;
+  // The gradient of a part is as large as the whole, so tapes get as few parts as can be.
+  const recorded = context.tapes.length > 0 || context.tracer !== null;
+  const fitting = Math.min(ROWS, Math.max(1, Math.floor((ROW_ELEMENTS * n) / x.size)));
+  const most = recorded ? MAX_PIECES : fitting;
+  // Without elements an axis may be of any size, which unstack refuses.
+  if (n <= most || x.size === 0) {
+    yield* x.unstack();
+    return;
+  }
+  const rest = x.shape.map(() => 0).slice(1);
+  for (let start = 0; start < n; start += most) {
+    const part = x.slice([start, ...rest], [Math.min(most, n - start), ...x.shape.slice(1)]);
+    const rows = part.unstack();
+    part.dispose();
+    yield* rows;
+  }
+}
+
+const NOT_ITERABLE: string =
+  'iterating over a tensor of a graph is not allowed: it has no values while tf.function traces. Have the function converted ' +
+  '(tf.autograph), which makes a loop of the graph, or use tf.whileLoop, tf.mapFn, tf.scan or unstack()';
+
+/**
+ * An n-dimensional array of one dtype. Its values never change; ops make new tensors at once. It needs no dispose: the
+ * garbage collector frees it. `dispose()` and `using` only give the memory back earlier.
+ *
+ * Every op that takes a tensor first is a method as well: `a.add(b)`, `a.matmul(b)`, `a.sum(0)`.
+ */
+export class Tensor {
+  /** Another one for each tensor of the process. */
+  readonly id: number;
+  readonly dtype: DType;
+  /** The sizes of the dimensions; `[]` of a scalar. */
+  readonly shape: Shape;
+  /** Number of elements. */
+  readonly size: number;
+  /** @internal */
+  readonly storage: Storage;
+  /** @internal */
+  readonly backend: Backend;
+  /** @internal This object's own hold on the storage is gone; a tape may still have one. */
+  released: boolean;
+
+  /** @internal Use `constant`, `zeros` and the like. */
+  constructor(storage: Storage, dtype: DType, shape: Shape, size: number, backend: Backend) {
+    this.id = nextId++;
+    this.dtype = dtype;
+    this.shape = shape;
+    this.size = size;
+    this.storage = storage;
+    this.backend = backend;
+    this.released = false;
+  }
+
+  /** The number of dimensions. */
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** The device that holds the values, such as `/device:CPU:0`. */
+  get device(): string {
+    return `/device:${this.backend.deviceType}:${this.backend.deviceIndex}`;
+  }
+
+  /**
+   * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array and BigUint64Array for int64 and uint64, Float32Array
+   * for float16 and bfloat16, too.
+   * @throws ResourceExhaustedError where there is no memory for a copy.
+   */
+  data(): TypedArray {
+    const view = this.#checked();
+    if (!this.storage.allocator.isHost) return valuesOf(view, this.dtype);
+    try {
+      return isHalf(this.dtype) ? valuesOf(view, this.dtype) : view.slice();
+    } catch (cause) {
+      throw new ResourceExhaustedError(`no memory for a copy of ${view.byteLength} bytes`, 'data', { cause });
+    }
+  }
+
+  /** The values with their shape and dtype: what other array libraries and the writers of files take. */
+  ndarray(): HostArray {
+    return { data: this.data(), shape: this.shape, dtype: this.dtype } as HostArray;
+  }
+
+  /** The strings of a string tensor, flat and row-major. @throws InvalidArgumentError for another dtype. */
+  strings(): string[] {
+    if (this.dtype !== 'string')
+      throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);
+    if (this.backend.name === 'symbolic') throw noValue(this);
+    return [...(this.storage.strings ?? [])];
+  }
+
+  /**
+   * The values as nested arrays: numbers, booleans, bigints (int64, uint64) or strings; one value for a scalar. The type is that of where it
+   * goes, `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`.
+   * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
+   */
+  array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {
+    checkNested(this.shape);
+    return nest(this.#values(), this.shape) as T;
+  }
+
+  /**
+   * The only value of a tensor of size 1: a number, of int64 too; of bool a boolean, of string a string, which the type is told,
+   * `item<boolean>()`. `item('bigint')` is any integer, as a bigint.
+   * @throws InvalidArgumentError for another size; OutOfRangeError for an int64 that no number holds exactly, beyond ±(2⁵³ − 1).
+   */
+  item(): number;
+  item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
+  item<T extends number | boolean | string>(): T;
+  item(as?: unknown): Scalar {
+    const value = this.#single();
+    if (as === undefined) return typeof value === 'bigint' ? toNumber(value) : value;
+    if (as !== 'bigint') throw new InvalidArgumentError(`item(${show(as)}): expected nothing, or 'bigint'`);
+    if (typeof value === 'bigint' || Number.isInteger(value)) return BigInt(value as number | bigint);
+    throw new InvalidArgumentError(`item('bigint') of a ${this.dtype} tensor: ${show(value)} is no integer`);
+  }
+
+  /** `data()` for every backend, also those that can only be read asynchronously. */
+  async read(): Promise<TypedArray> {
+    const { storage, dtype, size } = this;
+    if (storage.allocator.isHost) return this.data();
+    this.#checkValues();
+    const { buffer, byteOffset } = await storage.allocator.readAsync(
+      storage,
+      size * dtypeTraits[dtype].bytes,
+    );
+    return valuesOf(typedView(dtype, buffer, byteOffset, size), dtype);
+  }
+
+  /** Gives the memory back now, unless a tape or another tensor still needs it. Using the tensor afterwards throws. */
+  dispose(): void {
+    if (this.released) return;
+    this.released = true;
+    this.storage.release();
+  }
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+  /** Whether the memory was given back; then the values cannot be used. */
+  get isDisposed(): boolean {
+    return this.released;
+  }
+
+  /** The values alone, as NumPy prints them. */
+  toString(): string {
+    return formatValues(this);
+  }
+  /** Only a number of one element has a primitive value, so that `x > 0` and `${x}` do what they seem to do. */
+  [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
+    if (this.backend.name === 'symbolic') throw noValue(this);
+    if (hint === 'string') return this.toString();
+    if (this.size !== 1) {
+      if (hint === 'default') return this.toString();
+      throw new InvalidArgumentError(
+        `a tensor of shape [${this.shape}] has no single value to compare or convert; reduce it first`,
+      );
+    }
+    const value = this.#single();
+    return typeof value === 'bigint' && isSafe(value) ? Number(value) : value;
+  }
+  /**
+   * The rows, along axis 0, made some at a time: `for (const row of x)`, `const [a, b] = x`. A scalar is not iterable.
+   * @throws FailedPreconditionError (its call) while a function is traced.
+   */
+  get [Symbol.iterator](): () => IterableIterator<Tensor> {
+    // Who asks whether a value is iterable, as test libraries do of all that they compare, is told the truth of scalars.
+    return this.shape.length === 0 ? (undefined as never) : iterateRows;
+  }
+  toJSON(): NestedArray<Scalar> {
+    checkNested(this.shape);
+    return nest(
+      this.#values().map((v) => (typeof v === 'bigint' ? v.toString() : v)),
+      this.shape,
+    );
+  }
+
+  #single(): Scalar {
+    if (this.size !== 1) {
+      throw new InvalidArgumentError(
+        `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
+      );
+    }
+    if (this.dtype === 'string') return this.strings()[0] as string;
+    const value = valuesOf(this.#checked(), this.dtype)[0] as number | bigint;
+    return this.dtype === 'bool' ? value !== 0 : value;
+  }
+
+  #checkValues(): void {
+    checkAlive(this);
+    if (this.dtype === 'string')
+      throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
+    if (this.backend.name === 'symbolic') throw noValue(this);
+  }
+
+  #checked(): TypedArray {
+    this.#checkValues();
+    return readStorage(this.storage, this.dtype, this.size);
+  }
+
+  #values(): Scalar[] {
+    if (this.dtype === 'string') return this.strings();
+    const view = this.#checked();
+    if (this.dtype === 'bool') return Array.from(view as Uint8Array, (v) => v !== 0);
+    return Array.from(valuesOf(view, this.dtype) as ArrayLike<number | bigint>);
+  }
+}
+export interface Tensor extends OpMethods {}
+
+showInConsole(Tensor.prototype, formatTensor);
+
+const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
+
+/** @throws OutOfRangeError for an integer that no number holds exactly. */
+function toNumber(value: bigint): number {
+  if (isSafe(value)) return Number(value);
+  throw new OutOfRangeError(
+    `${value} is no number of JavaScript, which are exact up to 2^53 - 1; use item('bigint')`,
+    'item',
+  );
+}
+
+/** @internal @throws FailedPreconditionError for a tensor whose memory others may have by now. */
+export function checkAlive(x: Tensor): void {
+  if (x.storage.refs > 0) return;
+  throw new FailedPreconditionError(
+    `this tensor (${x.dtype} [${x.shape}]) was disposed, its values are gone`,
+  );
+}
+
+/** @throws ResourceExhaustedError where the values, and the arrays that hold them, are too many. */
+function checkNested(shape: Shape): void {
+  let parts = 1;
+  let all = 0;
+  for (const n of shape) {
+    all += parts;
+    parts *= n;
+  }
+  checkListSize(all + parts, 'values and arrays', 'use data(), or take slices', 'array');
+}
+
+function nest(
+  values: readonly Scalar[],
+  shape: Shape,
+  axis = 0,
+  start = 0,
+  count = values.length,
+): NestedArray<Scalar> {
+  if (axis === shape.length) return values[start] as Scalar;
+  const n = shape[axis] as number;
+  const step = n === 0 ? 0 : count / n;
+  return Array.from({ length: n }, (_, i) => nest(values, shape, axis + 1, start + i * step, step));
+}
+
+/** @internal An uninitialised tensor, known to the memory scope; on the backend whose tensors have values unless given. */
+export function emptyTensor(
+  dtype: DType,
+  shape: Dims,
+  size: Dim = sizeOfDims(shape),
+  backend: Backend = hostBackend(),
+): Tensor {
+  // What stands for a value has no memory.
+  const storage = backend.allocator.allocate(typeof size === 'number' ? size * dtypeTraits[dtype].bytes : 0);
+  const tensor = tensorOver(storage, dtype, shape, size, backend);
+  if (context.tracker !== null) context.tracker.track(tensor);
+  return tensor;
+}
+
+/** @internal A tensor whose sizes need not be known while a function is traced. */
+export function tensorOver(storage: Storage, dtype: DType, shape: Dims, size: Dim, backend: Backend): Tensor {
+  // Sizes that are not known have a product that is not, unless another one is 0.
+  if (typeof size === 'number')
+    return new Tensor(storage, dtype, size > 0 ? (shape as Shape) : toShape(shape), size, backend);
+  const tensor = new Tensor(storage, dtype, toShape(shape), 0, backend);
+  hideDim(tensor, 'size', size);
+  return tensor;
+}
+
+/** @internal A tensor of another shape (same size), or for another backend of the same memory, over the same bytes. */
+export function aliasTensor(
+  x: Tensor,
+  shape: Dims,
+  size: Dim = sizeOfDims(shape),
+  backend: Backend = x.backend,
+): Tensor {
+  checkAlive(x);
+  x.storage.refs++;
+  const tensor = tensorOver(x.storage, x.dtype, shape, size, backend);
+  if (context.tracker !== null) context.tracker.track(tensor);
+  return tensor;
+}
+
+/** @internal A string tensor; strings stay on the host. */
+export function stringTensor(
+  values: readonly string[],
+  shape: Shape,
+  backend: Backend = hostBackend(),
+): Tensor {
+  const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0, undefined);
+  storage.strings = values;
+  return new Tensor(storage, 'string', shape, values.length, backend);
+}
+
+/** @internal The values, to be read only: as `viewOf`, but a Float32Array of their own for floats of 16 bits. */
+export function hostValues(x: Tensor): TypedArray {
+  return valuesOf(viewOf(x), x.dtype);
+}
+
+/**
+ * @internal The elements as they are stored, to be read only: in place where they lie in memory of the host, valid until that is given
+ * back; a copy of those on a device, which waits for it. For floats of 16 bits these are bits: what reads numbers asks for `hostValues`.
+ */
+export function viewOf(x: Tensor): TypedArray {
+  checkAlive(x);
+  if (x.backend.name === 'symbolic') throw noValue(x);
+  return readStorage(x.storage, x.dtype, x.size);
+}
+
+/** @internal Where the host writes the values of a new tensor; `uploaded` must follow. */
+export function spaceOf(x: Tensor): TypedArray {
+  return x.storage.allocator.isHost
+    ? hostView(x.storage, x.dtype, x.size)
+    : new dtypeTraits[x.dtype as NumericDType].array(x.size);
+}
+
+/** @internal Sets the values of a new tensor. @returns the tensor. */
+export function setValues(x: Tensor, values: ArrayLike<number | bigint>): Tensor {
+  const space = spaceOf(x);
+  storeValues(space, x.dtype, values);
+  return uploaded(x, space);
+}
+
+/** @internal Brings what was written into `spaceOf(x)` to the device of a tensor. @returns the tensor. */
+export function uploaded(x: Tensor, space: TypedArray): Tensor {
+  const { allocator } = x.storage;
+  if (!allocator.isHost)
+    allocator.write(x.storage, new Uint8Array(space.buffer, space.byteOffset, space.byteLength));
+  return x;
+}

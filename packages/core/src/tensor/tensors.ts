@@ -1,0 +1,57 @@
+import type { DType } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { shapeOf } from '../ops/array/shaping.ts';
+import { prod } from '../ops/reduce/reduce.ts';
+import { constant } from './constant.ts';
+import { type TensorLike, toTensor } from './convert.ts';
+import { checkDTypeName } from './dtypes.ts';
+import { Tensor } from './tensor.ts';
+import { Variable } from './variable.ts';
+
+/** In `at`, an axis of size 1 at this place: `x.at(tf.newaxis, '...')`. */
+export const newaxis: null = null;
+
+/** Whether something is a tensor or a variable. It may be given to `filter` and the like, so it looks at its first argument alone. */
+export function isTensor(value: unknown): value is Tensor | Variable {
+  return value instanceof Tensor || value instanceof Variable;
+}
+
+/**
+ * Tensors as they are, variables as their values, anything else as `constant` makes it.
+ * @throws InvalidArgumentError for a tensor of another dtype: nothing is cast.
+ */
+export const convertToTensor: NamedFunction<[value: TensorLike, dtype?: DType], ['value', 'dtype']> =
+  defineFunction(
+    'convertToTensor',
+    { value: kind.tensor, dtype: kind.asIs },
+    {},
+    (value, dtype = undefined) => {
+      if (!isTensor(value)) return constant(value, dtype);
+      if (dtype !== undefined && dtype !== value.dtype) {
+        checkDTypeName(dtype, 'convertToTensor');
+        throw new InvalidArgumentError(
+          `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
+          'convertToTensor',
+        );
+      }
+      return toTensor(value);
+    },
+  );
+
+/** How many axes there are, an int32 scalar; `x.rank` gives it as a number. */
+export const rank: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'rank',
+  { x: kind.tensor },
+  {},
+  (x) => constant(toTensor(x).rank, 'int32'),
+);
+
+/** How many elements there are, an int32 scalar, in traced functions that of the run; `x.size` gives it as a number. */
+export const size: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'size',
+  { x: kind.tensor },
+  {},
+  (x) => prod(shapeOf(x)),
+);

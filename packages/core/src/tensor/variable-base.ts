@@ -1,0 +1,14 @@
+// Variables as those files see them that `Variable` itself needs.
+import type { DType } from '@eagre/backend';
+import type { Shape } from '../shapes/shape.ts';
+import type { Tensor } from './tensor.ts';
+
+/** A value that changes in place. */
+export abstract class VariableBase {
+  abstract readonly dtype: DType;
+  abstract readonly shape: Shape;
+  /** The value now, as a tensor that later assignments do not change. */
+  abstract read(): Tensor;
+  /** @internal The variable's own value, for an op. */
+  abstract taken(): Tensor;
+}

@@ -1,0 +1,107 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { constant, InvalidArgumentError, nameScope, Variable } from '../index.ts';
+
+describe('Variable', () => {
+  it('is assigned in place', () => {
+    const v = new Variable([1, 2], { name: 'v' });
+    expect(v.assign([3, 4]).array()).toEqual([3, 4]);
+    expect(v.assignAdd(1).array()).toEqual([4, 5]);
+    expect(v.assignSub([1, 1]).array()).toEqual([3, 4]);
+  });
+
+  it('works like a tensor in ops', () => {
+    const v = new Variable([[2]]);
+    expect(v.mul(v).add(1).array()).toEqual([[5]]);
+    expect(
+      constant([[3]])
+        .matmul(v)
+        .array(),
+    ).toEqual([[6]]);
+  });
+
+  it('leaves tensors that were read as they were', () => {
+    const v = new Variable([1, 2]);
+    const before = v.read();
+    const view = v.reshape([2, 1]);
+    v.assignAdd(1);
+    const target = v.writable();
+    expect(before.array()).toEqual([1, 2]);
+    expect(view.array()).toEqual([[1], [2]]);
+    expect(target.array()).toEqual([2, 3]);
+  });
+
+  it('copies before a write in place while somebody holds the value', () => {
+    const v = new Variable([1, 2]);
+    const first = v.writable();
+    expect(v.writable()).toBe(first);
+    v.read();
+    expect(v.writable()).not.toBe(first);
+  });
+
+  it('keeps its shape and dtype', () => {
+    const v = new Variable([1, 2]);
+    expect(() => v.assign([1, 2, 3])).toThrow(InvalidArgumentError);
+    expect(() => v.assign(constant([1, 2], 'float64'))).toThrow(/float64/);
+    expect(() =>
+      v.assignAdd([
+        [1, 2],
+        [3, 4],
+      ]),
+    ).toThrow(InvalidArgumentError);
+    expect(v.array()).toEqual([1, 2]);
+  });
+
+  it('does not share memory with what it was made from', () => {
+    const t = constant([1, 2]);
+    const v = new Variable(t);
+    v.assignAdd(1);
+    expect(t.array()).toEqual([1, 2]);
+  });
+
+  it('is named by the scopes around it', () => {
+    const v = nameScope('a', () => nameScope('b', () => new Variable(1, { name: 'w' })));
+    expect(v.name).toBe('a/b/w');
+    expect(inspect(v)).toBe("tf.Variable 'a/b/w' (1., shape=[], dtype=float32)");
+  });
+
+  it('takes a function for its first value', () => {
+    expect(new Variable(() => [1, 2]).shape).toEqual([2]);
+  });
+
+  it('refuses options that it does not know', () => {
+    const make = (options: unknown) => () => new Variable(1, options as never);
+    expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
+    expect(make({ Trainable: false })).toThrow(
+      "Variable: 'Trainable' is no option; known are initialValue, trainable, name, dtype; did you mean 'trainable'?",
+    );
+    expect(make('w')).toThrow("only initialValue can be given by position; write { trainable: 'w' }");
+    expect(make({ trainable: 1 })).toThrow('trainable is 1, expected true or false');
+    expect(make({ name: 3 })).toThrow('name must be a string, got 3');
+    expect(() => new Variable(...([] as unknown as [number]))).toThrow(
+      'initialValue must be given: write new',
+    );
+    expect(make(null)().item()).toBe(1);
+  });
+
+  it('takes arguments by name', () => {
+    const v = new Variable({ initialValue: () => [1, 2], name: 'v', trainable: false });
+    expect([v.name, v.trainable]).toEqual(['v', false]);
+    expect(new Variable({ data: new Float32Array([1, 2]), shape: [2] }).array()).toEqual([1, 2]);
+    expect(new Variable({ data: new Float32Array([1, 2]), shape: [2] }, { name: 'w' }).name).toBe('w');
+    expect(
+      v
+        .assign({ value: [3, 4] })
+        .assignAdd({ delta: 1 })
+        .assignSub({ delta: [1, 1] })
+        .array(),
+    ).toEqual([3, 4]);
+    expect(v.assign({ data: new Float32Array([1, 2]), shape: [2] }).array()).toEqual([1, 2]);
+    expect(new Variable(3n).item({ as: 'bigint' })).toBe(3n);
+    expect(constant(3, 'int32').item({ as: 'bigint' })).toBe(3n);
+    expect(() => (v.assign as (...args: unknown[]) => unknown)([1, 2], false)).toThrow(InvalidArgumentError);
+    expect(() => (v.array as (...args: unknown[]) => unknown)(1)).toThrow('takes at most 0 arguments, got 1');
+  });
+});

@@ -1,0 +1,357 @@
+import {
+  copyStorage,
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type Storage,
+  type TypedArray,
+} from '@eagre/backend';
+import { checkText } from '../arguments/checks.ts';
+import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
+import { context, lifted } from '../dispatch/context.ts';
+import { transfer } from '../dispatch/op.ts';
+import { symbolic } from '../dispatch/symbolic.ts';
+import { checkFlag, type Shape, sameShape, showShape } from '../shapes/shape.ts';
+import { type TensorLike, toTensor } from './convert.ts';
+import { formatTensor, showInConsole } from './format.ts';
+import type { OpMethods } from './methods.ts';
+import { noValue, UNKNOWN_VALUE } from './no-value.ts';
+import {
+  aliasTensor,
+  checkAlive,
+  type HostArray,
+  type NestedArray,
+  type Scalar,
+  spaceOf,
+  Tensor,
+  uploaded,
+} from './tensor.ts';
+import { VariableBase } from './variable-base.ts';
+
+export interface VariableOptions {
+  /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
+  readonly trainable?: boolean;
+  /** In messages, graphs and summaries; `'Variable'` unless said. */
+  readonly name?: string;
+  /** That of the first value unless said. */
+  readonly dtype?: DType;
+}
+
+/** All that a variable is made from. */
+interface VariableArguments extends VariableOptions {
+  readonly initialValue: TensorLike | (() => TensorLike);
+}
+
+/** @internal */
+export const variableArguments: Parameters<VariableArguments> = {
+  positional: ['initialValue'],
+  names: { initialValue: true, trainable: true, name: true, dtype: true },
+};
+
+let nextVariable = 1;
+
+/**
+ * A value that changes in place: the parameters of a model. Ops take it like a tensor, with all methods of one. Tensors read
+ * from it keep the value that they had.
+ */
+export class Variable extends VariableBase {
+  /** Another one for each variable of the process. */
+  readonly id: number;
+  readonly name: string;
+  override readonly dtype: DType;
+  /** It never changes. */
+  override readonly shape: Shape;
+  /** Watched by gradient tapes, and listed in `trainableVariables`. */
+  readonly trainable: boolean;
+  #value: Tensor;
+  /** The first value, while it may turn out that a checkpoint holds another one: until the first use, `#value` is a released tensor. */
+  #initial: Tensor | null = null;
+
+  /** @param initialValue the first value, or a function that gives it; the variable owns a copy. */
+  constructor(initialValue: TensorLike | (() => TensorLike), options?: VariableOptions | null);
+  constructor(options: { readonly initialValue: TensorLike | (() => TensorLike) } & VariableOptions);
+  constructor(...args: readonly unknown[]) {
+    super();
+    const options = argumentsOf<VariableArguments>(Variable, new.target, args);
+    const { initialValue: initial } = options;
+    if (typeof (options.name ?? '') !== 'string') checkText(options.name, 'name', 'Variable');
+    (context.tracer ?? context.lifting)?.created(this);
+    const source = lifted(() => {
+      const value =
+        typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
+      return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
+    });
+    this.id = nextVariable++;
+    this.name = context.nameScope + (options.name ?? 'Variable');
+    this.dtype = source.dtype;
+    this.shape = source.shape;
+    this.trainable = checkFlag(options.trainable ?? true, 'trainable', 'Variable');
+    this.#value = own(source);
+    if (context.restoring !== null) this.awaitUse();
+  }
+
+  /** The number of elements. */
+  get size(): number {
+    return this.#value.size;
+  }
+  get rank(): number {
+    return this.shape.length;
+  }
+  get device(): string {
+    return this.#value.device;
+  }
+
+  /** The value now, as a tensor that later assignments do not change. */
+  override read(): Tensor {
+    const value = this.taken();
+    // A tensor of its own: it holds the memory, so that updates in place copy first, and is disposed without harm.
+    const read = aliasTensor(value, value.shape);
+    this.#tell(read);
+    return read;
+  }
+  /** TensorFlow's name for `read`. */
+  value(): Tensor {
+    return this.read();
+  }
+
+  /** Replaces the value. @throws InvalidArgumentError for another shape; dtypes must match, bare numbers adapt. */
+  assign(value: TensorLike): this;
+  assign(args: { readonly value: TensorLike }): this;
+  assign(value: unknown): this {
+    const next = toTensor(value as TensorLike, this.dtype);
+    if (next.dtype !== this.dtype || !sameShape(next.shape, this.shape)) {
+      throw new InvalidArgumentError(
+        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        'assign',
+      );
+    }
+    return this.#store(next);
+  }
+  /** Adds to the value. */
+  assignAdd(delta: TensorLike): this;
+  assignAdd(args: { readonly delta: TensorLike }): this;
+  assignAdd(delta: unknown): this {
+    return this.#update(this.taken().add(toTensor(delta as TensorLike, this.dtype)), 'assignAdd');
+  }
+  /** Subtracts from the value. */
+  assignSub(delta: TensorLike): this;
+  assignSub(args: { readonly delta: TensorLike }): this;
+  assignSub(delta: unknown): this {
+    return this.#update(this.taken().sub(toTensor(delta as TensorLike, this.dtype)), 'assignSub');
+  }
+
+  /** A copy of the values now, flat and row-major: as {@link Tensor.data}. */
+  data(): ReturnType<Tensor['data']> {
+    return this.#known().data();
+  }
+  /** The values now as `{ data, shape, dtype }`. */
+  ndarray(): HostArray {
+    return this.#known().ndarray();
+  }
+  /** The values now as nested arrays: as {@link Tensor.array}. */
+  array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {
+    return this.#known().array();
+  }
+  /** The one value now, of a variable with one element: as {@link Tensor.item}. */
+  item(): number;
+  item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
+  item<T extends number | boolean | string>(): T;
+  item(as?: unknown): Scalar {
+    const value = this.#known();
+    return as === undefined ? value.item() : value.item(as as 'bigint');
+  }
+
+  /** @internal The value for an op: tapes are told, nobody else keeps it. */
+  override taken(): Tensor {
+    const value = context.tracer === null ? this.#alive() : context.tracer.read(this);
+    this.#tell(value);
+    return value;
+  }
+
+  /** @internal The memory of the value now. */
+  get storage(): Storage {
+    return this.#alive().storage;
+  }
+
+  /** The value for the host, which has none while a function is traced. */
+  #known(): Tensor {
+    if (context.tracer !== null) throw new FailedPreconditionError(UNKNOWN_VALUE);
+    return this.#alive();
+  }
+
+  #alive(): Tensor {
+    return this.#value.released ? this.#firstUse() : this.#value;
+  }
+
+  /** @internal Whether it still takes the value of a checkpoint by itself, at its first use. */
+  get awaitsUse(): boolean {
+    return this.#initial !== null;
+  }
+
+  /** @internal Has checkpoints asked for another value before the next use. */
+  awaitUse(): void {
+    if (this.#initial !== null || this.#value.released) return;
+    this.#initial = this.#value;
+    this.#value = aliasTensor(this.#initial, this.shape);
+    this.#value.dispose();
+  }
+
+  #firstUse(): Tensor {
+    if (this.#initial === null)
+      throw new FailedPreconditionError(`the variable '${this.name}' was disposed, its value is gone`);
+    this.#value = this.#initial;
+    this.#initial = null;
+    try {
+      context.restoring?.(this);
+    } catch (error) {
+      // The value of now is not the one to be used.
+      this.awaitUse();
+      throw error;
+    }
+    return this.#value;
+  }
+
+  /** The value to be shown, of a variable that was disposed too. */
+  #shown(): Tensor {
+    return this.#initial === null ? this.#value : this.#alive();
+  }
+
+  #tell(value: Tensor): void {
+    const tapes = context.tapes;
+    for (let i = 0; i < tapes.length; i++) (tapes[i] as (typeof tapes)[number]).variableRead(this, value);
+  }
+
+  /**
+   * @internal The value's tensor for a kernel that writes into it. Copied first when a tape, a tensor that was read, or a
+   * reshaped view still needs the old values.
+   */
+  writable(): Tensor {
+    if (this.#alive().storage.refs > 1) this.#replace(own(this.#value));
+    return this.#value;
+  }
+
+  /**
+   * @internal Has `fill` write all bytes of new values of variables, each there once: into the memory there is, unless someone still needs the
+   * old values. Not for strings. When `fill` throws, each value is the old one or, where it was written over, unknown.
+   */
+  static refill(variables: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
+    // A first use may restore others.
+    for (const variable of variables) variable.#alive();
+    const fresh = new Map<Variable, Tensor>();
+    try {
+      for (const variable of variables) {
+        const { storage, backend, dtype, shape, size } = variable.#value;
+        if (storage.refs === 1) continue;
+        const alone = backend.allocator.allocateAlone(storage.capacity);
+        fresh.set(variable, new Tensor(alone, dtype, shape, size, backend));
+      }
+      const values = variables.map((variable) => fresh.get(variable) ?? variable.#value);
+      const spaces = values.map(spaceOf);
+      fill(
+        spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
+      );
+      values.forEach((value, i) => uploaded(value, spaces[i] as TypedArray));
+    } catch (error) {
+      for (const value of fresh.values()) value.dispose();
+      throw error;
+    }
+    for (const [variable, value] of fresh) variable.#replace(value);
+  }
+
+  /**
+   * @internal Holds another tensor as its value from now on, of its own dtype and shape, that nobody else holds.
+   * @returns the one before, which is the caller's now.
+   */
+  exchange(value: Tensor): Tensor {
+    const before = this.#alive();
+    this.#value = value;
+    return before;
+  }
+
+  /** Gives the memory back; the variable cannot be used afterwards. */
+  dispose(): void {
+    this.#initial?.dispose();
+    this.#initial = null;
+    this.#value.dispose();
+  }
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  override toString(): string {
+    return this.#shown().toString();
+  }
+  [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
+    return this.#shown()[Symbol.toPrimitive](hint);
+  }
+  /** What the console shows: `tf.Variable 'w' (2., shape=[], dtype=float32)`. */
+  describe(): string {
+    return formatTensor(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
+  }
+
+  #update(sum: Tensor, op: string): this {
+    if (!sameShape(sum.shape, this.shape) || sum.dtype !== this.dtype) {
+      const got = `${sum.dtype} ${showShape(sum.shape)}`;
+      sum.dispose();
+      throw new InvalidArgumentError(
+        `the result ${got} does not fit the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        op,
+      );
+    }
+    const result = this.#store(sum);
+    sum.dispose();
+    return result;
+  }
+
+  /** Takes over values: into the memory there is, unless someone still needs the old ones. */
+  #store(next: Tensor): this {
+    checkAlive(next);
+    const { tracer } = context;
+    const { storage, backend, dtype } = this.#alive();
+    if (tracer !== null) return tracer.assign(this, next) as this;
+    if (next.backend.name === 'symbolic') throw noValue(next);
+    // It stays on its device.
+    if (storage.refs === 1 && dtype !== 'string') copyBytes(next.storage, storage);
+    else if (next.backend === backend || dtype === 'string') this.#replace(own(next));
+    else this.#replace(own(transfer(next, backend)));
+    return this;
+  }
+
+  #replace(value: Tensor): void {
+    const old = this.#value;
+    this.#value = value;
+    old.dispose();
+  }
+}
+export interface Variable extends OpMethods {}
+
+showInConsole(Variable.prototype, (v) => v.describe());
+
+/** An initial value; computed now if it was traced. */
+function first(value: Tensor): Tensor {
+  if (value.backend !== symbolic) return value;
+  const known = context.lifting?.constant(value, true) ?? null;
+  if (known !== null) return known;
+  throw new InvalidArgumentError(
+    "the initial value of a variable cannot depend on a traced function's arguments: make the variable outside, or assign to it",
+  );
+}
+
+/** @internal A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
+export function own(source: Tensor): Tensor {
+  checkAlive(source);
+  const { allocator } = source.backend;
+  if (source.dtype === 'string') {
+    source.storage.refs++;
+    return new Tensor(source.storage, source.dtype, source.shape, source.size, source.backend);
+  }
+  const bytes = source.storage.capacity;
+  const storage = allocator.allocateAlone(bytes);
+  copyBytes(source.storage, storage);
+  return new Tensor(storage, source.dtype, source.shape, source.size, source.backend);
+}
+
+/** @internal Copies as many bytes as both have. */
+export function copyBytes(from: Storage, to: Storage): void {
+  copyStorage(from, to, Math.min(from.capacity, to.capacity));
+}

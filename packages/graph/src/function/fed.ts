@@ -1,0 +1,55 @@
+// Random draws that a run is given: the host makes them before it starts.
+import { type Backend, CancelledError, type Executable, type Plan, type Storage } from '@eagre/backend';
+import { drawWords, writeDraw } from '@eagre/core/internal';
+import type { Feed } from '../lowering/lower-ops.ts';
+
+/** Makes a plan ready whose last inputs are `feeds`; runs are given the others. */
+export function prepareFed(backend: Backend, plan: Plan, feeds: readonly Feed[]): Executable {
+  const executable = backend.prepare(plan);
+  return feeds.length === 0 ? executable : new FedExecutable(backend, executable, feeds);
+}
+
+class FedExecutable implements Executable {
+  readonly arenaBytes: number;
+  readonly #executable: Executable;
+  readonly #feeds: readonly Feed[];
+  /** For each feed; a run has the executable for itself. */
+  readonly #memory: readonly Storage[];
+  readonly #words: readonly Uint32Array<ArrayBuffer>[];
+
+  constructor({ allocator }: Backend, executable: Executable, feeds: readonly Feed[]) {
+    this.arenaBytes = executable.arenaBytes;
+    this.#executable = executable;
+    this.#feeds = feeds;
+    this.#memory = feeds.map(() => allocator.allocateAlone(16));
+    this.#words = this.#memory.map(drawWords);
+  }
+
+  run(inputs: readonly Storage[], outputs: readonly Storage[], times?: Float64Array): void {
+    this.#executable.run(this.#fed(inputs), outputs, times);
+  }
+
+  async runAsync(
+    inputs: readonly Storage[],
+    outputs: readonly Storage[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    // A run that never starts draws nothing.
+    if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
+    await this.#executable.runAsync(this.#fed(inputs), outputs, signal);
+  }
+
+  dispose(): void {
+    this.#executable.dispose();
+    for (const memory of this.#memory) memory.release();
+  }
+
+  #fed(inputs: readonly Storage[]): readonly Storage[] {
+    const feeds = this.#feeds;
+    for (let i = 0; i < feeds.length; i++) {
+      const { source, draws } = feeds[i] as Feed;
+      writeDraw(source.take(draws), this.#memory[i] as Storage, this.#words[i]);
+    }
+    return inputs.concat(this.#memory);
+  }
+}

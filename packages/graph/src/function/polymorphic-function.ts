@@ -1,0 +1,504 @@
+import {
+  type DType,
+  EagreError,
+  errorFromCode,
+  InvalidArgumentError,
+  UnimplementedError,
+} from '@eagre/backend';
+import { type PartialShape, type Shape, Tensor, identity as tensorIdentity } from '@eagre/core';
+import {
+  checkFlag,
+  checkFunction,
+  checkList,
+  checkText,
+  context,
+  defineFunction,
+  dimsOf,
+  kind,
+  type NamedFunction,
+  type OptionNames,
+  RecentMap,
+  ShapeEnv,
+  sameShape,
+} from '@eagre/core/internal';
+import type { Profile } from '../inspect/profile.ts';
+import type { GraphValue } from '../ir/graph.ts';
+import { isMeasured } from '../ir/graph-bodies.ts';
+import { type Signature, TensorSpec } from '../ir/tensor-spec.ts';
+import { withConversion } from '../tracing/conversion.ts';
+import { RetracingWatch } from '../tracing/retracing.ts';
+import { checkSignature, conform } from '../tracing/signature.ts';
+import { isStrings } from '../tracing/strings.ts';
+import {
+  flatten,
+  flattenKinds,
+  flattenShapes,
+  holdsStringSpec,
+  identity,
+  rebuilder,
+  results,
+} from '../tracing/structure.ts';
+import { FunctionTracer, type TracedCall } from '../tracing/tracer.ts';
+import { ConcreteFunction } from './atomic-function.ts';
+import { ConcreteCall } from './concrete-function.ts';
+import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
+import { type ArgumentSpec, CapturesOutside, SizedTraces } from './sized-traces.ts';
+
+export interface FunctionOptions {
+  /** What the arguments must be; other ones are refused, and numbers become tensors. One trace serves any size that is null. */
+  readonly inputSignature?: readonly Signature[];
+  /** After a second trace that differs in sizes only, one trace serves these sizes whatever they are. */
+  readonly reduceRetracing?: boolean;
+  /** In the graph and in messages; the function's own name unless given. */
+  readonly name?: string;
+  /** Whether code that `tf.autograph` can convert runs converted in the function; true unless said. */
+  readonly autograph?: boolean;
+}
+
+export const optionNames: OptionNames<FunctionOptions> = {
+  inputSignature: true,
+  reduceRetracing: true,
+  name: true,
+  autograph: true,
+};
+
+export type AnyFunction = (...args: never[]) => unknown;
+
+/** What the call before was: the next one is likely to be of the same kind. */
+interface Last {
+  readonly args: readonly unknown[];
+  readonly tensorsOnly: boolean;
+  readonly concrete: ConcreteFunction;
+}
+
+// More kinds of arguments than programs have that run for long; a trace for each of ever new shapes would fill the memory.
+const TRACES = 1024;
+
+let eagerly = false;
+
+/** With true, functions given to `tf.function` run as plain code: to debug them. */
+export const runFunctionsEagerly: NamedFunction<[runEagerly: boolean], ['runEagerly'], unknown, void> =
+  defineFunction('config.runFunctionsEagerly', { runEagerly: kind.asIs }, {}, (runEagerly) => {
+    eagerly = checkFlag(runEagerly, 'runEagerly', 'config.runFunctionsEagerly');
+  });
+/** Whether they do. */
+export const functionsRunEagerly: NamedFunction<[], [], unknown, boolean> = defineFunction(
+  'config.functionsRunEagerly',
+  {},
+  {},
+  () => eagerly,
+);
+
+/** The traces of one function. */
+export class Polymorphic {
+  readonly #fn: AnyFunction;
+  readonly #name: string;
+  readonly #signature: readonly Signature[] | undefined;
+  readonly #reduce: boolean;
+  readonly #autograph: boolean;
+  /** For arguments of known shapes. */
+  readonly #traces = new RecentMap<string, ConcreteFunction>(TRACES, (concrete) => concrete.dispose());
+  /** Traces that use tensors of a function around this one, by that function's own trace: they are of use in that one only. */
+  readonly #inside = new WeakMap<FunctionTracer, Map<string, ConcreteFunction>>();
+  /** For arguments of which sizes may be any, by their kinds. */
+  readonly #sized = new Map<string, SizedTraces[]>();
+  /** The shapes that there are traces for, by kinds. */
+  readonly #seen = new Map<string, (readonly Shape[])[]>();
+  #count = 0;
+  #complete = 0;
+  readonly #retracing: RetracingWatch;
+  #last: Last | undefined;
+
+  /** @throws InvalidArgumentError for what is no function, or no option of one. */
+  constructor(fn: AnyFunction, options: FunctionOptions) {
+    const op = 'tf.function';
+    checkFunction(fn, 'what is traced', op);
+    const { name, inputSignature, reduceRetracing, autograph = true } = options;
+    if (name !== undefined) checkText(name, 'name', op);
+    if (inputSignature !== undefined)
+      for (const [i, spec] of checkList(inputSignature, 'inputSignature', op).entries())
+        checkSignature(spec, `inputSignature[${i}]`, op);
+    this.#fn = fn;
+    this.#name = name ?? (fn.name === '' ? 'function' : fn.name);
+    this.#signature = inputSignature;
+    this.#reduce = checkFlag(reduceRetracing, 'reduceRetracing', op);
+    this.#autograph = checkFlag(autograph, 'autograph', op);
+    this.#retracing = new RetracingWatch(this.#name);
+  }
+
+  callable(self: unknown): AnyFunction {
+    const call = (...args: unknown[]): unknown => this.#call(self, args);
+    return Object.assign(call as AnyFunction, {
+      getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
+      runAsync: (...args: unknown[]) => this.#callAsync(self, args),
+      profile: (...args: unknown[]) => this.#profile(self, args),
+      experimentalGetTracingCount: () => this.#count,
+      hostFunction: this.#fn,
+    });
+  }
+
+  #call(self: unknown, given: readonly unknown[]): unknown {
+    if (eagerly) return this.#run(self, given);
+    const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    const last = this.#last;
+    if (last !== undefined && same(args, last.args))
+      return last.concrete.call(last.tensorsOnly ? (args as readonly Tensor[]) : args.filter(isTensor));
+    const { concrete, tensors } = this.#traceFor(self, args);
+    // A function around has sizes of its own that depend on values.
+    if (concrete instanceof MeasuredFunction && context.tracer !== null) return this.#run(self, args);
+    return concrete.call(tensors);
+  }
+
+  #run(self: unknown, args: readonly unknown[]): unknown {
+    return withConversion(this.#autograph, () => this.#fn.apply(self, args as never[]));
+  }
+
+  async #callAsync(self: unknown, given: readonly unknown[]): Promise<unknown> {
+    const last = given.at(-1);
+    const signal = last instanceof AbortSignal ? last : undefined;
+    const own = signal === undefined ? given : given.slice(0, -1);
+    if (eagerly) return this.#run(self, own);
+    const args = this.#signature === undefined ? own : conform(own, this.#signature);
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.callAsync(tensors, signal);
+  }
+
+  #profile(self: unknown, given: readonly unknown[]): Profile {
+    const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.profile(...tensors);
+  }
+
+  /** The trace for these arguments, which is then tried first for the next ones. */
+  #traceFor(
+    self: unknown,
+    args: readonly unknown[],
+  ): { readonly concrete: ConcreteFunction; readonly tensors: readonly Tensor[] } {
+    const { tensors, key } = flatten(args);
+    const concrete = this.#concrete(
+      self,
+      args,
+      tensors.map((t) => t.shape),
+      key,
+      tensors,
+    );
+    const plain = args.every((a) => (isTensor(a) ? !isStrings(a) : typeof a !== 'object' || a === null));
+    // Part of the function around this one where that does not know the sizes of the arguments.
+    this.#last =
+      plain &&
+      !(concrete instanceof MeasuredFunction) &&
+      envOf(tensors.map((t) => t.shape)) === null &&
+      !concrete.captures
+        ? {
+            args: args.map((a) => (isTensor(a) ? new Like(a) : a)),
+            tensorsOnly: args.every(isTensor),
+            concrete,
+          }
+        : undefined;
+    return { concrete, tensors };
+  }
+
+  #concrete(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    shapesKey: string,
+    inputs?: readonly Tensor[],
+  ): ConcreteFunction {
+    this.#retracing.called();
+    const around = envOf(shapes);
+    const key = around === null ? shapesKey : `${shapesKey}@${identity(around)}`;
+    const known = this.#knownInside(shapesKey) ?? this.#traces.get(key);
+    if (known !== undefined) return known;
+    const sized = around === null ? this.#sizedFor(self, args, shapes) : undefined;
+    const before = this.#count;
+    // Where a function is traced around the call, no values are known.
+    const values = context.tracer === null ? inputs : undefined;
+    const concrete = this.#ofAnySize(sized, shapes, values) ?? this.#ofSizes(self, args, shapes, values);
+    const tracer = currentTracer();
+    if (concrete.captures && tracer !== null) {
+      const list = this.#inside.get(tracer) ?? new Map<string, ConcreteFunction>();
+      this.#inside.set(tracer, list.set(shapesKey, concrete));
+    } else if (sized === undefined) this.#traces.set(key, concrete);
+    if (this.#count > before) this.#retracing.traced(this.#count, args);
+    return concrete;
+  }
+
+  #knownInside(key: string): ConcreteFunction | undefined {
+    for (let tracer = currentTracer(); tracer !== null; tracer = tracer.around) {
+      const known = this.#inside.get(tracer)?.get(key);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+
+  /** null where tensors of a function around this one are used: then there is a trace for each size. */
+  #ofAnySize(
+    sized: SizedTraces | undefined,
+    shapes: readonly Shape[],
+    inputs: readonly Tensor[] | undefined,
+  ): ConcreteFunction | null {
+    try {
+      return sized?.concrete(shapes, inputs) ?? null;
+    } catch (error) {
+      if (error instanceof CapturesOutside) return null;
+      throw error;
+    }
+  }
+
+  #ofSizes(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    inputs: readonly Tensor[] | undefined,
+  ): ConcreteFunction {
+    const trace = this.#trace(self, args, shapes, false, inputs);
+    if (!isMeasured(trace.concrete.graph)) return trace.concrete;
+    const template = templateOf(args, shapes);
+    return runnable(trace, (now, measured) => this.#trace(self, template, shapes, false, now, measured));
+  }
+
+  /** The traces that serve these arguments whatever some sizes are. */
+  #sizedFor(self: unknown, args: readonly unknown[], shapes: readonly Shape[]): SizedTraces | undefined {
+    if (this.#signature === undefined && !this.#reduce && this.#sized.size === 0) return undefined;
+    const { key } = flattenKinds(args);
+    const found = (this.#sized.get(key) ?? [])
+      .filter(({ specs }) => specs.every(({ shape }, i) => holds(shape, shapes[i] as Shape)))
+      .sort((a, b) => a.unknown - b.unknown)[0];
+    if (found !== undefined) return found;
+    let wanted: readonly PartialShape[] | undefined;
+    if (this.#signature !== undefined) {
+      wanted = flattenKinds(this.#signature).tensors.map(
+        ({ shape }, i) => shape ?? (shapes[i] as Shape).map(() => null),
+      );
+    } else if (this.#reduce) {
+      const seen = this.#seen.get(key);
+      if (seen === undefined) this.#seen.set(key, [shapes]);
+      else {
+        seen.push(shapes);
+        wanted = shapes.map((shape, i) =>
+          shape.map((d, axis) => (seen.every((other) => other[i]?.[axis] === d) ? d : null)),
+        );
+      }
+    }
+    if (wanted?.every((shape) => !shape.includes(null)) !== false) return undefined;
+    return this.#makeSized(self, args, key, wanted);
+  }
+
+  #makeSized(
+    self: unknown,
+    args: readonly unknown[],
+    kind: string,
+    shapes: readonly PartialShape[],
+  ): SizedTraces {
+    const { tensors } = flattenKinds(args);
+    const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] as PartialShape }));
+    const template = templateOf(args, shapes);
+    const sized = new SizedTraces(this.#name, specs, (now, anySize, inputs, measured) =>
+      this.#trace(self, template, now, anySize, inputs, measured),
+    );
+    const list = this.#sized.get(kind);
+    if (list === undefined) this.#sized.set(kind, [sized]);
+    else list.push(sized);
+    return sized;
+  }
+
+  #concreteCall(self: unknown, given: readonly unknown[]): ConcreteCall {
+    const signature = this.#signature;
+    let args = given;
+    if (signature !== undefined) {
+      if (given.length === 0) args = signature;
+      else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
+    }
+    const { tensors, key } = flattenKinds(args);
+    if (args.some(holdsStringSpec)) {
+      throw new UnimplementedError(
+        'strings are part of a trace, as numbers of the host are: give them, not a spec',
+        this.#name,
+      );
+    }
+    const shapes = tensors.map((t): PartialShape => {
+      if (t.shape === null)
+        throw new InvalidArgumentError(`${String(t)} has no rank: a trace is for one`, this.#name);
+      return t.shape;
+    });
+    const from = (
+      of: readonly PartialShape[],
+      resolve: (tensors: readonly Tensor[]) => ConcreteFunction,
+      sized: SizedTraces | null,
+    ): ConcreteCall => new ConcreteCall(this.#name, args, of, resolve, sized);
+    let sized: SizedTraces | undefined;
+    if (shapes.some((shape) => shape.includes(null))) {
+      const equal = ({ specs }: SizedTraces): boolean =>
+        specs.every(({ shape }, i) => String(shape) === String(shapes[i]));
+      sized = this.#sized.get(key)?.find(equal) ?? this.#makeSized(self, args, key, shapes);
+      sized.graph();
+    } else sized = this.#sizedFor(self, args, shapes as readonly Shape[]);
+    if (sized !== undefined) {
+      const { specs } = sized;
+      const traces = sized;
+      return from(
+        specs.map((s) => s.shape),
+        (now) =>
+          traces.concrete(
+            now.map((t) => t.shape),
+            context.tracer === null ? now : undefined,
+          ),
+        sized,
+      );
+    }
+    const concrete = this.#concrete(self, args, shapes as readonly Shape[], flattenShapes(args).key);
+    return from(shapes, () => concrete, null);
+  }
+
+  #trace(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    anySize: boolean,
+    inputs?: readonly Tensor[],
+    measured?: ReadonlyMap<number, number>,
+  ): TraceResult {
+    const { tensors } = flattenKinds(args);
+    const dtypes = tensors.map((t) => t.dtype);
+    const once = (mayCreate: boolean): TraceResult & { readonly made: boolean } => {
+      const call: TracedCall = {
+        sizes: envOf(shapes) ?? new ShapeEnv(),
+        late: [],
+        guess: {},
+        ...(inputs === undefined ? {} : { inputs }),
+        ...(measured === undefined ? {} : { measured }),
+      };
+      try {
+        return this.#traceOnce(self, args, dtypes, shapes, anySize, mayCreate, call);
+      } catch (error) {
+        throw inputs === undefined ? error : withGuess(error, call);
+      }
+    };
+    const first = once(this.#complete === 0);
+    this.#complete++;
+    // The trace that made the variables is not the one that runs: it must not make them again.
+    return first.made ? once(false) : first;
+  }
+
+  #traceOnce(
+    self: unknown,
+    args: readonly unknown[],
+    dtypes: readonly DType[],
+    shapes: readonly Shape[],
+    anySize: boolean,
+    mayCreate: boolean,
+    call: TracedCall,
+  ): TraceResult & { readonly made: boolean } {
+    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer(), call);
+    this.#count++;
+    let structure: unknown;
+    try {
+      structure = tracer.run(() => this.#written(tracer, self, args, dtypes, shapes));
+    } finally {
+      tracer.forgetCall();
+      // The sizes of this trace mean nothing outside.
+      if (anySize && tracer.outside.length > 0) {
+        this.#count--;
+        // biome-ignore lint/correctness/noUnsafeFinally: whatever went wrong is nobody's mistake then
+        throw new CapturesOutside();
+      }
+    }
+    const captured = tracer.outside.flatMap(({ from }) => (from instanceof Tensor ? [from] : []));
+    tracer.graph.arguments.push(...tracer.outside.map((o) => o.argument));
+    const concrete = new ConcreteFunction(tracer.graph, structure, captured);
+    return { concrete, structure, call, made: tracer.made.length > 0 };
+  }
+
+  /** Writes down what the function does. @returns what it returned. */
+  #written(
+    tracer: FunctionTracer,
+    self: unknown,
+    args: readonly unknown[],
+    dtypes: readonly DType[],
+    shapes: readonly Shape[],
+  ): unknown {
+    const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, shape, `args_${i}`));
+    const result = results(this.#run(self, rebuilder(args)(places) as readonly unknown[]));
+    tracer.finish(eachOfItsOwn(tracer, result.tensors));
+    return result.structure;
+  }
+}
+
+/** An error that may come of a size that was guessed. */
+function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
+  if (taken === undefined || !(error instanceof EagreError)) return error;
+  return errorFromCode(
+    error.code,
+    `${error.message}. A size here depends on what the host, random draws or a turn of a loop give, which only a run tells; the trace took ` +
+      `${taken} for it. Keep what needs the size apart, behind the function`,
+    error.op,
+  );
+}
+
+/** Arguments without their tensors, which need not live on. */
+function templateOf(args: readonly unknown[], shapes: readonly PartialShape[]): readonly unknown[] {
+  const specs = flattenKinds(args).tensors.map(
+    ({ dtype }, i) => new TensorSpec(shapes[i] as PartialShape, dtype),
+  );
+  return rebuilder(args)(specs) as readonly unknown[];
+}
+
+/** The trace whose sizes are in shapes; null where all are known. */
+function envOf(shapes: readonly Shape[]): ShapeEnv | null {
+  for (const shape of shapes) for (const d of dimsOf(shape)) if (typeof d !== 'number') return d.env;
+  return null;
+}
+
+/** The function that is being traced around a call. */
+function currentTracer(): FunctionTracer | null {
+  return context.tracer instanceof FunctionTracer ? context.tracer : null;
+}
+
+/** Tensors of which no two are one value, as two reads of a variable are: the caller may dispose one and keep the other. */
+function eachOfItsOwn(tracer: FunctionTracer, tensors: readonly Tensor[]): Tensor[] {
+  const values = new Set<GraphValue>();
+  const own = new Map<Tensor, Tensor>();
+  for (const tensor of tensors) {
+    if (own.has(tensor)) continue;
+    const value = tracer.valueOf(tensor);
+    own.set(tensor, values.has(value) ? tensorIdentity(tensor) : tensor);
+    values.add(value);
+  }
+  return tensors.map((t) => own.get(t) as Tensor);
+}
+
+/** Whether a shape has the sizes of a partial one. */
+function holds(partial: PartialShape, shape: Shape): boolean {
+  return partial.length === shape.length && partial.every((d, i) => d === null || d === shape[i]);
+}
+
+/** What is remembered of a tensor: not its memory. */
+class Like {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  constructor({ dtype, shape }: Tensor) {
+    this.dtype = dtype;
+    this.shape = shape;
+  }
+}
+
+const isTensor = (v: unknown): v is Tensor => v instanceof Tensor;
+
+/** Whether a call fits the trace of the one before: told without a key. */
+function same(args: readonly unknown[], last: readonly unknown[]): boolean {
+  if (args.length !== last.length) return false;
+  for (let i = 0; i < args.length; i++) {
+    const a = args[i];
+    const b = last[i];
+    if (a instanceof Tensor) {
+      if (
+        !(b instanceof Like) ||
+        a.dtype !== b.dtype ||
+        !(a.shape === b.shape || sameShape(a.shape, b.shape))
+      )
+        return false;
+    } else if ((typeof a === 'object' && a !== null) || !Object.is(a, b)) return false;
+  }
+  return true;
+}

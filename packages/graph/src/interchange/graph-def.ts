@@ -1,0 +1,877 @@
+import {
+  type DType,
+  dtypeTraits,
+  FailedPreconditionError,
+  halfBits,
+  ResourceExhaustedError,
+  UnimplementedError,
+} from '@eagre/backend';
+import { Tensor, Variable } from '@eagre/core';
+import {
+  type Dim,
+  DimExpr,
+  DimSymbol,
+  type Dims,
+  dimOf,
+  dims,
+  dimsOf,
+  type Factor,
+  hasUnknown,
+  identicalDims,
+  isExpression,
+  Operated,
+  type Operation,
+  partialShape,
+  viewOf,
+} from '@eagre/core/internal';
+import { tensorflow } from '@eagre/formats';
+import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
+import { bodiesOf, isGraph, lateSizesIn } from '../ir/graph-bodies.ts';
+import { isRankless } from '../tracing/unknown-rank.ts';
+import {
+  type DrawCall,
+  drawCall,
+  drawFunction,
+  type NodeWriter,
+  noDraw,
+  RandomStates,
+  StreamNames,
+} from './random-def.ts';
+import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
+import { type Parts, partsOf } from './tensorflow-parts.ts';
+
+type AttrValue = tensorflow.AttrValue;
+type NodeDef = tensorflow.NodeDef;
+
+export interface GraphDefOptions {
+  /**
+   * Constants of more bytes are left without their values: enough to look at the graph, which cannot be run then. Unlimited unless
+   * given.
+   */
+  readonly largestConstant?: number;
+}
+
+// What TensorFlow 2.21 writes. Nothing of what is used is newer than its oldest reader.
+const VERSIONS: tensorflow.VersionDef = { producer: 2474, min_consumer: 12 };
+// Protocol buffers hold less than 2 GiB.
+const MOST_BYTES = 2 ** 31 - 1;
+
+const numberOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
+
+/**
+ * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes at the end, variables handles
+ * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
+ * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
+ * A size that may be any is -1 in the shape of a placeholder; what is computed with it, other nodes compute.
+ * Random draws are those of Eagre, by functions of the library and a variable for each stream.
+ * @throws ResourceExhaustedError for more than 2 GiB; UnimplementedError for a learning rate that only code of the host knows.
+ */
+export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflow.GraphDef {
+  const library = new Library(options);
+  const node = new Writer(graph, library, null).write();
+  const functions = library.functions();
+  return {
+    node,
+    ...(functions.length === 0 ? {} : { library: { function: functions } }),
+    versions: VERSIONS,
+  };
+}
+
+/** The bytes of `graphDef`. */
+export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Array {
+  const bytes = tensorflow.GraphDef.encode(graphDef(graph, options));
+  if (bytes.length > MOST_BYTES) {
+    throw new ResourceExhaustedError(
+      `the graph '${graph.name}' takes ${bytes.length} bytes, a GraphDef holds less than 2 GiB: leave large constants out with largestConstant, or keep them in variables`,
+      'toGraphDef',
+    );
+  }
+  return bytes;
+}
+
+/** The functions that nodes call: graphs inside of attributes. */
+class Library {
+  readonly options: GraphDefOptions;
+  /** The streams that are drawn from anywhere. */
+  readonly streams: StreamNames = new StreamNames();
+  readonly #draws = new Map<string, string>();
+  readonly #names = new Map<Graph, string>();
+  readonly #unique = new Names();
+  readonly #functions: tensorflow.FunctionDef[] = [];
+
+  constructor(options: GraphDefOptions) {
+    this.options = options;
+  }
+
+  /** The name of the function that makes such draws. */
+  drawing(call: DrawCall): string {
+    let name = this.#draws.get(call.name);
+    if (name === undefined) {
+      name = this.#unique.take(call.name);
+      this.#draws.set(call.name, name);
+      this.#functions.push(drawFunction({ ...call, name }));
+    }
+    return name;
+  }
+
+  functions(): readonly tensorflow.FunctionDef[] {
+    return this.#functions;
+  }
+
+  /**
+   * The name of a graph's function, which is added at its first use.
+   * @param more values that the function returns behind the graph's own results.
+   * @param sizes what else it takes, behind its arguments: sizes that may be any. A loop returns them.
+   */
+  nameOf(graph: Graph, more: readonly GraphValue[] = [], sizes: PassedSizes = NO_SIZES): string {
+    let name = this.#names.get(graph);
+    if (name === undefined) {
+      name = this.#unique.take(graph.name);
+      this.#names.set(graph, name);
+      this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], sizes, this));
+    }
+    return name;
+  }
+}
+
+function functionDef(
+  name: string,
+  graph: Graph,
+  results: readonly GraphValue[],
+  { symbols, returned }: PassedSizes,
+  library: Library,
+): tensorflow.FunctionDef {
+  const names = new Names();
+  const args = graph.arguments.map((value) => names.take(value.node.name));
+  const sizes = new Map(symbols.map((symbol) => [symbol, names.take(`size_${symbol.text}`)]));
+  const outputs = results.map((_, i) => names.take(i === 0 ? 'output' : `output_${i}`));
+  const kept = returned ? symbols.map((symbol) => [names.take('size'), sizes.get(symbol) as string]) : [];
+  const writer = new Writer(graph, library, args, sizes);
+  const node_def = writer.write();
+  const arg = (argument: string, { dtype }: Pick<GraphValue, 'dtype'>) => ({
+    name: argument,
+    type: numberOf(dtype),
+  });
+  const size = (argument: string) => arg(argument, { dtype: 'int32' });
+  return {
+    signature: {
+      name,
+      input_arg: [
+        ...graph.arguments.map((value, i) => arg(args[i] as string, value)),
+        ...[...sizes.values()].map(size),
+      ],
+      output_arg: [
+        ...results.map((value, i) => arg(outputs[i] as string, value)),
+        ...kept.map(([output]) => size(output as string)),
+      ],
+      ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
+    },
+    node_def,
+    ret: new Map([
+      ...results.map((value, i) => [outputs[i] as string, writer.reference(value)] as const),
+      ...(kept as [string, string][]),
+    ]),
+    ...(writer.effects.length === 0 ? {} : { control_ret: new Map(writer.effects.map((e) => [e, e])) }),
+  };
+}
+
+/** Sizes that may be any, which a function needs beside its arguments. */
+interface PassedSizes {
+  readonly symbols: readonly DimSymbol[];
+  /** Whether it returns them, as the body of a loop does. */
+  readonly returned: boolean;
+}
+const NO_SIZES: PassedSizes = { symbols: [], returned: false };
+
+/** The unknown sizes that graphs compute with. */
+function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
+  const found = new Set<DimSymbol>();
+  const visit = (value: unknown): void => {
+    if (isExpression(value)) for (const { factors } of value.terms) factors.forEach(visit);
+    else if (value instanceof DimSymbol) found.add(value);
+    else if (value instanceof Operated) [value.a, value.b].forEach(visit);
+    else if (isGraph(value))
+      for (const { what, attrs, outputs } of value.nodes) {
+        if (what.kind === 'size') visit(what.size);
+        Object.values(attrs).forEach(visit);
+        for (const output of outputs) visit(output.shape);
+      }
+    else if (Array.isArray(value)) dimsOf(value as readonly number[]).forEach(visit);
+  };
+  graphs.forEach(visit);
+  // What depends on values in there is told in there.
+  for (const symbol of graphs.flatMap(lateSizesIn)) found.delete(symbol);
+  return [...found];
+}
+
+/** Names that TensorFlow accepts, each once. */
+class Names {
+  readonly #taken = new Set<string>();
+
+  take(wanted: string): string {
+    const valid = wanted.replace(/[^A-Za-z0-9_.\\/>-]/g, '_').replace(/^[^A-Za-z0-9.]+/, '') || 'node';
+    let name = valid;
+    for (let i = 1; this.#taken.has(name); i++) name = `${valid}_${i}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** Writes the nodes of one graph. */
+class Writer {
+  /** The nodes that do something beside their results: the last code of the host, and assignments. */
+  readonly effects: string[] = [];
+  readonly #graph: Graph;
+  readonly #library: Library;
+  /** The names of the arguments of a function; null for a graph on its own. */
+  readonly #args: readonly string[] | null;
+  readonly #names = new Names();
+  readonly #nodes: NodeDef[] = [];
+  readonly #written = new Map<GraphNode, Written>();
+  /** Of nodes that are written as several: the one for each output. */
+  readonly #parts = new Map<GraphNode, readonly Written[]>();
+  readonly #handles = new Map<Variable, { readonly handle: string; readonly read: string | null }>();
+  /** Assignments that are nodes, for which TensorFlow has no results. */
+  readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
+
+  /** Null for graphs of sessions, in which TensorFlow draws numbers of its own. */
+  readonly #random: RandomStates | null;
+
+  /** The int32 scalars of sizes and of what is computed with them, by the keys of their expressions. */
+  readonly #sizes = new Map<string, string>();
+
+  /** @param sizes the arguments of a function that are sizes. */
+  constructor(
+    graph: Graph,
+    library: Library,
+    args: readonly string[] | null,
+    sizes: ReadonlyMap<DimSymbol, string> = new Map(),
+  ) {
+    this.#graph = graph;
+    this.#library = library;
+    this.#args = args;
+    const nodes: NodeWriter = {
+      name: (wanted) => this.#names.take(wanted),
+      add: (name, op, input, attrs) => {
+        this.#add(name, op, input, attrs);
+        return this.#first({ name, op });
+      },
+      constant: (name, value) => this.#put(name, value),
+    };
+    this.#random = graph.runsWhole ? new RandomStates(nodes, library.streams) : null;
+    for (const name of [...(args ?? []), ...sizes.values()]) this.#names.take(name);
+    for (const [symbol, name] of sizes) this.#sizes.set(dimOf(symbol).key, name);
+  }
+
+  write(): readonly NodeDef[] {
+    const graph = this.#graph;
+    let host: string | null = null;
+    for (const node of graph.liveNodes(graph.measures.map(({ value }) => value))) {
+      const { what } = node;
+      const from = this.#nodes.length;
+      const name =
+        this.#args !== null && what.kind === 'argument'
+          ? (this.#args[graph.arguments.findIndex((a) => a.node === node)] as string)
+          : this.#names.take(node.name);
+      if (what.kind === 'argument') this.#argument(node, name);
+      else if (what.kind === 'constant') this.#constant(node, name, what.tensor);
+      else if (what.kind === 'size') this.#sizeNode(node, name, what.size);
+      else if (what.kind === 'variable') this.#variable(node, name, what.variable);
+      else {
+        if (node.type === 'LearningRate' && this.#library.options.largestConstant === undefined)
+          throw hostSchedule();
+        // What the host does keeps its order.
+        const control = this.#control(node);
+        if (what.kind === 'host' && host !== null) control.push(`^${host}`);
+        const assigned = node.type === 'AssignVariableOp' ? node.attrs['variable'] : null;
+        if (assigned instanceof Variable) this.#assign(node, name, assigned, control);
+        else this.#op(node, name, control);
+        if (what.kind === 'host' && graph.runsWhole) host = name;
+      }
+      if (node.device !== '')
+        for (let i = from; i < this.#nodes.length; i++)
+          this.#nodes[i] = { ...(this.#nodes[i] as NodeDef), device: node.device };
+    }
+    if (host !== null) this.effects.push(host);
+    if (this.#random !== null) {
+      this.effects.push(...this.#random.finish());
+      if (this.#args === null) this.#random.initialize();
+    }
+    for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
+    if (this.#args === null) this.#results();
+    return this.#nodes;
+  }
+
+  /** How other nodes name a value. */
+  reference({ node, index }: GraphValue): string {
+    const parts = this.#parts.get(node);
+    const written = parts?.[index] ?? this.#written.get(node) ?? this.#readAfter(node);
+    if (written === undefined) throw new FailedPreconditionError(`${node.name} is not part of the graph`);
+    if (parts !== undefined) return this.#first(written);
+    if (this.#args === null) return index === 0 ? written.name : `${written.name}:${index}`;
+    return node.what.kind === 'argument' ? written.name : `${written.name}:${outputName(written.op, index)}`;
+  }
+
+  /** How other nodes name a node's first output. */
+  #first({ name, op }: Written): string {
+    return this.#args === null ? name : `${name}:${outputName(op, 0)}`;
+  }
+
+  /** What a node runs after beside its inputs. */
+  #control(node: GraphNode): string[] {
+    return this.#graph.controlInputs(node).map((other) => {
+      const name = this.#assigning.get(other)?.name ?? this.#written.get(other)?.name;
+      if (name === undefined) throw new FailedPreconditionError(`${other.name} is not part of the graph`);
+      return `^${name}`;
+    });
+  }
+
+  #add(name: string, op: string, input: readonly string[], attrs: Readonly<Record<string, AttrValue>>): void {
+    const sorted = Object.entries(attrs).sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#nodes.push({ name, op, ...(input.length === 0 ? {} : { input }), attr: new Map(sorted) });
+  }
+
+  #argument(node: GraphNode, name: string): void {
+    const [value] = node.outputs as readonly [GraphValue];
+    this.#written.set(node, { name, op: 'Placeholder' });
+    if (this.#args !== null) return;
+    this.#add(name, 'Placeholder', [], {
+      dtype: { type: numberOf(value.dtype) },
+      shape: { shape: valueShape(value) },
+      _user_specified_name: { s: utf8(node.name) },
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #constant(node: GraphNode, name: string, tensor: Tensor): void {
+    const { largestConstant = Number.POSITIVE_INFINITY } = this.#library.options;
+    const value = tensorProto(tensor);
+    this.#written.set(node, { name, op: 'Const' });
+    this.#add(name, 'Const', [], {
+      dtype: { type: numberOf(tensor.dtype) },
+      ...(bytesOf(value) > largestConstant ? {} : { value: { tensor: value } }),
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #variable(node: GraphNode, read: string, variable: Variable): void {
+    const handle = this.#handles.get(variable)?.handle ?? this.#handle(variable);
+    this.#handles.set(variable, { handle, read });
+    this.#read(node, read, handle, this.#control(node));
+  }
+
+  #read(node: GraphNode, name: string, handle: string, control: readonly string[]): void {
+    const [{ dtype }] = node.outputs as readonly [GraphValue];
+    this.#written.set(node, { name, op: 'ReadVariableOp' });
+    this.#add(name, 'ReadVariableOp', [this.#args === null ? handle : `${handle}:resource:0`, ...control], {
+      dtype: { type: numberOf(dtype) },
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #assign(node: GraphNode, name: string, variable: Variable, control: readonly string[]): void {
+    const known = this.#handles.get(variable);
+    const handle = known?.handle ?? this.#handle(variable);
+    if (known === undefined) this.#handles.set(variable, { handle, read: null });
+    this.#assigning.set(node, { name, variable });
+    const [value] = node.inputs as readonly [GraphValue];
+    this.#add(name, 'AssignVariableOp', [handle, this.reference(value), ...control], {
+      dtype: { type: numberOf(variable.dtype) },
+      validate_shape: { b: false },
+    });
+  }
+
+  /** The result of an assignment is read after it. */
+  #readAfter(node: GraphNode): Written | undefined {
+    const assigning = this.#assigning.get(node);
+    if (assigning === undefined) return undefined;
+    const { handle } = this.#handles.get(assigning.variable) as { readonly handle: string };
+    this.#read(node, this.#names.take(`${assigning.name}/Read`), handle, [`^${assigning.name}`]);
+    return this.#written.get(node);
+  }
+
+  #assignment(variable: Variable, value: GraphValue): string {
+    const known = this.#handles.get(variable);
+    // A variable whose old value nobody needs is not read.
+    const handle = known?.handle ?? this.#handle(variable);
+    const name = this.#names.take(`${variable.name}/Assign`);
+    const resource = this.#args === null ? handle : `${handle}:resource:0`;
+    this.#add(
+      name,
+      'AssignVariableOp',
+      [resource, this.reference(value), ...(typeof known?.read === 'string' ? [`^${known.read}`] : [])],
+      { dtype: { type: numberOf(variable.dtype) }, validate_shape: { b: false } },
+    );
+    return name;
+  }
+
+  #handle(variable: Variable): string {
+    const { dtype, shape } = variable;
+    const handle = this.#names.take(variable.name);
+    this.#add(handle, 'VarHandleOp', [], {
+      dtype: { type: numberOf(dtype) },
+      shape: { shape: shapeProto(shape) },
+      shared_name: { s: utf8(handle) },
+      container: { s: utf8('') },
+      ...outputShapes([{ shape: [] }]),
+    });
+    return handle;
+  }
+
+  /** A node as several of TensorFlow's; other nodes run after the last of them. */
+  #several(node: GraphNode, name: string, control: readonly string[], { nodes, outputs }: Parts): void {
+    const own = node.inputs.map((v) => this.reference(v));
+    const made = new Map<string, Written>();
+    for (const part of nodes) {
+      const written = { name: this.#names.take(`${name}/${part.name}`), op: part.op };
+      const inputs = part.inputs.map((i) => {
+        if (typeof i === 'number') return own[i] as string;
+        return typeof i === 'string' ? this.#first(made.get(i) as Written) : this.#constantInput(name, i);
+      });
+      const attrs = Object.entries(part.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
+      const shape = { dim: part.shape.map((size) => ({ size: size ?? -1 })) };
+      this.#add(written.name, part.op, [...inputs, ...control], {
+        ...Object.fromEntries(attrs),
+        _output_shapes: { list: { shape: [shape] } },
+      });
+      made.set(part.name, written);
+    }
+    this.#parts.set(
+      node,
+      outputs.map((output) => made.get(output) as Written),
+    );
+    this.#written.set(node, [...made.values()].at(-1) as Written);
+  }
+
+  /** A constant of the writer's own. */
+  #put(wanted: string, tensor: Tensor): string {
+    const name = this.#names.take(wanted);
+    this.#add(name, 'Const', [], {
+      dtype: { type: numberOf(tensor.dtype) },
+      value: { tensor: tensorProto(tensor) },
+    });
+    return this.#first({ name, op: 'Const' });
+  }
+
+  /** A random draw by TensorFlow's Philox; false for another node. */
+  #drawn(node: GraphNode, name: string): boolean {
+    if (this.#random === null || node.what.kind !== 'op' || bodiesOf(node).length > 0) return false;
+    const call = drawCall(node);
+    const state = call === null ? null : this.#random.draw(node, name);
+    if (call === null || state === null) {
+      if (node.draws && this.#library.options.largestConstant === undefined) throw noDraw(node);
+      return false;
+    }
+    const [value] = node.outputs as readonly [GraphValue];
+    const shape = this.#constantInput(name, { name: 'shape', dtype: 'int32', value: dims(value) });
+    const given = call.parameters.map(([last, value]) => this.#put(`${name}/${last}`, value));
+    const types = ['int64', 'int32', ...call.parameters.map(([, { dtype }]) => dtype)] as const;
+    this.#written.set(node, { name, op: 'PartitionedCall' });
+    this.#add(name, 'PartitionedCall', [state, shape, ...given], {
+      Tin: { list: { type: types.map(numberOf) } },
+      Tout: { list: { type: [numberOf(value.dtype)] } },
+      f: { func: { name: this.#library.drawing(call) } },
+      ...outputShapes(node.outputs),
+    });
+    return true;
+  }
+
+  #op(node: GraphNode, name: string, control: readonly string[]): void {
+    if (this.#drawn(node, name)) return;
+    const parts = partsOf(node);
+    if (parts !== null) {
+      this.#several(node, name, control, parts);
+      return;
+    }
+    const own = node.inputs.map((v) => this.reference(v));
+    const known = tensorFlowOp(node);
+    const op = known?.op ?? node.type;
+    this.#written.set(node, { name, op });
+    if (known !== null) {
+      const inputs = known.inputs.map((i) =>
+        typeof i === 'number' ? (own[i] as string) : this.#constantInput(name, i),
+      );
+      const attrs = Object.entries(known.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
+      this.#add(name, op, [...inputs, ...control], {
+        ...Object.fromEntries(attrs),
+        ...outputShapes([...node.outputs, ...(known.moreOutputs ?? []).map((shape) => ({ shape }))]),
+      });
+      return;
+    }
+    if (CONTROL.has(node.type)) {
+      const symbols = symbolsIn(bodiesOf(node));
+      const sizes = symbols.map((symbol) => this.#size(dimOf(symbol)));
+      const behind = this.#random?.enter(node) ?? [];
+      this.#add(name, op, [...own, ...sizes, ...control, ...behind], this.#controlAttrs(node, symbols));
+      this.#random?.leave(node, name);
+      return;
+    }
+    this.#add(name, op, [...own, ...control], {
+      ...this.#attrs(node),
+      ...(node.what.kind === 'op' ? typesOf(node) : {}),
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #constantInput(owner: string, { name: last, dtype, value }: ConstantInput): string {
+    const name = this.#names.take(`${owner}/${last}`);
+    if (hasSizes(value)) return this.#computed(name, dtype, value);
+    const tensor = hostTensor(dtype, value);
+    this.#add(name, 'Const', [], {
+      dtype: { type: numberOf(dtype) },
+      value: { tensor },
+      _output_shapes: { list: { shape: [tensor.tensor_shape ?? {}] } },
+    });
+    return this.#args === null ? name : `${name}:output:0`;
+  }
+
+  /** Numbers that are made of sizes, under a name of their own. */
+  #computed(name: string, dtype: DType, value: ConstantInput['value']): string {
+    const T = { type: numberOf('int32') };
+    const packed = (of: ConstantInput['value']): string => {
+      if (!Array.isArray(of)) return this.#size(of as Dim);
+      const items = (of as Dims | readonly Dims[]).map(packed);
+      return this.#node('Pack', items, { N: { i: items.length }, T, axis: { i: 0 } });
+    };
+    return dtype === 'int32'
+      ? this.#node('Identity', [packed(value)], { T }, name)
+      : this.#node('Cast', [packed(value)], castAttrs(dtype), name);
+  }
+
+  #sizeNode(node: GraphNode, name: string, size: DimExpr): void {
+    const [{ dtype }] = node.outputs as readonly [GraphValue];
+    this.#written.set(node, { name, op: dtype === 'int32' ? 'Identity' : 'Cast' });
+    this.#computed(name, dtype, size);
+  }
+
+  /** The int32 scalar that is a size at each run. */
+  #size(d: Dim): string {
+    const key = typeof d === 'number' ? `${d}` : d.key;
+    let name = this.#sizes.get(key);
+    if (name === undefined) this.#sizes.set(key, (name = this.#computedSize(d)));
+    return name;
+  }
+
+  #computedSize(d: Dim): string {
+    if (typeof d === 'number')
+      return this.#constantInput('sizes', { name: 'Const', dtype: 'int32', value: d });
+    const binary = (op: string, a: string, b: string): string =>
+      this.#node(op, [a, b], { T: { type: numberOf('int32') } });
+    return d.terms
+      .map(({ coefficient, factors }) => {
+        const product = factors.map((f) => this.#factor(f));
+        if (coefficient !== 1 || product.length === 0) product.unshift(this.#size(coefficient));
+        return product.reduce((a, b) => binary('Mul', a, b));
+      })
+      .reduce((a, b) => binary('AddV2', a, b));
+  }
+
+  #factor(factor: Factor): string {
+    if (factor instanceof Operated)
+      return this.#node(OPERATIONS[factor.operation], [this.#size(factor.a), this.#size(factor.b)], {
+        T: { type: numberOf('int32') },
+      });
+    const symbol = dimOf(factor);
+    const known = this.#sizes.get(symbol.key);
+    if (known !== undefined) return known;
+    const [shape, axis] = this.#integersWith(symbol);
+    const place = (last: string, at: number): string =>
+      this.#constantInput('sizes', { name: last, dtype: 'int32', value: [at] });
+    const masks = ['begin', 'end', 'ellipsis', 'new_axis'].map((m) => [`${m}_mask`, { i: 0 }] as const);
+    const slice = this.#node(
+      'StridedSlice',
+      [shape, place('begin', axis), place('end', axis + 1), place('strides', 1)],
+      {
+        T: { type: numberOf('int32') },
+        Index: { type: numberOf('int32') },
+        ...Object.fromEntries(masks),
+        shrink_axis_mask: { i: 1 },
+      },
+    );
+    this.#sizes.set(symbol.key, slice);
+    return slice;
+  }
+
+  /** Integers of rank 1 of which one is the size: the shape of the argument, or of what came of an op, that has it, or values. */
+  #integersWith(symbol: DimExpr): readonly [name: string, at: number] {
+    const measure = this.#graph.measures.find(
+      (m) => m.from === 'element' && identicalDims(dimOf(m.symbol), symbol),
+    );
+    if (measure === undefined) {
+      const [value, axis] = this.#valueOfSize(symbol);
+      const T = { type: numberOf(value.dtype) };
+      return [
+        this.#node('Shape', [this.reference(value)], { T, out_type: { type: numberOf('int32') } }),
+        axis,
+      ];
+    }
+    const { value, at } = measure;
+    const T = { type: numberOf('int32') };
+    const integers = this.#node('Cast', [this.reference(value)], {
+      SrcT: { type: numberOf(value.dtype) },
+      DstT: T,
+    });
+    const flat = this.#constantInput('sizes', { name: 'flat', dtype: 'int32', value: [-1] });
+    return [this.#node('Reshape', [integers, flat], { T, Tshape: T }), at];
+  }
+
+  #valueOfSize(symbol: DimExpr): readonly [GraphValue, number] {
+    const written = [...this.#written.keys()].flatMap((node) => node.outputs);
+    for (const value of [...this.#graph.arguments, ...written]) {
+      if (isRankless(value)) continue;
+      const axis = dims(value).findIndex((d) => identicalDims(d, symbol));
+      if (axis >= 0) return [value, axis];
+    }
+    throw new FailedPreconditionError(`the size ${symbol} is not that of a value of the graph`, 'toGraphDef');
+  }
+
+  /** A node of one output, and how others name it. */
+  #node(
+    op: string,
+    input: readonly string[],
+    attrs: Readonly<Record<string, AttrValue>>,
+    own?: string,
+  ): string {
+    const name = own ?? this.#names.take(`sizes/${op}`);
+    this.#add(name, op, input, attrs);
+    return this.#first({ name, op });
+  }
+
+  /** The attributes of an op as they are, under names as TensorFlow has them. */
+  #attrs(node: GraphNode): Readonly<Record<string, AttrValue>> {
+    const attrs: Record<string, AttrValue> = {};
+    for (const [key, value] of Object.entries(node.attrs)) {
+      const attr = this.#attr(value, key);
+      if (attr !== null) attrs[key.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)] = attr;
+    }
+    return attrs;
+  }
+
+  /** Branches and loops; TensorFlow's loops return all that goes into them. */
+  #controlAttrs(
+    { type, attrs, inputs, outputs }: GraphNode,
+    symbols: readonly DimSymbol[],
+  ): Readonly<Record<string, AttrValue>> {
+    const library = this.#library;
+    const func = (
+      graph: unknown,
+      more: readonly GraphValue[] = [],
+      returned = false,
+    ): { func: tensorflow.NameAttrList } => ({
+      func: { name: library.nameOf(graph as Graph, more, { symbols, returned }) },
+    });
+    const sizes = symbols.map(() => ({ dtype: 'int32', shape: [] }) as const);
+    const list = (values: readonly Pick<GraphValue, 'dtype'>[]): AttrValue => ({
+      list: { type: values.map((v) => numberOf(v.dtype)) },
+    });
+    if (type === 'While') {
+      const body = attrs['body'] as Graph;
+      return {
+        T: list([...inputs, ...sizes]),
+        cond: func(attrs['condition']),
+        body: func(body, body.arguments.slice(body.outputs.length), true),
+        ...outputShapes([...outputs, ...inputs.slice(outputs.length), ...sizes]),
+      };
+    }
+    const branches = (attrs['branches'] as readonly Graph[]).map((graph) => func(graph).func);
+    const [first, second] = branches;
+    const named: Readonly<Record<string, AttrValue>> =
+      type === 'If' && first !== undefined && second !== undefined
+        ? {
+            Tcond: { type: numberOf((inputs[0] as GraphValue).dtype) },
+            then_branch: { func: first },
+            else_branch: { func: second },
+          }
+        : { branches: { list: { func: branches } } };
+    return {
+      ...named,
+      Tin: list([...inputs.slice(1), ...sizes]),
+      Tout: list(outputs),
+      ...outputShapes(outputs),
+    };
+  }
+
+  #attr(value: unknown, key: string): AttrValue | null {
+    if (isGraph(value)) return { func: { name: this.#library.nameOf(value) } };
+    if (typeof value === 'boolean') return { b: value };
+    if (typeof value === 'bigint') return { i: value };
+    if (value instanceof DimExpr) return { i: -1 };
+    if (typeof value === 'number')
+      return Number.isSafeInteger(value) && !REALS.has(key) ? { i: value } : { f: value };
+    if (typeof value === 'string')
+      return key === 'dtype' && Object.hasOwn(dtypeTraits, value)
+        ? { type: numberOf(value as DType) }
+        : { s: utf8(value) };
+    if (value instanceof Tensor) return { tensor: tensorProto(value) };
+    if (value instanceof Variable) return { s: utf8(value.name) };
+    if (Array.isArray(value)) return this.#list(dimsOf(value as readonly number[]).flat(8), key);
+    if (ArrayBuffer.isView(value) && !(value instanceof DataView))
+      return this.#list(Array.from(value as unknown as ArrayLike<number | bigint>), key);
+    return null;
+  }
+
+  #list(values: readonly unknown[], key: string): AttrValue | null {
+    const items = values.map((v) => this.#attr(v, key));
+    const of = <K extends keyof AttrValue>(field: K): NonNullable<AttrValue[K]>[] | null => {
+      const list = items.map((item) => item?.[field]);
+      return list.every((v) => v !== undefined) ? (list as NonNullable<AttrValue[K]>[]) : null;
+    };
+    const [b, func, type, s, i] = [of('b'), of('func'), of('type'), of('s'), of('i')];
+    if (items.length === 0) return { list: {} };
+    if (b !== null) return { list: { b } };
+    if (func !== null) return { list: { func } };
+    if (type !== null) return { list: { type } };
+    if (s !== null) return { list: { s } };
+    if (i !== null) return { list: { i } };
+    return values.every((v) => typeof v === 'number') ? { list: { f: values } } : null;
+  }
+
+  /** What the function returns: nodes that run after everything that it does. */
+  #results(): void {
+    const control = this.effects.map((name) => `^${name}`);
+    for (const value of this.#graph.outputs) {
+      this.#add(this.#names.take('Identity'), 'Identity', [this.reference(value), ...control], {
+        T: { type: numberOf(value.dtype) },
+        ...outputShapes([value]),
+      });
+    }
+    // Without results there is still something to run.
+    if (this.#graph.outputs.length === 0 && control.length > 0)
+      this.#add(this.#names.take('NoOp'), 'NoOp', control, {});
+  }
+}
+
+/** For a graph that could not run elsewhere, and would not say why. */
+function hostSchedule(): UnimplementedError {
+  return new UnimplementedError(
+    'the learning rate follows a schedule that only its code in this process knows, so that no GraphDef can hold it: take a schedule of ' +
+      'tf.optimizers.schedules, or a class that extends LearningRateSchedule and has trace(step) beside call(step). To look at the graph ' +
+      'only, give largestConstant',
+    'toGraphDef',
+  );
+}
+
+/** A node of a GraphDef. */
+interface Written {
+  readonly name: string;
+  readonly op: string;
+}
+
+const CONTROL: ReadonlySet<string> = new Set(['If', 'Case', 'While']);
+
+// Attributes that are no integers even when their values are.
+const REALS: ReadonlySet<string> = new Set([
+  'alpha',
+  'epsilon',
+  'rate',
+  'value',
+  'scale',
+  'momentum',
+  'beta1',
+  'beta2',
+]);
+
+/** The type attributes that TensorFlow derives from inputs: `T` of one dtype; none where they differ. */
+function typesOf({ inputs, outputs, attrs }: GraphNode): Readonly<Record<string, AttrValue>> {
+  const nested = Object.values(attrs).some(
+    (v) => isGraph(v) || (Array.isArray(v) && !hasUnknown(v) && isGraph(v[0])),
+  );
+  if (nested) {
+    const list = (values: readonly GraphValue[]) => ({
+      list: { type: values.map((v) => numberOf(v.dtype)) },
+    });
+    return { Tin: list(inputs), Tout: list(outputs) };
+  }
+  const dtype = inputs[0]?.dtype;
+  return dtype !== undefined && inputs.every((v) => v.dtype === dtype)
+    ? { T: { type: numberOf(dtype) } }
+    : {};
+}
+
+function typedAttr(attr: TypedAttr): AttrValue {
+  switch (attr.kind) {
+    case 'type':
+      return { type: numberOf(attr.value) };
+    case 'types':
+      return { list: { type: attr.value.map((t) => numberOf(t)) } };
+    case 'int':
+      return { i: attr.value };
+    case 'ints':
+      return { list: { i: attr.value } };
+    case 'bool':
+      return { b: attr.value };
+    case 'text':
+      return { s: utf8(attr.value) };
+    case 'texts':
+      return { list: { s: attr.value.map(utf8) } };
+  }
+}
+
+const encoder = new TextEncoder();
+const utf8 = (value: string): Uint8Array => encoder.encode(value);
+
+function shapeProto(shape: readonly number[]): tensorflow.TensorShapeProto {
+  return { dim: partialShape(shape).map((size) => ({ size: size ?? -1 })) };
+}
+
+function valueShape(value: Pick<GraphValue, 'shape'>): tensorflow.TensorShapeProto {
+  return isRankless(value) ? { unknown_rank: true } : shapeProto(value.shape);
+}
+
+/** The attribute that TensorBoard takes shapes from. */
+function outputShapes(outputs: readonly Pick<GraphValue, 'shape'>[]): Readonly<Record<string, AttrValue>> {
+  return { _output_shapes: { list: { shape: outputs.map(valueShape) } } };
+}
+
+function tensorProto(tensor: Tensor): tensorflow.TensorProto {
+  const { dtype, shape } = tensor;
+  const head = { dtype: numberOf(dtype), tensor_shape: shapeProto(shape) };
+  if (dtype === 'string') return { ...head, string_val: tensor.strings().map(utf8) };
+  const view = viewOf(tensor);
+  return { ...head, tensor_content: new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice() };
+}
+
+function bytesOf({ tensor_content, string_val }: tensorflow.TensorProto): number {
+  return tensor_content?.length ?? string_val?.reduce((sum, s) => sum + s.length, 0) ?? 0;
+}
+
+function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.TensorProto {
+  const rows = Array.isArray(value) ? (value as readonly unknown[]) : null;
+  const first = rows?.[0];
+  const shape = rows === null ? [] : Array.isArray(first) ? [rows.length, first.length] : [rows.length];
+  const flat = rows === null ? [value as number] : (rows as readonly number[]).flat();
+  const head = { dtype: numberOf(dtype), tensor_shape: shapeProto(shape) };
+  switch (dtype) {
+    case 'float32':
+      return { ...head, float_val: flat };
+    case 'float64':
+      return { ...head, double_val: flat };
+    case 'int64':
+      return { ...head, int64_val: flat };
+    case 'float16':
+    case 'bfloat16':
+      return { ...head, half_val: flat.map((n) => halfBits(n, dtype)) };
+    case 'bool':
+      return { ...head, bool_val: flat.map((n) => n !== 0) };
+    default:
+      return { ...head, int_val: flat };
+  }
+}
+
+/** Whether numbers are made of sizes that may be any. */
+function hasSizes(value: ConstantInput['value']): boolean {
+  return Array.isArray(value) ? value.some((v: Dim | Dims) => hasSizes(v)) : isExpression(value);
+}
+
+const OPERATIONS: Readonly<Record<Operation, string>> = {
+  floorDiv: 'FloorDiv',
+  mod: 'FloorMod',
+  max: 'Maximum',
+  min: 'Minimum',
+};
+
+const castAttrs = (to: DType): Readonly<Record<string, AttrValue>> => ({
+  SrcT: { type: numberOf('int32') },
+  DstT: { type: numberOf(to) },
+  Truncate: { b: false },
+});

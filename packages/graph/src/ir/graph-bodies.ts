@@ -1,0 +1,44 @@
+// What is inside of graphs: the graphs of branches and loops, and what these do.
+import type { DimSymbol } from '@eagre/core/internal';
+import { ControlOp } from '../control/control-op.ts';
+import type { Graph, GraphNode } from './graph.ts';
+
+/** Whether the value of an attribute is a graph, told without its class, whose file needs this one. */
+export function isGraph(value: unknown): value is Graph {
+  return typeof value === 'object' && value !== null && 'nodes' in value && 'assignments' in value;
+}
+
+/** The graphs inside of a node: those of a branch or a loop. */
+export function bodiesOf({ what, attrs }: GraphNode): readonly Graph[] {
+  return what.kind === 'op' && what.op instanceof ControlOp ? what.op.bodies(attrs) : [];
+}
+
+/** The sizes that depend on values of a graph, and of those inside of it. */
+export function lateSizesIn(graph: Graph): DimSymbol[] {
+  return [
+    ...graph.measures.map(({ symbol }) => symbol),
+    ...graph.nodes.flatMap((node) => bodiesOf(node).flatMap(lateSizesIn)),
+  ];
+}
+
+/** Whether a graph, or one inside of it, has such sizes. */
+export function isMeasured(graph: Graph): boolean {
+  return graph.measures.length > 0 || graph.nodes.some((node) => bodiesOf(node).some(isMeasured));
+}
+
+/** Whether a graph draws random numbers, itself or in a graph inside of it. */
+export function draws(graph: Graph): boolean {
+  return graph.nodes.some((node) => node.draws || bodiesOf(node).some(draws));
+}
+
+/** Whether a node calls the host or draws random numbers, itself or in a graph inside of it. */
+export function hasEffects(node: GraphNode): boolean {
+  if (node.what.kind === 'host' || node.draws) return true;
+  return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
+}
+
+/** Whether a node does nothing but compute, so that it may run more often. */
+export function onlyComputes(node: GraphNode): boolean {
+  if (hasEffects(node) || node.what.kind === 'update') return false;
+  return bodiesOf(node).every((body) => body.nodes.every(onlyComputes));
+}

@@ -1,0 +1,518 @@
+import {
+  type ClassNameOf,
+  type CustomName,
+  type DType,
+  eye,
+  fill,
+  InvalidArgumentError,
+  type NameOf,
+  random,
+  type Shape,
+  type Tensor,
+  constant as tensorOf,
+  zeros as zeroTensor,
+} from '@eagre/core';
+import {
+  checkShape,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  nameOption,
+  normalizeAxis,
+  numberOption,
+  type Option,
+  orNull,
+  sizeOf,
+  takesOptions,
+} from '@eagre/core/internal';
+import { show } from '../layer/show.ts';
+import { markOurs } from '../ours.ts';
+import { ClassNames, KerasObject, maker, type SerializedObject } from '../saving/keras-object.ts';
+
+/** Makes the first value of a weight. */
+export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
+
+/**
+ * Base of initializers, which are functions of a shape and a dtype (float32 unless given). To make your own, extend it and write `call`;
+ * or take any such function.
+ */
+export abstract class Initializer extends KerasObject {
+  /** The values of a weight. */
+  abstract override call(shape: Shape, dtype: DType): Tensor;
+  protected override invoke(shape: Shape, dtype: DType = 'float32'): Tensor {
+    return this.call(shape, dtype);
+  }
+  /** @internal */
+  protected override get module(): string {
+    return 'keras.initializers';
+  }
+}
+export interface Initializer {
+  (shape: Shape, dtype?: DType): Tensor;
+}
+
+export interface SeedOptions {
+  /** The same numbers each time; those of the global seed unless given. */
+  readonly seed?: number | null;
+}
+
+/** With a seed always the same numbers, as in Keras; an op's seed would only start a sequence. */
+abstract class Seeded extends Initializer {
+  declare readonly seed: number | null;
+
+  protected get source(): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
+    return this.seed === null ? random : random.Generator.fromSeed(this.seed);
+  }
+}
+
+/** All zeros. */
+export class Zeros extends Initializer {
+  override call(shape: Shape, dtype: DType): Tensor {
+    return zeroTensor(shape, { dtype });
+  }
+}
+/** All ones. */
+export class Ones extends Initializer {
+  override call(shape: Shape, dtype: DType): Tensor {
+    return fill(shape, 1, { dtype });
+  }
+}
+
+export interface ConstantOptions {
+  /** 0 unless given. */
+  readonly value?: number;
+}
+/** All `value`. */
+export class Constant extends Initializer {
+  declare readonly value: number;
+
+  constructor(value?: number | ConstantOptions, options?: ConstantOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    return fill(shape, this.value, { dtype });
+  }
+}
+
+export interface GainOptions {
+  /** A factor; 1 unless given. */
+  readonly gain?: number;
+}
+/** The identity matrix, times `gain`; for weights of two axes. */
+export class Identity extends Initializer {
+  declare readonly gain: number;
+
+  constructor(gain?: number | GainOptions, options?: GainOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    checkShape(shape, 'Identity');
+    const [rows, columns] = shape;
+    if (shape.length !== 2 || rows === undefined || columns === undefined)
+      throw new InvalidArgumentError(`needs a shape of two axes, got [${shape.join(', ')}]`, 'Identity');
+    return eye(rows, columns, { dtype }).mul(this.gain);
+  }
+}
+
+export interface NormalOptions extends SeedOptions {
+  /** 0 unless given. */
+  readonly mean?: number;
+  /** Standard deviation; 0.05 unless given. */
+  readonly stddev?: number;
+}
+
+abstract class Normal extends Seeded {
+  declare readonly mean: number;
+  declare readonly stddev: number;
+
+  constructor(mean?: number | NormalOptions, options?: NormalOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+}
+/** Normal with mean 0 and standard deviation 0.05 unless given. */
+export class RandomNormal extends Normal {
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { mean, stddev } = this;
+    return this.source.normal(shape, { mean, stddev, dtype: dtype as 'float32' });
+  }
+}
+/** Normal without the tails beyond two standard deviations. */
+export class TruncatedNormal extends Normal {
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { mean, stddev } = this;
+    return this.source.truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32' });
+  }
+}
+
+export interface UniformOptions extends SeedOptions {
+  /** -0.05 unless given. */
+  readonly minval?: number;
+  /** 0.05 unless given. */
+  readonly maxval?: number;
+}
+/** Uniform in [-0.05, 0.05) unless given. */
+export class RandomUniform extends Seeded {
+  declare readonly minval: number;
+  declare readonly maxval: number;
+
+  constructor(minval?: number | UniformOptions, options?: UniformOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { minval, maxval } = this;
+    return this.source.uniform(shape, { minval, maxval, dtype: dtype as 'float32' });
+  }
+}
+
+/** Axes of the weight that count the inputs of a unit, and its outputs; the last two, as in convolutions, unless given. */
+export interface FanOptions extends SeedOptions {
+  readonly inputAxes?: readonly number[] | null;
+  readonly outputAxes?: readonly number[] | null;
+}
+type Mode = 'fanIn' | 'fanOut' | 'fanAvg';
+type Distribution = 'truncatedNormal' | 'untruncatedNormal' | 'uniform';
+export interface VarianceScalingOptions extends FanOptions {
+  /** 1 unless given. */
+  readonly scale?: number;
+  /** `fanIn` unless given. */
+  readonly mode?: NameOf<Mode>;
+  /** `truncatedNormal` unless given. */
+  readonly distribution?: NameOf<Distribution>;
+}
+
+// Standard deviation of a standard normal cut at ±2, so that the cut one can be scaled back.
+const TRUNCATED_STDDEV = 0.8796256610342398;
+
+/** What these share: variance scale / n, n being the fan in, the fan out, or their mean. */
+abstract class Scaled extends Seeded {
+  declare readonly inputAxes: readonly number[] | null;
+  declare readonly outputAxes: readonly number[] | null;
+
+  get scale(): number {
+    return 1;
+  }
+  get mode(): Mode {
+    return 'fanIn';
+  }
+  get distribution(): Distribution {
+    return 'truncatedNormal';
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { mode, source } = this;
+    const float = dtype as 'float32';
+    const [fanIn, fanOut] = this.#fans(shape);
+    const n = mode === 'fanIn' ? fanIn : mode === 'fanOut' ? fanOut : (fanIn + fanOut) / 2;
+    const variance = this.scale / Math.max(1, n);
+    if (this.distribution === 'uniform') {
+      const limit = Math.sqrt(3 * variance);
+      return source.uniform(shape, { minval: -limit, maxval: limit, dtype: float });
+    }
+    const stddev = Math.sqrt(variance);
+    return this.distribution === 'truncatedNormal'
+      ? source.truncatedNormal(shape, { mean: 0, stddev: stddev / TRUNCATED_STDDEV, dtype: float })
+      : source.normal(shape, { mean: 0, stddev, dtype: float });
+  }
+
+  /** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
+  #fans(shape: Shape): [number, number] {
+    checkShape(shape, 'initializer');
+    const { inputAxes, outputAxes } = this;
+    if (inputAxes !== null && outputAxes !== null) {
+      const sizeAlong = (axes: readonly number[]): number =>
+        sizeOf(axes.map((axis) => shape[normalizeAxis(axis, shape.length, this.constructor.name)] as number));
+      return [sizeAlong(inputAxes), sizeAlong(outputAxes)];
+    }
+    if (shape.length === 0) return [1, 1];
+    if (shape.length === 1) return [shape[0] as number, shape[0] as number];
+    const field = sizeOf(shape.slice(0, -2));
+    return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
+  }
+}
+
+/** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
+export class VarianceScaling extends Scaled {
+  constructor(scale?: number | VarianceScalingOptions, options?: VarianceScalingOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+}
+
+/** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
+export class GlorotUniform extends Scaled {
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get mode(): Mode {
+    return 'fanAvg';
+  }
+  override get distribution(): Distribution {
+    return 'uniform';
+  }
+}
+/** Glorot and Bengio (2010), normal. */
+export class GlorotNormal extends Scaled {
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get mode(): Mode {
+    return 'fanAvg';
+  }
+}
+/** He et al. (2015), normal. */
+export class HeNormal extends Scaled {
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get scale(): number {
+    return 2;
+  }
+}
+/** He et al. (2015), uniform. */
+export class HeUniform extends Scaled {
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get scale(): number {
+    return 2;
+  }
+  override get distribution(): Distribution {
+    return 'uniform';
+  }
+}
+/** LeCun et al. (1998), normal. */
+export class LecunNormal extends Scaled {
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+}
+/** LeCun et al. (1998), uniform. */
+export class LecunUniform extends Scaled {
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get distribution(): Distribution {
+    return 'uniform';
+  }
+}
+
+export interface OrthogonalOptions extends GainOptions, SeedOptions {}
+
+/**
+ * Orthonormal rows or columns, whichever are fewer (Saxe et al., 2013), times `gain`: what recurrent weights begin with. Axes but
+ * the last are taken as one.
+ */
+export class Orthogonal extends Seeded {
+  declare readonly gain: number;
+
+  constructor(gain?: number | OrthogonalOptions, options?: OrthogonalOptions);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    checkShape(shape, 'orthogonal');
+    if (shape.length < 2) {
+      throw new InvalidArgumentError(`orthogonal needs a shape of rank 2 or more, got [${shape.join(', ')}]`);
+    }
+    const columns = shape.at(-1) as number;
+    const rows = sizeOf(shape.slice(0, -1));
+    const [count, length] = [Math.min(rows, columns), Math.max(rows, columns)];
+    const normal = this.source.normal([count, length], { dtype: 'float64' });
+    const vectors = orthonormal(normal.data() as Float64Array, count, length);
+    normal.dispose();
+    const out = tensorOf(vectors, 'float64', { shape: [count, length] });
+    return (rows <= columns ? out : out.transpose()).mul(this.gain).cast(dtype).reshape(shape);
+  }
+}
+
+const number = numberOption;
+const seed: Option<number | null> = orNull(number(0));
+takesOptions<object, Initializer>({ options: {} }, Zeros, Ones);
+takesOptions<ConstantOptions, Constant>(
+  { positional: ['value'], required: 0, options: { value: number(0) } },
+  Constant,
+);
+takesOptions<GainOptions, Identity>(
+  { positional: ['gain'], required: 0, options: { gain: number(1) } },
+  Identity,
+);
+takesOptions<NormalOptions, Normal>(
+  { positional: ['mean'], required: 0, options: { mean: number(0), stddev: number(0.05), seed } },
+  RandomNormal,
+  TruncatedNormal,
+);
+takesOptions<UniformOptions, RandomUniform>(
+  { positional: ['minval'], required: 0, options: { minval: number(-0.05), maxval: number(0.05), seed } },
+  RandomUniform,
+);
+const axes: Option<readonly number[] | null> = orNull({
+  read: (given, _, of) => {
+    if (Array.isArray(given) && given.every(Number.isInteger)) return given as number[];
+    throw new InvalidArgumentError(`axes are a list of integers, got ${show(given)}`, of.constructor.name);
+  },
+});
+const fans = { seed, inputAxes: axes, outputAxes: axes } as const;
+takesOptions<VarianceScalingOptions, VarianceScaling>(
+  {
+    positional: ['scale'],
+    required: 0,
+    options: {
+      scale: number(1, 0),
+      mode: nameOption<Mode>(['fanIn', 'fanOut', 'fanAvg'], 'fanIn'),
+      distribution: nameOption<Distribution>(
+        ['truncatedNormal', 'untruncatedNormal', 'uniform'],
+        'truncatedNormal',
+      ),
+      ...fans,
+    },
+  },
+  VarianceScaling,
+);
+takesOptions<FanOptions, Scaled>(
+  { positional: ['seed'], required: 0, options: fans },
+  GlorotUniform,
+  GlorotNormal,
+  HeNormal,
+  HeUniform,
+  LecunNormal,
+  LecunUniform,
+);
+takesOptions<OrthogonalOptions, Orthogonal>(
+  { positional: ['gain'], required: 0, options: { gain: number(1), seed } },
+  Orthogonal,
+);
+
+/** Gram and Schmidt's process, each projection taken twice so that rounding leaves no rest. */
+function orthonormal(values: Float64Array, count: number, length: number): Float64Array {
+  const out = Float64Array.from(values);
+  for (let i = 0; i < count; i++) {
+    const v = out.subarray(i * length, (i + 1) * length);
+    for (let k = 0; k < 2 * i; k++) {
+      const u = out.subarray((k % i) * length, (k % i) * length + length);
+      let dot = 0;
+      for (let j = 0; j < length; j++) dot += (u[j] as number) * (v[j] as number);
+      for (let j = 0; j < length; j++) v[j] = (v[j] as number) - dot * (u[j] as number);
+    }
+    let square = 0;
+    for (let j = 0; j < length; j++) square += (v[j] as number) ** 2;
+    const factor = 1 / Math.sqrt(square);
+    for (let j = 0; j < length; j++) v[j] = (v[j] as number) * factor;
+  }
+  return out;
+}
+
+/** `new Zeros(…)` without `new`. */
+export const zeros: (...args: ConstructorParameters<typeof Zeros>) => Zeros = maker(Zeros);
+/** `new Ones(…)` without `new`. */
+export const ones: (...args: ConstructorParameters<typeof Ones>) => Ones = maker(Ones);
+/** `new Constant(…)` without `new`. */
+export const constant: (...args: ConstructorParameters<typeof Constant>) => Constant = maker(Constant);
+/** `new Identity(…)` without `new`. */
+export const identity: (...args: ConstructorParameters<typeof Identity>) => Identity = maker(Identity);
+/** `new RandomNormal(…)` without `new`. */
+export const randomNormal: (...args: ConstructorParameters<typeof RandomNormal>) => RandomNormal =
+  maker(RandomNormal);
+/** `new TruncatedNormal(…)` without `new`. */
+export const truncatedNormal: (...args: ConstructorParameters<typeof TruncatedNormal>) => TruncatedNormal =
+  maker(TruncatedNormal);
+/** `new RandomUniform(…)` without `new`. */
+export const randomUniform: (...args: ConstructorParameters<typeof RandomUniform>) => RandomUniform =
+  maker(RandomUniform);
+/** `new VarianceScaling(…)` without `new`. */
+export const varianceScaling: (...args: ConstructorParameters<typeof VarianceScaling>) => VarianceScaling =
+  maker(VarianceScaling);
+/** `new GlorotUniform(…)` without `new`. */
+export const glorotUniform: (...args: ConstructorParameters<typeof GlorotUniform>) => GlorotUniform =
+  maker(GlorotUniform);
+/** `new GlorotNormal(…)` without `new`. */
+export const glorotNormal: (...args: ConstructorParameters<typeof GlorotNormal>) => GlorotNormal =
+  maker(GlorotNormal);
+/** `new HeNormal(…)` without `new`. */
+export const heNormal: (...args: ConstructorParameters<typeof HeNormal>) => HeNormal = maker(HeNormal);
+/** `new HeUniform(…)` without `new`. */
+export const heUniform: (...args: ConstructorParameters<typeof HeUniform>) => HeUniform = maker(HeUniform);
+/** `new LecunNormal(…)` without `new`. */
+export const lecunNormal: (...args: ConstructorParameters<typeof LecunNormal>) => LecunNormal =
+  maker(LecunNormal);
+/** `new LecunUniform(…)` without `new`. */
+export const lecunUniform: (...args: ConstructorParameters<typeof LecunUniform>) => LecunUniform =
+  maker(LecunUniform);
+/** `new Orthogonal(…)` without `new`. */
+export const orthogonal: (...args: ConstructorParameters<typeof Orthogonal>) => Orthogonal =
+  maker(Orthogonal);
+
+const classes = {
+  Zeros,
+  Ones,
+  Constant,
+  Identity,
+  RandomNormal,
+  TruncatedNormal,
+  RandomUniform,
+  VarianceScaling,
+  GlorotUniform,
+  GlorotNormal,
+  HeNormal,
+  HeUniform,
+  LecunNormal,
+  LecunUniform,
+  Orthogonal,
+};
+// Keras's other names.
+const others = {
+  zero: Zeros,
+  one: Ones,
+  uniform: RandomUniform,
+  normal: RandomNormal,
+  IdentityInitializer: Identity,
+  OrthogonalInitializer: Orthogonal,
+};
+markOurs(...Object.values(classes));
+const known = new ClassNames<Initializer>('initializer', classes, others);
+
+/** Names of initializers; Keras's own (`glorot_uniform`, `GlorotUniform`) are understood too. */
+export type InitializerName =
+  | ClassNameOf<
+      | 'zeros'
+      | 'ones'
+      | 'constant'
+      | 'identity'
+      | 'randomNormal'
+      | 'truncatedNormal'
+      | 'randomUniform'
+      | 'varianceScaling'
+      | 'glorotUniform'
+      | 'glorotNormal'
+      | 'heNormal'
+      | 'heUniform'
+      | 'lecunNormal'
+      | 'lecunUniform'
+      | 'orthogonal'
+    >
+  | 'zero'
+  | 'one'
+  | 'uniform'
+  | 'normal'
+  | CustomName<'initializer'>;
+
+/** A name, a function of a shape and a dtype, such as an initializer, or what a file holds. */
+export type InitializerLike = InitializerName | InitializerFunction | SerializedObject;
+
+/** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
+export const get: NamedFunction<
+  [identifier: InitializerLike | (string & {})],
+  ['identifier'],
+  unknown,
+  InitializerFunction
+> = defineFunction('initializers.get', { identifier: kind.structure }, {}, (identifier) =>
+  known.get<InitializerFunction>(identifier, Initializer),
+);

@@ -1,0 +1,10 @@
+// Which functions are activations of Keras's.
+import * as activations from '../activations.ts';
+
+const { get: _, ...functions } = activations;
+const names = new Map<unknown, string>(Object.values(functions).map((fn) => [fn, fn.name]));
+
+/** The name of an activation of Keras's, or undefined. */
+export function activationName(fn: unknown): string | undefined {
+  return names.get(fn);
+}

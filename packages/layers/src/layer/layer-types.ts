@@ -1,0 +1,50 @@
+// What layers take and give.
+import type { DType, PartialShape, Tensor, Variable } from '@eagre/core';
+import type { ConstraintLike } from '../constraints.ts';
+import type { InitializerLike } from '../initializers/initializers.ts';
+import type { RegularizerLike } from '../regularizers.ts';
+
+export interface LayerOptions {
+  /** Unique in a model; `dense`, `dense_1`… unless given. */
+  readonly name?: string | null;
+  /** False freezes the weights. */
+  readonly trainable?: boolean;
+  /** Of weights and computation: float32 unless said. */
+  readonly dtype?: 'float32' | 'float64' | null;
+  /** Without the batch dimension: lets a Sequential model build its weights at once. */
+  readonly inputShape?: PartialShape;
+}
+
+export interface CallOptions {
+  /** Whether layers behave as in training (Dropout, BatchNormalization); inherited from the calling layer unless given. */
+  readonly training?: boolean;
+  readonly [option: string]: unknown;
+}
+
+export interface WeightOptions {
+  /** A dimension that is not known (`null`, `undefined`) is an error when the weight is made. */
+  readonly shape?: readonly (number | null | undefined)[];
+  /** Part of the weight's name in files: `kernel`. */
+  readonly name?: string;
+  readonly initializer?: InitializerLike;
+  readonly regularizer?: RegularizerLike | null;
+  readonly constraint?: ConstraintLike | null;
+  readonly trainable?: boolean;
+  readonly dtype?: DType;
+}
+
+export type LayerInput = Tensor | readonly Tensor[];
+export type LayerOutput = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>> | StepOutput;
+/** What a cell of a recurrent network gives: its output and the new states. */
+export type StepOutput = readonly [output: Tensor, states: readonly Tensor[]];
+
+/** A weight with its name in a weights file, such as `dense/kernel`. */
+export interface NamedWeight {
+  readonly path: string;
+  readonly variable: Variable;
+  /** Neither the weight nor a layer around it is frozen. */
+  readonly trainable: boolean;
+}
+
+/** What makes a layer of a configuration that `getConfig` gave, here or in Keras. */
+export type FromConfig<L> = (config: Readonly<Record<string, unknown>>) => L;

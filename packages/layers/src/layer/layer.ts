@@ -1,0 +1,772 @@
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  keep,
+  Module,
+  nameScope,
+  type PartialShape,
+  Tensor,
+  type TensorLike,
+  type Trackable,
+  type TrackableView,
+  Variable,
+} from '@eagre/core';
+import {
+  ambient,
+  argumentsOf,
+  callable,
+  checkNoPromise,
+  checkText,
+  configOf,
+  context,
+  defineMethods,
+  inScope,
+  isPlain,
+  lifted,
+  optionsFrom,
+  outsideScopes,
+  partialShape,
+  type SerializedObject,
+  sameShape,
+  setOptions,
+  showFields,
+  showShape,
+  snakeCase,
+  takesArguments,
+  withoutTapes,
+} from '@eagre/core/internal';
+import { withConversionAllowed } from '@eagre/graph';
+import { metrics } from '@eagre/metrics';
+import { type ConstraintLike, get as getConstraint } from '../constraints.ts';
+import { get as getInitializer } from '../initializers/initializers.ts';
+import { layerOptions, weightOptions } from '../layers/weights.ts';
+import { KerasTensor, type Producer } from '../models/keras-tensor.ts';
+import { isOurs } from '../ours.ts';
+import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
+import {
+  areSymbolic,
+  isByNames,
+  isSymbolic,
+  keepAll,
+  mapSymbolic,
+  outputsOf,
+  prepare,
+  prepareMore,
+  splitCall,
+  symbolicIn,
+} from './call.ts';
+import { namedWeights, walkAttributes, withInner } from './inside.ts';
+import type {
+  CallOptions,
+  LayerInput,
+  LayerOptions,
+  LayerOutput,
+  NamedWeight,
+  WeightOptions,
+} from './layer-types.ts';
+import type { Mask } from './masks.ts';
+import { uniqueName } from './naming.ts';
+import { inputNames, ownCall } from './own-call.ts';
+import { show } from './show.ts';
+import {
+  checkPartialShape,
+  isShapes,
+  isTryingOut,
+  type Specs,
+  specsOf,
+  type TensorSpec,
+  tryCall,
+  tryOut,
+} from './specs.ts';
+import { layerChildren } from './trackable.ts';
+
+export type {
+  CallOptions,
+  FromConfig,
+  LayerInput,
+  LayerOptions,
+  LayerOutput,
+  NamedWeight,
+  WeightOptions,
+} from './layer-types.ts';
+export { type Specs, specsOf, type TensorSpec, tryOut } from './specs.ts';
+
+/** What a layer keeps beside its attributes, out of sight of the search for variables. */
+type Shapes = PartialShape | readonly PartialShape[] | Readonly<Record<string, PartialShape>>;
+
+interface LayerState {
+  built: boolean;
+  /** What it was built for; undefined before, and where it said itself that it is built. */
+  shape: Shapes | undefined;
+  /** Whether the class handed options on to `Layer`, which then could have them from a configuration. */
+  readonly takesOptions: boolean;
+  trainable: boolean;
+  readonly weights: { readonly name: string; readonly variable: Variable }[];
+  losses: Tensor[];
+  /** Calls on symbolic tensors. */
+  readonly calls: Producer[];
+  /** The `build` that users call, which runs the class's own once. */
+  build: ((inputShape: PartialShape) => void) | undefined;
+}
+
+const regularizers = new WeakMap<Variable, RegularizerFunction>();
+
+// The `call` methods of this package: they keep nothing, so that what they make can be given back at once.
+const builtins = new WeakSet<object>();
+
+/** @internal Marks classes whose `call` keeps no tensor. */
+export function builtin(...classes: readonly { readonly prototype: { readonly call: object } }[]): void {
+  for (const c of classes) builtins.add(c.prototype.call);
+}
+
+/** @internal Marks classes behind which the mask of the input holds for the output. */
+export function passesMask(...classes: readonly { readonly prototype: Layer }[]): void {
+  for (const { prototype } of classes) readable(prototype, 'supportsMasking', () => true);
+}
+
+/** @internal Marks classes that Keras builds when they are made: no configuration says of what shape their inputs are. */
+export function builtAtOnce(...classes: readonly { readonly prototype: Layer }[]): void {
+  for (const { prototype } of classes) Object.defineProperty(prototype, 'isBuiltAtOnce', { value: true });
+}
+
+/** @internal Whether all that a layer does is this package's. */
+export function isBuiltin(layer: Layer): boolean {
+  return builtins.has(layer.call);
+}
+
+// Whether the outermost call trains; inner layers inherit it.
+const current = ambient<{ training: boolean | undefined; depth: number }>({ training: undefined, depth: 0 });
+// Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
+let anyLosses = false;
+
+/**
+ * A function with weights. Subclasses make weights in `build` (called once, with the shape of the first input) or in the
+ * constructor, and compute in `call`. Objects are called like functions: `layer(x)`, `layer(x, { training: true })`.
+ *
+ *     class Linear extends tf.layers.Layer {
+ *       w!: tf.Variable;
+ *       constructor(readonly units: number) { super(); }
+ *       override build(inputShape) { this.w = this.addWeight({ shape: [inputShape.at(-1), this.units], name: 'w' }); }
+ *       override call(x: tf.Tensor) { return x.matmul(this.w); }
+ *     }
+ */
+export class Layer extends Module implements Trackable {
+  /** Of its weights and computation; float32 unless said. */
+  readonly dtype: 'float32' | 'float64';
+  /** @internal */
+  declare readonly _layer: LayerState;
+  /** @internal Given to the constructor, without the batch. */
+  declare readonly _inputShape: PartialShape | undefined;
+  /**
+   * What the layer was called with when a functional model was described: a symbolic tensor, several in a list, or by name. A class may have
+   * a field of that name for something else.
+   * @throws FailedPreconditionError unless there was one such call.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
+  declare readonly input: any;
+  /**
+   * What the layer gave when a functional model was described: `new Model(model.inputs, layer.output)`. As `input`.
+   * @throws FailedPreconditionError unless there was one such call.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
+  declare readonly output: any;
+
+  /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
+  declare supportsMasking: boolean;
+
+  constructor(...args: [options?: LayerOptions | null]) {
+    const options = argumentsOf<LayerOptions>(Layer, new.target, args);
+    checkLayerOptions(options, new.target.name);
+    super({ name: options.name ?? uniqueName(new.target.name) });
+    this.dtype = dtypeOf(options.dtype) ?? 'float32';
+    const state: LayerState = {
+      built: false,
+      shape: undefined,
+      takesOptions: args.length > 0,
+      trainable: options.trainable ?? true,
+      weights: [],
+      losses: [],
+      calls: [],
+      build: undefined,
+    };
+    Object.defineProperty(this, '_layer', { value: state });
+    Object.defineProperty(this, '_inputShape', { value: options.inputShape ?? undefined });
+    const self = callable(this, (layer, args) =>
+      layer.present(layer.invoke(...(args as readonly unknown[] as [unknown, ...unknown[]])), args),
+    );
+    state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
+    Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
+    setOptions(self, options);
+    // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
+    return self;
+  }
+
+  /**
+   * Makes the weights; `inputShape` has the batch dimension first, and `null` for what is not known when a model is described
+   * before it is called. Runs once: before the first `call`, or when somebody calls it.
+   */
+  build(_inputShape: PartialShape | readonly PartialShape[]): void {}
+
+  /**
+   * Computes the outputs. Override it; call the layer itself instead. A class of one's own may take several inputs,
+   * `call(x, context, options)`; the options come last.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: further inputs and options are what the class says
+  call(_inputs: any, ..._rest: any[]): LayerOutput {
+    throw new FailedPreconditionError('its class has no call(inputs) method', this.name);
+  }
+
+  /**
+   * The shape of the output for a shape of the input, batch first; `null` is unknown. The default tries the layer on zeros.
+   */
+  computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const { list, many } = tryOut(this, specsOf(inputShape, this.dtype));
+    if (many) {
+      throw new InvalidArgumentError(
+        'the layer gives several tensors, which have no single shape',
+        this.name,
+      );
+    }
+    return (list[0] as TensorSpec).shape;
+  }
+
+  /** @internal The shapes and dtypes of the outputs for those of the inputs. */
+  computeOutputSpec(inputs: Specs): Specs {
+    if (this.computeOutputShape === Layer.prototype.computeOutputShape) return tryOut(this, inputs);
+    const shapes = inputs.list.map((s) => s.shape);
+    const { dtype } = this;
+    // Layers that only move values keep integers.
+    if (inputs.list.some((s) => s.dtype !== dtype)) {
+      try {
+        return tryOut(this, inputs);
+      } catch {
+        // The stand-ins for unknown sizes need not fit; then what the layer says itself has to do.
+      }
+    }
+    const shape = this.computeOutputShape(inputs.many ? shapes : (shapes[0] as PartialShape));
+    return { list: [{ shape, dtype }], many: false };
+  }
+
+  /**
+   * Which places of the outputs count, for the layers behind it in a model: the mask of the inputs unless overridden. Asked where
+   * `supportsMasking` holds.
+   * @param previousMask of the inputs; null where there is none
+   */
+  computeMask(_inputs: LayerInput, previousMask: Mask): Mask {
+    return previousMask;
+  }
+
+  /**
+   * Options that make an equal layer, in Keras's form; for files and for `fromConfig`.
+   * @throws FailedPreconditionError for a class of one's own whose constructor takes what this does not know of
+   */
+  getConfig(): Record<string, unknown> {
+    if (!this._layer.takesOptions && this.constructor.length > 0 && !hasOwnConfig(this))
+      throw new FailedPreconditionError(
+        `the constructor of ${this.constructor.name} takes arguments that no configuration holds; write in the class: getConfig() { return { ...super.getConfig(), units: this.units }; }, with what the constructor takes in the place of units, and let the constructor take it by name and hand name, trainable and dtype on: constructor({ units, ...options }) { super(options); … }`,
+        this.name,
+      );
+    const dtype = {
+      module: 'keras',
+      class_name: POLICY,
+      config: { name: this.dtype },
+      registered_name: null,
+    };
+    return { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
+  }
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
+  static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this(optionsFrom(config, this));
+  }
+
+  /** What `buildFromConfig` needs to make the weights: the shape of the inputs. Null for a layer that is not built. */
+  getBuildConfig(): Record<string, unknown> | null {
+    const { shape } = this._layer;
+    if (shape === undefined || this.isBuiltAtOnce) return null;
+    const names = inputNames(this);
+    if (names.length === 1 || !Array.isArray(shape)) return { input_shape: shape };
+    // Of one that is queried for itself, Keras says both.
+    const all = isShapes(shape) ? shape : [shape, shape];
+    const shapes = all.map((one, i) => [`${snakeCase(names[i] as string)}_shape`, one] as const);
+    return { shapes_dict: Object.fromEntries(shapes) };
+  }
+  /** Makes the weights for what `getBuildConfig` gave. */
+  buildFromConfig(config: Readonly<Record<string, unknown>>): void;
+  buildFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
+  buildFromConfig(config: Readonly<Record<string, unknown>>): void {
+    const { input_shape: one, shapes_dict: several } = config;
+    const byName = isPlain(several) ? several : {};
+    const own = inputNames(this).map((name) => byName[`${snakeCase(name)}_shape`]);
+    // Of our own, others say the shapes of states.
+    const others = isBuiltin(this) ? Object.values(byName).slice(0, 1) : Object.values(byName);
+    const shapes = own.some((shape) => Array.isArray(shape)) ? own : others;
+    const given = shapes.filter((shape) => Array.isArray(shape)) as PartialShape[];
+    if ((one === undefined || one === null) && given.length === 0) return;
+    const shape = one ?? (given.length === 1 ? given[0] : given);
+    if (isPlain(shape) && !isBuiltin(this)) {
+      for (const named of Object.values(shape)) specsOf(named as PartialShape, this.dtype);
+      this.ensureBuilt(shape as never);
+    } else this.buildFrom(specsOf(shape as PartialShape, this.dtype));
+  }
+  /** @internal What Keras calls the class, where it is not one of `keras.layers`. */
+  get kerasNames(): Partial<SerializedObject> {
+    return {};
+  }
+  /** @internal Whether Keras builds it when it is made. */
+  get isBuiltAtOnce(): boolean {
+    return false;
+  }
+
+  /** A new weight of the layer. Its penalty is part of `losses`. */
+  addWeight(options?: WeightOptions | null): Variable;
+  addWeight(options: WeightOptions = {}): Variable {
+    const { name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
+    const given = options.shape ?? [];
+    if (!Array.isArray(given)) {
+      throw new InvalidArgumentError(
+        `addWeight: the shape must be a list of sizes, got ${show(given)}`,
+        this.name,
+      );
+    }
+    const shape = given.map((d) => {
+      if (typeof d === 'number' && Number.isInteger(d) && d >= 0) return d;
+      throw new InvalidArgumentError(
+        `addWeight: the shape ${showShape(given.map((v) => v ?? null))} is not known yet`,
+        this.name,
+      );
+    });
+    const state = this._layer;
+    if (name !== undefined) checkText(name, 'name', 'addWeight');
+    const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
+    const make = getInitializer(initializer);
+    const create = (): Variable =>
+      inScope(() => {
+        // A function of the user may keep what it makes.
+        const first = isOurs(make) ? make(shape, dtype) : outsideScopes(() => make(shape, dtype));
+        checkNoPromise(first, `the initializer of '${local}'`, this.name);
+        if (!(first instanceof Tensor)) {
+          throw new InvalidArgumentError(
+            `the initializer of '${local}' gave no tensor; it must be a function of (shape, dtype), such as what heNormal() returns`,
+            this.name,
+          );
+        }
+        if (!sameShape(first.shape, shape) || first.dtype !== dtype) {
+          throw new InvalidArgumentError(
+            `the initializer of '${local}' gave ${first.dtype} ${showShape(first.shape)}, expected ${dtype} ${showShape(shape)}`,
+            this.name,
+          );
+        }
+        return nameScope(this.name, () => new Variable(first, { name: local, trainable }));
+      });
+    const variable = lifted(() => withoutTapes(create));
+    if (options.constraint !== undefined && options.constraint !== null) {
+      // Where optimizers look for it.
+      Object.defineProperty(variable, 'constraint', { value: constrain(options.constraint) });
+    }
+    if (options.regularizer !== undefined && options.regularizer !== null) {
+      regularizers.set(variable, getRegularizer(options.regularizer));
+    }
+    state.weights.push({ name: local, variable });
+    return variable;
+  }
+
+  /** Adds a term to the loss of the current call; `fit` adds up its elements. */
+  addLoss(loss: Tensor | { readonly loss: Tensor }): void {
+    checkNoPromise(loss, 'the function of a loss', this.name);
+    if (!(loss instanceof Tensor)) throw new InvalidArgumentError('addLoss takes a tensor', this.name);
+    if (isTryingOut()) return;
+    anyLosses = true;
+    this._layer.losses.push(keep(loss));
+  }
+
+  /** Whether the weights exist. */
+  get built(): boolean {
+    return this._layer.built;
+  }
+  /** A `build` of one's own may say so itself, as in Keras; it is not needed. */
+  set built(value: boolean) {
+    this._layer.built = value;
+  }
+  get trainable(): boolean {
+    return this._layer.trainable;
+  }
+  /** Layers inside follow, as in Keras. */
+  set trainable(value: boolean) {
+    this._layer.trainable = value;
+    changes++;
+    for (const layer of this.directLayers()) layer.trainable = value;
+  }
+
+  /** Layers directly inside, in the order of attributes. */
+  get sublayers(): Layer[] {
+    return this.directLayers();
+  }
+  /** Every layer and module inside, at any depth. */
+  override get submodules(): Module[] {
+    const inner = this.directLayers().flatMap((layer): Module[] => [layer, ...layer.submodules]);
+    return [...new Set([...inner, ...super.submodules])];
+  }
+  /** Every weight with its name in files and whether training changes it. */
+  get namedWeights(): NamedWeight[] {
+    return namedWeights(this);
+  }
+  /** Every weight, layer by layer: first those that can be trained, then the others. Freezing does not change the order. */
+  get weights(): Variable[] {
+    return this.namedWeights.map((w) => w.variable);
+  }
+  override get variables(): Variable[] {
+    return this.weights;
+  }
+  /** The weights that are trained: none while `trainable` is false. */
+  override get trainableVariables(): Variable[] {
+    return this.namedWeights.filter((w) => w.trainable).map((w) => w.variable);
+  }
+  /** The weights that are not trained, such as moving averages. */
+  override get nonTrainableVariables(): Variable[] {
+    return this.namedWeights.filter((w) => !w.trainable).map((w) => w.variable);
+  }
+  /** The same as `trainableVariables`. */
+  get trainableWeights(): Variable[] {
+    return this.trainableVariables;
+  }
+  /** The same as `nonTrainableVariables`. */
+  get nonTrainableWeights(): Variable[] {
+    return this.nonTrainableVariables;
+  }
+
+  /** What `addLoss` added in the last call, here and in the layers inside, then the penalties of weights that are not frozen. */
+  get losses(): Tensor[] {
+    const added = [...withInner(this)].flatMap((layer) => layer._layer.losses);
+    const penalties: Tensor[] = [];
+    for (const variable of this.trainableVariables) {
+      const regularizer = regularizers.get(variable);
+      if (regularizer === undefined) continue;
+      const penalty: unknown = isOurs(regularizer)
+        ? regularizer(variable)
+        : outsideScopes(() => regularizer(variable));
+      checkNoPromise(penalty, `the regularizer of '${variable.name}'`, this.name);
+      if (!(penalty instanceof Tensor))
+        throw new InvalidArgumentError(
+          `the regularizer of '${variable.name}' must give a scalar tensor, got ${show(penalty)}`,
+          this.name,
+        );
+      penalties.push(penalty);
+    }
+    return [...added, ...penalties];
+  }
+
+  /** What checkpoints save: weights by their names, layers and whatever else is among the attributes. */
+  trackableView(): TrackableView {
+    return { children: layerChildren(this, builtins.has(this.call)) };
+  }
+
+  /** Number of elements of all weights. @throws FailedPreconditionError before the layer is built. */
+  countParams(): number {
+    if (!this.built)
+      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    return this.weights.reduce((n, w) => n + w.size, 0);
+  }
+
+  /** Copies of the weights' values, in the order of `weights`. */
+  getWeights(): Tensor[] {
+    return this.weights.map((w) => w.read());
+  }
+  /** Sets the weights, in the order of `weights`. @throws InvalidArgumentError for a wrong number or shape. */
+  setWeights(weights: readonly TensorLike[] | { readonly weights: readonly TensorLike[] }): void;
+  setWeights(values: readonly TensorLike[]): void {
+    const { weights } = this;
+    if (!Array.isArray(values) || values.length !== weights.length) {
+      const given = Array.isArray(values) ? `${values.length} values` : 'no list of values';
+      throw new InvalidArgumentError(
+        `setWeights: ${given} for ${weights.length} weights (${weights.map((w) => `${w.name} ${showShape(w.shape)}`).join(', ')})`,
+        this.name,
+      );
+    }
+    weights.forEach((w, i) => {
+      w.assign(values[i] as TensorLike);
+    });
+  }
+
+  /** @internal Where sublayers are looked for; containers that keep them elsewhere override it. */
+  directLayers(): Layer[] {
+    const found: Layer[] = [];
+    walkAttributes(this, (_, value) => {
+      if (value instanceof Layer) found.push(value);
+    });
+    return found;
+  }
+
+  /** @internal Metrics among the attributes, here and inside: `fit` resets them. */
+  attributeMetrics(): metrics.Metric[] {
+    const found = new Set<metrics.Metric>();
+    for (const layer of withInner(this)) {
+      walkAttributes(layer, (_, value) => {
+        if (value instanceof metrics.Metric) found.add(value);
+      });
+    }
+    return [...found];
+  }
+
+  /** @internal Builds the layer for an input shape, unless it is built. */
+  ensureBuilt(shape: PartialShape | readonly PartialShape[]): void {
+    const state = this._layer;
+    if (state.built) return;
+    const own = this.build as Layer['build'];
+    const build = own === state.build ? (Object.getPrototypeOf(this) as Layer).build : own;
+    const before = state.weights.length;
+    try {
+      const made: unknown = outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape)));
+      checkNoPromise(made, 'build()', this.name);
+    } catch (error) {
+      // Another attempt starts anew.
+      state.weights.length = before;
+      throw error;
+    }
+    state.built = true;
+    state.shape = builtFor(shape);
+  }
+
+  /** @internal Builds the layer, with everything inside where that can be known. */
+  buildFrom({ list, many }: Specs): void {
+    const shapes = list.map((s) => s.shape);
+    this.ensureBuilt(many ? shapes : (shapes[0] as PartialShape));
+  }
+
+  /** @internal Whether a call might still make weights of this layer itself. */
+  get awaitsBuild(): boolean {
+    if (this._layer.built) return false;
+    const own = this.build as Layer['build'];
+    return (
+      own !== this._layer.build || (Object.getPrototypeOf(this) as Layer).build !== Layer.prototype.build
+    );
+  }
+
+  /** @internal A call: symbolic, or conversion, building, and `call`. */
+  invoke(given: unknown, ...rest: unknown[]): Tensor {
+    const split = splitCall(rest);
+    const ours = builtins.has(this.call);
+    const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
+    const { inputs, options } = own ?? { inputs: given, options: split.options };
+    const more = ours ? [] : split.more;
+    if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
+      return this.symbolic(inputs, more, options) as unknown as Tensor;
+    const tensors = prepare(this, inputs, ours);
+    if (!this._layer.built) lifted(() => this.ensureBuilt(shapesOf(tensors)));
+    const before = current.training;
+    const training = options.training ?? before ?? false;
+    if (current.depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];
+    current.training = training;
+    current.depth++;
+    const leave = context.tracer?.enterScope(this.name);
+    try {
+      // To our own layers, no word of training says that it is none.
+      const asGiven = training === options.training || (ours && !training && options.training === undefined);
+      const all = asGiven ? options : { ...options, training };
+      // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
+      if (ours) return inScope(() => this.call(tensors, all)) as Tensor;
+      const others = prepareMore(this, more);
+      keepAll(tensors);
+      keepAll(others);
+      const call = (): LayerOutput => outsideScopes(() => this.call(tensors, ...others, all));
+      // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
+      return keepAll(
+        outputsOf(this, context.tracer === null ? withConversionAllowed(call) : call()),
+      ) as Tensor;
+    } finally {
+      leave?.();
+      current.depth--;
+      current.training = before;
+    }
+  }
+
+  /** @internal The result of a call as users get it. @param args what they gave */
+  present(result: Tensor, _args: readonly unknown[]): unknown {
+    return result;
+  }
+
+  /** @internal Whether inputs reach the layers inside as they are. */
+  get passesOn(): boolean {
+    return false;
+  }
+
+  /** @internal Describes the call instead of computing it. */
+  symbolic(inputs: unknown, more: readonly unknown[], options: CallOptions): Symbolic {
+    const args = [inputs, ...more, options];
+    const specs = this.specsOfCall(args, (t) => t);
+    const outputs: KerasTensor[] = [];
+    const producer: Producer = { layer: this, args, inputs: symbolicIn(args), outputs };
+    for (const { shape, dtype } of specs.list)
+      outputs.push(new KerasTensor(shape, dtype, this.name, producer));
+    this._layer.calls.push(producer);
+    if (specs.keys !== undefined)
+      return Object.fromEntries(specs.keys.map((key, i) => [key, outputs[i] as KerasTensor]));
+    return specs.many ? outputs : (outputs[0] as KerasTensor);
+  }
+
+  /** @internal The outputs of a call with symbolic tensors among its arguments; builds the layer. @param now what those are */
+  specsOfCall(args: readonly unknown[], now: (t: KerasTensor) => TensorSpec): Specs {
+    const [inputs] = args;
+    const many = Array.isArray(inputs);
+    const list = (many ? inputs : [inputs]) as readonly unknown[];
+    if (list.length === 0) throw new InvalidArgumentError('was called without an input ([])', this.name);
+    const known = list.map((t) => (t instanceof KerasTensor ? now(t) : t));
+    const described = known.every((t) => isSpec(t));
+    const tells =
+      this.computeOutputSpec !== Layer.prototype.computeOutputSpec ||
+      this.computeOutputShape !== Layer.prototype.computeOutputShape;
+    // What the layer says of its outputs depends on the first argument alone.
+    if (described && (tells || !args.slice(1).some(isSymbolic)) && args.length === 2) {
+      const specs = { list: known as readonly TensorSpec[], many };
+      this.buildFrom(specs);
+      return this.computeOutputSpec(specs);
+    }
+    if (isByNames(inputs) && builtins.has(this.call) && !this.passesOn) prepare(this, inputs, true);
+    this.ensureBuilt(shapesOf(mapSymbolic(inputs, now) as LayerInput));
+    const call = (zero: (spec: TensorSpec) => Tensor): readonly unknown[] =>
+      mapSymbolic(args, (t) => zero(now(t))) as readonly unknown[];
+    return tryCall(this, call, symbolicIn(args).map(now));
+  }
+
+  /** @internal The only call on symbolic tensors. @throws FailedPreconditionError for none and for several */
+  get onlyCall(): Producer {
+    const { calls } = this._layer;
+    if (calls.length === 1) return calls[0] as Producer;
+    throw new FailedPreconditionError(
+      calls.length === 0
+        ? 'the layer was not called on symbolic tensors (tf.Input), so it has no input and output'
+        : `the layer was called ${calls.length} times on symbolic tensors, so which input and output is meant is not clear; keep what the call returned`,
+      this.name,
+    );
+  }
+}
+
+defineMethods(Layer.prototype, 'Layer', {
+  addWeight: { options: weightOptions },
+  addLoss: { positional: ['loss'] },
+  getWeights: {},
+  setWeights: { positional: ['weights'] },
+  countParams: {},
+  getBuildConfig: {},
+  buildFromConfig: { positional: ['config'], objects: ['config'] },
+});
+
+/** What a layer is built for, without what only a trace knows. */
+function builtFor(shape: Shapes): Shapes {
+  if (!Array.isArray(shape))
+    return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, partialShape(one)]));
+  return isShapes(shape) ? shape.map((one) => partialShape(one)) : partialShape(shape);
+}
+
+const generalConfigs = new WeakSet<object>([Layer.prototype.getConfig]);
+/** @internal Marks a `getConfig` that knows nothing of what the constructors of classes that extend its class take. */
+export function isGeneralConfig(Class: { readonly prototype: Layer }): void {
+  generalConfigs.add(Class.prototype.getConfig);
+}
+/** Whether a class says itself what its configuration is. */
+const hasOwnConfig = (layer: Layer): boolean => !generalConfigs.has(layer.getConfig);
+
+/** @internal A property that is computed unless an object has one of its own: classes of users may use the name for something else. */
+export function readable<T extends object>(prototype: T, name: string, get: (object: T) => unknown): void {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    get(this: T): unknown {
+      return get(this);
+    },
+    set(this: T, value: unknown) {
+      Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+    },
+  });
+}
+takesArguments<LayerOptions>({ names: layerOptions }, Layer);
+
+/** Symbolic tensors: one, several, or by name. */
+export type Symbolic = KerasTensor | readonly KerasTensor[] | Readonly<Record<string, KerasTensor>>;
+
+const isSpec = (t: unknown): t is TensorSpec =>
+  typeof t === 'object' &&
+  t !== null &&
+  'shape' in t &&
+  'dtype' in t &&
+  !('data' in t && !(t instanceof Tensor));
+
+/** The shape of a tensor, or those of several, in a list or by name. */
+function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
+  if (isSpec(tensors)) return tensors.shape;
+  const shapeOf = (t: unknown): PartialShape => {
+    if (isSpec(t)) return t.shape;
+    throw new InvalidArgumentError(`a layer takes tensors, got ${show(t)}`);
+  };
+  if (Array.isArray(tensors)) return tensors.map(shapeOf);
+  if (!isPlain(tensors)) return shapeOf(tensors);
+  const shapes = Object.entries(tensors as object).map(([name, t]) => [name, shapeOf(t)] as const);
+  return Object.fromEntries(shapes) as unknown as PartialShape;
+}
+
+type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
+type One = TensorLike | Variable | readonly (Tensor | Variable)[] | Readonly<Record<string, TensorLike>>;
+type OneSymbolic = KerasTensor | readonly (KerasTensor | Tensor)[] | Readonly<Record<string, KerasTensor>>;
+// Of what is not known, such as `any`, the first form is taken: a call with values. Of a layer that gives several tensors a list can be
+// taken apart, `const [y, h] = layer(x)`; other results are named, `layer<{ a: Tensor }>(x)`.
+export interface Layer {
+  <T extends Tensors = Tensor>(inputs: One, options?: CallOptions): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(inputs: OneSymbolic, options?: CallOptions): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: One, ...rest: [...One[], CallOptions]): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: One, ...rest: One[]): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(
+    inputs: OneSymbolic | One,
+    ...rest: [...(OneSymbolic | One)[], CallOptions]
+  ): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(inputs: OneSymbolic | One, ...rest: (OneSymbolic | One)[]): NoInfer<T>;
+}
+readable(Layer.prototype, 'supportsMasking', (layer) => layer.computeMask !== Layer.prototype.computeMask);
+readable(Layer.prototype, 'input', (layer) => layer.onlyCall.args[0]);
+readable(Layer.prototype, 'output', (layer) => {
+  const { outputs } = layer.onlyCall;
+  return outputs.length === 1 ? outputs[0] : outputs;
+});
+showFields(Layer.prototype, (layer) => ({
+  name: layer.name,
+  built: layer.built,
+  trainable: layer.trainable,
+}));
+
+// What was traced before a change trains the variables of then.
+let changes = 0;
+/** @internal How often `trainable` was set, of any layer. */
+export function trainableChanges(): number {
+  return changes;
+}
+
+// What Keras calls the dtypes of a layer's weights and computation together.
+const POLICY = 'DTypePolicy';
+
+/** The dtype of an option, which may be as Keras writes it. */
+function dtypeOf(given: unknown): LayerOptions['dtype'] {
+  const policy = given as { readonly class_name?: unknown; readonly config?: { readonly name?: unknown } };
+  const isPolicy = isPlain(given) && policy.class_name === POLICY && isPlain(policy.config);
+  return (isPolicy ? policy.config?.name : given) as LayerOptions['dtype'];
+}
+
+function checkLayerOptions(options: LayerOptions, className: string): void {
+  const { name, trainable, inputShape } = options;
+  const dtype = dtypeOf(options.dtype);
+  const refuse = (what: string, value: unknown): never => {
+    throw new InvalidArgumentError(`${what}, got ${show(value)}`, className);
+  };
+  if (name !== undefined && name !== null && (typeof name !== 'string' || name.includes('/')))
+    refuse("name must be a string without '/'", name);
+  if (trainable !== undefined && trainable !== null && typeof trainable !== 'boolean')
+    refuse('trainable must be true or false', trainable);
+  if (dtype !== undefined && dtype !== null && dtype !== 'float32' && dtype !== 'float64')
+    refuse("dtype must be 'float32' or 'float64'", dtype);
+  if (inputShape !== undefined && inputShape !== null) checkPartialShape(inputShape, 'inputShape', className);
+}
+
+function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
+  const constraint = getConstraint(like);
+  // A function of the user may keep what it gets, so that must not be the memory which updates write into.
+  return isOurs(constraint)
+    ? (variable) => constraint(variable.taken())
+    : (variable) => constraint(variable.read());
+}

@@ -1,0 +1,185 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { GradientTape } from '@eagre/autodiff';
+import { listBackends } from '@eagre/backend';
+import { constant, ones, random, type Tensor, type Variable, withBackend } from '@eagre/core';
+import { describe, expect, test } from 'vitest';
+import type { Layer } from '../../layer/layer.ts';
+import { Input } from '../../models/functional.ts';
+import { Model } from '../../models/model.ts';
+import { assertCloseTensor, readGolden, tensorOf, type Values } from '../../testing/golden.ts';
+import { runLayerTest } from '../../testing/run-layer-test.ts';
+import * as layers from '../index.ts';
+
+const { MultiHeadAttention, RMSNormalization } = layers;
+const classes: Record<string, unknown> = { ...layers };
+
+interface Case {
+  readonly layer: string;
+  readonly config: Record<string, unknown>;
+  readonly call: Record<string, boolean | Values>;
+  readonly weights: Record<string, Values>;
+  readonly inputs: readonly Values[];
+  readonly outputs: readonly Values[];
+  readonly upstream: readonly Values[];
+  readonly inputGradients: readonly Values[];
+  readonly gradients: Record<string, Values>;
+}
+const golden = readGolden<{ readonly cases: readonly Case[] }>('attention');
+const tensor = (values: Values): Tensor => tensorOf(values);
+
+const close = (got: Tensor, expected: Values, what: string): void =>
+  assertCloseTensor(got, expected, what, 4e-6, 2);
+
+describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (backend) => {
+  test.each(golden.cases.map((c, i) => [`${i}: ${c.layer} ${JSON.stringify(c.config)}`, c] as const))(
+    '%s',
+    (_, c) => {
+      withBackend(backend, () => compareWithKeras(c));
+    },
+  );
+});
+
+function compareWithKeras(c: Case): void {
+  const layer = (classes[c.layer] as typeof Layer).fromConfig(c.config);
+  const shapes = c.inputs.map((x) => x.shape);
+  layer.ensureBuilt(shapes.length > 1 ? shapes : (shapes[0] as number[]));
+  const named = layer.namedWeights;
+  expect(named.map((w) => w.path)).toEqual(Object.keys(c.weights));
+  for (const { path, variable } of named) variable.assign(tensor(c.weights[path] as Values));
+  const inputs = c.inputs.map(tensor);
+  const options = Object.fromEntries(
+    Object.entries(c.call).map(([key, v]) => [key, typeof v === 'boolean' ? v : tensor(v)]),
+  );
+  const tape = new GradientTape();
+  tape.watch(inputs);
+  const y = layer(inputs.length > 1 ? inputs : (inputs[0] as Tensor), options) as Tensor | Tensor[];
+  const outputs = Array.isArray(y) ? y : [y];
+  const total = outputs
+    .map((o, i) => o.mul(tensor(c.upstream[i] as Values)).sum())
+    .reduce((a, b) => a.add(b));
+  expect(outputs).toHaveLength(c.outputs.length);
+  outputs.forEach((o, i) => {
+    close(o, c.outputs[i] as Values, `output ${i}`);
+  });
+  const gradients = tape.gradient(total, [...inputs, ...named.map((w) => w.variable)]) as Tensor[];
+  c.inputGradients.forEach((expected, i) => {
+    close(gradients[i] as Tensor, expected, `gradient of input ${i}`);
+  });
+  named.forEach(({ path }, i) => {
+    close(gradients[inputs.length + i] as Tensor, c.gradients[path] as Values, `gradient of ${path}`);
+  });
+}
+
+describe('MultiHeadAttention', () => {
+  const heads = { numHeads: 2, keyDim: 3 };
+  test.each([
+    [{ ...heads, valueDim: 4 }, [2, 5, 6], [2, 5, 6], 8],
+    [
+      { ...heads, useBias: false },
+      [
+        [2, 5, 6],
+        [2, 3, 4],
+      ],
+      [2, 5, 6],
+      4,
+    ],
+    [
+      { ...heads, outputShape: [3, 2] },
+      [
+        [2, 5, 6],
+        [2, 3, 4],
+        [2, 3, 7],
+      ],
+      [2, 5, 3, 2],
+      8,
+    ],
+  ] as const)('%j of %j', (options, inputShape, outputShape, trainable) => {
+    // A bias added to every key changes no weight, so its gradient vanishes.
+    runLayerTest(MultiHeadAttention, {
+      args: [{ ...options, useBias: false }],
+      inputShape,
+      outputShape,
+      trainable: 4,
+    });
+    const layer = new MultiHeadAttention(options);
+    layer.ensureBuilt(inputShape);
+    expect(layer.trainableWeights).toHaveLength(trainable);
+  });
+
+  test('drops attention weights in training only', () => {
+    const x = random.Generator.fromSeed(1).normal([2, 6, 4]);
+    const layer = new MultiHeadAttention({ ...heads, dropout: 0.5, seed: 3 });
+    const y = layer(x);
+    expect(layer(x).data()).toEqual(y.data());
+    expect(layer(x, { training: true }).data()).not.toEqual(y.data());
+  });
+
+  test('gives the same with and without weights in memory', () => {
+    const x = random.Generator.fromSeed(2).normal([2, 6, 4]);
+    const layer = new MultiHeadAttention(heads);
+    const attentionMask = constant([1, 1, 0, 1, 0, 1])
+      .reshape([1, 1, 6])
+      .mul(ones([2, 6, 1]));
+    const [y, scores] = layer(x, { attentionMask, useCausalMask: true, returnAttentionScores: true });
+    expect(scores.shape).toEqual([2, 2, 6, 6]);
+    const same = layer(x, { attentionMask, useCausalMask: true });
+    y.data().forEach((v, i) => {
+      expect(same.data()[i]).toBeCloseTo(Number(v), 5);
+    });
+    // Nothing of the third key, nothing of the future.
+    const rows = scores.array() as number[][][][];
+    rows[0]?.[0]?.forEach((row, i) => {
+      row.forEach((w, j) => {
+        expect(w > 0).toBe(j <= i && j !== 2 && j !== 4);
+      });
+    });
+  });
+
+  test('is part of functional models', () => {
+    const input = Input({ shape: [5, 4] });
+    const y = new MultiHeadAttention(heads)([input, input], { useCausalMask: true });
+    const model = new Model({ inputs: input, outputs: y });
+    expect(model(ones([2, 5, 4])).shape).toEqual([2, 5, 4]);
+  });
+
+  test('says what does not fit', () => {
+    const layer = new MultiHeadAttention(heads);
+    expect(() => layer(ones([2, 3]))).toThrow('[batch, time, n]');
+    expect(() => layer([ones([2, 3, 4]), ones([1, 3, 4])])).toThrow('one batch size');
+    expect(() => layer([ones([2, 3, 4]), ones([2, 3, 4]), ones([2, 5, 4])])).toThrow(
+      'as many values as keys',
+    );
+    layer(ones([2, 3, 4]));
+    expect(() => layer(ones([2, 3, 5]))).toThrow('was built for query [batch, time, 4]');
+    expect(() => layer(ones([2, 3, 4]), { attentionMask: ones([2]) })).toThrow('attentionMask');
+    expect(() => new MultiHeadAttention({ numHeads: 0, keyDim: 1 })).toThrow('numHeads');
+  });
+});
+
+test.each([
+  [[], [4, 3]],
+  [[{ axis: 1, epsilon: 0.01 }], [2, 3, 4]],
+  [[{ axis: [1, 2] }], [2, 3, 4]],
+] as const)('RMSNormalization %j of %j', (args, shape) => {
+  runLayerTest(RMSNormalization, {
+    args: args as unknown as [],
+    inputShape: shape,
+    outputShape: shape,
+    trainable: 1,
+  });
+});
+
+test('weights begin as in Keras: inputs and outputs of a unit are counted by what the axes mean', () => {
+  const attention = new MultiHeadAttention(6, 16, { seed: 1 });
+  attention.build([null, 10, 64]);
+  const deviation = (v: Variable): number => v.sub(v.mean()).square().mean().sqrt().item();
+  // Uniform, of the variance 2 / (64 + 6 · 16).
+  const expected = Math.sqrt(2 / (64 + 96));
+  for (const { kernel } of [attention.query, attention.key, attention.value, attention.attentionOutput])
+    expect(Math.abs(deviation(kernel) / expected - 1)).toBeLessThan(0.05);
+
+  const own = new MultiHeadAttention(2, 4, { kernelInitializer: 'ones' });
+  own.build([null, 3, 5]);
+  expect(own.query.kernel.sum().item()).toBe(5 * 2 * 4);
+});

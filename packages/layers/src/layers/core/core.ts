@@ -1,0 +1,218 @@
+// Small layers: inputs, scaling, functions.
+
+import type { DType, PartialShape, Tensor } from '@eagre/core';
+import {
+  argumentsOf,
+  checkDTypeName,
+  type Dim,
+  differs,
+  dims,
+  type Option,
+  optionsFrom,
+  takesOptions,
+} from '@eagre/core/internal';
+import type { FromConfig } from '../../layer/layer.ts';
+import {
+  builtAtOnce,
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+  passesMask,
+  type TensorSpec,
+} from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { functionConfig, functionOf } from '../../saving/keras-object.ts';
+import { type Config, checkOne, fail, floats, values } from '../common.ts';
+import { layerOptions } from '../weights.ts';
+
+export interface InputLayerOptions extends LayerOptions {
+  /** Without the batch; `null` is unknown. The same as `inputShape`. */
+  readonly shape?: PartialShape;
+}
+
+interface InputConfig extends Config {
+  readonly batch_shape?: PartialShape;
+  readonly dtype?: DType;
+}
+
+/** Says the shape of a Sequential model's input: `new Sequential([new InputLayer({ shape: [28, 28] }), …])`. */
+export class InputLayer extends Layer {
+  readonly shape: PartialShape;
+  /** @internal Of the input that it stands for, batch first. */
+  declare readonly _input: TensorSpec;
+
+  constructor(shape: PartialShape | InputLayerOptions, options?: InputLayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<InputLayerOptions>(InputLayer, new.target, args);
+    const shape = options.shape ?? options.inputShape;
+    super(shape === undefined ? options : { ...options, inputShape: shape });
+    if (shape === undefined) fail(this, 'needs a shape');
+    this.shape = [...shape];
+    this.describes({ shape: [null, ...shape], dtype: this.dtype });
+  }
+  /** @internal */
+  describes(input: TensorSpec): void {
+    Object.defineProperty(this, '_input', { value: input, configurable: true });
+  }
+  override call(inputs: Tensor): Tensor {
+    const shape = dims(inputs);
+    const fits =
+      shape.length === this.shape.length + 1 &&
+      this.shape.every((d, i) => d === null || !differs(d, shape[i + 1] as Dim));
+    if (!fits) {
+      const expected = [null, ...this.shape].map((d) => d ?? 'any').join(', ');
+      fail(this, `expects input of shape [${expected}], got [${shape.join(', ')}]`);
+    }
+    return inputs;
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    const { shape, dtype } = this._input;
+    return { batch_shape: shape, dtype, sparse: false, ragged: false, name: this.name, optional: false };
+  }
+  static override fromConfig(config: Config): InputLayer {
+    const { batch_shape, dtype, ...options } = config as InputConfig;
+    const shape = batch_shape === undefined ? {} : { shape: batch_shape.slice(1) };
+    const layer = new InputLayer(optionsFrom({ ...options, ...shape }, InputLayer));
+    const input = { shape: batch_shape ?? [null, ...layer.shape], dtype: dtype ?? layer.dtype };
+    checkDTypeName(input.dtype, 'InputLayer');
+    layer.describes(input);
+    return layer;
+  }
+}
+
+/** Passes its input on; floats become those of the layer's dtype, as in Keras. */
+export class Identity extends Layer {
+  declare static readonly fromConfig: FromConfig<Identity>;
+  override call(inputs: Tensor): Tensor {
+    return values(this, inputs);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+}
+
+export interface RescalingOptions extends LayerOptions {
+  /** Added after scaling; 0 unless said. */
+  readonly offset?: number | readonly number[];
+}
+
+/** All arguments of `Rescaling`, by name. */
+export interface RescalingArguments extends RescalingOptions {
+  /** One number, or one for each element of the last axis. */
+  readonly scale: number | readonly number[];
+}
+
+/** x · scale + offset; integers become floats. `new Rescaling(1 / 255)` for the bytes of images. */
+export class Rescaling extends Layer {
+  declare static readonly fromConfig: FromConfig<Rescaling>;
+  declare readonly scale: number | readonly number[];
+  declare readonly offset: number | readonly number[];
+
+  /** @param scale one number, or one for each element of the last axis. */
+  constructor(scale: number | readonly number[] | RescalingArguments, options?: RescalingOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<RescalingArguments>(Rescaling, new.target, args));
+  }
+  override call(inputs: Tensor): Tensor {
+    const scaled = floats(this, inputs).mul(copy(this.scale));
+    return this.offset === 0 ? scaled : scaled.add(copy(this.offset));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+}
+builtin(InputLayer, Identity, Rescaling);
+builtAtOnce(InputLayer, Identity);
+passesMask(Identity, Rescaling);
+takesOptions<LayerOptions, Identity>({ options: layerOptions }, Identity);
+takesOptions<InputLayerOptions, InputLayer>(
+  {
+    positional: ['shape'],
+    required: 0,
+    options: { shape: true, ...layerOptions },
+    fixed: { sparse: false, ragged: false, optional: false },
+  },
+  InputLayer,
+);
+const numbers = (otherwise?: number): Option<number | readonly number[]> => ({
+  read: (given, _, layer) => {
+    const value = given ?? otherwise;
+    const ok = Array.isArray(value) ? value.every((v) => typeof v === 'number') : typeof value === 'number';
+    if (!ok) fail(layer as Layer, `needs numbers as scale and offset, got ${show(value)}`);
+    return value as number | readonly number[];
+  },
+});
+takesOptions<RescalingArguments, Rescaling>(
+  { positional: ['scale'], options: { scale: numbers(), offset: numbers(0), ...layerOptions } },
+  Rescaling,
+);
+
+const copy = (value: number | readonly number[]): number | number[] =>
+  typeof value === 'number' ? value : [...value];
+
+export type LambdaFunction = (inputs: Tensor, options: CallOptions) => LayerOutput;
+/** A function of several inputs. */
+export type LambdaListFunction = (inputs: Tensor[], options: CallOptions) => LayerOutput;
+
+export interface LambdaOptions extends LayerOptions {
+  /** The shape of the result without the batch, or a function of the input's shape; found by a try unless said. */
+  readonly outputShape?: PartialShape | ((inputShape: PartialShape) => PartialShape);
+}
+
+/** All arguments of `Lambda`, by name. */
+export interface LambdaArguments extends LambdaOptions {
+  readonly function: LambdaFunction;
+}
+
+/** A function of a tensor, or of a list of them, as a layer; it has no weights. `new Lambda((x) => x.square())` */
+export class Lambda extends Layer {
+  declare static readonly fromConfig: FromConfig<Lambda>;
+  declare readonly function: LambdaFunction | LambdaListFunction;
+  /** @internal As given. */
+  declare readonly outputShape: LambdaOptions['outputShape'];
+
+  constructor(fn: LambdaFunction | LambdaArguments, options?: LambdaOptions);
+  constructor(fn: LambdaListFunction, options?: LambdaOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<LambdaArguments>(Lambda, new.target, args));
+  }
+  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+    return (this.function as LambdaFunction)(inputs as Tensor, options);
+  }
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const given = this.outputShape;
+    if (given === undefined) return super.computeOutputShape(inputShape);
+    const first = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;
+    return typeof given === 'function' ? given(inputShape as PartialShape) : [first[0], ...given];
+  }
+}
+
+builtAtOnce(Lambda);
+takesOptions<LambdaArguments, Lambda>(
+  {
+    positional: ['function'],
+    options: {
+      function: {
+        read: (given, _, layer) => {
+          const fn = functionOf(given) ?? given;
+          if (typeof fn !== 'function') fail(layer as Layer, `needs a function, got ${typeof fn}`);
+          return fn as LambdaFunction;
+        },
+        write: functionConfig,
+      },
+      outputShape: {
+        read: (given) => (functionOf(given) ?? given ?? undefined) as LambdaOptions['outputShape'],
+        write: functionConfig,
+      },
+      ...layerOptions,
+    },
+    fixed: { arguments: {} },
+  },
+  Lambda,
+);

@@ -1,0 +1,88 @@
+import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
+import type { ConstraintLike } from '../../constraints.ts';
+import type { InitializerLike } from '../../initializers/initializers.ts';
+import type { FromConfig } from '../../layer/layer.ts';
+import { builtin, Layer, type LayerOptions } from '../../layer/layer.ts';
+import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
+import { checkOne, fail, penalize } from '../common.ts';
+import { integer, recipe, regularizer, weights } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+
+export interface EmbeddingOptions extends LayerOptions {
+  /** `uniform`, between -0.05 and 0.05, unless said. */
+  readonly embeddingsInitializer?: InitializerLike;
+  readonly embeddingsRegularizer?: RegularizerLike | null;
+  readonly embeddingsConstraint?: ConstraintLike | null;
+  /** A penalty on the output, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
+}
+
+/** All arguments of `Embedding`, by name. */
+export interface EmbeddingArguments extends EmbeddingOptions {
+  /** The number of rows: one more than the largest integer. */
+  readonly inputDim: number;
+  /** The size of each row. */
+  readonly outputDim: number;
+}
+
+/** Integers in 0 … inputDim − 1 become vectors that training learns: [batch, n] becomes [batch, n, outputDim]. */
+export class Embedding extends Layer {
+  declare static readonly fromConfig: FromConfig<Embedding>;
+  declare readonly inputDim: number;
+  declare readonly outputDim: number;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
+  /** [inputDim, outputDim] */
+  embeddings!: Variable;
+
+  constructor(
+    ...args: [inputDim: number, outputDim: number, options?: EmbeddingOptions] | [options: EmbeddingArguments]
+  ) {
+    super(argumentsOf<EmbeddingArguments>(Embedding, new.target, args));
+  }
+
+  override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
+    this.embeddings = this.addWeight({
+      name: 'embeddings',
+      shape: [this.inputDim, this.outputDim],
+      ...recipe(this, 'embeddings'),
+    });
+  }
+
+  /** @param inputs integers; floats that hold integers are converted. @throws OutOfRangeError for another integer. */
+  override call(inputs: Tensor): Tensor {
+    checkOne(this, inputs.shape);
+    if (inputs.dtype === 'string') fail(this, 'expects integers, got a string tensor');
+    const ids = inputs.dtype === 'int32' || inputs.dtype === 'int64' ? inputs : inputs.cast('int32');
+    try {
+      return penalize(this, nn.embeddingLookup(this.embeddings, ids));
+    } catch (error) {
+      if (!(error instanceof OutOfRangeError)) throw error;
+      throw new OutOfRangeError(
+        `Embedding '${this.name}' has rows 0 … ${this.inputDim - 1}, got another index: ${error.message}`,
+        undefined,
+        { cause: error },
+      );
+    }
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return [...checkOne(this, inputShape), this.outputDim];
+  }
+}
+builtin(Embedding);
+takesOptions<EmbeddingArguments, Embedding>(
+  {
+    positional: ['inputDim', 'outputDim'],
+    options: {
+      inputDim: integer(),
+      outputDim: integer(),
+      ...weights({ embeddings: 'uniform' }),
+      activityRegularizer: regularizer,
+      ...layerOptions,
+    },
+    fixed: { mask_zero: false, quantization_config: null },
+  },
+  Embedding,
+);

@@ -1,0 +1,310 @@
+// Layers around a layer.
+
+import {
+  concat,
+  type PartialShape,
+  type Shape,
+  stack,
+  swapAxes,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import {
+  argumentsOf,
+  context,
+  type Dim,
+  dims,
+  isPlain,
+  isUnknown,
+  mulDims,
+  optionsFrom,
+  sameShape,
+  showShape,
+  takesOptions,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
+import { mapFn } from '@eagre/graph';
+import { withInner } from '../../layer/inside.ts';
+import type { FromConfig } from '../../layer/layer.ts';
+import {
+  builtin,
+  type CallOptions,
+  isBuiltin,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+  passesMask,
+  type Specs,
+} from '../../layer/layer.ts';
+import type { Mask } from '../../layer/masks.ts';
+import { takesCall, takesOption } from '../../layer/own-call.ts';
+import { show } from '../../layer/show.ts';
+import {
+  copyLayer,
+  deserializeLayer,
+  type SerializedLayer,
+  serializeLayer,
+} from '../../saving/serialization.ts';
+import { type Config, fail, plus, type Size, shapeOf, sizesOf, times } from '../common.ts';
+import { BatchNormalization } from '../normalization/normalization.ts';
+import { stateSizes } from '../recurrent/cell.ts';
+import { RNN } from '../recurrent/rnn.ts';
+import { layerOptions } from '../weights.ts';
+
+export interface BidirectionalOptions extends LayerOptions {
+  /** How the outputs of both directions are joined; `concat` unless said, `null` for a list of both. */
+  readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
+  /** Runs from the end; a copy of the layer unless said. */
+  readonly backwardLayer?: RNN | null;
+}
+
+/** All arguments of `Bidirectional`, by name. */
+export interface BidirectionalArguments extends BidirectionalOptions {
+  readonly layer: RNN;
+}
+
+/** Runs copies of a recurrent layer from both ends of the sequence and joins their outputs, step by step. */
+export class Bidirectional extends Layer {
+  declare readonly mergeMode: 'concat' | 'sum' | 'mul' | 'ave' | null;
+  readonly forwardLayer: RNN;
+  readonly backwardLayer: RNN;
+
+  constructor(layer: RNN | BidirectionalArguments, options?: BidirectionalOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<BidirectionalArguments>(Bidirectional, new.target, args);
+    super(options);
+    const { layer, backwardLayer = null } = options;
+    if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
+    if (backwardLayer !== null && !(backwardLayer instanceof RNN))
+      fail(this, 'needs a recurrent backwardLayer');
+    const base = layer.name.replace(/_\d+$/, '');
+    const copy = (of: RNN, name: string, goBackwards: boolean): RNN =>
+      // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
+      copyLayer(of, {
+        name,
+        go_backwards: goBackwards,
+        zero_output_for_mask: of.returnSequences,
+      }) as RNN;
+    this.forwardLayer = copy(layer, `forward_${base}`, layer.goBackwards);
+    this.backwardLayer = copy(backwardLayer ?? layer, `backward_${base}`, !layer.goBackwards);
+    const [a, b] = [this.forwardLayer, this.backwardLayer];
+    if (a.returnSequences !== b.returnSequences || a.returnState !== b.returnState) {
+      fail(this, 'needs a backwardLayer with the same returnSequences and returnState');
+    }
+  }
+
+  override build(inputShape: Shape): void {
+    this.forwardLayer.ensureBuilt(inputShape);
+    this.backwardLayer.ensureBuilt(inputShape);
+  }
+
+  override call(inputs: LayerInput, { training, initialState, mask }: CallOptions): LayerOutput {
+    const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
+    const x = list[0] as Tensor;
+    const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);
+    const n = stateSizes(this.forwardLayer.cell).length;
+    const run = (layer: RNN, states: readonly Tensor[] | undefined): Tensor[] => {
+      const y: Tensor | readonly Tensor[] = layer.invoke(x, {
+        training: training ?? false,
+        ...(states === undefined ? {} : { initialState: states }),
+        ...(mask === undefined ? {} : { mask }),
+      });
+      return Array.isArray(y) ? [...(y as readonly Tensor[])] : [y as Tensor];
+    };
+    const [forth, ...after] = run(this.forwardLayer, given?.slice(0, n)) as [Tensor, ...Tensor[]];
+    const [back, ...afterBack] = run(this.backwardLayer, given?.slice(n)) as [Tensor, ...Tensor[]];
+    const joined = this.#merge(forth, this.forwardLayer.returnSequences ? back.reverse(1) : back);
+    const all = [...joined, ...after, ...afterBack];
+    return all.length === 1 ? (all[0] as Tensor) : all;
+  }
+
+  /** As of the layer inside; of a list of both outputs the mask of each. */
+  override computeMask(inputs: LayerInput, mask: Mask): Mask {
+    const own = this.forwardLayer.computeMask(inputs, mask);
+    return this.mergeMode === null ? [own as Tensor | null, own as Tensor | null] : own;
+  }
+
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const shape = this.forwardLayer.computeOutputShape(inputShape);
+    if (this.mergeMode !== 'concat') return shape;
+    const sizes = sizesOf(shape);
+    const other = sizesOf(this.backwardLayer.computeOutputShape(inputShape));
+    return shapeOf([...sizes.slice(0, -1), plus(sizes.at(-1) as Size, other.at(-1) as Size)]);
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    const first = (inputs.list[0] as Specs['list'][number]).shape;
+    const one = { list: [inputs.list[0] as Specs['list'][number]], many: false };
+    const states = [this.forwardLayer, this.backwardLayer].flatMap((layer) =>
+      layer.computeOutputSpec(one).list.slice(1),
+    );
+    const shapes =
+      this.mergeMode === null
+        ? [this.forwardLayer.computeOutputShape(first), this.backwardLayer.computeOutputShape(first)]
+        : [this.computeOutputShape(first)];
+    const list = [...shapes.map((shape) => ({ shape, dtype: this.dtype })), ...states];
+    return { list, many: list.length > 1 };
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      layer: serializeLayer(this.forwardLayer),
+      backward_layer: serializeLayer(this.backwardLayer),
+    };
+  }
+  static override fromConfig(config: Config): Bidirectional {
+    const { layer, backwardLayer, ...options } = optionsFrom(config, Bidirectional);
+    const plain = (inner: unknown): RNN => {
+      const name = (inner as Partial<SerializedLayer> | null)?.config?.['name'];
+      const own = typeof name === 'string' ? { name: name.replace(/^(forward|backward)_/, '') } : {};
+      return deserializeLayer(inner, own) as RNN;
+    };
+    const more =
+      backwardLayer === undefined || backwardLayer === null ? {} : { backwardLayer: plain(backwardLayer) };
+    return new Bidirectional(plain(layer), { ...options, ...more });
+  }
+
+  #merge(a: Tensor, b: Tensor): Tensor[] {
+    switch (this.mergeMode) {
+      case null:
+        return [a, b];
+      case 'sum':
+        return [a.add(b)];
+      case 'mul':
+        return [a.mul(b)];
+      case 'ave':
+        return [a.add(b).mul(0.5)];
+      default:
+        return [concat([a, b], -1)];
+    }
+  }
+}
+
+/** All arguments of `TimeDistributed`, by name. */
+export interface TimeDistributedArguments extends LayerOptions {
+  readonly layer: Layer;
+}
+
+/** Applies a layer to every step of a sequence [batch, time, …] alike. In training, statistics of a batch are those of each step. */
+export class TimeDistributed extends Layer {
+  declare static readonly fromConfig: FromConfig<TimeDistributed>;
+  declare readonly layer: Layer;
+
+  constructor(layer: Layer | TimeDistributedArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<TimeDistributedArguments>(TimeDistributed, new.target, args));
+  }
+  override build(inputShape: PartialShape): void {
+    this.layer.ensureBuilt(this.#step(inputShape));
+  }
+  /** The mask, [batch, time, …], goes to the layer step by step. */
+  override call(
+    inputs: Tensor,
+    { training = false, mask }: CallOptions & { mask?: TensorLike } = {},
+  ): Tensor {
+    this.#step(inputs.shape);
+    const masks = mask === undefined || mask === null ? undefined : toTensor(mask);
+    if (masks !== undefined) {
+      if (!takesMask(this.layer)) fail(this, `${this.layer.name} takes no mask`);
+      const fits = masks.rank >= 2 && sameShape(dims(masks).slice(0, 2), dims(inputs).slice(0, 2));
+      if (!fits)
+        fail(
+          this,
+          `the mask ${showShape(masks.shape)} does not begin as the input ${showShape(inputs.shape)} does`,
+        );
+    }
+    const [batch, time, ...rest] = dims(inputs) as [Dim, Dim, ...Dim[]];
+    const rows = mulDims(batch, time);
+    // What looks at a whole batch must see the examples of one step only.
+    const apart = (layer: Layer): boolean =>
+      !isBuiltin(layer) || (training && layer instanceof BatchNormalization);
+    if ([...withInner(this.layer)].some(apart)) {
+      if (isUnknown(time) && context.tracer !== null) return this.#looped(inputs, masks, training);
+      const steps = masks?.unstack(1);
+      const each = inputs
+        .unstack(1)
+        .map((x, i) => this.layer.invoke(x, { training, ...(steps && { mask: steps[i] }) }));
+      return stack(each, 1);
+    }
+    const flat = masks?.reshape(toShape([rows, ...dims(masks).slice(2)]));
+    const y: Tensor = this.layer.invoke(inputs.reshape(toShape([rows, ...rest])), {
+      training,
+      ...(flat && { mask: flat }),
+    });
+    return y.reshape(toShape([batch, time, ...dims(y).slice(1)]));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    const shape = this.layer.computeOutputShape(this.#step(inputShape));
+    const [batch, time] = sizesOf(inputShape) as [Size, Size];
+    return shapeOf([batch, time, ...sizesOf(shape).slice(1)]);
+  }
+  /** The steps of a sequence of any length, as a loop of the graph. */
+  #looped(inputs: Tensor, masks: Tensor | undefined, training: boolean): Tensor {
+    const each = mapFn(
+      ([x, mask]: readonly Tensor[]): Tensor =>
+        this.layer.invoke(x as Tensor, { training, ...(mask && { mask }) }),
+      [inputs, ...(masks === undefined ? [] : [masks])].map((t) => swapAxes(t, 0, 1)),
+    );
+    return swapAxes(each, 0, 1);
+  }
+  /** The shape of one step of all examples. */
+  #step(shape: PartialShape): PartialShape {
+    if (shape.length < 3)
+      fail(this, `expects input of rank 3 or more [batch, time, …], got ${showShape(shape)}`);
+    const [batch, time, ...rest] = sizesOf(shape) as [Size, Size, ...Size[]];
+    return shapeOf([times(batch, time), ...rest]);
+  }
+}
+const takesMask = (layer: Layer): boolean => !isBuiltin(layer) || takesOption(layer, 'mask');
+builtin(Bidirectional, TimeDistributed);
+passesMask(TimeDistributed);
+takesCall(
+  {
+    options: { training: true, mask: true },
+    takesMask: (layer) => takesMask((layer as TimeDistributed).layer),
+  },
+  TimeDistributed,
+);
+takesCall(
+  { second: 'initialState', options: { initialState: true, mask: true, training: true } },
+  Bidirectional,
+);
+const mergeModes = ['concat', 'sum', 'mul', 'ave', null];
+takesOptions<BidirectionalArguments, Bidirectional>(
+  {
+    positional: ['layer'],
+    options: {
+      layer: true,
+      mergeMode: {
+        read: (given = 'concat', _, layer) => {
+          if (!mergeModes.includes(given as string))
+            fail(layer as Layer, `needs a mergeMode of concat, sum, mul, ave and null, got ${show(given)}`);
+          return given as Bidirectional['mergeMode'];
+        },
+      },
+      backwardLayer: true,
+      ...layerOptions,
+    },
+  },
+  Bidirectional,
+);
+takesOptions<TimeDistributedArguments, TimeDistributed>(
+  {
+    positional: ['layer'],
+    options: {
+      layer: {
+        read: (given, _, layer) => {
+          const inner = isPlain(given) ? deserializeLayer(given) : given;
+          if (!(inner instanceof Layer)) fail(layer as Layer, 'needs a layer');
+          return inner;
+        },
+        write: serializeLayer,
+      },
+      ...layerOptions,
+    },
+  },
+  TimeDistributed,
+);

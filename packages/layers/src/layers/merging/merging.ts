@@ -1,0 +1,224 @@
+// Layers that make one tensor of a list.
+import { concat, onesLike, type PartialShape, type Tensor, zerosLike } from '@eagre/core';
+import {
+  argumentsOf,
+  broadcastDims,
+  type Dim,
+  differs,
+  dims,
+  isFloating,
+  showShape,
+  takesOptions,
+  toShape,
+} from '@eagre/core/internal';
+import type { FromConfig } from '../../layer/layer.ts';
+import { builtin, Layer, type LayerInput, type LayerOptions } from '../../layer/layer.ts';
+import type { Mask } from '../../layer/masks.ts';
+import { fail, plus, type Size, shapeOf, sizesOf, values } from '../common.ts';
+import { axis } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+
+type Shapes = PartialShape | readonly PartialShape[];
+
+/** The shapes of a list. @throws InvalidArgumentError for a single tensor. */
+function listOf(layer: Layer, shapes: Shapes): readonly PartialShape[] {
+  if (!Array.isArray(shapes[0])) {
+    fail(layer, `takes a list of tensors, got one of shape ${showShape(shapes as PartialShape)}`);
+  }
+  return shapes as readonly PartialShape[];
+}
+
+function tensorsOf(layer: Layer, inputs: LayerInput): Tensor[] {
+  if (!Array.isArray(inputs)) listOf(layer, (inputs as Tensor).shape);
+  return (inputs as readonly Tensor[]).map((x) => values(layer, x));
+}
+
+function showAll(shapes: readonly PartialShape[]): string {
+  return shapes.map(showShape).join(', ');
+}
+
+/** The size that all of them are, where they are known; undefined where two differ. */
+function common(sizes: readonly Size[]): Size | undefined {
+  let size: Size = null;
+  for (const d of sizes) {
+    if (d === null) continue;
+    if (size !== null && differs(size, d)) return undefined;
+    size ??= d;
+  }
+  return size;
+}
+
+/** Element by element; examples are broadcast against each other, the batch is not. */
+abstract class Merge extends Layer {
+  /** Computes from inputs of one rank. */
+  protected abstract merge(inputs: readonly Tensor[]): Tensor;
+
+  override build(inputShape: Shapes): void {
+    this.computeOutputShape(inputShape);
+  }
+
+  override call(inputs: LayerInput): Tensor {
+    const list = tensorsOf(this, inputs);
+    this.computeOutputShape(list.map((x) => x.shape));
+    const rank = Math.max(...list.map((x) => x.rank));
+    return this.merge(
+      list.map((x) => {
+        if (x.rank === rank) return x;
+        const missing = new Array<number>(rank - x.rank).fill(1);
+        const [batch, ...example] = dims(x) as [Dim, ...Dim[]];
+        return x.reshape(toShape([batch, ...missing, ...example]));
+      }),
+    );
+  }
+
+  /** What counts in any input, where each has a mask. */
+  override computeMask(_: LayerInput, mask: Mask): Mask {
+    if (!Array.isArray(mask)) return null;
+    const masks = mask as readonly (Tensor | null)[];
+    return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
+  }
+
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    const all = shapes.map(sizesOf);
+    const batch = common(all.map((s) => s[0] ?? null));
+    if (batch === undefined) fail(this, `cannot merge different batch sizes, got ${showAll(shapes)}`);
+    const rank = Math.max(...all.map((s) => s.length));
+    const example = Array.from({ length: Math.max(0, rank - 1) }, (_, i) => {
+      // Counted from the end; the batch, at the front, is none of them.
+      const sizes = all.map(
+        (s): Size => (s.length - rank + 1 + i < 1 ? 1 : (s[s.length - rank + 1 + i] as Size)),
+      );
+      let size: Dim = 1;
+      for (const d of sizes) {
+        const wide: Dim | null = d === null ? size : broadcastDims(size, d);
+        if (wide === null) fail(this, `cannot broadcast its inputs, got ${showAll(shapes)}`);
+        size = wide;
+      }
+      return size === 1 && sizes.includes(null) ? null : size;
+    });
+    return shapeOf([batch, ...example]);
+  }
+}
+
+/** The sum of the inputs. */
+export class Add extends Merge {
+  declare static readonly fromConfig: FromConfig<Add>;
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.add(b));
+  }
+}
+
+/** The first of two inputs less the second. */
+export class Subtract extends Merge {
+  declare static readonly fromConfig: FromConfig<Subtract>;
+  protected override merge([a, b]: readonly Tensor[]): Tensor {
+    return a.sub(b);
+  }
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    if (shapes.length !== 2) fail(this, `takes exactly two tensors, got ${shapes.length}`);
+    return super.computeOutputShape(inputShape);
+  }
+}
+
+/** The product of the inputs. */
+export class Multiply extends Merge {
+  declare static readonly fromConfig: FromConfig<Multiply>;
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.mul(b));
+  }
+}
+
+/** The mean of the inputs. */
+export class Average extends Merge {
+  declare static readonly fromConfig: FromConfig<Average>;
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.dtype)));
+    return list.length === 1 ? list[0] : list.reduce((a, b) => a.add(b)).div(list.length);
+  }
+}
+
+/** The largest of the inputs. */
+export class Maximum extends Merge {
+  declare static readonly fromConfig: FromConfig<Maximum>;
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.maximum(b));
+  }
+}
+
+/** The smallest of the inputs. */
+export class Minimum extends Merge {
+  declare static readonly fromConfig: FromConfig<Minimum>;
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.minimum(b));
+  }
+}
+
+export interface ConcatenateOptions extends LayerOptions {
+  /** The last unless said. */
+  readonly axis?: number;
+}
+
+/** The inputs joined along one axis; all other axes must agree. */
+export class Concatenate extends Layer {
+  declare static readonly fromConfig: FromConfig<Concatenate>;
+  declare readonly axis: number;
+
+  constructor(axis?: number | null | ConcatenateOptions, options?: ConcatenateOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<ConcatenateOptions>(Concatenate, new.target, args));
+  }
+  override build(inputShape: Shapes): void {
+    this.computeOutputShape(inputShape);
+  }
+  override call(inputs: LayerInput): Tensor {
+    const list = tensorsOf(this, inputs);
+    this.computeOutputShape(list.map((x) => x.shape));
+    return concat(list, this.axis);
+  }
+  /** What counts in any of the joined inputs; one without a mask counts everywhere. */
+  override computeMask(inputs: LayerInput, mask: Mask): Mask {
+    if (!Array.isArray(mask) || mask.every((m) => m === null)) return null;
+    const whole = tensorsOf(this, inputs).map((x, i) => {
+      const own = (mask as readonly (Tensor | null)[])[i] ?? null;
+      if (own === null) return onesLike(x, 'bool');
+      return own.rank < x.rank ? own.expandDims(-1).logicalOr(zerosLike(x, 'bool')) : own;
+    });
+    return concat(whole, this.axis).any(-1);
+  }
+
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    const rank = shapes[0].length;
+    if (shapes.some((s) => s.length !== rank)) fail(this, `needs inputs of one rank, got ${showAll(shapes)}`);
+    if (this.axis < -rank || this.axis >= rank) {
+      fail(this, `joins along axis ${this.axis}, which inputs ${showAll(shapes)} do not have`);
+    }
+    const axis = this.axis < 0 ? this.axis + rank : this.axis;
+    const all = shapes.map(sizesOf);
+    return shapeOf(
+      Array.from({ length: rank }, (_, i) => {
+        const sizes = all.map((s) => s[i] as Size);
+        const size = i === axis ? sizes.reduce(plus) : common(sizes);
+        if (size === undefined)
+          fail(this, `needs inputs that agree but on axis ${this.axis}, got ${showAll(shapes)}`);
+        return size;
+      }),
+    );
+  }
+}
+builtin(Merge, Concatenate);
+takesOptions<LayerOptions, Merge>(
+  { options: layerOptions },
+  Add,
+  Subtract,
+  Multiply,
+  Average,
+  Maximum,
+  Minimum,
+);
+takesOptions<ConcatenateOptions, Concatenate>(
+  { positional: ['axis'], required: 0, options: { axis, ...layerOptions } },
+  Concatenate,
+);

@@ -1,0 +1,304 @@
+import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import {
+  argumentsOf,
+  dims,
+  lessThan,
+  normalizeAxes,
+  sameShape,
+  showShape,
+  sizeOfDims,
+  takesOptions,
+  toTensor,
+  withoutTapes,
+} from '@eagre/core/internal';
+import type { ConstraintLike } from '../../constraints.ts';
+import type { InitializerLike } from '../../initializers/initializers.ts';
+import type { FromConfig } from '../../layer/layer.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../../layer/layer.ts';
+import { takesCall } from '../../layer/own-call.ts';
+import type { RegularizerLike } from '../../regularizers.ts';
+import { checkOne, fail, floats, knownSize } from '../common.ts';
+import { axes, axis, flag, initializer, notNegative, rate, recipe, weights } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+
+interface NormalizationOptions extends LayerOptions {
+  /** Added to the variance; 0.001 unless said. */
+  readonly epsilon?: number;
+  /** Whether `beta` is added; true unless said. */
+  readonly center?: boolean;
+  /** Whether the result is multiplied by `gamma`; true unless said. */
+  readonly scale?: boolean;
+  /** `zeros` unless said. */
+  readonly betaInitializer?: InitializerLike;
+  /** `ones` unless said. */
+  readonly gammaInitializer?: InitializerLike;
+  readonly betaRegularizer?: RegularizerLike | null;
+  readonly gammaRegularizer?: RegularizerLike | null;
+  readonly betaConstraint?: ConstraintLike | null;
+  readonly gammaConstraint?: ConstraintLike | null;
+}
+
+/** The normalised axes. @throws InvalidArgumentError when the input lacks one, or has another size there than the weights. */
+function axesOf(
+  layer: Layer,
+  shape: PartialShape,
+  axis: number | readonly number[],
+  weights?: Shape,
+): number[] {
+  checkOne(layer, shape);
+  const list = typeof axis === 'number' ? [axis] : axis;
+  if (list.some((a) => a < -shape.length || a >= shape.length)) {
+    fail(layer, `normalises axis ${list}, which input ${showShape(shape)} does not have`);
+  }
+  const axes = normalizeAxes(list, shape.length);
+  if (weights !== undefined && axes.some((a, i) => shape[a] !== null && shape[a] !== weights[i])) {
+    fail(layer, `was built for ${showShape(weights)} on axis ${list}, got input ${showShape(shape)}`);
+  }
+  return axes;
+}
+
+abstract class Normalization extends Layer {
+  declare readonly epsilon: number;
+  declare readonly center: boolean;
+  declare readonly scale: boolean;
+  /** The factor, or null without `scale`. */
+  gamma: Variable | null = null;
+  /** The offset, or null without `center`. */
+  beta: Variable | null = null;
+
+  protected addScaleAndOffset(shape: Shape): void {
+    if (this.scale) this.gamma = this.addWeight({ name: 'gamma', shape, ...recipe(this, 'gamma') });
+    if (this.center) this.beta = this.addWeight({ name: 'beta', shape, ...recipe(this, 'beta') });
+  }
+}
+
+export interface BatchNormalizationOptions extends NormalizationOptions {
+  /** The channels; the last axis unless said. */
+  readonly axis?: number;
+  /** Share of the old value in the moving statistics; 0.99 unless said. */
+  readonly momentum?: number;
+  /** `zeros` unless said. */
+  readonly movingMeanInitializer?: InitializerLike;
+  /** `ones` unless said. */
+  readonly movingVarianceInitializer?: InitializerLike;
+}
+
+/**
+ * Normalises each channel: in training by the mean and variance of the batch, which also move the moving statistics; otherwise
+ * by the moving statistics. With `trainable = false` it never trains.
+ */
+export class BatchNormalization extends Normalization {
+  declare static readonly fromConfig: FromConfig<BatchNormalization>;
+  declare readonly axis: number;
+  declare readonly momentum: number;
+  movingMean!: Variable;
+  movingVariance!: Variable;
+
+  constructor(axis?: number | null | BatchNormalizationOptions, options?: BatchNormalizationOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<BatchNormalizationOptions>(BatchNormalization, new.target, args));
+  }
+
+  override build(inputShape: PartialShape): void {
+    this.#channelAxis(inputShape);
+    const shape = [knownSize(this, inputShape, this.axis)];
+    this.addScaleAndOffset(shape);
+    this.movingMean = this.addWeight({
+      name: 'moving_mean',
+      shape,
+      initializer: recipe(this, 'movingMean').initializer,
+      trainable: false,
+    });
+    this.movingVariance = this.addWeight({
+      name: 'moving_variance',
+      shape,
+      initializer: recipe(this, 'movingVariance').initializer,
+      trainable: false,
+    });
+  }
+
+  /** @param options.mask which places count in training, true or not 0, of the input's shape without the channels. */
+  override call(inputs: Tensor, { training, mask }: CallOptions): Tensor {
+    const given = floats(this, inputs);
+    const axis = this.#channelAxis(given.shape);
+    const last = axis === given.rank - 1;
+    // The kernel wants the channels last.
+    const x = last ? given : given.moveAxis(axis, -1);
+    const seen = mask === undefined || mask === null ? null : toTensor(mask as TensorLike);
+    const y = training === true && this.trainable ? this.#train(x, seen) : this.#infer(x);
+    return last ? y : y.moveAxis(-1, axis);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    this.#channelAxis(inputShape);
+    return inputShape;
+  }
+
+  #train(x: Tensor, mask: Tensor | null): Tensor {
+    const { y, mean, variance } =
+      mask === null
+        ? nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon })
+        : this.#masked(x, mask);
+    // An empty batch has no statistics.
+    if (lessThan(0, sizeOfDims(x.shape))) {
+      withoutTapes(() => {
+        this.#move(this.movingMean, mean);
+        this.#move(this.movingVariance, variance);
+      });
+    }
+    return y;
+  }
+
+  /** As `nn.fusedBatchNorm`, but the places that the mask hides count for nothing in the statistics. */
+  #masked(x: Tensor, mask: Tensor): { y: Tensor; mean: Tensor; variance: Tensor } {
+    if (!sameShape(mask.shape, dims(x).slice(0, -1)))
+      fail(this, `needs a mask ${showShape(dims(x).slice(0, -1))}, got ${showShape(mask.shape)}`);
+    const seen = (mask.dtype === 'bool' ? mask : mask.notEqual(0)).expandDims(-1);
+    const over = Array.from({ length: x.rank - 1 }, (_, i) => i);
+    // As in Keras, which keeps the quotient finite.
+    const total = seen.cast(x.dtype).sum(over).add(1e-7);
+    const mean = seen.where(x, 0).sum(over).div(total);
+    const variance = seen.where(x.sub(mean), 0).square().sum(over).div(total);
+    const y = nn.batchNormalization(x, mean, variance, this.beta, this.gamma, this.epsilon);
+    return { y, mean, variance };
+  }
+
+  #infer(x: Tensor): Tensor {
+    return nn.batchNormalization(
+      x,
+      this.movingMean,
+      this.movingVariance,
+      this.beta,
+      this.gamma,
+      this.epsilon,
+    );
+  }
+
+  #move(moving: Variable, value: Tensor): void {
+    moving.assign(moving.mul(this.momentum).add(value.mul(1 - this.momentum)));
+  }
+
+  #channelAxis(shape: PartialShape): number {
+    const [axis] = axesOf(this, shape, this.axis, this.movingMean?.shape);
+    if (shape.length < 2) fail(this, `expects input of rank 2 or more [batch, …], got ${showShape(shape)}`);
+    return axis;
+  }
+}
+
+export interface LayerNormalizationOptions extends NormalizationOptions {
+  /** One axis or several; the last unless said. */
+  readonly axis?: number | readonly number[];
+}
+
+/** Normalises each example over its last axis, or the given ones, to mean 0 and variance 1; then scales and shifts. */
+export class LayerNormalization extends Normalization {
+  declare static readonly fromConfig: FromConfig<LayerNormalization>;
+  declare readonly axis: number | readonly number[];
+  #shape: Shape | undefined;
+
+  constructor(
+    axis?: number | readonly number[] | null | LayerNormalizationOptions,
+    options?: LayerNormalizationOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<LayerNormalizationOptions>(LayerNormalization, new.target, args));
+  }
+
+  override build(inputShape: PartialShape): void {
+    const shape = axesOf(this, inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
+    this.#shape = shape;
+    this.addScaleAndOffset(shape);
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    const axis = axesOf(this, x.shape, this.axis, this.#shape);
+    return nn.layerNormalization(x, { scale: this.gamma, offset: this.beta, axis, epsilon: this.epsilon });
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    axesOf(this, inputShape, this.axis, this.#shape);
+    return inputShape;
+  }
+}
+
+export interface RMSNormalizationOptions extends LayerOptions {
+  /** One axis or several; the last unless said. */
+  readonly axis?: number | readonly number[];
+  /** Added to the mean square; 1e-6 unless said. */
+  readonly epsilon?: number;
+}
+
+/** Divides each example by its root mean square over the last axis, or the given ones; then scales (Zhang and Sennrich, 2019). */
+export class RMSNormalization extends Layer {
+  declare static readonly fromConfig: FromConfig<RMSNormalization>;
+  declare readonly axis: number | readonly number[];
+  declare readonly epsilon: number;
+  /** The factor. */
+  scale!: Variable;
+
+  constructor(
+    axis?: number | readonly number[] | null | RMSNormalizationOptions,
+    options?: RMSNormalizationOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<RMSNormalizationOptions>(RMSNormalization, new.target, args));
+  }
+
+  override build(inputShape: Shape): void {
+    const shape = axesOf(this, inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
+    this.scale = this.addWeight({ name: 'scale', shape, initializer: 'ones' });
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    const axis = axesOf(this, x.shape, this.axis, this.scale.shape);
+    return nn.rmsNormalization(x, { scale: this.scale, axis, epsilon: this.epsilon });
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    axesOf(this, inputShape, this.axis, this.scale?.shape);
+    return inputShape;
+  }
+}
+builtin(BatchNormalization, LayerNormalization, RMSNormalization);
+passesMask(BatchNormalization, LayerNormalization);
+takesCall({ options: { training: true, mask: true } }, BatchNormalization);
+
+const affine = { center: flag(true), scale: flag(true) } as const;
+const affineWeights = weights({ beta: 'zeros', gamma: 'ones' });
+takesOptions<BatchNormalizationOptions, BatchNormalization>(
+  {
+    positional: ['axis'],
+    required: 0,
+    options: {
+      axis,
+      momentum: rate(0.99),
+      epsilon: notNegative(1e-3),
+      ...affine,
+      movingMeanInitializer: initializer('zeros'),
+      movingVarianceInitializer: initializer('ones'),
+      ...affineWeights,
+      ...layerOptions,
+    },
+    fixed: { synchronized: false, renorm: false, renorm_clipping: null, renorm_momentum: 0.99 },
+  },
+  BatchNormalization,
+);
+takesOptions<LayerNormalizationOptions, LayerNormalization>(
+  {
+    positional: ['axis'],
+    required: 0,
+    options: { axis: axes, epsilon: notNegative(1e-3), ...affine, ...affineWeights, ...layerOptions },
+    fixed: { rms_scaling: false },
+  },
+  LayerNormalization,
+);
+takesOptions<RMSNormalizationOptions, RMSNormalization>(
+  {
+    positional: ['axis'],
+    required: 0,
+    options: { axis: axes, epsilon: notNegative(1e-6), ...layerOptions },
+  },
+  RMSNormalization,
+);

@@ -1,0 +1,134 @@
+// Recurrent layers over sequences [batch, time, features].
+
+import type { Tensor } from '@eagre/core';
+import { argumentsOf, type Dim, dims, runGru, runLstm, takesOptions } from '@eagre/core/internal';
+import type { FromConfig, LayerOptions } from '../../layer/layer.ts';
+import { regularizer } from '../options.ts';
+import {
+  GRUCell,
+  type GRUCellArguments,
+  type GRUCellOptions,
+  gruOptions,
+  LSTMCell,
+  type LSTMCellArguments,
+  type LSTMCellOptions,
+  lstmOptions,
+  SimpleRNNCell,
+  type SimpleRNNCellArguments,
+  type SimpleRNNCellOptions,
+  simpleRNNOptions,
+} from './recurrent-cells.ts';
+import { RNN, type RNNOptions, rnnFixed, rnnOptions, type Sequence } from './rnn.ts';
+
+/** A layer of one of our cells, whose options it takes among its own. */
+abstract class CellLayer extends RNN {
+  declare readonly cell: SimpleRNNCell | LSTMCell | GRUCell;
+
+  get units(): number {
+    return this.cell.units;
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...this.cell.getConfig(), ...this.sequenceConfig() };
+  }
+}
+
+/** A layer whose cell has a kernel that runs all steps. */
+abstract class FusedLayer extends CellLayer {
+  declare readonly cell: LSTMCell | GRUCell;
+
+  /** All steps in one kernel. */
+  protected abstract fused(x: Tensor, initial: readonly Tensor[]): Sequence;
+
+  protected override run(x: Tensor, initial: readonly Tensor[], training: boolean): Sequence {
+    const { cell } = this;
+    if (!cell.fusable || (training && cell.recurrentDropout > 0)) return super.run(x, initial, training);
+    const [batch, , features] = dims(x) as [Dim, Dim, Dim];
+    const mask = training ? cell.masks(batch, features).input : null;
+    return this.fused(mask === null ? x : x.mul(mask.expandDims(1)), initial);
+  }
+}
+
+/** The options of a cell among those of its layer. */
+function ofCell<T extends LayerOptions>(options: T, names: Readonly<Record<keyof Required<T>, unknown>>): T {
+  const own = ([name]: [string, unknown]): boolean =>
+    Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
+  return Object.fromEntries(Object.entries(options).filter(own)) as T;
+}
+
+export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;
+/** All arguments of `SimpleRNN`, by name. */
+export type SimpleRNNArguments = RNNOptions & SimpleRNNCellArguments;
+
+/** A recurrent network whose state is its output: activation(x · kernel + h · recurrentKernel + bias). */
+export class SimpleRNN extends CellLayer {
+  declare static readonly fromConfig: FromConfig<SimpleRNN>;
+  declare readonly cell: SimpleRNNCell;
+
+  constructor(units: number | SimpleRNNArguments, options?: SimpleRNNOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<SimpleRNNArguments>(SimpleRNN, new.target, args);
+    super(new SimpleRNNCell(ofCell<SimpleRNNCellArguments>(options, simpleRNNOptions)), options);
+  }
+}
+
+export type LSTMOptions = RNNOptions & LSTMCellOptions;
+/** All arguments of `LSTM`, by name. */
+export type LSTMArguments = RNNOptions & LSTMCellArguments;
+
+/** Long short-term memory (Hochreiter and Schmidhuber, 1997), in one kernel unless activations or recurrentDropout are set. */
+export class LSTM extends FusedLayer {
+  declare static readonly fromConfig: FromConfig<LSTM>;
+  declare readonly cell: LSTMCell;
+
+  constructor(units: number | LSTMArguments, options?: LSTMOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<LSTMArguments>(LSTM, new.target, args);
+    super(new LSTMCell(ofCell<LSTMCellArguments>(options, lstmOptions)), options);
+  }
+  protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
+    const { kernel, recurrentKernel, bias } = this.cell;
+    const [output, h, c] = runLstm(x, [kernel, recurrentKernel, bias], initial[0], initial[1]);
+    return { output: () => output, last: h, after: [h, c] };
+  }
+}
+
+export type GRUOptions = RNNOptions & GRUCellOptions;
+/** All arguments of `GRU`, by name. */
+export type GRUArguments = RNNOptions & GRUCellArguments;
+
+/** Gated recurrent units (Cho et al., 2014), in one kernel unless activations, recurrentDropout or resetAfter are set. */
+export class GRU extends FusedLayer {
+  declare static readonly fromConfig: FromConfig<GRU>;
+  declare readonly cell: GRUCell;
+
+  constructor(units: number | GRUArguments, options?: GRUOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GRUArguments>(GRU, new.target, args);
+    super(new GRUCell(ofCell<GRUCellArguments>(options, gruOptions)), options);
+  }
+  protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
+    const { kernel, recurrentKernel, bias } = this.cell;
+    const [output, h] = runGru(x, [kernel, recurrentKernel, bias], initial[0]);
+    return { output: () => output, last: h, after: [h] };
+  }
+}
+
+/** What such a layer takes: the options of its cell, which reads and writes them, and those of the layer. */
+function ofLayer<C extends object>(
+  cell: Readonly<Record<keyof Required<C>, unknown>>,
+): Readonly<Record<keyof Required<C>, true>> & typeof rnnOptions {
+  const names = Object.keys(cell).map((name) => [name, true]);
+  return { ...Object.fromEntries(names), ...rnnOptions, activityRegularizer: regularizer } as never;
+}
+takesOptions<SimpleRNNArguments, SimpleRNN>(
+  { positional: ['units'], options: ofLayer<SimpleRNNCellArguments>(simpleRNNOptions), fixed: rnnFixed },
+  SimpleRNN,
+);
+takesOptions<LSTMArguments, LSTM>(
+  { positional: ['units'], options: ofLayer<LSTMCellArguments>(lstmOptions), fixed: rnnFixed },
+  LSTM,
+);
+takesOptions<GRUArguments, GRU>(
+  { positional: ['units'], options: ofLayer<GRUCellArguments>(gruOptions), fixed: rnnFixed },
+  GRU,
+);

@@ -1,0 +1,352 @@
+// Runs cells over sequences [batch, time, features].
+
+import {
+  constant,
+  InvalidArgumentError,
+  type PartialShape,
+  stack,
+  Tensor,
+  type TensorLike,
+  Variable,
+  where,
+  zeros,
+  zerosLike,
+} from '@eagre/core';
+import {
+  argumentsOf,
+  checkList,
+  context,
+  type Dim,
+  defineMethods,
+  differs,
+  dims,
+  isPlain,
+  isUnknown,
+  knownDim,
+  lessThan,
+  lifted,
+  outsideScopes,
+  partialShape,
+  type Schema,
+  sameShape,
+  shown,
+  showShape,
+  sizeValue,
+  takesOptions,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
+import { TensorArray, whileLoop } from '@eagre/graph';
+import type { FromConfig } from '../../layer/layer.ts';
+import {
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+  type Specs,
+} from '../../layer/layer.ts';
+import type { Mask } from '../../layer/masks.ts';
+import { takesCall } from '../../layer/own-call.ts';
+import { isShapes } from '../../layer/specs.ts';
+import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
+import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
+import { checkRank, fail, floats, penalize, type Size, shapeOf, sizesOf } from '../common.ts';
+import { activityRegularizer, flag } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+import {
+  Cell,
+  checkStates,
+  outputSize,
+  type RecurrentCell,
+  runCell,
+  stateSizes,
+  zeroStates,
+} from './cell.ts';
+import { StackedRNNCells } from './stacked-cells.ts';
+
+export interface RNNOptions extends LayerOptions {
+  /** Whether all steps' outputs are given, [batch, time, units], instead of the last; false unless said. */
+  readonly returnSequences?: boolean;
+  /** Whether the result is a list [output, ...states after the last step]; false unless said. */
+  readonly returnState?: boolean;
+  /** Whether the sequence is run from its end, and the outputs come in that order; false unless said. */
+  readonly goBackwards?: boolean;
+  /** Whether a call begins with the states that the last one ended with; false unless said. See `resetStates`. */
+  readonly stateful?: boolean;
+  /** Whether the output of a masked step is zeros instead of that of the step before; false unless said. */
+  readonly zeroOutputForMask?: boolean;
+  /** A penalty on the output, and on the states where they are returned, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
+}
+
+/** All arguments of `RNN`, by name. */
+export interface RNNArguments extends RNNOptions {
+  /** A cell, or several that are stacked. */
+  readonly cell: RecurrentCell | readonly RecurrentCell[];
+}
+
+/**
+ * Runs a cell, or several stacked, over a sequence [batch, time, features]. The states before the first step are zeros, or come
+ * as `layer(x, [h, c])`, `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`. With `layer(x, { mask })`, bool [batch, time], an example passes over
+ * the steps where the mask is false: states stay, and the output is that of the step before (zeros at the begin), or zeros with
+ * `zeroOutputForMask`.
+ */
+export class RNN extends Layer {
+  declare static readonly fromConfig: FromConfig<RNN>;
+  readonly cell: RecurrentCell;
+  declare readonly returnSequences: boolean;
+  declare readonly returnState: boolean;
+  declare readonly goBackwards: boolean;
+  declare readonly stateful: boolean;
+  declare readonly zeroOutputForMask: boolean;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
+  #states: readonly Variable[] | null = null;
+  // Whether the next call may be of another batch size.
+  #forgotten = false;
+
+  constructor(cell: RecurrentCell | readonly RecurrentCell[] | RNNArguments, options?: RNNOptions);
+  constructor(...args: readonly unknown[]) {
+    const { cell, ...options } = argumentsOf<RNNArguments>(RNN, new.target, args);
+    super(options);
+    const made = isPlain(cell) ? deserializeLayer(cell) : cell;
+    this.cell = Array.isArray(made) ? new StackedRNNCells(made) : (made as RecurrentCell);
+    if (!(this.cell instanceof Layer) || this.cell.stateSize === undefined) {
+      fail(this, 'needs a cell, which is a layer with a stateSize, or a list of them');
+    }
+  }
+
+  override build(inputShape: PartialShape | readonly PartialShape[]): void {
+    const shape = this.#sequence(inputShape);
+    const [batch = null, , features = null] = partialShape(shape);
+    this.cell.ensureBuilt([batch, features]);
+  }
+
+  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+    const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
+    const x = floats(this, list[0] as Tensor);
+    this.#sequence(x.shape);
+    if (lessThan(dims(x)[1] as Dim, 1))
+      fail(this, `expects a sequence of at least one step, got ${showShape(x.shape)}`);
+    const states = this.#initial(dims(x)[0] as Dim, list.slice(1), options);
+    const training = options.training ?? false;
+    const mask = this.#mask(x, options);
+    const back = (t: Tensor): Tensor => (this.goBackwards ? t.reverse(1) : t);
+    const { output, last, after } =
+      mask === null ? this.run(back(x), states, training) : this.steps(back(x), states, training, back(mask));
+    const y = penalize(this, this.returnSequences ? output() : last);
+    // States that are outputs too count among them, as in Keras.
+    if (this.returnState) for (const state of after) penalize(this, state);
+    if (this.stateful) this.#remember(after);
+    return this.returnState ? [y, ...after] : y;
+  }
+
+  /** Where there is an output for each step, the mask goes on; states have none. */
+  override computeMask(_: LayerInput, mask: Mask): Mask {
+    return this.returnSequences ? (Array.isArray(mask) ? (mask[0] ?? null) : mask) : null;
+  }
+
+  /** @internal The steps in order: all outputs (made when asked for), the last one, and the states after it. */
+  protected run(x: Tensor, initial: readonly Tensor[], training: boolean): Sequence {
+    return this.steps(x, initial, training, null);
+  }
+
+  /** @internal The same, step by step. @param mask bool [batch, time]. */
+  protected steps(x: Tensor, initial: readonly Tensor[], training: boolean, mask: Tensor | null): Sequence {
+    const { cell } = this;
+    const [batch, time, features] = dims(x) as [Dim, Dim, Dim];
+    const masks = training ? cell.masks?.(batch, features) : undefined;
+    /** One step behind another. */
+    const next = ({ output, states }: Step, input: Tensor, seen: Tensor | undefined): StepDone => {
+      const [y, ...after] = runCell(cell, input, states, { training, masks }) as [Tensor, ...Tensor[]];
+      const here = seen?.expandDims(1);
+      if (here === undefined) return { output: y, states: after };
+      const before = this.zeroOutputForMask ? null : output;
+      return {
+        output: where(here, y, before ?? zerosLike(y)),
+        states: after.map((s, k) => where(here, s, states[k] as Tensor)),
+      };
+    };
+    const start: Step = { output: null, states: initial };
+    if (isUnknown(time) && context.tracer !== null) return loopOver(x, mask, start, next);
+    const seen = mask?.unstack(1);
+    const outputs: Tensor[] = [];
+    let step = start;
+    for (const [i, input] of x.unstack(1).entries()) {
+      const done = next(step, input, seen?.[i]);
+      outputs.push(done.output);
+      step = done;
+    }
+    return { output: () => stack(outputs, 1), last: step.output as Tensor, after: step.states };
+  }
+
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const [batch, time] = sizesOf(this.#sequence(inputShape)) as readonly [Size, Size];
+    const units = outputSize(this.cell);
+    return shapeOf(this.returnSequences ? [batch, time, units] : [batch, units]);
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    const first = (inputs.list[0] as Specs['list'][number]).shape;
+    const shapes = [this.computeOutputShape(first)];
+    if (this.returnState) for (const n of stateSizes(this.cell)) shapes.push([first[0] as number | null, n]);
+    return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: this.returnState };
+  }
+
+  /** The states before the first step, zeros [batchSize, units] of each. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
+  getInitialState(batchSize: number): Tensor[] {
+    return zeroStates(this, batchSize, stateSizes(this.cell));
+  }
+
+  /** Forgets the states of a stateful layer, or sets them. Traced functions go on from there. */
+  resetStates(states?: readonly Tensor[] | null | { readonly states?: readonly Tensor[] | null }): void;
+  resetStates(states: readonly Tensor[] | null = null): void {
+    if (states !== null) {
+      if (checkList(states, 'states', this.name).some((s) => !(s instanceof Tensor)))
+        throw new InvalidArgumentError(`states must be a list of tensors, got ${shown(states)}`, this.name);
+      const batch = states[0]?.shape[0] ?? 0;
+      checkStates(this, states, batch, stateSizes(this.cell));
+      this.#forgotten = true;
+      this.#held(batch).forEach((held, i) => {
+        held.assign(states[i] as Tensor);
+      });
+    } else for (const held of this.#states ?? []) held.assign(zeros(held.shape, { dtype: held.dtype }));
+    this.#forgotten = states === null;
+  }
+
+  /** @internal What the layer's options are without those of the cell. */
+  protected sequenceConfig(): Record<string, unknown> {
+    return super.getConfig();
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...this.sequenceConfig(), cell: serializeLayer(this.cell) };
+  }
+
+  #sequence(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const shape = (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
+    checkRank(this, shape, 3, '[batch, time, features]');
+    const { cell } = this;
+    if (cell instanceof Cell) cell.checkFeatures(shape);
+    return shape;
+  }
+
+  #initial(batch: Dim, inputs: readonly Tensor[], options: CallOptions): readonly Tensor[] {
+    const sizes = stateSizes(this.cell);
+    const option = options['initialState'] as Tensor | readonly Tensor[] | null | undefined;
+    const given: readonly Tensor[] | null =
+      inputs.length > 0
+        ? inputs
+        : option !== undefined && option !== null
+          ? ((Array.isArray(option) ? option : [option]) as readonly Tensor[])
+          : this.stateful
+            ? this.#held(batch).map((held) => held.read())
+            : null;
+    if (given === null) return sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
+    checkStates(this, given, batch, sizes);
+    return given.map((s) => floats(this, s));
+  }
+
+  #mask(x: Tensor, { mask }: CallOptions): Tensor | null {
+    if (mask === undefined || mask === null) return null;
+    const { dtype, shape } = toTensor(mask as TensorLike);
+    if (dtype !== 'bool' || !sameShape(shape, dims(x).slice(0, 2)))
+      fail(
+        this,
+        `expects a mask of bool ${showShape(dims(x).slice(0, 2))}, got ${dtype} ${showShape(shape)}`,
+      );
+    return toTensor(mask as TensorLike);
+  }
+
+  /** What holds the states of a stateful layer from call to call. Variables, so that traced functions read and write them at each run. */
+  #held(size: Dim): readonly Variable[] {
+    const known = this.#states?.[0]?.shape[0];
+    if (this.#states === null || (this.#forgotten && differs(size, known ?? 0))) {
+      const batch = knownDim(size);
+      this.#states = lifted(() =>
+        outsideScopes(() =>
+          stateSizes(this.cell).map(
+            (n) =>
+              new Variable(zeros([batch, n], { dtype: this.dtype }), { trainable: false, name: 'rnn_state' }),
+          ),
+        ),
+      );
+    }
+    this.#forgotten = false;
+    return this.#states;
+  }
+
+  #remember(states: readonly Tensor[]): void {
+    const [first] = states;
+    const batch = first === undefined ? 0 : (dims(first)[0] as Dim);
+    this.#held(batch).forEach((held, i) => {
+      held.assign(states[i] as Tensor);
+    });
+  }
+}
+
+/** What a step of a sequence leaves to the next one; before the first there is no output. */
+interface Step {
+  readonly output: Tensor | null;
+  readonly states: readonly Tensor[];
+}
+interface StepDone extends Step {
+  readonly output: Tensor;
+}
+
+/** The steps of a sequence of any length, as a loop of the graph. The first one is in front of it, and shows what steps give. */
+function loopOver(
+  x: Tensor,
+  mask: Tensor | null,
+  start: Step,
+  next: (before: Step, input: Tensor, seen: Tensor | undefined) => StepDone,
+): Sequence {
+  const limit = sizeValue(dims(x)[1] as Dim, 'int32');
+  const at = (before: Step, i: Tensor): StepDone => next(before, x.gather(i, 1), mask?.gather(i, 1));
+  const zero = constant(0, 'int32');
+  const first = at(start, zero);
+  const { dtype, shape, rank } = first.output;
+  const list = new TensorArray(dtype, { size: limit, elementShape: shape }).write(zero, first.output);
+  const [, last, after, outputs] = whileLoop(
+    (i) => i.less(limit),
+    (i, output, states, written) => {
+      const done = at({ output, states }, i);
+      return [i.add(1), done.output, [...done.states], written.write(i, done.output)];
+    },
+    [constant(1, 'int32'), first.output, [...first.states], list] as [Tensor, Tensor, Tensor[], TensorArray],
+  );
+  const perm = [1, 0, ...Array.from({ length: rank - 1 }, (_, i) => i + 2)];
+  return { output: () => outputs.stack().transpose(perm), last, after };
+}
+
+/** @internal What comes of running a cell over a sequence. */
+export interface Sequence {
+  readonly output: () => Tensor;
+  readonly last: Tensor;
+  readonly after: readonly Tensor[];
+}
+builtin(RNN);
+defineMethods(RNN.prototype, 'RNN', {
+  getInitialState: { positional: ['batchSize'] },
+  resetStates: { positional: ['states'], required: 0 },
+});
+takesCall({ second: 'initialState', options: { initialState: true, mask: true, training: true } }, RNN);
+
+/** @internal */
+export const rnnOptions: Schema<RNNOptions, RNN>['options'] = {
+  returnSequences: flag(false),
+  returnState: flag(false),
+  goBackwards: flag(false),
+  stateful: flag(false),
+  zeroOutputForMask: flag(false),
+  activityRegularizer,
+  ...layerOptions,
+};
+/** @internal */
+export const rnnFixed = { unroll: false } as const;
+takesOptions<RNNArguments, RNN>(
+  { positional: ['cell'], options: { cell: true, ...rnnOptions }, fixed: rnnFixed },
+  RNN,
+);

@@ -1,0 +1,116 @@
+import { type PartialShape, type Tensor, zeros } from '@eagre/core';
+import {
+  argumentsOf,
+  type Dim,
+  defineMethods,
+  dims,
+  isPlain,
+  type Option,
+  takesOptions,
+  toShape,
+} from '@eagre/core/internal';
+import type { FromConfig } from '../../layer/layer.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions } from '../../layer/layer.ts';
+import { takesCall } from '../../layer/own-call.ts';
+import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
+import { fail, floats, shapeOf, sizesOf } from '../common.ts';
+import { layerOptions } from '../weights.ts';
+import {
+  cellCall,
+  checkStates,
+  outputSize,
+  presentStep,
+  type RecurrentCell,
+  runCell,
+  stateSizes,
+  zeroStates,
+} from './cell.ts';
+
+/** All arguments of `StackedRNNCells`, by name. */
+export interface StackedRNNCellsArguments extends LayerOptions {
+  readonly cells: readonly RecurrentCell[];
+}
+
+/** Cells one after the other, each step through all of them. Its states are those of the first cell, then the second's, … */
+export class StackedRNNCells extends Layer {
+  declare static readonly fromConfig: FromConfig<StackedRNNCells>;
+  declare readonly cells: readonly RecurrentCell[];
+
+  constructor(cells: readonly RecurrentCell[] | StackedRNNCellsArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<StackedRNNCellsArguments>(StackedRNNCells, new.target, args));
+  }
+  get stateSize(): readonly number[] {
+    return this.cells.flatMap(stateSizes);
+  }
+  get outputSize(): number {
+    return outputSize(this.cells.at(-1) as RecurrentCell);
+  }
+  /** The states of all cells before the first step, zeros. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
+  getInitialState(batchSize: number): Tensor[] {
+    return zeroStates(this, batchSize, this.stateSize);
+  }
+  override build(inputShape: PartialShape): void {
+    let shape: PartialShape = inputShape;
+    const [batch = null] = sizesOf(shape);
+    for (const cell of this.cells) {
+      cell.ensureBuilt(shape);
+      shape = shapeOf([batch, outputSize(cell)]);
+    }
+  }
+  override call(inputs: Tensor, { training, states, masks }: CallOptions): readonly Tensor[] {
+    let x = floats(this, inputs);
+    const batch = dims(x)[0] as Dim;
+    const given =
+      (states as readonly Tensor[] | undefined) ??
+      this.stateSize.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
+    checkStates(this, given, batch, this.stateSize);
+    const next: Tensor[] = [];
+    this.cells.forEach((cell, i) => {
+      const n = stateSizes(cell).length;
+      const own = given.slice(next.length, next.length + n);
+      const mask = (masks as readonly unknown[] | undefined)?.[i];
+      const [y, ...after] = runCell(cell, x, own, { training: training ?? false, masks: mask });
+      x = y as Tensor;
+      next.push(...after);
+    });
+    return [x, ...next];
+  }
+  /** @internal */
+  override present(result: Tensor, args: readonly unknown[]): unknown {
+    return presentStep(result, args);
+  }
+  /** @internal */
+  masks(batch: Dim, features: Dim): unknown[] {
+    let n = features;
+    return this.cells.map((cell) => {
+      const own = cell.masks?.(batch, n);
+      n = outputSize(cell);
+      return own;
+    });
+  }
+}
+builtin(StackedRNNCells);
+defineMethods(StackedRNNCells.prototype, 'StackedRNNCells', {
+  getInitialState: { positional: ['batchSize'] },
+});
+takesCall(cellCall, StackedRNNCells);
+
+const cells: Option<readonly RecurrentCell[]> = {
+  read: (given, _, layer) => {
+    const list = Array.isArray(given)
+      ? given.map((c: unknown) => (isPlain(c) ? deserializeLayer(c) : c))
+      : [];
+    const isCell = (cell: unknown): boolean =>
+      !isPlain(cell) && cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
+    if (list.length === 0 || !list.every(isCell))
+      fail(layer as Layer, 'needs a list of cells, which are layers with a stateSize');
+    return list as RecurrentCell[];
+  },
+  write: (value) => value.map(serializeLayer),
+};
+takesOptions<StackedRNNCellsArguments, StackedRNNCells>(
+  { positional: ['cells'], options: { cells, ...layerOptions } },
+  StackedRNNCells,
+);

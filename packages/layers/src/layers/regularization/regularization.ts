@@ -1,0 +1,199 @@
+// Layers that disturb their input in training and pass it on otherwise.
+
+import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
+import {
+  argumentsOf,
+  type Dim,
+  dims,
+  dimsOf,
+  type Option,
+  orNull,
+  showShape,
+  takesOptions,
+  toShape,
+} from '@eagre/core/internal';
+import type { FromConfig } from '../../layer/layer.ts';
+import {
+  builtAtOnce,
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerOptions,
+  passesMask,
+} from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { checkImages, checkOne, fail, floats, values } from '../common.ts';
+import { dataFormat, notNegative, rate, seed } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+
+export interface NoiseOptions extends LayerOptions {
+  /** The layer then draws the same numbers in every run, whatever else draws; the global seed decides unless said. */
+  readonly seed?: number | null;
+}
+
+/** What these layers share: numbers of their own when they have a seed. */
+abstract class Noise extends Layer {
+  declare readonly seed: number | null;
+  readonly #generator: random.Generator | null;
+
+  constructor(options: NoiseOptions) {
+    super(options);
+    this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
+  }
+
+  /** x with a share `rate` of `noiseShape`'s elements at 0 and the others scaled up. */
+  protected drop(x: Tensor, rate: number, noiseShape: Shape): Tensor {
+    if (rate === 0) return x;
+    if (rate === 1) return zerosLike(x);
+    if (this.#generator === null) return nn.dropout(x, rate, { noiseShape });
+    const noise = this.#generator.uniform(noiseShape, { dtype: x.dtype });
+    return noise.greaterEqual(rate).where(x.mul(1 / (1 - rate)), 0);
+  }
+
+  protected normal(x: Tensor, mean: number, stddev: number): Tensor {
+    const options = { mean, stddev, dtype: x.dtype };
+    return this.#generator === null
+      ? random.normal(x.shape, options)
+      : this.#generator.normal(x.shape, options);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+}
+
+export interface DropoutOptions extends NoiseOptions {
+  /** Dimensions of 1 are dropped or kept as a whole; `null` is the input's own size. */
+  readonly noiseShape?: PartialShape | null;
+}
+
+/** All arguments of `Dropout`, by name. */
+export interface DropoutArguments extends DropoutOptions {
+  /** From 0 to 1. */
+  readonly rate: number;
+}
+
+/** In training, puts a share `rate` of the elements to 0 and scales the others by 1 / (1 − rate). */
+export class Dropout extends Noise {
+  declare static readonly fromConfig: FromConfig<Dropout>;
+  declare readonly rate: number;
+  declare readonly noiseShape: PartialShape | null;
+
+  constructor(rate: number | DropoutArguments, options?: DropoutOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<DropoutArguments>(Dropout, new.target, args));
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
+    return training === true ? this.drop(x, this.rate, this.#noise(x.shape)) : x;
+  }
+  #noise(shape: Shape): Shape {
+    const given = this.noiseShape;
+    if (given === null) return shape;
+    if (given.length !== shape.length) {
+      fail(this, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
+    }
+    const own = dimsOf(shape);
+    return toShape(given.map((d, i) => d ?? (own[i] as Dim)));
+  }
+}
+
+export interface SpatialDropout2DOptions extends NoiseOptions {
+  /** `channelsLast`, the only one. */
+  readonly dataFormat?: 'channelsLast';
+}
+
+/** All arguments of `SpatialDropout2D`, by name. */
+export interface SpatialDropout2DArguments extends SpatialDropout2DOptions {
+  /** From 0 to 1. */
+  readonly rate: number;
+}
+
+/** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
+export class SpatialDropout2D extends Noise {
+  declare static readonly fromConfig: FromConfig<SpatialDropout2D>;
+  declare readonly rate: number;
+
+  constructor(rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args));
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
+    checkImages(this, x.shape);
+    if (training !== true) return x;
+    const [batch, , , channels] = dims(x) as [Dim, Dim, Dim, Dim];
+    return this.drop(x, this.rate, toShape([batch, 1, 1, channels]));
+  }
+}
+
+/** All arguments of `GaussianNoise`, by name. */
+export interface GaussianNoiseArguments extends NoiseOptions {
+  /** The standard deviation of the noise. */
+  readonly stddev: number;
+}
+
+/** In training, adds normally distributed noise of mean 0. */
+export class GaussianNoise extends Noise {
+  declare static readonly fromConfig: FromConfig<GaussianNoise>;
+  declare readonly stddev: number;
+
+  constructor(stddev: number | GaussianNoiseArguments, options?: NoiseOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args));
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
+    return training === true && this.stddev > 0 ? x.add(this.normal(x, 0, this.stddev)) : x;
+  }
+}
+
+/** All arguments of `GaussianDropout`, by name. */
+export interface GaussianDropoutArguments extends NoiseOptions {
+  /** From 0 up to 1. */
+  readonly rate: number;
+}
+
+/** In training, multiplies by normally distributed noise of mean 1 and the variance that Dropout of that rate would have. */
+export class GaussianDropout extends Noise {
+  declare static readonly fromConfig: FromConfig<GaussianDropout>;
+  declare readonly rate: number;
+
+  constructor(rate: number | GaussianDropoutArguments, options?: NoiseOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args));
+    if (this.rate === 1) fail(this, 'needs a rate below 1');
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
+    if (training !== true || this.rate === 0) return x;
+    return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
+  }
+}
+builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+builtAtOnce(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+passesMask(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+const noiseShape: Option<PartialShape | null> = orNull({
+  read: (given, _, layer) => {
+    const size = (d: unknown): boolean => d === null || (Number.isSafeInteger(d) && (d as number) >= 1);
+    if (!(Array.isArray(given) && given.every(size)))
+      fail(layer as Layer, `needs a noiseShape of integers of at least 1 or null, got ${show(given)}`);
+    return given as PartialShape;
+  },
+});
+takesOptions<DropoutArguments, Dropout>(
+  { positional: ['rate'], options: { rate: rate(), noiseShape, seed, ...layerOptions } },
+  Dropout,
+);
+takesOptions<SpatialDropout2DArguments, SpatialDropout2D>(
+  { positional: ['rate'], options: { rate: rate(), dataFormat, seed, ...layerOptions } },
+  SpatialDropout2D,
+);
+takesOptions<GaussianNoiseArguments, GaussianNoise>(
+  { positional: ['stddev'], options: { stddev: notNegative(), seed, ...layerOptions } },
+  GaussianNoise,
+);
+takesOptions<GaussianDropoutArguments, GaussianDropout>(
+  { positional: ['rate'], options: { rate: rate(), seed, ...layerOptions } },
+  GaussianDropout,
+);

@@ -1,0 +1,329 @@
+import { type DType, InvalidArgumentError, type PartialShape, Tensor } from '@eagre/core';
+import {
+  argumentsOf,
+  checkCount,
+  checkDTypeName,
+  checkText,
+  showShape,
+  takesArguments,
+  tree,
+} from '@eagre/core/internal';
+import { isByNames, mapSymbolic } from '../layer/call.ts';
+import {
+  type CallOptions,
+  isBuiltin,
+  type Layer,
+  type LayerInput,
+  type LayerOutput,
+  type Specs,
+  type Symbolic,
+  type TensorSpec,
+} from '../layer/layer.ts';
+import { invokeMasked, type Mask, masksIn, masksOfInputs, tellMasks } from '../layer/masks.ts';
+import { checkUniqueNames, uniqueName } from '../layer/naming.ts';
+import { InputLayer } from '../layers/core/core.ts';
+import { KerasTensor, type Producer } from './keras-tensor.ts';
+import './operations.ts';
+import { checkPartialShape } from '../layer/specs.ts';
+
+export interface InputOptions {
+  /** Without the batch dimension; `null` is unknown. */
+  readonly shape: PartialShape;
+  /** A fixed batch size. */
+  readonly batchSize?: number | null;
+  readonly dtype?: DType | null;
+  readonly name?: string | null;
+}
+
+/** The symbolic input of a functional model: pass it through layers, then `new tf.Model(inputs, outputs)`. */
+export function Input(shape: PartialShape, options?: Omit<InputOptions, 'shape'>): KerasTensor;
+export function Input(options: InputOptions): KerasTensor;
+export function Input(...args: readonly unknown[]): KerasTensor {
+  const options = argumentsOf<InputOptions>(Input, Input, args);
+  const { batchSize, dtype, name } = options;
+  if (batchSize !== undefined && batchSize !== null) checkCount(batchSize, 'batchSize', 'Input');
+  if (dtype !== undefined && dtype !== null) checkDTypeName(dtype, 'Input');
+  if (name !== undefined && name !== null) checkText(name, 'name', 'Input');
+  const shape = checkPartialShape(options.shape, 'shape', 'Input');
+  return new KerasTensor(
+    [batchSize ?? null, ...shape],
+    dtype ?? 'float32',
+    name ?? uniqueName('InputLayer'),
+    null,
+  );
+}
+takesArguments<InputOptions>(
+  {
+    positional: ['shape'],
+    names: { shape: true, batchSize: true, dtype: true, name: true },
+    isFunction: true,
+  },
+  Input,
+);
+
+// The layers that stand for inputs, made when somebody asks for a model's layers.
+const inputLayers = new WeakMap<KerasTensor, InputLayer>();
+export function inputLayer(input: KerasTensor): InputLayer {
+  let layer = inputLayers.get(input);
+  if (layer === undefined) {
+    const { shape, dtype } = input;
+    // Of a model that begins inside of another one: Keras's name for it.
+    const name = input.producer === null ? input.name : `${input.name}CLONE`;
+    layer = new InputLayer({ shape: shape.slice(1), name });
+    layer.describes({ shape, dtype });
+    layer.built = true;
+    const call = { layer, args: [input, {}], inputs: [input], outputs: [input] };
+    layer._layer.calls.push(call);
+    inputLayers.set(input, layer);
+  }
+  return layer;
+}
+
+/** The calls between the inputs and the outputs of a functional model, in an order in which they can run. */
+export class FunctionalGraph {
+  readonly inputs: readonly KerasTensor[];
+  readonly outputs: readonly KerasTensor[];
+  /** As they were given: one, several, or by name. */
+  readonly given: { readonly inputs: Symbolic; readonly outputs: Symbolic };
+  /** Whether the model gives its outputs as an array. */
+  readonly many: boolean;
+  /** The names of the outputs of a model that gives them by name. */
+  readonly keys: readonly string[] | undefined;
+  /** The names of the inputs: those by which they were given, or their own. */
+  readonly inputNames: readonly string[];
+  /** Every layer once, in Keras's order: those that are farthest from the outputs first. */
+  readonly layers: readonly Layer[];
+  /** The same with the inputs among them. */
+  readonly nodes: readonly (Layer | KerasTensor)[];
+  /** In an order in which they can run. */
+  readonly calls: readonly Producer[];
+
+  constructor(inputs: Symbolic, outputs: Symbolic) {
+    this.given = { inputs, outputs };
+    this.inputs = listed(inputs);
+    this.outputs = listed(outputs);
+    this.many = Array.isArray(outputs);
+    this.keys = isByNames(outputs) ? keysOf(outputs) : undefined;
+    if (new Set(this.inputs).size < this.inputs.length) {
+      throw new InvalidArgumentError('an input is listed twice', 'Model');
+    }
+    this.inputNames = isByNames(inputs) ? keysOf(inputs) : this.inputs.map((t) => t.name);
+    this.calls = callsBetween(this.inputs, this.outputs);
+    this.nodes = inKerasOrder(this.inputs, this.outputs);
+    this.layers = this.nodes.filter((node): node is Layer => !(node instanceof KerasTensor));
+    checkUniqueNames(this.layers, 'Model');
+  }
+
+  /** Every layer, those that stand for the inputs too; a model may begin inside of another one, where there are none. */
+  get allLayers(): readonly Layer[] {
+    return this.nodes.flatMap((node) => {
+      if (!(node instanceof KerasTensor)) return [node];
+      return node.producer === null ? [inputLayer(node)] : [];
+    });
+  }
+
+  /** The shape of a layer's first output in this model. */
+  shapeOf(layer: Layer): PartialShape | undefined {
+    const call = this.calls.find((c) => c.layer === layer) ?? layer._layer.calls[0];
+    return call?.outputs[0]?.shape;
+  }
+
+  /** Shapes and dtypes of the outputs for those of the inputs. */
+  specs(inputs: readonly TensorSpec[]): Specs {
+    this.#checkCount(inputs.length);
+    const known = new Map<KerasTensor, TensorSpec>();
+    this.inputs.forEach((input, i) => {
+      const { shape } = inputs[i] as TensorSpec;
+      const adjusted = adjustedShape(shape, input.shape);
+      if (adjusted === undefined) unfit(input, shape);
+      known.set(input, { shape: adjusted, dtype: input.dtype });
+    });
+    for (const { layer, args, outputs } of this.calls) {
+      const { list } = layer.specsOfCall(args, (t) => known.get(t) as TensorSpec);
+      outputs.forEach((t, i) => known.set(t, list[i] as TensorSpec));
+    }
+    const list = this.outputs.map((t) => known.get(t) as TensorSpec);
+    return { list, many: this.many, ...(this.keys === undefined ? {} : { keys: this.keys }) };
+  }
+
+  /** Computes the outputs. Intermediate results are the memory scope's to give back. */
+  run(given: LayerInput, options: CallOptions): LayerOutput {
+    const values = this.#ordered(given);
+    this.#checkCount(values.length);
+    const results = new Map<KerasTensor, Tensor>();
+    this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i] as Tensor)));
+    const { training, mask } = options;
+    const value = (t: KerasTensor): Tensor => results.get(t) as Tensor;
+    const masks = new Map<KerasTensor, Tensor | null | undefined>();
+    if (mask !== undefined && mask !== null)
+      masksOfInputs(mask, this.inputNames, 'Model').forEach((m, i) => {
+        masks.set(this.inputs[i] as KerasTensor, m);
+      });
+    const maskOf = (arg: unknown): Mask => masksIn(arg, (t) => masks.get(t as KerasTensor) ?? null);
+    for (const { layer, args, outputs } of this.calls) {
+      const now = args.map((arg) => mapSymbolic(arg, value));
+      // What the layer was called with when the model was described holds, `training: false` too.
+      const own = now.pop() as CallOptions;
+      const { y, masks: after } = invokeMasked(
+        layer,
+        now,
+        args.slice(0, -1).map(maskOf),
+        { training, ...own },
+        isBuiltin(layer),
+      );
+      const list = tree.leavesOf(y, layer.name) as readonly Tensor[];
+      outputs.forEach((t, i) => {
+        results.set(t, list[i] as Tensor);
+        masks.set(t, after[i]);
+      });
+    }
+    const list = this.outputs.map(value);
+    tellMasks(
+      list,
+      this.outputs.map((t) => masks.get(t)),
+    );
+    return tree.pack(this.given.outputs, list, 'Model') as LayerOutput;
+  }
+
+  /** The inputs in the order of the model's. Names that the model does not know are left out, as in Keras. */
+  #ordered(given: LayerInput): readonly Tensor[] {
+    if (given instanceof Tensor) return [given];
+    if (Array.isArray(given)) return given as readonly Tensor[];
+    const byName = given as unknown as Readonly<Record<string, Tensor>>;
+    return this.inputs.map((input, i) => {
+      const name = this.inputNames[i] as string;
+      const value = byName[name] ?? byName[input.name];
+      if (value !== undefined) return value;
+      throw new InvalidArgumentError(
+        `there is nothing for the input '${name}' among ${Object.keys(byName).join(', ')}`,
+        'Model',
+      );
+    });
+  }
+
+  #checkCount(n: number): void {
+    if (n === this.inputs.length) return;
+    throw new InvalidArgumentError(
+      `${n} inputs for a model of ${this.inputs.length} (${this.inputs.map((t) => t.name).join(', ')})`,
+      'Model',
+    );
+  }
+}
+
+/** The names of tensors by name, in the order in which a model has them, which is Keras's. */
+const keysOf = (byNames: Readonly<Record<string, unknown>>): readonly string[] =>
+  tree.sortKeys(Object.keys(byNames));
+
+/** @throws InvalidArgumentError for what are no symbolic tensors */
+function listed(given: Symbolic): readonly KerasTensor[] {
+  let list: readonly unknown[];
+  if (given instanceof KerasTensor) list = [given];
+  else if (Array.isArray(given)) list = given;
+  else {
+    const byNames = (given ?? {}) as Readonly<Record<string, unknown>>;
+    list = keysOf(byNames).map((key) => byNames[key]);
+  }
+  for (const t of list) {
+    if (t instanceof KerasTensor) continue;
+    throw new InvalidArgumentError(
+      'inputs and outputs are symbolic tensors: what tf.Input returned, and what layers made of it',
+      'Model',
+    );
+  }
+  if (list.length === 0) throw new InvalidArgumentError('a model has inputs and outputs', 'Model');
+  return list as readonly KerasTensor[];
+}
+
+/** The calls that the outputs need, each after those that it needs. */
+function callsBetween(inputs: readonly KerasTensor[], outputs: readonly KerasTensor[]): Producer[] {
+  const given = new Set<KerasTensor>(inputs);
+  const calls = new Set<Producer>();
+  const visit = (t: KerasTensor): void => {
+    if (given.has(t)) return;
+    if (t.producer === null) {
+      throw new InvalidArgumentError(
+        `the outputs depend on the input '${t.name}', which is not among the model's inputs`,
+        'Model',
+      );
+    }
+    if (calls.has(t.producer)) return;
+    t.producer.inputs.forEach(visit);
+    calls.add(t.producer);
+  };
+  outputs.forEach(visit);
+  return [...calls];
+}
+
+/**
+ * The layers, and the inputs, in the order in which Keras has them. How far one is from the outputs is told by the longest way there, of a
+ * layer that is called several times by the longest of all; those of one distance are in the order in which one comes to them from the outputs.
+ */
+function inKerasOrder(
+  inputs: readonly KerasTensor[],
+  outputs: readonly KerasTensor[],
+): (Layer | KerasTensor)[] {
+  type Node = Layer | KerasTensor;
+  type Call = Producer | KerasTensor;
+  const given = new Set<KerasTensor>(inputs);
+  const found = new Map<Node, number>();
+  const calls = new Set<Call>();
+  const callOf = (t: KerasTensor): Call => (given.has(t) || t.producer === null ? t : t.producer);
+  const nodeOf = (call: Call): Node => (call instanceof KerasTensor ? call : call.layer);
+  const before = (call: Call): readonly KerasTensor[] => (call instanceof KerasTensor ? [] : call.inputs);
+  const visit = (t: KerasTensor): void => {
+    const call = callOf(t);
+    if (calls.has(call)) return;
+    if (!found.has(nodeOf(call))) found.set(nodeOf(call), found.size);
+    before(call).forEach(visit);
+    calls.add(call);
+  };
+  outputs.forEach(visit);
+  const ofCalls = new Map<Call, number>();
+  const ofNodes = new Map<Node, number>();
+  for (const call of [...calls].reverse()) {
+    const distance = Math.max(ofCalls.get(call) ?? 0, ofNodes.get(nodeOf(call)) ?? 0);
+    ofCalls.set(call, distance);
+    ofNodes.set(nodeOf(call), distance);
+    for (const t of before(call)) {
+      const inner = callOf(t);
+      ofCalls.set(inner, Math.max(distance + 1, ofCalls.get(inner) ?? 0));
+    }
+  }
+  // Inputs on which no output depends.
+  for (const input of inputs) {
+    if (found.has(input)) continue;
+    found.set(input, -1);
+    ofNodes.set(input, 0);
+  }
+  const at = (map: ReadonlyMap<Node, number>, node: Node): number => map.get(node) as number;
+  return [...found.keys()].sort((a, b) => at(ofNodes, b) - at(ofNodes, a) || at(found, a) - at(found, b));
+}
+
+/** A shape as the input wants it: a last axis of 1 may be missing or superfluous, as in Keras. Undefined if it does not fit. */
+function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape | undefined {
+  let own = shape;
+  if (own.length === wanted.length + 1 && own.at(-1) === 1) own = own.slice(0, -1);
+  else if (own.length === wanted.length - 1 && wanted.at(-1) === 1) own = [...own, 1];
+  const fits =
+    own.length === wanted.length && wanted.every((d, i) => d === null || own[i] === null || d === own[i]);
+  return fits ? own : undefined;
+}
+
+/** A value in the shape and dtype of an input. @throws InvalidArgumentError when it cannot be. */
+function fitted(input: KerasTensor, value: Tensor): Tensor {
+  const shape = adjustedShape(value.shape, input.shape) as readonly number[] | undefined;
+  if (shape === undefined) unfit(input, value.shape);
+  const x = shape.length === value.rank ? value : value.reshape(shape);
+  if (x.dtype === input.dtype) return x;
+  if (x.dtype === 'string' || input.dtype === 'string') {
+    throw new InvalidArgumentError(`input '${input.name}' is ${x.dtype}, expected ${input.dtype}`, 'Model');
+  }
+  return x.cast(input.dtype);
+}
+
+function unfit(input: KerasTensor, shape: PartialShape): never {
+  throw new InvalidArgumentError(
+    `input '${input.name}' is ${showShape(shape)}, expected ${showShape(input.shape)}`,
+    'Model',
+  );
+}

@@ -1,0 +1,541 @@
+import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  type Tensor,
+  type TrackableView,
+} from '@eagre/core';
+import {
+  argumentsOf,
+  checkOptionNames,
+  defineMethods,
+  isPlain,
+  optionsFrom,
+  shown,
+  takesOptions,
+} from '@eagre/core/internal';
+import type { Logs } from '../callbacks/callback.ts';
+import type { History } from '../callbacks/history.ts';
+import type { Tensors } from '../layer/batch-tensors.ts';
+import { isSymbolic } from '../layer/call.ts';
+import {
+  builtin,
+  type CallOptions,
+  isGeneralConfig,
+  Layer,
+  type LayerOptions,
+  type LayerOutput,
+  readable,
+  type Specs,
+  type Symbolic,
+  specsOf,
+  type TensorSpec,
+  tryOut,
+} from '../layer/layer.ts';
+import { uniqueName } from '../layer/naming.ts';
+import { takesCall } from '../layer/own-call.ts';
+import { layerChildren, numberedLayers } from '../layer/trackable.ts';
+import { layerOptions } from '../layers/weights.ts';
+import { loadWeights, saveWeights, unbuilt } from '../saving/saving.ts';
+import { type SerializedLayer, serializeLayer, withCustomObjects } from '../saving/serialization.ts';
+import {
+  type CompileOptions,
+  compile,
+  compileConfig,
+  compileOptionNames,
+  isCompiled,
+  type Metric,
+  metricResults,
+  metricsOf,
+  optionsOfCompile,
+  type StepLogs,
+  type Training,
+  trainingOf,
+} from '../trainers/compile.ts';
+import type { FitData, Inputs } from '../trainers/data-adapter.ts';
+import { evaluate, predict } from '../trainers/evaluation.ts';
+import {
+  predictOnBatch,
+  type TestOnBatchOptions,
+  type TrainOnBatchOptions,
+  testOnBatch,
+  testOptionNames,
+  trainOnBatch,
+  trainOptionNames,
+} from '../trainers/on-batch.ts';
+import { resetMetrics } from '../trainers/passes.ts';
+import {
+  computeLoss,
+  computeMetrics,
+  type LossArguments,
+  markOwnSteps,
+  test,
+  train,
+} from '../trainers/steps.ts';
+import { fit } from '../trainers/training.ts';
+import {
+  batchOptionNames,
+  type EvaluateOptions,
+  evaluateOptionNames,
+  type FitOptions,
+  fitOptionNames,
+  type PredictOptions,
+  type Targets,
+} from '../trainers/training-options.ts';
+import { FunctionalGraph } from './functional.ts';
+import { type FunctionalConfig, functionalConfig, functionalFromConfig } from './functional-config.ts';
+import { KerasTensor } from './keras-tensor.ts';
+import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
+
+export interface ModelOptions extends LayerOptions {
+  /** Of a functional model. */
+  readonly inputs?: Symbolic;
+  readonly outputs?: Symbolic;
+}
+
+export interface JsonOptions {
+  /** How many spaces stand before what lies one level deeper; all is one line unless given. */
+  readonly indent?: number | string;
+}
+
+/** Examples by name, among the options. */
+interface ByName {
+  readonly x: FitData;
+  readonly y?: Targets | null;
+}
+interface BatchByName {
+  readonly x: Inputs;
+  readonly y?: Targets | null;
+}
+
+type ModelArguments =
+  | [options?: ModelOptions]
+  | [inputs: Symbolic, outputs: Symbolic, options?: LayerOptions];
+
+/**
+ * A layer that can be trained, evaluated and saved. Subclass it (layers as attributes, also in arrays and maps; `call`
+ * computes), or describe it by `new Model(inputs, outputs)` or `new Model({ inputs, outputs })`, or use `Sequential`.
+ */
+export class Model extends Layer {
+  /** Set it in a callback or a step, and `fit` ends after the current batch. */
+  declare stopTraining: boolean;
+  /** The loss as `compile` got it; null where there is none. A class may have a field of that name for something else. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
+  declare readonly loss: any;
+  /** @internal */
+  declare readonly _graph: FunctionalGraph | undefined;
+
+  constructor(...args: ModelArguments) {
+    const options = argumentsOf<ModelOptions>(Model, new.target, argumentsOfModel(args));
+    const { inputs, outputs } = options;
+    const isFunctional = new.target === Model && inputs !== undefined;
+    // A class that hands no options on has none from a configuration either.
+    const all = isFunctional ? { ...options, name: options.name ?? uniqueName('Functional') } : options;
+    super(...(args.length === 0 ? [] : [all]));
+    let graph: FunctionalGraph | undefined;
+    if ((inputs === undefined) !== (outputs === undefined)) {
+      throw new InvalidArgumentError('a functional model needs both inputs and outputs', this.name);
+    }
+    if (inputs !== undefined && outputs !== undefined) {
+      graph = new FunctionalGraph(inputs, outputs);
+      this._layer.built = true;
+    }
+    Object.defineProperty(this, 'stopTraining', { value: false, writable: true });
+    Object.defineProperty(this, '_graph', { value: graph });
+  }
+
+  /** The layers directly inside; of a functional model first those of its inputs. */
+  get layers(): Layer[] {
+    const inside = this.directLayers();
+    return this._graph === undefined ? inside : [...new Set([...this._graph.allLayers, ...inside])];
+  }
+  /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
+  getLayer(name: string | number): Layer;
+  getLayer(options: { readonly name: string } | { readonly index: number }): Layer;
+  getLayer(name?: string | number | object, { index }: { readonly index?: number } = {}): Layer {
+    const { layers } = this;
+    if ((name === undefined) === (index === undefined))
+      throw new InvalidArgumentError('give a name or an index, one of both', 'getLayer');
+    const which = name ?? index;
+    const found = typeof which === 'number' ? layers.at(which) : layers.find((l) => l.name === which);
+    if (found === undefined) {
+      throw new FailedPreconditionError(
+        `no layer ${shown(which)}; there are ${layers.map((l) => `'${l.name}'`).join(', ')}`,
+        this.name,
+      );
+    }
+    return found;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a class of one's own says what it takes
+  override call(inputs: any, ...rest: any[]): LayerOutput {
+    const [options] = rest as [CallOptions];
+    if (this._graph === undefined) return super.call(inputs);
+    return this._graph.run(inputs, options);
+  }
+
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    if (this._graph === undefined) return super.computeOutputShape(inputShape);
+    const { list, many } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
+    if (many) {
+      throw new InvalidArgumentError(
+        `the model has ${list.length} outputs, which have no single shape`,
+        this.name,
+      );
+    }
+    return (list[0] as TensorSpec).shape;
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    return this._graph === undefined ? super.computeOutputSpec(inputs) : this._graph.specs(inputs.list);
+  }
+
+  /**
+   * Makes all weights for an input shape, batch first (`null`: any), those of layers inside included; for a subclassed model
+   * by a call on zeros. A class may make layers and weights of its own here, as in `Layer`.
+   */
+  override build(_inputShape: PartialShape): void {}
+  /** The same as `build`. */
+  buildFor(
+    inputShape:
+      | PartialShape
+      | readonly PartialShape[]
+      | { readonly inputShape: PartialShape | readonly PartialShape[] },
+  ): void;
+  buildFor(inputShape: PartialShape | readonly PartialShape[]): void {
+    this.buildFrom(specsOf(inputShape, this.dtype));
+  }
+  /** @internal */
+  override buildFrom(inputs: Specs): void {
+    super.buildFrom(inputs);
+    if (unbuilt(this) !== undefined) this.buildInside(inputs);
+  }
+  /** @internal Makes the weights of the layers inside. */
+  protected buildInside(inputs: Specs): void {
+    tryOut(this, inputs);
+  }
+
+  /** @internal The layers inside get what the model gets. */
+  override get passesOn(): boolean {
+    return true;
+  }
+
+  /** @internal The input shape, batch first, where it is known before a call. */
+  get knownInputShape(): PartialShape | undefined {
+    if (this._graph !== undefined) return (this._graph.inputs[0] as KerasTensor).shape;
+    return this._inputShape === undefined ? undefined : [null, ...this._inputShape];
+  }
+
+  override directLayers(): Layer[] {
+    const own = super.directLayers();
+    return this._graph === undefined ? own : [...new Set([...this._graph.layers, ...own])];
+  }
+
+  /** @internal The layers that checkpoints know by their places; null in the place of an input. */
+  protected get numbered(): readonly (Layer | null)[] {
+    return this._graph?.nodes.map((node) => (node instanceof KerasTensor ? null : node)) ?? [];
+  }
+  /** What checkpoints save: the layers by their places, attributes by their names, and the optimizer of `compile`. */
+  override trackableView(): TrackableView {
+    const children = new Map<string, unknown>(numberedLayers(this.numbered));
+    for (const [name, child] of layerChildren(this, false)) children.set(name, child);
+    if (isCompiled(this) && !children.has('optimizer')) children.set('optimizer', this.optimizer);
+    return { children };
+  }
+
+  /** Sets what training needs: optimizer, loss, metrics; names (`'adam'`, `'mse'`, `'accuracy'`) or objects. */
+  compile(options?: CompileOptions | null): void {
+    compile(this, options ?? {});
+  }
+  /** @internal What `compile` made. @throws FailedPreconditionError before it. */
+  get training(): Training {
+    return trainingOf(this);
+  }
+  /** The names of the inputs of a functional model; null where they have none. */
+  get inputNames(): string[] | null {
+    return this._graph === undefined ? null : [...this._graph.inputNames];
+  }
+  /**
+   * What `compile` and `fit` know outputs by: the names by which a functional model gives them, else those of the layers that they come
+   * from. Null where they have none.
+   */
+  get outputNames(): string[] | null {
+    if (this._graph === undefined) return null;
+    return [...(this._graph.keys ?? this._graph.outputs.map((t) => t.producer?.layer.name ?? t.name))];
+  }
+  /** The symbolic inputs of a functional model. @throws FailedPreconditionError for others */
+  get inputs(): readonly KerasTensor[] {
+    return this.described.inputs;
+  }
+  /** The symbolic outputs of a functional model. @throws FailedPreconditionError for others */
+  get outputs(): readonly KerasTensor[] {
+    return this.described.outputs;
+  }
+  /** @internal What `inputs` and `outputs` are of. */
+  get described(): FunctionalGraph {
+    if (this._graph !== undefined) return this._graph;
+    throw new FailedPreconditionError(
+      'the model was not described by symbolic tensors (tf.Input), so it has no inputs and outputs',
+      this.name,
+    );
+  }
+
+  /**
+   * What makes an equal model, in Keras's form: of a functional one its layers and the calls between them; weights are not part of it.
+   * @throws UnimplementedError for a call of an op that Keras has not
+   */
+  override getConfig(): Record<string, unknown> {
+    if (this._graph === undefined) return super.getConfig();
+    const { name, trainable } = this;
+    return { name, trainable, ...functionalConfig(this._graph) };
+  }
+  /** A new model of the options that `getConfig` gave, here or in Keras. `customObjects` are classes of your own by name. */
+  static override fromConfig(
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
+  ): Model {
+    if (!('layers' in config && 'input_layers' in config && 'output_layers' in config))
+      // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+      return new this(optionsFrom(config, this));
+    const { layers, input_layers, output_layers, ...options } = config as typeof config & FunctionalConfig;
+    const graph = withCustomObjects(customObjects, () =>
+      functionalFromConfig({ layers, input_layers, output_layers }),
+    );
+    return new this({ ...optionsFrom(options, Model), ...graph });
+  }
+  /**
+   * The model as text, as Keras's `to_json` writes it: its class, its configuration, what it was compiled with; without weights.
+   * `tf.keras.models.modelFromJSON` reads it, and so does Keras. `JSON.stringify(model)` gives the same.
+   */
+  toJSON(options?: JsonOptions | null): string;
+  toJSON(options: JsonOptions | string | null = {}): string | SerializedLayer {
+    const written = serializeLayer(this);
+    // As a part of something else, for which JSON.stringify asks with the key.
+    if (typeof options === 'string') return written;
+    checkOptionNames(options ?? {}, { indent: true }, 'Model.toJSON');
+    return JSON.stringify(written, null, options?.indent);
+  }
+  /** @internal */
+  override get kerasNames(): Partial<SerializedLayer> {
+    if (this.constructor !== Model) return {};
+    if (this._graph === undefined) return { module: 'keras' };
+    return {
+      module: 'keras.src.models.functional',
+      class_name: 'Functional',
+      registered_name: 'Functional',
+    };
+  }
+  /** What `buildFromConfig` needs to make the weights. A functional model has them from its beginning. */
+  override getBuildConfig(): Record<string, unknown> | null {
+    return this._graph === undefined ? super.getBuildConfig() : { input_shape: null };
+  }
+  /** What the model was compiled with, in Keras's form; empty before. */
+  getCompileConfig(): Record<string, unknown> {
+    return compileConfig(this);
+  }
+  /**
+   * Compiles the model with what `getCompileConfig` gave, here or in Keras. A class with a `compile` of its own defines this as well, since
+   * nobody else knows what that takes; otherwise it stays as it is.
+   */
+  compileFromConfig(config: Readonly<Record<string, unknown>>): void;
+  compileFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
+  compileFromConfig(config: Readonly<Record<string, unknown>>): void {
+    if (this.compile === Model.prototype.compile) this.compile(optionsOfCompile(config));
+  }
+
+  /**
+   * The mean loss and the metrics of `compile`, also those that were given by name, then metrics among the attributes. All start
+   * anew with each epoch.
+   */
+  get metrics(): Metric[] {
+    return metricsOf(this);
+  }
+  get optimizer(): Training['optimizer'] {
+    return this.training.optimizer;
+  }
+
+  /**
+   * Trains on examples: `x` and `y` as tensors, typed or nested arrays, `{ data, shape }`, or `x` as an iterable of batches
+   * `[x, y]` or `[x, y, sampleWeight]`. For several inputs or outputs these are lists of tensors, or objects by the names of inputs
+   * and of the layers that the outputs come from. Shows a progress bar on a terminal, lines elsewhere.
+   * @returns the losses and metrics of each epoch.
+   */
+  fit(options: FitOptions & ByName): Promise<History>;
+  fit(x: FitData, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History>;
+  async fit(x: unknown, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History> {
+    return fit(this, x as FitData, y, options);
+  }
+  /** The loss and the metrics on examples. */
+  evaluate(options: EvaluateOptions & ByName): Promise<Logs>;
+  evaluate(x: FitData, y?: Targets | EvaluateOptions | null, options?: EvaluateOptions | null): Promise<Logs>;
+  async evaluate(
+    x: unknown,
+    y?: Targets | EvaluateOptions | null,
+    options?: EvaluateOptions | null,
+  ): Promise<Logs> {
+    return evaluate(this, x as FitData, y, options);
+  }
+  /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
+  predict<T extends Tensors = Tensor>(options: PredictOptions & { readonly x: FitData }): Promise<NoInfer<T>>;
+  predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions | null): Promise<NoInfer<T>>;
+  async predict<T extends Tensors = Tensor>(
+    x: unknown,
+    options?: PredictOptions | null,
+  ): Promise<NoInfer<T>> {
+    return (await predict(this, x as FitData, options ?? {})) as T;
+  }
+
+  /** One step on one batch, at once. @returns its loss and metrics */
+  trainOnBatch(options: TrainOnBatchOptions & BatchByName): Logs;
+  trainOnBatch(x: Inputs, y?: Targets | null, options?: TrainOnBatchOptions | null): Logs;
+  trainOnBatch(x: unknown, y?: Targets | null, options?: TrainOnBatchOptions | null): Logs {
+    return trainOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
+  }
+  /** The loss and the metrics of one batch, at once. */
+  testOnBatch(options: TestOnBatchOptions & BatchByName): Logs;
+  testOnBatch(x: Inputs, y?: Targets | null, options?: TestOnBatchOptions | null): Logs;
+  testOnBatch(x: unknown, y?: Targets | null, options?: TestOnBatchOptions | null): Logs {
+    return testOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
+  }
+  /** The outputs for one batch, at once. */
+  predictOnBatch<T extends Tensors = Tensor>(options: { readonly x: Inputs }): NoInfer<T>;
+  predictOnBatch<T extends Tensors = Tensor>(x: Inputs): NoInfer<T>;
+  predictOnBatch<T extends Tensors = Tensor>(x: unknown): NoInfer<T> {
+    return predictOnBatch(this, x as Inputs) as T;
+  }
+  /** Starts the loss and the metrics anew. */
+  resetMetrics(): void {
+    resetMetrics(this);
+  }
+
+  /**
+   * One step on one batch, used by `fit`: override it to train differently. It is traced (`tf.function`) unless `compile` was told
+   * `runEagerly`, so code of the host runs while tracing only.
+   * @returns what is shown: numbers or scalar tensors by name.
+   */
+  trainStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): StepLogs {
+    return this.computeMetrics(x, y, train(this, x, y, sampleWeight), sampleWeight);
+  }
+  /** One batch of `evaluate`; as `trainStep`. */
+  testStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): StepLogs {
+    return this.computeMetrics(x, y, test(this, x, y, sampleWeight), sampleWeight);
+  }
+  /** One batch of `predict`: the outputs. As `trainStep`. */
+  predictStep(x: Tensors): Tensors {
+    return this.invoke(x, { training: false });
+  }
+  /**
+   * The loss of `compile` and what layers added (`addLoss`, penalties of weights), as one number. Override it for a loss that needs more
+   * than targets and predictions, or call it in a `trainStep`.
+   * @throws FailedPreconditionError where there is neither a loss nor a penalty.
+   */
+  computeLoss(given: LossArguments): Tensor {
+    return computeLoss(this, given);
+  }
+  /** Takes a batch into account in the metrics of `compile`. @returns the results of all `metrics` by name. */
+  computeMetrics(
+    _x: Tensors,
+    y: Tensors | undefined,
+    yPred: Tensors,
+    sampleWeight?: Tensors | undefined,
+  ): StepLogs {
+    return computeMetrics(this, y, yPred, sampleWeight);
+  }
+  /** The results of all `metrics` by name. */
+  getMetricsResult(): StepLogs {
+    return metricResults(this);
+  }
+
+  /** Prints the layers, their output shapes and numbers of weights; `?` and `0 (unbuilt)` where they are not known yet. */
+  summary(options?: SummaryOptions | null): void {
+    summary(this, options ?? {});
+  }
+
+  /**
+   * Writes the weights, whole or not at all: to a file that ends in `.safetensors` or `.npz`, or, under a path without an ending, as a
+   * checkpoint of TensorFlow, with the state of the optimizer of `compile`.
+   * @param options how the checkpoint is written.
+   * @throws FailedPreconditionError before the model is built, InvalidArgumentError for options where the path has an ending.
+   */
+  saveWeights(path: string, options?: CheckpointOptions | null): Promise<void>;
+  saveWeights(path: string, options: { readonly options?: CheckpointOptions | undefined }): Promise<void>;
+  saveWeights(options: {
+    readonly path: string;
+    readonly options?: CheckpointOptions | undefined;
+  }): Promise<void>;
+  async saveWeights(path: unknown, options?: unknown): Promise<void> {
+    await saveWeights(this, path as string, options as CheckpointOptions | undefined);
+  }
+  /**
+   * Reads weights written by `saveWeights` into a model of the same structure. From a checkpoint, weights that do not exist yet get their
+   * values when they are made.
+   * @returns for a checkpoint its status, which tells what did not match; null for a file, in which everything must match.
+   * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ, FailedPreconditionError for a checkpoint in
+   * which a model that is built finds nothing; the model stays as it was.
+   */
+  async loadWeights(path: string | { readonly path: string }): Promise<LoadStatus | null> {
+    return loadWeights(this, path as string);
+  }
+}
+const examples = { positional: ['x', 'y'], required: 1, objects: ['x', 'y'] };
+defineMethods(Model.prototype, 'Model', {
+  getLayer: { positional: ['name'], required: 0, options: { index: true } },
+  compile: { options: compileOptionNames },
+  fit: { ...examples, options: fitOptionNames },
+  evaluate: { ...examples, options: evaluateOptionNames },
+  predict: { positional: ['x'], objects: ['x'], options: batchOptionNames },
+  trainOnBatch: { ...examples, options: trainOptionNames },
+  testOnBatch: { ...examples, options: testOptionNames },
+  predictOnBatch: { positional: ['x'], objects: ['x'] },
+  resetMetrics: {},
+  summary: { options: summaryOptionNames },
+  saveWeights: { positional: ['path', 'options'], required: 1, objects: ['options'] },
+  loadWeights: { positional: ['path'] },
+  buildFor: { positional: ['inputShape'], objects: ['inputShape'] },
+  getMetricsResult: {},
+  getCompileConfig: {},
+  compileFromConfig: { positional: ['config'], objects: ['config'] },
+});
+readable(Model.prototype, 'loss', (model) =>
+  isCompiled(model) ? (model.training.given.loss ?? null) : null,
+);
+readable(Model.prototype, 'input', (model) =>
+  model._graph === undefined ? only(model.inputs) : model._graph.given.inputs,
+);
+readable(Model.prototype, 'output', (model) =>
+  model._graph === undefined ? only(model.outputs) : model._graph.given.outputs,
+);
+builtin(Model);
+isGeneralConfig(Model);
+takesCall({ options: { training: true, mask: true } }, Model);
+markOwnSteps(
+  Model.prototype.trainStep,
+  Model.prototype.testStep,
+  Model.prototype.predictStep,
+  Model.prototype.computeLoss,
+  Model.prototype.computeMetrics,
+);
+
+function only<T>(list: readonly T[]): T | readonly T[] {
+  return list.length === 1 ? (list[0] as T) : list;
+}
+
+/** Inputs and outputs by name are plain objects, as options are: what is symbolic is no options. */
+function argumentsOfModel(args: ModelArguments): ModelArguments {
+  const [inputs, outputs, ...rest] = args as readonly unknown[];
+  const byName = [inputs, outputs].some((given) => isPlain(given) && isSymbolic(given));
+  if (!byName || !isSymbolic(inputs) || !isSymbolic(outputs)) return args;
+  return [
+    { ...(rest[0] as LayerOptions | undefined), inputs: inputs as Symbolic, outputs: outputs as Symbolic },
+  ];
+}
+
+takesOptions<ModelOptions, Model>(
+  {
+    positional: ['inputs', 'outputs'],
+    required: 0,
+    options: { inputs: true, outputs: true, ...layerOptions },
+  },
+  Model,
+);

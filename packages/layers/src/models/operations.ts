@@ -1,0 +1,167 @@
+// Ops on symbolic tensors: each call is a layer of the model that is described.
+import * as core from '@eagre/core';
+import { linalg, math, nn } from '@eagre/core';
+import { anyOption, argumentsOf, declared, isPlain, methodNames, takesOptions } from '@eagre/core/internal';
+import { isSymbolic, symbolicIn } from '../layer/call.ts';
+import {
+  builtin,
+  type CallOptions,
+  type FromConfig,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+} from '../layer/layer.ts';
+import { uniqueName } from '../layer/naming.ts';
+import { takesCall } from '../layer/own-call.ts';
+import { layerOptions } from '../layers/weights.ts';
+import {
+  fromKeras,
+  type KerasCall,
+  type KerasOperation,
+  kerasOperation,
+  type NamedArguments,
+  toKeras,
+} from './keras-operations.ts';
+import { KerasTensor, type SymbolicFunction } from './keras-tensor.ts';
+
+type OpFunction = (...args: unknown[]) => unknown;
+
+export interface OperationOptions extends LayerOptions {
+  /** The name of a method of tensors, or of a function of `ops`: `reshape`. */
+  readonly op: string;
+}
+
+/**
+ * A call of an op in a functional model. Methods of symbolic tensors (`x.mul(2)`) and the functions of `ops` make it; what the op was called
+ * with is part of the call.
+ */
+export class Operation extends Layer {
+  declare static readonly fromConfig: FromConfig<Operation>;
+  declare readonly op: string;
+
+  constructor(...args: [options: OperationOptions]) {
+    const options = argumentsOf<OperationOptions>(Operation, new.target, args);
+    functionOf(options.op);
+    const known = kerasOperation(options.op)?.className;
+    super({ ...options, name: options.name ?? uniqueName(known ?? options.op) });
+  }
+  override call(_: LayerInput, { args }: CallOptions): LayerOutput {
+    return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
+  }
+}
+builtin(Operation);
+takesCall({ options: { training: true, args: true } }, Operation);
+takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
+
+const methods = new Set(methodNames);
+const functions = new Map<string, OpFunction>();
+
+/** @throws InvalidArgumentError for what is no op */
+function functionOf(op: string): OpFunction {
+  const found = functions.get(op);
+  if (found !== undefined) return found;
+  if (!methods.has(op)) throw new core.InvalidArgumentError(`there is no op '${op}'`, 'Operation');
+  return (x, ...rest) =>
+    (core.convertToTensor(x as core.TensorLike) as unknown as Record<string, OpFunction>)[op]?.(...rest);
+}
+
+/** The call of an op with symbolic tensors among its arguments. */
+export function describe(operation: Operation, args: readonly unknown[]): KerasTensor {
+  return operation(symbolicIn(args)[0] as KerasTensor, { args });
+}
+
+/**
+ * The call of an op in Keras's form, with Keras's op.
+ * @throws UnimplementedError for an op that Keras has not, or not so
+ */
+export function kerasCall(
+  layer: Operation,
+  args: readonly unknown[],
+): KerasCall & { readonly of: KerasOperation } {
+  const of = kerasOperation(layer.op);
+  if (of === undefined)
+    throw new core.UnimplementedError(
+      `Keras has no op '${layer.op}', so no file holds it: put the call into a layer of your own, with getConfig`,
+      layer.name,
+    );
+  const { positional = [], rest } = declared(functionOf(layer.op)) ?? {};
+  const last = args.at(-1);
+  const byName = args.length > 1 && isPlain(last) ? last : {};
+  const list = byName === last ? args.slice(0, -1) : args;
+  const given: Record<string, unknown> = { ...byName };
+  positional.forEach((name, i) => {
+    if (list[i] !== undefined) given[name] = list[i];
+  });
+  if (rest !== undefined) given[rest] = list.slice(positional.length);
+  return { of, ...toKeras(of, given, positional, rest) };
+}
+
+/** The arguments of the op for a call of Keras's. */
+export function argumentsOfKeras(
+  of: KerasOperation,
+  config: Readonly<Record<string, unknown>>,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+): readonly unknown[] {
+  const { positional = [], rest, options = {} } = declared(functionOf(of.op)) ?? {};
+  const given: NamedArguments = fromKeras(of, config, args, kwargs, positional, rest);
+  const list = positional.map((name) => given[name]);
+  if (rest !== undefined) return [...list, ...(given[rest] as readonly unknown[])];
+  const more = Object.keys(options).filter((name) => given[name] !== undefined);
+  while (list.length > 0 && list.at(-1) === undefined) list.pop();
+  return more.length === 0 ? list : [...list, Object.fromEntries(more.map((name) => [name, given[name]]))];
+}
+
+for (const name of methodNames) {
+  Object.defineProperty(KerasTensor.prototype, name, {
+    configurable: true,
+    writable: true,
+    value(this: KerasTensor, ...rest: unknown[]): KerasTensor {
+      return describe(new Operation({ op: name }), [this, ...rest]);
+    },
+  });
+}
+
+type Joins = Pick<
+  typeof core,
+  'concat' | 'stack' | 'where' | 'einsum' | 'clipByValue' | 'zerosLike' | 'onesLike' | 'cast' | 'oneHot'
+>;
+const JOINS = [
+  'concat',
+  'stack',
+  'where',
+  'einsum',
+  'clipByValue',
+  'zerosLike',
+  'onesLike',
+  'cast',
+  'oneHot',
+] as const satisfies readonly (keyof Joins)[];
+// Of another order and other defaults in Keras: what is written for it would get wrong results.
+const OTHERWISE = ['svd'] as const;
+type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number]> & typeof nn & Joins;
+
+/**
+ * The functions of `tf.math`, `tf.linalg` and `tf.nn`, methods of tensors as functions, and those that take several tensors (`concat`, `stack`,
+ * `where`, …), which take symbolic tensors too: each such call is a layer of the model that is described. `tf.keras.ops`.
+ */
+export const ops: { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } = collect();
+
+function collect(): { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } {
+  const made: Record<string, OpFunction> = {};
+  const first = new Map<unknown, string>();
+  const add = (name: string, fn: unknown): void => {
+    if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
+    // TensorFlow's second names of ops are the same functions.
+    const op = first.get(fn) ?? name;
+    first.set(fn, op);
+    functions.set(name, fn as OpFunction);
+    made[name] = (...args) =>
+      isSymbolic(args) ? describe(new Operation({ op }), args) : (fn as OpFunction)(...args);
+  };
+  const all = core as unknown as Record<string, unknown>;
+  for (const name of [...methodNames, ...JOINS]) add(name, all[name]);
+  for (const group of [math, linalg, nn]) for (const [name, fn] of Object.entries(group)) add(name, fn);
+  return made as unknown as { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> };
+}

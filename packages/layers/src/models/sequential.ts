@@ -1,0 +1,307 @@
+import {
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  Tensor,
+} from '@eagre/core';
+import {
+  argumentsOf,
+  defineMethods,
+  isKept,
+  isPlain,
+  optionsFrom,
+  shown,
+  takesOptions,
+} from '@eagre/core/internal';
+import {
+  builtin,
+  type CallOptions,
+  isBuiltin,
+  Layer,
+  type LayerInput,
+  type Specs,
+  type Symbolic,
+  specsOf,
+  type TensorSpec,
+} from '../layer/layer.ts';
+import type { LayerOptions } from '../layer/layer-types.ts';
+import { invokeMasked, type Mask, masksOfInputs, tellMasks } from '../layer/masks.ts';
+import { checkUniqueNames } from '../layer/naming.ts';
+import { takesCall } from '../layer/own-call.ts';
+import { isShapes } from '../layer/specs.ts';
+import { InputLayer } from '../layers/core/core.ts';
+import { layerOptions } from '../layers/weights.ts';
+import {
+  deserializeLayer,
+  type SerializedLayer,
+  serializeLayer,
+  withCustomObjects,
+} from '../saving/serialization.ts';
+import { FunctionalGraph, Input, inputLayer } from './functional.ts';
+import { inputFromConfig } from './functional-config.ts';
+import { KerasTensor } from './keras-tensor.ts';
+import { Model } from './model.ts';
+
+/** All arguments of `Sequential`, by name. */
+export interface SequentialOptions extends LayerOptions {
+  readonly layers?: readonly (Layer | KerasTensor)[] | null;
+}
+interface SequentialConfig extends LayerOptions {
+  readonly layers?: readonly SerializedLayer[];
+  readonly build_input_shape?: PartialShape | null;
+}
+const descriptions = new WeakMap<
+  Sequential,
+  { readonly layers: readonly Layer[]; readonly graph: FunctionalGraph }
+>();
+
+/**
+ * Layers one after another: `new Sequential([new Dense(64), new Dense(10)])`, or `add` them. With an `inputShape` on the
+ * first layer (or a `tf.Input` before it) the weights exist at once, otherwise from the first call on.
+ */
+export class Sequential extends Model {
+  /** @internal */
+  declare readonly _sequence: {
+    readonly layers: Layer[];
+    /** Inputs of the layers, as far as they are known: the first is the model's. */
+    readonly inputs: Specs[];
+    /** What stands for the first of them; a layer of the sequence where that says the shape. */
+    input: InputLayer | undefined;
+  };
+
+  constructor(layers?: readonly (Layer | KerasTensor)[] | null | SequentialOptions, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const { layers: given, ...options } = argumentsOf<SequentialOptions>(Sequential, new.target, args);
+    super(...(args.length === 0 ? [] : [options]));
+    const layers = given ?? [];
+    Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [], input: undefined } });
+    if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
+    if (!Array.isArray(layers)) {
+      throw new InvalidArgumentError(
+        'a Sequential model is made of a list of layers: new Sequential([…])',
+        'Sequential',
+      );
+    }
+    for (const layer of layers as readonly (Layer | KerasTensor)[]) this.add(layer);
+  }
+
+  /** Appends a layer. @throws InvalidArgumentError for something else, FailedPreconditionError for the same layer again. */
+  add(layer: Layer | KerasTensor | { readonly layer: Layer | KerasTensor }): void;
+  add(layer: Layer | KerasTensor): void {
+    const { layers } = this._sequence;
+    if (layer instanceof KerasTensor) {
+      if (layers.length > 0) throw new InvalidArgumentError('an Input comes first', 'Sequential');
+      this.#expect(layer.shape, layer.dtype, () => inputLayer(layer));
+      return;
+    }
+    if (!(layer instanceof Layer)) {
+      throw new InvalidArgumentError(`a Sequential model holds layers, got ${whatIs(layer)}`, 'Sequential');
+    }
+    if (layers.includes(layer)) {
+      throw new FailedPreconditionError(
+        `the layer '${layer.name}' is in the model already; use a functional model to share it`,
+        'Sequential',
+      );
+    }
+    checkUniqueNames([...layers, layer], 'Sequential');
+    if (layers.length === 0) {
+      const known = layer instanceof Model ? layer.knownInputShape : undefined;
+      const shape = layer._inputShape === undefined ? known : [null, ...layer._inputShape];
+      if (shape !== undefined)
+        this.#expect(shape, layer.dtype, layer instanceof InputLayer ? () => layer : undefined);
+    }
+    layers.push(layer);
+    try {
+      this.#buildKnown();
+    } catch (error) {
+      this.pop();
+      throw error;
+    }
+  }
+
+  /** Removes the last layer and returns it. */
+  pop(): Layer {
+    const { layers, inputs } = this._sequence;
+    const last = layers.pop();
+    if (last === undefined) throw new FailedPreconditionError('there is no layer to remove', 'Sequential');
+    inputs.length = Math.min(inputs.length, layers.length);
+    if (layers.length === 0) this._layer.built = false;
+    return last;
+  }
+
+  /** Each layer makes its weights when the one before gives it its first input. */
+  override build(inputShape: PartialShape): void {
+    if (!isShapes(inputShape)) this.#expect([null, ...inputShape.slice(1)], this.dtype);
+  }
+  /** @internal Layer by layer, since each one's input is the output of the one before. */
+  override buildFrom(inputs: Specs): void {
+    this.#checkSome();
+    super.buildFrom(inputs);
+  }
+  /** @internal */
+  protected override buildInside(inputs: Specs): void {
+    const { layers } = this._sequence;
+    layers.reduce((specs, layer, i) => {
+      layer.buildFrom(specs);
+      return i + 1 < layers.length ? layer.computeOutputSpec(specs) : specs;
+    }, inputs);
+  }
+
+  override call(inputs: LayerInput, { training, mask }: CallOptions): Tensor {
+    this.#checkSome();
+    let x = inputs as Tensor;
+    const many = Array.isArray(inputs);
+    const names = many ? inputs.map((_, i) => `${i}`) : [this.name];
+    let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, names, this.name);
+    for (const layer of this._sequence.layers) {
+      const now: Mask = Array.isArray(x) ? masks : (masks[0] ?? null);
+      const after = invokeMasked(layer, [x], [now], { training }, isBuiltin(layer));
+      const y = after.y as Tensor;
+      masks = after.masks;
+      // What lies between two layers of ours nobody else has seen (a user's layer keeps what it gets and gives), and a tape that
+      // needs it holds it.
+      if (x !== inputs && x !== y && x instanceof Tensor && !isKept(x) && !masks.includes(x)) x.dispose();
+      x = y;
+    }
+    tellMasks(Array.isArray(x) ? x : [x], masks);
+    return x;
+  }
+
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const { list } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
+    return (list[0] as TensorSpec).shape;
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    return this._sequence.layers.reduce((specs, layer) => layer.computeOutputSpec(specs), inputs);
+  }
+
+  override get outputNames(): string[] | null {
+    const last = this._sequence.layers.at(-1);
+    return last === undefined ? null : [last.name];
+  }
+
+  /** @internal The layers called one after another on a symbolic input, once somebody asks. */
+  override get described(): FunctionalGraph {
+    const { layers, inputs } = this._sequence;
+    const [first] = inputs;
+    if (first === undefined || layers.length === 0) return super.described;
+    const known = descriptions.get(this);
+    if (known !== undefined && known.layers.length === layers.length) return known.graph;
+    const [{ shape, dtype }] = first.list as readonly [TensorSpec];
+    const input =
+      known?.graph.inputs[0] ??
+      new KerasTensor(shape, dtype, (this._sequence.input as InputLayer).name, null);
+    // Layers that were called before, of which the sequence has become longer, are not called again.
+    let x: unknown = known?.graph.given.outputs ?? input;
+    const done = known?.layers ?? [];
+    if (!done.every((layer, i) => layer === layers[i])) {
+      descriptions.delete(this);
+      return this.described;
+    }
+    for (const layer of layers.slice(done.length)) x = layer.symbolic(x, [], {});
+    const graph = new FunctionalGraph(input, x as Symbolic);
+    descriptions.set(this, { layers: [...layers], graph });
+    return graph;
+  }
+
+  /** @internal */
+  override get knownInputShape(): PartialShape | undefined {
+    return this._sequence.inputs[0]?.list[0]?.shape;
+  }
+
+  /** What makes an equal model, in Keras's form: its layers and, if it is known, the shape of the input. */
+  override getConfig(): Record<string, unknown> {
+    const { layers, input } = this._sequence;
+    const all = input === undefined || layers[0] === input ? layers : [input, ...layers];
+    const config = { ...super.getConfig(), layers: all.map(serializeLayer) };
+    return this.built && input !== undefined ? { ...config, build_input_shape: input._input.shape } : config;
+  }
+  /** A new model of the options that `getConfig` gave, here or in Keras. `customObjects` are classes of your own by name. */
+  static override fromConfig(
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
+  ): Sequential {
+    const { layers = [], build_input_shape: shape, ...options } = config as SequentialConfig;
+    if (!Array.isArray(layers))
+      throw new InvalidArgumentError(`layers must be a list, got ${shown(layers)}`, 'Sequential');
+    const made = withCustomObjects(customObjects, () => layers.map(layerOrInput));
+    const model = new this({ ...optionsFrom(options as typeof config, Sequential), layers: made });
+    if (!model.built && shape !== undefined && shape !== null && made.length > 0) model.buildFor(shape);
+    return model;
+  }
+  /** @internal */
+  override get kerasNames(): Partial<SerializedLayer> {
+    return this.constructor === Sequential ? { module: 'keras' } : {};
+  }
+  /** What `buildFromConfig` needs to make the weights: the shape of the input. Null where it is not known. */
+  override getBuildConfig(): Record<string, unknown> | null {
+    const { input } = this._sequence;
+    return this.built && input !== undefined ? { input_shape: input._input.shape } : null;
+  }
+
+  /** @internal */
+  protected override get numbered(): readonly Layer[] {
+    return this.layers;
+  }
+
+  /** The layers in order; one that only says what the input is, is none of them, as in Keras. */
+  override get layers(): Layer[] {
+    const { layers, input } = this._sequence;
+    const all = this.directLayers();
+    return layers[0] === input ? all.filter((layer) => layer !== input) : all;
+  }
+
+  override directLayers(): Layer[] {
+    return [...new Set([...this._sequence.layers, ...super.directLayers()])];
+  }
+
+  #checkSome(): void {
+    if (this._sequence.layers.length > 0) return;
+    throw new FailedPreconditionError(
+      'a Sequential model without layers does nothing: add() some',
+      this.name,
+    );
+  }
+
+  /** The shape of the input, unless it is known. */
+  #expect(shape: PartialShape, dtype: DType, layer?: () => InputLayer): void {
+    const { inputs } = this._sequence;
+    if (inputs.length > 0) return;
+    inputs.push({ list: [{ shape, dtype }], many: false });
+    this._sequence.input =
+      layer?.() ?? inputLayer(Input({ shape: shape.slice(1), batchSize: shape[0], dtype }));
+  }
+
+  /** Builds what was added, where the input is known. */
+  #buildKnown(): void {
+    const { layers, inputs } = this._sequence;
+    if (inputs.length === 0) return;
+    layers.forEach((layer, i) => {
+      if (i === inputs.length)
+        inputs.push((layers[i - 1] as Layer).computeOutputSpec(inputs[i - 1] as Specs));
+      layer.buildFrom(inputs[i] as Specs);
+    });
+    this._layer.built = true;
+  }
+}
+builtin(Sequential);
+takesCall({ options: { training: true, mask: true } }, Sequential);
+defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer'] }, pop: {} });
+
+/** Of a configuration; what stands for an input there is one. */
+function layerOrInput(written: SerializedLayer): Layer | KerasTensor {
+  const isInput = written?.class_name === 'InputLayer' && isPlain(written.config);
+  return isInput ? inputFromConfig(written.config) : deserializeLayer(written);
+}
+
+function whatIs(value: unknown): string {
+  if (typeof value === 'function') return `the class ${value.name}: write new ${value.name}(…)`;
+  return value instanceof Tensor ? 'a tensor' : shown(value);
+}
+
+takesOptions<SequentialOptions, Sequential>(
+  { positional: ['layers'], required: 0, options: { layers: true, ...layerOptions } },
+  Sequential,
+);

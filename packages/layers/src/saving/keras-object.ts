@@ -1,0 +1,156 @@
+// What initializers, regularizers and constraints have in common: functions that a file can hold.
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import {
+  argumentsOf,
+  Callable,
+  configOf,
+  customClass,
+  customObject,
+  isPlain,
+  optionsFrom,
+  parametersOf,
+  registeredName,
+  type SerializedObject,
+  serializedObject,
+  setOptions,
+  snakeCase,
+  takesArguments,
+  unknownName,
+} from '@eagre/core/internal';
+import { show } from '../layer/show.ts';
+
+export type { SerializedObject } from '@eagre/core/internal';
+
+// Within a process a configuration finds its function, also one that has no name in files. Nobody sees it in the configuration.
+const itself: unique symbol = Symbol('function');
+
+/** A function of the user's as Keras writes it in a file: by its name, and by that of its package where it is registered. */
+export interface SerializedFunction {
+  readonly module: 'builtins';
+  readonly class_name: 'function';
+  readonly config: string;
+  readonly registered_name: 'function';
+}
+
+/** What `getConfig` says of a function: a regularizer and the like, or a bare one, of which JSON would hold nothing, by its name. */
+export function functionConfig<T>(like: T): T | SerializedObject | SerializedFunction {
+  if (typeof like !== 'function') return like;
+  const written: object =
+    like instanceof KerasObject
+      ? like.toJSON()
+      : {
+          module: 'builtins',
+          class_name: 'function',
+          config: registeredName(like) ?? like.name,
+          registered_name: 'function',
+        };
+  return Object.defineProperty(written, itself, { value: like }) as SerializedObject | SerializedFunction;
+}
+
+/**
+ * The function of what `functionConfig` gave, also of a bare one that was read from a file; undefined for anything else.
+ * @throws InvalidArgumentError for the name of one that is not registered
+ */
+export function functionOf(like: unknown): unknown {
+  if (!isPlain(like)) return undefined;
+  const { class_name, config: name, [itself]: own } = like as { readonly [key: string | symbol]: unknown };
+  if (own !== undefined || class_name !== 'function') return own;
+  const found = typeof name === 'string' ? customObject(name) : undefined;
+  if (typeof found === 'function') return found;
+  throw new InvalidArgumentError(
+    `the function ${show(name)} of the configuration is not known here: make it so by registerKerasSerializable(fn, { name }) first`,
+  );
+}
+
+/** A function with options, which `getConfig` gives by Keras's names. */
+export abstract class KerasObject extends Callable {
+  /** @internal Keras's module of such objects. */
+  protected abstract get module(): string;
+
+  constructor();
+  constructor(...args: readonly unknown[]) {
+    super();
+    setOptions(this, argumentsOf(new.target, new.target, args));
+  }
+
+  /** What a class of one's own writes. @throws FailedPreconditionError where it has not. */
+  call(..._: never[]): unknown {
+    throw new FailedPreconditionError('its class has no call method', this.constructor.name);
+  }
+  /** What makes it again, by Keras's names. */
+  getConfig(): Record<string, unknown> {
+    return configOf(this);
+  }
+  /** What `JSON.stringify` writes: the class and its options, as in files of Keras. `get` reads it. */
+  toJSON(): SerializedObject {
+    return serializedObject(this, this.module);
+  }
+}
+
+takesArguments<object>({ names: {} }, KerasObject);
+
+type Makes<T> = new (options?: never) => T;
+
+/** Classes by name, as Keras finds them: `HeNormal`, `he_normal`, `heNormal`, or another name that it has. */
+export class ClassNames<T extends object> {
+  readonly #kind: string;
+  readonly #classes: Readonly<Record<string, Makes<T>>>;
+  readonly #others: Readonly<Record<string, Makes<T>>>;
+
+  constructor(
+    kind: string,
+    classes: Readonly<Record<string, Makes<T>>>,
+    others: Readonly<Record<string, Makes<T>>>,
+  ) {
+    this.#kind = kind;
+    this.#classes = classes;
+    this.#others = others;
+  }
+
+  /** @throws InvalidArgumentError for an unknown name */
+  make(name: string, config: Readonly<Record<string, unknown>> = {}): T {
+    const found = Object.entries(this.#classes).find(
+      ([key]) =>
+        key === name || snakeCase(key) === name || key.charAt(0).toLowerCase() + key.slice(1) === name,
+    )?.[1];
+    const Class = found ?? (Object.hasOwn(this.#others, name) ? this.#others[name] : undefined);
+    if (Class === undefined) {
+      const first = (key: string): string => key.charAt(0).toLowerCase() + key.slice(1);
+      const known = [...Object.keys(this.#classes).map(first), ...Object.keys(this.#others)];
+      throw new InvalidArgumentError(unknownName(name, known, this.#kind));
+    }
+    return new Class(optionsFrom(config, Class) as never);
+  }
+
+  /** What stands for an object: its name, what a file holds, or itself. @throws InvalidArgumentError for anything else */
+  get<F extends (...args: never) => unknown>(like: unknown, Base: abstract new (...args: never) => T): T | F {
+    const own = typeof like === 'string' ? customObject(like) : undefined;
+    if (own !== undefined)
+      return own instanceof Function && own.prototype instanceof Base ? new (own as Makes<T>)() : (own as F);
+    if (typeof like === 'string') return this.make(like);
+    if (typeof like === 'function') {
+      if (!(like.prototype instanceof Base)) return like as unknown as T | F;
+      throw new InvalidArgumentError(`got the class ${like.name}: write new ${like.name}(…)`);
+    }
+    const bare = functionOf(like);
+    if (bare !== undefined) return bare as F;
+    if (isPlain(like) && typeof like['class_name'] === 'string') {
+      const { class_name: name, config, registered_name: registered } = like as unknown as SerializedObject;
+      const Class = customClass<Makes<T>>(registered ?? name, Base);
+      return Class === undefined ? this.make(name, config) : new Class(optionsFrom(config, Class) as never);
+    }
+    throw new InvalidArgumentError(
+      `expected ${article(this.#kind)}, its name, or a function, got ${show(like)}`,
+    );
+  }
+}
+
+const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+
+/** A function that makes objects of a class: Keras's other name for it, `heNormal()` beside `new HeNormal()`. */
+export function maker<A extends readonly unknown[], T>(Class: new (...args: A) => T): (...args: A) => T {
+  const make = (...args: A): T => new Class(...args);
+  const parameters = parametersOf(Class);
+  if (parameters !== undefined) takesArguments(parameters, make as (...args: never) => object);
+  return make;
+}

@@ -1,0 +1,194 @@
+import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { checkFlag, customObject, isPlain, type OptionNames, snakeCase } from '@eagre/core/internal';
+import { losses, metrics as metricsModule } from '@eagre/metrics';
+import {
+  get as getOptimizer,
+  type Optimizer,
+  type OptimizerLike,
+  serialize as serializeOptimizer,
+} from '@eagre/optimizers';
+import type { Logs } from '../callbacks/callback.ts';
+import type { Model } from '../models/model.ts';
+import { functionConfig, functionOf } from '../saving/keras-object.ts';
+import { CompiledLoss, type LossOption, type LossWeightsOption } from './compiled-loss.ts';
+import { CompiledMetrics, type Metric, type MetricsOption, resultOf, valueOf } from './compiled-metrics.ts';
+import { isByName } from './per-output.ts';
+
+export type { Metric } from './compiled-metrics.ts';
+
+/**
+ * What `compile` takes. For a model of several outputs losses, weights and metrics are lists with an item for each, or objects by
+ * the names of the layers that the outputs come from: `loss: { digit: 'sparseCategoricalCrossentropy', size: 'mse' }`.
+ */
+export interface CompileOptions {
+  /** A name such as `'adam'`, or an optimizer; `'rmsprop'` unless given, as in Keras. */
+  readonly optimizer?: OptimizerLike;
+  /** A name such as `'mse'`, a loss, or a function of (yTrue, yPred); one counts for all outputs, null is none. */
+  readonly loss?: LossOption | null;
+  /** Factors of the outputs' losses in the sum that is trained on; 1 unless given. */
+  readonly lossWeights?: LossWeightsOption | null;
+  /** Numbers to watch; sample and class weights do not count for them. */
+  readonly metrics?: MetricsOption;
+  /** Numbers to watch in which examples count as much as their sample and class weights say. */
+  readonly weightedMetrics?: MetricsOption;
+  /** Run the steps of `fit` and `evaluate` as plain code instead of by `tf.function`: to debug them. False unless given. */
+  readonly runEagerly?: boolean;
+}
+
+/** What a compiled model trains with. */
+export interface Training {
+  readonly optimizer: Optimizer;
+  readonly loss: CompiledLoss | undefined;
+  /** The mean of the whole loss over the examples. */
+  readonly mean: metricsModule.Mean;
+  readonly metrics: CompiledMetrics;
+  readonly runEagerly: boolean;
+  /** As it was given. */
+  readonly given: CompileOptions;
+}
+
+/** What a step gives: numbers or scalar tensors by name; inner objects are shown as if they were part of the outer one. */
+export type StepLogs = { readonly [name: string]: Tensor | number | StepLogs };
+
+const compiled = new WeakMap<Model, Training>();
+export const compileOptionNames: OptionNames<CompileOptions> = {
+  optimizer: true,
+  loss: true,
+  lossWeights: true,
+  metrics: true,
+  weightedMetrics: true,
+  runEagerly: true,
+};
+
+export function compile(model: Model, options: CompileOptions): void {
+  const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics } = options;
+  const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
+  const noLoss = loss === undefined || loss === null;
+  if (noLoss && lossWeights !== undefined && lossWeights !== null)
+    throw new InvalidArgumentError('lossWeights are of no use without a loss', 'compile');
+  const training: Training = {
+    optimizer: getOptimizer(optimizer),
+    loss: noLoss ? undefined : new CompiledLoss(loss, lossWeights ?? undefined),
+    mean: new metricsModule.Mean('loss'),
+    metrics: new CompiledMetrics(metrics, weightedMetrics),
+    runEagerly,
+    given: options,
+  };
+  const names = model.outputNames;
+  if (names !== null) {
+    const outputs = { count: names.length, names };
+    training.loss?.resolve(outputs);
+    training.metrics.resolve(outputs);
+  }
+  compiled.set(model, training);
+}
+
+/** What a model was compiled with, as Keras writes it; empty before. */
+export function compileConfig(model: Model): Record<string, unknown> {
+  const training = compiled.get(model);
+  if (training === undefined) return {};
+  const { loss, lossWeights, metrics, weightedMetrics } = training.given;
+  return {
+    optimizer: serializeOptimizer(training.optimizer),
+    loss: written(loss),
+    loss_weights: written(lossWeights),
+    metrics: written(metrics),
+    weighted_metrics: written(weightedMetrics),
+    run_eagerly: training.runEagerly,
+    // How Keras runs it.
+    steps_per_execution: 1,
+    jit_compile: false,
+  };
+}
+
+const ourFunctions = new Set<unknown>(Object.values(losses));
+
+/** Names, losses and metrics as Keras writes them, in lists and by name as they were given. */
+function written(given: unknown): unknown {
+  if (typeof given === 'string') return /[a-z]/.test(given) ? snakeCase(given) : given;
+  const isWrapper = (Class: object): boolean => typeof given === 'object' && given?.constructor === Class;
+  if (isWrapper(losses.LossFunctionWrapper) || isWrapper(metricsModule.MeanMetricWrapper))
+    return functionConfig((given as { readonly fn: unknown }).fn);
+  if (given instanceof losses.Loss) return losses.serialize(given);
+  if (given instanceof metricsModule.Metric) return metricsModule.serialize(given);
+  if (typeof given === 'function')
+    return ourFunctions.has(given) ? snakeCase(given.name) : functionConfig(given);
+  if (Array.isArray(given)) return given.map(written);
+  if (!isByName(given)) return given ?? null;
+  return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, written(one)]));
+}
+
+/** The options of `compile` in a configuration of Keras. */
+export function optionsOfCompile(config: Readonly<Record<string, unknown>>): CompileOptions {
+  const { optimizer, loss, loss_weights, metrics, weighted_metrics, run_eagerly } = config;
+  const read = (given: unknown): unknown => {
+    if (Array.isArray(given)) return given.map(read);
+    if (isByName(given))
+      return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, read(one)]));
+    // A function of Keras's own, by its name.
+    if (isPlain(given) && typeof given['config'] === 'string' && customObject(given['config']) === undefined)
+      return given['config'];
+    return functionOf(given) ?? given ?? undefined;
+  };
+  return {
+    ...(optimizer === null || optimizer === undefined ? {} : { optimizer: optimizer as OptimizerLike }),
+    loss: (read(loss) ?? null) as LossOption | null,
+    lossWeights: (loss_weights ?? null) as LossWeightsOption | null,
+    ...(metrics === null || metrics === undefined ? {} : { metrics: read(metrics) as MetricsOption }),
+    ...(weighted_metrics === null || weighted_metrics === undefined
+      ? {}
+      : { weightedMetrics: read(weighted_metrics) as MetricsOption }),
+    runEagerly: run_eagerly === true,
+  };
+}
+
+export function isCompiled(model: Model): boolean {
+  return compiled.has(model);
+}
+
+/** @throws FailedPreconditionError before `compile`. */
+export function trainingOf(model: Model): Training {
+  const training = compiled.get(model);
+  if (training === undefined) {
+    throw new FailedPreconditionError('call model.compile({ optimizer, loss }) first', model.name);
+  }
+  return training;
+}
+
+/** Every metric of a model: the mean loss, those of `compile`, the losses of several outputs, those among its attributes. */
+export function metricsOf(model: Model): Metric[] {
+  const training = compiled.get(model);
+  const own =
+    training === undefined
+      ? []
+      : [training.mean, ...training.metrics.metrics, ...(training.loss?.means ?? [])];
+  return [...new Set([...own, ...model.attributeMetrics()])];
+}
+
+/** What `read` gives of all metrics by name. Names that occur again are told apart as in Keras. */
+function byName<T>(model: Model, read: (metric: Metric) => T): Record<string, T> {
+  const training = compiled.get(model);
+  const found: Record<string, T> = {};
+  const { metrics } = model;
+  for (const logged of training?.metrics.logged(metrics) ?? metrics.map((metric) => ({ metric }))) {
+    const base = training?.metrics.nameOf(logged, (name) => name in found) ?? logged.metric.name;
+    let name = base;
+    for (let n = 1; name in found; n++) name = `${base}_${n}`;
+    found[name] = read(logged.metric);
+  }
+  return found;
+}
+
+/** The values of all metrics by name. */
+export function metricLogs(model: Model): Logs {
+  return byName(model, valueOf);
+}
+/** The results of all metrics by name, as tensors. */
+export function metricResults(model: Model): Record<string, Tensor> {
+  return byName(model, resultOf);
+}
+
+/** Whether code of the user gets to see targets and predictions, and may keep them. */
+export function isObserved({ loss, metrics }: Training): boolean {
+  return loss?.observed === true || metrics.observed;
+}

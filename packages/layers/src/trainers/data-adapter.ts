@@ -1,0 +1,326 @@
+import {
+  gather,
+  InvalidArgumentError,
+  type NDArrayLike,
+  random,
+  range,
+  slice,
+  Tensor,
+  type TensorLike,
+  Variable,
+} from '@eagre/core';
+import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { inOrder, isByName } from './per-output.ts';
+
+/** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
+export type Inputs =
+  | TensorLike
+  | readonly (Tensor | Variable | NDArrayLike)[]
+  | Readonly<Record<string, TensorLike>>;
+
+/** The names of a model's inputs and outputs, where it has any. */
+export interface Names {
+  readonly inputs: readonly string[] | null;
+  readonly outputs: readonly string[] | null;
+}
+
+/** One batch: inputs, targets, weights of the examples. */
+export interface Batch {
+  readonly x: Tensors;
+  readonly y: Tensors | undefined;
+  readonly sampleWeight: Tensors | undefined;
+}
+
+/** What an iterable of batches yields: inputs, or inputs, targets and weights. */
+export type BatchLike =
+  | TensorLike
+  | Readonly<Record<string, TensorLike>>
+  // What a function that returns [x, y] gives where its type does not say how many: a tuple of tensors, or of tensors by name.
+  | readonly (Tensor | Readonly<Record<string, TensorLike>>)[]
+  | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
+export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
+
+/** Examples: one input, several tensors for a model of several inputs, or an iterable of batches. */
+export type FitData = Inputs | BatchSource;
+
+/** Examples that can be gone through several times. */
+export interface Batches {
+  /** Number of batches in one pass, where it is known. */
+  readonly steps: number | undefined;
+  /** Whether a pass never ends by itself. */
+  readonly endless?: boolean;
+  batches(): Iterator<Batch> | AsyncIterator<Batch>;
+}
+
+export interface ArraysOptions {
+  /** Unless given, that which makes `steps` batches of the examples, or 32. */
+  readonly batchSize: number | undefined;
+  readonly steps?: number | undefined;
+  readonly shuffle: boolean;
+}
+
+const BATCH_SIZE = 32;
+
+/** Batches cut from tensors whose first dimension counts the examples. */
+export class ArrayBatches implements Batches {
+  readonly #all: Batch;
+  readonly #shuffle: boolean;
+  readonly #batchSize: number;
+  readonly examples: number;
+
+  /** @throws InvalidArgumentError when the numbers of examples differ, or there are none. */
+  constructor(all: Batch, options: ArraysOptions) {
+    this.#all = all;
+    this.#shuffle = options.shuffle;
+    const [head] = flat(all.x);
+    if (head === undefined)
+      throw new InvalidArgumentError('x holds no tensor: give a tensor, a list, or tensors by name');
+    const first = head.shape[0];
+    if (first === undefined || first === 0) {
+      throw new InvalidArgumentError(
+        `x needs a first dimension that counts examples, got shape ${showShape(head.shape)}`,
+      );
+    }
+    this.examples = first;
+    const { batchSize, steps } = options;
+    this.#batchSize = batchSize ?? (steps === undefined ? BATCH_SIZE : Math.ceil(first / steps));
+    for (const [name, given] of Object.entries(all)) {
+      for (const t of flat(given)) {
+        if (t.shape[0] === first) continue;
+        throw new InvalidArgumentError(
+          `${name} has ${t.shape[0] ?? 'no'} examples (shape ${showShape(t.shape)}), x has ${first}`,
+        );
+      }
+    }
+  }
+
+  get steps(): number {
+    return Math.ceil(this.examples / this.#batchSize);
+  }
+
+  *batches(): Generator<Batch> {
+    const batchSize = this.#batchSize;
+    const n = this.examples;
+    const order = this.#shuffle ? random.shuffle(range(0, n, 1, { dtype: 'int32' })) : undefined;
+    try {
+      for (let start = 0; start < n; start += batchSize) {
+        const size = Math.min(batchSize, n - start);
+        const indices = order === undefined ? undefined : slice(order, [start], [size]);
+        const cut = (t: Tensor): Tensor =>
+          indices === undefined
+            ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
+            : gather(t, indices);
+        const each = (given: Tensors): Tensors => mapTensors(given, cut);
+        const { x, y, sampleWeight } = this.#all;
+        const batch: Batch = {
+          x: each(x),
+          y: y === undefined ? undefined : each(y),
+          sampleWeight: sampleWeight === undefined ? undefined : each(sampleWeight),
+        };
+        indices?.dispose();
+        try {
+          yield batch;
+        } finally {
+          // The batch is over once the next one is asked for, unless code of the user has seen it.
+          for (const t of tensorsOf(batch)) if (!isKept(t)) t.dispose();
+        }
+      }
+    } finally {
+      order?.dispose();
+    }
+  }
+}
+
+/** Batches that somebody else makes. */
+class IterableBatches implements Batches {
+  readonly steps: number | undefined;
+  readonly endless: boolean;
+  readonly #source: BatchSource;
+  readonly #names: Names;
+
+  constructor(source: BatchSource, names: Names) {
+    this.#source = source;
+    this.#names = names;
+    const { length, cardinality } = source as { length?: unknown; cardinality?: unknown };
+    // A dataset of tf.data tells its number of batches, or -1 if it has no end and -2 if it does not know.
+    const count: unknown = typeof cardinality === 'function' ? cardinality.call(source) : length;
+    this.steps = typeof count === 'number' && count >= 0 ? count : undefined;
+    this.endless = typeof cardinality === 'function' && count === -1;
+  }
+
+  batches(): AsyncIterator<Batch> {
+    const source = this.#source;
+    const names = this.#names;
+    const iterator: Iterator<BatchLike> | AsyncIterator<BatchLike> =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+    return {
+      async next(): Promise<IteratorResult<Batch>> {
+        const { done, value } = await iterator.next();
+        return done === true ? { done, value: undefined } : { done: false, value: batchOf(value, names) };
+      },
+      async return(): Promise<IteratorResult<Batch>> {
+        // A generator that the user made is the user's: another call may go on with it.
+        if ((iterator as unknown) !== source) await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+function batchOf(item: BatchLike, names: Names): Batch {
+  const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
+  if (x === undefined || x === null) {
+    throw new InvalidArgumentError(
+      `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${shown(item)}`,
+    );
+  }
+  return batchTensors(x, y, weight, names);
+}
+
+/** Whether an item is [x, y?, sampleWeight?]: an array of things that hold values, rather than an array of numbers. */
+function isTuple(item: BatchLike): item is readonly [Inputs, Inputs?, Inputs?] {
+  if (!Array.isArray(item) || item.length === 0 || item.length > 3) return false;
+  const [x, ...rest] = item as readonly unknown[];
+  if (item.length === 1) return isOne(x) || isList(x) || isByName(x);
+  return holds(x) && rest.every((v) => v === undefined || holds(v));
+}
+
+function holds(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+function isOne(value: unknown): boolean {
+  return (
+    value instanceof Tensor ||
+    value instanceof Variable ||
+    (typeof value === 'object' && value !== null && 'data' in value && 'shape' in value)
+  );
+}
+function isList(value: unknown): value is readonly TensorLike[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isOne);
+}
+
+/** Whether a value yields batches rather than being examples itself. */
+export function isBatchSource(value: unknown): value is BatchSource {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    isOne(value)
+  ) {
+    return false;
+  }
+  return Symbol.iterator in value || Symbol.asyncIterator in value;
+}
+
+/** @throws InvalidArgumentError for names that the model does not have, or lacks */
+export function inputTensors(x: Inputs, names: readonly string[] | null, what: string, of: string): Tensors {
+  if (x === undefined || x === null)
+    throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or what makes one`);
+  if (isList(x)) return x.map((t) => toTensor(t));
+  if (!isByName(x)) return toTensor(x as TensorLike);
+  const given = Object.entries(x as Readonly<Record<string, TensorLike>>);
+  if (names !== null) {
+    inOrder(Object.fromEntries(given), names, what, of).forEach((t, i) => {
+      if (t === undefined || t === null)
+        throw new InvalidArgumentError(`${what} has nothing for the ${of} '${names[i]}'`);
+    });
+  }
+  return Object.fromEntries(given.map(([name, t]) => [name, toTensor(t)]));
+}
+
+/** Targets, or weights of examples, if there are any. */
+export function targetTensors(y: Inputs | null | undefined, names: Names, what: string): Tensors | undefined {
+  return y === undefined || y === null ? undefined : inputTensors(y, names.outputs, what, 'output');
+}
+
+/** What a user gave, as tensors. */
+export function batchTensors(
+  x: Inputs,
+  y: Inputs | null | undefined,
+  weight: Inputs | null | undefined,
+  names: Names,
+): Batch {
+  return {
+    x: inputTensors(x, names.inputs, 'x', 'input'),
+    y: targetTensors(y, names, 'y'),
+    sampleWeight: targetTensors(weight, names, 'sampleWeight'),
+  };
+}
+
+/** All tensors of a batch. */
+export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {
+  return [x, y, sampleWeight].flatMap(flat);
+}
+
+/** Batches of what a user passed. @param what the method, for messages. */
+export function adapt(
+  x: FitData,
+  y: Inputs | null | undefined,
+  weight: Inputs | null | undefined,
+  options: ArraysOptions & { readonly names: Names },
+  what: string,
+): Batches {
+  const { names } = options;
+  if (isBatchSource(x)) {
+    if ((y !== undefined && y !== null) || (weight !== undefined && weight !== null)) {
+      throw new InvalidArgumentError(
+        'an iterable yields targets and weights itself, [x, y, sampleWeight]; leave y and sampleWeight out',
+        what,
+      );
+    }
+    return new IterableBatches(x, names);
+  }
+  return new ArrayBatches(batchTensors(x, y, weight, names), options);
+}
+
+/**
+ * Goes through batches in several passes. A pass that is limited stops there, and the next one goes on with what is left, as
+ * Keras does with `steps_per_epoch`.
+ */
+export class Feed {
+  readonly #source: Batches;
+  #paused: Iterator<Batch> | AsyncIterator<Batch> | undefined;
+
+  constructor(source: Batches) {
+    this.#source = source;
+  }
+
+  async *pass(limit: number | undefined): AsyncGenerator<Batch> {
+    if (limit === undefined && this.#source.endless === true) {
+      throw new InvalidArgumentError(
+        'the dataset has no end: say how many batches to take (stepsPerEpoch, steps or validationSteps), or leave out repeat()',
+      );
+    }
+    let iterator = this.#paused ?? this.#source.batches();
+    let resumed = this.#paused !== undefined;
+    this.#paused = undefined;
+    let ended = false;
+    let paused = false;
+    try {
+      for (let n = 0; limit === undefined || n < limit; n++) {
+        let next = await iterator.next();
+        if (next.done === true && resumed && n === 0) {
+          iterator = this.#source.batches();
+          next = await iterator.next();
+        }
+        resumed = false;
+        if (next.done === true) {
+          ended = true;
+          return;
+        }
+        yield next.value;
+      }
+      this.#paused = iterator;
+      paused = true;
+    } finally {
+      if (!ended && !paused) await iterator.return?.();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#paused?.return?.();
+    this.#paused = undefined;
+  }
+}

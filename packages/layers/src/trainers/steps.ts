@@ -1,0 +1,341 @@
+// The steps of models: one batch of training, evaluation or prediction, as graphs unless they run eagerly.
+import { GradientTape } from '@eagre/autodiff';
+import { FailedPreconditionError, InvalidArgumentError, keep, scope, Tensor } from '@eagre/core';
+import {
+  checkNoPromise,
+  dims,
+  isFloating,
+  isPlain,
+  shown,
+  sizeValue,
+  tree,
+  withoutTapes,
+} from '@eagre/core/internal';
+import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import { hasDefaultWriter } from '@eagre/summary/internal';
+import type { Logs } from '../callbacks/callback.ts';
+import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { trainableChanges } from '../layer/layer.ts';
+import type { Model } from '../models/model.ts';
+import {
+  isCompiled,
+  isObserved,
+  metricLogs,
+  metricResults,
+  type StepLogs,
+  type Training,
+  trainingOf,
+} from './compile.ts';
+import type { Comparison } from './compiled-loss.ts';
+import { numberOf } from './compiled-metrics.ts';
+import { type Batch, tensorsOf } from './data-adapter.ts';
+import { checkOneForEach, inOrder, type Outputs } from './per-output.ts';
+
+/** What losses are computed of: the inputs, targets, predictions and weights of a batch. */
+export interface LossArguments {
+  readonly x?: Tensors | undefined;
+  readonly y?: Tensors | undefined;
+  readonly yPred: Tensors;
+  readonly sampleWeight?: Tensors | undefined;
+  readonly training?: boolean;
+}
+
+type Step = (x: Tensors, y: Tensors | undefined, weight: Tensors | undefined) => unknown;
+/** What the arguments of a step were. */
+type Kinds = readonly unknown[];
+type Kind = 'train' | 'test' | 'predict';
+
+/** A step as it was made for a model: what runs it, and what it was made for. */
+interface Made {
+  readonly run: Step | TracedFunction<Step>;
+  /** The method; another one may take its place. */
+  readonly method: unknown;
+  /** `trainableChanges` when it was made: other variables would be trained now. */
+  readonly changes: number;
+  /** Whether there was a default writer of summaries then: without one, those of layers are not in the graph. */
+  readonly recorded: boolean;
+  /** The arguments of the first call. */
+  kinds: Kinds | null;
+}
+
+const METHODS = { train: 'trainStep', test: 'testStep', predict: 'predictStep' } as const;
+
+// The methods of `Model` itself, which keep nothing of a batch, and whose results are those of the metrics.
+const own = new WeakSet<object>();
+/** @internal */
+export function markOwnSteps(...methods: readonly object[]): void {
+  for (const method of methods) own.add(method);
+}
+
+// By what `compile` made, so that another `compile` makes other steps; before that by the model.
+const made = new WeakMap<object, Partial<Record<Kind, Made>>>();
+
+function stepOf(model: Model, kind: Kind): Made {
+  const training = isCompiled(model) ? trainingOf(model) : null;
+  const owner = training ?? model;
+  let steps = made.get(owner);
+  if (steps === undefined) made.set(owner, (steps = {}));
+  const known = steps[kind];
+  const recorded = hasDefaultWriter();
+  const method: unknown = model[METHODS[kind]];
+  if (
+    known !== undefined &&
+    known.method === method &&
+    known.changes === trainableChanges() &&
+    (known.recorded || !recorded)
+  )
+    return known;
+  const step = stepFor(model, kind);
+  const eager = training?.runEagerly === true;
+  const ours = [method, model.computeLoss, model.computeMetrics].every((part) => own.has(part as object));
+  const run: Made['run'] = !eager
+    ? tfFunction(step, { name: METHODS[kind] })
+    : ours
+      ? (x, y, weight) => scope(() => step(x, y, weight))
+      : step;
+  return (steps[kind] = { run, method, changes: trainableChanges(), recorded, kinds: null });
+}
+
+/** What a step does. Where all of it is ours, metrics are read behind it: their results need not be part of the graph. */
+function stepFor(model: Model, kind: Kind): Step {
+  if (kind === 'predict') return (x) => model.predictStep(x);
+  if (!own.has(model[METHODS[kind]]) || !own.has(model.computeMetrics))
+    return (x, y, weight) => model[METHODS[kind]](x, y, weight);
+  return (x, y, weight) => {
+    const yPred = (kind === 'train' ? train : test)(model, x, y, weight);
+    updateMetrics(model, y, yPred, weight);
+  };
+}
+
+/** Runs a step of training or evaluation on a batch. @returns what it gave as numbers */
+export function runStep(
+  model: Model,
+  kind: 'train' | 'test',
+  batch: Batch,
+  sampleWeight: Tensors | undefined,
+): Logs {
+  trainingOf(model);
+  const step = stepOf(model, kind);
+  const { x, y } = batch;
+  keepSeen(model, step, { x, y, sampleWeight });
+  step.kinds ??= [x, y, sampleWeight].map(kindOf);
+  if (own.has(step.method as object) && own.has(model.computeMetrics)) {
+    step.run(x, y, sampleWeight);
+    return metricLogs(model);
+  }
+  const given = (): Logs => numbers(step.run(x, y, sampleWeight), model, METHODS[kind]);
+  return isTraced(step) ? scope(given) : given();
+}
+
+function isTraced({ run }: Made): boolean {
+  return 'getConcreteFunction' in run && !functionsRunEagerly();
+}
+
+/** The outputs for a batch. */
+export function runPredictStep(model: Model, x: Tensors): Tensors {
+  // One pass over each batch is less than what a trace costs, and what is traced elsewhere computes the same.
+  if (own.has(model.predictStep)) return scope(() => model.predictStep(x));
+  const step = stepOf(model, 'predict');
+  keepSeen(model, step, { x, y: undefined, sampleWeight: undefined });
+  const result = step.run(x, undefined, undefined);
+  if (flat(result as Tensors).every((t) => t instanceof Tensor)) return result as Tensors;
+  throw new InvalidArgumentError(
+    `predictStep must return a tensor, a list of tensors or tensors by name, got ${shown(result)}`,
+    model.name,
+  );
+}
+
+/** What plain code of the user's gets to see it may keep; what is traced sees no tensor of a batch. */
+function keepSeen(model: Model, step: Made, batch: Batch): void {
+  const ours = [step.method, model.computeLoss, model.computeMetrics].every((part) =>
+    own.has(part as object),
+  );
+  if (ours || isTraced(step)) return;
+  for (const t of tensorsOf(batch)) keep(t);
+}
+
+/** What a step returned, as numbers; what is nested becomes flat, as in Keras. */
+function numbers(result: unknown, model: Model, method: string): Logs {
+  const logs: Logs = {};
+  checkNoPromise(result, `${method}()`, model.name);
+  const add = (values: unknown): void => {
+    if (!isPlain(values)) {
+      throw new InvalidArgumentError(
+        `${method} must return an object of numbers or scalar tensors by name, got ${shown(values)}`,
+        model.name,
+      );
+    }
+    for (const [name, value] of Object.entries(values)) {
+      if (typeof value === 'number') logs[name] = value;
+      else if (value instanceof Tensor) logs[name] = numberOf(value, name);
+      else if (isPlain(value)) add(value);
+      else {
+        throw new InvalidArgumentError(
+          `${method} gave ${shown(value)} as '${name}', expected a number or a scalar tensor`,
+          model.name,
+        );
+      }
+    }
+  };
+  add(result);
+  return logs;
+}
+
+function kindOf(x: Tensors | undefined): unknown {
+  if (x === undefined) return undefined;
+  const spec = ({ shape, dtype }: Tensor): TensorSpec => new TensorSpec(shape, dtype);
+  return mapTensors(x, spec);
+}
+
+/** The graph of a training step as the model trains now; null before the first one, and where none is traced. */
+export function trainGraph(model: Model): Graph | null {
+  const known = made.get(trainingOf(model))?.train;
+  if (known === undefined || known.kinds === null || !('getConcreteFunction' in known.run)) return null;
+  return known.run.getConcreteFunction(...(known.kinds as Parameters<Step>)).graph;
+}
+
+/** Forward, loss, gradients, update. @returns the predictions */
+export function train(
+  model: Model,
+  x: Tensors,
+  y: Tensors | undefined,
+  sampleWeight: Tensors | undefined,
+): Tensors {
+  const training = trainingOf(model);
+  using tape = new GradientTape();
+  const yPred: Tensors = model.invoke(x, { training: true });
+  const loss = model.computeLoss({ x, y, yPred, sampleWeight, training: true });
+  checkNoPromise(loss, 'computeLoss()', model.name);
+  const variables = model.trainableVariables;
+  if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
+  tape.dispose();
+  training.mean.updateState(loss, { sampleWeight: examplesOf(x) });
+  return yPred;
+}
+
+/** Forward, loss. @returns the predictions */
+export function test(
+  model: Model,
+  x: Tensors,
+  y: Tensors | undefined,
+  sampleWeight: Tensors | undefined,
+): Tensors {
+  const training = trainingOf(model);
+  const yPred: Tensors = model.invoke(x, { training: false });
+  const loss = model.computeLoss({ x, y, yPred, sampleWeight, training: false });
+  checkNoPromise(loss, 'computeLoss()', model.name);
+  training.mean.updateState(loss, { sampleWeight: examplesOf(x) });
+  return yPred;
+}
+
+/** The mean over the epoch is that over examples, so a short last batch counts for less. */
+function examplesOf(x: Tensors | undefined): number | Tensor {
+  const first = flat(x)[0];
+  return first === undefined ? 1 : sizeValue(dims(first)[0] ?? 1, 'float32');
+}
+
+/** The loss of `compile` on a batch, and what layers added; the losses of several outputs are taken into account. */
+export function computeLoss(model: Model, given: LossArguments): Tensor {
+  const { x, y, yPred, sampleWeight } = given;
+  const training = trainingOf(model);
+  const { loss } = training;
+  const penalties = model.losses.map((part) => {
+    const sum = part.rank === 0 ? part : part.sum();
+    return isFloating(sum.dtype) ? sum : sum.cast('float32');
+  });
+  if (loss === undefined) {
+    if (penalties.length === 0) {
+      throw new FailedPreconditionError(
+        'the model has neither a loss nor penalties; give compile a loss',
+        model.name,
+      );
+    }
+    return penalties.reduce((a, b) => a.add(b));
+  }
+  if (y === undefined || y === null)
+    throw new InvalidArgumentError('the loss needs targets: pass y', model.name);
+  const compared = compare(model, training, yPred, y, sampleWeight);
+  if (isObserved(training)) for (const t of [...compared.targets, ...compared.predictions]) if (t) keep(t);
+  const parts = loss.compute(compared.outputs, compared);
+  withoutTapes(() => loss.account(parts, examplesOf(x ?? yPred)));
+  return [loss.sum(parts), ...penalties].reduce((a, b) => a.add(b));
+}
+
+/** Takes a batch into account in the metrics of `compile`. */
+export function updateMetrics(
+  model: Model,
+  y: Tensors | undefined,
+  yPred: Tensors,
+  sampleWeight: Tensors | undefined,
+): void {
+  if (y === undefined || y === null) return;
+  const training = trainingOf(model);
+  const compared = compare(model, training, yPred, y, sampleWeight);
+  if (isObserved(training)) for (const t of [...compared.targets, ...compared.predictions]) if (t) keep(t);
+  training.metrics.update(compared.outputs, compared);
+}
+
+/** `updateMetrics`, and the results of all metrics. */
+export function computeMetrics(
+  model: Model,
+  y: Tensors | undefined,
+  yPred: Tensors,
+  sampleWeight: Tensors | undefined,
+): StepLogs {
+  updateMetrics(model, y, yPred, sampleWeight);
+  return metricResults(model);
+}
+
+/** Predictions with the targets and weights of each, and the model's outputs. */
+interface Compared extends Comparison {
+  readonly outputs: Outputs;
+}
+
+function compare(
+  model: Model,
+  training: Training,
+  yPred: Tensors,
+  y: Tensors,
+  weight: Tensors | undefined,
+): Compared {
+  const predictions = flat(yPred);
+  const count = predictions.length;
+  const names = isByNames(yPred) ? tree.sortKeys(Object.keys(yPred)) : model.outputNames;
+  const outputs = { count, names: names?.length === count ? names : null };
+  return {
+    outputs,
+    predictions,
+    targets: targetsOf(outputs, training, y),
+    weights: weightsOf(outputs, weight),
+  };
+}
+
+function isByNames(given: Tensors): given is Readonly<Record<string, Tensor>> {
+  return !(given instanceof Tensor) && !Array.isArray(given);
+}
+
+/** The targets of each output. A list may leave out outputs that have no loss. */
+function targetsOf(outputs: Outputs, { loss }: Training, y: Tensors): readonly (Tensor | undefined)[] {
+  if (isByNames(y)) return inOrder(y, outputs.names, 'y');
+  const given = flat(y);
+  if (given.length === outputs.count) return given;
+  const losses = loss?.resolve(outputs) ?? [];
+  if (given.length === losses.filter((one) => one !== null).length) {
+    let next = 0;
+    return losses.map((one) => (one === null ? undefined : given[next++]));
+  }
+  const names = outputs.names === null ? '' : ` (${outputs.names.join(', ')})`;
+  throw new InvalidArgumentError(
+    `the model has ${outputs.count} outputs${names}, y ${y instanceof Tensor ? 'is one tensor' : `has ${given.length} tensors`}: give one for each, in a list or by name`,
+    'fit',
+  );
+}
+
+/** The weights of the examples for each output. */
+function weightsOf(outputs: Outputs, weight: Tensors | undefined): readonly (Tensor | undefined)[] {
+  if (weight === undefined || weight === null) return [];
+  if (weight instanceof Tensor) return new Array<Tensor>(outputs.count).fill(weight);
+  if (isByNames(weight)) return inOrder(weight, outputs.names, 'sampleWeight');
+  checkOneForEach(weight, outputs, 'sampleWeight');
+  return weight;
+}

@@ -1,0 +1,133 @@
+// What fit, evaluate and predict take.
+import { InvalidArgumentError } from '@eagre/core';
+import { checkCount, checkOptionNames, type OptionNames, shown } from '@eagre/core/internal';
+import { Callback } from '../callbacks/callback.ts';
+import type { Model } from '../models/model.ts';
+import type { BatchSource, Inputs, Names } from './data-adapter.ts';
+import { isByName } from './per-output.ts';
+
+/** Targets: a tensor, for several outputs a list or tensors by name. */
+export type Targets = Inputs;
+export type Verbosity = 0 | 1 | 2 | 'auto';
+
+export interface BatchOptions {
+  /** Examples in a batch; unless given, of arrays as many as make `steps` batches, else 32. */
+  readonly batchSize?: number;
+  /** 0 silent, 1 a progress bar, 2 one line per epoch; `'auto'` (default) is 1. */
+  readonly verbose?: Verbosity;
+  readonly callbacks?: readonly Callback[];
+  /** Stop a pass after that many batches. */
+  readonly steps?: number;
+}
+export interface EvaluateOptions extends BatchOptions {
+  /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
+  readonly sampleWeight?: Inputs;
+}
+export interface PredictOptions extends BatchOptions {}
+
+/** What is validated on: a list [x, y, sampleWeight?], or an iterable of batches. */
+export type ValidationData = readonly [x: Inputs, y: Inputs, sampleWeight?: Inputs | undefined] | BatchSource;
+
+export interface FitOptions extends Omit<BatchOptions, 'steps'> {
+  readonly epochs?: number;
+  /** Number of the first epoch, when training goes on. */
+  readonly initialEpoch?: number;
+  /** Batches in an epoch. The next epoch goes on where this one stopped, and starts anew when the data has ended. */
+  readonly stepsPerEpoch?: number;
+  /** Reorder the examples before each epoch; true unless given. Does not apply to iterables. */
+  readonly shuffle?: boolean;
+  /** A factor for the loss of each example, and for `weightedMetrics`; for several outputs one for all, a list, or by name. */
+  readonly sampleWeight?: Inputs;
+  /** A weight for the examples of each class, by label. */
+  readonly classWeight?: Readonly<Record<number, number>>;
+  /** The last part of the examples, as a fraction, is held back for validation; `validationData` overrides it. */
+  readonly validationSplit?: number;
+  readonly validationData?: ValidationData;
+  readonly validationBatchSize?: number;
+  /** Stop each validation after that many batches. */
+  readonly validationSteps?: number;
+  /** Validate after every that many epochs; 1 unless given. */
+  readonly validationFreq?: number;
+}
+
+export const batchOptionNames: OptionNames<BatchOptions> = {
+  batchSize: true,
+  verbose: true,
+  callbacks: true,
+  steps: true,
+};
+export const evaluateOptionNames: OptionNames<EvaluateOptions> = { ...batchOptionNames, sampleWeight: true };
+export const fitOptionNames: OptionNames<FitOptions> = {
+  epochs: true,
+  batchSize: true,
+  verbose: true,
+  callbacks: true,
+  shuffle: true,
+  initialEpoch: true,
+  stepsPerEpoch: true,
+  sampleWeight: true,
+  classWeight: true,
+  validationSplit: true,
+  validationData: true,
+  validationBatchSize: true,
+  validationSteps: true,
+  validationFreq: true,
+};
+
+/**
+ * `(x, y, options)`, or `(x, options)` where there are no targets: with an iterable of batches, say.
+ * @throws InvalidArgumentError for options that are not known
+ */
+export function splitArguments<O extends object>(
+  second: Targets | O | null | undefined,
+  options: O | null | undefined,
+  names: readonly string[] | null,
+  known: OptionNames<O>,
+  op: string,
+): [Targets | undefined, O] {
+  if (Object.keys(options ?? {}).length === 0 && isByName(second) && !areTargets(second, names)) {
+    checkOptionNames(second as unknown as O, known, op);
+    return [undefined, second as unknown as O];
+  }
+  return [(second ?? undefined) as Targets | undefined, options ?? ({} as O)];
+}
+
+/** Whether an object holds targets by the names of outputs. */
+function areTargets(value: object, names: readonly string[] | null): boolean {
+  const keys = Object.keys(value);
+  return keys.length > 0 && names !== null && keys.every((key) => names.includes(key));
+}
+
+/** The names of a model's inputs and outputs. */
+export function namesOf(model: Model): Names {
+  return { inputs: model.inputNames, outputs: model.outputNames };
+}
+
+/** @throws InvalidArgumentError where one that is given is no integer of at least `least`. */
+export function checkCounts(counts: Readonly<Record<string, unknown>>, op: string, least = 1): void {
+  for (const [name, value] of Object.entries(counts))
+    if (value !== undefined) checkCount(value, name, op, least);
+}
+
+/** @throws InvalidArgumentError for what is no verbosity */
+export function verbosity(verbose: Verbosity | undefined): 0 | 1 | 2 {
+  if (verbose === undefined || verbose === 'auto') return 1;
+  if (verbose !== 0 && verbose !== 1 && verbose !== 2)
+    throw new InvalidArgumentError(`verbose must be 0, 1, 2 or 'auto', got ${shown(verbose)}`);
+  return verbose;
+}
+
+/** @throws InvalidArgumentError for what is no list of callbacks */
+export function checkCallbacks(callbacks: readonly Callback[] | undefined): readonly Callback[] {
+  if (callbacks === undefined || callbacks === null) return [];
+  if (!Array.isArray(callbacks)) throw new InvalidArgumentError('callbacks must be a list of them');
+  for (const callback of callbacks as unknown[]) {
+    if (callback instanceof Callback) continue;
+    throw new InvalidArgumentError(
+      typeof callback === 'function'
+        ? `callbacks holds the class ${callback.name}: write new ${callback.name}(…)`
+        : 'callbacks holds what is no callback; functions go into new LambdaCallback({ onEpochEnd: … })',
+    );
+  }
+  return callbacks as readonly Callback[];
+}

@@ -1,0 +1,155 @@
+// fit: passes that train, and validation between them.
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import { checkFlag } from '@eagre/core/internal';
+import type { FitParams, Logs } from '../callbacks/callback.ts';
+import { History } from '../callbacks/history.ts';
+import { CallbackList } from '../callbacks/list.ts';
+import { ProgressBar } from '../callbacks/progress.ts';
+import type { Model } from '../models/model.ts';
+import { Accumulators } from './accumulators.ts';
+import { trainingOf } from './compile.ts';
+import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
+import { test } from './evaluation.ts';
+import { checkClassWeight, classWeights, type Examples, holdBack } from './examples.ts';
+import { NO_BATCH, pass } from './passes.ts';
+import { runStep } from './steps.ts';
+import {
+  checkCallbacks,
+  checkCounts,
+  type FitOptions,
+  fitOptionNames,
+  namesOf,
+  splitArguments,
+  type Targets,
+  type ValidationData,
+  verbosity,
+} from './training-options.ts';
+
+// The models that are being trained.
+const training = new WeakSet<Model>();
+
+export async function fit(
+  model: Model,
+  x: FitData,
+  second?: Targets | FitOptions | null,
+  third?: FitOptions | null,
+): Promise<History> {
+  const names = namesOf(model);
+  const [y, options] = splitArguments(second, third, names.outputs, fitOptionNames, 'fit');
+  const { optimizer } = trainingOf(model);
+  const { epochs = 1, initialEpoch = 0, batchSize, shuffle = true, stepsPerEpoch } = options;
+  const { validationFreq = 1, validationSplit = 0 } = options;
+  const { validationSteps, validationBatchSize = batchSize } = options;
+  checkCounts({ epochs, initialEpoch }, 'fit', 0);
+  checkCounts({ batchSize, stepsPerEpoch, validationFreq, validationSteps, validationBatchSize }, 'fit');
+  checkFlag(shuffle, 'shuffle', 'fit');
+  checkClassWeight(options.classWeight, 'fit');
+
+  let examples: Examples = { x, y, weight: options.sampleWeight };
+  let { validationData } = options;
+  if (validationSplit !== 0 && validationData === undefined) {
+    [examples, validationData] = holdBack(examples, validationSplit, names);
+  }
+  const batches = adapt(
+    examples.x,
+    examples.y,
+    examples.weight,
+    { batchSize, steps: stepsPerEpoch, shuffle, names },
+    'fit',
+  );
+  const validate =
+    validationData === undefined
+      ? undefined
+      : validation(model, validationData, validationBatchSize, validationSteps);
+
+  const history = new History();
+  const params: FitParams = {
+    epochs,
+    steps: stepsPerEpoch ?? batches.steps,
+    verbose: verbosity(options.verbose),
+    initialEpoch,
+  };
+  const given = checkCallbacks(options.callbacks);
+  // The bar is last, so that what other callbacks print or throw comes before its line.
+  const bar = params.verbose === 0 || given.some((c) => c instanceof ProgressBar) ? [] : [new ProgressBar()];
+  const callbacks = new CallbackList(model, params, [...given, history, ...bar]);
+  if (training.has(model)) {
+    throw new FailedPreconditionError(
+      'the model is being trained by another fit, whose steps would mix with these; await that one first',
+      'fit',
+    );
+  }
+  training.add(model);
+  const accumulators = new Accumulators(model);
+  const feed = new Feed(batches);
+  model.stopTraining = false;
+  let logs: Logs = {};
+  try {
+    await callbacks.call((c) => c.onTrainBegin({}));
+    const first = params.initialEpoch ?? 0;
+    for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {
+      await callbacks.call((c) => c.onEpochBegin(epoch));
+      accumulators.reset();
+      const done = await pass(
+        feed,
+        stepsPerEpoch,
+        async (batch, index) => {
+          await callbacks.call((c) => c.onTrainBatchBegin(index));
+          const weight = classWeights(batch, options.classWeight);
+          accumulators.enter();
+          const result = callbacks.step(() => runStep(model, 'train', batch, weight));
+          await callbacks.call((c) => c.onTrainBatchEnd(index, result));
+          return result;
+        },
+        model,
+      );
+      if (done.count === 0) {
+        if (epoch === first) throw new InvalidArgumentError(NO_BATCH, 'fit');
+        warnOfEnd(epoch);
+        break;
+      }
+      params.steps ??= done.count;
+      logs = done.logs;
+      if (validate !== undefined && (epoch + 1) % validationFreq === 0) {
+        const found = await validate(callbacks);
+        const named = Object.entries(found).map(([name, value]) => [`val_${name}`, value] as const);
+        logs = { ...logs, ...Object.fromEntries(named) };
+      }
+      await callbacks.call((c) => c.onEpochEnd(epoch, logs));
+    }
+    if (epochs > 0) optimizer.finalizeVariableValues(model.trainableVariables);
+    await callbacks.call((c) => c.onTrainEnd(logs));
+  } finally {
+    training.delete(model);
+    accumulators.leave();
+    callbacks.close();
+    await feed.close();
+  }
+  return history;
+}
+
+function warnOfEnd(epochs: number): void {
+  console.warn(
+    `fit: the data ended after ${epochs} epochs and cannot be gone through again, so training ends; pass an iterable that starts anew (an array, a data set) instead of a generator`,
+  );
+}
+
+/** What validates after an epoch: the data are converted once. */
+function validation(
+  model: Model,
+  data: ValidationData,
+  batchSize: number | undefined,
+  steps: number | undefined,
+): (callbacks: CallbackList) => Promise<Logs> {
+  const options = { batchSize, steps, shuffle: false, names: namesOf(model) };
+  if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
+    throw new InvalidArgumentError(
+      'validationData is [x, y] or [x, y, sampleWeight], or an iterable of batches',
+      'fit',
+    );
+  }
+  const batches = isBatchSource(data)
+    ? adapt(data, undefined, undefined, options, 'fit')
+    : adapt(data[0], data[1], data[2], options, 'fit');
+  return (callbacks) => test(model, batches, steps, callbacks);
+}
