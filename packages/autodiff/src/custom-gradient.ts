@@ -16,10 +16,10 @@ import {
   kind,
   Op,
   outsideScopes,
+  recordOnTapes,
   sameShape,
   showShape,
   type TapeObserver,
-  tell,
   toOwnTensor,
 } from '@eagre/core/internal';
 
@@ -93,7 +93,7 @@ export const customGradient: {
       },
       () => [value],
     );
-    tell(op, inputs, {}, [value]);
+    recordOnTapes(op, inputs, {}, [value]);
     return value;
   };
 }) as never;

@@ -15,8 +15,8 @@ import {
   context,
   defineMethods,
   inContext,
+  initScope,
   isPlain,
-  lifted,
   shown,
   withoutTapes,
 } from '@eagre/core/internal';
@@ -97,7 +97,7 @@ class CheckpointObject implements Trackable {
 
   /** How often `save` was called, int64; saved with the rest. */
   get saveCounter(): Variable {
-    this._state.counter ??= lifted(
+    this._state.counter ??= initScope(
       () => new Variable(constant(0n, 'int64'), { name: 'save_counter', trainable: false }),
     );
     return this._state.counter;
@@ -259,7 +259,7 @@ class CheckpointObject implements Trackable {
   /** @internal One more save. */
   _count(): number {
     notInGraphs('save');
-    return lifted(() => withoutTapes(() => Number(this.saveCounter.assignAdd(1n).item())));
+    return initScope(() => withoutTapes(() => Number(this.saveCounter.assignAdd(1n).item())));
   }
 
   /** The values of now: later assignments copy, as long as these tensors hold the memory. */
@@ -267,7 +267,7 @@ class CheckpointObject implements Trackable {
     notInGraphs('write');
     const look: Look =
       optimizerState === 'slots' ? this.#look : (object) => asLists(object, this.#look(object));
-    return lifted(() =>
+    return initScope(() =>
       // Not in a memory scope, which could end before they are written.
       inContext({ tracker: null, tapes: [] }, () => {
         const failures = applyPending();

@@ -75,11 +75,11 @@ export {
   type Context,
   context,
   currentBackend,
+  eagerBackend,
   fromOneLine,
-  hostBackend,
   inContext,
   inGraphScope,
-  lifted,
+  initScope,
   override,
   scoped,
   type TapeObserver,
@@ -93,6 +93,7 @@ export { atRunTime, callHost } from './dispatch/host.ts';
 export { methodNames } from './dispatch/install.ts';
 export {
   type Attrs,
+  copyTo,
   defineBinary,
   defineElementwise,
   defineOp,
@@ -104,21 +105,20 @@ export {
   isElementwise,
   kernelFor,
   listOps,
-  named,
   Op,
   type OpSpec,
-  onBackend,
   pair,
+  recordOnTapes,
   sumTo,
-  tell,
-  transfer,
+  toBackend,
+  withOpName,
 } from './dispatch/op.ts';
 export { RecentMap } from './dispatch/recent-map.ts';
 export { type RowLoop, rowLoop } from './dispatch/row-loop.ts';
 export type { Sample, SampleInput } from './dispatch/samples.ts';
 export {
+  type KernelRecorder,
   knownTensor,
-  type Sink,
   type SymbolicDraw,
   symbolic,
   symbolically,
@@ -167,5 +167,5 @@ export {
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';
-export { copyBytes, own } from './tensor/variable.ts';
+export { copyBytes, copyTensor } from './tensor/variable.ts';
 export * as tree from './tree/tree.ts';

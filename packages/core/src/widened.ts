@@ -59,7 +59,7 @@ export function widenedKernel(
       const place = inputs.findIndex((input) => input.storage === t.storage);
       if (place < 0) return wide(t);
       const copy = wideInputs[place] as TensorRef;
-      if (backend === symbolic) symbolic.sink?.scratch?.(copy);
+      if (backend === symbolic) symbolic.recorder?.scratch?.(copy);
       return copy;
     });
     kernel(wideInputs, wideOutputs, attrs);

@@ -19,7 +19,7 @@ export { shapeOf as shape } from '@eagre/core';
 export * as data from '@eagre/data';
 export * as datasets from '@eagre/datasets';
 export {
-  ConcreteCall,
+  AtomicFunction,
   ConcreteFunction,
   caseOf as case,
   compat,

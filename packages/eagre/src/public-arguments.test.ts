@@ -223,7 +223,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
   'made by the library alone: by tf.config, tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
     [
-      'ConcreteCall',
+      'AtomicFunction',
       'ConcreteFunction',
       'KerasTensor',
       'Tensor',

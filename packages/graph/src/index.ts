@@ -14,8 +14,8 @@ export {
 export type { Tensors, TensorsOf, Values } from './control/nest.ts';
 export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
 export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
-export { ConcreteFunction } from './function/atomic-function.ts';
-export { ConcreteCall } from './function/concrete-function.ts';
+export { AtomicFunction } from './function/atomic-function.ts';
+export { ConcreteFunction } from './function/concrete-function.ts';
 export {
   type EachArgumentNeedsATypeOrADefaultValue,
   type FunctionOptions,

@@ -25,10 +25,10 @@ import {
   context,
   defineMethods,
   inGraphScope,
+  initScope,
   inScope,
   isFloating,
   isPlain,
-  lifted,
   outsideScopes,
   setOptions,
   showFields,
@@ -512,7 +512,7 @@ export abstract class Optimizer extends Module implements Trackable {
         'expected variables behind the gradients: applyGradients(gradients, variables)',
         this.name,
       );
-    lifted(() => {
+    initScope(() => {
       const made: unknown = this.build(variables);
       checkNoPromise(made, 'build()', this.name);
     });

@@ -1,6 +1,6 @@
 import type { AttrValue, Backend, KernelName } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
-import { context, kernelFor, own, type Tracer, transfer } from '@eagre/core/internal';
+import { context, copyTensor, copyTo, kernelFor, type Tracer } from '@eagre/core/internal';
 import { asTensor, type Scalar } from './scalars.ts';
 
 export type UpdateAttrs = Readonly<Record<string, AttrValue>>;
@@ -51,7 +51,7 @@ export function runUpdateKernel(
     for (const at of gradientAt) {
       const gradient = on(backend, inputs[at] as Tensor);
       // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
-      inputs[at] = written.has(gradient.storage) ? own(gradient) : gradient;
+      inputs[at] = written.has(gradient.storage) ? copyTensor(gradient) : gradient;
     }
     for (const number of numbers) inputs.push(on(backend, number));
     kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });
@@ -60,7 +60,7 @@ export function runUpdateKernel(
 }
 
 function on(backend: Backend, x: Tensor): Tensor {
-  return x.backend === backend ? x : transfer(x, backend);
+  return x.backend === backend ? x : copyTo(x, backend);
 }
 
 function trace(

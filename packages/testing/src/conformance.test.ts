@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import './remote.ts';
 import { listBackends } from '@eagre/backend';
 import { type Tensor, withBackend } from '@eagre/core';
-import { execute, isFloating, listOps, transfer } from '@eagre/core/internal';
+import { copyTo, execute, isFloating, listOps } from '@eagre/core/internal';
 import { describe, expect, it } from 'vitest';
 import { maxUlp } from './compare.ts';
 import { hasFloats, materialize } from './values.ts';
@@ -32,7 +32,7 @@ describe.each(others.map((b) => [b.name] as const))('%s agrees with the referenc
             const reference = expected[i] as Tensor;
             const where = `sample ${index}, ${float}, output ${i}`;
             expect(y.shape, where).toEqual(reference.shape);
-            const local = transfer(y, js);
+            const local = copyTo(y, js);
             if (isFloating(y.dtype))
               expect(maxUlp(local, reference), where).toBeLessThanOrEqual(limit(op.ulp, y));
             else expect(local.array(), where).toEqual(reference.array());

@@ -15,7 +15,7 @@ describe('the op catalogue', () => {
     (_, op) => {
       expect(op.doc).toMatch(/\S.{9,}\.$/s);
       expect(op.samples().length).toBeGreaterThan(0);
-      expect(op.grad !== undefined || op.notDifferentiable !== undefined || op.transparent).toBe(true);
+      expect(op.grad !== undefined || op.notDifferentiable !== undefined || op.isComposite).toBe(true);
       expect(op.grad !== undefined && op.notDifferentiable !== undefined).toBe(false);
     },
   );

@@ -91,10 +91,10 @@ export interface Context {
   tracer: Tracer | null;
   /** While library code adds to a trace: where it was called. */
   origin: Error | null;
-  /** The tracer that `lifted` set aside. */
+  /** The tracer that `initScope` set aside. */
   lifting: Tracer | null;
   /** While values are symbolic: the backend of those that are not. */
-  host: Backend | null;
+  eagerBackend: Backend | null;
   /** While checkpoints hold values for objects that do not exist yet: is told of each variable made since, before its first use. */
   restoring: ((variable: Variable) => unknown) | null;
 }
@@ -109,16 +109,16 @@ export const context: Context = ambient<Context>(
     tracer: null,
     origin: null,
     lifting: null,
-    host: null,
+    eagerBackend: null,
     restoring: null,
   },
-  ['backend', 'placement', 'tracer', 'lifting', 'host'],
+  ['backend', 'placement', 'tracer', 'lifting', 'eagerBackend'],
   ['restoring'],
 );
 
 /** The backend whose tensors have values: the current one, except while a function is traced. */
-export function hostBackend(): Backend {
-  return context.host ?? currentBackend();
+export function eagerBackend(): Backend {
+  return context.eagerBackend ?? currentBackend();
 }
 
 /** What a scope found in a field; by object and field, the outermost first. */
@@ -185,10 +185,13 @@ export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
 /**
  * Runs `fn` as if no function were being traced: what makes variables computes at once. Tapes do not see it.
  */
-export function lifted<T>(fn: () => T): T {
-  const { tracer, lifting, host } = context;
-  if (host === null) return fn();
-  return inContext({ tracer: null, lifting: tracer ?? lifting, backend: host, host: null, tapes: [] }, fn);
+export function initScope<T>(fn: () => T): T {
+  const { tracer, lifting, eagerBackend } = context;
+  if (eagerBackend === null) return fn();
+  return inContext(
+    { tracer: null, lifting: tracer ?? lifting, backend: eagerBackend, eagerBackend: null, tapes: [] },
+    fn,
+  );
 }
 
 /** Runs library code. What it adds to a trace is due to the line that called it, which is noted once: a stack for each op costs more. */

@@ -17,7 +17,7 @@ import { checkCount, checkText, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import type { NamedScope, ScopeFunction } from '../scopes/scope.ts';
 import { checkFlag } from '../shapes/shape.ts';
-import { type Context, context, hostBackend, override, scoped } from './context.ts';
+import { type Context, context, eagerBackend, override, scoped } from './context.ts';
 
 /** TensorFlow's types, and those of devices that programs register. */
 export type DeviceType = 'CPU' | 'GPU' | (string & {});
@@ -229,7 +229,7 @@ function findDevice(name: string): Backend {
   const type = (match[1] as string).toUpperCase();
   const index = Number(match[2]);
   // The backend in use goes before others for the same device.
-  const all = [hardwareOf(hostBackend()), ...listBackends()];
+  const all = [hardwareOf(eagerBackend()), ...listBackends()];
   const found =
     all.find((b) => b.deviceType === type && b.deviceIndex === index) ??
     all.find((b) => b.deviceType === type && index < countOf(b));
@@ -242,7 +242,7 @@ function findDevice(name: string): Backend {
 
 function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => boolean {
   // While a function is traced, its ops get their place when it runs.
-  const field = context.host === null ? 'backend' : 'host';
+  const field = context.eagerBackend === null ? 'backend' : 'host';
   return override(context, { ...changes, [field]: backend });
 }
 
@@ -274,7 +274,7 @@ function memoryOf(allocator: Allocator): MemoryInfo {
 /** Threads that CPU kernels use: asks, or sets; 0 stands for the processors that this process may use. */
 export function threads(count?: number): number {
   if (count !== undefined) checkCount(count, 'the number of threads', 'threads');
-  return hostBackend().threads(count);
+  return eagerBackend().threads(count);
 }
 
 /** Whether ops compute at once: true, but false while `tf.function` traces a function. */

@@ -133,7 +133,7 @@ export class Op {
   readonly ulp: number;
   readonly valueSized: ValueSized | undefined;
   /** Whether tapes see the parts instead of the op. */
-  readonly transparent: boolean;
+  readonly isComposite: boolean;
   /** Computes the outputs; tapes are told by `execute`. */
   readonly evaluate: (inputs: readonly Tensor[], attrs: Attrs) => readonly Tensor[];
 
@@ -146,7 +146,7 @@ export class Op {
     this.ulp = spec.ulp ?? 4;
     this.valueSized = spec.valueSized;
     this.evaluate = evaluate;
-    this.transparent = transparent;
+    this.isComposite = transparent;
   }
 }
 
@@ -179,14 +179,14 @@ const noAttrs: KernelAttrs = {};
 export function execute(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttrs): readonly Tensor[] {
   const { tracer } = context;
   if (tracer !== null) return tracer.execute(op, inputs, attrs);
-  const local = onBackend(inputs, op);
+  const local = toBackend(inputs, op);
   let outputs: readonly Tensor[];
   try {
     outputs = op.evaluate(local, attrs);
   } catch (error) {
-    throw named(error, op);
+    throw withOpName(error, op);
   }
-  if (!op.transparent) tell(op, inputs, attrs, outputs);
+  if (!op.isComposite) recordOnTapes(op, inputs, attrs, outputs);
   return outputs;
 }
 
@@ -196,21 +196,26 @@ export function execute1(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAtt
 }
 
 /** @internal Tells the tapes of an op that was computed elsewhere (custom gradients, fused layers). */
-export function tell(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void {
+export function recordOnTapes(
+  op: Op,
+  inputs: readonly Tensor[],
+  attrs: Attrs,
+  outputs: readonly Tensor[],
+): void {
   const tapes = context.tapes;
   for (let i = 0; i < tapes.length; i++)
     (tapes[i] as (typeof tapes)[number]).record(op, inputs, attrs, outputs);
 }
 
 /** @internal An error with the op in which it happened. */
-export function named(error: unknown, op: Op): unknown {
+export function withOpName(error: unknown, op: Op): unknown {
   return error instanceof EagreError && error.op === undefined
     ? errorFromCode(error.code, error.message, op.name)
     : error;
 }
 
 /** @internal Checks that inputs are alive, and brings those of another backend over. */
-export function onBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] {
+export function toBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] {
   const backend = currentBackend();
   let local = inputs;
   for (let i = 0; i < inputs.length; i++) {
@@ -218,7 +223,7 @@ export function onBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] 
     if (input.storage.refs <= 0) disposed(input, op);
     if (input.backend !== backend && input.dtype !== 'string') {
       if (local === inputs) local = [...inputs];
-      (local as Tensor[])[i] = transfer(input, backend);
+      (local as Tensor[])[i] = copyTo(input, backend);
     }
   }
   return local;
@@ -232,8 +237,8 @@ function disposed(input: Tensor, op: Op): never {
 }
 
 /** @internal A tensor for another backend: over the same bytes where both use one memory, else a copy. */
-export function transfer(x: Tensor, backend: Backend): Tensor {
-  if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape);
+export function copyTo(x: Tensor, backend: Backend): Tensor {
+  if (backend === symbolic) return symbolic.recorder?.capture(x) ?? symbolicTensor(x.dtype, x.shape);
   if (x.backend === symbolic) throw noValue(x);
   if (x.storage.allocator === backend.allocator) return aliasTensor(x, x.shape, x.size, backend);
   const out = emptyTensor(x.dtype, x.shape, x.size, backend);
@@ -258,7 +263,7 @@ export function defineOp(spec: OpSpec): Op {
       const asked = inputs.length === 0 && isHalf((outputs[0] as Tensor).dtype) ? outputs : inputs;
       // Attributes of the kernel are computed where it runs.
       if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
-        symbolic.sink?.call(name, inputs, outputs, attrs as KernelAttrs);
+        symbolic.recorder?.call(name, inputs, outputs, attrs as KernelAttrs);
         return outputs;
       }
       kernelFor(backend, name, asked)(

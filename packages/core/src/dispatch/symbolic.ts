@@ -15,7 +15,7 @@ import type { Dims } from '../shapes/dim.ts';
 import { sizeOfDims } from '../shapes/dims.ts';
 import { SymbolicStorage } from '../tensor/no-value.ts';
 import { type Tensor, tensorOver } from '../tensor/tensor.ts';
-import { context, hostBackend, inContext } from './context.ts';
+import { context, eagerBackend, inContext } from './context.ts';
 
 const nothing = {};
 
@@ -49,7 +49,7 @@ export interface SymbolicDraw {
 }
 
 /** Receives the kernel calls of ops that run on symbolic tensors. */
-export interface Sink {
+export interface KernelRecorder {
   call(
     kernel: KernelName | ScalarProgram,
     inputs: readonly TensorRef[],
@@ -71,24 +71,24 @@ class SymbolicBackend implements Backend {
   readonly description = 'shapes and dtypes alone';
   readonly allocator: Allocator = allocator;
   /** Who is told of kernel calls now; without one, only shapes are computed. */
-  sink: Sink | null = null;
+  recorder: KernelRecorder | null = null;
   readonly #kernels = new Map<KernelName, Kernel>();
 
   kernel(name: KernelName): Kernel {
     let kernel = this.#kernels.get(name);
     if (kernel === undefined) {
-      kernel = (inputs, outputs, attrs) => this.sink?.call(name, inputs, outputs, attrs);
+      kernel = (inputs, outputs, attrs) => this.recorder?.call(name, inputs, outputs, attrs);
       this.#kernels.set(name, kernel);
     }
     return kernel;
   }
 
   elementwise(program: ScalarProgram): Kernel {
-    return (inputs, outputs) => this.sink?.call(program, inputs, outputs, {});
+    return (inputs, outputs) => this.recorder?.call(program, inputs, outputs, {});
   }
 
   draw(source: DrawSource): SymbolicDraw {
-    return this.sink?.draw?.(source) ?? { from: symbolicTensor('uint64', [2]), place: 0 };
+    return this.recorder?.draw?.(source) ?? { from: symbolicTensor('uint64', [2]), place: 0 };
   }
 
   prepare(): never {
@@ -113,13 +113,13 @@ export function symbolicTensor(dtype: DType, shape: Dims): Tensor {
   return tensorOver(symbolic.allocator.allocate(0), dtype, shape, sizeOfDims(shape), symbolic);
 }
 
-/** Runs `fn` on symbolic tensors, with real ones made from host values as before; ops are computed or recorded by nobody but `sink`. */
-export function symbolically<T>(sink: Sink | null, fn: () => T): T {
-  const outer = symbolic.sink;
-  symbolic.sink = sink;
+/** Runs `fn` on symbolic tensors, with real ones made from host values as before; ops are computed or recorded by nobody but `recorder`. */
+export function symbolically<T>(sink: KernelRecorder | null, fn: () => T): T {
+  const outer = symbolic.recorder;
+  symbolic.recorder = sink;
   try {
-    return inContext({ host: hostBackend(), backend: symbolic, tracer: null }, fn);
+    return inContext({ eagerBackend: eagerBackend(), backend: symbolic, tracer: null }, fn);
   } finally {
-    symbolic.sink = outer;
+    symbolic.recorder = outer;
   }
 }

@@ -1,4 +1,4 @@
-import { hostBackend } from '../dispatch/context.ts';
+import { eagerBackend } from '../dispatch/context.ts';
 
 // Where no backend can tell: V8 calls back between turns of the event loop only.
 const registry = new FinalizationRegistry<() => void>((dropped) => dropped());
@@ -8,7 +8,7 @@ const registry = new FinalizationRegistry<() => void>((dropped) => dropped());
  * must not hold the object. @returns what ends the watch.
  */
 export function whenDropped(object: object, dropped: () => void): () => void {
-  const end = hostBackend().allocator.watch(object, dropped);
+  const end = eagerBackend().allocator.watch(object, dropped);
   if (end !== undefined) return end;
   registry.register(object, dropped, dropped);
   return () => void registry.unregister(dropped);
@@ -16,5 +16,5 @@ export function whenDropped(object: object, dropped: () => void): () => void {
 
 /** @internal Looks for dropped objects now, the young ones at least. */
 export function findDropped(): void {
-  hostBackend().allocator.findDropped();
+  eagerBackend().allocator.findDropped();
 }

@@ -13,7 +13,7 @@ import {
 } from '@eagre/backend';
 import { unseen } from '../arguments/plain.ts';
 import { isRefusedPromise } from '../arguments/promises.ts';
-import { hostBackend } from '../dispatch/context.ts';
+import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { checkDTypeName } from './dtypes.ts';
 import { emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
@@ -124,7 +124,7 @@ let last: {
 
 /** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
 function scalarNumber(value: number, dtype: DType): Tensor {
-  const backend = hostBackend();
+  const backend = eagerBackend();
   if (backend !== last.backend || dtype !== last.dtype)
     last = { backend, dtype, cache: scalarsOf(backend, dtype) };
   const { cache } = last;

@@ -16,7 +16,7 @@ import {
   typedView,
   valuesOf,
 } from '@eagre/backend';
-import { context, hostBackend } from '../dispatch/context.ts';
+import { context, eagerBackend } from '../dispatch/context.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { hideDim, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { type Shape, show } from '../shapes/shape.ts';
@@ -319,7 +319,7 @@ export function emptyTensor(
   dtype: DType,
   shape: Dims,
   size: Dim = sizeOfDims(shape),
-  backend: Backend = hostBackend(),
+  backend: Backend = eagerBackend(),
 ): Tensor {
   // What stands for a value has no memory.
   const storage = backend.allocator.allocate(typeof size === 'number' ? size * dtypeTraits[dtype].bytes : 0);
@@ -356,7 +356,7 @@ export function aliasTensor(
 export function stringTensor(
   values: readonly string[],
   shape: Shape,
-  backend: Backend = hostBackend(),
+  backend: Backend = eagerBackend(),
 ): Tensor {
   const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0, undefined);
   storage.strings = values;

@@ -8,8 +8,8 @@ import {
 } from '@eagre/backend';
 import { checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
-import { context, lifted } from '../dispatch/context.ts';
-import { transfer } from '../dispatch/op.ts';
+import { context, initScope } from '../dispatch/context.ts';
+import { copyTo } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
 import { checkFlag, type Shape, sameShape, showShape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from './convert.ts';
@@ -76,7 +76,7 @@ export class Variable extends VariableBase {
     const { initialValue: initial } = options;
     if (typeof (options.name ?? '') !== 'string') checkText(options.name, 'name', 'Variable');
     (context.tracer ?? context.lifting)?.created(this);
-    const source = lifted(() => {
+    const source = initScope(() => {
       const value =
         typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
       return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
@@ -86,7 +86,7 @@ export class Variable extends VariableBase {
     this.dtype = source.dtype;
     this.shape = source.shape;
     this.trainable = checkFlag(options.trainable ?? true, 'trainable', 'Variable');
-    this.#value = own(source);
+    this.#value = copyTensor(source);
     if (context.restoring !== null) this.awaitUse();
   }
 
@@ -226,7 +226,7 @@ export class Variable extends VariableBase {
    * reshaped view still needs the old values.
    */
   writable(): Tensor {
-    if (this.#alive().storage.refs > 1) this.#replace(own(this.#value));
+    if (this.#alive().storage.refs > 1) this.#replace(copyTensor(this.#value));
     return this.#value;
   }
 
@@ -312,8 +312,8 @@ export class Variable extends VariableBase {
     if (next.backend.name === 'symbolic') throw noValue(next);
     // It stays on its device.
     if (storage.refs === 1 && dtype !== 'string') copyBytes(next.storage, storage);
-    else if (next.backend === backend || dtype === 'string') this.#replace(own(next));
-    else this.#replace(own(transfer(next, backend)));
+    else if (next.backend === backend || dtype === 'string') this.#replace(copyTensor(next));
+    else this.#replace(copyTensor(copyTo(next, backend)));
     return this;
   }
 
@@ -338,7 +338,7 @@ function first(value: Tensor): Tensor {
 }
 
 /** @internal A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
-export function own(source: Tensor): Tensor {
+export function copyTensor(source: Tensor): Tensor {
   checkAlive(source);
   const { allocator } = source.backend;
   if (source.dtype === 'string') {

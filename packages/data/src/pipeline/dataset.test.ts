@@ -1,7 +1,7 @@
 import '@eagre/backend-native';
 import { inspect } from 'node:util';
 import { constant, OutOfRangeError, random, scope, type Tensor, zeros } from '@eagre/core';
-import { hostBackend } from '@eagre/core/internal';
+import { eagerBackend } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -331,9 +331,9 @@ describe('ends', () => {
     };
     pass();
     pass();
-    const before = hostBackend().allocator.info().bytesTaken;
+    const before = eagerBackend().allocator.info().bytesTaken;
     for (let i = 0; i < 20; i++) pass();
-    expect(hostBackend().allocator.info().bytesTaken - before).toBe(0);
+    expect(eagerBackend().allocator.info().bytesTaken - before).toBe(0);
   });
   it.skipIf(process.env['EAGRE_SANITIZED'])('need no dispose', () => {
     const d = Dataset.fromTensorSlices([zeros([300, 64, 64]), zeros([300])])

@@ -78,16 +78,16 @@ function untilLater<T>(
  */
 export abstract class ElementIterator {
   /** Whether the elements' memory belongs to whoever asked for them: nobody else holds the tensors. */
-  readonly fresh: boolean = false;
+  readonly ownsElements: boolean = false;
   /** Whether `nextRows` is cheaper than as many calls of `next`. Only where `isStatic` holds for the node's spec. */
-  readonly blocks: boolean = false;
+  readonly hasRows: boolean = false;
 
   /** The next element, or `END`. */
   abstract next(): Awaitable<Step>;
 
   /**
    * From one up to `count` consecutive elements, stacked along a new first axis, or `END`. The memory is the caller's. Called only where
-   * `blocks` is true.
+   * `hasRows` is true.
    */
   nextRows(_count: number): Awaitable<Step> {
     throw new TypeError('no rows');

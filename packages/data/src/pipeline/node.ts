@@ -67,12 +67,12 @@ export abstract class UnaryIterator extends ElementIterator {
 
 /** An iterator over one other that counts elements: how many it has asked for, or given. */
 export abstract class CountingIterator extends UnaryIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   protected position = 0;
 
   constructor(input: ElementIterator) {
     super(input);
-    this.fresh = input.fresh;
+    this.ownsElements = input.ownsElements;
   }
 
   protected override save(): State {

@@ -127,7 +127,7 @@ export class Stacker {
   next(count: number, whole = false): Awaitable<Step> {
     this.#wanted = count;
     try {
-      const result = until(this.#input.blocks ? this.#turnBlock : this.#turn);
+      const result = until(this.#input.hasRows ? this.#turnBlock : this.#turn);
       if (result instanceof Promise)
         return later(result).then((step) => this.#stack(step, whole), this.#failed);
       return this.#stack(result, whole);
@@ -166,16 +166,16 @@ export class Stacker {
   };
 
   #stack(step: Step | null, whole: boolean): Step {
-    const { length } = this.#input.blocks ? this.#blocks : this.#elements;
+    const { length } = this.#input.hasRows ? this.#blocks : this.#elements;
     const [elements, blocks, rows] = [this.#elements, this.#blocks, this.#rows];
     this.#elements = [];
     this.#blocks = [];
     this.#rows = 0;
-    const count = this.#input.blocks ? rows : elements.length;
+    const count = this.#input.hasRows ? rows : elements.length;
     if (length === 0 || (step === END && whole && count < this.#wanted)) return END;
-    if (this.#input.blocks) return joinBlocks(blocks);
+    if (this.#input.hasRows) return joinBlocks(blocks);
     const result = stackElements(elements, this.#what);
-    if (this.#input.fresh)
+    if (this.#input.ownsElements)
       for (const e of elements) for (const leaf of flatten(e)) if (leaf instanceof Tensor) leaf.dispose();
     return result;
   }

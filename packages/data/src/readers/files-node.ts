@@ -89,7 +89,7 @@ interface OpenFile {
 }
 
 class FilesIterator extends ElementIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #kind: string;
   readonly #names: ElementIterator;
   readonly #open: (path: string, position: number) => ElementReader;
@@ -106,7 +106,7 @@ class FilesIterator extends ElementIterator {
     fresh: boolean,
   ) {
     super();
-    this.fresh = fresh;
+    this.ownsElements = fresh;
     this.#kind = kind;
     this.#names = names;
     this.#open = open;

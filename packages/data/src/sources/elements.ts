@@ -34,7 +34,7 @@ function specOfAll(elements: readonly Element[]): ElementSpec | null {
 }
 
 class ElementsIterator extends PositionIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #elements: readonly Element[];
 
   constructor(elements: readonly Element[]) {

@@ -106,7 +106,7 @@ export class CounterNode implements DatasetNode {
 }
 
 class CounterIterator extends PositionIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #start: number;
   readonly #step: number;
   readonly #dtype: DType;
@@ -204,7 +204,7 @@ export class RandomNode implements DatasetNode {
 }
 
 class RandomIterator extends ElementIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #rng: Rng;
   readonly #seeds: SeedState;
 

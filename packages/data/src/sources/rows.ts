@@ -126,8 +126,8 @@ export abstract class RowsNode implements DatasetNode {
 
 /** Rows from the first to the last. */
 export class RowsIterator extends PositionIterator {
-  override readonly fresh = true;
-  override readonly blocks = true;
+  override readonly ownsElements = true;
+  override readonly hasRows = true;
   readonly #rows: RowAccess;
 
   constructor(rows: RowAccess) {

@@ -51,7 +51,7 @@ export class ShuffledListNode implements DatasetNode {
 }
 
 class ShuffledListIterator extends ElementIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #make: (index: number) => Element;
   readonly #rng: Rng | null;
   readonly #seeds: SeedState | null;

@@ -61,7 +61,7 @@ export class BatchNode extends UnaryNode {
 }
 
 class BatchIterator extends UnaryIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #size: number;
   readonly #whole: boolean;
   readonly #stacker: Stacker;
@@ -139,7 +139,7 @@ export function rowsOfBatch(batch: Element, what: string): SliceRows {
 }
 
 class UnbatchIterator extends UnaryIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   #batch: Element | null = null;
   #rows: SliceRows | null = null;
   #next = 0;
@@ -224,7 +224,7 @@ export class RebatchNode extends UnaryNode {
 }
 
 class RebatchIterator extends UnaryIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #sizes: readonly number[];
   readonly #whole: boolean;
   readonly #stacker: Stacker;

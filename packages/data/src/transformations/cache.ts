@@ -41,7 +41,7 @@ export class CacheNode extends UnaryNode {
 }
 
 class CacheIterator extends ElementIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #begin: () => ElementIterator;
   readonly #done: (memory: Memory) => void;
   #input: ElementIterator | null = null;

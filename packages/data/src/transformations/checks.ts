@@ -39,12 +39,12 @@ export class IgnoreErrorsNode extends UnaryNode {
 }
 
 class IgnoreErrorsIterator extends UnaryIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #log: boolean;
 
   constructor(input: ElementIterator, log: boolean) {
     super(input);
-    this.fresh = input.fresh;
+    this.ownsElements = input.ownsElements;
     this.#log = log;
   }
 

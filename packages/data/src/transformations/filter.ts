@@ -43,14 +43,14 @@ export class FilterNode extends UnaryNode {
 }
 
 class FilterIterator extends CallingIterator<number> {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #fn: ElementFunction;
   readonly #ends: boolean;
   #ended = false;
 
   constructor(input: ElementIterator, fn: ElementFunction, ends: boolean) {
     super(input);
-    this.fresh = input.fresh;
+    this.ownsElements = input.ownsElements;
     this.#fn = fn;
     this.#ends = ends;
   }
@@ -64,7 +64,7 @@ class FilterIterator extends CallingIterator<number> {
   }
   protected answered(element: Element, answer: number): Step | typeof AGAIN {
     if (answer !== 0) return element;
-    if (this.fresh && !this.#fn.eager) disposeAll(element);
+    if (this.ownsElements && !this.#fn.eager) disposeAll(element);
     if (!this.#ends) return AGAIN;
     this.#ended = true;
     return END;

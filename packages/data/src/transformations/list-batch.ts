@@ -15,7 +15,7 @@ import { list, UnaryIterator } from '../pipeline/node.ts';
 
 /** Collects elements and makes a batch of them by a function. */
 export class ListBatchIterator extends UnaryIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #size: number;
   readonly #whole: boolean;
   readonly #make: (elements: readonly Element[]) => Element;

@@ -113,16 +113,16 @@ export function disposeAll(element: Element): void {
 }
 
 class MapIterator extends CallingIterator<Element> {
-  override readonly fresh: boolean;
-  override readonly blocks: boolean;
+  override readonly ownsElements: boolean;
+  override readonly hasRows: boolean;
   readonly #fn: ElementFunction;
   readonly #block: BlockFunction | null;
   readonly #stacker: Stacker;
 
   constructor(input: ElementIterator, fn: ElementFunction, block: BlockFunction | null, isFresh: boolean) {
     super(input);
-    this.fresh = isFresh || !fn.eager;
-    this.blocks = block !== null;
+    this.ownsElements = isFresh || !fn.eager;
+    this.hasRows = block !== null;
     this.#fn = fn;
     this.#block = block;
     this.#stacker = new Stacker(input, 'Dataset.map');
@@ -133,7 +133,7 @@ class MapIterator extends CallingIterator<Element> {
   }
   protected answered(element: Element, result: Element): Step {
     // Whether it is traced shows at the first call where nothing was known of the elements.
-    if (this.input.fresh && !this.#fn.eager && !functionsRunEagerly()) disposeAll(element);
+    if (this.input.ownsElements && !this.#fn.eager && !functionsRunEagerly()) disposeAll(element);
     return result;
   }
 
@@ -163,7 +163,7 @@ interface Running {
 
 /** Several calls of an async function at once. */
 class ParallelMapIterator extends UnaryIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #fn: ElementFunction;
   readonly #parallel: number;
   readonly #deterministic: boolean;
@@ -181,7 +181,7 @@ class ParallelMapIterator extends UnaryIterator {
     isFresh: boolean,
   ) {
     super(input);
-    this.fresh = isFresh;
+    this.ownsElements = isFresh;
     this.#fn = fn;
     this.#parallel = parallel;
     this.#deterministic = deterministic;

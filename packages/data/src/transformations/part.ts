@@ -59,12 +59,12 @@ export class TakeNode extends UnaryNode {
 }
 
 class TakeIterator extends CountingIterator {
-  override readonly blocks: boolean;
+  override readonly hasRows: boolean;
   readonly #count: number;
 
   constructor(input: ElementIterator, wanted: number) {
     super(input);
-    this.blocks = input.blocks;
+    this.hasRows = input.hasRows;
     this.#count = wanted;
   }
 
@@ -115,12 +115,12 @@ export class SkipNode extends UnaryNode {
 }
 
 class SkipIterator extends CountingIterator {
-  override readonly blocks: boolean;
+  override readonly hasRows: boolean;
   readonly #count: number;
 
   constructor(input: ElementIterator, skipped: number) {
     super(input);
-    this.blocks = input.blocks;
+    this.hasRows = input.hasRows;
     this.#count = skipped;
   }
 
@@ -137,7 +137,7 @@ class SkipIterator extends CountingIterator {
   readonly #skipped = (step: Step): typeof AGAIN | typeof END => {
     if (step === END) return END;
     this.position++;
-    if (this.fresh) disposeAll(step);
+    if (this.ownsElements) disposeAll(step);
     return AGAIN;
   };
 
@@ -195,7 +195,7 @@ class ShardIterator extends CountingIterator {
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => after(this.input.next(), this.#choose);
   readonly #choose = (step: Step): Step | typeof AGAIN => {
     if (step === END || this.position++ % this.#shards === this.#index) return step;
-    if (this.fresh) disposeAll(step);
+    if (this.ownsElements) disposeAll(step);
     return AGAIN;
   };
 }
@@ -227,8 +227,8 @@ export class RepeatNode extends UnaryNode {
 }
 
 class RepeatIterator extends ElementIterator {
-  override readonly fresh: boolean;
-  override readonly blocks: boolean;
+  override readonly ownsElements: boolean;
+  override readonly hasRows: boolean;
   readonly #node: DatasetNode;
   readonly #context: IterationContext;
   readonly #count: number;
@@ -244,8 +244,8 @@ class RepeatIterator extends ElementIterator {
     this.#context = context;
     this.#count = times;
     this.#input = node.iterate(context);
-    this.fresh = this.#input.fresh;
-    this.blocks = this.#input.blocks;
+    this.ownsElements = this.#input.ownsElements;
+    this.hasRows = this.#input.hasRows;
   }
 
   next(): Awaitable<Step> {

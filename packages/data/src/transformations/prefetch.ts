@@ -40,8 +40,8 @@ export class PrefetchNode extends UnaryNode {
 }
 
 class PrefetchIterator extends UnaryIterator {
-  override readonly fresh: boolean;
-  override readonly blocks: boolean;
+  override readonly ownsElements: boolean;
+  override readonly hasRows: boolean;
   readonly #size: number;
   #buffer: Outcome[] = [];
   #pulling: Promise<void> | null = null;
@@ -53,8 +53,8 @@ class PrefetchIterator extends UnaryIterator {
 
   constructor(input: ElementIterator, size: number) {
     super(input);
-    this.fresh = input.fresh;
-    this.blocks = input.blocks;
+    this.ownsElements = input.ownsElements;
+    this.hasRows = input.hasRows;
     this.#size = size;
   }
 
@@ -140,7 +140,7 @@ class PrefetchIterator extends UnaryIterator {
       return a.element;
     });
     const rows = stackElements(elements, 'Dataset.prefetch');
-    if (this.fresh) elements.forEach(disposeAll);
+    if (this.ownsElements) elements.forEach(disposeAll);
     return rows;
   }
 

@@ -81,7 +81,7 @@ abstract class ChooseNode implements DatasetNode {
 }
 
 class ChooseIterator extends ElementIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #inputs: readonly ElementIterator[];
   readonly #choice: Choice;
   readonly #stops: boolean;
@@ -96,7 +96,7 @@ class ChooseIterator extends ElementIterator {
     this.#choice = choice;
     this.#stops = stops;
     this.#left = inputs.map(() => true);
-    this.fresh = inputs.every((i) => i.fresh);
+    this.ownsElements = inputs.every((i) => i.ownsElements);
   }
 
   next(): Awaitable<Step> {

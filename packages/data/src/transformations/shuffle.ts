@@ -65,7 +65,7 @@ function draw<T>(buffer: { [index: number]: T }, length: number, rng: Rng): T {
 
 /** Shuffles elements. */
 class ShuffleIterator extends ElementIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #input: ElementIterator;
   readonly #size: number;
   readonly #rng: Rng;
@@ -76,7 +76,7 @@ class ShuffleIterator extends ElementIterator {
   constructor(input: ElementIterator, size: number, rng: Rng, seeds: SeedState) {
     super();
     this.#input = input;
-    this.fresh = input.fresh;
+    this.ownsElements = input.ownsElements;
     this.#size = size;
     this.#rng = rng;
     this.#seeds = seeds;
@@ -130,8 +130,8 @@ class ShuffleIterator extends ElementIterator {
 
 /** Shuffles numbers of rows; elements are made when they are drawn, several at once if wanted. */
 class ShuffleRowsIterator extends ElementIterator {
-  override readonly fresh = true;
-  override readonly blocks = true;
+  override readonly ownsElements = true;
+  override readonly hasRows = true;
   readonly #rows: RowAccess;
   readonly #rng: Rng;
   readonly #seeds: SeedState;

@@ -81,7 +81,7 @@ export class ZipNode implements DatasetNode {
 }
 
 class ZipIterator extends ElementIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #inputs: readonly ElementIterator[];
   readonly #join: (parts: readonly Element[]) => Element;
   #parts: Element[] = [];
@@ -91,7 +91,7 @@ class ZipIterator extends ElementIterator {
     super();
     this.#inputs = inputs;
     this.#join = join;
-    this.fresh = inputs.every((i) => i.fresh);
+    this.ownsElements = inputs.every((i) => i.ownsElements);
   }
 
   next(): Awaitable<Step> {
@@ -185,14 +185,14 @@ export class ConcatenateNode implements DatasetNode {
 }
 
 class ConcatenateIterator extends ElementIterator {
-  override readonly fresh: boolean;
+  override readonly ownsElements: boolean;
   readonly #inputs: readonly ElementIterator[];
   #current = 0;
 
   constructor(inputs: readonly ElementIterator[]) {
     super();
     this.#inputs = inputs;
-    this.fresh = inputs.every((i) => i.fresh);
+    this.ownsElements = inputs.every((i) => i.ownsElements);
   }
 
   next(): Awaitable<Step> {

@@ -134,7 +134,7 @@ function toPlain(element: Element, transfer: ArrayBuffer[], what: string): unkno
 }
 
 class WorkerMapIterator extends ElementIterator {
-  override readonly fresh = true;
+  override readonly ownsElements = true;
   readonly #map: ElementIterator;
   readonly #pool: WorkerPool;
 

@@ -1,6 +1,6 @@
 // Which graph ops go into.
 import { FailedPreconditionError } from '@eagre/backend';
-import { context, hostBackend, override, symbolic } from '@eagre/core/internal';
+import { context, eagerBackend, override, symbolic } from '@eagre/core/internal';
 import type { Graph } from './graph.ts';
 
 const stack: Graph[] = [];
@@ -14,10 +14,10 @@ export function enterGraph(graph: Graph): () => boolean {
     lifting: null,
     nameScope: '',
     placement: '',
-    host: hostBackend(),
+    eagerBackend: eagerBackend(),
     backend: symbolic,
   });
-  const leaveSink = override(symbolic, { sink: graph.tracer });
+  const leaveSink = override(symbolic, { recorder: graph.tracer });
   stack.push(graph);
   return () => {
     stack.splice(stack.lastIndexOf(graph), 1);

@@ -15,7 +15,7 @@ import type { GraphDefOptions } from '../interchange/graph-def.ts';
 import type { GraphNode, GraphValue } from '../ir/graph.ts';
 import { enterGraph } from './entering.ts';
 import { GraphBody } from './graph-body.ts';
-import { Part, type Wanted } from './part.ts';
+import { Subgraph, type Wanted } from './part.ts';
 import { AssignedVariable, assignOp, noOp, SessionTracer, valueOfItsOwn } from './session-tracer.ts';
 
 /** A node of a graph: what runs for its own sake when a session is asked for it. */
@@ -92,7 +92,7 @@ export class Graph {
   readonly body: GraphBody = new GraphBody('graph');
   /** @internal */
   readonly tracer: SessionTracer = new SessionTracer(this.body);
-  readonly #parts = new Map<string, Part>();
+  readonly #parts = new Map<string, Subgraph>();
   readonly #initializers = new Map<Variable, GraphNode>();
   readonly #names = new Map<Variable, string>();
   readonly #collections = new Map<string, GraphElement[]>();
@@ -272,14 +272,14 @@ export class Graph {
   }
 
   /** @internal What runs for these fetches and feeds. */
-  part(wanted: Wanted): Part {
+  part(wanted: Wanted): Subgraph {
     const key = (v: GraphValue | Variable): string =>
       'node' in v ? `${v.node.name}:${v.index}` : `variable ${v.id}`;
     const id = [wanted.values.map(key), wanted.nodes.map((n) => n.name), wanted.fed.map(key)]
       .map((list) => list.join(' '))
       .join('|');
     let part = this.#parts.get(id);
-    if (part === undefined) this.#parts.set(id, (part = new Part(this.body, wanted)));
+    if (part === undefined) this.#parts.set(id, (part = new Subgraph(this.body, wanted)));
     return part;
   }
 }

@@ -13,9 +13,9 @@ import {
   kind,
   type NamedFunction,
   override,
+  recordOnTapes,
   scoped,
   shown,
-  tell,
 } from '@eagre/core/internal';
 import type { GraphNode } from '../ir/graph.ts';
 import { currentGraph } from './entering.ts';
@@ -256,7 +256,7 @@ function replay({ body, tracer }: Graph, targets: readonly Tensor[]): void {
     if (what.kind === 'variable' && value !== undefined)
       for (const tape of context.tapes) tape.variableRead(what.variable, tracer.tensorOf(value));
     if (what.kind === 'op')
-      tell(
+      recordOnTapes(
         what.op,
         inputs.map((v) => tracer.tensorOf(v)),
         attrs,

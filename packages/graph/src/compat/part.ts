@@ -3,11 +3,11 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { Shape, Variable } from '@eagre/core';
 import { dims, evaluateDim, hasUnknown, holdsFor } from '@eagre/core/internal';
 import type { Saved } from '../control/control-op.ts';
-import { ConcreteFunction } from '../function/atomic-function.ts';
+import { AtomicFunction } from '../function/atomic-function.ts';
 import { describeGuard, sizesOf, specialize } from '../function/specialize.ts';
 import { showType } from '../inspect/graph-text.ts';
 import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../ir/graph.ts';
-import { isRankless } from '../tracing/unknown-rank.ts';
+import { isUnknownRank } from '../tracing/unknown-rank.ts';
 import type { GraphBody } from './graph-body.ts';
 import { assignOp, noOp } from './session-tracer.ts';
 import { withRanks } from './with-ranks.ts';
@@ -50,7 +50,7 @@ export function neededNodes(
 }
 
 /** A part of a graph that can run: its nodes in the order in which they were written. */
-export class Part {
+export class Subgraph {
   /** The variables whose values from before the run are needed. */
   readonly read: readonly Variable[];
   /** The variables that it uses in any way. */
@@ -58,7 +58,7 @@ export class Part {
   readonly #graph: Graph;
   readonly #body: GraphBody;
   readonly #nodes: readonly GraphNode[];
-  readonly #plans = new Map<string, ConcreteFunction>();
+  readonly #plans = new Map<string, AtomicFunction>();
   /** The nodes whose results have no rank before something is fed. */
   readonly #rankless: ReadonlySet<string>;
 
@@ -67,13 +67,13 @@ export class Part {
     const wanted = values.flatMap((v) => ('node' in v && !given.has(v) ? [v.node] : []));
     this.#body = body;
     this.#nodes = neededNodes(body, [...wanted, ...nodes], given);
-    const building = new Building(body.name, fed);
+    const building = new SubgraphBuilder(body.name, fed);
     const before = values.map((v) => ('node' in v ? null : building.value(v)));
     for (const node of this.#nodes) building.node(node);
     this.#graph = building.finish(values.map((v, i) => before[i] ?? building.get(v as GraphValue)));
     this.#rankless = new Set(
       [...[...given].map((v) => v.node), ...this.#nodes]
-        .filter((n) => n.outputs.some(isRankless))
+        .filter((n) => n.outputs.some(isUnknownRank))
         .map((n) => n.name),
     );
     this.read = this.#graph.nodes.flatMap(({ what }) => (what.kind === 'variable' ? [what.variable] : []));
@@ -81,7 +81,7 @@ export class Part {
   }
 
   /** What runs for fed tensors of these shapes. @throws InvalidArgumentError for sizes that the graph was not written for. */
-  concrete(shapes: readonly Shape[]): ConcreteFunction {
+  concrete(shapes: readonly Shape[]): AtomicFunction {
     const sized = this.#graph.arguments.some(({ shape }) => hasUnknown(shape));
     const ranked = this.#rankless.size > 0;
     const key = sized || ranked ? shapes.join(';') : '';
@@ -89,7 +89,7 @@ export class Part {
     if (plan !== undefined) this.#plans.delete(key);
     else {
       const graph = sized ? this.#specialized(shapes) : this.#graph;
-      plan = new ConcreteFunction(ranked ? withRanks(graph, this.#rankless, shapes) : graph, null);
+      plan = new AtomicFunction(ranked ? withRanks(graph, this.#rankless, shapes) : graph, null);
     }
     this.#plans.set(key, plan);
     const [oldest] = this.#plans;
@@ -121,7 +121,7 @@ export class Part {
 }
 
 /** Writes down what a run does, with the values of variables from node to node. */
-class Building {
+class SubgraphBuilder {
   readonly #graph: Graph;
   readonly #values = new Map<GraphValue, GraphValue>();
   readonly #variables = new Map<Variable, { readonly initial: GraphValue | null; value: GraphValue }>();

@@ -1,14 +1,14 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
 import { identity, type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { type Attrs, aliasTensor, context, inContext, Op, own } from '@eagre/core/internal';
+import { type Attrs, aliasTensor, context, copyTensor, inContext, Op } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf } from '../ir/graph-bodies.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
 import {
   hideRank,
-  isRankless,
-  isRanklessTensor,
-  markRankless,
+  isUnknownRank,
+  isUnknownRankTensor,
+  markUnknownRank,
   permittingRanks,
   requireElementwise,
 } from '../tracing/unknown-rank.ts';
@@ -41,8 +41,8 @@ export function hasEffect(node: GraphNode): boolean {
 
 /** Runs `fn` outside of all graphs and tapes. */
 export function eagerly<T>(fn: () => T): T {
-  const backend = context.host ?? context.backend;
-  return inContext({ tracer: null, lifting: null, tapes: [], backend, host: null }, fn);
+  const backend = context.eagerBackend ?? context.backend;
+  return inContext({ tracer: null, lifting: null, tapes: [], backend, eagerBackend: null }, fn);
 }
 
 /**
@@ -85,24 +85,24 @@ export class SessionTracer extends FunctionTracer {
   /** An argument of any rank. */
   ranklessArgument(dtype: DType, name: string): Tensor {
     const tensor = this.argument(dtype, [], name);
-    markRankless(this.valueOf(tensor));
+    markUnknownRank(this.valueOf(tensor));
     hideRank(tensor);
     return tensor;
   }
 
   protected override lasting(value: GraphValue): Tensor {
     const tensor = super.lasting(value);
-    if (isRankless(value)) hideRank(tensor);
+    if (isUnknownRank(value)) hideRank(tensor);
     return tensor;
   }
 
   override execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
-    if (op.transparent || !inputs.some(isRanklessTensor)) return super.execute(op, inputs, attrs);
+    if (op.isComposite || !inputs.some(isUnknownRankTensor)) return super.execute(op, inputs, attrs);
     requireElementwise(op, inputs, attrs);
     return permittingRanks(() => {
       const outputs = super.execute(op, inputs, attrs);
       for (const output of outputs) {
-        markRankless(this.valueOf(output));
+        markUnknownRank(this.valueOf(output));
         hideRank(output);
       }
       return outputs;
@@ -239,5 +239,5 @@ export class AssignedVariable extends Variable {
 
 /** A variable's value now, in memory of its own. */
 export function valueOfItsOwn(variable: Variable): Tensor {
-  return eagerly(() => own(variable.taken()));
+  return eagerly(() => copyTensor(variable.taken()));
 }

@@ -21,7 +21,7 @@ import {
 } from '@eagre/core/internal';
 import { graphRuns } from '../inspect/graph-trace.ts';
 import type { GraphValue } from '../ir/graph.ts';
-import { isRankless } from '../tracing/unknown-rank.ts';
+import { isUnknownRank } from '../tracing/unknown-rank.ts';
 import { getDefaultGraph } from './default-graph.ts';
 import { enterGraph } from './entering.ts';
 import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';
@@ -257,7 +257,7 @@ export class Session {
         'Session.run',
       );
     const partial = partialShape(shape);
-    if (!('node' in value && isRankless(value)) && !isCompatible(tensor.shape, partial))
+    if (!('node' in value && isUnknownRank(value)) && !isCompatible(tensor.shape, partial))
       throw new InvalidArgumentError(
         `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${name}', which has shape ${showShape(partial)}`,
         'Session.run',

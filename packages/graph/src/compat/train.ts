@@ -12,7 +12,7 @@ import {
   defineMethods,
   inContext,
   inGraphScope,
-  lifted,
+  initScope,
   type NamedFunction,
   outsideScopes,
   shown,
@@ -168,7 +168,7 @@ defineMethods(Optimizer.prototype, 'Optimizer', {
 /** A variable that is not trained. */
 function state(name: string, initial: () => Tensor): Variable {
   return inContext({ nameScope: '' }, () =>
-    outsideScopes(() => new Variable(lifted(initial), { name, trainable: false })),
+    outsideScopes(() => new Variable(initScope(initial), { name, trainable: false })),
   );
 }
 

@@ -7,8 +7,8 @@ import {
   defineFunction,
   defineMethods,
   inContext,
+  initScope,
   kind,
-  lifted,
   type NamedFunction,
   outsideScopes,
   override,
@@ -270,7 +270,7 @@ function variableOf(name: string, shape: Shape | null, options: GetVariableOptio
     );
   const variable = inContext({ nameScope: '' }, () =>
     outsideScopes(() => {
-      const first = lifted(() => firstValue(full, shape, dtype, initializer ?? null));
+      const first = initScope(() => firstValue(full, shape, dtype, initializer ?? null));
       return new Variable(first, {
         name: full,
         trainable: options.trainable ?? true,

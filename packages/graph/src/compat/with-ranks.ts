@@ -1,6 +1,6 @@
 // Graphs in which the ranks of all values are known, made of those with placeholders of any rank.
 import type { Shape } from '@eagre/core';
-import { inContext, named, symbolically, symbolicTensor } from '@eagre/core/internal';
+import { inContext, symbolically, symbolicTensor, withOpName } from '@eagre/core/internal';
 import { Graph, type GraphValue } from '../ir/graph.ts';
 
 /**
@@ -25,7 +25,7 @@ export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: rea
           symbolically(null, () => what.op.evaluate(given, attrs)),
         );
       } catch (error) {
-        throw named(error, what.op);
+        throw withOpName(error, what.op);
       }
     }
     const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, draws });

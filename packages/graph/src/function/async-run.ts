@@ -13,7 +13,7 @@ const pending = new WeakMap<object, Promise<unknown>>();
  * others see the old values meanwhile, and a run that fails or is cancelled changes nothing. Runs that change the same variable
  * follow one another, and so do runs that draw random numbers behind one that does so in branches or loops; others may run at the same time, each with memory of its own.
  */
-export class BackgroundPlan {
+export class AsyncRuns {
   readonly #backend: Backend;
   readonly #plan: Plan;
   readonly #feeds: readonly Feed[];

@@ -13,12 +13,12 @@ import type { Shape, Tensor } from '@eagre/core';
 import {
   aliasTensor,
   context,
+  copyTo,
+  eagerBackend,
   emptyTensor,
-  hostBackend,
   isFloating,
   outOfScope,
   sizeOf,
-  transfer,
 } from '@eagre/core/internal';
 import { graphRuns } from '../inspect/graph-trace.ts';
 import { type Profile, type ProfileOptions, profileGraph } from '../inspect/profile.ts';
@@ -27,14 +27,14 @@ import { lower } from '../lowering/lower.ts';
 import type { Feed } from '../lowering/lower-ops.ts';
 import { userLine } from '../tracing/source-lines.ts';
 import { type Rebuild, rebuilder, specsOf } from '../tracing/structure.ts';
-import { BackgroundPlan } from './async-run.ts';
+import { AsyncRuns } from './async-run.ts';
 import { prepareFed } from './fed.ts';
-import { TapedGraph } from './forward-backward.ts';
+import { ForwardBackward } from './forward-backward.ts';
 import { interpretFunction } from './interpret.ts';
 
 interface Prepared {
   readonly backend: Backend;
-  background: BackgroundPlan | null;
+  background: AsyncRuns | null;
   /** What the executable runs. */
   readonly plan: Plan;
   readonly feeds: readonly Feed[];
@@ -63,7 +63,7 @@ interface Result {
 }
 
 /** One trace of a function: a graph for arguments of certain dtypes and shapes. */
-export class ConcreteFunction {
+export class AtomicFunction {
   readonly graph: Graph;
   readonly #structure: unknown;
   readonly #rebuild: Rebuild;
@@ -73,7 +73,7 @@ export class ConcreteFunction {
   readonly #prepared = new Map<Backend, Prepared>();
   /** The one that ran last. */
   #last: Prepared | null = null;
-  #taped: TapedGraph | null | undefined;
+  #taped: ForwardBackward | null | undefined;
 
   /**
    * @param structure what the function returned, with anything in the places of its tensors.
@@ -103,7 +103,7 @@ export class ConcreteFunction {
   call(inputs: readonly Tensor[]): unknown {
     graphRuns(this.graph);
     if (context.tapes.length > 0 || context.tracer !== null) return this.#rebuild(this.run(inputs));
-    const prepared = this.#preparedFor(hostBackend());
+    const prepared = this.#preparedFor(eagerBackend());
     return prepared.rebuild(this.#run(prepared, inputs));
   }
 
@@ -114,9 +114,9 @@ export class ConcreteFunction {
   async callAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
     graphRuns(this.graph);
     checkAsync(this.graph.name);
-    const backend = hostBackend();
+    const backend = eagerBackend();
     const prepared = this.#preparedFor(backend);
-    prepared.background ??= new BackgroundPlan(
+    prepared.background ??= new AsyncRuns(
       backend,
       prepared.plan,
       prepared.feeds,
@@ -136,7 +136,7 @@ export class ConcreteFunction {
   run(inputs: readonly Tensor[]): readonly Tensor[] {
     const { tapes, tracer } = context;
     if (tapes.length === 0 && tracer === null) {
-      const prepared = this.#preparedFor(hostBackend());
+      const prepared = this.#preparedFor(eagerBackend());
       const results = this.#run(prepared, inputs);
       // As many: each output is another value.
       if (prepared.places.length === results.length) return results;
@@ -151,8 +151,8 @@ export class ConcreteFunction {
       !this.#constants.some((t) => tape.follows?.(t))
     ) {
       if (this.#taped === undefined)
-        this.#taped = TapedGraph.of(this.graph, (graph) => {
-          const concrete = new ConcreteFunction(graph, null);
+        this.#taped = ForwardBackward.of(this.graph, (graph) => {
+          const concrete = new AtomicFunction(graph, null);
           return (given) => concrete.run(given);
         });
       if (this.#taped !== null) {
@@ -184,14 +184,14 @@ export class ConcreteFunction {
     return profileGraph(
       this.graph,
       args,
-      () => this.#preparedFor(hostBackend()),
-      (inputs, times) => this.#run(this.#preparedFor(hostBackend()), inputs, times),
+      () => this.#preparedFor(eagerBackend()),
+      (inputs, times) => this.#run(this.#preparedFor(eagerBackend()), inputs, times),
     );
   }
 
   /** The plan that runs, as text: a line for each kernel call, with its values, shapes and scalar program. */
   planText(): string {
-    return planToString(this.#preparedFor(hostBackend()).plan);
+    return planToString(this.#preparedFor(eagerBackend()).plan);
   }
 
   /** Gives back what is kept for runs; another run makes it anew. */
@@ -280,7 +280,7 @@ export class ConcreteFunction {
     for (let i = 0; i < inputs.length; i++) {
       const input = inputs[i] as Tensor;
       if (input.storage.refs <= 0) throw this.#disposed(input, i);
-      memory[i] = (input.backend === backend ? input : transfer(input, backend)).storage;
+      memory[i] = (input.backend === backend ? input : copyTo(input, backend)).storage;
     }
     const results = new Array<Tensor>(wanted.length);
     const written = new Array<Storage>(plan.outputs.length);

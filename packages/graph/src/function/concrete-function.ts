@@ -6,7 +6,7 @@ import type { Graph } from '../ir/graph.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { showArguments, showSignature } from '../tracing/signature.ts';
 import { flattenKinds, rebuilder } from '../tracing/structure.ts';
-import type { ConcreteFunction } from './atomic-function.ts';
+import type { AtomicFunction } from './atomic-function.ts';
 import type { SizedTraces } from './sized-traces.ts';
 
 /**
@@ -17,13 +17,13 @@ import type { SizedTraces } from './sized-traces.ts';
  *
  * @throws InvalidArgumentError for other dtypes, shapes, structures or host values than it was traced for, with both signatures.
  */
-export class ConcreteCall extends Callable {
+export class ConcreteFunction extends Callable {
   readonly #name: string;
   /** The arguments that the trace is for, with specs in the places of tensors. */
   readonly #args: readonly unknown[];
   readonly #kind: string;
   readonly #specs: readonly TensorSpec[];
-  readonly #resolve: (tensors: readonly Tensor[]) => ConcreteFunction;
+  readonly #resolve: (tensors: readonly Tensor[]) => AtomicFunction;
   readonly #sized: SizedTraces | null;
 
   /** @internal */
@@ -31,7 +31,7 @@ export class ConcreteCall extends Callable {
     name: string,
     args: readonly unknown[],
     shapes: readonly PartialShape[],
-    resolve: (tensors: readonly Tensor[]) => ConcreteFunction,
+    resolve: (tensors: readonly Tensor[]) => AtomicFunction,
     sized: SizedTraces | null,
   ) {
     super();
@@ -53,7 +53,7 @@ export class ConcreteCall extends Callable {
    * The trace for tensors of known sizes: `concrete.specialize(x).graph.statistics()`.
    * @param inputs tensors of the sizes that are meant.
    */
-  specialize(...inputs: readonly Tensor[]): ConcreteFunction {
+  specialize(...inputs: readonly Tensor[]): AtomicFunction {
     return this.#resolve(this.#fitting(inputs, inputs));
   }
 
@@ -154,11 +154,11 @@ function variablesIn(graph: Graph): Variable[] {
   return [...new Set([...found, ...graph.assignments.map((a) => a.variable)])];
 }
 
-export interface ConcreteCall {
+export interface ConcreteFunction {
   // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the function returned
   (...args: readonly unknown[]): any;
 }
-showFields(ConcreteCall.prototype, ({ structuredInputSignature, structuredOutputs }) => ({
+showFields(ConcreteFunction.prototype, ({ structuredInputSignature, structuredOutputs }) => ({
   structuredInputSignature,
   structuredOutputs,
 }));

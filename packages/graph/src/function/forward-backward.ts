@@ -2,7 +2,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InternalError } from '@eagre/backend';
 import { type Tensor, type Variable, zerosLike } from '@eagre/core';
-import { type GradContext, isFloating, Op, tell, withoutTapes } from '@eagre/core/internal';
+import { type GradContext, isFloating, Op, recordOnTapes, withoutTapes } from '@eagre/core/internal';
 import { Graph, type GraphNode, type GraphValue } from '../ir/graph.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
 import { interpretFunction } from './interpret.ts';
@@ -14,7 +14,7 @@ type Run = (inputs: readonly Tensor[]) => readonly Tensor[];
  * What a tape sees of a call: one op. Its inputs are the function's arguments and the variables that it reads, its outputs the results
  * and whatever else the gradient needs of the run.
  */
-export class TapedGraph {
+export class ForwardBackward {
   readonly #variables: readonly Variable[];
   readonly #places: readonly number[];
   readonly #results: number;
@@ -54,9 +54,9 @@ export class TapedGraph {
    * @param prepare makes a graph ready to run.
    * @returns null where the gradient needs more of the run than tensors: what loops and branches keep on stacks.
    */
-  static of(graph: Graph, prepare: (graph: Graph) => Run): TapedGraph | null {
+  static of(graph: Graph, prepare: (graph: Graph) => Run): ForwardBackward | null {
     const split = splitGraph(graph);
-    return split === null ? null : new TapedGraph(split, prepare);
+    return split === null ? null : new ForwardBackward(split, prepare);
   }
 
   /** Runs the function and tells the tape. */
@@ -66,7 +66,7 @@ export class TapedGraph {
     for (const { storage } of inputs) storage.refs++;
     try {
       const outputs = withoutTapes(() => this.#run(args));
-      tell(this.#op, inputs, {}, outputs);
+      recordOnTapes(this.#op, inputs, {}, outputs);
       for (const kept of outputs.slice(this.#results)) kept.dispose();
       return this.#places.map((place) => outputs[place] as Tensor);
     } finally {

@@ -11,8 +11,13 @@ import {
 } from '@eagre/core/internal';
 import type { Profile } from '../inspect/profile.ts';
 import type { Signature } from '../ir/tensor-spec.ts';
-import type { ConcreteCall } from './concrete-function.ts';
-import { type AnyFunction, type FunctionOptions, optionNames, Polymorphic } from './polymorphic-function.ts';
+import type { ConcreteFunction } from './concrete-function.ts';
+import {
+  type AnyFunction,
+  type FunctionOptions,
+  optionNames,
+  PolymorphicFunction,
+} from './polymorphic-function.ts';
 
 export { type FunctionOptions, functionsRunEagerly, runFunctionsEagerly } from './polymorphic-function.ts';
 
@@ -22,8 +27,8 @@ export type TracedFunction<F extends AnyFunction> = F & {
    * The trace for arguments like these; made if there is none yet. In the places of tensors there may be a `tf.TensorSpec`, with null
    * for sizes that may be any; without arguments it is that of the signature.
    */
-  getConcreteFunction(...args: Parameters<F>): ConcreteCall;
-  getConcreteFunction(...args: readonly (Parameters<F>[number] | Signature)[]): ConcreteCall;
+  getConcreteFunction(...args: Parameters<F>): ConcreteFunction;
+  getConcreteFunction(...args: readonly (Parameters<F>[number] | Signature)[]): ConcreteFunction;
   /**
    * Runs on another thread, so that this one stays free for others; an `AbortSignal` behind the arguments cancels the run between two
    * ops. Variables change all at once when the run has ended; a run that fails or is cancelled changes none.
@@ -159,7 +164,7 @@ function trace(
   options: FunctionOptions,
   decorated: ClassMethodDecoratorContext | undefined,
 ): unknown {
-  if (decorated === undefined) return new Polymorphic(fn, options).callable(undefined);
+  if (decorated === undefined) return new PolymorphicFunction(fn, options).callable(undefined);
   if (decorated.kind !== 'method') {
     throw new InvalidArgumentError(
       `as a decorator it is for methods, not for a ${decorated.kind as string}`,
@@ -169,7 +174,7 @@ function trace(
   const ofObjects = new WeakMap<object, AnyFunction>();
   const ownOf = (self: object): AnyFunction => {
     let own = ofObjects.get(self);
-    if (own === undefined) ofObjects.set(self, (own = new Polymorphic(fn, options).callable(self)));
+    if (own === undefined) ofObjects.set(self, (own = new PolymorphicFunction(fn, options).callable(self)));
     return own;
   };
   function method(this: object, ...args: never[]): unknown {

@@ -10,10 +10,10 @@ import {
   type DimSymbol,
   dims,
   dimsOf,
+  eagerBackend,
   equalDims,
   execute,
   type Guard,
-  hostBackend,
   hostDims,
   inGraphScope,
   kernelFor,
@@ -273,5 +273,5 @@ function update(node: GraphNode, written: readonly Variable[], inputs: readonly 
     all[what.at[i] as number] = target;
     return target;
   });
-  kernelFor(hostBackend(), what.kernel, all)(all, targets, attrs);
+  kernelFor(eagerBackend(), what.kernel, all)(all, targets, attrs);
 }

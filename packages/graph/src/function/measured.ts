@@ -18,13 +18,13 @@ import { TensorSpec } from '../ir/tensor-spec.ts';
 import { userLine } from '../tracing/source-lines.ts';
 import { type Rebuild, rebuilder } from '../tracing/structure.ts';
 import type { TracedCall } from '../tracing/tracer.ts';
-import { ConcreteFunction, checkAsync } from './atomic-function.ts';
+import { AtomicFunction, checkAsync } from './atomic-function.ts';
 import { GraphInterpreter, GuardFailed, interpretFunction, measuresOf, RunSizes } from './interpret.ts';
 import { describeGuard, type Segment, specializeSegment } from './specialize.ts';
 
 /** One run of the function's code on symbolic tensors. */
 export interface TraceResult {
-  readonly concrete: ConcreteFunction;
+  readonly concrete: AtomicFunction;
   readonly structure: unknown;
   readonly call: TracedCall;
 }
@@ -48,7 +48,7 @@ const TRACES = 64;
 export function runnable(
   trace: TraceResult,
   again: (inputs: readonly Tensor[], measured: ReadonlyMap<number, number>) => TraceResult,
-): ConcreteFunction {
+): AtomicFunction {
   const measuredTrace = ({ concrete: { graph }, structure, call }: TraceResult): MeasuredTrace => ({
     graph,
     structure,
@@ -61,7 +61,7 @@ export function runnable(
 }
 
 /** A function some of whose sizes depend on values. */
-export class MeasuredFunction extends ConcreteFunction {
+export class MeasuredFunction extends AtomicFunction {
   readonly #retrace: Retrace;
   /** The one that served last comes first. */
   #variants: readonly Stages[];
@@ -166,7 +166,7 @@ function warnOfAsking(name: string, guard: Guard, asked: Error): void {
 /** Nodes that run as one plan. */
 interface PlanStage {
   readonly segment: Segment;
-  readonly plans: RecentMap<string, ConcreteFunction>;
+  readonly plans: RecentMap<string, AtomicFunction>;
   readonly measures: readonly Measure[];
 }
 /** A node that runs by itself: its results have sizes that nobody knows before, or a node inside of it has. */
@@ -244,13 +244,13 @@ class Stages {
   }
 }
 
-function planOf({ segment, plans }: PlanStage, sizes: RunSizes): ConcreteFunction {
+function planOf({ segment, plans }: PlanStage, sizes: RunSizes): AtomicFunction {
   const key = sizes.key();
   let plan = plans.get(key);
   if (plan === undefined) {
     const graph = specializeSegment(segment, sizes.lookUp);
     const structure = graph.outputs.map(({ dtype, shape }) => new TensorSpec(shape, dtype));
-    plans.set(key, (plan = new ConcreteFunction(graph, structure)));
+    plans.set(key, (plan = new AtomicFunction(graph, structure)));
   }
   return plan;
 }
@@ -455,7 +455,7 @@ function stagesOfParts(
         outputs: own.flatMap((n) => n.outputs.filter((v) => later.has(v))),
         assignments,
       },
-      plans: new RecentMap<string, ConcreteFunction>(PLANS, (plan) => plan.dispose()),
+      plans: new RecentMap<string, AtomicFunction>(PLANS, (plan) => plan.dispose()),
       measures: told,
     };
   });

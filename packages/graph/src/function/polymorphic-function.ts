@@ -39,8 +39,8 @@ import {
   results,
 } from '../tracing/structure.ts';
 import { FunctionTracer, type TracedCall } from '../tracing/tracer.ts';
-import { ConcreteFunction } from './atomic-function.ts';
-import { ConcreteCall } from './concrete-function.ts';
+import { AtomicFunction } from './atomic-function.ts';
+import { ConcreteFunction } from './concrete-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { type ArgumentSpec, CapturesOutside, SizedTraces } from './sized-traces.ts';
 
@@ -68,7 +68,7 @@ export type AnyFunction = (...args: never[]) => unknown;
 interface Last {
   readonly args: readonly unknown[];
   readonly tensorsOnly: boolean;
-  readonly concrete: ConcreteFunction;
+  readonly concrete: AtomicFunction;
 }
 
 // More kinds of arguments than programs have that run for long; a trace for each of ever new shapes would fill the memory.
@@ -90,16 +90,16 @@ export const functionsRunEagerly: NamedFunction<[], [], unknown, boolean> = defi
 );
 
 /** The traces of one function. */
-export class Polymorphic {
+export class PolymorphicFunction {
   readonly #fn: AnyFunction;
   readonly #name: string;
   readonly #signature: readonly Signature[] | undefined;
   readonly #reduce: boolean;
   readonly #autograph: boolean;
   /** For arguments of known shapes. */
-  readonly #traces = new RecentMap<string, ConcreteFunction>(TRACES, (concrete) => concrete.dispose());
+  readonly #traces = new RecentMap<string, AtomicFunction>(TRACES, (concrete) => concrete.dispose());
   /** Traces that use tensors of a function around this one, by that function's own trace: they are of use in that one only. */
-  readonly #inside = new WeakMap<FunctionTracer, Map<string, ConcreteFunction>>();
+  readonly #inside = new WeakMap<FunctionTracer, Map<string, AtomicFunction>>();
   /** For arguments of which sizes may be any, by their kinds. */
   readonly #sized = new Map<string, SizedTraces[]>();
   /** The shapes that there are traces for, by kinds. */
@@ -173,7 +173,7 @@ export class Polymorphic {
   #traceFor(
     self: unknown,
     args: readonly unknown[],
-  ): { readonly concrete: ConcreteFunction; readonly tensors: readonly Tensor[] } {
+  ): { readonly concrete: AtomicFunction; readonly tensors: readonly Tensor[] } {
     const { tensors, key } = flatten(args);
     const concrete = this.#concrete(
       self,
@@ -204,7 +204,7 @@ export class Polymorphic {
     shapes: readonly Shape[],
     shapesKey: string,
     inputs?: readonly Tensor[],
-  ): ConcreteFunction {
+  ): AtomicFunction {
     this.#retracing.called();
     const around = envOf(shapes);
     const key = around === null ? shapesKey : `${shapesKey}@${identity(around)}`;
@@ -217,14 +217,14 @@ export class Polymorphic {
     const concrete = this.#ofAnySize(sized, shapes, values) ?? this.#ofSizes(self, args, shapes, values);
     const tracer = currentTracer();
     if (concrete.captures && tracer !== null) {
-      const list = this.#inside.get(tracer) ?? new Map<string, ConcreteFunction>();
+      const list = this.#inside.get(tracer) ?? new Map<string, AtomicFunction>();
       this.#inside.set(tracer, list.set(shapesKey, concrete));
     } else if (sized === undefined) this.#traces.set(key, concrete);
     if (this.#count > before) this.#retracing.traced(this.#count, args);
     return concrete;
   }
 
-  #knownInside(key: string): ConcreteFunction | undefined {
+  #knownInside(key: string): AtomicFunction | undefined {
     for (let tracer = currentTracer(); tracer !== null; tracer = tracer.around) {
       const known = this.#inside.get(tracer)?.get(key);
       if (known !== undefined) return known;
@@ -237,7 +237,7 @@ export class Polymorphic {
     sized: SizedTraces | undefined,
     shapes: readonly Shape[],
     inputs: readonly Tensor[] | undefined,
-  ): ConcreteFunction | null {
+  ): AtomicFunction | null {
     try {
       return sized?.concrete(shapes, inputs) ?? null;
     } catch (error) {
@@ -251,7 +251,7 @@ export class Polymorphic {
     args: readonly unknown[],
     shapes: readonly Shape[],
     inputs: readonly Tensor[] | undefined,
-  ): ConcreteFunction {
+  ): AtomicFunction {
     const trace = this.#trace(self, args, shapes, false, inputs);
     if (!isMeasured(trace.concrete.graph)) return trace.concrete;
     const template = templateOf(args, shapes);
@@ -303,7 +303,7 @@ export class Polymorphic {
     return sized;
   }
 
-  #concreteCall(self: unknown, given: readonly unknown[]): ConcreteCall {
+  #concreteCall(self: unknown, given: readonly unknown[]): ConcreteFunction {
     const signature = this.#signature;
     let args = given;
     if (signature !== undefined) {
@@ -324,9 +324,9 @@ export class Polymorphic {
     });
     const from = (
       of: readonly PartialShape[],
-      resolve: (tensors: readonly Tensor[]) => ConcreteFunction,
+      resolve: (tensors: readonly Tensor[]) => AtomicFunction,
       sized: SizedTraces | null,
-    ): ConcreteCall => new ConcreteCall(this.#name, args, of, resolve, sized);
+    ): ConcreteFunction => new ConcreteFunction(this.#name, args, of, resolve, sized);
     let sized: SizedTraces | undefined;
     if (shapes.some((shape) => shape.includes(null))) {
       const equal = ({ specs }: SizedTraces): boolean =>
@@ -406,7 +406,7 @@ export class Polymorphic {
     }
     const captured = tracer.outside.flatMap(({ from }) => (from instanceof Tensor ? [from] : []));
     tracer.graph.arguments.push(...tracer.outside.map((o) => o.argument));
-    const concrete = new ConcreteFunction(tracer.graph, structure, captured);
+    const concrete = new AtomicFunction(tracer.graph, structure, captured);
     return { concrete, structure, call, made: tracer.made.length > 0 };
   }
 

@@ -7,7 +7,7 @@ import { isMeasured } from '../ir/graph-bodies.ts';
 import { userLine } from '../tracing/source-lines.ts';
 import { specsOf } from '../tracing/structure.ts';
 import { MADE_UP, type TracedCall } from '../tracing/tracer.ts';
-import { ConcreteFunction } from './atomic-function.ts';
+import { AtomicFunction } from './atomic-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { describeGuard, sizesOf, specialize } from './specialize.ts';
 
@@ -39,7 +39,7 @@ interface Variant {
   readonly graph: Graph;
   readonly structure: unknown;
   readonly call: TracedCall;
-  readonly plans: RecentMap<string, ConcreteFunction>;
+  readonly plans: RecentMap<string, AtomicFunction>;
 }
 
 /** The traces of one function for arguments of some dtypes and ranks, with sizes of which some may be any. */
@@ -54,7 +54,7 @@ export class SizedTraces {
   readonly #variants: Variant[] = [];
   /** The trace for no call in particular. */
   #general: Variant | null = null;
-  readonly #perSize = new RecentMap<string, ConcreteFunction>(TRACES, (concrete) => concrete.dispose());
+  readonly #perSize = new RecentMap<string, AtomicFunction>(TRACES, (concrete) => concrete.dispose());
   #warned = false;
 
   constructor(name: string, specs: readonly ArgumentSpec[], trace: Trace) {
@@ -90,7 +90,7 @@ export class SizedTraces {
   }
 
   /** What runs for tensors that fit. */
-  concrete(shapes: readonly Shape[], inputs?: readonly Tensor[]): ConcreteFunction {
+  concrete(shapes: readonly Shape[], inputs?: readonly Tensor[]): AtomicFunction {
     const sizes = this.#places.map(({ argument, axis }) => shapes[argument]?.[axis] as number);
     const key = sizes.join();
     const known = this.#perSize.get(key);
@@ -119,7 +119,7 @@ export class SizedTraces {
     shapes: readonly Shape[],
     inputs: readonly Tensor[] | undefined,
     why: unknown,
-  ): ConcreteFunction {
+  ): AtomicFunction {
     const concrete = runnable(this.#trace(shapes, false, inputs), (now, measured) =>
       this.#trace(shapes, false, now, measured),
     );
@@ -150,17 +150,17 @@ export class SizedTraces {
       call,
       graph: concrete.graph,
       structure,
-      plans: new RecentMap<string, ConcreteFunction>(PLANS, (plan) => plan.dispose()),
+      plans: new RecentMap<string, AtomicFunction>(PLANS, (plan) => plan.dispose()),
     };
   }
 
-  #plan(variant: Variant, key: string, known: Sizes, sizes: readonly number[]): ConcreteFunction {
+  #plan(variant: Variant, key: string, known: Sizes, sizes: readonly number[]): AtomicFunction {
     const { plans, graph, structure } = variant;
     let plan = plans.get(key);
     if (plan === undefined) {
       plan = isMeasured(graph)
         ? new MeasuredFunction(variant, (inputs, measured) => this.#variant(sizes, true, inputs, measured))
-        : new ConcreteFunction(specialize(graph, known), structure);
+        : new AtomicFunction(specialize(graph, known), structure);
       plans.set(key, plan);
     }
     return plan;

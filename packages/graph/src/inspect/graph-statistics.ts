@@ -7,7 +7,14 @@ import {
   type TensorRef,
 } from '@eagre/backend';
 import type { Variable } from '@eagre/core';
-import { hasUnknown, inContext, type Sink, sizeOf, symbolically, symbolicTensor } from '@eagre/core/internal';
+import {
+  hasUnknown,
+  inContext,
+  type KernelRecorder,
+  sizeOf,
+  symbolically,
+  symbolicTensor,
+} from '@eagre/core/internal';
 import type { Graph, GraphNode } from '../ir/graph.ts';
 import { bodiesOf } from '../ir/graph-bodies.ts';
 import { productOperations } from './kernel-work.ts';
@@ -112,7 +119,7 @@ function workOf(graph: Graph): Counter {
   return counter;
 }
 
-class Counter implements Sink {
+class Counter implements KernelRecorder {
   operations = 0;
   elements = 0;
 
@@ -129,7 +136,7 @@ class Counter implements Sink {
     else this.operations += operations;
   }
 
-  capture(x: Parameters<Sink['capture']>[0]): ReturnType<Sink['capture']> {
+  capture(x: Parameters<KernelRecorder['capture']>[0]): ReturnType<KernelRecorder['capture']> {
     return symbolicTensor(x.dtype, x.shape);
   }
 }

@@ -3,7 +3,7 @@ import { type Tensor, Variable } from '@eagre/core';
 import { DimExpr, dimsOf, hostValues, isFloating, partialShape, roundingTo } from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf } from '../ir/graph-bodies.ts';
-import { isRankless } from '../tracing/unknown-rank.ts';
+import { isUnknownRank } from '../tracing/unknown-rank.ts';
 
 // More of a constant or a list than this would hide the rest of the line.
 const LONGEST = 8;
@@ -55,7 +55,7 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
 /** `float32[2,3]`; `?` stands for any size, `float32<unknown>` has any rank. */
 export function showType(value: Pick<GraphValue, 'dtype' | 'shape'>): string {
   const { dtype, shape } = value;
-  if (isRankless(value)) return `${dtype}<unknown>`;
+  if (isUnknownRank(value)) return `${dtype}<unknown>`;
   return `${dtype}[${partialShape(shape)
     .map((d) => d ?? '?')
     .join(',')}]`;

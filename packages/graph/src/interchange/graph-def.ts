@@ -27,7 +27,7 @@ import {
 import { tensorflow } from '@eagre/formats';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf, isGraph, lateSizesIn } from '../ir/graph-bodies.ts';
-import { isRankless } from '../tracing/unknown-rank.ts';
+import { isUnknownRank } from '../tracing/unknown-rank.ts';
 import {
   type DrawCall,
   drawCall,
@@ -618,7 +618,7 @@ class Writer {
   #valueOfSize(symbol: DimExpr): readonly [GraphValue, number] {
     const written = [...this.#written.keys()].flatMap((node) => node.outputs);
     for (const value of [...this.#graph.arguments, ...written]) {
-      if (isRankless(value)) continue;
+      if (isUnknownRank(value)) continue;
       const axis = dims(value).findIndex((d) => identicalDims(d, symbol));
       if (axis >= 0) return [value, axis];
     }
@@ -815,7 +815,7 @@ function shapeProto(shape: readonly number[]): tensorflow.TensorShapeProto {
 }
 
 function valueShape(value: Pick<GraphValue, 'shape'>): tensorflow.TensorShapeProto {
-  return isRankless(value) ? { unknown_rank: true } : shapeProto(value.shape);
+  return isUnknownRank(value) ? { unknown_rank: true } : shapeProto(value.shape);
 }
 
 /** The attribute that TensorBoard takes shapes from. */

@@ -20,18 +20,18 @@ import type { Tensor, Variable } from '@eagre/core';
 import {
   callHost,
   copyBytes,
+  copyTo,
   type DrawSource,
   emptyTensor,
   hostValues,
+  initScope,
+  type KernelRecorder,
   kernelFor,
-  lifted,
-  named,
-  type Sink,
   type SymbolicDraw,
   SymbolicStorage,
   symbolic,
   symbolicTensor,
-  transfer,
+  withOpName,
 } from '@eagre/core/internal';
 import { ControlOp } from '../control/control-op.ts';
 import type { Assignment, Graph, GraphNode, GraphValue, NodeKind } from '../ir/graph.ts';
@@ -51,7 +51,7 @@ export interface Feed {
 }
 
 /** Turns the ops of a graph, or of a body, into kernel calls; what branches and loops become is for its heir to say. */
-export abstract class OpLowering implements Sink {
+export abstract class OpLowering implements KernelRecorder {
   protected readonly graph: Graph;
   protected readonly backend: Backend;
   protected readonly bytes: number[] = [];
@@ -150,7 +150,7 @@ export abstract class OpLowering implements Sink {
       this.call('Fill', [], [tensor], { value: number });
       return tensor;
     }
-    const held = lifted(() => (x.backend === this.backend ? x : transfer(x, this.backend)));
+    const held = initScope(() => (x.backend === this.backend ? x : copyTo(x, this.backend)));
     this.states.push({ value: this.number(tensor), source: x, memory: held.storage });
     return tensor;
   }
@@ -196,7 +196,7 @@ export abstract class OpLowering implements Sink {
         node.attrs,
       );
     } catch (error) {
-      throw named(error, what.op);
+      throw withOpName(error, what.op);
     }
     node.outputs.forEach((value, i) => this.tensors.set(value, outputs[i] as Tensor));
   }
@@ -211,7 +211,7 @@ export abstract class OpLowering implements Sink {
         copyBytes(t.storage, own.storage);
         return own;
       });
-      const made = lifted(() => callHost(node.type, fn, tensors, results));
+      const made = initScope(() => callHost(node.type, fn, tensors, results));
       made.forEach((t, i) => copyBytes(t.storage, (wanted[i] as TensorRef).storage));
     };
     this.calls.push({

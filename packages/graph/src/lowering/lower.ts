@@ -1,6 +1,6 @@
 import { InternalError, type Plan, type PlanTensor } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
-import { hostBackend, inContext, symbolically, symbolicTensor } from '@eagre/core/internal';
+import { eagerBackend, inContext, symbolically, symbolicTensor } from '@eagre/core/internal';
 import type { CaseAttrs } from '../control/case.ts';
 import type { ControlOp, ForwardRecord, Saved } from '../control/control-op.ts';
 import { type WhileAttrs, type WhileGradAttrs, whileGradOp, whileOp } from '../control/while.ts';
@@ -22,7 +22,7 @@ export function lower(graph: Graph): Lowered {
   const written = graph.assignments.map((a) => a.variable);
   // How often a branch or a loop draws, only a run tells.
   const fed = !graph.nodes.some((node) => bodiesOf(node).some(draws));
-  const lowering = new Lowering(graph, hostBackend(), written, fed);
+  const lowering = new Lowering(graph, eagerBackend(), written, fed);
   return inContext({ tapes: [], tracker: null }, () => symbolically(lowering, () => lowering.run()));
 }
 

@@ -7,8 +7,8 @@ import {
   dims,
   execute,
   floorDivDims,
+  initScope,
   isInteger,
-  lifted,
   maxDims,
   minDims,
   modDims,
@@ -163,5 +163,5 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     return outputs[v.index] ?? null;
   };
 
-  return lifted(() => (isInteger(value.dtype) ? (valueOf(value)?.values ?? null) : null));
+  return initScope(() => (isInteger(value.dtype) ? (valueOf(value)?.values ?? null) : null));
 }

@@ -32,15 +32,14 @@ import {
   hostValues,
   identicalDims,
   inContext,
+  initScope,
   isSharedScalar,
+  type KernelRecorder,
   keepingAmbient,
-  lifted,
-  named,
   type Op,
-  onBackend,
   outOfScope,
+  recordOnTapes,
   ShapeEnv,
-  type Sink,
   type SymbolicDraw,
   SymbolicStorage,
   sameShape,
@@ -51,8 +50,9 @@ import {
   symbolicTensor,
   type TensorOwner,
   type Tracer,
-  tell,
+  toBackend,
   toShape,
+  withOpName,
 } from '@eagre/core/internal';
 import { ControlOp } from '../control/control-op.ts';
 import { type CustomGradientAttrs, customGradientOp } from '../control/custom-gradient.ts';
@@ -65,7 +65,7 @@ import { isStrings, noStrings, refuseStrings } from './strings.ts';
 import { numbersOfSizes } from './symbolic-sizes.ts';
 
 /** Looks for random draws. */
-class DrawWatch implements Sink {
+class DrawWatch implements KernelRecorder {
   draws = false;
 
   call(): void {}
@@ -89,7 +89,7 @@ interface VariableValues {
 }
 
 /** A value that the body of a branch or a loop, or a function inside of another one, takes from the function around it. */
-export interface Outside {
+export interface Capture {
   /** What it is out there; for a variable, whatever its value is where the branch or loop stands. */
   readonly from: Tensor | Variable;
   /** The argument for it, and the tensor that stands for that. */
@@ -202,7 +202,7 @@ function callAround(tracer: Tracer | null): TracedCall {
 }
 
 /** Writes down what a function does with symbolic tensors. */
-export class FunctionTracer implements Tracer, Sink {
+export class FunctionTracer implements Tracer, KernelRecorder {
   readonly graph: Graph;
   /** What is traced. */
   readonly tracedCall: TracedCall;
@@ -219,7 +219,7 @@ export class FunctionTracer implements Tracer, Sink {
   readonly #outer: FunctionTracer | null;
   /** Whose tensors may be captured: `#outer`, or the function in which this one is called for the first time. */
   readonly #around: FunctionTracer | null;
-  readonly #outside = new Map<Tensor | Variable, Outside>();
+  readonly #outside = new Map<Tensor | Variable, Capture>();
   readonly #measured = new Map<GraphValue, Dims>();
   /** What nodes are in the call that is traced; null where that is not known before it runs. */
   readonly #probed = new Map<GraphNode, readonly Tensor[] | null>();
@@ -256,7 +256,7 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   /** What has been used of the function around, in the order of first use. */
-  get outside(): readonly Outside[] {
+  get outside(): readonly Capture[] {
     return [...this.#outside.values()];
   }
 
@@ -336,9 +336,9 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
-    const local = onBackend(inputs, op);
+    const local = toBackend(inputs, op);
     // Its parts come by themselves.
-    if (op.transparent) return op.evaluate(local, attrs);
+    if (op.isComposite) return op.evaluate(local, attrs);
     if (inputs.some(({ dtype }) => dtype === 'string')) return this.#ofStrings(op, inputs, attrs);
     if (op.valueSized !== undefined && this.measures)
       return this.#ofValueSized(op, op.valueSized, local, attrs);
@@ -350,7 +350,7 @@ export class FunctionTracer implements Tracer, Sink {
     } catch (error) {
       // What it was to use of the function around has been used, and what is out of scope is the error then.
       for (const t of local) this.valueOf(t);
-      throw named(error, op);
+      throw withOpName(error, op);
     }
     // A result that does not depend on values, such as a shape, is known already.
     if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) {
@@ -369,7 +369,7 @@ export class FunctionTracer implements Tracer, Sink {
     this.graph.measures.push(...axes.of(node));
     if (this.graph.nodes.length === LARGE) warnOfLargeTrace(this.owner, node);
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
-    tell(op, inputs, attrs, outputs);
+    recordOnTapes(op, inputs, attrs, outputs);
     return outputs;
   }
 
@@ -386,7 +386,7 @@ export class FunctionTracer implements Tracer, Sink {
     attrs: Attrs,
   ): readonly Tensor[] {
     const known = inputs.map((x) => this.constant(x));
-    if (known.every((x) => x !== null)) return lifted(() => execute(op, known, attrs));
+    if (known.every((x) => x !== null)) return initScope(() => execute(op, known, attrs));
     const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
     const outputs = specs(inputs, attrs, () => axes.size()).map(({ dtype, shape }) =>
       symbolicTensor(dtype, shape),
@@ -401,7 +401,7 @@ export class FunctionTracer implements Tracer, Sink {
     );
     this.graph.measures.push(...axes.of(node));
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
-    tell(op, inputs, attrs, outputs);
+    recordOnTapes(op, inputs, attrs, outputs);
     return outputs;
   }
 
@@ -422,7 +422,7 @@ export class FunctionTracer implements Tracer, Sink {
   /** What a size is in the call that is traced; undefined where that is not known before it runs. */
   #probedSize({ value, from, at }: Measure): number | undefined {
     if (this.tracedCall.inputs === undefined) return undefined;
-    const tensor = lifted(() => this.#probe(value.node))?.[value.index];
+    const tensor = initScope(() => this.#probe(value.node))?.[value.index];
     if (tensor === undefined) return undefined;
     return from === 'axis' ? tensor.shape[at] : Number(hostValues(tensor)[at]);
   }
@@ -469,7 +469,7 @@ export class FunctionTracer implements Tracer, Sink {
   #ofStrings(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
     const known = inputs.map((x) => (x.backend === symbolic ? this.constant(x) : x));
     if (!known.every((x) => x !== null)) throw noStrings(op.name);
-    return lifted(() => execute(op, known, attrs));
+    return initScope(() => execute(op, known, attrs));
   }
 
   read(variable: Variable): Tensor {
@@ -633,7 +633,7 @@ export class FunctionTracer implements Tracer, Sink {
       if (outputs === undefined) values.set(node, (outputs = compute(node)));
       return outputs?.[index] ?? null;
     };
-    return lifted(() => valueAt(value));
+    return initScope(() => valueAt(value));
   }
 
   #constantOutside([argument]: readonly GraphValue[], draws: boolean): readonly Tensor[] | null {

@@ -21,17 +21,17 @@ const NO_RANK =
   'the rank of this value is not known while the graph is written, so only element-wise ops can take it: give its placeholder a shape, with null for sizes that may be any';
 
 /** Whether the rank of a value is not known. */
-export function isRankless(value: object): boolean {
+export function isUnknownRank(value: object): boolean {
   return values.has(value as GraphValue);
 }
 
 /** Whether a tensor stands for such a value. */
-export function isRanklessTensor(tensor: Tensor): boolean {
+export function isUnknownRankTensor(tensor: Tensor): boolean {
   return tensors.has(tensor);
 }
 
 /** Says that the rank of a value is not known. */
-export function markRankless(value: GraphValue): void {
+export function markUnknownRank(value: GraphValue): void {
   values.add(value);
 }
 

@@ -20,9 +20,9 @@ import {
   configOf,
   context,
   defineMethods,
+  initScope,
   inScope,
   isPlain,
-  lifted,
   optionsFrom,
   outsideScopes,
   partialShape,
@@ -70,13 +70,13 @@ import { inputNames, ownCall } from './own-call.ts';
 import { show } from './show.ts';
 import {
   checkPartialShape,
+  inferOutputSpec,
   isShapes,
   isTryingOut,
   type Specs,
   specsOf,
   type TensorSpec,
   tryCall,
-  tryOut,
 } from './specs.ts';
 import { layerChildren } from './trackable.ts';
 
@@ -89,7 +89,7 @@ export type {
   NamedWeight,
   WeightOptions,
 } from './layer-types.ts';
-export { type Specs, specsOf, type TensorSpec, tryOut } from './specs.ts';
+export { inferOutputSpec, type Specs, specsOf, type TensorSpec } from './specs.ts';
 
 /** What a layer keeps beside its attributes, out of sight of the search for variables. */
 type Shapes = PartialShape | readonly PartialShape[] | Readonly<Record<string, PartialShape>>;
@@ -115,7 +115,9 @@ const regularizers = new WeakMap<Variable, RegularizerFunction>();
 const builtins = new WeakSet<object>();
 
 /** @internal Marks classes whose `call` keeps no tensor. */
-export function builtin(...classes: readonly { readonly prototype: { readonly call: object } }[]): void {
+export function ownsTemporaries(
+  ...classes: readonly { readonly prototype: { readonly call: object } }[]
+): void {
   for (const c of classes) builtins.add(c.prototype.call);
 }
 
@@ -220,7 +222,7 @@ export class Layer extends Module implements Trackable {
    * The shape of the output for a shape of the input, batch first; `null` is unknown. The default tries the layer on zeros.
    */
   computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const { list, many } = tryOut(this, specsOf(inputShape, this.dtype));
+    const { list, many } = inferOutputSpec(this, specsOf(inputShape, this.dtype));
     if (many) {
       throw new InvalidArgumentError(
         'the layer gives several tensors, which have no single shape',
@@ -232,13 +234,13 @@ export class Layer extends Module implements Trackable {
 
   /** @internal The shapes and dtypes of the outputs for those of the inputs. */
   computeOutputSpec(inputs: Specs): Specs {
-    if (this.computeOutputShape === Layer.prototype.computeOutputShape) return tryOut(this, inputs);
+    if (this.computeOutputShape === Layer.prototype.computeOutputShape) return inferOutputSpec(this, inputs);
     const shapes = inputs.list.map((s) => s.shape);
     const { dtype } = this;
     // Layers that only move values keep integers.
     if (inputs.list.some((s) => s.dtype !== dtype)) {
       try {
-        return tryOut(this, inputs);
+        return inferOutputSpec(this, inputs);
       } catch {
         // The stand-ins for unknown sizes need not fit; then what the layer says itself has to do.
       }
@@ -359,7 +361,7 @@ export class Layer extends Module implements Trackable {
         }
         return nameScope(this.name, () => new Variable(first, { name: local, trainable }));
       });
-    const variable = lifted(() => withoutTapes(create));
+    const variable = initScope(() => withoutTapes(create));
     if (options.constraint !== undefined && options.constraint !== null) {
       // Where optimizers look for it.
       Object.defineProperty(variable, 'constraint', { value: constrain(options.constraint) });
@@ -552,7 +554,7 @@ export class Layer extends Module implements Trackable {
     if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
       return this.symbolic(inputs, more, options) as unknown as Tensor;
     const tensors = prepare(this, inputs, ours);
-    if (!this._layer.built) lifted(() => this.ensureBuilt(shapesOf(tensors)));
+    if (!this._layer.built) initScope(() => this.ensureBuilt(shapesOf(tensors)));
     const before = current.training;
     const training = options.training ?? before ?? false;
     if (current.depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];

@@ -66,7 +66,7 @@ const STAND_INS = [
 ] as const;
 
 /** Runs a layer on zeros to see what comes out. */
-export function tryOut(layer: Layer, inputs: Specs): Specs {
+export function inferOutputSpec(layer: Layer, inputs: Specs): Specs {
   return tryCall(
     layer,
     (zero) => [inputs.many ? inputs.list.map(zero) : zero(inputs.list[0] as TensorSpec)],

@@ -20,18 +20,18 @@ import type { History } from '../callbacks/history.ts';
 import type { Tensors } from '../layer/batch-tensors.ts';
 import { isSymbolic } from '../layer/call.ts';
 import {
-  builtin,
   type CallOptions,
+  inferOutputSpec,
   isGeneralConfig,
   Layer,
   type LayerOptions,
   type LayerOutput,
+  ownsTemporaries,
   readable,
   type Specs,
   type Symbolic,
   specsOf,
   type TensorSpec,
-  tryOut,
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
@@ -213,7 +213,7 @@ export class Model extends Layer {
   }
   /** @internal Makes the weights of the layers inside. */
   protected buildInside(inputs: Specs): void {
-    tryOut(this, inputs);
+    inferOutputSpec(this, inputs);
   }
 
   /** @internal The layers inside get what the model gets. */
@@ -506,7 +506,7 @@ readable(Model.prototype, 'input', (model) =>
 readable(Model.prototype, 'output', (model) =>
   model._graph === undefined ? only(model.outputs) : model._graph.given.outputs,
 );
-builtin(Model);
+ownsTemporaries(Model);
 isGeneralConfig(Model);
 takesCall({ options: { training: true, mask: true } }, Model);
 markOwnSteps(

@@ -4,13 +4,13 @@ import { linalg, math, nn } from '@eagre/core';
 import { anyOption, argumentsOf, declared, isPlain, methodNames, takesOptions } from '@eagre/core/internal';
 import { isSymbolic, symbolicIn } from '../layer/call.ts';
 import {
-  builtin,
   type CallOptions,
   type FromConfig,
   Layer,
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  ownsTemporaries,
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
@@ -50,7 +50,7 @@ export class Operation extends Layer {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
   }
 }
-builtin(Operation);
+ownsTemporaries(Operation);
 takesCall({ options: { training: true, args: true } }, Operation);
 takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
 

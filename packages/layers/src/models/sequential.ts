@@ -15,11 +15,11 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import {
-  builtin,
   type CallOptions,
   isBuiltin,
   Layer,
   type LayerInput,
+  ownsTemporaries,
   type Specs,
   type Symbolic,
   specsOf,
@@ -286,7 +286,7 @@ export class Sequential extends Model {
     this._layer.built = true;
   }
 }
-builtin(Sequential);
+ownsTemporaries(Sequential);
 takesCall({ options: { training: true, mask: true } }, Sequential);
 defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer'] }, pop: {} });
 

@@ -144,7 +144,7 @@ export class CompiledLoss {
   }
 
   /** Takes the losses of a batch of so many examples into account. */
-  account(values: readonly Tensor[], examples: number | Tensor): void {
+  updateMetrics(values: readonly Tensor[], examples: number | Tensor): void {
     const all = this.#resolved?.filter((one) => one !== null) ?? [];
     values.forEach((value, i) => {
       all[i]?.mean?.updateState(value, { sampleWeight: examples });

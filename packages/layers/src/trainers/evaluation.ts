@@ -9,7 +9,7 @@ import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData } from './data-adapter.ts';
-import { alone, onePass } from './passes.ts';
+import { onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep } from './steps.ts';
 import {
   checkCounts,
@@ -56,7 +56,7 @@ export async function evaluate(
   const { batchSize, steps } = options;
   checkCounts({ batchSize, steps }, 'evaluate');
   const batches = adapt(x, y, options.sampleWeight, { batchSize, steps, shuffle: false, names }, 'evaluate');
-  return alone('Evaluate', model, batches, options, (callbacks, bar) =>
+  return runStandalone('Evaluate', model, batches, options, (callbacks, bar) =>
     test(model, batches, steps, callbacks, bar),
   );
 }
@@ -74,7 +74,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   // For each output of the model its values, batch by batch.
   const outputs: Tensor[][] = [];
   let shape: Tensors | undefined;
-  await alone('Predict', model, batches, options, async (callbacks, bar) => {
+  await runStandalone('Predict', model, batches, options, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
     await onePass(batches, steps, 'predict', async (batch, index) => {
       await callbacks.call((c) => c.onPredictBatchBegin(index));

@@ -21,7 +21,7 @@ export interface Examples {
 export type HeldBack = readonly [x: Tensors, y: Tensors, sampleWeight?: Tensors | undefined];
 
 /** Splits the last part of the examples off, as `validationSplit` says. */
-export function holdBack(examples: Examples, share: number, names: Names): [Examples, HeldBack] {
+export function splitValidation(examples: Examples, share: number, names: Names): [Examples, HeldBack] {
   if (typeof share !== 'number' || !(share > 0 && share < 1)) {
     throw new InvalidArgumentError(`validationSplit must be in (0, 1), got ${shown(share)}`, 'fit');
   }

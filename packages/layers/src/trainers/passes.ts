@@ -58,7 +58,7 @@ export async function onePass(
 export const NO_BATCH = 'there was no batch to go through';
 
 /** A pass outside of training, with its own progress bar. */
-export async function alone(
+export async function runStandalone(
   label: string,
   model: Model,
   batches: Batches,

@@ -257,7 +257,7 @@ export function computeLoss(model: Model, given: LossArguments): Tensor {
   const compared = compare(model, training, yPred, y, sampleWeight);
   if (isObserved(training)) for (const t of [...compared.targets, ...compared.predictions]) if (t) keep(t);
   const parts = loss.compute(compared.outputs, compared);
-  withoutTapes(() => loss.account(parts, examplesOf(x ?? yPred)));
+  withoutTapes(() => loss.updateMetrics(parts, examplesOf(x ?? yPred)));
   return [loss.sum(parts), ...penalties].reduce((a, b) => a.add(b));
 }
 

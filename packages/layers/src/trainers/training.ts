@@ -10,7 +10,7 @@ import { Accumulators } from './accumulators.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
-import { checkClassWeight, classWeights, type Examples, holdBack } from './examples.ts';
+import { checkClassWeight, classWeights, type Examples, splitValidation } from './examples.ts';
 import { NO_BATCH, pass } from './passes.ts';
 import { runStep } from './steps.ts';
 import {
@@ -48,7 +48,7 @@ export async function fit(
   let examples: Examples = { x, y, weight: options.sampleWeight };
   let { validationData } = options;
   if (validationSplit !== 0 && validationData === undefined) {
-    [examples, validationData] = holdBack(examples, validationSplit, names);
+    [examples, validationData] = splitValidation(examples, validationSplit, names);
   }
   const batches = adapt(
     examples.x,

@@ -3,7 +3,7 @@ import type { IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argum
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { shown } from '../../arguments/checks.ts';
-import { context, lifted } from '../../dispatch/context.ts';
+import { context, initScope } from '../../dispatch/context.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../../dispatch/op.ts';
 import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
@@ -19,7 +19,7 @@ import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../.
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { stack } from './join.ts';
-import { checkRank, letGo, move, ownShape, toIndices } from './moving.ts';
+import { checkRank, disposeAll, move, ownShape, toIndices } from './moving.ts';
 import { expandDims, flatten, reshape, tile } from './shaping.ts';
 
 // ---- slices at indices
@@ -500,7 +500,7 @@ export const repeat: NamedFunction<
     counts.forEach((c, i) => {
       view.fill(i, at, (at += c));
     });
-    return letGo(t.gather(uploaded(indices, view), a), indices);
+    return disposeAll(t.gather(uploaded(indices, view), a), indices);
   },
 );
 
@@ -542,7 +542,7 @@ export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFu
     const run = (x: Tensor): Tensor => execute1(invertPermutationOp, [x]);
     if (context.tracer === null) return run(p);
     const known = knownTensor(p);
-    if (known !== null) return lifted(() => run(known));
+    if (known !== null) return initScope(() => run(known));
     // Only a run knows whether it is a permutation; the size is that of x.
     return atRunTime('InvertPermutation', run, [p], [{ dtype: p.dtype, shape: p.shape }])[0] as Tensor;
   },

@@ -1,6 +1,6 @@
 // What the ops that only move elements share.
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
-import { context, lifted, withoutTapes } from '../../dispatch/context.ts';
+import { context, initScope, withoutTapes } from '../../dispatch/context.ts';
 import { type Attrs, execute1, type Op } from '../../dispatch/op.ts';
 import { symbolically, symbolicTensor } from '../../dispatch/symbolic.ts';
 import type { Dim, Dims } from '../../shapes/dim.ts';
@@ -17,7 +17,7 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
   if ((inputs[0] as Tensor).dtype !== 'string') return execute1(op, inputs, attrs);
   if (context.tracer !== null) {
     const known = inputs.map((x) => knownStrings(x, op.name));
-    return lifted(() => move(op, known, attrs));
+    return initScope(() => move(op, known, attrs));
   }
   return withoutTapes(() => {
     const { size } = symbolically(null, () =>
@@ -80,7 +80,7 @@ export function checkIntegers(list: readonly number[], length: number, what: str
  * Lets go of views made on the way to a result: a held view keeps its memory from the pool, and a variable behind it from being
  * written in place. Tapes have holds of their own.
  */
-export function letGo<T>(result: T, ...views: readonly Tensor[]): T {
+export function disposeAll<T>(result: T, ...views: readonly Tensor[]): T {
   for (const view of views) view.dispose();
   return result;
 }

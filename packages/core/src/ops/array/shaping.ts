@@ -34,7 +34,7 @@ import { differs, shapesAgree } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { aliasTensor, emptyTensor, setValues, type Tensor } from '../../tensor/tensor.ts';
-import { checkDims, checkIntegers, checkRankOf, letGo, move, ownShape } from './moving.ts';
+import { checkDims, checkIntegers, checkRankOf, disposeAll, move, ownShape } from './moving.ts';
 
 // ---- shape only: the result shares the memory of its input
 
@@ -364,7 +364,7 @@ const broadcastToOp: Op = defineOp({
     const out = emptyTensor(x.dtype, shape, sizeOfDims(shape), x.backend);
     const view = aliasTensor(x, padded);
     kernelFor(out.backend, 'Tile', [x])([view], [out], {});
-    return letGo(out, view);
+    return disposeAll(out, view);
   },
   grad: ({ x }, dy) => sumTo(dy, x.shape),
   samples: () => [

@@ -25,7 +25,7 @@ import type { Variable } from '../../tensor/variable.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
 import { concat, stack } from './join.ts';
-import { checkDims, checkIntegers, checkRankOf, letGo, move } from './moving.ts';
+import { checkDims, checkIntegers, checkRankOf, disposeAll, move } from './moving.ts';
 import { placesOf } from './places.ts';
 import { type Index, indexOf, indicesOf, isIndexTensor, sizesOf, takeAt, takeFrom } from './run-index.ts';
 import { identity, reshape } from './shaping.ts';
@@ -387,7 +387,7 @@ const unpackOp: Op = defineOp({
     return Array.from({ length: knownDim(dims(x)[axis]) }, (_, row) => {
       const begin = dims(x).map((_, i) => (i === axis ? row : 0));
       const piece = move(sliceOp, [x], { begin, size });
-      return letGo(aliasTensor(piece, shape), piece);
+      return disposeAll(aliasTensor(piece, shape), piece);
     });
   },
   grad: ({ outputs, attrs }, dy, ...more) => stack(filled(outputs, dy, more), attrs.axis as number),

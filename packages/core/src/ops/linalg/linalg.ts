@@ -22,7 +22,7 @@ import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { letGo } from '../array/moving.ts';
+import { disposeAll } from '../array/moving.ts';
 import { placesOf } from '../array/places.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from '../array/shaping.ts';
 import { slice } from '../array/slicing.ts';
@@ -61,7 +61,7 @@ export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], M
       const lead = dims(x).slice(0, -1);
       const rows = reshape(x, toShape([sizeOfDims(lead), dims(x)[x.rank - 1]]));
       const flat = execute1(matMulOp, [rows, y], attrs);
-      return letGo(reshape(flat, toShape([...lead, dims(flat)[1]])), rows, flat);
+      return disposeAll(reshape(flat, toShape([...lead, dims(flat)[1]])), rows, flat);
     },
   );
 

@@ -9,7 +9,7 @@ import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { dtypeGroups } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { letGo } from '../array/moving.ts';
+import { disposeAll } from '../array/moving.ts';
 import { reshape, transpose } from '../array/shaping.ts';
 import { reluGrad } from '../gradients.ts';
 
@@ -162,7 +162,9 @@ export function fusedMatMul(
     transposeB: false,
     activation: options.activation ?? 0,
   });
-  return a.rank === 2 ? y : letGo(reshape(y, toShape([...dims(a).slice(0, -1), dims(b)[1]])), inputs[0], y);
+  return a.rank === 2
+    ? y
+    : disposeAll(reshape(y, toShape([...dims(a).slice(0, -1), dims(b)[1]])), inputs[0], y);
 }
 
 /** `transpose` that leaves out the identity. */

@@ -31,7 +31,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
-import { letGo, ownShape } from '../array/moving.ts';
+import { disposeAll, ownShape } from '../array/moving.ts';
 import { expandDims, reshape, squeeze } from '../array/shaping.ts';
 import { reluGrad } from '../gradients.ts';
 import { checkBias } from '../linalg/products.ts';
@@ -409,7 +409,7 @@ export const depthwiseConv2d: NamedFunction<
     const [h, w, c, m] = dims(f);
     const filters = reshape(f, toShape([h, w, 1, mulDims(c, m)]));
     const { attrs } = convArguments(images, filters, options, 'Conv2D', c);
-    return letGo(execute1(conv2dOp, [images, filters], attrs), filters);
+    return disposeAll(execute1(conv2dOp, [images, filters], attrs), filters);
   },
 );
 
@@ -549,7 +549,7 @@ export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', '
         padding: flatPadding(options.padding),
         ...(options.groups === undefined ? {} : { groups: options.groups }),
       });
-      return letGo(squeeze(y, 1), rows, kernels, y);
+      return disposeAll(squeeze(y, 1), rows, kernels, y);
     },
   );
 
@@ -574,7 +574,7 @@ export const conv1dTranspose: NamedFunction<
       dilations: [1, options.dilations ?? 1],
       padding: flatPadding(options.padding),
     });
-    return letGo(squeeze(y, 1), rows, kernels, y);
+    return disposeAll(squeeze(y, 1), rows, kernels, y);
   },
 );
 

@@ -21,7 +21,7 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from '../array/axes.ts';
 import { concat } from '../array/join.ts';
-import { letGo } from '../array/moving.ts';
+import { disposeAll } from '../array/moving.ts';
 import { permuted } from '../linalg/products.ts';
 import { singularValues } from '../linalg/svd.ts';
 
@@ -231,7 +231,7 @@ function counted(x: Tensor, axes: readonly number[], keepdims: boolean, dtype: '
   if (axis < 0) {
     const mask = x.dtype === 'bool' ? x.identity() : x.notEqual(0);
     const ones = mask.cast(dtype);
-    return letGo(ones.sum(axes, { keepdims }), mask, ones);
+    return disposeAll(ones.sum(axes, { keepdims }), mask, ones);
   }
   const n = x.shape[axis];
   const rows = Math.max(1, Math.floor((COUNTED * n) / x.size));
@@ -256,7 +256,7 @@ function counted(x: Tensor, axes: readonly number[], keepdims: boolean, dtype: '
   const all = total ?? concat(parts, axis);
   for (const part of parts) part.dispose();
   if (keepdims) return all;
-  return letGo(all.reshape(reducedShape(x.shape, axes, false)), all);
+  return disposeAll(all.reshape(reducedShape(x.shape, axes, false)), all);
 }
 
 function matrixNorm(x: Tensor, ord: number, axis: readonly number[], options: ReduceOptions): Tensor {

@@ -6,10 +6,10 @@ import type { Activation as ActivationFunction, ActivationLike } from '../../act
 import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
-  builtin,
   type CallOptions,
   Layer,
   type LayerOptions,
+  ownsTemporaries,
   passesMask,
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
@@ -131,7 +131,7 @@ export class Softmax extends Layer {
     return inputShape;
   }
 }
-builtin(Activation, ReLU, LeakyReLU, Softmax);
+ownsTemporaries(Activation, ReLU, LeakyReLU, Softmax);
 builtAtOnce(Activation, ReLU, LeakyReLU, Softmax);
 passesMask(Activation, ReLU, LeakyReLU, Softmax);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);

@@ -26,7 +26,13 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { withAxes } from '../../initializers/initializer-axes.ts';
-import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { isShapes } from '../../layer/specs.ts';
@@ -304,7 +310,7 @@ export interface MultiHeadAttention {
   ): [output: Tensor, scores: Tensor];
   (inputs: TensorLike | readonly Tensor[], options?: AttentionCallOptions): Tensor;
 }
-builtin(Projection, MultiHeadAttention);
+ownsTemporaries(Projection, MultiHeadAttention);
 takesCall(
   {
     inputs: ['query', 'value', 'key'],

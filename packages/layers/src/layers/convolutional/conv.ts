@@ -5,7 +5,7 @@ import { argumentsOf, fusedConv2d, orNull, showShape, takesOptions } from '@eagr
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtin } from '../../layer/layer.ts';
+import { ownsTemporaries } from '../../layer/layer.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { checkImages, fail, plus, type Size, type Size2D, shapeOf, sizesOf, times } from '../common.ts';
 import {
@@ -238,7 +238,7 @@ export class SeparableConv2D extends ConvBase {
     return this.outputShape(inputShape, this.filters);
   }
 }
-builtin(Conv2D, Conv2DTranspose, DepthwiseConv2D, SeparableConv2D);
+ownsTemporaries(Conv2D, Conv2DTranspose, DepthwiseConv2D, SeparableConv2D);
 
 const filters = { filters: integer() } as const;
 const window = { kernelSize: pair(), strides: pair(1), padding } as const;

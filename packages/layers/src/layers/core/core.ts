@@ -14,12 +14,12 @@ import {
 import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
-  builtin,
   type CallOptions,
   Layer,
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  ownsTemporaries,
   passesMask,
   type TensorSpec,
 } from '../../layer/layer.ts';
@@ -127,7 +127,7 @@ export class Rescaling extends Layer {
     return checkOne(this, inputShape);
   }
 }
-builtin(InputLayer, Identity, Rescaling);
+ownsTemporaries(InputLayer, Identity, Rescaling);
 builtAtOnce(InputLayer, Identity);
 passesMask(Identity, Rescaling);
 takesOptions<LayerOptions, Identity>({ options: layerOptions }, Identity);

@@ -2,7 +2,7 @@ import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtin, Layer, type LayerOptions, passesMask } from '../../layer/layer.ts';
+import { Layer, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
   applyActivation,
@@ -90,7 +90,7 @@ export class Dense extends Layer {
     }
   }
 }
-builtin(Dense);
+ownsTemporaries(Dense);
 passesMask(Dense);
 takesOptions<DenseArguments, Dense>(
   {

@@ -3,7 +3,7 @@ import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtin, Layer, type LayerOptions } from '../../layer/layer.ts';
+import { Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, penalize } from '../common.ts';
 import { integer, recipe, regularizer, weights } from '../options.ts';
@@ -71,7 +71,7 @@ export class Embedding extends Layer {
     return [...checkOne(this, inputShape), this.outputDim];
   }
 }
-builtin(Embedding);
+ownsTemporaries(Embedding);
 takesOptions<EmbeddingArguments, Embedding>(
   {
     positional: ['inputDim', 'outputDim'],

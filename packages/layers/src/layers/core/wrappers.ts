@@ -28,13 +28,13 @@ import { mapFn } from '@eagre/graph';
 import { withInner } from '../../layer/inside.ts';
 import type { FromConfig } from '../../layer/layer.ts';
 import {
-  builtin,
   type CallOptions,
   isBuiltin,
   Layer,
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  ownsTemporaries,
   passesMask,
   type Specs,
 } from '../../layer/layer.ts';
@@ -259,7 +259,7 @@ export class TimeDistributed extends Layer {
   }
 }
 const takesMask = (layer: Layer): boolean => !isBuiltin(layer) || takesOption(layer, 'mask');
-builtin(Bidirectional, TimeDistributed);
+ownsTemporaries(Bidirectional, TimeDistributed);
 passesMask(TimeDistributed);
 takesCall(
   {

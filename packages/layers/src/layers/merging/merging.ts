@@ -12,7 +12,7 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtin, Layer, type LayerInput, type LayerOptions } from '../../layer/layer.ts';
+import { Layer, type LayerInput, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { fail, plus, type Size, shapeOf, sizesOf, values } from '../common.ts';
 import { axis } from '../options.ts';
@@ -208,7 +208,7 @@ export class Concatenate extends Layer {
     );
   }
 }
-builtin(Merge, Concatenate);
+ownsTemporaries(Merge, Concatenate);
 takesOptions<LayerOptions, Merge>(
   { options: layerOptions },
   Add,

@@ -14,7 +14,13 @@ import {
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  Layer,
+  type LayerOptions,
+  ownsTemporaries,
+  passesMask,
+} from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, floats, knownSize } from '../common.ts';
@@ -261,7 +267,7 @@ export class RMSNormalization extends Layer {
     return inputShape;
   }
 }
-builtin(BatchNormalization, LayerNormalization, RMSNormalization);
+ownsTemporaries(BatchNormalization, LayerNormalization, RMSNormalization);
 passesMask(BatchNormalization, LayerNormalization);
 takesCall({ options: { training: true, mask: true } }, BatchNormalization);
 

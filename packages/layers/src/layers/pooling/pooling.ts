@@ -11,7 +11,13 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtAtOnce, builtin, type CallOptions, Layer, type LayerOptions } from '../../layer/layer.ts';
+import {
+  builtAtOnce,
+  type CallOptions,
+  Layer,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import {
   checkImages,
@@ -191,7 +197,7 @@ export class GlobalMaxPooling2D extends GlobalPooling {
     super(4, 'max', options);
   }
 }
-builtin(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
+ownsTemporaries(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
 builtAtOnce(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, GlobalAveragePooling1D);
 takesOptions<Pooling2DOptions, Pooling2D>(

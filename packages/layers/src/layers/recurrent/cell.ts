@@ -24,11 +24,11 @@ import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerFunction, InitializerLike } from '../../initializers/initializers.ts';
 import {
-  builtin,
   type CallOptions,
   isBuiltin,
   Layer,
   type LayerOptions,
+  ownsTemporaries,
   type Specs,
 } from '../../layer/layer.ts';
 import { type CallParameters, takesCall } from '../../layer/own-call.ts';
@@ -243,7 +243,7 @@ export function checkStates(
     `expects states of shape ${show(sizes.map((n) => [batch, n]))}, got ${show(states.map((s) => s.shape))}`,
   );
 }
-builtin(Cell);
+ownsTemporaries(Cell);
 defineMethods(Cell.prototype, 'Cell', { getInitialState: { positional: ['batchSize'] } });
 /** @internal How cells are called, by which masks of dropout come from the layer that runs them. */
 export const cellCall: CallParameters = {

@@ -20,11 +20,11 @@ import {
   defineMethods,
   differs,
   dims,
+  initScope,
   isPlain,
   isUnknown,
   knownDim,
   lessThan,
-  lifted,
   outsideScopes,
   partialShape,
   type Schema,
@@ -39,12 +39,12 @@ import {
 import { TensorArray, whileLoop } from '@eagre/graph';
 import type { FromConfig } from '../../layer/layer.ts';
 import {
-  builtin,
   type CallOptions,
   Layer,
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  ownsTemporaries,
   type Specs,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
@@ -265,7 +265,7 @@ export class RNN extends Layer {
     const known = this.#states?.[0]?.shape[0];
     if (this.#states === null || (this.#forgotten && differs(size, known ?? 0))) {
       const batch = knownDim(size);
-      this.#states = lifted(() =>
+      this.#states = initScope(() =>
         outsideScopes(() =>
           stateSizes(this.cell).map(
             (n) =>
@@ -327,7 +327,7 @@ export interface Sequence {
   readonly last: Tensor;
   readonly after: readonly Tensor[];
 }
-builtin(RNN);
+ownsTemporaries(RNN);
 defineMethods(RNN.prototype, 'RNN', {
   getInitialState: { positional: ['batchSize'] },
   resetStates: { positional: ['states'], required: 0 },

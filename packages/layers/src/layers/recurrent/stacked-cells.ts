@@ -10,7 +10,7 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions } from '../../layer/layer.ts';
+import { type CallOptions, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { fail, floats, shapeOf, sizesOf } from '../common.ts';
@@ -91,7 +91,7 @@ export class StackedRNNCells extends Layer {
     });
   }
 }
-builtin(StackedRNNCells);
+ownsTemporaries(StackedRNNCells);
 defineMethods(StackedRNNCells.prototype, 'StackedRNNCells', {
   getInitialState: { positional: ['batchSize'] },
 });

@@ -15,10 +15,10 @@ import {
 import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
-  builtin,
   type CallOptions,
   Layer,
   type LayerOptions,
+  ownsTemporaries,
   passesMask,
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
@@ -170,7 +170,7 @@ export class GaussianDropout extends Noise {
     return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
   }
 }
-builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+ownsTemporaries(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 builtAtOnce(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 passesMask(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 const noiseShape: Option<PartialShape | null> = orNull({

@@ -14,7 +14,7 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../../layer/layer.ts';
-import { builtAtOnce, builtin, Layer, type LayerOptions } from '../../layer/layer.ts';
+import { builtAtOnce, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import {
   checkImages,
@@ -216,7 +216,7 @@ export class UpSampling2D extends Layer {
     return shapeOf([batch, times(h, this.size[0]), times(w, this.size[1]), channels]);
   }
 }
-builtin(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
+ownsTemporaries(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
 builtAtOnce(Reshape);
 const targetShape: Option<Shape> = {
   read: (given, _, layer) => {
