@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { valueCircles } from './value-circles.mjs';
+import { typeCircles, valueCircles } from './circles.mjs';
 
 const permitted = {
   backend: [],
@@ -108,6 +108,8 @@ function checkMember(path, own, edges) {
   if (!existsSync(`${root}${path}/src`)) return;
   for (const circle of valueCircles(`${root}${path}/src`))
     problems.push(`${path}/src: a circle of imports: ${circle.join(', ')}`);
+  for (const circle of typeCircles(`${root}${path}/src`))
+    problems.push(`${path}/src: a circle of types, and no file says why: ${circle.join(', ')}`);
   for (const file of readdirSync(`${root}${path}/src`, { recursive: true })) {
     if (!/\.[cm]?tsx?$/.test(file)) continue;
     const isTest = file.endsWith('.test.ts');

@@ -1,4 +1,5 @@
 // Checkpoints as files: tensors under keys.
+// Types in a circle: both kinds of files give the one interface of what is read.
 
 import { fileError } from '@eagre/backend';
 import {

@@ -1,3 +1,4 @@
+// Types in a circle: what is constant simplifies calls, and simpler calls show more constants.
 import { type NumericDType, type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
 import { Uses } from './def-use.ts';
 import { isKnownMaker, type Known, readingUntiled, simplerCall } from './identities.ts';

@@ -1,3 +1,4 @@
+// Types in a circle: the schema of the options reads them from an optimizer, which is made of them.
 import { InvalidArgumentError, type Module, UnimplementedError } from '@eagre/core';
 import {
   flagOption,

@@ -1,4 +1,5 @@
 // What holds for all summaries: the default writer, the default step, and whether summaries are recorded.
+// Types in a circle: what is current for summaries is a writer.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { type NamedFunction, Tensor, Variable } from '@eagre/core';
 import {

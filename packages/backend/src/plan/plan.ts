@@ -1,3 +1,4 @@
+// Types in a circle: a backend prepares plans, whose host code sees tensors as its kernels do.
 import type { Storage } from '../buffer/storage.ts';
 import type { TensorRef } from '../device/backend.ts';
 import type { DType } from '../dtype.ts';

@@ -1,3 +1,4 @@
+// Types in a circle: the page shows views, and says what all of them take.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunSummary, RunsAnswer } from '../api.ts';
 import { AudioView } from './audio.tsx';

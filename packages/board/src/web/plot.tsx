@@ -1,3 +1,4 @@
+// Types in a circle: plots draw what their options say, which are made of the data of a plot.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';

@@ -1,4 +1,5 @@
 // Sizes that a trace does not know: expressions over symbols, which each run gives a number.
+// Types in a circle: expressions know the environment whose sizes they are made of, which keeps them.
 import { InternalError } from '@eagre/backend';
 import type { ShapeEnv } from './shape-env.ts';
 

@@ -1,4 +1,5 @@
 // The sizes of tensors: what users read, and what the library computes with.
+// Types in a circle: shapes are lists of numbers to users and of expressions inside.
 
 import { type Dim, type DimExpr, type Dims, isExpression, productOf } from './dim.ts';
 import type { PartialShape, Shape } from './shape.ts';

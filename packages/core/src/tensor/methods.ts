@@ -1,3 +1,4 @@
+// Types in a circle: a tensor has the ops as methods, and ops take and give tensors.
 import { nameFunctions } from '../arguments/arguments.ts';
 import type * as array from '../ops/array/array.ts';
 import type * as activations from '../ops/elementwise/activation.ts';

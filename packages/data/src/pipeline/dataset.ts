@@ -1,3 +1,4 @@
+// Types in a circle: a dataset has its transformations as methods, each of which is a node that reads another; windows are datasets among elements.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { type Arguments, checkFunction, defineMethods, showInConsole, shown } from '@eagre/core/internal';

@@ -1,4 +1,5 @@
 // Which graph ops go into.
+// Types in a circle: a graph opens scopes, which know the graph that they are of.
 import { FailedPreconditionError } from '@eagre/backend';
 import { context, eagerBackend, override, symbolic } from '@eagre/core/internal';
 import type { Graph } from './graph.ts';

@@ -1,4 +1,5 @@
 // What a session is asked for, and how the results find their places.
+// Types in a circle: a session reads its fetches, which name variables of that session.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, Variable } from '@eagre/core';
 import { checkList, defineFunction, kind, type NamedFunction, shown, tree } from '@eagre/core/internal';

@@ -1,3 +1,4 @@
+// Types in a circle: a graph writes itself as text and as a GraphDef, and nodes of control flow hold graphs.
 import type { DType, KernelName } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import {

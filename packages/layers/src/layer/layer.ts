@@ -1,3 +1,4 @@
+// Types in a circle: a layer called on a KerasTensor gives one, which knows the layer that made it.
 import {
   FailedPreconditionError,
   InvalidArgumentError,

@@ -1,3 +1,4 @@
+// Types in a circle: a model trains with callbacks, which see the model.
 import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
 import {
   FailedPreconditionError,

@@ -1,25 +1,41 @@
-// Files of a package that need each other before either is loaded: the edges that stay once types are gone.
+// Circles among the files of a package. Files that need each other before either is loaded are never permitted: the edges that stay once
+// types are gone. Files whose types name each other are, where one of them says why, in a line that begins so:
+const REASON = '// Types in a circle: ';
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
-/** The circles among the files of a folder, each a list of their names. Tests are no part of them. */
+/** The circles of values among the files of a folder, each a list of their names. Tests are no part of them. */
 export function valueCircles(folder) {
+  return circles(folder, (statement) => !isOfTypes(statement));
+}
+
+/** The circles of types of which no file says why. */
+export function typeCircles(folder) {
+  const says = (name) =>
+    readFileSync(join(folder, name), 'utf8')
+      .split('\n')
+      .some((line) => line.startsWith(REASON));
+  return circles(folder, () => true).filter((names) => !names.some(says));
+}
+
+function circles(folder, counts) {
   const edges = new Map();
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!/\.tsx?$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
     const file = join(folder, name);
-    edges.set(file, valueImports(file));
+    edges.set(file, importsOf(file, counts));
   }
   return components(edges).map((files) => files.map((file) => relative(folder, file)).sort());
 }
 
-function valueImports(file) {
+function importsOf(file, counts) {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
   const found = [];
   for (const statement of source.statements) {
     const to = statement.moduleSpecifier?.text;
-    if (to?.startsWith('.') && !isOfTypes(statement)) found.push(join(dirname(file), to));
+    if (to?.startsWith('.') && counts(statement)) found.push(join(dirname(file), to));
   }
   return found;
 }
