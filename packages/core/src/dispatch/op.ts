@@ -28,11 +28,11 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, common, type DTypeGroup } from '../tensor/dtypes.ts';
 import { noValue } from '../tensor/no-value.ts';
 import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
-import { widenedKernel } from '../widened.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
+import { widenedKernel } from './widened.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
 export type Attrs = Readonly<Record<string, unknown>>;

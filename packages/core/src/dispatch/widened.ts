@@ -9,9 +9,9 @@ import {
   placedKernel,
   type TensorRef,
 } from '@eagre/backend';
-import { symbolic } from './dispatch/symbolic.ts';
-import { sizeOfDims } from './shapes/dims.ts';
-import { emptyTensor, type Tensor } from './tensor/tensor.ts';
+import { sizeOfDims } from '../shapes/dims.ts';
+import { emptyTensor, type Tensor } from '../tensor/tensor.ts';
+import { symbolic } from './symbolic.ts';
 
 const casts = new WeakMap<Backend, Map<string, Kernel>>();
 

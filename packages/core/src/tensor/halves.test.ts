@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { halfBits, halfValue, InvalidArgumentError, isHalf, listBackends } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import * as tf from './index.ts';
-import { isFloating } from './internal.ts';
+import * as tf from '../index.ts';
+import { isFloating } from '../internal.ts';
 
 interface Values {
   readonly dtype: tf.DType;
@@ -19,7 +19,7 @@ interface Case {
   readonly result: Values;
 }
 const golden: { readonly cases: readonly Case[] } = JSON.parse(
-  readFileSync(new URL('../golden/halves.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../golden/halves.json', import.meta.url), 'utf8'),
 );
 const halves = ['float16', 'bfloat16'] as const;
 
