@@ -98,6 +98,8 @@ const vector = [0.5, 0.25];
 const variable = new tf.Variable(3);
 export const squared = (x: tf.Tensor): tf.Tensor => x.mul(x).sum();
 const ofVariable = (): tf.Tensor => variable.mul(2);
+const [cpu] = tf.config.listPhysicalDevices('CPU');
+
 const own: Readonly<Record<string, Arguments>> = {
   customGradient: { fn: (x: tf.Tensor) => [x.mul(2), (dy: tf.Tensor) => dy.mul(3)] },
   device: { name: '/cpu:0', fn: () => 3 },
@@ -112,6 +114,14 @@ const own: Readonly<Record<string, Arguments>> = {
   implicitValueAndGradients: { fn: ofVariable },
   keep: { x: tf.constant(square) },
   listPhysicalDevices: { deviceType: 'CPU' },
+  listLogicalDevices: { deviceType: 'CPU' },
+  getLogicalDeviceConfiguration: { device: cpu },
+  setLogicalDeviceConfiguration: {
+    device: cpu,
+    logicalDevices: [new tf.config.LogicalDeviceConfiguration()],
+  },
+  setSoftDevicePlacement: { enabled: true },
+  setSynchronousExecution: { enable: false },
   nameScope: { name: 'outer', fn: () => new tf.Variable(1).name },
   promote: { a: 'int32', b: 'int64' },
   scope: { fn: () => 3 },
