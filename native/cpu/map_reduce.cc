@@ -57,7 +57,7 @@ template <class R, class Y, bool mean> const Reduction* reduction_of() {
 
 template <template <class> class R> const Reduction* numeric(DType t) {
   switch (t) {
-#define X(name, type) case DType::name: return reduction_of<R<type>, type, false>();
+#define X(name, type) case DType::name: return reduction_of<R<MadeFor<R, type>>, MadeFor<R, type>, false>();
     EAGRE_NUMBERS(X)
 #undef X
     default: return nullptr;

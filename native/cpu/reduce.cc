@@ -259,10 +259,40 @@ struct Operands {
 template <template <class> class R, class T> void plain(const Operands& o) {
   reduce<R<T>, T>(o.x, o.y, o.axes, o.count, [](auto total) { return static_cast<T>(total); });
 }
+// Narrow integers have no code of their own where a copy as int32 gives the same: the addon would be larger than a package may be.
+template <class T> constexpr bool kNarrow = !kFloating<T> && sizeof(T) <= 2 && (sizeof(T) == 2 || T(-1) < T(0));
+
+template <class T> Tensor wide_copy(const Tensor& x) {
+  int32_t* wide = static_cast<int32_t*>(scratch(6, x.size * static_cast<int64_t>(sizeof(int32_t)) + 1));
+  const T* from = x.as<T>();
+  for (int64_t i = 0; i < x.size; i++) wide[i] = from[i];
+  Tensor copy = x;
+  copy.data = wide;
+  copy.dtype = DType::i32;
+  return copy;
+}
+
+template <template <class> class R, class T> void narrow(Operands& o) {
+  Tensor y = o.y;
+  int32_t* wide = static_cast<int32_t*>(scratch(7, y.size * static_cast<int64_t>(sizeof(int32_t)) + 1));
+  o.x = wide_copy<T>(o.x);
+  o.y.data = wide;
+  o.y.dtype = DType::i32;
+  plain<R, MadeFor<R, int32_t>>(o);
+  // What is reduced from nothing is the neutral element of the dtype itself.
+  T nothing = static_cast<T>(R<T>::neutral());
+  for (int64_t i = 0; i < y.size; i++) y.as<T>()[i] = o.x.size == 0 ? nothing : static_cast<T>(wide[i]);
+}
+
 template <template <class> class R> void numeric(Args& a) {
   Operands o(a);
+  auto typed = [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kNarrow<T>) narrow<R, T>(o);
+    else plain<R, MadeFor<R, T>>(o);
+  };
   switch (o.x.dtype) {
-#define X(name, type) case DType::name: plain<R, type>(o); break;
+#define X(name, type) case DType::name: typed(type{}); break;
     EAGRE_NUMBERS(X)
 #undef X
     default: fail(Code::unimplemented, "this reduction does not take %s", info_of(o.x.dtype).name);
@@ -391,11 +421,17 @@ template <bool largest> void arg_kernel(Args& a) {
   Tensor x = a.tensor(), y = a.tensor();
   int axis = static_cast<int>(a.integer());
   if (axis < 0 || axis >= x.rank) fail(Code::internal, "axis %d of a tensor of rank %d", axis, x.rank);
+  auto typed = [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kNarrow<T>) arg_typed<largest, int32_t>(wide_copy<T>(x), y, axis);
+    else arg_typed<largest, T>(x, y, axis);
+  };
   switch (x.dtype) {
-#define X(name, type) case DType::name: arg_typed<largest, type>(x, y, axis); break;
+#define X(name, type) case DType::name: typed(type{}); break;
     EAGRE_NUMBERS(X)
 #undef X
     case DType::boolean: arg_typed<largest, uint8_t>(x, y, axis); break;
+    default: fail(Code::unimplemented, "positions of extremes of %s", info_of(x.dtype).name);
   }
 }
 

@@ -20,7 +20,7 @@ template <> struct Wrapping<int8_t> { using type = uint8_t; };
 // A reducer names the element type it works on, the type that combines pieces, its neutral element, and how to combine two
 // elements or two vectors of them.
 template <class T> struct SumOf {
-  using Element = typename Wrapping<T>::type;
+  using Element = T;
   using Total = Element;
   static Element neutral() { return 0; }
   template <class V> static V combine(V a, V b) { return static_cast<V>(a + b); }
@@ -32,7 +32,7 @@ template <> struct SumOf<float> {
   template <class V> static V combine(V a, V b) { return a + b; }
 };
 template <class T> struct ProdOf {
-  using Element = typename Wrapping<T>::type;
+  using Element = T;
   using Total = Element;
   static Element neutral() { return 1; }
   template <class V> static V combine(V a, V b) {
@@ -41,6 +41,12 @@ template <class T> struct ProdOf {
     else return a * b;
   }
 };
+// The type for which code is made: sums and products of signed integers are those of unsigned ones.
+template <template <class> class R, class T> struct Made { using type = T; };
+template <class T> struct Made<SumOf, T> { using type = typename Wrapping<T>::type; };
+template <class T> struct Made<ProdOf, T> { using type = typename Wrapping<T>::type; };
+template <template <class> class R, class T> using MadeFor = typename Made<R, T>::type;
+
 template <class T> constexpr T lowest() {
   if constexpr (kFloating<T>) return -static_cast<T>(__builtin_inf());
   else return T(-1) < T(0) ? static_cast<T>(uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);

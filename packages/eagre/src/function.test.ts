@@ -354,7 +354,8 @@ test('a profile has the kernels of the trace that fits', () => {
   const f = tf.function((x: tf.Tensor) => x.matmul(x).add(1).relu());
   const profile = f.profile(tf.ones([8, 8]));
   expect(profile.rows.map((r) => r.kernel)).toContain('MatMul');
-  expect(profile.rows[0]?.bytes).toBeGreaterThan(8 * 8 * 4 * 2);
+  // Which one takes longest is not said.
+  expect(profile.rows.find((r) => r.kernel === 'MatMul')?.bytes).toBeGreaterThan(8 * 8 * 4 * 2);
   expect(f.experimentalGetTracingCount()).toBe(1);
 });
 

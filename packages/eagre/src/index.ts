@@ -19,7 +19,6 @@ export { shapeOf as shape } from '@eagre/core';
 export * as data from '@eagre/data';
 export * as datasets from '@eagre/datasets';
 export {
-  AtomicFunction,
   ConcreteFunction,
   caseOf as case,
   compat,

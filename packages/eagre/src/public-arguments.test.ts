@@ -223,7 +223,6 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
   'made by the library alone: by tf.config, tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
     [
-      'AtomicFunction',
       'ConcreteFunction',
       'KerasTensor',
       'Tensor',
