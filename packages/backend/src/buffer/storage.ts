@@ -95,16 +95,16 @@ export interface Allocator {
   synchronizeAsync(): Promise<void>;
 }
 
-/** A piece of some memory, which must be kept by whoever uses the piece. */
+/** A piece of some memory, which it keeps. It is never given back by itself. */
 export function partOf(whole: Storage, offset: number, bytes: number): Storage {
-  const { allocator, buffer, byteOffset, address, owner } = whole;
+  const { allocator, buffer, byteOffset, address } = whole;
   return new Storage(
     allocator,
     buffer,
     byteOffset + offset,
     bytes,
     address === 0 ? 0 : address + offset,
-    owner,
+    whole,
   );
 }
 

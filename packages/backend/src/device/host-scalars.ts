@@ -42,12 +42,12 @@ export class HostScalars {
    * @returns whether that was done; else the device must, and the host knows the outputs no more.
    */
   compute(
-    kernel: Kernel | undefined,
+    kernel: Kernel,
     inputs: readonly TensorRef[],
     outputs: readonly TensorRef[],
     attrs: Parameters<Kernel>[2],
   ): boolean {
-    if (kernel === undefined || !outputs.every(isCount) || !inputs.every((t) => this.#knows(t))) {
+    if (!outputs.every(isCount) || !inputs.every((t) => this.#knows(t))) {
       for (const { storage } of outputs) this.#copies.delete(storage);
       return false;
     }

@@ -1,8 +1,6 @@
 // Kernels that a device lacks run on the host, where that is allowed.
-
 import { type Allocator, copyStorage, type Storage, sameBytes } from '../buffer/storage.ts';
-import type { NumericDType } from '../dtype.ts';
-import { type DType, dtypeTraits } from '../dtype.ts';
+import { type DType, dtypeTraits, type NumericDType } from '../dtype.ts';
 import type { KernelName } from '../kernels.ts';
 import { type Backend, type Kernel, listBackends, type TensorRef } from './backend.ts';
 

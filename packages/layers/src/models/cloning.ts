@@ -153,7 +153,7 @@ class Cloning {
       inputs.push(only as KerasTensor);
     } else if (input !== undefined) {
       const { shape, dtype } = input._input;
-      inputs.push(Input({ shape: shape.slice(1), batchSize: shape[0] ?? null, dtype, name: input.name }));
+      inputs.push(sameInput({ shape, dtype, name: input.name }));
     }
     const { name, trainable } = model;
     const Class = classOf(model, Sequential);
@@ -208,7 +208,7 @@ function classOf<C extends new (options: never) => Model>(model: Model, Base: C)
 
 const isDescribed = (model: Model): boolean => model instanceof Sequential || model._graph !== undefined;
 
-const sameInput = ({ shape, dtype, name }: KerasTensor): KerasTensor =>
+const sameInput = ({ shape, dtype, name }: Pick<KerasTensor, 'shape' | 'dtype' | 'name'>): KerasTensor =>
   Input({ shape: shape.slice(1), batchSize: shape[0] ?? null, dtype, name });
 
 /** Symbolic tensors in a row. @throws InvalidArgumentError for what is none */
