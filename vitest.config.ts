@@ -54,7 +54,7 @@ export default defineConfig({
     projects: members.map(({ name, folder }) => ({
       extends: true,
       root: folder,
-      test: { name, include: ['src/**/*.test.ts'] },
+      test: { name, include: ['{src,tests}/**/*.test.ts'] },
     })),
   },
 });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { typeCircles, valueCircles } from './circles.mjs';
+import { isOfTests, typeCircles, valueCircles } from './circles.mjs';
 
 const permitted = {
   backend: [],
@@ -110,14 +110,20 @@ function checkMember(path, own, edges) {
     problems.push(`${path}/src: a circle of imports: ${circle.join(', ')}`);
   for (const circle of typeCircles(`${root}${path}/src`))
     problems.push(`${path}/src: a circle of types, and no file says why: ${circle.join(', ')}`);
-  for (const file of readdirSync(`${root}${path}/src`, { recursive: true })) {
+  const files = ['src', 'tests'].flatMap((room) =>
+    existsSync(`${root}${path}/${room}`)
+      ? readdirSync(`${root}${path}/${room}`, { recursive: true }).map((file) => ({ room, file }))
+      : [],
+  );
+  for (const { room, file } of files) {
     if (!/\.[cm]?tsx?$/.test(file)) continue;
-    const isTest = file.endsWith('.test.ts');
+    const isTest = room === 'tests' || isOfTests(file);
     // What vite bundles is nothing to install.
     const isBundled = /^web[/\\]/.test(file);
-    const where = `${path}/src/${file}`;
+    const where = `${path}/${room}/${file}`;
     const { importedFiles } = ts.preProcessFile(readFileSync(`${root}${where}`, 'utf8'), true, true);
     for (const { fileName: specifier } of importedFiles) {
+      if (!isTest && /\/testing\//.test(specifier)) problems.push(`${where}: ${specifier} is for tests`);
       if (specifier.startsWith('.') || specifier.startsWith('node:') || builtin.has(specifier)) continue;
       const name = specifier.match(/^(@[^/]+\/)?[^/]+/)[0];
       const to = memberOf(name);

@@ -34,6 +34,12 @@ let failed = false;
 try {
   execFileSync('pnpm', ['pack', '--pack-destination', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
   const tarball = join(folder, readdirSync(folder)[0]);
+  const packed = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).split('\n');
+  const tests = packed.filter((path) => /\/(tests|testing)\/|\.test\./.test(path));
+  if (tests.length > 0) {
+    console.error(`tests are in the package: ${tests.join(', ')}`);
+    failed = true;
+  }
   for (const [tool, ...args] of [
     ['publint', '--strict', tarball],
     ['attw', '--profile', 'esm-only', '--quiet', tarball],

@@ -6,6 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
+/** Whether a file, named from the folder of a package's sources, is a test or a helper of tests. */
+export const isOfTests = (name) => /\.test\.tsx?$|^testing[/\\]/.test(name);
+
 /** The circles of values among the files of a folder, each a list of their names. Tests are no part of them. */
 export function valueCircles(folder) {
   return circles(folder, (statement) => !isOfTypes(statement));
@@ -23,7 +26,7 @@ export function typeCircles(folder) {
 function circles(folder, counts) {
   const edges = new Map();
   for (const name of readdirSync(folder, { recursive: true })) {
-    if (!/\.tsx?$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
+    if (!/\.tsx?$/.test(name) || isOfTests(name)) continue;
     const file = join(folder, name);
     edges.set(file, importsOf(file, counts));
   }

@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 const random =
   /fast-check|EAGRE_FUZZ|from '\.\/(?:fuzz|mutate)\.ts'|\b(?:fuzz|fuzzAsync|fuzzCalls|SEED)\b.*@eagre\/testing/s;
 const folders = ['packages', 'apps'].flatMap((group) =>
-  readdirSync(`${root}${group}`).map((member) => `${group}/${member}/src`),
+  readdirSync(`${root}${group}`).flatMap((member) => [`${group}/${member}/src`, `${group}/${member}/tests`]),
 );
 const tests = folders
   .filter((folder) => existsSync(`${root}${folder}`))

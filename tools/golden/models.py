@@ -1,7 +1,7 @@
 """Makes packages/eagre/golden/models.json with Keras: the JSON of models of all kinds, and what they predict.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/models.py
-packages/eagre/src/model-configs.test.ts makes the same models; each has a name there and here.
+packages/eagre/tests/model-configs.test.ts makes the same models; each has a name there and here.
 """
 
 import json

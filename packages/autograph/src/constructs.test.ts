@@ -5,7 +5,7 @@ import { constant } from '@eagre/core';
 import { autographIterate, tfFunction } from '@eagre/graph';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { convert } from './convert.ts';
-import { converted, moduleOf, type Plain, plain, values } from './fixture.ts';
+import { converted, moduleOf, type Plain, plain, values } from './testing/functions.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 const graphOf = (text: string, scope: Record<string, unknown> = {}) =>

@@ -4,7 +4,7 @@ import { tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { convert } from './convert.ts';
 import { AutographError } from './errors.ts';
-import { converted, plain, values } from './fixture.ts';
+import { converted, plain, values } from './testing/functions.ts';
 import { doNotConvert, toCode, toGraph } from './to-graph.ts';
 
 type AnyFunction = (...args: never[]) => unknown;

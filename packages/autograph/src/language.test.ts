@@ -6,7 +6,7 @@ import { constant } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import { expect, test } from 'vitest';
 import { convert } from './convert.ts';
-import { moduleOf, type Plain, values } from './fixture.ts';
+import { moduleOf, type Plain, values } from './testing/functions.ts';
 
 const tf = { ...core, function: tfFunction };
 const user = (body: string, head = ''): Plain =>

@@ -5,7 +5,7 @@ import * as core from '@eagre/core';
 import { constant } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import { expect, test } from 'vitest';
-import { converted, values } from './fixture.ts';
+import { converted, values } from './testing/functions.ts';
 
 const traced = (text: string, ...args: unknown[]): unknown =>
   values(tfFunction(converted(text, { tf: core }) as (...args: never[]) => unknown)(...(args as never[])));

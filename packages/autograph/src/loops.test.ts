@@ -4,7 +4,7 @@ import * as core from '@eagre/core';
 import { constant } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, test, vi } from 'vitest';
-import { converted, values } from './fixture.ts';
+import { converted, values } from './testing/functions.ts';
 
 const traced = (text: string, ...args: unknown[]): unknown =>
   values(tfFunction(converted(text, { tf: core }) as (...args: never[]) => unknown)(...(args as never[])));

@@ -6,7 +6,7 @@ import { constant } from '@eagre/core';
 import * as graph from '@eagre/graph';
 import { tfFunction } from '@eagre/graph';
 import { expect, test } from 'vitest';
-import { moduleOf, values } from './fixture.ts';
+import { moduleOf, values } from './testing/functions.ts';
 
 const tf = { ...core, ...graph, GradientTape, function: tfFunction };
 const user = (body: string, names: string, scope = {}) =>

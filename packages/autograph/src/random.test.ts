@@ -5,7 +5,7 @@ import { constant, type Tensor } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { converted, plain, values } from './fixture.ts';
+import { converted, plain, values } from './testing/functions.ts';
 
 const names = ['a', 'b', 'c', 'd'] as const;
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import * as esbuild from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsx, type Users, users } from './register-fixture.ts';
+import { tsx, type Users, users } from './testing/programs.ts';
 
 let at: Users;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import * as core from '@eagre/core';
 import { constant, type DType, Tensor, Variable, withBackend } from '@eagre/core';
 import { compat, tfFunction } from '@eagre/graph';
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
-import { converted, type Plain, plain, values } from './fixture.ts';
+import { converted, type Plain, plain, values } from './testing/functions.ts';
 
 type Nested = number | readonly Nested[];
 interface Call {

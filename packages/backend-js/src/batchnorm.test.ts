@@ -1,7 +1,7 @@
 import type { TensorRef } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { kernels } from './batchnorm.ts';
-import { inner, noise, tensor, values } from './fixture.ts';
+import { inner, noise, tensor, values } from './testing/kernels.ts';
 
 const shape = [2, 3, 2, 3];
 const epsilon = 1e-3;

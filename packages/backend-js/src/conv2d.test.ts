@@ -1,7 +1,7 @@
 import type { KernelAttrs, NumericDType } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { kernels } from './conv2d.ts';
-import { inner, noise, run, tensor, values } from './fixture.ts';
+import { inner, noise, run, tensor, values } from './testing/kernels.ts';
 
 interface Case {
   x: [number, number, number, number];

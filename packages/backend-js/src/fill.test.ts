@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kernels } from './fill.ts';
-import { run, tensor, values } from './fixture.ts';
+import { run, tensor, values } from './testing/kernels.ts';
 
 describe('making values', () => {
   it('fills, casting the value', () => {

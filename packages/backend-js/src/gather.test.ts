@@ -1,7 +1,7 @@
 import { InternalError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { inner, noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './gather.ts';
+import { inner, noise, run, tensor, values } from './testing/kernels.ts';
 import { view } from './view.ts';
 
 describe('gathering', () => {

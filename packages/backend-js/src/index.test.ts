@@ -7,8 +7,8 @@ import {
   ResourceExhaustedError,
 } from '@eagre/backend';
 import { expect, it } from 'vitest';
-import { tensor, values } from './fixture.ts';
 import { jsBackend } from './index.ts';
+import { tensor, values } from './testing/kernels.ts';
 
 it('registers itself', () => {
   expect(getBackend('js')).toBe(jsBackend);

@@ -1,9 +1,9 @@
 import { buildScalarProgram, encodeScalarProgram, InternalError, mapReductions } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { noise, tensor, values } from './fixture.ts';
 import { kernels } from './map-reduce.ts';
 import { kernels as reductions } from './reduce.ts';
 import { compileScalar } from './scalar.ts';
+import { noise, tensor, values } from './testing/kernels.ts';
 
 const program = buildScalarProgram(['float32', 'float32'], (s, x, y) => s.mul(s.sub(x, y), s.sub(x, y)));
 

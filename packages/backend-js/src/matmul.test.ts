@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './matmul.ts';
+import { noise, run, tensor, values } from './testing/kernels.ts';
 import { view } from './view.ts';
 
 const plain = { transposeA: false, transposeB: false, activation: 0 };

@@ -1,7 +1,7 @@
 import { InternalError, InvalidArgumentError, type NumericDType } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { inner, noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './moves.ts';
+import { inner, noise, run, tensor, values } from './testing/kernels.ts';
 import { numbers } from './view.ts';
 
 const dtypes: readonly NumericDType[] = ['float32', 'float64', 'int32', 'int64', 'uint8', 'bool'];

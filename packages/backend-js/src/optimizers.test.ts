@@ -1,7 +1,7 @@
 import type { KernelAttrs, KernelName } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { tensor, values } from './fixture.ts';
 import { kernels } from './optimizers.ts';
+import { tensor, values } from './testing/kernels.ts';
 
 /**
  * Takes steps with gradient 0.5 from variable 1 and slots 0, as two variables at once, the second being 10; gives the

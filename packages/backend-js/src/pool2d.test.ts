@@ -1,7 +1,7 @@
 import { OutOfRangeError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { inner, noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './pool2d.ts';
+import { inner, noise, run, tensor, values } from './testing/kernels.ts';
 
 const two = { window: [2, 2], strides: [2, 2], padding: [0, 0, 0, 0] };
 const three = { window: [3, 3], strides: [2, 2], padding: [1, 1, 1, 1] };

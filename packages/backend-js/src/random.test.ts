@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type KernelName, type NumericDType, UnimplementedError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { run, values } from './fixture.ts';
 import { kernels, philox } from './random.ts';
+import { run, values } from './testing/kernels.ts';
 import { view } from './view.ts';
 
 const attrs = { k0: 0x12345678, k1: 0x9abcdef0, counter0: 7, counter1: 0xffffffff };

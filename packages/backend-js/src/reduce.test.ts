@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type KernelName, type NumericDType } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './reduce.ts';
+import { noise, run, tensor, values } from './testing/kernels.ts';
 
 type Elements = readonly (number | bigint)[];
 

@@ -8,8 +8,8 @@ import {
   type TensorRef,
 } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { noise, tensor, values } from './fixture.ts';
 import { compileScalar } from './scalar.ts';
+import { noise, tensor, values } from './testing/kernels.ts';
 
 type Body = (s: ScalarBuilder, ...x: ScalarValue[]) => ScalarValue;
 

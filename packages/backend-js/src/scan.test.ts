@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { run, tensor, values } from './fixture.ts';
 import { kernels } from './scan.ts';
+import { run, tensor, values } from './testing/kernels.ts';
 
 describe('scans', () => {
   const x = tensor('float32', [2, 3], [1, 2, 3, 4, 5, 6]);

@@ -1,7 +1,7 @@
 import { OutOfRangeError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './softmax.ts';
+import { noise, run, tensor, values } from './testing/kernels.ts';
 
 describe('Softmax and LogSoftmax', () => {
   it('have known values', () => {

@@ -1,7 +1,7 @@
 import { ResourceExhaustedError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { tensor, values } from './fixture.ts';
 import { kernels } from './sort.ts';
+import { tensor, values } from './testing/kernels.ts';
 
 function topK(x: ReturnType<typeof tensor>, k: number, descending: boolean) {
   const shape = [...x.shape.slice(0, -1), k];

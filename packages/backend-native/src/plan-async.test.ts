@@ -9,9 +9,9 @@ import {
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { Builder, below, body, planBackends, plus, read, store } from './fixture.ts';
 import { nativeBackend } from './index.ts';
 import { CANCELLED, control, errorCodes, loadAddon, STOPPED } from './load.ts';
+import { Builder, below, body, planBackends, plus, read, store } from './testing/plans.ts';
 
 const f32 = 'float32';
 const add = buildScalarProgram([f32, f32], (s, x, y) => s.add(x, y));

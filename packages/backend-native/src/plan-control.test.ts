@@ -9,7 +9,7 @@ import {
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { Builder, below, body, planBackends, plus, read, store } from './fixture.ts';
+import { Builder, below, body, planBackends, plus, read, store } from './testing/plans.ts';
 
 const f32 = 'float32';
 const add = buildScalarProgram([f32, f32], (s, x, y) => s.add(x, y));

@@ -12,9 +12,9 @@ import {
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { Builder, look, planBackends, read, sizeOf, store } from './fixture.ts';
 import { nativeBackend } from './index.ts';
 import { control, errorCodes, loadAddon } from './load.ts';
+import { Builder, look, planBackends, read, sizeOf, store } from './testing/plans.ts';
 
 const ramp = (n: number, scale = 0.1): number[] =>
   Array.from({ length: n }, (_, i) => ((i * 7) % 23) * scale - 1);

@@ -7,8 +7,8 @@ import { browserPath } from '@eagre/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { event, eventFile, scalar } from './server/fixture.ts';
 import { type Board, serveFrom } from './server/server.ts';
+import { event, eventFile, scalar } from './testing/event-files.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const golden = fileURLToPath(new URL('../../summary/golden/v2.tfevents', import.meta.url));

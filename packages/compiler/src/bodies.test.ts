@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { shareCommonCalls } from './cse.ts';
 import { removeDeadCalls } from './dce.ts';
 import { repeatCheapCalls } from './duplicates.ts';
-import { type BodyCode, counting, lines, PlanBuilder } from './fixture.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { foldMovement } from './movement.ts';
 import { liftStates } from './nested.ts';
 import { fuseEpilogues } from './patterns/epilogues.ts';
 import { sinkStores } from './store-forwarding.ts';
+import { type BodyCode, counting, lines, PlanBuilder } from './testing/plans.ts';
 
 const below = (s: PlanBuilder, i: PlanTensor): PlanTensor => s.map((t, v) => t.lt(v, 3), [i]);
 const next = (s: PlanBuilder, i: PlanTensor): PlanTensor => s.map((t, v) => t.add(v, 1), [i]);

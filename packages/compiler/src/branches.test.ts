@@ -1,8 +1,8 @@
 import type { PlanTensor } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { simplifyBodies } from './bodies.ts';
-import { counting, lines, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 const simplified = (b: PlanBuilder): string[] => lines(simplifyBodies(b.plan(), (body) => body));
 const constant = (b: PlanBuilder, dtype: 'bool' | 'int32', value: number): PlanTensor =>

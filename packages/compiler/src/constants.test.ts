@@ -1,7 +1,7 @@
 import type { ScalarBuilder, ScalarValue } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { foldConstants } from './constants.ts';
-import { counting, lines, PlanBuilder } from './fixture.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 describe('foldConstants', () => {
   it('puts what Fill made into the programs', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { shareCommonCalls } from './cse.ts';
-import { counting, lines, PlanBuilder } from './fixture.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 describe('shareCommonCalls', () => {
   it('computes the same once, also when its inputs are the same only then', () => {

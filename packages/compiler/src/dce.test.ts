@@ -2,7 +2,7 @@ import type { Plan, PlanTensor } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { compactValues } from './compact.ts';
 import { removeDeadCalls } from './dce.ts';
-import { counting, lines, PlanBuilder } from './fixture.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 describe('removeDeadCalls', () => {
   it('removes what nobody reads, and what only that read', () => {

@@ -1,7 +1,7 @@
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { repeatCheapCalls } from './duplicates.ts';
-import { counting, lines, PlanBuilder, view } from './fixture.ts';
+import { counting, lines, PlanBuilder, view } from './testing/plans.ts';
 
 describe('repeatCheapCalls', () => {
   it('computes small things where they are read', () => {

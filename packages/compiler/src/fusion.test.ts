@@ -1,10 +1,10 @@
 import { checkPlan, type PlanTensor, scalarProgramLimits } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it, vi } from 'vitest';
-import { counting, lines, PlanBuilder, view } from './fixture.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { ProgramWriter } from './program.ts';
 import { isScalarCall } from './tensors.ts';
+import { counting, lines, PlanBuilder, view } from './testing/plans.ts';
 
 function fused(b: PlanBuilder): string[] {
   const plan = fuseScalarCalls(b.plan());

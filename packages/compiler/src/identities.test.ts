@@ -3,8 +3,8 @@ import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
 import { foldConstants } from './constants.ts';
-import { lines, PlanBuilder, sizeOf } from './fixture.ts';
 import { kernelRules } from './identities.ts';
+import { lines, PlanBuilder, sizeOf } from './testing/plans.ts';
 
 const specials = [0, -0, Number.NaN, 1.5, -2.25, Number.POSITIVE_INFINITY, -Infinity, 1e-45, 3e38];
 

@@ -1,9 +1,9 @@
 import { checkPlan, type NumericDType, type PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder } from './fixture.ts';
 import { carryConditions } from './loop-rotation.ts';
 import { optimizePlan } from './optimize.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 type Condition = (s: PlanBuilder, ...inputs: readonly PlanTensor[]) => PlanTensor;
 

@@ -1,8 +1,8 @@
 import type { NumericDType, PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 const passes = ['constants', 'movement', 'common', 'dead', 'bodies'];
 const simplified = (b: PlanBuilder): string[] => lines(optimizePlan(b.plan(), { passes }));

@@ -1,8 +1,8 @@
 import type { PlanTensor } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { removeDeadCalls } from './dce.ts';
-import { counting, lines, PlanBuilder, view } from './fixture.ts';
 import { foldMovement } from './movement.ts';
+import { counting, lines, PlanBuilder, view } from './testing/plans.ts';
 
 const transposed = (b: PlanBuilder, x: PlanTensor, perm: number[]): PlanTensor =>
   b.kernel(

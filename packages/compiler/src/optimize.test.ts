@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { counting, lines, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 import { planToString } from './text.ts';
 
 afterEach(() => {

@@ -2,9 +2,9 @@ import type { PlanTensor } from '@eagre/backend';
 import { flattenPlan } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { counting, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
 import { overwriteLast } from './overwrites.ts';
+import { counting, PlanBuilder } from './testing/plans.ts';
 
 const kernels = (calls: readonly { kernel: unknown }[]): unknown[] =>
   calls.map(({ kernel }) => (typeof kernel === 'string' ? kernel : 'map'));

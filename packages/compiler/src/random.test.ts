@@ -2,8 +2,8 @@ import { type Backend, checkPlan, type NumericDType, type Plan, type PlanTensor 
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
-import { broadcast, PlanBuilder, sizeOf, view } from './fixture.ts';
 import { optimizePlan, planPasses } from './optimize.ts';
+import { broadcast, PlanBuilder, sizeOf, view } from './testing/plans.ts';
 import { planToString } from './text.ts';
 
 type Random = (below: number) => number;

@@ -2,8 +2,8 @@ import { type Backend, checkPlan, type Plan, type PlanTensor } from '@eagre/back
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder, view } from './fixture.ts';
 import { recomputeCheapResults } from './rematerialize.ts';
+import { counting, lines, PlanBuilder, view } from './testing/plans.ts';
 
 const backends: readonly Backend[] = [jsBackend, ...(nativeBackend === undefined ? [] : [nativeBackend])];
 

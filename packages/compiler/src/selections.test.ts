@@ -1,9 +1,9 @@
 import type { NumericDType, PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { type BodyCode, lines, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
 import { selectResults } from './selections.ts';
+import { type BodyCode, lines, PlanBuilder } from './testing/plans.ts';
 
 const negated: BodyCode = (s, x) => [s.map((t, v) => t.neg(v), [x])];
 const kept: BodyCode = (s, x) => [s.kernel('Copy', [x], x.dtype as NumericDType, x.shape)];

@@ -1,8 +1,8 @@
 import type { PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { counting, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
+import { counting, PlanBuilder } from './testing/plans.ts';
 
 /** Two loops of three turns; the first puts exp of its value on one stack and the number of the turn on another. */
 function loops(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder } from './fixture.ts';
 import { sinkStores } from './store-forwarding.ts';
+import { counting, lines, PlanBuilder } from './testing/plans.ts';
 
 describe('sinkStores', () => {
   it('writes states and outputs directly', () => {

@@ -8,7 +8,7 @@ import { checksumLike } from './checksum.ts';
 import type { CifarSpec } from './cifar.ts';
 import { cifar10, defineCifar10 } from './cifar10.ts';
 import { cifar100, defineCifar100 } from './cifar100.ts';
-import { tarOf } from './tar.fixture.ts';
+import { tarOf } from './testing/tar.ts';
 import { mutateFile, sendFile, serve } from './tiny.ts';
 
 /** Images in the layout of the binary files: labels, then a plane per colour. */

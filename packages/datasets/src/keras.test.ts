@@ -7,11 +7,11 @@ import { describe, expect, it } from 'vitest';
 import { defineHousing } from './california-housing.ts';
 import { checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
-import { camelCased, golden, goldenFile, goldenFolder } from './golden.ts';
 import { defineImdb } from './imdb.ts';
 import { numpyShuffler } from './numpy-random.ts';
 import { padSequences } from './pad-sequences.ts';
 import { defineReuters, reuters } from './reuters.ts';
+import { camelCased, golden, goldenFile, goldenFolder } from './testing/golden.ts';
 import { mutateFile } from './tiny.ts';
 import { defineText } from './tiny-shakespeare.ts';
 

@@ -5,7 +5,7 @@ import { constant } from '@eagre/core';
 import { runFunctionsEagerly, tfFunction } from '@eagre/graph';
 import { afterEach, expect, test } from 'vitest';
 import { convert } from '../convert.ts';
-import { moduleOf, type Plain, values } from '../fixture.ts';
+import { moduleOf, type Plain, values } from '../testing/functions.ts';
 import { doNotConvert } from '../to-graph.ts';
 
 const tf = { ...core, function: tfFunction, autograph: { doNotConvert } };

@@ -8,7 +8,7 @@ import {
   type PlanTensor,
   type Storage,
 } from '../index.ts';
-import { PlanWriter } from './fixture.ts';
+import { PlanWriter } from '../testing/plans.ts';
 
 const add = buildScalarProgram(['float32', 'float32'], (s, x, y) => s.add(x, y));
 const less = buildScalarProgram(['float32', 'float32'], (s, x, y) => s.lt(x, y));

@@ -8,7 +8,7 @@ import {
   type PlanTensor,
   type Storage,
 } from '../index.ts';
-import { PlanWriter, showSteps } from './fixture.ts';
+import { PlanWriter, showSteps } from '../testing/plans.ts';
 
 const add = buildScalarProgram(['float32', 'float32'], (s, x, y) => s.add(x, y));
 const double = buildScalarProgram(['float32'], (s, x) => s.mul(x, 2));

@@ -11,8 +11,8 @@ import {
   type PlanTensor,
   type Storage,
 } from '../index.ts';
+import { PlanWriter } from '../testing/plans.ts';
 import { read, store, toyBackend } from '../testing/toy-backend.ts';
-import { PlanWriter } from './fixture.ts';
 
 const f32 = 'float32';
 const add = buildScalarProgram([f32, f32], (s, x, y) => s.add(x, y));

@@ -9,7 +9,7 @@ import {
   type PlanTensor,
   planMemory,
 } from '../index.ts';
-import { PlanWriter } from './fixture.ts';
+import { PlanWriter } from '../testing/plans.ts';
 
 /** Whole numbers below n, the same each time. */
 function numbers(seed: number): (n: number) => number {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generator, SEED } from '@eagre/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { event, eventFile, scalar } from './fixture.ts';
+import { event, eventFile, scalar } from '../testing/event-files.ts';
 import { type Board, serveFrom } from './server.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import type { SummaryEvent } from '@eagre/summary';
 import { decodeEvent } from '@eagre/summary/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { event, scalar } from './fixture.ts';
+import { event, scalar } from '../testing/event-files.ts';
 import { nameOf, type ScalarEvent, scanScalar } from './scan.ts';
 
 const empty = (): ScalarEvent => ({ wallTime: 0, step: 0, value: 0, key: '' });

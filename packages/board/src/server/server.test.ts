@@ -26,7 +26,7 @@ import type {
   ScalarsAnswer,
   TextSample,
 } from '../api.ts';
-import { event, eventFile, scalar } from './fixture.ts';
+import { event, eventFile, scalar } from '../testing/event-files.ts';
 import { Run } from './run.ts';
 import { type Board, serveFrom } from './server.ts';
 

@@ -1,8 +1,8 @@
 import type { PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder } from '../fixture.ts';
 import { optimizePlan, planPasses } from '../optimize.ts';
+import { counting, lines, PlanBuilder } from '../testing/plans.ts';
 import { addRowsInPlace } from './accumulation.ts';
 
 const row = (b: PlanBuilder, index: PlanTensor, x: PlanTensor, zero = 0): PlanTensor => {

@@ -2,7 +2,7 @@ import type { Backend, PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder, view } from '../fixture.ts';
+import { counting, lines, PlanBuilder, view } from '../testing/plans.ts';
 import { fuseEpilogues } from './epilogues.ts';
 
 const attrs = { transposeA: false, transposeB: false, activation: 0 };

@@ -2,7 +2,7 @@ import { type Backend, checkPlan, type KernelName, type Plan, type PlanTensor } 
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
-import { PlanBuilder, view } from '../fixture.ts';
+import { PlanBuilder, view } from '../testing/plans.ts';
 import { recogniseRows } from './rows.ts';
 
 const backends: readonly Backend[] = [jsBackend, ...(nativeBackend === undefined ? [] : [nativeBackend])];

@@ -1,8 +1,8 @@
 import type { PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { counting, lines, PlanBuilder } from '../fixture.ts';
 import { optimizePlan } from '../optimize.ts';
+import { counting, lines, PlanBuilder } from '../testing/plans.ts';
 import { sinkSums } from './sinking.ts';
 
 const zeros = (b: PlanBuilder): PlanTensor => b.kernel('Fill', [], 'float32', [3, 2], { value: 0 });

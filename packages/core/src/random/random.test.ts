@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { listBackends } from '@eagre/backend';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../index.ts';
-import { everywhere, numbers } from '../ops/fixture.ts';
+import { everywhere, numbers } from '../testing/ops.ts';
 
 const { random } = tf;
 const moments = (list: number[]): [mean: number, deviation: number] => {

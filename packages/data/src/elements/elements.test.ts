@@ -3,7 +3,7 @@ import '@eagre/backend-js';
 import { constant, type Tensor } from '@eagre/core';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
-import { values } from '../pipeline/fixture.ts';
+import { values } from '../testing/elements.ts';
 
 describe('an array', () => {
   it('of one kind of values is a tensor, of several kinds a tuple', () => {

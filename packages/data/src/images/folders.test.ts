@@ -8,8 +8,8 @@ import type { Tensor } from '@eagre/core';
 import { encode } from 'fast-png';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Dataset } from '../pipeline/dataset.ts';
-import { golden, goldenFolder, goldenPath } from '../readers/golden.ts';
 import { textDatasetFromDirectory } from '../readers/text-dataset.ts';
+import { golden, goldenFolder, goldenPath } from '../testing/golden.ts';
 import type { ImageDatasetOptions } from './image-dataset.ts';
 import { imageDatasetFromDirectory } from './image-dataset.ts';
 

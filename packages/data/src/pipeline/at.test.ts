@@ -1,8 +1,8 @@
 import '@eagre/backend-js';
 import { expect, it } from 'vitest';
+import { plain } from '../testing/elements.ts';
 import { at } from './at.ts';
 import { Dataset } from './dataset.ts';
-import { plain } from './fixture.ts';
 
 it('gives an element by its number', () => {
   const squares = Dataset.range(10).map((x) => x.mul(x));

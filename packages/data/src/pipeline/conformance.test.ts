@@ -3,8 +3,8 @@ import '@eagre/backend-js';
 import { random, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
+import { plain } from '../testing/elements.ts';
 import { Dataset } from './dataset.ts';
-import { plain } from './fixture.ts';
 import { stateFromTensor, stateToTensor } from './state.ts';
 
 /** Numbers 0 to n - 1, float32: in rows, from a generator, from an async one. */

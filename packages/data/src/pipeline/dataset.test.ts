@@ -6,8 +6,8 @@ import { TensorSpec, tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { showSpec } from '../elements/element-spec.ts';
+import { plain, values, valuesLater } from '../testing/elements.ts';
 import { Dataset } from './dataset.ts';
-import { plain, values, valuesLater } from './fixture.ts';
 import { AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
 import { stateFromTensor, stateToTensor } from './state.ts';
 

@@ -115,7 +115,7 @@ test('a file that is replaced while it is read is no other file’s rest', async
 test('threads of passes that were dropped are few', async () => {
   const active = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
-  const worker = new URL('../workers/work.fixture.mjs', import.meta.url);
+  const worker = new URL('../testing/work.mjs', import.meta.url);
   for (let i = 0; i < 12; i++) {
     const mapped = mapOnWorkers(
       Dataset.range(3).batch(1),

@@ -3,8 +3,8 @@ import '@eagre/backend-js';
 import type { Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
+import { values, valuesLater } from '../testing/elements.ts';
 import { Dataset } from './dataset.ts';
-import { values, valuesLater } from './fixture.ts';
 import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
 
 const floats = (n: number): Dataset<Tensor> => Dataset.range(n, { outputType: 'float32' });

@@ -4,8 +4,8 @@ import type { Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { values } from '../testing/elements.ts';
 import { Dataset } from './dataset.ts';
-import { values } from './fixture.ts';
 import { stateFromTensor, stateToTensor } from './state.ts';
 
 type Numbers = Dataset<Tensor>;

@@ -5,8 +5,8 @@ import { concat, constant, debugging, type Tensor, zeros } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
 import { DatasetSpec, type ElementSpec } from '../elements/element-spec.ts';
+import { values } from '../testing/elements.ts';
 import { Dataset } from './dataset.ts';
-import { values } from './fixture.ts';
 
 const D = Dataset;
 const golden: {

@@ -8,8 +8,8 @@ import { constant, type Tensor } from '@eagre/core';
 import { RecordFileWriter } from '@eagre/formats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
+import { golden, goldenFolder, goldenPath } from '../testing/golden.ts';
 import { FixedLengthRecordDataset, TextLineDataset, TFRecordDataset } from './file-datasets.ts';
-import { golden, goldenFolder, goldenPath } from './golden.ts';
 
 let root: string;
 beforeEach(() => {

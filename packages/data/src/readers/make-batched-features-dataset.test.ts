@@ -2,10 +2,10 @@ import '@eagre/backend-js';
 import { constant, type Tensor } from '@eagre/core';
 import { expect, expectTypeOf, it } from 'vitest';
 import type { Dataset } from '../pipeline/dataset.ts';
-import { plain, values } from '../pipeline/fixture.ts';
+import { plain, values } from '../testing/elements.ts';
+import { goldenPath } from '../testing/golden.ts';
 import { FixedLenFeature, VarLenFeature } from './features.ts';
 import { TFRecordDataset } from './file-datasets.ts';
-import { goldenPath } from './golden.ts';
 import { makeBatchedFeaturesDataset } from './make-batched-features-dataset.ts';
 import { parseExample } from './parse-example.ts';
 

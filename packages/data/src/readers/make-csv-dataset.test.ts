@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import '@eagre/backend-js';
 import type { Tensor } from '@eagre/core';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { golden, goldenPath } from './golden.ts';
+import { golden, goldenPath } from '../testing/golden.ts';
 import { makeCsvDataset } from './make-csv-dataset.ts';
 import type { StandardSchema } from './schema.ts';
 

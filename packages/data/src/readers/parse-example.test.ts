@@ -5,9 +5,9 @@ import { encodeExample } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
+import { golden, goldenPath } from '../testing/golden.ts';
 import { FixedLenFeature, FixedLenSequenceFeature, VarLenFeature } from './features.ts';
 import { TFRecordDataset } from './file-datasets.ts';
-import { golden, goldenPath } from './golden.ts';
 import { parseExample, parseSingleExample } from './parse-example.ts';
 
 const one = {

@@ -4,9 +4,9 @@ import type { Tensor } from '@eagre/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
-import { values, valuesLater } from '../pipeline/fixture.ts';
 import { AUTOTUNE } from '../pipeline/options.ts';
 import { stateFromTensor, stateToTensor } from '../pipeline/state.ts';
+import { values, valuesLater } from '../testing/elements.ts';
 import type { InterleaveOptions } from './flat-map.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

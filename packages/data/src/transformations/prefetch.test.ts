@@ -4,8 +4,8 @@ import { constant, type Tensor } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
-import { plain, values } from '../pipeline/fixture.ts';
 import { AUTOTUNE } from '../pipeline/options.ts';
+import { plain, values } from '../testing/elements.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 async function turns(n: number): Promise<void> {

@@ -4,7 +4,7 @@ import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
-import { values, valuesLater } from '../pipeline/fixture.ts';
+import { values, valuesLater } from '../testing/elements.ts';
 
 const numbers = (n: number): Dataset<Tensor> => Dataset.range(n, { outputType: 'float32' });
 const vector = new TensorSpec([null], 'int32');

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
 import { mapOnWorkers, type WorkerMapOptions } from './map-on-workers.ts';
 
-const worker = new URL('./work.fixture.mjs', import.meta.url);
+const worker = new URL('../testing/work.mjs', import.meta.url);
 const numbers = (count: number): Dataset<Tensor> => Dataset.range(count);
 
 async function collect<T>(dataset: Dataset<T>): Promise<T[]> {
@@ -75,7 +75,7 @@ describe('mapOnWorkers', () => {
       (e: unknown) => e as Error,
     );
     expect(error?.message).toMatch(/refuse failed on a thread: RangeError: not one/);
-    expect((error as Error & { cause: Error }).cause.stack).toContain('work.fixture.mjs');
+    expect((error as Error & { cause: Error }).cause.stack).toContain('work.mjs');
     expect((await iterator.nextAsync()).value?.item()).toBe(2);
     expect((await iterator.nextAsync()).done).toBe(true);
     expect((await collect(mapped.ignoreErrors())).length).toBe(2);

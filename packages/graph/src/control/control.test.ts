@@ -18,9 +18,9 @@ import {
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { tfFunction } from '../function/function.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
+import { orders } from '../testing/gradients.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
-import { orders } from './fixture.ts';
 import { TensorArray } from './tensor-array.ts';
 import { whileLoop } from './while-loop.ts';
 

@@ -5,8 +5,8 @@ import { GradientTape } from '@eagre/autodiff';
 import { constant, hostFunction, random, type Tensor } from '@eagre/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { tfFunction } from '../function/function.ts';
+import { orders } from '../testing/gradients.ts';
 import { cond, switchCase } from './cond.ts';
-import { orders } from './fixture.ts';
 import { whileLoop } from './while-loop.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -6,9 +6,9 @@ import { listBackends } from '@eagre/backend';
 import { constant, stack, type Tensor, withBackend, zerosLike } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { tfFunction } from '../function/function.ts';
+import { orders } from '../testing/gradients.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
-import { orders } from './fixture.ts';
 import { TensorArray } from './tensor-array.ts';
 import { whileLoop } from './while-loop.ts';
 

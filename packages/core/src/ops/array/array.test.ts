@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
-import { everywhere, numbers, randoms } from '../fixture.ts';
+import { everywhere, numbers, randoms } from '../../testing/ops.ts';
 
 const x234 = (): tf.Tensor => tf.range(24).reshape([2, 3, 4]);
 const names = (): tf.Tensor =>

@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
-import { everywhere, numbers, randoms, slopes, worst } from '../fixture.ts';
+import { everywhere, numbers, randoms, slopes, worst } from '../../testing/ops.ts';
 
 const f64 = (...list: number[]): tf.Tensor => tf.constant(list, 'float64');
 

@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { expect, test } from 'vitest';
 import * as tf from '../../index.ts';
-import { everywhere, slopes } from '../fixture.ts';
+import { everywhere, slopes } from '../../testing/ops.ts';
 
 test('comparisons give bools', () => {
   everywhere(() => {

@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
-import { everywhere, numbers, randoms, worst } from '../fixture.ts';
+import { everywhere, numbers, randoms, worst } from '../../testing/ops.ts';
 
 const a23 = [
   [1, 2, 3],

@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
 import { nn } from '../../index.ts';
-import { everywhere, worst } from '../fixture.ts';
+import { everywhere, worst } from '../../testing/ops.ts';
 
 const random = (shape: number[], seed: number) =>
   tf.random.Generator.fromSeed(seed).normal(shape, { dtype: 'float64' });

@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
 import { fusedConv2d, fusedMatMul } from '../../internal.ts';
-import { everywhere, numbers, randoms, worst } from '../fixture.ts';
+import { everywhere, numbers, randoms, worst } from '../../testing/ops.ts';
 
 const { nn } = tf;
 const random = (shape: number[], seed: number, low = -1, high = 1): tf.Tensor =>

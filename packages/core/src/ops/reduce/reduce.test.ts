@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import { currentBackend } from '../../dispatch/context.ts';
 import * as tf from '../../index.ts';
-import { everywhere, numbers, randoms, slopes, worst } from '../fixture.ts';
+import { everywhere, numbers, randoms, slopes, worst } from '../../testing/ops.ts';
 
 const f64 = (...list: number[]): tf.Tensor => tf.constant(list, 'float64');
 const matrix = [

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import * as tf from '../src/index.ts';
+
+// Public names of TensorFlow 2.21 whose function is here under another name too; those are checked that a user writes instead of ours.
+const names: Record<string, string> = {
+  tf: `abs acos acosh add add_n argmax argmin argsort asin asinh atan atan2 atanh boolean_mask broadcast_to case cast clip_by_global_norm
+    clip_by_norm clip_by_value concat cond constant convert_to_tensor cos cosh cumsum custom_gradient device divide einsum equal
+    executing_eagerly exp expand_dims eye fill floor foldl foldr function gather gather_nd greater greater_equal identity is_tensor less
+    less_equal linspace logical_and logical_not logical_or map_fn matmul maximum meshgrid minimum multiply name_scope negative newaxis norm
+    not_equal one_hot ones ones_like pad pow print range rank realdiv reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
+    reduce_min reduce_prod reduce_sum repeat reshape reverse roll round scalar_mul scan scatter_nd sequence_mask shape sigmoid sign sin sinh
+    size slice sort split sqrt square squeeze stack stop_gradient strided_slice subtract switch_case tan tanh tensor_scatter_nd_add
+    tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update tensordot tile transpose truediv unique
+    unique_with_counts unstack vectorized_map version where while_loop zeros zeros_like`,
+  math: `accumulate_n add_n argmax argmin atan2 ceil count_nonzero cumprod cumsum digamma divide divide_no_nan erf erfc erfinv exp expm1
+    floor floordiv floormod in_top_k invert_permutation is_finite is_inf is_nan l2_normalize lgamma log log1p log_sigmoid log_softmax
+    logical_xor maximum mod multiply multiply_no_nan negative reciprocal reduce_euclidean_norm reduce_logsumexp reduce_mean reduce_std
+    reduce_sum reduce_variance rint rsqrt scalar_mul sigmoid softmax softplus softsign squared_difference subtract top_k truediv
+    unsorted_segment_sum xdivy xlog1py xlogy zero_fraction`,
+  linalg: `band_part diag diag_part einsum eye global_norm l2_normalize matmul matvec norm set_diag svd tensordot trace`,
+  bitwise: 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift',
+  nn: `batch_normalization bias_add conv1d conv2d conv2d_transpose depthwise_conv2d dropout elu embedding_lookup gelu in_top_k l2_loss
+    l2_normalize leaky_relu log_softmax max_pool2d max_pool_with_argmax moments relu relu6 selu separable_conv2d
+    sigmoid_cross_entropy_with_logits silu softmax softmax_cross_entropy_with_logits softplus softsign
+    sparse_softmax_cross_entropy_with_logits swish tanh top_k weighted_cross_entropy_with_logits zero_fraction`,
+};
+
+const spaces: Record<string, object> = {
+  tf,
+  math: tf.math,
+  linalg: tf.linalg,
+  bitwise: tf.bitwise,
+  nn: tf.nn,
+};
+const camel = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+it.each(Object.keys(names))("TensorFlow's names of %s", (space) => {
+  const ours = spaces[space] as Record<string, unknown>;
+  const missing = names[space].split(/\s+/).filter((name) => ours[camel(name)] === undefined);
+  // An axis that is null.
+  expect(missing).toEqual(space === 'tf' ? ['newaxis'].filter(() => tf.newaxis !== null) : []);
+});
+
+it('names of one function are one function', () => {
+  expect(tf.truediv).toBe(tf.div);
+  expect(tf.math.floormod).toBe(tf.mod);
+  expect(tf.reduceLogsumexp).toBe(tf.logSumExp);
+  expect(tf.bitwise.invert(tf.constant([5], 'int32')).array()).toEqual([-6]);
+  expect(tf.math.divideNoNan([1, 2], [0, 4]).array()).toEqual([0, 0.5]);
+  expect(tf.math.zeroFraction([0, 1, 0, 2]).array()).toBe(0.5);
+  const { values, counts } = tf.uniqueWithCounts(tf.constant([3, 1, 3], 'int32'));
+  expect([values.array(), counts.array()]).toEqual([
+    [3, 1],
+    [2, 1],
+  ]);
+});
+
+it('the version is that of the package', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(tf.version.VERSION).toBe(version);
+});

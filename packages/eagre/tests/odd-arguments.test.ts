@@ -1,0 +1,135 @@
+// Mistakes that are easy to make, and values that nobody expects: each is refused by an error of Eagre's own, at once.
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as tf from '../src/index.ts';
+
+const cyclic: unknown[] = [];
+cyclic.push(cyclic);
+const holes: unknown[] = [1, 2, 3];
+delete holes[1];
+const bare: object = Object.create(null);
+const symbol = Symbol('s');
+const x = tf.ones([2, 2]);
+const folder = join(tmpdir(), `eagre-odd-${process.pid}`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const inGraph = (call: () => unknown): unknown => {
+  const graph = new tf.compat.v1.Graph();
+  return graph.asDefault(call);
+};
+const sgd = (): { applyGradients(...args: unknown[]): unknown } => new tf.optimizers.SGD() as never;
+
+const { proxy, revoke } = Proxy.revocable({}, {});
+revoke();
+
+const calls: Readonly<Record<string, readonly [call: () => unknown, message: string]>> = {
+  'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
+  'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
+  'add of a proxy that was revoked': [() => tf.add(x, proxy as never), 'cannot be looked at'],
+  'a loop with a proxy that was revoked for the shapes of its values': [
+    () =>
+      tf.whileLoop(
+        () => false,
+        (y) => [y],
+        [x],
+        { shapeInvariants: proxy as never },
+      ),
+    'cannot be looked at',
+  ],
+  'the method add of such a proxy': [() => x.add(proxy as never), 'cannot be looked at'],
+  'a model of a list that holds itself': [
+    () => new tf.Model({ inputs: cyclic, outputs: cyclic } as never),
+    'a structure holds itself',
+  ],
+  'stack of a list with holes': [() => tf.stack(holes as never), 'undefined'],
+  'addN of a list with holes': [() => tf.addN(holes as never), 'undefined'],
+  'sort in no direction': [() => tf.sort(x, -1, { direction: bare as never }), 'ASCENDING'],
+  'pad by undefined': [() => tf.pad(x, [undefined, undefined] as never), 'paddings must be 2 pairs'],
+  'a fetch of a list that holds itself': [
+    () => new tf.compat.v1.Session({ graph: new tf.compat.v1.Graph() }).run(cyclic as never),
+    'a structure holds itself',
+  ],
+  'specialize of a list that holds itself': [
+    () =>
+      tf
+        .function((y: tf.Tensor) => y.add(1))
+        .getConcreteFunction(x)
+        .specialize(cyclic as never),
+    'do not fit',
+  ],
+  'addVariable of no shape': [
+    () => new tf.optimizers.SGD().addVariable(null as never),
+    'shape must be an array, got null',
+  ],
+  'applyGradients of gradients alone': [() => sgd().applyGradients([x, x]), 'pairs [gradient, variable]'],
+  'applyGradients of nulls': [() => sgd().applyGradients([null]), 'pairs [gradient, variable]'],
+  'applyGradients of numbers': [() => sgd().applyGradients([2]), 'got 2 in the list'],
+  'applyGradients of a graph': [
+    () => inGraph(() => new tf.compat.v1.train.GradientDescentOptimizer(0.1).applyGradients([null] as never)),
+    'pairs [gradient, variable]',
+  ],
+  'resetStates by a number': [() => new tf.layers.LSTM(2).resetStates(1 as never), 'states must be'],
+  'resetStates by numbers': [() => new tf.layers.LSTM(2).resetStates([1, 2] as never), 'list of tensors'],
+  'resetStates by null': [() => new tf.layers.LSTM(2).resetStates([null] as never), 'list of tensors'],
+  'addWeight by a symbol': [
+    () => new tf.layers.Dense(2).addWeight({ name: symbol as never }),
+    'name must be a string',
+  ],
+  'Sequential.add of symbols': [() => new tf.Sequential().add([symbol] as never), 'Symbol(s)'],
+  'an operation by a symbol': [
+    () => new tf.compat.v1.Graph().getOperationByName(symbol as never),
+    'name must be a string',
+  ],
+  'a tensor by a symbol': [() => new tf.compat.v1.Graph().getTensorByName(bare as never), 'name must be'],
+  'a feature of no dtype': [() => new tf.data.VarLenFeature([symbol] as never), 'Symbol(s)'],
+  'a default that is none': [() => new tf.data.CsvDataset('a', [null] as never), 'the dtype must be one of'],
+  'an element of null': [() => tf.data.at({ dataset: null as never, index: 0 }), 'dataset'],
+  'save in no folder': [() => tf.data.Dataset.range(2).save(null as never), 'path must be a path'],
+  'save compressed by a bigint': [
+    () => tf.data.Dataset.range(2).save(folder, { compression: 1n as never }),
+    "'GZIP' or 'ZLIB', got 1",
+  ],
+};
+
+describe('odd arguments are refused by typed errors', () => {
+  test.each(Object.entries(calls))('%s', async (_, [call, message]) => {
+    const error = await (async () => call())().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(tf.errors.EagreError);
+    expect((error as Error).message).toContain(message);
+  });
+});
+
+describe('odd files are refused by typed errors', () => {
+  const broken = join(folder, 'broken');
+  const loop = join(folder, 'loop');
+  const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [2] })]);
+  beforeAll(() => {
+    mkdirSync(join(folder, 'dir.safetensors'), { recursive: true });
+    writeFileSync(broken, Uint8Array.of(1, 2, 3));
+    symlinkSync(loop, loop);
+  });
+  const reads: Readonly<Record<string, readonly [call: () => unknown, error: keyof typeof tf.errors]>> = {
+    'a broken .npy': [() => tf.io.readNpyFile(broken), 'DataLossError'],
+    'a broken .npz': [() => tf.io.readNpzFile(broken), 'DataLossError'],
+    'a broken .safetensors': [() => tf.io.readSafetensorsFile(broken), 'DataLossError'],
+    'a broken IDX file': [() => tf.io.readIdxFile(broken), 'DataLossError'],
+    'a broken example': [() => tf.io.decodeExample(Uint8Array.of(255, 1)), 'DataLossError'],
+    'weights that are a folder': [
+      () => model.loadWeights(join(folder, 'dir.safetensors')),
+      'FailedPreconditionError',
+    ],
+    'a folder that is a loop of links': [
+      () => tf.keras.utils.imageDatasetFromDirectory(loop),
+      'FailedPreconditionError',
+    ],
+    'checkpoints in a loop of links': [() => tf.train.latestCheckpoint(loop), 'FailedPreconditionError'],
+  };
+  test.each(Object.entries(reads))('%s', async (_, [call, error]) => {
+    await expect((async () => call())()).rejects.toBeInstanceOf(tf.errors[error]);
+  });
+});

@@ -1,0 +1,379 @@
+// Every public function, and a call of each.
+import { type Declared, declared } from '@eagre/core/internal';
+import * as tf from '../../src/index.ts';
+
+export type AnyFunction = (...args: unknown[]) => unknown;
+type Arguments = Readonly<Record<string, unknown>>;
+
+// Of these the functions are walked, and those at the top.
+const namespaces = {
+  '': tf,
+  math: tf.math,
+  nn: tf.nn,
+  linalg: tf.linalg,
+  random: tf.random,
+  debugging: tf.debugging,
+};
+
+// What is left out.
+const others: ReadonlySet<string> = new Set([
+  // It takes what it is given, and looks at it.
+  'isTensor',
+  'print',
+  'debugging.equalityTester',
+  // With options alone it gives a decorator.
+  'function',
+  // Declared as a class is.
+  'Input',
+  // What it gives takes a function, and gives one.
+  'graphCallable',
+  // Its numbers differ from call to call.
+  'memory',
+]);
+
+export const isClass = (fn: object): boolean =>
+  Object.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false;
+
+/** Each function once, under the shortest of its names. */
+function publicFunctions(): Map<AnyFunction, string> {
+  const found = new Map<AnyFunction, string>();
+  for (const [space, functions] of Object.entries(namespaces)) {
+    for (const [key, value] of Object.entries(functions)) {
+      if (typeof value !== 'function' || isClass(value)) continue;
+      const name = space === '' ? key : `${space}.${key}`;
+      if (!found.has(value as AnyFunction) && !others.has(name)) found.set(value as AnyFunction, name);
+    }
+  }
+  return found;
+}
+
+/** Each function once, with what it takes. */
+export const functions: readonly {
+  readonly fn: AnyFunction;
+  readonly name: string;
+  readonly takes: Declared | undefined;
+}[] = [...publicFunctions()].map(([fn, name]) => ({ fn, name, takes: declared(fn) }));
+
+export const square: readonly (readonly number[])[] = [
+  [0.5, 0.25],
+  [0.75, 0.5],
+];
+const bools = [
+  [true, false],
+  [true, true],
+];
+const ints = tf.constant(
+  [
+    [1, 2],
+    [3, 0],
+  ],
+  'int32',
+);
+export const images: tf.Tensor = tf.ones([1, 4, 4, 2]);
+export const sequences: tf.Tensor = tf.ones([1, 4, 2]);
+const shape = [2, 2];
+
+// Values by the name of the argument, and for some functions their own.
+const usual: Arguments = {
+  x: square,
+  a: square,
+  b: square,
+  start: square,
+  end: square,
+  weight: 0.5,
+  low: 0,
+  high: 1,
+  condition: bools,
+  y: square,
+  axis: 0,
+  shape,
+  dtype: 'float32',
+  value: 3,
+  list: [square, square],
+  tensors: [square],
+  keepdims: true,
+  message: 'm',
+};
+const vector = [0.5, 0.25];
+const variable = new tf.Variable(3);
+export const squared = (x: tf.Tensor): tf.Tensor => x.mul(x).sum();
+const ofVariable = (): tf.Tensor => variable.mul(2);
+const [cpu] = tf.config.listPhysicalDevices('CPU');
+
+const own: Readonly<Record<string, Arguments>> = {
+  customGradient: { fn: (x: tf.Tensor) => [x.mul(2), (dy: tf.Tensor) => dy.mul(3)] },
+  device: { name: '/cpu:0', fn: () => 3 },
+  grad: { fn: squared },
+  gradientsFunction: { fn: squared },
+  hostFunction: {
+    fn: (x: tf.Tensor) => x.data().length,
+    inputs: [square],
+    outputs: { dtype: 'float32', shape: [] },
+  },
+  implicitGradients: { fn: ofVariable },
+  implicitValueAndGradients: { fn: ofVariable },
+  keep: { x: tf.constant(square) },
+  listPhysicalDevices: { deviceType: 'CPU' },
+  listLogicalDevices: { deviceType: 'CPU' },
+  getLogicalDeviceConfiguration: { device: cpu },
+  setLogicalDeviceConfiguration: {
+    device: cpu,
+    logicalDevices: [new tf.config.LogicalDeviceConfiguration()],
+  },
+  setSoftDevicePlacement: { enabled: true },
+  setSynchronousExecution: { enable: false },
+  nameScope: { name: 'outer', fn: () => new tf.Variable(1).name },
+  promote: { a: 'int32', b: 'int64' },
+  scope: { fn: () => 3 },
+  valueAndGrad: { fn: squared },
+  valueAndGradientsFunction: { fn: squared },
+  withBackend: { name: 'js', fn: () => tf.constant(1).device },
+  argMax: { dtype: 'int32' },
+  argMin: { dtype: 'int32' },
+  addN: {},
+  all: { x: bools },
+  any: { x: bools },
+  countNonzero: { dtype: 'int32' },
+  at: { specs: [0, ':'] },
+  bandPart: { numLower: 0, numUpper: 1 },
+  batchNormalization: { mean: vector, variance: vector, offset: null, scale: null, varianceEpsilon: 0.1 },
+  'nn.batchNormalization': {
+    mean: vector,
+    variance: vector,
+    offset: null,
+    scale: null,
+    varianceEpsilon: 0.1,
+  },
+  'nn.biasAdd': { bias: vector },
+  booleanMask: { mask: [true, false] },
+  broadcastTo: { shape: [3, 2, 2] },
+  case: { pairs: [[true, () => tf.constant(1)]], default: () => tf.constant(2), exclusive: true },
+  clipByGlobalNorm: { clipNorm: 1, useNorm: 3 },
+  clipByNorm: { clipNorm: 1, axes: 0 },
+  concat: {},
+  cond: { pred: true, trueFn: () => tf.constant(1), falseFn: () => tf.constant(2) },
+  constant: { shape: [2] },
+  convertToTensor: {},
+  cumsum: { exclusive: true, reverse: true },
+  cumprod: { exclusive: true, reverse: true },
+  'nn.avgPool1d': { x: sequences, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.avgPool2d': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.maxPool1d': { x: sequences, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.maxPool2d': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.maxPoolWithArgmax': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.conv1d': {
+    x: sequences,
+    filters: tf.ones([2, 2, 3]),
+    stride: 1,
+    padding: 'SAME',
+    dilations: 1,
+    groups: 1,
+  },
+  'nn.conv1dTranspose': {
+    x: sequences,
+    filters: tf.ones([1, 3, 2]),
+    outputShape: [1, 4, 3],
+    stride: 1,
+    padding: 'SAME',
+    dilations: 1,
+  },
+  'nn.conv2d': {
+    x: images,
+    filters: tf.ones([2, 2, 2, 3]),
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+    groups: 1,
+  },
+  'nn.conv2dTranspose': {
+    x: images,
+    filters: tf.ones([1, 1, 3, 2]),
+    outputShape: [1, 4, 4, 3],
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+  },
+  'nn.depthwiseConv2d': {
+    x: images,
+    filter: tf.ones([2, 2, 2, 1]),
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+  },
+  'nn.separableConv2d': {
+    x: images,
+    depthwiseFilter: tf.ones([2, 2, 2, 1]),
+    pointwiseFilter: tf.ones([1, 1, 2, 3]),
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+  },
+  'nn.dropout': { rate: 0, seed: 1, noiseShape: null },
+  'nn.embeddingLookup': { params: square, ids: [0, 1] },
+  'nn.fusedBatchNorm': {
+    scale: null,
+    offset: null,
+    mean: vector,
+    variance: vector,
+    epsilon: 0.1,
+    isTraining: false,
+  },
+  'nn.inTopK': { targets: [0, 1], predictions: square, k: 1 },
+  'nn.gru': { x: sequences, kernel: tf.ones([2, 9]), recurrentKernel: tf.ones([3, 9]), bias: null },
+  'nn.lstm': { x: sequences, kernel: tf.ones([2, 12]), recurrentKernel: tf.ones([3, 12]), bias: null },
+  'nn.layerNormalization': { scale: vector, offset: vector, axis: -1, epsilon: 0.1 },
+  'nn.rmsNormalization': { scale: vector, axis: -1, epsilon: 0.1 },
+  'nn.scaledDotProductAttention': {
+    query: images,
+    key: images,
+    value: images,
+    mask: null,
+    isCausal: true,
+    scale: 1,
+    timeFirst: true,
+  },
+  'nn.sigmoidCrossEntropyWithLogits': { labels: square, logits: square },
+  'nn.softmaxCrossEntropyWithLogits': { labels: square, logits: square, axis: 0 },
+  'nn.sparseSoftmaxCrossEntropyWithLogits': { labels: [0, 1], logits: square },
+  'nn.weightedCrossEntropyWithLogits': { labels: square, logits: square, posWeight: 2 },
+  'debugging.assertAllFinite': {},
+  'debugging.assertEqual': {},
+  'debugging.assertGreater': { b: 0 },
+  'debugging.assertGreaterEqual': {},
+  'debugging.assertInteger': { x: ints },
+  'debugging.assertLess': { b: 9 },
+  'debugging.assertLessEqual': {},
+  'debugging.assertNear': { rtol: 1, atol: 1 },
+  'debugging.assertNegative': { x: -1 },
+  'debugging.assertNoneEqual': { b: 7 },
+  'debugging.assertNonPositive': { x: -1 },
+  'debugging.assertRank': { rank: 2 },
+  'debugging.assertRankAtLeast': { rank: 1 },
+  'debugging.assertRankIn': { ranks: [1, 2] },
+  'debugging.assertSameFloatDtype': {},
+  'debugging.assertScalar': { x: 1 },
+  'debugging.assertShapes': { pairs: [[square, ['n', 2]]] },
+  'debugging.assertShallowStructure': {},
+  'debugging.assertType': {},
+  depthToSpace: { x: tf.ones([1, 2, 2, 4]), blockSize: 2 },
+  diag: {},
+  einsum: { equation: 'ij,jk->ik', operands: [square, square] },
+  elu: { alpha: 0.5 },
+  leakyRelu: { alpha: 0.5 },
+  gelu: { approximate: true },
+  expandDims: {},
+  eye: { numRows: 2, numColumns: 3, batchShape: [2] },
+  foldl: { fn: (s: tf.Tensor, e: tf.Tensor) => s.add(e), elems: tf.ones([2]), initializer: 0 },
+  foldr: { fn: (s: tf.Tensor, e: tf.Tensor) => s.add(e), elems: tf.ones([2]), initializer: 0 },
+  scan: { fn: (s: tf.Tensor, e: tf.Tensor) => s.add(e), elems: tf.ones([2]), initializer: 0, reverse: true },
+  mapFn: { fn: (e: tf.Tensor) => e.add(1), elems: tf.ones([2]), fnOutputSignature: 'float32' },
+  vectorizedMap: { fn: (e: tf.Tensor) => e.add(1), elems: tf.ones([2]) },
+  whileLoop: {
+    cond: (i: tf.Tensor) => i.less(3),
+    body: (i: tf.Tensor) => [i.add(1)],
+    loopVars: [tf.constant(0)],
+    maximumIterations: 2,
+  },
+  switchCase: { index: 0, branches: [() => tf.constant(1)], default: () => tf.constant(2) },
+  gather: {
+    params: square,
+    indices: [
+      [1, 0],
+      [0, 1],
+    ],
+    axis: 1,
+    batchDims: 1,
+  },
+  gatherNd: { params: square, indices: [[0, 1]] },
+  invertPermutation: { x: [1, 0] },
+  l2Normalize: { epsilon: 0.1 },
+  linspace: { start: 0, stop: 1, num: 3 },
+  matmul: { transposeA: true, transposeB: true },
+  matvec: { x: vector, transposeA: true },
+  meshgrid: { vectors: [vector, vector], indexing: 'ij' },
+  moveAxis: { source: 0, destination: 1 },
+  norm: { ord: 'euclidean' },
+  oneHot: { indices: [0, 1], depth: 2, onValue: 2, offValue: 1 },
+  pad: {
+    paddings: [
+      [1, 1],
+      [0, 0],
+    ],
+    mode: 'CONSTANT',
+    constantValues: 2,
+  },
+  range: { start: 0, limit: 5, delta: 2 },
+  repeat: { repeats: 2 },
+  reshape: { shape: [4] },
+  reverse: {},
+  roll: { shift: 1 },
+  scatterNd: { indices: [[0], [1]], updates: square },
+  sequenceMask: { lengths: [1, 2], maxlen: 3 },
+  setDiag: { diagonal: vector },
+  slice: { begin: [0, 1], size: [1, 1] },
+  softmax: {},
+  logSoftmax: {},
+  sort: { direction: 'DESCENDING' },
+  argSort: { direction: 'DESCENDING' },
+  spaceToDepth: { x: images, blockSize: 2 },
+  split: { numOrSizes: 2 },
+  squeeze: { x: [[0.5, 0.25]] },
+  stridedSlice: {
+    begin: [0, 0],
+    end: [2, 2],
+    strides: [1, 1],
+    beginMask: 0,
+    endMask: 0,
+    ellipsisMask: 0,
+    newAxisMask: 0,
+    shrinkAxisMask: 0,
+  },
+  swapAxes: { axis1: 0, axis2: 1 },
+  tensordot: { axes: 1 },
+  tile: { multiples: [1, 2] },
+  topK: { k: 1, sorted: true },
+  transpose: { perm: [1, 0] },
+  tril: { k: 0 },
+  triu: { k: 0 },
+  unique: { x: vector },
+  unsortedSegmentSum: { segmentIds: [0, 1], numSegments: 2 },
+  unstack: {},
+  logicalAnd: { a: bools, b: bools },
+  logicalOr: { a: bools, b: bools },
+  logicalXor: { a: bools, b: bools },
+  logicalNot: { x: bools },
+  bitwiseAnd: { a: ints, b: ints },
+  bitwiseOr: { a: ints, b: ints },
+  bitwiseXor: { a: ints, b: ints },
+  bitwiseNot: { x: ints },
+  bitwiseLeftShift: { a: ints, b: ints },
+  bitwiseRightShift: { a: ints, b: ints },
+  mod: {},
+  shuffle: {},
+  'random.shuffle': { seed: 1 },
+  'random.categorical': { logits: square, numSamples: 3, seed: 1, dtype: 'int32' },
+  'random.uniform': { minval: 1, maxval: 2, seed: 1 },
+  'linalg.svd': { tensor: square, fullMatrices: true, computeUV: true },
+  'random.normal': { mean: 1, stddev: 2, seed: 1 },
+  'random.truncatedNormal': { mean: 1, stddev: 2, seed: 1 },
+  'random.statelessUniform': { seed: [1, 2], minval: 1, maxval: 2 },
+  'random.statelessNormal': { seed: [1, 2], mean: 1, stddev: 2 },
+  'random.statelessTruncatedNormal': { seed: [1, 2], mean: 1, stddev: 2 },
+  'random.setSeed': { seed: 3 },
+  tensorScatterNdUpdate: { base: square, indices: [[0]], updates: [vector] },
+  tensorScatterNdAdd: { base: square, indices: [[0]], updates: [vector] },
+  tensorScatterNdSub: { base: square, indices: [[0]], updates: [vector] },
+  tensorScatterNdMax: { base: square, indices: [[0]], updates: [vector] },
+  tensorScatterNdMin: { base: square, indices: [[0]], updates: [vector] },
+};
+
+/** A value for each argument of a function. */
+export function valuesFor(name: string, takes: Declared): Record<string, unknown> {
+  const names = [
+    ...takes.positional,
+    ...(takes.rest === undefined ? [] : [takes.rest]),
+    ...Object.keys(takes.options),
+  ];
+  const given = { ...usual, ...own[takes.name], ...own[name] };
+  return Object.fromEntries(names.filter((n) => n in given).map((n) => [n, given[n as keyof typeof given]]));
+}

@@ -1,0 +1,652 @@
+// Whatever is public runs in functions whose arguments may be of any size: once traced, it should serve all of them. What asks for the
+// number of a size, and is traced for each, stands in docs/traces-per-size.md. Write it anew with `vitest -u`.
+import { execute, listOps, type SampleInput, ShapeEnv } from '@eagre/core/internal';
+import { materialize } from '@eagre/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import * as tf from '../src/index.ts';
+import { functions, valuesFor } from './testing/arguments.ts';
+
+type Fn = (...xs: tf.Tensor[]) => unknown;
+type Sizes = readonly number[];
+
+interface Subject {
+  /** A line of the list. */
+  readonly name: string;
+  readonly inputs: readonly SampleInput[];
+  readonly fn: Fn;
+  /** Results differ from call to call: they are not compared. */
+  readonly varies?: boolean;
+  /** What gradients are asked for, beside the inputs. */
+  readonly weights?: () => readonly tf.Variable[];
+}
+
+const uniform = (shape: Sizes, low = 0.1, high = 0.9): SampleInput => ({ kind: 'uniform', shape, low, high });
+const integers = (shape: Sizes, high: number): SampleInput => ({
+  kind: 'integer',
+  shape,
+  low: 0,
+  high,
+  dtype: 'int32',
+});
+
+const HEAD = `# What is traced for each size
+
+A traced function whose arguments may be of any size serves all sizes by one trace, see [function.md](function.md#sizes-that-may-be-any).
+What stands here asks for the number of a size, so that it is traced for each. \`packages/eagre/tests/traces-per-size.test.ts\` walks
+everything public, finds these and writes the list, each with the file that asks.
+`;
+
+// ---- what was asked, and where
+
+const asked = new Set<string>();
+const warnings: string[] = [];
+beforeEach(() => {
+  asked.clear();
+  warnings.length = 0;
+  const { guard } = ShapeEnv.prototype;
+  vi.spyOn(ShapeEnv.prototype, 'guard').mockImplementation(function (this: ShapeEnv, what) {
+    if (what.asked !== undefined) asked.add(fileOf(what.asked.stack ?? ''));
+    guard.call(this, what);
+  });
+  vi.spyOn(console, 'warn').mockImplementation((text) => {
+    if (String(text).includes('for each size')) warnings.push(String(text));
+  });
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** The file of ours that asked: `core/src/ops/array/slicing.ts`. */
+function fileOf(stack: string): string {
+  const files = stack.split('\n').flatMap((line) => /packages\/(\S+?\.ts):/.exec(line)?.[1] ?? []);
+  return (
+    files.find((file) => !file.startsWith('core/src/shapes/') && file !== 'core/src/shapes/shape.ts') ?? '?'
+  );
+}
+
+// ---- one function for all sizes
+
+const isFloat = (x: unknown): x is tf.Tensor =>
+  x instanceof tf.Tensor && (x.dtype === 'float32' || x.dtype === 'float64');
+
+/** The tensors in what a function gives. */
+function tensorsOf(result: unknown): tf.Tensor[] {
+  if (result instanceof tf.Tensor) return [result];
+  if (result instanceof tf.Variable) return [result.read()];
+  if (typeof result !== 'object' || result === null) return [];
+  return Object.values(result).flatMap(tensorsOf);
+}
+
+/** What it gives, and the gradients of that. */
+const withGradients =
+  ({ fn, weights }: Subject): ((...xs: tf.Tensor[]) => tf.Tensor[]) =>
+  (...xs) => {
+    const tape = new tf.GradientTape();
+    const floats = xs.filter(isFloat);
+    tape.watch(floats);
+    const results = tensorsOf(fn(...xs));
+    const targets = results.filter(isFloat).map((y) => y.mul(1.5));
+    const sources = [...floats, ...(weights?.() ?? [])];
+    if (targets.length === 0 || sources.length === 0) return results;
+    const grads = tape.gradient(targets, sources) as (tf.Tensor | null)[];
+    return [...results, ...grads.filter((g) => g !== null)];
+  };
+
+/** The shapes with a size in some places for another. */
+function* variations(shapes: readonly Sizes[]): Generator<readonly Sizes[]> {
+  const groups: (readonly [number, number][])[] = [];
+  const places = shapes.flatMap((s, i) => s.map((size, axis) => ({ i, axis, size })));
+  for (const size of new Set(places.map((p) => p.size)))
+    groups.push(places.filter((p) => p.size === size).map(({ i, axis }) => [i, axis]));
+  for (const { i, axis } of places) groups.push([[i, axis]]);
+  for (const group of groups) {
+    const [[i, axis]] = group as [[number, number]];
+    const size = (shapes[i] as Sizes)[axis] as number;
+    for (const other of size === 1 ? [2, 3] : [size + 1, size + 2, 2 * size, 3 * size])
+      yield shapes.map((s, k) => s.map((d, a) => (group.some(([j, b]) => j === k && b === a) ? other : d)));
+  }
+}
+
+function inputsOf(inputs: readonly SampleInput[], shapes: readonly Sizes[]): tf.Tensor[] {
+  const resized = inputs.map((input, i): SampleInput => {
+    const shape = shapes[i] as Sizes;
+    if (input.kind !== 'values') return { ...input, shape };
+    const count = shape.reduce((a, b) => a * b, 1);
+    const list = Array.from({ length: count }, (_, k) => input.values[k % input.values.length] as number);
+    return { ...input, shape, values: list };
+  });
+  return materialize({ inputs: resized }, 'float32');
+}
+
+interface Numbers {
+  readonly shape: Sizes;
+  readonly values: readonly number[];
+}
+function numbers(fn: (...xs: tf.Tensor[]) => tf.Tensor[], xs: readonly tf.Tensor[]): Numbers[] {
+  tf.random.setSeed(4);
+  return fn(...xs).map((t) => ({
+    shape: t.shape,
+    values: t.dtype === 'string' ? [] : Array.from(t.data() as Float32Array, Number),
+  }));
+}
+
+/** Runs the function for all sizes that it takes, in one `tf.function`. @returns what asked for a number. */
+function scan(subject: Subject): readonly string[] {
+  const { inputs, varies = false } = subject;
+  const whole = withGradients(subject);
+  const shapes = inputs.map((input) => input.shape);
+  const attempt = (of: readonly Sizes[]): Numbers[] | null => {
+    try {
+      return numbers(whole, inputsOf(inputs, of));
+    } catch {
+      return null;
+    }
+  };
+  const first = attempt(shapes);
+  expect(first, 'the sample itself').not.toBe(null);
+  const accepted = [{ of: shapes as readonly Sizes[], expected: first as Numbers[] }];
+  for (const of of variations(shapes)) {
+    const expected = attempt(of);
+    if (expected !== null) accepted.push({ of, expected });
+  }
+  const signature = shapes.map((shape, i) =>
+    shape.map((d, axis) => (accepted.some(({ of }) => of[i]?.[axis] !== d) ? null : d)),
+  );
+  const known = inputsOf(inputs, shapes);
+  try {
+    numbers(tf.function(whole), known);
+  } catch {
+    // Code that no traced function takes, whatever its sizes.
+    return [];
+  }
+  asked.clear();
+  const sized = tf.function({
+    inputSignature: signature.map((s, i) => new tf.TensorSpec(s, (known[i] as tf.Tensor).dtype)),
+  })(whole);
+  for (const { of, expected } of accepted) {
+    const got = numbers(sized, inputsOf(inputs, of));
+    const where = JSON.stringify(of);
+    expect(
+      got.map((g) => g.shape),
+      where,
+    ).toEqual(expected.map((e) => e.shape));
+    if (varies) continue;
+    const off = got.flatMap((g, i) =>
+      g.values.flatMap((v, k) => {
+        const e = expected[i]?.values[k] as number;
+        return Object.is(v, e) || Math.abs(v - e) <= 2e-4 * (1 + Math.abs(e)) ? [] : [[i, k, v, e]];
+      }),
+    );
+    expect(off, where).toEqual([]);
+  }
+  const untraced = warnings.flatMap((text) => {
+    const why = text.split('once for all: ')[1] as string;
+    return why.startsWith('it asks for a size') ? [] : [`cannot be traced: ${why.split(/[,:] /)[0]}`];
+  });
+  return [...new Set([...[...asked].map((file) => `${file} asks`), ...untraced])];
+}
+
+// ---- what is walked
+
+const found = new Map<string, Set<string>>();
+function walk(title: string, subjects: readonly Subject[]): void {
+  describe(title, () => {
+    test.each(subjects.map((s) => [s.name, s] as const))('%s', (name, subject) => {
+      const reasons = scan(subject);
+      const line = `${title}: ${name}`;
+      if (reasons.length > 0) found.set(line, new Set([...(found.get(line) ?? []), ...reasons]));
+    });
+  });
+}
+
+walk(
+  'ops',
+  [...listOps().values()].flatMap((op) =>
+    op
+      .samples()
+      .filter((sample) => !materialize(sample, 'float32').some((x) => x.dtype === 'string'))
+      .map((sample) => ({
+        name: op.name,
+        inputs: sample.inputs,
+        fn: (...xs: tf.Tensor[]) => execute(op, xs, sample.attrs ?? {}),
+      })),
+  ),
+);
+
+// Shapes, axes and the like stand in the code that is traced; what is tensors has any size.
+const notTensors: ReadonlySet<string> = new Set(
+  (
+    'axis axes shape specs perm paddings multiples begin end strides size repeats seed ksize outputShape noiseShape batchShape ' +
+    'numOrSizes shift ranks pairs stride dilations source destination loopVars inputs'
+  ).split(' '),
+);
+const indices: ReadonlySet<string> = new Set(
+  'indices ids segmentIds targets labels lengths mask condition'.split(' '),
+);
+const isNumbers = (value: unknown): boolean =>
+  value instanceof tf.Tensor ||
+  (Array.isArray(value) &&
+    value.flat(8).length > 0 &&
+    value.flat(8).every((v) => typeof v === 'number' || typeof v === 'boolean'));
+
+/** A sample input of the same values. */
+function asInput(name: string, value: unknown): SampleInput {
+  const whole = Array.isArray(value) && (value.flat(8) as unknown[]).every((v) => Number.isInteger(v));
+  const t =
+    whole && indices.has(name) ? tf.constant(value, 'int32') : tf.convertToTensor(value as tf.TensorLike);
+  const list = Array.from(t.data() as Float32Array, Number);
+  return {
+    kind: 'values',
+    shape: t.shape,
+    values: list,
+    ...(t.dtype === 'float32' ? {} : { dtype: t.dtype }),
+  };
+}
+
+/** The call of a function with tensors of any size in the places of its tensors, also of those in lists. */
+function callOf(name: string, fn: Fn, values: Readonly<Record<string, unknown>>): Subject | null {
+  const places = Object.entries(values).flatMap(
+    ([argument, value]): (readonly [string, number | null, unknown])[] => {
+      if (notTensors.has(argument)) return [];
+      if (['list', 'tensors', 'operands', 'vectors'].includes(argument) && Array.isArray(value))
+        return value.map((item, i) => [argument, i, item] as const);
+      return isNumbers(value) ? [[argument, null, value]] : [];
+    },
+  );
+  if (places.length === 0) return null;
+  return {
+    name,
+    inputs: places.map(([argument, , value]) =>
+      asInput(name === 'invertPermutation' ? 'indices' : argument, value),
+    ),
+    varies: name.startsWith('random.') || name === 'shuffle' || name === 'nn.dropout',
+    fn: (...xs) => {
+      const given: Record<string, unknown> = { ...values };
+      places.forEach(([argument, i], k) => {
+        if (i === null) given[argument] = xs[k];
+        else given[argument] = (given[argument] as unknown[]).map((v, at) => (at === i ? xs[k] : v));
+      });
+      return fn(given as never);
+    },
+  };
+}
+const called: Subject[] = [];
+for (const { name, fn, takes } of functions) {
+  const subject = takes === undefined ? null : callOf(name, fn, valuesFor(name, takes));
+  if (subject !== null) called.push(subject);
+}
+walk('functions', called);
+
+const matrix = uniform([4, 3]);
+walk('calls', [
+  { name: 'repeat by a list', inputs: [matrix], fn: (x) => tf.repeat(x as tf.Tensor, [1, 2, 0], 1) },
+  { name: 'split by sizes', inputs: [matrix], fn: (x) => tf.split(x as tf.Tensor, [1, -1]) },
+  { name: 'unstack', inputs: [matrix], fn: (x) => tf.unstack(x as tf.Tensor) },
+  { name: 'the rows of a tensor', inputs: [matrix], fn: (x) => [...(x as tf.Tensor)] },
+  { name: 'at', inputs: [matrix], fn: (x) => (x as tf.Tensor).at('1:', -1) },
+]);
+
+const row = (s: tf.Tensor, e: tf.Tensor): tf.Tensor => s.mul(0.5).add(e);
+const twice =
+  (f: (x: tf.Tensor) => tf.Tensor): Fn =>
+  (x) => {
+    const tape = new tf.GradientTape();
+    tape.watch(x as tf.Tensor);
+    return tape.jacobian(f(x as tf.Tensor), x as tf.Tensor);
+  };
+walk('control', [
+  {
+    name: 'cond',
+    inputs: [matrix],
+    fn: (x) =>
+      tf.cond(
+        (x as tf.Tensor).sum().greater(2),
+        () => (x as tf.Tensor).mul(2),
+        () => (x as tf.Tensor).neg(),
+      ),
+  },
+  {
+    name: 'switchCase',
+    inputs: [matrix],
+    fn: (x) =>
+      tf.switchCase((x as tf.Tensor).sum().cast('int32').mod(2), [
+        () => (x as tf.Tensor).mul(2),
+        () => (x as tf.Tensor).neg(),
+      ]),
+  },
+  {
+    name: 'case',
+    inputs: [matrix],
+    fn: (x) =>
+      tf.case([[(x as tf.Tensor).sum().greater(2), () => (x as tf.Tensor).mul(2)]], {
+        default: () => (x as tf.Tensor).neg(),
+      }),
+  },
+  {
+    name: 'whileLoop',
+    inputs: [matrix],
+    fn: (x) =>
+      tf.whileLoop(
+        (i: tf.Tensor) => i.less(3),
+        (i: tf.Tensor, y: tf.Tensor) => [i.add(1), y.mul(y.mean())],
+        [tf.constant(0, 'int32'), x as tf.Tensor],
+      ),
+  },
+  { name: 'mapFn', inputs: [matrix], fn: (x) => tf.mapFn((r: tf.Tensor) => r.mul(r.sum()), x as tf.Tensor) },
+  {
+    name: 'vectorizedMap',
+    inputs: [matrix],
+    fn: (x) => tf.vectorizedMap((r: tf.Tensor) => r.mul(r.sum()), x as tf.Tensor),
+  },
+  { name: 'scan', inputs: [matrix], fn: (x) => tf.scan(row, x as tf.Tensor) },
+  { name: 'foldl', inputs: [matrix], fn: (x) => tf.foldl(row, x as tf.Tensor) },
+  { name: 'foldr', inputs: [matrix], fn: (x) => tf.foldr(row, x as tf.Tensor) },
+  {
+    name: 'TensorArray',
+    inputs: [matrix],
+    fn: (x) => new tf.TensorArray('float32', { size: 0, dynamicSize: true }).unstack(x as tf.Tensor).stack(),
+  },
+  {
+    name: 'jacobian through a branch',
+    inputs: [uniform([3])],
+    fn: twice((x) =>
+      tf.cond(
+        x.sum().greater(1),
+        () => x.square(),
+        () => x.neg(),
+      ),
+    ),
+  },
+  {
+    name: 'jacobian through a loop',
+    inputs: [uniform([3])],
+    fn: twice(
+      (x) =>
+        tf.whileLoop(
+          (i: tf.Tensor) => i.less(3),
+          (i: tf.Tensor, y: tf.Tensor) => [i.add(1), y.mul(x)],
+          [tf.constant(0, 'int32'), x],
+        )[1] as tf.Tensor,
+    ),
+  },
+  { name: 'jacobian', inputs: [matrix], fn: twice((x) => x.square().sum(1)) },
+  {
+    name: 'batchJacobian',
+    inputs: [matrix],
+    fn: (x) => {
+      const tape = new tf.GradientTape();
+      tape.watch(x as tf.Tensor);
+      return tape.batchJacobian((x as tf.Tensor).square(), x as tf.Tensor);
+    },
+  },
+]);
+
+const { get: _, ...activations } = tf.activations;
+walk(
+  'activations',
+  Object.entries(activations)
+    .filter(([, fn]) => typeof fn === 'function')
+    .map(([name, fn]) => ({
+      name,
+      inputs: [uniform([4, 6])],
+      fn: (x) =>
+        name === 'threshold'
+          ? (fn as Fn)(x as tf.Tensor, 0.5 as never, 0.1 as never)
+          : (fn as Fn)(x as tf.Tensor),
+    })),
+);
+
+// ---- losses and metrics
+
+// Targets and predictions: the first that a loss takes.
+const pairs: readonly (readonly SampleInput[])[] = [
+  [integers([4], 3), uniform([4, 3])],
+  [uniform([4, 3]), uniform([4, 3])],
+  [uniform([4])],
+];
+type AnyClass = new (options?: object) => object;
+const isClass = (value: unknown): value is AnyClass =>
+  typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
+const publicClasses = (of: object, without: readonly string[]): readonly (readonly [string, AnyClass])[] =>
+  Object.entries(of).filter(
+    (entry): entry is [string, AnyClass] => isClass(entry[1]) && !without.includes(entry[0]),
+  );
+
+/** The first inputs that a function takes. */
+function fitting(name: string, fn: Fn): Subject {
+  const sparse = name.toLowerCase().includes('sparse');
+  const inputs = (sparse ? pairs : pairs.slice(1)).find((list) => {
+    try {
+      fn(
+        ...inputsOf(
+          list,
+          list.map((i) => i.shape),
+        ),
+      );
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (inputs === undefined) throw new Error(`${name} takes none of the inputs`);
+  return { name, inputs, fn };
+}
+
+const smoothed = { labelSmoothing: 0.1 };
+walk('losses', [
+  ...Object.entries(tf.losses).flatMap(([name, fn]) =>
+    typeof fn !== 'function' || isClass(fn) || ['deserialize', 'get', 'serialize'].includes(name)
+      ? []
+      : [fitting(name, fn as Fn)],
+  ),
+  ...publicClasses(tf.losses, ['Loss', 'LossFunctionWrapper']).flatMap(([name, Class]) => {
+    const loss = new Class() as unknown as Fn;
+    return [
+      fitting(name, loss),
+      {
+        ...fitting(name, loss),
+        name: `${name} of weights`,
+        inputs: [...fitting(name, loss).inputs, uniform([4])],
+      },
+    ];
+  }),
+  fitting(
+    'CategoricalCrossentropy of smoothed labels',
+    new tf.losses.CategoricalCrossentropy(smoothed) as unknown as Fn,
+  ),
+  fitting(
+    'BinaryCrossentropy of smoothed labels',
+    new tf.losses.BinaryCrossentropy(smoothed) as unknown as Fn,
+  ),
+]);
+
+type AnyMetric = { resetState(): void; updateState(...xs: tf.Tensor[]): void; result(): tf.Tensor };
+const measured =
+  (metric: AnyMetric): Fn =>
+  (...xs) => {
+    metric.resetState();
+    metric.updateState(...xs);
+    return metric.result();
+  };
+walk('metrics', [
+  ...Object.entries(tf.metrics).flatMap(([name, fn]) =>
+    typeof fn !== 'function' ||
+    isClass(fn) ||
+    ['deserialize', 'get', 'serialize', 'resolveAccuracy'].includes(name)
+      ? []
+      : [fitting(name, fn as Fn)],
+  ),
+  ...publicClasses(tf.metrics, ['Metric', 'MeanMetricWrapper']).map(([name, Class]) =>
+    fitting(name, measured(new Class() as AnyMetric)),
+  ),
+  fitting('F1Score over all', measured(new tf.metrics.F1Score('micro') as unknown as AnyMetric)),
+  fitting(
+    'CategoricalCrossentropy of smoothed labels',
+    measured(new tf.metrics.CategoricalCrossentropy(smoothed) as unknown as AnyMetric),
+  ),
+  {
+    ...fitting(
+      'AUC of many',
+      measured(new tf.metrics.AUC({ numThresholds: 2 ** 19 }) as unknown as AnyMetric),
+    ),
+    inputs: [uniform([20]), uniform([20])],
+  },
+]);
+
+// ---- optimizers: a step of a linear model
+
+walk(
+  'optimizers',
+  publicClasses(tf.optimizers, ['Optimizer']).map(([name, Class]) => {
+    const optimizer = new Class() as tf.optimizers.Optimizer;
+    const w = new tf.Variable(tf.ones([3, 2]));
+    return {
+      name,
+      inputs: [uniform([4, 3])],
+      varies: true,
+      fn: (x) => {
+        const tape = new tf.GradientTape();
+        const loss = (x as tf.Tensor).matmul(w).square().mean();
+        optimizer.applyGradients([[tape.gradient(loss, w) as tf.Tensor, w]]);
+        return loss.stopGradient();
+      },
+    };
+  }),
+);
+
+// ---- layers
+
+const { layers } = tf;
+type Case = readonly [make: () => tf.layers.Layer, ...inputs: readonly SampleInput[]];
+const plain = uniform([4, 3]);
+const image = uniform([2, 6, 5, 4]);
+const sequence = uniform([2, 4, 3]);
+class OwnCell extends layers.SimpleRNNCell {}
+class OwnDense extends layers.Dense {}
+const layerCases: Readonly<Record<string, Case>> = {
+  Activation: [() => new layers.Activation('relu'), plain],
+  ReLU: [() => new layers.ReLU(), plain],
+  LeakyReLU: [() => new layers.LeakyReLU(), plain],
+  Softmax: [() => new layers.Softmax(), plain],
+  MultiHeadAttention: [() => new layers.MultiHeadAttention(2, 4), uniform([2, 4, 6])],
+  'MultiHeadAttention of two': [
+    () => new layers.MultiHeadAttention(2, 4),
+    uniform([2, 4, 6]),
+    uniform([2, 5, 6]),
+  ],
+  Conv2D: [() => new layers.Conv2D(4, 3), image],
+  'Conv2D with padding and strides': [() => new layers.Conv2D(4, 3, { padding: 'same', strides: 2 }), image],
+  'Conv2D in groups': [() => new layers.Conv2D(4, 2, { groups: 2 }), image],
+  Conv2DTranspose: [() => new layers.Conv2DTranspose(3, 3, { strides: 2 }), image],
+  'Conv2DTranspose with padding': [
+    () => new layers.Conv2DTranspose(3, 3, { strides: 2, padding: 'same' }),
+    image,
+  ],
+  DepthwiseConv2D: [() => new layers.DepthwiseConv2D(3), image],
+  'DepthwiseConv2D with padding': [() => new layers.DepthwiseConv2D(3, { padding: 'same' }), image],
+  SeparableConv2D: [() => new layers.SeparableConv2D(3, 3), image],
+  InputLayer: [() => new layers.InputLayer({ shape: [null] }), plain],
+  Identity: [() => new layers.Identity(), plain],
+  Rescaling: [() => new layers.Rescaling(0.5), plain],
+  Lambda: [() => new layers.Lambda((x: tf.Tensor) => x.mul(2)), plain],
+  Dense: [() => new layers.Dense(5), plain],
+  'Dense over sequences': [
+    () => new layers.Dense(5, { kernelRegularizer: 'l2', activityRegularizer: 'l2' }),
+    sequence,
+  ],
+  Embedding: [() => new layers.Embedding(5, 3), integers([2, 4], 5)],
+  BatchNormalization: [() => new layers.BatchNormalization(), plain],
+  'BatchNormalization of images': [() => new layers.BatchNormalization(), image],
+  LayerNormalization: [() => new layers.LayerNormalization(), plain],
+  RMSNormalization: [() => new layers.RMSNormalization(), plain],
+  MaxPooling2D: [() => new layers.MaxPooling2D(2), image],
+  'MaxPooling2D with padding': [() => new layers.MaxPooling2D(2, { padding: 'same' }), image],
+  AveragePooling2D: [() => new layers.AveragePooling2D(2), image],
+  'AveragePooling2D with padding': [() => new layers.AveragePooling2D(2, { padding: 'same' }), image],
+  GlobalAveragePooling1D: [() => new layers.GlobalAveragePooling1D(), sequence],
+  GlobalAveragePooling2D: [() => new layers.GlobalAveragePooling2D(), image],
+  GlobalMaxPooling1D: [() => new layers.GlobalMaxPooling1D(), sequence],
+  GlobalMaxPooling2D: [() => new layers.GlobalMaxPooling2D(), image],
+  GRU: [() => new layers.GRU(3), sequence],
+  'GRU of sequences, before the reset': [
+    () => new layers.GRU(3, { returnSequences: true, resetAfter: false }),
+    sequence,
+  ],
+  LSTM: [() => new layers.LSTM(3, { returnSequences: true }), sequence],
+  'LSTM from its end': [() => new layers.LSTM(3, { goBackwards: true }), sequence],
+  'LSTM with another activation': [() => new layers.LSTM(3, { activation: 'relu' }), sequence],
+  'LSTM that is stateful': [() => new layers.LSTM(3, { stateful: true }), sequence],
+  SimpleRNN: [() => new layers.SimpleRNN(3, { returnSequences: true }), sequence],
+  'LSTM with recurrent dropout': [() => new layers.LSTM(3, { recurrentDropout: 0.2, seed: 1 }), sequence],
+  RNN: [
+    () => new layers.RNN([new layers.LSTMCell(2), new layers.GRUCell(3)], { returnSequences: true }),
+    sequence,
+  ],
+  StackedRNNCells: [
+    () => new layers.RNN(new layers.StackedRNNCells([new layers.GRUCell(2), new layers.GRUCell(3)])),
+    sequence,
+  ],
+  SimpleRNNCell: [() => new layers.RNN(new OwnCell(3)), sequence],
+  GRUCell: [() => new layers.RNN(new layers.GRUCell(3, { dropout: 0.2, seed: 2 })), sequence],
+  LSTMCell: [() => new layers.RNN(new layers.LSTMCell(3), { goBackwards: true }), sequence],
+  Bidirectional: [() => new layers.Bidirectional(new layers.GRU(3, { returnSequences: true })), sequence],
+  'RNN of masks': [
+    () => {
+      const rnn = new layers.RNN(new layers.GRUCell(3), { returnSequences: true });
+      return new layers.Lambda((x: tf.Tensor) => rnn(x, { mask: x.sum(-1).greater(1.5) }) as tf.Tensor);
+    },
+    sequence,
+  ],
+  'TimeDistributed of a class of one’s own': [() => new layers.TimeDistributed(new OwnDense(3)), sequence],
+  TimeDistributed: [() => new layers.TimeDistributed(new layers.Dense(3)), sequence],
+  Dropout: [() => new layers.Dropout(0.5, { seed: 3 }), plain],
+  SpatialDropout2D: [() => new layers.SpatialDropout2D(0.5, { seed: 3 }), image],
+  GaussianNoise: [() => new layers.GaussianNoise(0.5, { seed: 3 }), plain],
+  GaussianDropout: [() => new layers.GaussianDropout(0.5, { seed: 3 }), plain],
+  Flatten: [() => new layers.Flatten(), image],
+  Reshape: [() => new layers.Reshape([-1, 2]), image],
+  Permute: [() => new layers.Permute([2, 1]), sequence],
+  RepeatVector: [() => new layers.RepeatVector(3), plain],
+  ZeroPadding2D: [() => new layers.ZeroPadding2D(1), image],
+  UpSampling2D: [() => new layers.UpSampling2D(2), image],
+  Add: [() => new layers.Add(), plain, plain],
+  Subtract: [() => new layers.Subtract(), plain, plain],
+  Multiply: [() => new layers.Multiply(), plain, plain],
+  Average: [() => new layers.Average(), plain, plain],
+  Maximum: [() => new layers.Maximum(), plain, plain],
+  Minimum: [() => new layers.Minimum(), plain, plain],
+  Concatenate: [() => new layers.Concatenate(), plain, uniform([4, 2])],
+};
+
+test('every layer has a case', () => {
+  const names = Object.keys(layerCases);
+  const covered = new Set<unknown>(names.map((name) => layers[name as 'Dense']));
+  const all = publicClasses(layers, ['Layer']);
+  expect(all.filter(([, Class]) => !covered.has(Class)).map(([name]) => name)).toEqual([]);
+});
+
+walk(
+  'layers',
+  Object.entries(layerCases).flatMap(([name, [make, ...inputs]]) =>
+    [false, true].map((training): Subject => {
+      let layer: tf.layers.Layer | undefined;
+      return {
+        name,
+        inputs,
+        varies: training || name.includes('stateful'),
+        weights: () => layer?.trainableWeights ?? [],
+        fn: (...xs) => {
+          // Built by its first call, which is of known sizes.
+          layer ??= make();
+          return layer((xs.length === 1 ? xs[0] : xs) as tf.Tensor, { training });
+        },
+      };
+    }),
+  ),
+);
+
+test('the list of what is traced for each size', async () => {
+  const lines = [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([line, reasons]) => `- ${line}: ${[...reasons].sort().join('; ')}`);
+  const text = `${HEAD}\n${lines.length === 0 ? 'Nothing.' : lines.join('\n')}\n`;
+  await expect(text).toMatchFileSnapshot('../../../docs/traces-per-size.md');
+});
