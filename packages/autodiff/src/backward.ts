@@ -37,7 +37,7 @@ export function backward(
     grads.own(collector);
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
-      const entry = entries[e] as Entry;
+      const entry = entries[e];
       if (step(entry, grads, needed, collector))
         for (const y of entry.outputs) if (!ids.has(y.id)) grads.drop(y.id);
       if (consume) {
@@ -87,7 +87,7 @@ function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Set<num
   const found = new Set(ids);
   for (const { inputs, outputs } of entries) {
     for (let i = 0; i < inputs.length; i++) {
-      if (found.has((inputs[i] as Tensor).id)) {
+      if (found.has(inputs[i].id)) {
         for (const y of outputs) if (isFloating(y.dtype)) found.add(y.id);
         break;
       }
@@ -102,28 +102,24 @@ function step(entry: Entry, grads: Gradients, needed: ReadonlySet<number>, colle
   let any = false;
   const dys = new Array<Tensor | null>(outputs.length);
   for (let i = 0; i < outputs.length; i++) {
-    const dy = grads.get((outputs[i] as Tensor).id) ?? null;
+    const dy = grads.get(outputs[i].id) ?? null;
     dys[i] = dy;
     if (dy !== null) any = true;
   }
   if (!any || op.grad === undefined) return false;
-  const wants = (i: number): boolean => needed.has((inputs[i] as Tensor).id);
+  const wants = (i: number): boolean => needed.has(inputs[i].id);
   const [first, ...more] = dys as [Tensor | null, ...(Tensor | null)[]];
   const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
   let result: ReturnType<typeof op.grad>;
   try {
-    result = op.grad(
-      new GradContext(inputs, outputs, attrs, wants),
-      first ?? zerosLike(outputs[0] as Tensor),
-      ...more,
-    );
+    result = op.grad(new GradContext(inputs, outputs, attrs, wants), first ?? zerosLike(outputs[0]), ...more);
   } finally {
     leave?.();
   }
   const list = Array.isArray(result) ? (result as readonly (Tensor | null)[]) : [result as Tensor | null];
   for (let i = 0; i < inputs.length; i++) {
     const dx = list[i];
-    if (dx !== null && dx !== undefined && wants(i)) grads.add((inputs[i] as Tensor).id, dx);
+    if (dx !== null && dx !== undefined && wants(i)) grads.add(inputs[i].id, dx);
   }
   grads.own(collector);
   return true;

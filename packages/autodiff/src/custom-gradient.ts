@@ -78,7 +78,7 @@ export const customGradient: {
           'customGradient',
         );
       }
-      list.forEach((dx, i) => checkGradient(dx, inputs[i] as Tensor, i));
+      list.forEach((dx, i) => checkGradient(dx, inputs[i], i));
       return list;
     };
     if (context.tracer !== null) return context.tracer.withGradient(made, inputs, gradients);

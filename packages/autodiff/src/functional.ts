@@ -103,7 +103,7 @@ function valueAndPairs(
     throw new InvalidArgumentError('the function used no trainable variable', 'implicitGradients');
   }
   const grads = tape.gradient(value, variables, { unconnectedGradients: 'zero' });
-  return [value, variables.map((variable, i): GradientPair => [grads[i] as Tensor, variable])];
+  return [value, variables.map((variable, i): GradientPair => [grads[i], variable])];
 }
 
 /** The function that gives `fn`'s value and its gradients with respect to every trainable variable that it used. */

@@ -50,15 +50,15 @@ export class Recorder implements TapeObserver {
     const tracked = this.tracked;
     let depends = false;
     for (let i = 0; i < inputs.length; i++) {
-      if (tracked.has((inputs[i] as Tensor).id)) {
+      if (tracked.has(inputs[i].id)) {
         depends = true;
         break;
       }
     }
     if (!depends || op.grad === undefined) return;
-    for (let i = 0; i < inputs.length; i++) (inputs[i] as Tensor).storage.refs++;
+    for (let i = 0; i < inputs.length; i++) inputs[i].storage.refs++;
     for (let i = 0; i < outputs.length; i++) {
-      const output = outputs[i] as Tensor;
+      const output = outputs[i];
       output.storage.refs++;
       if (isFloating(output.dtype)) tracked.add(output.id);
     }

@@ -55,7 +55,7 @@ function passes(
       return grads.filter((g) => g !== null);
     });
     let next = 0;
-    return there.map((is) => (is ? (stacks[next++] as Tensor) : null));
+    return there.map((is) => (is ? stacks[next++] : null));
   }
   const rows = Array.from({ length: knownDim(count) }, (_, i) => pass(constant([i], 'int32')));
   return sources.map((source, s) => {
@@ -312,7 +312,7 @@ export class GradientTape {
 
   #target(target: Source, op: string): Tensor {
     if (!isSource(target)) throw new InvalidArgumentError('the target must be one tensor or variable', op);
-    return this.#targets(target)[0] as Tensor;
+    return this.#targets(target)[0];
   }
 
   #targets(target: Nested<Source>): Tensor[] {
@@ -343,7 +343,7 @@ function outputGradients(targets: readonly Tensor[], given: Nested<Tensor> | und
     );
   }
   return seeds.map((seed, i) => {
-    const y = targets[i] as Tensor;
+    const y = targets[i];
     if (!sameShape(seed.shape, y.shape) || seed.dtype !== y.dtype) {
       throw new InvalidArgumentError(
         `output gradient ${i} is ${seed.dtype} ${showShape(seed.shape)}, its target ${y.dtype} ${showShape(y.shape)}`,
@@ -356,7 +356,7 @@ function outputGradients(targets: readonly Tensor[], given: Nested<Tensor> | und
 
 function withZeros(grads: readonly (Tensor | null)[], sources: readonly Source[]): Tensor[] {
   return grads.map((g, i) => {
-    const { shape, dtype } = sources[i] as Source;
+    const { shape, dtype } = sources[i];
     return g ?? zeros(shape, { dtype });
   });
 }

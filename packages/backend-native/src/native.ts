@@ -93,7 +93,7 @@ export class NativeBackend implements Backend {
     const bytes = program.inputs.map((dtype) => dtypeTraits[dtype].bytes);
     const kernel: Kernel = (inputs, outputs) => {
       const block = this.#block;
-      const size = (outputs[0] as TensorRef).size;
+      const size = outputs[0].size;
       const count = inputs.length;
       block[0] = count;
       block[1] = outputs.length;
@@ -101,7 +101,7 @@ export class NativeBackend implements Backend {
       block[3] = size;
       let at = 4;
       for (let i = 0; i < count; i++) {
-        const input = inputs[i] as TensorRef;
+        const input = inputs[i];
         if (input.size !== size) {
           // Broadcasting: the general form with shapes.
           block[this.#pack(inputs, outputs, ATTR_ROOM)] = code;
@@ -109,10 +109,10 @@ export class NativeBackend implements Backend {
           return;
         }
         const { storage } = input;
-        if (size * (bytes[i] as number) > storage.capacity) throw changed(input);
+        if (size * bytes[i] > storage.capacity) throw changed(input);
         block[at++] = storage.address;
       }
-      for (let i = 0; i < outputs.length; i++) block[at++] = (outputs[i] as TensorRef).storage.address;
+      for (let i = 0; i < outputs.length; i++) block[at++] = outputs[i].storage.address;
       this.#run(flat);
     };
     this.#programs.set(kernel, code);
@@ -163,7 +163,7 @@ export class NativeBackend implements Backend {
     const block = this.#block;
     let at = start;
     for (let i = 0; i < tensors.length; i++) {
-      const t = tensors[i] as TensorRef;
+      const t = tensors[i];
       const { shape, storage } = t;
       const traits = dtypeTraits[t.dtype];
       const rank = shape.length;
@@ -173,7 +173,7 @@ export class NativeBackend implements Backend {
       at += 3;
       let size = traits.bytes;
       for (let d = 0; d < rank; d++) {
-        const n = shape[d] as number;
+        const n = shape[d];
         block[at++] = n;
         // With a negative one the size is never what it should be.
         size *= n < 0 ? Number.NaN : n;
@@ -193,7 +193,7 @@ export class NativeBackend implements Backend {
       if (at + value.length >= block.length)
         throw new InternalError(`the attribute ${attr} has ${value.length} numbers`, kernel);
       block[at++] = value.length;
-      for (let i = 0; i < value.length; i++) block[at++] = value[i] as number;
+      for (let i = 0; i < value.length; i++) block[at++] = value[i];
     }
     return at;
   }

@@ -124,7 +124,7 @@ function graphOf(keys: readonly string[]): tensorflow.TrackableObjectGraph {
   const add = (): number =>
     nodes.push({ byName: new Map(), children: [], attributes: [], slot_variables: [] }) - 1;
   const childOf = (parent: number, name: string): number => {
-    const { byName, children } = nodes[parent] as Node;
+    const { byName, children } = nodes[parent];
     let id = byName.get(name);
     if (id === undefined) {
       id = add();
@@ -144,13 +144,13 @@ function graphOf(keys: readonly string[]): tensorflow.TrackableObjectGraph {
     if (slot !== undefined && id === undefined) {
       id = add();
       slots.set(path, id);
-      (nodes[nodeOf(slot.optimizer)] as Node).slot_variables.push({
+      nodes[nodeOf(slot.optimizer)].slot_variables.push({
         original_variable_node_id: nodeOf(slot.variable),
         slot_name: slot.slot,
         slot_variable_node_id: id,
       });
     }
-    (nodes[id as number] as Node).attributes.push({ name: attribute, full_name: path, checkpoint_key: key });
+    nodes[id as number].attributes.push({ name: attribute, full_name: path, checkpoint_key: key });
   }
   return {
     nodes: nodes.map(({ children, attributes, slot_variables }) => ({

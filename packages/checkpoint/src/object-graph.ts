@@ -68,7 +68,7 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
   const entries: Entry[] = [];
   type Node = { -readonly [K in keyof tensorflow.TrackableObject]: tensorflow.TrackableObject[K] };
   const pathTo = (id: number): string => {
-    const seen = all[id] as Seen;
+    const seen = all[id];
     // Keys as long as the way would be quadratic. Restorations go by the graph, which tells each key.
     return seen.depth > DEEPEST_PATH ? `${DEEP}${id}` : pathOf(seen.names);
   };
@@ -107,7 +107,7 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
       }
       rows.push({ original_variable_node_id: original, slot_name: name, slot_variable_node_id: slotId });
     }
-    if (rows.length > 0) (nodes[id] as Node).slot_variables = rows;
+    if (rows.length > 0) nodes[id].slot_variables = rows;
   });
   return { proto: { nodes }, entries };
 }

@@ -122,13 +122,13 @@ export abstract class Restoration {
       others.forEach(({ attribute }, i) => {
         // Only these can still refuse a value.
         const before = others.length > 1 ? attribute.save() : null;
-        attribute.restore(values[i] as Tensor);
+        attribute.restore(values[i]);
         if (before !== null) undo.push(() => attribute.restore(before));
       });
       // Where a file has several values for one variable, the last is the one.
       const keys = new Map(plain.map(({ object, key }) => [object, key]));
       Variable.refill([...keys.keys()], (targets) =>
-        this.source.readInto([...keys.values()].map((key, i) => [key, targets[i] as Uint8Array])),
+        this.source.readInto([...keys.values()].map((key, i) => [key, targets[i]])),
       );
     } catch (error) {
       for (const back of undo.reverse()) back();
@@ -199,7 +199,7 @@ export class ObjectRestoration extends Restoration {
     this.outcome = {
       prefix: source.prefix,
       partial: false,
-      unrestored: () => unbound(graph, bound).map((id) => nodeNames(graph)[id] as string),
+      unrestored: () => unbound(graph, bound).map((id) => nodeNames(graph)[id]),
     };
   }
   readonly #attached: (value: unknown) => void;

@@ -77,7 +77,7 @@ export function defineHousing(files: RemoteFiles): CaliforniaHousing {
       const at = testBegin(count, testSplit);
       const pick = (indices: Int32Array): HousingSplit => [
         rows(x, featureNames.length, indices),
-        { dtype: 'float32', shape: [indices.length], data: Float32Array.from(indices, (i) => y[i]!) },
+        { dtype: 'float32', shape: [indices.length], data: Float32Array.from(indices, (i) => y[i]) },
       ];
       return [pick(order.subarray(0, at)), pick(order.subarray(at))] as const;
     }),
@@ -89,7 +89,7 @@ async function loadArrays(
   columns: number,
   options: LoadOptions,
 ): Promise<{ x: Float32Array; y: Float32Array }> {
-  const { path, bytes } = await loadFile(files, files.files[0]!, options);
+  const { path, bytes } = await loadFile(files, files.files[0], options);
   const arrays = await decoding(files.name, path, () => decodeNpz(bytes, { file: path, maxBytes: 2 ** 24 }));
   const [x, y] = [arrays.get('x'), arrays.get('y')];
   const count = y?.shape[0] ?? 0;

@@ -127,10 +127,10 @@ function decodeSplit(
     for (let i = 0; i < perFile; i++) {
       const at = i * record;
       spec.classes.forEach((classes, c) => {
-        if (bytes[at + c]! >= classes)
+        if (bytes[at + c] >= classes)
           throw corrupt(spec.name, where, `label of image ${i}`, `below ${classes}`, `${bytes[at + c]}`);
       });
-      labels[part * perFile + i] = bytes[at + column]!;
+      labels[part * perFile + i] = bytes[at + column];
       interleave(bytes, at + spec.classes.length, images, (part * perFile + i) * 3 * PIXELS);
     }
   });
@@ -143,8 +143,8 @@ function decodeSplit(
 /** Files hold a plane per colour, tensors the colours of each pixel. */
 function interleave(from: Uint8Array, at: number, to: Uint8Array, begin: number): void {
   for (let pixel = 0, out = begin; pixel < PIXELS; pixel++) {
-    to[out++] = from[at + pixel]!;
-    to[out++] = from[at + PIXELS + pixel]!;
-    to[out++] = from[at + 2 * PIXELS + pixel]!;
+    to[out++] = from[at + pixel];
+    to[out++] = from[at + PIXELS + pixel];
+    to[out++] = from[at + 2 * PIXELS + pixel];
   }
 }

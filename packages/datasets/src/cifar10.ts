@@ -44,17 +44,17 @@ export function defineCifar10(spec: CifarSpec, classNames: readonly string[]): C
     classNames,
     loadData: defineLoader(`${spec.name}.loadData`, loadOptions, async (options: LoadOptions) => {
       const [train, test] = await loadCifar(spec, 0, ['train', 'test'], options);
-      return [train!, test!] as const;
+      return [train, test] as const;
     }),
     loadTrain: defineLoader(
       `${spec.name}.loadTrain`,
       loadOptions,
-      async (options: LoadOptions) => (await loadCifar(spec, 0, ['train'], options))[0]!,
+      async (options: LoadOptions) => (await loadCifar(spec, 0, ['train'], options))[0],
     ),
     loadTest: defineLoader(
       `${spec.name}.loadTest`,
       loadOptions,
-      async (options: LoadOptions) => (await loadCifar(spec, 0, ['test'], options))[0]!,
+      async (options: LoadOptions) => (await loadCifar(spec, 0, ['test'], options))[0],
     ),
   };
 }

@@ -51,17 +51,17 @@ export function defineCifar100(
     coarseClassNames,
     loadData: defineLoader(`${spec.name}.loadData`, cifar100Options, async (options: Cifar100Options) => {
       const [train, test] = await loadCifar(spec, column(options), ['train', 'test'], options);
-      return [train!, test!] as const;
+      return [train, test] as const;
     }),
     loadTrain: defineLoader(
       `${spec.name}.loadTrain`,
       cifar100Options,
-      async (options: Cifar100Options) => (await loadCifar(spec, column(options), ['train'], options))[0]!,
+      async (options: Cifar100Options) => (await loadCifar(spec, column(options), ['train'], options))[0],
     ),
     loadTest: defineLoader(
       `${spec.name}.loadTest`,
       cifar100Options,
-      async (options: Cifar100Options) => (await loadCifar(spec, column(options), ['test'], options))[0]!,
+      async (options: Cifar100Options) => (await loadCifar(spec, column(options), ['test'], options))[0],
     ),
   };
 }

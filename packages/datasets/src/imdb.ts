@@ -56,8 +56,8 @@ export function defineImdb(files: RemoteFiles): Imdb {
       ] as const;
       const raw = await loadSequences(files, pairs, 2, options);
       const shuffle = numpyShuffler(seedOf(options));
-      const train = arrange(raw[0]!, shuffle, options);
-      const test = arrange(raw[1]!, shuffle, options);
+      const train = arrange(raw[0], shuffle, options);
+      const test = arrange(raw[1], shuffle, options);
       if (train.sequences.length === 0 || test.sequences.length === 0)
         throw new InvalidArgumentError(
           `maxlen ${options.maxlen} leaves no text of a split; give a larger one`,
@@ -70,7 +70,7 @@ export function defineImdb(files: RemoteFiles): Imdb {
       ] as const;
     }),
     getWordIndex: defineLoader(`${files.name}.getWordIndex`, loadOptions, async (options: LoadOptions) =>
-      loadWordIndex(files, files.files[1]!, options),
+      loadWordIndex(files, files.files[1], options),
     ),
   };
 }

@@ -17,8 +17,8 @@ export function numpyShuffler(seed: number): (count: number) => Int32Array {
       const mask = 2 ** (32 - Math.clz32(i)) - 1;
       let j = (next() & mask) >>> 0;
       while (j > i) j = (next() & mask) >>> 0;
-      const moved = indices[i]!;
-      indices[i] = indices[j]!;
+      const moved = indices[i];
+      indices[i] = indices[j];
       indices[j] = moved;
     }
     return indices;
@@ -30,7 +30,7 @@ function mersenneTwister(seed: number): () => number {
   const state = new Uint32Array(SIZE);
   state[0] = seed;
   for (let i = 1; i < SIZE; i++) {
-    const previous = state[i - 1]! ^ (state[i - 1]! >>> 30);
+    const previous = state[i - 1] ^ (state[i - 1] >>> 30);
     state[i] = Math.imul(1812433253, previous) + i;
   }
   let position = SIZE;
@@ -39,7 +39,7 @@ function mersenneTwister(seed: number): () => number {
       twist(state);
       position = 0;
     }
-    let y = state[position++]!;
+    let y = state[position++];
     y ^= y >>> 11;
     y ^= (y << 7) & 0x9d2c5680;
     y ^= (y << 15) & 0xefc60000;
@@ -49,7 +49,7 @@ function mersenneTwister(seed: number): () => number {
 
 function twist(state: Uint32Array): void {
   for (let i = 0; i < SIZE; i++) {
-    const y = (state[i]! & 0x80000000) | (state[(i + 1) % SIZE]! & 0x7fffffff);
-    state[i] = state[(i + 397) % SIZE]! ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
+    const y = (state[i] & 0x80000000) | (state[(i + 1) % SIZE] & 0x7fffffff);
+    state[i] = state[(i + 397) % SIZE] ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
   }
 }

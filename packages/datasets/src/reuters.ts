@@ -66,7 +66,7 @@ export function defineReuters(files: RemoteFiles): Reuters {
     classNames,
     loadData: defineLoader(`${files.name}.loadData`, reutersOptions, async (options: ReutersOptions) => {
       const [raw] = await loadSequences(files, [['x', 'y']], classNames.length, options);
-      const { sequences, labels } = arrange(raw!, numpyShuffler(seedOf(options)), options);
+      const { sequences, labels } = arrange(raw, numpyShuffler(seedOf(options)), options);
       const at = testBegin(sequences.length, options.testSplit);
       const words = limitWords(sequences, options);
       return [
@@ -75,7 +75,7 @@ export function defineReuters(files: RemoteFiles): Reuters {
       ] as const;
     }),
     getWordIndex: defineLoader(`${files.name}.getWordIndex`, loadOptions, async (options: LoadOptions) =>
-      loadWordIndex(files, files.files[1]!, options),
+      loadWordIndex(files, files.files[1], options),
     ),
   };
 }

@@ -1,6 +1,5 @@
 import type { Kind } from '@eagre/core/internal';
-import type { NDArray, NDArrayOf } from '@eagre/formats';
-import { decodeNpzRagged } from '@eagre/formats';
+import { decodeNpzRagged, type NDArray, type NDArrayOf } from '@eagre/formats';
 import { corrupt, decoding } from './corrupt.ts';
 import * as kind from './kinds.ts';
 import { loadFile, type RemoteFile, type RemoteFiles } from './load-file.ts';
@@ -52,7 +51,7 @@ export async function loadSequences(
   classes: number,
   options: LoadOptions,
 ): Promise<RawSequences[]> {
-  const { path, bytes } = await loadFile(files, files.files[0]!, options);
+  const { path, bytes } = await loadFile(files, files.files[0], options);
   const arrays = await decoding(files.name, path, () =>
     decodeNpzRagged(bytes, { file: path, maxBytes: 2 ** 29 }),
   );
@@ -101,13 +100,13 @@ export function arrange(
   const sequences: Int32Array[] = [];
   const labels: bigint[] = [];
   for (const index of shuffle(raw.sequences.length)) {
-    const words = raw.sequences[index]!;
+    const words = raw.sequences[index];
     if (maxlen !== undefined && words.length + start.length >= maxlen) continue;
     const sequence = new Int32Array(words.length + start.length);
     sequence.set(start);
-    for (let i = 0; i < words.length; i++) sequence[i + start.length] = words[i]! + indexFrom;
+    for (let i = 0; i < words.length; i++) sequence[i + start.length] = words[i] + indexFrom;
     sequences.push(sequence);
-    labels.push(raw.labels[index]!);
+    labels.push(raw.labels[index]);
   }
   return { sequences, labels: BigInt64Array.from(labels) };
 }

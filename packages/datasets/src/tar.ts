@@ -51,7 +51,7 @@ export async function readTar(bytes: Uint8Array, options: ReadTarOptions): Promi
         const chunks: Uint8Array[] = [];
         entry.on('data', (chunk: Uint8Array) => chunks.push(chunk));
         entry.on('end', () => {
-          const content = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+          const content = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
           members.push({ path, kind: folder ? 'folder' : 'file', bytes: content });
         });
       },

@@ -33,7 +33,7 @@ export function defineText(files: RemoteFiles): TextDataset {
   return {
     name: files.name,
     loadText: defineLoader(`${files.name}.loadText`, loadOptions, async (options: LoadOptions) => {
-      const { path, bytes } = await loadFile(files, files.files[0]!, options);
+      const { path, bytes } = await loadFile(files, files.files[0], options);
       try {
         return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       } catch {

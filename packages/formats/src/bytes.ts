@@ -3,13 +3,13 @@
 /** Compares as unsigned bytes; a prefix comes first. Negative, zero or positive as for `sort`. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i] - b[i];
   return a.length - b.length;
 }
 
 /** The unsigned 32-bit number at `at`, little-endian. */
 export function readUint32(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
 
 /** Reads bytes from front to back; a `Cursor` never goes behind the end. */
@@ -28,7 +28,7 @@ export class Cursor {
   varint(): number | undefined {
     let value = 0;
     for (let scale = 1; this.at < this.end && scale < 2 ** 63; scale *= 128) {
-      const byte = this.bytes[this.at++]!;
+      const byte = this.bytes[this.at++];
       value += (byte & 127) * scale;
       if (byte < 128) return Number.isSafeInteger(value) ? value : undefined;
     }

@@ -13,7 +13,6 @@ import {
   addDims,
   checkNumber,
   customObject,
-  type Dim,
   defineFunction,
   differs,
   dims,
@@ -135,7 +134,7 @@ export const glu: ActivationFunction<{ readonly axis?: number }> = define<{ read
   { axis: true },
   (x, { axis = -1 }) => {
     const at = normalizeAxis(axis, x.rank);
-    const size = dims(x)[at] as Dim;
+    const size = dims(x)[at];
     if (differs(modDims(size, 2), 0))
       throw new InvalidArgumentError(`needs an even size on axis ${axis}, got ${size}`, 'glu');
     const [values, gates] = x.split(2, at) as [Tensor, Tensor];
@@ -242,7 +241,7 @@ export const sparsemax: ActivationFunction<AxisOption> = define<AxisOption>(
     const at = normalizeAxis(axis, x.rank);
     const sorted = sort(x, at, { direction: 'DESCENDING' });
     const sums = sorted.cumsum(at);
-    const n = dims(x)[at] as Dim;
+    const n = dims(x)[at];
     const shape = toShape(dims(x).map((_, i) => (i === at ? n : 1)));
     const counts = range(1, sizeValue(addDims(n, 1), 'int32'), 1, { dtype: 'int32' })
       .cast(x.dtype)

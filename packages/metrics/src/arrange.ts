@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Shape, scope, type Tensor, type TensorLike } from '@eagre/core';
 import {
   broadcastDims,
-  type Dim,
   type Dims,
   defineFunction,
   dimsOf,
@@ -58,7 +57,7 @@ export function sameRank(a: Tensor, b: Tensor, expandVectors = true): [Tensor, T
 export function fits(a: Shape, b: Shape): boolean {
   const [long, short] = (a.length >= b.length ? [a, b] : [b, a]).map(dimsOf) as [Dims, Dims];
   return short.every((d, i) => {
-    const other = long[i + long.length - short.length] as Dim;
+    const other = long[i + long.length - short.length];
     return broadcastDims(d, other) !== null;
   });
 }

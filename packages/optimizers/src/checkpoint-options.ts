@@ -23,7 +23,7 @@ export class CheckpointOptions {
   }
 
   #make(name: string): Trackable {
-    const now = (): number => this.#values()[name] as number;
+    const now = (): number => this.#values()[name];
     const value: TrackableAttribute = {
       optional: true,
       save: () => constant(now(), 'float32'),

@@ -99,7 +99,7 @@ export class PiecewiseConstantDecay extends Decay {
         'PiecewiseConstantDecay',
       );
     }
-    if (boundaries.some((b, i) => i > 0 && !(b > (boundaries[i - 1] as number)))) {
+    if (boundaries.some((b, i) => i > 0 && !(b > boundaries[i - 1]))) {
       throw new InvalidArgumentError(
         `boundaries must increase, got [${boundaries}]`,
         'PiecewiseConstantDecay',
@@ -111,8 +111,8 @@ export class PiecewiseConstantDecay extends Decay {
   override call(step: Scalar): Scalar {
     const { boundaries, values } = this;
     return boundaries.reduceRight<Scalar>(
-      (later, boundary, i) => select(lessEqual(step, boundary), values[i] as number, later),
-      values[boundaries.length] as number,
+      (later, boundary, i) => select(lessEqual(step, boundary), values[i], later),
+      values[boundaries.length],
     );
   }
 }

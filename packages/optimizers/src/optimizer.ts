@@ -304,9 +304,7 @@ export abstract class Optimizer extends Module implements Trackable {
   ): { [K in keyof N]: Variable[] } {
     const lists = names.map((): Variable[] => []);
     for (const variable of variables) {
-      names.forEach((name, i) =>
-        (lists[i] as Variable[]).push(this.addVariableFromReference(variable, name)),
-      );
+      names.forEach((name, i) => lists[i].push(this.addVariableFromReference(variable, name)));
     }
     return lists as { [K in keyof N]: Variable[] };
   }
@@ -339,7 +337,7 @@ export abstract class Optimizer extends Module implements Trackable {
       );
     this.#noDecay.variables.clear();
     for (const variable of variables) this.#noDecay.variables.add(variable);
-    this.#noDecay.names = [...(names as string[])];
+    this.#noDecay.names = [...names];
   }
   /** The weight decay of one variable; 0 for none. */
   protected decayOf(variable: Variable): number {
@@ -385,7 +383,7 @@ export abstract class Optimizer extends Module implements Trackable {
       checkNoPromise(given, 'varList()', this.name);
       const list = variablesOf(given ?? tape.watchedVariables(), 'varList', `${this.name}.minimize`);
       inScope(() => {
-        this.applyGradients(tape.gradient(value, list) as (Tensor | null)[], list);
+        this.applyGradients(tape.gradient(value, list), list);
       });
       return value;
     } finally {
@@ -431,7 +429,7 @@ export abstract class Optimizer extends Module implements Trackable {
   ): void {
     const slotted = updates.map(({ gradient, variable }) => {
       const index = this.indexOf(variable);
-      return { gradient, written: [variable, ...slots.map((list) => list[index] as Variable)] };
+      return { gradient, written: [variable, ...slots.map((list) => list[index])] };
     });
     runUpdateKernel(name, slotted, attrs, scalars);
   }

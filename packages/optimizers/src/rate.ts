@@ -58,12 +58,7 @@ export class Rate {
       if (inGraph !== null) return inGraph;
       const ask = (step: Tensor): Tensor =>
         constant(rateOf(schedule(Number(step.item())), this.#optimizer), 'float64');
-      return atRunTime(
-        'LearningRate',
-        ask,
-        [iterations.read()],
-        [{ dtype: 'float64', shape: [] }],
-      )[0] as Tensor;
+      return atRunTime('LearningRate', ask, [iterations.read()], [{ dtype: 'float64', shape: [] }])[0];
     }
     const stored = (variable as Variable).read();
     const exact = (this.#exact as Variable).read();

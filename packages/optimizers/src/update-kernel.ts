@@ -28,19 +28,19 @@ export function runUpdateKernel(
   }
   let rest = updates;
   while (rest.length > 0) {
-    const { backend, dtype } = ((rest[0] as SlottedUpdate).written[0] as Variable).writable();
+    const { backend, dtype } = rest[0].written[0].writable();
     const inputs: Tensor[] = [];
     const outputs: Tensor[] = [];
     const elsewhere: SlottedUpdate[] = [];
     const gradientAt: number[] = [];
     for (const update of rest) {
-      const target = (update.written[0] as Variable).writable();
+      const target = update.written[0].writable();
       if (target.backend !== backend || target.dtype !== dtype) {
         elsewhere.push(update);
         continue;
       }
       for (let i = 0; i < update.written.length; i++) {
-        const written = i === 0 ? target : (update.written[i] as Variable).writable();
+        const written = i === 0 ? target : update.written[i].writable();
         inputs.push(written);
         outputs.push(written);
       }
@@ -49,7 +49,7 @@ export function runUpdateKernel(
     }
     const written = new Set(outputs.map((t) => t.storage));
     for (const at of gradientAt) {
-      const gradient = on(backend, inputs[at] as Tensor);
+      const gradient = on(backend, inputs[at]);
       // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
       inputs[at] = written.has(gradient.storage) ? copyTensor(gradient) : gradient;
     }
@@ -70,7 +70,7 @@ function trace(
   attrs: UpdateAttrs,
   numbers: readonly Tensor[],
 ): void {
-  const dtypeOf = (update: SlottedUpdate): string => (update.written[0] as Variable).dtype;
+  const dtypeOf = (update: SlottedUpdate): string => update.written[0].dtype;
   for (const dtype of new Set(updates.map(dtypeOf))) {
     const some = updates.filter((u) => dtypeOf(u) === dtype);
     const inputs: Tensor[] = [];

@@ -25,7 +25,7 @@ export function encodeWav(samples: ArrayLike<number>, channels: number, sampleRa
   name(36, 'data');
   view.setUint32(40, bytes, true);
   for (let i = 0; i < samples.length; i++) {
-    const scaled = samples[i]! * 2 ** 15;
+    const scaled = samples[i] * 2 ** 15;
     // Halves away from zero.
     const rounded = Math.sign(scaled) * Math.floor(Math.abs(scaled) + 0.5);
     view.setInt16(HEADER_BYTES + BYTES * i, Math.max(-(2 ** 15), Math.min(2 ** 15 - 1, rounded)), true);

@@ -18,7 +18,7 @@ export function histogramRows(values: ArrayLike<number | bigint>, count: number)
   const last = count - 1;
   for (let i = 0; i < values.length; i++) {
     const bucket = Math.min(Math.floor((Number(values[i]) - low) / width), last);
-    if (bucket >= 0) rows[3 * bucket + 2]!++;
+    if (bucket >= 0) rows[3 * bucket + 2]++;
   }
   const edge = (i: number): number => (i === count ? high : low + i * width);
   for (let i = 0; i < count; i++) {

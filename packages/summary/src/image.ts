@@ -20,7 +20,7 @@ export function toBytes(values: TypedArray, dtype: DType): Uint8Array {
   const out = new Uint8Array(values.length);
   if (dtype === 'int64') {
     const wide = values as BigInt64Array;
-    for (let i = 0; i < out.length; i++) out[i] = Math.max(0, Number(wide[i]! >> 55n));
+    for (let i = 0; i < out.length; i++) out[i] = Math.max(0, Number(wide[i] >> 55n));
     return out;
   }
   const numbers = values as Float32Array | Float64Array | Int32Array;
@@ -28,7 +28,7 @@ export function toBytes(values: TypedArray, dtype: DType): Uint8Array {
   const scale = dtype === 'int32' ? 2 ** -23 : 255.5;
   const round = dtype === 'float32' ? Math.fround : (v: number): number => v;
   for (let i = 0; i < out.length; i++) {
-    out[i] = Math.max(0, Math.min(255, Math.floor(round(numbers[i]! * scale))));
+    out[i] = Math.max(0, Math.min(255, Math.floor(round(numbers[i] * scale))));
   }
   return out;
 }

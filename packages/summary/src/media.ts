@@ -50,7 +50,7 @@ function wrongImages(x: Tensor): string | null {
   if (x.rank !== 4)
     return `expected images as [count, height, width, channels], got the shape ${showShape(x.shape)}`;
   // Sizes may be unknown while a function is traced: only what has to be known is asked for.
-  const channels = x.shape[3] as number;
+  const channels = x.shape[3];
   return channels >= 1 && channels <= 4 ? null : `images have 1 to 4 channels, got ${channels}`;
 }
 
@@ -120,7 +120,7 @@ export const audio: NamedFunction<
 function wrongClips(x: Tensor): string | null {
   if (!isFloating(x.dtype)) return `expected floats from -1 to 1, got ${x.dtype}`;
   if (x.rank !== 3) return `expected clips as [count, frames, channels], got the shape ${showShape(x.shape)}`;
-  const channels = x.shape[2] as number;
+  const channels = x.shape[2];
   return channels >= 1 && channels <= MOST_CHANNELS
     ? null
     : `a clip has at least one channel, got ${channels}`;

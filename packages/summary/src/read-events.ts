@@ -193,7 +193,7 @@ function decodeTensor(
   const only = (expected: string): Uint8Array => {
     const list = strings(() => true, expected);
     if (list.length !== 1) throw wrong(expected);
-    return list[0]!;
+    return list[0];
   };
   switch (pluginName) {
     case 'scalars': {
@@ -214,12 +214,12 @@ function decodeTensor(
     }
     case 'audio': {
       const value = decoded();
-      if (value.dtype !== 'string' || value.shape.length !== 2 || value.shape[1]! < 1)
+      if (value.dtype !== 'string' || value.shape.length !== 2 || value.shape[1] < 1)
         throw wrong('a matrix of strings');
-      const columns = value.shape[1]!;
-      const clips = Array.from({ length: value.shape[0]! }, (_, i) => ({
-        audio: value.data[i * columns]!,
-        label: columns > 1 ? utf8(value.data[i * columns + 1]!) : '',
+      const columns = value.shape[1];
+      const clips = Array.from({ length: value.shape[0] }, (_, i) => ({
+        audio: value.data[i * columns],
+        label: columns > 1 ? utf8(value.data[i * columns + 1]) : '',
       }));
       return { kind: 'audio', ...tagged, clips };
     }
@@ -281,7 +281,7 @@ function decodeHParams(content: Uint8Array, tagged: Tagged): SummaryEvent | null
 
 function newBuckets({ data, shape }: NDArray): Bucket[] {
   const at = (i: number): number => Number(data[i]);
-  return Array.from({ length: shape[0]! }, (_, i) => ({
+  return Array.from({ length: shape[0] }, (_, i) => ({
     left: at(3 * i),
     right: at(3 * i + 1),
     count: at(3 * i + 2),

@@ -89,12 +89,12 @@ function recordAtRuns(draft: Draft | RawDraft): true {
     (...now) => {
       const writer = fixedWriter ?? state.writer;
       if (writer === null) return;
-      const recorded = answerAt === undefined ? (fixedAnswer ?? answerNow()) : truth(now[answerAt]!);
+      const recorded = answerAt === undefined ? (fixedAnswer ?? answerNow()) : truth(now[answerAt]);
       if (recorded !== true) return;
-      const at = stepAt === undefined ? (fixedStep ?? state.step) : now[stepAt]!;
+      const at = stepAt === undefined ? (fixedStep ?? state.step) : now[stepAt];
       if (at === null) throw noStep(what);
       const summary =
-        'raw' in draft ? (raw as tensorflow.Summary) : oneValue(draft, draft.encode(told ?? now[0]!));
+        'raw' in draft ? (raw as tensorflow.Summary) : oneValue(draft, draft.encode(told ?? now[0]));
       write(writer, stepNow(at), summary);
     },
     inputs,

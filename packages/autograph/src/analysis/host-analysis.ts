@@ -163,7 +163,7 @@ function variablesOf(fn: Func): Variables {
       default:
     }
     const list = children(node);
-    for (let i = 0; i < list.length; i++) visit(list[i] as Node, within);
+    for (let i = 0; i < list.length; i++) visit(list[i], within);
   };
   visit(fn, true);
   for (const [name, value] of values) locals.get(name)?.values.push(value);

@@ -11,7 +11,7 @@ export interface Place {
 export function placeOf(error: AutographError): Place | undefined {
   const parts = /^(.*):(\d+):(\d+)$/s.exec(error.site);
   if (parts === null) return undefined;
-  return { file: parts[1] as string, line: Number(parts[2]), column: Number(parts[3]) - 1 };
+  return { file: parts[1], line: Number(parts[2]), column: Number(parts[3]) - 1 };
 }
 
 /** The line of a place, two before and one behind it, with an arrow below what is meant. */

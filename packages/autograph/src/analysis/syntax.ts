@@ -52,7 +52,7 @@ function findChildren(node: Node): readonly Node[] {
   const found: Node[] = [];
   const keys = codeKeys(node.type);
   for (let k = 0; k < keys.length; k++) {
-    const value = (node as unknown as Readonly<Record<string, unknown>>)[keys[k] as string];
+    const value = (node as unknown as Readonly<Record<string, unknown>>)[keys[k]];
     if (Array.isArray(value)) {
       for (let i = 0; i < value.length; i++) if (isCode(value[i])) found.push(value[i] as Node);
     } else if (isCode(value)) found.push(value);
@@ -117,5 +117,5 @@ export function bare(node: Node): Node {
 export function walk(node: Node, visit: (node: Node) => boolean): void {
   if (!visit(node)) return;
   const list = children(node);
-  for (let i = 0; i < list.length; i++) walk(list[i] as Node, visit);
+  for (let i = 0; i < list.length; i++) walk(list[i], visit);
 }

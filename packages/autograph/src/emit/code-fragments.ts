@@ -59,10 +59,10 @@ export class Lines {
     let high = this.#starts.length;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if ((this.#starts[middle] as number) <= offset) low = middle;
+      if (this.#starts[middle] <= offset) low = middle;
       else high = middle;
     }
-    return { line: low, column: offset - (this.#starts[low] as number) };
+    return { line: low, column: offset - this.#starts[low] };
   }
 }
 
@@ -128,8 +128,8 @@ class Mappings {
   /** Five bits in each digit, the lowest ones first, the sign as the lowest bit. */
   #number(value: number): void {
     let rest = value < 0 ? -value * 2 + 1 : value * 2;
-    for (; rest >= 32; rest >>>= 5) this.#bytes[this.#length++] = DIGITS[(rest & 31) | 32] as number;
-    this.#bytes[this.#length++] = DIGITS[rest] as number;
+    for (; rest >= 32; rest >>>= 5) this.#bytes[this.#length++] = DIGITS[(rest & 31) | 32];
+    this.#bytes[this.#length++] = DIGITS[rest];
   }
 }
 
@@ -162,8 +162,8 @@ export function render(
     let { line, column: from } = lines.at(start);
     map.comesFrom(line, from);
     let at = start;
-    for (let i = words.after(start); (words.starts[i] as number) < end; i++) {
-      const next = words.starts[i] as number;
+    for (let i = words.after(start); words.starts[i] < end; i++) {
+      const next = words.starts[i];
       if (source.charCodeAt(next) === 10) {
         map.nextLine();
         line++;
@@ -173,7 +173,7 @@ export function render(
         while (at < end && isSpace(source.charCodeAt(at))) at++;
         from = at - next - 1;
         map.column = from;
-        if (at < end && at < (words.starts[i + 1] as number)) map.comesFrom(line, from);
+        if (at < end && at < words.starts[i + 1]) map.comesFrom(line, from);
         continue;
       }
       map.column += next - at;
@@ -185,7 +185,7 @@ export function render(
   };
   const add = (list: Code, at: number | null): void => {
     for (let i = 0; i < list.length; i++) {
-      const piece = list[i] as Piece;
+      const piece = list[i];
       if (typeof piece === 'string') make(piece, at);
       else if (isList(piece)) add(piece, at);
       else if (piece.code === null) copy(piece.start, piece.end);
@@ -224,7 +224,7 @@ class Words {
     let high = this.starts.length - 1;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if ((this.starts[middle] as number) < place) low = middle;
+      if (this.starts[middle] < place) low = middle;
       else high = middle;
     }
     return high;

@@ -178,7 +178,7 @@ export class Light {
     const ag = this.#ag;
     const type = EQUALITIES.has(operator) ? `!== 'object'` : `=== 'number'`;
     const test = [a, b].filter((o) => !o.host).map((o) => `typeof ${o.text} ${type}`);
-    const slow = `${ag}.${BINARY[operator] as string}(${a.text}, ${b.text})`;
+    const slow = `${ag}.${BINARY[operator]}(${a.text}, ${b.text})`;
     const otherwise = condition ? `${ag}.host(${slow}, ${this.#unit.at(node)})` : slow;
     const value = `${test.join(' && ')} ? ${a.text} ${operator} ${b.text} : ${otherwise}`;
     const parts = [a.first, b.first].filter((p) => p !== null).map((p) => code`${p}, `);
@@ -285,7 +285,7 @@ export class Light {
     const { first, place } = this.#reference(to);
     const value = this.#place();
     this.#used = used;
-    const next = code`${value} = ${place}, ${place} = typeof ${value} === 'number' ? ${value} ${operator[0] as string} 1 : ${ag}.${op}(${value})`;
+    const next = code`${value} = ${place}, ${place} = typeof ${value} === 'number' ? ${value} ${operator[0]} 1 : ${ag}.${op}(${value})`;
     return effect || prefix ? code`(${first}${next})` : code`(${first}${next}, ${ag}.before(${value}))`;
   }
 

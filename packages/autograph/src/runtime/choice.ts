@@ -71,7 +71,7 @@ function choose(
     i < count ? i < own && signal?.returned === true : i === flags && (signal?.returned ?? false) === false;
   const naming = (i: number) => ({
     site,
-    name: names[i] as string,
+    name: names[i],
     ways: ['in one branch', 'in the other'] as const,
   });
   const initial = [...before, false, false, false, undefined];
@@ -101,7 +101,7 @@ function choose(
       ways[i] = way;
       kinds ??= guess(way);
       if (i === 1) {
-        const both = together(ways[0] as Way, way);
+        const both = together(ways[0], way);
         if (both.some((k, j) => !sameKind(kinds?.[j], k))) throw new Retry(both);
       }
       const out: (Tensor | TensorArray)[] = [];

@@ -8,16 +8,7 @@ import {
   Variable,
   where,
 } from '@eagre/core';
-import {
-  context,
-  type Dim,
-  dims,
-  equalDims,
-  getRow,
-  knownTensor,
-  sizeValue,
-  toTensor,
-} from '@eagre/core/internal';
+import { context, dims, equalDims, getRow, knownTensor, sizeValue, toTensor } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { afterJump, type State } from './choice.ts';
@@ -130,7 +121,7 @@ export function forOf(
   if (over instanceof Tensor || over instanceof Variable) {
     const x = rowsOf(over, site);
     if (context.tracer === null) return unrolled(unstack(x), body, state, site);
-    const turns = dims(x)[0] as Dim;
+    const turns = dims(x)[0];
     if (equalDims(turns, 0)) return undefined;
     const limit = sizeValue(turns, 'int32');
     const rows: Counter = {

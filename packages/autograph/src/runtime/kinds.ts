@@ -122,7 +122,7 @@ export function sameKind(a: Kind | undefined, b: Kind): boolean {
     return a.kind === 'leaf' && b.kind === 'leaf' && a.dtype === b.dtype && sameShape(a.shape, b.shape);
   if (a.kind !== b.kind || a.items.length !== b.items.length) return false;
   if (a.kind === 'object' && b.kind === 'object' && a.keys.some((k, i) => k !== b.keys[i])) return false;
-  return a.items.every((item, i) => sameKind(item, b.items[i] as Kind));
+  return a.items.every((item, i) => sameKind(item, b.items[i]));
 }
 
 /** Whether a value can be brought to a kind, as it is. */
@@ -167,7 +167,7 @@ export function encode(kind: Kind, value: unknown, missing: boolean, out: (Tenso
       ? undefined
       : kind.kind === 'list'
         ? (value as readonly unknown[])[i]
-        : (value as Readonly<Record<string, unknown>>)[kind.keys[i] as string];
+        : (value as Readonly<Record<string, unknown>>)[kind.keys[i]];
     encode(item, part, missing, out);
   });
 }
@@ -180,7 +180,7 @@ export function decode(kind: Kind, like: unknown, next: () => unknown): unknown 
     return kind.items.map((item, i) => decode(item, Array.isArray(like) ? like[i] : undefined, next));
   return Object.fromEntries(
     kind.items.map((item, i) => {
-      const key = kind.keys[i] as string;
+      const key = kind.keys[i];
       return [key, decode(item, isPlain(like) ? like[key] : undefined, next)];
     }),
   );

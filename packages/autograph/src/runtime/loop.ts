@@ -96,7 +96,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
   }));
   const naming = (i: number) => ({
     site,
-    name: names[i] as string,
+    name: names[i],
     ways: ['before the loop', 'after a turn of it'] as const,
   });
   let kinds: readonly Kind[] = initial.map((v, i) => (isTensor(v) ? kindOf(v, naming(i)) : 'same'));
@@ -104,7 +104,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
   const hint = found.get(site);
   if (hint?.length === kinds.length)
     kinds = kinds.map((k, i) => {
-      const other = hint[i] as Kind;
+      const other = hint[i];
       const fits = initial[i] === undefined ? anew(i) : hasKind(initial[i], other);
       return k === 'same' && fits ? other : k;
     });

@@ -284,7 +284,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     do {
       n = this.#watcher.collected(found);
       for (let i = 0; i < n; i++) {
-        const slot = found[i] as number;
+        const slot = found[i];
         const block = this.#watched[slot];
         if (typeof block === 'function') {
           this.#free(slot);

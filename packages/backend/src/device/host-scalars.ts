@@ -56,12 +56,12 @@ export class HostScalars {
     try {
       inputs.forEach((t, i) => {
         const bytes = this.#copies.get(t.storage) as Uint8Array;
-        (given[i] as TensorRef).storage.allocator.write((given[i] as TensorRef).storage, bytes);
+        given[i].storage.allocator.write(given[i].storage, bytes);
       });
       kernel(given, made, attrs);
       outputs.forEach((t, i) => {
         const bytes = dtypeTraits[t.dtype].bytes;
-        t.storage.allocator.write(t.storage, hostBytes((made[i] as TensorRef).storage, bytes));
+        t.storage.allocator.write(t.storage, hostBytes(made[i].storage, bytes));
       });
     } finally {
       for (const { storage } of [...given, ...made]) storage.release();

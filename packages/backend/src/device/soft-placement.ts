@@ -67,10 +67,10 @@ function throughHost(kernel: Kernel, host: Allocator, device: Allocator): Kernel
     const bytesOf = ({ dtype, size }: TensorRef): number => size * dtypeTraits[dtype].bytes;
     try {
       const given = inputs.map(local);
-      inputs.forEach((t, i) => copyStorage(t.storage, (given[i] as TensorRef).storage, bytesOf(t)));
+      inputs.forEach((t, i) => copyStorage(t.storage, given[i].storage, bytesOf(t)));
       const made = outputs.map(local);
       kernel(given, made, attrs);
-      outputs.forEach((t, i) => copyStorage((made[i] as TensorRef).storage, t.storage, bytesOf(t)));
+      outputs.forEach((t, i) => copyStorage(made[i].storage, t.storage, bytesOf(t)));
       counts.set(device, hostFallbacks(device) + 1);
     } finally {
       for (const { to } of pairs) to.release();

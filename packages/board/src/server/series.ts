@@ -14,7 +14,7 @@ export class Series {
   }
 
   push(step: number, wallTime: number, value: number): void {
-    if (this.#length > 0 && step <= this.#steps[this.#length - 1]!)
+    if (this.#length > 0 && step <= this.#steps[this.#length - 1])
       this.#length = lowerBound(this.#steps.subarray(0, this.#length), step);
     const n = this.#length;
     if (n === this.#steps.length) this.#grow();
@@ -111,10 +111,10 @@ export function viewOf({ steps, wallTimes, values }: Columns, options: ViewOptio
   return {
     total,
     start,
-    steps: chosen.map((i) => steps[i]!),
-    wallTimes: chosen.map((i) => wallTimes[i]!),
-    values: chosen.map((i) => finite(values[i]!)),
-    smoothed: chosen.map((i) => finite(average[i]!)),
+    steps: chosen.map((i) => steps[i]),
+    wallTimes: chosen.map((i) => wallTimes[i]),
+    values: chosen.map((i) => finite(values[i])),
+    smoothed: chosen.map((i) => finite(average[i])),
     odd: oddOf({ steps, wallTimes, values }, first, last),
   };
 }
@@ -123,17 +123,17 @@ function oddOf({ steps, wallTimes, values }: Columns, first: number, last: numbe
   let nan = 0;
   const found: number[] = [];
   for (let i = first; i < last; i++) {
-    if (Number.isFinite(values[i]!)) continue;
+    if (Number.isFinite(values[i])) continue;
     found.push(i);
-    if (Number.isNaN(values[i]!)) nan++;
+    if (Number.isNaN(values[i])) nan++;
   }
   const every = Math.max(1, Math.ceil(found.length / MOST_ODD));
   const some = found.filter((_, i) => i % every === 0);
   return {
     nan,
     infinite: found.length - nan,
-    steps: some.map((i) => steps[i]!),
-    wallTimes: some.map((i) => wallTimes[i]!),
+    steps: some.map((i) => steps[i]),
+    wallTimes: some.map((i) => wallTimes[i]),
   };
 }
 
@@ -145,7 +145,7 @@ function smooth(values: Float32Array, weight: number): Float32Array {
   let sum = 0;
   let mass = 0;
   for (let i = 0; i < values.length; i++) {
-    const value = values[i]!;
+    const value = values[i];
     if (!Number.isFinite(value)) {
       out[i] = value;
       continue;
@@ -170,10 +170,10 @@ function thin(values: Float32Array, first: number, last: number, points: number)
     let low = -1;
     let high = -1;
     for (let i = begin; i < end; i++) {
-      const value = values[i]!;
+      const value = values[i];
       if (!Number.isFinite(value)) continue;
-      if (low < 0 || value < values[low]!) low = i;
-      if (high < 0 || value > values[high]!) high = i;
+      if (low < 0 || value < values[low]) low = i;
+      if (high < 0 || value > values[high]) high = i;
     }
     if (low < 0) low = high = begin;
     chosen.push(Math.min(low, high));
@@ -189,7 +189,7 @@ function lowerBound(numbers: Float64Array, least: number): number {
   let high = numbers.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (numbers[middle]! < least) low = middle + 1;
+    if (numbers[middle] < least) low = middle + 1;
     else high = middle;
   }
   return low;

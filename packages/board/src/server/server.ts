@@ -129,7 +129,7 @@ function targetOf(target: string): { readonly path: string; readonly query: URLS
 function answer(response: ServerResponse, logs: Logs, name: string, query: URLSearchParams): void {
   if (!Object.hasOwn(answers, name)) throw new Refusal(404, 'not found');
   try {
-    send(response, (answers[name] as (typeof answers)[string])(logs, query));
+    send(response, answers[name](logs, query));
   } catch (error) {
     if (error instanceof FormatError) throw new Refusal(422, error.message);
     throw error;

@@ -156,8 +156,8 @@ export const axisLists: Kind = {
       return value.map((list: unknown, i) => integerOrIntegers(list, `${what}[${i}]`, op));
     if (!isTensor(value) || value.rank !== 2) return integerOf(value, what, op);
     const numbers = numbersOf(value, what, op);
-    const n = value.shape[1] as number;
-    return Array.from({ length: value.shape[0] as number }, (_, i) => numbers.slice(n * i, n * (i + 1)));
+    const n = value.shape[1];
+    return Array.from({ length: value.shape[0] }, (_, i) => numbers.slice(n * i, n * (i + 1)));
   },
 };
 /** Pairs of sizes, which may not be known: a list of lists, or a tensor [n, 2]. */
@@ -172,7 +172,7 @@ export const pairs: Kind = {
       );
     }
     const sizes = dimsIn(value, what, op);
-    return Array.from({ length: value.shape[0] as number }, (_, i) => toShape(sizes.slice(2 * i, 2 * i + 2)));
+    return Array.from({ length: value.shape[0] }, (_, i) => toShape(sizes.slice(2 * i, 2 * i + 2)));
   },
 };
 /** A tensor, or values for one: numbers, lists, { data, shape }. */

@@ -217,7 +217,7 @@ export function defineVariadic<F extends (...args: never) => unknown>(
   options: Kinds,
   run: (...args: never) => unknown,
 ): F {
-  const list = typeof rest === 'string' ? rest : (Object.keys(rest)[0] as string);
+  const list = typeof rest === 'string' ? rest : Object.keys(rest)[0];
   const place = Object.keys(positional).length;
   // By name it may be anything.
   const listed = (...values: readonly unknown[]): unknown => {
@@ -311,12 +311,11 @@ function methodOf(declaration: Declaration, run: Implementation): (...args: neve
   return function (this: unknown, a: unknown, b: unknown): unknown {
     // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
     const n = arguments.length;
-    if (n === 0 && required === 0)
-      return bare ? run.call(this) : run.call(this, ...(behind[0] as readonly unknown[]));
+    if (n === 0 && required === 0) return bare ? run.call(this) : run.call(this, ...behind[0]);
     if (n >= required && n <= most && a !== undefined && !mayBeNamed(a)) {
-      if (n === 1) return bare ? run.call(this, a) : run.call(this, a, ...(behind[1] as readonly unknown[]));
+      if (n === 1) return bare ? run.call(this, a) : run.call(this, a, ...behind[1]);
       if (n === 2 && b !== undefined && !mayBeNamed(b))
-        return bare ? run.call(this, a, b) : run.call(this, a, b, ...(behind[2] as readonly unknown[]));
+        return bare ? run.call(this, a, b) : run.call(this, a, b, ...behind[2]);
     }
     // biome-ignore lint/complexity/noArguments: as above.
     return call(declaration, arguments, this);
@@ -470,7 +469,7 @@ type Reader = (value: unknown) => unknown;
 /** What reads a value by position; undefined where it is taken as it is. */
 function readerOf({ kinds, positional, name }: Declaration, place: number): Reader | undefined {
   const read = kinds[place]?.read;
-  return read && ((value) => read(value, positional[place] as string, name));
+  return read && ((value) => read(value, positional[place], name));
 }
 /** A value as the function gets it. Numbers need no reading. */
 function readBy(read: Reader | undefined, value: unknown): unknown {
@@ -533,8 +532,7 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
   }
   for (let i = 0; i < count; i++) {
     const read = kinds[i]?.read;
-    if (read !== undefined && values[i] !== undefined)
-      values[i] = read(values[i], positional[i] as string, name);
+    if (read !== undefined && values[i] !== undefined) values[i] = read(values[i], positional[i], name);
   }
   return run.apply(self, values);
 }

@@ -74,7 +74,7 @@ export function argumentsOf<O extends object>(
   const known = Object.keys(names);
   for (let i = 0; i < count; i++) {
     const value = args[i];
-    if (isPlain(value) && !isArray(value) && !objects.includes(positional[i] as keyof O & string))
+    if (isPlain(value) && !isArray(value) && !objects.includes(positional[i]))
       fail(
         `options come last and once: write ${call(isFunction ? made.name : `new ${made.name}`, positional.slice(0, required), known)}`,
       );
@@ -95,7 +95,7 @@ export function argumentsOf<O extends object>(
   const all: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) if (value !== undefined) all[name] = value;
   for (let i = 0; i < count; i++) {
-    const name = positional[i] as string;
+    const name = positional[i];
     if (args[i] === undefined) continue;
     if (all[name] !== undefined) fail(`${name} is given twice, by position and by name`);
     all[name] = args[i];

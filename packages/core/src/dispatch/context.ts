@@ -1,5 +1,12 @@
-import type { AttrValue, Backend, DType, KernelName } from '@eagre/backend';
-import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
+import {
+  type AttrValue,
+  type Backend,
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type KernelName,
+  listBackends,
+} from '@eagre/backend';
 import { isRefusedPromise } from '../arguments/promises.ts';
 import type { DimExpr, Dims } from '../shapes/dim.ts';
 import type { Tensor } from '../tensor/tensor.ts';

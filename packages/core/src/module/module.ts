@@ -152,7 +152,7 @@ function leaves<L extends 'variables' | 'submodules'>(
       if (module === root || getterOf(module, list) === getterOf(Module.prototype, list)) {
         modules = [];
         forEachItem(module, visit);
-        for (let i = modules.length - 1; i >= 0; i--) waiting.push(modules[i] as Module);
+        for (let i = modules.length - 1; i >= 0; i--) waiting.push(modules[i]);
       } else if (!asked.has(module)) ask(module);
     }
   };

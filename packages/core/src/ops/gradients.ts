@@ -283,8 +283,8 @@ function polygammaSeries(s: ScalarBuilder, x: ScalarValue, n: number): ScalarVal
   const inverse = s.div(1, s.add(x, SHIFT));
   const squared = s.mul(inverse, inverse);
   const terms = bernoulli.map((b, i) => (b * factorial(2 * i + 1 + n)) / factorial(2 * i + 2));
-  let sum = s.constant(terms[terms.length - 1] as number, x.dtype);
-  for (let i = terms.length - 2; i >= 0; i--) sum = s.add(s.mul(sum, squared), terms[i] as number);
+  let sum = s.constant(terms[terms.length - 1], x.dtype);
+  for (let i = terms.length - 2; i >= 0; i--) sum = s.add(s.mul(sum, squared), terms[i]);
   sum = s.mul(
     s.add(s.mul(s.add(s.mul(sum, inverse), factorial(n) / 2), inverse), factorial(n - 1)),
     power(inverse, n),
@@ -301,9 +301,8 @@ function cotangentDerivative(s: ScalarBuilder, c: ScalarValue, n: number): Scala
     const slope = coefficients.slice(1).map((a, i) => -Math.PI * a * (i + 1));
     coefficients = [...slope, 0, 0].map((a, i) => a + (slope[i - 2] ?? 0));
   }
-  let value = s.constant(coefficients[coefficients.length - 1] as number, c.dtype);
-  for (let i = coefficients.length - 2; i >= 0; i--)
-    value = s.add(s.mul(value, c), coefficients[i] as number);
+  let value = s.constant(coefficients[coefficients.length - 1], c.dtype);
+  for (let i = coefficients.length - 2; i >= 0; i--) value = s.add(s.mul(value, c), coefficients[i]);
   return value;
 }
 
@@ -318,13 +317,13 @@ const polygammaOp: Op = defineElementwise({
   key: (attrs) => String(attrs.n),
   scalar: (attrs) => (s, value) => {
     const n = attrs.n as number;
-    const x = s.cast(value as ScalarValue, 'float64');
+    const x = s.cast(value, 'float64');
     const far = s.lt(x, 0.5);
     const series = polygammaSeries(s, s.select(far, s.sub(1, x), x), n);
     const angle = s.mul(s.sub(x, s.round(x)), Math.PI);
     const reflected = s.neg(s.add(series, cotangentDerivative(s, s.div(s.cos(angle), s.sin(angle)), n)));
     const direct = n % 2 === 1 ? series : s.neg(series);
-    return s.cast(s.select(far, reflected, direct), (value as ScalarValue).dtype);
+    return s.cast(s.select(far, reflected, direct), value.dtype);
   },
   grad: (g, dy) => dy.mul(polygamma(g.x, (g.attrs.n as number) + 1)),
 });

@@ -106,7 +106,7 @@ export const globalStream: Trackable = {
           save: () => {
             const seed = seeds.global === undefined ? [0, 0] : [1, seeds.global];
             const calls = [...callStreams].flatMap(([key, { count }]) => (count > 0 ? [key, count] : []));
-            return savedNumbers([...seed, ownStream.count, ownStream.words[1] as number, ...calls]);
+            return savedNumbers([...seed, ownStream.count, ownStream.words[1], ...calls]);
           },
           restore: (state) => {
             const [seeded, seed, count, word, ...calls] = restoredNumbers(state, 4) as [
@@ -120,7 +120,7 @@ export const globalStream: Trackable = {
             startStreams();
             ownStream.set([domain.global, word], count);
             for (let i = 0; i + 1 < calls.length; i += 2) {
-              const stream = callStream(calls[i] as number);
+              const stream = callStream(calls[i]);
               stream.set(stream.words, calls[i + 1]);
             }
           },
@@ -419,7 +419,7 @@ export const categorical: NamedFunction<
     const x = toTensor(logits);
     checkDType(x.dtype, 'floating', 'logits', op);
     checkShape([numSamples], op);
-    if (x.rank !== 2 || !differs(dims(x)[1] as Dim, 0)) {
+    if (x.rank !== 2 || !differs(dims(x)[1], 0)) {
       throw new InvalidArgumentError(
         `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
         op,
@@ -514,8 +514,8 @@ export class Generator implements Trackable {
       save: () => savedNumbers([this.#stream.count, this.#children, ...this.#stream.words]),
       restore: (saved) => {
         const [count, children, ...words] = restoredNumbers(saved, 3);
-        this.#stream.set(words, count as number);
-        this.#children = children as number;
+        this.#stream.set(words, count);
+        this.#children = children;
       },
     };
     return { attributes: [['STATE', state]] };

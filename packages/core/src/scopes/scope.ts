@@ -70,7 +70,7 @@ class MemoryScope {
     // Most results are a few tensors, which are found sooner in a list.
     const kept = list.length > FEW ? new Set(list) : null;
     for (let i = 0; i < tensors.length; i++) {
-      const tensor = tensors[i] as Tensor;
+      const tensor = tensors[i];
       if (anyKept && keptForever.has(tensor)) continue;
       if (kept === null ? list.includes(tensor) : kept.has(tensor)) this.outer?.track(tensor);
       else tensor.dispose();

@@ -232,7 +232,7 @@ export function subDims(a: Dim, b: Dim): Dim {
 /** The number of elements. */
 export function productOf(dims: Dims): Dim {
   let product: Dim = 1;
-  for (let i = 0; i < dims.length; i++) product = mulDims(product, dims[i] as Dim);
+  for (let i = 0; i < dims.length; i++) product = mulDims(product, dims[i]);
   return product;
 }
 
@@ -247,7 +247,7 @@ function quotientOf(a: Dim, b: Dim): Dim | undefined {
   let rest = a;
   // Long division by the leading term. Terms are in no order of degrees, so it need not end by itself.
   for (let steps = termsOf(a).length + LONGEST_DIVISION; rest !== 0; steps--) {
-    const term = dividedTerm(termsOf(rest)[0] as Term, divisor);
+    const term = dividedTerm(termsOf(rest)[0], divisor);
     if (term === undefined || steps === 0) return undefined;
     terms.push(term);
     rest = subDims(rest, mulDims(ofTerms([term]), b));

@@ -70,7 +70,7 @@ export function sizeOfDims(shape: Dims | Shape): Dim {
   const of = dimsOf(shape);
   let size = 1;
   for (let i = 0; i < of.length; i++) {
-    const d = of[i] as Dim;
+    const d = of[i];
     if (typeof d !== 'number') return productOf(of);
     size *= d;
   }
@@ -85,6 +85,6 @@ export function sameShape(a: Dims, b: Dims): boolean {
 /** Whether two lists have the same length, and their sizes agree in pairs. */
 export function everyDim(a: Dims, b: Dims, agree: (x: Dim, y: Dim) => boolean): boolean {
   if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!agree(a[i] as Dim, b[i] as Dim)) return false;
+  for (let i = 0; i < a.length; i++) if (!agree(a[i], b[i])) return false;
   return true;
 }

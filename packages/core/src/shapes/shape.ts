@@ -88,8 +88,8 @@ export function broadcastShapes(first: Dims, second: Dims, op?: string): Shape {
   const out = new Array<Dim>(rank);
   let same = a.length >= b.length;
   for (let i = 1; i <= rank; i++) {
-    const x = i <= a.length ? (a[a.length - i] as Dim) : 1;
-    const y = i <= b.length ? (b[b.length - i] as Dim) : 1;
+    const x = i <= a.length ? a[a.length - i] : 1;
+    const y = i <= b.length ? b[b.length - i] : 1;
     const d = broadcastDims(x, y);
     if (d === null) {
       throw new InvalidArgumentError(
@@ -137,7 +137,7 @@ export function reducedShape(shape: Dims, axes: readonly number[], keepdims: boo
   const dims = dimsOf(shape);
   const out: Dim[] = [];
   for (let i = 0; i < dims.length; i++) {
-    if (!axes.includes(i)) out.push(dims[i] as Dim);
+    if (!axes.includes(i)) out.push(dims[i]);
     else if (keepdims) out.push(1);
   }
   return toShape(out);
@@ -178,5 +178,5 @@ export function isCompatible(shape: Shape, partial: PartialShape | null): boolea
   if (partial === null) return true;
   const own = dimsOf(shape);
   const wanted: readonly (Dim | null)[] = dimsOf(partial as Shape);
-  return own.length === wanted.length && wanted.every((d, i) => d === null || equalDims(d, own[i] as Dim));
+  return own.length === wanted.length && wanted.every((d, i) => d === null || equalDims(d, own[i]));
 }

@@ -36,10 +36,9 @@ export const constant: NamedFunction<
     if (source.dtype === 'string') {
       checkListSize(size, 'strings', 'make smaller tensors', 'constant');
       const strings = source.strings();
-      return stringTensor(
-        source.size === size ? strings : new Array<string>(size).fill(strings[0] as string),
-        [...shape],
-      );
+      return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0]), [
+        ...shape,
+      ]);
     }
     const out = emptyTensor(source.dtype, [...shape], size);
     const view = spaceOf(out);

@@ -37,10 +37,10 @@ function pick(tensor: Tensor, summarise: boolean): Value {
   const flat = tensor.dtype === 'string' ? tensor.strings() : tensor.data();
   const at = (axis: number, offset: number, stride: number): Value => {
     if (axis === shape.length) {
-      const v = flat[offset] as number | bigint | string;
+      const v = flat[offset];
       return tensor.dtype === 'bool' ? v !== 0 : v;
     }
-    const n = shape[axis] as number;
+    const n = shape[axis];
     const step = stride / n;
     return visible(n, true).map((i) => at(axis + 1, offset + i * step, step));
   };
@@ -84,7 +84,7 @@ function floatFormat(leaves: readonly number[], dtype: DType): (v: number) => st
     const [mantissa, power = ''] = text.split('e') as [string, string?];
     let [int, fraction = ''] = mantissa.split('.') as [string, string?];
     if (fraction.length > DIGITS) {
-      const cut = exponents ? (v.toExponential(DIGITS).split('e')[0] as string) : v.toFixed(DIGITS);
+      const cut = exponents ? v.toExponential(DIGITS).split('e')[0] : v.toFixed(DIGITS);
       [int, fraction] = cut.split('.') as [string, string];
       fraction = fraction.replace(/0+$/, '');
     }
@@ -141,7 +141,7 @@ function print(
   if (!Array.isArray(value)) return show(value as number);
   const axis = indent - 1;
   const rows = (value as readonly Value[]).map((v) => print(v, show, shape, summarise, indent + 1));
-  if (summarise && (shape[axis] as number) > 2 * EDGE) rows.splice(EDGE, 0, '...');
+  if (summarise && shape[axis] > 2 * EDGE) rows.splice(EDGE, 0, '...');
   const inner = shape.length - axis;
   if (inner === 1) return wrap(rows, indent);
   return `[${rows.join(`\n${'\n'.repeat(inner - 2)}${' '.repeat(indent)}`)}]`;

@@ -108,7 +108,7 @@ class Template {
     if (tensor.dtype === 'string' && tensor.backend.name !== 'symbolic') this.#parts.push(() => tensor);
     else {
       const index = this.tensors.push(tensor) - 1;
-      this.#parts.push((now) => now[index] as Tensor);
+      this.#parts.push((now) => now[index]);
     }
   }
 

@@ -18,8 +18,8 @@ export function summarizeTensor(tensor: Tensor, atEnds: number): string {
         : String;
   const ends = atEnds < 0 ? size : Math.min(atEnds, size);
   const print = (axis: number, offset: number, length: number): string => {
-    if (axis === shape.length) return show(values[offset] as number | bigint | string);
-    const n = shape[axis] as number;
+    if (axis === shape.length) return show(values[offset]);
+    const n = shape[axis];
     const part = length / n;
     const below = shape.length - 1 - axis;
     const between = below === 0 ? ' ' : '\n'.repeat(below) + ' '.repeat(axis + 1);

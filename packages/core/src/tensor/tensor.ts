@@ -59,7 +59,7 @@ const ROWS = 1024;
 const ROW_ELEMENTS = 2 ** 18;
 
 function* rowsOf(x: Tensor): IterableIterator<Tensor> {
-  const n = x.shape[0] as number;
+  const n = x.shape[0];
   // The gradient of a part is as large as the whole, so tapes get as few parts as can be.
   const recorded = context.tapes.length > 0 || context.tracer !== null;
   const fitting = Math.min(ROWS, Math.max(1, Math.floor((ROW_ELEMENTS * n) / x.size)));
@@ -243,8 +243,8 @@ export class Tensor {
         `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
       );
     }
-    if (this.dtype === 'string') return this.strings()[0] as string;
-    const value = valuesOf(this.#checked(), this.dtype)[0] as number | bigint;
+    if (this.dtype === 'string') return this.strings()[0];
+    const value = valuesOf(this.#checked(), this.dtype)[0];
     return this.dtype === 'bool' ? value !== 0 : value;
   }
 
@@ -308,8 +308,8 @@ function nest(
   start = 0,
   count = values.length,
 ): NestedArray<Scalar> {
-  if (axis === shape.length) return values[start] as Scalar;
-  const n = shape[axis] as number;
+  if (axis === shape.length) return values[start];
+  const n = shape[axis];
   const step = n === 0 ? 0 : count / n;
   return Array.from({ length: n }, (_, i) => nest(values, shape, axis + 1, start + i * step, step));
 }

@@ -1,5 +1,4 @@
-import type { DType } from '@eagre/backend';
-import { InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { shapeOf } from '../ops/array/shaping.ts';

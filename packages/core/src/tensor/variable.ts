@@ -4,7 +4,6 @@ import {
   FailedPreconditionError,
   InvalidArgumentError,
   type Storage,
-  type TypedArray,
 } from '@eagre/backend';
 import { checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
@@ -77,8 +76,7 @@ export class Variable extends VariableBase {
     if (typeof (options.name ?? '') !== 'string') checkText(options.name, 'name', 'Variable');
     (context.tracer ?? context.lifting)?.created(this);
     const source = initScope(() => {
-      const value =
-        typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
+      const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
       return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
     });
     this.id = nextVariable++;
@@ -218,7 +216,7 @@ export class Variable extends VariableBase {
 
   #tell(value: Tensor): void {
     const tapes = context.tapes;
-    for (let i = 0; i < tapes.length; i++) (tapes[i] as (typeof tapes)[number]).variableRead(this, value);
+    for (let i = 0; i < tapes.length; i++) tapes[i].variableRead(this, value);
   }
 
   /**
@@ -250,7 +248,7 @@ export class Variable extends VariableBase {
       fill(
         spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
       );
-      values.forEach((value, i) => uploaded(value, spaces[i] as TypedArray));
+      values.forEach((value, i) => uploaded(value, spaces[i]));
     } catch (error) {
       for (const value of fresh.values()) value.dispose();
       throw error;

@@ -174,7 +174,7 @@ export const mapStructure: {
     const lists = others.map((other) => leavesOf(other, op));
     return mapLeaves(first, op, (leaf, i) => func(leaf, ...lists.map((list) => list[i])));
   },
-) as never;
+);
 
 /**
  * Does nothing for two structures of the same arrays, maps and objects with the same lengths and keys, whatever their leaves are.
@@ -245,7 +245,7 @@ export const mapStructureUpTo: {
     const lists = inputs.map((input) => upTo(shallowTree, input, op));
     return mapLeaves(shallowTree, op, (_, i) => func(...lists.map((list) => list[i])));
   },
-) as never;
+);
 
 function upTo(shallow: unknown, input: unknown, op: string): unknown[] {
   const found: unknown[] = [];

@@ -160,6 +160,6 @@ const isTypedArray = (value: unknown): value is TypedArray =>
 function describe(value: unknown): string {
   if (isRefusedPromise(value)) return 'a promise: await it';
   return typeof value === 'object' && value !== null
-    ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
+    ? `an object of class ${value.constructor?.name ?? 'unknown'}`
     : String(value);
 }

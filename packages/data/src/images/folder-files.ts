@@ -159,8 +159,8 @@ export function subsetOf(all: FolderFiles, options: FolderOptions, what: string)
   const kept = subset === 'training' ? order.slice(0, cut) : order.slice(cut);
   if (kept.length === 0) throw new InvalidArgumentError(`the ${subset} subset is empty`, what);
   return {
-    paths: kept.map((i) => all.paths[i] as string),
-    labels: all.labels && kept.map((i) => (all.labels as readonly number[])[i] as number),
+    paths: kept.map((i) => all.paths[i]),
+    labels: all.labels && kept.map((i) => (all.labels as readonly number[])[i]),
     classNames: all.classNames,
   };
 }

@@ -89,10 +89,10 @@ function folderNode(
 ): DatasetNode {
   const element = (number: Tensor): Awaitable<Element> => {
     const index = number.item();
-    const path = paths[index] as string;
+    const path = paths[index];
     const bytes = new Uint8Array(nodeBuiltin('node:fs').readFileSync(path));
     return after(decoded(decoder, bytes, path, what), (tensor) =>
-      labels === null ? tensor : [tensor, labelOf(labels[index] as number, mode, classNames.length)],
+      labels === null ? tensor : [tensor, labelOf(labels[index], mode, classNames.length)],
     );
   };
   const numbers = new ShuffledListNode('Files', paths.length, seed, new TensorSpec([], 'int32'), (i) =>

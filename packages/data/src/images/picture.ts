@@ -44,13 +44,13 @@ function decodePng(decode: typeof import('fast-png').decode, bytes: Uint8Array, 
   if (pixels === 0 || pixels > MAX_PIXELS)
     throw new InvalidArgumentError(`${path}: a PNG file of ${pixels} pixels; expected 1 to ${MAX_PIXELS}`);
   // The library takes the values of interlaced pictures for whole bytes.
-  if (bytes[28] === 1 && (bytes[24] as number) < 8)
+  if (bytes[28] === 1 && bytes[24] < 8)
     throw new UnimplementedError(
       `${path}: interlaced PNG of less than 8 bits; save it without, or pass \`decode\` with a decoder of your own`,
     );
   const { width, height, channels, depth, data, palette } = decode(bytes, { checkCrc: true });
   if (palette) {
-    const colours = palette.length > 0 ? (palette[0] as number[]).length : 3;
+    const colours = palette.length > 0 ? palette[0].length : 3;
     const out = new Uint8Array(width * height * colours);
     unpackedIndices(data as Uint8Array, width, height, depth).forEach((index, i) => {
       out.set(palette[index] ?? [], i * colours);
@@ -77,7 +77,7 @@ function unpackedIndices(data: Uint8Array, width: number, height: number, depth:
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const bit = x * depth;
-      const byte = data[y * rowBytes + (bit >> 3)] as number;
+      const byte = data[y * rowBytes + (bit >> 3)];
       out[y * width + x] = (byte >> (8 - depth - (bit & 7))) & (2 ** depth - 1);
     }
   }
@@ -92,15 +92,15 @@ export function withChannels(picture: Picture, channels: 1 | 3 | 4): Float32Arra
   const isGrey = from < 3;
   for (let i = 0; i < pixels; i++) {
     const at = i * from;
-    const r = data[at] as number;
-    const g = isGrey ? r : (data[at + 1] as number);
-    const b = isGrey ? r : (data[at + 2] as number);
+    const r = data[at];
+    const g = isGrey ? r : data[at + 1];
+    const b = isGrey ? r : data[at + 2];
     if (channels === 1) out[i] = isGrey ? r : Math.round(0.299 * r + 0.587 * g + 0.114 * b);
     else {
       out[i * channels] = r;
       out[i * channels + 1] = g;
       out[i * channels + 2] = b;
-      if (channels === 4) out[i * channels + 3] = from % 2 === 0 ? (data[at + from - 1] as number) : 255;
+      if (channels === 4) out[i * channels + 3] = from % 2 === 0 ? data[at + from - 1] : 255;
     }
   }
   return out;
@@ -133,7 +133,7 @@ export function resized(
   const ys = samples(height, box.height, interpolation);
   const xs = samples(width, box.width, interpolation);
   const value = (y: number, x: number, c: number): number =>
-    image[((y + box.top) * size.width + x + box.left) * channels + c] as number;
+    image[((y + box.top) * size.width + x + box.left) * channels + c];
   let at = 0;
   for (const { low: y0, high: y1, part: fy } of ys) {
     for (const { low: x0, high: x1, part: fx } of xs) {

@@ -2,7 +2,6 @@ import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '
 import type { Tensor, Trackable, TrackableView } from '@eagre/core';
 import { type Arguments, context, defineMethods, isRefusedPromise } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
-import type { Element } from '../elements/structure.ts';
 import {
   type Awaitable,
   type DatasetNode,
@@ -261,5 +260,5 @@ function kinds(node: DatasetNode): string {
 }
 
 function result<T>(step: Step): IteratorResult<T, undefined> {
-  return step === END ? { done: true, value: undefined } : { done: false, value: step as Element as T };
+  return step === END ? { done: true, value: undefined } : { done: false, value: step as T };
 }

@@ -79,7 +79,7 @@ export class ElementFunction {
     this.#eager = options.runEagerly === true || isAsyncFunction(fn);
     this.#signature = options.outputSignature;
     this.spec = options.outputSignature ?? null;
-    if (args?.every((a) => a !== null)) this.#prepare(args as readonly ElementSpec[]);
+    if (args?.every((a) => a !== null)) this.#prepare(args);
   }
 
   /** For the elements of a dataset. */

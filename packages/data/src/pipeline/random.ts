@@ -89,8 +89,8 @@ export class Rng {
   shuffle(list: { [index: number]: number; readonly length: number }): void {
     for (let i = list.length - 1; i > 0; i--) {
       const j = this.below(i + 1);
-      const moved = list[i] as number;
-      list[i] = list[j] as number;
+      const moved = list[i];
+      list[i] = list[j];
       list[j] = moved;
     }
   }

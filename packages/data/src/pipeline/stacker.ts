@@ -1,5 +1,5 @@
 // Elements one after the other become tensors with one more axis.
-import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
 import { emptyTensor, sameShape, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import { loadElement, saveElement } from '../elements/saved.ts';
@@ -19,9 +19,9 @@ import { fields, list } from './node.ts';
 
 /** Stacks tensors of one dtype and shape. @param component their number in the elements, for messages. */
 export function stackTensors(tensors: readonly Tensor[], component: number, what: string): Tensor {
-  const first = tensors[0] as Tensor;
+  const first = tensors[0];
   for (let i = 1; i < tensors.length; i++) {
-    const t = tensors[i] as Tensor;
+    const t = tensors[i];
     if (t.dtype !== first.dtype || !(t.shape === first.shape || sameShape(t.shape, first.shape))) {
       throw new InvalidArgumentError(
         t.dtype === first.dtype
@@ -41,7 +41,7 @@ export function stackTensors(tensors: readonly Tensor[], component: number, what
   const out = emptyTensor(first.dtype, shape, size * tensors.length);
   const to = spaceOf(out);
   for (let i = 0; i < tensors.length; i++) {
-    const from = viewOf(tensors[i] as Tensor);
+    const from = viewOf(tensors[i]);
     if (size === 1) (to as { [i: number]: unknown })[i] = from[0];
     else to.set(from as never, i * size);
   }
@@ -55,12 +55,12 @@ export function strings(values: readonly string[], shape: readonly number[]): Te
 
 /** Stacks the elements of one structure. */
 export function stackElements(elements: readonly Element[], what: string): Element {
-  const first = elements[0] as Element;
+  const first = elements[0];
   if (first instanceof Tensor) return stackTensors(elements as readonly Tensor[], 0, what);
   const leaves = leavesOf(elements, what);
   return mapLeaves(first, (_, k) =>
     stackTensors(
-      leaves.map((l) => l[k] as Tensor),
+      leaves.map((l) => l[k]),
       k,
       what,
     ),
@@ -85,17 +85,17 @@ export function leavesOf(elements: readonly Element[], what: string): Tensor[][]
 /** Joins blocks of rows. Gives back the memory of the blocks. */
 export function joinBlocks(blocks: readonly Element[]): Element {
   const [first] = blocks;
-  if (blocks.length === 1) return first as Element;
+  if (blocks.length === 1) return first;
   const leaves = blocks.map((b) => flatten(b) as Tensor[]);
-  return mapLeaves(first as Element, (leaf, k) => {
-    const parts = leaves.map((l) => l[k] as Tensor);
+  return mapLeaves(first, (leaf, k) => {
+    const parts = leaves.map((l) => l[k]);
     const { dtype, shape } = leaf as Tensor;
-    const rows = parts.reduce((n, p) => n + (p.shape[0] as number), 0);
+    const rows = parts.reduce((n, p) => n + p.shape[0], 0);
     const out = emptyTensor(dtype, [rows, ...shape.slice(1)]);
     const to = spaceOf(out);
     let at = 0;
     for (const part of parts) {
-      to.set(viewOf(part) as TypedArray as never, at);
+      to.set(viewOf(part) as never, at);
       at += part.size;
       part.dispose();
     }
@@ -104,7 +104,7 @@ export function joinBlocks(blocks: readonly Element[]): Element {
 }
 
 export function rowsOf(block: Element): number {
-  return (flatten(block)[0] as Tensor).shape[0] as number;
+  return (flatten(block)[0] as Tensor).shape[0];
 }
 
 /**

@@ -48,14 +48,14 @@ export function stateToTensor(state: State): Tensor {
       return { [BYTES]: { dtype, shape, at: put(viewOf(v)) } };
     }
     if (ArrayBuffer.isView(v)) {
-      const data = v as TypedArray;
+      const data = v;
       return { [BYTES]: { dtype: arrayDType(data), length: data.length, at: put(data) } };
     }
     if (typeof v === 'number' && !Number.isFinite(v))
       throw new InternalError(`a state holds the number ${v}`);
     if (typeof v !== 'object' || v === null) return v;
     if (Array.isArray(v)) return (v as readonly State[]).map(visit);
-    const entries = Object.entries(v).map(([k, item]) => [k, visit(item as State)] as const);
+    const entries = Object.entries(v).map(([k, item]) => [k, visit(item)] as const);
     const object = Object.fromEntries(entries) as Json;
     return Object.hasOwn(v, BYTES) || Object.hasOwn(v, OBJECT) ? { [OBJECT]: object } : object;
   };
@@ -92,7 +92,7 @@ function revive(json: Json, data: Uint8Array): State {
     if (typeof v !== 'object' || v === null) return v;
     if (Array.isArray(v)) return (v as readonly Json[]).map(visit);
     const object = v as Readonly<Record<string, Json>>;
-    if (Object.hasOwn(object, BYTES)) return leafOf(object[BYTES] as Json, data);
+    if (Object.hasOwn(object, BYTES)) return leafOf(object[BYTES], data);
     const of = Object.hasOwn(object, OBJECT) ? (object[OBJECT] as Readonly<Record<string, Json>>) : object;
     if (typeof of !== 'object' || of === null) throw damaged();
     return Object.fromEntries(Object.entries(of).map(([k, item]) => [k, visit(item)]));
@@ -111,16 +111,16 @@ function leafOf(json: Json, data: Uint8Array): Tensor | TypedArray {
     if (!isShape || !Array.isArray(strings) || strings.length !== sizeOf(shape)) throw damaged();
     if (!strings.every((s) => typeof s === 'string')) throw damaged();
     return strings.length === 0
-      ? constant([], 'string', { shape: shape as number[] })
-      : constant(strings as string[], 'string', { shape: shape as number[] });
+      ? constant([], 'string', { shape: shape })
+      : constant(strings, 'string', { shape: shape });
   }
-  const size = isShape ? sizeOf(shape as number[]) : length;
+  const size = isShape ? sizeOf(shape) : length;
   const { bytes } = dtypeTraits[dtype as DType];
   if (!isSize(size) || !isSize(at) || at % ALIGN !== 0 || at + size * bytes > data.length) throw damaged();
   const own = data.slice(at, at + size * bytes);
   const values = typedView(dtype as DType, own.buffer, own.byteOffset, size);
   return isShape
-    ? constant({ data: valuesOf(values, dtype as DType), shape: shape as number[], dtype: dtype as DType })
+    ? constant({ data: valuesOf(values, dtype as DType), shape: shape, dtype: dtype as DType })
     : values;
 }
 

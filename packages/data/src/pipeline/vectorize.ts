@@ -1,6 +1,6 @@
 // Functions of an element on many elements at once: the same ops on tensors with one more axis.
 import type { Tensor } from '@eagre/core';
-import { type Attrs, execute, isElementwise } from '@eagre/core/internal';
+import { execute, isElementwise } from '@eagre/core/internal';
 import { type Graph, type GraphNode, type GraphValue, tfFunction } from '@eagre/graph';
 import { type ElementSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, flatten } from '../elements/structure.ts';
@@ -28,7 +28,7 @@ export function blockFunction(graph: Graph, result: ElementSpec): BlockFunction 
   if (!graph.outputs.every((v) => stacked.has(v))) return null;
   const body = (...blocks: readonly Tensor[]): readonly Tensor[] => {
     const values: Values = new Map();
-    graph.arguments.forEach((v, i) => values.set(v, { tensor: blocks[i] as Tensor, stacked: true }));
+    graph.arguments.forEach((v, i) => values.set(v, { tensor: blocks[i], stacked: true }));
     for (const node of nodes) run(node, values);
     return graph.outputs.map((v) => (values.get(v) as { tensor: Tensor }).tensor);
   };
@@ -51,23 +51,22 @@ const reshapes: ReadonlySet<string> = new Set(['Reshape', 'ExpandDims', 'Squeeze
 
 function run(node: GraphNode, values: Values): void {
   const { what, attrs } = node;
-  if (what.kind === 'constant')
-    values.set(node.outputs[0] as GraphValue, { tensor: what.tensor, stacked: false });
+  if (what.kind === 'constant') values.set(node.outputs[0], { tensor: what.tensor, stacked: false });
   if (what.kind !== 'op') return;
-  const { length: rank } = (node.outputs[0] as GraphValue).shape;
+  const { length: rank } = node.outputs[0].shape;
   const given = node.inputs.map((v) => values.get(v) as { tensor: Tensor; stacked: boolean });
   const stacked = given.some((v) => v.stacked);
   if (stacked && reshapes.has(what.op.name)) {
     const { tensor } = given[0] as { tensor: Tensor };
-    values.set(node.outputs[0] as GraphValue, {
-      tensor: tensor.reshape([-1, ...(node.outputs[0] as GraphValue).shape]),
+    values.set(node.outputs[0], {
+      tensor: tensor.reshape([-1, ...node.outputs[0].shape]),
       stacked,
     });
     return;
   }
   const inputs = given.map((v) => (v.stacked ? aligned(v.tensor, rank) : v.tensor));
-  execute(what.op, inputs, attrs as Attrs).forEach((tensor, i) => {
-    values.set(node.outputs[i] as GraphValue, { tensor, stacked });
+  execute(what.op, inputs, attrs).forEach((tensor, i) => {
+    values.set(node.outputs[i], { tensor, stacked });
   });
 }
 

@@ -139,7 +139,7 @@ export function csvNode<Output>(
   const format = checkCsvFormat(options, what);
   const select = checkSelection(options, columns.length, what);
   const row = <V>(values: readonly V[]): readonly V[] | { readonly [name: string]: V } =>
-    naming === null ? values : Object.fromEntries(naming.names.map((name, i) => [name, values[i] as V]));
+    naming === null ? values : Object.fromEntries(naming.names.map((name, i) => [name, values[i]]));
   const isPlainRow = schema === undefined && elementSpec === undefined;
   const make = recordElement(options, what);
   const open = (path: string, at: number): ElementReader => {
@@ -164,10 +164,9 @@ export function csvNode<Output>(
           const fields = records.next();
           if (fields === null) return null;
           const values = select(fields, records).map((text, i) =>
-            valueOf(text, columns[i] as Column, naValue, i, records, what),
+            valueOf(text, columns[i], naValue, i, records, what),
           );
-          if (isPlainRow)
-            return arrived(row(values.map((v, i) => constant(v, (columns[i] as Column).dtype))));
+          if (isPlainRow) return arrived(row(values.map((v, i) => constant(v, columns[i].dtype))));
           const element = make(row(values), () => records.where());
           return element instanceof Promise ? later(element).then(arrived, failed) : arrived(element);
         } catch (error) {
@@ -226,7 +225,7 @@ function checkSelection<Output>(
     const needed = (selectCols.at(-1) as number) + 1;
     return (fields, records) => {
       if (fields.length < needed) throw wrong(records, `at least ${needed}`, fields.length);
-      return selectCols.map((column) => fields[column] as string);
+      return selectCols.map((column) => fields[column]);
     };
   }
   const excluded = new Set(excludeCols);
@@ -241,7 +240,7 @@ function checkSelection<Output>(
 
 function ascending(columns: readonly number[] | undefined, name: string, what: string): void {
   columns?.forEach((column, i) => {
-    checkCount(column, name, what, i === 0 ? 0 : (columns[i - 1] as number) + 1);
+    checkCount(column, name, what, i === 0 ? 0 : columns[i - 1] + 1);
   });
 }
 

@@ -150,7 +150,7 @@ export class CsvRecords {
       this.#chunk = chunk;
       this.#at = 0;
     }
-    return this.#chunk[this.#at] as number;
+    return this.#chunk[this.#at];
   }
 
   close(): void {

@@ -78,7 +78,7 @@ export class FilesNode implements DatasetNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    const names = (this.inputs[0] as DatasetNode).iterate(context);
+    const names = this.inputs[0].iterate(context);
     return new FilesIterator(this.kind, names, this.#open, this.#cycle, this.#fresh);
   }
 }

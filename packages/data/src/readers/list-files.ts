@@ -37,7 +37,7 @@ export function pathsNode(
   if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);
   const paths = [...found].sort((a, b) => (a < b ? -1 : 1));
   const seed = options.shuffle === false ? null : seedWords(options.seed, what);
-  const path = (i: number): Tensor => constant(paths[i] as string);
+  const path = (i: number): Tensor => constant(paths[i]);
   return new ShuffledListNode('ListFiles', paths.length, seed, new TensorSpec([], 'string'), path);
 }
 
@@ -101,7 +101,7 @@ function expression(part: string, what: string): RegExp {
   let source = /^[*?[{]/.test(part) ? '^(?!\\.)' : '^';
   let depth = 0;
   for (let i = 0; i < part.length; i++) {
-    const c = part[i] as string;
+    const c = part[i];
     if (c === '*') source += '[^/]*';
     else if (c === '?') source += '[^/]';
     else if (c === '{') {

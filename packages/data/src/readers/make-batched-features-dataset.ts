@@ -99,7 +99,7 @@ function batchedFeatures(
   ): Readonly<Record<string, V>> | [Record<string, V>, V] => {
     if (labelKey === undefined) return row;
     const { [labelKey]: label, ...rest } = row;
-    return [rest, label as V];
+    return [rest, label];
   };
   return batchesOfRecords(reader(filesOf(filePattern, options)), options, (examples, endless) => {
     const dropRemainder = dropFinalBatch || endless;

@@ -122,7 +122,7 @@ function makeCsv(
     throw new InvalidArgumentError(`two columns have one name: ${names.join(', ')}`, what);
   const selectCols = selected(names, options.selectColumns, what);
   const columns = columnsOf(first, names.length, selectCols, { ...options, header }, what);
-  const taken = selectCols.map((column) => names[column] as string);
+  const taken = selectCols.map((column) => names[column]);
   if (labelName !== undefined && !taken.includes(labelName))
     throw new InvalidArgumentError(`there is no column '${labelName}' among ${taken.join(', ')}`, what);
 
@@ -183,7 +183,7 @@ function columnsOf(
   if (columnDefaults !== undefined) {
     const given = checkColumns(columnDefaults, what);
     if (given.length === select.length) return given;
-    if (given.length === all) return select.map((column) => given[column] as Column);
+    if (given.length === all) return select.map((column) => given[column]);
     throw new InvalidArgumentError(`columnDefaults has ${given.length} columns of ${select.length}`, what);
   }
   const wanted = checkCount(options.numRowsForInference ?? 100, 'numRowsForInference', what);

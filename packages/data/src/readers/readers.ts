@@ -192,7 +192,7 @@ export class FixedReader implements FileReader {
     const record = new Uint8Array(this.#length);
     let at = 0;
     while (at < this.#length) {
-      const first = this.#held[0] as Uint8Array;
+      const first = this.#held[0];
       const part = first.subarray(0, this.#length - at);
       record.set(part, at);
       at += part.length;

@@ -19,7 +19,7 @@ export function specToJson(spec: ElementSpec | null): SpecJson {
     return items.includes(null) ? null : { items };
   }
   if (!isRecord(spec)) return null;
-  const fields = Object.entries(spec).map(([name, item]) => [name, specToJson(item as ElementSpec)] as const);
+  const fields = Object.entries(spec).map(([name, item]) => [name, specToJson(item)] as const);
   return fields.some(([, item]) => item === null) ? null : { fields: Object.fromEntries(fields) };
 }
 

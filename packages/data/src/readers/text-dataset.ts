@@ -68,6 +68,6 @@ function textsOf(
 function cut(bytes: Uint8Array, length: number = bytes.length): Uint8Array {
   let end = Math.min(length, bytes.length);
   // Bytes that go on with a character begin with the bits 10.
-  if (end < bytes.length) while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  if (end < bytes.length) while (end > 0 && (bytes[end] & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }

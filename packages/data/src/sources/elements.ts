@@ -44,6 +44,6 @@ class ElementsIterator extends PositionIterator {
 
   next(): Step {
     if (this.position >= this.#elements.length) return END;
-    return shared(this.#elements[this.position++] as Element);
+    return shared(this.#elements[this.position++]);
   }
 }

@@ -63,7 +63,7 @@ export class RangeNode extends RowsNode {
       count: Math.max(0, Math.ceil((stop - start) / step)),
       at: (i) => numbers(dtype, 1, () => at(i), []),
       slice: (from, rows) => numbers(dtype, rows, (i) => at(from + i)),
-      gather: (indices) => numbers(dtype, indices.length, (i) => at(indices[i] as number)),
+      gather: (indices) => numbers(dtype, indices.length, (i) => at(indices[i])),
     };
   }
 

@@ -78,9 +78,9 @@ export class SliceRows implements RowAccess {
 
   #each(of: (rows: TensorRows) => Tensor): Element {
     const { length } = this.#tensors;
-    if (this.#model instanceof Tensor) return of(this.#tensors[0] as TensorRows);
+    if (this.#model instanceof Tensor) return of(this.#tensors[0]);
     const parts = new Array<Tensor>(length);
-    for (let i = 0; i < length; i++) parts[i] = of(this.#tensors[i] as TensorRows);
+    for (let i = 0; i < length; i++) parts[i] = of(this.#tensors[i]);
     // Most elements are flat tuples.
     if (
       Array.isArray(this.#model) &&

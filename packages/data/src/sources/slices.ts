@@ -21,14 +21,14 @@ export class SlicesNode extends RowsNode {
         'unbatching a tensor is only supported for rank >= 1, and one is a scalar',
         what,
       );
-    const counts = tensors.map((t) => t.shape[0] as number);
+    const counts = tensors.map((t) => t.shape[0]);
     if (counts.some((n) => n !== counts[0]))
       throw new InvalidArgumentError(`the first dimensions differ: ${counts.join(', ')}`, what);
     const spec = mapSpec(specOf(element), (s) =>
       s instanceof TensorSpec ? new TensorSpec((s.shape ?? []).slice(1), s.dtype) : s,
     ) as ElementSpec;
     super(spec);
-    this.#rows = new SliceRows(element, tensors, counts[0] as number);
+    this.#rows = new SliceRows(element, tensors, counts[0]);
   }
 
   rows(): RowAccess {

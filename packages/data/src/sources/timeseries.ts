@@ -82,7 +82,7 @@ export const timeseriesDatasetFromArray: {
     checkCount(rate, 'samplingRate', WHAT);
     const series = rows(data, 'data', options);
     const goals = targets === null ? null : rows(targets, 'targets', options);
-    const possible = (series.shape[0] as number) - (sequenceLength - 1) * rate;
+    const possible = series.shape[0] - (sequenceLength - 1) * rate;
     const count = Math.max(0, Math.min(possible, goals?.shape[0] ?? possible));
     if (batchSize !== null) checkCount(batchSize, 'batchSize', WHAT);
 
@@ -106,7 +106,7 @@ export const timeseriesDatasetFromArray: {
 function rows(values: TensorLike, name: string, { startIndex = 0, endIndex }: TimeseriesOptions): Tensor {
   const tensor = convertToTensor(values);
   if (tensor.rank === 0) throw new InvalidArgumentError(`${name} must have a first axis of steps`, WHAT);
-  const size = tensor.shape[0] as number;
+  const size = tensor.shape[0];
   checkCount(startIndex, 'startIndex', WHAT, 0);
   const end = Math.min(endIndex === undefined ? size : checkCount(endIndex, 'endIndex', WHAT), size);
   if (endIndex !== undefined && endIndex <= startIndex)

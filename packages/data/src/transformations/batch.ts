@@ -238,7 +238,7 @@ class RebatchIterator extends UnaryIterator {
   }
 
   next(): Awaitable<Step> {
-    const size = this.#sizes[this.#batches % this.#sizes.length] as number;
+    const size = this.#sizes[this.#batches % this.#sizes.length];
     return after(this.#stacker.next(size, this.#whole), (step) => {
       this.#batches++;
       return step;

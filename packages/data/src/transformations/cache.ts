@@ -57,7 +57,7 @@ class CacheIterator extends ElementIterator {
 
   next(): Awaitable<Step> {
     const { elements, complete } = this.#memory;
-    if (this.#next < elements.length) return shared(elements[this.#next++] as Element);
+    if (this.#next < elements.length) return shared(elements[this.#next++]);
     if (complete) return END;
     return after((this.#input ??= this.#begin()).next(), this.#take);
   }

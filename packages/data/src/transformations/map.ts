@@ -206,7 +206,7 @@ class ParallelMapIterator extends UnaryIterator {
       return outcome.value;
     }
     const waiting: Promise<unknown>[] = this.#deterministic
-      ? [(this.#running[0] as Running).result]
+      ? [this.#running[0].result]
       : this.#running.map((r) => r.result);
     if (this.#pulling !== null) waiting.push(this.#pulling);
     return later(Promise.race(waiting)).then(again);

@@ -135,9 +135,9 @@ export class PaddedBatchNode extends UnaryNode {
   iterate(context: IterationContext): ElementIterator {
     return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
       const leaves = leavesOf(elements, what);
-      return mapLeaves(elements[0] as Element, (_, k) =>
+      return mapLeaves(elements[0], (_, k) =>
         pad(
-          leaves.map((l) => l[k] as Tensor),
+          leaves.map((l) => l[k]),
           this.#shapes?.[k] ?? null,
           this.#valueOf(k),
           k,
@@ -156,7 +156,7 @@ function padding(value: TensorLike | null, dtype: DType): number | bigint | stri
       `the padding value must be a scalar of ${dtype}, got ${t.dtype} of shape ${showShape(t.shape)}`,
       what,
     );
-  return dtype === 'string' ? (t.strings()[0] as string) : (viewOf(t)[0] as number | bigint);
+  return dtype === 'string' ? t.strings()[0] : viewOf(t)[0];
 }
 
 /** Stacks tensors that are padded at the end of each axis. */
@@ -166,7 +166,7 @@ function pad(
   value: TensorLike | null,
   component: number,
 ): Tensor {
-  const { dtype, rank } = tensors[0] as Tensor;
+  const { dtype, rank } = tensors[0];
   for (const t of tensors) {
     if (t.rank !== rank || t.dtype !== dtype)
       throw new InvalidArgumentError(
@@ -175,7 +175,7 @@ function pad(
       );
   }
   const shape = Array.from({ length: rank }, (_, axis) => {
-    const most = tensors.reduce((n, t) => Math.max(n, t.shape[axis] as number), 0);
+    const most = tensors.reduce((n, t) => Math.max(n, t.shape[axis]), 0);
     const size = to?.[axis] ?? most;
     if (most > size)
       throw new InvalidArgumentError(
@@ -192,7 +192,7 @@ function pad(
     tensors.forEach((t, i) => {
       const source = t.strings();
       eachRow(t.shape, shape, (from, at, n) => {
-        for (let j = 0; j < n; j++) all[i * size + at + j] = source[from + j] as string;
+        for (let j = 0; j < n; j++) all[i * size + at + j] = source[from + j];
       });
     });
     return strings(all, [tensors.length, ...shape]);
@@ -221,11 +221,11 @@ function eachRow(
   if (length === 0) return;
   const index = outer.map(() => 0);
   for (let r = 0; r < rows; r++) {
-    const at = index.reduce((n, i, axis) => n * (to[axis] as number) + i, 0);
+    const at = index.reduce((n, i, axis) => n * to[axis] + i, 0);
     row(r * length, at * (to.at(-1) ?? 1), length);
     for (let axis = outer.length - 1; axis >= 0; axis--) {
-      index[axis] = (index[axis] as number) + 1;
-      if ((index[axis] as number) < (outer[axis] as number)) break;
+      index[axis] = index[axis] + 1;
+      if (index[axis] < outer[axis]) break;
       index[axis] = 0;
     }
   }

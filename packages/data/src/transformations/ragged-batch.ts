@@ -72,9 +72,9 @@ export class RaggedBatchNode extends UnaryNode {
     const specs = flattenSpec(this.input.spec as ElementSpec) as TensorSpec[];
     return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
       const leaves = leavesOf(elements, 'Dataset.raggedBatch');
-      return mapLeaves(elements[0] as Element, (_, k) => {
-        const tensors = leaves.map((l) => l[k] as Tensor);
-        return isRagged(specs[k] as TensorSpec)
+      return mapLeaves(elements[0], (_, k) => {
+        const tensors = leaves.map((l) => l[k]);
+        return isRagged(specs[k])
           ? join(tensors, this.#splits)
           : stackTensors(tensors, k, 'Dataset.raggedBatch');
       }) as Element;
@@ -85,7 +85,7 @@ export class RaggedBatchNode extends UnaryNode {
 const isRagged = ({ shape }: TensorSpec): boolean => shape === null || shape.includes(null);
 
 function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K in keyof Ragged]: Tensor } {
-  const first = tensors[0] as Tensor;
+  const first = tensors[0];
   const inner = first.shape.slice(1);
   for (const t of tensors) {
     if (t.rank === 0 || !sameShape(t.shape.slice(1), inner))
@@ -97,7 +97,7 @@ function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K 
   const splits = new Array<number>(tensors.length + 1).fill(0);
   let rows = 0;
   tensors.forEach((t, i) => {
-    rows += t.shape[0] as number;
+    rows += t.shape[0];
     splits[i + 1] = rows;
   });
   const shape = [rows, ...inner];

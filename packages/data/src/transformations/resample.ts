@@ -117,11 +117,11 @@ class ResampleIterator extends CallingIterator<number> {
         `the class must be an integer from 0 to ${target.length - 1}, got ${kind}`,
         'Dataset.rejectionResample',
       );
-    this.#counts[kind] = (this.#counts[kind] as number) + 1;
+    this.#counts[kind] = this.#counts[kind] + 1;
     const total = sum(this.#counts);
     const initial = this.#initial ?? this.#counts.map((n) => n / total);
-    const ratios = target.map((t, i) => (t === 0 ? 0 : t / Math.max(initial[i] as number, Number.MIN_VALUE)));
-    const accepted = this.#rng.uniform() * Math.max(...ratios) < (ratios[kind] as number);
+    const ratios = target.map((t, i) => (t === 0 ? 0 : t / Math.max(initial[i], Number.MIN_VALUE)));
+    const accepted = this.#rng.uniform() * Math.max(...ratios) < ratios[kind];
     return accepted ? [constant(kind, 'int32'), element] : AGAIN;
   }
 

@@ -105,7 +105,7 @@ class ChooseIterator extends ElementIterator {
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
     if (this.#ended || !this.#left.includes(true)) return END;
     if (this.#at < 0) return after(this.#choice.next(this.#left), this.#chosen);
-    return after((this.#inputs[this.#at] as ElementIterator).next(), this.#take);
+    return after(this.#inputs[this.#at].next(), this.#take);
   };
   readonly #chosen = (at: number | typeof END): typeof AGAIN => {
     if (at === END) this.#ended = true;
@@ -216,7 +216,7 @@ export class SampleFromNode extends ChooseNode {
   }
 
   protected override isChosen(dataset: number): boolean {
-    return (this.#weights[dataset] as number) > 0;
+    return this.#weights[dataset] > 0;
   }
 
   protected choice(context: IterationContext): Choice {
@@ -232,7 +232,7 @@ export class SampleFromNode extends ChooseNode {
         for (let i = 0; i < weights.length; i++) {
           if (left[i] !== true || weights[i] === 0) continue;
           last = i;
-          at -= weights[i] as number;
+          at -= weights[i];
           if (at < 0) break;
         }
         return last;

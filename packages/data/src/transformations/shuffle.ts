@@ -58,8 +58,8 @@ export class ShuffleNode extends UnaryNode {
 /** Takes one of the buffer's places, which the last one fills. Both iterators draw alike, so that the order is the same. */
 function draw<T>(buffer: { [index: number]: T }, length: number, rng: Rng): T {
   const at = rng.below(length);
-  const drawn = buffer[at] as T;
-  buffer[at] = buffer[length - 1] as T;
+  const drawn = buffer[at];
+  buffer[at] = buffer[length - 1];
   return drawn;
 }
 

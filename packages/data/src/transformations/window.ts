@@ -1,7 +1,7 @@
 // `window`: datasets of consecutive elements.
 import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
-import { datasetOf, type Element, flatten, type Leaf, mapLeaves } from '../elements/structure.ts';
+import { datasetOf, type Element, flatten, mapLeaves } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -108,7 +108,7 @@ class WindowIterator extends UnaryIterator {
     if (buffer.length === 0 || (this.#whole && buffer.length < this.#reach)) return END;
     const elements: Element[] = [];
     for (let i = 0; i < buffer.length && elements.length < this.#size; i += this.#stride)
-      elements.push(buffer[i] as Element);
+      elements.push(buffer[i]);
     this.#skip = Math.max(0, this.#shift - buffer.length);
     buffer.splice(0, this.#shift);
     return windowOf(elements, this.#spec);
@@ -133,13 +133,13 @@ class WindowIterator extends UnaryIterator {
 
 /** Elements as an element of datasets: one for each component. */
 function windowOf(elements: readonly Element[], spec: ElementSpec | null): Element {
-  const first = elements[0] as Element;
+  const first = elements[0];
   const leaves = elements.map((e) => flatten(e));
   const specs = spec === null ? null : flattenSpec(spec);
   return mapLeaves(first, (_, k) =>
     datasetOf(
       new ElementsNode(
-        leaves.map((l) => l[k] as Leaf),
+        leaves.map((l) => l[k]),
         specs?.[k],
       ),
     ),

@@ -105,7 +105,7 @@ class ZipIterator extends ElementIterator {
       return this.#join(parts);
     }
     try {
-      const step = (this.#inputs[parts.length] as ElementIterator).next();
+      const step = this.#inputs[parts.length].next();
       return step instanceof Promise ? later(step).then(this.#take, this.#failed) : this.#take(step);
     } catch (error) {
       return this.#failed(error);
@@ -154,7 +154,7 @@ export function restoreAll(iterators: readonly ElementIterator[], state: State |
       `the saved state is of ${states.length} datasets, this pipeline has ${iterators.length}`,
       'Dataset',
     );
-  iterators.forEach((iterator, i) => iterator.restoreState(states[i] as State));
+  iterators.forEach((iterator, i) => iterator.restoreState(states[i]));
 }
 
 /** One dataset behind the other. */

@@ -5,7 +5,7 @@ let table: Uint32Array | undefined;
 export function crc32(bytes: Uint8Array): number {
   const entries = (table ??= makeTable());
   let crc = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++) crc = entries[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
+  for (let i = 0; i < bytes.length; i++) crc = entries[(crc ^ bytes[i]) & 0xff] ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 

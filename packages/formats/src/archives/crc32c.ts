@@ -40,7 +40,7 @@ export function useCrc32c(fn: ((bytes: Uint8Array, previous: number) => number) 
 export function crc32cOfEight(bytes: Uint8Array, at: number): number {
   const tables = (made ??= makeTables());
   let crc = -1;
-  for (let i = at; i < at + 8; i++) crc = tables[(crc ^ bytes[i]!) & 255]! ^ (crc >>> 8);
+  for (let i = at; i < at + 8; i++) crc = tables[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
@@ -51,35 +51,35 @@ export function crc32cPortable(bytes: Uint8Array, previous: number = 0): number 
   let crc = ~previous;
   let at = 0;
   if (LITTLE && length >= 2 * STEP) {
-    for (; ((bytes.byteOffset + at) & 3) !== 0; at++) crc = tables[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8);
+    for (; ((bytes.byteOffset + at) & 3) !== 0; at++) crc = tables[(crc ^ bytes[at]) & 255] ^ (crc >>> 8);
     const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, ((length - at) >> 4) << 2);
     const steps = words.length;
     for (let w = 0; w < steps; w += 4) {
-      const a = words[w]! ^ crc;
-      const b = words[w + 1]!;
-      const c = words[w + 2]!;
-      const d = words[w + 3]!;
+      const a = words[w] ^ crc;
+      const b = words[w + 1];
+      const c = words[w + 2];
+      const d = words[w + 3];
       crc =
-        tables[3840 | (a & 255)]! ^
-        tables[3584 | ((a >>> 8) & 255)]! ^
-        tables[3328 | ((a >>> 16) & 255)]! ^
-        tables[3072 | (a >>> 24)]! ^
-        tables[2816 | (b & 255)]! ^
-        tables[2560 | ((b >>> 8) & 255)]! ^
-        tables[2304 | ((b >>> 16) & 255)]! ^
-        tables[2048 | (b >>> 24)]! ^
-        tables[1792 | (c & 255)]! ^
-        tables[1536 | ((c >>> 8) & 255)]! ^
-        tables[1280 | ((c >>> 16) & 255)]! ^
-        tables[1024 | (c >>> 24)]! ^
-        tables[768 | (d & 255)]! ^
-        tables[512 | ((d >>> 8) & 255)]! ^
-        tables[256 | ((d >>> 16) & 255)]! ^
-        tables[d >>> 24]!;
+        tables[3840 | (a & 255)] ^
+        tables[3584 | ((a >>> 8) & 255)] ^
+        tables[3328 | ((a >>> 16) & 255)] ^
+        tables[3072 | (a >>> 24)] ^
+        tables[2816 | (b & 255)] ^
+        tables[2560 | ((b >>> 8) & 255)] ^
+        tables[2304 | ((b >>> 16) & 255)] ^
+        tables[2048 | (b >>> 24)] ^
+        tables[1792 | (c & 255)] ^
+        tables[1536 | ((c >>> 8) & 255)] ^
+        tables[1280 | ((c >>> 16) & 255)] ^
+        tables[1024 | (c >>> 24)] ^
+        tables[768 | (d & 255)] ^
+        tables[512 | ((d >>> 8) & 255)] ^
+        tables[256 | ((d >>> 16) & 255)] ^
+        tables[d >>> 24];
     }
     at += steps * 4;
   }
-  for (; at < length; at++) crc = tables[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8);
+  for (; at < length; at++) crc = tables[(crc ^ bytes[at]) & 255] ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
@@ -91,8 +91,8 @@ function makeTables(): Int32Array {
     tables[byte] = crc;
   }
   for (let at = 256; at < tables.length; at++) {
-    const before = tables[at - 256]!;
-    tables[at] = tables[before & 255]! ^ (before >>> 8);
+    const before = tables[at - 256];
+    tables[at] = tables[before & 255] ^ (before >>> 8);
   }
   return tables;
 }

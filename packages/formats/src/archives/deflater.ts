@@ -49,7 +49,7 @@ function adler32(bytes: Uint8Array, previous: number): number {
   let high = previous >>> 16;
   for (let at = 0; at < bytes.length; ) {
     for (const end = Math.min(at + ADLER_RUN, bytes.length); at < end; at++) {
-      low += bytes[at]!;
+      low += bytes[at];
       high += low;
     }
     low %= ADLER_MODULUS;

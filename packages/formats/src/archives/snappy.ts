@@ -15,7 +15,7 @@ export function unpackSnappy(bytes: Uint8Array): Uint8Array | undefined {
   const out = new Uint8Array(length);
   let end = 0;
   while (input.at < input.end) {
-    const tag = bytes[input.at++]!;
+    const tag = bytes[input.at++];
     const kind = tag & 3;
     if (kind === 0) {
       const size = literalSize(tag >>> 2, input);
@@ -29,10 +29,10 @@ export function unpackSnappy(bytes: Uint8Array): Uint8Array | undefined {
     const low = input.take(width);
     if (low === undefined) return undefined;
     const size = kind === 1 ? ((tag >>> 2) & 7) + 4 : (tag >>> 2) + 1;
-    const offset = kind === 1 ? ((tag >>> 5) << 8) | low[0]! : number(low);
+    const offset = kind === 1 ? ((tag >>> 5) << 8) | low[0] : number(low);
     if (offset === 0 || offset > end || size > length - end) return undefined;
     // Byte by byte: what is copied may be what this copy writes.
-    for (const stop = end + size; end < stop; end++) out[end] = out[end - offset]!;
+    for (const stop = end + size; end < stop; end++) out[end] = out[end - offset];
   }
   return end === length ? out : undefined;
 }

@@ -1,5 +1,4 @@
-import type { ErrorMaker } from '../errors.ts';
-import { errorsFor, quote } from '../errors.ts';
+import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { crc32 } from './crc32.ts';
 import { inflateRaw } from './inflater.ts';
 
@@ -71,7 +70,7 @@ export function readZipDirectory(bytes: Uint8Array, maxBytes: number, error: Err
   }
   spans.sort(([a], [b]) => a - b);
   for (let i = 1; i < spans.length; i++) {
-    if (spans[i]![0] < spans[i - 1]![1]) throw error('directory', 'separate members', 'overlapping ones');
+    if (spans[i][0] < spans[i - 1][1]) throw error('directory', 'separate members', 'overlapping ones');
   }
   return members;
 }

@@ -75,7 +75,7 @@ function plain(bytes: Uint8Array): Uint8Array {
 function swapped(bytes: Uint8Array, size: number): Uint8Array {
   const out = new Uint8Array(bytes.length);
   for (let start = 0; start < bytes.length; start += size) {
-    for (let i = 0; i < size; i++) out[start + i] = bytes[start + size - 1 - i]!;
+    for (let i = 0; i < size; i++) out[start + i] = bytes[start + size - 1 - i];
   }
   return out;
 }
@@ -87,13 +87,13 @@ function truthValues(bytes: Uint8Array): Uint8Array {
 
 function brainFloats(words: Uint16Array): Float32Array {
   const bits = new Uint32Array(words.length);
-  for (let i = 0; i < words.length; i++) bits[i] = words[i]! << 16;
+  for (let i = 0; i < words.length; i++) bits[i] = words[i] << 16;
   return new Float32Array(bits.buffer);
 }
 
 function halves(words: Uint16Array): Float32Array {
   const bits = new Uint32Array(words.length);
-  for (let i = 0; i < words.length; i++) bits[i] = halfToFloatBits(words[i]!);
+  for (let i = 0; i < words.length; i++) bits[i] = halfToFloatBits(words[i]);
   return new Float32Array(bits.buffer);
 }
 

@@ -15,13 +15,13 @@ export function toRowMajor(bytes: Uint8Array, size: number, shape: readonly numb
   const index = new Array<number>(shape.length).fill(0);
   let from = 0;
   for (let to = 0; to < out.length; to += size) {
-    for (let i = 0; i < size; i++) out[to + i] = bytes[from + i]!;
+    for (let i = 0; i < size; i++) out[to + i] = bytes[from + i];
     // Step the index as an odometer whose last wheel runs fastest.
     for (let axis = shape.length - 1; axis >= 0; axis--) {
-      index[axis]!++;
-      from += strides[axis]!;
-      if (index[axis]! < shape[axis]!) break;
-      from -= strides[axis]! * shape[axis]!;
+      index[axis]++;
+      from += strides[axis];
+      if (index[axis] < shape[axis]) break;
+      from -= strides[axis] * shape[axis];
       index[axis] = 0;
     }
   }

@@ -1,8 +1,6 @@
 import { errorsFor, UnsupportedFormatError } from '../errors.ts';
-import type { ElementKind } from './elements.ts';
-import { decodeElements, elementBytes, encodeElements } from './elements.ts';
-import type { DTypeName, NDArray } from './ndarray.ts';
-import { checkNDArray, elementCount } from './ndarray.ts';
+import { decodeElements, type ElementKind, elementBytes, encodeElements } from './elements.ts';
+import { checkNDArray, type DTypeName, elementCount, type NDArray } from './ndarray.ts';
 
 const KINDS: Readonly<Record<number, ElementKind>> = {
   8: 'uint8',
@@ -55,8 +53,8 @@ export function encodeIdx(array: NDArray): Uint8Array {
 export function decodeIdx(bytes: Uint8Array, options: DecodeIdxOptions = {}): NDArray {
   const error = errorsFor('idx', options.file);
   if (bytes.length < 4) throw error('truncated', 'at least 4 bytes', bytes.length);
-  const kind = bytes[0] === 0 && bytes[1] === 0 ? KINDS[bytes[2]!] : undefined;
-  const rank = bytes[3]!;
+  const kind = bytes[0] === 0 && bytes[1] === 0 ? KINDS[bytes[2]] : undefined;
+  const rank = bytes[3];
   if (!kind) {
     const magic = Array.from(bytes.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join(' ');
     throw error('magic', '00 00, a type (08, 09, 0b, 0c, 0d, 0e) and a rank', magic);

@@ -1,14 +1,10 @@
-import type { ErrorMaker } from '../errors.ts';
-import { errorsFor, quote } from '../errors.ts';
+import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { FILE_DTYPES } from './dtypes.ts';
-import type { ElementKind } from './elements.ts';
-import { decodeElements, elementBytes, encodeElements, kindsBy } from './elements.ts';
+import { decodeElements, type ElementKind, elementBytes, encodeElements, kindsBy } from './elements.ts';
 import { toRowMajor } from './fortran.ts';
-import type { DTypeName, NDArray } from './ndarray.ts';
-import { checkNDArray, elementCount } from './ndarray.ts';
+import { checkNDArray, type DTypeName, elementCount, type NDArray } from './ndarray.ts';
 import { readPickledLists } from './pickle.ts';
-import type { PythonLiteral } from './python-literal.ts';
-import { parsePythonLiteral } from './python-literal.ts';
+import { type PythonLiteral, parsePythonLiteral } from './python-literal.ts';
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 /** NumPy's own limit is 10,000; longer headers only describe structured arrays. */
@@ -139,7 +135,7 @@ function headerText(bytes: Uint8Array, error: ErrorMaker): { text: string; dataS
   if (bytes.length < 10) throw error('truncated', 'at least 10 bytes', bytes.length);
   if (!MAGIC.every((byte, i) => bytes[i] === byte))
     throw error('magic', '\\x93NUMPY', hex(bytes.subarray(0, 6)));
-  const version = bytes[6]!;
+  const version = bytes[6];
   if (version < 1 || version > 3 || bytes[7] !== 0) {
     throw error('version', '1.0, 2.0 or 3.0', `${version}.${bytes[7]}`);
   }

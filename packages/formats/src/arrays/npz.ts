@@ -1,8 +1,7 @@
 import { readZipDirectory, unpackZipMember } from '../archives/zip.ts';
 import { zip } from '../archives/zip-writer.ts';
 import { errorsFor, quote } from '../errors.ts';
-import type { NamedArrays, NDArray } from './ndarray.ts';
-import { entriesOf } from './ndarray.ts';
+import { entriesOf, type NamedArrays, type NDArray } from './ndarray.ts';
 import { decodeNpy, decodeNpyLists, encodeNpy, holdsObjects } from './npy.ts';
 
 const SUFFIX = '.npy';

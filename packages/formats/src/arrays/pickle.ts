@@ -1,5 +1,4 @@
-import type { ErrorMaker } from '../errors.ts';
-import { quote } from '../errors.ts';
+import { type ErrorMaker, quote } from '../errors.ts';
 
 /** A global that a pickle names; only NumPy's three that rebuild an array have a meaning here. */
 interface Global {
@@ -76,7 +75,7 @@ class PickleReader {
   /** Runs to the end and gives the one value that is left. */
   read(): Value {
     for (;;) {
-      const code = this.#bytes[this.#advance(1)]!;
+      const code = this.#bytes[this.#advance(1)];
       if (code !== 0x2e) this.#step(code);
       else if (this.#at !== this.#bytes.length)
         throw this.#error('pickle', 'its end', `${this.#bytes.length - this.#at} more bytes`);
@@ -111,24 +110,24 @@ class PickleReader {
         this.#push(this.#view.getInt32(this.#advance(4), true));
         break;
       case 0x4b: // BININT1
-        this.#push(this.#bytes[this.#advance(1)]!);
+        this.#push(this.#bytes[this.#advance(1)]);
         break;
       case 0x4d: // BININT2
         this.#push(this.#view.getUint16(this.#advance(2), true));
         break;
       case 0x8a: // LONG1
-        this.#push(this.#long(this.#bytes[this.#advance(1)]!));
+        this.#push(this.#long(this.#bytes[this.#advance(1)]));
         break;
       case 0x55: // SHORT_BINSTRING
       case 0x43: // SHORT_BINBYTES
-        this.#push(this.#take(this.#bytes[this.#advance(1)]!));
+        this.#push(this.#take(this.#bytes[this.#advance(1)]));
         break;
       case 0x54: // BINSTRING
       case 0x42: // BINBYTES
         this.#push(this.#take(this.#view.getUint32(this.#advance(4), true)));
         break;
       case 0x8c: // SHORT_BINUNICODE
-        this.#push(this.#text(this.#bytes[this.#advance(1)]!));
+        this.#push(this.#text(this.#bytes[this.#advance(1)]));
         break;
       case 0x58: // BINUNICODE
         this.#push(this.#text(this.#view.getUint32(this.#advance(4), true)));
@@ -157,7 +156,7 @@ class PickleReader {
         this.#append(this.#toMark());
         break;
       case 0x71: // BINPUT
-        this.#remember(this.#bytes[this.#advance(1)]!);
+        this.#remember(this.#bytes[this.#advance(1)]);
         break;
       case 0x72: // LONG_BINPUT
         this.#remember(this.#view.getUint32(this.#advance(4), true));
@@ -169,7 +168,7 @@ class PickleReader {
         this.#remember(this.#memo.size);
         break;
       case 0x68: // BINGET
-        this.#recall(this.#bytes[this.#advance(1)]!);
+        this.#recall(this.#bytes[this.#advance(1)]);
         break;
       case 0x6a: // LONG_BINGET
         this.#recall(this.#view.getUint32(this.#advance(4), true));

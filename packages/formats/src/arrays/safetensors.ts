@@ -1,10 +1,15 @@
-import type { ErrorMaker } from '../errors.ts';
-import { errorsFor, quote, show } from '../errors.ts';
+import { type ErrorMaker, errorsFor, quote, show } from '../errors.ts';
 import { findDuplicateKey } from '../protobuf/json-keys.ts';
 import { FILE_DTYPES } from './dtypes.ts';
 import { decodeElements, encodeElements, kindsBy } from './elements.ts';
-import type { DTypeName, NamedArrays, NDArray } from './ndarray.ts';
-import { checkNDArray, elementCount, entriesOf } from './ndarray.ts';
+import {
+  checkNDArray,
+  type DTypeName,
+  elementCount,
+  entriesOf,
+  type NamedArrays,
+  type NDArray,
+} from './ndarray.ts';
 
 /** Every dtype the format knows, with its bits per element. */
 const BITS: Readonly<Record<string, number>> = {
@@ -233,8 +238,8 @@ function parseEntry(
   ) {
     throw error(`${where}: data_offsets`, '[begin, end] with 0 <= begin <= end', show(offsets));
   }
-  const begin = dataStart + offsets[0]!;
-  const end = dataStart + offsets[1]!;
+  const begin = dataStart + offsets[0];
+  const end = dataStart + offsets[1];
   if (begin > end || end > fileBytes) {
     throw error(
       `${where}: data_offsets`,
@@ -242,7 +247,7 @@ function parseEntry(
       `[${offsets.join(', ')}]`,
     );
   }
-  const size = (count * BITS[dtype]!) / 8;
+  const size = (count * BITS[dtype]) / 8;
   if (size !== end - begin) {
     throw error(`${where}: ${dtype} of shape [${shape.join(', ')}]`, `${size} bytes`, end - begin);
   }
@@ -295,7 +300,7 @@ function isNumbers(value: unknown): value is number[] {
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
-    if (a[i] !== b[i]) return a[i]! - b[i]!;
+    if (a[i] !== b[i]) return a[i] - b[i];
   }
   return a.length - b.length;
 }

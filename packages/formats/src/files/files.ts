@@ -2,10 +2,13 @@ import { gunzip, isGzip } from '../archives/gzip.ts';
 import { decodeIdx } from '../arrays/idx.ts';
 import type { NamedArrays, NDArray } from '../arrays/ndarray.ts';
 import { decodeNpy, encodeNpy } from '../arrays/npy.ts';
-import type { DecodeNpzOptions, EncodeNpzOptions } from '../arrays/npz.ts';
-import { decodeNpz, encodeNpz } from '../arrays/npz.ts';
-import type { DecodeSafetensorsOptions, Safetensors } from '../arrays/safetensors.ts';
-import { decodeSafetensors, encodeSafetensors } from '../arrays/safetensors.ts';
+import { type DecodeNpzOptions, decodeNpz, type EncodeNpzOptions, encodeNpz } from '../arrays/npz.ts';
+import {
+  type DecodeSafetensorsOptions,
+  decodeSafetensors,
+  encodeSafetensors,
+  type Safetensors,
+} from '../arrays/safetensors.ts';
 import { writeFileAtomic } from './atomic.ts';
 import { nodeBuiltin } from './node.ts';
 

@@ -14,7 +14,7 @@ export const floatArray = (number: number): Field<Float32Array> => ({
     if (values.length === 0) return;
     const start = openList(writer, number, values.length * 4);
     const view = new DataView(writer.buf.buffer, writer.buf.byteOffset);
-    for (let i = 0; i < values.length; i++) view.setFloat32(start + i * 4, values[i]!, true);
+    for (let i = 0; i < values.length; i++) view.setFloat32(start + i * 4, values[i], true);
     writer.pos = start + values.length * 4;
   },
   read(reader, before) {
@@ -42,9 +42,9 @@ export const int64Array = (number: number): Field<BigInt64Array> => ({
     if (values.length === 0) return;
     const words = wordsOf(values);
     let size = 0;
-    for (let i = 0; i < words.length; i += 2) size += varintBytes(words[i]!, words[i + 1]!);
+    for (let i = 0; i < words.length; i += 2) size += varintBytes(words[i], words[i + 1]);
     let at = openList(writer, number, size);
-    for (let i = 0; i < words.length; i += 2) at = writeVarint(writer.buf, at, words[i]!, words[i + 1]!);
+    for (let i = 0; i < words.length; i += 2) at = writeVarint(writer.buf, at, words[i], words[i + 1]);
     writer.pos = at;
   },
   read(reader, before) {
@@ -96,7 +96,7 @@ function wordsOf(values: BigInt64Array): Uint32Array {
 
 function varintsIn(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
-  for (let at = start; at < end; at++) if (bytes[at]! < 128) count++;
+  for (let at = start; at < end; at++) if (bytes[at] < 128) count++;
   return count;
 }
 
@@ -124,7 +124,7 @@ function readVarint(reader: PbfReader, end: number, words: Uint32Array, at: numb
   let high = 0;
   for (let shift = 0; shift < 70; shift += 7) {
     if (reader.pos >= end) break;
-    const byte = buf[reader.pos++]!;
+    const byte = buf[reader.pos++];
     const bits = byte & 127;
     if (shift < 28) low |= bits << shift;
     else if (shift === 28) {

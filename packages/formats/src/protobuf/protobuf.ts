@@ -177,8 +177,7 @@ function readInt64(reader: PbfReader): number | bigint {
   const near = reader.readVarint(true);
   if (Number.isSafeInteger(near)) return near;
   let exact = 0n;
-  for (let at = reader.pos - 1; at >= start; at--)
-    exact = (exact << 7n) | BigInt((reader.buf[at] as number) & 127);
+  for (let at = reader.pos - 1; at >= start; at--) exact = (exact << 7n) | BigInt(reader.buf[at] & 127);
   return BigInt.asIntN(64, exact);
 }
 

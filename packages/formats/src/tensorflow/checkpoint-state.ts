@@ -65,7 +65,7 @@ export function parseCheckpointState(bytes: Uint8Array, file?: string): Checkpoi
   const state: Partial<Record<Key, string | number | (string | number)[]>> = {};
   const tokens = tokensOf(bytes, error);
   for (let at = 0; at < tokens.length; ) {
-    const name = tokens[at++] as Token;
+    const name = tokens[at++];
     const field =
       name.kind === 'word' && Object.hasOwn(FIELDS, name.text) ? FIELDS[name.text as Key] : undefined;
     if (field === undefined) throw error(`field ${quote(name.text)}`, Object.keys(FIELDS).join(', '));
@@ -105,7 +105,7 @@ function valueAt(
   let at = start;
   if (text) {
     let value = '';
-    for (; tokens[at]?.kind === 'string'; at++) value += (tokens[at] as Token).text;
+    for (; tokens[at]?.kind === 'string'; at++) value += tokens[at].text;
     if (at === start) throw error(where, 'text in quotes', tokens[at]?.text ?? 'nothing');
     return [value, at];
   }
@@ -167,10 +167,10 @@ function unescape(quoted: string, error: ErrorMaker): string {
     const rest = quoted.slice(at + 1, at + 5);
     const code = /^(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2}))/.exec(rest);
     if (code !== null) {
-      out.push(Number.parseInt((code[1] ?? code[2]) as string, code[1] === undefined ? 16 : 8) & 255);
+      out.push(Number.parseInt(code[1] ?? code[2], code[1] === undefined ? 16 : 8) & 255);
       at += 1 + code[0].length;
     } else {
-      const byte = ESCAPES[rest[0] as string];
+      const byte = ESCAPES[rest[0]];
       if (byte === undefined) throw error('escape', 'one of C', `\\${rest[0]}`);
       out.push(byte);
       at += 2;

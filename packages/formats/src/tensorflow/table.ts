@@ -80,7 +80,7 @@ function blockAt(bytes: Uint8Array, { offset, size }: Handle, end: number, error
   const stored = readUint32(bytes, offset + size + 1);
   const computed = maskCrc(crc32c(bytes.subarray(offset, offset + size + 1)));
   if (stored !== computed) throw error(`${what}: checksum`, String(computed), stored);
-  const type = bytes[offset + size]!;
+  const type = bytes[offset + size];
   if (type === 0) return contents;
   if (type !== 1) throw error.unsupported(`${what}: compression`, '0 (none) or 1 (snappy)', type);
   const unpacked = unpackSnappy(contents);
@@ -235,9 +235,9 @@ function separator(before: Uint8Array, key: Uint8Array): Uint8Array {
   const most = Math.min(before.length, key.length);
   let at = 0;
   while (at < most && before[at] === key[at]) at++;
-  if (at === most || before[at]! >= 255 || before[at]! + 1 >= key[at]!) return before;
+  if (at === most || before[at] >= 255 || before[at] + 1 >= key[at]) return before;
   const short = before.slice(0, at + 1);
-  short[at]!++;
+  short[at]++;
   return short;
 }
 
@@ -246,7 +246,7 @@ function successor(key: Uint8Array): Uint8Array {
   const at = key.findIndex((byte) => byte !== 255);
   if (at < 0) return key;
   const short = key.slice(0, at + 1);
-  short[at]!++;
+  short[at]++;
   return short;
 }
 

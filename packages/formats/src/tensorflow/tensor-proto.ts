@@ -180,6 +180,6 @@ function packed(list: readonly Scalar[], kind: ElementKind, count: number): Uint
       : new FILE_DTYPES[kind as DTypeName].array(count);
   const convert: (value: Scalar) => number | bigint = kind === 'int64' || kind === 'uint64' ? BigInt : Number;
   const last = list.at(-1) ?? 0;
-  for (let i = 0; i < count; i++) array[i] = convert(i < list.length ? (list[i] as Scalar) : last) as never;
+  for (let i = 0; i < count; i++) array[i] = convert(i < list.length ? list[i] : last) as never;
   return encodeElements({ data: array });
 }

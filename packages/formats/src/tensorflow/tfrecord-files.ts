@@ -239,7 +239,7 @@ export class RecordFileWriter {
       this.#goOn();
     } catch (error) {
       // The buffer is used again.
-      this.#waiting = { ...(this.#waiting as Waiting), bytes: bytes.slice() };
+      this.#waiting = { ...this.#waiting, bytes: bytes.slice() };
       throw error;
     }
   }

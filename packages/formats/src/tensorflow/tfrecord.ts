@@ -81,13 +81,13 @@ export class RecordParser {
   next(): Uint8Array | null {
     if (this.#length === undefined) {
       if (!this.#gather(HEADER_BYTES)) return null;
-      this.#length = this.#lengthIn(this.#chunks[0]!, this.#at);
+      this.#length = this.#lengthIn(this.#chunks[0], this.#at);
       this.#skip(HEADER_BYTES);
     }
     const length = this.#length;
     if (!this.#gather(length + FOOTER_BYTES)) return null;
-    const payload = this.#chunks[0]!.subarray(this.#at, this.#at + length);
-    const stored = readUint32(this.#chunks[0]!, this.#at + length);
+    const payload = this.#chunks[0].subarray(this.#at, this.#at + length);
+    const stored = readUint32(this.#chunks[0], this.#at + length);
     const computed = maskCrc(crc32c(payload));
     if (stored !== computed)
       throw this.#error(
@@ -130,17 +130,17 @@ export class RecordParser {
   /** Whether there are `count` bytes; then they lie together in the first chunk. */
   #gather(count: number): boolean {
     if (this.#pending < count) return false;
-    if (this.#chunks[0]!.length - this.#at >= count) return true;
+    if (this.#chunks[0].length - this.#at >= count) return true;
     const joined = new Uint8Array(count);
     let end = 0;
     let used = 0;
     for (; end < count; used++, this.#at = 0) {
-      const part = this.#chunks[used]!.subarray(this.#at, this.#at + count - end);
+      const part = this.#chunks[used].subarray(this.#at, this.#at + count - end);
       joined.set(part, end);
       end += part.length;
-      if (this.#at + part.length < this.#chunks[used]!.length) {
+      if (this.#at + part.length < this.#chunks[used].length) {
         // The rest of this chunk comes behind.
-        this.#chunks[used] = this.#chunks[used]!.subarray(this.#at + part.length);
+        this.#chunks[used] = this.#chunks[used].subarray(this.#at + part.length);
         break;
       }
     }
@@ -154,7 +154,7 @@ export class RecordParser {
     this.#pending -= count;
     this.#before += count;
     this.#at += count;
-    if (this.#at < this.#chunks[0]!.length) return;
+    if (this.#at < this.#chunks[0].length) return;
     this.#chunks.shift();
     this.#at = 0;
   }

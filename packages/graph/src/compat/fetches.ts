@@ -93,7 +93,7 @@ function collect(session: Session, fetch: unknown, to: Collected): Fill {
     const at = to.values.push(v) - 1;
     return (results) => results[at];
   };
-  if (fetch instanceof AssignedVariable) return value(graph.assignmentOf(fetch).outputs[0] as GraphValue);
+  if (fetch instanceof AssignedVariable) return value(graph.assignmentOf(fetch).outputs[0]);
   if (fetch instanceof Variable) return value(fetch);
   if (fetch instanceof Tensor) return value(graph.valueOf(fetch));
   if (typeof fetch === 'string') {

@@ -236,7 +236,7 @@ export const gradients: NamedFunction<
         using tape = new GradientTape({ watchAccessedVariables: false });
         tape.watch(sources);
         replay(graph, targets);
-        return tape.gradient(targets, sources) as (Tensor | null)[];
+        return tape.gradient(targets, sources);
       }),
     );
   },

@@ -102,9 +102,7 @@ export class Subgraph {
 
   #specialized(given: readonly Shape[]): Graph {
     const { arguments: args } = this.#graph;
-    const shapes = given.map((shape, i) =>
-      this.#rankless.has((args[i] as GraphValue).node.name) ? (args[i] as GraphValue).shape : shape,
-    );
+    const shapes = given.map((shape, i) => (this.#rankless.has(args[i].node.name) ? args[i].shape : shape));
     const sizes = sizesOf(this.#graph, shapes);
     const wrong =
       args.find((v, i) => dims(v).some((d, axis) => evaluateDim(d, sizes) !== shapes[i]?.[axis])) ??
@@ -133,7 +131,7 @@ class SubgraphBuilder {
       const name = 'node' in value ? value.node.name : value.name;
       const what: NodeKind = { kind: 'argument' };
       const added = this.#graph.add('Placeholder', what, [], { dtype, shape }, [value], { name });
-      const argument = added.outputs[0] as GraphValue;
+      const argument = added.outputs[0];
       this.#graph.arguments.push(argument);
       if ('node' in value) this.#values.set(value, argument);
       else this.#variables.set(value, { initial: argument, value: argument });
@@ -153,7 +151,7 @@ class SubgraphBuilder {
       const read = this.#graph.add('ReadVariableOp', what, [], { dtype }, [variable], {
         name: `${name}/Read`,
       });
-      const initial = read.outputs[0] as GraphValue;
+      const initial = read.outputs[0];
       known = { initial, value: initial };
       this.#variables.set(variable, known);
     }
@@ -180,26 +178,26 @@ class SubgraphBuilder {
     const inputs = node.inputs.map((v) => this.get(v));
     if (what.kind === 'op' && what.op === noOp) return;
     if (what.kind === 'op' && what.op === assignOp) {
-      this.#assign(attrs['variable'] as Variable, inputs[0] as GraphValue);
+      this.#assign(attrs['variable'] as Variable, inputs[0]);
       this.#know(outputs, inputs);
       return;
     }
     if (what.kind === 'update')
       what.written.forEach((variable, i) => {
-        inputs[what.at[i] as number] = this.value(variable);
+        inputs[what.at[i]] = this.value(variable);
       });
     const added = this.#graph.add(type, what, inputs, attrs, outputs, { name, traced, draws });
     this.#know(outputs, added.outputs);
     if (what.kind === 'update')
       what.written.forEach((variable, i) => {
-        this.#assign(variable, added.outputs[i] as GraphValue);
+        this.#assign(variable, added.outputs[i]);
       });
   }
 
   /** Values that are fed stay what they are. */
   #know(values: readonly GraphValue[], now: readonly GraphValue[]): void {
     values.forEach((value, i) => {
-      if (!this.#values.has(value)) this.#values.set(value, now[i] as GraphValue);
+      if (!this.#values.has(value)) this.#values.set(value, now[i]);
     });
   }
 

@@ -95,7 +95,7 @@ export class Saver {
     const values = session.run(variables.map(([, v]) => v));
     writeBundle(path, {
       graph: null,
-      tensors: variables.map(([name], i): [string, Tensor] => [name, values[i] as Tensor]),
+      tensors: variables.map(([name], i): [string, Tensor] => [name, values[i]]),
     });
     for (const value of values) value.dispose();
     this.#saved = [...this.#saved.filter((s) => s.path !== path), { path, time: Date.now() / 1000 }];

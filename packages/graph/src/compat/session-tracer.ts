@@ -22,7 +22,7 @@ export const assignOp: Op = new Op(
     samples: () => [],
     notDifferentiable: 'assigning to a variable cuts it off from what the value was computed from',
   },
-  ([value]) => [aliasTensor(value as Tensor, (value as Tensor).shape)],
+  ([value]) => [aliasTensor(value, value.shape)],
 );
 
 /** Does nothing, after all that it depends on. */
@@ -143,7 +143,7 @@ export class SessionTracer extends FunctionTracer {
       const { name, dtype } = variable;
       const what = { kind: 'variable', variable } as const;
       const node = this.body.add('ReadVariableOp', what, [], { dtype }, [variable], { name: `${name}/Read` });
-      value = this.tensorOf(node.outputs[0] as GraphValue);
+      value = this.tensorOf(node.outputs[0]);
       this.#reads.set(variable, value);
     }
     return value;
@@ -197,7 +197,7 @@ export class AssignedVariable extends Variable {
     return this.target.size;
   }
   override taken(): Tensor {
-    const value = this.tracer.tensorOf(this.node.outputs[0] as GraphValue);
+    const value = this.tracer.tensorOf(this.node.outputs[0]);
     for (const tape of context.tapes) tape.variableRead(this.target, value);
     return value;
   }

@@ -142,7 +142,7 @@ export class Session {
     const fed = keys.map((key) => this.#element(key));
     const part = this.graph.part({ values, nodes, fed });
     return (given) => {
-      const inputs = fed.map((element, i) => this.#fed(element, given[i] as TensorLike));
+      const inputs = fed.map((element, i) => this.#fed(element, given[i]));
       const concrete = part.concrete(inputs.map((t) => t.shape));
       const results = this.#withValues(part.read, part.variables, () => {
         graphRuns(concrete.graph);
@@ -209,27 +209,27 @@ export class Session {
     const own = used.filter((v) => this.graph.tracer.owned.has(v));
     // One without a value is about to be assigned to, and needs memory only.
     const outside = own.map((v) => v.exchange(this.#values.get(v) ?? valueOfItsOwn(v)));
-    const inside = (): Tensor[] => own.map((v, i) => v.exchange(outside[i] as Tensor));
+    const inside = (): Tensor[] => own.map((v, i) => v.exchange(outside[i]));
     let result: T;
     try {
       result = eagerly(fn);
     } catch (error) {
       inside().forEach((value, i) => {
-        const variable = own[i] as Variable;
+        const variable = own[i];
         if (this.#values.has(variable)) this.#values.set(variable, value);
         else value.dispose();
       });
       throw error;
     }
     inside().forEach((value, i) => {
-      this.#values.set(own[i] as Variable, value);
+      this.#values.set(own[i], value);
     });
     return result;
   }
 
   /** What in the graph is fed. */
   #element(key: FeedKey): GraphValue | Variable {
-    if (key instanceof AssignedVariable) return this.graph.assignmentOf(key).outputs[0] as GraphValue;
+    if (key instanceof AssignedVariable) return this.graph.assignmentOf(key).outputs[0];
     if (key instanceof Variable) return key;
     const tensor = typeof key === 'string' ? this.graph.getTensorByName(key) : key;
     if (!(tensor instanceof Tensor))

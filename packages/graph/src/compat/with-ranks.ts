@@ -17,7 +17,7 @@ export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: rea
     let outputs: readonly Pick<GraphValue, 'dtype' | 'shape'>[] = node.outputs;
     if (what.kind === 'argument') {
       const index = traced.arguments.findIndex((a) => a.node === node);
-      outputs = node.outputs.map(({ dtype }) => ({ dtype, shape: shapes[index] as Shape }));
+      outputs = node.outputs.map(({ dtype }) => ({ dtype, shape: shapes[index] }));
     } else if (what.kind === 'op' && names.has(name)) {
       const given = inputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
       try {
@@ -30,7 +30,7 @@ export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: rea
     }
     const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, draws });
     node.outputs.forEach((value, i) => {
-      now.set(value, added.outputs[i] as GraphValue);
+      now.set(value, added.outputs[i]);
     });
   }
   graph.arguments.push(...traced.arguments.map(get));

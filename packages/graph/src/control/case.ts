@@ -3,7 +3,6 @@ import { type Shape, type Tensor, type Variable, zeros } from '@eagre/core';
 import {
   type Attrs,
   context,
-  type Dim,
   dims,
   execute,
   type GradContext,
@@ -62,10 +61,8 @@ class CaseOp extends ControlOp {
   }
 
   override isOpen(attrs: Attrs, output: number, axis: number): boolean {
-    const sizes = (attrs as CaseAttrs).branches.map(
-      (b) => dims(b.outputs[output] as GraphValue)[axis] as Dim,
-    );
-    return sizes.some(isLate) && !sizes.every((d) => identicalDims(d, sizes[0] as Dim));
+    const sizes = (attrs as CaseAttrs).branches.map((b) => dims(b.outputs[output])[axis]);
+    return sizes.some(isLate) && !sizes.every((d) => identicalDims(d, sizes[0]));
   }
 
   override drawn(attrs: Attrs): number {
@@ -85,7 +82,7 @@ class CaseOp extends ControlOp {
         : value >= 0 && value < branches.length
           ? value
           : branches.length - 1;
-    return interpreter.run(branches[taken] as Graph, inputs);
+    return interpreter.run(branches[taken], inputs);
   }
 
   protected override copied(attrs: Attrs, { effects }: Interpreter): Attrs {
@@ -124,7 +121,7 @@ const withoutLate = (value: GraphValue): Shape => toShape(dims(value).map((d) =>
 
 /** For each of the last outputs: the value of the branch that it is; null for those of other branches. */
 function drawnValues({ branches, drawn }: CaseAttrs, branch: number): (GraphValue | null)[] {
-  const { outputs } = branches[branch] as Graph;
+  const { outputs } = branches[branch];
   let next = outputs.length - drawn.reduce((a, b) => a + b, 0);
   return drawn.flatMap((count, b) =>
     outputs.slice(next, (next += count)).map((value) => (b === branch ? value : null)),
@@ -148,7 +145,7 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
   bodies.forEach(({ tracer, arguments: args, dys: seeds, gradients, kept }, b) => {
     const values = drawnValues(g.attrs as CaseAttrs, b);
     const [results, stand] = tracer.run(() => [
-      places.map((i) => orZeros(gradients[i] as Tensor | null, inputs[i] as Tensor)),
+      places.map((i) => orZeros(gradients[i], inputs[i])),
       drawn.map(({ dtype, shape }, i) => {
         const value = values[i] ?? null;
         return (value && kept.get(value)) ?? tracer.argument(dtype, shape, 'unused');
@@ -169,7 +166,7 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
   );
   const gradients = new Array<Tensor | null>(g.inputs.length).fill(null);
   places.forEach((place, i) => {
-    gradients[place + 1] = results[i] as Tensor;
+    gradients[place + 1] = results[i];
   });
   return gradients;
 }
@@ -207,7 +204,7 @@ export function tracedCase(
   const last = bodies.map((body) => lastValues(body, written));
   const from = shareArguments(bodies, written, 0);
   bodies.forEach(({ tracer, outputs }, i) => {
-    tracer.graph.outputs = [...outputs, ...(last[i] as GraphValue[])];
+    tracer.graph.outputs = [...outputs, ...last[i]];
   });
   const drawn = bodies.map(({ tracer }) => drawnIn(tracer.graph));
   bodies.forEach(({ tracer }, i) => {

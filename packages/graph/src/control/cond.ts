@@ -92,13 +92,13 @@ export const switchCase: <R, D = never>(
         `the branches are numbered ${keys.join(', ')}, expected the numbers from 0 to ${keys.length - 1}`,
         op,
       );
-    const all: Branch<unknown>[] = keys.map((_, i) => branches[i] as Branch<unknown>);
+    const all: Branch<unknown>[] = keys.map((_, i) => branches[i]);
     const names = all.map((_, i) => `branch ${i}`);
     if (options.default !== undefined) {
       all.push(options.default);
       names.push('default');
     }
-    all.forEach((fn, i) => checkFunction(fn, names[i] as string, op));
+    all.forEach((fn, i) => checkFunction(fn, names[i], op));
     return choose('Case', branchIndex(index, op), names, all, op);
   },
 ) as never;
@@ -149,9 +149,9 @@ export const caseOf: <R, D = never>(
   } else checkSome(predicates);
   // One after the other: the last function where nothing else is left.
   const from = (i: number): unknown => {
-    const [fn, name] = [functions[i] as Branch<unknown>, names[i] as string];
+    const [fn, name] = [functions[i], names[i]];
     if (i === functions.length - 1) return choose('If', true, [name], [fn], op);
-    const others = i + 2 === functions.length ? (names[i + 1] as string) : 'those behind it';
+    const others = i + 2 === functions.length ? names[i + 1] : 'those behind it';
     return choose('If', predicates[i] as Truth, [name, others], [fn, () => from(i + 1)], op);
   };
   return from(0);

@@ -24,10 +24,10 @@ export const customGradientOp: Op = new Op(
       const found = new GraphInterpreter(true).run(gradient, [dy, ...g.inputs.slice(1)]);
       const gradients = new Array<Tensor | null>(g.inputs.length).fill(null);
       places.forEach((place, i) => {
-        gradients[place] = found[i] as Tensor;
+        gradients[place] = found[i];
       });
       return gradients;
     },
   },
-  ([value]) => [aliasTensor(value as Tensor, (value as Tensor).shape)],
+  ([value]) => [aliasTensor(value, value.shape)],
 );

@@ -61,7 +61,7 @@ class Elements {
         );
       return leaf;
     });
-    const counts = this.#tensors.map((t) => dims(t)[0] as Dim);
+    const counts = this.#tensors.map((t) => dims(t)[0]);
     const [count] = counts;
     if (count === undefined) throw new InvalidArgumentError('elems must hold at least one tensor', op);
     if (counts.some((n) => differs(n, count)))
@@ -86,7 +86,7 @@ class Elements {
     const at = index.item();
     return pack(
       this.#nest,
-      slices.map((list) => list[at] as Tensor),
+      slices.map((list) => list[at]),
     );
   }
 

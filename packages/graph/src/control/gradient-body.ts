@@ -34,11 +34,11 @@ export function watchArguments(
   wanted: readonly number[],
   changed: ChangedVariable,
 ): readonly (Tensor | Variable)[] {
-  const sources = wanted.map((i) => changed(i) ?? (args[i] as Tensor));
+  const sources = wanted.map((i) => changed(i) ?? args[i]);
   tape.watch(sources);
   for (const i of wanted) {
     const variable = changed(i);
-    if (variable !== undefined) tellRead(variable, args[i] as Tensor);
+    if (variable !== undefined) tellRead(variable, args[i]);
   }
   return sources;
 }
@@ -106,13 +106,13 @@ export function finishBody(
   graph.arguments.splice(
     0,
     graph.arguments.length,
-    ...[...args, ...places.map((i) => optional[i] as Tensor)].map((t) => tracer.valueOf(t)),
+    ...[...args, ...places.map((i) => optional[i])].map((t) => tracer.valueOf(t)),
   );
   const left = new Set(graph.arguments);
   graph.nodes.splice(
     0,
     graph.nodes.length,
-    ...graph.nodes.filter((n) => n.what.kind !== 'argument' || left.has(n.outputs[0] as GraphValue)),
+    ...graph.nodes.filter((n) => n.what.kind !== 'argument' || left.has(n.outputs[0])),
   );
   return places;
 }

@@ -118,7 +118,7 @@ export function difference(a: Nest, b: Nest, agree: Agree = sameShape): string |
       if (s !== t) found = `${at(path)} is ${kindOf(s)} and ${kindOf(t)}`;
       else if (s === LEAF) {
         const i = next++;
-        const [x, y] = [a.leaves[i] as Leaf, b.leaves[i] as Leaf];
+        const [x, y] = [a.leaves[i], b.leaves[i]];
         const alike = (s: Shape, t: Shape): boolean => agree(s, t, i);
         if (!leavesAgree(x, y, alike)) found = leafDifference(x, y, at(path), alike);
       }
@@ -218,9 +218,8 @@ export function fromGraph(
 ): readonly Leaf[] {
   let next = 0;
   return leaves.map((l, i) => {
-    if (l instanceof TensorArray)
-      return known[i] === true ? l.withRows(tensors[next++] as Tensor) : l.emptied();
-    return tensors[next++] as Tensor;
+    if (l instanceof TensorArray) return known[i] === true ? l.withRows(tensors[next++]) : l.emptied();
+    return tensors[next++];
   });
 }
 

@@ -237,7 +237,7 @@ export class TensorArray {
   unstack(...args: Arguments<[value: TensorLike], ['value']>): TensorArray;
   unstack(value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'unstack');
-    const n = dims(rows)[0] as Dim;
+    const n = dims(rows)[0];
     if (!this.dynamicSize && !atMost(n, this.#size))
       throw new InvalidArgumentError(
         `cannot unstack ${n} tensors into a TensorArray of static size ${this.#size}`,
@@ -256,11 +256,11 @@ export class TensorArray {
     const rows = this.#rowsOf(value, 'scatter');
     const known = knownList(indices, 'indices');
     const n = known?.length ?? sizeOfDims(toTensor(indices).shape);
-    const count = dims(rows)[0] as Dim;
+    const count = dims(rows)[0];
     if (differs(count, n)) throw new InvalidArgumentError(`${n} indices for ${count} tensors`, OP);
     if (known !== null) {
       const items = unstack(rows);
-      return known.reduce<TensorArray>((array, at, i) => array.write(at, items[i] as Tensor), this);
+      return known.reduce<TensorArray>((array, at, i) => array.write(at, items[i]), this);
     }
     this.#merge(rowShape(rows));
     const at = indexTensor(indices).reshape(toShape([n, 1]));
@@ -357,7 +357,7 @@ export class TensorArray {
 
   get #size(): Dim {
     const { contents } = this;
-    return contents instanceof Tensor ? (dims(contents)[0] as Dim) : contents.length;
+    return contents instanceof Tensor ? dims(contents)[0] : contents.length;
   }
 
   #version(contents: Contents): TensorArray {
@@ -372,10 +372,10 @@ export class TensorArray {
     if (contents instanceof Unwritten) return null;
     const written = contents.toArray().filter((t) => t !== null);
     const shape = written[0]?.shape ?? null;
-    const other = written.find((t) => !sameShape(t.shape, shape as Shape));
+    const other = written.find((t) => !sameShape(t.shape, shape));
     if (other !== undefined) {
       throw new InvalidArgumentError(
-        `elements of the shapes ${showShape(shape as Shape)} and ${showShape(other.shape)} cannot go through branches and loops of a graph`,
+        `elements of the shapes ${showShape(shape)} and ${showShape(other.shape)} cannot go through branches and loops of a graph`,
         OP,
       );
     }

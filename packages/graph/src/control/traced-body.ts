@@ -1,7 +1,7 @@
 // What branches and loops share when they are traced.
 import { InternalError } from '@eagre/backend';
 import { type Shape, type Tensor, Variable } from '@eagre/core';
-import { context, type Dim, dimsOf, equalDims, isLate, sameShape, showShape } from '@eagre/core/internal';
+import { context, dimsOf, equalDims, isLate, sameShape, showShape } from '@eagre/core/internal';
 import type { GraphValue } from '../ir/graph.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
 import type { Written } from './control-op.ts';
@@ -49,7 +49,7 @@ export function shareArguments(
       if (argument !== undefined) return argument;
       const { dtype, shape } = f;
       return graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [f], { name: 'unused' })
-        .outputs[0] as GraphValue;
+        .outputs[0];
     });
     graph.arguments.splice(first, graph.arguments.length - first, ...rest);
   }
@@ -74,7 +74,7 @@ export function lastValues({ tracer }: TracedBody, written: Written): GraphValue
 /** Gives variables the values that a node has made of them. */
 export function assignAll(variables: Written, values: readonly Tensor[]): void {
   variables.forEach((variable, i) => {
-    variable.assign(values[i] as Tensor);
+    variable.assign(values[i]);
   });
 }
 
@@ -90,9 +90,7 @@ export function areAlike(
 /** Whether two shapes are equal but for sizes that depend on values. */
 export function mayAgree(a: Shape, b: Shape): boolean {
   const [x, y] = [dimsOf(a), dimsOf(b)];
-  return (
-    x.length === y.length && x.every((d, i) => isLate(d) || isLate(y[i] as Dim) || equalDims(d, y[i] as Dim))
-  );
+  return x.length === y.length && x.every((d, i) => isLate(d) || isLate(y[i]) || equalDims(d, y[i]));
 }
 
 /** `float32 [2,3], int32 []`, for messages. */

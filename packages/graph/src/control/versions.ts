@@ -17,7 +17,7 @@ export class Versions<T> {
   }
 
   get(place: number): T {
-    return this.#newest()[place] as T;
+    return this.#newest()[place];
   }
 
   /** The list with another item, as long as this one, or longer by items that are `filler`. */
@@ -28,7 +28,7 @@ export class Versions<T> {
     this.items = null;
     this.next = after;
     this.place = place;
-    this.value = items[place] as T;
+    this.value = items[place];
     items[place] = value;
     return after;
   }
@@ -49,7 +49,7 @@ export class Versions<T> {
       after.items = null;
       after.next = version;
       after.place = version.place;
-      after.value = items[version.place] as T;
+      after.value = items[version.place];
       items[version.place] = version.value as T;
       version.items = items;
       version.next = null;

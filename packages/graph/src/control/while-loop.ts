@@ -130,7 +130,7 @@ function invariantsOf(initial: Nest, given: unknown): Invariants {
   return inPlaces(initial, given, 'shapeInvariants', OP).map((value, i) => {
     if (value === undefined) return undefined;
     const shape = value instanceof TensorSpec ? value.shape : (value as PartialShape);
-    const leaf = initial.leaves[i] as Leaf;
+    const leaf = initial.leaves[i];
     if (leaf instanceof TensorArray || shape === null)
       throw new InvalidArgumentError('shapeInvariants are for tensors, of a known rank', OP);
     checkPartialShape(shape, OP);
@@ -205,13 +205,13 @@ class Loop {
         fromGraph(this.#initial, known, counted ? vars.slice(1) : vars);
       const condition = (vars: readonly Tensor[]): Tensor => {
         const goOn = toBool(predicate(this.#cond(...this.#arguments(leavesOf(vars))), OP));
-        return counted ? logicalAnd((vars[0] as Tensor).less(this.#most as number | Tensor), goOn) : goOn;
+        return counted ? logicalAnd(vars[0].less(this.#most), goOn) : goOn;
       };
       const body = (vars: readonly Tensor[]): readonly Tensor[] => {
         const next = this.#next(leavesOf(vars));
         unifyArrays(this.#initial, known, next);
         growArrays(this.#initial, next, open);
-        return counted ? [(vars[0] as Tensor).add(1), ...toGraph(next)] : toGraph(next);
+        return counted ? [vars[0].add(1), ...toGraph(next)] : toGraph(next);
       };
       const start = toGraph(this.#initial);
       const invariants = this.#initial.leaves.flatMap((leaf, i) => {

@@ -103,7 +103,7 @@ class WhileOp extends ControlOp {
     const turns: Turns = [];
     const same = inputs.slice(body.outputs.length);
     let carried = inputs.slice(0, body.outputs.length);
-    while ((interpreter.run(condition, [...carried, ...same])[0] as Tensor).item()) {
+    while (interpreter.run(condition, [...carried, ...same])[0].item()) {
       const results = interpreter.run(body, [...carried, ...same], wanted);
       carried = results.slice(0, carried.length);
       turns.push(record.split(results.slice(carried.length)));
@@ -136,7 +136,7 @@ class WhileGradOp extends ControlOp {
     const { carried, summed } = attrs as WhileGradAttrs;
     const first = carried.length + summed.length;
     return [...carried, ...summed].map((place) => {
-      const { dtype, shape } = inputs[first + place] as Tensor;
+      const { dtype, shape } = inputs[first + place];
       return symbolicTensor(dtype, shape);
     });
   }
@@ -190,13 +190,13 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
   const stand = traced.arguments;
   const { sums, results } = tracer.run(() => {
     const sums = summed.map((i) => {
-      const { dtype, shape } = stand[i] as Tensor;
+      const { dtype, shape } = stand[i];
       return tracer.argument(dtype, shape, `sum_${i}`);
     });
-    const gradients = carried.map((i) => orZeros(traced.gradients[i] as Tensor | null, stand[i] as Tensor));
+    const gradients = carried.map((i) => orZeros(traced.gradients[i], stand[i]));
     const added = summed.map((i, k) => {
-      const gradient = traced.gradients[i] as Tensor | null;
-      return gradient === null ? (sums[k] as Tensor) : (sums[k] as Tensor).add(gradient);
+      const gradient = traced.gradients[i];
+      return gradient === null ? sums[k] : sums[k].add(gradient);
     });
     return { sums, results: [...gradients, ...added] };
   });
@@ -210,9 +210,7 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
     [...before, ...once.map(([, argument]) => argument)],
     results,
   );
-  const values = stay.map((i) =>
-    i < count ? (body.arguments[i] as GraphValue) : (once[i - count] as [GraphValue, Tensor])[0],
-  );
+  const values = stay.map((i) => (i < count ? body.arguments[i] : once[i - count][0]));
   const all = [dy, ...more];
   const attrs: WhileGradAttrs = {
     body: tracer.graph,
@@ -222,14 +220,14 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
     summed,
   };
   const inputs = [
-    ...carried.map((i) => all[i] ?? zerosLike(g.outputs[i] as Tensor)),
-    ...summed.map((i) => zerosLike(g.inputs[i] as Tensor)),
+    ...carried.map((i) => all[i] ?? zerosLike(g.outputs[i])),
+    ...summed.map((i) => zerosLike(g.inputs[i])),
     ...g.inputs,
   ];
   const outputs = execute(whileGradOp, inputs, attrs);
   const gradients = new Array<Tensor | null>(g.inputs.length).fill(null);
   [...carried, ...summed].forEach((place, i) => {
-    gradients[place] = outputs[i] as Tensor;
+    gradients[place] = outputs[i];
   });
   return gradients;
 }
@@ -246,7 +244,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const inputs = g.inputs
     .slice(carried.length + summed.length)
     .map((x) => (isFloating(x.dtype) ? identity(x) : x));
-  const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i] as Tensor));
+  const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i]));
   if (onlyOnce(forward.body).length > 0) {
     throw new UnimplementedError(
       'no gradient of a gradient passes through a loop that draws random numbers or calls the host: do that ahead of the loop, for all of its turns at once, and take a row in each',
@@ -254,11 +252,11 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
     );
   }
   const { condition, body } = tangentLoop(forward, carried, summed);
-  const moving = carried.map((_, i) => cotangents[i] as Tensor);
-  const staying = summed.map((_, i) => cotangents[carried.length + i] as Tensor);
+  const moving = carried.map((_, i) => cotangents[i]);
+  const staying = summed.map((_, i) => cotangents[carried.length + i]);
   const wanted = inputs.flatMap((x, i) => (isFloating(x.dtype) ? [i] : []));
   const tape = new GradientTape({ watchAccessedVariables: false });
-  tape.watch(wanted.map((i) => inputs[i] as Tensor));
+  tape.watch(wanted.map((i) => inputs[i]));
   const attrs: WhileAttrs = {
     condition,
     body,
@@ -279,7 +277,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const tangents = outputs.slice(count);
   const found = tape.gradient(
     tangents,
-    wanted.map((i) => inputs[i] as Tensor),
+    wanted.map((i) => inputs[i]),
     { outputGradients: seeds },
   ) as readonly (Tensor | null)[];
   const gradients: (Tensor | null)[] = [
@@ -310,7 +308,7 @@ function tangentLoop(
     tracer.run(() => {
       const argument = ({ dtype, shape, node }: GraphValue): Tensor =>
         tracer.argument(dtype, shape, node.name);
-      const tangent = (i: number): Tensor => argument(graph.arguments[i] as GraphValue);
+      const tangent = (i: number): Tensor => argument(graph.arguments[i]);
       const moving = graph.arguments.slice(0, count).map(argument);
       const movingTangents = carried.map(tangent);
       const same = graph.arguments.slice(count).map(argument);
@@ -327,18 +325,18 @@ function tangentLoop(
       const outer = new GradientTape({ watchAccessedVariables: false });
       const sources = watchArguments(inner, args, [...carried, ...summed], changedBy(forward));
       const outputs = new GraphInterpreter(false).run(body, args);
-      const targets = carried.map((i) => outputs[i] as Tensor);
+      const targets = carried.map((i) => outputs[i]);
       // vᵀJ is linear in v: whatever v is, its gradient along the tangents is J times them.
       const v = targets.map((t) => zerosLike(t));
       outer.watch(v);
       const products = inner.gradient(targets, sources, { outputGradients: v }) as readonly (Tensor | null)[];
-      const known = products.flatMap((p, i) => (p === null ? [] : [{ p, t: tangents[i] as Tensor }]));
+      const known = products.flatMap((p, i) => (p === null ? [] : [{ p, t: tangents[i] }]));
       const moved = outer.gradient(
         known.map(({ p }) => p),
         v,
         { outputGradients: known.map(({ t }) => t) },
       ) as readonly (Tensor | null)[];
-      return [...outputs, ...moved.map((t, i) => orZeros(t, v[i] as Tensor))];
+      return [...outputs, ...moved.map((t, i) => orZeros(t, v[i]))];
     }),
   };
 }

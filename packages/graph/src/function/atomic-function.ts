@@ -140,7 +140,7 @@ export class AtomicFunction {
       const results = this.#run(prepared, inputs);
       // As many: each output is another value.
       if (prepared.places.length === results.length) return results;
-      return prepared.places.map((p) => results[p] as Tensor);
+      return prepared.places.map((p) => results[p]);
     }
     const [tape] = tapes;
     if (
@@ -278,18 +278,18 @@ export class AtomicFunction {
   ): { memory: Storage[]; written: Storage[]; results: Tensor[] } {
     const memory = new Array<Storage>(inputs.length);
     for (let i = 0; i < inputs.length; i++) {
-      const input = inputs[i] as Tensor;
+      const input = inputs[i];
       if (input.storage.refs <= 0) throw this.#disposed(input, i);
       memory[i] = (input.backend === backend ? input : copyTo(input, backend)).storage;
     }
     const results = new Array<Tensor>(wanted.length);
     const written = new Array<Storage>(plan.outputs.length);
     for (let i = 0; i < wanted.length; i++) {
-      const { dtype, shape, size, output, viewOf } = wanted[i] as Result;
+      const { dtype, shape, size, output, viewOf } = wanted[i];
       const tensor =
         viewOf === null
           ? emptyTensor(dtype, shape, size, backend)
-          : aliasTensor(results[viewOf] as Tensor, shape, size);
+          : aliasTensor(results[viewOf], shape, size);
       results[i] = tensor;
       written[output] = tensor.storage;
     }
@@ -302,7 +302,7 @@ export class AtomicFunction {
     const plan = optimizePlan(lowered.plan);
     const order = new Map<GraphValue, number>();
     const places = this.graph.outputs.map((v) => placeOf(order, v));
-    const outputs = [...order.keys()].map((_, i) => lowered.places[places.indexOf(i)] as number);
+    const outputs = [...order.keys()].map((_, i) => lowered.places[places.indexOf(i)]);
     const firsts = new Map<number, number>();
     return {
       backend,
@@ -315,7 +315,7 @@ export class AtomicFunction {
       places,
       rebuild: rebuilder(this.#structure, places),
       results: [...order.keys()].map(({ dtype, shape }, i): Result => {
-        const output = outputs[i] as number;
+        const output = outputs[i];
         const first = firsts.get(output);
         if (first === undefined) firsts.set(output, i);
         return { dtype, shape, size: sizeOf(shape), output, viewOf: first ?? null };

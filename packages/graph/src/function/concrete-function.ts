@@ -38,7 +38,7 @@ export class ConcreteFunction extends Callable {
     this.#name = name;
     const { tensors, key } = flattenKinds(args);
     this.#kind = key;
-    this.#specs = tensors.map((t, i) => new TensorSpec(shapes[i] as PartialShape, t.dtype));
+    this.#specs = tensors.map((t, i) => new TensorSpec(shapes[i], t.dtype));
     this.#args = rebuilder(args)(this.#specs) as readonly unknown[];
     this.#resolve = resolve;
     this.#sized = sized;

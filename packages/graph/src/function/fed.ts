@@ -47,8 +47,8 @@ class FedExecutable implements Executable {
   #fed(inputs: readonly Storage[]): readonly Storage[] {
     const feeds = this.#feeds;
     for (let i = 0; i < feeds.length; i++) {
-      const { source, draws } = feeds[i] as Feed;
-      writeDraw(source.take(draws), this.#memory[i] as Storage, this.#words[i]);
+      const { source, draws } = feeds[i];
+      writeDraw(source.take(draws), this.#memory[i], this.#words[i]);
     }
     return inputs.concat(this.#memory);
   }

@@ -32,10 +32,10 @@ export class ForwardBackward {
       const key = wanted.map(Number).join('');
       let run = backwards.get(key);
       if (run === undefined) backwards.set(key, (run = prepare(split.backward(wanted))));
-      const seeds = split.seeded.map((i) => dys[i] ?? zerosLike(g.outputs[i] as Tensor));
-      const found = run([...g.inputs, ...split.kept.map((i) => g.outputs[i] as Tensor), ...seeds]);
+      const seeds = split.seeded.map((i) => dys[i] ?? zerosLike(g.outputs[i]));
+      const found = run([...g.inputs, ...split.kept.map((i) => g.outputs[i]), ...seeds]);
       let next = 0;
-      return wanted.map((w) => (w ? (found[next++] as Tensor) : null));
+      return wanted.map((w) => (w ? found[next++] : null));
     };
     this.#op = new Op(
       {
@@ -68,7 +68,7 @@ export class ForwardBackward {
       const outputs = withoutTapes(() => this.#run(args));
       recordOnTapes(this.#op, inputs, {}, outputs);
       for (const kept of outputs.slice(this.#results)) kept.dispose();
-      return this.#places.map((place) => outputs[place] as Tensor);
+      return this.#places.map((place) => outputs[place]);
     } finally {
       for (const { storage } of inputs) storage.release();
     }
@@ -110,15 +110,15 @@ function splitGraph(graph: Graph): Split | null {
     const whole = tracer.graph;
     // A tape adds up what comes to a tensor by itself: each stands among the outputs once, however often it is returned.
     const results = [...new Set(whole.outputs)];
-    const first = results.map((v) => outputs[whole.outputs.indexOf(v)] as Tensor);
+    const first = results.map((v) => outputs[whole.outputs.indexOf(v)]);
     const count = whole.nodes.length;
     const seeded = first.flatMap((t, i) => (isFloating(t.dtype) ? [i] : []));
     const seeds = seeded.map((i) => {
-      const { dtype, shape } = first[i] as Tensor;
+      const { dtype, shape } = first[i];
       return tracer.argument(dtype, shape, `grad_${i}`);
     });
     const found = tape.gradient(
-      seeded.map((i) => first[i] as Tensor),
+      seeded.map((i) => first[i]),
       sources,
       { outputGradients: seeds },
     ) as readonly (Tensor | null)[];
@@ -175,8 +175,8 @@ function backwardGraph(
     const copy = graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [value], {
       name: node.name,
     });
-    graph.arguments.push(copy.outputs[0] as GraphValue);
-    copies.set(value, copy.outputs[0] as GraphValue);
+    graph.arguments.push(copy.outputs[0]);
+    copies.set(value, copy.outputs[0]);
   }
   const copyNode = ({
     type,
@@ -193,7 +193,7 @@ function backwardGraph(
       traced,
       draws,
     });
-    made.forEach((v, i) => copies.set(v, copy.outputs[i] as GraphValue));
+    made.forEach((v, i) => copies.set(v, copy.outputs[i]));
   };
   const copied = (value: GraphValue): GraphValue => {
     if (!copies.has(value)) copyNode(value.node);

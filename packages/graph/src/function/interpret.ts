@@ -74,7 +74,7 @@ export class RunSizes {
     graph.arguments.forEach((value, i) => {
       dims(value).forEach((d, axis) => {
         const symbol = symbolOf(d);
-        if (symbol !== null) this.know(symbol, dims(inputs[i] as Tensor)[axis] as Dim);
+        if (symbol !== null) this.know(symbol, dims(inputs[i])[axis]);
       });
     });
   }
@@ -84,7 +84,7 @@ export class RunSizes {
     for (const { symbol, value, from, at } of measures) {
       const tensor = get(value);
       const size = from === 'axis' ? dims(tensor)[at] : hostDims(tensor, 'a size', value.node.type)[at];
-      this.know(symbol, size as Dim);
+      this.know(symbol, size);
     }
   }
 
@@ -142,7 +142,7 @@ export function interpretFunction(
   const last = graph.assignments.map(({ value }) => value);
   const results = interpreter.run(graph, inputs, last);
   const outputs = results.slice(0, graph.outputs.length);
-  graph.assignments.forEach(({ variable }, i) => variable.assign(results[outputs.length + i] as Tensor));
+  graph.assignments.forEach(({ variable }, i) => variable.assign(results[outputs.length + i]));
   return outputs;
 }
 
@@ -166,7 +166,7 @@ export class GraphInterpreter implements Interpreter {
 
   run(graph: Graph, inputs: readonly Tensor[], saved: readonly GraphValue[] = []): readonly Tensor[] {
     const values = new Map<GraphValue, Tensor>();
-    graph.arguments.forEach((v, i) => values.set(v, inputs[i] as Tensor));
+    graph.arguments.forEach((v, i) => values.set(v, inputs[i]));
     const get = (v: GraphValue): Tensor => {
       const tensor = values.get(v) ?? this.#known.get(v);
       if (tensor === undefined) throw new InternalError(`${v.node.name} has no value`);
@@ -179,7 +179,7 @@ export class GraphInterpreter implements Interpreter {
       const known = node.outputs.flatMap((v) => this.#known.get(v) ?? []);
       if (known.length === 0 || known.length < node.outputs.length) {
         const outputs = inScopeOf(node, () => this.node(node, get, known));
-        outputs?.forEach((t, i) => values.set(node.outputs[i] as GraphValue, t));
+        outputs?.forEach((t, i) => values.set(node.outputs[i], t));
       }
       const told = measures.get(node);
       if (told !== undefined) this.#sizes.knowResults(told, get);
@@ -212,7 +212,7 @@ export class GraphInterpreter implements Interpreter {
         const inputs = node.inputs.map(get);
         if (what.op instanceof ControlOp) return what.op.interpret(inputs, node.attrs, this, known);
         const outputs = execute(what.op, inputs, attrs());
-        if (what.op === assignedOp) tellRead(node.attrs['variable'] as Variable, outputs[0] as Tensor);
+        if (what.op === assignedOp) tellRead(node.attrs['variable'] as Variable, outputs[0]);
         return outputs;
       }
       case 'host':
@@ -224,7 +224,7 @@ export class GraphInterpreter implements Interpreter {
         if (!this.effects) return null;
         this.#sizes.effects = true;
         const inputs = node.inputs.map(get);
-        what.written.forEach((variable, i) => variable.assign(inputs[what.at[i] as number] as Tensor));
+        what.written.forEach((variable, i) => variable.assign(inputs[what.at[i]]));
         update(node, what.written, inputs);
         return what.written.map((variable) => variable.read());
       }
@@ -270,7 +270,7 @@ function update(node: GraphNode, written: readonly Variable[], inputs: readonly 
   const all = [...inputs];
   const targets = written.map((variable, i) => {
     const target = variable.writable();
-    all[what.at[i] as number] = target;
+    all[what.at[i]] = target;
     return target;
   });
   kernelFor(eagerBackend(), what.kernel, all)(all, targets, attrs);

@@ -277,7 +277,7 @@ class Run {
     this.#sizes = sizes;
     this.#interpreter = new GraphInterpreter(true, new Map(), sizes);
     graph.arguments.forEach((value, i) => {
-      this.#values.set(value, inputs[i] as Tensor);
+      this.#values.set(value, inputs[i]);
     });
     sizes.knowArguments(graph, inputs);
     const given = new Set(graph.arguments);
@@ -298,7 +298,7 @@ class Run {
   after(stage: Stage, results: readonly Tensor[]): void {
     const values = 'node' in stage ? stage.node.outputs : stage.segment.outputs;
     results.forEach((tensor, i) => {
-      this.#values.set(values[i] as GraphValue, tensor);
+      this.#values.set(values[i], tensor);
       if (!this.#inputs.has(tensor)) this.#made.add(tensor);
     });
     this.#sizes.knowResults(stage.measures, this.#get);

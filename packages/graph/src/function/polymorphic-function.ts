@@ -263,13 +263,13 @@ export class PolymorphicFunction {
     if (this.#signature === undefined && !this.#reduce && this.#sized.size === 0) return undefined;
     const { key } = flattenKinds(args);
     const found = (this.#sized.get(key) ?? [])
-      .filter(({ specs }) => specs.every(({ shape }, i) => holds(shape, shapes[i] as Shape)))
+      .filter(({ specs }) => specs.every(({ shape }, i) => holds(shape, shapes[i])))
       .sort((a, b) => a.unknown - b.unknown)[0];
     if (found !== undefined) return found;
     let wanted: readonly PartialShape[] | undefined;
     if (this.#signature !== undefined) {
       wanted = flattenKinds(this.#signature).tensors.map(
-        ({ shape }, i) => shape ?? (shapes[i] as Shape).map(() => null),
+        ({ shape }, i) => shape ?? shapes[i].map(() => null),
       );
     } else if (this.#reduce) {
       const seen = this.#seen.get(key);
@@ -292,7 +292,7 @@ export class PolymorphicFunction {
     shapes: readonly PartialShape[],
   ): SizedTraces {
     const { tensors } = flattenKinds(args);
-    const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] as PartialShape }));
+    const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] }));
     const template = templateOf(args, shapes);
     const sized = new SizedTraces(this.#name, specs, (now, anySize, inputs, measured) =>
       this.#trace(self, template, now, anySize, inputs, measured),
@@ -418,7 +418,7 @@ export class PolymorphicFunction {
     dtypes: readonly DType[],
     shapes: readonly Shape[],
   ): unknown {
-    const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, shape, `args_${i}`));
+    const places = shapes.map((shape, i) => tracer.argument(dtypes[i], shape, `args_${i}`));
     const result = results(this.#run(self, rebuilder(args)(places) as readonly unknown[]));
     tracer.finish(eachOfItsOwn(tracer, result.tensors));
     return result.structure;
@@ -438,9 +438,7 @@ function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
 
 /** Arguments without their tensors, which need not live on. */
 function templateOf(args: readonly unknown[], shapes: readonly PartialShape[]): readonly unknown[] {
-  const specs = flattenKinds(args).tensors.map(
-    ({ dtype }, i) => new TensorSpec(shapes[i] as PartialShape, dtype),
-  );
+  const specs = flattenKinds(args).tensors.map(({ dtype }, i) => new TensorSpec(shapes[i], dtype));
   return rebuilder(args)(specs) as readonly unknown[];
 }
 

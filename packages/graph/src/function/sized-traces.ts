@@ -80,7 +80,7 @@ export class SizedTraces {
 
   #forNoCall(): Variant {
     const [first] = this.#variants;
-    if (this.#general !== null || first !== undefined) return this.#general ?? (first as Variant);
+    if (this.#general !== null || first !== undefined) return this.#general ?? first;
     // Sizes along one axis are taken for the same: those of a batch.
     const axes = [...new Set(this.#places.map(({ axis }) => axis))];
     const sizes = this.#places.map(({ axis }) => MADE_UP * (1 + axes.indexOf(axis)));
@@ -91,7 +91,7 @@ export class SizedTraces {
 
   /** What runs for tensors that fit. */
   concrete(shapes: readonly Shape[], inputs?: readonly Tensor[]): AtomicFunction {
-    const sizes = this.#places.map(({ argument, axis }) => shapes[argument]?.[axis] as number);
+    const sizes = this.#places.map(({ argument, axis }) => shapes[argument]?.[axis]);
     const key = sizes.join();
     const known = this.#perSize.get(key);
     if (known !== undefined) return known;
@@ -139,7 +139,7 @@ export class SizedTraces {
     const shapes = this.specs.map(({ shape }, i) =>
       shape.map((d, axis) => {
         if (d !== null) return d;
-        const size = sizes[next++] as number;
+        const size = sizes[next++];
         return env.symbol(this.specs.length === 1 ? `n${axis}` : `n${i}_${axis}`, size);
       }),
     );

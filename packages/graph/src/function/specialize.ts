@@ -24,7 +24,7 @@ export function sizesOf(traced: Graph, shapes: readonly Shape[]): Sizes {
   traced.arguments.forEach((value, i) => {
     dims(value).forEach((d, axis) => {
       const symbol = symbolOf(d);
-      if (symbol !== null) found.set(symbol, shapes[i]?.[axis] as number);
+      if (symbol !== null) found.set(symbol, shapes[i]?.[axis]);
     });
   });
   return (symbol) => {
@@ -103,7 +103,7 @@ class Specializing {
       const made = graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [{ dtype, shape }], {
         name: node.name,
       });
-      this.#values.set(value, made.outputs[0] as GraphValue);
+      this.#values.set(value, made.outputs[0]);
     }
     for (const node of nodes) this.#node(graph, node);
     graph.arguments.push(...given.map((v) => this.#value(v)));
@@ -190,7 +190,7 @@ class Specializing {
       draws: node.draws,
     });
     node.outputs.forEach((value, i) => {
-      this.#values.set(value, added.outputs[i] as GraphValue);
+      this.#values.set(value, added.outputs[i]);
     });
   }
 

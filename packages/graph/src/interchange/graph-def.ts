@@ -157,18 +157,18 @@ function functionDef(
     signature: {
       name,
       input_arg: [
-        ...graph.arguments.map((value, i) => arg(args[i] as string, value)),
+        ...graph.arguments.map((value, i) => arg(args[i], value)),
         ...[...sizes.values()].map(size),
       ],
       output_arg: [
-        ...results.map((value, i) => arg(outputs[i] as string, value)),
-        ...kept.map(([output]) => size(output as string)),
+        ...results.map((value, i) => arg(outputs[i], value)),
+        ...kept.map(([output]) => size(output)),
       ],
       ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
     },
     node_def,
     ret: new Map([
-      ...results.map((value, i) => [outputs[i] as string, writer.reference(value)] as const),
+      ...results.map((value, i) => [outputs[i], writer.reference(value)] as const),
       ...(kept as [string, string][]),
     ]),
     ...(writer.effects.length === 0 ? {} : { control_ret: new Map(writer.effects.map((e) => [e, e])) }),
@@ -271,7 +271,7 @@ class Writer {
       const from = this.#nodes.length;
       const name =
         this.#args !== null && what.kind === 'argument'
-          ? (this.#args[graph.arguments.findIndex((a) => a.node === node)] as string)
+          ? this.#args[graph.arguments.findIndex((a) => a.node === node)]
           : this.#names.take(node.name);
       if (what.kind === 'argument') this.#argument(node, name);
       else if (what.kind === 'constant') this.#constant(node, name, what.tensor);
@@ -290,7 +290,7 @@ class Writer {
       }
       if (node.device !== '')
         for (let i = from; i < this.#nodes.length; i++)
-          this.#nodes[i] = { ...(this.#nodes[i] as NodeDef), device: node.device };
+          this.#nodes[i] = { ...this.#nodes[i], device: node.device };
     }
     if (host !== null) this.effects.push(host);
     if (this.#random !== null) {
@@ -425,7 +425,7 @@ class Writer {
     for (const part of nodes) {
       const written = { name: this.#names.take(`${name}/${part.name}`), op: part.op };
       const inputs = part.inputs.map((i) => {
-        if (typeof i === 'number') return own[i] as string;
+        if (typeof i === 'number') return own[i];
         return typeof i === 'string' ? this.#first(made.get(i) as Written) : this.#constantInput(name, i);
       });
       const attrs = Object.entries(part.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
@@ -488,9 +488,7 @@ class Writer {
     const op = known?.op ?? node.type;
     this.#written.set(node, { name, op });
     if (known !== null) {
-      const inputs = known.inputs.map((i) =>
-        typeof i === 'number' ? (own[i] as string) : this.#constantInput(name, i),
-      );
+      const inputs = known.inputs.map((i) => (typeof i === 'number' ? own[i] : this.#constantInput(name, i)));
       const attrs = Object.entries(known.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
       this.#add(name, op, [...inputs, ...control], {
         ...Object.fromEntries(attrs),
@@ -678,7 +676,7 @@ class Writer {
     const named: Readonly<Record<string, AttrValue>> =
       type === 'If' && first !== undefined && second !== undefined
         ? {
-            Tcond: { type: numberOf((inputs[0] as GraphValue).dtype) },
+            Tcond: { type: numberOf(inputs[0].dtype) },
             then_branch: { func: first },
             else_branch: { func: second },
           }

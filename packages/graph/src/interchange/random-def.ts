@@ -179,7 +179,7 @@ export interface DrawCall {
 /** @returns null for a node that draws nothing by itself. */
 export function drawCall({ type, attrs, outputs }: GraphNode): DrawCall | null {
   const kind = type.replace(/^Stateless/, '');
-  const dtype = outputs[0]?.dtype as DType;
+  const dtype = outputs[0]?.dtype;
   if (kind === 'RandomUniformInt') {
     const [low, high] = [BigInt(attrs['low'] as number), BigInt(attrs['high'] as number)];
     const parameters = [
@@ -237,9 +237,9 @@ class FunctionNodes implements Arithmetic<Given> {
     const count = this.#op('Prod', [shape, at([0])], 'int32', { T: int32, Tidx: int32 });
     const blocks = this.floorDiv(this.add(count, perBlock - 1), perBlock);
     const pack = (values: readonly Given[], axis: number): Given =>
-      this.#op('Pack', values, (values[0] as Given).dtype, {
+      this.#op('Pack', values, values[0].dtype, {
         N: { i: values.length },
-        T: typeOf((values[0] as Given).dtype),
+        T: typeOf(values[0].dtype),
         axis: { i: axis },
       });
     const slice = (of: Given, begin: number, size: Given): Given =>
@@ -330,7 +330,7 @@ class FunctionNodes implements Arithmetic<Given> {
     op: string,
     inputs: readonly Given[],
     dtype: DType,
-    attrs: AttrValues = { T: typeOf((inputs[0] as Given).dtype) },
+    attrs: AttrValues = { T: typeOf(inputs[0].dtype) },
   ): Given {
     const name = `${op}_${this.list.length}`;
     this.list.push({ name, op, input: inputs.map((i) => i.name), attr: new Map(Object.entries(attrs)) });
@@ -341,7 +341,7 @@ class FunctionNodes implements Arithmetic<Given> {
     const key = `${dtype} ${JSON.stringify(value)}`;
     let known = this.#constants.get(key);
     if (known === undefined) {
-      const numbers = [value].flat(2) as number[];
+      const numbers = [value].flat(2);
       const size = (list: unknown): { readonly size: number }[] =>
         Array.isArray(list) ? [{ size: list.length }, ...size(list[0])] : [];
       const held: Partial<tensorflow.TensorProto> =

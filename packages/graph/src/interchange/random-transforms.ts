@@ -33,7 +33,7 @@ export interface Transform {
 
 function polynomial<V>(o: Arithmetic<V>, x: V, [first, ...rest]: readonly number[]): V {
   const [second = 0, ...others] = rest;
-  return others.reduce<V>((sum, c) => o.add(o.mul(sum, x), c), o.add(o.mul(x, first as number), second));
+  return others.reduce<V>((sum, c) => o.add(o.mul(sum, x), c), o.add(o.mul(x, first), second));
 }
 
 /** ln x for float64 x in (0, 1], as `naturalLog` of backend-js. */

@@ -66,8 +66,8 @@ const indices = (name: string, value: ConstantInput['value']): ConstantInput => 
   dtype: 'int32',
   value,
 });
-const input = ({ inputs }: GraphNode, i = 0): GraphValue => inputs[i] as GraphValue;
-const output = ({ outputs }: GraphNode): GraphValue => outputs[0] as GraphValue;
+const input = ({ inputs }: GraphNode, i = 0): GraphValue => inputs[i];
+const output = ({ outputs }: GraphNode): GraphValue => outputs[0];
 const all = ({ inputs }: GraphNode): number[] => inputs.map((_, i) => i);
 const attr = <T>({ attrs }: GraphNode, name: string): T => attrs[name] as T;
 
@@ -156,8 +156,8 @@ function padding(
 ): Readonly<Record<string, TypedAttr>> {
   if (pixels.every((n) => n === 0)) return { padding: text('VALID') };
   const same = [0, 1].flatMap((i) => {
-    const [s, n] = [strides[i] as number, size[i] as Dim];
-    const reach = addDims(mulDims(subDims(window[i] as Dim, 1), dilations[i] as number), 1);
+    const [s, n] = [strides[i], size[i]];
+    const reach = addDims(mulDims(subDims(window[i], 1), dilations[i]), 1);
     const steps = floorDivDims(addDims(n, s - 1), s);
     const total = maxDims(0, subDims(addDims(mulDims(subDims(steps, 1), s), reach), n));
     const before = floorDivDims(total, 2);
@@ -354,14 +354,14 @@ const translations: Readonly<Record<string, Translate>> = {
       op: 'OneHot',
       inputs: [
         0,
-        indices('depth', depth as number),
-        { name: 'on_value', dtype, value: on as number },
-        { name: 'off_value', dtype, value: off as number },
+        indices('depth', depth),
+        { name: 'on_value', dtype, value: on },
+        { name: 'off_value', dtype, value: off },
       ],
       attrs: {
         T: type(dtype),
         TI: type(input(node).dtype),
-        axis: int(axis === shape.length - 1 ? -1 : (axis as number)),
+        axis: int(axis === shape.length - 1 ? -1 : axis),
       },
     };
   },
@@ -412,7 +412,7 @@ const translations: Readonly<Record<string, Translate>> = {
         0,
         indices(
           'paddings',
-          before.map((b, i) => [b, after[i] as Dim]),
+          before.map((b, i) => [b, after[i]]),
         ),
         { name: 'constant_values', dtype, value },
       ],
@@ -427,7 +427,7 @@ const translations: Readonly<Record<string, Translate>> = {
         0,
         indices(
           'paddings',
-          before.map((b, i) => [b, after[i] as Dim]),
+          before.map((b, i) => [b, after[i]]),
         ),
       ],
       attrs: {
@@ -452,7 +452,7 @@ const translations: Readonly<Record<string, Translate>> = {
       size: Dims;
       strides: readonly number[];
     };
-    const end = begin.map((b, i) => addDims(b, mulDims(strides[i] as number, size[i] as Dim)));
+    const end = begin.map((b, i) => addDims(b, mulDims(strides[i], size[i])));
     // Below 0 would count from the end; a bit of the mask means: as far as there is something.
     const mask = end.reduce<number>((bits, e, i) => (hintOf(e) < 0 ? bits | (1 << i) : bits), 0);
     return {
@@ -527,7 +527,7 @@ const translations: Readonly<Record<string, Translate>> = {
 /** The node as TensorFlow's op of that name has it; null if the op is Eagre's own, or takes its attributes as they are. */
 export function tensorFlowOp(node: GraphNode): TensorFlowOp | null {
   if (node.what.kind !== 'op' || !Object.hasOwn(translations, node.type)) return null;
-  return (translations[node.type] as Translate)({ ...node, attrs: withExpressions(node.attrs) });
+  return translations[node.type]({ ...node, attrs: withExpressions(node.attrs) });
 }
 
 /** Attributes with expressions in the places of sizes that may be any. */

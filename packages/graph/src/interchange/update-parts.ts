@@ -151,7 +151,7 @@ export function updateParts({ what, inputs, attrs }: GraphNode): Parts | null {
   const outputs: string[] = [];
   for (let i = 0; i < count; i++) {
     const own = places.slice(i * each, (i + 1) * each);
-    const a = new Arithmetic(nodes, inputs[own[0]] as GraphValue, count === 1 ? '' : `${i}/`);
+    const a = new Arithmetic(nodes, inputs[own[0]], count === 1 ? '' : `${i}/`);
     outputs.push(...known.update(a, own, scalars, options));
   }
   return { nodes, outputs };

@@ -103,10 +103,10 @@ export abstract class OpLowering implements KernelRecorder {
         case 'argument':
           break;
         case 'constant':
-          this.tensors.set(node.outputs[0] as GraphValue, this.capture(node.what.tensor));
+          this.tensors.set(node.outputs[0], this.capture(node.what.tensor));
           break;
         case 'variable':
-          this.variable(node.what.variable, node.outputs[0] as GraphValue);
+          this.variable(node.what.variable, node.outputs[0]);
           break;
         case 'op':
           if (node.what.op instanceof ControlOp) this.control(node, node.what.op, i);
@@ -198,7 +198,7 @@ export abstract class OpLowering implements KernelRecorder {
     } catch (error) {
       throw withOpName(error, what.op);
     }
-    node.outputs.forEach((value, i) => this.tensors.set(value, outputs[i] as Tensor));
+    node.outputs.forEach((value, i) => this.tensors.set(value, outputs[i]));
   }
 
   /** Code of the host gets copies of what it reads, which it may keep. */
@@ -212,7 +212,7 @@ export abstract class OpLowering implements KernelRecorder {
         return own;
       });
       const made = initScope(() => callHost(node.type, fn, tensors, results));
-      made.forEach((t, i) => copyBytes(t.storage, (wanted[i] as TensorRef).storage));
+      made.forEach((t, i) => copyBytes(t.storage, wanted[i].storage));
     };
     this.calls.push({
       kernel: 'Host',
@@ -257,13 +257,13 @@ export abstract class OpLowering implements KernelRecorder {
     const places = what.written.map((variable, i) => {
       // Nobody reads the old value of a variable that was assigned to before.
       const place = this.variables.get(variable) ?? this.variable(variable, null);
-      this.settle(place, node.inputs[what.at[i] as number] as GraphValue, index);
+      this.settle(place, node.inputs[what.at[i]], index);
       return place;
     });
     for (const place of places) this.saveUsers(place.tensor.storage, index);
     const inputs = node.inputs.map((v) => this.tensor(v));
     what.written.forEach((_, i) => {
-      inputs[what.at[i] as number] = (places[i] as { tensor: Tensor }).tensor;
+      inputs[what.at[i]] = (places[i] as { tensor: Tensor }).tensor;
     });
     // A gradient may be the value of a variable that changes here.
     const changing = new Set<Storage>(places.map((p) => p.tensor.storage));
@@ -276,7 +276,7 @@ export abstract class OpLowering implements KernelRecorder {
       node.attrs as KernelAttrs,
     );
     places.forEach((place, i) => {
-      const value = node.outputs[i] as GraphValue;
+      const value = node.outputs[i];
       place.holds = value;
       this.tensors.set(value, place.tensor);
     });
@@ -321,7 +321,7 @@ export abstract class OpLowering implements KernelRecorder {
       from.storage !== to.storage && overwritten.has(this.number(from)) ? this.copied(from) : from,
     );
     stores.forEach(({ to }, i) => {
-      const from = sources[i] as Tensor;
+      const from = sources[i];
       if (this.number(from) !== this.number(to)) this.#copy(from, to);
     });
   }

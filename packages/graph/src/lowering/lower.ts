@@ -41,7 +41,7 @@ interface Kept {
 }
 
 function keptOf(values: readonly GraphValue[], stacks: readonly object[]): Kept[] {
-  return values.map((value, i) => ({ value, stack: stacks[i] as object }));
+  return values.map((value, i) => ({ value, stack: stacks[i] }));
 }
 
 function restoredBy({ what, attrs }: GraphNode): Saved | null {
@@ -154,14 +154,14 @@ class Lowering extends OpLowering {
         step: null,
         placed: places.map(({ variable, index: i }) => ({
           variable,
-          argument: branch.arguments[i] as GraphValue,
+          argument: branch.arguments[i],
         })),
         popped: [],
         pushed: [],
         outputs: branch.outputs.filter((_, i) => !isPlaced(i - results)),
         stored: places.map(({ variable, index: i }) => ({
           variable,
-          value: branch.outputs[results + i] as GraphValue,
+          value: branch.outputs[results + i],
         })),
       }),
     );
@@ -186,7 +186,7 @@ class Lowering extends OpLowering {
       step: null,
       placed: places.map(({ variable, index: i }) => ({
         variable,
-        argument: graph.arguments[variables + i] as GraphValue,
+        argument: graph.arguments[variables + i],
       })),
       popped: [],
       pushed: [],
@@ -201,7 +201,7 @@ class Lowering extends OpLowering {
       outputs: body.outputs.filter((_, i) => !isPlaced(i)),
       stored: places.map(({ variable, index: i }) => ({
         variable,
-        value: body.outputs[variables + i] as GraphValue,
+        value: body.outputs[variables + i],
       })),
     });
     const inputs = node.inputs.filter((_, i) => !isPlaced(i)).map((v) => this.#apart(v, places));
@@ -270,7 +270,7 @@ class Lowering extends OpLowering {
       const place = this.variables.get(variable);
       return place === undefined ? [] : [{ variable, index, tensor: place.tensor, place }];
     });
-    for (const { place, index } of places) this.settle(place, node.inputs[first + index] as GraphValue, at);
+    for (const { place, index } of places) this.settle(place, node.inputs[first + index], at);
     for (const { tensor } of places) this.saveUsers(tensor.storage, at);
     return places;
   }
@@ -278,7 +278,7 @@ class Lowering extends OpLowering {
   /** After a node that changed them. */
   #hold(places: readonly Place[], values: readonly GraphValue[]): void {
     for (const { place, index, tensor } of places) {
-      const value = values[index] as GraphValue;
+      const value = values[index];
       place.holds = value;
       this.tensors.set(value, tensor);
     }

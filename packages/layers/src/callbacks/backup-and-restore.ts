@@ -61,11 +61,11 @@ export class BackupAndRestore extends Callback {
     const found = this.#manager.checkpoints.reverse();
     if (found.length === 0) return;
     try {
-      checkpoint.restore(found[0] as string);
+      checkpoint.restore(found[0]);
     } catch (error) {
       if (!(error instanceof DataLossError || error instanceof NotFoundError) || found.length < 2)
         throw error;
-      checkpoint.restore(found[1] as string);
+      checkpoint.restore(found[1]);
     }
     this.params.initialEpoch = this.#epoch.item();
   }

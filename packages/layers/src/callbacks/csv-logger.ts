@@ -75,7 +75,7 @@ export class CSVLogger extends Callback {
         throw error;
       }),
     );
-    const first = (text.split('\n', 1)[0] as string).replace(/\r$/, '');
+    const first = text.split('\n', 1)[0].replace(/\r$/, '');
     return first === '' ? undefined : first.split(this.separator);
   }
 }

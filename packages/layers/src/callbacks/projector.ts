@@ -36,8 +36,8 @@ export class Projector {
     const entries = embeddingsOf(model).map((layer) => {
       const file = `train/${layer.name.replace(/[^\w.-]/g, '_')}-${epoch}.tsv`;
       const { data, shape } = layer.embeddings.ndarray();
-      const width = shape[1] as number;
-      const rows = Array.from({ length: shape[0] as number }, (_, i) =>
+      const width = shape[1];
+      const rows = Array.from({ length: shape[0] }, (_, i) =>
         data.subarray(i * width, (i + 1) * width).join('\t'),
       );
       writeFileAtomicSync(join(this.#folder, file), new TextEncoder().encode(`${rows.join('\n')}\n`));

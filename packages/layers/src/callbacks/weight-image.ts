@@ -13,6 +13,6 @@ export function weightImage(weight: Variable): Tensor | null {
     if (x.rank === 1) return x.reshape([1, a, 1, 1]);
     if (x.rank === 2) return a > b ? x.transpose().reshape([1, b, a, 1]) : x.reshape([1, a, b, 1]);
     if (x.rank === 3) return x.transpose([2, 0, 1]).reshape([c, a, b, 1]);
-    return x.rank === 4 && CHANNELS.includes(x.shape[3] as number) ? x : null;
+    return x.rank === 4 && CHANNELS.includes(x.shape[3]) ? x : null;
   });
 }

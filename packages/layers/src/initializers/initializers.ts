@@ -223,11 +223,11 @@ abstract class Scaled extends Seeded {
     const { inputAxes, outputAxes } = this;
     if (inputAxes !== null && outputAxes !== null) {
       const sizeAlong = (axes: readonly number[]): number =>
-        sizeOf(axes.map((axis) => shape[normalizeAxis(axis, shape.length, this.constructor.name)] as number));
+        sizeOf(axes.map((axis) => shape[normalizeAxis(axis, shape.length, this.constructor.name)]));
       return [sizeAlong(inputAxes), sizeAlong(outputAxes)];
     }
     if (shape.length === 0) return [1, 1];
-    if (shape.length === 1) return [shape[0] as number, shape[0] as number];
+    if (shape.length === 1) return [shape[0], shape[0]];
     const field = sizeOf(shape.slice(0, -2));
     return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
   }
@@ -399,13 +399,13 @@ function orthonormal(values: Float64Array, count: number, length: number): Float
     for (let k = 0; k < 2 * i; k++) {
       const u = out.subarray((k % i) * length, (k % i) * length + length);
       let dot = 0;
-      for (let j = 0; j < length; j++) dot += (u[j] as number) * (v[j] as number);
-      for (let j = 0; j < length; j++) v[j] = (v[j] as number) - dot * (u[j] as number);
+      for (let j = 0; j < length; j++) dot += u[j] * v[j];
+      for (let j = 0; j < length; j++) v[j] = v[j] - dot * u[j];
     }
     let square = 0;
-    for (let j = 0; j < length; j++) square += (v[j] as number) ** 2;
+    for (let j = 0; j < length; j++) square += v[j] ** 2;
     const factor = 1 / Math.sqrt(square);
-    for (let j = 0; j < length; j++) v[j] = (v[j] as number) * factor;
+    for (let j = 0; j < length; j++) v[j] = v[j] * factor;
   }
   return out;
 }

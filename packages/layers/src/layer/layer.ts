@@ -230,7 +230,7 @@ export class Layer extends Module implements Trackable {
         this.name,
       );
     }
-    return (list[0] as TensorSpec).shape;
+    return list[0].shape;
   }
 
   /** @internal The shapes and dtypes of the outputs for those of the inputs. */
@@ -246,7 +246,7 @@ export class Layer extends Module implements Trackable {
         // The stand-ins for unknown sizes need not fit; then what the layer says itself has to do.
       }
     }
-    const shape = this.computeOutputShape(inputs.many ? shapes : (shapes[0] as PartialShape));
+    const shape = this.computeOutputShape(inputs.many ? shapes : shapes[0]);
     return { list: [{ shape, dtype }], many: false };
   }
 
@@ -291,7 +291,7 @@ export class Layer extends Module implements Trackable {
     if (names.length === 1 || !Array.isArray(shape)) return { input_shape: shape };
     // Of one that is queried for itself, Keras says both.
     const all = isShapes(shape) ? shape : [shape, shape];
-    const shapes = all.map((one, i) => [`${snakeCase(names[i] as string)}_shape`, one] as const);
+    const shapes = all.map((one, i) => [`${snakeCase(names[i])}_shape`, one] as const);
     return { shapes_dict: Object.fromEntries(shapes) };
   }
   /** Makes the weights for what `getBuildConfig` gave. */
@@ -533,7 +533,7 @@ export class Layer extends Module implements Trackable {
   /** @internal Builds the layer, with everything inside where that can be known. */
   buildFrom({ list, many }: Specs): void {
     const shapes = list.map((s) => s.shape);
-    this.ensureBuilt(many ? shapes : (shapes[0] as PartialShape));
+    this.ensureBuilt(many ? shapes : shapes[0]);
   }
 
   /** @internal Whether a call might still make weights of this layer itself. */
@@ -602,9 +602,8 @@ export class Layer extends Module implements Trackable {
     for (const { shape, dtype } of specs.list)
       outputs.push(new KerasTensor(shape, dtype, this.name, producer));
     this._layer.calls.push(producer);
-    if (specs.keys !== undefined)
-      return Object.fromEntries(specs.keys.map((key, i) => [key, outputs[i] as KerasTensor]));
-    return specs.many ? outputs : (outputs[0] as KerasTensor);
+    if (specs.keys !== undefined) return Object.fromEntries(specs.keys.map((key, i) => [key, outputs[i]]));
+    return specs.many ? outputs : outputs[0];
   }
 
   /** @internal The outputs of a call with symbolic tensors among its arguments; builds the layer. @param now what those are */
@@ -634,7 +633,7 @@ export class Layer extends Module implements Trackable {
   /** @internal The only call on symbolic tensors. @throws FailedPreconditionError for none and for several */
   get onlyCall(): Producer {
     const { calls } = this._layer;
-    if (calls.length === 1) return calls[0] as Producer;
+    if (calls.length === 1) return calls[0];
     throw new FailedPreconditionError(
       calls.length === 0
         ? 'the layer was not called on symbolic tensors (tf.Input), so it has no input and output'

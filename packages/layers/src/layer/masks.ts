@@ -74,7 +74,7 @@ export function invokeMasked(
     handed === null ? options : { ...options, ...handed },
   );
   const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
-  const outputs = listed(y as Tensor);
+  const outputs = listed(y);
   if (layer.passesOn && ours) return { y, masks: outputs.map((t) => masksOfOutputs.get(t) ?? null) };
   if (!layer.supportsMasking) return { y, masks: [] };
   const after: Mask = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);

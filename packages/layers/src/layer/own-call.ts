@@ -56,7 +56,7 @@ export function ownCall(
   options: CallOptions,
 ): { readonly inputs: unknown; readonly options: CallOptions } {
   const { inputs: names = ['inputs'], second, options: known } = calls.get(layer.call) ?? plain;
-  const first = names[0] as string;
+  const first = names[0];
   const byName = isByNames(inputs) && Object.hasOwn(inputs, first) && !layer.passesOn;
   if (more.length === 0 && !byName) {
     let simple = true;
@@ -78,7 +78,7 @@ export function ownCall(
     fail(`${by}; write { ${written.map(([name, value]) => `${name}: ${show(value)}`).join(', ')} }`);
   }
   list.forEach((value, i) => {
-    const name = places[i] as string;
+    const name = places[i];
     if (all[name] !== undefined && value !== undefined)
       fail(`${name} is given twice, by position and by name`);
     all[name] ??= value;

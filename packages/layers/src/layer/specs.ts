@@ -67,11 +67,7 @@ const STAND_INS = [
 
 /** Runs a layer on zeros to see what comes out. */
 export function inferOutputSpec(layer: Layer, inputs: Specs): Specs {
-  return tryCall(
-    layer,
-    (zero) => [inputs.many ? inputs.list.map(zero) : zero(inputs.list[0] as TensorSpec)],
-    inputs.list,
-  );
+  return tryCall(layer, (zero) => [inputs.many ? inputs.list.map(zero) : zero(inputs.list[0])], inputs.list);
 }
 
 /**
@@ -98,7 +94,7 @@ export function tryCall(
           const options = isPlain(last) ? last : {};
           const more = isPlain(last) ? rest.slice(0, -1) : rest;
           const y: unknown = layer.invoke(inputs, ...more, { training: false, ...options });
-          const keys = isPlain(y) ? (tree.sortKeys(Object.keys(y)) as readonly string[]) : undefined;
+          const keys = isPlain(y) ? tree.sortKeys(Object.keys(y)) : undefined;
           const list = tree.leavesOf(y, layer.name) as Tensor[];
           return {
             list: list.map(({ shape, dtype }) => ({ shape, dtype })),

@@ -177,7 +177,7 @@ export function penalize(
   if (regularizer !== null) {
     const loss = outsideScopes(() => regularizer(keep(y)));
     checkNoPromise(loss, 'the activity regularizer', layer.name);
-    layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0] as Dim), loss.dtype)));
+    layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype)));
   }
   return y;
 }

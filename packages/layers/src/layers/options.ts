@@ -1,6 +1,5 @@
 // The kinds of options that layers have: how they are read, what they are unless given, and what configurations say of them.
-import type { Option } from '@eagre/core/internal';
-import { isPlain, snakeCase } from '@eagre/core/internal';
+import { isPlain, type Option, snakeCase } from '@eagre/core/internal';
 import type { Activation, ActivationName } from '../activations.ts';
 import { type ConstraintFunction, get as getConstraint } from '../constraints.ts';
 import {
@@ -194,8 +193,8 @@ export interface Recipe {
 export function recipe(layer: Layer, weight: string): Recipe {
   const options = layer as unknown as Readonly<Record<string, never>>;
   return {
-    initializer: options[`${weight}Initializer`] as never,
-    regularizer: options[`${weight}Regularizer`] as never,
-    constraint: options[`${weight}Constraint`] as never,
+    initializer: options[`${weight}Initializer`],
+    regularizer: options[`${weight}Regularizer`],
+    constraint: options[`${weight}Constraint`],
   };
 }

@@ -35,9 +35,7 @@ export const modelFromJSON: NamedFunction<
     } catch (cause) {
       return fail(`the text is no JSON: ${(cause as Error).message}`, cause);
     }
-    const model = withCustomObjects(customObjects as Readonly<Record<string, unknown>> | null, () =>
-      deserializeLayer(written),
-    );
+    const model = withCustomObjects(customObjects, () => deserializeLayer(written));
     return model instanceof Model
       ? model
       : fail(`the text is of no model, but of a ${model.constructor.name}`);
@@ -150,7 +148,7 @@ class Cloning {
       const [only, ...more] = symbolicOf(given);
       if (only === undefined || more.length > 0)
         refuse('a Sequential model has one input: give one of tf.Input');
-      inputs.push(only as KerasTensor);
+      inputs.push(only);
     } else if (input !== undefined) {
       const { shape, dtype } = input._input;
       inputs.push(sameInput({ shape, dtype, name: input.name }));
@@ -171,7 +169,7 @@ class Cloning {
       refuse(
         `inputTensors must have the form of the model's inputs, ${tree.showStructure(form.inputs, (t) => (t as KerasTensor).name)}`,
       );
-    const made = new Map(inputs.map((t, i) => [t, list[i] as KerasTensor]));
+    const made = new Map(inputs.map((t, i) => [t, list[i]]));
     const now = (value: unknown): unknown =>
       tree.mapLeaves(value, CLONE, (leaf) => (leaf instanceof KerasTensor ? made.get(leaf) : leaf));
     for (const { layer, args, outputs } of calls) {
@@ -189,7 +187,7 @@ class Cloning {
         refuse(
           `the call of '${layer.name}' must give ${outputs.length} symbolic tensors, got ${results.length}`,
         );
-      outputs.forEach((t, i) => made.set(t, results[i] as KerasTensor));
+      outputs.forEach((t, i) => made.set(t, results[i]));
     }
     const Class = classOf(model, Model);
     return new Class({

@@ -89,7 +89,7 @@ export function functionalConfig(graph: FunctionalGraph): FunctionalConfig {
   const places = (given: Symbolic): unknown => {
     if (given instanceof KerasTensor) return history(given);
     if (Array.isArray(given)) return (given as readonly KerasTensor[]).map(history);
-    return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, history(t as KerasTensor)]));
+    return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, history(t)]));
   };
   const layers = graph.nodes.map((node): LayerConfig => {
     if (!(node instanceof KerasTensor)) return layerConfig(node);
@@ -256,7 +256,7 @@ function makeLayer(written: LayerConfig): Made {
 function makeOperation(of: KerasOperation, config: Config): Made {
   const { name } = config;
   if (typeof name !== 'string') refuse('the name of an op', name);
-  const layer = new Operation({ op: of.op, name: name as string });
+  const layer = new Operation({ op: of.op, name: name });
   return {
     first: 0,
     results: [],
@@ -280,7 +280,7 @@ function inKerasOrder(op: string, outputs: readonly KerasTensor[]): readonly Ker
   const names = kerasOperation(op)?.outputs;
   if (names === undefined) return outputs;
   const ours = tree.sortKeys([...names]);
-  return names.map((name) => outputs[ours.indexOf(name)] as KerasTensor);
+  return names.map((name) => outputs[ours.indexOf(name)]);
 }
 
 /** The symbolic input of an `InputLayer` of Keras. */
@@ -292,7 +292,7 @@ export function inputFromConfig(config: Config): KerasTensor {
   if (typeof name !== 'string') refuse('the name of an input', name);
   checkList(batchShape, 'batch_shape');
   const [batchSize = null, ...shape] = batchShape as PartialShape;
-  return Input({ name: name as string, shape, batchSize, dtype: (dtype ?? 'float32') as DType });
+  return Input({ name: name, shape, batchSize, dtype: (dtype ?? 'float32') as DType });
 }
 
 type Find = (history: History) => KerasTensor | undefined;

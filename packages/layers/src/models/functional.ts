@@ -133,14 +133,14 @@ export class FunctionalGraph {
     this.#checkCount(inputs.length);
     const known = new Map<KerasTensor, TensorSpec>();
     this.inputs.forEach((input, i) => {
-      const { shape } = inputs[i] as TensorSpec;
+      const { shape } = inputs[i];
       const adjusted = adjustedShape(shape, input.shape);
       if (adjusted === undefined) unfit(input, shape);
       known.set(input, { shape: adjusted, dtype: input.dtype });
     });
     for (const { layer, args, outputs } of this.calls) {
       const { list } = layer.specsOfCall(args, (t) => known.get(t) as TensorSpec);
-      outputs.forEach((t, i) => known.set(t, list[i] as TensorSpec));
+      outputs.forEach((t, i) => known.set(t, list[i]));
     }
     const list = this.outputs.map((t) => known.get(t) as TensorSpec);
     return { list, many: this.many, ...(this.keys === undefined ? {} : { keys: this.keys }) };
@@ -151,13 +151,13 @@ export class FunctionalGraph {
     const values = this.#ordered(given);
     this.#checkCount(values.length);
     const results = new Map<KerasTensor, Tensor>();
-    this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i] as Tensor)));
+    this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i])));
     const { training, mask } = options;
     const value = (t: KerasTensor): Tensor => results.get(t) as Tensor;
     const masks = new Map<KerasTensor, Tensor | null | undefined>();
     if (mask !== undefined && mask !== null)
       masksOfInputs(mask, this.inputNames, 'Model').forEach((m, i) => {
-        masks.set(this.inputs[i] as KerasTensor, m);
+        masks.set(this.inputs[i], m);
       });
     const maskOf = (arg: unknown): Mask => masksIn(arg, (t) => masks.get(t as KerasTensor) ?? null);
     for (const { layer, args, outputs } of this.calls) {
@@ -173,7 +173,7 @@ export class FunctionalGraph {
       );
       const list = tree.leavesOf(y, layer.name) as readonly Tensor[];
       outputs.forEach((t, i) => {
-        results.set(t, list[i] as Tensor);
+        results.set(t, list[i]);
         masks.set(t, after[i]);
       });
     }
@@ -191,7 +191,7 @@ export class FunctionalGraph {
     if (Array.isArray(given)) return given as readonly Tensor[];
     const byName = given as unknown as Readonly<Record<string, Tensor>>;
     return this.inputs.map((input, i) => {
-      const name = this.inputNames[i] as string;
+      const name = this.inputNames[i];
       const value = byName[name] ?? byName[input.name];
       if (value !== undefined) return value;
       throw new InvalidArgumentError(

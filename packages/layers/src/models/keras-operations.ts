@@ -281,7 +281,7 @@ export function fromKeras(
   for (const [key, value] of Object.entries(kwargs)) {
     if (!isGiven(value)) continue;
     if (named[key] === undefined) fail(key, value);
-    given[named[key] as string] = value;
+    given[named[key]] = value;
   }
   for (const [key, value] of Object.entries(config)) {
     if (key === 'name') continue;

@@ -32,7 +32,6 @@ import {
   type Specs,
   type Symbolic,
   specsOf,
-  type TensorSpec,
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
@@ -185,7 +184,7 @@ export class Model extends Layer {
         this.name,
       );
     }
-    return (list[0] as TensorSpec).shape;
+    return list[0].shape;
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
@@ -224,7 +223,7 @@ export class Model extends Layer {
 
   /** @internal The input shape, batch first, where it is known before a call. */
   get knownInputShape(): PartialShape | undefined {
-    if (this._graph !== undefined) return (this._graph.inputs[0] as KerasTensor).shape;
+    if (this._graph !== undefined) return this._graph.inputs[0].shape;
     return this._inputShape === undefined ? undefined : [null, ...this._inputShape];
   }
 
@@ -519,7 +518,7 @@ markOwnSteps(
 );
 
 function only<T>(list: readonly T[]): T | readonly T[] {
-  return list.length === 1 ? (list[0] as T) : list;
+  return list.length === 1 ? list[0] : list;
 }
 
 /** Inputs and outputs by name are plain objects, as options are: what is symbolic is no options. */

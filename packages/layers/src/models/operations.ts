@@ -68,7 +68,7 @@ function functionOf(op: string): OpFunction {
 
 /** The call of an op with symbolic tensors among its arguments. */
 export function describe(operation: Operation, args: readonly unknown[]): KerasTensor {
-  return operation(symbolicIn(args)[0] as KerasTensor, { args });
+  return operation(symbolicIn(args)[0], { args });
 }
 
 /**

@@ -170,7 +170,7 @@ export class Sequential extends Model {
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const { list } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
-    return (list[0] as TensorSpec).shape;
+    return list[0].shape;
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
@@ -279,9 +279,8 @@ export class Sequential extends Model {
     const { layers, inputs } = this._sequence;
     if (inputs.length === 0) return;
     layers.forEach((layer, i) => {
-      if (i === inputs.length)
-        inputs.push((layers[i - 1] as Layer).computeOutputSpec(inputs[i - 1] as Specs));
-      layer.buildFrom(inputs[i] as Specs);
+      if (i === inputs.length) inputs.push(layers[i - 1].computeOutputSpec(inputs[i - 1]));
+      layer.buildFrom(inputs[i]);
     });
     this._layer.built = true;
   }

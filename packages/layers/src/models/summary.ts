@@ -25,10 +25,10 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
       'summary',
     );
   const widths = [Math.floor(lineLength * 0.45), Math.floor(lineLength * 0.35), 0];
-  widths[2] = lineLength - (widths[0] as number) - (widths[1] as number);
+  widths[2] = lineLength - widths[0] - widths[1];
   const row = (cells: readonly string[]): string =>
     cells
-      .map((cell, i) => cell.slice(0, (widths[i] as number) - 1).padEnd(widths[i] as number))
+      .map((cell, i) => cell.slice(0, widths[i] - 1).padEnd(widths[i]))
       .join('')
       .trimEnd();
   print(`Model: "${model.name}"`);

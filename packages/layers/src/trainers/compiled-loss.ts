@@ -49,7 +49,7 @@ export class CompiledLoss {
     if (Array.isArray(given)) {
       this.#given = { list: (given as readonly (LossLike | null)[]).map(maybe) };
     } else if (isByName(given)) {
-      const entries = Object.entries(given as Readonly<Record<string, LossLike | null>>);
+      const entries = Object.entries(given);
       this.#given = { byName: Object.fromEntries(entries.map(([name, like]) => [name, maybe(like)])) };
     } else {
       this.#given = { forAll: get(given as LossLike) };
@@ -110,9 +110,8 @@ export class CompiledLoss {
   #factors(outputs: Outputs): readonly (number | undefined)[] {
     const given = this.#weights;
     if (given === undefined) return [];
-    if (isByName(given))
-      return inOrder(given as Readonly<Record<string, number>>, outputs.names, 'lossWeights');
-    const list = (typeof given === 'number' ? [given] : given) as readonly number[];
+    if (isByName(given)) return inOrder(given, outputs.names, 'lossWeights');
+    const list = typeof given === 'number' ? [given] : given;
     checkOneForEach(list, outputs, 'lossWeights');
     return list;
   }
@@ -121,7 +120,7 @@ export class CompiledLoss {
   compute(outputs: Outputs, { targets, predictions, weights }: Comparison): Tensor[] {
     return this.resolve(outputs).flatMap((one, i) => {
       if (one === null) return [];
-      const [y, p, sampleWeight] = [targets[i], predictions[i] as Tensor, weights[i]];
+      const [y, p, sampleWeight] = [targets[i], predictions[i], weights[i]];
       if (y === undefined) throw new InvalidArgumentError('the loss needs targets: pass y');
       const { loss } = one;
       const call = (): Tensor => (sampleWeight === undefined ? loss(y, p) : loss(y, p, sampleWeight));

@@ -132,7 +132,7 @@ export class CompiledMetrics {
     this.resolve(outputs);
     for (const request of this.#requests) {
       const { output, weighted, metric } = request;
-      const [y, p, sampleWeight] = [targets[output], predictions[output] as Tensor, weights[output]];
+      const [y, p, sampleWeight] = [targets[output], predictions[output], weights[output]];
       if (y === undefined) {
         throw new InvalidArgumentError(
           `there are no targets for the metrics of output ${request.prefix ?? output}`,
@@ -179,7 +179,7 @@ function requests(what: string, given: MetricsOption | undefined, weighted: bool
   };
   if (Array.isArray(given)) return (given as readonly OfOutput[]).map(ofOutput);
   if (isByName(given)) {
-    const entries = Object.entries(given as Readonly<Record<string, OfOutput>>);
+    const entries = Object.entries(given);
     return Object.fromEntries(entries.map(([name, some]) => [name, ofOutput(some)]));
   }
   throw new InvalidArgumentError(

@@ -220,7 +220,7 @@ export function inputTensors(x: Inputs, names: readonly string[] | null, what: s
     throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or what makes one`);
   if (isList(x)) return x.map((t) => toTensor(t));
   if (!isByName(x)) return toTensor(x as TensorLike);
-  const given = Object.entries(x as Readonly<Record<string, TensorLike>>);
+  const given = Object.entries(x);
   if (names !== null) {
     inOrder(Object.fromEntries(given), names, what, of).forEach((t, i) => {
       if (t === undefined || t === null)

@@ -33,7 +33,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   const weight = targetTensors(examples.weight, names, 'sampleWeight');
   const [first] = flat(inputs);
   if (first === undefined) throw new InvalidArgumentError('x holds no tensors', 'fit');
-  const n = (first as Tensor).shape[0] ?? 0;
+  const n = first.shape[0] ?? 0;
   const at = Math.floor(n * (1 - share));
   if (at === 0 || at === n) {
     throw new InvalidArgumentError(

@@ -124,7 +124,7 @@ export class AUC extends Metric {
 
 /** All but the last, and all but the first element. */
 function ends(x: Tensor | Variable): [Tensor, Tensor] {
-  const n = x.shape[0] as number;
+  const n = x.shape[0];
   return [x.slice([0], [n - 1]), x.slice([1], [n - 1])];
 }
 

@@ -72,7 +72,7 @@ export class FBetaScore extends Metric {
           this.name,
         );
       }
-      const counts = (this.counts ??= this.#make(dims(scores)[1] as Dim));
+      const counts = (this.counts ??= this.#make(dims(scores)[1]));
       const positive =
         this.threshold === null
           ? // Where all are 0, none is the largest.

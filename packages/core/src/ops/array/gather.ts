@@ -544,7 +544,7 @@ export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFu
     const known = knownTensor(p);
     if (known !== null) return initScope(() => run(known));
     // Only a run knows whether it is a permutation; the size is that of x.
-    return atRunTime('InvertPermutation', run, [p], [{ dtype: p.dtype, shape: p.shape }])[0] as Tensor;
+    return atRunTime('InvertPermutation', run, [p], [{ dtype: p.dtype, shape: p.shape }])[0];
   },
 );
 const invertPermutationOp: Op = defineOp({

@@ -14,7 +14,7 @@ import { knownStrings } from '../strings.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
 export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
-  if ((inputs[0] as Tensor).dtype !== 'string') return execute1(op, inputs, attrs);
+  if (inputs[0].dtype !== 'string') return execute1(op, inputs, attrs);
   if (context.tracer !== null) {
     const known = inputs.map((x) => knownStrings(x, op.name));
     return initScope(() => move(op, known, attrs));

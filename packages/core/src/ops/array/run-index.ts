@@ -71,12 +71,12 @@ export function sizesOf(given: readonly Index[] | Tensor | Variable, what: strin
       );
     return hostDims(value, what, op);
   }
-  return indicesOf(value, what, op).map((v) => (v instanceof Tensor ? (hostDims(v, what, op)[0] as Dim) : v));
+  return indicesOf(value, what, op).map((v) => (v instanceof Tensor ? hostDims(v, what, op)[0] : v));
 }
 
 /** What stands at an index of an axis, which goes; from the end if the index is negative. */
 export function takeAt(x: Tensor, index: Tensor, axis: number): Tensor {
-  const size = x.shape[axis] as number;
+  const size = x.shape[axis];
   return x.gather(where(index.less(0), index.add(size), index), axis);
 }
 

@@ -53,7 +53,7 @@ const attentionOp: Op = defineOp({
   infer: ([query, , value], { timeFirst }) => {
     const [b, first, second] = dims(query) as [Dim, Dim, Dim];
     return [
-      { dtype: query.dtype, shape: [b, first, second, dims(value)[3] as Dim] },
+      { dtype: query.dtype, shape: [b, first, second, dims(value)[3]] },
       { dtype: query.dtype, shape: timeFirst === true ? [b, second, first] : [b, first, second] },
     ];
   },
@@ -116,8 +116,7 @@ const attentionGradOp: Op = defineOp({
   name: 'ScaledDotProductAttentionGrad',
   doc: 'The gradient of ScaledDotProductAttention for query, key and value.',
   kernel: 'ScaledDotProductAttentionGrad',
-  infer: ([, query, key, value]) =>
-    [query, key, value].map((t) => ({ dtype: (t as Tensor).dtype, shape: (t as Tensor).shape })),
+  infer: ([, query, key, value]) => [query, key, value].map((t) => ({ dtype: t.dtype, shape: t.shape })),
   grad: (g, ...upstream) => attentionGradGrad(g, upstream),
   ulp: 256,
   samples: () => [
@@ -239,8 +238,7 @@ export const scaledDotProductAttention: NamedFunction<
       }
     }
     const [time, heads] = timeFirst ? [1, 2] : [2, 1];
-    const same = (a: Tensor, b: Tensor, axis: number): boolean =>
-      equalDims(dims(a)[axis] as Dim, dims(b)[axis] as Dim);
+    const same = (a: Tensor, b: Tensor, axis: number): boolean => equalDims(dims(a)[axis], dims(b)[axis]);
     const agree = (t: Tensor): boolean => same(t, q, 0) && same(t, q, heads);
     if (!agree(k) || !agree(v) || !same(k, q, 3) || !same(v, k, time)) {
       throw new InvalidArgumentError(
@@ -248,17 +246,17 @@ export const scaledDotProductAttention: NamedFunction<
         op,
       );
     }
-    const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownDim(dims(q)[3] as Dim)));
+    const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownDim(dims(q)[3])));
     if (typeof scale !== 'number' || !Number.isFinite(scale))
       throw new InvalidArgumentError(`scale is ${String(scale)}, expected a finite number`, op);
     const inputs = [q, k, v];
     if (options.mask !== undefined && options.mask !== null) {
       const [b, h, rows] = [0, heads, time].map((axis) => dims(q)[axis]) as [Dim, Dim, Dim];
-      const scores = toShape([b, h, rows, dims(k)[time] as Dim]);
+      const scores = toShape([b, h, rows, dims(k)[time]]);
       inputs.push(prepareMask(options.mask, q, scores, op));
     }
     const causal = checkFlag(options.isCausal, 'isCausal', 'ScaledDotProductAttention');
-    return execute(attentionOp, inputs, { timeFirst, scale, causal })[0] as Tensor;
+    return execute(attentionOp, inputs, { timeFirst, scale, causal })[0];
   },
 );
 

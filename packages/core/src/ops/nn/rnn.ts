@@ -200,7 +200,7 @@ function lstmUnrolled(
   let toH = dLastH;
   let toC = dLastC;
   for (let t = x.shape[1] - 1; t >= 0; t--) {
-    const at = perStep.map((list) => list[t] as Tensor);
+    const at = perStep.map((list) => list[t]);
     const [up, rO, tc, sO, out, rTc, sTc, rC, rI, cand, sI, rF, prev, sF, rG, inp, sG, forget] = at;
     const d = up.add(toH);
     const dc = toC.add(rC).add(d.mul(out).add(rTc).mul(sTc));
@@ -254,9 +254,9 @@ function lstmGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | 
   const cells: Tensor[] = [];
   let carry = dLastC;
   for (let t = time - 1; t >= 0; t--) {
-    const e = carry.add(own[t] as Tensor);
+    const e = carry.add(own[t]);
     cells.unshift(e);
-    carry = e.mul(fSteps[t] as Tensor);
+    carry = e.mul(fSteps[t]);
   }
   const e = stack(cells, 1);
 
@@ -275,13 +275,13 @@ function lstmGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | 
   let toH = orZeros(ddH0, h0);
   let toC = orZeros(ddC0, c0);
   for (let t = 0; t < time; t++) {
-    const [Ai, Af, Ag, Ao, p] = factors.map((list) => list[t] as Tensor);
-    const gate = (arrived[t] as Tensor).add(matmul(toH, recurrent));
+    const [Ai, Af, Ag, Ao, p] = factors.map((list) => list[t]);
+    const gate = arrived[t].add(matmul(toH, recurrent));
     const [gi, gf, gg, go] = split(gate, 4, 1);
-    const ofC = total(toC.mul(fSteps[t] as Tensor), gi.mul(Ai), gf.mul(Af), gg.mul(Ag));
+    const ofC = total(toC.mul(fSteps[t]), gi.mul(Ai), gf.mul(Af), gg.mul(Ag));
     const ofH = go.mul(Ao).add(ofC.mul(p));
     [toH, toC, gate, ofC, ofH].forEach((value, k) => {
-      (lists[k] as Tensor[]).push(value);
+      lists[k].push(value);
     });
     toH = ofH;
     toC = ofC;
@@ -399,7 +399,7 @@ function gruUnrolled(g: GradContext, dh: Tensor, dLastH: Tensor, dReserve: Tenso
   const gates: Tensor[] = [];
   let toH = dLastH;
   for (let t = x.shape[1] - 1; t >= 0; t--) {
-    const at = perStep.map((list) => list[t] as Tensor);
+    const at = perStep.map((list) => list[t]);
     const [up, update, rest, difference, sZ, sC, inner, reset, sR, rZ, rR, rC, rQ] = at;
     const d = up.add(toH);
     const candidate = d.mul(rest).add(rC).mul(sC);
@@ -452,9 +452,9 @@ function gruGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | n
   const carried: Tensor[] = [];
   let carry = dLastH;
   for (let t = time - 1; t >= 0; t--) {
-    const d = carry.add(dhSteps[t] as Tensor);
+    const d = carry.add(dhSteps[t]);
     carried.unshift(d);
-    carry = d.mul(zSteps[t] as Tensor).add(through[t] as Tensor);
+    carry = d.mul(zSteps[t]).add(through[t]);
   }
   const d = stack(carried, 1);
 
@@ -481,13 +481,13 @@ function gruGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | n
   const units = h0.shape[1];
   let toH = orZeros(ddH0, h0);
   for (let t = 0; t < time; t++) {
-    const [cz, cg, cr, reset] = factors.map((list) => list[t] as Tensor);
-    const [recurrentPart, candidate] = split(arrived[t] as Tensor, [3 * units, units], 1);
+    const [cz, cg, cr, reset] = factors.map((list) => list[t]);
+    const [recurrentPart, candidate] = split(arrived[t], [3 * units, units], 1);
     const [gz, gr, gq] = split(recurrentPart.add(matmul(toH, recurrent)), 3, 1);
     const gg = total(candidate, gr.mul(cr), gq.mul(reset));
-    const ofD = total(toH.mul(zSteps[t] as Tensor), gz.mul(cz), gg.mul(cg));
+    const ofD = total(toH.mul(zSteps[t]), gz.mul(cz), gg.mul(cg));
     [toH, gz, gr, gg, gq, ofD].forEach((value, k) => {
-      (lists[k] as Tensor[]).push(value);
+      lists[k].push(value);
     });
     toH = ofD;
   }
@@ -650,5 +650,5 @@ export function runGru(
   h0: TensorLike | null | undefined,
 ): readonly [output: Tensor, h: Tensor] {
   const a = check('GRU', 3, x, weights, [h0]);
-  return execute(gruOp, [a.x, a.states[0] as Tensor, a.kernel, a.recurrent, a.bias]) as [Tensor, Tensor];
+  return execute(gruOp, [a.x, a.states[0], a.kernel, a.recurrent, a.bias]) as [Tensor, Tensor];
 }

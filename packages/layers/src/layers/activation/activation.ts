@@ -3,10 +3,10 @@
 import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
 import { argumentsOf, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../../activations.ts';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerOptions,
   ownsTemporaries,

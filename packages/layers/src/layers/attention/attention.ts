@@ -239,7 +239,7 @@ export class MultiHeadAttention extends Layer {
 
   /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */
   #shapes(given: Shapes): readonly [PartialShape, PartialShape, PartialShape] {
-    const list = (isShapes(given) ? given : [given]).map((s) => partialShape(s as PartialShape));
+    const list = (isShapes(given) ? given : [given]).map((s) => partialShape(s));
     const [query, value = query, key = value] = list as [PartialShape, PartialShape?, PartialShape?];
     const all = [query, value, key] as const;
     const shown = list.map(showShape).join(', ');
@@ -291,12 +291,12 @@ export class MultiHeadAttention extends Layer {
     const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
     if (mask.rank === 4) return seen;
     const own = dims(mask);
-    return seen.reshape(toShape([mask.rank === 3 ? (own[0] as Dim) : 1, 1, ...own.slice(-2)]));
+    return seen.reshape(toShape([mask.rank === 3 ? own[0] : 1, 1, ...own.slice(-2)]));
   }
 
   /** The softmax of scores [batch, heads, queries, keys], 0 for what is not to be seen. */
   #weights(scores: Tensor, mask: Tensor | null, isCausal: boolean): Tensor {
-    const causal = isCausal ? causalMask(dims(scores)[2] as Dim, dims(scores)[3] as Dim) : null;
+    const causal = isCausal ? causalMask(dims(scores)[2], dims(scores)[3]) : null;
     const seen = mask === null ? causal : causal === null ? mask : mask.logicalAnd(causal);
     if (seen === null) return scores.softmax();
     return seen.where(seen.where(scores, -1e30).softmax(), 0);

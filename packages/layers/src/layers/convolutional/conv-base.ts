@@ -118,14 +118,7 @@ export abstract class ConvBase extends Layer {
     checkImages(this, inputShape, this.#channels);
     const [batch, ...sizes] = sizesOf(inputShape) as [Size, Size, Size, Size];
     const size = (i: 0 | 1): Size =>
-      windowed(
-        this,
-        sizes[i] as Size,
-        this.kernelSize[i],
-        this.strides[i],
-        this.padding,
-        this.dilationRate[i],
-      );
+      windowed(this, sizes[i], this.kernelSize[i], this.strides[i], this.padding, this.dilationRate[i]);
     return shapeOf([batch, size(0), size(1), filters]);
   }
 }

@@ -4,8 +4,7 @@ import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@
 import { argumentsOf, fusedConv2d, orNull, showShape, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
-import type { FromConfig } from '../../layer/layer.ts';
-import { ownsTemporaries } from '../../layer/layer.ts';
+import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { checkImages, fail, plus, type Size, type Size2D, shapeOf, sizesOf, times } from '../common.ts';
 import {
@@ -19,8 +18,7 @@ import {
   regularizer,
   weights,
 } from '../options.ts';
-import type { KernelOptions } from '../weights.ts';
-import { layerOptions } from '../weights.ts';
+import { type KernelOptions, layerOptions } from '../weights.ts';
 import {
   ConvBase,
   type ConvBaseArguments,
@@ -146,7 +144,7 @@ export class Conv2DTranspose extends ConvBase {
     checkImages(this, inputShape);
     const [batch, ...sizes] = sizesOf(inputShape) as [Size, Size, Size, Size];
     const size = (i: 0 | 1): Size => {
-      const n = sizes[i] as Size;
+      const n = sizes[i];
       const stride = this.strides[i];
       const reach = (this.kernelSize[i] - 1) * this.dilationRate[i] + 1;
       const extra = this.outputPadding?.[i];
@@ -187,7 +185,7 @@ export class DepthwiseConv2D extends ConvBase {
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkImages(this, inputShape);
-    const channels = sizesOf(inputShape)[3] as Size;
+    const channels = sizesOf(inputShape)[3];
     return this.outputShape(inputShape, times(channels, this.depthMultiplier));
   }
 }

@@ -4,17 +4,16 @@ import type { DType, PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   checkDTypeName,
-  type Dim,
   differs,
   dims,
   type Option,
   optionsFrom,
   takesOptions,
 } from '@eagre/core/internal';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerInput,
   type LayerOptions,
@@ -61,7 +60,7 @@ export class InputLayer extends Layer {
     const shape = dims(inputs);
     const fits =
       shape.length === this.shape.length + 1 &&
-      this.shape.every((d, i) => d === null || !differs(d, shape[i + 1] as Dim));
+      this.shape.every((d, i) => d === null || !differs(d, shape[i + 1]));
     if (!fits) {
       const expected = [null, ...this.shape].map((d) => d ?? 'any').join(', ');
       fail(this, `expects input of shape [${expected}], got [${shape.join(', ')}]`);

@@ -1,8 +1,7 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
-import type { FromConfig } from '../../layer/layer.ts';
-import { Layer, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
+import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
   applyActivation,
@@ -16,8 +15,7 @@ import {
   sizesOf,
 } from '../common.ts';
 import { activation, activityRegularizer, flag, integer, recipe, weights } from '../options.ts';
-import type { BiasOptions, KernelOptions } from '../weights.ts';
-import { layerOptions } from '../weights.ts';
+import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
   /** Applied to the result; none unless said. */

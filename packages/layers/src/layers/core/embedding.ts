@@ -2,8 +2,7 @@ import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } fr
 import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
-import type { FromConfig } from '../../layer/layer.ts';
-import { Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import { type FromConfig, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, penalize } from '../common.ts';
 import { integer, recipe, regularizer, weights } from '../options.ts';

@@ -26,9 +26,9 @@ import {
 } from '@eagre/core/internal';
 import { mapFn } from '@eagre/graph';
 import { withInner } from '../../layer/inside.ts';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   type CallOptions,
+  type FromConfig,
   isBuiltin,
   Layer,
   type LayerInput,
@@ -102,7 +102,7 @@ export class Bidirectional extends Layer {
 
   override call(inputs: LayerInput, { training, initialState, mask }: CallOptions): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
-    const x = list[0] as Tensor;
+    const x = list[0];
     const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);
     const n = stateSizes(this.forwardLayer.cell).length;
     const run = (layer: RNN, states: readonly Tensor[] | undefined): Tensor[] => {
@@ -111,13 +111,13 @@ export class Bidirectional extends Layer {
         ...(states === undefined ? {} : { initialState: states }),
         ...(mask === undefined ? {} : { mask }),
       });
-      return Array.isArray(y) ? [...(y as readonly Tensor[])] : [y as Tensor];
+      return Array.isArray(y) ? [...(y as readonly Tensor[])] : [y];
     };
     const [forth, ...after] = run(this.forwardLayer, given?.slice(0, n)) as [Tensor, ...Tensor[]];
     const [back, ...afterBack] = run(this.backwardLayer, given?.slice(n)) as [Tensor, ...Tensor[]];
     const joined = this.#merge(forth, this.forwardLayer.returnSequences ? back.reverse(1) : back);
     const all = [...joined, ...after, ...afterBack];
-    return all.length === 1 ? (all[0] as Tensor) : all;
+    return all.length === 1 ? all[0] : all;
   }
 
   /** As of the layer inside; of a list of both outputs the mask of each. */
@@ -135,8 +135,8 @@ export class Bidirectional extends Layer {
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
-    const first = (inputs.list[0] as Specs['list'][number]).shape;
-    const one = { list: [inputs.list[0] as Specs['list'][number]], many: false };
+    const first = inputs.list[0].shape;
+    const one = { list: [inputs.list[0]], many: false };
     const states = [this.forwardLayer, this.backwardLayer].flatMap((layer) =>
       layer.computeOutputSpec(one).list.slice(1),
     );
@@ -244,8 +244,7 @@ export class TimeDistributed extends Layer {
   /** The steps of a sequence of any length, as a loop of the graph. */
   #looped(inputs: Tensor, masks: Tensor | undefined, training: boolean): Tensor {
     const each = mapFn(
-      ([x, mask]: readonly Tensor[]): Tensor =>
-        this.layer.invoke(x as Tensor, { training, ...(mask && { mask }) }),
+      ([x, mask]: readonly Tensor[]): Tensor => this.layer.invoke(x, { training, ...(mask && { mask }) }),
       [inputs, ...(masks === undefined ? [] : [masks])].map((t) => swapAxes(t, 0, 1)),
     );
     return swapAxes(each, 0, 1);

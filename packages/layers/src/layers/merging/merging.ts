@@ -11,8 +11,13 @@ import {
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
-import type { FromConfig } from '../../layer/layer.ts';
-import { Layer, type LayerInput, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  type FromConfig,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { fail, plus, type Size, shapeOf, sizesOf, values } from '../common.ts';
 import { axis } from '../options.ts';
@@ -86,9 +91,7 @@ abstract class Merge extends Layer {
     const rank = Math.max(...all.map((s) => s.length));
     const example = Array.from({ length: Math.max(0, rank - 1) }, (_, i) => {
       // Counted from the end; the batch, at the front, is none of them.
-      const sizes = all.map(
-        (s): Size => (s.length - rank + 1 + i < 1 ? 1 : (s[s.length - rank + 1 + i] as Size)),
-      );
+      const sizes = all.map((s): Size => (s.length - rank + 1 + i < 1 ? 1 : s[s.length - rank + 1 + i]));
       let size: Dim = 1;
       for (const d of sizes) {
         const wide: Dim | null = d === null ? size : broadcastDims(size, d);
@@ -199,7 +202,7 @@ export class Concatenate extends Layer {
     const all = shapes.map(sizesOf);
     return shapeOf(
       Array.from({ length: rank }, (_, i) => {
-        const sizes = all.map((s) => s[i] as Size);
+        const sizes = all.map((s) => s[i]);
         const size = i === axis ? sizes.reduce(plus) : common(sizes);
         if (size === undefined)
           fail(this, `needs inputs that agree but on axis ${this.axis}, got ${showAll(shapes)}`);

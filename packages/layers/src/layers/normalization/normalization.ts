@@ -13,9 +13,9 @@ import {
 } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerOptions,
   ownsTemporaries,

@@ -10,10 +10,10 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerOptions,
   ownsTemporaries,
@@ -141,7 +141,7 @@ abstract class GlobalPooling extends Layer {
     this.#check(inputShape);
     const sizes = sizesOf(inputShape);
     const kept = this.keepdims ? sizes.slice(1, -1).map(() => 1) : [];
-    return shapeOf([sizes[0] as Size, ...kept, sizes.at(-1) as Size]);
+    return shapeOf([sizes[0], ...kept, sizes.at(-1) as Size]);
   }
 }
 

@@ -33,7 +33,7 @@ import {
 } from '../../layer/layer.ts';
 import { type CallParameters, takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { checkRank, fail, floats, knownSize, type Size, shapeOf, sizesOf } from '../common.ts';
+import { checkRank, fail, floats, knownSize, shapeOf, sizesOf } from '../common.ts';
 import { recipe } from '../options.ts';
 import type { BiasOptions, KernelOptions } from '../weights.ts';
 
@@ -56,7 +56,7 @@ export function stateSizes(cell: RecurrentCell): readonly number[] {
 }
 /** @internal */
 export function outputSize(cell: RecurrentCell): number {
-  return cell.outputSize ?? (stateSizes(cell)[0] as number);
+  return cell.outputSize ?? stateSizes(cell)[0];
 }
 
 /** @internal States of zeros, as `getInitialState` gives them. @throws InvalidArgumentError for what is no batch size */
@@ -181,7 +181,7 @@ export abstract class Cell extends Layer {
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkRank(this, inputShape, 2, '[batch, features]');
-    return shapeOf([sizesOf(inputShape)[0] as Size, this.units]);
+    return shapeOf([sizesOf(inputShape)[0], this.units]);
   }
   /** @internal */
   override computeOutputSpec({ list: [x] }: Specs): Specs {
@@ -232,9 +232,8 @@ export function checkStates(
 ): void {
   let fits = states.length === sizes.length;
   for (let i = 0; fits && i < sizes.length; i++) {
-    const shape = dims(states[i] as Tensor);
-    fits =
-      shape.length === 2 && !differs(shape[0] as Dim, batch) && !differs(shape[1] as Dim, sizes[i] as number);
+    const shape = dims(states[i]);
+    fits = shape.length === 2 && !differs(shape[0], batch) && !differs(shape[1], sizes[i]);
   }
   if (fits) return;
   const show = (shapes: readonly Dims[]): string => shapes.map(showShape).join(', ');
@@ -268,7 +267,7 @@ export function runCell(
   const next: readonly unknown[] = Array.isArray(after) ? after : [after];
   if (!(y instanceof Tensor) || !next.every((s) => s instanceof Tensor))
     fail(cell, 'must give [output, newStates], the states being a tensor or a list of them');
-  return [y, ...(next as readonly Tensor[])];
+  return [y, ...next];
 }
 
 /** @internal What users get of a cell: [output, new states], those as they were given, one or a list. */

@@ -35,7 +35,7 @@ export class SimpleRNNCell extends Cell {
   }
   protected override step(x: Tensor, [h]: readonly Tensor[], masks: Masks): readonly Tensor[] {
     const sum = fusedMatMul(masked(x, masks.input), this.kernel, this.bias).add(
-      masked(h as Tensor, masks.recurrent).matmul(this.recurrentKernel),
+      masked(h, masks.recurrent).matmul(this.recurrentKernel),
     );
     const y = applyActivation(this.activation, sum);
     return [y, y];
@@ -126,7 +126,7 @@ export class GRUCell extends Cell {
   }
   protected override step(x: Tensor, states: readonly Tensor[], masks: Masks): readonly Tensor[] {
     const input = masked(x, masks.input);
-    const before = states[0] as Tensor;
+    const before = states[0];
     if (this.fusable && masks.recurrent === null) {
       const weights = [this.kernel, this.recurrentKernel, this.bias] as const;
       const [, h] = runGru(input.expandDims(1), weights, before);
@@ -145,7 +145,7 @@ export class GRUCell extends Cell {
     let z: Tensor;
     let candidate: Tensor;
     if (this.resetAfter) {
-      const product = fusedMatMul(seen, this.recurrentKernel, (ofH ?? null) as Tensor | null);
+      const product = fusedMatMul(seen, this.recurrentKernel, ofH ?? null);
       const [zh, rh, gh] = product.split(3, 1) as [Tensor, Tensor, Tensor];
       z = gate(zx.add(zh));
       candidate = gx.add(gate(rx.add(rh)).mul(gh));

@@ -37,9 +37,9 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { TensorArray, whileLoop } from '@eagre/graph';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerInput,
   type LayerOptions,
@@ -126,11 +126,11 @@ export class RNN extends Layer {
 
   override call(inputs: LayerInput, options: CallOptions): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
-    const x = floats(this, list[0] as Tensor);
+    const x = floats(this, list[0]);
     this.#sequence(x.shape);
-    if (lessThan(dims(x)[1] as Dim, 1))
+    if (lessThan(dims(x)[1], 1))
       fail(this, `expects a sequence of at least one step, got ${showShape(x.shape)}`);
-    const states = this.#initial(dims(x)[0] as Dim, list.slice(1), options);
+    const states = this.#initial(dims(x)[0], list.slice(1), options);
     const training = options.training ?? false;
     const mask = this.#mask(x, options);
     const back = (t: Tensor): Tensor => (this.goBackwards ? t.reverse(1) : t);
@@ -166,7 +166,7 @@ export class RNN extends Layer {
       const before = this.zeroOutputForMask ? null : output;
       return {
         output: where(here, y, before ?? zerosLike(y)),
-        states: after.map((s, k) => where(here, s, states[k] as Tensor)),
+        states: after.map((s, k) => where(here, s, states[k])),
       };
     };
     const start: Step = { output: null, states: initial };
@@ -189,9 +189,9 @@ export class RNN extends Layer {
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
-    const first = (inputs.list[0] as Specs['list'][number]).shape;
+    const first = inputs.list[0].shape;
     const shapes = [this.computeOutputShape(first)];
-    if (this.returnState) for (const n of stateSizes(this.cell)) shapes.push([first[0] as number | null, n]);
+    if (this.returnState) for (const n of stateSizes(this.cell)) shapes.push([first[0], n]);
     return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: this.returnState };
   }
 
@@ -211,7 +211,7 @@ export class RNN extends Layer {
       checkStates(this, states, batch, stateSizes(this.cell));
       this.#forgotten = true;
       this.#held(batch).forEach((held, i) => {
-        held.assign(states[i] as Tensor);
+        held.assign(states[i]);
       });
     } else for (const held of this.#states ?? []) held.assign(zeros(held.shape, { dtype: held.dtype }));
     this.#forgotten = states === null;
@@ -226,7 +226,7 @@ export class RNN extends Layer {
   }
 
   #sequence(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const shape = (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
+    const shape = isShapes(inputShape) ? inputShape[0] : inputShape;
     checkRank(this, shape, 3, '[batch, time, features]');
     const { cell } = this;
     if (cell instanceof Cell) cell.checkFeatures(shape);
@@ -280,9 +280,9 @@ export class RNN extends Layer {
 
   #remember(states: readonly Tensor[]): void {
     const [first] = states;
-    const batch = first === undefined ? 0 : (dims(first)[0] as Dim);
+    const batch = first === undefined ? 0 : dims(first)[0];
     this.#held(batch).forEach((held, i) => {
-      held.assign(states[i] as Tensor);
+      held.assign(states[i]);
     });
   }
 }
@@ -303,7 +303,7 @@ function loopOver(
   start: Step,
   next: (before: Step, input: Tensor, seen: Tensor | undefined) => StepDone,
 ): Sequence {
-  const limit = sizeValue(dims(x)[1] as Dim, 'int32');
+  const limit = sizeValue(dims(x)[1], 'int32');
   const at = (before: Step, i: Tensor): StepDone => next(before, x.gather(i, 1), mask?.gather(i, 1));
   const zero = constant(0, 'int32');
   const first = at(start, zero);

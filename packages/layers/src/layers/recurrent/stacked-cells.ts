@@ -9,8 +9,13 @@ import {
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
-import type { FromConfig } from '../../layer/layer.ts';
-import { type CallOptions, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  type FromConfig,
+  Layer,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { fail, floats, shapeOf, sizesOf } from '../common.ts';
@@ -61,7 +66,7 @@ export class StackedRNNCells extends Layer {
   }
   override call(inputs: Tensor, { training, states, masks }: CallOptions): readonly Tensor[] {
     let x = floats(this, inputs);
-    const batch = dims(x)[0] as Dim;
+    const batch = dims(x)[0];
     const given =
       (states as readonly Tensor[] | undefined) ??
       this.stateSize.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
@@ -72,7 +77,7 @@ export class StackedRNNCells extends Layer {
       const own = given.slice(next.length, next.length + n);
       const mask = (masks as readonly unknown[] | undefined)?.[i];
       const [y, ...after] = runCell(cell, x, own, { training: training ?? false, masks: mask });
-      x = y as Tensor;
+      x = y;
       next.push(...after);
     });
     return [x, ...next];

@@ -12,10 +12,10 @@ import {
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
-import type { FromConfig } from '../../layer/layer.ts';
 import {
   builtAtOnce,
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerOptions,
   ownsTemporaries,
@@ -94,7 +94,7 @@ export class Dropout extends Noise {
       fail(this, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
     }
     const own = dimsOf(shape);
-    return toShape(given.map((d, i) => d ?? (own[i] as Dim)));
+    return toShape(given.map((d, i) => d ?? own[i]));
   }
 }
 

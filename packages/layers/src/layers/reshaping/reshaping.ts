@@ -13,8 +13,13 @@ import {
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
-import type { FromConfig } from '../../layer/layer.ts';
-import { builtAtOnce, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  builtAtOnce,
+  type FromConfig,
+  Layer,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import {
   checkImages,
@@ -56,7 +61,7 @@ export class Flatten extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
-    return shapeOf([sizesOf(inputShape)[0] as Size, sizeOfExample(inputShape)]);
+    return shapeOf([sizesOf(inputShape)[0], sizeOfExample(inputShape)]);
   }
 }
 
@@ -92,7 +97,7 @@ export class Reshape extends Layer {
       );
     }
     const rest = size === null || !free ? null : floorDivDims(size, known);
-    return shapeOf([sizesOf(inputShape)[0] as Size, ...this.targetShape.map((d) => (d === -1 ? rest : d))]);
+    return shapeOf([sizesOf(inputShape)[0], ...this.targetShape.map((d) => (d === -1 ? rest : d))]);
   }
 }
 
@@ -118,7 +123,7 @@ export class Permute extends Layer {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     this.#check(inputShape);
     const sizes = sizesOf(inputShape);
-    return shapeOf([0, ...this.dims].map((d) => sizes[d] as Size));
+    return shapeOf([0, ...this.dims].map((d) => sizes[d]));
   }
   #check(shape: PartialShape): void {
     checkRank(this, shape, this.dims.length + 1, `for the axes [batch, ${this.dims}]`);
