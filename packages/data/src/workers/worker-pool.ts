@@ -46,6 +46,7 @@ function wake(thread: Thread): void {
 
 // A module of its own in text: it works wherever this package is bundled to. Buffers that results own alone are moved, not copied.
 const MAIN = `
+import { parentPort, workerData } from 'node:worker_threads';
 const own = (value, into) => {
   if (ArrayBuffer.isView(value)) {
     const { buffer, byteLength } = value;
