@@ -122,8 +122,7 @@ export class GradientTape {
   /** Whether it ended by being asked. */
   #asked = false;
 
-  constructor(options?: GradientTapeOptions | null);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [options?: GradientTapeOptions | null]) {
     const op = 'GradientTape';
     const options = argumentsOf<GradientTapeOptions>(GradientTape, new.target, args);
     this.#persistent = checkFlag(options.persistent, 'persistent', op);

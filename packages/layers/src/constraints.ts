@@ -11,7 +11,13 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { markOurs } from './ours.ts';
-import { ClassNames, KerasObject, maker, type SerializedObject } from './saving/keras-object.ts';
+import {
+  ClassNames,
+  KerasObject,
+  type MakerOf,
+  maker,
+  type SerializedObject,
+} from './saving/keras-object.ts';
 
 /** Brings a weight back into a permitted set after each update. */
 export type ConstraintFunction = (weight: Tensor) => Tensor;
@@ -132,14 +138,13 @@ takesOptions<object, NonNeg>({ options: {} }, NonNeg);
 takesOptions<UnitNormOptions, UnitNorm>({ positional: ['axis'], required: 0, options: { axis } }, UnitNorm);
 
 /** `new MaxNorm(…)` without `new`. */
-export const maxNorm: (...args: ConstructorParameters<typeof MaxNorm>) => MaxNorm = maker(MaxNorm);
+export const maxNorm: MakerOf<typeof MaxNorm> = maker(MaxNorm);
 /** `new MinMaxNorm(…)` without `new`. */
-export const minMaxNorm: (...args: ConstructorParameters<typeof MinMaxNorm>) => MinMaxNorm =
-  maker(MinMaxNorm);
+export const minMaxNorm: MakerOf<typeof MinMaxNorm> = maker(MinMaxNorm);
 /** `new NonNeg()` without `new`. */
 export const nonNeg: () => NonNeg = maker(NonNeg);
 /** `new UnitNorm(…)` without `new`. */
-export const unitNorm: (...args: ConstructorParameters<typeof UnitNorm>) => UnitNorm = maker(UnitNorm);
+export const unitNorm: MakerOf<typeof UnitNorm> = maker(UnitNorm);
 
 const known = new ClassNames<Constraint>('constraint', { MaxNorm, MinMaxNorm, NonNeg, UnitNorm }, {});
 

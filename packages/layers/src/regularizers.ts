@@ -10,7 +10,13 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { markOurs } from './ours.ts';
-import { ClassNames, KerasObject, maker, type SerializedObject } from './saving/keras-object.ts';
+import {
+  ClassNames,
+  KerasObject,
+  type MakerOf,
+  maker,
+  type SerializedObject,
+} from './saving/keras-object.ts';
 
 /** A penalty on a weight, as a scalar to add to the loss. */
 export type RegularizerFunction = (weight: Variable | Tensor) => Tensor;
@@ -96,11 +102,11 @@ takesOptions<L1L2Options, L1L2>(
 );
 
 /** `new L1(…)` without `new`. */
-export const l1: (...args: ConstructorParameters<typeof L1>) => L1 = maker(L1);
+export const l1: MakerOf<typeof L1> = maker(L1);
 /** `new L2(…)` without `new`. */
-export const l2: (...args: ConstructorParameters<typeof L2>) => L2 = maker(L2);
+export const l2: MakerOf<typeof L2> = maker(L2);
 /** `new L1L2(…)` without `new`. */
-export const l1l2: (...args: ConstructorParameters<typeof L1L2>) => L1L2 = maker(L1L2);
+export const l1l2: MakerOf<typeof L1L2> = maker(L1L2);
 
 const known = new ClassNames<Regularizer>('regularizer', { L1, L2, L1L2 }, { l1l2: L1L2, l1_l2: L1L2 });
 

@@ -20,8 +20,7 @@ export class Adadelta extends Optimizer {
   declare readonly rho: number;
   declare readonly epsilon: number;
 
-  constructor(learningRate?: LearningRate | null | AdadeltaOptions, options?: AdadeltaOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | AdadeltaOptions, options?: AdadeltaOptions]) {
     const all = argumentsOf<AdadeltaOptions>(Adadelta, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
   }

@@ -31,8 +31,7 @@ export class Adafactor extends Optimizer {
   declare readonly clipThreshold: number;
   declare readonly relativeStep: boolean;
 
-  constructor(learningRate?: LearningRate | null | AdafactorOptions, options?: AdafactorOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | AdafactorOptions, options?: AdafactorOptions]) {
     const all = argumentsOf<AdafactorOptions>(Adafactor, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
   }

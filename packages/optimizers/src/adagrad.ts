@@ -19,8 +19,7 @@ export class Adagrad extends Optimizer {
   declare readonly initialAccumulatorValue: number;
   declare readonly epsilon: number;
 
-  constructor(learningRate?: LearningRate | null | AdagradOptions, options?: AdagradOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | AdagradOptions, options?: AdagradOptions]) {
     const all = argumentsOf<AdagradOptions>(Adagrad, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
   }

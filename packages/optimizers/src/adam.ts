@@ -27,8 +27,7 @@ export class Adam extends Moments<AdamOptions> {
   protected velocities: Variable[] = [];
   protected velocityHats: Variable[] = [];
 
-  constructor(learningRate?: LearningRate | null | AdamOptions, options?: AdamOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | AdamOptions, options?: AdamOptions]) {
     const all = argumentsOf<AdamOptions>(Adam, new.target, args);
     super(all);
   }
@@ -73,8 +72,7 @@ export class Adam extends Moments<AdamOptions> {
  * Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019.
  */
 export class AdamW extends Adam {
-  constructor(learningRate?: LearningRate | null | AdamOptions, options?: AdamOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | AdamOptions, options?: AdamOptions]) {
     super({ weightDecay: 0.004, ...argumentsOf<AdamOptions>(AdamW, new.target, args) });
   }
 }

@@ -34,8 +34,7 @@ export class Ftrl extends Optimizer {
   declare readonly l2ShrinkageRegularizationStrength: number;
   declare readonly beta: number;
 
-  constructor(learningRate?: LearningRate | null | FtrlOptions, options?: FtrlOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | FtrlOptions, options?: FtrlOptions]) {
     const all = argumentsOf<FtrlOptions>(Ftrl, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
     for (const option of [

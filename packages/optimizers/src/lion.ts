@@ -19,8 +19,7 @@ export class Lion extends Optimizer {
   declare readonly beta1: number;
   declare readonly beta2: number;
 
-  constructor(learningRate?: LearningRate | null | LionOptions, options?: LionOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | LionOptions, options?: LionOptions]) {
     const all = argumentsOf<LionOptions>(Lion, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
     if (!(this.beta1 > 0 && this.beta1 <= 1)) {

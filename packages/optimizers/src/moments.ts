@@ -15,8 +15,7 @@ export abstract class Moments<O extends MomentsOptions> extends Optimizer {
   declare readonly beta2: number;
   declare readonly epsilon: number;
 
-  constructor(learningRate?: LearningRate | null | O, options?: O);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | O, options?: O]) {
     const all = argumentsOf<O>(new.target, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
   }

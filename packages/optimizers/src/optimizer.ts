@@ -125,10 +125,11 @@ export abstract class Optimizer extends Module implements Trackable {
   #learningRateNow: Scalar = 0;
 
   constructor(
-    learningRate: LearningRate | (OptimizerOptions & { readonly learningRate: LearningRate }),
-    options?: OptimizerOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      learningRate: LearningRate | (OptimizerOptions & { readonly learningRate: LearningRate }),
+      options?: OptimizerOptions,
+    ]
+  ) {
     const options = argumentsOf<OptimizerOptions & { readonly learningRate: LearningRate }>(
       Optimizer,
       new.target,

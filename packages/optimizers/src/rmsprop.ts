@@ -30,8 +30,7 @@ export class RMSprop extends Optimizer {
   protected momentums: Variable[] = [];
   protected averageGradients: Variable[] = [];
 
-  constructor(learningRate?: LearningRate | null | RMSpropOptions, options?: RMSpropOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | RMSpropOptions, options?: RMSpropOptions]) {
     const all = argumentsOf<RMSpropOptions>(RMSprop, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
   }

@@ -18,8 +18,7 @@ export type Step = number | bigint | Tensor | Variable;
 
 /** A learning rate that depends on the step. Call it, `schedule(step)`; to make your own, extend it and write `call`. */
 export abstract class LearningRateSchedule extends Callable {
-  constructor();
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: []) {
     super();
     setOptions(this, argumentsOf(new.target, new.target, args));
   }

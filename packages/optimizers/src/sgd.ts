@@ -22,8 +22,7 @@ export class SGD extends Optimizer {
   declare readonly nesterov: boolean;
   protected momentums: Variable[] = [];
 
-  constructor(learningRate?: LearningRate | null | SGDOptions, options?: SGDOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [learningRate?: LearningRate | null | SGDOptions, options?: SGDOptions]) {
     const all = argumentsOf<SGDOptions>(SGD, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.01 });
     if (!(this.momentum >= 0 && this.momentum <= 1)) {

@@ -52,8 +52,7 @@ export class Module {
   /** @internal The name scope, with those that were open where the module was made: `encoder/dense/`. */
   declare protected _scope: string;
 
-  constructor(options?: ModuleOptions | null);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [options?: ModuleOptions | null]) {
     const options = argumentsOf<ModuleOptions>(Module, new.target, args);
     const name = options.name ?? snakeCase(new.target.name);
     checkText(name, 'name', new.target.name);

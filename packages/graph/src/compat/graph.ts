@@ -97,8 +97,7 @@ export class Graph {
   readonly #names = new Map<Variable, string>();
   readonly #collections = new Map<string, GraphElement[]>();
 
-  constructor();
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: []) {
     argumentsOf<object>(Graph, new.target, args);
   }
 

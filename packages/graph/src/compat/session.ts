@@ -63,8 +63,7 @@ export class Session {
   readonly #values = new Map<Variable, Tensor>();
   #closed = false;
 
-  constructor(options?: SessionOptions | null);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [options?: SessionOptions | null]) {
     const { graph = getDefaultGraph() } = argumentsOf<SessionOptions>(Session, new.target, args);
     if (!(graph instanceof Graph))
       throw new InvalidArgumentError(`graph must be a Graph, got ${shown(graph)}`, 'Session');
@@ -325,8 +324,7 @@ export const evaluate: Evaluate = defineFunction<
 export class InteractiveSession extends Session {
   #leave: (() => void)[] = [];
 
-  constructor(options?: SessionOptions | null);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [options?: SessionOptions | null]) {
     super(...(args as [SessionOptions?]));
     // Sessions may be closed in any order.
     this.#leave = [enterGraph(this.graph), enterSession(this)];

@@ -38,8 +38,7 @@ export class BackupAndRestore extends Callback {
   #manager: CheckpointManager | undefined;
 
   /** @param backupDir a folder for this purpose alone. */
-  constructor(backupDir: string | BackupAndRestoreArguments, options?: BackupAndRestoreOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [backupDir: string | BackupAndRestoreArguments, options?: BackupAndRestoreOptions]) {
     super();
     setOptions(this, argumentsOf<BackupAndRestoreArguments>(BackupAndRestore, new.target, args));
     this.#times = new SaveTimes(this.saveFreq);

@@ -19,8 +19,7 @@ export class Callback {
   model!: Model;
   params!: FitParams;
 
-  constructor();
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: []) {
     argumentsOf(Callback, new.target, args);
   }
 

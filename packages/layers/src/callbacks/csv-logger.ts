@@ -26,8 +26,7 @@ export class CSVLogger extends Callback {
   #columns: string[] | undefined;
 
   /** @throws InvalidArgumentError for what is no option. */
-  constructor(filename: string | CSVLoggerArguments, options?: CSVLoggerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [filename: string | CSVLoggerArguments, options?: CSVLoggerOptions]) {
     super();
     setOptions(this, argumentsOf<CSVLoggerArguments>(CSVLogger, new.target, args));
   }

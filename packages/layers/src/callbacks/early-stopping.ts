@@ -42,8 +42,7 @@ export class EarlyStopping extends Callback {
   #weights: Tensor[] | undefined;
 
   /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
-  constructor(monitor?: string | EarlyStoppingOptions, options?: EarlyStoppingOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [monitor?: string | EarlyStoppingOptions, options?: EarlyStoppingOptions]) {
     super();
     setOptions(this, argumentsOf<EarlyStoppingOptions>(EarlyStopping, new.target, args));
     this.#monitor = new Monitor(this);

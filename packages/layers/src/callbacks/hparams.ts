@@ -34,11 +34,12 @@ export class HParams extends Callback {
    * @throws InvalidArgumentError for values that are no numbers, booleans or strings, and for a name that comes twice.
    */
   constructor(
-    writer: summary.SummaryWriter | string | HParamsArguments,
-    hparams?: summary.HParamValues,
-    options?: HParamsCallbackOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      writer: summary.SummaryWriter | string | HParamsArguments,
+      hparams?: summary.HParamValues,
+      options?: HParamsCallbackOptions,
+    ]
+  ) {
     super();
     setOptions(this, argumentsOf<HParamsArguments>(HParams, new.target, args));
   }

@@ -9,8 +9,7 @@ export type LambdaCallbackFunctions = { readonly [K in Name]?: Callback[K] | nul
 /** A callback made of functions: `new LambdaCallback({ onEpochEnd: (epoch, logs) => console.log(epoch, logs.loss) })`. */
 export class LambdaCallback extends Callback {
   /** @throws InvalidArgumentError for a name that is no method of `Callback`, and for what is no function. */
-  constructor(functions?: LambdaCallbackFunctions | null);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [functions?: LambdaCallbackFunctions | null]) {
     super();
     const functions = argumentsOf<LambdaCallbackFunctions>(LambdaCallback, new.target, args);
     for (const [name, fn] of Object.entries(functions)) {

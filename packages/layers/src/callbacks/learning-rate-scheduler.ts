@@ -20,10 +20,11 @@ export class LearningRateScheduler extends Callback {
 
   /** @param schedule gets the epoch, from 0, and the rate as it is. */
   constructor(
-    schedule: ((epoch: number, learningRate: number) => number) | LearningRateSchedulerArguments,
-    options?: LearningRateSchedulerOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      schedule: ((epoch: number, learningRate: number) => number) | LearningRateSchedulerArguments,
+      options?: LearningRateSchedulerOptions,
+    ]
+  ) {
     super();
     setOptions(this, argumentsOf<LearningRateSchedulerArguments>(LearningRateScheduler, new.target, args));
   }

@@ -53,8 +53,7 @@ export class ModelCheckpoint extends Callback {
   #epoch = 0;
 
   /** @throws InvalidArgumentError for a path with another ending, or with something else in braces, and for what is no option. */
-  constructor(filepath: string | ModelCheckpointArguments, options?: ModelCheckpointOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [filepath: string | ModelCheckpointArguments, options?: ModelCheckpointOptions]) {
     super();
     setOptions(this, argumentsOf<ModelCheckpointArguments>(ModelCheckpoint, new.target, args));
     const { filepath } = this;

@@ -50,8 +50,7 @@ export class ReduceLROnPlateau extends Callback {
   #cooling = 0;
 
   /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for what is no option. */
-  constructor(monitor?: string | ReduceLROnPlateauOptions, options?: ReduceLROnPlateauOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [monitor?: string | ReduceLROnPlateauOptions, options?: ReduceLROnPlateauOptions]) {
     super();
     setOptions(this, argumentsOf<ReduceLROnPlateauOptions>(ReduceLROnPlateau, new.target, args));
     this.#monitor = new Monitor(this);

@@ -82,8 +82,7 @@ export class TensorBoard extends Callback {
    * @param logDir the folder, which is made if it is not there.
    * @throws InvalidArgumentError for frequencies that are no counts, and for what is no option; UnimplementedError for `profileBatch`.
    */
-  constructor(logDir?: string | TensorBoardArguments, options?: TensorBoardOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [logDir?: string | TensorBoardArguments, options?: TensorBoardOptions]) {
     super();
     setOptions(this, argumentsOf<TensorBoardArguments>(TensorBoard, new.target, args));
     const { logDir, embeddingsFreq, embeddingsMetadata } = this;

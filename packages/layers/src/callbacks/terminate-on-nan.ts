@@ -3,8 +3,7 @@ import { Callback, type Logs } from './callback.ts';
 
 /** Ends training when the loss is no longer a finite number. */
 export class TerminateOnNaN extends Callback {
-  constructor();
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: []) {
     super();
     argumentsOf<object>(TerminateOnNaN, new.target, args);
   }

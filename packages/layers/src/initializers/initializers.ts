@@ -27,7 +27,13 @@ import {
 } from '@eagre/core/internal';
 import { show } from '../layer/show.ts';
 import { markOurs } from '../ours.ts';
-import { ClassNames, KerasObject, maker, type SerializedObject } from '../saving/keras-object.ts';
+import {
+  ClassNames,
+  KerasObject,
+  type MakerOf,
+  maker,
+  type SerializedObject,
+} from '../saving/keras-object.ts';
 
 /** Makes the first value of a weight. */
 export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
@@ -411,44 +417,35 @@ function orthonormal(values: Float64Array, count: number, length: number): Float
 }
 
 /** `new Zeros(…)` without `new`. */
-export const zeros: (...args: ConstructorParameters<typeof Zeros>) => Zeros = maker(Zeros);
+export const zeros: MakerOf<typeof Zeros> = maker(Zeros);
 /** `new Ones(…)` without `new`. */
-export const ones: (...args: ConstructorParameters<typeof Ones>) => Ones = maker(Ones);
+export const ones: MakerOf<typeof Ones> = maker(Ones);
 /** `new Constant(…)` without `new`. */
-export const constant: (...args: ConstructorParameters<typeof Constant>) => Constant = maker(Constant);
+export const constant: MakerOf<typeof Constant> = maker(Constant);
 /** `new Identity(…)` without `new`. */
-export const identity: (...args: ConstructorParameters<typeof Identity>) => Identity = maker(Identity);
+export const identity: MakerOf<typeof Identity> = maker(Identity);
 /** `new RandomNormal(…)` without `new`. */
-export const randomNormal: (...args: ConstructorParameters<typeof RandomNormal>) => RandomNormal =
-  maker(RandomNormal);
+export const randomNormal: MakerOf<typeof RandomNormal> = maker(RandomNormal);
 /** `new TruncatedNormal(…)` without `new`. */
-export const truncatedNormal: (...args: ConstructorParameters<typeof TruncatedNormal>) => TruncatedNormal =
-  maker(TruncatedNormal);
+export const truncatedNormal: MakerOf<typeof TruncatedNormal> = maker(TruncatedNormal);
 /** `new RandomUniform(…)` without `new`. */
-export const randomUniform: (...args: ConstructorParameters<typeof RandomUniform>) => RandomUniform =
-  maker(RandomUniform);
+export const randomUniform: MakerOf<typeof RandomUniform> = maker(RandomUniform);
 /** `new VarianceScaling(…)` without `new`. */
-export const varianceScaling: (...args: ConstructorParameters<typeof VarianceScaling>) => VarianceScaling =
-  maker(VarianceScaling);
+export const varianceScaling: MakerOf<typeof VarianceScaling> = maker(VarianceScaling);
 /** `new GlorotUniform(…)` without `new`. */
-export const glorotUniform: (...args: ConstructorParameters<typeof GlorotUniform>) => GlorotUniform =
-  maker(GlorotUniform);
+export const glorotUniform: MakerOf<typeof GlorotUniform> = maker(GlorotUniform);
 /** `new GlorotNormal(…)` without `new`. */
-export const glorotNormal: (...args: ConstructorParameters<typeof GlorotNormal>) => GlorotNormal =
-  maker(GlorotNormal);
+export const glorotNormal: MakerOf<typeof GlorotNormal> = maker(GlorotNormal);
 /** `new HeNormal(…)` without `new`. */
-export const heNormal: (...args: ConstructorParameters<typeof HeNormal>) => HeNormal = maker(HeNormal);
+export const heNormal: MakerOf<typeof HeNormal> = maker(HeNormal);
 /** `new HeUniform(…)` without `new`. */
-export const heUniform: (...args: ConstructorParameters<typeof HeUniform>) => HeUniform = maker(HeUniform);
+export const heUniform: MakerOf<typeof HeUniform> = maker(HeUniform);
 /** `new LecunNormal(…)` without `new`. */
-export const lecunNormal: (...args: ConstructorParameters<typeof LecunNormal>) => LecunNormal =
-  maker(LecunNormal);
+export const lecunNormal: MakerOf<typeof LecunNormal> = maker(LecunNormal);
 /** `new LecunUniform(…)` without `new`. */
-export const lecunUniform: (...args: ConstructorParameters<typeof LecunUniform>) => LecunUniform =
-  maker(LecunUniform);
+export const lecunUniform: MakerOf<typeof LecunUniform> = maker(LecunUniform);
 /** `new Orthogonal(…)` without `new`. */
-export const orthogonal: (...args: ConstructorParameters<typeof Orthogonal>) => Orthogonal =
-  maker(Orthogonal);
+export const orthogonal: MakerOf<typeof Orthogonal> = maker(Orthogonal);
 
 const classes = {
   Zeros,

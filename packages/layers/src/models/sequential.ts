@@ -70,8 +70,9 @@ export class Sequential extends Model {
     input: InputLayer | undefined;
   };
 
-  constructor(layers?: readonly (Layer | KerasTensor)[] | null | SequentialOptions, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [layers?: readonly (Layer | KerasTensor)[] | null | SequentialOptions, options?: LayerOptions]
+  ) {
     const { layers: given, ...options } = argumentsOf<SequentialOptions>(Sequential, new.target, args);
     super(...(args.length === 0 ? [] : [options]));
     const layers = given ?? [];

@@ -67,8 +67,7 @@ export abstract class KerasObject extends Callable {
   /** @internal Keras's module of such objects. */
   protected abstract get module(): string;
 
-  constructor();
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: []) {
     super();
     setOptions(this, argumentsOf(new.target, new.target, args));
   }
@@ -146,6 +145,11 @@ export class ClassNames<T extends object> {
 }
 
 const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+
+/** A function that takes what the constructor of a class takes, and makes an object of it. */
+export type MakerOf<C extends abstract new (...args: never) => unknown> = (
+  ...args: ConstructorParameters<C>
+) => InstanceType<C>;
 
 /** A function that makes objects of a class: Keras's other name for it, `heNormal()` beside `new HeNormal()`. */
 export function maker<A extends readonly unknown[], T>(Class: new (...args: A) => T): (...args: A) => T {

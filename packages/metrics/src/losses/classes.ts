@@ -29,8 +29,7 @@ export interface LossFunctionWrapperArguments extends LossOptions {
 export class LossFunctionWrapper extends Loss {
   readonly fn: UserLoss;
 
-  constructor(fn: UserLoss | LossFunctionWrapperArguments, options?: LossOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [fn: UserLoss | LossFunctionWrapperArguments, options?: LossOptions]) {
     const { fn, ...options } = argumentsOf<LossFunctionWrapperArguments>(
       LossFunctionWrapper,
       new.target,
@@ -48,8 +47,7 @@ export class LossFunctionWrapper extends Loss {
 
 /** The losses below: nothing that they make on the way stays in memory. */
 abstract class BuiltInLoss extends Loss {
-  constructor(reduction?: ReductionName | null | LossOptions, options?: LossOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [reduction?: ReductionName | null | LossOptions, options?: LossOptions]) {
     super(argumentsOf<LossOptions>(new.target, new.target, args));
   }
   protected override reduced(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight): Tensor {
@@ -93,8 +91,7 @@ export interface HuberOptions extends LossOptions {
 /** Quadratic near 0, linear further out: see `losses.huber`. */
 export class Huber extends BuiltInLoss {
   declare readonly delta: number;
-  constructor(delta?: number | null | HuberOptions, options?: HuberOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [delta?: number | null | HuberOptions, options?: HuberOptions]) {
     super({ name: 'huber_loss', ...argumentsOf<HuberOptions>(Huber, new.target, args) });
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
@@ -111,8 +108,7 @@ export class LogCosh extends BuiltInLoss {
 
 /** Σ yTrue · log(yTrue / yPred): see `losses.klDivergence`. */
 export class KLDivergence extends BuiltInLoss {
-  constructor(reduction?: ReductionName | null | LossOptions, options?: LossOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [reduction?: ReductionName | null | LossOptions, options?: LossOptions]) {
     super({ name: 'kl_divergence', ...argumentsOf<LossOptions>(KLDivergence, new.target, args) });
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
@@ -155,8 +151,7 @@ export interface CosineSimilarityOptions extends LossOptions {
 /** The negative cosine of the angle between targets and predictions: see `losses.cosineSimilarity`. */
 export class CosineSimilarity extends BuiltInLoss {
   declare readonly axis: number;
-  constructor(axis?: number | null | CosineSimilarityOptions, options?: CosineSimilarityOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [axis?: number | null | CosineSimilarityOptions, options?: CosineSimilarityOptions]) {
     super(argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args));
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
@@ -171,8 +166,9 @@ abstract class Crossentropy extends BuiltInLoss {
   declare readonly fromLogits: boolean;
   declare readonly labelSmoothing: number;
   declare readonly axis: number;
-  constructor(fromLogits?: boolean | null | CrossentropyLossOptions, options?: CrossentropyLossOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [fromLogits?: boolean | null | CrossentropyLossOptions, options?: CrossentropyLossOptions]
+  ) {
     super(argumentsOf<CrossentropyLossOptions>(new.target, new.target, args));
   }
 }
@@ -206,10 +202,11 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
   declare readonly ignoreClass: number | null;
   declare readonly axis: number;
   constructor(
-    fromLogits?: boolean | null | SparseCrossentropyLossOptions,
-    options?: SparseCrossentropyLossOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      fromLogits?: boolean | null | SparseCrossentropyLossOptions,
+      options?: SparseCrossentropyLossOptions,
+    ]
+  ) {
     super(argumentsOf<SparseCrossentropyLossOptions>(SparseCategoricalCrossentropy, new.target, args));
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {

@@ -86,8 +86,7 @@ export abstract class Loss extends Callable {
   readonly reduction: ReductionName;
   readonly dtype: 'float32' | 'float64' | null;
 
-  constructor(options?: LossOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [options?: LossOptions]) {
     super();
     const options = argumentsOf<LossOptions>(Loss, new.target, args);
     checkName(options.name, new.target.name);

@@ -126,8 +126,7 @@ export interface BinaryAccuracyOptions extends MetricOptions {
 
 /** How often predictions are equal to targets. */
 export class Accuracy extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(Accuracy, new.target, args);
     super(accuracy, { name: 'accuracy', ...given });
   }
@@ -136,8 +135,7 @@ export class Accuracy extends BuiltInMean {
 /** How often predictions above `threshold` (0.5) and below go with targets of 1 and 0. */
 export class BinaryAccuracy extends BuiltInMean<{ readonly threshold?: number }> {
   declare readonly threshold: number;
-  constructor(name?: string | null | BinaryAccuracyOptions, options?: BinaryAccuracyOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | BinaryAccuracyOptions, options?: BinaryAccuracyOptions]) {
     const given = argumentsOf<BinaryAccuracyOptions>(BinaryAccuracy, new.target, args);
     super(binaryAccuracy, { name: 'binary_accuracy', ...given });
   }
@@ -145,8 +143,7 @@ export class BinaryAccuracy extends BuiltInMean<{ readonly threshold?: number }>
 
 /** How often the largest prediction is at the place of the largest target (of one-hot targets). */
 export class CategoricalAccuracy extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(CategoricalAccuracy, new.target, args);
     super(categoricalAccuracy, { name: 'categorical_accuracy', ...given });
   }
@@ -154,8 +151,7 @@ export class CategoricalAccuracy extends BuiltInMean {
 
 /** How often the largest prediction is at the label. */
 export class SparseCategoricalAccuracy extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(SparseCategoricalAccuracy, new.target, args);
     super(sparseCategoricalAccuracy, { name: 'sparse_categorical_accuracy', ...given });
   }
@@ -169,8 +165,7 @@ export interface TopKOptions extends MetricOptions {
 /** How often the class of a one-hot target is among the k largest predictions. */
 export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
   declare readonly k: number;
-  constructor(k?: number | null | TopKOptions, options?: TopKOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [k?: number | null | TopKOptions, options?: TopKOptions]) {
     const given = argumentsOf<TopKOptions>(TopKCategoricalAccuracy, new.target, args);
     super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', ...given });
   }
@@ -179,8 +174,7 @@ export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }
 /** How often the label is among the k largest predictions. */
 export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
   declare readonly k: number;
-  constructor(k?: number | null | TopKOptions, options?: TopKOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [k?: number | null | TopKOptions, options?: TopKOptions]) {
     const given = argumentsOf<TopKOptions>(SparseTopKCategoricalAccuracy, new.target, args);
     super(sparseTopKCategoricalAccuracy, { name: 'sparse_top_k_categorical_accuracy', ...given });
   }

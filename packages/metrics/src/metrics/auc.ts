@@ -43,8 +43,7 @@ export class AUC extends Metric {
   readonly falseNegatives: Variable;
   readonly #given: readonly number[] | null;
 
-  constructor(numThresholds?: number | null | AUCOptions, options?: AUCOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [numThresholds?: number | null | AUCOptions, options?: AUCOptions]) {
     const given = argumentsOf<AUCOptions>(AUC, new.target, args);
     super(given);
     const { thresholds = null } = given;

@@ -53,10 +53,11 @@ export class FBetaScore extends Metric {
   protected counts: Counts | null = null;
 
   constructor(
-    average?: 'micro' | 'macro' | 'weighted' | null | FBetaScoreOptions,
-    options?: FBetaScoreOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      average?: 'micro' | 'macro' | 'weighted' | null | FBetaScoreOptions,
+      options?: FBetaScoreOptions,
+    ]
+  ) {
     const given = argumentsOf<FBetaScoreOptions>(FBetaScore, new.target, args);
     super({ name: 'fbeta_score', ...given });
   }
@@ -121,8 +122,9 @@ export class FBetaScore extends Metric {
 /** The harmonic mean of precision and recall, 2 · p · r / (p + r). */
 export class F1Score extends FBetaScore {
   override readonly beta: number = 1;
-  constructor(average?: 'micro' | 'macro' | 'weighted' | null | F1ScoreOptions, options?: F1ScoreOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [average?: 'micro' | 'macro' | 'weighted' | null | F1ScoreOptions, options?: F1ScoreOptions]
+  ) {
     const given = argumentsOf<F1ScoreOptions>(F1Score, new.target, args);
     super({ name: 'f1_score', ...given });
   }

@@ -17,8 +17,7 @@ import { Average, BuiltInMean } from './reduction.ts';
 
 /** The mean of `losses.meanSquaredError`. */
 export class MeanSquaredError extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(MeanSquaredError, new.target, args);
     super(functions.meanSquaredError, { name: 'mean_squared_error', ...given });
   }
@@ -26,8 +25,7 @@ export class MeanSquaredError extends BuiltInMean {
 
 /** The mean of `losses.meanAbsoluteError`. */
 export class MeanAbsoluteError extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(MeanAbsoluteError, new.target, args);
     super(functions.meanAbsoluteError, { name: 'mean_absolute_error', ...given });
   }
@@ -35,8 +33,7 @@ export class MeanAbsoluteError extends BuiltInMean {
 
 /** The mean of `losses.meanAbsolutePercentageError`. */
 export class MeanAbsolutePercentageError extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(MeanAbsolutePercentageError, new.target, args);
     super(functions.meanAbsolutePercentageError, {
       name: 'mean_absolute_percentage_error',
@@ -47,8 +44,7 @@ export class MeanAbsolutePercentageError extends BuiltInMean {
 
 /** The mean of `losses.meanSquaredLogarithmicError`. */
 export class MeanSquaredLogarithmicError extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(MeanSquaredLogarithmicError, new.target, args);
     super(functions.meanSquaredLogarithmicError, {
       name: 'mean_squared_logarithmic_error',
@@ -59,8 +55,7 @@ export class MeanSquaredLogarithmicError extends BuiltInMean {
 
 /** The square root of the mean of (yTrue − yPred)². */
 export class RootMeanSquaredError extends Average {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(RootMeanSquaredError, new.target, args);
     super({ name: 'root_mean_squared_error', ...given });
   }
@@ -85,8 +80,7 @@ export interface CosineSimilarityOptions extends MetricOptions {
 /** The mean cosine of the angle between targets and predictions: 1 for the same direction. */
 export class CosineSimilarity extends BuiltInMean<{ readonly axis?: number }> {
   declare readonly axis: number;
-  constructor(name?: string | null | CosineSimilarityOptions, options?: CosineSimilarityOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | CosineSimilarityOptions, options?: CosineSimilarityOptions]) {
     const given = argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args);
     const similarity = (t: TensorLike, p: TensorLike, o: { readonly axis?: number }): Tensor =>
       functions.cosineSimilarity(t, p, o).neg();
@@ -96,8 +90,7 @@ export class CosineSimilarity extends BuiltInMean<{ readonly axis?: number }> {
 
 /** The mean of `losses.logCosh`. */
 export class LogCoshError extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(LogCoshError, new.target, args);
     super(functions.logCosh, { name: 'logcosh', ...given });
   }
@@ -105,8 +98,7 @@ export class LogCoshError extends BuiltInMean {
 
 /** The mean of `losses.klDivergence`. */
 export class KLDivergence extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(KLDivergence, new.target, args);
     super(functions.klDivergence, { name: 'kl_divergence', ...given });
   }
@@ -114,8 +106,7 @@ export class KLDivergence extends BuiltInMean {
 
 /** The mean of `losses.poisson`. */
 export class Poisson extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(Poisson, new.target, args);
     super(functions.poisson, { name: 'poisson', ...given });
   }
@@ -123,8 +114,7 @@ export class Poisson extends BuiltInMean {
 
 /** The mean of `losses.hinge`. */
 export class Hinge extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(Hinge, new.target, args);
     super(functions.hinge, { name: 'hinge', ...given });
   }
@@ -132,8 +122,7 @@ export class Hinge extends BuiltInMean {
 
 /** The mean of `losses.squaredHinge`. */
 export class SquaredHinge extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(SquaredHinge, new.target, args);
     super(functions.squaredHinge, { name: 'squared_hinge', ...given });
   }
@@ -141,8 +130,7 @@ export class SquaredHinge extends BuiltInMean {
 
 /** The mean of `losses.categoricalHinge`. */
 export class CategoricalHinge extends BuiltInMean {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(CategoricalHinge, new.target, args);
     super(functions.categoricalHinge, { name: 'categorical_hinge', ...given });
   }
@@ -154,8 +142,7 @@ export type CrossentropyMetric = MetricOptions & CrossentropyOptions;
 export class BinaryCrossentropy extends BuiltInMean<CrossentropyOptions> {
   declare readonly fromLogits: boolean;
   declare readonly labelSmoothing: number;
-  constructor(name?: string | null | CrossentropyMetric, options?: CrossentropyMetric);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | CrossentropyMetric, options?: CrossentropyMetric]) {
     const given = argumentsOf<CrossentropyMetric>(BinaryCrossentropy, new.target, args);
     super(functions.binaryCrossentropy, { name: 'binary_crossentropy', ...given });
   }
@@ -166,8 +153,7 @@ export class CategoricalCrossentropy extends BuiltInMean<CrossentropyOptions> {
   declare readonly fromLogits: boolean;
   declare readonly labelSmoothing: number;
   declare readonly axis: number;
-  constructor(name?: string | null | CrossentropyMetric, options?: CrossentropyMetric);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | CrossentropyMetric, options?: CrossentropyMetric]) {
     const given = argumentsOf<CrossentropyMetric>(CategoricalCrossentropy, new.target, args);
     super(functions.categoricalCrossentropy, { name: 'categorical_crossentropy', ...given });
   }
@@ -184,10 +170,11 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
   declare readonly ignoreClass: number | null;
   declare readonly axis: number;
   constructor(
-    name?: string | null | SparseCrossentropyMetricOptions,
-    options?: SparseCrossentropyMetricOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      name?: string | null | SparseCrossentropyMetricOptions,
+      options?: SparseCrossentropyMetricOptions,
+    ]
+  ) {
     const given = argumentsOf<SparseCrossentropyMetricOptions>(
       SparseCategoricalCrossentropy,
       new.target,

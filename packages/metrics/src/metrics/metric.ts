@@ -80,8 +80,7 @@ export abstract class Metric extends Module implements Trackable {
   /** @internal Their names in checkpoints. */
   declare protected readonly _names: Map<string, Variable>;
 
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const options = argumentsOf<MetricOptions>(Metric, new.target, args);
     const { name } = options;
     checkName(name, new.target.name);

@@ -66,8 +66,9 @@ abstract class Thresholded extends Metric {
 /** The part of positive predictions that is right: truePositives / (truePositives + falsePositives). */
 export class Precision extends Thresholded {
   readonly falsePositives: Variable;
-  constructor(thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions]
+  ) {
     const given = argumentsOf<PrecisionOptions>(Precision, new.target, args);
     super(given);
     this.falsePositives = this.addWeight({ name: 'false_positives', shape: [this.thresholds.length] });
@@ -84,8 +85,9 @@ export class Precision extends Thresholded {
 /** The part of positive targets that is found: truePositives / (truePositives + falseNegatives). */
 export class Recall extends Thresholded {
   readonly falseNegatives: Variable;
-  constructor(thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions]
+  ) {
     const given = argumentsOf<PrecisionOptions>(Recall, new.target, args);
     super(given);
     this.falseNegatives = this.addWeight({ name: 'false_negatives', shape: [this.thresholds.length] });

@@ -73,8 +73,7 @@ export abstract class Average extends Metric {
  *     m([8, 9]);    // 5.5
  */
 export class Mean extends Average {
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(Mean, new.target, args);
     super(given);
   }
@@ -88,8 +87,7 @@ export class Mean extends Average {
 export class Sum extends Metric {
   readonly total: Variable;
 
-  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
     const given = argumentsOf<MetricOptions>(Sum, new.target, args);
     super(given);
     this.total = this.addWeight({ name: 'total' });
@@ -118,10 +116,11 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   readonly fnOptions: O;
 
   constructor(
-    fn: MetricFunction<O> | (MetricOptions & O & { readonly fn: MetricFunction<O> }),
-    options?: MetricOptions & O,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      fn: MetricFunction<O> | (MetricOptions & O & { readonly fn: MetricFunction<O> }),
+      options?: MetricOptions & O,
+    ]
+  ) {
     const { fn, ...options } = argumentsOf<MetricOptions & O & { readonly fn: MetricFunction<O> }>(
       MeanMetricWrapper,
       new.target,

@@ -26,8 +26,7 @@ export class Activation extends Layer {
   declare static readonly fromConfig: FromConfig<Activation>;
   declare readonly activation: ActivationFunction;
 
-  constructor(activation: ActivationLike | ActivationArguments, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [activation: ActivationLike | ActivationArguments, options?: LayerOptions]) {
     super(argumentsOf<ActivationArguments>(Activation, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -55,8 +54,7 @@ export class ReLU extends Layer {
   declare readonly negativeSlope: number;
   declare readonly threshold: number;
 
-  constructor(maxValue?: number | null | ReLUOptions, options?: ReLUOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [maxValue?: number | null | ReLUOptions, options?: ReLUOptions]) {
     super(argumentsOf<ReLUOptions>(ReLU, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -85,8 +83,7 @@ export class LeakyReLU extends Layer {
   declare static readonly fromConfig: FromConfig<LeakyReLU>;
   declare readonly negativeSlope: number;
 
-  constructor(negativeSlope?: number | null | LeakyReLUOptions, options?: LeakyReLUOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [negativeSlope?: number | null | LeakyReLUOptions, options?: LeakyReLUOptions]) {
     super(argumentsOf<LeakyReLUOptions>(LeakyReLU, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -107,8 +104,7 @@ export class Softmax extends Layer {
   declare static readonly fromConfig: FromConfig<Softmax>;
   declare readonly axis: number;
 
-  constructor(axis?: number | null | SoftmaxOptions, options?: SoftmaxOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [axis?: number | null | SoftmaxOptions, options?: SoftmaxOptions]) {
     super(argumentsOf<SoftmaxOptions>(Softmax, new.target, args));
   }
   /** @param options.mask true or not 0 for what counts, of the input's shape or one that broadcasts to it. */

@@ -163,8 +163,7 @@ export class DepthwiseConv2D extends ConvBase {
   /** [height, width, channels, depthMultiplier] */
   kernel!: Variable;
 
-  constructor(kernelSize: Size2D | DepthwiseConv2DArguments, options?: DepthwiseConv2DOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [kernelSize: Size2D | DepthwiseConv2DArguments, options?: DepthwiseConv2DOptions]) {
     super(argumentsOf<DepthwiseConv2DArguments>(DepthwiseConv2D, new.target, args));
   }
 

@@ -43,8 +43,7 @@ export class InputLayer extends Layer {
   /** @internal Of the input that it stands for, batch first. */
   declare readonly _input: TensorSpec;
 
-  constructor(shape: PartialShape | InputLayerOptions, options?: InputLayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [shape: PartialShape | InputLayerOptions, options?: InputLayerOptions]) {
     const options = argumentsOf<InputLayerOptions>(InputLayer, new.target, args);
     const shape = options.shape ?? options.inputShape;
     super(shape === undefined ? options : { ...options, inputShape: shape });
@@ -114,8 +113,7 @@ export class Rescaling extends Layer {
   declare readonly offset: number | readonly number[];
 
   /** @param scale one number, or one for each element of the last axis. */
-  constructor(scale: number | readonly number[] | RescalingArguments, options?: RescalingOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [scale: number | readonly number[] | RescalingArguments, options?: RescalingOptions]) {
     super(argumentsOf<RescalingArguments>(Rescaling, new.target, args));
   }
   override call(inputs: Tensor): Tensor {

@@ -43,8 +43,7 @@ export class Dense extends Layer {
   /** [units], or null without a bias. */
   bias: Variable | null = null;
 
-  constructor(units: number | DenseArguments, options?: DenseOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | DenseArguments, options?: DenseOptions]) {
     super(argumentsOf<DenseArguments>(Dense, new.target, args));
   }
 

@@ -71,8 +71,7 @@ export class Bidirectional extends Layer {
   readonly forwardLayer: RNN;
   readonly backwardLayer: RNN;
 
-  constructor(layer: RNN | BidirectionalArguments, options?: BidirectionalOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [layer: RNN | BidirectionalArguments, options?: BidirectionalOptions]) {
     const options = argumentsOf<BidirectionalArguments>(Bidirectional, new.target, args);
     super(options);
     const { layer, backwardLayer = null } = options;
@@ -193,8 +192,7 @@ export class TimeDistributed extends Layer {
   declare static readonly fromConfig: FromConfig<TimeDistributed>;
   declare readonly layer: Layer;
 
-  constructor(layer: Layer | TimeDistributedArguments, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [layer: Layer | TimeDistributedArguments, options?: LayerOptions]) {
     super(argumentsOf<TimeDistributedArguments>(TimeDistributed, new.target, args));
   }
   override build(inputShape: PartialShape): void {

@@ -168,8 +168,7 @@ export class Concatenate extends Layer {
   declare static readonly fromConfig: FromConfig<Concatenate>;
   declare readonly axis: number;
 
-  constructor(axis?: number | null | ConcatenateOptions, options?: ConcatenateOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [axis?: number | null | ConcatenateOptions, options?: ConcatenateOptions]) {
     super(argumentsOf<ConcatenateOptions>(Concatenate, new.target, args));
   }
   override build(inputShape: Shapes): void {

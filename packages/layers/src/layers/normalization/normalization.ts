@@ -100,8 +100,9 @@ export class BatchNormalization extends Normalization {
   movingMean!: Variable;
   movingVariance!: Variable;
 
-  constructor(axis?: number | null | BatchNormalizationOptions, options?: BatchNormalizationOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [axis?: number | null | BatchNormalizationOptions, options?: BatchNormalizationOptions]
+  ) {
     super(argumentsOf<BatchNormalizationOptions>(BatchNormalization, new.target, args));
   }
 
@@ -203,10 +204,11 @@ export class LayerNormalization extends Normalization {
   #shape: Shape | undefined;
 
   constructor(
-    axis?: number | readonly number[] | null | LayerNormalizationOptions,
-    options?: LayerNormalizationOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      axis?: number | readonly number[] | null | LayerNormalizationOptions,
+      options?: LayerNormalizationOptions,
+    ]
+  ) {
     super(argumentsOf<LayerNormalizationOptions>(LayerNormalization, new.target, args));
   }
 
@@ -244,10 +246,11 @@ export class RMSNormalization extends Layer {
   scale!: Variable;
 
   constructor(
-    axis?: number | readonly number[] | null | RMSNormalizationOptions,
-    options?: RMSNormalizationOptions,
-  );
-  constructor(...args: readonly unknown[]) {
+    ...args: [
+      axis?: number | readonly number[] | null | RMSNormalizationOptions,
+      options?: RMSNormalizationOptions,
+    ]
+  ) {
     super(argumentsOf<RMSNormalizationOptions>(RMSNormalization, new.target, args));
   }
 

@@ -90,8 +90,7 @@ abstract class Pooling2D extends Layer {
 /** The largest value of each window. `new MaxPooling2D(2)` halves height and width. */
 export class MaxPooling2D extends Pooling2D {
   declare static readonly fromConfig: FromConfig<MaxPooling2D>;
-  constructor(poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions]) {
     const options = argumentsOf<Pooling2DOptions>(MaxPooling2D, new.target, args);
     super(nn.maxPool2d, options);
   }
@@ -100,8 +99,7 @@ export class MaxPooling2D extends Pooling2D {
 /** The mean of each window; padding does not count. */
 export class AveragePooling2D extends Pooling2D {
   declare static readonly fromConfig: FromConfig<AveragePooling2D>;
-  constructor(poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions]) {
     const options = argumentsOf<Pooling2DOptions>(AveragePooling2D, new.target, args);
     super(nn.avgPool2d, options);
   }
@@ -148,8 +146,9 @@ abstract class GlobalPooling extends Layer {
 /** The mean over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalAveragePooling1D extends GlobalPooling {
   declare static readonly fromConfig: FromConfig<GlobalAveragePooling1D>;
-  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions]
+  ) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling1D, new.target, args);
     super(3, 'mean', options);
   }
@@ -171,8 +170,9 @@ export class GlobalAveragePooling1D extends GlobalPooling {
 /** The mean over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalAveragePooling2D extends GlobalPooling {
   declare static readonly fromConfig: FromConfig<GlobalAveragePooling2D>;
-  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions]
+  ) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling2D, new.target, args);
     super(4, 'mean', options);
   }
@@ -181,8 +181,9 @@ export class GlobalAveragePooling2D extends GlobalPooling {
 /** The largest value over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalMaxPooling1D extends GlobalPooling {
   declare static readonly fromConfig: FromConfig<GlobalMaxPooling1D>;
-  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions]
+  ) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalMaxPooling1D, new.target, args);
     super(3, 'max', options);
   }
@@ -191,8 +192,9 @@ export class GlobalMaxPooling1D extends GlobalPooling {
 /** The largest value over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalMaxPooling2D extends GlobalPooling {
   declare static readonly fromConfig: FromConfig<GlobalMaxPooling2D>;
-  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions]
+  ) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalMaxPooling2D, new.target, args);
     super(4, 'max', options);
   }

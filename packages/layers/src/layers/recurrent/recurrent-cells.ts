@@ -26,8 +26,7 @@ export type SimpleRNNCellArguments = CellArguments;
 /** activation(x · kernel + h · recurrentKernel + bias), which is both output and state. */
 export class SimpleRNNCell extends Cell {
   declare static readonly fromConfig: FromConfig<SimpleRNNCell>;
-  constructor(units: number | SimpleRNNCellArguments, options?: SimpleRNNCellOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | SimpleRNNCellArguments, options?: SimpleRNNCellOptions]) {
     super(argumentsOf<SimpleRNNCellArguments>(SimpleRNNCell, new.target, args));
   }
   protected override get gates(): number {
@@ -56,8 +55,7 @@ export class LSTMCell extends Cell {
   declare readonly recurrentActivation: Activation;
   declare readonly unitForgetBias: boolean;
 
-  constructor(units: number | LSTMCellArguments, options?: LSTMCellOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | LSTMCellArguments, options?: LSTMCellOptions]) {
     super(argumentsOf<LSTMCellArguments>(LSTMCell, new.target, args));
   }
   override get stateSize(): readonly number[] {
@@ -110,8 +108,7 @@ export class GRUCell extends Cell {
   declare readonly recurrentActivation: Activation;
   declare readonly resetAfter: boolean;
 
-  constructor(units: number | GRUCellArguments, options?: GRUCellOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | GRUCellArguments, options?: GRUCellOptions]) {
     super(argumentsOf<GRUCellArguments>(GRUCell, new.target, args));
   }
   protected override get gates(): number {

@@ -64,8 +64,7 @@ export class SimpleRNN extends CellLayer {
   declare static readonly fromConfig: FromConfig<SimpleRNN>;
   declare readonly cell: SimpleRNNCell;
 
-  constructor(units: number | SimpleRNNArguments, options?: SimpleRNNOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | SimpleRNNArguments, options?: SimpleRNNOptions]) {
     const options = argumentsOf<SimpleRNNArguments>(SimpleRNN, new.target, args);
     super(new SimpleRNNCell(ofCell<SimpleRNNCellArguments>(options, simpleRNNOptions)), options);
   }
@@ -80,8 +79,7 @@ export class LSTM extends FusedLayer {
   declare static readonly fromConfig: FromConfig<LSTM>;
   declare readonly cell: LSTMCell;
 
-  constructor(units: number | LSTMArguments, options?: LSTMOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | LSTMArguments, options?: LSTMOptions]) {
     const options = argumentsOf<LSTMArguments>(LSTM, new.target, args);
     super(new LSTMCell(ofCell<LSTMCellArguments>(options, lstmOptions)), options);
   }
@@ -101,8 +99,7 @@ export class GRU extends FusedLayer {
   declare static readonly fromConfig: FromConfig<GRU>;
   declare readonly cell: GRUCell;
 
-  constructor(units: number | GRUArguments, options?: GRUOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [units: number | GRUArguments, options?: GRUOptions]) {
     const options = argumentsOf<GRUArguments>(GRU, new.target, args);
     super(new GRUCell(ofCell<GRUCellArguments>(options, gruOptions)), options);
   }

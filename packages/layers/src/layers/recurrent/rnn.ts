@@ -107,8 +107,9 @@ export class RNN extends Layer {
   // Whether the next call may be of another batch size.
   #forgotten = false;
 
-  constructor(cell: RecurrentCell | readonly RecurrentCell[] | RNNArguments, options?: RNNOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(
+    ...args: [cell: RecurrentCell | readonly RecurrentCell[] | RNNArguments, options?: RNNOptions]
+  ) {
     const { cell, ...options } = argumentsOf<RNNArguments>(RNN, new.target, args);
     super(options);
     const made = isPlain(cell) ? deserializeLayer(cell) : cell;

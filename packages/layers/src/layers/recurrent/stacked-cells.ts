@@ -41,8 +41,7 @@ export class StackedRNNCells extends Layer {
   declare static readonly fromConfig: FromConfig<StackedRNNCells>;
   declare readonly cells: readonly RecurrentCell[];
 
-  constructor(cells: readonly RecurrentCell[] | StackedRNNCellsArguments, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [cells: readonly RecurrentCell[] | StackedRNNCellsArguments, options?: LayerOptions]) {
     super(argumentsOf<StackedRNNCellsArguments>(StackedRNNCells, new.target, args));
   }
   get stateSize(): readonly number[] {

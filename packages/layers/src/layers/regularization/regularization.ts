@@ -79,8 +79,7 @@ export class Dropout extends Noise {
   declare readonly rate: number;
   declare readonly noiseShape: PartialShape | null;
 
-  constructor(rate: number | DropoutArguments, options?: DropoutOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [rate: number | DropoutArguments, options?: DropoutOptions]) {
     super(argumentsOf<DropoutArguments>(Dropout, new.target, args));
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
@@ -114,8 +113,7 @@ export class SpatialDropout2D extends Noise {
   declare static readonly fromConfig: FromConfig<SpatialDropout2D>;
   declare readonly rate: number;
 
-  constructor(rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions]) {
     super(argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args));
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
@@ -138,8 +136,7 @@ export class GaussianNoise extends Noise {
   declare static readonly fromConfig: FromConfig<GaussianNoise>;
   declare readonly stddev: number;
 
-  constructor(stddev: number | GaussianNoiseArguments, options?: NoiseOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [stddev: number | GaussianNoiseArguments, options?: NoiseOptions]) {
     super(argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args));
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
@@ -159,8 +156,7 @@ export class GaussianDropout extends Noise {
   declare static readonly fromConfig: FromConfig<GaussianDropout>;
   declare readonly rate: number;
 
-  constructor(rate: number | GaussianDropoutArguments, options?: NoiseOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [rate: number | GaussianDropoutArguments, options?: NoiseOptions]) {
     super(argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args));
     if (this.rate === 1) fail(this, 'needs a rate below 1');
   }

@@ -50,8 +50,7 @@ export interface FlattenOptions extends LayerOptions {
 /** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input. */
 export class Flatten extends Layer {
   declare static readonly fromConfig: FromConfig<Flatten>;
-  constructor(dataFormat?: 'channelsLast' | null | FlattenOptions, options?: FlattenOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [dataFormat?: 'channelsLast' | null | FlattenOptions, options?: FlattenOptions]) {
     super(argumentsOf<FlattenOptions>(Flatten, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -77,8 +76,7 @@ export class Reshape extends Layer {
   declare readonly targetShape: Shape;
 
   /** @param targetShape without the batch: `new Reshape([7, 7, -1])`. */
-  constructor(targetShape: Shape | ReshapeArguments, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [targetShape: Shape | ReshapeArguments, options?: LayerOptions]) {
     super(argumentsOf<ReshapeArguments>(Reshape, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -111,8 +109,7 @@ export class Permute extends Layer {
   declare static readonly fromConfig: FromConfig<Permute>;
   declare readonly dims: readonly number[];
 
-  constructor(dims: readonly number[] | PermuteArguments, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [dims: readonly number[] | PermuteArguments, options?: LayerOptions]) {
     super(argumentsOf<PermuteArguments>(Permute, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -140,8 +137,7 @@ export class RepeatVector extends Layer {
   declare static readonly fromConfig: FromConfig<RepeatVector>;
   declare readonly n: number;
 
-  constructor(n: number | RepeatVectorArguments, options?: LayerOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [n: number | RepeatVectorArguments, options?: LayerOptions]) {
     super(argumentsOf<RepeatVectorArguments>(RepeatVector, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -173,8 +169,7 @@ export class ZeroPadding2D extends Layer {
   declare static readonly fromConfig: FromConfig<ZeroPadding2D>;
   declare readonly padding: readonly [readonly [number, number], readonly [number, number]];
 
-  constructor(padding?: Margin2D | null | ZeroPadding2DOptions, options?: ZeroPadding2DOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [padding?: Margin2D | null | ZeroPadding2DOptions, options?: ZeroPadding2DOptions]) {
     super(argumentsOf<ZeroPadding2DOptions>(ZeroPadding2D, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
@@ -204,8 +199,7 @@ export class UpSampling2D extends Layer {
   declare static readonly fromConfig: FromConfig<UpSampling2D>;
   declare readonly size: readonly [height: number, width: number];
 
-  constructor(size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions);
-  constructor(...args: readonly unknown[]) {
+  constructor(...args: [size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions]) {
     super(argumentsOf<UpSampling2DOptions>(UpSampling2D, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
