@@ -25,21 +25,21 @@ export function backward(
   consume: boolean,
 ): (Tensor | null)[] {
   const ids = sourceIds(recorder, sources);
-  const needed = reachable(recorder.entries, ids);
-  const grads = new Gradients(needed);
+  const slots = reachable(recorder.entries, ids);
+  const grads = new Gradients();
   const outer = context.tracker;
   const collector = new Collector();
   context.tracker = collector;
   try {
     targets.forEach((target, i) => {
-      if (needed.has(target.id)) grads.add(target.id, seeds[i] ?? onesLike(target));
+      const slot = slots.get(target.id);
+      if (slot !== undefined) grads.add(slot, seeds[i] ?? onesLike(target));
     });
     grads.own(collector);
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
-      const entry = entries[e];
-      if (step(entry, grads, needed, collector))
-        for (const y of entry.outputs) if (!ids.has(y.id)) grads.drop(y.id);
+      const entry = entries[e] as Entry;
+      step(entry, grads, slots, collector);
       if (consume) {
         entries.length = e;
         Recorder.letGo(entry);
@@ -50,8 +50,8 @@ export function backward(
   }
   const returned = new Set<Tensor>();
   const results = sources.map((source) => {
-    const parts = idsOf(recorder, source).map((id) => grads.get(id));
-    const found = parts.filter((g): g is Tensor => g !== undefined);
+    const parts = idsOf(recorder, source).map((id) => slots.get(id)?.grad ?? null);
+    const found = parts.filter((g) => g !== null);
     if (found.length === 0) return null;
     const sum = found.reduce((a, b) => a.add(b));
     // Two sources may share one gradient (a + b), or it is what the user gave for the target; each gets a tensor of its own, so
@@ -82,83 +82,87 @@ function sourceIds(recorder: Recorder, sources: readonly Source[]): Set<number> 
   return ids;
 }
 
-/** The ids through which a change of a source reaches anything. */
-function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Set<number> {
-  const found = new Set(ids);
-  for (const { inputs, outputs } of entries) {
-    for (let i = 0; i < inputs.length; i++) {
-      if (found.has(inputs[i].id)) {
-        for (const y of outputs) if (isFloating(y.dtype)) found.add(y.id);
-        break;
-      }
-    }
-  }
-  return found;
+/** What is known of the gradient of one tensor; without one, no change of a source reaches it. */
+interface Slot {
+  grad: Tensor | null;
+  /** Whether it is that of a source, which is kept. */
+  readonly isSource: boolean;
 }
 
-/** Passes the gradients of an entry's outputs on to its inputs. @returns whether there were any. */
-function step(entry: Entry, grads: Gradients, needed: ReadonlySet<number>, collector: Collector): boolean {
-  const { op, inputs, outputs, attrs } = entry;
-  let any = false;
-  const dys = new Array<Tensor | null>(outputs.length);
-  for (let i = 0; i < outputs.length; i++) {
-    const dy = grads.get(outputs[i].id) ?? null;
-    dys[i] = dy;
-    if (dy !== null) any = true;
+/** By the ids of tensors: those through which a change of a source reaches anything. */
+function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Map<number, Slot> {
+  const slots = new Map<number, Slot>();
+  for (const id of ids) slots.set(id, { grad: null, isSource: true });
+  for (const { inputs, outputs } of entries) {
+    for (let i = 0; i < inputs.length; i++) {
+      if (!slots.has((inputs[i] as Tensor).id)) continue;
+      for (let o = 0; o < outputs.length; o++) {
+        const { id, dtype } = outputs[o] as Tensor;
+        if (isFloating(dtype) && !ids.has(id)) slots.set(id, { grad: null, isSource: false });
+      }
+      break;
+    }
   }
-  if (!any || op.grad === undefined) return false;
-  const wants = (i: number): boolean => needed.has(inputs[i].id);
-  const [first, ...more] = dys as [Tensor | null, ...(Tensor | null)[]];
+  return slots;
+}
+
+/** Passes the gradients of an entry's outputs on to its inputs, and lets go of them. */
+function step(entry: Entry, grads: Gradients, slots: ReadonlyMap<number, Slot>, collector: Collector): void {
+  const { op, inputs, outputs, attrs } = entry;
+  const above: (Slot | undefined)[] = [];
+  let any = false;
+  for (let i = 0; i < outputs.length; i++) {
+    const slot = slots.get((outputs[i] as Tensor).id);
+    above.push(slot);
+    if (slot !== undefined && slot.grad !== null) any = true;
+  }
+  if (!any || op.grad === undefined) return;
+  const below: (Slot | undefined)[] = [];
+  for (let i = 0; i < inputs.length; i++) below.push(slots.get((inputs[i] as Tensor).id));
+  const [first, ...more] = above.map((slot) => slot?.grad ?? null) as [Tensor | null, ...(Tensor | null)[]];
   const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
   let result: ReturnType<typeof op.grad>;
   try {
-    result = op.grad(new GradContext(inputs, outputs, attrs, wants), first ?? zerosLike(outputs[0]), ...more);
+    result = op.grad(
+      new GradContext(inputs, outputs, attrs, (i) => below[i] !== undefined),
+      first ?? zerosLike(outputs[0] as Tensor),
+      ...more,
+    );
   } finally {
     leave?.();
   }
-  const list = Array.isArray(result) ? (result as readonly (Tensor | null)[]) : [result as Tensor | null];
-  for (let i = 0; i < inputs.length; i++) {
-    const dx = list[i];
-    if (dx !== null && dx !== undefined && wants(i)) grads.add(inputs[i].id, dx);
-  }
+  if (Array.isArray(result)) {
+    const list = result as readonly (Tensor | null | undefined)[];
+    for (let i = 0; i < inputs.length; i++) grads.add(below[i], list[i]);
+  } else grads.add(below[0], result as Tensor | null);
   grads.own(collector);
-  return true;
+  for (const slot of above) if (slot !== undefined && !slot.isSource) grads.drop(slot);
 }
 
-/** Gradients by tensor id, counting who refers to each tensor, to give its memory back when the last one is done. */
+/** Who refers to the gradients in slots, to give the memory of each back when the last one is done. */
 class Gradients {
-  readonly #byId = new Map<number, Tensor>();
   readonly #uses = new Map<Tensor, number>();
   readonly #owned = new Set<Tensor>();
-  readonly #needed: ReadonlySet<number>;
-
-  constructor(needed: ReadonlySet<number>) {
-    this.#needed = needed;
-  }
-
-  get(id: number): Tensor | undefined {
-    return this.#byId.get(id);
-  }
 
   /** Whether it was made here, and nobody else holds it. */
   owns(grad: Tensor): boolean {
     return this.#owned.has(grad);
   }
 
-  add(id: number, grad: Tensor): void {
-    if (!this.#needed.has(id)) return;
-    const before = this.#byId.get(id);
-    if (before === undefined) this.#set(id, grad);
-    else {
-      this.#set(id, before.add(grad));
-      this.#unuse(before);
-    }
+  /** Adds to the gradient of a tensor, if both are there. */
+  add(slot: Slot | undefined, grad: Tensor | null | undefined): void {
+    if (slot === undefined || grad === null || grad === undefined) return;
+    const before = slot.grad;
+    const sum = before === null ? grad : before.add(grad);
+    slot.grad = sum;
+    this.#uses.set(sum, (this.#uses.get(sum) ?? 0) + 1);
+    if (before !== null) this.#unuse(before);
   }
 
-  drop(id: number): void {
-    const grad = this.#byId.get(id);
-    if (grad === undefined) return;
-    this.#byId.delete(id);
+  drop(slot: Slot): void {
+    const { grad } = slot;
+    if (grad === null) return;
+    slot.grad = null;
     this.#unuse(grad);
   }
 
@@ -173,11 +177,6 @@ class Gradients {
 
   finish(returned: ReadonlySet<Tensor>): void {
     for (const tensor of this.#owned) if (!returned.has(tensor) && !isKept(tensor)) tensor.dispose();
-  }
-
-  #set(id: number, grad: Tensor): void {
-    this.#byId.set(id, grad);
-    this.#uses.set(grad, (this.#uses.get(grad) ?? 0) + 1);
   }
 
   #unuse(grad: Tensor): void {

@@ -78,6 +78,8 @@ export interface GradientOptions {
   readonly unconnectedGradients?: 'none' | 'zero';
 }
 
+const NONE: GradientTapeOptions = {};
+
 // Open tapes beyond which dropped ones are looked for: twice as many as were found in use the last time.
 const FEW_TAPES = 8;
 let lookAt = FEW_TAPES;
@@ -124,7 +126,8 @@ export class GradientTape {
 
   constructor(...args: [options?: GradientTapeOptions | null]) {
     const op = 'GradientTape';
-    const options = argumentsOf<GradientTapeOptions>(GradientTape, new.target, args);
+    const options =
+      args.length === 0 ? NONE : argumentsOf<GradientTapeOptions>(GradientTape, new.target, args);
     this.#persistent = checkFlag(options.persistent, 'persistent', op);
     const watch = checkFlag(options.watchAccessedVariables ?? true, 'watchAccessedVariables', op);
     const recorder = new Recorder(watch);

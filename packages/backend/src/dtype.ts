@@ -161,6 +161,10 @@ export function typedView(
   byteOffset: number,
   length: number,
 ): TypedArray {
+  // The most frequent ones as V8 likes it: a class that stands here.
+  if (dtype === 'float32') return new Float32Array(buffer, byteOffset, length);
+  if (dtype === 'int32') return new Int32Array(buffer, byteOffset, length);
+  if (dtype === 'bool') return new Uint8Array(buffer, byteOffset, length);
   if (dtype === 'string') throw new TypeError('a string tensor has no typed view');
   return new dtypeTraits[dtype].array(buffer, byteOffset, length);
 }

@@ -1,5 +1,12 @@
 // Types in a circle: what is constant simplifies calls, and simpler calls show more constants.
-import { type NumericDType, type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
+import {
+  type NumericDType,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+  type ScalarProgram,
+  sameShape,
+} from '@eagre/backend';
 import { Uses } from './def-use.ts';
 import { isKnownMaker, type Known, readingUntiled, simplerCall } from './identities.ts';
 import { isValueOf, ProgramWriter, programKey, roundedFloat } from './program.ts';
@@ -71,7 +78,23 @@ function fill(call: PlanCall, value: number): PlanCall {
   return { ...call, kernel: 'Fill', inputs: [], attrs: { value } };
 }
 
+// Programs that are as simple as the rules make them, so long as their inputs are different tensors and no constants.
+const simple = new WeakSet<ScalarProgram>();
+
+function isSimple(call: ScalarCall, constants: ReadonlyMap<number, Constant>): boolean {
+  const { inputs, kernel } = call;
+  if (!simple.has(kernel)) return false;
+  return inputs.every(
+    (tensor, i) =>
+      constantOf(tensor, constants) === undefined &&
+      !inputs.some(
+        (other, j) => j < i && other.value === tensor.value && sameShape(other.shape, tensor.shape),
+      ),
+  );
+}
+
 function simplified(call: ScalarCall, constants: ReadonlyMap<number, Constant>): PlanCall {
+  if (isSimple(call, constants)) return call;
   const writer = new ProgramWriter();
   const tensors: PlanTensor[] = [];
   const known = new Map<string, number>();
@@ -97,6 +120,9 @@ function simplified(call: ScalarCall, constants: ReadonlyMap<number, Constant>):
       return { ...call, kernel: 'Copy', inputs: [input], attrs: {} };
   }
   const { program, inputs } = writer.finish(results);
-  if (programKey(program) === programKey(call.kernel)) return call;
+  if (programKey(program) === programKey(call.kernel)) {
+    if (tensors.length === call.inputs.length) simple.add(call.kernel);
+    return call;
+  }
   return { ...call, kernel: program, inputs: inputs.map((i) => tensors[i]) };
 }

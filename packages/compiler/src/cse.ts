@@ -1,4 +1,4 @@
-import type { Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
+import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
 import { Uses } from './def-use.ts';
 import { hasBodies } from './nested.ts';
 import { programKey } from './program.ts';
@@ -11,19 +11,14 @@ import { callsHost, substitute } from './tensors.ts';
 export function shareCommonCalls(plan: Plan): Plan {
   const uses = new Uses(plan);
   const versions = new Uint32Array(plan.bytes.length);
-  const programs = new Map<ScalarProgram, string>();
   const known = new Map<string, readonly PlanTensor[]>();
   const replaced = new Map<number, number>();
   const calls: PlanCall[] = [];
   const show = ({ value, dtype, shape }: PlanTensor): string =>
     `${value}.${versions[value]} ${dtype}[${shape}]`;
   const alike = (a: number, b: number): boolean => plan.bytes[a] === plan.bytes[b];
-  const kernelKey = (kernel: PlanCall['kernel']): string => {
-    if (typeof kernel === 'string') return kernel;
-    let key = programs.get(kernel);
-    if (key === undefined) programs.set(kernel, (key = programKey(kernel)));
-    return key;
-  };
+  const kernelKey = (kernel: PlanCall['kernel']): string =>
+    typeof kernel === 'string' ? kernel : programKey(kernel);
   for (const original of plan.calls) {
     const call = substitute(original, replaced);
     const writesState = call.outputs.some(({ value }) => uses.states.has(value));

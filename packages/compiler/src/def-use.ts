@@ -1,5 +1,14 @@
 import type { Plan } from '@eagre/backend';
 
+// Most values have one writer and few readers, and each pass asks anew: lists are made where there is something to list.
+const NONE: readonly number[] = [];
+
+function note(lists: (readonly number[])[], value: number, call: number): void {
+  const list = lists[value];
+  if (list.length === 0) lists[value] = [call];
+  else if (list[list.length - 1] !== call) (list as number[]).push(call);
+}
+
 /** Who reads and writes the values of a plan; calls are meant by their places in `plan.calls`. */
 export class Uses {
   /** By value: the calls that read it, ascending, each once. */
@@ -10,15 +19,15 @@ export class Uses {
   readonly inputs: ReadonlySet<number>;
   readonly outputs: ReadonlySet<number>;
 
-  readonly #readers: number[][];
-  readonly #writers: number[][];
+  readonly #readers: (readonly number[])[];
+  readonly #writers: (readonly number[])[];
 
   constructor(plan: Plan) {
-    const readers: number[][] = plan.bytes.map(() => []);
-    const writers: number[][] = plan.bytes.map(() => []);
+    const readers = new Array<readonly number[]>(plan.bytes.length).fill(NONE);
+    const writers = new Array<readonly number[]>(plan.bytes.length).fill(NONE);
     plan.calls.forEach((call, i) => {
-      for (const { value } of call.inputs) if (readers[value].at(-1) !== i) readers[value].push(i);
-      for (const { value } of call.outputs) writers[value].push(i);
+      for (const { value } of call.inputs) note(readers, value, i);
+      for (const { value } of call.outputs) note(writers, value, i);
     });
     this.readers = this.#readers = readers;
     this.writers = this.#writers = writers;

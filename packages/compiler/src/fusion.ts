@@ -162,10 +162,6 @@ class Schedule {
   }
 }
 
-function instrsOf({ kernel }: PlanCall): number {
-  return typeof kernel === 'string' ? 0 : kernel.instrs.length;
-}
-
 /** What a call does to each element, if it is one that groups can hold. */
 interface Elementwise {
   readonly program: ScalarProgram;
@@ -174,12 +170,17 @@ interface Elementwise {
   readonly shape: readonly number[] | undefined;
 }
 
+/** What a group of several calls is. */
+interface Fused extends Elementwise {
+  readonly call: PlanCall;
+}
+
 class Fusion {
   readonly #plan: Plan;
   readonly #uses: Uses;
   readonly #schedule: Schedule;
   readonly #elementwise: readonly (Elementwise | undefined)[];
-  readonly #fused = new Map<Group, PlanCall>();
+  readonly #fused = new Map<Group, Fused>();
   /** Members of groups that cannot be one program, the first group's by the second's: each pair is asked for by many of its values. */
   readonly #refused = new Map<readonly number[], Set<readonly number[]>>();
 
@@ -263,8 +264,8 @@ class Fusion {
     if (!members.some((member) => isScalarCall(this.#plan.calls[member]))) return false;
     const following = this.#schedule.between(first, second);
     if (following === undefined) return false;
-    const call = this.#fuse(members);
-    if (call === undefined || (limit !== undefined && instrsOf(call) > limit)) {
+    const call = this.#fuse(first, second, members);
+    if (call === undefined || (limit !== undefined && call.program.instrs.length > limit)) {
       const refused = this.#refused.get(second.members);
       if (refused === undefined) this.#refused.set(second.members, new Set([first.members]));
       else refused.add(first.members);
@@ -283,21 +284,24 @@ class Fusion {
 
   /** The call that does what the group's calls do. */
   call(group: Group): PlanCall {
-    return this.#fused.get(group) ?? this.#plan.calls[group.members[0]];
+    return this.#fused.get(group)?.call ?? this.#plan.calls[group.members[0]];
   }
 
-  #fuse(members: readonly number[]): PlanCall | undefined {
-    const plan = this.#plan;
-    let size = 0;
-    let shape: readonly number[] | undefined;
-    for (const member of members) {
-      const own = this.#elementwise[member];
-      if (own === undefined) return undefined;
-      size = own.size;
-      if (own.shape === undefined) continue;
-      if (shape !== undefined && !sameShape(shape, own.shape)) return undefined;
-      shape = own.shape;
-    }
+  /** What a group does to each element now. */
+  #elementwiseOf(group: Group): Elementwise | undefined {
+    return this.#fused.get(group) ?? this.#elementwise[group.members[0]];
+  }
+
+  /**
+   * One call for two groups, of what they are now: what the first made for itself alone is gone from it. Whatever leads from one group
+   * to the other leads from the first to the second, as the two could not be one otherwise.
+   */
+  #fuse(first: Group, second: Group, members: readonly number[]): Fused | undefined {
+    const [x, y] = [this.#elementwiseOf(first), this.#elementwiseOf(second)];
+    if (x === undefined || y === undefined) return undefined;
+    const { size } = x;
+    if (x.shape !== undefined && y.shape !== undefined && !sameShape(x.shape, y.shape)) return undefined;
+    const shape = x.shape ?? y.shape;
     // A condition must stay a scalar.
     const common = shape ?? (size === 1 ? [] : [size]);
 
@@ -320,9 +324,11 @@ class Fusion {
       }
       return node;
     };
-    for (const member of members) {
-      const call = plan.calls[member];
-      const { program } = this.#elementwise[member] as Elementwise;
+    for (const [group, { program }] of [
+      [first, x],
+      [second, y],
+    ] as const) {
+      const call = this.call(group);
       const args: number[] = [];
       for (const [i, tensor] of call.inputs.entries()) {
         const node = read(tensor, program.inputs[i], call.outputs[0].shape);
@@ -356,7 +362,14 @@ class Fusion {
       ({ value, size: own }) => own !== size || (several && outputs.some((output) => output.value === value)),
     );
     if (!fitsTile(written.program, buffered)) return undefined;
-    return { kernel: written.program, inputs: kept, outputs, attrs: {}, name: this.#name(members) };
+    const call = {
+      kernel: written.program,
+      inputs: kept,
+      outputs,
+      attrs: {},
+      name: this.#name(members),
+    };
+    return { call, program: written.program, size, shape };
   }
 
   #name(members: readonly number[]): string {

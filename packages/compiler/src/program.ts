@@ -64,8 +64,16 @@ function showNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
+const keys = new WeakMap<ScalarProgram, string>();
+
 /** Two programs with equal keys are the same. */
 export function programKey(program: ScalarProgram): string {
+  let key = keys.get(program);
+  if (key === undefined) keys.set(program, (key = written(program)));
+  return key;
+}
+
+function written(program: ScalarProgram): string {
   const instrs = program.instrs.map(
     ({ op, dtype, args, value }) =>
       `${op} ${dtype} ${args.join(' ')} ${op === 'const' ? showNumber(value) : ''}`,

@@ -118,12 +118,14 @@ function checkSharing(call: PlanCall, isStack: (value: number) => boolean): void
   const { kernel, inputs, outputs, bodies, name } = call;
   // Behind the results of bodies stand the states that they write.
   const states = kernel === 'Case' ? bodies?.[0]?.outputs.length : bodies?.[1]?.outputs.length;
-  for (const [i, output] of outputs.entries()) {
+  for (let i = 0; i < outputs.length; i++) {
+    const output = outputs[i];
     const { value } = output;
-    if (outputs.some((other, j) => j < i && other.value === value))
+    if (i > 0 && outputs.some((other, j) => j < i && other.value === value))
       throw new InternalError(`two outputs in value ${value}`, name);
     if (isStack(value) || (states !== undefined && i >= states)) continue;
-    const shared = inputs.flatMap((input, place) => (input.value === value ? [place] : []));
+    const shared: number[] = [];
+    for (let place = 0; place < inputs.length; place++) if (inputs[place].value === value) shared.push(place);
     if (typeof kernel === 'string' && updates.has(kernel)) {
       if (shared.length === 0)
         throw new InternalError(`${kernel} updates value ${value} without reading it`, name);

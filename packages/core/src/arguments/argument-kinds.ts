@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import { type Dim, isExpression } from '../shapes/dim.ts';
-import { hasUnknown, toShape } from '../shapes/dims.ts';
+import { dimsOf, hasUnknown, toShape } from '../shapes/dims.ts';
 import { showShape } from '../shapes/shape.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { hostDims } from '../shapes/sizes.ts';
@@ -87,6 +87,11 @@ const integerOrIntegers = (value: unknown, what: string, op: string): unknown =>
     ? integersOf(value, what, op)
     : integerOf(value, what, op);
 
+function areNumbers(list: readonly unknown[]): boolean {
+  for (let i = 0; i < list.length; i++) if (typeof list[i] !== 'number') return false;
+  return true;
+}
+
 /** One integer. */
 export const integer: Kind = { read: integerOf };
 /** A list of integers. */
@@ -95,6 +100,7 @@ export const integers: Kind = { read: integersOf };
 export const shape: Kind = {
   read(value, what, op) {
     if (Array.isArray(value)) {
+      if (areNumbers(dimsOf(value))) return value;
       // A shape that is handed on.
       if (hasUnknown(value as number[])) return toShape(value as number[]);
       if (!value.some(isTensor)) return integersOf(value, what, op);

@@ -253,12 +253,12 @@ export function copyTo(x: Tensor, backend: Backend): Tensor {
 export function defineOp(spec: OpSpec): Op {
   if ('kernel' in spec) {
     const { kernel: name, infer, kernelAttrs } = spec;
+    const make = (s: OutputSpec, backend: Backend): Tensor =>
+      emptyTensor(s.dtype, s.shape, sizeOfDims(s.shape), backend);
     const evaluate = (inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] => {
       const backend = currentBackend();
-      const specs = infer(inputs, attrs);
-      const outputs = (Array.isArray(specs) ? (specs as readonly OutputSpec[]) : [specs as OutputSpec]).map(
-        (s) => emptyTensor(s.dtype, s.shape, sizeOfDims(s.shape), backend),
-      );
+      const specs = infer(inputs, attrs) as OutputSpec | OutputSpec[];
+      const outputs = Array.isArray(specs) ? specs.map((s) => make(s, backend)) : [make(specs, backend)];
       // Where there are no inputs, whether the kernel widens is told by what it makes.
       const asked = inputs.length === 0 && isHalf((outputs[0] as Tensor).dtype) ? outputs : inputs;
       // Attributes of the kernel are computed where it runs.
@@ -454,18 +454,19 @@ function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonl
 export function defineUnary(spec: UnarySpec): UnaryFunction {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
-  const run = (inputs: readonly Tensor[]): Tensor => {
-    const x = inputs[0] as Tensor;
-    const backend = x.backend;
-    const { kernel, dtype } = programs.same(backend, x.dtype, 1);
-    const out = emptyLike(x, dtype, backend);
-    kernel(inputs, [out], noAttrs);
-    return out;
-  };
+  let accepted: DType | undefined;
   const op = register(
     new Op({ ...spec, samples: elementwiseSamples(spec, 1) }, (inputs) => {
-      checkDType((inputs[0] as Tensor).dtype, group, 'x', spec.name);
-      return [run(inputs)];
+      const x = inputs[0] as Tensor;
+      const { backend } = x;
+      if (x.dtype !== accepted) {
+        checkDType(x.dtype, group, 'x', spec.name);
+        accepted = x.dtype;
+      }
+      const { kernel, dtype } = programs.same(backend, x.dtype, 1);
+      const outputs = [emptyLike(x, dtype, backend)];
+      kernel(inputs, outputs, noAttrs);
+      return outputs;
     }),
   );
   elementwise(op);
@@ -485,19 +486,7 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
 export function defineBinary(spec: BinarySpec): BinaryFunction {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
-  const compute = (inputs: readonly Tensor[]): Tensor => {
-    const a = inputs[0] as Tensor;
-    const b = inputs[1] as Tensor;
-    const backend = a.backend;
-    const { kernel, dtype } = programs.same(backend, a.dtype, 2);
-    const shape = a.shape === b.shape ? a.shape : broadcastShapes(a.shape, b.shape, spec.name);
-    const out =
-      shape === a.shape
-        ? emptyLike(a, dtype, backend)
-        : emptyTensor(dtype, shape, sizeOfDims(shape), backend);
-    kernel(inputs, [out], noAttrs);
-    return out;
-  };
+  let accepted: DType | undefined;
   const { grad } = spec;
   const op = register(
     new Op(
@@ -514,15 +503,28 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
             }),
       } as OpSpecBase,
       (inputs) => {
-        const [a, b] = inputs as readonly [Tensor, Tensor];
-        checkDType(a.dtype, group, 'a', spec.name);
+        const a = inputs[0] as Tensor;
+        const b = inputs[1] as Tensor;
+        const { backend } = a;
+        if (a.dtype !== accepted) {
+          checkDType(a.dtype, group, 'a', spec.name);
+          accepted = a.dtype;
+        }
         if (a.dtype !== b.dtype) {
           throw new InvalidArgumentError(
             `a is ${a.dtype} and b is ${b.dtype}; they must be of one dtype`,
             spec.name,
           );
         }
-        return [compute(inputs)];
+        const { kernel, dtype } = programs.same(backend, a.dtype, 2);
+        const shape = a.shape === b.shape ? a.shape : broadcastShapes(a.shape, b.shape, spec.name);
+        const outputs = [
+          shape === a.shape
+            ? emptyLike(a, dtype, backend)
+            : emptyTensor(dtype, shape, sizeOfDims(shape), backend),
+        ];
+        kernel(inputs, outputs, noAttrs);
+        return outputs;
       },
     ),
   );

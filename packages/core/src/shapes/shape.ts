@@ -124,7 +124,11 @@ export function normalizeAxis(axis: number, rank: number, op?: string): number {
 /** Sorted axes without duplicates; `null` means all. */
 export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string): number[] {
   if (typeof axis === 'number') return [normalizeAxis(axis, rank, op)];
-  if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => i);
+  if (axis === null || axis === undefined) {
+    const all: number[] = [];
+    for (let i = 0; i < rank; i++) all.push(i);
+    return all;
+  }
   const axes = listOf(axis, 'axis', op).map((a) => normalizeAxis(a, rank, op));
   const sorted = [...new Set(axes)].sort((a, b) => a - b);
   if (sorted.length !== axes.length)

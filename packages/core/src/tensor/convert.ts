@@ -256,7 +256,10 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
   }
   if (!Array.isArray(value) || value.length !== shape[axis])
     throw new InvalidArgumentError('nested arrays must be rectangular');
-  for (const v of value) flatten(v, shape, axis + 1, out);
+  for (const v of value) {
+    if (typeof v === 'number' && axis + 1 === shape.length) out.push(v);
+    else flatten(v, shape, axis + 1, out);
+  }
 }
 
 /** Values into a dtype that holds them exactly (floats round). */
@@ -268,8 +271,12 @@ function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural
   if (dtype === 'string') return stringTensor(values as readonly string[], shape);
   const out = emptyTensor(dtype, shape, values.length);
   const view = spaceOf(out);
-  for (let i = 0; i < values.length; i++)
-    view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
+  if (dtype === 'float32' || dtype === 'float64') {
+    for (let i = 0; i < values.length; i++) view[i] = Number(values[i]);
+  } else {
+    for (let i = 0; i < values.length; i++)
+      view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
+  }
   return uploaded(out, view);
 }
 

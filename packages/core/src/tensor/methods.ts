@@ -35,11 +35,12 @@ export function installMethods(prototypes: readonly object[], functions: object)
 
 // The functions tell by the number of their arguments what was given, so it has to be right; spreading costs.
 function method(call: (...args: unknown[]) => Tensor): (...args: unknown[]) => Tensor {
-  return function (this: unknown, a?: unknown, b?: unknown, ...rest: unknown[]): Tensor {
+  // A list of the rest would be made by each call. Nothing takes more than an index for each axis; who gets one too many refuses it.
+  return function (this: unknown, a?, b?, c?, d?, e?, f?, g?, h?, i?): Tensor {
     // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
     const n = arguments.length;
     if (n === 1) return call(this, a);
     if (n === 0) return call(this);
-    return n === 2 ? call(this, a, b) : call(this, a, b, ...rest);
+    return n === 2 ? call(this, a, b) : call(...[this, a, b, c, d, e, f, g, h, i].slice(0, n + 1));
   };
 }

@@ -24,7 +24,8 @@ function isLayer(value: object): value is Layer {
 export function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => void): void {
   const seen = new Set<unknown>();
   const inside = (object: object): void => {
-    for (const [key, value] of Object.entries(object)) look(key, value);
+    // No list of entries: most attributes are numbers and the like, and this runs whenever somebody asks for weights.
+    for (const key of Object.keys(object)) look(key, (object as Record<string, unknown>)[key]);
   };
   const look = (key: string, value: unknown): void => {
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))

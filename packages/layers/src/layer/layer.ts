@@ -67,7 +67,7 @@ import type {
 } from './layer-types.ts';
 import type { Mask } from './masks.ts';
 import { uniqueName } from './naming.ts';
-import { inputNames, ownCall } from './own-call.ts';
+import { inputNames, ownCall, plainOptions } from './own-call.ts';
 import { show } from './show.ts';
 import {
   checkPartialShape,
@@ -110,6 +110,7 @@ interface LayerState {
   build: ((inputShape: PartialShape) => void) | undefined;
 }
 
+const NOTHING: readonly unknown[] = [];
 const regularizers = new WeakMap<Variable, RegularizerFunction>();
 
 // The `call` methods of this package: they keep nothing, so that what they make can be given back at once.
@@ -547,40 +548,16 @@ export class Layer extends Module implements Trackable {
 
   /** @internal A call: symbolic, or conversion, building, and `call`. */
   invoke(given: unknown, ...rest: unknown[]): Tensor {
-    const split = splitCall(rest);
     const ours = builtins.has(this.call);
+    const plain = ours && given instanceof Tensor ? plainOptions(this, rest) : undefined;
+    if (plain !== undefined) return compute(this, given as Tensor, NOTHING, plain, true);
+    const split = splitCall(rest);
     const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
     const { inputs, options } = own ?? { inputs: given, options: split.options };
     const more = ours ? [] : split.more;
     if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
       return this.symbolic(inputs, more, options) as unknown as Tensor;
-    const tensors = prepare(this, inputs, ours);
-    if (!this._layer.built) initScope(() => this.ensureBuilt(shapesOf(tensors)));
-    const before = current.training;
-    const training = options.training ?? before ?? false;
-    if (current.depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];
-    current.training = training;
-    current.depth++;
-    const leave = context.tracer?.enterScope(this.name);
-    try {
-      // To our own layers, no word of training says that it is none.
-      const asGiven = training === options.training || (ours && !training && options.training === undefined);
-      const all = asGiven ? options : { ...options, training };
-      // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
-      if (ours) return inScope(() => this.call(tensors, all)) as Tensor;
-      const others = prepareMore(this, more);
-      keepAll(tensors);
-      keepAll(others);
-      const call = (): LayerOutput => outsideScopes(() => this.call(tensors, ...others, all));
-      // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
-      return keepAll(
-        outputsOf(this, context.tracer === null ? withConversionAllowed(call) : call()),
-      ) as Tensor;
-    } finally {
-      leave?.();
-      current.depth--;
-      current.training = before;
-    }
+    return compute(this, prepare(this, inputs, ours), more, options, ours);
   }
 
   /** @internal The result of a call as users get it. @param args what they gave */
@@ -640,6 +617,42 @@ export class Layer extends Module implements Trackable {
         : `the layer was called ${calls.length} times on symbolic tensors, so which input and output is meant is not clear; keep what the call returned`,
       this.name,
     );
+  }
+}
+
+/** A call with values: building, and `call`. @param ours whether the layer is of this package */
+function compute(
+  layer: Layer,
+  tensors: LayerInput,
+  more: readonly unknown[],
+  options: CallOptions,
+  ours: boolean,
+): Tensor {
+  if (!layer._layer.built) initScope(() => layer.ensureBuilt(shapesOf(tensors)));
+  const before = current.training;
+  const training = options.training ?? before ?? false;
+  if (current.depth === 0 && anyLosses) for (const inner of withInner(layer)) inner._layer.losses = [];
+  current.training = training;
+  current.depth++;
+  const leave = context.tracer?.enterScope(layer.name);
+  try {
+    // To our own layers, no word of training says that it is none.
+    const asGiven = training === options.training || (ours && !training && options.training === undefined);
+    const all = asGiven ? options : { ...options, training };
+    // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
+    if (ours) return inScope(() => layer.call(tensors, all)) as Tensor;
+    const others = prepareMore(layer, more);
+    keepAll(tensors);
+    keepAll(others);
+    const call = (): LayerOutput => outsideScopes(() => layer.call(tensors, ...others, all));
+    // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
+    return keepAll(
+      outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call()),
+    ) as Tensor;
+  } finally {
+    leave?.();
+    current.depth--;
+    current.training = before;
   }
 }
 

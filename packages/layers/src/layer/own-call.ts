@@ -45,6 +45,20 @@ export function takesStates(layer: Layer): boolean {
   return calls.get(layer.call)?.second === 'initialState';
 }
 
+const NONE: CallOptions = {};
+
+/** The options of a call that gives one of the library's layers nothing else than, perhaps, `training`; undefined for other calls. */
+export function plainOptions(layer: Layer, rest: readonly unknown[]): CallOptions | undefined {
+  if (rest.length === 0) return NONE;
+  const [options] = rest;
+  if (rest.length > 1 || typeof options !== 'object' || options === null) return undefined;
+  if (Object.getPrototypeOf(options) !== Object.prototype) return undefined;
+  for (const name in options) if (name !== 'training') return undefined;
+  return Object.hasOwn((calls.get(layer.call) ?? plain).options, 'training')
+    ? (options as CallOptions)
+    : undefined;
+}
+
 /**
  * The inputs and the options of a call.
  * @throws InvalidArgumentError for unknown options, for more by position than the layer takes, and for what is given twice

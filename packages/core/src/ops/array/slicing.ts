@@ -100,8 +100,8 @@ export const slice: NamedFunction<
       size === undefined
         ? new Array<number>(t.rank).fill(-1)
         : checkDims(sizesOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
-    const late = starts.flatMap((b, axis) => (b instanceof Tensor ? [{ b, axis }] : []));
-    if (late.length > 0) {
+    if (starts.some((b) => b instanceof Tensor)) {
+      const late = starts.flatMap((b, axis) => (b instanceof Tensor ? [{ b, axis }] : []));
       const open = late.find(({ axis }) => wanted[axis] === -1);
       if (open !== undefined)
         throw new InvalidArgumentError(
