@@ -15,7 +15,7 @@ import type { Dims } from '../shapes/dim.ts';
 import { sizeOfDims } from '../shapes/dims.ts';
 import { SymbolicStorage } from '../tensor/no-value.ts';
 import { type Tensor, tensorOver } from '../tensor/tensor.ts';
-import { context, eagerBackend, inContext } from './context.ts';
+import { context, eagerBackend } from './context.ts';
 
 const nothing = {};
 
@@ -116,10 +116,18 @@ export function symbolicTensor(dtype: DType, shape: Dims): Tensor {
 /** Runs `fn` on symbolic tensors, with real ones made from host values as before; ops are computed or recorded by nobody but `recorder`. */
 export function symbolically<T>(sink: KernelRecorder | null, fn: () => T): T {
   const outer = symbolic.recorder;
+  // By hand, as each op of a trace comes here.
+  const { eagerBackend: eager, backend, tracer } = context;
   symbolic.recorder = sink;
+  context.eagerBackend = eagerBackend();
+  context.backend = symbolic;
+  context.tracer = null;
   try {
-    return inContext({ eagerBackend: eagerBackend(), backend: symbolic, tracer: null }, fn);
+    return fn();
   } finally {
     symbolic.recorder = outer;
+    context.eagerBackend = eager;
+    context.backend = backend;
+    context.tracer = tracer;
   }
 }

@@ -4,18 +4,26 @@ import { showFields } from '../arguments/callable.ts';
 import { checkText } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { context, scoped } from '../dispatch/context.ts';
+import { RecentMap } from '../dispatch/recent-map.ts';
 import { openNameScope } from '../scopes/scope.ts';
 import { Variable } from '../tensor/variable.ts';
 import { forEachItem, isContainer } from '../tree/tree.ts';
 
 /** snake_case of a class name, as TensorFlow and Keras name objects: `DenseBlock` → `dense_block`, `Conv2D` → `conv2d`. */
 export function snakeCase(name: string): string {
-  return name
-    .replace(/^_+|_+$/g, '')
-    .replace(/(.)([A-Z][a-z]+)/g, '$1_$2')
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .toLowerCase();
+  let found = snakeCases.get(name);
+  if (found === undefined) {
+    found = name
+      .replace(/^_+|_+$/g, '')
+      .replace(/(.)([A-Z][a-z]+)/g, '$1_$2')
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .toLowerCase();
+    snakeCases.set(name, found);
+  }
+  return found;
 }
+// Programs have few classes, whose names are asked for whenever weights are.
+const snakeCases = new RecentMap<string, string>(512);
 
 /** @internal A config with Keras's names as options with ours: `from_logits` → `fromLogits`, `beta_1` → `beta1`. */
 export function camelCaseKeys(config: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,5 +1,5 @@
 // Ops on the arrangement of elements. Every function here takes a tensor first and is a method too.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import type { IntegerLike, IntegersLike, PairsLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -131,7 +131,22 @@ export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'sh
   },
 );
 
+/** A copy of a list of sizes, where it fits a tensor whose sizes are known; undefined where there is more to look at. */
+function fitting(x: Tensor, given: Shape): Shape | undefined {
+  if (!Array.isArray(given) || given.length > MAX_RANK) return undefined;
+  if (dimsOf(x.shape) !== x.shape || dimsOf(given) !== given) return undefined;
+  let size = 1;
+  for (let i = 0; i < given.length; i++) {
+    const n: unknown = given[i];
+    if (typeof n !== 'number' || !Number.isSafeInteger(n) || n < 0) return undefined;
+    size *= n;
+  }
+  return size === x.size ? given.slice() : undefined;
+}
+
 function resolveShape(x: Tensor, given: Shape): Shape {
+  const known = fitting(x, given);
+  if (known !== undefined) return known;
   checkList(given, 'shape', 'Reshape');
   const shape = dimsOf(given);
   const size = sizeOfDims(dims(x));
