@@ -38,7 +38,7 @@ export function backward(
     grads.own(collector);
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
-      const entry = entries[e] as Entry;
+      const entry = entries[e];
       step(entry, grads, slots, collector);
       if (consume) {
         entries.length = e;
@@ -95,9 +95,9 @@ function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Map<num
   for (const id of ids) slots.set(id, { grad: null, isSource: true });
   for (const { inputs, outputs } of entries) {
     for (let i = 0; i < inputs.length; i++) {
-      if (!slots.has((inputs[i] as Tensor).id)) continue;
+      if (!slots.has(inputs[i].id)) continue;
       for (let o = 0; o < outputs.length; o++) {
-        const { id, dtype } = outputs[o] as Tensor;
+        const { id, dtype } = outputs[o];
         if (isFloating(dtype) && !ids.has(id)) slots.set(id, { grad: null, isSource: false });
       }
       break;
@@ -112,20 +112,20 @@ function step(entry: Entry, grads: Gradients, slots: ReadonlyMap<number, Slot>, 
   const above: (Slot | undefined)[] = [];
   let any = false;
   for (let i = 0; i < outputs.length; i++) {
-    const slot = slots.get((outputs[i] as Tensor).id);
+    const slot = slots.get(outputs[i].id);
     above.push(slot);
     if (slot !== undefined && slot.grad !== null) any = true;
   }
   if (!any || op.grad === undefined) return;
   const below: (Slot | undefined)[] = [];
-  for (let i = 0; i < inputs.length; i++) below.push(slots.get((inputs[i] as Tensor).id));
+  for (let i = 0; i < inputs.length; i++) below.push(slots.get(inputs[i].id));
   const [first, ...more] = above.map((slot) => slot?.grad ?? null) as [Tensor | null, ...(Tensor | null)[]];
   const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
   let result: ReturnType<typeof op.grad>;
   try {
     result = op.grad(
       new GradContext(inputs, outputs, attrs, (i) => below[i] !== undefined),
-      first ?? zerosLike(outputs[0] as Tensor),
+      first ?? zerosLike(outputs[0]),
       ...more,
     );
   } finally {

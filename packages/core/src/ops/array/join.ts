@@ -26,7 +26,7 @@ function tensors(list: readonly TensorLike[], op: string): Tensor[] {
     | undefined;
   const all: Tensor[] = [];
   // Not `list.map`, which leaves out what an array with holes does not hold.
-  for (let i = 0; i < list.length; i++) all.push(toTensor(list[i] as TensorLike, typed?.dtype));
+  for (let i = 0; i < list.length; i++) all.push(toTensor(list[i], typed?.dtype));
   let dtype: DType = all[0].dtype;
   for (const t of all) if (t.dtype !== dtype) dtype = common(dtype, t.dtype, op);
   return all.map((t) => (t.dtype === dtype ? t : t.cast(dtype)));
