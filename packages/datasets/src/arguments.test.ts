@@ -3,7 +3,7 @@ import { declared } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as datasets from './index.ts';
 import { contactSheetText, defineIdxDataset, getFile, mnist, padSequences, split } from './index.ts';
-import { tinySpec } from './tiny.ts';
+import { tinySpec } from './testing/catalogues.ts';
 
 const array = { dtype: 'uint8', shape: [4], data: new Uint8Array([1, 2, 3, 4]) } as const;
 

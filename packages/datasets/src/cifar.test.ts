@@ -8,8 +8,8 @@ import { checksumLike } from './checksum.ts';
 import type { CifarSpec } from './cifar.ts';
 import { cifar10, defineCifar10 } from './cifar10.ts';
 import { cifar100, defineCifar100 } from './cifar100.ts';
+import { mutateFile, sendFile, serve } from './testing/catalogues.ts';
 import { tarOf } from './testing/tar.ts';
-import { mutateFile, sendFile, serve } from './tiny.ts';
 
 /** Images in the layout of the binary files: labels, then a plane per colour. */
 function records(count: number, labels: (i: number) => number[], from: number): Uint8Array {

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { downloadFiles, download as downloadNamed } from './catalogue.ts';
 import { checksumLike } from './checksum.ts';
 import { type GetFileOptions, getFile } from './get-file.ts';
+import { sendFile, serve, type TestServer } from './testing/catalogues.ts';
 import { tarOf } from './testing/tar.ts';
-import { sendFile, serve, type TestServer } from './tiny.ts';
 
 /** A ZIP archive of one stored file `d/a.txt` that holds `hi`, made by Python's zipfile. */
 const ZIP = Buffer.from(

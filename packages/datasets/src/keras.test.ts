@@ -11,8 +11,8 @@ import { defineImdb } from './imdb.ts';
 import { numpyShuffler } from './numpy-random.ts';
 import { padSequences } from './pad-sequences.ts';
 import { defineReuters, reuters } from './reuters.ts';
+import { mutateFile } from './testing/catalogues.ts';
 import { camelCased, golden, goldenFile, goldenFolder } from './testing/golden.ts';
-import { mutateFile } from './tiny.ts';
 import { defineText } from './tiny-shakespeare.ts';
 
 const folder = goldenFolder;

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatasetError } from './errors.ts';
 import { defineIdxDataset } from './idx-dataset.ts';
 import { mnist } from './mnist.ts';
-import { gzipped, tiny, tinyFiles, tinySpec } from './tiny.ts';
+import { gzipped, tiny, tinyFiles, tinySpec } from './testing/catalogues.ts';
 
 const IMAGES = 't10k-images-idx3-ubyte.gz';
 const LABELS = 't10k-labels-idx1-ubyte.gz';

@@ -57,8 +57,7 @@ export class MaxNorm extends Constraint {
   declare readonly maxValue: number;
   declare readonly axis: Axis;
 
-  constructor(maxValue?: number | MaxNormOptions, options?: MaxNormOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [maxValue?: number | MaxNormOptions, options?: MaxNormOptions]) {
     super(...args);
   }
   override call(weight: Tensor): Tensor {
@@ -84,8 +83,7 @@ export class MinMaxNorm extends Constraint {
   declare readonly rate: number;
   declare readonly axis: Axis;
 
-  constructor(minValue?: number | MinMaxNormOptions, options?: MinMaxNormOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [minValue?: number | MinMaxNormOptions, options?: MinMaxNormOptions]) {
     super(...args);
   }
   override call(weight: Tensor): Tensor {
@@ -111,8 +109,7 @@ export interface UnitNormOptions {
 export class UnitNorm extends Constraint {
   declare readonly axis: Axis;
 
-  constructor(axis?: Axis | UnitNormOptions, options?: UnitNormOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [axis?: Axis | UnitNormOptions, options?: UnitNormOptions]) {
     super(...args);
   }
   override call(weight: Tensor): Tensor {

@@ -48,8 +48,7 @@ export interface L1Options {
 export class L1 extends Regularizer {
   declare readonly l1: number;
 
-  constructor(l1?: number | null | L1Options, options?: L1Options);
-  constructor(...args: readonly []) {
+  constructor(...args: [l1?: number | null | L1Options, options?: L1Options]) {
     super(...args);
   }
   override call(weight: Variable | Tensor): Tensor {
@@ -65,8 +64,7 @@ export interface L2Options {
 export class L2 extends Regularizer {
   declare readonly l2: number;
 
-  constructor(l2?: number | null | L2Options, options?: L2Options);
-  constructor(...args: readonly []) {
+  constructor(...args: [l2?: number | null | L2Options, options?: L2Options]) {
     super(...args);
   }
   override call(weight: Variable | Tensor): Tensor {
@@ -85,8 +83,7 @@ export class L1L2 extends Regularizer {
   declare readonly l1: number;
   declare readonly l2: number;
 
-  constructor(l1?: number | null | L1L2Options, options?: L1L2Options);
-  constructor(...args: readonly []) {
+  constructor(...args: [l1?: number | null | L1L2Options, options?: L1L2Options]) {
     super(...args);
   }
   override call(weight: Variable | Tensor): Tensor {

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, expect, it } from 'vitest';
-import { buildProgram } from './build-program.ts';
 import { readEvents } from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { buildProgram } from './testing/build-program.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 

@@ -8,7 +8,7 @@ import { tensorflow } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { afterAll, expect, it } from 'vitest';
 import { createFileWriter, experimental, summaryIterator, write } from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 

@@ -5,7 +5,7 @@ import { tensorflow } from '@eagre/formats';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import * as summary from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { histogramRows } from './histogram.ts';
 import { byName, groupName } from './hparams.ts';
 import * as summary from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 

@@ -17,7 +17,7 @@ import {
   scalar,
   summaryIterator,
 } from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 const bad = (value: unknown): never => value as never;

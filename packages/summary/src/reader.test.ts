@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { readEvents, type SummaryEvent, summaryIterator } from './index.ts';
 import { decodeEvent } from './read-events.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 

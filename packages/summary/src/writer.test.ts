@@ -7,9 +7,9 @@ import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { constant, nameScope, Variable } from '@eagre/core';
 import { build } from 'vite';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { buildProgram } from './build-program.ts';
 import * as summary from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+import { buildProgram } from './testing/build-program.ts';
+import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
 

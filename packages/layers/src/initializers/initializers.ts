@@ -92,8 +92,7 @@ export interface ConstantOptions {
 export class Constant extends Initializer {
   declare readonly value: number;
 
-  constructor(value?: number | ConstantOptions, options?: ConstantOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [value?: number | ConstantOptions, options?: ConstantOptions]) {
     super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
@@ -109,8 +108,7 @@ export interface GainOptions {
 export class Identity extends Initializer {
   declare readonly gain: number;
 
-  constructor(gain?: number | GainOptions, options?: GainOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [gain?: number | GainOptions, options?: GainOptions]) {
     super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
@@ -133,8 +131,7 @@ abstract class Normal extends Seeded {
   declare readonly mean: number;
   declare readonly stddev: number;
 
-  constructor(mean?: number | NormalOptions, options?: NormalOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [mean?: number | NormalOptions, options?: NormalOptions]) {
     super(...args);
   }
 }
@@ -164,8 +161,7 @@ export class RandomUniform extends Seeded {
   declare readonly minval: number;
   declare readonly maxval: number;
 
-  constructor(minval?: number | UniformOptions, options?: UniformOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [minval?: number | UniformOptions, options?: UniformOptions]) {
     super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
@@ -241,18 +237,20 @@ abstract class Scaled extends Seeded {
 
 /** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
 export class VarianceScaling extends Scaled {
-  constructor(scale?: number | VarianceScalingOptions, options?: VarianceScalingOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [scale?: number | VarianceScalingOptions, options?: VarianceScalingOptions]) {
+    super(...args);
+  }
+}
+
+/** Those with a scale of their own. */
+abstract class SeededScaled extends Scaled {
+  constructor(...args: [seed?: number | null | FanOptions, options?: FanOptions]) {
     super(...args);
   }
 }
 
 /** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
-export class GlorotUniform extends Scaled {
-  constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly []) {
-    super(...args);
-  }
+export class GlorotUniform extends SeededScaled {
   override get mode(): Mode {
     return 'fanAvg';
   }
@@ -261,31 +259,19 @@ export class GlorotUniform extends Scaled {
   }
 }
 /** Glorot and Bengio (2010), normal. */
-export class GlorotNormal extends Scaled {
-  constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly []) {
-    super(...args);
-  }
+export class GlorotNormal extends SeededScaled {
   override get mode(): Mode {
     return 'fanAvg';
   }
 }
 /** He et al. (2015), normal. */
-export class HeNormal extends Scaled {
-  constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly []) {
-    super(...args);
-  }
+export class HeNormal extends SeededScaled {
   override get scale(): number {
     return 2;
   }
 }
 /** He et al. (2015), uniform. */
-export class HeUniform extends Scaled {
-  constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly []) {
-    super(...args);
-  }
+export class HeUniform extends SeededScaled {
   override get scale(): number {
     return 2;
   }
@@ -294,18 +280,9 @@ export class HeUniform extends Scaled {
   }
 }
 /** LeCun et al. (1998), normal. */
-export class LecunNormal extends Scaled {
-  constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly []) {
-    super(...args);
-  }
-}
+export class LecunNormal extends SeededScaled {}
 /** LeCun et al. (1998), uniform. */
-export class LecunUniform extends Scaled {
-  constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly []) {
-    super(...args);
-  }
+export class LecunUniform extends SeededScaled {
   override get distribution(): Distribution {
     return 'uniform';
   }
@@ -320,8 +297,7 @@ export interface OrthogonalOptions extends GainOptions, SeedOptions {}
 export class Orthogonal extends Seeded {
   declare readonly gain: number;
 
-  constructor(gain?: number | OrthogonalOptions, options?: OrthogonalOptions);
-  constructor(...args: readonly []) {
+  constructor(...args: [gain?: number | OrthogonalOptions, options?: OrthogonalOptions]) {
     super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {

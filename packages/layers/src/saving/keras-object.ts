@@ -67,7 +67,7 @@ export abstract class KerasObject extends Callable {
   /** @internal Keras's module of such objects. */
   protected abstract get module(): string;
 
-  constructor(...args: []) {
+  constructor(...args: readonly unknown[]) {
     super();
     setOptions(this, argumentsOf(new.target, new.target, args));
   }

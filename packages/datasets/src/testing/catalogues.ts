@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { InvalidArgumentError } from '@eagre/backend';
 import { encodeIdx } from '@eagre/formats';
-import { checksumLike } from './checksum.ts';
-import { DatasetError } from './errors.ts';
-import { defineIdxDataset, type IdxDataset, type IdxDatasetSpec } from './idx-dataset.ts';
+import { checksumLike } from '../checksum.ts';
+import { DatasetError } from '../errors.ts';
+import { defineIdxDataset, type IdxDataset, type IdxDatasetSpec } from '../idx-dataset.ts';
 
 /** The gzipped files of {@link tiny}, by name. */
 export const tinyFiles: Readonly<Record<string, Uint8Array>> = {
