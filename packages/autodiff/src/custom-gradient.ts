@@ -84,10 +84,10 @@ export const customGradient: {
     if (context.tracer !== null) return context.tracer.withGradient(made, inputs, gradients);
     // Another tensor, so that the parts' own gradients do not count beside the given one.
     const value = aliasTensor(made, made.shape);
+    /** A function with a gradient of its own. */
     const op = new Op(
       {
         name: 'CustomGradient',
-        doc: 'A function with a gradient of its own.',
         samples: () => [],
         grad: (_, dy) => gradients(dy),
       },

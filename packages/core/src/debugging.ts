@@ -451,9 +451,9 @@ function notFinite(x: Tensor): string | undefined {
   );
 }
 
+/** The same values, if all of them are finite. */
 const checkNumericsOp: Op = defineOp({
   name: 'CheckNumericsV2',
-  doc: 'The same values, if all of them are finite.',
   run: ([x], { message }) => {
     const wrong = notFinite(x);
     if (wrong !== undefined) throw failure('checkNumerics', wrong, message as string);

@@ -93,8 +93,6 @@ export type GradFn = (
 interface OpSpecBase {
   /** TensorFlow's OpDef name, or Eagre's own where TensorFlow has none. */
   readonly name: string;
-  /** One or two sentences; the first line of the op's page in the reference. */
-  readonly doc: string;
   /** The gradient, or why there is none (`notDifferentiable`), or neither for a composite op (that of its parts). */
   readonly grad?: GradFn;
   readonly notDifferentiable?: string;
@@ -126,7 +124,6 @@ export type OpSpec = OpSpecBase &
 /** A declared op. */
 export class Op {
   readonly name: string;
-  readonly doc: string;
   readonly grad: GradFn | undefined;
   readonly notDifferentiable: string | undefined;
   readonly samples: () => readonly Sample[];
@@ -139,7 +136,6 @@ export class Op {
 
   constructor(spec: OpSpecBase, evaluate: Op['evaluate'], transparent = false) {
     this.name = spec.name;
-    this.doc = spec.doc;
     this.grad = spec.grad;
     this.notDifferentiable = spec.notDifferentiable;
     this.samples = spec.samples;
@@ -334,7 +330,6 @@ type ScalarBody = (s: ScalarBuilder, ...values: ScalarValue[]) => ScalarValue;
 
 interface ElementwiseSpec {
   readonly name: string;
-  readonly doc: string;
   /** Accepted dtypes; `floating` unless said. */
   readonly dtypes?: DTypeGroup;
   readonly notDifferentiable?: string;

@@ -20,7 +20,6 @@ import { zerosLike } from './array/creation.ts';
 export const sigmoidGrad: BinaryFunction = defineBinary({
   name: 'SigmoidGrad',
   ulp: 16,
-  doc: 'The gradient of sigmoid from its result y: dy · y · (1 − y).',
   scalar: (s, y, dy) => s.mul(dy, s.mul(y, s.sub(1, y))),
   grad: (g, d) => [
     g.needs(0) ? d.mul(g.b).mul(g.a.mul(-2).add(1)) : null,
@@ -31,14 +30,12 @@ export const sigmoidGrad: BinaryFunction = defineBinary({
 export const tanhGrad: BinaryFunction = defineBinary({
   name: 'TanhGrad',
   ulp: 16,
-  doc: 'The gradient of tanh from its result y: dy · (1 − y²).',
   scalar: (s, y, dy) => s.mul(dy, s.sub(1, s.mul(y, y))),
   grad: (g, d) => [g.needs(0) ? d.mul(g.b).mul(g.a).mul(-2) : null, g.needs(1) ? tanhGrad(g.a, d) : null],
 });
 /** The gradient of sqrt from its result y: dy / 2y. */
 export const sqrtGrad: BinaryFunction = defineBinary({
   name: 'SqrtGrad',
-  doc: 'The gradient of sqrt from its result y: dy / 2y.',
   domain: [0.5, 2],
   scalar: (s, y, dy) => s.div(s.mul(dy, 0.5), y),
   grad: (g, d) => [g.needs(0) ? d.mul(g.y).div(g.a).neg() : null, g.needs(1) ? sqrtGrad(g.a, d) : null],
@@ -46,7 +43,6 @@ export const sqrtGrad: BinaryFunction = defineBinary({
 /** The gradient of rsqrt from its result y: −dy · y³ / 2. */
 export const rsqrtGrad: BinaryFunction = defineBinary({
   name: 'RsqrtGrad',
-  doc: 'The gradient of rsqrt from its result y: −dy · y³ / 2.',
   scalar: (s, y, dy) => s.mul(s.mul(dy, -0.5), s.mul(y, s.mul(y, y))),
   grad: (g, d) => [
     g.needs(0) ? d.mul(g.b).mul(g.a.square()).mul(-1.5) : null,
@@ -56,7 +52,6 @@ export const rsqrtGrad: BinaryFunction = defineBinary({
 /** The gradient of reciprocal from its result y: −dy · y². */
 export const reciprocalGrad: BinaryFunction = defineBinary({
   name: 'ReciprocalGrad',
-  doc: 'The gradient of reciprocal from its result y: −dy · y².',
   scalar: (s, y, dy) => s.neg(s.mul(dy, s.mul(y, y))),
   grad: (g, d) => [
     g.needs(0) ? d.mul(g.b).mul(g.a).mul(-2) : null,
@@ -69,7 +64,6 @@ export const reciprocalGrad: BinaryFunction = defineBinary({
 /** The gradient of relu from its argument or result: dy where that is above 0, else 0. */
 export const reluGrad: BinaryFunction = defineBinary({
   name: 'ReluGrad',
-  doc: 'The gradient of relu from its argument or result: dy where that is above 0, else 0.',
   dtypes: 'numeric',
   scalar: (s, dy, x) => s.select(s.gt(x, 0), dy, 0),
   grad: (g, d) => [g.needs(0) ? reluGrad(d, g.b) : null, g.needs(1) ? zerosLike(g.b) : null],
@@ -77,7 +71,6 @@ export const reluGrad: BinaryFunction = defineBinary({
 /** The gradient of relu6 from its argument or result: dy where that is between 0 and 6, else 0. */
 export const relu6Grad: BinaryFunction = defineBinary({
   name: 'Relu6Grad',
-  doc: 'The gradient of relu6 from its argument or result: dy where that is between 0 and 6, else 0.',
   domain: [-3, 9],
   dtypes: 'numeric',
   scalar: (s, dy, x) => s.select(s.and(s.gt(x, 0), s.lt(x, 6)), dy, 0),
@@ -86,7 +79,6 @@ export const relu6Grad: BinaryFunction = defineBinary({
 /** The gradient of hardSigmoid: dy / 6 where its argument is between −3 and 3, else 0. */
 export const hardSigmoidGrad: BinaryFunction = defineBinary({
   name: 'HardSigmoidGrad',
-  doc: 'The gradient of hardSigmoid: dy / 6 where its argument is between −3 and 3, else 0.',
   domain: [-5, 5],
   scalar: (s, dy, x) => s.select(s.lt(s.abs(x), 3), s.mul(dy, 1 / 6), 0),
   grad: (g, d) => [g.needs(0) ? hardSigmoidGrad(d, g.b) : null, g.needs(1) ? zerosLike(g.b) : null],
@@ -95,15 +87,9 @@ export const hardSigmoidGrad: BinaryFunction = defineBinary({
 type Slope = (s: ScalarBuilder, x: ScalarValue) => ScalarValue;
 
 /** dy · f'(x) from the scalar program of f', and f'' in ops. */
-function defineSlope(
-  name: string,
-  of: string,
-  slope: Slope,
-  curvature: (x: Tensor) => Tensor,
-): BinaryFunction {
+function defineSlope(name: string, slope: Slope, curvature: (x: Tensor) => Tensor): BinaryFunction {
   const fn: BinaryFunction = defineBinary({
     name,
-    doc: `The gradient of ${of}: dy times its derivative at the argument.`,
     ulp: 64,
     scalar: (s, dy, x) => s.mul(dy, slope(s, x)),
     grad: (g, d) => [g.needs(0) ? fn(d, g.b) : null, g.needs(1) ? d.mul(g.a).mul(curvature(g.b)) : null],
@@ -113,27 +99,27 @@ function defineSlope(
 
 const oneMinus = (x: Tensor): Tensor => x.neg().add(1);
 
+/** The gradient of softplus: dy times its derivative at the argument. */
 export const softplusGrad: BinaryFunction = defineSlope(
   'SoftplusGrad',
-  'softplus',
   (s, x) => s.sigmoid(x),
   (x) => {
     const p = x.sigmoid();
     return p.mul(oneMinus(p));
   },
 );
+/** The gradient of softsign: dy times its derivative at the argument. */
 export const softsignGrad: BinaryFunction = defineSlope(
   'SoftsignGrad',
-  'softsign',
   (s, x) => {
     const d = s.add(s.abs(x), 1);
     return s.div(1, s.mul(d, d));
   },
   (x) => x.sign().mul(-2).div(x.abs().add(1).pow(3)),
 );
+/** The gradient of silu: dy times its derivative at the argument. */
 export const siluGrad: BinaryFunction = defineSlope(
   'SiluGrad',
-  'silu',
   (s, x) => {
     const p = s.sigmoid(x);
     return s.mul(p, s.add(s.mul(x, s.sub(1, p)), 1));
@@ -143,15 +129,15 @@ export const siluGrad: BinaryFunction = defineSlope(
     return p.mul(oneMinus(p)).mul(x.mul(p.mul(-2).add(1)).add(2));
   },
 );
+/** The gradient of hardSilu: dy times its derivative at the argument. */
 export const hardSiluGrad: BinaryFunction = defineSlope(
   'HardSiluGrad',
-  'hardSilu',
   (s, x) => s.select(s.lt(s.abs(x), 3), s.add(s.mul(x, 1 / 3), 0.5), s.cast(s.gt(x, 0), x.dtype)),
   (x) => x.abs().less(3).cast(x.dtype).div(3),
 );
+/** The gradient of mish: dy times its derivative at the argument. */
 export const mishGrad: BinaryFunction = defineSlope(
   'MishGrad',
-  'mish',
   (s, x) => {
     const t = s.tanh(s.softplus(x));
     return s.add(t, s.mul(x, s.mul(s.sub(1, s.mul(t, t)), s.sigmoid(x))));
@@ -165,9 +151,9 @@ export const mishGrad: BinaryFunction = defineSlope(
     return slope.mul(2).add(x.mul(bend));
   },
 );
+/** The gradient of gelu: dy times its derivative at the argument. */
 export const geluGrad: BinaryFunction = defineSlope(
   'GeluGrad',
-  'gelu',
   (s, x) => {
     const cumulative = s.mul(s.add(s.erf(s.mul(x, Math.SQRT1_2)), 1), 0.5);
     const density = s.mul(s.exp(s.mul(s.mul(x, x), -0.5)), 1 / Math.sqrt(2 * Math.PI));
@@ -185,9 +171,9 @@ export const geluGrad: BinaryFunction = defineSlope(
 /** In the approximation of gelu by tanh(u): u = geluScale · (x + geluCubic · x³). */
 export const geluScale: number = Math.sqrt(2 / Math.PI);
 export const geluCubic = 0.044715;
+/** The gradient of gelu's approximation: dy times its derivative at the argument. */
 export const geluTanhGrad: BinaryFunction = defineSlope(
   'GeluTanhGrad',
-  "gelu's approximation",
   (s, x) => {
     const squared = s.mul(x, x);
     const t = s.tanh(s.mul(s.mul(x, s.add(s.mul(squared, geluCubic), 1)), geluScale));
@@ -217,9 +203,9 @@ const checkFloats =
     for (const x of inputs) checkDType(x.dtype, 'floating', 'x', name);
   };
 
+/** The gradient of leakyRelu: dy where its argument is above 0, else alpha · dy. */
 const leakyReluGradOp: Op = defineElementwise({
   name: 'LeakyReluGrad',
-  doc: 'The gradient of leakyRelu: dy where its argument is above 0, else alpha · dy.',
   samples: () => [{ inputs: [uniform([3, 5]), uniform([3, 5])], attrs: { alpha: 0.2 } }],
   check: checkFloats('LeakyReluGrad'),
   key: alphaKey,
@@ -233,9 +219,9 @@ export function leakyReluGrad(dy: Tensor, x: Tensor, alpha: number): Tensor {
   return execute1(leakyReluGradOp, [dy, x], { alpha });
 }
 
+/** The gradient of elu from its result y: dy where y is not below 0, else dy · (y + alpha). */
 const eluGradOp: Op = defineElementwise({
   name: 'EluGrad',
-  doc: 'The gradient of elu from its result y: dy where y is not below 0, else dy · (y + alpha).',
   samples: () => [{ inputs: [uniform([3, 5]), uniform([3, 5], -0.9, 3)], attrs: { alpha: 1 } }],
   check: checkFloats('EluGrad'),
   key: alphaKey,
@@ -254,7 +240,6 @@ export const seluAlpha = 1.6732632423543772;
 /** The gradient of selu from its result y: scale · dy where y is not below 0, else dy · (y + scale · alpha). */
 export const seluGrad: BinaryFunction = defineBinary({
   name: 'SeluGrad',
-  doc: 'The gradient of selu from its result y: scale · dy where y is not below 0, else dy · (y + scale · alpha).',
   domain: [-1.7, 3],
   scalar: (s, dy, y) =>
     s.mul(dy, s.select(s.lt(y, 0), s.add(y, seluScale * seluAlpha), s.constant(seluScale, y.dtype))),
@@ -306,9 +291,9 @@ function cotangentDerivative(s: ScalarBuilder, c: ScalarValue, n: number): Scala
   return value;
 }
 
+/** The n-th derivative of digamma for a fixed n of at least 1, element-wise, computed in float64. */
 const polygammaOp: Op = defineElementwise({
   name: 'PolygammaN',
-  doc: 'The n-th derivative of digamma for a fixed n of at least 1, element-wise, computed in float64.',
   samples: () => [
     { inputs: [uniform([3, 5], 0.3, 5)], attrs: { n: 1 } },
     { inputs: [uniform([3, 5], -0.8, -0.2)], attrs: { n: 2 } },

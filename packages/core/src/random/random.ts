@@ -155,13 +155,11 @@ const fixedSource: DrawSource = {
 function define(
   name: string,
   kernel: 'RandomUniform' | 'RandomNormal' | 'TruncatedNormal' | 'RandomUniformInt',
-  doc: string,
   attrs: readonly Attrs[],
 ): Distribution {
   const notDifferentiable = 'random numbers depend on no input';
   const stateless = defineOp({
     name: `Stateless${name}`,
-    doc: `${doc}, from a given key and counter, which an input may add to.`,
     kernel,
     infer: (_, { dtype, shape }) => ({ dtype: dtype as DType, shape: shape as Shape }),
     notDifferentiable,
@@ -173,7 +171,6 @@ function define(
   });
   const drawn = defineOp({
     name,
-    doc: `${doc}.`,
     // The source is asked when the op runs, so that running it again gives new numbers.
     run: (_, { source, ...rest }) => {
       if (currentBackend() !== symbolic)
@@ -187,32 +184,26 @@ function define(
   return { drawn, stateless };
 }
 
-const uniformFloat: Distribution = define('RandomUniform', 'RandomUniform', 'Uniform random floats', [
+/** Uniform random floats. */
+const uniformFloat: Distribution = define('RandomUniform', 'RandomUniform', [
   { shape: [3, 5], dtype: 'float32', low: 0, high: 1 },
   { shape: [7], dtype: 'float64', low: -2, high: 3 },
 ]);
-const uniformInt: Distribution = define('RandomUniformInt', 'RandomUniformInt', 'Uniform random integers', [
+/** Uniform random integers. */
+const uniformInt: Distribution = define('RandomUniformInt', 'RandomUniformInt', [
   { shape: [3, 5], dtype: 'int32', low: -4, high: 9 },
   { shape: [7], dtype: 'int64', low: 0, high: 1000 },
 ]);
-const normalFloat: Distribution = define(
-  'RandomStandardNormal',
-  'RandomNormal',
-  'Normally distributed random floats',
-  [
-    { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
-    { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
-  ],
-);
-const truncatedFloat: Distribution = define(
-  'TruncatedNormal',
-  'TruncatedNormal',
-  'Normally distributed random floats, cut at two deviations',
-  [
-    { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
-    { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
-  ],
-);
+/** Normally distributed random floats. */
+const normalFloat: Distribution = define('RandomStandardNormal', 'RandomNormal', [
+  { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
+  { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
+]);
+/** Normally distributed random floats, cut at two deviations. */
+const truncatedFloat: Distribution = define('TruncatedNormal', 'TruncatedNormal', [
+  { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
+  { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
+]);
 
 /** From where a call draws: a source, or a fixed draw. */
 type From = { readonly source: DrawSource } | Draw;

@@ -18,7 +18,6 @@ import type { GraphBody } from './graph-body.ts';
 export const assignOp: Op = new Op(
   {
     name: 'AssignVariableOp',
-    doc: 'Assigns to a variable when it runs in a session; its result is the new value.',
     samples: () => [],
     notDifferentiable: 'assigning to a variable cuts it off from what the value was computed from',
   },
@@ -27,7 +26,7 @@ export const assignOp: Op = new Op(
 
 /** Does nothing, after all that it depends on. */
 export const noOp: Op = new Op(
-  { name: 'NoOp', doc: 'Does nothing.', samples: () => [], notDifferentiable: 'it has no result' },
+  { name: 'NoOp', samples: () => [], notDifferentiable: 'it has no result' },
   () => [],
 );
 

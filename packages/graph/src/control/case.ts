@@ -47,8 +47,8 @@ export interface CaseAttrs extends Attrs {
 }
 
 class CaseOp extends ControlOp {
-  constructor(name: 'If' | 'Case', doc: string) {
-    super(name, doc, (g, dy, ...more) => caseGradient(this, g, [dy, ...more]));
+  constructor(name: 'If' | 'Case') {
+    super(name, (g, dy, ...more) => caseGradient(this, g, [dy, ...more]));
   }
 
   override bodies(attrs: Attrs): readonly Graph[] {
@@ -129,9 +129,9 @@ function drawnValues({ branches, drawn }: CaseAttrs, branch: number): (GraphValu
 }
 
 /** One of two graphs runs: the first where a bool scalar is true. */
-export const ifOp: ControlOp = new CaseOp('If', 'Runs one of two graphs.');
+export const ifOp: ControlOp = new CaseOp('If');
 /** One of several graphs runs, selected by an int32 scalar; the last one where it is out of range. */
-export const caseOp: ControlOp = new CaseOp('Case', 'Runs one of several graphs.');
+export const caseOp: ControlOp = new CaseOp('Case');
 
 function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | null)[]): (Tensor | null)[] {
   const { branches, variables } = g.attrs as CaseAttrs;

@@ -72,8 +72,8 @@ export class ForwardRecord {
 
 /** An op whose attributes hold graphs. It is traced, lowered and interpreted, but has no kernel. */
 export abstract class ControlOp extends Op {
-  constructor(name: string, doc: string, grad: GradFn) {
-    super({ name, doc, grad, samples: () => [] }, (inputs, attrs) => {
+  constructor(name: string, grad: GradFn) {
+    super({ name, grad, samples: () => [] }, (inputs, attrs) => {
       if (currentBackend() !== symbolic) throw new InternalError(`${name} runs in graphs only`);
       return this.shapes(inputs, attrs);
     });

@@ -17,7 +17,6 @@ export interface CustomGradientAttrs extends Attrs {
 export const customGradientOp: Op = new Op(
   {
     name: 'CustomGradient',
-    doc: 'A value with a gradient of its own.',
     samples: () => [],
     grad: (g, dy) => {
       const { gradient, places } = g.attrs as CustomGradientAttrs;

@@ -77,7 +77,7 @@ type Turns = ReadonlyMap<Saved, readonly Tensor[]>[];
 
 class WhileOp extends ControlOp {
   constructor() {
-    super('While', 'Runs a graph again and again while another one says so.', whileGradient);
+    super('While', whileGradient);
   }
 
   override bodies(attrs: Attrs): readonly Graph[] {
@@ -124,7 +124,7 @@ class WhileOp extends ControlOp {
 
 class WhileGradOp extends ControlOp {
   constructor() {
-    super('WhileGrad', 'The gradient of a loop: its turns backwards.', whileGradGradient);
+    super('WhileGrad', whileGradGradient);
   }
 
   override bodies(attrs: Attrs): readonly Graph[] {

@@ -40,7 +40,6 @@ export class ForwardBackward {
     this.#op = new Op(
       {
         name: 'PartitionedCall',
-        doc: 'A call of a traced function.',
         samples: () => [],
         grad: (g, dy, ...more) => grad(g, [dy, ...more]),
       },

@@ -5,9 +5,9 @@ import { context, defineOp, execute1 } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import { cond, TensorSpec, tfFunction } from '../index.ts';
 
+/** Has attributes of all kinds. */
 const spied = defineOp({
   name: 'TextTest',
-  doc: 'Has attributes of all kinds.',
   compose: ([x]) => x.add(1),
   grad: (_, dy) => dy,
   samples: () => [],

@@ -112,9 +112,9 @@ describe('toGraphDef', () => {
   });
 
   it('refuses an op that draws by itself, except to look at', () => {
+    /** Something and noise. */
     const drawing = defineOp({
       name: 'DrawsItself',
-      doc: 'Something and noise.',
       compose: ([x]) => (x as Tensor).add(random.uniform([2])),
       notDifferentiable: 'a test',
       samples: () => [],

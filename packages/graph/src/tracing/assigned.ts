@@ -8,7 +8,6 @@ import { aliasTensor, Op } from '@eagre/core/internal';
 export const assignedOp: Op = new Op(
   {
     name: 'AssignedVariable',
-    doc: 'The value of a variable after an assignment.',
     samples: () => [],
     notDifferentiable: 'assigning to a variable cuts it off from what the value was computed from',
   },

@@ -30,9 +30,9 @@ import { where } from '../elementwise/select.ts';
 import { ownShape } from './moving.ts';
 import { broadcastTo, reshape } from './shaping.ts';
 
+/** A tensor of one value. */
 const fillOp: Op = defineOp({
   name: 'Fill',
-  doc: 'A tensor of one value.',
   kernel: 'Fill',
   infer: (_, { dtype, shape }) => ({ dtype: dtype as DType, shape: shape as Shape }),
   notDifferentiable: 'it has no inputs',
@@ -43,10 +43,9 @@ const fillOp: Op = defineOp({
   ],
 });
 /** ZerosLike and OnesLike: they take a tensor for its shape, the kernel takes none. */
-function likeOp(name: string, doc: string, value: number): Op {
+function likeOp(name: string, value: number): Op {
   return defineOp({
     name,
-    doc,
     run: ([x], { dtype }) => execute1(fillOp, [], { shape: x.shape, dtype, value }),
     notDifferentiable: 'the result does not depend on the values',
     samples: () => [
@@ -55,8 +54,10 @@ function likeOp(name: string, doc: string, value: number): Op {
     ],
   });
 }
-const zerosLikeOp: Op = likeOp('ZerosLike', 'Zeros of the shape of a tensor.', 0);
-const onesLikeOp: Op = likeOp('OnesLike', 'Ones of the shape of a tensor.', 1);
+/** Zeros of the shape of a tensor. */
+const zerosLikeOp: Op = likeOp('ZerosLike', 0);
+/** Ones of the shape of a tensor. */
+const onesLikeOp: Op = likeOp('OnesLike', 1);
 
 function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
   const to = ownShape(shape, op);
@@ -156,7 +157,6 @@ export const fullLike: NamedFunction<
 /** @internal */
 export const rangeOp: Op = defineOp({
   name: 'Range',
-  doc: 'Numbers at equal distances: start, start + delta, … below limit.',
   kernel: 'Iota',
   infer: (_, { dtype, size }) => ({ dtype: dtype as DType, shape: [size as Dim] }),
   notDifferentiable: 'it has no inputs',
@@ -244,9 +244,9 @@ export const range: NamedFunction<
   },
 );
 
+/** Numbers at equal distances, both ends included. */
 const linspaceOp: Op = defineOp({
   name: 'LinSpace',
-  doc: 'Numbers at equal distances, both ends included.',
   run: (_, attrs) => {
     const { start, stop, num } = attrs as { start: number; stop: number; num: number };
     const out = emptyTensor(attrs.dtype as DType, [num], num);

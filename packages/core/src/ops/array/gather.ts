@@ -60,9 +60,9 @@ export const gather: NamedFunction<
   },
 );
 
+/** The slices of `params` at tuples of indices. */
 const gatherNdOp: Op = defineOp({
   name: 'GatherNd',
-  doc: 'The slices of `params` at tuples of indices.',
   kernel: 'GatherNd',
   infer: ([params, indices]) => {
     const depth = indices.shape[indices.rank - 1];
@@ -103,14 +103,12 @@ const scatterSamples = (overlap: boolean) => (): readonly Sample[] => [
 
 function scatterOp(
   name: string,
-  doc: string,
   mode: number,
   grad: NonNullable<OpSpec['grad']>,
   samples = scatterSamples(true),
 ): Op {
   return defineOp({
     name,
-    doc,
     kernel: 'ScatterNd',
     kernelAttrs: () => ({ mode }),
     infer: ([base]) => ({ dtype: base.dtype, shape: base.shape }),
@@ -128,9 +126,9 @@ const extreme: NonNullable<OpSpec['grad']> = ({ inputs, y }, dy) => {
   return [each.mul(kept), null, gatherNd(each, indices).mul(put)];
 };
 
+/** A copy of `base` with slices replaced. */
 const scatterUpdateOp: Op = scatterOp(
   'TensorScatterUpdate',
-  'A copy of `base` with slices replaced.',
   0,
   (g, dy) => {
     const [, indices, updates] = g.inputs;
@@ -142,38 +140,29 @@ const scatterUpdateOp: Op = scatterOp(
   },
   scatterSamples(false),
 );
-const scatterAddOp: Op = scatterOp('TensorScatterAdd', 'A copy of `base` with slices added.', 1, (g, dy) => [
+/** A copy of `base` with slices added. */
+const scatterAddOp: Op = scatterOp('TensorScatterAdd', 1, (g, dy) => [
   dy,
   null,
   g.needs(2) ? gatherNd(dy, g.inputs[1]) : null,
 ]);
-const scatterSubOp: Op = scatterOp(
-  'TensorScatterSub',
-  'A copy of `base` with slices subtracted.',
-  2,
-  (g, dy) => [dy, null, g.needs(2) ? gatherNd(dy, g.inputs[1]).neg() : null],
-);
+/** A copy of `base` with slices subtracted. */
+const scatterSubOp: Op = scatterOp('TensorScatterSub', 2, (g, dy) => [
+  dy,
+  null,
+  g.needs(2) ? gatherNd(dy, g.inputs[1]).neg() : null,
+]);
 const extremeSamples = (): readonly Sample[] => [
   { inputs: [uniform([5], 0, 1), values([3, 1, 3], [3, 1], 'int32'), values([0.2, 2, -1.5])] },
   { inputs: [uniform([5], 0, 1), values([3, 1, 3], [3, 1], 'int64'), values([-0.3, -2, 1.5])] },
 ];
-const scatterMaxOp: Op = scatterOp(
-  'TensorScatterMax',
-  'A copy of `base` with the larger of both values.',
-  3,
-  extreme,
-  extremeSamples,
-);
-const scatterMinOp: Op = scatterOp(
-  'TensorScatterMin',
-  'A copy of `base` with the smaller of both values.',
-  4,
-  extreme,
-  extremeSamples,
-);
+/** A copy of `base` with the larger of both values. */
+const scatterMaxOp: Op = scatterOp('TensorScatterMax', 3, extreme, extremeSamples);
+/** A copy of `base` with the smaller of both values. */
+const scatterMinOp: Op = scatterOp('TensorScatterMin', 4, extreme, extremeSamples);
+/** Zeros, plus slices added at tuples of indices. */
 const scatterNdOp: Op = defineOp({
   name: 'ScatterNd',
-  doc: 'Zeros, plus slices added at tuples of indices.',
   compose: ([indices, updates], { shape }) =>
     execute1(scatterAddOp, [zeros(shape as Shape, updates.dtype), indices, updates]),
   grad: ({ inputs }, dy) => [null, gatherNd(dy, inputs[0])],
@@ -256,9 +245,9 @@ export const scatterNd: NamedFunction<
 
 // ---- segments
 
+/** Sums the slices that belong to one segment. */
 const segmentSumOp: Op = defineOp({
   name: 'UnsortedSegmentSum',
-  doc: 'Sums the slices that belong to one segment.',
   kernel: 'GatherGrad',
   kernelAttrs: () => ({ axis: 0, batchDims: 0 }),
   infer: ([x, ids], { count }) => ({ dtype: x.dtype, shape: [count as Dim, ...dims(x).slice(ids.rank)] }),
@@ -307,9 +296,9 @@ export const unsortedSegmentSum: NamedFunction<
 
 // ---- indices to values and back
 
+/** Rows that are on at an index and off elsewhere. */
 const oneHotOp: Op = defineOp({
   name: 'OneHot',
-  doc: 'Rows that are on at an index and off elsewhere.',
   kernel: 'OneHot',
   infer: ([indices], attrs) => {
     const shape = [...dims(indices)];
@@ -368,9 +357,9 @@ function valueOf(value: unknown, what: string): number {
   throw new InvalidArgumentError(`${what} must be a number, got ${shown(value)}`, 'OneHot');
 }
 
+/** The coordinates of the elements that are not 0. */
 const nonzeroOp: Op = defineOp({
   name: 'Where',
-  doc: 'The coordinates of the elements that are not 0.',
   kernel: 'Nonzero',
   infer: ([x]) => {
     // How many there are is only in the values.
@@ -547,9 +536,9 @@ export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFu
     return atRunTime('InvertPermutation', run, [p], [{ dtype: p.dtype, shape: p.shape }])[0];
   },
 );
+/** The permutation that undoes one. */
 const invertPermutationOp: Op = defineOp({
   name: 'InvertPermutation',
-  doc: 'The permutation that undoes one.',
   run: ([p]) => {
     const out = emptyTensor(p.dtype, p.shape, p.size);
     const to = spaceOf(out);

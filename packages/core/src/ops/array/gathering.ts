@@ -5,9 +5,9 @@ import { dims } from '../../shapes/dims.ts';
 import type { Shape } from '../../shapes/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
+/** The slices of `params` at `indices` along an axis. */
 export const gatherOp: Op = defineOp({
   name: 'GatherV2',
-  doc: 'The slices of `params` at `indices` along an axis.',
   kernel: 'Gather',
   infer: ([params, indices], attrs) => {
     const axis = attrs.axis as number;
@@ -35,9 +35,9 @@ export const gatherOp: Op = defineOp({
     { inputs: [uniform([3, 2]), values([2], [], 'int32')], attrs: { axis: 0, batchDims: 0 } },
   ],
 });
+/** The gradient of GatherV2: zeros, plus every slice added where it was taken. */
 const gatherGradOp: Op = defineOp({
   name: 'GatherGrad',
-  doc: 'The gradient of GatherV2: zeros, plus every slice added where it was taken.',
   kernel: 'GatherGrad',
   infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
   grad: ({ inputs, attrs }, ddx) => [

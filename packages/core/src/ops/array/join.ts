@@ -32,9 +32,9 @@ function tensors(list: readonly TensorLike[], op: string): Tensor[] {
   return all.map((t) => (t.dtype === dtype ? t : t.cast(dtype)));
 }
 
+/** Joins tensors along an axis. */
 const concatOp: Op = defineOp({
   name: 'ConcatV2',
-  doc: 'Joins tensors along an axis.',
   kernel: 'Concat',
   infer: (inputs, attrs) => ({
     dtype: inputs[0].dtype,
@@ -61,9 +61,9 @@ const concatOp: Op = defineOp({
     { inputs: [integers([2, 0], 0, 9), integers([2, 2], 0, 9)], attrs: { axis: 1 } },
   ],
 });
+/** Joins tensors of one shape along a new axis. */
 const packOp: Op = defineOp({
   name: 'Pack',
-  doc: 'Joins tensors of one shape along a new axis.',
   run: (inputs, attrs) => {
     const axis = attrs.axis as number;
     return execute1(
@@ -119,9 +119,9 @@ export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLi
     return move(packOp, all, { axis: normalizeAxis(axis, first.rank + 1, 'Pack') });
   });
 
+/** The sum of tensors of one shape. */
 const addNOp: Op = defineElementwise({
   name: 'AddN',
-  doc: 'The sum of tensors of one shape.',
   scalar:
     () =>
     (s, ...v) =>

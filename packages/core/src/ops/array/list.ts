@@ -5,9 +5,9 @@ import { dims } from '../../shapes/dims.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zeros } from './creation.ts';
 
+/** The row of a tensor at an index. */
 const getItemOp: Op = defineOp({
   name: 'TensorListGetItem',
-  doc: 'The row of a tensor at an index.',
   kernel: 'Gather',
   kernelAttrs: () => ({ axis: 0, batchDims: 0 }),
   infer: ([list]) => ({ dtype: list.dtype, shape: dims(list).slice(1) }),
@@ -22,9 +22,9 @@ const getItemOp: Op = defineOp({
     { inputs: [integers([2, 3], -9, 9), values([1], [], 'int32')] },
   ],
 });
+/** A tensor with the row at an index replaced. */
 const setItemOp: Op = defineOp({
   name: 'TensorListSetItem',
-  doc: 'A tensor with the row at an index replaced.',
   kernel: 'SetRow',
   kernelAttrs: () => ({ mode: 0 }),
   infer: ([list]) => ({ dtype: list.dtype, shape: list.shape }),
@@ -43,9 +43,9 @@ const setItemOp: Op = defineOp({
     { inputs: [integers([2, 3], -9, 9), values([1], [], 'int32'), integers([3], -9, 9)] },
   ],
 });
+/** A tensor with something added to the row at an index: the gradient of TensorListGetItem. */
 const addItemOp: Op = defineOp({
   name: 'TensorListAddItem',
-  doc: 'A tensor with something added to the row at an index: the gradient of TensorListGetItem.',
   kernel: 'SetRow',
   kernelAttrs: () => ({ mode: 1 }),
   infer: ([list]) => ({ dtype: list.dtype, shape: list.shape }),

@@ -34,9 +34,9 @@ const ordered = (x: Tensor, k: Dim): ReturnType<Extract<OpSpec, { kernel: unknow
   ];
 };
 
+/** The largest values of the last axis, and where they are. */
 const topKOp: Op = defineOp({
   name: 'TopKV2',
-  doc: 'The largest values of the last axis, and where they are.',
   kernel: 'TopK',
   kernelAttrs: () => ({ descending: true }),
   infer: ([x], { k }) => ordered(x, k as Dim),
@@ -47,9 +47,9 @@ const topKOp: Op = defineOp({
     { inputs: [integers([3, 6], 0, 4)], attrs: { k: 6 } },
   ],
 });
+/** The values of the last axis in order, and where they were. */
 const sortOp: Op = defineOp({
   name: 'Sort',
-  doc: 'The values of the last axis in order, and where they were.',
   kernel: 'TopK',
   infer: ([x]) => ordered(x, dims(x)[x.rank - 1]),
   grad: backToPlace,
@@ -132,9 +132,9 @@ export const argSort: NamedFunction<
 
 const MAX_MAP = 2 ** 24;
 
+/** The different values of a vector, in the order in which they first occur. */
 const uniqueOp: Op = defineOp({
   name: 'UniqueWithCounts',
-  doc: 'The different values of a vector, in the order in which they first occur.',
   run: ([x]) => {
     const list: ArrayLike<unknown> =
       x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<unknown>);

@@ -40,23 +40,23 @@ import { checkDims, checkIntegers, checkRankOf, disposeAll, move, ownShape } fro
 
 const shapeAttr = (attrs: Readonly<Record<string, unknown>>): Shape => attrs.shape as Shape;
 
+/** The same values. */
 const identityOp: Op = defineOp({
   name: 'Identity',
-  doc: 'The same values.',
   run: ([x]) => aliasTensor(x, x.shape),
   grad: (_, dy) => dy,
   samples: () => [{ inputs: [uniform([2, 3])] }],
 });
+/** The same values, through which no gradient flows. */
 const stopGradientOp: Op = defineOp({
   name: 'StopGradient',
-  doc: 'The same values, through which no gradient flows.',
   run: ([x]) => aliasTensor(x, x.shape),
   notDifferentiable: 'it exists to stop gradients',
   samples: () => [{ inputs: [uniform([2, 3])] }],
 });
+/** The same values in another shape. */
 const reshapeOp: Op = defineOp({
   name: 'Reshape',
-  doc: 'The same values in another shape.',
   run: ([x], attrs) => aliasTensor(x, shapeAttr(attrs)),
   grad: ({ x }, dy) => reshape(dy, x.shape),
   samples: () => [
@@ -65,23 +65,23 @@ const reshapeOp: Op = defineOp({
     { inputs: [uniform([0, 3])], attrs: { shape: [3, 0, 2] } },
   ],
 });
+/** Adds an axis of size 1. */
 const expandDimsOp: Op = defineOp({
   name: 'ExpandDims',
-  doc: 'Adds an axis of size 1.',
   run: ([x], attrs) => aliasTensor(x, shapeAttr(attrs)),
   grad: ({ x }, dy) => reshape(dy, x.shape),
   samples: () => [{ inputs: [uniform([2, 3])], attrs: { shape: [2, 1, 3] } }],
 });
+/** Removes axes of size 1. */
 const squeezeOp: Op = defineOp({
   name: 'Squeeze',
-  doc: 'Removes axes of size 1.',
   run: ([x], attrs) => aliasTensor(x, shapeAttr(attrs)),
   grad: ({ x }, dy) => reshape(dy, x.shape),
   samples: () => [{ inputs: [uniform([2, 1, 3, 1])], attrs: { shape: [2, 3] } }],
 });
+/** The dimensions as an int32 tensor. */
 const shapeOp: Op = defineOp({
   name: 'Shape',
-  doc: 'The dimensions as an int32 tensor.',
   run: ([x]) => {
     // Its values are those of the run.
     if (hasUnknown(x.shape)) return symbolicTensor('int32', [x.rank]);
@@ -235,9 +235,9 @@ export const squeeze: NamedFunction<
 
 // ---- order of axes and elements
 
+/** Permutes the axes. */
 const transposeOp: Op = defineOp({
   name: 'Transpose',
-  doc: 'Permutes the axes.',
   kernel: 'Transpose',
   infer: ([x], { perm }) => ({ dtype: x.dtype, shape: (perm as number[]).map((p) => dims(x)[p]) }),
   grad: ({ attrs }, dy) => {
@@ -254,9 +254,9 @@ const transposeOp: Op = defineOp({
     { inputs: [uniform([])], attrs: { perm: [] } },
   ],
 });
+/** Turns the order of elements around along axes. */
 const reverseOp: Op = defineOp({
   name: 'ReverseV2',
-  doc: 'Turns the order of elements around along axes.',
   kernel: 'Reverse',
   infer: ([x]) => ({ dtype: x.dtype, shape: x.shape }),
   grad: ({ attrs }, dy) => reverse(dy, attrs.axes as number[]),
@@ -343,9 +343,9 @@ export const reverse: NamedFunction<[x: TensorLike, axis: IntegerLike | Integers
 
 // ---- repetition
 
+/** Repeats a tensor along its axes. */
 const tileOp: Op = defineOp({
   name: 'Tile',
-  doc: 'Repeats a tensor along its axes.',
   kernel: 'Tile',
   infer: ([x], { multiples }) => ({
     dtype: x.dtype,
@@ -370,9 +370,9 @@ const tileOp: Op = defineOp({
     { inputs: [uniform([2, 2])], attrs: { multiples: [1, 0] } },
   ],
 });
+/** Stretches axes of size 1 to a shape. */
 const broadcastToOp: Op = defineOp({
   name: 'BroadcastTo',
-  doc: 'Stretches axes of size 1 to a shape.',
   run: ([x], attrs) => {
     const shape = shapeAttr(attrs);
     const padded = [...new Array<number>(shape.length - x.rank).fill(1), ...dims(x)];
@@ -429,9 +429,9 @@ const padded = (shape: Shape, attrs: Readonly<Record<string, unknown>>, sign = 1
     addDims(d, mulDims(sign, addDims(dimsOf(attrs.before as Dims)[i], dimsOf(attrs.after as Dims)[i]))),
   );
 
+/** Surrounds a tensor with a value. */
 const padOp: Op = defineOp({
   name: 'PadV2',
-  doc: 'Surrounds a tensor with a value.',
   kernel: 'Pad',
   kernelAttrs: ({ before, after, value }) => ({
     before: before as number[],
@@ -446,9 +446,9 @@ const padOp: Op = defineOp({
     { inputs: [uniform([2, 3, 2])], attrs: { before: [0, 1, 0], after: [2, 1, 0], value: -1.5 } },
   ],
 });
+/** Surrounds a tensor with its own mirrored values. */
 const mirrorPadOp: Op = defineOp({
   name: 'MirrorPad',
-  doc: 'Surrounds a tensor with its own mirrored values.',
   kernel: 'Pad',
   kernelAttrs: ({ before, after, mode }) => ({
     before: before as number[],
@@ -463,9 +463,9 @@ const mirrorPadOp: Op = defineOp({
     { inputs: [uniform([2, 3])], attrs: { before: [2, 1], after: [1, 3], mode: 2 } },
   ],
 });
+/** The gradient of MirrorPad: sums what was copied from one place. */
 const mirrorPadGradOp: Op = defineOp({
   name: 'MirrorPadGrad',
-  doc: 'The gradient of MirrorPad: sums what was copied from one place.',
   kernel: 'MirrorPadGrad',
   infer: ([dy], attrs) => ({ dtype: dy.dtype, shape: padded(dy.shape, attrs, -1) }),
   grad: ({ attrs }, ddx) => execute1(mirrorPadOp, [ddx], attrs),
@@ -533,9 +533,9 @@ export const pad: NamedFunction<
 
 // ---- blocks of images
 
+/** Moves blocks of pixels into channels: [n, h, w, c] → [n, h/b, w/b, b·b·c]. */
 const spaceToDepthOp: Op = defineOp({
   name: 'SpaceToDepth',
-  doc: 'Moves blocks of pixels into channels: [n, h, w, c] → [n, h/b, w/b, b·b·c].',
   compose: ([x], attrs) => {
     const b = attrs.blockSize as number;
     const [n, h, w, c] = dims(x);
@@ -545,9 +545,9 @@ const spaceToDepthOp: Op = defineOp({
   },
   samples: () => [{ inputs: [distinct([1, 4, 2, 3])], attrs: { blockSize: 2 } }],
 });
+/** Moves channels into blocks of pixels: [n, h, w, b·b·c] → [n, h·b, w·b, c]. */
 const depthToSpaceOp: Op = defineOp({
   name: 'DepthToSpace',
-  doc: 'Moves channels into blocks of pixels: [n, h, w, b·b·c] → [n, h·b, w·b, c].',
   compose: ([x], attrs) => {
     const b = attrs.blockSize as number;
     const [n, h, w, d] = dims(x);

@@ -32,9 +32,9 @@ import { identity, reshape } from './shaping.ts';
 
 const ones = (n: number): number[] => new Array<number>(n).fill(1);
 
+/** A block of a tensor. */
 const sliceOp: Op = defineOp({
   name: 'Slice',
-  doc: 'A block of a tensor.',
   kernel: 'Slice',
   kernelAttrs: ({ begin }) => ({ begin: begin as number[], strides: ones((begin as number[]).length) }),
   infer: ([x], { size }) => ({ dtype: x.dtype, shape: size as Shape }),
@@ -46,9 +46,9 @@ const sliceOp: Op = defineOp({
     { inputs: [uniform([3, 4])], attrs: { begin: [1, 0], size: [0, 4] } },
   ],
 });
+/** Elements begin, begin + stride, … along every axis. */
 const stridedSliceOp: Op = defineOp({
   name: 'StridedSlice',
-  doc: 'Elements begin, begin + stride, … along every axis.',
   kernel: 'Slice',
   infer: ([x], { size }) => ({ dtype: x.dtype, shape: size as Shape }),
   grad: ({ x, attrs }, dy) =>
@@ -62,9 +62,9 @@ const stridedSliceOp: Op = defineOp({
     },
   ],
 });
+/** The gradient of StridedSlice: zeros, with the given values where they were taken. */
 const stridedSliceGradOp: Op = defineOp({
   name: 'StridedSliceGrad',
-  doc: 'The gradient of StridedSlice: zeros, with the given values where they were taken.',
   kernel: 'SliceGrad',
   infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
   grad: ({ x, attrs }, ddx) =>
@@ -360,9 +360,9 @@ const block = (x: Tensor, axis: number, start: Dim, count: Dim): Tensor =>
     size: toShape(dims(x).map((d, i) => (i === axis ? count : d))),
   });
 
+/** Cuts a tensor into pieces along an axis. */
 const splitOp: Op = defineOp({
   name: 'SplitV',
-  doc: 'Cuts a tensor into pieces along an axis.',
   run: ([x], attrs) => {
     let start: Dim = 0;
     return dimsOf(attrs.sizes as Dims).map((n) => {
@@ -377,9 +377,9 @@ const splitOp: Op = defineOp({
     { inputs: [uniform([2, 5, 2])], attrs: { sizes: [1, 4], axis: 1 } },
   ],
 });
+/** The slices of a tensor along an axis, without that axis. */
 const unpackOp: Op = defineOp({
   name: 'Unpack',
-  doc: 'The slices of a tensor along an axis, without that axis.',
   run: ([x], attrs) => {
     const axis = attrs.axis as number;
     const shape = toShape(dims(x).filter((_, i) => i !== axis));
@@ -466,9 +466,9 @@ export const unstack: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', '
     return [...execute(unpackOp, [t], { axis: a })];
   });
 
+/** Shifts elements along axes; what falls off one end comes in at the other. */
 const rollOp: Op = defineOp({
   name: 'Roll',
-  doc: 'Shifts elements along axes; what falls off one end comes in at the other.',
   compose: ([x], attrs) => {
     let y = x;
     (attrs.axes as number[]).forEach((axis, i) => {

@@ -42,7 +42,6 @@ import {
 /** max(x, 0); the gradient at 0 is 0. */
 export const relu: UnaryFunction = defineUnary({
   name: 'Relu',
-  doc: 'max(x, 0), element-wise: the rectified linear unit.',
   dtypes: 'numeric',
   scalar: (s, x) => s.max(x, 0),
   grad: ({ y }, dy) => reluGrad(dy, y),
@@ -50,7 +49,6 @@ export const relu: UnaryFunction = defineUnary({
 /** min(max(x, 0), 6); the gradient at 0 and 6 is 0. */
 export const relu6: UnaryFunction = defineUnary({
   name: 'Relu6',
-  doc: 'min(max(x, 0), 6), element-wise.',
   dtypes: 'numeric',
   domain: [-3, 9],
   scalar: (s, x) => s.min(s.max(x, 0), 6),
@@ -65,9 +63,9 @@ function checkAlpha(alpha: number, op: string): number {
   return alpha;
 }
 
+/** x where it is above 0, else alpha · x, element-wise. */
 const leakyReluOp: Op = defineElementwise({
   name: 'LeakyRelu',
-  doc: 'x where it is above 0, else alpha · x, element-wise.',
   samples: () => [{ inputs: [uniform([3, 5], -3, 3)], attrs: { alpha: 0.2 } }],
   check: ([x]) => checkDType(x.dtype, 'floating', 'x', 'LeakyRelu'),
   key: (attrs) => String(attrs.alpha),
@@ -86,9 +84,9 @@ export const leakyRelu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?:
     execute1(leakyReluOp, [toTensor(x)], { alpha: checkAlpha(options.alpha ?? 0.2, 'LeakyRelu') }),
 );
 
+/** x where it is above 0, else alpha · (exp(x) − 1), element-wise: the exponential linear unit. */
 const eluOp: Op = defineElementwise({
   name: 'Elu',
-  doc: 'x where it is above 0, else alpha · (exp(x) − 1), element-wise: the exponential linear unit.',
   samples: () => [
     { inputs: [uniform([3, 5], -3, 3)], attrs: { alpha: 1 } },
     { inputs: [uniform([7], -3, 3)], attrs: { alpha: 0.5 } },
@@ -115,7 +113,6 @@ export const elu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: numbe
 /** The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1. */
 export const selu: UnaryFunction = defineUnary({
   name: 'Selu',
-  doc: 'The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1.',
   scalar: (s, x) => s.select(s.gt(x, 0), s.mul(x, seluScale), s.mul(s.expm1(x), seluScale * seluAlpha)),
   grad: ({ y }, dy) => seluGrad(dy, y),
 });
@@ -125,21 +122,18 @@ export const selu: UnaryFunction = defineUnary({
 /** 1 / (1 + exp(−x)), element-wise. */
 export const sigmoid: UnaryFunction = defineUnary({
   name: 'Sigmoid',
-  doc: '1 / (1 + exp(−x)), element-wise.',
   scalar: (s, x) => s.sigmoid(x),
   grad: ({ y }, dy) => sigmoidGrad(y, dy),
 });
 /** log(sigmoid(x)), element-wise, without loss where that is near 0 or far below. */
 export const logSigmoid: UnaryFunction = defineUnary({
   name: 'LogSigmoid',
-  doc: 'log(sigmoid(x)), element-wise, without loss where that is near 0 or far below.',
   scalar: (s, x) => s.neg(s.softplus(s.neg(x))),
   grad: ({ x }, dy) => softplusGrad(dy, x.neg()),
 });
 /** relu6(x + 3) / 6, element-wise: a sigmoid of three straight lines. */
 export const hardSigmoid: UnaryFunction = defineUnary({
   name: 'HardSigmoid',
-  doc: 'relu6(x + 3) / 6, element-wise: a sigmoid of three straight lines.',
   domain: [-5, 5],
   scalar: (s, x) => s.mul(s.min(s.max(s.add(x, 3), 0), 6), 1 / 6),
   grad: ({ x }, dy) => hardSigmoidGrad(dy, x),
@@ -147,21 +141,18 @@ export const hardSigmoid: UnaryFunction = defineUnary({
 /** log(1 + exp(x)), element-wise, without overflow. */
 export const softplus: UnaryFunction = defineUnary({
   name: 'Softplus',
-  doc: 'log(1 + exp(x)), element-wise, without overflow.',
   scalar: (s, x) => s.softplus(x),
   grad: ({ x }, dy) => softplusGrad(dy, x),
 });
 /** x / (1 + |x|), element-wise. */
 export const softsign: UnaryFunction = defineUnary({
   name: 'Softsign',
-  doc: 'x / (1 + |x|), element-wise.',
   scalar: (s, x) => s.div(x, s.add(s.abs(x), 1)),
   grad: ({ x }, dy) => softsignGrad(dy, x),
 });
 /** x · sigmoid(x), element-wise; also called swish. */
 export const silu: UnaryFunction = defineUnary({
   name: 'Silu',
-  doc: 'x · sigmoid(x), element-wise; also called swish.',
   scalar: (s, x) => s.mul(x, s.sigmoid(x)),
   grad: ({ x }, dy) => siluGrad(dy, x),
 });
@@ -175,7 +166,6 @@ export const swish: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
 /** x · hardSigmoid(x), element-wise; also called hard swish. */
 export const hardSilu: UnaryFunction = defineUnary({
   name: 'HardSilu',
-  doc: 'x · hardSigmoid(x), element-wise; also called hard swish.',
   domain: [-5, 5],
   scalar: (s, x) => s.mul(x, s.mul(s.min(s.max(s.add(x, 3), 0), 6), 1 / 6)),
   grad: ({ x }, dy) => hardSiluGrad(dy, x),
@@ -183,22 +173,21 @@ export const hardSilu: UnaryFunction = defineUnary({
 /** x · tanh(softplus(x)), element-wise. */
 export const mish: UnaryFunction = defineUnary({
   name: 'Mish',
-  doc: 'x · tanh(softplus(x)), element-wise.',
   ulp: 16,
   scalar: (s, x) => s.mul(x, s.tanh(s.softplus(x))),
   grad: ({ x }, dy) => mishGrad(dy, x),
 });
+/** x · Φ(x) with the normal distribution function Φ, element-wise: the Gaussian error linear unit. */
 const geluExact: UnaryFunction = defineUnary({
   name: 'Gelu',
-  doc: 'x · Φ(x) with the normal distribution function Φ, element-wise: the Gaussian error linear unit.',
   domain: [-2, 3],
   ulp: 32,
   scalar: (s, x) => s.mul(s.mul(x, 0.5), s.add(s.erf(s.mul(x, Math.SQRT1_2)), 1)),
   grad: ({ x }, dy) => geluGrad(dy, x),
 });
+/** The approximation x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) of gelu, element-wise. */
 const geluTanh: UnaryFunction = defineUnary({
   name: 'GeluTanh',
-  doc: 'The approximation x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) of gelu, element-wise.',
   domain: [-2, 3],
   ulp: 32,
   scalar: (s, x) => {
@@ -226,18 +215,18 @@ const rows = (): readonly Sample[] => [
 ];
 const last = -1;
 
+/** exp(x) / Σ exp(x) over the last axis. */
 const softmaxOp: Op = defineOp({
   name: 'Softmax',
-  doc: 'exp(x) / Σ exp(x) over the last axis.',
   ulp: 16,
   samples: rows,
   kernel: 'Softmax',
   infer: ([x]) => ({ dtype: x.dtype, shape: x.shape }),
   grad: ({ y }, dy) => dy.sub(dy.mul(y).sum(last, { keepdims: true })).mul(y),
 });
+/** x − log Σ exp(x) over the last axis. */
 const logSoftmaxOp: Op = defineOp({
   name: 'LogSoftmax',
-  doc: 'x − log Σ exp(x) over the last axis.',
   // Small results are differences of large terms.
   ulp: 128,
   samples: rows,

@@ -19,9 +19,9 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, dtypeGroups, isFloating } from '../../tensor/dtypes.ts';
 import { identity } from '../array/shaping.ts';
 
+/** x converted to another dtype. Floats become integers by truncation toward zero, saturating, NaN to 0; any number to bool is x ≠ 0. */
 const castOp: Op = defineElementwise({
   name: 'Cast',
-  doc: 'x converted to another dtype. Floats become integers by truncation toward zero, saturating, NaN to 0; any number to bool is x ≠ 0.',
   samples: () => [
     { inputs: [uniform([3, 5], -9, 9)], attrs: { dtype: 'int32' } },
     { inputs: [uniform([3, 5])], attrs: { dtype: 'float64' } },
@@ -58,9 +58,9 @@ export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> 
 );
 castHook.cast = cast;
 
+/** The bits of x as elements of another dtype. */
 const bitcastOp: Op = defineOp({
   name: 'Bitcast',
-  doc: 'The bits of x as elements of another dtype.',
   kernel: 'Bitcast',
   infer: ([x], { dtype }) => {
     const from = dtypeTraits[x.dtype].bytes;
@@ -107,9 +107,9 @@ const largest = (s: ScalarBuilder, dtype: NumericDType, of: DTypeTraits): Scalar
   return dtypeTraits[dtype].kind === 'uint' && of.kind === 'int' ? s.shiftRight(ones, 1) : ones;
 };
 
+/** x converted to another dtype; what that cannot hold becomes its lowest or highest value. */
 const saturateOp: Op = defineElementwise({
   name: 'SaturateCast',
-  doc: 'x converted to another dtype; what that cannot hold becomes its lowest or highest value.',
   samples: () => [
     { inputs: [integers([7], -300, 300)], attrs: { dtype: 'int8' } },
     { inputs: [uniform([7], -300, 300)], attrs: { dtype: 'uint8' } },

@@ -38,7 +38,6 @@ const ofStrings =
 /** Whether a = b, element-wise, of strings too. NaN equals nothing. */
 export const equal: BinaryFunction = defineBinary({
   name: 'Equal',
-  doc: 'Whether a = b, element-wise. NaN equals nothing.',
   dtypes: 'any',
   samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
   scalar: (s, a, b) => s.eq(a, b),
@@ -48,7 +47,6 @@ export const equal: BinaryFunction = defineBinary({
 /** Whether a ≠ b, element-wise, of strings too. NaN differs from everything, itself included. */
 export const notEqual: BinaryFunction = defineBinary({
   name: 'NotEqual',
-  doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
   dtypes: 'any',
   samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
   scalar: (s, a, b) => s.ne(a, b),
@@ -58,7 +56,6 @@ export const notEqual: BinaryFunction = defineBinary({
 /** Whether a < b, element-wise. */
 export const less: BinaryFunction = defineBinary({
   name: 'Less',
-  doc: 'Whether a < b, element-wise.',
   dtypes: 'numeric',
   samples: comparable,
   scalar: (s, a, b) => s.lt(a, b),
@@ -67,7 +64,6 @@ export const less: BinaryFunction = defineBinary({
 /** Whether a ≤ b, element-wise. */
 export const lessEqual: BinaryFunction = defineBinary({
   name: 'LessEqual',
-  doc: 'Whether a ≤ b, element-wise.',
   dtypes: 'numeric',
   samples: comparable,
   scalar: (s, a, b) => s.le(a, b),
@@ -76,7 +72,6 @@ export const lessEqual: BinaryFunction = defineBinary({
 /** Whether a > b, element-wise. */
 export const greater: BinaryFunction = defineBinary({
   name: 'Greater',
-  doc: 'Whether a > b, element-wise.',
   dtypes: 'numeric',
   samples: comparable,
   scalar: (s, a, b) => s.gt(a, b),
@@ -85,7 +80,6 @@ export const greater: BinaryFunction = defineBinary({
 /** Whether a ≥ b, element-wise. */
 export const greaterEqual: BinaryFunction = defineBinary({
   name: 'GreaterEqual',
-  doc: 'Whether a ≥ b, element-wise.',
   dtypes: 'numeric',
   samples: comparable,
   scalar: (s, a, b) => s.ge(a, b),
@@ -101,7 +95,6 @@ const unusual = (): readonly Sample[] => [
 /** Whether x is NaN, element-wise. */
 export const isNan: UnaryFunction = defineUnary({
   name: 'IsNan',
-  doc: 'Whether x is NaN, element-wise.',
   samples: unusual,
   scalar: (s, x) => s.isNaN(x),
   notDifferentiable: isBool,
@@ -109,7 +102,6 @@ export const isNan: UnaryFunction = defineUnary({
 /** Whether x is infinite, element-wise. */
 export const isInf: UnaryFunction = defineUnary({
   name: 'IsInf',
-  doc: 'Whether x is infinite, element-wise.',
   samples: unusual,
   scalar: (s, x) => s.isInf(x),
   notDifferentiable: isBool,
@@ -117,7 +109,6 @@ export const isInf: UnaryFunction = defineUnary({
 /** Whether x is neither infinite nor NaN, element-wise. */
 export const isFinite: UnaryFunction = defineUnary({
   name: 'IsFinite',
-  doc: 'Whether x is neither infinite nor NaN, element-wise.',
   samples: unusual,
   scalar: (s, x) => s.isFinite(x),
   notDifferentiable: isBool,
@@ -128,7 +119,6 @@ export const isFinite: UnaryFunction = defineUnary({
 /** Whether a and b, element-wise, of bools. */
 export const logicalAnd: BinaryFunction = defineBinary({
   name: 'LogicalAnd',
-  doc: 'Whether a and b, element-wise, of bools.',
   dtypes: 'bool',
   scalar: (s, a, b) => s.and(a, b),
   notDifferentiable: isBool,
@@ -136,7 +126,6 @@ export const logicalAnd: BinaryFunction = defineBinary({
 /** Whether a or b or both, element-wise, of bools. */
 export const logicalOr: BinaryFunction = defineBinary({
   name: 'LogicalOr',
-  doc: 'Whether a or b or both, element-wise, of bools.',
   dtypes: 'bool',
   scalar: (s, a, b) => s.or(a, b),
   notDifferentiable: isBool,
@@ -144,7 +133,6 @@ export const logicalOr: BinaryFunction = defineBinary({
 /** Whether either a or b, element-wise, of bools. */
 export const logicalXor: BinaryFunction = defineBinary({
   name: 'LogicalXor',
-  doc: 'Whether either a or b, element-wise, of bools.',
   dtypes: 'bool',
   scalar: (s, a, b) => s.xor(a, b),
   notDifferentiable: isBool,
@@ -152,7 +140,6 @@ export const logicalXor: BinaryFunction = defineBinary({
 /** Whether not x, element-wise, of bools. */
 export const logicalNot: UnaryFunction = defineUnary({
   name: 'LogicalNot',
-  doc: 'Whether not x, element-wise, of bools.',
   dtypes: 'bool',
   scalar: (s, x) => s.not(x),
   notDifferentiable: isBool,
@@ -163,7 +150,6 @@ export const logicalNot: UnaryFunction = defineUnary({
 /** The bits that both integers have, element-wise. */
 export const bitwiseAnd: BinaryFunction = defineBinary({
   name: 'BitwiseAnd',
-  doc: 'The bits that both integers have, element-wise.',
   dtypes: 'integer',
   scalar: (s, a, b) => s.bitAnd(a, b),
   notDifferentiable: isInteger,
@@ -171,7 +157,6 @@ export const bitwiseAnd: BinaryFunction = defineBinary({
 /** The bits that one or both integers have, element-wise. */
 export const bitwiseOr: BinaryFunction = defineBinary({
   name: 'BitwiseOr',
-  doc: 'The bits that one or both integers have, element-wise.',
   dtypes: 'integer',
   scalar: (s, a, b) => s.bitOr(a, b),
   notDifferentiable: isInteger,
@@ -179,7 +164,6 @@ export const bitwiseOr: BinaryFunction = defineBinary({
 /** The bits that exactly one of the integers has, element-wise. */
 export const bitwiseXor: BinaryFunction = defineBinary({
   name: 'BitwiseXor',
-  doc: 'The bits that exactly one of the integers has, element-wise.',
   dtypes: 'integer',
   scalar: (s, a, b) => s.bitXor(a, b),
   notDifferentiable: isInteger,
@@ -187,7 +171,6 @@ export const bitwiseXor: BinaryFunction = defineBinary({
 /** All bits of the integer flipped, element-wise. */
 export const bitwiseNot: UnaryFunction = defineUnary({
   name: 'Invert',
-  doc: 'All bits of the integer flipped, element-wise.',
   dtypes: 'integer',
   scalar: (s, x) => s.bitNot(x),
   notDifferentiable: isInteger,
@@ -195,7 +178,6 @@ export const bitwiseNot: UnaryFunction = defineUnary({
 /** The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1. */
 export const bitwiseLeftShift: BinaryFunction = defineBinary({
   name: 'LeftShift',
-  doc: 'The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1.',
   dtypes: 'integer',
   scalar: (s, a, b) => s.shiftLeft(a, b),
   notDifferentiable: isInteger,
@@ -203,7 +185,6 @@ export const bitwiseLeftShift: BinaryFunction = defineBinary({
 /** The integer a shifted right by b bits, element-wise, keeping its sign; b is taken into 0 … width − 1. */
 export const bitwiseRightShift: BinaryFunction = defineBinary({
   name: 'RightShift',
-  doc: 'The integer a shifted right by b bits, element-wise, keeping its sign; b is taken into 0 … width − 1.',
   dtypes: 'integer',
   scalar: (s, a, b) => s.shiftRight(a, b),
   notDifferentiable: isInteger,

@@ -29,7 +29,6 @@ const divisor = (shape: Shape): SampleInput =>
 /** a + b, element-wise. Integers wrap around. */
 export const add: BinaryFunction = defineBinary({
   name: 'AddV2',
-  doc: 'a + b, element-wise. Integers wrap around.',
   dtypes: 'numeric',
   scalar: (s, a, b) => s.add(a, b),
   grad: (_, dy) => [dy, dy],
@@ -37,7 +36,6 @@ export const add: BinaryFunction = defineBinary({
 /** a − b, element-wise. Integers wrap around. */
 export const sub: BinaryFunction = defineBinary({
   name: 'Sub',
-  doc: 'a − b, element-wise. Integers wrap around.',
   dtypes: 'numeric',
   scalar: (s, a, b) => s.sub(a, b),
   grad: (g, dy) => [dy, g.needs(1) ? dy.neg() : null],
@@ -45,7 +43,6 @@ export const sub: BinaryFunction = defineBinary({
 /** a · b, element-wise. Integers wrap around. */
 export const mul: BinaryFunction = defineBinary({
   name: 'Mul',
-  doc: 'a · b, element-wise. Integers wrap around.',
   dtypes: 'numeric',
   scalar: (s, a, b) => s.mul(a, b),
   grad: (g, dy) => [g.needs(0) ? dy.mul(g.b) : null, g.needs(1) ? dy.mul(g.a) : null],
@@ -53,7 +50,6 @@ export const mul: BinaryFunction = defineBinary({
 /** a / b for floats. @throws InvalidArgumentError for integers: use `floorDiv`, or cast first. */
 export const div: BinaryFunction = defineBinary({
   name: 'RealDiv',
-  doc: 'a / b, element-wise, by the rules of IEEE 754 (1/0 is infinity). Integers are refused: use floorDiv, or cast first.',
   dtypes: 'any',
   samples: pairs(any, divisor),
   // Runs once for each dtype, so the check costs the calls nothing.
@@ -73,7 +69,6 @@ export const div: BinaryFunction = defineBinary({
 /** a / b rounded down, element-wise. An integer division by zero is an error. */
 export const floorDiv: BinaryFunction = defineBinary({
   name: 'FloorDiv',
-  doc: 'a / b rounded down, element-wise. An integer division by zero is an error.',
   dtypes: 'numeric',
   samples: pairs(any, divisor),
   scalar: (s, a, b) => s.floorDiv(a, b),
@@ -82,7 +77,6 @@ export const floorDiv: BinaryFunction = defineBinary({
 /** a − b · floorDiv(a, b), element-wise: the remainder with the sign of b, as in Python. */
 export const mod: BinaryFunction = defineBinary({
   name: 'FloorMod',
-  doc: 'a − b · floorDiv(a, b), element-wise: the remainder with the sign of b, as in Python.',
   dtypes: 'numeric',
   samples: pairs(any, divisor),
   scalar: (s, a, b) => s.mod(a, b),
@@ -91,7 +85,6 @@ export const mod: BinaryFunction = defineBinary({
 /** a / b, element-wise, but 0 where b is 0. */
 export const divNoNan: BinaryFunction = defineBinary({
   name: 'DivNoNan',
-  doc: 'a / b, element-wise, but 0 where b is 0.',
   samples: pairs(any, divisor),
   scalar: (s, a, b) => s.select(s.eq(b, 0), 0, s.div(a, b)),
   grad: (g, dy) => {
@@ -102,7 +95,6 @@ export const divNoNan: BinaryFunction = defineBinary({
 /** a · b, element-wise, but 0 where b is 0, even if a is infinite or NaN. */
 export const mulNoNan: BinaryFunction = defineBinary({
   name: 'MulNoNan',
-  doc: 'a · b, element-wise, but 0 where b is 0, even if a is infinite or NaN.',
   scalar: (s, a, b) => s.select(s.eq(b, 0), 0, s.mul(a, b)),
   grad: (g, dy) => [g.needs(0) ? dy.mulNoNan(g.b) : null, g.needs(1) ? g.a.mulNoNan(dy) : null],
 });
@@ -112,7 +104,6 @@ export const mulNoNan: BinaryFunction = defineBinary({
  */
 export const pow: BinaryFunction = defineBinary({
   name: 'Pow',
-  doc: 'a to the power b, element-wise. An integer to a negative power is an error.',
   dtypes: 'numeric',
   ulp: 16,
   samples: pairs(positive, (shape) => uniform(shape, -2, 3)),
@@ -131,7 +122,6 @@ export const pow: BinaryFunction = defineBinary({
 /** The larger of a and b; NaN when either is. The gradient goes to a where they are equal. */
 export const maximum: BinaryFunction = defineBinary({
   name: 'Maximum',
-  doc: 'The larger of a and b, element-wise; NaN when either is.',
   dtypes: 'numeric',
   scalar: (s, a, b) => s.max(a, b),
   grad: (g, dy) => {
@@ -142,7 +132,6 @@ export const maximum: BinaryFunction = defineBinary({
 /** The smaller of a and b; NaN when either is. The gradient goes to a where they are equal. */
 export const minimum: BinaryFunction = defineBinary({
   name: 'Minimum',
-  doc: 'The smaller of a and b, element-wise; NaN when either is.',
   dtypes: 'numeric',
   scalar: (s, a, b) => s.min(a, b),
   grad: (g, dy) => {
@@ -153,7 +142,6 @@ export const minimum: BinaryFunction = defineBinary({
 /** (a − b)², element-wise. */
 export const squaredDifference: BinaryFunction = defineBinary({
   name: 'SquaredDifference',
-  doc: '(a − b)², element-wise.',
   dtypes: 'numeric',
   scalar: (s, a, b) => {
     const d = s.sub(a, b);
@@ -167,7 +155,6 @@ export const squaredDifference: BinaryFunction = defineBinary({
 /** a · log(b), element-wise, but 0 where a is 0, whatever b is: the terms of an entropy. */
 export const xlogy: BinaryFunction = defineBinary({
   name: 'Xlogy',
-  doc: 'a · log(b), element-wise, but 0 where a is 0, whatever b is: the terms of an entropy.',
   samples: pairs(positive, positive),
   scalar: (s, a, b) => s.select(s.eq(a, 0), 0, s.mul(a, s.log(b))),
   grad: (g, dy) => [
@@ -178,7 +165,6 @@ export const xlogy: BinaryFunction = defineBinary({
 /** a · log(1 + b), element-wise, but 0 where a is 0, whatever b is. */
 export const xlog1py: BinaryFunction = defineBinary({
   name: 'Xlog1py',
-  doc: 'a · log(1 + b), element-wise, but 0 where a is 0, whatever b is.',
   samples: pairs(positive, positive),
   scalar: (s, a, b) => s.select(s.eq(a, 0), 0, s.mul(a, s.log1p(b))),
   grad: (g, dy) => [
@@ -189,7 +175,6 @@ export const xlog1py: BinaryFunction = defineBinary({
 /** a / b, element-wise, but 0 where a is 0, whatever b is. */
 export const xdivy: BinaryFunction = defineBinary({
   name: 'Xdivy',
-  doc: 'a / b, element-wise, but 0 where a is 0, whatever b is.',
   samples: pairs(positive, divisor),
   scalar: (s, a, b) => s.select(s.eq(a, 0), 0, s.div(a, b)),
   grad: (g, dy) => [
@@ -200,7 +185,6 @@ export const xdivy: BinaryFunction = defineBinary({
 /** The angle of the point (b, a) in (−π, π], element-wise: the arc tangent of a / b in the right quadrant. */
 export const atan2: BinaryFunction = defineBinary({
   name: 'Atan2',
-  doc: 'The angle of the point (b, a) in (−π, π], element-wise: the arc tangent of a / b in the right quadrant.',
   samples: pairs(positive, any),
   scalar: (s, a, b) => s.atan2(a, b),
   grad: (g, dy) => {
@@ -214,7 +198,6 @@ export const atan2: BinaryFunction = defineBinary({
 /** −x, element-wise. */
 export const neg: UnaryFunction = defineUnary({
   name: 'Neg',
-  doc: '−x, element-wise.',
   dtypes: 'numeric',
   scalar: (s, x) => s.neg(x),
   grad: (_, dy) => dy.neg(),
@@ -222,7 +205,6 @@ export const neg: UnaryFunction = defineUnary({
 /** The absolute value; its gradient at 0 is 0. */
 export const abs: UnaryFunction = defineUnary({
   name: 'Abs',
-  doc: 'The absolute value, element-wise.',
   dtypes: 'numeric',
   scalar: (s, x) => s.abs(x),
   grad: ({ x }, dy) => dy.mul(x.sign()),
@@ -230,7 +212,6 @@ export const abs: UnaryFunction = defineUnary({
 /** −1, 0 or 1 by the sign of x, element-wise; NaN for NaN. */
 export const sign: UnaryFunction = defineUnary({
   name: 'Sign',
-  doc: '−1, 0 or 1 by the sign of x, element-wise; NaN for NaN.',
   dtypes: 'numeric',
   scalar: (s, x) => s.sign(x),
   grad: (_, dy) => zerosLike(dy),
@@ -238,21 +219,18 @@ export const sign: UnaryFunction = defineUnary({
 /** The largest integer that is not above x, element-wise, as a float. */
 export const floor: UnaryFunction = defineUnary({
   name: 'Floor',
-  doc: 'The largest integer that is not above x, element-wise, as a float.',
   scalar: (s, x) => s.floor(x),
   notDifferentiable: 'piecewise constant',
 });
 /** The smallest integer that is not below x, element-wise, as a float. */
 export const ceil: UnaryFunction = defineUnary({
   name: 'Ceil',
-  doc: 'The smallest integer that is not below x, element-wise, as a float.',
   scalar: (s, x) => s.ceil(x),
   notDifferentiable: 'piecewise constant',
 });
 /** The nearest integer, element-wise, in the dtype of x; halves go to the even one (2.5 becomes 2). */
 export const round: UnaryFunction = defineUnary({
   name: 'Round',
-  doc: 'The nearest integer, element-wise, in the dtype of x; halves go to the even one (2.5 becomes 2).',
   dtypes: 'numeric',
   scalar: (s, x) => (isFloating(x.dtype) ? s.round(x) : x),
   notDifferentiable: 'piecewise constant',
@@ -263,7 +241,6 @@ export const round: UnaryFunction = defineUnary({
 /** x², element-wise. */
 export const square: UnaryFunction = defineUnary({
   name: 'Square',
-  doc: 'x², element-wise.',
   dtypes: 'numeric',
   scalar: (s, x) => s.mul(x, x),
   grad: ({ x }, dy) => dy.mul(x).mul(2),
@@ -271,7 +248,6 @@ export const square: UnaryFunction = defineUnary({
 /** The square root, element-wise; NaN below 0. */
 export const sqrt: UnaryFunction = defineUnary({
   name: 'Sqrt',
-  doc: 'The square root, element-wise; NaN below 0.',
   domain: [0.2, 4],
   scalar: (s, x) => s.sqrt(x),
   grad: ({ y }, dy) => sqrtGrad(y, dy),
@@ -279,7 +255,6 @@ export const sqrt: UnaryFunction = defineUnary({
 /** 1 / √x, element-wise. */
 export const rsqrt: UnaryFunction = defineUnary({
   name: 'Rsqrt',
-  doc: '1 / √x, element-wise.',
   domain: [0.2, 4],
   scalar: (s, x) => s.rsqrt(x),
   grad: ({ y }, dy) => rsqrtGrad(y, dy),
@@ -287,7 +262,6 @@ export const rsqrt: UnaryFunction = defineUnary({
 /** 1 / x, element-wise. */
 export const reciprocal: UnaryFunction = defineUnary({
   name: 'Reciprocal',
-  doc: '1 / x, element-wise.',
   domain: [0.3, 3],
   scalar: (s, x) => s.div(1, x),
   grad: ({ y }, dy) => reciprocalGrad(y, dy),
@@ -298,21 +272,18 @@ export const reciprocal: UnaryFunction = defineUnary({
 /** e to the power x, element-wise. */
 export const exp: UnaryFunction = defineUnary({
   name: 'Exp',
-  doc: 'e to the power x, element-wise.',
   scalar: (s, x) => s.exp(x),
   grad: ({ y }, dy) => dy.mul(y),
 });
 /** exp(x) − 1, element-wise, exact for x near 0. */
 export const expm1: UnaryFunction = defineUnary({
   name: 'Expm1',
-  doc: 'exp(x) − 1, element-wise, exact for x near 0.',
   scalar: (s, x) => s.expm1(x),
   grad: ({ y }, dy) => dy.mul(y.add(1)),
 });
 /** The natural logarithm, element-wise; −∞ at 0, NaN below. */
 export const log: UnaryFunction = defineUnary({
   name: 'Log',
-  doc: 'The natural logarithm, element-wise; −∞ at 0, NaN below.',
   domain: [0.2, 5],
   scalar: (s, x) => s.log(x),
   grad: ({ x }, dy) => dy.div(x),
@@ -320,7 +291,6 @@ export const log: UnaryFunction = defineUnary({
 /** log(1 + x), element-wise, exact for x near 0. */
 export const log1p: UnaryFunction = defineUnary({
   name: 'Log1p',
-  doc: 'log(1 + x), element-wise, exact for x near 0.',
   domain: [-0.7, 4],
   scalar: (s, x) => s.log1p(x),
   grad: ({ x }, dy) => dy.div(x.add(1)),
@@ -328,7 +298,6 @@ export const log1p: UnaryFunction = defineUnary({
 /** The logarithm to base 2, element-wise. */
 export const log2: UnaryFunction = defineUnary({
   name: 'Log2',
-  doc: 'The logarithm to base 2, element-wise.',
   domain: [0.2, 5],
   scalar: (s, x) => s.mul(s.log(x), Math.LOG2E),
   grad: ({ x }, dy) => dy.mul(Math.LOG2E).div(x),
@@ -339,21 +308,18 @@ export const log2: UnaryFunction = defineUnary({
 /** Sine, element-wise. */
 export const sin: UnaryFunction = defineUnary({
   name: 'Sin',
-  doc: 'Sine, element-wise.',
   scalar: (s, x) => s.sin(x),
   grad: ({ x }, dy) => dy.mul(x.cos()),
 });
 /** Cosine, element-wise. */
 export const cos: UnaryFunction = defineUnary({
   name: 'Cos',
-  doc: 'Cosine, element-wise.',
   scalar: (s, x) => s.cos(x),
   grad: ({ x }, dy) => dy.mul(x.sin()).neg(),
 });
 /** Tangent, element-wise. */
 export const tan: UnaryFunction = defineUnary({
   name: 'Tan',
-  doc: 'Tangent, element-wise.',
   domain: [-1.2, 1.2],
   scalar: (s, x) => s.tan(x),
   grad: ({ y }, dy) => dy.mul(y.square().add(1)),
@@ -361,7 +327,6 @@ export const tan: UnaryFunction = defineUnary({
 /** Arc sine in [−π/2, π/2], element-wise; NaN outside of [−1, 1]. */
 export const asin: UnaryFunction = defineUnary({
   name: 'Asin',
-  doc: 'Arc sine in [−π/2, π/2], element-wise; NaN outside of [−1, 1].',
   domain: [-0.9, 0.9],
   scalar: (s, x) => s.asin(x),
   grad: ({ x }, dy) => dy.mul(x.square().neg().add(1).rsqrt()),
@@ -369,7 +334,6 @@ export const asin: UnaryFunction = defineUnary({
 /** Arc cosine in [0, π], element-wise; NaN outside of [−1, 1]. */
 export const acos: UnaryFunction = defineUnary({
   name: 'Acos',
-  doc: 'Arc cosine in [0, π], element-wise; NaN outside of [−1, 1].',
   domain: [-0.9, 0.9],
   scalar: (s, x) => s.acos(x),
   grad: ({ x }, dy) => dy.mul(x.square().neg().add(1).rsqrt()).neg(),
@@ -377,42 +341,36 @@ export const acos: UnaryFunction = defineUnary({
 /** Arc tangent in (−π/2, π/2), element-wise. */
 export const atan: UnaryFunction = defineUnary({
   name: 'Atan',
-  doc: 'Arc tangent in (−π/2, π/2), element-wise.',
   scalar: (s, x) => s.atan(x),
   grad: ({ x }, dy) => dy.div(x.square().add(1)),
 });
 /** Hyperbolic sine, element-wise. */
 export const sinh: UnaryFunction = defineUnary({
   name: 'Sinh',
-  doc: 'Hyperbolic sine, element-wise.',
   scalar: (s, x) => s.sinh(x),
   grad: ({ x }, dy) => dy.mul(x.cosh()),
 });
 /** Hyperbolic cosine, element-wise. */
 export const cosh: UnaryFunction = defineUnary({
   name: 'Cosh',
-  doc: 'Hyperbolic cosine, element-wise.',
   scalar: (s, x) => s.cosh(x),
   grad: ({ x }, dy) => dy.mul(x.sinh()),
 });
 /** Hyperbolic tangent, element-wise. */
 export const tanh: UnaryFunction = defineUnary({
   name: 'Tanh',
-  doc: 'Hyperbolic tangent, element-wise.',
   scalar: (s, x) => s.tanh(x),
   grad: ({ y }, dy) => tanhGrad(y, dy),
 });
 /** Inverse of the hyperbolic sine, element-wise. */
 export const asinh: UnaryFunction = defineUnary({
   name: 'Asinh',
-  doc: 'Inverse of the hyperbolic sine, element-wise.',
   scalar: (s, x) => s.asinh(x),
   grad: ({ x }, dy) => dy.mul(x.square().add(1).rsqrt()),
 });
 /** Inverse of the hyperbolic cosine, element-wise; NaN below 1. */
 export const acosh: UnaryFunction = defineUnary({
   name: 'Acosh',
-  doc: 'Inverse of the hyperbolic cosine, element-wise; NaN below 1.',
   domain: [1.2, 5],
   scalar: (s, x) => s.acosh(x),
   grad: ({ y }, dy) => dy.div(y.sinh()),
@@ -420,7 +378,6 @@ export const acosh: UnaryFunction = defineUnary({
 /** Inverse of the hyperbolic tangent, element-wise; infinite at −1 and 1, NaN beyond. */
 export const atanh: UnaryFunction = defineUnary({
   name: 'Atanh',
-  doc: 'Inverse of the hyperbolic tangent, element-wise; infinite at −1 and 1, NaN beyond.',
   domain: [-0.9, 0.9],
   scalar: (s, x) => s.atanh(x),
   grad: ({ x }, dy) => dy.div(x.square().neg().add(1)),

@@ -7,9 +7,9 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, common } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
+/** x where the condition holds, else y, element-wise; all three broadcast. */
 const selectOp: Op = defineElementwise({
   name: 'SelectV2',
-  doc: 'x where the condition holds, else y, element-wise; all three broadcast.',
   samples: () => [
     { inputs: [bools([3, 4]), uniform([3, 4]), uniform([3, 4])] },
     { inputs: [bools([3, 1]), uniform([4]), uniform([2, 1, 1])] },
@@ -54,9 +54,9 @@ export const where: NamedFunction<
   },
 );
 
+/** x limited to low … high, element-wise: max(min(x, high), low). All three broadcast. */
 const clipOp: Op = defineElementwise({
   name: 'ClipByValue',
-  doc: 'x limited to low … high, element-wise: max(min(x, high), low). All three broadcast.',
   samples: () => [
     { inputs: [uniform([3, 5]), values([-0.5], []), values([1], [])] },
     { inputs: [uniform([2, 1, 4]), uniform([3, 1], -1.5, -0.5), uniform([4], 0.5, 1.5)] },
@@ -114,10 +114,10 @@ export const clip: NamedFunction<[x: TensorLike, low: TensorLike, high: TensorLi
     clipByValue(x, low, high),
   );
 
+/** start + weight · (end − start), element-wise: on the way from start (weight 0) to end (weight 1). All three broadcast. */
 const lerpOp: Op = defineElementwise({
   name: 'Lerp',
   ulp: 16,
-  doc: 'start + weight · (end − start), element-wise: on the way from start (weight 0) to end (weight 1). All three broadcast.',
   samples: () => [
     { inputs: [uniform([3, 5]), uniform([3, 5]), uniform([], 0, 1)] },
     { inputs: [uniform([2, 1, 4]), uniform([3, 1]), uniform([4], 0, 1)] },

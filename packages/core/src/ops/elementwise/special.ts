@@ -4,14 +4,12 @@ import { polygamma } from '../gradients.ts';
 /** The error function 2/√π ∫ exp(−t²) dt from 0 to x, element-wise. */
 export const erf: UnaryFunction = defineUnary({
   name: 'Erf',
-  doc: 'The error function 2/√π ∫ exp(−t²) dt from 0 to x, element-wise.',
   scalar: (s, x) => s.erf(x),
   grad: ({ x }, dy) => dy.mul(x.square().neg().exp()).mul(2 / Math.sqrt(Math.PI)),
 });
 /** 1 − erf(x), element-wise, exact where it is small. */
 export const erfc: UnaryFunction = defineUnary({
   name: 'Erfc',
-  doc: '1 − erf(x), element-wise, exact where it is small.',
   ulp: 16,
   scalar: (s, x) => s.erfc(x),
   grad: ({ x }, dy) => dy.mul(x.square().neg().exp()).mul(-2 / Math.sqrt(Math.PI)),
@@ -19,7 +17,6 @@ export const erfc: UnaryFunction = defineUnary({
 /** The inverse of erf on (−1, 1), element-wise; infinite at −1 and 1, NaN beyond. */
 export const erfinv: UnaryFunction = defineUnary({
   name: 'Erfinv',
-  doc: 'The inverse of erf on (−1, 1), element-wise; infinite at −1 and 1, NaN beyond.',
   domain: [-0.9, 0.9],
   ulp: 16,
   scalar: (s, x) => s.erfinv(x),
@@ -28,7 +25,6 @@ export const erfinv: UnaryFunction = defineUnary({
 /** The logarithm of the absolute value of the gamma function, element-wise; infinite at 0, −1, −2 and so on. */
 export const lgamma: UnaryFunction = defineUnary({
   name: 'Lgamma',
-  doc: 'The logarithm of the absolute value of the gamma function, element-wise; infinite at 0, −1, −2 and so on.',
   domain: [0.3, 5],
   ulp: 32,
   scalar: (s, x) => s.lgamma(x),
@@ -37,7 +33,6 @@ export const lgamma: UnaryFunction = defineUnary({
 /** The derivative of lgamma, element-wise; NaN at 0, −1, −2 and so on. */
 export const digamma: UnaryFunction = defineUnary({
   name: 'Digamma',
-  doc: 'The derivative of lgamma, element-wise; NaN at 0, −1, −2 and so on.',
   domain: [0.3, 5],
   ulp: 32,
   scalar: (s, x) => s.digamma(x),

@@ -55,9 +55,9 @@ export const einsum: (
   },
 );
 
+/** Sums of products, as an equation of axis labels says. */
 const einsumOp: Op = defineOp({
   name: 'Einsum',
-  doc: 'Sums of products, as an equation of axis labels says.',
   compose: (inputs, attrs) => evaluate(attrs.equation as string, inputs),
   ulp: 16,
   samples: () => [

@@ -202,9 +202,9 @@ function padEnds(x: Tensor, counts: Dims): Tensor {
   );
 }
 
+/** Matrices with the given diagonals and zeros elsewhere. */
 const diagOp: Op = defineOp({
   name: 'MatrixDiag',
-  doc: 'Matrices with the given diagonals and zeros elsewhere.',
   compose: ([x]) => {
     const n = dims(x)[x.rank - 1];
     const lead = dims(x).slice(0, -1);
@@ -215,9 +215,9 @@ const diagOp: Op = defineOp({
   },
   samples: () => [{ inputs: [uniform([3])] }, { inputs: [uniform([2, 3])] }, { inputs: [uniform([1])] }],
 });
+/** The diagonals of matrices. */
 const diagPartOp: Op = defineOp({
   name: 'MatrixDiagPart',
-  doc: 'The diagonals of matrices.',
   compose: ([x]) => {
     const lead = dims(x).slice(0, -2);
     const n = shorter(x);
@@ -256,9 +256,9 @@ export const diagPart: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
   (x) => execute1(diagPartOp, [toMatrix(x, 'MatrixDiagPart')]),
 );
 
+/** Matrices with their diagonals replaced. */
 const setDiagOp: Op = defineOp({
   name: 'MatrixSetDiag',
-  doc: 'Matrices with their diagonals replaced.',
   compose: ([x, diagonal]) => {
     const [m, n] = dims(x).slice(-2);
     const k = shorter(x);
@@ -303,9 +303,9 @@ function distance(m: Dim, n: Dim): Tensor {
   return placesOf(n).sub(expandDims(placesOf(m), -1));
 }
 
+/** Matrices with zeros outside of a band around the diagonal. */
 const bandPartOp: Op = defineOp({
   name: 'MatrixBandPart',
-  doc: 'Matrices with zeros outside of a band around the diagonal.',
   compose: ([x], attrs) => {
     const { low, high } = attrs as { low: number | null; high: number | null };
     const [m, n] = dims(x).slice(-2);

@@ -13,9 +13,9 @@ import { disposeAll } from '../array/moving.ts';
 import { reshape, transpose } from '../array/shaping.ts';
 import { reluGrad } from '../gradients.ts';
 
+/** Products of matrices; leading axes broadcast. */
 export const matMulOp: Op = defineOp({
   name: 'MatMul',
-  doc: 'Products of matrices; leading axes broadcast.',
   ulp: 16,
   kernel: 'MatMul',
   kernelAttrs: ({ transposeA, transposeB }) => ({
@@ -101,9 +101,9 @@ export function checkProduct(
   }
 }
 
+/** A product of matrices with a bias and an activation. */
 export const fusedMatMulOp: Op = defineOp({
   name: '_FusedMatMul',
-  doc: 'A product of matrices with a bias and an activation.',
   ulp: 16,
   kernel: 'MatMul',
   infer: ([a, b], attrs) => ({

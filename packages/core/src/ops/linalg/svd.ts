@@ -83,9 +83,9 @@ function gradOfVectors(g: GradContext, ds: Tensor, du: Tensor | null, dv: Tensor
   return wide ? result : matrixTranspose(result);
 }
 
+/** The singular values of matrices in falling order, and their left and right vectors as columns. */
 const svdOp: Op = defineOp({
   name: 'Svd',
-  doc: 'The singular values of matrices in falling order, and their left and right vectors as columns.',
   kernel: 'Svd',
   kernelAttrs: () => ({}),
   // Vectors of values that lie close together turn with the rounding.

@@ -46,9 +46,9 @@ export function causalMask(queries: Dim, keys: Dim): Tensor {
   return expandDims(placesOf(queries), -1).greaterEqual(placesOf(keys));
 }
 
+/** softmax(scale · query · keyᵀ + mask) · value, without the matrix of weights in memory; also the log-sum-exp of each row. */
 const attentionOp: Op = defineOp({
   name: 'ScaledDotProductAttention',
-  doc: 'softmax(scale · query · keyᵀ + mask) · value, without the matrix of weights in memory; also the log-sum-exp of each row.',
   kernel: 'ScaledDotProductAttention',
   infer: ([query, , value], { timeFirst }) => {
     const [b, first, second] = dims(query) as [Dim, Dim, Dim];
@@ -112,9 +112,9 @@ const attentionOp: Op = defineOp({
   ],
 });
 
+/** The gradient of ScaledDotProductAttention for query, key and value. */
 const attentionGradOp: Op = defineOp({
   name: 'ScaledDotProductAttentionGrad',
-  doc: 'The gradient of ScaledDotProductAttention for query, key and value.',
   kernel: 'ScaledDotProductAttentionGrad',
   infer: ([, query, key, value]) => [query, key, value].map((t) => ({ dtype: t.dtype, shape: t.shape })),
   grad: (g, ...upstream) => attentionGradGrad(g, upstream),

@@ -222,9 +222,9 @@ const convSamples: readonly (Attrs & { x: Shape; filter: Shape; y: Shape })[] = 
 const positive = (shape: Shape): SampleInput => uniform(shape, 0.1, 2);
 const negative = (shape: Shape): SampleInput => uniform(shape, -2, -0.1);
 
+/** Convolution of images with filters. */
 const conv2dOp: Op = defineOp({
   name: 'Conv2D',
-  doc: 'Convolution of images with filters.',
   ulp: 16,
   kernel: 'Conv2D',
   kernelAttrs: (attrs) => ({ ...(attrs as ConvAttrs), activation: 0 }) as never,
@@ -233,9 +233,9 @@ const conv2dOp: Op = defineOp({
   samples: () =>
     convSamples.map((s) => ({ inputs: [positive(s.x), negative(s.filter)], attrs: geometry(s) })),
 });
+/** The gradient of Conv2D for its images, which is a transposed convolution. */
 const inputGradOp: Op = defineOp({
   name: 'Conv2DBackpropInput',
-  doc: 'The gradient of Conv2D for its images, which is a transposed convolution.',
   ulp: 16,
   kernel: 'Conv2DBackpropInput',
   infer: ([, dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
@@ -252,9 +252,9 @@ const inputGradOp: Op = defineOp({
       attrs: { ...geometry(s), shape: s.x },
     })),
 });
+/** The gradient of Conv2D for its filters. */
 const filterGradOp: Op = defineOp({
   name: 'Conv2DBackpropFilter',
-  doc: 'The gradient of Conv2D for its filters.',
   ulp: 16,
   kernel: 'Conv2DBackpropFilter',
   infer: ([x], { shape }) => ({ dtype: x.dtype, shape: shape as Shape }),
@@ -271,9 +271,9 @@ const filterGradOp: Op = defineOp({
       attrs: { ...geometry(s), shape: s.filter },
     })),
 });
+/** A convolution with a bias and an activation. */
 const fusedConv2dOp: Op = defineOp({
   name: '_FusedConv2D',
-  doc: 'A convolution with a bias and an activation.',
   ulp: 16,
   kernel: 'Conv2D',
   infer: ([x, filter], attrs) => ({ dtype: x.dtype, shape: convShape(x, filter, attrs) }),
@@ -605,9 +605,9 @@ const poolSamples = [
   { window: [3, 2], strides: [2, 1], padding: [1, 1, 0, 1] },
 ];
 
+/** The largest value of each window, and where it is. */
 const maxPoolOp: Op = defineOp({
   name: 'MaxPoolWithArgmax',
-  doc: 'The largest value of each window, and where it is.',
   kernel: 'MaxPool',
   infer: ([x], attrs) => {
     const shape = poolShape(x, attrs);
@@ -621,9 +621,9 @@ const maxPoolOp: Op = defineOp({
 });
 // Places in [2, 2, 3, 2] images, -1 for none.
 const places = values([0, 7, 2, 7, -1, 11, 4, 1], [2, 2, 1, 2], 'int32');
+/** The gradient of max pooling at x: each value added where the maximum was. It does not change with x, nearly everywhere. */
 const maxPoolGradOp: Op = defineOp({
   name: 'MaxPoolGradWithArgmax',
-  doc: 'The gradient of max pooling at x: each value added where the maximum was. It does not change with x, nearly everywhere.',
   compose: ([dy, argmax, x]) => execute1(maxPoolScatterOp, [dy, argmax], { shape: x.shape }),
   grad: (g, ddx) => [
     g.needs(0) ? execute1(maxPoolGatherOp, [ddx, g.inputs[1]]) : null,
@@ -632,33 +632,33 @@ const maxPoolGradOp: Op = defineOp({
   ],
   samples: () => [{ inputs: [uniform([2, 2, 1, 2]), places, uniform([2, 2, 3, 2])] }],
 });
+/** Zeros of a shape, plus each value where the maximum was. */
 const maxPoolScatterOp: Op = defineOp({
   name: 'MaxPoolScatter',
-  doc: 'Zeros of a shape, plus each value where the maximum was.',
   kernel: 'MaxPoolGrad',
   infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
   grad: ({ inputs }, ddx) => [execute1(maxPoolGatherOp, [ddx, inputs[1]]), null],
   samples: () => [{ inputs: [uniform([2, 2, 1, 2]), places], attrs: { shape: [2, 2, 3, 2] } }],
 });
+/** The gradient of the gradient of max pooling: the values where the maxima were. */
 const maxPoolGatherOp: Op = defineOp({
   name: 'MaxPoolGradGradWithArgmax',
-  doc: 'The gradient of the gradient of max pooling: the values where the maxima were.',
   kernel: 'MaxPoolGather',
   infer: ([x, argmax]) => ({ dtype: x.dtype, shape: argmax.shape }),
   grad: ({ inputs }, dy) => [execute1(maxPoolScatterOp, [dy, inputs[1]], { shape: inputs[0].shape }), null],
   samples: () => [{ inputs: [uniform([2, 2, 3, 2]), places] }],
 });
+/** The mean of each window; padding does not count. */
 const avgPoolOp: Op = defineOp({
   name: 'AvgPool',
-  doc: 'The mean of each window; padding does not count.',
   kernel: 'AvgPool',
   infer: ([x], attrs) => ({ dtype: x.dtype, shape: poolShape(x, attrs) }),
   grad: ({ x, attrs }, dy) => execute1(avgPoolGradOp, [dy], { ...attrs, shape: x.shape }),
   samples: () => poolSamples.map((attrs) => ({ inputs: [uniform([2, 4, 5, 2])], attrs })),
 });
+/** The gradient of average pooling. */
 const avgPoolGradOp: Op = defineOp({
   name: 'AvgPoolGrad',
-  doc: 'The gradient of average pooling.',
   kernel: 'AvgPoolGrad',
   infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
   grad: ({ attrs }, ddx) => {

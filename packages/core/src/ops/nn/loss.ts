@@ -22,9 +22,9 @@ function throughSoftmax(logits: Tensor, d: Tensor): { forLogits: Tensor; weighte
   return { forLogits: d.sub(weighted).mul(p), weighted };
 }
 
+/** Cross-entropy of softmax(logits) and given distributions, with its gradient. */
 const softmaxCrossEntropyOp: Op = defineOp({
   name: 'SoftmaxCrossEntropyWithLogits',
-  doc: 'Cross-entropy of softmax(logits) and given distributions, with its gradient.',
   kernel: 'SoftmaxCrossEntropyWithLogits',
   infer: ([logits]) => [
     { dtype: logits.dtype, shape: [dims(logits)[0]] },
@@ -47,9 +47,9 @@ const softmaxCrossEntropyOp: Op = defineOp({
   ulp: 128,
   samples: () => [{ inputs: [uniform([3, 4]), uniform([3, 4], 0, 1)] }],
 });
+/** Cross-entropy of softmax(logits) and class numbers, with its gradient. */
 const sparseOp: Op = defineOp({
   name: 'SparseSoftmaxCrossEntropyWithLogits',
-  doc: 'Cross-entropy of softmax(logits) and class numbers, with its gradient.',
   kernel: 'SparseSoftmaxCrossEntropyWithLogits',
   infer: ([logits, labels]) => [
     { dtype: logits.dtype, shape: labels.shape },
@@ -132,9 +132,9 @@ export const sparseSoftmaxCrossEntropyWithLogits: NamedFunction<CrossEntropyPair
     },
   );
 
+/** Cross-entropy of sigmoid(logits) and given probabilities. */
 const sigmoidCrossEntropy: BinaryFunction = defineBinary({
   name: 'SigmoidCrossEntropyWithLogits',
-  doc: 'Cross-entropy of sigmoid(logits) and given probabilities.',
   // max(x, 0) − x·z + log(1 + exp(−|x|)): exact where the loss is tiny, without overflow.
   scalar: (s, x, z) => s.add(s.sub(s.max(x, 0), s.mul(x, z)), s.log1p(s.exp(s.neg(s.abs(x))))),
   grad: (g, dy) => [
@@ -172,9 +172,9 @@ export const weightedCrossEntropyWithLogits: NamedFunction<
   },
 );
 
+/** Half the sum of squares. */
 const l2LossOp: Op = defineOp({
   name: 'L2Loss',
-  doc: 'Half the sum of squares.',
   compose: ([x]) => x.square().sum().mul(0.5),
   grad: ({ x }, dy) => x.mul(dy),
   samples: () => [{ inputs: [uniform([3, 4])] }],

@@ -76,9 +76,9 @@ export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bi
   },
 );
 
+/** x scaled by 1 / (1 − rate) where noise is at least the rate, 0 elsewhere. */
 const dropoutOp: Op = defineElementwise({
   name: 'Dropout',
-  doc: 'x scaled by 1 / (1 − rate) where noise is at least the rate, 0 elsewhere.',
   key: (attrs) => String(attrs.rate),
   scalar: (attrs) => (s, x, noise) =>
     s.select(s.ge(noise, attrs.rate as number), s.mul(x, 1 / (1 - (attrs.rate as number))), 0),

@@ -57,9 +57,9 @@ const others = (x: Tensor): number[] => Array.from({ length: x.rank - 1 }, (_, i
 const countOf = (x: Tensor): number | Tensor =>
   sizeValue(maxDims(1, sizeOfDims(dims(x).slice(0, -1))), x.dtype);
 
+/** Normalises each channel of a batch by its own mean and variance. */
 const fusedBatchNormOp: Op = defineOp({
   name: 'FusedBatchNormV3',
-  doc: 'Normalises each channel of a batch by its own mean and variance.',
   kernel: 'FusedBatchNorm',
   infer: ([x, scale]) => [
     { dtype: x.dtype, shape: x.shape },
@@ -95,7 +95,6 @@ const fusedBatchNormOp: Op = defineOp({
  */
 const fusedBatchNormGradOp: Op = defineOp({
   name: 'FusedBatchNormGradV3',
-  doc: 'The gradient of FusedBatchNormV3 in training.',
   kernel: 'FusedBatchNormGrad',
   infer: ([dy, , scale]) => [
     { dtype: dy.dtype, shape: dy.shape },
@@ -206,9 +205,9 @@ export const fusedBatchNorm: NamedFunction<
 
 // ---- within one example
 
+/** Normalises over axes of each example, then scales and shifts. */
 const layerNormOp: Op = defineOp({
   name: 'LayerNormalization',
-  doc: 'Normalises over axes of each example, then scales and shifts.',
   compose: ([x, ...rest], attrs) => {
     const axes = attrs.axes as number[];
     const centred = x.sub(x.mean(axes, { keepdims: true }));

@@ -68,9 +68,9 @@ const sizes: readonly (readonly [batch: number, time: number, features: number, 
 
 // ---- LSTM
 
+/** Long short-term memory over a sequence: the states of all steps, the last two, and what the gradient needs. */
 const lstmOp: Op = defineOp({
   name: 'LSTM',
-  doc: 'Long short-term memory over a sequence: the states of all steps, the last two, and what the gradient needs.',
   ulp: 64,
   kernel: 'LSTM',
   infer: ([x, h0]): OutputSpec[] => {
@@ -109,9 +109,9 @@ const lstmOp: Op = defineOp({
     })),
 });
 
+/** The gradient of LSTM. The states and the reserve count as inputs of their own: that they are x's is LSTM's matter. */
 const lstmGradOp: Op = defineOp({
   name: 'LSTMGrad',
-  doc: "The gradient of LSTM. The states and the reserve count as inputs of their own: that they are x's is LSTM's matter.",
   ulp: 128,
   kernel: 'LSTMGrad',
   kernelAttrs: () => ({}),
@@ -324,9 +324,9 @@ function lstmGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | 
 
 // ---- GRU
 
+/** Gated recurrent units over a sequence, reset after the product: all states, the last, and what the gradient needs. */
 const gruOp: Op = defineOp({
   name: 'GRU',
-  doc: 'Gated recurrent units over a sequence, reset after the product: all states, the last, and what the gradient needs.',
   ulp: 64,
   kernel: 'GRU',
   infer: ([x, h0]): OutputSpec[] => {
@@ -362,9 +362,9 @@ const gruOp: Op = defineOp({
     })),
 });
 
+/** The gradient of GRU. The states and the reserve count as inputs of their own: that they are x's is GRU's matter. */
 const gruGradOp: Op = defineOp({
   name: 'GRUGrad',
-  doc: "The gradient of GRU. The states and the reserve count as inputs of their own: that they are x's is GRU's matter.",
   ulp: 256,
   kernel: 'GRUGrad',
   kernelAttrs: () => ({}),

@@ -90,9 +90,9 @@ function backwardGrad(
 const gammaSample = (n: number): SampleInput => uniform([n], 0.5, 2);
 const statistic = (shape: Shape): SampleInput => uniform(shape, 0.5, 1.5);
 
+/** Normalises each row of the last axis to mean 0 and variance 1, then scales and shifts; also gives mean and 1/√variance. */
 const layerNormOp: Op = defineOp({
   name: 'LayerNorm',
-  doc: 'Normalises each row of the last axis to mean 0 and variance 1, then scales and shifts; also gives mean and 1/√variance.',
   kernel: 'LayerNorm',
   infer: ([x]) => [like(x), perRow(x), perRow(x)],
   grad: (g, dy, ...more) => forwardGrad(g, dy, more[0] ?? null, more[1] ?? null),
@@ -112,9 +112,9 @@ const layerNormOp: Op = defineOp({
   ],
 });
 
+/** The gradient of LayerNorm. */
 const layerNormGradOp: Op = defineOp({
   name: 'LayerNormGrad',
-  doc: 'The gradient of LayerNorm.',
   kernel: 'LayerNormGrad',
   infer: ([, x]) => [like(x), perColumn(x), perColumn(x)],
   grad: (g, u, ...more) => backwardGrad(g, true, u, more[0] ?? null, more[1] ?? null),
@@ -125,9 +125,9 @@ const layerNormGradOp: Op = defineOp({
   ],
 });
 
+/** Divides each row of the last axis by its root mean square, then scales; also gives the reciprocal of that root. */
 const rmsNormOp: Op = defineOp({
   name: 'RMSNorm',
-  doc: 'Divides each row of the last axis by its root mean square, then scales; also gives the reciprocal of that root.',
   kernel: 'RMSNorm',
   infer: ([x]) => [like(x), perRow(x)],
   grad: (g, dy, ...more) => forwardGrad(g, dy, null, more[0] ?? null),
@@ -138,9 +138,9 @@ const rmsNormOp: Op = defineOp({
   ],
 });
 
+/** The gradient of RMSNorm. */
 const rmsNormGradOp: Op = defineOp({
   name: 'RMSNormGrad',
-  doc: 'The gradient of RMSNorm.',
   kernel: 'RMSNormGrad',
   infer: ([, x]) => [like(x), perColumn(x)],
   grad: (g, u, ...more) => backwardGrad(g, false, u, more[0] ?? null, null),

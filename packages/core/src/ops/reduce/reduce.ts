@@ -19,7 +19,6 @@ export * from './statistics.ts';
 
 interface ReductionSpec {
   readonly name: KernelName;
-  readonly doc: string;
   readonly dtypes: DTypeGroup;
   readonly input: (shape: Shape) => SampleInput;
   readonly grad?: GradFn;
@@ -41,9 +40,9 @@ function defineReduction({ input, ...spec }: ReductionSpec): Op {
 
 // ---- sums
 
+/** The sum over axes. Integers wrap around; the sum of nothing is 0. */
 const sumOp: Op = defineReduction({
   name: 'Sum',
-  doc: 'The sum over axes. Integers wrap around; the sum of nothing is 0.',
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => kept(dy, g).broadcastTo(g.x.shape),
@@ -73,9 +72,9 @@ castHook.sumTo = (x, shape) => {
   return shapesAgree(total.shape, shape) ? total : total.reshape(shape);
 };
 
+/** The mean over axes. That of integers is truncated toward zero, as in TensorFlow; that of no floats is NaN. */
 const meanOp: Op = defineReduction({
   name: 'Mean',
-  doc: 'The mean over axes. That of integers is truncated toward zero, as in TensorFlow; that of no floats is NaN.',
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => {
@@ -95,9 +94,9 @@ export const mean: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis']
     (x, axis: Axis = null, options) => reduceBy(meanOp, x, axis, options),
   );
 
+/** The product over axes. Integers wrap around; the product of nothing is 1. */
 const prodOp: Op = defineReduction({
   name: 'Prod',
-  doc: 'The product over axes. Integers wrap around; the product of nothing is 1.',
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => productGrad(g, dy),
@@ -137,9 +136,9 @@ const extremeGrad: GradFn = (g, dy) => {
   const share = kept(dy, g).div(winners.sum(axesOf(g.attrs), { keepdims: true }));
   return winners.mul(share);
 };
+/** The largest value over axes; NaN when one is. That of nothing is the lowest value of the dtype. */
 const maxOp: Op = defineReduction({
   name: 'Max',
-  doc: 'The largest value over axes; NaN when one is. That of nothing is the lowest value of the dtype.',
   dtypes: 'numeric',
   input: distinct,
   grad: extremeGrad,
@@ -152,9 +151,9 @@ export const max: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'],
     { keepdims: kind.asIs },
     (x, axis: Axis = null, options) => reduceBy(maxOp, x, axis, options),
   );
+/** The smallest value over axes; NaN when one is. That of nothing is the highest value of the dtype. */
 const minOp: Op = defineReduction({
   name: 'Min',
-  doc: 'The smallest value over axes; NaN when one is. That of nothing is the highest value of the dtype.',
   dtypes: 'numeric',
   input: distinct,
   grad: extremeGrad,
@@ -173,10 +172,9 @@ const positionSamples = (): readonly Sample[] => [
   { inputs: [distinct([2, 3, 4])], attrs: { axis: 0, dtype: 'int32' } },
   { inputs: [integers([2, 5, 3], 0, 3)], attrs: { axis: 1, dtype: 'int64' } },
 ];
-function definePosition(name: 'ArgMax' | 'ArgMin', doc: string): Op {
+function definePosition(name: 'ArgMax' | 'ArgMin'): Op {
   return defineOp({
     name,
-    doc,
     kernel: name,
     kernelAttrs: (attrs) => ({ axis: attrs.axis as number }),
     infer: ([x], attrs) => {
@@ -190,14 +188,10 @@ function definePosition(name: 'ArgMax' | 'ArgMin', doc: string): Op {
     samples: positionSamples,
   });
 }
-const argMaxOp: Op = definePosition(
-  'ArgMax',
-  'The first position of the largest value along an axis; NaN counts as the largest.',
-);
-const argMinOp: Op = definePosition(
-  'ArgMin',
-  'The first position of the smallest value along an axis; NaN counts as the smallest.',
-);
+/** The first position of the largest value along an axis; NaN counts as the largest. */
+const argMaxOp: Op = definePosition('ArgMax');
+/** The first position of the smallest value along an axis; NaN counts as the smallest. */
+const argMinOp: Op = definePosition('ArgMin');
 
 export interface PositionOptions {
   /** Of the result; int64 unless said. */
@@ -231,9 +225,9 @@ export const argMin: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'a
 
 // ---- truth values
 
+/** Whether all bools over axes are true; true for none. */
 const allOp: Op = defineReduction({
   name: 'All',
-  doc: 'Whether all bools over axes are true; true for none.',
   dtypes: 'bool',
   input: bools,
   notDifferentiable: 'the result is bool',
@@ -246,9 +240,9 @@ export const all: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'],
     { keepdims: kind.asIs },
     (x, axis: Axis = null, options) => reduceBy(allOp, x, axis, options),
   );
+/** Whether any bool over axes is true; false for none. */
 const anyOp: Op = defineReduction({
   name: 'Any',
-  doc: 'Whether any bool over axes is true; false for none.',
   dtypes: 'bool',
   input: bools,
   notDifferentiable: 'the result is bool',

@@ -25,18 +25,18 @@ const scanSamples = (): readonly Sample[] => [
   { inputs: [integers([7], -3, 4)], attrs: { axis: 0, exclusive: false, reverse: false } },
 ];
 
+/** The running sum along an axis. */
 const cumsumOp: Op = defineOp({
   name: 'Cumsum',
-  doc: 'The running sum along an axis.',
   ulp: 16,
   kernel: 'CumSum',
   infer: ([x]) => ({ dtype: x.dtype, shape: x.shape }),
   grad: ({ attrs }, dy) => execute1(cumsumOp, [dy], { ...attrs, reverse: attrs.reverse !== true }),
   samples: scanSamples,
 });
+/** The running product along an axis. */
 const cumprodOp: Op = defineOp({
   name: 'Cumprod',
-  doc: 'The running product along an axis.',
   ulp: 16,
   kernel: 'CumProd',
   infer: ([x]) => ({ dtype: x.dtype, shape: x.shape }),

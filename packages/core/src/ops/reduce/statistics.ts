@@ -25,9 +25,9 @@ import { disposeAll } from '../array/moving.ts';
 import { permuted } from '../linalg/products.ts';
 import { singularValues } from '../linalg/svd.ts';
 
+/** Mean and variance over neighbouring axes. */
 const momentsOp: Op = defineOp({
   name: 'Moments',
-  doc: 'Mean and variance over neighbouring axes.',
   ulp: 16,
   kernel: 'Moments',
   kernelAttrs: (attrs) => ({ axes: axesOf(attrs) }),
@@ -71,9 +71,9 @@ function meanAndVariance(x: Tensor, attrs: Attrs): readonly Tensor[] {
   return results.map((result) => result.reshape(shape));
 }
 
+/** The mean squared distance from the mean over axes (divided by n, not n − 1). */
 const varianceOp: Op = defineOp({
   name: 'ReduceVariance',
-  doc: 'The mean squared distance from the mean over axes (divided by n, not n − 1).',
   ulp: 16,
   compose: ([x], attrs) => meanAndVariance(x, attrs)[1],
   samples: reductionSamples(uniform),
@@ -87,9 +87,9 @@ export const variance: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'ax
     (x, axis: Axis = null, options) => reduceBy(varianceOp, floating(x, 'ReduceVariance'), axis, options),
   );
 
+/** The standard deviation over axes: the square root of the variance. */
 const stdOp: Op = defineOp({
   name: 'ReduceStd',
-  doc: 'The standard deviation over axes: the square root of the variance.',
   ulp: 16,
   compose: ([x], attrs) => meanAndVariance(x, attrs)[1].sqrt(),
   samples: reductionSamples(uniform),
@@ -128,9 +128,9 @@ function finiteMax(x: Tensor, axes: readonly number[]): Tensor {
   return largest.isFinite().where(largest, 0);
 }
 
+/** log Σ exp(x) over axes, without overflow. */
 const logSumExpOp: Op = defineOp({
   name: 'ReduceLogSumExp',
-  doc: 'log Σ exp(x) over axes, without overflow.',
   ulp: 16,
   compose: ([x], attrs) => {
     const axes = axesOf(attrs);
@@ -154,9 +154,9 @@ export const logSumExp: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'a
     (x, axis: Axis = null, options) => reduceBy(logSumExpOp, floating(x, 'ReduceLogSumExp'), axis, options),
   );
 
+/** The square root of the sum of squares over axes. */
 const euclideanNormOp: Op = defineOp({
   name: 'EuclideanNorm',
-  doc: 'The square root of the sum of squares over axes.',
   ulp: 16,
   compose: ([x], attrs) =>
     x
@@ -279,9 +279,9 @@ function matrixNorm(x: Tensor, ord: number, axis: readonly number[], options: Re
   return keepdims ? largest : largest.squeeze([rows, columns]);
 }
 
+/** How many elements over axes are not 0 (of bools: true). */
 const countNonzeroOp: Op = defineOp({
   name: 'CountNonzero',
-  doc: 'How many elements over axes are not 0 (of bools: true).',
   compose: ([x], attrs) => counted(x, axesOf(attrs), keepsDims(attrs), attrs.dtype as 'int64'),
   notDifferentiable: 'it counts',
   samples: (): readonly Sample[] => [
@@ -329,9 +329,9 @@ export const zeroFraction: NamedFunction<[x: TensorLike], ['x']> = defineFunctio
 
 // ---- scaling by a norm
 
+/** x divided by its euclidean norm over axes, whose square is taken as at least epsilon. */
 const l2NormalizeOp: Op = defineOp({
   name: 'L2Normalize',
-  doc: 'x divided by its euclidean norm over axes, whose square is taken as at least epsilon.',
   ulp: 16,
   compose: ([x], attrs) =>
     x.mul(
@@ -365,9 +365,9 @@ export const l2Normalize: NamedFunction<
   },
 );
 
+/** x scaled down so that its euclidean norm over axes is at most a limit; unchanged where it already is. */
 const clipByNormOp: Op = defineOp({
   name: 'ClipByNorm',
-  doc: 'x scaled down so that its euclidean norm over axes is at most a limit; unchanged where it already is.',
   ulp: 16,
   compose: ([x, limit], attrs) => {
     const norm = x.reduceEuclideanNorm(axesOf(attrs), { keepdims: true });
