@@ -21,6 +21,7 @@ const pages = [
   'docs/data',
   'docs/data-files',
   'docs/datasets',
+  'docs/devices',
   'docs/checkpoint',
   'docs/summary',
   'docs/from-tensorflow',

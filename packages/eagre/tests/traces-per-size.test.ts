@@ -31,9 +31,9 @@ const integers = (shape: Sizes, high: number): SampleInput => ({
 
 const HEAD = `# What is traced for each size
 
-A traced function whose arguments may be of any size serves all sizes by one trace, see [function.md](function.md#sizes-that-may-be-any).
-What stands here asks for the number of a size, so that it is traced for each. \`packages/eagre/tests/traces-per-size.test.ts\` walks
-everything public, finds these and writes the list, each with the file that asks.
+One trace of a function serves all unknown sizes, see [function.md](function.md#unknown-sizes). The library functions below read a
+size as a number, so a function that uses them is traced once per size. \`packages/eagre/tests/traces-per-size.test.ts\` tries all
+public functions and writes this list. Each line names the file that reads the size ("asks").
 `;
 
 // ---- what was asked, and where
