@@ -35,13 +35,15 @@ export abstract class UnaryNode implements DatasetNode {
   abstract iterate(context: IterationContext): ElementIterator;
 }
 
-/** An iterator over one other, whose state is the other's and fields of its own. */
-export abstract class UnaryIterator extends ElementIterator {
+/** An iterator over one other, whose state is the other's and fields of its own. What never changes it reads in its node. */
+export abstract class UnaryIterator<N extends UnaryNode = UnaryNode> extends ElementIterator {
   protected readonly input: ElementIterator;
+  protected readonly node: N;
 
-  constructor(input: ElementIterator) {
+  constructor(input: ElementIterator, node: N) {
     super();
     this.input = input;
+    this.node = node;
   }
 
   /** Of this iterator alone. */
@@ -66,14 +68,9 @@ export abstract class UnaryIterator extends ElementIterator {
 }
 
 /** An iterator over one other that counts elements: how many it has asked for, or given. */
-export abstract class CountingIterator extends UnaryIterator {
-  override readonly ownsElements: boolean;
+export abstract class CountingIterator<N extends UnaryNode> extends UnaryIterator<N> {
+  override readonly ownsElements: boolean = this.input.ownsElements;
   protected position = 0;
-
-  constructor(input: ElementIterator) {
-    super(input);
-    this.ownsElements = input.ownsElements;
-  }
 
   protected override save(): State {
     return this.position;

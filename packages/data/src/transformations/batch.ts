@@ -34,8 +34,8 @@ export function batchesOf(elements: number, size: number, dropRemainder: boolean
 
 export class BatchNode extends UnaryNode {
   readonly kind = 'Batch';
-  readonly #size: number;
-  readonly #whole: boolean;
+  readonly size: number;
+  readonly whole: boolean;
 
   constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
     checkCount(size, 'batchSize', 'Dataset.batch');
@@ -47,34 +47,25 @@ export class BatchNode extends UnaryNode {
         (s) => new TensorSpec(s.shape === null ? null : [dropRemainder ? size : null, ...s.shape], s.dtype),
       ),
     );
-    this.#size = size;
-    this.#whole = dropRemainder;
+    this.size = size;
+    this.whole = dropRemainder;
   }
 
   override cardinality(): number {
-    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
+    return batchesOf(this.input.cardinality(), this.size, this.whole);
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new BatchIterator(this.input.iterate(context), this.#size, this.#whole);
+    return new BatchIterator(this.input.iterate(context), this);
   }
 }
 
-class BatchIterator extends UnaryIterator {
+class BatchIterator extends UnaryIterator<BatchNode> {
   override readonly ownsElements = true;
-  readonly #size: number;
-  readonly #whole: boolean;
-  readonly #stacker: Stacker;
-
-  constructor(input: ElementIterator, size: number, whole: boolean) {
-    super(input);
-    this.#size = size;
-    this.#whole = whole;
-    this.#stacker = new Stacker(input, 'Dataset.batch');
-  }
+  readonly #stacker = new Stacker(this.input, 'Dataset.batch');
 
   next(): Awaitable<Step> {
-    return this.#stacker.next(this.#size, this.#whole);
+    return this.#stacker.next(this.node.size, this.node.whole);
   }
 
   protected override save(): State {
@@ -112,7 +103,7 @@ export class UnbatchNode extends UnaryNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new UnbatchIterator(this.input.iterate(context));
+    return new UnbatchIterator(this.input.iterate(context), this);
   }
 }
 
@@ -176,8 +167,8 @@ class UnbatchIterator extends UnaryIterator {
 /** Batches of other sizes, of the same elements in the same order. */
 export class RebatchNode extends UnaryNode {
   readonly kind = 'Rebatch';
-  readonly #sizes: readonly number[];
-  readonly #whole: boolean;
+  readonly sizes: readonly number[];
+  readonly whole: boolean;
 
   constructor(
     input: DatasetNode,
@@ -200,46 +191,37 @@ export class RebatchNode extends UnaryNode {
         return new TensorSpec(s.shape === null ? null : [known, ...s.shape.slice(1)], s.dtype);
       }),
     );
-    this.#sizes = all;
-    this.#whole = dropRemainder;
+    this.sizes = all;
+    this.whole = dropRemainder;
   }
 
   override cardinality(): number {
     const elements = new UnbatchNode(this.input).cardinality();
     if (elements < 0) return elements;
-    const total = this.#sizes.reduce((a, b) => a + b);
+    const total = this.sizes.reduce((a, b) => a + b);
     let left = elements % total;
-    let batches = Math.floor(elements / total) * this.#sizes.length;
-    for (const size of this.#sizes) {
+    let batches = Math.floor(elements / total) * this.sizes.length;
+    for (const size of this.sizes) {
       if (left <= 0) break;
-      if (left >= size || !this.#whole) batches++;
+      if (left >= size || !this.whole) batches++;
       left -= size;
     }
     return batches;
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new RebatchIterator(new UnbatchIterator(this.input.iterate(context)), this.#sizes, this.#whole);
+    return new RebatchIterator(new UnbatchIterator(this.input.iterate(context), this), this);
   }
 }
 
-class RebatchIterator extends UnaryIterator {
+class RebatchIterator extends UnaryIterator<RebatchNode> {
   override readonly ownsElements = true;
-  readonly #sizes: readonly number[];
-  readonly #whole: boolean;
-  readonly #stacker: Stacker;
+  readonly #stacker = new Stacker(this.input, 'Dataset.rebatch');
   #batches = 0;
 
-  constructor(input: ElementIterator, sizes: readonly number[], whole: boolean) {
-    super(input);
-    this.#sizes = sizes;
-    this.#whole = whole;
-    this.#stacker = new Stacker(input, 'Dataset.rebatch');
-  }
-
   next(): Awaitable<Step> {
-    const size = this.#sizes[this.#batches % this.#sizes.length];
-    return after(this.#stacker.next(size, this.#whole), (step) => {
+    const size = this.node.sizes[this.#batches % this.node.sizes.length];
+    return after(this.#stacker.next(size, this.node.whole), (step) => {
       this.#batches++;
       return step;
     });

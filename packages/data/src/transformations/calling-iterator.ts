@@ -11,10 +11,10 @@ import {
   until,
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
-import { fields, UnaryIterator } from '../pipeline/node.ts';
+import { fields, UnaryIterator, type UnaryNode } from '../pipeline/node.ts';
 
 /** Calls a function of each element of the input. An element that an asynchronous function is at is part of the state. */
-export abstract class CallingIterator<R> extends UnaryIterator {
+export abstract class CallingIterator<R, N extends UnaryNode> extends UnaryIterator<N> {
   #current: Element | null = null;
 
   /** What is asked of an element. */

@@ -21,11 +21,11 @@ import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.t
 /** Leaves out what throws. */
 export class IgnoreErrorsNode extends UnaryNode {
   readonly kind = 'IgnoreErrors';
-  readonly #log: boolean;
+  readonly log: boolean;
 
   constructor(input: DatasetNode, log: boolean) {
     super(input);
-    this.#log = log;
+    this.log = log;
   }
 
   override cardinality(): number {
@@ -34,19 +34,12 @@ export class IgnoreErrorsNode extends UnaryNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new IgnoreErrorsIterator(this.input.iterate(context), this.#log);
+    return new IgnoreErrorsIterator(this.input.iterate(context), this);
   }
 }
 
-class IgnoreErrorsIterator extends UnaryIterator {
-  override readonly ownsElements: boolean;
-  readonly #log: boolean;
-
-  constructor(input: ElementIterator, log: boolean) {
-    super(input);
-    this.ownsElements = input.ownsElements;
-    this.#log = log;
-  }
+class IgnoreErrorsIterator extends UnaryIterator<IgnoreErrorsNode> {
+  override readonly ownsElements: boolean = this.input.ownsElements;
 
   next(): Awaitable<Step> {
     return until(this.#turn);
@@ -60,7 +53,7 @@ class IgnoreErrorsIterator extends UnaryIterator {
     }
   };
   readonly #ignore = (error: unknown): typeof AGAIN => {
-    if (this.#log)
+    if (this.node.log)
       console.warn(`Dataset.ignoreErrors: ${error instanceof Error ? error.message : String(error)}`);
     return AGAIN;
   };
@@ -69,7 +62,7 @@ class IgnoreErrorsIterator extends UnaryIterator {
 /** Says, and checks, how many elements there are. */
 export class AssertCardinalityNode extends UnaryNode {
   readonly kind = 'AssertCardinality';
-  readonly #expected: number;
+  readonly expected: number;
 
   constructor(input: DatasetNode, expected: number) {
     super(input);
@@ -78,34 +71,28 @@ export class AssertCardinalityNode extends UnaryNode {
         `expected a number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY, got ${shown(expected)}`,
         'Dataset.assertCardinality',
       );
-    this.#expected = expected;
+    this.expected = expected;
   }
 
   override cardinality(): number {
-    return this.#expected;
+    return this.expected;
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return this.#expected === UNKNOWN_CARDINALITY
+    return this.expected === UNKNOWN_CARDINALITY
       ? this.input.iterate(context)
-      : new AssertCardinalityIterator(this.input.iterate(context), this.#expected);
+      : new AssertCardinalityIterator(this.input.iterate(context), this);
   }
 }
 
-class AssertCardinalityIterator extends CountingIterator {
-  readonly #expected: number;
+class AssertCardinalityIterator extends CountingIterator<AssertCardinalityNode> {
   #told = false;
-
-  constructor(input: ElementIterator, expected: number) {
-    super(input);
-    this.#expected = expected;
-  }
 
   next(): Awaitable<Step> {
     return after(this.input.next(), this.#take);
   }
   readonly #take = (step: Step): Step => {
-    const expected = this.#expected;
+    const expected = this.node.expected;
     if (step !== END) this.position++;
     const wrong = step === END ? this.position !== expected : expected >= 0 && this.position > expected;
     if (wrong && !(step === END && this.#told)) {

@@ -30,30 +30,22 @@ export function conformNode(node: DatasetNode, spec: ElementSpec | null, what: s
 
 class ConformNode extends UnaryNode {
   readonly kind = 'Conform';
-  readonly #what: string;
+  readonly what: string;
 
   constructor(input: DatasetNode, spec: ElementSpec, what: string) {
     super(input, spec);
-    this.#what = what;
+    this.what = what;
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new ConformIterator(this.input.iterate(context), this.spec as ElementSpec, this.#what);
+    return new ConformIterator(this.input.iterate(context), this);
   }
 }
 
-class ConformIterator extends UnaryIterator {
-  readonly #spec: ElementSpec;
-  readonly #what: string;
-
-  constructor(input: ElementIterator, spec: ElementSpec, what: string) {
-    super(input);
-    this.#spec = spec;
-    this.#what = what;
-  }
-
+class ConformIterator extends UnaryIterator<ConformNode> {
   next(): Awaitable<Step> {
     return after(this.input.next(), this.#check);
   }
-  readonly #check = (step: Step): Step => (step === END ? END : conform(step, this.#spec, this.#what));
+  readonly #check = (step: Step): Step =>
+    step === END ? END : conform(step, this.node.spec as ElementSpec, this.node.what);
 }

@@ -21,14 +21,14 @@ type Predicate = (...args: never[]) => unknown;
 
 export class FilterNode extends UnaryNode {
   readonly kind: 'Filter' | 'TakeWhile';
-  readonly #fn: ElementFunction;
+  readonly fn: ElementFunction;
 
   constructor(input: DatasetNode, fn: Predicate, options: FunctionCallOptions, kind: 'Filter' | 'TakeWhile') {
     super(input);
     this.kind = kind;
     const what = kind === 'Filter' ? 'Dataset.filter' : 'Dataset.takeWhile';
-    this.#fn = ElementFunction.ofElements(fn, input.spec, options, what);
-    this.#fn.checkTruth();
+    this.fn = ElementFunction.ofElements(fn, input.spec, options, what);
+    this.fn.checkTruth();
   }
 
   override cardinality(): number {
@@ -38,34 +38,25 @@ export class FilterNode extends UnaryNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new FilterIterator(this.input.iterate(context), this.#fn, this.kind === 'TakeWhile');
+    return new FilterIterator(this.input.iterate(context), this);
   }
 }
 
-class FilterIterator extends CallingIterator<number> {
-  override readonly ownsElements: boolean;
-  readonly #fn: ElementFunction;
-  readonly #ends: boolean;
+class FilterIterator extends CallingIterator<number, FilterNode> {
+  override readonly ownsElements: boolean = this.input.ownsElements;
   #ended = false;
-
-  constructor(input: ElementIterator, fn: ElementFunction, ends: boolean) {
-    super(input);
-    this.ownsElements = input.ownsElements;
-    this.#fn = fn;
-    this.#ends = ends;
-  }
 
   override next(): Awaitable<Step> {
     return this.#ended ? END : super.next();
   }
 
   protected call(element: Element): Awaitable<number> {
-    return this.#fn.truth(argumentsOf(element));
+    return this.node.fn.truth(argumentsOf(element));
   }
   protected answered(element: Element, answer: number): Step | typeof AGAIN {
     if (answer !== 0) return element;
-    if (this.ownsElements && !this.#fn.eager) disposeAll(element);
-    if (!this.#ends) return AGAIN;
+    if (this.ownsElements && !this.node.fn.eager) disposeAll(element);
+    if (this.node.kind === 'Filter') return AGAIN;
     this.#ended = true;
     return END;
   }

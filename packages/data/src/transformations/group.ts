@@ -49,10 +49,10 @@ export type GroupReduce = (key: number, elements: Dataset<unknown>) => unknown;
 
 export class GroupNode extends UnaryNode {
   readonly kind = 'GroupByWindow';
-  readonly #key: ElementFunction;
+  readonly key: ElementFunction;
   readonly #reduce: GroupReduce;
-  readonly #size: (key: number) => number;
-  readonly #what: string;
+  readonly size: (key: number) => number;
+  readonly what: string;
 
   /** @param size how many elements of a key make a group. */
   constructor(
@@ -68,32 +68,30 @@ export class GroupNode extends UnaryNode {
       throw new InvalidArgumentError(`reduceFunc must be a function, got ${typeof reduce}`, what);
     // The signature is that of the elements, not of their keys.
     const { outputSignature: _, ...call } = options;
-    this.#key = ElementFunction.ofElements(key, input.spec, call, what);
+    this.key = ElementFunction.ofElements(key, input.spec, call, what);
     this.#reduce = reduce;
-    this.#size = size;
-    this.#what = what;
+    this.size = size;
+    this.what = what;
   }
 
   override cardinality(): number {
     return this.input.cardinality() < 0 ? this.input.cardinality() : UNKNOWN_CARDINALITY;
   }
 
+  /** What comes of the elements of one key. */
+  reduce(key: number, elements: readonly Element[]): DatasetNode {
+    const made = this.#reduce(key, datasetOf(new ElementsNode(elements, this.input.spec)));
+    if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.what);
+    return conformNode(made.node, this.spec, this.what);
+  }
+
   iterate(context: IterationContext): ElementIterator {
-    const reduce = (key: number, elements: readonly Element[]): DatasetNode => {
-      const made = this.#reduce(key, datasetOf(new ElementsNode(elements, this.input.spec)));
-      if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.#what);
-      return conformNode(made.node, this.spec, this.#what);
-    };
-    return new GroupIterator(this.input.iterate(context), this.#key, reduce, this.#size, context, this.#what);
+    return new GroupIterator(this.input.iterate(context), this, context);
   }
 }
 
-class GroupIterator extends CallingIterator<number> {
-  readonly #key: ElementFunction;
-  readonly #reduce: (key: number, elements: readonly Element[]) => DatasetNode;
-  readonly #size: (key: number) => number;
+class GroupIterator extends CallingIterator<number, GroupNode> {
   readonly #context: IterationContext;
-  readonly #what: string;
   #groups = new Map<number, Element[]>();
   /** The group that is given out, with what it was made of. */
   #group: {
@@ -103,19 +101,8 @@ class GroupIterator extends CallingIterator<number> {
   } | null = null;
   #ended = false;
 
-  constructor(
-    input: ElementIterator,
-    key: ElementFunction,
-    reduce: (key: number, elements: readonly Element[]) => DatasetNode,
-    size: (key: number) => number,
-    context: IterationContext,
-    what: string,
-  ) {
-    super(input);
-    this.#what = what;
-    this.#key = key;
-    this.#reduce = reduce;
-    this.#size = size;
+  constructor(input: ElementIterator, node: GroupNode, context: IterationContext) {
+    super(input, node);
     this.#context = context;
   }
 
@@ -143,22 +130,22 @@ class GroupIterator extends CallingIterator<number> {
     return AGAIN;
   }
   protected call(element: Element): Awaitable<number> {
-    return this.#key.scalar(argumentsOf(element));
+    return this.node.key.scalar(argumentsOf(element));
   }
   protected answered(element: Element, key: number): typeof AGAIN {
     if (!Number.isSafeInteger(key))
-      throw new InvalidArgumentError(`keyFunc must return an integer, got ${key}`, this.#what);
+      throw new InvalidArgumentError(`keyFunc must return an integer, got ${key}`, this.node.what);
     const group = this.#groups.get(key);
     if (group === undefined) this.#groups.set(key, [element]);
     else group.push(element);
-    if ((group?.length ?? 1) >= this.#size(key)) this.#begin(key);
+    if ((group?.length ?? 1) >= this.node.size(key)) this.#begin(key);
     return AGAIN;
   }
 
   #begin(key: number): void {
     const elements = this.#groups.get(key) ?? [];
     this.#groups.delete(key);
-    this.#group = { key, elements, iterator: this.#reduce(key, elements).iterate(this.#context) };
+    this.#group = { key, elements, iterator: this.node.reduce(key, elements).iterate(this.#context) };
   }
 
   protected override saveOwn(): State {
@@ -185,7 +172,7 @@ class GroupIterator extends CallingIterator<number> {
     const own = fields(group);
     const key = Number(own['key']);
     const elements = list(own['elements']).map(loadElement);
-    const iterator = this.#reduce(key, elements).iterate(this.#context);
+    const iterator = this.node.reduce(key, elements).iterate(this.#context);
     iterator.restoreState(own['state'] as State);
     this.#group = { key, elements, iterator };
   }

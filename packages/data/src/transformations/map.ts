@@ -42,11 +42,11 @@ const CALLS = 16;
 
 export class MapNode extends UnaryNode {
   readonly kind = 'Map';
-  readonly #fn: ElementFunction;
-  readonly #parallel: number;
-  readonly #deterministic: boolean | undefined;
-  readonly #block: BlockFunction | null;
-  readonly #isFresh: boolean;
+  readonly fn: ElementFunction;
+  readonly parallel: number;
+  readonly deterministic: boolean | undefined;
+  readonly block: BlockFunction | null;
+  readonly isFresh: boolean;
 
   /** @param options.isFresh whether nobody else can hold the tensors that plain code gives. */
   constructor(
@@ -57,14 +57,14 @@ export class MapNode extends UnaryNode {
     const what = 'Dataset.map';
     const own = ElementFunction.ofElements(fn, input.spec, options, what);
     super(input, own.spec);
-    this.#fn = own;
-    this.#parallel =
+    this.fn = own;
+    this.parallel =
       options.numParallelCalls === undefined
         ? 1
         : checkParallel(options.numParallelCalls, 'numParallelCalls', what, CALLS);
-    this.#deterministic = options.deterministic;
-    this.#isFresh = options.isFresh ?? false;
-    this.#block =
+    this.deterministic = options.deterministic;
+    this.isFresh = options.isFresh ?? false;
+    this.block =
       own.graph !== null && own.spec !== null && isStatic(input.spec) && isStatic(own.spec)
         ? blockFunction(own.graph, own.spec)
         : null;
@@ -72,24 +72,21 @@ export class MapNode extends UnaryNode {
 
   iterate(context: IterationContext): ElementIterator {
     const input = this.input.iterate(context);
-    if (this.#fn.eager && this.#parallel > 1)
+    if (this.fn.eager && this.parallel > 1)
       return new ParallelMapIterator(
         input,
-        this.#fn,
-        this.#parallel,
-        this.#deterministic ?? context.options.deterministic ?? true,
-        this.#isFresh,
+        this,
+        this.deterministic ?? context.options.deterministic ?? true,
       );
-    const block = context.options.vectorization === false ? null : this.#block;
-    return new MapIterator(input, this.#fn, block, this.#isFresh);
+    return new MapIterator(input, this, context.options.vectorization === false ? null : this.block);
   }
 
   /** A map by a pure function of rows has rows as well. */
   rows(): RowAccess | null {
     const rows = this.input.rows?.() ?? null;
-    const block = this.#block;
+    const block = this.block;
     if (rows === null || block === null) return null;
-    const fn = this.#fn;
+    const fn = this.fn;
     return {
       count: rows.count,
       at: (i) => given(rows.at(i), (e) => fn.call(argumentsOf(e)) as Element),
@@ -112,28 +109,24 @@ export function disposeAll(element: Element): void {
   else for (const leaf of flatten(element)) if (leaf instanceof Tensor) leaf.dispose();
 }
 
-class MapIterator extends CallingIterator<Element> {
-  override readonly ownsElements: boolean;
+class MapIterator extends CallingIterator<Element, MapNode> {
+  override readonly ownsElements: boolean = this.node.isFresh || !this.node.fn.eager;
   override readonly hasRows: boolean;
-  readonly #fn: ElementFunction;
   readonly #block: BlockFunction | null;
-  readonly #stacker: Stacker;
+  readonly #stacker = new Stacker(this.input, 'Dataset.map');
 
-  constructor(input: ElementIterator, fn: ElementFunction, block: BlockFunction | null, isFresh: boolean) {
-    super(input);
-    this.ownsElements = isFresh || !fn.eager;
+  constructor(input: ElementIterator, node: MapNode, block: BlockFunction | null) {
+    super(input, node);
     this.hasRows = block !== null;
-    this.#fn = fn;
     this.#block = block;
-    this.#stacker = new Stacker(input, 'Dataset.map');
   }
 
   protected call(element: Element): Awaitable<Element> {
-    return this.#fn.call(argumentsOf(element));
+    return this.node.fn.call(argumentsOf(element));
   }
   protected answered(element: Element, result: Element): Step {
     // Whether it is traced shows at the first call where nothing was known of the elements.
-    if (this.input.ownsElements && !this.#fn.eager && !functionsRunEagerly()) disposeAll(element);
+    if (this.input.ownsElements && !this.node.fn.eager && !functionsRunEagerly()) disposeAll(element);
     return result;
   }
 
@@ -162,10 +155,8 @@ interface Running {
 }
 
 /** Several calls of an async function at once. */
-class ParallelMapIterator extends UnaryIterator {
-  override readonly ownsElements: boolean;
-  readonly #fn: ElementFunction;
-  readonly #parallel: number;
+class ParallelMapIterator extends UnaryIterator<MapNode> {
+  override readonly ownsElements: boolean = this.node.isFresh;
   readonly #deterministic: boolean;
   #running: Running[] = [];
   /** Elements of a restored state whose calls have to be made again. */
@@ -173,17 +164,8 @@ class ParallelMapIterator extends UnaryIterator {
   #pulling: Promise<void> | null = null;
   #ended = false;
 
-  constructor(
-    input: ElementIterator,
-    fn: ElementFunction,
-    parallel: number,
-    deterministic: boolean,
-    isFresh: boolean,
-  ) {
-    super(input);
-    this.ownsElements = isFresh;
-    this.#fn = fn;
-    this.#parallel = parallel;
+  constructor(input: ElementIterator, node: MapNode, deterministic: boolean) {
+    super(input, node);
     this.#deterministic = deterministic;
   }
 
@@ -192,7 +174,7 @@ class ParallelMapIterator extends UnaryIterator {
   }
 
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
-    while (this.#running.length < this.#parallel && !this.#ended && this.#pulling === null) {
+    while (this.#running.length < this.node.parallel && !this.#ended && this.#pulling === null) {
       this.#pull();
       // A function that did not wait needs no others beside it.
       if (this.#running[0]?.outcome && this.#running.length === 1) break;
@@ -248,7 +230,7 @@ class ParallelMapIterator extends UnaryIterator {
 
   #start(element: Element): void {
     try {
-      const result = this.#fn.call(argumentsOf(element));
+      const result = this.node.fn.call(argumentsOf(element));
       if (result instanceof Promise) this.#add(element, result);
       else this.#running.push({ element, outcome: { value: result }, result: Promise.resolve() });
     } catch (error) {

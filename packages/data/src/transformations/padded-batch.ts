@@ -15,12 +15,11 @@ import {
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec, mapTensorSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
-import type { DatasetNode, ElementIterator, IterationContext } from '../pipeline/iterator.ts';
-import { UnaryNode } from '../pipeline/node.ts';
+import type { DatasetNode } from '../pipeline/iterator.ts';
 import { checkCount } from '../pipeline/options.ts';
 import { leavesOf, strings } from '../pipeline/stacker.ts';
-import { type BatchOptions, batchesOf } from './batch.ts';
-import { ListBatchIterator } from './list-batch.ts';
+import type { BatchOptions } from './batch.ts';
+import { ListBatchNode } from './list-batch.ts';
 
 /** Shapes in the structure of the elements; null, and -1 in a shape, for the largest size of each batch. */
 export type PaddedShapes =
@@ -72,10 +71,8 @@ export function paddedTo(size: number, spec: ElementSpec, given?: PaddedShapes):
   }) as PaddedShapes;
 }
 
-export class PaddedBatchNode extends UnaryNode {
+export class PaddedBatchNode extends ListBatchNode {
   readonly kind = 'PaddedBatch';
-  readonly #size: number;
-  readonly #whole: boolean;
   readonly #shapes: readonly (PartialShape | null)[] | null;
   readonly #values: readonly (TensorLike | null)[] | TensorLike | null;
 
@@ -113,9 +110,9 @@ export class PaddedBatchNode extends UnaryNode {
         const to = shapes?.[i] ?? s.shape;
         return new TensorSpec(to === null ? null : [dropRemainder ? size : null, ...to], s.dtype);
       }),
+      size,
+      dropRemainder,
     );
-    this.#size = size;
-    this.#whole = dropRemainder;
     this.#shapes = shapes;
     this.#values = values;
     leaves?.forEach((s, i) => padding(this.#valueOf(i), (s as TensorSpec).dtype));
@@ -128,22 +125,16 @@ export class PaddedBatchNode extends UnaryNode {
       : (values as TensorLike | null);
   }
 
-  override cardinality(): number {
-    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
-  }
-
-  iterate(context: IterationContext): ElementIterator {
-    return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
-      const leaves = leavesOf(elements, what);
-      return mapLeaves(elements[0], (_, k) =>
-        pad(
-          leaves.map((l) => l[k]),
-          this.#shapes?.[k] ?? null,
-          this.#valueOf(k),
-          k,
-        ),
-      ) as Element;
-    });
+  make(elements: readonly Element[]): Element {
+    const leaves = leavesOf(elements, what);
+    return mapLeaves(elements[0], (_, k) =>
+      pad(
+        leaves.map((l) => l[k]),
+        this.#shapes?.[k] ?? null,
+        this.#valueOf(k),
+        k,
+      ),
+    ) as Element;
   }
 }
 

@@ -34,42 +34,35 @@ function partOf(rows: RowAccess, start: number, step: number, length: number): R
 /** The first elements; all of them with -1. */
 export class TakeNode extends UnaryNode {
   readonly kind = 'Take';
-  readonly #count: number;
+  readonly count: number;
 
   constructor(input: DatasetNode, wanted: number) {
     super(input);
-    this.#count = wanted === -1 ? Number.POSITIVE_INFINITY : checkCount(wanted, 'count', 'Dataset.take', 0);
+    this.count = wanted === -1 ? Number.POSITIVE_INFINITY : checkCount(wanted, 'count', 'Dataset.take', 0);
   }
 
   override cardinality(): number {
     const n = this.input.cardinality();
-    if (this.#count === Number.POSITIVE_INFINITY || (n >= 0 && n <= this.#count)) return n;
-    if (this.#count === 0) return 0;
-    return n === UNKNOWN_CARDINALITY ? UNKNOWN_CARDINALITY : this.#count;
+    if (this.count === Number.POSITIVE_INFINITY || (n >= 0 && n <= this.count)) return n;
+    if (this.count === 0) return 0;
+    return n === UNKNOWN_CARDINALITY ? UNKNOWN_CARDINALITY : this.count;
   }
 
   rows(): RowAccess | null {
     const rows = this.input.rows?.() ?? null;
-    return rows === null ? null : partOf(rows, 0, 1, Math.min(rows.count, this.#count));
+    return rows === null ? null : partOf(rows, 0, 1, Math.min(rows.count, this.count));
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new TakeIterator(this.input.iterate(context), this.#count);
+    return new TakeIterator(this.input.iterate(context), this);
   }
 }
 
-class TakeIterator extends CountingIterator {
-  override readonly hasRows: boolean;
-  readonly #count: number;
-
-  constructor(input: ElementIterator, wanted: number) {
-    super(input);
-    this.hasRows = input.hasRows;
-    this.#count = wanted;
-  }
+class TakeIterator extends CountingIterator<TakeNode> {
+  override readonly hasRows: boolean = this.input.hasRows;
 
   next(): Awaitable<Step> {
-    return this.position >= this.#count ? END : after(this.input.next(), this.#one);
+    return this.position >= this.node.count ? END : after(this.input.next(), this.#one);
   }
   readonly #one = (step: Step): Step => {
     if (step !== END) this.position++;
@@ -77,7 +70,7 @@ class TakeIterator extends CountingIterator {
   };
 
   override nextRows(wanted: number): Awaitable<Step> {
-    const rows = Math.min(wanted, this.#count - this.position);
+    const rows = Math.min(wanted, this.node.count - this.position);
     return rows <= 0 ? END : after(this.input.nextRows(rows), this.#several);
   }
   readonly #several = (step: Step): Step => {
@@ -89,40 +82,33 @@ class TakeIterator extends CountingIterator {
 /** All but the first elements; none with -1. */
 export class SkipNode extends UnaryNode {
   readonly kind = 'Skip';
-  readonly #count: number;
+  readonly count: number;
 
   constructor(input: DatasetNode, skipped: number) {
     super(input);
-    this.#count = skipped === -1 ? Number.POSITIVE_INFINITY : checkCount(skipped, 'count', 'Dataset.skip', 0);
+    this.count = skipped === -1 ? Number.POSITIVE_INFINITY : checkCount(skipped, 'count', 'Dataset.skip', 0);
   }
 
   override cardinality(): number {
     const n = this.input.cardinality();
-    if (this.#count === Number.POSITIVE_INFINITY) return 0;
-    return n < 0 ? n : Math.max(0, n - this.#count);
+    if (this.count === Number.POSITIVE_INFINITY) return 0;
+    return n < 0 ? n : Math.max(0, n - this.count);
   }
 
   rows(): RowAccess | null {
     const rows = this.input.rows?.() ?? null;
     if (rows === null) return null;
-    const start = Math.min(rows.count, this.#count);
+    const start = Math.min(rows.count, this.count);
     return partOf(rows, start, 1, rows.count - start);
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new SkipIterator(this.input.iterate(context), this.#count);
+    return new SkipIterator(this.input.iterate(context), this);
   }
 }
 
-class SkipIterator extends CountingIterator {
-  override readonly hasRows: boolean;
-  readonly #count: number;
-
-  constructor(input: ElementIterator, skipped: number) {
-    super(input);
-    this.hasRows = input.hasRows;
-    this.#count = skipped;
-  }
+class SkipIterator extends CountingIterator<SkipNode> {
+  override readonly hasRows: boolean = this.input.hasRows;
 
   next(): Awaitable<Step> {
     return this.#isThere ? this.input.next() : after(until(this.#skip), this.#then);
@@ -130,7 +116,7 @@ class SkipIterator extends CountingIterator {
   readonly #then = (step: typeof END | null): Awaitable<Step> => (step === END ? END : this.input.next());
 
   get #isThere(): boolean {
-    return this.position >= this.#count;
+    return this.position >= this.node.count;
   }
   readonly #skip = (): Awaitable<typeof AGAIN | typeof END | null> =>
     this.#isThere ? null : after(this.input.next(), this.#skipped);
@@ -150,13 +136,13 @@ class SkipIterator extends CountingIterator {
 /** Every `numShards`-th element. */
 export class ShardNode extends UnaryNode {
   readonly kind = 'Shard';
-  readonly #shards: number;
-  readonly #index: number;
+  readonly shards: number;
+  readonly index: number;
 
   constructor(input: DatasetNode, numShards: number, index: number) {
     super(input);
-    this.#shards = checkCount(numShards, 'numShards', 'Dataset.shard');
-    this.#index = checkCount(index, 'index', 'Dataset.shard', 0);
+    this.shards = checkCount(numShards, 'numShards', 'Dataset.shard');
+    this.index = checkCount(index, 'index', 'Dataset.shard', 0);
     if (index >= numShards)
       throw new InvalidArgumentError(
         `index must be below numShards, got ${index} of ${numShards}`,
@@ -166,35 +152,26 @@ export class ShardNode extends UnaryNode {
 
   override cardinality(): number {
     const n = this.input.cardinality();
-    return n < 0 ? n : Math.max(0, Math.ceil((n - this.#index) / this.#shards));
+    return n < 0 ? n : Math.max(0, Math.ceil((n - this.index) / this.shards));
   }
 
   rows(): RowAccess | null {
     const rows = this.input.rows?.() ?? null;
-    return rows === null ? null : partOf(rows, this.#index, this.#shards, this.cardinality());
+    return rows === null ? null : partOf(rows, this.index, this.shards, this.cardinality());
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new ShardIterator(this.input.iterate(context), this.#shards, this.#index);
+    return new ShardIterator(this.input.iterate(context), this);
   }
 }
 
-class ShardIterator extends CountingIterator {
-  readonly #shards: number;
-  readonly #index: number;
-
-  constructor(input: ElementIterator, shards: number, index: number) {
-    super(input);
-    this.#shards = shards;
-    this.#index = index;
-  }
-
+class ShardIterator extends CountingIterator<ShardNode> {
   next(): Awaitable<Step> {
     return until(this.#turn);
   }
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => after(this.input.next(), this.#choose);
   readonly #choose = (step: Step): Step | typeof AGAIN => {
-    if (step === END || this.position++ % this.#shards === this.#index) return step;
+    if (step === END || this.position++ % this.node.shards === this.node.index) return step;
     if (this.ownsElements) disposeAll(step);
     return AGAIN;
   };

@@ -26,23 +26,21 @@ const AHEAD = 2;
 /** Has elements made before they are wanted: while others are waited for, or while the event loop has nothing else to do. */
 export class PrefetchNode extends UnaryNode {
   readonly kind = 'Prefetch';
-  readonly #size: number;
+  readonly size: number;
 
   constructor(input: DatasetNode, bufferSize: number) {
     super(input);
-    this.#size =
-      bufferSize === AUTOTUNE ? AHEAD : checkCount(bufferSize, 'bufferSize', 'Dataset.prefetch', 0);
+    this.size = bufferSize === AUTOTUNE ? AHEAD : checkCount(bufferSize, 'bufferSize', 'Dataset.prefetch', 0);
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new PrefetchIterator(this.input.iterate(context), this.#size);
+    return new PrefetchIterator(this.input.iterate(context), this);
   }
 }
 
-class PrefetchIterator extends UnaryIterator {
-  override readonly ownsElements: boolean;
-  override readonly hasRows: boolean;
-  readonly #size: number;
+class PrefetchIterator extends UnaryIterator<PrefetchNode> {
+  override readonly ownsElements: boolean = this.input.ownsElements;
+  override readonly hasRows: boolean = this.input.hasRows;
   #buffer: Outcome[] = [];
   #pulling: Promise<void> | null = null;
   /** Whether the input has had to be waited for: then it is asked on at once, as that takes no time of this thread. */
@@ -50,13 +48,6 @@ class PrefetchIterator extends UnaryIterator {
   #ended = false;
   #closed = false;
   #planned: Planned | null = null;
-
-  constructor(input: ElementIterator, size: number) {
-    super(input);
-    this.ownsElements = input.ownsElements;
-    this.hasRows = input.hasRows;
-    this.#size = size;
-  }
 
   next(): Awaitable<Step> {
     return until(this.#turn);
@@ -72,7 +63,7 @@ class PrefetchIterator extends UnaryIterator {
     if (this.#pulling !== null) return this.#pulling.then(() => AGAIN);
     if (this.#ended) return END;
     const step = this.input.next();
-    if (step instanceof Promise && this.#size > 0) {
+    if (step instanceof Promise && this.node.size > 0) {
       this.#await(step);
       return AGAIN;
     }
@@ -81,7 +72,7 @@ class PrefetchIterator extends UnaryIterator {
   };
 
   get #wantsMore(): boolean {
-    return !this.#ended && !this.#closed && this.#pulling === null && this.#buffer.length < this.#size;
+    return !this.#ended && !this.#closed && this.#pulling === null && this.#buffer.length < this.node.size;
   }
 
   /** Has the buffer filled: at once while there is something to wait for, otherwise element by element when nothing else is to be done. */

@@ -5,12 +5,11 @@ import { emptyTensor, sameShape, shown, showShape, spaceOf, uploaded, viewOf } f
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
-import type { DatasetNode, ElementIterator, IterationContext } from '../pipeline/iterator.ts';
-import { UnaryNode } from '../pipeline/node.ts';
+import type { DatasetNode } from '../pipeline/iterator.ts';
 import { checkCount } from '../pipeline/options.ts';
 import { leavesOf, stackTensors, strings } from '../pipeline/stacker.ts';
-import { type BatchOptions, batchesOf } from './batch.ts';
-import { ListBatchIterator } from './list-batch.ts';
+import type { BatchOptions } from './batch.ts';
+import { ListBatchNode } from './list-batch.ts';
 
 export interface RaggedBatchOptions extends BatchOptions {
   /** Of `rowSplits`; int64 unless set. */
@@ -25,10 +24,8 @@ export interface Ragged {
   readonly rowSplits: Tensor;
 }
 
-export class RaggedBatchNode extends UnaryNode {
+export class RaggedBatchNode extends ListBatchNode {
   readonly kind = 'RaggedBatch';
-  readonly #size: number;
-  readonly #whole: boolean;
   readonly #splits: 'int32' | 'int64';
 
   constructor(input: DatasetNode, size: number, options: RaggedBatchOptions) {
@@ -58,27 +55,21 @@ export class RaggedBatchNode extends UnaryNode {
           rowSplits: new TensorSpec([dropRemainder ? size + 1 : null], rowSplitsDtype),
         };
       }) as ElementSpec,
+      size,
+      dropRemainder,
     );
-    this.#size = size;
-    this.#whole = dropRemainder;
     this.#splits = rowSplitsDtype;
   }
 
-  override cardinality(): number {
-    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
-  }
-
-  iterate(context: IterationContext): ElementIterator {
+  make(elements: readonly Element[]): Element {
     const specs = flattenSpec(this.input.spec as ElementSpec) as TensorSpec[];
-    return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
-      const leaves = leavesOf(elements, 'Dataset.raggedBatch');
-      return mapLeaves(elements[0], (_, k) => {
-        const tensors = leaves.map((l) => l[k]);
-        return isRagged(specs[k])
-          ? join(tensors, this.#splits)
-          : stackTensors(tensors, k, 'Dataset.raggedBatch');
-      }) as Element;
-    });
+    const leaves = leavesOf(elements, 'Dataset.raggedBatch');
+    return mapLeaves(elements[0], (_, k) => {
+      const tensors = leaves.map((l) => l[k]);
+      return isRagged(specs[k])
+        ? join(tensors, this.#splits)
+        : stackTensors(tensors, k, 'Dataset.raggedBatch');
+    }) as Element;
   }
 }
 

@@ -30,10 +30,10 @@ export interface ResampleOptions extends FunctionCallOptions {
 /** Leaves elements out by chance, so that classes are distributed as wanted. Gives [class, element]. */
 export class ResampleNode extends UnaryNode {
   readonly kind = 'RejectionResample';
-  readonly #classOf: ElementFunction;
-  readonly #target: readonly number[];
-  readonly #initial: readonly number[] | null;
-  readonly #seeds: Seeds;
+  readonly classOf: ElementFunction;
+  readonly target: readonly number[];
+  readonly initial: readonly number[] | null;
+  readonly seeds: Seeds;
 
   constructor(
     input: DatasetNode,
@@ -55,10 +55,10 @@ export class ResampleNode extends UnaryNode {
           what,
         );
     }
-    this.#classOf = ElementFunction.ofElements(classFunc, input.spec, options, what);
-    this.#target = targetDist;
-    this.#initial = options.initialDist ?? null;
-    this.#seeds = new Seeds(seedWords(options.seed, what), true);
+    this.classOf = ElementFunction.ofElements(classFunc, input.spec, options, what);
+    this.target = targetDist;
+    this.initial = options.initialDist ?? null;
+    this.seeds = new Seeds(seedWords(options.seed, what), true);
   }
 
   override cardinality(): number {
@@ -67,51 +67,28 @@ export class ResampleNode extends UnaryNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    const rng = this.#seeds.next(this, context);
-    const seeds = this.#seeds.stateOf(this, context);
-    return new ResampleIterator(
-      this.input.iterate(context),
-      this.#classOf,
-      this.#target,
-      this.#initial,
-      rng,
-      seeds,
-    );
+    return new ResampleIterator(this.input.iterate(context), this, context);
   }
 }
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-class ResampleIterator extends CallingIterator<number> {
-  readonly #classOf: ElementFunction;
-  readonly #target: readonly number[];
-  readonly #initial: readonly number[] | null;
+class ResampleIterator extends CallingIterator<number, ResampleNode> {
   readonly #rng: Rng;
   readonly #seeds: SeedState;
-  #counts: number[];
+  #counts = this.node.target.map(() => 1);
 
-  constructor(
-    input: ElementIterator,
-    classOf: ElementFunction,
-    target: readonly number[],
-    initial: readonly number[] | null,
-    rng: Rng,
-    seeds: SeedState,
-  ) {
-    super(input);
-    this.#classOf = classOf;
-    this.#target = target;
-    this.#initial = initial;
-    this.#rng = rng;
-    this.#seeds = seeds;
-    this.#counts = target.map(() => 1);
+  constructor(input: ElementIterator, node: ResampleNode, context: IterationContext) {
+    super(input, node);
+    this.#rng = node.seeds.next(node, context);
+    this.#seeds = node.seeds.stateOf(node, context);
   }
 
   protected call(element: Element): Awaitable<number> {
-    return this.#classOf.scalar(argumentsOf(element));
+    return this.node.classOf.scalar(argumentsOf(element));
   }
   protected answered(element: Element, kind: number): Step | typeof AGAIN {
-    const target = this.#target;
+    const target = this.node.target;
     if (!Number.isInteger(kind) || kind < 0 || kind >= target.length)
       throw new InvalidArgumentError(
         `the class must be an integer from 0 to ${target.length - 1}, got ${kind}`,
@@ -119,7 +96,7 @@ class ResampleIterator extends CallingIterator<number> {
       );
     this.#counts[kind] = this.#counts[kind] + 1;
     const total = sum(this.#counts);
-    const initial = this.#initial ?? this.#counts.map((n) => n / total);
+    const initial = this.node.initial ?? this.#counts.map((n) => n / total);
     const ratios = target.map((t, i) => (t === 0 ? 0 : t / Math.max(initial[i], Number.MIN_VALUE)));
     const accepted = this.#rng.uniform() * Math.max(...ratios) < ratios[kind];
     return accepted ? [constant(kind, 'int32'), element] : AGAIN;

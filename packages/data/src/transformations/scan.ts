@@ -17,8 +17,8 @@ import { CallingIterator } from './calling-iterator.ts';
 
 export class ScanNode extends UnaryNode {
   readonly kind = 'Scan';
-  readonly #initial: Element;
-  readonly #fn: ElementFunction;
+  readonly initial: Element;
+  readonly fn: ElementFunction;
 
   constructor(
     input: DatasetNode,
@@ -31,12 +31,12 @@ export class ScanNode extends UnaryNode {
     const own = new ElementFunction(fn, [specOf(first), input.spec], options, what);
     super(input, own.spec === null ? null : (pair(own.spec)[1] as ElementSpec));
     if (own.spec !== null) checkState(pair(own.spec)[0] as ElementSpec, specOf(first), what);
-    this.#initial = first;
-    this.#fn = own;
+    this.initial = first;
+    this.fn = own;
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new ScanIterator(this.input.iterate(context), this.#initial, this.#fn);
+    return new ScanIterator(this.input.iterate(context), this);
   }
 }
 
@@ -46,22 +46,15 @@ function pair(value: Element | ElementSpec): readonly unknown[] {
   return value as readonly unknown[];
 }
 
-class ScanIterator extends CallingIterator<Element> {
-  readonly #fn: ElementFunction;
-  #state: Element;
-
-  constructor(input: ElementIterator, initial: Element, fn: ElementFunction) {
-    super(input);
-    this.#state = initial;
-    this.#fn = fn;
-  }
+class ScanIterator extends CallingIterator<Element, ScanNode> {
+  #state: Element = this.node.initial;
 
   protected call(element: Element): Awaitable<Element> {
-    return this.#fn.call([this.#state, element]);
+    return this.node.fn.call([this.#state, element]);
   }
   protected answered(_element: Element, result: Element): Step {
     const [state, output] = pair(result) as readonly [Element, Element];
-    if (this.#fn.eager) checkState(specOf(state), specOf(this.#state), 'Dataset.scan');
+    if (this.node.fn.eager) checkState(specOf(state), specOf(this.#state), 'Dataset.scan');
     this.#state = state;
     return output;
   }

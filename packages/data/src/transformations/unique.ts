@@ -24,7 +24,7 @@ export class UniqueNode extends UnaryNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new UniqueIterator(this.input.iterate(context));
+    return new UniqueIterator(this.input.iterate(context), this);
   }
 }
 

@@ -29,10 +29,10 @@ export interface WindowOptions {
 
 export class WindowNode extends UnaryNode {
   readonly kind = 'Window';
-  readonly #size: number;
-  readonly #shift: number;
-  readonly #stride: number;
-  readonly #whole: boolean;
+  readonly size: number;
+  readonly shift: number;
+  readonly stride: number;
+  readonly whole: boolean;
 
   constructor(input: DatasetNode, size: number, options: WindowOptions) {
     const what = 'Dataset.window';
@@ -40,78 +40,50 @@ export class WindowNode extends UnaryNode {
       input,
       input.spec === null ? null : (mapSpec(input.spec, (s) => new DatasetSpec(s)) as ElementSpec),
     );
-    this.#size = checkCount(size, 'size', what);
-    this.#shift = checkCount(options.shift ?? size, 'shift', what);
-    this.#stride = checkCount(options.stride ?? 1, 'stride', what);
-    this.#whole = options.dropRemainder ?? false;
+    this.size = checkCount(size, 'size', what);
+    this.shift = checkCount(options.shift ?? size, 'shift', what);
+    this.stride = checkCount(options.stride ?? 1, 'stride', what);
+    this.whole = options.dropRemainder ?? false;
+  }
+
+  /** From the first element of a window to its last. */
+  get reach(): number {
+    return (this.size - 1) * this.stride + 1;
   }
 
   override cardinality(): number {
     const n = this.input.cardinality();
     if (n < 0) return n;
-    if (!this.#whole) return Math.ceil(n / this.#shift);
-    const reach = (this.#size - 1) * this.#stride + 1;
-    return n < reach ? 0 : Math.floor((n - reach) / this.#shift) + 1;
+    if (!this.whole) return Math.ceil(n / this.shift);
+    return n < this.reach ? 0 : Math.floor((n - this.reach) / this.shift) + 1;
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new WindowIterator(
-      this.input.iterate(context),
-      this.#size,
-      this.#shift,
-      this.#stride,
-      this.#whole,
-      this.input.spec,
-    );
+    return new WindowIterator(this.input.iterate(context), this);
   }
 }
 
-class WindowIterator extends UnaryIterator {
-  readonly #size: number;
-  readonly #shift: number;
-  readonly #stride: number;
-  readonly #whole: boolean;
-  readonly #spec: ElementSpec | null;
+class WindowIterator extends UnaryIterator<WindowNode> {
   /** What the next window begins with. */
   #buffer: Element[] = [];
   /** Elements to leave out before it. */
   #skip = 0;
   #ended = false;
 
-  constructor(
-    input: ElementIterator,
-    size: number,
-    shift: number,
-    stride: number,
-    whole: boolean,
-    spec: ElementSpec | null,
-  ) {
-    super(input);
-    this.#size = size;
-    this.#shift = shift;
-    this.#stride = stride;
-    this.#whole = whole;
-    this.#spec = spec;
-  }
-
   next(): Awaitable<Step> {
     return until(this.#turn);
   }
 
-  get #reach(): number {
-    return (this.#size - 1) * this.#stride + 1;
-  }
-
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
     const buffer = this.#buffer;
-    if (buffer.length < this.#reach && !this.#ended) return after(this.input.next(), this.#take);
-    if (buffer.length === 0 || (this.#whole && buffer.length < this.#reach)) return END;
+    const { size, shift, stride, whole, reach } = this.node;
+    if (buffer.length < reach && !this.#ended) return after(this.input.next(), this.#take);
+    if (buffer.length === 0 || (whole && buffer.length < reach)) return END;
     const elements: Element[] = [];
-    for (let i = 0; i < buffer.length && elements.length < this.#size; i += this.#stride)
-      elements.push(buffer[i]);
-    this.#skip = Math.max(0, this.#shift - buffer.length);
-    buffer.splice(0, this.#shift);
-    return windowOf(elements, this.#spec);
+    for (let i = 0; i < buffer.length && elements.length < size; i += stride) elements.push(buffer[i]);
+    this.#skip = Math.max(0, shift - buffer.length);
+    buffer.splice(0, shift);
+    return windowOf(elements, this.node.input.spec);
   };
   readonly #take = (step: Step): typeof AGAIN => {
     if (step === END) this.#ended = true;
