@@ -13,7 +13,6 @@ export {
   type Kind,
   type MethodArguments,
   type NamedFunction,
-  nameFunctions,
 } from './arguments/arguments.ts';
 export { Callable, callable, showFields } from './arguments/callable.ts';
 export {
@@ -124,6 +123,7 @@ export {
   symbolically,
   symbolicTensor,
 } from './dispatch/symbolic.ts';
+export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';

@@ -39,4 +39,4 @@ export type {
 } from './trainers/training-options.ts';
 export { layers, Model, Sequential };
 
-registerLayerClasses({ ...layers, Model, Functional: Model, Sequential, Operation });
+registerLayerClasses(() => ({ ...layers, Model, Functional: Model, Sequential, Operation }));

@@ -174,14 +174,12 @@ export function declared(fn: object): Declared | undefined {
   return declarations.get(fn);
 }
 
-/** Gives functions that were declared without a name the one under which they are exported. */
-export function nameFunctions(functions: object): void {
-  for (const [name, fn] of Object.entries(functions)) {
-    const declaration = typeof fn === 'function' ? declarations.get(fn as object) : undefined;
-    if (declaration === undefined || declaration.name !== '') continue;
-    declaration.name = name;
-    Object.defineProperty(fn, 'name', { value: name });
-  }
+/** Gives a function that was declared without a name the one under which it is exported. */
+export function nameFunction(fn: object, name: string): void {
+  const declaration = declarations.get(fn);
+  if (declaration === undefined || declaration.name !== '') return;
+  declaration.name = name;
+  Object.defineProperty(fn, 'name', { value: name });
 }
 
 const NONE: Readonly<Record<string, never>> = Object.freeze({});

@@ -11,7 +11,11 @@ import { Tensor } from '../tensor/tensor.ts';
 import { Variable, variableArguments } from '../tensor/variable.ts';
 
 const files = [activations, array, linalg, math, reduce];
-for (const functions of files) installMethods([Tensor.prototype, Variable.prototype], functions);
+const names: string[] = [];
+for (const functions of files)
+  names.push(...installMethods([Tensor.prototype, Variable.prototype], functions));
+/** @internal The names of the ops that are methods of tensors. */
+export const methodNames: readonly string[] = names;
 
 const values: Readonly<Record<string, MethodArguments>> = {
   data: {},
@@ -30,8 +34,3 @@ defineMethods(Variable.prototype, 'Variable', {
   assignAdd: { positional: ['delta'] },
   assignSub: { positional: ['delta'] },
 });
-
-/** @internal The names of the ops that are methods of tensors. */
-export const methodNames: readonly string[] = files.flatMap((functions) =>
-  Object.entries(functions).flatMap(([name, value]) => (typeof value === 'function' ? [name] : [])),
-);

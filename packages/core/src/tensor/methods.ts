@@ -1,5 +1,5 @@
 // Types in a circle: a tensor has the ops as methods, and ops take and give tensors.
-import { nameFunctions } from '../arguments/arguments.ts';
+import { nameFunction } from '../arguments/arguments.ts';
 import type * as array from '../ops/array/array.ts';
 import type * as activations from '../ops/elementwise/activation.ts';
 import type * as math from '../ops/elementwise/math.ts';
@@ -21,16 +21,18 @@ type Method<F> = F extends (...args: infer A) => infer R ? (...args: WithoutFirs
 /** Every function of those files, as a method of Tensor and Variable. */
 export type OpMethods = { [K in keyof Catalogue]: Method<Catalogue[K]> };
 
-/** @internal Puts the functions of a file on the prototypes. */
-export function installMethods(prototypes: readonly object[], functions: object): void {
-  nameFunctions(functions);
+/** @internal Puts the functions of a file on the prototypes. @returns their names */
+export function installMethods(prototypes: readonly object[], functions: object): string[] {
+  const names: string[] = [];
   for (const [name, fn] of Object.entries(functions)) {
     if (typeof fn !== 'function') continue;
-    const call = fn as (...args: unknown[]) => Tensor;
-    for (const prototype of prototypes) {
-      Object.defineProperty(prototype, name, { configurable: true, writable: true, value: method(call) });
-    }
+    nameFunction(fn, name);
+    names.push(name);
+    const value = method(fn as (...args: unknown[]) => Tensor);
+    for (const prototype of prototypes)
+      Object.defineProperty(prototype, name, { configurable: true, writable: true, value });
   }
+  return names;
 }
 
 // The functions tell by the number of their arguments what was given, so it has to be right; spreading costs.

@@ -1,10 +1,13 @@
 // Which functions are activations of Keras's.
+import { lazily } from '@eagre/core/internal';
 import * as activations from '../activations.ts';
 
-const { get: _, ...functions } = activations;
-const names = new Map<unknown, string>(Object.values(functions).map((fn) => [fn, fn.name]));
+const names = lazily(() => {
+  const { get: _, ...functions } = activations;
+  return new Map<unknown, string>(Object.values(functions).map((fn) => [fn, fn.name]));
+});
 
 /** The name of an activation of Keras's, or undefined. */
 export function activationName(fn: unknown): string | undefined {
-  return names.get(fn);
+  return names().get(fn);
 }

@@ -1,6 +1,6 @@
 // The ops of functional models as Keras writes them: which of its classes is one of ours, and what its objects and their calls hold.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
-import { shown } from '@eagre/core/internal';
+import { lazily, shown } from '@eagre/core/internal';
 
 /** What an argument of ours is as an option of Keras's class. */
 interface Setting {
@@ -35,18 +35,6 @@ type More = Pick<KerasOperation, 'inputs' | 'named' | 'outputs' | 'always'> & {
   readonly settings?: KerasOperation['settings'];
 };
 
-const byOp = new Map<string, KerasOperation>();
-const byClass = new Map<string, KerasOperation>();
-
-/** Declares one; the first of several classes is the one that is written. */
-function operation(op: string, module: string, classes: string, more: More = {}): void {
-  classes.split(' ').forEach((className, i) => {
-    const one = { op, module: `keras.src.ops.${module}`, className, settings: {}, ...more };
-    if (i === 0) byOp.set(op, one);
-    byClass.set(`${one.module}.${className}`, one);
-  });
-}
-
 /** Those that hold nothing, whose calls are given what ours are. */
 const plain: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   numpy: {
@@ -72,9 +60,6 @@ const plain: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   math: { rsqrt: 'Rsqrt', erf: 'Erf', erfc: 'Erfc', erfinv: 'Erfinv' },
   core: { stopGradient: 'StopGradient' },
 };
-for (const [module, classes] of Object.entries(plain))
-  for (const [op, className] of Object.entries(classes)) operation(op, module, className);
-
 const x = ['x'];
 /** An argument under its own name. */
 const set = (of: string, otherwise: unknown = null): Setting => ({ of, otherwise });
@@ -83,130 +68,147 @@ const only = (otherwise: unknown): Setting => ({ otherwise });
 const axis = set('axis');
 const reduced = { axis, keepdims: set('keepdims', false) };
 
-for (const [op, classes] of Object.entries({
-  ...{ sum: 'Sum', mean: 'Mean', all: 'All', any: 'Any', variance: 'Var', std: 'Std' },
-}))
-  operation(op, 'numpy', classes, { inputs: x, settings: reduced });
-for (const [op, classes] of Object.entries({ max: 'Max', min: 'Min' }))
-  operation(op, 'numpy', classes, { inputs: x, settings: { ...reduced, initial: only(null) } });
-operation('prod', 'numpy', 'Prod', { inputs: x, settings: { ...reduced, dtype: only(null) } });
-operation('logSumExp', 'math', 'Logsumexp', { inputs: x, settings: reduced });
-for (const [op, classes] of Object.entries({ argMax: 'Argmax', argMin: 'Argmin' }))
-  operation(op, 'numpy', classes, {
-    inputs: x,
-    always: { dtype: 'int32' },
-    settings: { axis: set('axis', 0), keepdims: only(false) },
-  });
-for (const [op, classes] of Object.entries({ cumsum: 'Cumsum', cumprod: 'Cumprod' }))
-  operation(op, 'numpy', classes, { inputs: x, settings: { axis: set('axis', 0), dtype: only(null) } });
-for (const [op, classes] of Object.entries({ sort: 'Sort', argSort: 'Argsort' }))
-  operation(op, 'numpy', classes, { inputs: x, settings: { axis: set('axis', -1) } });
-for (const [op, classes] of Object.entries({ softmax: 'Softmax', logSoftmax: 'LogSoftmax' }))
-  operation(op, 'nn', classes, { inputs: x, settings: { axis: set('axis', -1) } });
+/** All of them, by our names and by Keras's. */
+const operations = lazily(() => {
+  const byOp = new Map<string, KerasOperation>();
+  const byClass = new Map<string, KerasOperation>();
+  /** Declares one; the first of several classes is the one that is written. */
+  const operation = (op: string, module: string, classes: string, more: More = {}): void => {
+    classes.split(' ').forEach((className, i) => {
+      const one = { op, module: `keras.src.ops.${module}`, className, settings: {}, ...more };
+      if (i === 0) byOp.set(op, one);
+      byClass.set(`${one.module}.${className}`, one);
+    });
+  };
+  for (const [module, classes] of Object.entries(plain))
+    for (const [op, className] of Object.entries(classes)) operation(op, module, className);
 
-operation('elu', 'nn', 'Elu', { inputs: x, settings: { alpha: set('alpha', 1) } });
-operation('leakyRelu', 'nn', 'LeakyRelu', {
-  inputs: x,
-  settings: { negative_slope: set('alpha', 0.2) },
-});
-operation('gelu', 'nn', 'Gelu', { inputs: x, settings: { approximate: set('approximate', false) } });
-operation('round', 'numpy', 'Round', { inputs: x, settings: { decimals: only(0) } });
-operation('reshape', 'numpy', 'Reshape', { inputs: x, settings: { newshape: set('shape') } });
-operation('transpose', 'numpy', 'Transpose', { inputs: x, settings: { axes: set('perm') } });
-operation('expandDims', 'numpy', 'ExpandDims', { inputs: x, settings: { axis: set('axis', 0) } });
-operation('squeeze', 'numpy', 'Squeeze', { inputs: x, settings: { axis } });
-operation('swapAxes', 'numpy', 'Swapaxes', {
-  inputs: x,
-  settings: { axis1: set('axis1'), axis2: set('axis2') },
-});
-operation('moveAxis', 'numpy', 'Moveaxis', {
-  inputs: x,
-  settings: { source: set('source'), destination: set('destination') },
-});
-operation('reverse', 'numpy', 'Flip', { inputs: x, settings: { axis } });
-operation('tile', 'numpy', 'Tile', { inputs: x, settings: { repeats: set('multiples') } });
-operation('repeat', 'numpy', 'Repeat', { inputs: x, settings: { repeats: set('repeats'), axis } });
-operation('roll', 'numpy', 'Roll', { inputs: x, settings: { shift: set('shift'), axis } });
-operation('broadcastTo', 'numpy', 'BroadcastTo', { inputs: x, settings: { shape: set('shape') } });
-operation('pad', 'numpy', 'Pad', {
-  inputs: x,
-  named: { constant_values: 'constantValues' },
-  settings: {
-    pad_width: set('paddings'),
-    mode: {
-      of: 'mode',
-      otherwise: 'constant',
-      write: (mode) => String(mode).toLowerCase(),
-      read: (mode) => String(mode).toUpperCase(),
-    },
-  },
-});
-operation('tril', 'numpy', 'Tril', { inputs: x, settings: { k: set('k', 0) } });
-operation('triu', 'numpy', 'Triu', { inputs: x, settings: { k: set('k', 0) } });
-operation('tensordot', 'numpy', 'Tensordot', { inputs: ['a', 'b'], settings: { axes: set('axes', 2) } });
-operation('einsum', 'numpy', 'Einsum', {
-  inputs: ['operands'],
-  settings: { subscripts: set('equation') },
-});
-operation('concat', 'numpy', 'Concatenate', { inputs: ['list'], settings: { axis: set('axis', 0) } });
-operation('stack', 'numpy', 'Stack', { inputs: ['list'], settings: { axis: set('axis', 0) } });
-operation('unstack', 'core', 'Unstack', { inputs: x, settings: { num: only(null), axis: set('axis', 0) } });
-operation('split', 'numpy', 'Split', {
-  inputs: x,
-  settings: {
-    indices_or_sections: {
-      of: 'numOrSizes',
-      // Keras says where a part begins, as NumPy does, and not how long it is.
-      write: (parts) => {
-        if (!Array.isArray(parts)) return parts;
-        let end = 0;
-        return parts.slice(0, -1).map((size: number) => (end += size));
-      },
-      read: (parts) => {
-        if (!Array.isArray(parts)) return parts;
-        return [...parts.map((end: number, i) => end - ((parts[i - 1] as number | undefined) ?? 0)), -1];
+  for (const [op, classes] of Object.entries({
+    ...{ sum: 'Sum', mean: 'Mean', all: 'All', any: 'Any', variance: 'Var', std: 'Std' },
+  }))
+    operation(op, 'numpy', classes, { inputs: x, settings: reduced });
+  for (const [op, classes] of Object.entries({ max: 'Max', min: 'Min' }))
+    operation(op, 'numpy', classes, { inputs: x, settings: { ...reduced, initial: only(null) } });
+  operation('prod', 'numpy', 'Prod', { inputs: x, settings: { ...reduced, dtype: only(null) } });
+  operation('logSumExp', 'math', 'Logsumexp', { inputs: x, settings: reduced });
+  for (const [op, classes] of Object.entries({ argMax: 'Argmax', argMin: 'Argmin' }))
+    operation(op, 'numpy', classes, {
+      inputs: x,
+      always: { dtype: 'int32' },
+      settings: { axis: set('axis', 0), keepdims: only(false) },
+    });
+  for (const [op, classes] of Object.entries({ cumsum: 'Cumsum', cumprod: 'Cumprod' }))
+    operation(op, 'numpy', classes, { inputs: x, settings: { axis: set('axis', 0), dtype: only(null) } });
+  for (const [op, classes] of Object.entries({ sort: 'Sort', argSort: 'Argsort' }))
+    operation(op, 'numpy', classes, { inputs: x, settings: { axis: set('axis', -1) } });
+  for (const [op, classes] of Object.entries({ softmax: 'Softmax', logSoftmax: 'LogSoftmax' }))
+    operation(op, 'nn', classes, { inputs: x, settings: { axis: set('axis', -1) } });
+
+  operation('elu', 'nn', 'Elu', { inputs: x, settings: { alpha: set('alpha', 1) } });
+  operation('leakyRelu', 'nn', 'LeakyRelu', {
+    inputs: x,
+    settings: { negative_slope: set('alpha', 0.2) },
+  });
+  operation('gelu', 'nn', 'Gelu', { inputs: x, settings: { approximate: set('approximate', false) } });
+  operation('round', 'numpy', 'Round', { inputs: x, settings: { decimals: only(0) } });
+  operation('reshape', 'numpy', 'Reshape', { inputs: x, settings: { newshape: set('shape') } });
+  operation('transpose', 'numpy', 'Transpose', { inputs: x, settings: { axes: set('perm') } });
+  operation('expandDims', 'numpy', 'ExpandDims', { inputs: x, settings: { axis: set('axis', 0) } });
+  operation('squeeze', 'numpy', 'Squeeze', { inputs: x, settings: { axis } });
+  operation('swapAxes', 'numpy', 'Swapaxes', {
+    inputs: x,
+    settings: { axis1: set('axis1'), axis2: set('axis2') },
+  });
+  operation('moveAxis', 'numpy', 'Moveaxis', {
+    inputs: x,
+    settings: { source: set('source'), destination: set('destination') },
+  });
+  operation('reverse', 'numpy', 'Flip', { inputs: x, settings: { axis } });
+  operation('tile', 'numpy', 'Tile', { inputs: x, settings: { repeats: set('multiples') } });
+  operation('repeat', 'numpy', 'Repeat', { inputs: x, settings: { repeats: set('repeats'), axis } });
+  operation('roll', 'numpy', 'Roll', { inputs: x, settings: { shift: set('shift'), axis } });
+  operation('broadcastTo', 'numpy', 'BroadcastTo', { inputs: x, settings: { shape: set('shape') } });
+  operation('pad', 'numpy', 'Pad', {
+    inputs: x,
+    named: { constant_values: 'constantValues' },
+    settings: {
+      pad_width: set('paddings'),
+      mode: {
+        of: 'mode',
+        otherwise: 'constant',
+        write: (mode) => String(mode).toLowerCase(),
+        read: (mode) => String(mode).toUpperCase(),
       },
     },
-    axis: set('axis', 0),
-  },
+  });
+  operation('tril', 'numpy', 'Tril', { inputs: x, settings: { k: set('k', 0) } });
+  operation('triu', 'numpy', 'Triu', { inputs: x, settings: { k: set('k', 0) } });
+  operation('tensordot', 'numpy', 'Tensordot', { inputs: ['a', 'b'], settings: { axes: set('axes', 2) } });
+  operation('einsum', 'numpy', 'Einsum', {
+    inputs: ['operands'],
+    settings: { subscripts: set('equation') },
+  });
+  operation('concat', 'numpy', 'Concatenate', { inputs: ['list'], settings: { axis: set('axis', 0) } });
+  operation('stack', 'numpy', 'Stack', { inputs: ['list'], settings: { axis: set('axis', 0) } });
+  operation('unstack', 'core', 'Unstack', { inputs: x, settings: { num: only(null), axis: set('axis', 0) } });
+  operation('split', 'numpy', 'Split', {
+    inputs: x,
+    settings: {
+      indices_or_sections: {
+        of: 'numOrSizes',
+        // Keras says where a part begins, as NumPy does, and not how long it is.
+        write: (parts) => {
+          if (!Array.isArray(parts)) return parts;
+          let end = 0;
+          return parts.slice(0, -1).map((size: number) => (end += size));
+        },
+        read: (parts) => {
+          if (!Array.isArray(parts)) return parts;
+          return [...parts.map((end: number, i) => end - ((parts[i - 1] as number | undefined) ?? 0)), -1];
+        },
+      },
+      axis: set('axis', 0),
+    },
+  });
+  operation('gather', 'numpy', 'Take', {
+    inputs: ['params', 'indices'],
+    settings: { axis: set('axis', 0) },
+  });
+  operation('slice', 'core', 'Slice', { inputs: ['x', 'begin'], settings: { shape: set('size') } });
+  for (const op of ['clip', 'clipByValue'])
+    operation(op, 'numpy', 'Clip', { inputs: x, settings: { x_min: set('low'), x_max: set('high') } });
+  operation('cast', 'core', 'Cast', { inputs: x, settings: { dtype: set('dtype') } });
+  operation('saturateCast', 'core', 'SaturateCast', { inputs: x, settings: { dtype: set('dtype') } });
+  operation('zerosLike', 'numpy', 'ZerosLike', { inputs: x, settings: { dtype: set('dtype') } });
+  operation('onesLike', 'numpy', 'OnesLike', { inputs: x, settings: { dtype: set('dtype') } });
+  operation('oneHot', 'nn', 'OneHot', {
+    inputs: ['indices'],
+    settings: {
+      num_classes: set('depth'),
+      axis: set('axis', -1),
+      dtype: set('dtype'),
+      sparse: only(false),
+    },
+  });
+  operation('topK', 'math', 'TopK', {
+    inputs: x,
+    outputs: ['values', 'indices'],
+    settings: { k: set('k', 1), sorted: set('sorted', true) },
+  });
+  const blocks = { block_size: set('blockSize'), data_format: only('channels_last') };
+  operation('depthToSpace', 'nn', 'DepthToSpace', { inputs: x, settings: blocks });
+  operation('spaceToDepth', 'nn', 'SpaceToDepth', { inputs: x, settings: blocks });
+  return { byOp, byClass };
 });
-operation('gather', 'numpy', 'Take', {
-  inputs: ['params', 'indices'],
-  settings: { axis: set('axis', 0) },
-});
-operation('slice', 'core', 'Slice', { inputs: ['x', 'begin'], settings: { shape: set('size') } });
-for (const op of ['clip', 'clipByValue'])
-  operation(op, 'numpy', 'Clip', { inputs: x, settings: { x_min: set('low'), x_max: set('high') } });
-operation('cast', 'core', 'Cast', { inputs: x, settings: { dtype: set('dtype') } });
-operation('saturateCast', 'core', 'SaturateCast', { inputs: x, settings: { dtype: set('dtype') } });
-operation('zerosLike', 'numpy', 'ZerosLike', { inputs: x, settings: { dtype: set('dtype') } });
-operation('onesLike', 'numpy', 'OnesLike', { inputs: x, settings: { dtype: set('dtype') } });
-operation('oneHot', 'nn', 'OneHot', {
-  inputs: ['indices'],
-  settings: {
-    num_classes: set('depth'),
-    axis: set('axis', -1),
-    dtype: set('dtype'),
-    sparse: only(false),
-  },
-});
-operation('topK', 'math', 'TopK', {
-  inputs: x,
-  outputs: ['values', 'indices'],
-  settings: { k: set('k', 1), sorted: set('sorted', true) },
-});
-const blocks = { block_size: set('blockSize'), data_format: only('channels_last') };
-operation('depthToSpace', 'nn', 'DepthToSpace', { inputs: x, settings: blocks });
-operation('spaceToDepth', 'nn', 'SpaceToDepth', { inputs: x, settings: blocks });
 
 /** Keras's op for one of ours; undefined where it has none. */
 export function kerasOperation(op: string): KerasOperation | undefined {
-  return byOp.get(op);
+  return operations().byOp.get(op);
 }
 
 /** The op of a class of Keras; undefined for one that is not known here. */
 export function operationOfClass(module: string | null, className: string): KerasOperation | undefined {
-  return byClass.get(`${module}.${className}`);
+  return operations().byClass.get(`${module}.${className}`);
 }
 
 /** The arguments of a call of ours, by name. */

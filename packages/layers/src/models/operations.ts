@@ -1,7 +1,16 @@
 // Ops on symbolic tensors: each call is a layer of the model that is described.
 import * as core from '@eagre/core';
 import { linalg, math, nn } from '@eagre/core';
-import { anyOption, argumentsOf, declared, isPlain, methodNames, takesOptions } from '@eagre/core/internal';
+import {
+  anyOption,
+  argumentsOf,
+  declared,
+  isPlain,
+  lazily,
+  lazyObject,
+  methodNames,
+  takesOptions,
+} from '@eagre/core/internal';
 import { isSymbolic, symbolicIn } from '../layer/call.ts';
 import {
   type CallOptions,
@@ -55,11 +64,10 @@ takesCall({ options: { training: true, args: true } }, Operation);
 takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
 
 const methods = new Set(methodNames);
-const functions = new Map<string, OpFunction>();
 
 /** @throws InvalidArgumentError for what is no op */
 function functionOf(op: string): OpFunction {
-  const found = functions.get(op);
+  const found = collected().functions.get(op);
   if (found !== undefined) return found;
   if (!methods.has(op)) throw new core.InvalidArgumentError(`there is no op '${op}'`, 'Operation');
   return (x, ...rest) =>
@@ -146,10 +154,13 @@ type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number]> &
  * The functions of `tf.math`, `tf.linalg` and `tf.nn`, methods of tensors as functions, and those that take several tensors (`concat`, `stack`,
  * `where`, …), which take symbolic tensors too: each such call is a layer of the model that is described. `tf.keras.ops`.
  */
-export const ops: { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } = collect();
+export const ops: { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } = lazyObject(
+  () => collected().made as never,
+);
 
-function collect(): { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } {
+const collected = lazily(() => {
   const made: Record<string, OpFunction> = {};
+  const functions = new Map<string, OpFunction>();
   const first = new Map<unknown, string>();
   const add = (name: string, fn: unknown): void => {
     if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
@@ -163,5 +174,5 @@ function collect(): { readonly [K in keyof Functions]: SymbolicFunction<Function
   const all = core as unknown as Record<string, unknown>;
   for (const name of [...methodNames, ...JOINS]) add(name, all[name]);
   for (const group of [math, linalg, nn]) for (const [name, fn] of Object.entries(group)) add(name, fn);
-  return made as unknown as { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> };
-}
+  return { made, functions };
+});

@@ -9,6 +9,7 @@ import {
   enterCustomObjects,
   isPlain,
   kind,
+  lazily,
   type NamedFunction,
   type SerializedObject,
   serializedObject,
@@ -39,10 +40,11 @@ interface Compilable {
 }
 const compilable = (layer: Layer): layer is Layer & Compilable => 'compileFromConfig' in layer;
 
-const classes = new Map<string, LayerClass>();
-/** @internal Makes classes known by the names under which they are exported. */
-export function registerLayerClasses(exported: Readonly<Record<string, unknown>>): void {
-  for (const [name, Class] of Object.entries(exported)) classes.set(name, Class as LayerClass);
+let exportedClasses: () => Readonly<Record<string, unknown>> = () => ({});
+const classes = lazily(() => new Map(Object.entries(exportedClasses()) as [string, LayerClass][]));
+/** @internal Makes classes known by the names under which they are exported. @param exported is asked once one is looked for */
+export function registerLayerClasses(exported: () => Readonly<Record<string, unknown>>): void {
+  exportedClasses = exported;
 }
 
 /** @internal */
@@ -74,10 +76,10 @@ export function deserializeLayer(serialized: unknown, changes: Config = {}): Lay
       `expected a layer as getConfig gives it, { class_name, config }, got ${show(serialized)}`,
     );
   const custom = customObject(registered ?? name) ?? customObject(name);
-  const Class = own ?? (custom as LayerClass | undefined) ?? classes.get(name);
+  const Class = own ?? (custom as LayerClass | undefined) ?? classes().get(name);
   if (typeof Class?.fromConfig !== 'function')
     throw new InvalidArgumentError(
-      `${unknownName(name, [...classes.keys()], 'layer')}; classes of your own are found by registerKerasSerializable`,
+      `${unknownName(name, [...classes().keys()], 'layer')}; classes of your own are found by registerKerasSerializable`,
     );
   const layer = Class.fromConfig({ ...config, ...changes });
   const { build_config: build, compile_config: compiled } = serialized as SerializedLayer;

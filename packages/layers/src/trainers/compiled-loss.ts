@@ -1,6 +1,6 @@
 // The losses of a model, one for each output.
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { outsideScopes, snakeCase } from '@eagre/core/internal';
+import { lazily, outsideScopes, snakeCase } from '@eagre/core/internal';
 import { losses, metrics } from '@eagre/metrics';
 import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
 
@@ -151,9 +151,12 @@ export class CompiledLoss {
   }
 }
 
-const ourLosses = new Set<unknown>(Object.values(losses));
-ourLosses.delete(losses.LossFunctionWrapper);
+const ourLosses = lazily(() => {
+  const all = new Set<unknown>(Object.values(losses));
+  all.delete(losses.LossFunctionWrapper);
+  return all;
+});
 /** Whether a loss keeps no tensor: it is one of ours and calls no function of the user's. */
 function isOurLoss(loss: losses.Loss): boolean {
-  return ourLosses.has(loss instanceof losses.LossFunctionWrapper ? loss.fn : loss.constructor);
+  return ourLosses().has(loss instanceof losses.LossFunctionWrapper ? loss.fn : loss.constructor);
 }

@@ -9,7 +9,7 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { checkNoPromise, outsideScopes, shown, showShape, toTensor } from '@eagre/core/internal';
+import { checkNoPromise, lazily, outsideScopes, shown, showShape, toTensor } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import type { Comparison } from './compiled-loss.ts';
 import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
@@ -216,9 +216,11 @@ export function numberOf(value: Tensor, name: string): number {
 }
 
 // What keeps no tensor: classes of ours that call no function of the user's.
-const ourMetrics = new Set<unknown>(Object.values(metricsModule));
-ourMetrics.delete(metricsModule.MeanMetricWrapper);
-ourMetrics.add(MetricOfTargets);
+const ourMetrics = lazily(() => {
+  const all = new Set<unknown>([...Object.values(metricsModule), MetricOfTargets]);
+  all.delete(metricsModule.MeanMetricWrapper);
+  return all;
+});
 function isOurMetric(metric: Metric): boolean {
-  return ourMetrics.has(metric.constructor);
+  return ourMetrics().has(metric.constructor);
 }
