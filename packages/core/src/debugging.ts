@@ -51,7 +51,7 @@ function compare(
   a: TensorLike,
   b: TensorLike,
   message: string | undefined,
-  holds: (x: Value, y: Value) => boolean,
+  holds: Holds,
 ): void {
   const [x, y] = pair(a, b, name);
   const together = (p: Tensor, q: Tensor): readonly number[] => {
@@ -84,93 +84,44 @@ function compare(
   atRunTime(name, check as HostFunction, [x, y], []);
 }
 
+type Comparison = NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+>;
+type Assertion = NamedFunction<[x: TensorLike, message?: string], ['x', 'message'], unknown, void>;
+type Holds = (x: Value, y: Value) => boolean;
+
+/** An assertion on pairs of elements. */
+const comparison = (name: string, relation: string, holds: Holds): Comparison =>
+  defineFunction(
+    `debugging.${name}`,
+    { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+    {},
+    (a, b, message = undefined) => compare(name, relation, a, b, message, holds),
+  );
+/** An assertion on elements and 0. */
+const ofSign = (name: string, relation: string, holds: Holds): Assertion =>
+  defineFunction(`debugging.${name}`, { x: kind.tensor, message: kind.asIs }, {}, (x, message = undefined) =>
+    compare(name, relation, x, 0, message, holds),
+  );
+
 /**
  * Throws unless all elements are equal (after broadcasting). Plain arrays may stand for tensors:
  * `tf.debugging.assertEqual(logits.shape, [32, 10])`
  */
-export const assertEqual: NamedFunction<
-  [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertEqual',
-  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
-  {},
-  (a, b, message = undefined) => {
-    compare('assertEqual', '=', a, b, message, (x, y) => x === y);
-  },
-);
+export const assertEqual: Comparison = comparison('assertEqual', '=', (x, y) => x === y);
 /** Throws unless all elements differ. */
-export const assertNoneEqual: NamedFunction<
-  [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertNoneEqual',
-  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
-  {},
-  (a, b, message = undefined) => {
-    compare('assertNoneEqual', '≠', a, b, message, (x, y) => x !== y);
-  },
-);
+export const assertNoneEqual: Comparison = comparison('assertNoneEqual', '≠', (x, y) => x !== y);
 /** Throws unless a < b for all elements. */
-export const assertLess: NamedFunction<
-  [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertLess',
-  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
-  {},
-  (a, b, message = undefined) => {
-    compare('assertLess', '<', a, b, message, (x, y) => x < y);
-  },
-);
+export const assertLess: Comparison = comparison('assertLess', '<', (x, y) => x < y);
 /** Throws unless a ≤ b for all elements. */
-export const assertLessEqual: NamedFunction<
-  [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertLessEqual',
-  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
-  {},
-  (a, b, message = undefined) => {
-    compare('assertLessEqual', '≤', a, b, message, (x, y) => x <= y);
-  },
-);
+export const assertLessEqual: Comparison = comparison('assertLessEqual', '≤', (x, y) => x <= y);
 /** Throws unless a > b for all elements. */
-export const assertGreater: NamedFunction<
-  [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertGreater',
-  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
-  {},
-  (a, b, message = undefined) => {
-    compare('assertGreater', '>', a, b, message, (x, y) => x > y);
-  },
-);
+export const assertGreater: Comparison = comparison('assertGreater', '>', (x, y) => x > y);
 /** Throws unless a ≥ b for all elements. */
-export const assertGreaterEqual: NamedFunction<
-  [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertGreaterEqual',
-  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
-  {},
-  (a, b, message = undefined) => {
-    compare('assertGreaterEqual', '≥', a, b, message, (x, y) => x >= y);
-  },
-);
+export const assertGreaterEqual: Comparison = comparison('assertGreaterEqual', '≥', (x, y) => x >= y);
 /** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision unless said. */
 export const assertNear: NamedFunction<
   [a: TensorLike, b: TensorLike],
@@ -193,61 +144,13 @@ export const assertNear: NamedFunction<
   },
 );
 /** Throws unless x > 0 for all elements. */
-export const assertPositive: NamedFunction<
-  [x: TensorLike, message?: string],
-  ['x', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertPositive',
-  { x: kind.tensor, message: kind.asIs },
-  {},
-  (x, message = undefined) => {
-    compare('assertPositive', '>', x, 0, message, (v, zero) => v > zero);
-  },
-);
+export const assertPositive: Assertion = ofSign('assertPositive', '>', (v, zero) => v > zero);
 /** Throws unless x ≥ 0 for all elements. */
-export const assertNonNegative: NamedFunction<
-  [x: TensorLike, message?: string],
-  ['x', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertNonNegative',
-  { x: kind.tensor, message: kind.asIs },
-  {},
-  (x, message = undefined) => {
-    compare('assertNonNegative', '≥', x, 0, message, (v, zero) => v >= zero);
-  },
-);
+export const assertNonNegative: Assertion = ofSign('assertNonNegative', '≥', (v, zero) => v >= zero);
 /** Throws unless x < 0 for all elements. */
-export const assertNegative: NamedFunction<
-  [x: TensorLike, message?: string],
-  ['x', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertNegative',
-  { x: kind.tensor, message: kind.asIs },
-  {},
-  (x, message = undefined) => {
-    compare('assertNegative', '<', x, 0, message, (v, zero) => v < zero);
-  },
-);
+export const assertNegative: Assertion = ofSign('assertNegative', '<', (v, zero) => v < zero);
 /** Throws unless x ≤ 0 for all elements. */
-export const assertNonPositive: NamedFunction<
-  [x: TensorLike, message?: string],
-  ['x', 'message'],
-  unknown,
-  void
-> = defineFunction(
-  'debugging.assertNonPositive',
-  { x: kind.tensor, message: kind.asIs },
-  {},
-  (x, message = undefined) => {
-    compare('assertNonPositive', '≤', x, 0, message, (v, zero) => v <= zero);
-  },
-);
+export const assertNonPositive: Assertion = ofSign('assertNonPositive', '≤', (v, zero) => v <= zero);
 
 // ---- shapes and dtypes
 
@@ -369,12 +272,7 @@ export const assertSameFloatDtype: NamedFunction<
   },
 );
 /** Throws unless x is of an integer dtype. */
-export const assertInteger: NamedFunction<
-  [x: TensorLike, message?: string],
-  ['x', 'message'],
-  unknown,
-  void
-> = defineFunction(
+export const assertInteger: Assertion = defineFunction(
   'debugging.assertInteger',
   { x: kind.tensor, message: kind.asIs },
   {},
@@ -473,12 +371,7 @@ export const checkNumerics: NamedFunction<[x: TensorLike, message?: string], ['x
   });
 
 /** Throws unless all values are finite. */
-export const assertAllFinite: NamedFunction<
-  [x: TensorLike, message?: string],
-  ['x', 'message'],
-  unknown,
-  void
-> = defineFunction(
+export const assertAllFinite: Assertion = defineFunction(
   'debugging.assertAllFinite',
   { x: kind.tensor, message: kind.asIs },
   {},

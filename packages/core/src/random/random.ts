@@ -354,30 +354,22 @@ export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], UniformOption
   },
 );
 
-/** Normally distributed random numbers. */
-export const normal: NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded> = defineFunction(
-  'random.normal',
-  { shape: kind.shape },
-  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
-  (shape: Shape, options) => {
-    return drawNormal(normalFloat, shape, options, {
-      source: sourceOf(options.seed, 'RandomStandardNormal'),
-    });
-  },
-);
+type Normals = NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded>;
 
-/** Normally distributed random numbers, none further than two standard deviations from the mean. */
-export const truncatedNormal: NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded> =
+const defineNormals = (name: string, d: Distribution): Normals =>
   defineFunction(
-    'random.truncatedNormal',
+    `random.${name}`,
     { shape: kind.shape },
     { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
-    (shape: Shape, options) => {
-      return drawNormal(truncatedFloat, shape, options, {
-        source: sourceOf(options.seed, 'TruncatedNormal'),
-      });
-    },
+    (shape: Shape, options) =>
+      drawNormal(d, shape, options, { source: sourceOf(options.seed, d.drawn.name) }),
   );
+
+/** Normally distributed random numbers. */
+export const normal: Normals = defineNormals('normal', normalFloat);
+
+/** Normally distributed random numbers, none further than two standard deviations from the mean. */
+export const truncatedNormal: Normals = defineNormals('truncatedNormal', truncatedFloat);
 
 /** The rows of x (along its first axis) in random order. */
 export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunction(
@@ -455,31 +447,32 @@ export const statelessUniform: NamedFunction<
     return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
   },
 );
-/** `normal` as a pure function of the seed. */
-export const statelessNormal: NamedFunction<
+type StatelessNormals = NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed],
   ['shape', 'seed'],
   NormalOptions
-> = defineFunction(
-  'random.statelessNormal',
-  { shape: kind.shape, seed: kind.asIs },
-  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
-  (shape: Shape, seed, options) => {
-    return drawNormal(normalFloat, shape, options, statelessDraw(seed, 'StatelessRandomNormal'));
-  },
+>;
+
+/** @param op called in messages. */
+const defineStatelessNormals = (name: string, d: Distribution, op: string): StatelessNormals =>
+  defineFunction(
+    `random.${name}`,
+    { shape: kind.shape, seed: kind.asIs },
+    { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
+    (shape: Shape, seed, options) => drawNormal(d, shape, options, statelessDraw(seed, op)),
+  );
+
+/** `normal` as a pure function of the seed. */
+export const statelessNormal: StatelessNormals = defineStatelessNormals(
+  'statelessNormal',
+  normalFloat,
+  'StatelessRandomNormal',
 );
 /** `truncatedNormal` as a pure function of the seed. */
-export const statelessTruncatedNormal: NamedFunction<
-  [shape: ShapeLike, seed: StatelessSeed],
-  ['shape', 'seed'],
-  NormalOptions
-> = defineFunction(
-  'random.statelessTruncatedNormal',
-  { shape: kind.shape, seed: kind.asIs },
-  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
-  (shape: Shape, seed, options) => {
-    return drawNormal(truncatedFloat, shape, options, statelessDraw(seed, 'StatelessTruncatedNormal'));
-  },
+export const statelessTruncatedNormal: StatelessNormals = defineStatelessNormals(
+  'statelessTruncatedNormal',
+  truncatedFloat,
+  'StatelessTruncatedNormal',
 );
 
 // ---- generators

@@ -4,6 +4,9 @@ import { constant } from '../../tensor/constant.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { knownStrings } from '../strings.ts';
 
+type UnaryBody = Parameters<typeof defineUnary>[0]['scalar'];
+type BinaryBody = Parameters<typeof defineBinary>[0]['scalar'];
+
 const isBool = 'the result is bool';
 const isInteger = 'integers have no gradient';
 
@@ -53,38 +56,17 @@ export const notEqual: BinaryFunction = defineBinary({
   strings: ofStrings('NotEqual', (a, b) => notEqual(a, b)),
   notDifferentiable: isBool,
 });
+const comparison = (name: string, scalar: BinaryBody): BinaryFunction =>
+  defineBinary({ name, dtypes: 'numeric', samples: comparable, scalar, notDifferentiable: isBool });
+
 /** Whether a < b, element-wise. */
-export const less: BinaryFunction = defineBinary({
-  name: 'Less',
-  dtypes: 'numeric',
-  samples: comparable,
-  scalar: (s, a, b) => s.lt(a, b),
-  notDifferentiable: isBool,
-});
+export const less: BinaryFunction = comparison('Less', (s, a, b) => s.lt(a, b));
 /** Whether a ≤ b, element-wise. */
-export const lessEqual: BinaryFunction = defineBinary({
-  name: 'LessEqual',
-  dtypes: 'numeric',
-  samples: comparable,
-  scalar: (s, a, b) => s.le(a, b),
-  notDifferentiable: isBool,
-});
+export const lessEqual: BinaryFunction = comparison('LessEqual', (s, a, b) => s.le(a, b));
 /** Whether a > b, element-wise. */
-export const greater: BinaryFunction = defineBinary({
-  name: 'Greater',
-  dtypes: 'numeric',
-  samples: comparable,
-  scalar: (s, a, b) => s.gt(a, b),
-  notDifferentiable: isBool,
-});
+export const greater: BinaryFunction = comparison('Greater', (s, a, b) => s.gt(a, b));
 /** Whether a ≥ b, element-wise. */
-export const greaterEqual: BinaryFunction = defineBinary({
-  name: 'GreaterEqual',
-  dtypes: 'numeric',
-  samples: comparable,
-  scalar: (s, a, b) => s.ge(a, b),
-  notDifferentiable: isBool,
-});
+export const greaterEqual: BinaryFunction = comparison('GreaterEqual', (s, a, b) => s.ge(a, b));
 
 // ---- kinds of floats
 
@@ -92,51 +74,27 @@ const unusual = (): readonly Sample[] => [
   { inputs: [{ kind: 'values', shape: [2, 3], values: [1, -2, NaN, Infinity, -Infinity, 0] }] },
 ];
 
+const kindOfFloat = (name: string, scalar: UnaryBody): UnaryFunction =>
+  defineUnary({ name, samples: unusual, scalar, notDifferentiable: isBool });
+
 /** Whether x is NaN, element-wise. */
-export const isNan: UnaryFunction = defineUnary({
-  name: 'IsNan',
-  samples: unusual,
-  scalar: (s, x) => s.isNaN(x),
-  notDifferentiable: isBool,
-});
+export const isNan: UnaryFunction = kindOfFloat('IsNan', (s, x) => s.isNaN(x));
 /** Whether x is infinite, element-wise. */
-export const isInf: UnaryFunction = defineUnary({
-  name: 'IsInf',
-  samples: unusual,
-  scalar: (s, x) => s.isInf(x),
-  notDifferentiable: isBool,
-});
+export const isInf: UnaryFunction = kindOfFloat('IsInf', (s, x) => s.isInf(x));
 /** Whether x is neither infinite nor NaN, element-wise. */
-export const isFinite: UnaryFunction = defineUnary({
-  name: 'IsFinite',
-  samples: unusual,
-  scalar: (s, x) => s.isFinite(x),
-  notDifferentiable: isBool,
-});
+export const isFinite: UnaryFunction = kindOfFloat('IsFinite', (s, x) => s.isFinite(x));
 
 // ---- truth values
 
+const defineLogical = (name: string, scalar: BinaryBody): BinaryFunction =>
+  defineBinary({ name, dtypes: 'bool', scalar, notDifferentiable: isBool });
+
 /** Whether a and b, element-wise, of bools. */
-export const logicalAnd: BinaryFunction = defineBinary({
-  name: 'LogicalAnd',
-  dtypes: 'bool',
-  scalar: (s, a, b) => s.and(a, b),
-  notDifferentiable: isBool,
-});
+export const logicalAnd: BinaryFunction = defineLogical('LogicalAnd', (s, a, b) => s.and(a, b));
 /** Whether a or b or both, element-wise, of bools. */
-export const logicalOr: BinaryFunction = defineBinary({
-  name: 'LogicalOr',
-  dtypes: 'bool',
-  scalar: (s, a, b) => s.or(a, b),
-  notDifferentiable: isBool,
-});
+export const logicalOr: BinaryFunction = defineLogical('LogicalOr', (s, a, b) => s.or(a, b));
 /** Whether either a or b, element-wise, of bools. */
-export const logicalXor: BinaryFunction = defineBinary({
-  name: 'LogicalXor',
-  dtypes: 'bool',
-  scalar: (s, a, b) => s.xor(a, b),
-  notDifferentiable: isBool,
-});
+export const logicalXor: BinaryFunction = defineLogical('LogicalXor', (s, a, b) => s.xor(a, b));
 /** Whether not x, element-wise, of bools. */
 export const logicalNot: UnaryFunction = defineUnary({
   name: 'LogicalNot',
@@ -147,27 +105,15 @@ export const logicalNot: UnaryFunction = defineUnary({
 
 // ---- bits
 
+const defineBitwise = (name: string, scalar: BinaryBody): BinaryFunction =>
+  defineBinary({ name, dtypes: 'integer', scalar, notDifferentiable: isInteger });
+
 /** The bits that both integers have, element-wise. */
-export const bitwiseAnd: BinaryFunction = defineBinary({
-  name: 'BitwiseAnd',
-  dtypes: 'integer',
-  scalar: (s, a, b) => s.bitAnd(a, b),
-  notDifferentiable: isInteger,
-});
+export const bitwiseAnd: BinaryFunction = defineBitwise('BitwiseAnd', (s, a, b) => s.bitAnd(a, b));
 /** The bits that one or both integers have, element-wise. */
-export const bitwiseOr: BinaryFunction = defineBinary({
-  name: 'BitwiseOr',
-  dtypes: 'integer',
-  scalar: (s, a, b) => s.bitOr(a, b),
-  notDifferentiable: isInteger,
-});
+export const bitwiseOr: BinaryFunction = defineBitwise('BitwiseOr', (s, a, b) => s.bitOr(a, b));
 /** The bits that exactly one of the integers has, element-wise. */
-export const bitwiseXor: BinaryFunction = defineBinary({
-  name: 'BitwiseXor',
-  dtypes: 'integer',
-  scalar: (s, a, b) => s.bitXor(a, b),
-  notDifferentiable: isInteger,
-});
+export const bitwiseXor: BinaryFunction = defineBitwise('BitwiseXor', (s, a, b) => s.bitXor(a, b));
 /** All bits of the integer flipped, element-wise. */
 export const bitwiseNot: UnaryFunction = defineUnary({
   name: 'Invert',
@@ -176,16 +122,6 @@ export const bitwiseNot: UnaryFunction = defineUnary({
   notDifferentiable: isInteger,
 });
 /** The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1. */
-export const bitwiseLeftShift: BinaryFunction = defineBinary({
-  name: 'LeftShift',
-  dtypes: 'integer',
-  scalar: (s, a, b) => s.shiftLeft(a, b),
-  notDifferentiable: isInteger,
-});
+export const bitwiseLeftShift: BinaryFunction = defineBitwise('LeftShift', (s, a, b) => s.shiftLeft(a, b));
 /** The integer a shifted right by b bits, element-wise, keeping its sign; b is taken into 0 … width − 1. */
-export const bitwiseRightShift: BinaryFunction = defineBinary({
-  name: 'RightShift',
-  dtypes: 'integer',
-  scalar: (s, a, b) => s.shiftRight(a, b),
-  notDifferentiable: isInteger,
-});
+export const bitwiseRightShift: BinaryFunction = defineBitwise('RightShift', (s, a, b) => s.shiftRight(a, b));

@@ -170,52 +170,20 @@ const geometry = ({ strides, padding, dilations, groups }: Attrs): Attrs => ({
   groups,
 });
 
-const convSamples: readonly (Attrs & { x: Shape; filter: Shape; y: Shape })[] = [
+const plainly = { strides: [1, 1], padding: [0, 0, 0, 0], dilations: [1, 1], groups: 1 };
+const convSamples: readonly (ConvAttrs & { x: Shape; filter: Shape; y: Shape })[] = [
+  { ...plainly, x: [1, 4, 5, 2], filter: [2, 3, 2, 3], y: [1, 3, 3, 3] },
   {
-    x: [1, 4, 5, 2],
-    filter: [2, 3, 2, 3],
-    y: [1, 3, 3, 3],
-    strides: [1, 1],
-    padding: [0, 0, 0, 0],
-    dilations: [1, 1],
-    groups: 1,
-  },
-  {
+    ...plainly,
     x: [2, 5, 4, 1],
     filter: [3, 3, 1, 2],
     y: [2, 3, 2, 2],
     strides: [2, 2],
     padding: [1, 1, 0, 1],
-    dilations: [1, 1],
-    groups: 1,
   },
-  {
-    x: [1, 6, 6, 2],
-    filter: [2, 2, 2, 1],
-    y: [1, 4, 4, 1],
-    strides: [1, 1],
-    padding: [0, 0, 0, 0],
-    dilations: [2, 2],
-    groups: 1,
-  },
-  {
-    x: [1, 4, 4, 4],
-    filter: [3, 3, 1, 4],
-    y: [1, 4, 4, 4],
-    strides: [1, 1],
-    padding: [1, 1, 1, 1],
-    dilations: [1, 1],
-    groups: 4,
-  },
-  {
-    x: [1, 3, 3, 4],
-    filter: [1, 1, 2, 6],
-    y: [1, 3, 3, 6],
-    strides: [1, 1],
-    padding: [0, 0, 0, 0],
-    dilations: [1, 1],
-    groups: 2,
-  },
+  { ...plainly, x: [1, 6, 6, 2], filter: [2, 2, 2, 1], y: [1, 4, 4, 1], dilations: [2, 2] },
+  { ...plainly, x: [1, 4, 4, 4], filter: [3, 3, 1, 4], y: [1, 4, 4, 4], padding: [1, 1, 1, 1], groups: 4 },
+  { ...plainly, x: [1, 3, 3, 4], filter: [1, 1, 2, 6], y: [1, 3, 3, 6], groups: 2 },
 ];
 
 // Products of one sign, so that sums do not cancel and rounding errors stay small.
@@ -686,17 +654,22 @@ function poolArguments(
   return { x: t, attrs: { window, strides, padding: toShape(padding) } };
 }
 
-/** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */
-export const maxPool2d: NamedFunction<[x: TensorLike, ksize: Size2D], ['x', 'ksize'], PoolOptions> =
+type Pooling2D = NamedFunction<[x: TensorLike, ksize: Size2D], ['x', 'ksize'], PoolOptions>;
+
+/** @param called in messages. */
+const definePooling2D = (name: string, op: Op, called: string): Pooling2D =>
   defineFunction(
-    'nn.maxPool2d',
+    name,
     { x: kind.tensor, ksize: kind.asIs },
     { strides: kind.asIs, padding: kind.asIs },
     (x, ksize, options) => {
-      const { x: t, attrs } = poolArguments(x, ksize, options, 'MaxPool');
-      return execute1(maxPoolOp, [t], attrs);
+      const { x: t, attrs } = poolArguments(x, ksize, options, called);
+      return execute1(op, [t], attrs);
     },
   );
+
+/** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */
+export const maxPool2d: Pooling2D = definePooling2D('nn.maxPool2d', maxPoolOp, 'MaxPool');
 
 /** Like `maxPool2d`, with the place of each maximum (int32): its index within one image's h · w · c elements. */
 export const maxPoolWithArgmax: NamedFunction<
@@ -716,16 +689,7 @@ export const maxPoolWithArgmax: NamedFunction<
 );
 
 /** The mean of each window of images [n, h, w, c]; pixels of the padding do not count. */
-export const avgPool2d: NamedFunction<[x: TensorLike, ksize: Size2D], ['x', 'ksize'], PoolOptions> =
-  defineFunction(
-    'nn.avgPool2d',
-    { x: kind.tensor, ksize: kind.asIs },
-    { strides: kind.asIs, padding: kind.asIs },
-    (x, ksize, options) => {
-      const { x: t, attrs } = poolArguments(x, ksize, options, 'AvgPool');
-      return execute1(avgPoolOp, [t], attrs);
-    },
-  );
+export const avgPool2d: Pooling2D = definePooling2D('nn.avgPool2d', avgPoolOp, 'AvgPool');
 
 /** Options of pooling over sequences. */
 export interface Pool1dOptions {
@@ -734,37 +698,25 @@ export interface Pool1dOptions {
   readonly padding?: 'SAME' | 'VALID';
 }
 
-function pool1d(
-  pool: typeof maxPool2d,
-  x: TensorLike,
-  ksize: number,
-  options: Pool1dOptions,
-  op: string,
-): Tensor {
-  const t = rank3(x, 'x has', '[n, w, c]', op);
-  return squeeze(
-    pool(expandDims(t, 1), [1, ksize], {
-      strides: [1, options.strides ?? ksize],
-      padding: options.padding ?? 'VALID',
-    }),
-    1,
+type Pooling1D = NamedFunction<[x: TensorLike, ksize: number], ['x', 'ksize'], Pool1dOptions>;
+
+const definePooling1D = (name: string, pool: Pooling2D): Pooling1D =>
+  defineFunction(
+    `nn.${name}`,
+    { x: kind.tensor, ksize: kind.asIs },
+    { strides: kind.asIs, padding: kind.asIs },
+    (x, ksize, options) => {
+      const rows = expandDims(rank3(x, 'x has', '[n, w, c]', name), 1);
+      const strides = options.strides ?? ksize;
+      return squeeze(
+        pool(rows, [1, ksize], { strides: [1, strides], padding: options.padding ?? 'VALID' }),
+        1,
+      );
+    },
   );
-}
 
 /** The largest value of each window of sequences [n, w, c]. */
-export const maxPool1d: NamedFunction<[x: TensorLike, ksize: number], ['x', 'ksize'], Pool1dOptions> =
-  defineFunction(
-    'nn.maxPool1d',
-    { x: kind.tensor, ksize: kind.asIs },
-    { strides: kind.asIs, padding: kind.asIs },
-    (x, ksize, options) => pool1d(maxPool2d, x, ksize, options, 'maxPool1d'),
-  );
+export const maxPool1d: Pooling1D = definePooling1D('maxPool1d', maxPool2d);
 
 /** The mean of each window of sequences [n, w, c]. */
-export const avgPool1d: NamedFunction<[x: TensorLike, ksize: number], ['x', 'ksize'], Pool1dOptions> =
-  defineFunction(
-    'nn.avgPool1d',
-    { x: kind.tensor, ksize: kind.asIs },
-    { strides: kind.asIs, padding: kind.asIs },
-    (x, ksize, options) => pool1d(avgPool2d, x, ksize, options, 'avgPool1d'),
-  );
+export const avgPool1d: Pooling1D = definePooling1D('avgPool1d', avgPool2d);

@@ -1,17 +1,18 @@
 import { type DType, InvalidArgumentError, type KernelName } from '@eagre/backend';
-import type { AxisLike, IntegerLike } from '../../arguments/argument-kinds.ts';
+import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { castHook, defineOp, execute1, type GradContext, type GradFn, type Op } from '../../dispatch/op.ts';
 import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import { type Dim, productOf } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { type Axis, normalizeAxes, normalizeAxis, reducedShape, type Shape } from '../../shapes/shape.ts';
+import { normalizeAxes, normalizeAxis, reducedShape, type Shape } from '../../shapes/shape.ts';
 import { differs, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, type DTypeGroup } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from '../array/axes.ts';
+import { axesOf, keepsDims, kept, reductionSamples } from '../array/axes.ts';
+import { defineReduced, type Reduction } from './define.ts';
 
 export type { ReduceOptions } from '../array/axes.ts';
 export * from './scan.ts';
@@ -53,13 +54,7 @@ const sumOp: Op = defineReduction({
  * @example x.sum(-1, { keepdims: true })
  * @throws InvalidArgumentError for an axis out of range, and for bool: cast it, or use `countNonzero`.
  */
-export const sum: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'sum',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(sumOp, x, axis, options),
-  );
+export const sum: Reduction = defineReduced('sum', sumOp);
 
 castHook.sumTo = (x, shape) => {
   if (shapesAgree(x.shape, shape)) return x;
@@ -86,13 +81,7 @@ const meanOp: Op = defineReduction({
  * The mean over one axis, several, or all (`null`). The mean of integers is an integer, truncated toward zero, as in
  * TensorFlow: cast first if that is not meant.
  */
-export const mean: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'mean',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(meanOp, x, axis, options),
-  );
+export const mean: Reduction = defineReduced('mean', meanOp);
 
 /** The product over axes. Integers wrap around; the product of nothing is 1. */
 const prodOp: Op = defineReduction({
@@ -102,13 +91,7 @@ const prodOp: Op = defineReduction({
   grad: (g, dy) => productGrad(g, dy),
 });
 /** The product over one axis, several, or all (`null`). Its gradient is right where factors are 0, too. */
-export const prod: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'prod',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(prodOp, x, axis, options),
-  );
+export const prod: Reduction = defineReduced('prod', prodOp);
 
 /** Each factor gets the product of all others: those before it times those behind it, since dividing fails at 0. */
 function productGrad(g: GradContext, dy: Tensor): Tensor {
@@ -144,13 +127,7 @@ const maxOp: Op = defineReduction({
   grad: extremeGrad,
 });
 /** The largest value over one axis, several, or all (`null`); NaN when one is. Equal ones share the gradient. */
-export const max: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'max',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(maxOp, x, axis, options),
-  );
+export const max: Reduction = defineReduced('max', maxOp);
 /** The smallest value over axes; NaN when one is. That of nothing is the highest value of the dtype. */
 const minOp: Op = defineReduction({
   name: 'Min',
@@ -159,13 +136,7 @@ const minOp: Op = defineReduction({
   grad: extremeGrad,
 });
 /** The smallest value over one axis, several, or all (`null`); NaN when one is. Equal ones share the gradient. */
-export const min: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'min',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(minOp, x, axis, options),
-  );
+export const min: Reduction = defineReduced('min', minOp);
 
 const positionSamples = (): readonly Sample[] => [
   { inputs: [distinct([3, 4])], attrs: { axis: 1, dtype: 'int64' } },
@@ -233,13 +204,7 @@ const allOp: Op = defineReduction({
   notDifferentiable: 'the result is bool',
 });
 /** Whether all bools over one axis, several, or all (`null`) are true. */
-export const all: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'all',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(allOp, x, axis, options),
-  );
+export const all: Reduction = defineReduced('all', allOp);
 /** Whether any bool over axes is true; false for none. */
 const anyOp: Op = defineReduction({
   name: 'Any',
@@ -248,10 +213,4 @@ const anyOp: Op = defineReduction({
   notDifferentiable: 'the result is bool',
 });
 /** Whether any bool over one axis, several, or all (`null`) is true. */
-export const any: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'any',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(anyOp, x, axis, options),
-  );
+export const any: Reduction = defineReduced('any', anyOp);

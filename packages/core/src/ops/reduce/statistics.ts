@@ -24,6 +24,7 @@ import { concat } from '../array/join.ts';
 import { disposeAll } from '../array/moving.ts';
 import { permuted } from '../linalg/products.ts';
 import { singularValues } from '../linalg/svd.ts';
+import { defineReduced, type Reduction } from './define.ts';
 
 /** Mean and variance over neighbouring axes. */
 const momentsOp: Op = defineOp({
@@ -79,13 +80,9 @@ const varianceOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** The variance over one axis, several, or all (`null`): the mean squared distance from the mean. Floats only. */
-export const variance: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'variance',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(varianceOp, floating(x, 'ReduceVariance'), axis, options),
-  );
+export const variance: Reduction = defineReduced('variance', varianceOp, (x) =>
+  floating(x, 'ReduceVariance'),
+);
 
 /** The standard deviation over axes: the square root of the variance. */
 const stdOp: Op = defineOp({
@@ -95,13 +92,7 @@ const stdOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** The standard deviation over one axis, several, or all (`null`). Floats only. */
-export const std: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'std',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(stdOp, floating(x, 'ReduceStd'), axis, options),
-  );
+export const std: Reduction = defineReduced('std', stdOp, (x) => floating(x, 'ReduceStd'));
 
 /** Mean and variance over one axis, several, or all (`null`): `const [mean, variance] = tf.nn.moments(x, 0)`. Floats only. */
 export const moments: NamedFunction<
@@ -146,13 +137,9 @@ const logSumExpOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** log Σ exp(x) over one axis, several, or all (`null`), without overflow or underflow. Floats only. */
-export const logSumExp: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
-  defineFunction(
-    'logSumExp',
-    { x: kind.tensor, axis: kind.axes },
-    { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(logSumExpOp, floating(x, 'ReduceLogSumExp'), axis, options),
-  );
+export const logSumExp: Reduction = defineReduced('logSumExp', logSumExpOp, (x) =>
+  floating(x, 'ReduceLogSumExp'),
+);
 
 /** The square root of the sum of squares over axes. */
 const euclideanNormOp: Op = defineOp({

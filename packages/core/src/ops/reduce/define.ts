@@ -1,0 +1,24 @@
+// How reductions are declared; nothing here is public.
+import type { AxisLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import type { Op } from '../../dispatch/op.ts';
+import type { Axis } from '../../shapes/shape.ts';
+import type { TensorLike } from '../../tensor/convert.ts';
+import { type ReduceOptions, reduceBy } from '../array/axes.ts';
+
+/** A function of a tensor and the axes that are reduced: one, several, or all (`null`, unless said). */
+export type Reduction = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions>;
+
+/** Declares one. @param checked the tensor as the op takes it. */
+export const defineReduced = (
+  name: string,
+  op: Op,
+  checked: (x: TensorLike) => TensorLike = (x) => x,
+): Reduction =>
+  defineFunction(
+    name,
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(op, checked(x), axis, options),
+  );
