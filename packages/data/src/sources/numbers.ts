@@ -131,10 +131,11 @@ interface Runs {
   epoch: number;
 }
 
-/** Seeds as part of a state. */
-export interface SeedState {
-  save(): State;
-  restore(state: State | undefined): void;
+/** The random numbers of an iterator; its state has the seeds of those that come after it, too. */
+export interface Draws {
+  readonly rng: Rng;
+  save(): { readonly rng: State; readonly seeds: State };
+  restore(state: Readonly<Record<string, State | undefined>>): void;
 }
 
 /**
@@ -151,27 +152,18 @@ export class Seeds {
     this.#anew = anew;
   }
 
-  /** A generator for the next iterator. */
-  next(node: DatasetNode, context: IterationContext): Rng {
-    const runs = this.#of(node, context);
-    return new Rng(this.#anew ? [...runs.words, runs.run, runs.epoch++] : runs.words);
-  }
-
-  #of(node: DatasetNode, context: IterationContext): Runs {
-    return context.shared<Runs>(node, () => ({ words: this.#words, run: this.#runs++, epoch: 0 }));
-  }
-
-  /** Where the seeds of a node are in a pass. */
-  stateOf(node: DatasetNode, context: IterationContext): SeedState {
+  /** The numbers of the next iterator. */
+  begin(node: DatasetNode, context: IterationContext): Draws {
+    const runs = context.shared<Runs>(node, () => ({ words: this.#words, run: this.#runs++, epoch: 0 }));
+    const rng = new Rng(this.#anew ? [...runs.words, runs.run, runs.epoch++] : runs.words);
     return {
-      save: () => {
-        const { words, run, epoch } = this.#of(node, context);
-        return { words, run, epoch };
-      },
+      rng,
+      save: () => ({ rng: rng.save(), seeds: { ...runs } }),
       restore: (state) => {
-        const { words, run, epoch } = fields(state);
+        rng.restore(state['rng']);
+        const { words, run, epoch } = fields(state['seeds']);
         // The words too: where nobody gave a seed, another process has drawn others.
-        Object.assign(this.#of(node, context), {
+        Object.assign(runs, {
           words: list(words).map(Number),
           run: count(run),
           epoch: count(epoch),
@@ -199,30 +191,26 @@ export class RandomNode implements DatasetNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new RandomIterator(this.#seeds.next(this, context), this.#seeds.stateOf(this, context));
+    return new RandomIterator(this.#seeds.begin(this, context));
   }
 }
 
 class RandomIterator extends ElementIterator {
   override readonly ownsElements = true;
-  readonly #rng: Rng;
-  readonly #seeds: SeedState;
+  readonly #draws: Draws;
 
-  constructor(rng: Rng, seeds: SeedState) {
+  constructor(draws: Draws) {
     super();
-    this.#rng = rng;
-    this.#seeds = seeds;
+    this.#draws = draws;
   }
 
   next(): Step {
-    return constant(BigInt(this.#rng.bits()));
+    return constant(BigInt(this.#draws.rng.bits()));
   }
   saveState(): State {
-    return { rng: this.#rng.save(), seeds: this.#seeds.save() };
+    return this.#draws.save();
   }
   restoreState(state: State): void {
-    const { rng, seeds } = fields(state);
-    this.#rng.restore(rng);
-    this.#seeds.restore(seeds);
+    this.#draws.restore(fields(state));
   }
 }

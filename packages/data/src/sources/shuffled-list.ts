@@ -10,8 +10,8 @@ import {
   type Step,
 } from '../pipeline/iterator.ts';
 import { count, fields } from '../pipeline/node.ts';
-import type { Rng, SeedWords } from '../pipeline/random.ts';
-import { type SeedState, Seeds } from './numbers.ts';
+import type { SeedWords } from '../pipeline/random.ts';
+import { type Draws, Seeds } from './numbers.ts';
 
 /** Elements that a function makes of numbers from 0 to `size` - 1. */
 export class ShuffledListNode implements DatasetNode {
@@ -45,33 +45,30 @@ export class ShuffledListNode implements DatasetNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    const rng = this.#seeds?.next(this, context) ?? null;
-    return new ShuffledListIterator(this.#size, this.#make, rng, this.#seeds?.stateOf(this, context) ?? null);
+    return new ShuffledListIterator(this.#size, this.#make, this.#seeds?.begin(this, context) ?? null);
   }
 }
 
 class ShuffledListIterator extends ElementIterator {
   override readonly ownsElements = true;
   readonly #make: (index: number) => Element;
-  readonly #rng: Rng | null;
-  readonly #seeds: SeedState | null;
+  readonly #draws: Draws | null;
   /** The random numbers that the order is drawn with. */
   #start: State;
   readonly #order: Int32Array;
   #isDrawn = false;
   #next = 0;
 
-  constructor(size: number, make: (index: number) => Element, rng: Rng | null, seeds: SeedState | null) {
+  constructor(size: number, make: (index: number) => Element, draws: Draws | null) {
     super();
     this.#make = make;
-    this.#rng = rng;
-    this.#seeds = seeds;
-    this.#start = rng?.save() ?? null;
+    this.#draws = draws;
+    this.#start = draws?.rng.save() ?? null;
     this.#order = Int32Array.from({ length: size }, (_, i) => i);
   }
 
   next(): Step {
-    if (!this.#isDrawn) this.#rng?.shuffle(this.#order);
+    if (!this.#isDrawn) this.#draws?.rng.shuffle(this.#order);
     this.#isDrawn = true;
     const index = this.#order[this.#next];
     if (index === undefined) return END;
@@ -81,13 +78,12 @@ class ShuffledListIterator extends ElementIterator {
   }
 
   saveState(): State {
-    return { start: this.#start, next: this.#next, seeds: this.#seeds?.save() ?? null };
+    return { start: this.#start, next: this.#next, seeds: this.#draws?.save().seeds ?? null };
   }
   restoreState(state: State): void {
     const { start, next, seeds } = fields(state);
     this.#next = count(next);
     this.#start = start ?? null;
-    this.#rng?.restore(start);
-    this.#seeds?.restore(seeds);
+    this.#draws?.restore({ rng: start, seeds });
   }
 }

@@ -17,8 +17,8 @@ import {
 } from '../pipeline/iterator.ts';
 import { fields, list, UnaryNode } from '../pipeline/node.ts';
 import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
-import { type Rng, seedWords } from '../pipeline/random.ts';
-import { type SeedState, Seeds } from '../sources/numbers.ts';
+import { seedWords } from '../pipeline/random.ts';
+import { type Draws, Seeds } from '../sources/numbers.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
 export interface ResampleOptions extends FunctionCallOptions {
@@ -74,14 +74,12 @@ export class ResampleNode extends UnaryNode {
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
 class ResampleIterator extends CallingIterator<number, ResampleNode> {
-  readonly #rng: Rng;
-  readonly #seeds: SeedState;
+  readonly #draws: Draws;
   #counts = this.node.target.map(() => 1);
 
   constructor(input: ElementIterator, node: ResampleNode, context: IterationContext) {
     super(input, node);
-    this.#rng = node.seeds.next(node, context);
-    this.#seeds = node.seeds.stateOf(node, context);
+    this.#draws = node.seeds.begin(node, context);
   }
 
   protected call(element: Element): Awaitable<number> {
@@ -98,17 +96,16 @@ class ResampleIterator extends CallingIterator<number, ResampleNode> {
     const total = sum(this.#counts);
     const initial = this.node.initial ?? this.#counts.map((n) => n / total);
     const ratios = target.map((t, i) => (t === 0 ? 0 : t / Math.max(initial[i], Number.MIN_VALUE)));
-    const accepted = this.#rng.uniform() * Math.max(...ratios) < ratios[kind];
+    const accepted = this.#draws.rng.uniform() * Math.max(...ratios) < ratios[kind];
     return accepted ? [constant(kind, 'int32'), element] : AGAIN;
   }
 
   protected override saveOwn(): State {
-    return { counts: [...this.#counts], rng: this.#rng.save(), seeds: this.#seeds.save() };
+    return { counts: [...this.#counts], ...this.#draws.save() };
   }
   protected override restoreOwn(state: State): void {
-    const { counts, rng, seeds } = fields(state);
+    const { counts, ...draws } = fields(state);
     this.#counts = list(counts).map(Number);
-    this.#rng.restore(rng);
-    this.#seeds.restore(seeds);
+    this.#draws.restore(draws);
   }
 }

@@ -16,7 +16,7 @@ import {
 } from '../pipeline/iterator.ts';
 import { closeAll, fields, list } from '../pipeline/node.ts';
 import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
-import type { Rng, SeedWords } from '../pipeline/random.ts';
+import type { SeedWords } from '../pipeline/random.ts';
 import { Seeds } from '../sources/numbers.ts';
 import { restoreAll } from './zip.ts';
 
@@ -220,14 +220,13 @@ export class SampleFromNode extends ChooseNode {
   }
 
   protected choice(context: IterationContext): Choice {
-    const rng: Rng = this.#seeds.next(this, context);
-    const seeds = this.#seeds.stateOf(this, context);
+    const draws = this.#seeds.begin(this, context);
     const weights = this.#weights;
     return {
       next: (left) => {
         const total = weights.reduce((sum, w, i) => (left[i] === true ? sum + w : sum), 0);
         if (total === 0) return END;
-        let at = rng.uniform() * total;
+        let at = draws.rng.uniform() * total;
         let last = 0;
         for (let i = 0; i < weights.length; i++) {
           if (left[i] !== true || weights[i] === 0) continue;
@@ -237,12 +236,8 @@ export class SampleFromNode extends ChooseNode {
         }
         return last;
       },
-      save: () => ({ rng: rng.save(), seeds: seeds.save() }),
-      restore: (state) => {
-        const { rng: own, seeds: saved } = fields(state);
-        rng.restore(own);
-        seeds.restore(saved);
-      },
+      save: () => draws.save(),
+      restore: (state) => draws.restore(fields(state)),
       close: () => undefined,
     };
   }

@@ -18,7 +18,7 @@ import { later } from '../pipeline/later.ts';
 import { count, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
 import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { type Rng, seedWords } from '../pipeline/random.ts';
-import { type SeedState, Seeds } from '../sources/numbers.ts';
+import { type Draws, Seeds } from '../sources/numbers.ts';
 
 export interface ShuffleOptions {
   /** Of its own; otherwise `tf.random.setSeed` decides, or nothing. */
@@ -46,12 +46,11 @@ export class ShuffleNode extends UnaryNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    const rng = this.#seeds.next(this, context);
-    const seeds = this.#seeds.stateOf(this, context);
+    const draws = this.#seeds.begin(this, context);
     const rows = this.input.rows?.() ?? null;
     return rows === null
-      ? new ShuffleIterator(this.input.iterate(context), this.#buffer, rng, seeds)
-      : new ShuffleRowsIterator(rows, this.#buffer, rng, seeds);
+      ? new ShuffleIterator(this.input.iterate(context), this.#buffer, draws)
+      : new ShuffleRowsIterator(rows, this.#buffer, draws);
   }
 }
 
@@ -68,18 +67,16 @@ class ShuffleIterator extends ElementIterator {
   override readonly ownsElements: boolean;
   readonly #input: ElementIterator;
   readonly #size: number;
-  readonly #rng: Rng;
-  readonly #seeds: SeedState;
+  readonly #draws: Draws;
   #buffer: Element[] = [];
   #ended = false;
 
-  constructor(input: ElementIterator, size: number, rng: Rng, seeds: SeedState) {
+  constructor(input: ElementIterator, size: number, draws: Draws) {
     super();
     this.#input = input;
     this.ownsElements = input.ownsElements;
     this.#size = size;
-    this.#rng = rng;
-    this.#seeds = seeds;
+    this.#draws = draws;
   }
 
   next(): Awaitable<Step> {
@@ -93,7 +90,7 @@ class ShuffleIterator extends ElementIterator {
       return step instanceof Promise ? later(step).then(this.#take) : this.#take(step);
     }
     if (buffer.length === 0) return END;
-    const drawn = draw(buffer, buffer.length, this.#rng);
+    const drawn = draw(buffer, buffer.length, this.#draws.rng);
     buffer.pop();
     return drawn;
   };
@@ -108,17 +105,15 @@ class ShuffleIterator extends ElementIterator {
       input: this.#input.saveState(),
       buffer: this.#buffer.map(saveElement),
       ended: this.#ended,
-      rng: this.#rng.save(),
-      seeds: this.#seeds.save(),
+      ...this.#draws.save(),
     };
   }
   restoreState(state: State): void {
-    const { input, buffer, ended, rng, seeds } = fields(state);
+    const { input, buffer, ended, ...rest } = fields(state);
     this.#input.restoreState(input as State);
     this.#buffer = list(buffer).map(loadElement);
     this.#ended = flag(ended);
-    this.#rng.restore(rng);
-    this.#seeds.restore(seeds);
+    this.#draws.restore(rest);
   }
 
   override close(): Awaitable<void> {
@@ -133,19 +128,17 @@ class ShuffleRowsIterator extends ElementIterator {
   override readonly ownsElements = true;
   override readonly hasRows = true;
   readonly #rows: RowAccess;
-  readonly #rng: Rng;
-  readonly #seeds: SeedState;
+  readonly #draws: Draws;
   #buffer: Int32Array;
   #length = 0;
   #next = 0;
 
-  constructor(rows: RowAccess, size: number, rng: Rng, seeds: SeedState) {
+  constructor(rows: RowAccess, size: number, draws: Draws) {
     super();
     if (rows.count > 2 ** 31 - 1)
       throw new InvalidArgumentError('more than 2147483647 elements cannot be shuffled', 'Dataset.shuffle');
     this.#rows = rows;
-    this.#rng = rng;
-    this.#seeds = seeds;
+    this.#draws = draws;
     this.#buffer = new Int32Array(Math.min(size, rows.count));
   }
 
@@ -154,7 +147,7 @@ class ShuffleRowsIterator extends ElementIterator {
     const buffer = this.#buffer;
     while (this.#length < buffer.length && this.#next < this.#rows.count)
       buffer[this.#length++] = this.#next++;
-    return this.#length === 0 ? -1 : draw(buffer, this.#length--, this.#rng);
+    return this.#length === 0 ? -1 : draw(buffer, this.#length--, this.#draws.rng);
   }
 
   next(): Step {
@@ -174,12 +167,11 @@ class ShuffleRowsIterator extends ElementIterator {
     return {
       next: this.#next,
       buffer: this.#buffer.slice(0, this.#length),
-      rng: this.#rng.save(),
-      seeds: this.#seeds.save(),
+      ...this.#draws.save(),
     };
   }
   restoreState(state: State): void {
-    const { next, buffer, rng, seeds } = fields(state);
+    const { next, buffer, ...rest } = fields(state);
     const saved = buffer instanceof Int32Array ? buffer : new Int32Array(0);
     this.#next = count(next);
     if (
@@ -191,8 +183,7 @@ class ShuffleRowsIterator extends ElementIterator {
       throw new InvalidArgumentError('the saved state is of another dataset', 'Dataset.shuffle');
     this.#buffer.set(saved);
     this.#length = saved.length;
-    this.#rng.restore(rng);
-    this.#seeds.restore(seeds);
+    this.#draws.restore(rest);
   }
 
   override close(): void {
