@@ -1,18 +1,10 @@
 import { type Axis, type ClassNameOf, type CustomName, Tensor } from '@eagre/core';
-import {
-  anyOption,
-  defineFunction,
-  isPlain,
-  kind,
-  type NamedFunction,
-  numberOption,
-  type Option,
-  takesOptions,
-  toTensor,
-} from '@eagre/core/internal';
+import { anyOption, isPlain, numberOption, type Option, takesOptions, toTensor } from '@eagre/core/internal';
 import { markOurs } from './ours.ts';
 import {
   ClassNames,
+  defineGet,
+  type GetOf,
   KerasObject,
   type MakerOf,
   maker,
@@ -153,24 +145,5 @@ export type ConstraintName =
 /** A name, a function of a weight, such as a constraint, or what a file holds. */
 export type ConstraintLike = ConstraintName | ConstraintFunction | SerializedObject;
 
-type MaybeConstraint = NamedFunction<
-  [identifier?: ConstraintLike | (string & {}) | null | undefined],
-  ['identifier'],
-  unknown,
-  ConstraintFunction | null
->;
-type GetConstraint = NamedFunction<
-  [identifier: ConstraintLike | (string & {})],
-  ['identifier'],
-  unknown,
-  ConstraintFunction
-> &
-  MaybeConstraint;
-
 /** The constraint of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
-export const get: GetConstraint = defineFunction<MaybeConstraint>(
-  'constraints.get',
-  { identifier: kind.structure },
-  {},
-  (identifier = null) => (identifier === null ? null : known.get<ConstraintFunction>(identifier, Constraint)),
-) as GetConstraint;
+export const get: GetOf<ConstraintLike, ConstraintFunction> = defineGet('constraints.get', known, Constraint);

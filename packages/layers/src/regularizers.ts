@@ -1,17 +1,10 @@
 import { type ClassNameOf, type CustomName, Tensor, Variable } from '@eagre/core';
-import {
-  defineFunction,
-  isPlain,
-  kind,
-  type NamedFunction,
-  numberOption,
-  type Option,
-  takesOptions,
-  toTensor,
-} from '@eagre/core/internal';
+import { isPlain, numberOption, type Option, takesOptions, toTensor } from '@eagre/core/internal';
 import { markOurs } from './ours.ts';
 import {
   ClassNames,
+  defineGet,
+  type GetOf,
   KerasObject,
   type MakerOf,
   maker,
@@ -113,25 +106,9 @@ export type RegularizerName = ClassNameOf<'l1' | 'l2' | 'l1L2'> | 'l1l2' | Custo
 /** A name, a function of a weight, such as a regularizer, or what a file holds. */
 export type RegularizerLike = RegularizerName | RegularizerFunction | SerializedObject;
 
-type MaybeRegularizer = NamedFunction<
-  [identifier?: RegularizerLike | (string & {}) | null | undefined],
-  ['identifier'],
-  unknown,
-  RegularizerFunction | null
->;
-type GetRegularizer = NamedFunction<
-  [identifier: RegularizerLike | (string & {})],
-  ['identifier'],
-  unknown,
-  RegularizerFunction
-> &
-  MaybeRegularizer;
-
 /** The regularizer of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
-export const get: GetRegularizer = defineFunction<MaybeRegularizer>(
+export const get: GetOf<RegularizerLike, RegularizerFunction> = defineGet(
   'regularizers.get',
-  { identifier: kind.structure },
-  {},
-  (identifier = null) =>
-    identifier === null ? null : known.get<RegularizerFunction>(identifier, Regularizer),
-) as GetRegularizer;
+  known,
+  Regularizer,
+);

@@ -6,7 +6,10 @@ import {
   configOf,
   customClass,
   customObject,
+  defineFunction,
   isPlain,
+  kind,
+  type NamedFunction,
   optionsFrom,
   parametersOf,
   registeredName,
@@ -145,6 +148,24 @@ export class ClassNames<T extends object> {
 }
 
 const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+
+/** Gives the function that something stands for; null of null. */
+export type GetOf<Like, F> = NamedFunction<[identifier: Like | (string & {})], ['identifier'], unknown, F> &
+  NamedFunction<[identifier?: Like | (string & {}) | null | undefined], ['identifier'], unknown, F | null>;
+
+/** Declares the `get` of a kind of objects that may be left out. */
+export function defineGet<Like, F extends (...args: never) => unknown, T extends object>(
+  name: string,
+  known: ClassNames<T>,
+  Base: abstract new (...args: never) => T,
+): GetOf<Like, F> {
+  return defineFunction<NamedFunction<[identifier?: unknown], ['identifier'], unknown, unknown>>(
+    name,
+    { identifier: kind.structure },
+    {},
+    (identifier = null) => (identifier === null ? null : known.get(identifier, Base)),
+  ) as GetOf<Like, F>;
+}
 
 /** A function that takes what the constructor of a class takes, and makes an object of it. */
 export type MakerOf<C extends abstract new (...args: never) => unknown> = (
