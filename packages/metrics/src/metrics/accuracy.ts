@@ -1,6 +1,5 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
 import {
-  argumentsOf,
   checkCount,
   checkList,
   checkNumber,
@@ -127,8 +126,7 @@ export interface BinaryAccuracyOptions extends MetricOptions {
 /** How often predictions are equal to targets. */
 export class Accuracy extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(Accuracy, new.target, args);
-    super(accuracy, { name: 'accuracy', ...given });
+    super(accuracy, 'accuracy', Accuracy, args);
   }
 }
 
@@ -136,24 +134,21 @@ export class Accuracy extends BuiltInMean {
 export class BinaryAccuracy extends BuiltInMean<{ readonly threshold?: number }> {
   declare readonly threshold: number;
   constructor(...args: [name?: string | null | BinaryAccuracyOptions, options?: BinaryAccuracyOptions]) {
-    const given = argumentsOf<BinaryAccuracyOptions>(BinaryAccuracy, new.target, args);
-    super(binaryAccuracy, { name: 'binary_accuracy', ...given });
+    super(binaryAccuracy, 'binary_accuracy', BinaryAccuracy, args);
   }
 }
 
 /** How often the largest prediction is at the place of the largest target (of one-hot targets). */
 export class CategoricalAccuracy extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(CategoricalAccuracy, new.target, args);
-    super(categoricalAccuracy, { name: 'categorical_accuracy', ...given });
+    super(categoricalAccuracy, 'categorical_accuracy', CategoricalAccuracy, args);
   }
 }
 
 /** How often the largest prediction is at the label. */
 export class SparseCategoricalAccuracy extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(SparseCategoricalAccuracy, new.target, args);
-    super(sparseCategoricalAccuracy, { name: 'sparse_categorical_accuracy', ...given });
+    super(sparseCategoricalAccuracy, 'sparse_categorical_accuracy', SparseCategoricalAccuracy, args);
   }
 }
 
@@ -166,8 +161,7 @@ export interface TopKOptions extends MetricOptions {
 export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
   declare readonly k: number;
   constructor(...args: [k?: number | null | TopKOptions, options?: TopKOptions]) {
-    const given = argumentsOf<TopKOptions>(TopKCategoricalAccuracy, new.target, args);
-    super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', ...given });
+    super(topKCategoricalAccuracy, 'top_k_categorical_accuracy', TopKCategoricalAccuracy, args);
   }
 }
 
@@ -175,8 +169,12 @@ export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }
 export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
   declare readonly k: number;
   constructor(...args: [k?: number | null | TopKOptions, options?: TopKOptions]) {
-    const given = argumentsOf<TopKOptions>(SparseTopKCategoricalAccuracy, new.target, args);
-    super(sparseTopKCategoricalAccuracy, { name: 'sparse_top_k_categorical_accuracy', ...given });
+    super(
+      sparseTopKCategoricalAccuracy,
+      'sparse_top_k_categorical_accuracy',
+      SparseTopKCategoricalAccuracy,
+      args,
+    );
   }
 }
 

@@ -18,38 +18,38 @@ import { Average, BuiltInMean } from './reduction.ts';
 /** The mean of `losses.meanSquaredError`. */
 export class MeanSquaredError extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(MeanSquaredError, new.target, args);
-    super(functions.meanSquaredError, { name: 'mean_squared_error', ...given });
+    super(functions.meanSquaredError, 'mean_squared_error', MeanSquaredError, args);
   }
 }
 
 /** The mean of `losses.meanAbsoluteError`. */
 export class MeanAbsoluteError extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(MeanAbsoluteError, new.target, args);
-    super(functions.meanAbsoluteError, { name: 'mean_absolute_error', ...given });
+    super(functions.meanAbsoluteError, 'mean_absolute_error', MeanAbsoluteError, args);
   }
 }
 
 /** The mean of `losses.meanAbsolutePercentageError`. */
 export class MeanAbsolutePercentageError extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(MeanAbsolutePercentageError, new.target, args);
-    super(functions.meanAbsolutePercentageError, {
-      name: 'mean_absolute_percentage_error',
-      ...given,
-    });
+    super(
+      functions.meanAbsolutePercentageError,
+      'mean_absolute_percentage_error',
+      MeanAbsolutePercentageError,
+      args,
+    );
   }
 }
 
 /** The mean of `losses.meanSquaredLogarithmicError`. */
 export class MeanSquaredLogarithmicError extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(MeanSquaredLogarithmicError, new.target, args);
-    super(functions.meanSquaredLogarithmicError, {
-      name: 'mean_squared_logarithmic_error',
-      ...given,
-    });
+    super(
+      functions.meanSquaredLogarithmicError,
+      'mean_squared_logarithmic_error',
+      MeanSquaredLogarithmicError,
+      args,
+    );
   }
 }
 
@@ -81,58 +81,51 @@ export interface CosineSimilarityOptions extends MetricOptions {
 export class CosineSimilarity extends BuiltInMean<{ readonly axis?: number }> {
   declare readonly axis: number;
   constructor(...args: [name?: string | null | CosineSimilarityOptions, options?: CosineSimilarityOptions]) {
-    const given = argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args);
     const similarity = (t: TensorLike, p: TensorLike, o: { readonly axis?: number }): Tensor =>
       functions.cosineSimilarity(t, p, o).neg();
-    super(similarity, { name: 'cosine_similarity', ...given });
+    super(similarity, 'cosine_similarity', CosineSimilarity, args);
   }
 }
 
 /** The mean of `losses.logCosh`. */
 export class LogCoshError extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(LogCoshError, new.target, args);
-    super(functions.logCosh, { name: 'logcosh', ...given });
+    super(functions.logCosh, 'logcosh', LogCoshError, args);
   }
 }
 
 /** The mean of `losses.klDivergence`. */
 export class KLDivergence extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(KLDivergence, new.target, args);
-    super(functions.klDivergence, { name: 'kl_divergence', ...given });
+    super(functions.klDivergence, 'kl_divergence', KLDivergence, args);
   }
 }
 
 /** The mean of `losses.poisson`. */
 export class Poisson extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(Poisson, new.target, args);
-    super(functions.poisson, { name: 'poisson', ...given });
+    super(functions.poisson, 'poisson', Poisson, args);
   }
 }
 
 /** The mean of `losses.hinge`. */
 export class Hinge extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(Hinge, new.target, args);
-    super(functions.hinge, { name: 'hinge', ...given });
+    super(functions.hinge, 'hinge', Hinge, args);
   }
 }
 
 /** The mean of `losses.squaredHinge`. */
 export class SquaredHinge extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(SquaredHinge, new.target, args);
-    super(functions.squaredHinge, { name: 'squared_hinge', ...given });
+    super(functions.squaredHinge, 'squared_hinge', SquaredHinge, args);
   }
 }
 
 /** The mean of `losses.categoricalHinge`. */
 export class CategoricalHinge extends BuiltInMean {
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
-    const given = argumentsOf<MetricOptions>(CategoricalHinge, new.target, args);
-    super(functions.categoricalHinge, { name: 'categorical_hinge', ...given });
+    super(functions.categoricalHinge, 'categorical_hinge', CategoricalHinge, args);
   }
 }
 
@@ -143,8 +136,7 @@ export class BinaryCrossentropy extends BuiltInMean<CrossentropyOptions> {
   declare readonly fromLogits: boolean;
   declare readonly labelSmoothing: number;
   constructor(...args: [name?: string | null | CrossentropyMetric, options?: CrossentropyMetric]) {
-    const given = argumentsOf<CrossentropyMetric>(BinaryCrossentropy, new.target, args);
-    super(functions.binaryCrossentropy, { name: 'binary_crossentropy', ...given });
+    super(functions.binaryCrossentropy, 'binary_crossentropy', BinaryCrossentropy, args);
   }
 }
 
@@ -154,8 +146,7 @@ export class CategoricalCrossentropy extends BuiltInMean<CrossentropyOptions> {
   declare readonly labelSmoothing: number;
   declare readonly axis: number;
   constructor(...args: [name?: string | null | CrossentropyMetric, options?: CrossentropyMetric]) {
-    const given = argumentsOf<CrossentropyMetric>(CategoricalCrossentropy, new.target, args);
-    super(functions.categoricalCrossentropy, { name: 'categorical_crossentropy', ...given });
+    super(functions.categoricalCrossentropy, 'categorical_crossentropy', CategoricalCrossentropy, args);
   }
 }
 
@@ -175,12 +166,12 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
       options?: SparseCrossentropyMetricOptions,
     ]
   ) {
-    const given = argumentsOf<SparseCrossentropyMetricOptions>(
+    super(
+      functions.sparseCategoricalCrossentropy,
+      'sparse_categorical_crossentropy',
       SparseCategoricalCrossentropy,
-      new.target,
       args,
     );
-    super(functions.sparseCategoricalCrossentropy, { name: 'sparse_categorical_crossentropy', ...given });
   }
   override updateState(...args: ExampleArguments): void;
   override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {

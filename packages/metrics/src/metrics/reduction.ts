@@ -167,11 +167,14 @@ function nameOf(fn: { readonly name: string }): string {
 export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O> {
   readonly #own: (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor;
 
+  /** @param cls the class whose arguments these are; its metrics are called `name` unless they say otherwise. */
   constructor(
     fn: (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor,
-    options: MetricOptions & O = {} as MetricOptions & O,
+    name: string,
+    cls: abstract new (...args: never) => object,
+    args: readonly unknown[],
   ) {
-    super(fn as MetricFunction<O>, options);
+    super(fn as MetricFunction<O>, { name, ...argumentsOf<MetricOptions & O>(cls, new.target, args) });
     this.#own = fn;
   }
   protected override evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
