@@ -25,6 +25,9 @@ import { workloads } from './workloads/index.ts';
 
 // Thread pools of other libraries spin for a while after their last work; nobody is measured meanwhile.
 const PAUSE_MS = 250;
+// Two builds of Eagre take short turns: the speed of a shared machine varies by tens of percent within a second.
+const TURN_SECONDS = 0.03;
+const TURN_PAUSE_MS = 2;
 const LIMIT_SECONDS = 0.3;
 
 const limitKinds: readonly LimitKind[] = ['fma', 'copy', 'add', 'read'];
@@ -146,6 +149,13 @@ async function run(options: BenchOptions): Promise<RunResult> {
   };
 }
 
+/** One contender's share in a workload. */
+interface Part {
+  readonly contender: Contender;
+  readonly prepared: Prepared;
+  readonly rounds: Measured[];
+}
+
 async function timed(
   workload: TimedWorkload,
   contenders: readonly Contender[],
@@ -154,7 +164,7 @@ async function timed(
 ): Promise<WorkloadResult> {
   const { name, title, flops, bytes, limit: limitKind, targets } = workload;
   const notes: string[] = [];
-  const parts: { contender: Contender; prepared: Prepared; rounds: Measured[] }[] = [];
+  const parts: Part[] = [];
   let failed = false;
   const fails = (contender: Contender, answer: Failed): void => {
     failed ||= contender.library === eagre;
@@ -170,6 +180,15 @@ async function timed(
     else if (answer.error !== undefined) fails(contender, answer);
   }
 
+  const measure = async (part: Part, seconds: number): Promise<void> => {
+    const answer = await part.contender.ask<Measured>({ phase: 'measure', workload: name, seconds });
+    if ('samples' in answer) part.rounds.push(answer);
+    else {
+      fails(part.contender, answer);
+      parts.splice(parts.indexOf(part), 1);
+    }
+  };
+
   const limits: Record<number, number[]> = {};
   for (let round = 0; round < options.rounds; round++) {
     progress(`${name}: round ${round + 1} of ${options.rounds}`);
@@ -181,18 +200,22 @@ async function timed(
     }
     // Another one is first each time, so that nobody always has the same neighbour.
     const turns = [...parts.slice(round % parts.length), ...parts.slice(0, round % parts.length)];
+    const builds = turns.filter(({ contender: { library } }) => library === eagre || library.id === 'before');
+    const pairs = options.threads
+      .map((threads) => builds.filter(({ contender }) => contender.threads === threads))
+      .filter((pair) => pair.length === 2);
     for (const part of turns) {
+      if (pairs.some((pair) => pair.includes(part))) continue;
       await sleep(PAUSE_MS);
-      const { contender, rounds } = part;
-      const answer = await contender.ask<Measured>({
-        phase: 'measure',
-        workload: name,
-        seconds: options.seconds,
-      });
-      if ('samples' in answer) rounds.push(answer);
-      else {
-        fails(contender, answer);
-        parts.splice(parts.indexOf(part), 1);
+      await measure(part, options.seconds);
+    }
+    for (const pair of pairs) {
+      await sleep(PAUSE_MS);
+      for (let turn = 0; turn < options.seconds / TURN_SECONDS; turn++) {
+        for (const part of turn % 2 === 0 ? pair : pair.toReversed()) {
+          await sleep(TURN_PAUSE_MS);
+          if (parts.includes(part)) await measure(part, TURN_SECONDS);
+        }
       }
     }
   }

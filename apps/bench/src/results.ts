@@ -1,7 +1,7 @@
 // What a run has found out, and what follows from it. Nothing here measures.
 import type { Limit } from './limits.ts';
 import type { Machine } from './machine.ts';
-import { median, type Summary } from './statistics.ts';
+import { median, quantile, type Summary } from './statistics.ts';
 import type { Target } from './workload.ts';
 
 /** One library with one number of threads on one workload. */
@@ -71,12 +71,19 @@ export interface Ratio {
   readonly high: number;
 }
 
-/** The peer's time ÷ Eagre's: how many times as fast Eagre is. */
+/**
+ * The peer's time ÷ Eagre's: how many times as fast Eagre is. Another build of Eagre had its turns next to this one's, so there it is the
+ * median of the ratios of these pairs, with their quartiles.
+ */
 export function ratioTo(result: WorkloadResult, peer: string, threads: number | 'best'): Ratio | undefined {
   const own = seriesOf(result, 'eagre', threads);
   const other = seriesOf(result, peer, threads);
   if (own === undefined || other === undefined) return undefined;
   const rounds = other.rounds.slice(0, own.rounds.length).map((t, i) => t / own.rounds[i]!);
+  if (peer === 'before') {
+    const ordered = rounds.toSorted((a, b) => a - b);
+    return { value: median(rounds), low: quantile(ordered, 0.25), high: quantile(ordered, 0.75) };
+  }
   return {
     value: other.summary.median / own.summary.median,
     low: Math.min(...rounds),

@@ -47,6 +47,14 @@ test('the better number of threads of each library is compared', () => {
   expect(ratioTo(gemm, 'tensorflow', 1)).toBeUndefined();
 });
 
+test('another build is compared turn by turn, so that a machine that slows down changes nothing', () => {
+  const slowing = {
+    ...gemm,
+    series: [series('eagre', 2, [0.001, 0.002, 0.004]), series('before', 2, [0.0011, 0.0022, 0.003])],
+  };
+  expect(ratioTo(slowing, 'before', 2)?.value).toBeCloseTo(1.1);
+});
+
 test('rates and the part of the limit', () => {
   const one = rateOf(gemm, seriesOf(gemm, 'eagre', 1)!)!;
   expect(one.unit).toBe('GFLOP/s');

@@ -117,7 +117,9 @@ function rows(
           count === 'best' && result.threaded
             ? formatValue(series.summary.median, result.unit)
             : formatSummary(series.summary, result.unit);
-        return ratio === undefined ? time : `${time} **${times(ratio.value)}**`;
+        if (ratio === undefined) return time;
+        const spread = peer === 'before' ? ` (${times(ratio.low)} to ${times(ratio.high)})` : '';
+        return `${time} **${times(ratio.value)}**${spread}`;
       }),
       here
         .filter((v) => !v.met)
