@@ -66,6 +66,6 @@ describe('customGradient', () => {
     expect(() => bad(constant(1))).toThrow(UnimplementedError);
     tape.dispose();
     const wrong = customGradient((a: Tensor, b: Tensor) => [a.mul(b), (dy) => [dy]]);
-    expect(() => grad((x) => wrong(x, 2))(1)).toThrow(/1 gradients for 2 arguments/);
+    expect(() => grad((x) => wrong(x, 2))(1)).toThrow(/1 gradients were returned for 2 arguments/);
   });
 });

@@ -74,7 +74,7 @@ export const customGradient: {
       const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
       if (list.length !== inputs.length) {
         throw new InvalidArgumentError(
-          `${list.length} gradients for ${inputs.length} arguments`,
+          `${list.length} gradients were returned for ${inputs.length} arguments`,
           'customGradient',
         );
       }
@@ -114,7 +114,7 @@ const refuseVariables: TapeObserver = {
   variableRead(variable: Variable): void {
     if (variable.trainable) {
       throw new UnimplementedError(
-        `the function reads the trainable variable '${variable.name}', for which its gradient has no place; pass it as an argument`,
+        `the function reads the trainable variable '${variable.name}', but its gradient function does not return a gradient for it; pass the variable as an argument`,
         'customGradient',
       );
     }

@@ -189,7 +189,7 @@ test.each([
     '(x) => { if (tf.stack([x, x])) return 1; return 2; }',
     'the condition is float32 [2], expected one bool or number',
   ],
-  ['a scalar in for…of', '(x) => { for (const v of x) return v; return 2; }', 'a scalar has none'],
+  ['a scalar in for…of', '(x) => { for (const v of x) return v; return 2; }', 'a scalar has no rows'],
 ])('refused by name and line: %s', (_, text, message) => {
   expect(() => graphOf(text)(constant(1))).toThrow(message);
   expect(() => graphOf(text)(constant(1))).toThrow(/test:1:\d+/);

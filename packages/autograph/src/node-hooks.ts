@@ -59,7 +59,7 @@ function converted(url: string, loaded: Loaded): Loaded {
   if (CONVERTED.test(text)) return loaded;
   if (text !== before && text !== before.replace(/^\uFEFF/, '')) {
     throw new FailedPreconditionError(
-      `${path}: another loader has changed this module, so it cannot be converted: put --import eagre/register ahead of other --import options, such as that of tsx`,
+      `${path}: another loader has changed this module, so it cannot be converted: put --import eagre/register before other --import options, such as tsx`,
       'autograph',
     );
   }
@@ -91,7 +91,7 @@ function explained(error: unknown, url: string): unknown {
   const [file = url] = url.split(/[?#]/);
   if (code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !TYPED.test(file)) return error;
   return new FailedPreconditionError(
-    `${file}: Node ${process.versions.node} cannot run TypeScript by itself. Use Node 22.18 or newer, or install tsx and run node --import eagre/register --import tsx …`,
+    `${file}: Node ${process.versions.node} cannot run TypeScript. Use Node 22.18 or newer, or install tsx and run node --import eagre/register --import tsx …`,
     'autograph',
     { cause: error },
   );

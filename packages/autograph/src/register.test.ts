@@ -76,15 +76,13 @@ console.log(model.call(constant(3)).item(), model.call(constant(1)).item());
   test('says what to do where tsx stands first', () => {
     at.write({ 'b.ts': program(true, '.js'), 'half.ts': half(true) });
     expect(at.node(tsx, at.hooks, 'b.ts')).toContain(
-      'put --import eagre/register ahead of other --import options',
+      'put --import eagre/register before other --import options',
     );
   });
 
   test.skipIf(strips)('says what to do where nothing takes types away', () => {
     at.write({ 'b.ts': program(true, '.ts'), 'half.ts': half(true) });
-    expect(at.node(at.hooks, 'b.ts')).toMatch(
-      /b\.ts: Node \S+ cannot run TypeScript by itself.*--import tsx/,
-    );
+    expect(at.node(at.hooks, 'b.ts')).toMatch(/b\.ts: Node \S+ cannot run TypeScript.*--import tsx/);
   });
 
   test.runIf(strips)('runs TypeScript by itself', () => {

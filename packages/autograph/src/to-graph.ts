@@ -148,7 +148,7 @@ function converted(
   const node = inside?.type === 'ParenthesizedExpression' ? inside.expression : undefined;
   if (node === undefined || !isFunction(node))
     throw new InvalidArgumentError(
-      `${file} is no function that can be converted; methods and classes are converted where they stand, by the build`,
+      `${file} cannot be converted at run time; methods and classes are converted by the build plugin or the Node hook`,
       op,
     );
   return { text: convertFunction(node, program, source, file, lines, ag), node, ag, site: `${file}:1:1` };

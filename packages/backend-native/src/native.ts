@@ -208,7 +208,7 @@ export class NativeBackend implements Backend {
 /** Shapes are arrays, which JavaScript code can write to, and native code would go by what it says there. */
 function changed({ dtype, shape, size }: TensorRef): FailedPreconditionError {
   return new FailedPreconditionError(
-    `a ${dtype} tensor of ${size} elements says that its shape is [${shape}]: code outside has changed it. What a tensor says of ` +
-      'itself is to be read only; copy a shape before changing it, [...x.shape], and use reshape or cast',
+    `a ${dtype} tensor of ${size} elements has the shape [${shape}]: code outside Eagre has changed it. The properties of a tensor ` +
+      'are read-only: copy a shape before you change it, [...x.shape], or use reshape or cast',
   );
 }

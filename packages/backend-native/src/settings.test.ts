@@ -16,20 +16,20 @@ describe('settings in the environment', () => {
     'EAGRE_NUM_THREADS=%s is refused',
     (text) => {
       expect(() => checkSettings({ EAGRE_NUM_THREADS: text })).toThrow(
-        new InvalidArgumentError(`EAGRE_NUM_THREADS is '${text}'; it takes a whole number from 1 to 256`),
+        new InvalidArgumentError(`EAGRE_NUM_THREADS is '${text}', expected an integer from 1 to 256`),
       );
     },
   );
 
   test.each(['AVX2', 'sse', 'avx-512', 'neon'])('EAGRE_ISA=%s is refused', (text) => {
     expect(() => checkSettings({ EAGRE_ISA: text })).toThrow(
-      new InvalidArgumentError(`EAGRE_ISA is '${text}'; it takes baseline, avx2, avx512`),
+      new InvalidArgumentError(`EAGRE_ISA is '${text}', expected one of baseline, avx2, avx512`),
     );
   });
 
   test('an instruction set that the processor lacks is refused', () => {
     expect(() => checkInstructionSet({ EAGRE_ISA: 'avx512' }, 'avx2')).toThrow(
-      "EAGRE_ISA is 'avx512', which this processor does not have; the best that it has is avx2",
+      "EAGRE_ISA is 'avx512', which this processor does not support; the newest it supports is avx2",
     );
   });
 });

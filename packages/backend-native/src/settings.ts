@@ -14,11 +14,11 @@ export function checkSettings(env: Readonly<Record<string, string | undefined>>)
     !(/^\d+$/.test(threads) && Number(threads) >= 1 && Number(threads) <= MAX_THREADS)
   )
     throw new InvalidArgumentError(
-      `EAGRE_NUM_THREADS is '${threads}'; it takes a whole number from 1 to ${MAX_THREADS}`,
+      `EAGRE_NUM_THREADS is '${threads}', expected an integer from 1 to ${MAX_THREADS}`,
     );
   const isa = env.EAGRE_ISA || undefined;
   if (isa !== undefined && !instructionSets.includes(isa))
-    throw new InvalidArgumentError(`EAGRE_ISA is '${isa}'; it takes ${instructionSets.join(', ')}`);
+    throw new InvalidArgumentError(`EAGRE_ISA is '${isa}', expected one of ${instructionSets.join(', ')}`);
 }
 
 /**
@@ -29,6 +29,6 @@ export function checkInstructionSet(env: Readonly<Record<string, string | undefi
   const isa = env.EAGRE_ISA || undefined;
   if (isa !== undefined && isa !== chosen)
     throw new InvalidArgumentError(
-      `EAGRE_ISA is '${isa}', which this processor does not have; the best that it has is ${chosen}`,
+      `EAGRE_ISA is '${isa}', which this processor does not support; the newest it supports is ${chosen}`,
     );
 }

@@ -92,7 +92,7 @@ describe.each(['safetensors', 'npz'])('.%s', (ending) => {
     const words = new Checkpoint({ words: new Variable(['a']) });
     expect(() => words.write(path)).toThrow(/words\/.* holds strings/);
     const checkpoint = new Checkpoint({ w: new Variable([1]) });
-    expect(() => checkpoint.save(path)).toThrow(/write\(\) makes a \.safetensors or \.npz file/);
+    expect(() => checkpoint.save(path)).toThrow(/write\(\) for a \.safetensors or \.npz file/);
     expect(() => checkpoint.write(path, new CheckpointOptions({ shards: 2 }))).toThrow(InvalidArgumentError);
     expect(() => checkpoint.read(join(folder, `nothing.${ending}`))).toThrow(NotFoundError);
     checkpoint.write(path);

@@ -35,7 +35,7 @@ const VARIABLE_VALUE = attributeKey('', 'VARIABLE_VALUE');
 export function arrayFormatOf(path: string, shards = 1): ArrayFormat | undefined {
   const ending = /\.(safetensors|npz)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending !== undefined && shards !== 1)
-    throw new InvalidArgumentError(`${path}: only checkpoints of TensorFlow are written in several files`);
+    throw new InvalidArgumentError(`${path}: only TensorFlow checkpoints can be written to several files`);
   return ending as ArrayFormat | undefined;
 }
 
@@ -61,13 +61,13 @@ function encode(path: string, format: ArrayFormat, values: Values): Uint8Array {
   for (const [key, value] of values.tensors) {
     if (value.dtype === 'string') {
       throw new InvalidArgumentError(
-        `${path}: ${key} holds strings, which ${format} has no type for; write a checkpoint of TensorFlow, whose path has no ending`,
+        `${path}: ${key} holds strings, which ${format} does not support; write a TensorFlow checkpoint: give a path without an extension`,
         'Checkpoint.write',
       );
     }
     if (key.startsWith(DEEP)) {
       throw new UnimplementedError(
-        `${path}: an object lies too deep for a name of its path; write a checkpoint of TensorFlow, whose path has no ending`,
+        `${path}: an object is nested too deep for a name of its path; write a TensorFlow checkpoint: give a path without an extension`,
         'Checkpoint.write',
       );
     }

@@ -140,7 +140,7 @@ function graphOf(reader: BundleReader): tensorflow.TrackableObjectGraph {
   const { data } = reader.read(OBJECT_GRAPH_KEY);
   const [bytes] = data;
   if (!(bytes instanceof Uint8Array))
-    throw new DataLossError(`${reader.prefix}: the object graph is no string`);
+    throw new DataLossError(`${reader.prefix}: the object graph is not a string`);
   return TrackableObjectGraph.decode(bytes, { file: reader.prefix });
 }
 

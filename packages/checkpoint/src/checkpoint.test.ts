@@ -150,7 +150,7 @@ describe('save and restore', () => {
       [1, new Variable(1)],
       ['1', new Variable(2)],
     ]);
-    expect(() => new Checkpoint({ map }).write(at())).toThrow(/under the number 1 and under the text '1'/);
+    expect(() => new Checkpoint({ map }).write(at())).toThrow(/under the number 1 and under the string '1'/);
     // @ts-expect-error: no object
     expect(() => new Checkpoint(null)).toThrow(InvalidArgumentError);
   });
@@ -186,7 +186,7 @@ describe('save and restore', () => {
         () => checkpoint.read(path),
         () => checkpoint.restore(path),
       ];
-      for (const action of actions) expect(action).toThrow(/call it outside of tf\.function/);
+      for (const action of actions) expect(action).toThrow(/call it outside tf\.function/);
     } finally {
       context.tracer = null;
     }

@@ -58,7 +58,7 @@ class CheckpointObject implements Trackable {
   constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}, ...surplus: unknown[]) {
     if (surplus.some((value) => value !== undefined))
       throw new InvalidArgumentError(
-        `takes an object and others by name; write new Checkpoint(root, { name: ${shown(surplus[0])} })`,
+        `takes a root object and other objects by name; write new Checkpoint(root, { name: ${shown(surplus[0])} })`,
         'Checkpoint',
       );
     if (typeof more !== 'object' || more === null)
@@ -73,7 +73,10 @@ class CheckpointObject implements Trackable {
     const children: Readonly<Record<string, unknown>> = plain ? { ...first, ...more } : { ...more };
     for (const [name, child] of Object.entries(children)) {
       if (name in this)
-        throw new InvalidArgumentError(`the name '${name}' is that of a method`, 'Checkpoint');
+        throw new InvalidArgumentError(
+          `'${name}' is the name of a method; choose another name`,
+          'Checkpoint',
+        );
       const empty = Array.isArray(child) || child instanceof Map || child instanceof Set || isPlain(child);
       if (!isTrackable(child) && !empty) {
         throw new InvalidArgumentError(
@@ -216,7 +219,7 @@ class CheckpointObject implements Trackable {
     if (restoration.matched <= 1 && isKeras3Export(bundle.graph)) {
       restoration.outcome.partial = true;
       throw new UnimplementedError(
-        `${path} is of a SavedModel that Keras 3 exported: it numbers its variables, and names no layer. Save the model there by model.save('model.keras'), model.save_weights('model.weights.h5') or tf.train.Checkpoint(model=model), and read that`,
+        `${path} is from a SavedModel exported by Keras 3: it numbers its variables and names no layers. In Keras, save the model with model.save('model.keras'), model.save_weights('model.weights.h5') or tf.train.Checkpoint(model=model), and load that file`,
         `Checkpoint.read`,
       );
     }
@@ -250,7 +253,7 @@ class CheckpointObject implements Trackable {
     checkPath(prefix, 'the path', 'Checkpoint.save');
     if (arrayFormatOf(prefix) !== undefined) {
       throw new InvalidArgumentError(
-        `${prefix}: save() numbers checkpoints of TensorFlow; write() makes a .safetensors or .npz file`,
+        `${prefix}: save() writes TensorFlow checkpoints only; use write() for a .safetensors or .npz file`,
         'Checkpoint.save',
       );
     }
@@ -342,7 +345,7 @@ function check(path: unknown, options: CheckpointOptions, what: string): void {
   checkOptions(options, `Checkpoint.${what}`);
   if (what === 'write' && options.optimizerState === 'lists' && arrayFormatOf(String(path)) !== undefined) {
     throw new InvalidArgumentError(
-      `${path}: optimizerState: 'lists' is for checkpoints of TensorFlow; leave it out for .safetensors and .npz`,
+      `${path}: optimizerState: 'lists' works for TensorFlow checkpoints only; leave it out for .safetensors and .npz`,
       `Checkpoint.${what}`,
     );
   }
@@ -352,7 +355,7 @@ function check(path: unknown, options: CheckpointOptions, what: string): void {
 function notInGraphs(what: string): void {
   if (context.tracer === null) return;
   throw new FailedPreconditionError(
-    `Calling tf.train.Checkpoint.${what}() while a function is traced or a graph is built would act once, on values of now: call it outside of tf.function. Variables of a session are saved by tf.compat.v1.train.Saver`,
+    `Calling tf.train.Checkpoint.${what}() would run only once while a function is traced or a graph is built: call it outside tf.function. To save the variables of a session, use tf.compat.v1.train.Saver`,
     `Checkpoint.${what}`,
   );
 }

@@ -14,7 +14,7 @@ export function asLists(object: object, view: View): View {
   if (view.listed.length > 0) return { ...view, children: view.listed, slots: [] };
   if (view.slots.length > 0) {
     throw new UnimplementedError(
-      `the state of ${object.constructor.name} has no form as lists that Keras 2 would read; write it with optimizerState: 'slots'`,
+      `the state of ${object.constructor.name} cannot be written as lists that Keras 2 reads; use optimizerState: 'slots'`,
       'Checkpoint.write',
     );
   }

@@ -58,7 +58,7 @@ function numberOf(given: number | bigint | Tensor | Variable, op: string): numbe
   const value = given instanceof Tensor || given instanceof Variable ? given.item() : given;
   const number = typeof value === 'bigint' ? Number(value) : value;
   if (!Number.isSafeInteger(number))
-    throw new InvalidArgumentError(`the number of a checkpoint is an integer, got ${shown(value)}`, op);
+    throw new InvalidArgumentError(`checkpointNumber must be an integer, got ${shown(value)}`, op);
   return number;
 }
 
@@ -107,7 +107,7 @@ export class CheckpointManager {
     if (checkpointInterval !== null) checkNumber(checkpointInterval, 'checkpointInterval', op, 0);
     if (stepCounter !== null && !(stepCounter instanceof Variable && stepCounter.size === 1))
       throw new InvalidArgumentError(
-        `stepCounter is a variable of one number, got ${shown(stepCounter)}`,
+        `stepCounter must be a variable with one number, got ${shown(stepCounter)}`,
         op,
       );
     if (initFn !== null) checkFunction(initFn, 'initFn', op);

@@ -34,7 +34,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'an unknown option': [
     () => new CheckpointOptions(bad({ async: true })),
-    "'async' is no option; known are enableAsync",
+    "'async' is not an option; the options are enableAsync",
   ],
   'a switch as text': [
     () => new CheckpointOptions({ enableAsync: bad('no') }),
@@ -48,7 +48,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => new CheckpointOptions({ shards: 0 }),
     'shards must be an integer of at least 1, got 0',
   ],
-  'too many data files': [() => new CheckpointOptions({ shards: 1e6 }), 'at most 1000 are written'],
+  'too many data files': [() => new CheckpointOptions({ shards: 1e6 }), 'at most 1000 are possible'],
   'options as they are': [
     () => checkpoint.write(file('a'), bad({ shards: 2 })),
     'expected new tf.train.CheckpointOptions({ … }), got an object',
@@ -83,16 +83,16 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'a counter that is no variable': [
     () => manager({ checkpointInterval: 1, stepCounter: bad(3) }),
-    'stepCounter is a variable of one number, got 3',
+    'stepCounter must be a variable with one number, got 3',
   ],
   'a clock without a time': [
     () => manager({ clock: () => bad('now') }),
     "what clock returns must be a number, got 'now'",
   ],
-  'an unknown option of a save': [() => manager({}).save(bad({ number: 3 })), "'number' is no option"],
+  'an unknown option of a save': [() => manager({}).save(bad({ number: 3 })), "'number' is not an option"],
   'a number of a checkpoint that is none': [
     () => manager({}).save({ checkpointNumber: 1.5 }),
-    'the number of a checkpoint is an integer, got 1.5',
+    'checkpointNumber must be an integer, got 1.5',
   ],
   'waiting for ever for a promise': [
     () => checkpointsIterator(file('none'), { timeout: 0.01, timeoutFn: bad(async () => true) }).next(),

@@ -33,7 +33,7 @@ export class CheckpointOptions {
   /** Into how many data files the values go; 1 unless said. */
   readonly shards: number;
 
-  /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
+  /** @throws InvalidArgumentError for an unknown option or a wrong value. */
   constructor(...args: Arguments<[], [], Partial<CheckpointOptions>>) {
     const options = argumentsOf<Partial<CheckpointOptions>>(CheckpointOptions, new.target, args);
     const {
@@ -56,7 +56,10 @@ export class CheckpointOptions {
     this.optimizerState = optimizerState;
     checkCount(shards, 'shards', OP, 1);
     if (shards > MOST_SHARDS)
-      throw new InvalidArgumentError(`${shards} shards are too many; at most ${MOST_SHARDS} are written`, OP);
+      throw new InvalidArgumentError(
+        `${shards} shards are too many; at most ${MOST_SHARDS} are possible`,
+        OP,
+      );
     this.shards = shards;
   }
 }

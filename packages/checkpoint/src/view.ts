@@ -72,14 +72,14 @@ function entriesOf(object: object): [string, unknown][] {
     .map(([key, value]) => {
       if (typeof key !== 'string' && typeof key !== 'number') {
         throw new InvalidArgumentError(
-          `a map with a key that is neither a string nor a number (${String(key)}) holds something to be saved: such a key has no name`,
+          `a map with a key that is neither a string nor a number (${String(key)}) holds a value to save: such a key has no name in the file`,
           'Checkpoint',
         );
       }
       const name = String(key);
       if (names.has(name)) {
         throw new InvalidArgumentError(
-          `a map holds something to be saved under the number ${name} and under the text '${name}', which are one name`,
+          `a map holds values to save under the number ${name} and under the string '${name}', which have the same name in the file`,
           'Checkpoint',
         );
       }

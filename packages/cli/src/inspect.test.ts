@@ -179,7 +179,7 @@ describe('inspect', () => {
     await expect(inspect(file('b.h5', new Uint8Array(2000)))).rejects.toThrow(FormatError);
     await expect(inspect(file('b.keras', 'no zip'))).rejects.toThrow(FormatError);
     await expect(inspect(file('b.safetensors', 'short'))).rejects.toThrow(FormatError);
-    await expect(inspect(file('b.txt', 'text'))).rejects.toThrow(/is none of/);
+    await expect(inspect(file('b.txt', 'text'))).rejects.toThrow(/is not one of/);
     await expect(inspect(join(folder, 'none'))).rejects.toThrow(/there is no/);
     await expect(inspect(file('empty/readme', '').slice(0, -'/readme'.length))).rejects.toThrow(/neither/);
   });

@@ -27,7 +27,7 @@ export async function inspect(path: string): Promise<Contents> {
   if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
   if (basename(path).includes('tfevents')) return await inspectEvents(path);
   throw new Error(
-    `${path} is none of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .npz, .npy, .keras, .h5`,
+    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .npz, .npy, .keras, .h5`,
   );
 }
 

@@ -27,7 +27,7 @@ describe('the functions of a data set', () => {
       expect(error).toBeInstanceOf(InvalidArgumentError);
       expect((error as Error).message).toMatch(message);
     };
-    await refused("'fodler' is no option", { fodler: '/none' });
+    await refused("'fodler' is not an option", { fodler: '/none' });
     await refused("write { folder: '/none' }", '/none');
     await refused('folder must be a path, got 3', { folder: 3 });
     await refused('retries must be an integer of at least 0', { retries: -1 });

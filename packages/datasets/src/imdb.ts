@@ -60,7 +60,7 @@ export function defineImdb(files: RemoteFiles): Imdb {
       const test = arrange(raw[1], shuffle, options);
       if (train.sequences.length === 0 || test.sequences.length === 0)
         throw new InvalidArgumentError(
-          `maxlen ${options.maxlen} leaves no text of a split; give a larger one`,
+          `maxlen ${options.maxlen} leaves no text in a split; give a larger one`,
           loadData,
         );
       const all = [...train.sequences, ...test.sequences];

@@ -32,7 +32,7 @@ describe('split', () => {
   });
 
   it('refuses what it cannot cut', () => {
-    expect(() => split(x, y, [3, 3])).toThrow(/parts of \[3,3\] from 5/);
+    expect(() => split(x, y, [3, 3])).toThrow(/split 5 examples into parts of \[3,3\]/);
     expect(() => split(x, y, [-1])).toThrow(InvalidArgumentError);
     expect(() => split(x, { ...y, shape: [] }, [1])).toThrow(InvalidArgumentError);
     expect(() => split(x, { ...y, shape: [4], data: new Uint8Array(4) }, [1])).toThrow(

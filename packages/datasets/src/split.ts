@@ -49,7 +49,7 @@ function cut(x: NDArray, y: NDArray, counts: readonly number[]): readonly Part<D
   }
   const wanted = counts.reduce((total, count) => total + count, 0);
   if (wanted > length)
-    throw new InvalidArgumentError(`cannot take parts of [${counts}] from ${length} examples`, OP);
+    throw new InvalidArgumentError(`cannot split ${length} examples into parts of [${counts}]`, OP);
   let begin = 0;
   return counts.map((count) => {
     const end = begin + count;

@@ -156,7 +156,7 @@ export const deserializeKerasObject: NamedFunction<
       );
       if (family === undefined)
         throw new InvalidArgumentError(
-          `the class '${name}' of the configuration is not known here: make it so by registerKerasSerializable first`,
+          `the class '${name}' of the configuration is not known: register it with registerKerasSerializable first`,
           what,
         );
       return family.read(config as never);

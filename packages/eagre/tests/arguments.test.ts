@@ -79,7 +79,7 @@ describe.each(functions.map(({ name, fn, takes }) => [name, fn, takes as Declare
       const [option] = Object.keys(options);
       if (rest === undefined)
         refused(option === undefined ? /takes at most/ : `write { ${option}: 17 }`, ...before, 17);
-      refused("'bogus' is no option", ...before, { bogus: 1 });
+      refused("'bogus' is not an option", ...before, { bogus: 1 });
       for (const n of names.filter((k) => k.length > 3)) {
         const typo = `${n.slice(0, 3).toUpperCase()}${n.slice(3)}`;
         refused(`did you mean '${n}'?`, ...before, { [typo]: 1 });
@@ -99,17 +99,17 @@ test('messages say what to write', () => {
     'sum: only x and axis can be given by position; write { keepdims: true }',
   );
   expect(call(tf.sum, square, { keepDims: true })).toThrow(
-    "'keepDims' is no option; known are x, axis, keepdims; did you mean 'keepdims'?",
+    "'keepDims' is not an option; the options are x, axis, keepdims; did you mean 'keepdims'?",
   );
   expect(call(tf.nn.leakyRelu, square, 0.1)).toThrow('only x can be given by position; write { alpha: 0.1 }');
   expect(call(tf.nn.elu, square, 0.5)).toThrow('write { alpha: 0.5 }');
   expect(call(tf.nn.conv2d, images, tf.ones([2, 2, 2, 3]), { stride: 2 })).toThrow("did you mean 'strides'?");
-  expect(call(tf.nn.conv1d, sequences, tf.ones([2, 2, 3]), { pads: 2 })).toThrow("'pads' is no option");
+  expect(call(tf.nn.conv1d, sequences, tf.ones([2, 2, 3]), { pads: 2 })).toThrow("'pads' is not an option");
   expect(call(tf.matmul, square, square, true)).toThrow('write { transposeA: true }');
   expect(call(tf.add, square)).toThrow('b must be given: write add(a, b) or add({ a, b })');
   expect(call(tf.sum, { axis: 1 })).toThrow('x must be given: write sum(x, { axis }) or sum({ x, axis })');
   expect(call(tf.sum, square, 1, { axis: 1 })).toThrow('axis is given twice, by position and by name');
-  expect(call(tf.sum, { axis: 1 }, square)).toThrow('options come last and once');
+  expect(call(tf.sum, { axis: 1 }, square)).toThrow('the options object must come once, at the end');
   expect(call(tf.zeros, [2], 'int32', 3)).toThrow('takes at most 2 arguments, got 3');
   expect(call(tf.matmul, square, square, new Map())).toThrow(
     'expected options, such as { transposeA, transposeB }',

@@ -187,7 +187,7 @@ test('losses, metrics and optimizers are made of their configurations by their c
   expect([loss.delta, loss.name]).toEqual([0.5, 'h']);
   const metric = tf.metrics.TopKCategoricalAccuracy.fromConfig({ k: 3, name: 'top', dtype: 'float32' });
   expect([metric.k, metric.name]).toEqual([3, 'top']);
-  expect(() => tf.metrics.AUC.fromConfig({ bogus: 1 })).toThrow("AUC: 'bogus' is no option");
+  expect(() => tf.metrics.AUC.fromConfig({ bogus: 1 })).toThrow("AUC: 'bogus' is not an option");
   class Own extends tf.metrics.Mean {
     static override fromConfig(config: Readonly<Record<string, unknown>>): never {
       return new Own(`${config['name']}!`) as never;

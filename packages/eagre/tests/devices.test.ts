@@ -35,7 +35,7 @@ describe('which devices there are', () => {
     expect(tf.config.listPhysicalDevices('GPU')).toEqual([]);
   });
 
-  test('the CPU can be several', () => {
+  test('the CPU can be split into several', () => {
     expect(() => tf.device('/cpu:1', () => tf.ones([1]))).toThrow(
       "there is no device '/cpu:1'; found: /cpu:0",
     );

@@ -46,7 +46,7 @@ const reads: Readonly<Record<string, () => unknown>> = {
 
 test.each(Object.entries(reads))('%s', (_, read) => {
   expect(read).toThrow(tf.errors.FailedPreconditionError);
-  expect(read).toThrow('was disposed, its values are gone');
+  expect(read).toThrow('was disposed, so its values are gone');
 });
 
 test('what a data set holds stays whole when the tensor goes', () => {

@@ -34,10 +34,10 @@ test('tf.function refuses what it does not take', () => {
   const make = tf.function as unknown as AnyFunction;
   refused(
     () => make(double, { jitCompile: true }),
-    "'jitCompile' is no option; known are func, inputSignature",
+    "'jitCompile' is not an option; the options are func, inputSignature",
   );
   refused(() => make({ inputsignature: [] }), "did you mean 'inputSignature'?");
-  refused(() => make({ func: double, bogus: 1 }), "'bogus' is no option");
+  refused(() => make({ func: double, bogus: 1 }), "'bogus' is not an option");
   refused(() => make(double, { func: double }), 'func is given twice');
   refused(() => make(double, [spec]), 'write { inputSignature:');
   refused(() => make(), 'func must be given: write tf.function(func, { inputSignature })');
@@ -79,14 +79,14 @@ test('autograph', () => {
   refused(() => convert(3 as never), 'source must be a string, got 3');
   refused(
     () => convert(source, { file: 'a.js' } as never),
-    "'file' is no option; known are source, filename",
+    "'file' is not an option; the options are source, filename",
   );
   const plain = doNotConvert({ func: double });
   expect(doNotConvert(plain)).toBe(plain);
   expect(toGraph({ entity: plain })).toBe(plain);
   refused(
     () => (doNotConvert as unknown as AnyFunction)(double, { recursive: true }),
-    "'recursive' is no option",
+    "'recursive' is not an option",
   );
   class Model {
     factor = 2;

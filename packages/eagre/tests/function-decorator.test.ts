@@ -49,7 +49,7 @@ describe('@tf.function', () => {
   test('takes options, and turns numbers into tensors of the signature', () => {
     const counter = new Counter();
     expect(counter.half(3).item()).toBe(1.5);
-    expect(() => counter.half(tf.constant([1, 2]))).toThrow('do not fit the inputSignature');
+    expect(() => counter.half(tf.constant([1, 2]))).toThrow('do not match the inputSignature');
     expect(() => counter.half(tf.constant(1, 'int32'))).toThrow('int32');
   });
 
@@ -112,7 +112,7 @@ describe('@tf.function', () => {
   test('is for nothing but methods, by the standard', () => {
     const decorate = tf.function as unknown as (value: unknown, context: unknown) => unknown;
     for (const kind of ['getter', 'setter', 'class'])
-      expect(() => decorate(() => 1, { kind })).toThrow(`is for methods, not for a ${kind}`);
+      expect(() => decorate(() => 1, { kind })).toThrow(`works on methods only, not on a ${kind}`);
     expect(() => decorate(Counter.prototype, 'add')).toThrow('experimentalDecorators');
   });
 

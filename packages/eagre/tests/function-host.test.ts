@@ -31,9 +31,7 @@ describe.each(['native', 'js'])('code of the host in traced functions, %s', (bac
         return tf.hostFunction((n) => (n.item() > 0 ? f(n.sub(1)) : 1), [n], scalar).add(v);
       });
       expect(f(tf.constant(0)).item()).toBe(3);
-      expect(() => f(tf.constant(1))).toThrow(
-        "in the middle of a run of it that changes variables ('count')",
-      );
+      expect(() => f(tf.constant(1))).toThrow("during one of its runs, which changes variables ('count')");
       expect(f(tf.constant(0)).item()).toBe(1 + v.item());
     }));
 
@@ -79,7 +77,7 @@ test('arguments that were disposed are refused', async () => {
   f(x);
   x.dispose();
   fill(3);
-  const error = 'argument 0 (float32 [3]) was disposed, its values are gone';
+  const error = 'argument 0 (float32 [3]) was disposed, so its values are gone';
   expect(() => f(x)).toThrow(error);
   expect(() => f.getConcreteFunction(tf.constant([1, 2, 3]))(x)).toThrow(error);
   await expect(f.runAsync(x)).rejects.toThrow(error);

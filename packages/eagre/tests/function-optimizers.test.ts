@@ -240,7 +240,9 @@ test('a trace that gives no scalar is refused', () => {
       return step.add([1, 2]);
     }
   }
-  expect(() => ratesOf(new Wrong(), [0])).toThrow(/trace\(\) of a learning rate schedule must give a scalar/);
+  expect(() => ratesOf(new Wrong(), [0])).toThrow(
+    /trace\(\) of a learning rate schedule must return a float scalar/,
+  );
 });
 
 test('what changes from step to step costs a few calls for single numbers', () => {

@@ -150,8 +150,8 @@ describe('getConcreteFunction', () => {
     ]);
     expect(() => square(tf.constant([1], 'int32'))).toThrow(/int32[\s\S]*signature: \[TensorSpec/);
     expect(() => square(tf.constant([[1]]))).toThrow('expected TensorSpec(shape=[null], dtype=float32)');
-    expect(() => square(tf.constant([1]), 3)).toThrow('do not fit the concrete function');
-    expect(() => square()).toThrow('do not fit');
+    expect(() => square(tf.constant([1]), 3)).toThrow('do not match the concrete function');
+    expect(() => square()).toThrow('do not match');
   });
 
   test('of known shapes has a plan, of others one for each size', () => {
@@ -159,7 +159,7 @@ describe('getConcreteFunction', () => {
     expect(concrete.planText()).toContain('float32');
     expect(concrete.profile(tf.constant([1, 2]), tf.constant(2)).toString()).toContain('Pow');
     const any = power.getConcreteFunction(spec(null), spec());
-    expect(() => any.planText()).toThrow('plan for each size');
+    expect(() => any.planText()).toThrow('plan per size');
     expect(any.planText(tf.ones([3]), tf.constant(1))).toContain('[3]');
     expect(() => any.graph.statistics()).toThrow('specialize(x)');
     expect(any.specialize(tf.ones([3]), tf.constant(1)).graph.statistics().elementsWritten).toBe(3);

@@ -268,7 +268,7 @@ describe('mistakes', () => {
   });
 });
 
-describe('code of the host', () => {
+describe('host code', () => {
   test('tf.print prints at every run, console.log while tracing only', () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const f = tf.function((x: tf.Tensor) => {

@@ -433,9 +433,9 @@ test('classes whose constructor keeps what it takes to itself say what to write'
     }
   }
   expect(() => new Mlp(3).toJSON()).toThrow(tf.errors.FailedPreconditionError);
-  expect(() => new Mlp(3).getConfig()).toThrow('write in the class: getConfig() { return {');
+  expect(() => new Mlp(3).getConfig()).toThrow('add to the class: getConfig() { return {');
   expect(() => cloneModel(new Mlp(3))).toThrow(
-    'the constructor of Mlp takes arguments that no configuration',
+    'the constructor of Mlp takes arguments that its configuration does not contain',
   );
 });
 
@@ -456,7 +456,7 @@ describe('modelFromJSON', () => {
     };
     expect(() => modelFromJSON(changed((all) => all.splice(1, 1)))).toThrow('a call of the layer');
     expect(() => modelFromJSON(changed(([, dense]) => dense!.inbound_nodes.pop()))).toThrow(
-      'tensors that there are not',
+      'tensors that do not exist',
     );
   });
 

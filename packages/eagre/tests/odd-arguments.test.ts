@@ -27,7 +27,7 @@ revoke();
 const calls: Readonly<Record<string, readonly [call: () => unknown, message: string]>> = {
   'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
   'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
-  'add of a proxy that was revoked': [() => tf.add(x, proxy as never), 'cannot be looked at'],
+  'add of a proxy that was revoked': [() => tf.add(x, proxy as never), 'cannot be inspected'],
   'a loop with a proxy that was revoked for the shapes of its values': [
     () =>
       tf.whileLoop(
@@ -36,12 +36,12 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, message: str
         [x],
         { shapeInvariants: proxy as never },
       ),
-    'cannot be looked at',
+    'cannot be inspected',
   ],
-  'the method add of such a proxy': [() => x.add(proxy as never), 'cannot be looked at'],
+  'the method add of such a proxy': [() => x.add(proxy as never), 'cannot be inspected'],
   'a model of a list that holds itself': [
     () => new tf.Model({ inputs: cyclic, outputs: cyclic } as never),
-    'a structure holds itself',
+    'a structure contains itself',
   ],
   'stack of a list with holes': [() => tf.stack(holes as never), 'undefined'],
   'addN of a list with holes': [() => tf.addN(holes as never), 'undefined'],
@@ -49,7 +49,7 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, message: str
   'pad by undefined': [() => tf.pad(x, [undefined, undefined] as never), 'paddings must be 2 pairs'],
   'a fetch of a list that holds itself': [
     () => new tf.compat.v1.Session({ graph: new tf.compat.v1.Graph() }).run(cyclic as never),
-    'a structure holds itself',
+    'a structure contains itself',
   ],
   'specialize of a list that holds itself': [
     () =>
@@ -57,7 +57,7 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, message: str
         .function((y: tf.Tensor) => y.add(1))
         .getConcreteFunction(x)
         .specialize(cyclic as never),
-    'do not fit',
+    'do not match',
   ],
   'addVariable of no shape': [
     () => new tf.optimizers.SGD().addVariable(null as never),

@@ -274,7 +274,7 @@ describe.each(declaredOnes)('$name', ({ fn, takes }) => {
   test('refuses unknown options, those given twice, and what is too much', async () => {
     // Where a list of plain objects may follow, these would be two of them.
     if (objects.includes(rest ?? '')) return;
-    await refused("'bogus' is no option", ...before, { bogus: 1 });
+    await refused("'bogus' is not an option", ...before, { bogus: 1 });
     if (positional[0] !== undefined)
       await refused('by position and by name', ...before, { [positional[0]]: 1 });
     if (rest !== undefined) return;
@@ -314,7 +314,7 @@ test('methods and functions of functions take their arguments by name', () => {
   expect(tf.nameScope({ name: 'a', fn: () => 3 })).toBe(3);
   expect(() => tf.device('/cpu:0', 3 as never)).toThrow(tf.errors.InvalidArgumentError);
   expect(tf.promote({ a: 'int32', b: 'int64' })).toBe('int64');
-  expect(() => tf.promote('int32', 'nonsense' as never)).toThrow('is no dtype');
+  expect(() => tf.promote('int32', 'nonsense' as never)).toThrow('is not a dtype');
 });
 
 describe('values that do not turn into text are refused by typed errors', () => {

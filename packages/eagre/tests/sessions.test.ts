@@ -317,7 +317,7 @@ describe('graphCallable', () => {
     ).toEqual([[1], [1]]);
     expect(calls.item()).toBe(3);
     expect(model.trainableVariables).toEqual([w]);
-    expect(() => model(tf.constant([1, 2]))).toThrow(/do not fit/);
+    expect(() => model(tf.constant([1, 2]))).toThrow(/do not match/);
     expect(runs).toBe(1);
   });
 });

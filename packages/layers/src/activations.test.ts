@@ -65,7 +65,7 @@ describe('as Keras computes', () => {
 
 test('what they take', () => {
   expect(activations.relu([-1, 2]).array()).toEqual([0, 2]);
-  expect(() => activations.relu([-1, 2], { alpha: 1 } as never)).toThrow("relu: 'alpha' is no option");
+  expect(() => activations.relu([-1, 2], { alpha: 1 } as never)).toThrow("relu: 'alpha' is not an option");
   expect(() => activations.gelu([1], true as never)).toThrow(
     'gelu: only x can be given by position; write { approximate: true }',
   );

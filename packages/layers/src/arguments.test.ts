@@ -63,7 +63,7 @@ test('callbacks', () => {
     new ProgressBar('x', { out }),
   ])
     expect(bar).toBeInstanceOf(ProgressBar);
-  refused("'lable' is no option", () => new ProgressBar({ lable: 'x' } as never));
+  refused("'lable' is not an option", () => new ProgressBar({ lable: 'x' } as never));
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-arguments-'));

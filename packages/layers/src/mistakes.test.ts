@@ -104,11 +104,11 @@ const mistakes: Readonly<
     ],
     'with a bare text': [
       () => dense(1, { name: 'd' })(bad('x')),
-      'd: string values do not make a float32 tensor',
+      'd: string values cannot become a float32 tensor',
     ],
     'with a hole in the list': [
       () => new layers.Add({ name: 'sum' })([x, bad(undefined)]),
-      'sum: takes a list of tensors, but number 1 of 2 is undefined',
+      'sum: takes a list of tensors, but item 1 of 2 is undefined',
     ],
     'with the batch missing': [
       () => dense()(ones([2])),
@@ -141,13 +141,10 @@ const mistakes: Readonly<
     ],
   },
   'describing models': {
-    'no list of layers': [
-      () => new Sequential(bad(dense())),
-      'is made of a list of layers: new Sequential([…])',
-    ],
-    'a class': [() => model(bad(Dense)), 'holds layers, got the class Dense: write new Dense(…)'],
-    'a tensor': [() => model(bad(x)), 'holds layers, got a tensor'],
-    'no layers': [() => new Sequential()(x), 'a Sequential model without layers does nothing: add() some'],
+    'no list of layers': [() => new Sequential(bad(dense())), 'takes a list of layers: new Sequential([…])'],
+    'a class': [() => model(bad(Dense)), 'must contain layers, got the class Dense: write new Dense(…)'],
+    'a tensor': [() => model(bad(x)), 'must contain layers, got a tensor'],
+    'no layers': [() => new Sequential()(x), 'a Sequential model has no layers: add() some'],
     'the same layer twice': [
       () => {
         const one = dense();
@@ -164,7 +161,7 @@ const mistakes: Readonly<
         const inputs = Input({ shape: [2] });
         return new Model(inputs, new Dense(1, { name: 'a' })(new Dense(1, { name: 'a' })(inputs)));
       },
-      "Model: two layers have the name 'a'; give one of them another, { name: … }",
+      "Model: two layers have the name 'a'; give one of them another name, { name: … }",
     ],
     'layers that do not follow each other': [
       () => model(new layers.Flatten({ inputShape: [4, 4, 1] }), new layers.Conv2D(2, 3)),
@@ -194,7 +191,7 @@ const mistakes: Readonly<
             unknown
           >),
         ),
-      'inputs and outputs are symbolic tensors: what tf.Input returned',
+      'inputs and outputs must be symbolic tensors: results of tf.Input',
     ],
     'an op on a symbolic tensor': [
       () => add(bad(Input({ shape: [2] })), 1),
@@ -206,11 +203,11 @@ const mistakes: Readonly<
     ],
     'a shape that is a number': [
       () => new Sequential([new Dense(3)]).buildFor(bad(3)),
-      'a shape is a list of sizes, batch first, got 3',
+      'a shape must be a list of sizes, batch first, got 3',
     ],
     'a shape with a hole': [
       () => new Sequential([new Dense(3)]).build(bad([null, undefined])),
-      'dimensions are integers of at least 0',
+      'dimensions must be integers of at least 0',
     ],
     'a summary on endless lines': [
       () => model().summary({ lineLength: 2 ** 40 }),
@@ -222,7 +219,7 @@ const mistakes: Readonly<
     'an unknown loss': [
       // @ts-expect-error
       () => model().compile({ loss: 'mean_square' }),
-      "no loss 'mean_square' is known; known: MeanSquaredError",
+      "there is no loss 'mean_square'; expected one of MeanSquaredError",
     ],
     'the class of a loss': [
       () => model().compile({ loss: bad(losses.MeanSquaredError) }),
@@ -239,12 +236,12 @@ const mistakes: Readonly<
     'an unknown optimizer': [
       // @ts-expect-error
       () => model().compile({ optimizer: 'adan' }),
-      "no optimizer 'adan' is known; known: SGD, RMSprop, Adam",
+      "there is no optimizer 'adan'; expected one of SGD, RMSprop, Adam",
     ],
     'an unknown metric': [
       // @ts-expect-error
       () => model().compile({ loss: 'mse', metrics: ['acuracy'] }),
-      "no metric 'acuracy' is known",
+      "there is no metric 'acuracy'",
     ],
     'eagerly as text': [
       () => model().compile({ loss: 'mse', runEagerly: bad('no') }),
@@ -262,7 +259,7 @@ const mistakes: Readonly<
         made.compile({});
         return made.fit(x, y, quiet);
       },
-      'the model has neither a loss nor penalties; give compile a loss',
+      'the model has neither a loss nor regularization losses; give compile a loss',
     ],
     'without targets': [() => compiled().fit(x, quiet), 'the loss needs targets: pass y'],
     'without x': [
@@ -283,7 +280,7 @@ const mistakes: Readonly<
     ],
     'with one-hot targets for a loss of labels': [
       () => compiled('sparseCategoricalCrossentropy', 3).fit(x, ones([4, 3]), quiet),
-      'labels [4, 3] do not fit predictions [4, 3]; expected [4] (categoricalCrossentropy takes one-hot targets)',
+      'labels [4, 3] do not match predictions [4, 3]; expected [4] (categoricalCrossentropy takes one-hot targets)',
     ],
     'with a label that is no class': [
       () => compiled('sparseCategoricalCrossentropy', 3).fit(x, constant([0, 1, 2, 3]), quiet),
@@ -291,7 +288,7 @@ const mistakes: Readonly<
     ],
     'with weights that fit nothing': [
       () => compiled().fit(x, y, { ...quiet, sampleWeight: ones([4, 3]) }),
-      'sampleWeight [4, 3] does not fit the losses [4]',
+      'sampleWeight [4, 3] does not match the losses [4]',
     ],
     'with fewer weights': [
       () => compiled().fit(x, y, { ...quiet, sampleWeight: [1, 2] }),
@@ -311,11 +308,11 @@ const mistakes: Readonly<
     ],
     'with validation data in an object': [
       () => compiled().fit(x, y, { ...quiet, validationData: bad({ x, y }) }),
-      'validationData is [x, y]',
+      'validationData must be [x, y]',
     ],
     'with validation data of four parts': [
       () => compiled().fit(x, y, { ...quiet, validationData: bad([x, y, y, y]) }),
-      'validationData is [x, y] or [x, y, sampleWeight]',
+      'validationData must be [x, y] or [x, y, sampleWeight]',
     ],
     'with half a step of validation': [
       () => compiled().fit(x, y, { ...quiet, validationData: [x, y], validationSteps: 0.5 }),
@@ -327,7 +324,7 @@ const mistakes: Readonly<
     ],
     'with weights of classes in a list': [
       () => compiled().fit(x, y, { ...quiet, classWeight: bad([1, 2]) }),
-      'classWeight holds a number for each label, { 0: 1, 1: 5 }; got [1, 2]',
+      'classWeight must have a number for each label, { 0: 1, 1: 5 }; got [1, 2]',
     ],
     'with weights of classes by name': [
       () => compiled().trainOnBatch(x, y, { classWeight: bad({ cat: 1 }) }),
@@ -339,7 +336,7 @@ const mistakes: Readonly<
     ],
     'with a loss that returns nothing': [
       () => compiled(bad(() => undefined)).fit(x, y, quiet),
-      'a loss gives a tensor with a number for each example, got undefined',
+      'a loss must return a tensor with one number per example, got undefined',
     ],
     'verbose: true': [
       () => compiled().fit(x, y, { verbose: bad(true) }),
@@ -351,11 +348,11 @@ const mistakes: Readonly<
     ],
     'with the class of a callback': [
       () => compiled().fit(x, y, { ...quiet, callbacks: [bad(callbacks.EarlyStopping)] }),
-      'callbacks holds the class EarlyStopping: write new EarlyStopping(…)',
+      'callbacks contains the class EarlyStopping: write new EarlyStopping(…)',
     ],
     'with a function as a callback': [
       () => compiled().fit(x, y, { ...quiet, callbacks: [bad({ onEpochEnd: () => undefined })] }),
-      'functions go into new LambdaCallback({ onEpochEnd: … })',
+      'wrap functions in new LambdaCallback({ onEpochEnd: … })',
     ],
     'predicting with targets': [
       () => compiled().predict(x, bad(y)),
@@ -433,7 +430,7 @@ const mistakes: Readonly<
     ],
     'shapes that do not fit': [
       () => new losses.MeanSquaredError()(ones([4, 2]), ones([3, 2])),
-      'the targets [4, 2] do not fit the predictions [3, 2]',
+      'the targets [4, 2] do not match the predictions [3, 2]',
     ],
     'a learning rate as text': [
       () => new Adam(bad('0.1')),
@@ -445,7 +442,7 @@ const mistakes: Readonly<
     ],
     'gradients and variables the other way round': [
       () => new SGD().applyGradients([bad(new Variable([1, 2]))], [bad(ones([2]))]),
-      'expected variables behind the gradients: applyGradients(gradients, variables)',
+      'expected variables after the gradients: applyGradients(gradients, variables)',
     ],
     'a negative clipnorm': [
       () => new SGD({ clipnorm: -1 }),
@@ -491,7 +488,7 @@ const mistakes: Readonly<
     ],
     'from an initializer that is not one': [
       () => model(dense(1, { kernelInitializer: bad(() => [1, 2]) })),
-      "the initializer of 'kernel' gave no tensor",
+      "the initializer of 'kernel' did not return a tensor",
     ],
   },
 };

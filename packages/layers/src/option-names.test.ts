@@ -28,7 +28,7 @@ test('compile takes options by the names that it knows', () => {
   );
   // @ts-expect-error
   expect(() => make().compile({ loss: 'mse', metric: ['mae'] })).toThrow(
-    "compile: 'metric' is no option; known are optimizer, loss, lossWeights, metrics, weightedMetrics, runEagerly",
+    "compile: 'metric' is not an option; the options are optimizer, loss, lossWeights, metrics, weightedMetrics, runEagerly",
   );
 });
 
@@ -36,15 +36,15 @@ test('fit, evaluate and predict as well', async () => {
   const model = make();
   model.compile({ loss: 'mse' });
   // @ts-expect-error
-  await expect(model.fit(x, y, { verbose: 0, epoch: 3 })).rejects.toThrow("fit: 'epoch' is no option");
+  await expect(model.fit(x, y, { verbose: 0, epoch: 3 })).rejects.toThrow("fit: 'epoch' is not an option");
   // @ts-expect-error
   await expect(model.fit(x, y, { batch_size: 2 })).rejects.toThrow(InvalidArgumentError);
   // @ts-expect-error
   await expect(model.evaluate(x, y, { returnDict: true })).rejects.toThrow(
-    "evaluate: 'returnDict' is no option",
+    "evaluate: 'returnDict' is not an option",
   );
   // @ts-expect-error
-  await expect(model.predict(x, { epochs: 1 })).rejects.toThrow("predict: 'epochs' is no option");
+  await expect(model.predict(x, { epochs: 1 })).rejects.toThrow("predict: 'epochs' is not an option");
   expect(await model.evaluate(x, y, { verbose: 0, sampleWeight: ones([4]) })).toHaveProperty('loss');
 });
 
@@ -114,7 +114,7 @@ describe('layers take options by the names that they know', () => {
 
   test.each(Object.entries(made))('%s', (name, make) => {
     expect(() => make({ activaton: 'relu' } as never)).toThrow(
-      `${name}: 'activaton' is no option; known are`,
+      `${name}: 'activaton' is not an option; the options are`,
     );
     expect(make({ name: 'mine', trainable: false, dtype: 'float64' } as never).name).toBe('mine');
     const layer = make({} as never);
@@ -166,27 +166,27 @@ describe('layers take options by the names that they know', () => {
     }
     expect(new Own({ mine: 1, useBias: false }).useBias).toBe(false);
     expect(() => new Own({ mine: 1, usebias: false } as never)).toThrow(
-      /^Own: 'usebias' is no option; known are units, .*; did you mean 'useBias'\?$/,
+      /^Own: 'usebias' is not an option; the options are units, .*; did you mean 'useBias'\?$/,
     );
     class Plain extends Layer {}
-    expect(() => new Plain({ trainble: false } as never)).toThrow("Plain: 'trainble' is no option");
+    expect(() => new Plain({ trainble: false } as never)).toThrow("Plain: 'trainble' is not an option");
     expect(new Plain(null).trainable).toBe(true);
   });
 });
 
 test('models as well', () => {
-  expect(() => new Sequential([], { nmae: 'mine' } as never)).toThrow("Sequential: 'nmae' is no option");
-  expect(() => new Model({ input: 1 } as never)).toThrow("Model: 'input' is no option");
+  expect(() => new Sequential([], { nmae: 'mine' } as never)).toThrow("Sequential: 'nmae' is not an option");
+  expect(() => new Model({ input: 1 } as never)).toThrow("Model: 'input' is not an option");
   const a = Input({ shape: [2] });
   const b = new Dense(1)(a) as KerasTensor;
-  expect(() => new Model(a, b, { nmae: 'mine' } as never)).toThrow("Model: 'nmae' is no option");
+  expect(() => new Model(a, b, { nmae: 'mine' } as never)).toThrow("Model: 'nmae' is not an option");
   expect(new Model(a, b, { name: 'mine' }).name).toBe('mine');
 });
 
 test('a class in the place of a layer', () => {
   // @ts-expect-error
   expect(() => new Sequential([Dense])).toThrow(
-    'a Sequential model holds layers, got the class Dense: write new',
+    'a Sequential model must contain layers, got the class Dense: write new',
   );
 });
 
@@ -274,8 +274,8 @@ test('methods of models take every argument by name', async () => {
   expect(model.predictOnBatch({ x }).shape).toEqual([2, 1]);
   expect(model.getLayer({ index: 0 })).toBe(model.getLayer(0));
   expect(model.getLayer({ name: model.layers[0]?.name as string })).toBe(model.layers[0]);
-  await expect(model.fit(x, y, { epoks: 1 } as never)).rejects.toThrow("fit: 'epoks' is no option");
-  await expect(model.fit(x, { epoks: 1 } as never)).rejects.toThrow("fit: 'epoks' is no option");
+  await expect(model.fit(x, y, { epoks: 1 } as never)).rejects.toThrow("fit: 'epoks' is not an option");
+  await expect(model.fit(x, { epoks: 1 } as never)).rejects.toThrow("fit: 'epoks' is not an option");
   await expect(model.evaluate(x, y, 3 as never)).rejects.toThrow('write { batchSize: 3 }');
   await expect(model.predict(x, 3 as never)).rejects.toThrow('write { batchSize: 3 }');
   expect(() => model.compile('adam' as never)).toThrow(

@@ -30,7 +30,7 @@ test('what is no class is refused', () => {
   expect(() => toCategorical([2 ** 40])).toThrow('got 1099511627776');
   expect(() => toCategorical(['a'])).toThrow('got strings');
   expect(() => toCategorical([0], 0)).toThrow(InvalidArgumentError);
-  expect(() => toCategorical([0], 1.5)).toThrow('expected an integer from 1 as numClasses, got 1.5');
+  expect(() => toCategorical([0], 1.5)).toThrow('numClasses must be an integer of at least 1, got 1.5');
   expect(() => toCategorical(new Int32Array(0))).toThrow('there are no labels: give numClasses');
   expect(toCategorical(new Int32Array(0), 3).shape).toEqual([0, 3]);
 });

@@ -23,7 +23,7 @@ export const toCategorical: NamedFunction<[x: TensorLike, numClasses?: number | 
     const wrong = values.find((v) => !isIn(v, 0, (numClasses ?? MOST) - 1));
     if (numClasses !== undefined && !isIn(numClasses, 1, MOST))
       throw new InvalidArgumentError(
-        `expected an integer from 1 as numClasses, got ${shown(numClasses)}`,
+        `numClasses must be an integer of at least 1, got ${shown(numClasses)}`,
         OP,
       );
     if (wrong !== undefined) {

@@ -66,7 +66,7 @@ export function fits(a: Shape, b: Shape): boolean {
 export function checkFit(yTrue: Tensor, yPred: Tensor): void {
   if (fits(yTrue.shape, yPred.shape)) return;
   throw new InvalidArgumentError(
-    `the targets ${showShape(yTrue.shape)} do not fit the predictions ${showShape(yPred.shape)}`,
+    `the targets ${showShape(yTrue.shape)} do not match the predictions ${showShape(yPred.shape)}`,
   );
 }
 

@@ -15,7 +15,9 @@ const made = (space: object, base: abstract new (...args: never) => object): [st
 
 describe('losses take options by the names that they know', () => {
   test.each(made(losses, losses.Loss))('%s', (name, Class) => {
-    expect(() => new Class({ from_logits: true })).toThrow(`${name}: 'from_logits' is no option; known are`);
+    expect(() => new Class({ from_logits: true })).toThrow(
+      `${name}: 'from_logits' is not an option; the options are`,
+    );
     expect(new Class({ reduction: 'sum', name: 'mine' }).name).toBe('mine');
     const copy = losses.deserialize(losses.serialize(new Class({ reduction: 'sum' }) as never));
     expect(copy.reduction).toBe('sum');
@@ -70,7 +72,7 @@ describe('losses take options by the names that they know', () => {
 
   test('a function as well', () => {
     const wrap = (options: object) => new losses.LossFunctionWrapper((y) => y, options);
-    expect(() => wrap({ delta: 1 })).toThrow("'delta' is no option");
+    expect(() => wrap({ delta: 1 })).toThrow("'delta' is not an option");
     expect(wrap({ reduction: 'none' }).reduction).toBe('none');
   });
 });
@@ -88,7 +90,7 @@ describe('functions take every argument by name, and refuse what they do not tak
     expect(losses.mse(y, p, null).item()).toBeCloseTo(0.065);
     expect(() => losses.huber(y, p, 2 as never)).toThrow('only yTrue and yPred can be given by position');
     expect(() => losses.huber(y, p, 2 as never)).toThrow('write { delta: 2 }');
-    expect(() => losses.mse(y, p, { reduction: 'sum' } as never)).toThrow("'reduction' is no option");
+    expect(() => losses.mse(y, p, { reduction: 'sum' } as never)).toThrow("'reduction' is not an option");
     expect(() => losses.mae(y as never)).toThrow('yPred must be given: write losses.meanAbsoluteError(');
     expect(() => losses.binaryCrossentropy(y, p, { fromLogits: 'no' as never })).toThrow(
       "fromLogits is 'no', expected true or false",
@@ -116,7 +118,7 @@ describe('functions take every argument by name, and refuse what they do not tak
     expect(losses.get({ identifier: 'mse' })).toBeInstanceOf(losses.MeanSquaredError);
     expect(losses.get(losses.serialize(new losses.Huber()))).toBeInstanceOf(losses.Huber);
     const get = losses.get as (...args: unknown[]) => unknown;
-    expect(() => get('mse', { reduction: 'sum' })).toThrow("'reduction' is no option");
+    expect(() => get('mse', { reduction: 'sum' })).toThrow("'reduction' is not an option");
     expect(() => losses.deserialize(written, 3 as never)).toThrow('customObjects must be classes by name');
     const shapes = { yTrueShape: [4, 1], yPredShape: [4, 1] };
     expect(metrics.get({ identifier: 'mse' })).toBeInstanceOf(metrics.MeanSquaredError);
@@ -135,7 +137,7 @@ describe('functions take every argument by name, and refuse what they do not tak
 
 describe('metrics take options by the names that they know', () => {
   test.each(made(metrics, metrics.Metric))('%s', (name, Class) => {
-    expect(() => new Class({ nmae: 'mine' })).toThrow(`${name}: 'nmae' is no option; known are`);
+    expect(() => new Class({ nmae: 'mine' })).toThrow(`${name}: 'nmae' is not an option; the options are`);
     expect(new Class({ name: 'mine', dtype: 'float64' }).name).toBe('mine');
     expect(metrics.deserialize(metrics.serialize(new Class({ name: 'mine' }) as never)).name).toBe('mine');
   });
@@ -156,7 +158,7 @@ describe('metrics take options by the names that they know', () => {
     const config = { name: 'area', num_thresholds: 10, multi_label: false, label_weights: null };
     expect(metrics.deserialize({ class_name: 'AUC', config }).name).toBe('area');
     const several = { class_name: 'AUC', config: { ...config, multi_label: true } };
-    expect(() => metrics.deserialize(several)).toThrow("AUC: 'multiLabel' is no option");
+    expect(() => metrics.deserialize(several)).toThrow("AUC: 'multiLabel' is not an option");
   });
 
   test('weights by position and by name', () => {
@@ -180,12 +182,12 @@ describe('metrics take options by the names that they know', () => {
     precision.updateState([1, 0], [0.8, 0.6], [1, 5]);
     expect(precision.result().item()).toBe(1);
     expect(() => mean.updateState([1], { weight: 1 } as never)).toThrow(
-      "Mean.updateState: 'weight' is no option",
+      "Mean.updateState: 'weight' is not an option",
     );
   });
 
   test('F1Score has no beta, and functions of users get all options', () => {
-    expect(() => new metrics.F1Score({ beta: 2 } as object)).toThrow("F1Score: 'beta' is no option");
+    expect(() => new metrics.F1Score({ beta: 2 } as object)).toThrow("F1Score: 'beta' is not an option");
     const power = new metrics.MeanMetricWrapper((t, p, o: { power: number }) => sub(p, t).pow(o.power), {
       power: 3,
     });
@@ -224,7 +226,9 @@ describe('calls and methods take every argument by name, and refuse what they do
     for (const name of ['result', 'resetState', 'resetStates'])
       expect(() => loose(mean)[name]?.(1)).toThrow(`.${name}: takes at most 0 arguments`);
     expect(() => loose(mean).addWeight?.('count')).toThrow("write { shape: 'count' }");
-    expect(() => mean.addWeight({ nmae: 'count' } as never)).toThrow("'nmae' is no option; known are shape");
+    expect(() => mean.addWeight({ nmae: 'count' } as never)).toThrow(
+      "'nmae' is not an option; the options are shape",
+    );
     expect(() => mean.addVariable({ name: 3 as never })).toThrow('name must be a string, got 3');
   });
 

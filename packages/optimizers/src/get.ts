@@ -86,7 +86,7 @@ export const deserialize: Deserialize<SerializedOptimizer, Optimizer> = defineDe
     const { class_name: name, config } = serialized;
     if (known === undefined) {
       throw new InvalidArgumentError(
-        `no optimizer '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+        `there is no optimizer '${name}'; expected one of ${Object.keys(classes).join(', ')}`,
         'optimizers.get',
       );
     }

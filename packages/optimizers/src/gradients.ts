@@ -48,7 +48,7 @@ export function pairsOf(
   const [gradients, variables] = [list(first), list(second) as Variable[]];
   if (gradients.length !== variables.length) {
     throw new InvalidArgumentError(
-      `${gradients.length} gradients for ${variables.length} variables`,
+      `${gradients.length} gradients were given for ${variables.length} variables`,
       optimizer,
     );
   }

@@ -284,7 +284,7 @@ export abstract class Optimizer extends Module implements Trackable {
     this.indexOf(variable);
     const found = this.#slotsOf.get(variable)?.get(name);
     if (found === undefined)
-      throw new InvalidArgumentError(`no slot '${name}' was made for '${variable.name}'`, this.name);
+      throw new InvalidArgumentError(`there is no slot '${name}' for '${variable.name}'`, this.name);
     return found;
   }
   /** What a slot is called in checkpoints, where Keras 3's name for it is `name`: Keras 2's names, which files of TensorFlow have. */
@@ -314,7 +314,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const index = this.#index.get(variable);
     if (index === undefined) {
       throw new InvalidArgumentError(
-        `the variable '${variable.name}' is not among those that the optimizer was built for (by its first update or build()); make another optimizer for it`,
+        `the variable '${variable.name}' is not one of those the optimizer was built for (by its first update or by build()); create another optimizer for it`,
         this.name,
       );
     }
@@ -456,7 +456,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const { schedule } = this.#rate;
     if (schedule !== null && !(schedule instanceof LearningRateSchedule)) {
       throw new InvalidArgumentError(
-        'a learning rate that is a plain function cannot be written; extend LearningRateSchedule',
+        'a learning rate that is a plain function cannot be serialized; extend LearningRateSchedule',
         this.name,
       );
     }
@@ -508,7 +508,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const variables = pairs.map(([, variable]) => variable);
     if (!variables.every((v) => !isPlain(v) && v instanceof Variable))
       throw new InvalidArgumentError(
-        'expected variables behind the gradients: applyGradients(gradients, variables)',
+        'expected variables after the gradients: applyGradients(gradients, variables)',
         this.name,
       );
     initScope(() => {

@@ -14,7 +14,9 @@ const classes = Object.entries(optimizers as Record<string, unknown>).filter(
 
 describe('optimizers take options by the names that they know', () => {
   test.each(classes)('%s', (name, Class) => {
-    expect(() => new Class({ learning_rate: 1 })).toThrow(`${name}: 'learning_rate' is no option; known are`);
+    expect(() => new Class({ learning_rate: 1 })).toThrow(
+      `${name}: 'learning_rate' is not an option; the options are`,
+    );
     expect(new Class({ learningRate: 0.5, name: 'mine' }).learningRate).toBe(0.5);
     const copy = get({ class_name: name, config: new Class({ clipnorm: 2 }).getConfig() });
     expect(copy.clipnorm).toBe(2);
@@ -39,7 +41,7 @@ describe('optimizers take options by the names that they know', () => {
     const config = { learning_rate: 0.5, decay: 0, jit_compile: true, is_legacy_optimizer: false };
     expect(get({ class_name: 'SGD', config }).learningRate).toBe(0.5);
     const decayed = { class_name: 'SGD', config: { ...config, decay: 0.1 } };
-    expect(() => get(decayed)).toThrow("SGD: 'decay' is no option");
+    expect(() => get(decayed)).toThrow("SGD: 'decay' is not an option");
   });
 
   test('those of users take others, and pass on what is not theirs', () => {
@@ -50,7 +52,7 @@ describe('optimizers take options by the names that they know', () => {
       }
     }
     expect(new Own({ learningRate: 0.5, mine: 1 }).learningRate).toBe(0.5);
-    expect(() => new Own({ lr: 0.5, mine: 1 } as never)).toThrow("Own: 'lr' is no option");
+    expect(() => new Own({ lr: 0.5, mine: 1 } as never)).toThrow("Own: 'lr' is not an option");
   });
 });
 
@@ -114,7 +116,7 @@ test('an asynchronous updateStep is refused, and its failure does not end the pr
   }
   const own = new Own({ learningRate: 0.1, name: 'own' } as never);
   expect(() => own.applyGradients([constant(1)], [new Variable(1)])).toThrow(
-    'updateStep() gave a promise; it must not be async',
+    'updateStep() returned a promise; it must not be async',
   );
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
@@ -125,7 +127,7 @@ test('gradients and variables may be given by name', () => {
   optimizer.applyGradients({ gradients: [0.5], variables: [v] });
   expect(v.read().item()).toBe(0.5);
   // @ts-expect-error
-  expect(() => optimizer.applyGradients([0.5], [v], { name: 'a' })).toThrow("'name' is no option");
+  expect(() => optimizer.applyGradients([0.5], [v], { name: 'a' })).toThrow("'name' is not an option");
   expect(() => optimizer.applyGradients(...([] as unknown as [[]]))).toThrow('gradients must be given');
 });
 
@@ -155,7 +157,7 @@ test('methods take every argument by name, and refuse what they do not take', ()
     [() => loose(sgd).excludeFromWeightDecay?.({ varList: v }), 'varList must be a list of variables'],
     [() => loose(sgd).excludeFromWeightDecay?.({ varNames: 'bias' }), 'varNames must be a list of strings'],
     [() => loose(sgd).finalizeVariableValues?.([3]), 'variables must be a list of variables, got [3]'],
-    [() => loose(sgd).applyGradients?.([1], [3]), 'expected variables behind the gradients'],
+    [() => loose(sgd).applyGradients?.([1], [3]), 'expected variables after the gradients'],
     [() => loose(adam).addVariable?.([1], 1), 'only shape can be given by position; write { dtype: 1 }'],
     [() => loose(adam).addVariable?.({ name: 'a' }), 'shape must be given'],
     [() => loose(adam).addVariable?.([1], { name: 3 }), 'name must be a string, got 3'],

@@ -83,7 +83,7 @@ export class Rate {
     }
     if (this.schedule !== null) {
       throw new FailedPreconditionError(
-        'the learning rate follows a schedule and can only be replaced by another one',
+        'the learning rate follows a schedule and can only be replaced by another schedule',
         this.#optimizer,
       );
     }

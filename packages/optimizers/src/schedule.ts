@@ -35,7 +35,7 @@ export abstract class LearningRateSchedule extends Callable {
   protected override invoke(step: Step): number {
     if (typeof step !== 'object') return rateOf(this.call(Number(step)), this.constructor.name);
     if (!(step instanceof Tensor || step instanceof Variable))
-      throw new InvalidArgumentError('expected a step, a number or a scalar tensor', this.constructor.name);
+      throw new InvalidArgumentError('the step must be a number or a scalar tensor', this.constructor.name);
     return rateOf(this.call(Number(step.item())), this.constructor.name);
   }
 }
@@ -67,7 +67,7 @@ export function scheduleInGraph(schedule: unknown, step: Tensor, optimizer: stri
   if ((rate instanceof Tensor || rate instanceof Variable) && rate.size === 1 && isFloating(rate.dtype))
     return rate.cast('float64').reshape([]);
   throw new InvalidArgumentError(
-    `trace() of a learning rate schedule must give a scalar tensor of floats, got ${shown(rate)}`,
+    `trace() of a learning rate schedule must return a float scalar tensor, got ${shown(rate)}`,
     schedule.constructor.name,
   );
 }
@@ -88,7 +88,7 @@ export function rateOf(given: unknown, schedule: string): number {
   const value = given instanceof Tensor || given instanceof Variable ? scalarOf(given) : undefined;
   if (value !== undefined && Number.isFinite(value)) return value;
   throw new InvalidArgumentError(
-    `a learning rate schedule must give a finite number, or a scalar tensor of one, got ${shown(given)}`,
+    `a learning rate schedule must return a finite number, or a scalar tensor with one, got ${shown(given)}`,
     schedule,
   );
 }

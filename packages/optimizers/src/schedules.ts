@@ -68,7 +68,7 @@ export const deserialize: Deserialize<
   const { class_name: name, config } = serialized;
   if (known === undefined) {
     throw new InvalidArgumentError(
-      `no learning rate schedule '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+      `there is no learning rate schedule '${name}'; expected one of ${Object.keys(classes).join(', ')}`,
     );
   }
   return new known(camelCaseKeys(config) as never);

@@ -51,7 +51,7 @@ export class IntInterval extends RealInterval {
   constructor(...args: Arguments<[minValue: number, maxValue: number], ['minValue', 'maxValue']>) {
     super(...args);
     for (const v of [this.minValue, this.maxValue])
-      if (!Number.isInteger(v)) throw new InvalidArgumentError(`${v} is no integer`, 'IntInterval');
+      if (!Number.isInteger(v)) throw new InvalidArgumentError(`${v} is not an integer`, 'IntInterval');
   }
 }
 
@@ -79,7 +79,7 @@ export class Discrete<V extends HParamValue = HParamValue> {
       throw new InvalidArgumentError(`expected numbers, booleans or strings, got ${kind}`, 'Discrete');
     for (const v of list)
       if (typeof v !== kind)
-        throw new InvalidArgumentError(`${shown(v)} is no ${kind}, as the others are`, 'Discrete');
+        throw new InvalidArgumentError(`${shown(v)} is not a ${kind}, as the others are`, 'Discrete');
     this.values = list.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 }
@@ -108,7 +108,10 @@ export class HParam<D extends RealInterval | Discrete | undefined = RealInterval
       throw new InvalidArgumentError(`expected a name, got ${shown(name)}`, 'HParam');
     checkTexts(options, 'HParam');
     if (domain !== undefined && !(domain instanceof RealInterval || domain instanceof Discrete))
-      throw new InvalidArgumentError('a domain is a RealInterval, an IntInterval or a Discrete', 'HParam');
+      throw new InvalidArgumentError(
+        'a domain must be a RealInterval, an IntInterval or a Discrete',
+        'HParam',
+      );
     this.name = name;
     this.domain = domain as D;
     this.displayName = options.displayName;

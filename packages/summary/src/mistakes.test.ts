@@ -32,10 +32,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => scalar('a', 1, { description: bad([1]) }),
     'description must be a string, got [1]',
   ],
-  'a step of more than 64 bits': [
-    () => scalar('a', 1, { step: 2n ** 63n }),
-    'expected an integer of 64 bits',
-  ],
+  'a step of more than 64 bits': [() => scalar('a', 1, { step: 2n ** 63n }), 'expected a 64-bit integer'],
   'buckets that no memory holds': [
     () => histogram('a', ones([2]), { step: 1, buckets: 2 ** 40 }),
     'buckets are too many',
@@ -69,7 +66,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'an unknown option of a hyperparameter': [
     () => new HParam('a', undefined, bad({ title: 'A' })),
-    "'title' is no option",
+    "'title' is not an option",
   ],
   'a name to show that is no text': [
     () => new HParam('a', undefined, { displayName: bad(3) }),

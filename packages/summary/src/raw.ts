@@ -41,12 +41,8 @@ function valuesOf(bytes: Uint8Array, i: number): readonly tensorflow.SummaryValu
     return tensorflow.Summary.decode(bytes).value ?? [];
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause;
-    throw new DataLossError(
-      `these are not the bytes of a Summary: number ${i}`,
-      'tf.summary.experimental.writeRawPb',
-      {
-        cause,
-      },
-    );
+    throw new DataLossError(`item ${i} is not the bytes of a Summary`, 'tf.summary.experimental.writeRawPb', {
+      cause,
+    });
   }
 }

@@ -94,7 +94,7 @@ it('says what it cannot read', async () => {
   const text = join(folder, 'text');
   writeFileSync(text, 'this is not an event file');
   expect(() => [...readEvents(text)]).toThrow(DataLossError);
-  expect(() => [...readEvents(text)]).toThrow(/text is no event file/);
+  expect(() => [...readEvents(text)]).toThrow(/text is not an event file/);
   await expect(async () => {
     for await (const _ of readEvents(text));
   }).rejects.toThrow(DataLossError);

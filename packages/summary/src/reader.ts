@@ -51,7 +51,7 @@ export const readEvents: NamedFunction<
       );
     return {
       *[Symbol.iterator]() {
-        if (follow) throw new InvalidArgumentError('to follow takes `for await`', 'readEvents');
+        if (follow) throw new InvalidArgumentError('the option follow needs `for await`', 'readEvents');
         for (const file of new EventFolder(path).files()) yield* file.read();
       },
       async *[Symbol.asyncIterator]() {
@@ -122,7 +122,8 @@ class EventFolder {
     const fs = nodeBuiltin('node:fs');
     const { dirname, join, relative } = nodeBuiltin('node:path');
     const found = fs.statSync(this.#path, { throwIfNoEntry: false });
-    if (found === undefined) throw new NotFoundError(`there is no ${this.#path}`, 'readEvents');
+    if (found === undefined)
+      throw new NotFoundError(`there is no file or folder ${this.#path}`, 'readEvents');
     if (!found.isDirectory()) return [[this.#path, '.']];
     const below = (folder: string): string[] =>
       entriesOf(folder).flatMap((entry) => {
@@ -229,7 +230,7 @@ function inFile<T>(path: string, fn: () => T): T {
     return fn();
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause;
-    throw new DataLossError(`${path} is no event file, or was changed: ${cause.message}`, 'readEvents', {
+    throw new DataLossError(`${path} is not an event file, or is damaged: ${cause.message}`, 'readEvents', {
       cause,
     });
   }

@@ -118,7 +118,7 @@ export function checkStep(step: Step, what: string): void {
       what,
     );
   }
-  throw new InvalidArgumentError(`the step is ${shown(step)}, expected an integer of 64 bits`, what);
+  throw new InvalidArgumentError(`the step is ${shown(step)}, expected a 64-bit integer`, what);
 }
 
 /** The integer that a step is now. */

@@ -235,9 +235,9 @@ describe('arguments', () => {
         [() => summary.scalar('a', 1, 5 as never), 'write { step: 5 }'],
         [
           () => summary.scalar('a', 1, { stpe: 1 } as never),
-          "'stpe' is no option; known are name, data, step, description",
+          "'stpe' is not an option; the options are name, data, step, description",
         ],
-        [() => summary.image('a', [[1]], { max_outputs: 1 } as never), "'max_outputs' is no option"],
+        [() => summary.image('a', [[1]], { max_outputs: 1 } as never), "'max_outputs' is not an option"],
         [() => summary.scalar(5 as never, 1), 'expected a name'],
         [() => summary.histogram('a', 'x'), 'got strings'],
         [
@@ -268,11 +268,11 @@ describe('arguments', () => {
         expect(call).toThrow(message);
       }
     });
-    expect(() => new summary.IntInterval(1.5, 2)).toThrow('no integer');
+    expect(() => new summary.IntInterval(1.5, 2)).toThrow('not an integer');
     expect(() => new summary.RealInterval(2, 1)).toThrow('in order');
     expect(() => new summary.Discrete([])).toThrow('expected numbers');
-    expect(() => new summary.Discrete([1, 'a'])).toThrow("'a' is no number");
-    expect(() => new summary.HParam('a', 5 as never)).toThrow('a domain is');
+    expect(() => new summary.Discrete([1, 'a'])).toThrow("'a' is not a number");
+    expect(() => new summary.HParam('a', 5 as never)).toThrow('a domain must be');
   });
 
   it('without a writer only the step is', () => {

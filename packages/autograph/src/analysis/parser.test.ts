@@ -8,5 +8,5 @@ test('where there is no Node, an error says what to do', () => {
   expect(parser().parseSync('a.js', '1').errors).toEqual([]);
   vi.stubGlobal('process', undefined);
   expect(() => parser()).toThrow(UnimplementedError);
-  expect(() => parser()).toThrow('by the plugin of eagre/plugin');
+  expect(() => parser()).toThrow('with the plugin from eagre/plugin');
 });

@@ -13,7 +13,7 @@ export function parser(): Parser {
   const node = globalThis.process?.getBuiltinModule?.('node:module');
   if (node === undefined)
     throw new UnimplementedError(
-      'functions are converted in Node only: have them converted while building, by the plugin of eagre/plugin',
+      'functions can be converted at run time in Node only: convert them at build time, with the plugin from eagre/plugin',
       'autograph',
     );
   loaded ??= node.createRequire(import.meta.url)('oxc-parser') as Parser;

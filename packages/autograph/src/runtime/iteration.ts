@@ -155,7 +155,7 @@ function rowsOf(over: Tensor | Variable, site: string): Tensor {
   const x = toTensor(over);
   if (x.rank === 0)
     throw new InvalidArgumentError(
-      `${site}: for…of goes through the rows of a tensor, and a scalar has none`,
+      `${site}: for…of iterates over the rows of a tensor, and a scalar has no rows`,
       'autograph',
     );
   return x;

@@ -519,7 +519,10 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
   for (let i = 0; i < n && i < count; i++) {
     const value = args[i];
     if (kinds[i]?.plain !== true && isPlain(value) && !isArray(value))
-      throw new InvalidArgumentError(`options come last and once: write ${written(declaration)}`, name);
+      throw new InvalidArgumentError(
+        `the options object must come once, at the end: write ${written(declaration)}`,
+        name,
+      );
     values[i] = value;
   }
   if (rest !== undefined && n > count) values[count] = Array.prototype.slice.call(args, count, n);
@@ -569,7 +572,7 @@ function surplus(declaration: Declaration, args: ArrayLike<unknown>, n: number):
   const taken = positional.length;
   if (n === 3 && typeof args[1] === 'number' && Array.isArray(args[2]) && args[2][args[1]] === args[0]) {
     return new InvalidArgumentError(
-      `takes ${positional.join(', ')} and gets what map hands over, an index and a list too; write map((x) => tf.${name.replace(/^tf\./, '')}(x))`,
+      `takes ${positional.join(', ')} but map also passes an index and an array; write map((x) => tf.${name.replace(/^tf\./, '')}(x))`,
       name,
     );
   }

@@ -90,7 +90,7 @@ export function checkOneOf(value: unknown, choices: readonly unknown[], what: st
 /** For what a function of the user's gave where nothing can be waited for. @throws InvalidArgumentError for a promise */
 export function checkNoPromise(value: unknown, what: string, op?: string): void {
   if (!isRefusedPromise(value)) return;
-  throw new InvalidArgumentError(`${what} gave a promise; it must not be async`, op);
+  throw new InvalidArgumentError(`${what} returned a promise; it must not be async`, op);
 }
 
 const MOST_LEVELS = 256;
@@ -99,7 +99,7 @@ const MOST_LEVELS = 256;
 export function checkLevel(level: number, op: string): void {
   if (level > MOST_LEVELS)
     throw new InvalidArgumentError(
-      `a structure holds itself, or is nested in more than ${MOST_LEVELS} levels`,
+      `a structure contains itself, or is nested more than ${MOST_LEVELS} levels deep`,
       op,
     );
 }

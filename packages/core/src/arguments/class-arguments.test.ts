@@ -70,16 +70,19 @@ describe('arguments of classes', () => {
     'both ways': [() => new Box(2, 3, { width: 2 }), 'Box: width is given twice, by position and by name'],
     'options first': [
       () => new Box({ color: 'red' }, 2, 3),
-      'Box: options come last and once: write new Box(width, height, { color })',
+      'Box: the options object must come once, at the end: write new Box(width, height, { color })',
     ],
-    'options twice': [() => new Box({ width: 2 }, { height: 2 }), 'Box: options come last and once'],
+    'options twice': [
+      () => new Box({ width: 2 }, { height: 2 }),
+      'Box: the options object must come once, at the end',
+    ],
     'nothing required': [
       () => new Box(2),
       'Box: height must be given: write new Box(width, height, { color }) or new Box({ width, height, color })',
     ],
     'an unknown name': [
       () => new Box(2, 3, { colour: 'red' }),
-      "Box: 'colour' is no option; known are width, height, color, border; did you mean 'color'?",
+      "Box: 'colour' is not an option; the options are width, height, color, border; did you mean 'color'?",
     ],
     'no options': [() => new Box(2, 3, new Map()), 'Box: expected options, such as { width, height }'],
   };
@@ -101,13 +104,13 @@ describe('arguments of classes', () => {
       () => sum([1], { axis: proxy as never }),
     ])
       expect(make).toThrow(InvalidArgumentError);
-    expect(() => sum(proxy as never)).toThrow('is it a proxy that was revoked?');
+    expect(() => sum(proxy as never)).toThrow('is it a revoked proxy?');
   });
 
   test('a class that extends another takes the same, under its own name', () => {
     class Wide extends Box {}
     expect(new Wide(2, 3).options).toEqual({ width: 2, height: 3 });
-    expect(() => new Wide(2, 3, { hight: 1 })).toThrow("Wide: 'hight' is no option");
+    expect(() => new Wide(2, 3, { hight: 1 })).toThrow("Wide: 'hight' is not an option");
   });
 });
 

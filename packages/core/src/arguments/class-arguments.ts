@@ -76,7 +76,7 @@ export function argumentsOf<O extends object>(
     const value = args[i];
     if (isPlain(value) && !isArray(value) && !objects.includes(positional[i]))
       fail(
-        `options come last and once: write ${call(isFunction ? made.name : `new ${made.name}`, positional.slice(0, required), known)}`,
+        `the options object must come once, at the end: write ${call(isFunction ? made.name : `new ${made.name}`, positional.slice(0, required), known)}`,
       );
   }
   if (count > positional.length) {

@@ -46,8 +46,8 @@ export function unknownName(name: string, known: readonly string[], kind = 'opti
   const near = nearestName(name, known);
   const hint = near === undefined ? '' : `; did you mean '${near}'?`;
   if (kind !== 'option') return `unknown ${kind} '${name}'; known: ${known.join(', ')}${hint}`;
-  const list = known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`;
-  return `'${name}' is no option; ${list}${hint}`;
+  const list = known.length === 0 ? 'there are none' : `the options are ${known.join(', ')}`;
+  return `'${name}' is not an option; ${list}${hint}`;
 }
 
 /** @throws InvalidArgumentError for what is no plain object, and for names that nobody would read. */

@@ -16,11 +16,7 @@ export function isPlain(value: unknown): value is Readonly<Record<string, unknow
 
 /** The error for what cannot be looked at. */
 export function unseen(cause: unknown): InvalidArgumentError {
-  return new InvalidArgumentError(
-    'an object cannot be looked at: is it a proxy that was revoked?',
-    undefined,
-    {
-      cause,
-    },
-  );
+  return new InvalidArgumentError('an object cannot be inspected: is it a revoked proxy?', undefined, {
+    cause,
+  });
 }

@@ -93,7 +93,7 @@ export function configOf(object: object): Record<string, unknown> {
 export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: object): Record<string, unknown> {
   if (!isPlain(config))
     throw new InvalidArgumentError(
-      `a configuration is an object of options, got ${shown(config)}`,
+      `a configuration must be an object of options, got ${shown(config)}`,
       (cls as { readonly name: string }).name,
     );
   const fixed = Object.entries(schemaOf(cls).fixed ?? {});

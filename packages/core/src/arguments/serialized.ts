@@ -68,7 +68,7 @@ export function classOf<C>(
     readonly registered_name?: unknown;
   };
   if (typeof name !== 'string' || typeof config !== 'object' || config === null)
-    throw new InvalidArgumentError('expected { class_name, config }, as serialize gives it', what);
+    throw new InvalidArgumentError('expected { class_name, config }, as serialize returns it', what);
   if (typeof customObjects !== 'object')
     throw new InvalidArgumentError(
       `customObjects must be classes by name, got ${shown(customObjects)}`,

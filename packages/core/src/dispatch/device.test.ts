@@ -19,7 +19,7 @@ describe('devices', () => {
     expect(() => device('/gpu:0', () => 1)).toThrow(NotFoundError);
     expect(() => device('/gpu:0')).toThrow(/found: \/cpu:0/);
     expect(() => device('/cpu:1')).toThrow(NotFoundError);
-    expect(() => device('cpu')).toThrow(/no device name/);
+    expect(() => device('cpu')).toThrow(/not a device name/);
   });
 
   it('copies tensors between backends', () => {

@@ -136,7 +136,7 @@ export const setLogicalDeviceConfiguration: NamedFunction<
       );
     if (!backend.allocator.isHost)
       throw new UnimplementedError(
-        `only the CPU can be several devices, not ${new PhysicalDevice(backend).name}`,
+        `only the CPU can be split into several devices, not ${new PhysicalDevice(backend).name}`,
         op,
       );
     shared.set(backend.deviceType, logicalDevices.length);
@@ -223,7 +223,7 @@ function findDevice(name: string): Backend {
   const match = /^\/?(?:job:\w+\/replica:\d+\/task:\d+\/)?(?:device:)?([a-z]\w*):(\d+)$/i.exec(name);
   if (match === null)
     throw new InvalidArgumentError(
-      `'${name}' is no device name; expected a form like '/cpu:0' or '/gpu:0'`,
+      `'${name}' is not a device name; expected a form like '/cpu:0' or '/gpu:0'`,
       'device',
     );
   const type = (match[1] as string).toUpperCase();

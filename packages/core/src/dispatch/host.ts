@@ -62,7 +62,7 @@ export const hostFunction: {
 function checkOutput(spec: HostOutput): void {
   const known = typeof spec === 'object' && spec !== null && typeof spec.dtype === 'string';
   if (!known || !Object.hasOwn(dtypeTraits, spec.dtype))
-    throw new InvalidArgumentError('outputs are { dtype, shape }, or a list of these', 'hostFunction');
+    throw new InvalidArgumentError('outputs must be { dtype, shape }, or a list of these', 'hostFunction');
   checkShape(checkList(spec.shape, 'shape', 'hostFunction'), 'hostFunction');
 }
 

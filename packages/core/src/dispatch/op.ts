@@ -227,7 +227,7 @@ export function toBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] 
 
 function disposed(input: Tensor, op: Op): never {
   throw new FailedPreconditionError(
-    `an input (${input.dtype} [${input.shape}]) was disposed, its values are gone`,
+    `an input (${input.dtype} [${input.shape}]) was disposed, so its values are gone`,
     op.name,
   );
 }
@@ -507,7 +507,7 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
         }
         if (a.dtype !== b.dtype) {
           throw new InvalidArgumentError(
-            `a is ${a.dtype} and b is ${b.dtype}; they must be of one dtype`,
+            `a is ${a.dtype} and b is ${b.dtype}; they must have the same dtype`,
             spec.name,
           );
         }

@@ -119,7 +119,7 @@ describe('Module', () => {
     expect(scaled.apply(3)).toBe(6);
     expect(scaled.w?.name).toBe('scaled/w');
     const wrap = Module.withNameScope as unknown as (fn: unknown, context: unknown) => unknown;
-    expect(() => wrap(() => 1, { kind: 'getter' })).toThrow('it is for methods');
+    expect(() => wrap(() => 1, { kind: 'getter' })).toThrow('it works on methods only');
   });
 
   it('takes a scope that ends in / as it is, and leaves all with an empty one', () => {
@@ -132,10 +132,14 @@ describe('Module', () => {
   it('refuses options that it does not know', () => {
     class Small extends Module {}
     const make = (options: unknown) => () => new Small(options as never);
-    expect(make({ nam: 'a' })).toThrow("Small: 'nam' is no option; known are name; did you mean 'name'?");
+    expect(make({ nam: 'a' })).toThrow(
+      "Small: 'nam' is not an option; the options are name; did you mean 'name'?",
+    );
     expect(make({ name: 3 })).toThrow('name must be a string, got 3');
     expect(make('a')).toThrow("write { name: 'a' }");
     expect(new Small({ name: 'a' }).nameScope({ fn: () => new Variable(1).name })).toBe('a/Variable');
-    expect(() => (new Small().nameScope as (x: unknown) => unknown)({ bogus: 1 })).toThrow('is no option');
+    expect(() => (new Small().nameScope as (x: unknown) => unknown)({ bogus: 1 })).toThrow(
+      'is not an option',
+    );
   });
 });

@@ -110,7 +110,7 @@ export class Module {
     decorated?: ClassMethodDecoratorContext,
   ): (this: This, ...args: Args) => Result {
     if (typeof method !== 'function' || (decorated !== undefined && decorated.kind !== 'method'))
-      throw new InvalidArgumentError('as a decorator it is for methods', 'tf.Module.withNameScope');
+      throw new InvalidArgumentError('as a decorator it works on methods only', 'tf.Module.withNameScope');
     return function scopedMethod(this: This, ...args: Args): Result {
       return this.nameScope(() => method.apply(this, args));
     };

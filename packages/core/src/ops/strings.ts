@@ -11,7 +11,7 @@ export function knownStrings(x: Tensor, op: string): Tensor {
   const known = knownTensor(x);
   if (known !== null) return known;
   throw new UnimplementedError(
-    'strings are not computed with in a traced function, unless all that they depend on is known while it is traced: compute an index, and look up the string outside of the function',
+    'a traced function cannot compute with strings, unless everything they depend on is known while tracing: compute an index, and look up the string outside the function',
     op,
   );
 }

@@ -26,7 +26,7 @@ import { seeds } from './seeds.ts';
 
 function checkSeed(seed: number, op: string): number {
   if (!Number.isSafeInteger(seed))
-    throw new InvalidArgumentError(`the seed ${shown(seed)} is no integer`, op);
+    throw new InvalidArgumentError(`the seed ${shown(seed)} is not an integer`, op);
   return seed;
 }
 
@@ -84,7 +84,7 @@ function restoredNumbers(state: Tensor, least: number): number[] {
   const numbers = state.dtype === 'int64' && state.rank === 1 ? Array.from(state.data(), Number) : [];
   if (numbers.length < least || !numbers.every(Number.isSafeInteger)) {
     throw new InvalidArgumentError(
-      `this is no state of random numbers: ${state.dtype} ${showShape(state.shape)}`,
+      `this is not a random state: ${state.dtype} ${showShape(state.shape)}`,
       'random',
     );
   }
@@ -264,7 +264,7 @@ function drawInt64(shape: Shape, minval: TensorLike, maxval: TensorLike | undefi
       op,
     );
   if (low < -(2n ** 63n) || high > 2n ** 63n)
-    throw new InvalidArgumentError(`minval ${low} and maxval ${high} reach outside of int64`, op);
+    throw new InvalidArgumentError(`minval ${low} and maxval ${high} are outside the range of int64`, op);
   const size = sizeOf(shape);
   const words = run(uniformInt, from, { shape: [2, size], dtype: 'int64', low: 0, high: 2 ** 32 });
   const bits = reshape(
@@ -309,7 +309,10 @@ function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor 
     const least = dtype === 'uint8' ? 0 : dtype === 'int32' ? -(2 ** 31) : Number.MIN_SAFE_INTEGER;
     const most = dtype === 'uint8' ? 2 ** 8 : dtype === 'int32' ? 2 ** 31 : Number.MAX_SAFE_INTEGER;
     if ((low as number) < least || (high as number) > most) {
-      throw new InvalidArgumentError(`minval ${low} and maxval ${high} reach outside of ${dtype}`, op);
+      throw new InvalidArgumentError(
+        `minval ${low} and maxval ${high} are outside the range of ${dtype}`,
+        op,
+      );
     }
     return run(uniformInt, from, { shape: to, dtype, low, high });
   }
@@ -378,7 +381,7 @@ export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunc
   { seed: kind.asIs },
   (x, options) => {
     const t = toTensor(x);
-    if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
+    if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, so it has no rows', 'RandomShuffle');
     // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
     const keys = uniform(toShape(dims(t).slice(0, 1)), { ...options, dtype: 'float64' });
     return gather(t, argSort(keys), 0);
@@ -404,7 +407,7 @@ export const categorical: NamedFunction<
     checkShape([numSamples], op);
     if (x.rank !== 2 || !differs(dims(x)[1], 0)) {
       throw new InvalidArgumentError(
-        `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
+        `logits have shape ${showShape(x.shape)}, expected [batch, classes] with at least one class`,
         op,
       );
     }
@@ -541,7 +544,7 @@ export class Generator implements Trackable {
   split(count = 1): Generator[] {
     if (!Number.isInteger(count) || count < 1 || count > 2 ** 22)
       throw new InvalidArgumentError(
-        `count is ${shown(count)}, expected an integer from 1 on`,
+        `count is ${shown(count)}, expected an integer of at least 1`,
         'Generator.split',
       );
     return Array.from({ length: count }, () => new Generator([...this.#stream.words, ++this.#children]));

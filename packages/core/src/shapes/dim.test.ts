@@ -64,7 +64,7 @@ describe('expressions', () => {
   });
 
   test('they are no numbers', () => {
-    expect(() => Number(n)).toThrow('is not known while a function is traced');
+    expect(() => Number(n)).toThrow('is not known while the function is traced');
     expect(() => (n as unknown as number) * 2).toThrow('is not known');
     expect(`${addDims(mulDims(n, -2), 1)}`).toBe('-2*n + 1');
   });

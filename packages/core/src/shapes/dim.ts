@@ -169,7 +169,7 @@ export class DimExpr {
   [Symbol.toPrimitive](hint: string): string {
     if (hint === 'string') return showDim(this);
     throw new InternalError(
-      `${showDim(this)} is not known while a function is traced, and no number to compute with`,
+      `${showDim(this)} is not known while the function is traced, so it cannot be used as a number`,
     );
   }
 }

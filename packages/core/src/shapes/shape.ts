@@ -132,7 +132,7 @@ export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string)
   const axes = listOf(axis, 'axis', op).map((a) => normalizeAxis(a, rank, op));
   const sorted = [...new Set(axes)].sort((a, b) => a - b);
   if (sorted.length !== axes.length)
-    throw new InvalidArgumentError(`axis ${showShape(axes)} names one axis twice`, op);
+    throw new InvalidArgumentError(`axis ${showShape(axes)} contains an axis twice`, op);
   return sorted;
 }
 
@@ -160,7 +160,7 @@ export function checkShape(given: Dims, op?: string): Shape {
   for (const d of shape) {
     if (typeof d === 'number' ? !Number.isSafeInteger(d) || d < 0 : !isExpression(d)) {
       throw new InvalidArgumentError(
-        `${showShape(shape)} is no shape: dimensions are integers of at least 0`,
+        `${showShape(shape)} is not a shape: dimensions must be integers of at least 0`,
         op,
       );
     }

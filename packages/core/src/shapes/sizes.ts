@@ -30,8 +30,8 @@ export function hostDims(x: Tensor, what: string, op: string): Dim[] {
   const sizes = context.tracer?.integers(x) ?? context.tracer?.measured(x) ?? null;
   if (sizes !== null) return [...sizes];
   throw new UnimplementedError(
-    `${what} depends on values that are not known while the graph is written. Numbers, constants, tf.shape(x) and what is computed from ` +
-      'sizes are known; of tensors, tf.function takes at most 32 integers at once, graphs of sessions none',
+    `${what} depends on values that are not known while the graph is built. Numbers, constants, tf.shape(x) and values computed from ` +
+      'sizes are known. Of a tensor, tf.function can use at most 32 integers as sizes, and a session graph none',
     op,
   );
 }

@@ -29,7 +29,7 @@ export const constant: NamedFunction<
     const size = sizeOf(shape);
     if (source.size !== size && source.size !== 1) {
       throw new InvalidArgumentError(
-        `${source.size} values do not fill the shape ${showShape(shape)} (${size})`,
+        `${source.size} values do not match the shape ${showShape(shape)} (${size})`,
         'constant',
       );
     }

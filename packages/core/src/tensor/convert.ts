@@ -166,14 +166,12 @@ function fromTyped(
     );
   }
   if (given !== undefined && given !== natural) {
-    throw new InvalidArgumentError(
-      `${data.constructor.name} does not hold ${String(given)} values, but ${natural}`,
-    );
+    throw new InvalidArgumentError(`${data.constructor.name} has ${natural} values, not ${String(given)}`);
   }
   checkAttached(data);
   if (sizeOf(shape) !== data.length) {
     throw new InvalidArgumentError(
-      `${data.length} values do not fill the shape ${showShape(shape)} (${sizeOf(shape)})`,
+      `${data.length} values do not match the shape ${showShape(shape)} (${sizeOf(shape)})`,
     );
   }
   if (strict && wanted !== undefined && wanted !== natural) {
@@ -193,7 +191,7 @@ function checkAttached(data: TypedArray): void {
     data.slice();
   } catch (cause) {
     throw new InvalidArgumentError(
-      `the memory of this ${data.constructor.name} is gone: its buffer was transferred or resized; copy the array before`,
+      `the memory of this ${data.constructor.name} is gone: its buffer was transferred or resized. Copy the array before that`,
       undefined,
       { cause },
     );
@@ -266,7 +264,7 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
 function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural: DType): Tensor {
   checkDTypeName(dtype);
   if ((dtype === 'string') !== (natural === 'string')) {
-    throw new InvalidArgumentError(`${natural} values do not make a ${dtype} tensor`);
+    throw new InvalidArgumentError(`${natural} values cannot become a ${dtype} tensor`);
   }
   if (dtype === 'string') return stringTensor(values as readonly string[], shape);
   const out = emptyTensor(dtype, shape, values.length);
@@ -284,7 +282,7 @@ function element(value: number | bigint | boolean, dtype: DType): number | bigin
   if (dtype === 'bool') {
     const n = Number(value);
     if (n !== 0 && n !== 1)
-      throw new InvalidArgumentError(`${value} is no bool; compare first, for example x.notEqual(0)`);
+      throw new InvalidArgumentError(`${value} is not a bool; compare first, for example x.notEqual(0)`);
     return n;
   }
   if (dtypeTraits[dtype].floating) return storedNumber(Number(value), dtype);
@@ -296,12 +294,12 @@ function element(value: number | bigint | boolean, dtype: DType): number | bigin
   if (isBig(dtype)) {
     const n = BigInt(value);
     if (n !== (dtype === 'int64' ? BigInt.asIntN(64, n) : BigInt.asUintN(64, n)))
-      throw new InvalidArgumentError(`${value} does not fit into ${dtype}`);
+      throw new InvalidArgumentError(`${value} is out of range for ${dtype}`);
     return n;
   }
   const { low, high } = dtypeTraits[dtype];
   const n = Number(value);
   if (n < low || n > high)
-    throw new InvalidArgumentError(`${value} does not fit into ${dtype} (${low} … ${high})`);
+    throw new InvalidArgumentError(`${value} is out of range for ${dtype} (${low} … ${high})`);
   return n;
 }

@@ -154,8 +154,8 @@ describe('integers of all widths', () => {
     }
     expect(tf.constant(2n ** 64n - 1n, 'uint64').item('bigint')).toBe(2n ** 64n - 1n);
     expect(String(tf.constant([-128, 7], 'int8'))).toBe('[-128    7]');
-    expect(() => tf.constant(128, 'int8')).toThrow(/128 does not fit into int8 \(-128 … 127\)/);
-    expect(() => tf.constant(-1, 'uint64')).toThrow(/does not fit into uint64/);
+    expect(() => tf.constant(128, 'int8')).toThrow(/128 is out of range for int8 \(-128 … 127\)/);
+    expect(() => tf.constant(-1, 'uint64')).toThrow(/is out of range for uint64/);
     expect(() => tf.constant(1.5, 'uint16')).toThrow(InvalidArgumentError);
   });
 

@@ -32,7 +32,7 @@ export function checkDTypeName(dtype: DType, op?: string): void {
   if (typeof dtype === 'string' && Object.hasOwn(dtypeTraits, dtype)) return;
   const got = typeof dtype === 'string' ? `'${dtype as string}'` : typeof dtype;
   throw new InvalidArgumentError(
-    `${got} is no dtype; expected one of ${Object.keys(dtypeTraits).join(', ')}`,
+    `${got} is not a dtype; expected one of ${Object.keys(dtypeTraits).join(', ')}`,
     op,
   );
 }

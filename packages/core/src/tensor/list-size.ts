@@ -13,7 +13,7 @@ export const MAX_PIECES: number = 2 ** 20;
 export function checkListSize(size: number, what: string, advice: string, op?: string): void {
   if (size > MAX_LIST) {
     throw new ResourceExhaustedError(
-      `${size} ${what} are too many for JavaScript arrays, which take ${MAX_LIST}; ${advice}`,
+      `${size} ${what} are too many for JavaScript arrays, which hold at most ${MAX_LIST}; ${advice}`,
       op,
     );
   }

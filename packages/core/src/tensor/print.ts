@@ -61,7 +61,10 @@ function isOptions(value: unknown): value is PrintOptions {
 function check(options: PrintOptions): PrintOptions {
   const { summarize = 3, sep = '', end = '' } = options;
   if (!Number.isInteger(summarize) || summarize < -1)
-    throw new InvalidArgumentError(`summarize is a count, or -1 for all; got ${shown(summarize)}`, 'print');
+    throw new InvalidArgumentError(
+      `summarize must be a count, or -1 for all, got ${shown(summarize)}`,
+      'print',
+    );
   for (const [name, text] of Object.entries({ sep, end }))
     if (typeof text !== 'string')
       throw new InvalidArgumentError(`${name} is a string, got ${typeof text}`, 'print');
@@ -74,12 +77,12 @@ function writer(stream: NonNullable<PrintOptions['outputStream']>): (text: strin
   if (typeof stream === 'string' && stream.startsWith('file://')) {
     const path = stream.slice('file://'.length);
     const fs = globalThis.process?.getBuiltinModule?.('node:fs');
-    if (fs === undefined) throw new FailedPreconditionError('there are no files here to print to', 'print');
+    if (fs === undefined) throw new FailedPreconditionError('this runtime has no files to print to', 'print');
     return (text) => fs.appendFileSync(path, text);
   }
   if (stream !== 'stdout' && stream !== 'stderr') {
     throw new InvalidArgumentError(
-      `outputStream is 'stdout', 'stderr', 'file://<path>' or an object with write(text); got ${shown(stream)}`,
+      `outputStream must be 'stdout', 'stderr', 'file://<path>' or an object with write(text), got ${shown(stream)}`,
       'print',
     );
   }

@@ -175,7 +175,9 @@ export class Tensor {
     if (as === undefined) return typeof value === 'bigint' ? toNumber(value) : value;
     if (as !== 'bigint') throw new InvalidArgumentError(`item(${show(as)}): expected nothing, or 'bigint'`);
     if (typeof value === 'bigint' || Number.isInteger(value)) return BigInt(value as number | bigint);
-    throw new InvalidArgumentError(`item('bigint') of a ${this.dtype} tensor: ${show(value)} is no integer`);
+    throw new InvalidArgumentError(
+      `item('bigint') of a ${this.dtype} tensor: ${show(value)} is not an integer`,
+    );
   }
 
   /** `data()` for every backend, also those that can only be read asynchronously. */
@@ -240,7 +242,7 @@ export class Tensor {
   #single(): Scalar {
     if (this.size !== 1) {
       throw new InvalidArgumentError(
-        `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
+        `item() needs a tensor with one element, this one has ${this.size} (shape [${this.shape}])`,
       );
     }
     if (this.dtype === 'string') return this.strings()[0];
@@ -277,7 +279,7 @@ const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
 function toNumber(value: bigint): number {
   if (isSafe(value)) return Number(value);
   throw new OutOfRangeError(
-    `${value} is no number of JavaScript, which are exact up to 2^53 - 1; use item('bigint')`,
+    `${value} cannot be a JavaScript number, which is exact up to 2^53 - 1; use item('bigint')`,
     'item',
   );
 }
@@ -286,7 +288,7 @@ function toNumber(value: bigint): number {
 export function checkAlive(x: Tensor): void {
   if (x.storage.refs > 0) return;
   throw new FailedPreconditionError(
-    `this tensor (${x.dtype} [${x.shape}]) was disposed, its values are gone`,
+    `this tensor (${x.dtype} [${x.shape}]) was disposed, so its values are gone`,
   );
 }
 

@@ -196,7 +196,7 @@ export class Variable extends VariableBase {
 
   #firstUse(): Tensor {
     if (this.#initial === null)
-      throw new FailedPreconditionError(`the variable '${this.name}' was disposed, its value is gone`);
+      throw new FailedPreconditionError(`the variable '${this.name}' was disposed, so its value is gone`);
     this.#value = this.#initial;
     this.#initial = null;
     try {
@@ -292,7 +292,7 @@ export class Variable extends VariableBase {
       const got = `${sum.dtype} ${showShape(sum.shape)}`;
       sum.dispose();
       throw new InvalidArgumentError(
-        `the result ${got} does not fit the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        `the result ${got} does not match the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
         op,
       );
     }
@@ -331,7 +331,7 @@ function first(value: Tensor): Tensor {
   const known = context.lifting?.constant(value, true) ?? null;
   if (known !== null) return known;
   throw new InvalidArgumentError(
-    "the initial value of a variable cannot depend on a traced function's arguments: make the variable outside, or assign to it",
+    "the initial value of a variable cannot depend on a traced function's arguments: create the variable outside, or assign to it",
   );
 }
 

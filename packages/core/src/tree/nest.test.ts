@@ -138,9 +138,9 @@ test('what is refused says where', () => {
   const round: unknown[] = [];
   round.push({ round });
   const refused: [run: () => unknown, message: string][] = [
-    [() => nest.flatten(round), 'nest.flatten: a structure holds itself'],
-    [() => nest.mapStructure((x) => x, round), 'holds itself'],
-    [() => nest.assertSameStructure(round, round), 'holds itself'],
+    [() => nest.flatten(round), 'nest.flatten: a structure contains itself'],
+    [() => nest.mapStructure((x) => x, round), 'contains itself'],
+    [() => nest.assertSameStructure(round, round), 'contains itself'],
     [() => nest.packSequenceAs([0, 0], [1]), 'the structure has 2 leaves, but flatSequence has 1 values'],
     [() => nest.packSequenceAs([0], 1 as never), 'flatSequence must be an array'],
     [() => nest.assertSameStructure({ a: [1] }, { a: [1, 2] }), 'the value.a has 1 and 2 items'],

@@ -71,7 +71,7 @@ export function mapTensorSpec(
   return mapSpec(spec, (s, i) => {
     if (s instanceof TensorSpec) return leaf(s, i);
     throw new InvalidArgumentError(
-      'the elements hold datasets (windows); make tensors of them by flatMap',
+      'the elements hold datasets (windows); turn them into tensors with flatMap',
       what,
     );
   }) as ElementSpec;
@@ -140,7 +140,7 @@ export function showSpec(spec: ElementSpec | null): string {
 export function conform(value: unknown, spec: ElementSpec, what: string): Element {
   const fail = (expected: unknown, why: string): never => {
     throw new InvalidArgumentError(
-      `the element does not fit ${showSpec(expected as ElementSpec)}: ${why}`,
+      `the element does not match ${showSpec(expected as ElementSpec)}: ${why}`,
       what,
     );
   };

@@ -13,7 +13,7 @@ export function saveElement(element: Element): State {
     const { node } = element;
     if (node instanceof ElementsNode) return { window: node.elements.map(saveElement) };
     throw new UnimplementedError(
-      'an iterator whose buffers hold datasets that were made by a function cannot be saved; save it elsewhere, or flatten before',
+      'an iterator cannot be saved while its buffers hold datasets returned by a function; save it at another point, or flatten before buffering',
       'Dataset',
     );
   }
@@ -29,6 +29,6 @@ export function loadElement(state: State | undefined): Element {
   if (Array.isArray(state)) return state.map(loadElement);
   const { window, fields: entries } = fields(state);
   if (window !== undefined) return datasetOf(new ElementsNode(list(window).map(loadElement)));
-  if (entries === undefined) throw new InvalidArgumentError('the saved state holds no element', 'Dataset');
+  if (entries === undefined) throw new InvalidArgumentError('the saved state has no element', 'Dataset');
   return Object.fromEntries(Object.entries(fields(entries)).map(([k, v]) => [k, loadElement(v)]));
 }

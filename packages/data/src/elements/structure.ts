@@ -76,7 +76,7 @@ export function tensorsOf(element: Element, what: string): Tensor[] {
   for (const leaf of leaves) {
     if (!(leaf instanceof Tensor))
       throw new InvalidArgumentError(
-        'the elements hold datasets (windows); make tensors of them by flatMap',
+        'the elements hold datasets (windows); turn them into tensors with flatMap',
         what,
       );
   }
@@ -149,7 +149,7 @@ function toLeaf(value: unknown, what: string): Leaf {
   if (isHost(value) || isTypedArray(value) || Array.isArray(value)) return toOwnTensor(value as TensorLike);
   if (typeof value === 'object' && value !== null && isNDArray(value)) return toOwnTensor(value);
   throw new InvalidArgumentError(
-    `elements are tensors, values for tensors, or these in arrays and plain objects; got ${describe(value)}`,
+    `elements must be tensors, values that become tensors, or arrays and plain objects of these, got ${describe(value)}`,
     what,
   );
 }

@@ -115,7 +115,7 @@ function indexed(
       throw new InvalidArgumentError(`there are ${labels.length} labels for ${paths.length} files`, what);
     const classes = Math.max(-1, ...labels) + 1;
     if (!labels.every((label) => Number.isSafeInteger(label) && label >= 0))
-      throw new InvalidArgumentError('labels are integers from 0', what);
+      throw new InvalidArgumentError('labels must be integers of at least 0', what);
     return { paths, labels, classNames: Array.from({ length: classes }, (_, i) => String(i)) };
   }
   const folders = readdirSync(directory)

@@ -158,7 +158,7 @@ describe('imageDatasetFromDirectory', () => {
     expect(found).toEqual([0x89, 0x89, 0xff, 0x89, 0x89]);
     const wrong = () => ({ width: 2, height: 1, channels: 3, data: new Uint8Array(5) }) as const;
     const dataset = await imageDatasetFromDirectory(pictures, { ...plain, decode: wrong });
-    expect(() => [...dataset]).toThrow(/a.png: .*no picture of 1×2×3/);
+    expect(() => [...dataset]).toThrow(/a.png: .*do not match a picture of 1×2×3/);
   });
 
   it('decodes several files at once where decoders have to be waited for, in order', async () => {
@@ -271,7 +271,7 @@ describe('imageDatasetFromDirectory', () => {
     cpSync(pictures, root, { recursive: true });
     writeFileSync(join(root, 'cats', 'a.bmp'), 'BM');
     const bmp = (await imageDatasetFromDirectory(root, plain)).iterator();
-    expect(() => bmp.next()).toThrow(/a.bmp: only PNG and JPEG are decoded/);
+    expect(() => bmp.next()).toThrow(/a.bmp: only PNG and JPEG can be decoded/);
     expect(bmp.next().value?.[0].shape).toEqual([6, 8, 3]);
     rmSync(join(root, 'cats'), { recursive: true });
     for (const name of ['c.jpg', 'e.png']) {

@@ -97,11 +97,14 @@ async function imagesOf(
     );
   if (interpolation !== 'bilinear' && interpolation !== 'nearest')
     throw new InvalidArgumentError(
-      `interpolation must be 'bilinear' or 'nearest', got ${String(interpolation)}; others by a decoder that resizes, as \`decode\``,
+      `interpolation must be 'bilinear' or 'nearest', got ${String(interpolation)}; for others pass a decoder that resizes as \`decode\``,
       what,
     );
   if (cropToAspectRatio && padToAspectRatio)
-    throw new InvalidArgumentError('a picture is either cut or padded: choose one of the two options', what);
+    throw new InvalidArgumentError(
+      'pictures can be cropped or padded, not both: choose one of the two options',
+      what,
+    );
   if (!Array.isArray(imageSize) || imageSize.length !== 2)
     throw new InvalidArgumentError(`imageSize must be [height, width], got ${shown(imageSize)}`, what);
   const [height, width] = imageSize as readonly [number, number];
@@ -132,7 +135,7 @@ function checkPicture(picture: Picture): Picture {
   if ([1, 2, 3, 4].includes(channels) && data.length === width * height * channels && data.length > 0)
     return picture;
   throw new RangeError(
-    `decoded to ${data.length} values, which are no picture of ${height}×${width}×${channels}`,
+    `decoded to ${data.length} values, which do not match a picture of ${height}×${width}×${channels}`,
   );
 }
 

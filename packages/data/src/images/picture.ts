@@ -32,7 +32,7 @@ export async function pictureDecoder(): Promise<(bytes: Uint8Array, path: string
       return { width, height, channels: 3, data };
     }
     throw new UnimplementedError(
-      `${path}: only PNG and JPEG are decoded; convert it, or pass \`decode\` with a decoder of your own`,
+      `${path}: only PNG and JPEG can be decoded; convert the file, or pass your own decoder as \`decode\``,
     );
   };
 }
@@ -46,7 +46,7 @@ function decodePng(decode: typeof import('fast-png').decode, bytes: Uint8Array, 
   // The library takes the values of interlaced pictures for whole bytes.
   if (bytes[28] === 1 && bytes[24] < 8)
     throw new UnimplementedError(
-      `${path}: interlaced PNG of less than 8 bits; save it without, or pass \`decode\` with a decoder of your own`,
+      `${path}: interlaced PNG of less than 8 bits; save it without interlacing, or pass your own decoder as \`decode\``,
     );
   const { width, height, channels, depth, data, palette } = decode(bytes, { checkCrc: true });
   if (palette) {

@@ -22,10 +22,10 @@ export const at: <T>(...args: Arguments<[dataset: Dataset<T>, index: number], ['
     const rows = context.tracer === null ? (dataset.node.rows?.() ?? null) : null;
     if (rows === null)
       throw new UnimplementedError(
-        `the elements of this dataset (${dataset.node.kind}) come in order only: use skip(index).take(1).getSingleElement()`,
+        `the elements of this dataset (${dataset.node.kind}) can only be read in order: use skip(index).take(1).getSingleElement()`,
         'at',
       );
     if (index >= rows.count)
-      throw new OutOfRangeError(`there are ${rows.count} elements, and none of number ${index}`, 'at');
+      throw new OutOfRangeError(`there are ${rows.count} elements, so there is no element ${index}`, 'at');
     return preparing(() => rows.at(index));
   }) as never;

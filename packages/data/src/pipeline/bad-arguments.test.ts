@@ -69,7 +69,7 @@ it('a generator must not be an async function, whose failure does not end the pr
   const later = async (): Promise<never> => {
     throw new Error('later');
   };
-  expect(() => [...Dataset.fromGenerator(later as never)]).toThrow('the function gave a promise');
+  expect(() => [...Dataset.fromGenerator(later as never)]).toThrow('the function returned a promise');
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
@@ -78,6 +78,6 @@ it.each([TFRecordDataset, TextLineDataset])('%o refuses options that it does not
     "did you mean 'compressionType'?",
   );
   expect(() => new FixedLengthRecordDataset('none', 3, { header: 2 } as never)).toThrow(
-    "'header' is no option",
+    "'header' is not an option",
   );
 });

@@ -48,7 +48,7 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
   #outside<R>(fn: () => R): R {
     if (context.tracer !== null) {
       throw new FailedPreconditionError(
-        'a dataset has no values while tf.function traces: iterate outside of the function, and give it the elements',
+        'a dataset has no values while tf.function traces: iterate outside the function and pass it the elements',
         'Dataset',
       );
     }
@@ -202,13 +202,13 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     const own = kinds(this.#node);
     if (saved !== own || iterator === undefined) {
       throw new InvalidArgumentError(
-        `the state is of another pipeline: ${typeof saved === 'string' ? saved : 'none'}, this one is ${own}`,
+        `the state belongs to another pipeline: ${typeof saved === 'string' ? saved : 'none'}, this one is ${own}`,
         'Dataset',
       );
     }
     if (this.#last !== null)
       throw new FailedPreconditionError(
-        'an element is being waited for: restore the iterator afterwards',
+        'an element is still pending: wait for it, then restore the iterator',
         'Dataset',
       );
     if (!this.#closed) this.#leave(this.#iterator.close());
@@ -249,7 +249,7 @@ function kept(save: () => State): () => State {
 }
 function notSaved(): State {
   throw new FailedPreconditionError(
-    'the loop that this iterator belongs to is over: save an iterator of your own, `dataset.iterator()`',
+    'the loop of this iterator has ended: create your own iterator, `dataset.iterator()`, and save that',
     'Dataset',
   );
 }

@@ -519,7 +519,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     const { readerFunc, shardFunc, ...save } = options;
     if (readerFunc !== undefined || shardFunc !== undefined)
       throw new UnimplementedError(
-        'elements are kept in one file: shuffle, or interleave, behind the snapshot',
+        'a snapshot is one file: shuffle or interleave after the snapshot',
         'Dataset.snapshot',
       );
     return new Dataset(new CacheFileNode(this.node, path, save, 'Dataset.snapshot'));

@@ -147,7 +147,7 @@ export class ElementFunction {
   #explained(error: unknown): unknown {
     if (!(error instanceof FailedPreconditionError)) return error;
     return new FailedPreconditionError(
-      `${error.message}\n  A function given to a dataset is traced; to run it as plain code for each element, pass { runEagerly: true }`,
+      `${error.message}\n  Functions passed to a dataset are traced; to run this one as plain code for each element, pass { runEagerly: true }`,
       this.#what,
       { cause: error },
     );

@@ -115,7 +115,7 @@ export function closeAll(iterators: Iterable<ElementIterator | null | undefined>
 
 const refused = (expected: string): InvalidArgumentError =>
   new InvalidArgumentError(
-    `the saved state is damaged or of another pipeline: expected ${expected}`,
+    `the saved state is damaged or belongs to another pipeline: expected ${expected}`,
     'Dataset',
   );
 

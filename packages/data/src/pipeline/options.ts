@@ -29,7 +29,7 @@ export function checkOptions(options: DatasetOptions): DatasetOptions {
     const type = known[name as keyof DatasetOptions];
     if (type === undefined)
       throw new InvalidArgumentError(
-        `'${name}' is no option; known are ${Object.keys(known).join(', ')}`,
+        `'${name}' is not an option; the options are ${Object.keys(known).join(', ')}`,
         'Dataset.withOptions',
       );
     if (value !== undefined && typeof value !== type)

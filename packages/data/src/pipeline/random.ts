@@ -23,7 +23,7 @@ export function seedWords(seed: number | undefined, what: string): SeedWords {
     return values;
   }
   if (!Number.isSafeInteger(seed))
-    throw new InvalidArgumentError(`the seed ${shown(seed)} is no integer`, what);
+    throw new InvalidArgumentError(`the seed ${shown(seed)} is not an integer`, what);
   return [seeds.global ?? UNSET, seed];
 }
 
@@ -102,7 +102,7 @@ export class Rng {
   restore(state: State | undefined): void {
     const words = list(state);
     if (words.length !== 4 || !words.every((w) => typeof w === 'number'))
-      throw new InvalidArgumentError('the saved state holds no random numbers', 'Dataset');
+      throw new InvalidArgumentError('the saved state has no random state', 'Dataset');
     [this.#a, this.#b, this.#c, this.#d] = words as [number, number, number, number];
   }
 }

@@ -72,7 +72,7 @@ export function leavesOf(elements: readonly Element[], what: string): Tensor[][]
   const leaves = elements.map((e) => flatten(e));
   for (const list of leaves) {
     if (list.length !== (leaves[0] as unknown[]).length)
-      throw new InvalidArgumentError('the elements differ in their structure', what);
+      throw new InvalidArgumentError('the elements have different structures', what);
     if (list.some(isDataset))
       throw new InvalidArgumentError(
         'the elements hold datasets (windows), which cannot be stacked; use flatMap',

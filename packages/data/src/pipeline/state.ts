@@ -52,7 +52,7 @@ export function stateToTensor(state: State): Tensor {
       return { [BYTES]: { dtype: arrayDType(data), length: data.length, at: put(data) } };
     }
     if (typeof v === 'number' && !Number.isFinite(v))
-      throw new InternalError(`a state holds the number ${v}`);
+      throw new InternalError(`a state contains the number ${v}`);
     if (typeof v !== 'object' || v === null) return v;
     if (Array.isArray(v)) return (v as readonly State[]).map(visit);
     const entries = Object.entries(v).map(([k, item]) => [k, visit(item)] as const);
@@ -71,7 +71,9 @@ export function stateToTensor(state: State): Tensor {
 /** @throws DataLossError for bytes that `stateToTensor` did not write. */
 export function stateFromTensor(tensor: Tensor): State {
   if (tensor.dtype !== 'uint8' || tensor.rank !== 1)
-    throw new DataLossError(`the state of an iterator is bytes, got ${tensor.dtype} of rank ${tensor.rank}`);
+    throw new DataLossError(
+      `the state of an iterator must be bytes, got ${tensor.dtype} of rank ${tensor.rank}`,
+    );
   const all = tensor.data() as Uint8Array;
   const length = all.length < HEADER ? -1 : new DataView(all.buffer).getUint32(0, true);
   const start = Math.ceil((HEADER + length) / ALIGN) * ALIGN;
@@ -125,5 +127,5 @@ function leafOf(json: Json, data: Uint8Array): Tensor | TypedArray {
 }
 
 function damaged(cause?: unknown): DataLossError {
-  return new DataLossError('the bytes are no state of an iterator', 'Dataset', { cause });
+  return new DataLossError('the bytes are not the state of an iterator', 'Dataset', { cause });
 }

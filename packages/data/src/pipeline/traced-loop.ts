@@ -19,7 +19,7 @@ const MAX_TURNS = 1000;
 export function* tracedElements(node: DatasetNode, site: string): Generator<Element, void, undefined> {
   const refuse = (why: string): never => {
     throw new FailedPreconditionError(
-      `${site}: a loop over this dataset cannot be part of a graph, ${why}. Iterate outside of the function, and give it the elements`,
+      `${site}: a loop over this dataset cannot be part of a graph, ${why}. Iterate outside the function and pass it the elements`,
       'Dataset',
     );
   };

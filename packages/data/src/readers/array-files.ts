@@ -16,7 +16,7 @@ function checkArray(value: unknown, what: string, op: string): void {
   const { dtype, shape, data } = (value ?? {}) as { dtype?: unknown; shape?: unknown; data?: unknown };
   if (typeof dtype === 'string' && Array.isArray(shape) && ArrayBuffer.isView(data)) return;
   throw new InvalidArgumentError(
-    `${what} must be { dtype, shape, data }, as tensor.ndarray() gives it, got ${shown(value)}`,
+    `${what} must be { dtype, shape, data }, as tensor.ndarray() returns it, got ${shown(value)}`,
     op,
   );
 }

@@ -54,7 +54,10 @@ export function checkColumns(columns: readonly CsvColumn[], what: string): Colum
       );
     if (missing !== undefined) {
       if ((dtype === 'string') !== (typeof missing === 'string'))
-        throw new InvalidArgumentError(`column ${i}: the default ${shown(missing)} is no ${dtype}`, what);
+        throw new InvalidArgumentError(
+          `column ${i}: the default ${shown(missing)} is not of dtype ${dtype}`,
+          what,
+        );
       if (dtype !== 'string') constant(missing as number, dtype).dispose();
     }
     return { dtype, missing };
@@ -194,10 +197,7 @@ function labelled<E extends Element | ElementSpec>(
   const { label } = naming ?? {};
   if (label === undefined) return row;
   if (!isPlain(row) || !Object.hasOwn(row, label))
-    throw new InvalidArgumentError(
-      `${where()}: there is no '${label}' in what the schema made of the row`,
-      what,
-    );
+    throw new InvalidArgumentError(`${where()}: the value that the schema returned has no '${label}'`, what);
   const { [label]: apart, ...features } = row;
   return [features, apart] as unknown as E;
 }
@@ -216,7 +216,7 @@ function checkSelection<Output>(
   ascending(excludeCols, 'excludeCols', what);
   if (selectCols !== undefined && selectCols.length !== columns)
     throw new InvalidArgumentError(
-      `selectCols has ${selectCols.length} columns, but ${columns} are described`,
+      `selectCols has ${selectCols.length} columns, but dtypes are given for ${columns}`,
       what,
     );
   const wrong = (records: CsvRecords, needed: string, got: number): InvalidArgumentError =>
@@ -231,7 +231,10 @@ function checkSelection<Output>(
   const excluded = new Set(excludeCols);
   const needed = columns + excluded.size;
   if (excludeCols !== undefined && (excludeCols.at(-1) ?? 0) >= needed)
-    throw new InvalidArgumentError(`excludeCols names a column that is not there, there are ${needed}`, what);
+    throw new InvalidArgumentError(
+      `excludeCols contains a column that does not exist; there are ${needed} columns`,
+      what,
+    );
   return (fields, records) => {
     if (fields.length !== needed) throw wrong(records, String(needed), fields.length);
     return excluded.size === 0 ? fields : fields.filter((_, column) => !excluded.has(column));
@@ -281,7 +284,7 @@ function valueOf(
   const value = parseNumber(text, dtype);
   if (value !== undefined) return value;
   throw new InvalidArgumentError(
-    `${records.where()}: field ${column} is no ${dtype}: ${JSON.stringify(text.slice(0, 40))}`,
+    `${records.where()}: field ${column} is not of dtype ${dtype}: ${JSON.stringify(text.slice(0, 40))}`,
     what,
   );
 }

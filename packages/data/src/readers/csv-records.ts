@@ -20,7 +20,7 @@ export function checkCsvFormat(format: CsvFormat, what: string): { delimiter: nu
   const delimiter = fieldDelim.charCodeAt(0);
   if (fieldDelim.length !== 1 || delimiter > 0x7f || [NEWLINE, RETURN, QUOTE].includes(delimiter))
     throw new InvalidArgumentError(
-      `fieldDelim must be one character of ASCII other than a quote or a line end, got ${JSON.stringify(fieldDelim)}`,
+      `fieldDelim must be one ASCII character other than a quote or a line end, got ${JSON.stringify(fieldDelim)}`,
       what,
     );
   return { delimiter, quotes: useQuoteDelim };

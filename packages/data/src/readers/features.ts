@@ -20,7 +20,7 @@ export type FeatureDefault = number | bigint | string | readonly (number | bigin
 function checkDType(dtype: FeatureDType, what: string): FeatureDType {
   if (['float32', 'int64', 'string', 'uint8'].includes(dtype)) return dtype;
   throw new InvalidArgumentError(
-    `features are float32, int64, string or uint8 (the bytes of a byte string), got ${shown(dtype)}`,
+    `the dtype of a feature must be float32, int64, string or uint8 (the bytes of a byte string), got ${shown(dtype)}`,
     what,
   );
 }

@@ -104,7 +104,7 @@ export class FileBytes {
       const chunk = new Uint8Array(this.#buffer);
       const count = this.#use((file) => {
         if (identityOf(file) !== this.#identity)
-          throw new DataLossError(`${this.path} was replaced while it was read`, this.#what);
+          throw new DataLossError(`${this.path} was replaced while it was being read`, this.#what);
         return nodeBuiltin('node:fs').readSync(file, chunk, 0, chunk.length, this.#at);
       });
       this.#at += count;

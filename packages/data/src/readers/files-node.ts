@@ -36,7 +36,10 @@ export function namesNode(names: FileNames, what: string): DatasetNode {
   if (isDataset(names)) return names.node;
   const all = names instanceof Tensor ? names.strings() : typeof names === 'string' ? [names] : names;
   if (!Array.isArray(all) || !all.every((name) => typeof name === 'string' && name !== ''))
-    throw new InvalidArgumentError('file names are texts, a string tensor or a dataset of them', what);
+    throw new InvalidArgumentError(
+      'file names must be strings, a string tensor or a dataset of strings',
+      what,
+    );
   return new ElementsNode(all.map((name) => constant(name)));
 }
 
@@ -161,7 +164,10 @@ class FilesIterator extends ElementIterator {
     else {
       const path = name instanceof Tensor && name.dtype === 'string' ? name.strings()[0] : undefined;
       if (path === undefined)
-        throw new InvalidArgumentError('the dataset of file names gave no text', this.#kind);
+        throw new InvalidArgumentError(
+          'the dataset of file names gave an element that is not a string',
+          this.#kind,
+        );
       this.#files[slot] = { path, reader: this.#open(path, 0) };
     }
     return AGAIN;
@@ -185,7 +191,7 @@ class FilesIterator extends ElementIterator {
     this.#turn = count(turn);
     this.#namesEnded = ended === true;
     if (all.length !== this.#files.length || this.#turn >= all.length)
-      throw new InvalidArgumentError('the saved state reads another number of files at once', this.#kind);
+      throw new InvalidArgumentError('the saved state has another numParallelReads', this.#kind);
     all.forEach((file, slot) => {
       if (file === null) return;
       const { path, at } = fields(file);

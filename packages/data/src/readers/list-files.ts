@@ -126,6 +126,6 @@ function expression(part: string, what: string): RegExp {
   try {
     return new RegExp(`${source}$`);
   } catch (cause) {
-    throw new InvalidArgumentError(`the pattern ${part} makes no sense`, what, { cause });
+    throw new InvalidArgumentError(`the pattern ${part} is not valid`, what, { cause });
   }
 }

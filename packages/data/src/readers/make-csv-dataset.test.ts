@@ -62,7 +62,7 @@ describe('makeCsvDataset', () => {
       /1.csv, line 3: c: expected a number/,
     );
     expect(() => [...makeCsvDataset(`${root}/2.csv`, 4, { ...options, labelName: 'b' })]).toThrow(
-      /2.csv, line 2: there is no 'b' in what the schema made of the row/,
+      /2.csv, line 2: the value that the schema returned has no 'b'/,
     );
   });
 
@@ -104,8 +104,10 @@ describe('makeCsvDataset', () => {
     );
     expect(() => makeCsvDataset(`${root}/*`, 1, { selectColumns: ['z'] })).toThrow(/no column 'z'/);
     expect(() => makeCsvDataset(`${root}/*`, 1, { header: false })).toThrow(/need columnNames/);
-    expect(() => makeCsvDataset(`${root}/*`, 1, { columnNames: ['a', 'a'] })).toThrow(/one name/);
-    expect(() => makeCsvDataset(`${root}/*`, 1, { columnDefaults: ['int32'] })).toThrow(/1 columns of 5/);
+    expect(() => makeCsvDataset(`${root}/*`, 1, { columnNames: ['a', 'a'] })).toThrow(/the same name/);
+    expect(() => makeCsvDataset(`${root}/*`, 1, { columnDefaults: ['int32'] })).toThrow(
+      /1 items for 5 columns/,
+    );
     expect(() => makeCsvDataset(`${root}/*`, 0)).toThrow(/batchSize/);
   });
 });

@@ -119,7 +119,7 @@ function makeCsv(
   if (first === undefined) throw new NotFoundError(`no file matches ${String(filePattern)}`, what);
   const names = options.columnNames ?? firstRow(first, header, options, what);
   if (new Set(names).size !== names.length)
-    throw new InvalidArgumentError(`two columns have one name: ${names.join(', ')}`, what);
+    throw new InvalidArgumentError(`two columns have the same name: ${names.join(', ')}`, what);
   const selectCols = selected(names, options.selectColumns, what);
   const columns = columnsOf(first, names.length, selectCols, { ...options, header }, what);
   const taken = selectCols.map((column) => names[column]);
@@ -158,7 +158,7 @@ function firstRow(
 ): readonly string[] {
   if (!header) throw new InvalidArgumentError('files without a header need columnNames', what);
   for (const row of rowsOf(path, options, what)) return row;
-  throw new InvalidArgumentError(`${path} is empty; it has no names of columns`, what);
+  throw new InvalidArgumentError(`${path} is empty, so it has no column names`, what);
 }
 
 function selected(names: readonly string[], select: readonly string[] | undefined, what: string): number[] {
@@ -184,7 +184,10 @@ function columnsOf(
     const given = checkColumns(columnDefaults, what);
     if (given.length === select.length) return given;
     if (given.length === all) return select.map((column) => given[column]);
-    throw new InvalidArgumentError(`columnDefaults has ${given.length} columns of ${select.length}`, what);
+    throw new InvalidArgumentError(
+      `columnDefaults has ${given.length} items for ${select.length} columns`,
+      what,
+    );
   }
   const wanted = checkCount(options.numRowsForInference ?? 100, 'numRowsForInference', what);
   const dtypes = new Array<CsvDType | undefined>(select.length).fill(undefined);

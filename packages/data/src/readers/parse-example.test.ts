@@ -81,7 +81,7 @@ describe('examples that TensorFlow wrote', () => {
     );
     const asText = () =>
       parseSingleExample(records()[0] as Tensor, { raw: new FixedLenFeature([], 'string') });
-    expect(asText).toThrow(/'raw' holds bytes that are no text; read it with dtype 'uint8'/);
+    expect(asText).toThrow(/'raw' holds bytes that are not UTF-8 text; read it with dtype 'uint8'/);
   });
 
   it('are parsed inside of a pipeline of records', () => {
@@ -144,7 +144,9 @@ describe('features', () => {
   }
 
   it('refuse other dtypes and other bytes', () => {
-    expect(() => new FixedLenFeature([], 'float64' as 'float32')).toThrow(/features are float32/);
+    expect(() => new FixedLenFeature([], 'float64' as 'float32')).toThrow(
+      /the dtype of a feature must be float32/,
+    );
     expect(() => parseSingleExample(Uint8Array.of(255, 255), {})).toThrow(/example 0/);
   });
 

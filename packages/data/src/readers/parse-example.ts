@@ -85,7 +85,7 @@ function parseAll(
   const all = isRagged(serialized) ? rowsOf(serialized, what) : serialized;
   if (!Array.isArray(all))
     throw new InvalidArgumentError(
-      `serialized must be an array of bytes, or what raggedBatch makes, got ${shown(serialized)}`,
+      `serialized must be an array of bytes, or the result of raggedBatch, got ${shown(serialized)}`,
       what,
     );
   const examples = all.map((bytes, i) => decode(bytes, i, what));
@@ -109,7 +109,7 @@ function rowsOf({ values, rowSplits }: Ragged, what: string): Uint8Array[] {
     splits[0] === 0 && splits.at(-1) === values.size && splits.every((s, i) => s >= (splits[i - 1] ?? 0));
   if (!isBytes || !isWhole)
     throw new InvalidArgumentError(
-      'a ragged batch of examples has uint8 values [bytes], and ascending rowSplits',
+      'a ragged batch of examples must have uint8 values [bytes] and ascending rowSplits',
       what,
     );
   const bytes = values.data() as Uint8Array;
@@ -206,7 +206,7 @@ function converted(
         return decodeText(bytes, `example ${index}: '${name}'`, what);
       } catch (cause) {
         throw new InvalidArgumentError(
-          `example ${index}: the feature '${name}' holds bytes that are no text; read it with dtype 'uint8'`,
+          `example ${index}: the feature '${name}' holds bytes that are not UTF-8 text; read it with dtype 'uint8'`,
           what,
           { cause },
         );

@@ -120,7 +120,7 @@ export function decodeText(bytes: Uint8Array, where: string, what?: string): str
     return decoder.decode(bytes);
   } catch (cause) {
     throw new DataLossError(
-      `${where} is not UTF-8; strings are text here: read bytes with FixedLengthRecordDataset, or convert the file`,
+      `${where} is not UTF-8, and string tensors hold text: read bytes with FixedLengthRecordDataset, or convert the file`,
       what,
       { cause },
     );
@@ -185,7 +185,7 @@ export class FixedReader implements FileReader {
       if (this.#size === this.#footer) return null;
       const rest = this.#size - this.#footer;
       throw new DataLossError(
-        `${this.#bytes.path}: ${rest} bytes are left where a record of ${this.#length} or, before the footer of ${this.#footer}, the end was expected`,
+        `${this.#bytes.path}: ${rest} bytes are left, but a record has ${this.#length} bytes and the footer ${this.#footer}`,
         'FixedLengthRecordDataset',
       );
     }

@@ -93,7 +93,7 @@ describe('CsvDataset', () => {
     // As TensorFlow gives it: the same as the complement.
     expect(without(0)).toEqual(golden.csvSelected);
     expect(() => without(1, 0)).toThrow(/excludeCols/);
-    expect(() => without(3)).toThrow(/not there/);
+    expect(() => without(3)).toThrow(/does not exist/);
     expect(() => without(0, 1)).toThrow(/expected 4 fields, got 3/);
     const both = { selectCols: [0], excludeCols: [1] };
     expect(() => new CsvDataset('a', ['float32'], both)).toThrow(/either/);
@@ -123,9 +123,9 @@ describe('CsvDataset', () => {
     ['too few fields', '1,2\n', /file, line 1: expected 3 fields, got 2/],
     ['too many fields', '1,2,3,4\n', /expected 3 fields, got 4/],
     ['an empty line', '1,2,3\n\n', /line 2: expected 3 fields, got 1/],
-    ['no number', 'x,2,3\n', /line 1: field 0 is no int32: "x"/],
-    ['a number too large', '2147483648,2,3\n', /no int32/],
-    ['a fraction', '1.5,2,3\n', /no int32/],
+    ['no number', 'x,2,3\n', /line 1: field 0 is not of dtype int32: "x"/],
+    ['a number too large', '2147483648,2,3\n', /not of dtype int32/],
+    ['a fraction', '1.5,2,3\n', /not of dtype int32/],
     ['a quote in a field', '1,2,a"b\n', /line 1: a quote inside of a field that is not quoted/],
     ['text behind a quote', '1,2,"a"b\n', /a quote inside of a quoted field/],
     ['a quote without its end', '1,2,3\n1,2,"a\nb', /line 2: a quoted field without its end/],
@@ -184,7 +184,7 @@ describe('CsvDataset', () => {
   it('refuses wrong options', () => {
     expect(() => new CsvDataset('a', [])).toThrow(/at least one column/);
     expect(() => new CsvDataset('a', ['bool' as 'int32'])).toThrow(/column 0: the dtype/);
-    expect(() => new CsvDataset('a', [{ dtype: 'int32', default: 'x' }])).toThrow(/is no int32/);
+    expect(() => new CsvDataset('a', [{ dtype: 'int32', default: 'x' }])).toThrow(/is not of dtype int32/);
     expect(() => new CsvDataset('a', ['int32'], { fieldDelim: '"' })).toThrow(/fieldDelim/);
     expect(() => new CsvDataset('a', ['int32', 'int32'], { selectCols: [2, 1] })).toThrow(/selectCols/);
   });
@@ -300,6 +300,6 @@ it('a writer of records refuses options that it does not know, before it touches
   const path = put('kept');
   const make = (options: unknown) => () => new TFRecordWriter(path, options as never);
   expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
-  expect(make({ compresion: 'GZIP' })).toThrow("TFRecordWriter: 'compresion' is no option");
+  expect(make({ compresion: 'GZIP' })).toThrow("TFRecordWriter: 'compresion' is not an option");
   expect(readFileSync(path, 'utf8')).toBe('kept');
 });

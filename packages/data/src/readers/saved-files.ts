@@ -87,7 +87,7 @@ export class SavedWriter {
     const isEmpty = there?.isDirectory() === true && readdirSync(this.#path).length === 0;
     if (there !== undefined && !isEmpty && !isSaved(this.#path))
       throw new FailedPreconditionError(
-        `${path} exists and is no saved dataset; choose another folder`,
+        `${path} exists and is not a saved dataset; choose another folder`,
         what,
       );
     makeFolders(dirname(this.#path));
@@ -162,7 +162,7 @@ function readInfo(path: string, what: string): Info {
   }
   const { format, count, compression, spec } = json ?? {};
   if (format !== FORMAT || typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0)
-    throw new DataLossError(`${path}/${INFO} is damaged, or of another version`, what);
+    throw new DataLossError(`${path}/${INFO} is damaged or has another version`, what);
   if (compression !== '' && compression !== 'GZIP' && compression !== 'ZLIB')
     throw new DataLossError(`${path}/${INFO} names an unknown compression`, what);
   return { count, compression, spec: specFromJson(spec) };
@@ -189,7 +189,7 @@ export function savedNode(path: string, what: string): FilesNode {
         if (bytes === null) {
           // What was restored does not know how many came before.
           if (at === 0 && given !== count)
-            throw new DataLossError(`${file} holds ${given} elements where ${count} were saved`, what);
+            throw new DataLossError(`${file} holds ${given} elements, but ${count} were saved`, what);
           return null;
         }
         given++;

@@ -82,8 +82,8 @@ describe('save and load', () => {
     expect(numbers(Dataset.load<Tensor>(path))).toEqual([0, 1]);
     mkdirSync(join(root, 'mine'));
     writeFileSync(join(root, 'mine', 'x'), '');
-    await expect(squares(2).save(join(root, 'mine'))).rejects.toThrow(/is no saved dataset/);
-    await expect(squares(2).save(join(root, 'mine', 'x'))).rejects.toThrow(/is no saved dataset/);
+    await expect(squares(2).save(join(root, 'mine'))).rejects.toThrow(/is not a saved dataset/);
+    await expect(squares(2).save(join(root, 'mine', 'x'))).rejects.toThrow(/is not a saved dataset/);
     mkdirSync(join(root, 'empty'));
     await squares(2).save(join(root, 'empty'));
     expect(readdirSync(root).sort()).toEqual(['d', 'empty', 'mine']);
@@ -104,7 +104,7 @@ describe('save and load', () => {
       expect(() => Dataset.load(path)).toThrow(EagreError);
     }
     writeFileSync(join(path, 'dataset.json'), info.replace('"count":3', '"count":4'));
-    expect(() => numbers(Dataset.load<Tensor>(path))).toThrow(/holds 3 elements where 4 were saved/);
+    expect(() => numbers(Dataset.load<Tensor>(path))).toThrow(/holds 3 elements, but 4 were saved/);
     writeFileSync(join(path, 'dataset.json'), info);
     const good = readFileSync(join(path, 'elements.tfrecord'));
     for (let i = 0; i < good.length; i += 5) {

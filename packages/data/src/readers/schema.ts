@@ -42,7 +42,7 @@ export function checkSchema<Output>(schema: StandardSchema<Output>, what: string
   const standard = (schema as Partial<StandardSchema> | null)?.['~standard'];
   if (standard?.version === 1 && typeof standard.validate === 'function') return schema;
   throw new InvalidArgumentError(
-    "the schema has no '~standard' of version 1; use one of a library that follows standardschema.dev",
+    "the schema has no '~standard' property of version 1; use a library that follows standardschema.dev",
     what,
   );
 }

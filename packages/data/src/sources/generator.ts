@@ -42,7 +42,7 @@ export class GeneratorNode implements DatasetNode {
       );
     if (isIterable && typeof (source as Partial<Iterator<unknown>>).next === 'function')
       throw new InvalidArgumentError(
-        'a running generator can be gone through once only: pass the generator function itself',
+        'a running generator can be iterated only once: pass the generator function itself',
         what,
       );
     this.#source = source;
@@ -113,7 +113,7 @@ class GeneratorIterator extends ElementIterator {
     const iterable = typeof source === 'function' ? source() : source;
     checkNoPromise(iterable, 'the function', what);
     if (typeof iterable !== 'object' || iterable === null || !iterates(iterable))
-      throw new InvalidArgumentError('the function returned nothing that can be iterated', what);
+      throw new InvalidArgumentError('the function must return an iterable', what);
     return Symbol.asyncIterator in iterable ? iterable[Symbol.asyncIterator]() : iterable[Symbol.iterator]();
   }
 

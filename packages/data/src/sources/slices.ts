@@ -15,7 +15,7 @@ export class SlicesNode extends RowsNode {
     const what = 'Dataset.fromTensorSlices';
     const element = toElement(value, what);
     const tensors = tensorsOf(element, what);
-    if (tensors.length === 0) throw new InvalidArgumentError('there are no tensors to cut', what);
+    if (tensors.length === 0) throw new InvalidArgumentError('there are no tensors to slice', what);
     if (tensors.some((t) => t.rank === 0))
       throw new InvalidArgumentError(
         'unbatching a tensor is only supported for rank >= 1, and one is a scalar',

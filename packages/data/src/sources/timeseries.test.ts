@@ -76,5 +76,5 @@ test('what does not fit', () => {
     [2, { startIndex: 5, endIndex: 5 }],
   ] as const)
     expect(() => timeseriesDatasetFromArray(series, null, length, options)).toThrow(InvalidArgumentError);
-  expect(() => timeseriesDatasetFromArray(1, null, 2)).toThrow('data must have a first axis of steps');
+  expect(() => timeseriesDatasetFromArray(1, null, 2)).toThrow('data must have a first axis, the time steps');
 });

@@ -105,11 +105,12 @@ export const timeseriesDatasetFromArray: {
 /** The part that is used, [steps, …]. */
 function rows(values: TensorLike, name: string, { startIndex = 0, endIndex }: TimeseriesOptions): Tensor {
   const tensor = convertToTensor(values);
-  if (tensor.rank === 0) throw new InvalidArgumentError(`${name} must have a first axis of steps`, WHAT);
+  if (tensor.rank === 0)
+    throw new InvalidArgumentError(`${name} must have a first axis, the time steps`, WHAT);
   const size = tensor.shape[0];
   checkCount(startIndex, 'startIndex', WHAT, 0);
   const end = Math.min(endIndex === undefined ? size : checkCount(endIndex, 'endIndex', WHAT), size);
   if (endIndex !== undefined && endIndex <= startIndex)
-    throw new InvalidArgumentError(`endIndex ${endIndex} must be behind startIndex ${startIndex}`, WHAT);
+    throw new InvalidArgumentError(`endIndex ${endIndex} must be after startIndex ${startIndex}`, WHAT);
   return startIndex === 0 && end === size ? tensor : tensor.at(`${Math.min(startIndex, end)}:${end}`);
 }

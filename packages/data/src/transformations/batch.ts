@@ -123,7 +123,7 @@ export function rowsOfBatch(batch: Element, what: string): SliceRows {
   const rows = tensors[0]?.shape[0];
   if (rows === undefined || tensors.some((t) => t.shape[0] !== rows))
     throw new InvalidArgumentError(
-      `the tensors of a batch must have one first dimension, got shapes ${tensors.map((t) => `[${t.shape}]`).join(', ')}`,
+      `the tensors of a batch must have the same first dimension, got shapes ${tensors.map((t) => `[${t.shape}]`).join(', ')}`,
       what,
     );
   return new SliceRows(batch, tensors, rows);
@@ -177,7 +177,7 @@ export class RebatchNode extends UnaryNode {
   ) {
     const what = 'Dataset.rebatch';
     const all = Array.isArray(sizes) ? [...(sizes as readonly number[])] : [sizes as number];
-    if (all.length === 0) throw new InvalidArgumentError('batchSize must name a size at least', what);
+    if (all.length === 0) throw new InvalidArgumentError('batchSize must contain at least one size', what);
     for (const size of all) checkCount(size, 'batchSize', what);
     const [size] = all as [number, ...number[]];
     const isOne = all.every((s) => s === size);

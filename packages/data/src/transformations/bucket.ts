@@ -29,10 +29,7 @@ export function bucketNode<T>(
   if (!Array.isArray(bucketBoundaries) || !Array.isArray(bucketBatchSizes))
     throw new InvalidArgumentError('bucketBoundaries and bucketBatchSizes must be lists of numbers', what);
   if (bucketBatchSizes.length !== bucketBoundaries.length + 1)
-    throw new InvalidArgumentError(
-      'bucketBatchSizes must have one size more than there are bucketBoundaries',
-      what,
-    );
+    throw new InvalidArgumentError('bucketBatchSizes must have one item more than bucketBoundaries', what);
   if (bucketBoundaries.some((b, i) => !(b > (bucketBoundaries[i - 1] ?? Number.NEGATIVE_INFINITY))))
     throw new InvalidArgumentError(`bucketBoundaries must ascend, got [${bucketBoundaries}]`, what);
   for (const size of bucketBatchSizes) checkCount(size, 'bucketBatchSizes', what);
@@ -54,7 +51,7 @@ export function bucketNode<T>(
     const boundary = bucketBoundaries[bucket];
     if (boundary === undefined)
       throw new InvalidArgumentError(
-        `an element is not shorter than the last boundary, ${bucketBoundaries.at(-1)}, which padToBucketBoundary asks for`,
+        `with padToBucketBoundary all elements must be shorter than the last boundary, ${bucketBoundaries.at(-1)}`,
         what,
       );
     const paddedShapes = paddedTo(boundary - 1, elementSpec, options.paddedShapes);
@@ -62,7 +59,7 @@ export function bucketNode<T>(
   };
   if (padToBucketBoundary && (noPadding || elementSpec === null))
     throw new InvalidArgumentError(
-      'padToBucketBoundary needs padding, and elements whose sizes are known to differ: give the generator, or the function before, an outputSignature',
+      'padToBucketBoundary needs padding, and elements whose spec says which sizes vary: give the generator, or the preceding function, an outputSignature',
       what,
     );
   const sizeOf = (bucket: number): number => bucketBatchSizes[bucket] as number;

@@ -22,7 +22,7 @@ export function conformNode(node: DatasetNode, spec: ElementSpec | null, what: s
   const common = commonSpec(spec, node.spec);
   if (common === null)
     throw new InvalidArgumentError(
-      `the function made a dataset of ${showSpec(node.spec)}, outputSignature says ${showSpec(spec)}`,
+      `the function returned a dataset of ${showSpec(node.spec)}, but outputSignature is ${showSpec(spec)}`,
       what,
     );
   return showSpec(common) === showSpec(spec) ? node : new ConformNode(node, spec, what);

@@ -85,7 +85,7 @@ export class PaddedBatchNode extends ListBatchNode {
       (paddedShapes !== undefined || (paddingValues !== null && typeof paddingValues === 'object'))
     )
       throw new InvalidArgumentError(
-        'paddedShapes and paddingValues need elements whose structure is known: give the generator, or the function before, an outputSignature',
+        'paddedShapes and paddingValues need elements with a known structure: give the generator, or the preceding function, an outputSignature',
         what,
       );
     const shapes = spec === null || paddedShapes === undefined ? null : shapesOf(paddedShapes, spec);

@@ -40,7 +40,7 @@ export class RaggedBatchNode extends ListBatchNode {
     const { spec } = input;
     if (spec === null)
       throw new InvalidArgumentError(
-        'raggedBatch needs to know which sizes differ: give the generator, or the function before, an outputSignature with null for them',
+        'raggedBatch needs to know which sizes vary: give the generator, or the preceding function, an outputSignature with null for them',
         name,
       );
     const batch = dropRemainder ? size : null;
@@ -81,7 +81,7 @@ function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K 
   for (const t of tensors) {
     if (t.rank === 0 || !sameShape(t.shape.slice(1), inner))
       throw new InvalidArgumentError(
-        `only the first sizes of a ragged batch may differ, got ${showShape(first.shape)} and ${showShape(t.shape)}`,
+        `only the first size may vary in a ragged batch, got ${showShape(first.shape)} and ${showShape(t.shape)}`,
         'Dataset.raggedBatch',
       );
   }

@@ -51,7 +51,7 @@ export class ResampleNode extends UnaryNode {
         Math.abs(sum(dist) - 1) > 1e-3
       )
         throw new InvalidArgumentError(
-          `a distribution is a probability for each class, and they sum to 1, got ${shown(dist)}`,
+          `a distribution must be a list of probabilities, one per class, that sum to 1, got ${shown(dist)}`,
           what,
         );
     }

@@ -210,7 +210,7 @@ export class SampleFromNode extends ChooseNode {
       );
     if (this.#weights.some((w) => !Number.isFinite(w) || w < 0) || this.#weights.every((w) => w === 0))
       throw new InvalidArgumentError(
-        `weights must be at least 0, and one above, got [${this.#weights}]`,
+        `weights must be at least 0, and at least one of them above 0, got [${this.#weights}]`,
         what,
       );
   }

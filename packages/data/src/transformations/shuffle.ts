@@ -180,7 +180,7 @@ class ShuffleRowsIterator extends ElementIterator {
       this.#next > this.#rows.count ||
       saved.some((i) => i < 0 || i >= this.#rows.count)
     )
-      throw new InvalidArgumentError('the saved state is of another dataset', 'Dataset.shuffle');
+      throw new InvalidArgumentError('the saved state belongs to another dataset', 'Dataset.shuffle');
     this.#buffer.set(saved);
     this.#length = saved.length;
     this.#draws.restore(rest);

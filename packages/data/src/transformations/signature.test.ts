@@ -37,7 +37,7 @@ describe('outputSignature', () => {
     expect(await valuesLater(later)).toEqual([[0], [1]]);
     const wrong = numbers(1).map(() => 'text', { runEagerly: true, outputSignature: vector });
     expect(() => values(wrong)).toThrow(refused);
-    expect(() => numbers(1).map((x) => x, { outputSignature: vector })).toThrow(/does not fit/);
+    expect(() => numbers(1).map((x) => x, { outputSignature: vector })).toThrow(/does not match/);
   });
 
   it('of functions that make datasets', async () => {
@@ -67,8 +67,8 @@ describe('outputSignature', () => {
       [1, 3],
     ]);
     const other = numbers(2).flatMap(() => Dataset.range(2), made);
-    expect(() => values(other)).toThrow(/outputSignature says/);
+    expect(() => values(other)).toThrow(/but outputSignature is/);
     const inside = numbers(2).flatMap(() => Dataset.fromGenerator(() => [constant(1)]), made);
-    expect(() => values(inside)).toThrow(/does not fit/);
+    expect(() => values(inside)).toThrow(/does not match/);
   });
 });

@@ -151,7 +151,7 @@ export function restoreAll(iterators: readonly ElementIterator[], state: State |
   const states = list(state);
   if (states.length !== iterators.length)
     throw new InvalidArgumentError(
-      `the saved state is of ${states.length} datasets, this pipeline has ${iterators.length}`,
+      `the saved state has ${states.length} datasets, this pipeline has ${iterators.length}`,
       'Dataset',
     );
   iterators.forEach((iterator, i) => iterator.restoreState(states[i]));

@@ -56,7 +56,7 @@ const own = (value, into) => {
 };
 const module = import(workerData.url).then((exports) => {
   const fn = exports[workerData.name];
-  if (typeof fn !== 'function') throw new TypeError('the module ' + workerData.url + ' exports no function ' + workerData.name);
+  if (typeof fn !== 'function') throw new TypeError('the module ' + workerData.url + ' does not export a function ' + workerData.name);
   return fn;
 });
 module.catch(() => undefined);
@@ -165,7 +165,7 @@ export class WorkerPool {
     wake(thread);
     for (const { reject } of thread.pending.values())
       reject(
-        new InternalError(`a thread that ran ${this.#name} was lost: ${cause.message}`, this.#what, {
+        new InternalError(`a thread that ran ${this.#name} failed: ${cause.message}`, this.#what, {
           cause,
         }),
       );

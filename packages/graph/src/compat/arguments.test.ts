@@ -105,15 +105,15 @@ test('optimizers and savers take their arguments by name', () => {
   refused(() => new GradientDescentOptimizer!(0.1, true), 'write { name: true }');
   refused(
     () => new GradientDescentOptimizer!({ learningRate: 1, useLocking: true }),
-    "'useLocking' is no option",
+    "'useLocking' is not an option",
   );
   refused(() => new GradientDescentOptimizer!(), 'learningRate must be given');
   expect(new train.Saver({ varList: [w], maxToKeep: 0 }).lastCheckpoints).toEqual([]);
   expect(new train.Saver({ other: w }).lastCheckpoints).toEqual([]);
   expect(new train.Saver([w], { maxToKeep: 3 }).lastCheckpoints).toEqual([]);
   refused(() => new Saver!({ maxToKep: 3 }), "did you mean 'maxToKeep'?");
-  refused(() => new Saver!({ w, maxToKeep: 3 }), 'varList holds variables, got 3');
-  refused(() => new Saver!([w, 3]), 'varList holds variables, got 3');
+  refused(() => new Saver!({ w, maxToKeep: 3 }), 'varList must contain variables, got 3');
+  refused(() => new Saver!([w, 3]), 'varList must contain variables, got 3');
 });
 
 test('what is not taken is refused', () => {
@@ -124,14 +124,14 @@ test('what is not taken is refused', () => {
   const loose = v1 as unknown as Record<string, AnyFunction>;
   refused(
     () => session.run?.(x, { feed: new Map([[x, 1]]) }),
-    "'feed' is no option; known are fetches, feedDict",
+    "'feed' is not an option; the options are fetches, feedDict",
   );
   refused(
     () => session.run?.(x, { feedDict: { x: 1 } }),
     'write { feedDict: new Map([[placeholder, value]]) }',
   );
   refused(() => session.run?.(), 'fetches must be given: write Session.run(fetches, { feedDict })');
-  refused(() => session.load?.([1]), 'values is a map');
+  refused(() => session.load?.([1]), 'values must be a map');
   refused(() => loose.placeholder?.('float32', [], 'x'), "write { name: 'x' }");
   refused(() => loose.placeholder?.({ dtype: 'float32', shap: [] }), "did you mean 'shape'?");
   refused(() => loose.getVariable?.('v', [1], 'float32'), "write { dtype: 'float32' }");
@@ -141,7 +141,10 @@ test('what is not taken is refused', () => {
   refused(() => loose.gradients?.([3], x), 'expected tensors and variables, got 3');
   refused(() => loose.variablesInitializer?.([3]), 'expected a variable, got 3');
   refused(() => graph.addToCollection('a', 3 as never), 'expected a tensor');
-  refused(() => new (v1.Graph as new (x: unknown) => object)({ a: 1 }), "'a' is no option; there are none");
+  refused(
+    () => new (v1.Graph as new (x: unknown) => object)({ a: 1 }),
+    "'a' is not an option; there are none",
+  );
   refused(() => new (v1.Session as new (x: unknown) => object)(graph), 'expected options, such as { graph }');
   refused(() => new v1.Session({ graph: 3 as never }), 'graph must be a Graph, got 3');
 });

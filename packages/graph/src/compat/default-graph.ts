@@ -36,7 +36,7 @@ export const resetDefaultGraph: NamedFunction<[], [], unknown, void> = defineFun
   () => {
     const eager = leaveDefault === null;
     if (entered().depth > (eager ? 0 : 1))
-      throw new FailedPreconditionError('the default graph cannot be reset inside of Graph.asDefault');
+      throw new FailedPreconditionError('the default graph cannot be reset inside Graph.asDefault');
     leaveDefault?.();
     base = new Graph();
     leaveDefault = eager ? null : enterGraph(base);
@@ -53,7 +53,7 @@ export const disableEagerExecution: NamedFunction<[], [], unknown, void> = defin
   () => {
     if (leaveDefault !== null) return;
     if (entered().depth > 0)
-      throw new FailedPreconditionError('eager execution cannot be disabled inside of Graph.asDefault');
+      throw new FailedPreconditionError('eager execution cannot be disabled inside Graph.asDefault');
     leaveDefault = enterGraph(getDefaultGraph());
   },
 );

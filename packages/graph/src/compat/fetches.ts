@@ -106,7 +106,7 @@ function collect(session: Session, fetch: unknown, to: Collected): Fill {
     return () => null;
   }
   throw new InvalidArgumentError(
-    `a session fetches tensors, variables, operations and their names, not ${shown(fetch)}`,
+    `a fetch must be a tensor, a variable, an operation or a name, got ${shown(fetch)}`,
     RUN,
   );
 }

@@ -62,6 +62,6 @@ test('variables without a value are reported', () => {
   const other = new v1.Graph();
   expect(() => new v1.Session({ graph: other }).run(report)).toThrow('not an element of this graph');
   expect(() => other.asDefault(() => v1.reportUninitializedVariables([a]))).toThrow(
-    "'a' was not made in this graph",
+    "'a' was not created in this graph",
   );
 });

@@ -152,7 +152,10 @@ export class Graph {
     checkText(name, 'name', 'Graph.addToCollection');
     checkElement(value);
     if (name === GraphKeys.GLOBAL_VARIABLES || name === GraphKeys.TRAINABLE_VARIABLES)
-      throw new InvalidArgumentError(`the graph itself knows what is in '${name}'`, 'Graph.addToCollection');
+      throw new InvalidArgumentError(
+        `the graph itself maintains the collection '${name}'`,
+        'Graph.addToCollection',
+      );
     const elements = this.#collections.get(name);
     if (elements === undefined) this.#collections.set(name, [value]);
     else elements.push(value);
@@ -186,7 +189,7 @@ export class Graph {
     checkText(name, 'name', 'getTensorByName');
     const [, operation, index] = /^(.+):(\d+)$/.exec(name) ?? [];
     if (operation === undefined)
-      throw new InvalidArgumentError(`'${name}' is no name of a tensor: expected one like 'add:0'`);
+      throw new InvalidArgumentError(`'${name}' is not the name of a tensor: expected a form like 'add:0'`);
     const tensor = this.getOperationByName(operation).outputs[Number(index)];
     if (tensor === undefined) throw new NotFoundError(`the operation '${operation}' has no output ${index}`);
     return tensor;
@@ -235,7 +238,7 @@ export class Graph {
     if (!(variable instanceof Variable))
       throw new InvalidArgumentError(`expected a variable, got ${shown(variable)}`);
     if (!this.tracer.owned.has(variable))
-      throw new InvalidArgumentError(`the variable '${variable.name}' was not made in this graph`);
+      throw new InvalidArgumentError(`the variable '${variable.name}' was not created in this graph`);
     let node = this.#initializers.get(variable);
     if (node === undefined) {
       const initial = this.tracer.valueOf(valueOfItsOwn(variable));

@@ -230,7 +230,8 @@ export const gradients: NamedFunction<
     const list = <T>(of: T | readonly T[]): readonly T[] => (Array.isArray(of) ? of : [of]) as readonly T[];
     const targets = list<Source>(ys).map((y) => known(graph, y instanceof Variable ? y.taken() : y));
     const sources = list<Source>(xs).map((x) => (x instanceof Variable ? x : known(graph, x)));
-    if (targets.length === 0) throw new InvalidArgumentError('there is nothing to derive', 'gradients');
+    if (targets.length === 0)
+      throw new InvalidArgumentError('ys is empty, expected at least one tensor', 'gradients');
     return inGraphScope(nameOr(name, 'gradients'), () =>
       inContext({ tapes: [] }, () => {
         using tape = new GradientTape({ watchAccessedVariables: false });

@@ -174,7 +174,7 @@ function named(variables: SavedVariables): Map<string, Variable> {
         : [variables];
   const wrong = all.find((v) => !(v instanceof Variable));
   if (wrong !== undefined)
-    throw new InvalidArgumentError(`varList holds variables, got ${shown(wrong)}`, 'Saver');
+    throw new InvalidArgumentError(`varList must contain variables, got ${shown(wrong)}`, 'Saver');
   if (variables instanceof Map) return new Map(variables);
   if (!Array.isArray(variables))
     return new Map(Object.entries(variables as Readonly<Record<string, Variable>>));

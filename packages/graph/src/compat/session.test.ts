@@ -79,7 +79,7 @@ describe('what is fetched', () => {
     expect(() => session.run(v, { feedDict: new Map([[v, [1, 2]]]) })).toThrow(
       "Cannot feed value of shape [2] for Tensor 'v', which has shape []",
     );
-    expect(() => session.run(v, { feedDict: new Map([[3 as never, 1]]) })).toThrow('names of tensors, not 3');
+    expect(() => session.run(v, { feedDict: new Map([[3 as never, 1]]) })).toThrow('names of tensors, got 3');
     expect(() => session.run(y, { feedDict: new Map([[x, y]]) })).toThrow('is a tensor of a graph');
     expect(() => session.run(y, { feedDict: new Map([[constant(1), 1]]) })).toThrow(
       'a constant cannot be fed',
@@ -96,7 +96,7 @@ describe('what is fetched', () => {
     );
     expect(() => session.run('nope:0')).toThrow("no operation 'nope'");
     expect(() => session.run('x:1')).toThrow("'x' has no output 1");
-    expect(() => session.run(3 as never)).toThrow('not 3');
+    expect(() => session.run(3 as never)).toThrow('got 3');
     expect(() => session.run(y, { feedDict: new Map([[x, constant([1])]]) })).toThrow(
       'Cannot feed value of shape [1]',
     );

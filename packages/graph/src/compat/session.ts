@@ -84,7 +84,7 @@ export class Session {
     this.#open('Session.run');
     if (feedDict !== null && !(feedDict instanceof Map))
       throw new InvalidArgumentError(
-        `feedDict is a map: write { feedDict: new Map([[placeholder, value]]) }; got ${shown(feedDict)}`,
+        `feedDict must be a map: write { feedDict: new Map([[placeholder, value]]) }; got ${shown(feedDict)}`,
         'Session.run',
       );
     const feed = [...(feedDict ?? [])];
@@ -170,7 +170,7 @@ export class Session {
   load(values: ReadonlyMap<Variable, TensorLike>): void {
     if (!(values instanceof Map))
       throw new InvalidArgumentError(
-        `values is a map: write new Map([[variable, value]]); got ${shown(values)}`,
+        `values must be a map: write new Map([[variable, value]]); got ${shown(values)}`,
         'Session.load',
       );
     for (const [variable, value] of values) {
@@ -233,7 +233,7 @@ export class Session {
     const tensor = typeof key === 'string' ? this.graph.getTensorByName(key) : key;
     if (!(tensor instanceof Tensor))
       throw new InvalidArgumentError(
-        `keys of a feed are tensors, variables and names of tensors, not ${shown(tensor)}`,
+        `the keys of feedDict must be tensors, variables or names of tensors, got ${shown(tensor)}`,
         'Session.run',
       );
     if (tensor.backend !== symbolic)

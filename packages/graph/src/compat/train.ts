@@ -91,7 +91,7 @@ export abstract class Optimizer {
     const wrong = given.findIndex((pair) => !isPair(pair));
     if (wrong >= 0)
       throw new InvalidArgumentError(
-        `gradsAndVars must be pairs [gradient, variable], as computeGradients gives them, got ${shown(given[wrong])} in the list`,
+        `gradsAndVars must be pairs [gradient, variable], as computeGradients returns them, got ${shown(given[wrong])} in the list`,
         this.name,
       );
     const updates = given.flatMap(([gradient, variable]) =>

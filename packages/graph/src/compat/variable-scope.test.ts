@@ -188,7 +188,7 @@ test('an initializer needs a shape', () => {
     'Shape of a new variable (v) must be fully defined',
   );
   expect(() => inGraph(() => get('s', [1], { dtype: 'string' }))).toThrow('An initializer for variable s');
-  expect(() => inGraph(() => get(''))).toThrow('needs one');
+  expect(() => inGraph(() => get(''))).toThrow('needs a name');
 });
 
 test('what a scope throws leaves the scope', () => {

@@ -240,8 +240,7 @@ function variableOf(name: string, shape: Shape | null, options: GetVariableOptio
   const graph = currentGraph('tf.getVariable()');
   const store = storeOf(graph);
   const { current } = store;
-  if (typeof name !== 'string' || name === '')
-    throw new InvalidArgumentError('a variable that is asked for by name needs one', op);
+  if (typeof name !== 'string' || name === '') throw new InvalidArgumentError('getVariable needs a name', op);
   const full = current.name === '' ? name : `${current.name}/${name}`;
   const found = store.variables.get(full);
   const { dtype, initializer, regularizer } = { ...current.defaults, ...options };

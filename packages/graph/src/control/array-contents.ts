@@ -66,7 +66,7 @@ export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): 
       : null);
   if (known === null) {
     throw new InvalidArgumentError(
-      'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',
+      'the size of a TensorArray must be known while tracing: give a number, such as x.shape[0], or an upper bound',
       OP,
     );
   }

@@ -238,7 +238,7 @@ function trace(
       if (!(error instanceof ShapeFound)) throw error;
       if (attempt > branches.length)
         throw new InvalidArgumentError(
-          'a branch makes a TensorArray whose element shape only the other branches know: give it { elementShape }',
+          'a branch creates a TensorArray whose element shape is known in the other branches only: give it { elementShape }',
           op,
         );
     }

@@ -43,7 +43,7 @@ export class ForwardRecord {
   save(values: readonly GraphValue[], op?: string): Saved {
     if (this.tracer !== context.tracer) {
       throw new UnimplementedError(
-        'the gradient has to be taken in the function, branch or loop that the op stands in, not in one inside of that',
+        'the gradient must be computed in the function, branch or loop that contains the op, not in a nested one',
         op,
       );
     }

@@ -169,7 +169,7 @@ test('draws in a loop in a loop are refused, with what to do instead', () => {
     return tape.gradient(y, x) as Tensor;
   });
   expect(() => f(constant(1))).toThrow(
-    'a loop inside of another loop or branch that draws random numbers or calls the host: do that ahead of the inner loop',
+    'a loop inside another loop or branch has no gradient if it draws random numbers or calls the host: do that before the inner loop',
   );
   const ahead = tfFunction((x: Tensor) => {
     const tape = new GradientTape();

@@ -53,10 +53,10 @@ class Elements {
     this.#nest = flatten(elems, op);
     this.#tensors = this.#nest.leaves.map((leaf) => {
       if (leaf instanceof TensorArray)
-        throw new InvalidArgumentError('elems must be tensors: call stack() of a TensorArray', op);
+        throw new InvalidArgumentError('elems must be tensors: call stack() on a TensorArray', op);
       if (leaf.rank === 0)
         throw new InvalidArgumentError(
-          'elems must have a first axis, but one is a scalar; arrays of numbers become a tensor by tf.constant',
+          'elems must have a first axis, but one is a scalar; convert arrays of numbers with tf.constant',
           op,
         );
       return leaf;
@@ -65,7 +65,7 @@ class Elements {
     const [count] = counts;
     if (count === undefined) throw new InvalidArgumentError('elems must hold at least one tensor', op);
     if (counts.some((n) => differs(n, count)))
-      throw new InvalidArgumentError(`elems must have one first dimension, got [${counts}]`, op);
+      throw new InvalidArgumentError(`elems must have the same first dimension, got [${counts}]`, op);
     this.count = count;
     this.#slices = context.tracer === null ? this.#tensors.map((t) => unstack(t)) : null;
   }
@@ -262,7 +262,7 @@ function fold(
   const start = constant(0, 'int32');
   const fromFirst = initializer === undefined;
   if (fromFirst && equalDims(count, 0))
-    throw new InvalidArgumentError('there are no elements, so that an initializer is needed', op);
+    throw new InvalidArgumentError('there are no elements, so an initializer is needed', op);
   const initial = flatten(fromFirst ? elements.at(place(start)) : initializer, op);
   let arrays = keep ? arraysLike(initial, limit, op) : [];
   const written = (i: Tensor, states: readonly (Tensor | TensorArray)[]): void => {

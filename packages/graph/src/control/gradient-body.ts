@@ -127,12 +127,12 @@ export function onlyOnce(body: Graph): GraphValue[] {
     if (found !== null) return found;
     if (node.what.kind === 'op' && node.what.op instanceof ControlOp) {
       throw new UnimplementedError(
-        'no gradient passes through a loop inside of another loop or branch that draws random numbers or calls the host: do that ahead of the inner loop, for all of its turns at once, and take a row in each',
+        'a loop inside another loop or branch has no gradient if it draws random numbers or calls the host: do that before the inner loop, for all iterations at once, and take one row in each',
         node.name,
       );
     }
     throw new UnimplementedError(
-      'no gradient passes through an op that draws random numbers itself',
+      'an op that draws random numbers itself has no gradient in a traced loop or branch',
       node.name,
     );
   });

@@ -45,7 +45,7 @@ export function predicate(value: TensorLike, op: string): boolean | Tensor {
  */
 export function branchIndex(value: TensorLike, op: string): number | Tensor {
   if (typeof value === 'number') {
-    if (!Number.isInteger(value)) throw new InvalidArgumentError(`the index ${value} is no integer`, op);
+    if (!Number.isInteger(value)) throw new InvalidArgumentError(`the index ${value} is not an integer`, op);
     return value;
   }
   const tensor = toTensor(value, 'int32');

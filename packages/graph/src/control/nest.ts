@@ -143,7 +143,7 @@ export function inPlaces(nest: Nest, like: unknown, what: string, op: string): r
   tree.forEachPair(nest.tree, like, op, add, (how, s, t, path) => {
     if (t !== undefined && t !== null)
       throw new InvalidArgumentError(
-        `${what} must be like the variables, but ${what}${tree.showPath(path)} ${structureDifference(how, s, t)}`,
+        `${what} must match the variables, but ${what}${tree.showPath(path)} ${structureDifference(how, s, t)}`,
         op,
       );
     for (const leaf of tree.leavesOf(s, op)) add(leaf, undefined);

@@ -101,14 +101,14 @@ describe.each(modes)('a TensorArray, %s', (_, run) => {
       [0, 3],
     ]);
     expect(() => run(() => new TensorArray('float32', { size: 0 }).stack())).toThrow(
-      /whole shape.*elementShape/,
+      /complete shape.*elementShape/,
     );
   });
 
   test.each([
     ['a missing size', () => new TensorArray('float32'), /a size is needed/],
     ['a size that is none', () => new TensorArray('float32', { size: -1 }), /at least 0/],
-    ['no dtype', () => new TensorArray('float' as 'float32', { size: 1 }), /'float' is no dtype/],
+    ['not a dtype', () => new TensorArray('float' as 'float32', { size: 1 }), /'float' is not a dtype/],
     [
       'writing behind the end',
       () => new TensorArray('float32', { size: 2 }).write(2, 1),
@@ -337,7 +337,7 @@ test('takes its arguments by name, and refuses what it does not take', () => {
     expect(call).toThrow(InvalidArgumentError);
   };
   refused(() => new make('float32', 3), 'only dtype can be given by position; write { size: 3 }');
-  refused(() => new make('float32', { size: 3, clearAfterRead: false }), "'clearAfterRead' is no option");
+  refused(() => new make('float32', { size: 3, clearAfterRead: false }), "'clearAfterRead' is not an option");
   refused(() => new make({ size: 3 }), 'dtype must be given: write new TensorArray(dtype, { size })');
   refused(
     () => new make('float32', { size: 3 }).write?.(0),

@@ -257,7 +257,7 @@ export class TensorArray {
     const known = knownList(indices, 'indices');
     const n = known?.length ?? sizeOfDims(toTensor(indices).shape);
     const count = dims(rows)[0];
-    if (differs(count, n)) throw new InvalidArgumentError(`${n} indices for ${count} tensors`, OP);
+    if (differs(count, n)) throw new InvalidArgumentError(`there are ${n} indices for ${count} tensors`, OP);
     if (known !== null) {
       const items = unstack(rows);
       return known.reduce<TensorArray>((array, at, i) => array.write(at, items[i]), this);
@@ -375,7 +375,7 @@ export class TensorArray {
     const other = written.find((t) => !sameShape(t.shape, shape));
     if (other !== undefined) {
       throw new InvalidArgumentError(
-        `elements of the shapes ${showShape(shape)} and ${showShape(other.shape)} cannot go through branches and loops of a graph`,
+        `elements of the shapes ${showShape(shape)} and ${showShape(other.shape)} cannot pass through branches and loops of a graph`,
         OP,
       );
     }
@@ -395,7 +395,7 @@ export class TensorArray {
     const rows = this.dense();
     if (rows === null)
       throw new InvalidArgumentError(
-        `cannot ${what} a TensorArray at an index that is not known while tracing, before the shape of its elements is: give it { elementShape }`,
+        `cannot ${what} a TensorArray at an index that is not known while tracing, unless the shape of its elements is known: give it { elementShape }`,
         OP,
       );
     return rows;
@@ -427,7 +427,7 @@ export class TensorArray {
     const { elementShape } = this;
     if (!isKnown(elementShape))
       throw new InvalidArgumentError(
-        `${what} of no elements needs their whole shape: give it { elementShape }`,
+        `${what} without elements needs their complete shape: give it { elementShape }`,
         OP,
       );
     return elementShape;
@@ -470,7 +470,7 @@ export class TensorArray {
   }
 
   #checkIndex(at: number, what: 'read' | 'write', mayGrow: boolean): void {
-    if (!Number.isInteger(at)) throw new InvalidArgumentError(`the index ${at} is no integer`, OP);
+    if (!Number.isInteger(at)) throw new InvalidArgumentError(`the index ${at} is not an integer`, OP);
     const size = this.#size;
     // Where the size is not known, the run finds an index that is outside.
     if (at >= 0 && (mayGrow || isUnknown(size) || at < size)) return;

@@ -132,7 +132,7 @@ function invariantsOf(initial: Nest, given: unknown): Invariants {
     const shape = value instanceof TensorSpec ? value.shape : (value as PartialShape);
     const leaf = initial.leaves[i];
     if (leaf instanceof TensorArray || shape === null)
-      throw new InvalidArgumentError('shapeInvariants are for tensors, of a known rank', OP);
+      throw new InvalidArgumentError('shapeInvariants work for tensors of known rank only', OP);
     checkPartialShape(shape, OP);
     if (!isCompatible(leaf.shape, shape))
       throw new InvalidArgumentError(

@@ -247,7 +247,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i]));
   if (onlyOnce(forward.body).length > 0) {
     throw new UnimplementedError(
-      'no gradient of a gradient passes through a loop that draws random numbers or calls the host: do that ahead of the loop, for all of its turns at once, and take a row in each',
+      'a loop that draws random numbers or calls the host has no second gradient: do that before the loop, for all iterations at once, and take one row in each',
       'While',
     );
   }

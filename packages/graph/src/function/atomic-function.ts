@@ -242,7 +242,7 @@ export class AtomicFunction {
 
   #disposed({ dtype, shape }: Tensor, at: number): FailedPreconditionError {
     return new FailedPreconditionError(
-      `argument ${at} (${dtype} [${shape}]) was disposed, its values are gone`,
+      `argument ${at} (${dtype} [${shape}]) was disposed, so its values are gone`,
       this.graph.name,
     );
   }
@@ -257,7 +257,7 @@ export class AtomicFunction {
     if (this.graph.assignments.length > 0) {
       const [{ variable }] = this.graph.assignments as [Assignment];
       throw new FailedPreconditionError(
-        `code of the host called the function in the middle of a run of it that changes variables ('${variable.name}'): do that before or behind the run, or with tensors that are passed on`,
+        `host code called the function during one of its runs, which changes variables ('${variable.name}'): call it before or after the run, or pass tensors instead of changing variables`,
         this.graph.name,
       );
     }
@@ -340,7 +340,7 @@ export class AtomicFunction {
 export function checkAsync(name: string): void {
   if (context.tapes.length > 0 || context.tracer !== null) {
     throw new FailedPreconditionError(
-      'runAsync cannot be followed by a gradient tape or be part of another traced function',
+      'runAsync cannot be recorded by a gradient tape or called in another traced function',
       name,
     );
   }

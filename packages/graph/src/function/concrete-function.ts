@@ -105,7 +105,7 @@ export class ConcreteFunction extends Callable {
   planText(...inputs: readonly Tensor[]): string {
     if (this.#sized !== null && inputs.length === 0) {
       throw new FailedPreconditionError(
-        'there is a plan for each size: call planText with tensors of the sizes that are meant',
+        'there is one plan per size: call planText with tensors of the sizes you want',
         this.#name,
       );
     }
@@ -122,7 +122,7 @@ export class ConcreteFunction extends Callable {
   #fitting(values: readonly unknown[], args: readonly unknown[]): Tensor[] {
     const fail = (why: string): never => {
       throw new InvalidArgumentError(
-        `the arguments do not fit the concrete function '${this.#name}': ${why}.\n  signature: ${showArguments(this.#args)}\n  arguments: ${showArguments(args)}`,
+        `the arguments do not match the concrete function '${this.#name}': ${why}.\n  signature: ${showArguments(this.#args)}\n  arguments: ${showArguments(args)}`,
         'tf.function',
       );
     };

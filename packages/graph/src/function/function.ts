@@ -127,7 +127,7 @@ export function tfFunction(...args: readonly unknown[]): unknown {
   const [first, second] = args;
   if (typeof second === 'string' || typeof second === 'symbol') {
     throw new InvalidArgumentError(
-      'decorators are the standard ones: compile without the option experimentalDecorators',
+      'only standard decorators are supported: compile without the option experimentalDecorators',
       OP,
     );
   }
@@ -167,7 +167,7 @@ function trace(
   if (decorated === undefined) return new PolymorphicFunction(fn, options).callable(undefined);
   if (decorated.kind !== 'method') {
     throw new InvalidArgumentError(
-      `as a decorator it is for methods, not for a ${decorated.kind as string}`,
+      `as a decorator it works on methods only, not on a ${decorated.kind as string}`,
       'tf.function',
     );
   }

@@ -110,7 +110,7 @@ export class MeasuredFunction extends AtomicFunction {
 
   #inParts(what: string): FailedPreconditionError {
     return new FailedPreconditionError(
-      `sizes in the function depend on values, so that it runs in parts: ${what}`,
+      `the function has sizes that depend on values, so it runs in parts: ${what}`,
       this.graph.name,
     );
   }

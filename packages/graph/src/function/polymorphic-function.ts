@@ -313,13 +313,16 @@ export class PolymorphicFunction {
     const { tensors, key } = flattenKinds(args);
     if (args.some(holdsStringSpec)) {
       throw new UnimplementedError(
-        'strings are part of a trace, as numbers of the host are: give them, not a spec',
+        'strings are part of a trace, like numbers: give the string itself, not a spec',
         this.#name,
       );
     }
     const shapes = tensors.map((t): PartialShape => {
       if (t.shape === null)
-        throw new InvalidArgumentError(`${String(t)} has no rank: a trace is for one`, this.#name);
+        throw new InvalidArgumentError(
+          `${String(t)} has no rank, but a trace needs one: give the spec a shape`,
+          this.#name,
+        );
       return t.shape;
     });
     const from = (

@@ -33,7 +33,7 @@ describe('at', () => {
     const traced = tfFunction((x: Tensor, i: Tensor) => x.at(i));
     expect(() => traced(x, int(2))).toThrow('is not in [0, 2)');
     expect(() => traced(x, int(-3))).toThrow('is not in [0, 2)');
-    expect(() => x.at(int(2))).toThrow('index 2 is outside of axis 0');
+    expect(() => x.at(int(2))).toThrow('index 2 is out of range for axis 0');
     expect(() => x.at(constant(1.5))).toThrow('the index is float32 [], expected one integer');
     expect(() => traced(x, int([0, 1]))).toThrow('expected one integer');
   });

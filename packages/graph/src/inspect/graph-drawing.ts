@@ -131,7 +131,7 @@ export async function graphToSvg(
     graphviz = await load();
   } catch (cause) {
     throw new FailedPreconditionError(
-      "drawing needs the package @viz-js/viz, which could not be loaded: npm install @viz-js/viz (in a bundle: toSvg(() => import('@viz-js/viz'))), or give toDot() to Graphviz",
+      "drawing needs the package @viz-js/viz, which could not be loaded: npm install @viz-js/viz (in a bundle: toSvg(() => import('@viz-js/viz'))), or pass the result of toDot() to Graphviz",
       'toSvg',
       { cause },
     );

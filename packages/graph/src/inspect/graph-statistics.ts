@@ -55,7 +55,7 @@ export interface GraphStatistics {
 export function graphStatistics(graph: Graph): GraphStatistics {
   if (graph.arguments.some((value) => hasUnknown(value.shape))) {
     throw new FailedPreconditionError(
-      'the work depends on sizes that may be any: concrete.specialize(x).graph.statistics() counts it for those of x',
+      'the statistics depend on unknown sizes: concrete.specialize(x).graph.statistics() computes them for the sizes of x',
       graph.name,
     );
   }

@@ -101,10 +101,10 @@ export const traceExport: NamedFunction<[name: string], ['name'], TraceExportOpt
     outsideOfTraces(what);
     if (typeof name !== 'string') throw new InvalidArgumentError(`expected a name, got ${typeof name}`, what);
     if (collected === null)
-      throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() before', what);
+      throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() first', what);
     if (sink === null) {
       throw new FailedPreconditionError(
-        'there is no default summary writer to write to; concrete.graph.toGraphDef() gives the bytes of one graph',
+        'there is no default summary writer to write to; concrete.graph.toGraphDef() returns the bytes of one graph',
         what,
       );
     }

@@ -152,7 +152,7 @@ function checkRuns(options: ProfileOptions): number {
   checkOptionNames(options, { runs: true }, 'profile');
   const { runs = 10 } = options;
   if (!Number.isInteger(runs) || runs < 1)
-    throw new InvalidArgumentError(`runs is ${shown(runs)}, expected a whole number from 1 on`, 'profile');
+    throw new InvalidArgumentError(`runs is ${shown(runs)}, expected an integer of at least 1`, 'profile');
   return runs;
 }
 
@@ -164,14 +164,14 @@ function checkInputs(
     throw new FailedPreconditionError('there are no values to run on while tf.function traces', 'profile');
   if (inputs.length !== graph.arguments.length) {
     throw new InvalidArgumentError(
-      `${inputs.length} tensors, expected ${graph.arguments.length} for the arguments of '${graph.name}'`,
+      `got ${inputs.length} tensors, expected ${graph.arguments.length} for the arguments of '${graph.name}'`,
       'profile',
     );
   }
   return graph.arguments.map(({ dtype, shape, node }, i) => {
     const given = inputs[i];
     if (!(given instanceof Tensor))
-      throw new InvalidArgumentError(`${node.name} is no tensor; options stand first`, 'profile');
+      throw new InvalidArgumentError(`${node.name} is not a tensor; options come first`, 'profile');
     if (given.dtype !== dtype || !sameShape(given.shape, shape)) {
       throw new InvalidArgumentError(
         `${node.name} is ${given.dtype} ${showShape(given.shape)}, expected ${dtype} ${showShape(shape)}`,

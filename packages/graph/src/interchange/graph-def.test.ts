@@ -303,7 +303,7 @@ describe('toGraphDef', () => {
     const { node } = decoded(graph, { largestConstant: 1024 });
     expect(attrs(node('Const'))).toEqual({ dtype: float });
     expect(() => graph.toGraphDef({ largest: 1024 } as never)).toThrow(
-      "Graph.toGraphDef: 'largest' is no option; known are largestConstant",
+      "Graph.toGraphDef: 'largest' is not an option; the options are largestConstant",
     );
     expect(() => (graph.toDot as (x: number) => string)(1)).toThrow('takes at most 0 arguments');
   });

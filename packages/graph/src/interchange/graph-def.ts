@@ -82,7 +82,7 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
   const bytes = tensorflow.GraphDef.encode(graphDef(graph, options));
   if (bytes.length > MOST_BYTES) {
     throw new ResourceExhaustedError(
-      `the graph '${graph.name}' takes ${bytes.length} bytes, a GraphDef holds less than 2 GiB: leave large constants out with largestConstant, or keep them in variables`,
+      `the graph '${graph.name}' takes ${bytes.length} bytes, but a GraphDef must be smaller than 2 GiB: leave out large constants with largestConstant, or keep them in variables`,
       'toGraphDef',
     );
   }
@@ -742,7 +742,7 @@ class Writer {
 /** For a graph that could not run elsewhere, and would not say why. */
 function hostSchedule(): UnimplementedError {
   return new UnimplementedError(
-    'the learning rate follows a schedule that only its code in this process knows, so that no GraphDef can hold it: take a schedule of ' +
+    'the learning rate schedule is code of this process, which a GraphDef cannot hold: use a schedule from ' +
       'tf.optimizers.schedules, or a class that extends LearningRateSchedule and has trace(step) beside call(step). To look at the graph ' +
       'only, give largestConstant',
     'toGraphDef',

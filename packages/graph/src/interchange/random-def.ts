@@ -363,7 +363,7 @@ class FunctionNodes implements Arithmetic<Given> {
 /** For draws that no node of TensorFlow's makes. */
 export function noDraw({ name, type }: GraphNode): UnimplementedError {
   return new UnimplementedError(
-    `'${name}' (${type}) draws random numbers itself, which no GraphDef can hold: write it in terms of tf.random. To look at the graph only, give largestConstant`,
+    `'${name}' (${type}) draws random numbers itself, which a GraphDef cannot hold: write it with tf.random. To look at the graph only, give largestConstant`,
     'toGraphDef',
   );
 }

@@ -166,7 +166,7 @@ function padding(
   if (shapesAgree(same, pixels)) return { padding: text('SAME') };
   if (hasUnknown(pixels))
     throw new UnimplementedError(
-      `a GraphDef has no padding of [${pixels}] pixels: pad before, or take one of SAME and VALID`,
+      `a GraphDef cannot pad by [${pixels}] pixels: pad before the op, or use SAME or VALID`,
       'toGraphDef',
     );
   return { padding: text('EXPLICIT'), explicit_paddings: ints([0, 0, ...(pixels as number[]), 0, 0]) };

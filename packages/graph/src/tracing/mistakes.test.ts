@@ -23,7 +23,7 @@ const taped = (fn: (tape: GradientTape, y: Tensor) => unknown) => (): unknown =>
 
 const endless: unknown[] = [x];
 endless.push(endless);
-const round = 'a structure holds itself, or is nested in more than 256 levels';
+const round = 'a structure contains itself, or is nested more than 256 levels deep';
 
 const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   'cond: a value for a branch': [
@@ -36,7 +36,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'switchCase: an unknown option': [
     () => switchCase(0, [() => x], bad({ defualt: () => x })),
-    "'defualt' is no option; known are index, branches, default; did you mean 'default'?",
+    "'defualt' is not an option; the options are index, branches, default; did you mean 'default'?",
   ],
   'case: no pair': [() => caseOf([bad(undefined)]), 'pair 0 is undefined, expected [predicate, function]'],
   'case: exclusive as text': [
@@ -45,7 +45,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'whileLoop: an unknown option': [
     () => whileLoop(() => false, same, x, bad({ maxIterations: 3 })),
-    "'maxIterations' is no option; known are cond, body, loopVars, maximumIterations, shapeInvariants; did you mean 'maximumIterations'?",
+    "'maxIterations' is not an option; the options are cond, body, loopVars, maximumIterations, shapeInvariants; did you mean 'maximumIterations'?",
   ],
   'mapFn: options that are text': [
     () => mapFn(same, x, bad('int32')),
@@ -57,9 +57,9 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'mapFn: a signature of no dtype': [
     () => mapFn(same, x, { fnOutputSignature: bad('float') }),
-    "'float' is no dtype",
+    "'float' is not a dtype",
   ],
-  'foldl: reverse': [() => foldl(same, x, bad({ reverse: true })), "'reverse' is no option"],
+  'foldl: reverse': [() => foldl(same, x, bad({ reverse: true })), "'reverse' is not an option"],
   'scan: reverse as text': [
     () => scan(same, x, { reverse: bad('no') }),
     "reverse is 'no', expected true or false",
@@ -83,14 +83,14 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'TensorArray: an unknown option': [
     () => new TensorArray('float32', bad({ length: 3 })),
-    "'length' is no option",
+    "'length' is not an option",
   ],
   'TensorSpec: no shape': [() => new TensorSpec(bad(3)), 'a shape must be an array, got 3'],
   'TensorSpec: a hole in the shape': [
     () => new TensorSpec(bad([2, undefined])),
-    'dimensions are integers of at least 0',
+    'dimensions must be integers of at least 0',
   ],
-  'TensorSpec: no dtype': [() => new TensorSpec([2], bad('float')), "'float' is no dtype"],
+  'TensorSpec: no dtype': [() => new TensorSpec([2], bad('float')), "'float' is not a dtype"],
   'TensorSpec: of no tensor': [() => TensorSpec.fromTensor(bad(3)), 'expected a tensor, got 3'],
   'tf.function: a signature that is no list': [
     () => tfFunction(same, { inputSignature: bad(new TensorSpec([2])) }),
@@ -102,7 +102,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'tf.function: an unknown option': [
     () => tfFunction(same, bad({ inputsignature: [] })),
-    "'inputsignature' is no option",
+    "'inputsignature' is not an option",
   ],
   'tf.function: a name that is none': [
     () => tfFunction(same, { name: bad({}) }),
@@ -121,14 +121,14 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     'what writes the graph must be a function, got 3',
   ],
   'grad: no function': [() => grad(bad(undefined))(x), 'grad: fn must be given: write grad(fn)'],
-  'tape: an unknown option': [() => new GradientTape(bad({ persist: true })), "'persist' is no option"],
+  'tape: an unknown option': [() => new GradientTape(bad({ persist: true })), "'persist' is not an option"],
   'tape: unconnected gradients as Python has them': [
     taped((tape, y) => tape.gradient(y, x, { unconnectedGradients: bad('ZERO') })),
     "unconnectedGradients must be one of 'none', 'zero', got 'ZERO'",
   ],
   'tape: output gradients of a jacobian': [
     taped((tape, y) => tape.jacobian(y, x, bad({ outputGradients: y }))),
-    "'outputGradients' is no option",
+    "'outputGradients' is not an option",
   ],
   'cond: a structure that holds itself': [
     () =>

@@ -13,7 +13,7 @@ const OP = 'tf.function';
 export function conform(args: readonly unknown[], signature: readonly Signature[]): unknown[] {
   const fail = (why: string): never => {
     throw new InvalidArgumentError(
-      `the arguments do not fit the inputSignature: ${why}.\n  signature: ${showSignature(signature)}\n  arguments: ${showArguments(args)}`,
+      `the arguments do not match the inputSignature: ${why}.\n  signature: ${showSignature(signature)}\n  arguments: ${showArguments(args)}`,
       OP,
     );
   };

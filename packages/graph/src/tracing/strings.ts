@@ -11,7 +11,7 @@ export function isStrings(value: unknown): value is Tensor {
 /** The error of what would need strings that differ from run to run. */
 export function noStrings(op?: string): UnimplementedError {
   return new UnimplementedError(
-    'strings are not computed with in a traced function, unless they are known while it is traced: compute an index, and look up the string outside of the function',
+    'a traced function cannot compute with strings, unless they are known while tracing: compute an index, and look up the string outside the function',
     op,
   );
 }

@@ -207,7 +207,7 @@ export function specsOf(
 export function results(value: unknown): { readonly tensors: Tensor[]; readonly structure: unknown } {
   if (isRefusedPromise(value)) {
     throw new InvalidArgumentError(
-      'a traced function must not be async: it is traced once, and its runs do not wait',
+      'a traced function must not be async: its code runs once, and its runs do not wait for promises',
       OP,
     );
   }

@@ -652,13 +652,13 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   created(variable: Variable): void {
     if (this.#outer !== null) {
       throw new InvalidArgumentError(
-        'a branch or a loop of a traced function cannot make variables: make them before it',
+        'a branch or a loop of a traced function cannot create variables: create them before it',
         'tf.function',
       );
     }
     if (!this.#mayCreate) {
       throw new InvalidArgumentError(
-        'a traced function makes variables at its first call only, and this was a later trace: make them outside of it, or keep them: this.w ??= new tf.Variable(…)',
+        'a traced function may create variables in its first call only, and this was a later trace: create them outside the function, or only once: this.w ??= new tf.Variable(…)',
         'tf.function',
       );
     }

@@ -159,7 +159,7 @@ describe('ModelCheckpoint', () => {
     expect(() => new ModelCheckpoint('weights.h5')).toThrow('.safetensors');
     expect(() => new ModelCheckpoint('{epoch:5x}.safetensors')).toThrow('{epoch:5x}');
     await expect(run([1], new ModelCheckpoint(inFolder('{nothing}.safetensors')))).rejects.toThrow(
-      "names 'nothing'; there are val_loss, epoch",
+      "uses 'nothing', which is not among val_loss, epoch",
     );
   });
 });
@@ -514,11 +514,11 @@ describe('ProgressBar', () => {
   });
 });
 
-test('what is no option is refused, not left aside', () => {
+test('what is not an option is refused, not left aside', () => {
   const wrong = { histogram_freq: 1 } as object;
   const refused = (name: string, make: () => unknown): void => {
     expect(make, name).toThrow(InvalidArgumentError);
-    expect(make, name).toThrow(/'histogram_freq' is no option; known are /);
+    expect(make, name).toThrow(/'histogram_freq' is not an option; the options are /);
   };
   refused('TensorBoard', () => new TensorBoard('logs', wrong));
   refused('EarlyStopping', () => new EarlyStopping(wrong));
@@ -572,7 +572,7 @@ describe('options of callbacks', () => {
     [() => new ModelCheckpoint('a', { initialValueThreshold: 'x' as never }), 'initialValueThreshold'],
     [
       () => new ModelCheckpoint('a', { saveFreq: 1.5 }),
-      "saveFreq is 'epoch' or a number of batches, got 1.5",
+      "saveFreq must be 'epoch' or a number of batches, got 1.5",
     ],
     [() => new ModelCheckpoint(3 as never), 'the path'],
     [() => new LearningRateScheduler(3 as never), 'the schedule'],
@@ -581,7 +581,10 @@ describe('options of callbacks', () => {
     [() => new BackupAndRestore('a', { deleteCheckpoint: 0 as never }), 'deleteCheckpoint'],
     [() => new CSVLogger('a', { separator: '' }), 'separator must be text'],
     [() => new CSVLogger('a', { append: 1 as never }), 'append'],
-    [() => new EarlyStopping({ restore_best_weights: true } as never), "'restore_best_weights' is no option"],
+    [
+      () => new EarlyStopping({ restore_best_weights: true } as never),
+      "'restore_best_weights' is not an option",
+    ],
   ])('%s', (make, message) => {
     expect(make).toThrow(InvalidArgumentError);
     expect(make).toThrow(message);

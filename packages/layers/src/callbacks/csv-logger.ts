@@ -25,7 +25,7 @@ export class CSVLogger extends Callback {
   declare readonly append: boolean;
   #columns: string[] | undefined;
 
-  /** @throws InvalidArgumentError for what is no option. */
+  /** @throws InvalidArgumentError for unknown options. */
   constructor(...args: [filename: string | CSVLoggerArguments, options?: CSVLoggerOptions]) {
     super();
     setOptions(this, argumentsOf<CSVLoggerArguments>(CSVLogger, new.target, args));

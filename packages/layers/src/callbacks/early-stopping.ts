@@ -41,7 +41,7 @@ export class EarlyStopping extends Callback {
   #wait = 0;
   #weights: Tensor[] | undefined;
 
-  /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
+  /** @throws InvalidArgumentError for an unknown option or a wrong value. */
   constructor(...args: [monitor?: string | EarlyStoppingOptions, options?: EarlyStoppingOptions]) {
     super();
     setOptions(this, argumentsOf<EarlyStoppingOptions>(EarlyStopping, new.target, args));

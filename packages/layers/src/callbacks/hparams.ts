@@ -47,7 +47,10 @@ export class HParams extends Callback {
   /** @throws FailedPreconditionError (the fit) when the callback has been used before. */
   override onTrainBegin(): void {
     if (this.#used)
-      throw new FailedPreconditionError('this callback is for one call of fit: make another one', 'HParams');
+      throw new FailedPreconditionError(
+        'this callback works for one call of fit: create a new one',
+        'HParams',
+      );
     this.#used = true;
     this.#open = typeof this.writer === 'string' ? summary.createFileWriter(this.writer) : this.writer;
     const { trialId } = this;

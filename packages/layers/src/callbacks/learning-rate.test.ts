@@ -97,6 +97,6 @@ test('LambdaCallback', async () => {
   expect(calls).toEqual(['begin', '0: 2', '1: 1']);
   // @ts-expect-error
   expect(() => new LambdaCallback({ onEpochFinished: () => {} })).toThrow(
-    "'onEpochFinished' is no option; known are onTrainBegin,",
+    "'onEpochFinished' is not an option; the options are onTrainBegin,",
   );
 });

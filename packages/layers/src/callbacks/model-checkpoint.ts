@@ -52,7 +52,7 @@ export class ModelCheckpoint extends Callback {
   readonly #times: SaveTimes;
   #epoch = 0;
 
-  /** @throws InvalidArgumentError for a path with another ending, or with something else in braces, and for what is no option. */
+  /** @throws InvalidArgumentError for a path with another ending, or with something else in braces, and for unknown options. */
   constructor(...args: [filepath: string | ModelCheckpointArguments, options?: ModelCheckpointOptions]) {
     super();
     setOptions(this, argumentsOf<ModelCheckpointArguments>(ModelCheckpoint, new.target, args));
@@ -115,7 +115,7 @@ function fillIn(path: string, values: Readonly<Record<string, number>>): string 
       const value = values[name];
       if (value === undefined) {
         throw new InvalidArgumentError(
-          `the path ${path} names '${name}'; there are ${Object.keys(values).join(', ')}`,
+          `the path ${path} uses '${name}', which is not among ${Object.keys(values).join(', ')}`,
           'ModelCheckpoint',
         );
       }

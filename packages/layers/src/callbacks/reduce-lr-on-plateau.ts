@@ -49,7 +49,7 @@ export class ReduceLROnPlateau extends Callback {
   #wait = 0;
   #cooling = 0;
 
-  /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for what is no option. */
+  /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for unknown options. */
   constructor(...args: [monitor?: string | ReduceLROnPlateauOptions, options?: ReduceLROnPlateauOptions]) {
     super();
     setOptions(this, argumentsOf<ReduceLROnPlateauOptions>(ReduceLROnPlateau, new.target, args));

@@ -9,7 +9,7 @@ export const saveFreq: Option<SaveFreq> = {
     const freq = given ?? 'epoch';
     if (freq === 'epoch' || (Number.isInteger(freq) && (freq as number) > 0)) return freq as SaveFreq;
     throw new InvalidArgumentError(
-      `${name} is 'epoch' or a number of batches, got ${shown(freq)}`,
+      `${name} must be 'epoch' or a number of batches, got ${shown(freq)}`,
       of.constructor.name,
     );
   },

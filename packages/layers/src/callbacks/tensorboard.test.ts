@@ -312,6 +312,8 @@ it('says at once what cannot be', () => {
     'updateFreq must be an integer of at least 1, got 0',
   );
   expect(() => new TensorBoard('logs', { histogramFreq: -1 })).toThrow(InvalidArgumentError);
-  expect(() => new TensorBoard({ logdir: 'logs' } as never)).toThrow("TensorBoard: 'logdir' is no option");
+  expect(() => new TensorBoard({ logdir: 'logs' } as never)).toThrow(
+    "TensorBoard: 'logdir' is not an option",
+  );
   expect(() => new TensorBoard('logs', { embeddingsMetadata: 'x.tsv' })).toThrow('without embeddingsFreq');
 });

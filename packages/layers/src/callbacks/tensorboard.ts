@@ -80,7 +80,7 @@ export class TensorBoard extends Callback {
 
   /**
    * @param logDir the folder, which is made if it is not there.
-   * @throws InvalidArgumentError for frequencies that are no counts, and for what is no option; UnimplementedError for `profileBatch`.
+   * @throws InvalidArgumentError for frequencies that are no counts, and for unknown options; UnimplementedError for `profileBatch`.
    */
   constructor(...args: [logDir?: string | TensorBoardArguments, options?: TensorBoardOptions]) {
     super();
@@ -88,7 +88,10 @@ export class TensorBoard extends Callback {
     const { logDir, embeddingsFreq, embeddingsMetadata } = this;
     this.#projector = embeddingsFreq > 0 ? new Projector(logDir, embeddingsMetadata) : null;
     if (embeddingsMetadata !== undefined && this.#projector === null)
-      throw new InvalidArgumentError('embeddingsMetadata says nothing without embeddingsFreq', 'TensorBoard');
+      throw new InvalidArgumentError(
+        'embeddingsMetadata has no effect without embeddingsFreq',
+        'TensorBoard',
+      );
   }
 
   /** After how many batches something is written; 0 for never. */
@@ -267,7 +270,7 @@ const profileBatch: Option<0> = {
   read: (given) => {
     if (given === undefined || given === 0) return 0;
     throw new UnimplementedError(
-      'batches are not profiled: leave out profileBatch; f.getConcreteFunction(…).profile(…) measures a traced function',
+      'profiling batches is not supported: leave out profileBatch; f.getConcreteFunction(…).profile(…) measures a traced function',
       'TensorBoard',
     );
   },

@@ -181,7 +181,7 @@ test('classes under Keras’s names, and functions that make them', () => {
   const between = new constraints.MinMaxNorm({ minValue: 10, maxValue: 20, rate: 0.5 });
   expect(length(between(constant([[3], [4]])))).toBeCloseTo(7.5, 4);
   expect(() => new regularizers.L1L2(1, 2 as never)).toThrow('write { l2: 2 }');
-  expect(() => new constraints.MaxNorm({ max: 1 } as never)).toThrow("MaxNorm: 'max' is no option");
+  expect(() => new constraints.MaxNorm({ max: 1 } as never)).toThrow("MaxNorm: 'max' is not an option");
 });
 
 test('in files', () => {

@@ -115,7 +115,7 @@ export class Identity extends Initializer {
     checkShape(shape, 'Identity');
     const [rows, columns] = shape;
     if (shape.length !== 2 || rows === undefined || columns === undefined)
-      throw new InvalidArgumentError(`needs a shape of two axes, got [${shape.join(', ')}]`, 'Identity');
+      throw new InvalidArgumentError(`needs a shape with two axes, got [${shape.join(', ')}]`, 'Identity');
     return eye(rows, columns, { dtype }).mul(this.gain);
   }
 }
@@ -339,7 +339,10 @@ takesOptions<UniformOptions, RandomUniform>(
 const axes: Option<readonly number[] | null> = orNull({
   read: (given, _, of) => {
     if (Array.isArray(given) && given.every(Number.isInteger)) return given as number[];
-    throw new InvalidArgumentError(`axes are a list of integers, got ${show(given)}`, of.constructor.name);
+    throw new InvalidArgumentError(
+      `axes must be a list of integers, got ${show(given)}`,
+      of.constructor.name,
+    );
   },
 });
 const fans = { seed, inputAxes: axes, outputAxes: axes } as const;

@@ -77,7 +77,7 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
   if (several && !inputs.every(isTensor)) {
     const at = inputs.findIndex((x) => !isTensor(x));
     throw new InvalidArgumentError(
-      `takes a list of tensors, but number ${at} of ${inputs.length} is ${typeof inputs[at]}`,
+      `takes a list of tensors, but item ${at} of ${inputs.length} is ${typeof inputs[at]}`,
       layer.name,
     );
   }

@@ -110,7 +110,7 @@ describe('building', () => {
     expect(() => new Linear(2).build([null, null])).toThrow('[null, 2] is not known yet');
     const wrong = new Linear(2, {}, { initializer: () => zeros([1]) });
     expect(() => wrong(ones([1, 3]))).toThrow(
-      "the initializer of 'w' gave float32 [1], expected float32 [3, 2]",
+      "the initializer of 'w' returned float32 [1], expected float32 [3, 2]",
     );
   });
 

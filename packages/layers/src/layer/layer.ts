@@ -227,7 +227,7 @@ export class Layer extends Module implements Trackable {
     const { list, many } = inferOutputSpec(this, specsOf(inputShape, this.dtype));
     if (many) {
       throw new InvalidArgumentError(
-        'the layer gives several tensors, which have no single shape',
+        'the layer returns several tensors, so it has no single output shape',
         this.name,
       );
     }
@@ -267,7 +267,7 @@ export class Layer extends Module implements Trackable {
   getConfig(): Record<string, unknown> {
     if (!this._layer.takesOptions && this.constructor.length > 0 && !hasOwnConfig(this))
       throw new FailedPreconditionError(
-        `the constructor of ${this.constructor.name} takes arguments that no configuration holds; write in the class: getConfig() { return { ...super.getConfig(), units: this.units }; }, with what the constructor takes in the place of units, and let the constructor take it by name and hand name, trainable and dtype on: constructor({ units, ...options }) { super(options); … }`,
+        `the constructor of ${this.constructor.name} takes arguments that its configuration does not contain; add to the class: getConfig() { return { ...super.getConfig(), units: this.units }; }, with what the constructor takes in the place of units, and let the constructor take it by name and hand name, trainable and dtype on: constructor({ units, ...options }) { super(options); … }`,
         this.name,
       );
     const dtype = {
@@ -351,13 +351,13 @@ export class Layer extends Module implements Trackable {
         checkNoPromise(first, `the initializer of '${local}'`, this.name);
         if (!(first instanceof Tensor)) {
           throw new InvalidArgumentError(
-            `the initializer of '${local}' gave no tensor; it must be a function of (shape, dtype), such as what heNormal() returns`,
+            `the initializer of '${local}' did not return a tensor; it must be a function of (shape, dtype), such as the result of heNormal()`,
             this.name,
           );
         }
         if (!sameShape(first.shape, shape) || first.dtype !== dtype) {
           throw new InvalidArgumentError(
-            `the initializer of '${local}' gave ${first.dtype} ${showShape(first.shape)}, expected ${dtype} ${showShape(shape)}`,
+            `the initializer of '${local}' returned ${first.dtype} ${showShape(first.shape)}, expected ${dtype} ${showShape(shape)}`,
             this.name,
           );
         }
@@ -452,7 +452,7 @@ export class Layer extends Module implements Trackable {
       checkNoPromise(penalty, `the regularizer of '${variable.name}'`, this.name);
       if (!(penalty instanceof Tensor))
         throw new InvalidArgumentError(
-          `the regularizer of '${variable.name}' must give a scalar tensor, got ${show(penalty)}`,
+          `the regularizer of '${variable.name}' must return a scalar tensor, got ${show(penalty)}`,
           this.name,
         );
       penalties.push(penalty);
@@ -614,7 +614,7 @@ export class Layer extends Module implements Trackable {
     throw new FailedPreconditionError(
       calls.length === 0
         ? 'the layer was not called on symbolic tensors (tf.Input), so it has no input and output'
-        : `the layer was called ${calls.length} times on symbolic tensors, so which input and output is meant is not clear; keep what the call returned`,
+        : `the layer was called ${calls.length} times on symbolic tensors, so input and output are ambiguous; use the tensors that the calls returned`,
       this.name,
     );
   }

@@ -140,7 +140,7 @@ test('masks of a model are those of its inputs', () => {
   expect(flat(model([x, x], { mask: null }))).toEqual([2, 2]);
   expect(flat(scaled()(x, { mask }) as Tensor)).toEqual([1, 0]);
   expect(() => model([x, x], { mask: { c: mask } })).toThrow("no input 'c' for a mask; there are a, b");
-  expect(() => model([x, x], { mask: [mask, mask, mask] })).toThrow('3 masks for 2 inputs');
+  expect(() => model([x, x], { mask: [mask, mask, mask] })).toThrow('3 masks were given for 2 inputs');
   expect(() => model([x, x], { masks: mask })).toThrow("did you mean 'mask'?");
 });
 

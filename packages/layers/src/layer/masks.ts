@@ -51,7 +51,7 @@ export function masksOfInputs(mask: unknown, names: readonly string[], model: st
   const isList = Array.isArray(mask) && mask.some((m) => m instanceof Tensor || m instanceof Variable);
   const list = isList ? mask : [mask];
   if (list.length > names.length)
-    throw new InvalidArgumentError(`${list.length} masks for ${names.length} inputs`, model);
+    throw new InvalidArgumentError(`${list.length} masks were given for ${names.length} inputs`, model);
   return names.map((_, i) => one(list[i]));
 }
 

@@ -17,7 +17,7 @@ export function checkUniqueNames(layers: readonly { readonly name: string }[], m
   for (const { name } of layers) {
     if (names.has(name)) {
       throw new InvalidArgumentError(
-        `two layers have the name '${name}'; give one of them another, { name: … }`,
+        `two layers have the name '${name}'; give one of them another name, { name: … }`,
         model,
       );
     }

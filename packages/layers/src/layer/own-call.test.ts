@@ -88,7 +88,9 @@ test('cells of users give [output, states]', () => {
 test('unknown options and what comes by position too much', () => {
   const x = ones([2, 3]);
   const dense = new layers.Dense(2);
-  expect(() => dense(x, { bogus: 1 })).toThrow(`${dense.name}: 'bogus' is no option; known are training`);
+  expect(() => dense(x, { bogus: 1 })).toThrow(
+    `${dense.name}: 'bogus' is not an option; the options are training`,
+  );
   expect(() => dense(x, true as never)).toThrow(
     'only inputs can be given by position; write { training: true }',
   );

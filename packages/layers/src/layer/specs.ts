@@ -16,7 +16,7 @@ import { show } from './show.ts';
 export function checkPartialShape(shape: unknown, what: string, where: string): PartialShape {
   if (!Array.isArray(shape) || !shape.every((d) => d === null || (Number.isSafeInteger(d) && d >= 0))) {
     throw new InvalidArgumentError(
-      `${what} must be a list of sizes without the batch, null where any fits, such as [28, 28, 1]; got ${show(shape)}`,
+      `${what} must be a list of sizes without the batch, with null for any size, such as [28, 28, 1]; got ${show(shape)}`,
       where,
     );
   }
@@ -47,7 +47,7 @@ export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DT
 /** Whether it is a list of shapes. @throws InvalidArgumentError for what is no list. */
 export function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
   if (!Array.isArray(shape))
-    throw new InvalidArgumentError(`a shape is a list of sizes, batch first, got ${show(shape)}`);
+    throw new InvalidArgumentError(`a shape must be a list of sizes, batch first, got ${show(shape)}`);
   // A size need not be known.
   return Array.isArray(dimsOf(shape as readonly number[])[0]);
 }

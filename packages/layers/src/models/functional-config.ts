@@ -126,7 +126,7 @@ function nodeOf({ layer, args }: Producer): NodeConfig {
 function plainValue(value: unknown, layer: Layer): unknown {
   const refuse = (what: string): never => {
     throw new InvalidArgumentError(
-      `was called with ${what}, which no configuration holds: make a layer of it, with its own weights and getConfig`,
+      `was called with ${what}, which a configuration cannot contain: put it into your own layer with getConfig`,
       layer.name,
     );
   };
@@ -174,7 +174,7 @@ export function functionalFromConfig(config: FunctionalConfig): {
     }
     if (waiting.length === left.length)
       throw new InvalidArgumentError(
-        'the calls of the configuration go in a circle, or are of tensors that there are not',
+        'the calls of the configuration form a cycle, or use tensors that do not exist',
         'Model',
       );
     left = waiting;
@@ -193,7 +193,7 @@ export function functionalFromConfig(config: FunctionalConfig): {
 
 function refuse(expected: string, got: unknown): never {
   throw new InvalidArgumentError(
-    `the configuration is not as getConfig gives it: expected ${expected}, got ${shown(got)}`,
+    `the configuration does not have the form that getConfig returns: expected ${expected}, got ${shown(got)}`,
     'Model',
   );
 }
@@ -241,7 +241,7 @@ function makeLayer(written: LayerConfig): Made {
   const operation = operationOfClass(module, name);
   if (operation !== undefined) return makeOperation(operation, config);
   if (module?.startsWith('keras.src.ops.') === true)
-    throw new InvalidArgumentError(`there is no op like Keras's ${module}.${name}`, 'Model');
+    throw new InvalidArgumentError(`Keras's ${module}.${name} is not available`, 'Model');
   const layer = deserializeLayer(written);
   const call = ({ args, kwargs }: NodeConfig): readonly KerasTensor[] => {
     const { training, ...options } = camelCaseKeys(kwargs);

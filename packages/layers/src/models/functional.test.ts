@@ -104,7 +104,7 @@ describe('what does not fit', () => {
     });
     expect(() => model([ones([1, 4]), ones([1, 1, 2])])).toThrow("input 'a' is [1, 4], expected [null, 3]");
     expect(() => model([ones([1, 3]), ones([1, 1, 3])])).toThrow("input 'b'");
-    expect(() => model([ones([1, 3])])).toThrow('1 inputs for a model of 2 (a, b)');
+    expect(() => model([ones([1, 3])])).toThrow('got 1 inputs for a model with 2 (a, b)');
     expect(() => model(ones([1, 3]))).toThrow(InvalidArgumentError);
     const wrong = Input({ shape: [5] });
     expect(() => model([wrong, b])).toThrow(InvalidArgumentError);

@@ -195,7 +195,7 @@ export class FunctionalGraph {
       const value = byName[name] ?? byName[input.name];
       if (value !== undefined) return value;
       throw new InvalidArgumentError(
-        `there is nothing for the input '${name}' among ${Object.keys(byName).join(', ')}`,
+        `the input '${name}' is missing among ${Object.keys(byName).join(', ')}`,
         'Model',
       );
     });
@@ -204,7 +204,7 @@ export class FunctionalGraph {
   #checkCount(n: number): void {
     if (n === this.inputs.length) return;
     throw new InvalidArgumentError(
-      `${n} inputs for a model of ${this.inputs.length} (${this.inputs.map((t) => t.name).join(', ')})`,
+      `got ${n} inputs for a model with ${this.inputs.length} (${this.inputs.map((t) => t.name).join(', ')})`,
       'Model',
     );
   }
@@ -226,11 +226,12 @@ function listed(given: Symbolic): readonly KerasTensor[] {
   for (const t of list) {
     if (t instanceof KerasTensor) continue;
     throw new InvalidArgumentError(
-      'inputs and outputs are symbolic tensors: what tf.Input returned, and what layers made of it',
+      'inputs and outputs must be symbolic tensors: results of tf.Input, and of layers called on them',
       'Model',
     );
   }
-  if (list.length === 0) throw new InvalidArgumentError('a model has inputs and outputs', 'Model');
+  if (list.length === 0)
+    throw new InvalidArgumentError('a model needs at least one input and one output', 'Model');
   return list as readonly KerasTensor[];
 }
 

@@ -245,7 +245,7 @@ export function toKeras(
   for (const [name, value] of Object.entries(given)) {
     if (known.has(name) || !isGiven(value) || value === false) continue;
     throw new UnimplementedError(
-      `Keras's ${className} has no ${name}, so no file holds the op '${op}' with it: put the call into a layer of your own, with getConfig`,
+      `Keras's ${className} has no ${name}, so the op '${op}' cannot be written with it: put the call into your own layer with getConfig`,
     );
   }
   const args = own.flatMap((name) => (name === rest ? (given[name] as readonly unknown[]) : [given[name]]));

@@ -156,7 +156,7 @@ export class Model extends Layer {
   getLayer(name?: string | number | object, { index }: { readonly index?: number } = {}): Layer {
     const { layers } = this;
     if ((name === undefined) === (index === undefined))
-      throw new InvalidArgumentError('give a name or an index, one of both', 'getLayer');
+      throw new InvalidArgumentError('give either a name or an index', 'getLayer');
     const which = name ?? index;
     const found = typeof which === 'number' ? layers.at(which) : layers.find((l) => l.name === which);
     if (found === undefined) {
@@ -180,7 +180,7 @@ export class Model extends Layer {
     const { list, many } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
     if (many) {
       throw new InvalidArgumentError(
-        `the model has ${list.length} outputs, which have no single shape`,
+        `the model has ${list.length} outputs, so it has no single output shape`,
         this.name,
       );
     }
@@ -276,7 +276,7 @@ export class Model extends Layer {
   get described(): FunctionalGraph {
     if (this._graph !== undefined) return this._graph;
     throw new FailedPreconditionError(
-      'the model was not described by symbolic tensors (tf.Input), so it has no inputs and outputs',
+      'the model was not built from symbolic tensors (tf.Input), so it has no inputs and outputs',
       this.name,
     );
   }
@@ -521,7 +521,7 @@ function only<T>(list: readonly T[]): T | readonly T[] {
   return list.length === 1 ? list[0] : list;
 }
 
-/** Inputs and outputs by name are plain objects, as options are: what is symbolic is no options. */
+/** Inputs and outputs by name are plain objects, as options are: what is symbolic is not an options. */
 function argumentsOfModel(args: ModelArguments): ModelArguments {
   const [inputs, outputs, ...rest] = args as readonly unknown[];
   const byName = [inputs, outputs].some((given) => isPlain(given) && isSymbolic(given));

@@ -34,7 +34,7 @@ test('without one they are made by the first call, or by build', () => {
   const other = make();
   other.buildFor([null, 3]);
   expect(other.countParams()).toBe(26);
-  expect(() => new Sequential().build([null, 3])).toThrow('without layers');
+  expect(() => new Sequential().build([null, 3])).toThrow('has no layers');
 });
 
 test('add and pop', () => {

@@ -80,7 +80,7 @@ export class Sequential extends Model {
     if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
     if (!Array.isArray(layers)) {
       throw new InvalidArgumentError(
-        'a Sequential model is made of a list of layers: new Sequential([…])',
+        'a Sequential model takes a list of layers: new Sequential([…])',
         'Sequential',
       );
     }
@@ -97,7 +97,10 @@ export class Sequential extends Model {
       return;
     }
     if (!(layer instanceof Layer)) {
-      throw new InvalidArgumentError(`a Sequential model holds layers, got ${whatIs(layer)}`, 'Sequential');
+      throw new InvalidArgumentError(
+        `a Sequential model must contain layers, got ${whatIs(layer)}`,
+        'Sequential',
+      );
     }
     if (layers.includes(layer)) {
       throw new FailedPreconditionError(
@@ -260,10 +263,7 @@ export class Sequential extends Model {
 
   #checkSome(): void {
     if (this._sequence.layers.length > 0) return;
-    throw new FailedPreconditionError(
-      'a Sequential model without layers does nothing: add() some',
-      this.name,
-    );
+    throw new FailedPreconditionError('a Sequential model has no layers: add() some', this.name);
   }
 
   /** The shape of the input, unless it is known. */

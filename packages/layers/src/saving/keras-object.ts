@@ -61,7 +61,7 @@ export function functionOf(like: unknown): unknown {
   const found = typeof name === 'string' ? customObject(name) : undefined;
   if (typeof found === 'function') return found;
   throw new InvalidArgumentError(
-    `the function ${show(name)} of the configuration is not known here: make it so by registerKerasSerializable(fn, { name }) first`,
+    `the function ${show(name)} of the configuration is not known: register it with registerKerasSerializable(fn, { name }) first`,
   );
 }
 

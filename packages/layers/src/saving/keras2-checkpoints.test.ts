@@ -162,9 +162,9 @@ describe("written in Keras 2's form", () => {
       const model = sequential(new Adafactor());
       await step(model);
       await expect(model.saveWeights(path, lists)).rejects.toThrow(UnimplementedError);
-      await expect(model.saveWeights(`${path}.npz`, lists)).rejects.toThrow(/options are for checkpoints/);
+      await expect(model.saveWeights(`${path}.npz`, lists)).rejects.toThrow(/options work for checkpoints/);
       expect(() => new Checkpoint(model).write(`${path}.npz`, lists)).toThrow(
-        /optimizerState: 'lists' is for checkpoints/,
+        /optimizerState: 'lists' works for TensorFlow checkpoints/,
       );
       expect(() => new CheckpointOptions({ optimizerState: 'dicts' as never })).toThrow(InvalidArgumentError);
       const warn = vi.spyOn(console, 'warn').mockReturnValue();

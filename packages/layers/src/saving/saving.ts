@@ -36,7 +36,7 @@ export function formatOf(path: string): Format {
   if (ending === undefined) return 'checkpoint';
   if (ending === 'safetensors' || ending === 'npz') return ending;
   throw new InvalidArgumentError(
-    `${path}: weights are kept in files that end in .safetensors or .npz, or in checkpoints of TensorFlow, whose paths have no ending`,
+    `${path}: weights can be saved in .safetensors and .npz files, or in TensorFlow checkpoints, whose paths have no extension`,
   );
 }
 
@@ -44,7 +44,7 @@ export function formatOf(path: string): Format {
 export function checkOptionsFor(path: string, options: CheckpointOptions | undefined, op: string): void {
   if (options !== undefined && formatOf(path) !== 'checkpoint')
     throw new InvalidArgumentError(
-      `options are for checkpoints, whose paths have no ending; ${path} has one`,
+      `options work for checkpoints only, whose paths have no extension; ${path} has one`,
       op,
     );
 }
@@ -84,7 +84,7 @@ export async function loadWeights(model: Model, path: string): Promise<LoadStatu
   const unknown = [...file.keys()].filter((name) => !names.has(name));
   if (missing.length > 0 || unknown.length > 0) {
     throw new InvalidArgumentError(
-      `${path} does not fit the model '${model.name}': ${[
+      `${path} does not match the model '${model.name}': ${[
         missing.length > 0 ? `the file lacks ${missing.join(', ')}` : '',
         unknown.length > 0 ? `the model lacks ${unknown.join(', ')}` : '',
       ]

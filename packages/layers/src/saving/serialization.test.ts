@@ -149,11 +149,13 @@ describe('models', () => {
   test('what no file holds is refused by name', () => {
     const x = Input([2]);
     const held = new Model(x, x.mul(new Variable([1, 2])));
-    expect(() => held.getConfig()).toThrow('was called with a variable, which no configuration holds');
+    expect(() => held.getConfig()).toThrow(
+      'was called with a variable, which a configuration cannot contain',
+    );
     const lambda = new Sequential([new Lambda((t) => t.mul(2))]);
     expect(Sequential.fromConfig(lambda.getConfig())(ones([1, 1])).item()).toBe(2);
-    expect(() => Sequential.fromConfig(read(lambda.getConfig()))).toThrow('is not known here: make it so by');
-    expect(() => Sequential.fromConfig({ layers: [3] })).toThrow('expected a layer as getConfig gives it');
+    expect(() => Sequential.fromConfig(read(lambda.getConfig()))).toThrow('is not known: register it with');
+    expect(() => Sequential.fromConfig({ layers: [3] })).toThrow("expected a layer's configuration");
   });
 
   test('functions of Lambda are found by name', () => {
@@ -272,7 +274,7 @@ describe('layers as activations', () => {
 
   test('what is no configuration of a layer is refused', () => {
     expect(() => new Dense(2, { activation: { name: 'relu' } as never })).toThrow(
-      'expected a layer as getConfig gives it',
+      "expected a layer's configuration",
     );
   });
 });

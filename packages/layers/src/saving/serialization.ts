@@ -73,13 +73,13 @@ export function deserializeLayer(serialized: unknown, changes: Config = {}): Lay
   } = (serialized ?? {}) as Partial<SerializedLayer> & { readonly [madeOf]?: LayerClass };
   if (typeof name !== 'string' || !isPlain(config))
     throw new InvalidArgumentError(
-      `expected a layer as getConfig gives it, { class_name, config }, got ${show(serialized)}`,
+      `expected a layer's configuration, { class_name, config }, got ${show(serialized)}`,
     );
   const custom = customObject(registered ?? name) ?? customObject(name);
   const Class = own ?? (custom as LayerClass | undefined) ?? classes().get(name);
   if (typeof Class?.fromConfig !== 'function')
     throw new InvalidArgumentError(
-      `${unknownName(name, [...classes().keys()], 'layer')}; classes of your own are found by registerKerasSerializable`,
+      `${unknownName(name, [...classes().keys()], 'layer')}; register your own classes with registerKerasSerializable`,
     );
   const layer = Class.fromConfig({ ...config, ...changes });
   const { build_config: build, compile_config: compiled } = serialized as SerializedLayer;

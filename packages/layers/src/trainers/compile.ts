@@ -65,7 +65,7 @@ export function compile(model: Model, options: CompileOptions): void {
   const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
   const noLoss = loss === undefined || loss === null;
   if (noLoss && lossWeights !== undefined && lossWeights !== null)
-    throw new InvalidArgumentError('lossWeights are of no use without a loss', 'compile');
+    throw new InvalidArgumentError('lossWeights have no effect without a loss', 'compile');
   const training: Training = {
     optimizer: getOptimizer(optimizer),
     loss: noLoss ? undefined : new CompiledLoss(loss, lossWeights ?? undefined),

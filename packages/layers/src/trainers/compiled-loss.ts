@@ -101,7 +101,7 @@ export class CompiledLoss {
     return inOrder(given.byName, outputs.names, 'loss').map((one, i) => {
       if (one !== undefined) return one;
       throw new InvalidArgumentError(
-        `loss has nothing for the output '${outputs.names?.[i]}'; null means none`,
+        `the output '${outputs.names?.[i]}' has no loss; write null if it needs none`,
         'compile',
       );
     });

@@ -201,14 +201,17 @@ export function resultOf(metric: Metric): Tensor {
   checkNoPromise(result, 'result()', metric.name);
   if (result instanceof Tensor) return result;
   if (result instanceof Variable) return result.read();
-  throw new InvalidArgumentError(`result() of a metric gives a tensor, got ${shown(result)}`, metric.name);
+  throw new InvalidArgumentError(
+    `result() of a metric must return a tensor, got ${shown(result)}`,
+    metric.name,
+  );
 }
 
 /** The number that goes into the logs. @throws UnimplementedError for several numbers */
 export function numberOf(value: Tensor, name: string): number {
   if (value.size !== 1) {
     throw new UnimplementedError(
-      `the metric '${name}' gives several numbers (${showShape(value.shape)}), and logs hold one each; let it average, or compute it after predict`,
+      `the metric '${name}' returns several numbers (${showShape(value.shape)}), but logs hold one per metric; average them, or compute the metric after predict`,
       'fit',
     );
   }

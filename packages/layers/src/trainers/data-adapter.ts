@@ -75,11 +75,11 @@ export class ArrayBatches implements Batches {
     this.#shuffle = options.shuffle;
     const [head] = flat(all.x);
     if (head === undefined)
-      throw new InvalidArgumentError('x holds no tensor: give a tensor, a list, or tensors by name');
+      throw new InvalidArgumentError('x contains no tensor: give a tensor, a list, or tensors by name');
     const first = head.shape[0];
     if (first === undefined || first === 0) {
       throw new InvalidArgumentError(
-        `x needs a first dimension that counts examples, got shape ${showShape(head.shape)}`,
+        `x needs a first dimension, the number of examples, got shape ${showShape(head.shape)}`,
       );
     }
     this.examples = first;
@@ -172,7 +172,7 @@ function batchOf(item: BatchLike, names: Names): Batch {
   const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
   if (x === undefined || x === null) {
     throw new InvalidArgumentError(
-      `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${shown(item)}`,
+      `an iterable of batches must yield x, [x, y] or [x, y, sampleWeight], got ${shown(item)}`,
     );
   }
   return batchTensors(x, y, weight, names);
@@ -217,14 +217,14 @@ export function isBatchSource(value: unknown): value is BatchSource {
 /** @throws InvalidArgumentError for names that the model does not have, or lacks */
 export function inputTensors(x: Inputs, names: readonly string[] | null, what: string, of: string): Tensors {
   if (x === undefined || x === null)
-    throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or what makes one`);
+    throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or a value that becomes one`);
   if (isList(x)) return x.map((t) => toTensor(t));
   if (!isByName(x)) return toTensor(x as TensorLike);
   const given = Object.entries(x);
   if (names !== null) {
     inOrder(Object.fromEntries(given), names, what, of).forEach((t, i) => {
       if (t === undefined || t === null)
-        throw new InvalidArgumentError(`${what} has nothing for the ${of} '${names[i]}'`);
+        throw new InvalidArgumentError(`${what} lacks the ${of} '${names[i]}'`);
     });
   }
   return Object.fromEntries(given.map(([name, t]) => [name, toTensor(t)]));
@@ -290,7 +290,7 @@ export class Feed {
   async *pass(limit: number | undefined): AsyncGenerator<Batch> {
     if (limit === undefined && this.#source.endless === true) {
       throw new InvalidArgumentError(
-        'the dataset has no end: say how many batches to take (stepsPerEpoch, steps or validationSteps), or leave out repeat()',
+        'the dataset is infinite: give the number of batches (stepsPerEpoch, steps or validationSteps), or leave out repeat()',
       );
     }
     let iterator = this.#paused ?? this.#source.batches();

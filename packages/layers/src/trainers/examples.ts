@@ -37,7 +37,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   const at = Math.floor(n * (1 - share));
   if (at === 0 || at === n) {
     throw new InvalidArgumentError(
-      `validationSplit ${share} leaves nothing on one side of ${n} examples`,
+      `validationSplit ${share} leaves no examples for training or for validation, out of ${n}`,
       'fit',
     );
   }
@@ -46,7 +46,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
     (t: Tensor): Tensor => {
       if (t.shape[0] !== n) {
         throw new InvalidArgumentError(
-          `x has ${n} examples, beside it there are ${t.shape[0] ?? 'no'}`,
+          `x has ${n} examples, but y or sampleWeight has ${t.shape[0] ?? 'no'}`,
           'fit',
         );
       }
@@ -66,7 +66,10 @@ export function splitValidation(examples: Examples, share: number, names: Names)
 export function checkClassWeight(weights: unknown, op: string): void {
   if (weights === undefined || weights === null) return;
   const fail = (why: string): never => {
-    throw new InvalidArgumentError(`classWeight holds a number for each label, { 0: 1, 1: 5 }; ${why}`, op);
+    throw new InvalidArgumentError(
+      `classWeight must have a number for each label, { 0: 1, 1: 5 }; ${why}`,
+      op,
+    );
   };
   if (typeof weights !== 'object' || !isPlain(weights)) fail(`got ${shown(weights)}`);
   for (const [label, weight] of Object.entries(weights as object)) {
@@ -85,14 +88,14 @@ export function classWeights(
   if (y === undefined) throw new InvalidArgumentError('classWeight needs targets', 'fit');
   if (!(y instanceof Tensor) || (sampleWeight !== undefined && !(sampleWeight instanceof Tensor))) {
     throw new InvalidArgumentError(
-      'classWeight is for models of one output; give the outputs a sampleWeight each',
+      'classWeight works for models with one output only; give each output a sampleWeight',
       'fit',
     );
   }
   return scope(() => {
     const labels = y.rank > 1 && (y.shape.at(-1) ?? 1) > 1 ? y.argMax(-1) : y.reshape([-1]);
     if (labels.size !== y.shape[0]) {
-      throw new InvalidArgumentError('classWeight needs one label for each example', 'fit');
+      throw new InvalidArgumentError('classWeight needs one label per example', 'fit');
     }
     const data = labels.data() as ArrayLike<number | bigint>;
     const own = toTensor(Array.from(data, (label) => weights[Number(label)] ?? 1));

@@ -33,12 +33,14 @@ export function inOrder<T>(
     throw new InvalidArgumentError(`${what}: the model's ${of}s have no names; give a list of one for each`);
   }
   if (new Set(names).size < names.length) {
-    throw new UnimplementedError(`${what}: several ${of}s have one name (${names.join(', ')}); give a list`);
+    throw new UnimplementedError(
+      `${what}: several ${of}s have the same name (${names.join(', ')}); give a list`,
+    );
   }
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {
       throw new InvalidArgumentError(
-        `${what}: no ${of} '${name}' is there; the model has ${names.map((n) => `'${n}'`).join(', ')}`,
+        `${what}: there is no ${of} '${name}'; the model has ${names.map((n) => `'${n}'`).join(', ')}`,
       );
     }
   }
@@ -50,6 +52,6 @@ export function checkOneForEach(given: readonly unknown[], { count, names }: Out
   if (given.length === count) return;
   const which = names === null ? '' : ` (${names.join(', ')})`;
   throw new InvalidArgumentError(
-    `${what} has ${given.length} items for a model of ${count} outputs${which}: give one for each`,
+    `${what} has ${given.length} items for a model with ${count} outputs${which}: give one for each`,
   );
 }

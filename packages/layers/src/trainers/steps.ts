@@ -171,7 +171,7 @@ function numbers(result: unknown, model: Model, method: string): Logs {
       else if (isPlain(value)) add(value);
       else {
         throw new InvalidArgumentError(
-          `${method} gave ${shown(value)} as '${name}', expected a number or a scalar tensor`,
+          `${method} returned ${shown(value)} as '${name}', expected a number or a scalar tensor`,
           model.name,
         );
       }
@@ -246,7 +246,7 @@ export function computeLoss(model: Model, given: LossArguments): Tensor {
   if (loss === undefined) {
     if (penalties.length === 0) {
       throw new FailedPreconditionError(
-        'the model has neither a loss nor penalties; give compile a loss',
+        'the model has neither a loss nor regularization losses; give compile a loss',
         model.name,
       );
     }

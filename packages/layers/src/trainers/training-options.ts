@@ -120,13 +120,13 @@ export function verbosity(verbose: Verbosity | undefined): 0 | 1 | 2 {
 /** @throws InvalidArgumentError for what is no list of callbacks */
 export function checkCallbacks(callbacks: readonly Callback[] | undefined): readonly Callback[] {
   if (callbacks === undefined || callbacks === null) return [];
-  if (!Array.isArray(callbacks)) throw new InvalidArgumentError('callbacks must be a list of them');
+  if (!Array.isArray(callbacks)) throw new InvalidArgumentError('callbacks must be a list of callbacks');
   for (const callback of callbacks as unknown[]) {
     if (callback instanceof Callback) continue;
     throw new InvalidArgumentError(
       typeof callback === 'function'
-        ? `callbacks holds the class ${callback.name}: write new ${callback.name}(…)`
-        : 'callbacks holds what is no callback; functions go into new LambdaCallback({ onEpochEnd: … })',
+        ? `callbacks contains the class ${callback.name}: write new ${callback.name}(…)`
+        : 'callbacks contains something that is not a callback; wrap functions in new LambdaCallback({ onEpochEnd: … })',
     );
   }
   return callbacks as readonly Callback[];

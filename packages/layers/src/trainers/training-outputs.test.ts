@@ -147,21 +147,21 @@ describe('what does not fit the outputs', () => {
   const cases: Readonly<Record<string, readonly [() => unknown, string]>> = {
     'too few losses': [
       () => compiled({ loss: ['mse'] }),
-      'loss has 1 items for a model of 2 outputs (a, b): give one for each',
+      'loss has 1 items for a model with 2 outputs (a, b): give one for each',
     ],
     'a loss of nobody': [
       () => compiled({ loss: { a: 'mse', c: 'mse' } }),
-      "loss: no output 'c' is there; the model has 'a', 'b'",
+      "loss: there is no output 'c'; the model has 'a', 'b'",
     ],
     'a loss left out': [
       () => compiled({ loss: { a: 'mse' } }),
-      "loss has nothing for the output 'b'; null means none",
+      "the output 'b' has no loss; write null if it needs none",
     ],
     // @ts-expect-error
-    'an unknown loss': [() => compiled({ loss: ['mse', 'msee'] }), "no loss 'msee' is known"],
+    'an unknown loss': [() => compiled({ loss: ['mse', 'msee'] }), "there is no loss 'msee'"],
     'too many weights': [
       () => compiled({ loss: 'mse', lossWeights: [1, 2, 3] }),
-      'lossWeights has 3 items for a model of 2 outputs',
+      'lossWeights has 3 items for a model with 2 outputs',
     ],
     'weights that are no numbers': [
       () => compiled({ loss: 'mse', lossWeights: ['1', '2'] as never }),
@@ -169,15 +169,15 @@ describe('what does not fit the outputs', () => {
     ],
     'weights without losses': [
       () => compiled({ lossWeights: [1, 2] }),
-      'lossWeights are of no use without a loss',
+      'lossWeights have no effect without a loss',
     ],
     'metrics in one list': [
       () => compiled({ loss: 'mse', metrics: ['mae'] }),
-      'metrics has 1 items for a model of 2 outputs (a, b)',
+      'metrics has 1 items for a model with 2 outputs (a, b)',
     ],
     'metrics of nobody': [
       () => compiled({ loss: 'mse', metrics: { c: 'mae' } }),
-      "metrics: no output 'c' is there",
+      "metrics: there is no output 'c'",
     ],
     'one tensor of targets': [
       () => late({ loss: 'mse' }, y.a),
@@ -189,9 +189,9 @@ describe('what does not fit the outputs', () => {
     ],
     'targets of nobody': [
       () => late({ loss: 'mse' }, { a: y.a, c: y.b }),
-      "y: no output 'c' is there; the model has 'a', 'b'",
+      "y: there is no output 'c'; the model has 'a', 'b'",
     ],
-    'targets left out': [() => late({ loss: 'mse' }, { a: y.a }), "y has nothing for the output 'b'"],
+    'targets left out': [() => late({ loss: 'mse' }, { a: y.a }), "y lacks the output 'b'"],
     'no targets': [() => compiled().fit(x, quiet), 'the loss needs targets: pass y'],
     'targets of another number': [
       () => late({ loss: 'mse' }, [y.a, ones([3, 1])]),
@@ -199,15 +199,15 @@ describe('what does not fit the outputs', () => {
     ],
     'inputs of nobody': [
       () => compiled().predict({ left: x.left, middle: x.right }),
-      "x: no input 'middle' is there; the model has 'left', 'right'",
+      "x: there is no input 'middle'; the model has 'left', 'right'",
     ],
     'weights of examples for one output': [
       () => late({ loss: 'mse' }, y, { sampleWeight: [ones([4])] }),
-      'sampleWeight has 1 items for a model of 2 outputs',
+      'sampleWeight has 1 items for a model with 2 outputs',
     ],
     'weights of classes': [
       () => late({ loss: 'mse' }, y, { classWeight: { 0: 1 } }),
-      'classWeight is for models of one output',
+      'classWeight works for models with one output',
     ],
     'metrics without targets': [
       () => late({ loss: ['mse', null], metrics: { b: 'mae' } }, [y.a]),
@@ -232,7 +232,7 @@ describe('what does not fit the outputs', () => {
         const shared = new Dense(1, { name: 'shared' });
         new Model([one, two], [shared(one), shared(two)]).compile({ loss: { shared: 'mse' } });
       },
-      'several outputs have one name (shared, shared); give a list',
+      'several outputs have the same name (shared, shared); give a list',
     ],
   };
   test.each(Object.entries(cases))('%s', async (_, [run, message]) => {

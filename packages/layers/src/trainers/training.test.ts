@@ -72,7 +72,7 @@ describe('compile', () => {
   test('a model without a loss', async () => {
     const model = new Sequential([new Dense(1)]);
     model.compile();
-    await expect(model.fit(x, y, quiet)).rejects.toThrow('neither a loss nor penalties');
+    await expect(model.fit(x, y, quiet)).rejects.toThrow('neither a loss nor regularization losses');
     const penalized = new Sequential([new Dense(1, { kernelRegularizer: l2(1), kernelInitializer: 'ones' })]);
     penalized.compile({ optimizer: new SGD(0.25), metrics: ['mae'] });
     const { history } = await penalized.fit(x, undefined, { ...quiet, epochs: 2, batchSize: 5 });
@@ -252,7 +252,7 @@ describe('fit', () => {
     expect((await model.predict([x, y], { batchSize: 2 })).shape).toEqual([5, 1]);
     await expect(model.fit([x, ones([4, 1])], y, quiet)).rejects.toThrow('4 examples');
     await expect(model.fit([x, ones([4, 1])], y, options)).rejects.toThrow(
-      'x has 5 examples, beside it there are 4',
+      'x has 5 examples, but y or sampleWeight has 4',
     );
   });
 
@@ -333,7 +333,7 @@ describe('fit', () => {
       );
       await expect(run({ validationData: x })).rejects.toThrow('or an iterable');
       await expect(run({ validationSplit: 1 })).rejects.toThrow('(0, 1)');
-      await expect(run({ validationSplit: 0.9 })).rejects.toThrow('leaves nothing');
+      await expect(run({ validationSplit: 0.9 })).rejects.toThrow('leaves no examples');
       await expect(model.fit(new Set([[x, y] as const]), { validationSplit: 0.5 })).rejects.toThrow(
         'needs x and y',
       );
@@ -368,7 +368,7 @@ describe('fit', () => {
       const alone = new Set<readonly [Tensor] | Tensor>([x, [x]]);
       expect((await model.predict(alone)).shape).toEqual([10, 1]);
       await expect(model.predict(new Set([undefined as never]))).rejects.toThrow(
-        'an iterable of batches yields',
+        'an iterable of batches must yield',
       );
     });
     test('bring their own targets', async () => {
@@ -742,7 +742,7 @@ test('arrays without a batch size are cut into as many batches as steps are aske
 test('no tensor by name is refused', async () => {
   const model = line();
   await model.fit(x, y, quiet);
-  const none = 'x holds no tensor';
+  const none = 'x contains no tensor';
   await expect(model.fit({} as never, y, quiet)).rejects.toThrow(none);
   await expect(model.predict({} as never)).rejects.toThrow(none);
   expect(() => model.trainOnBatch({} as never, y)).toThrow(none);

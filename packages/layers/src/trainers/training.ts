@@ -74,10 +74,7 @@ export async function fit(
   const bar = params.verbose === 0 || given.some((c) => c instanceof ProgressBar) ? [] : [new ProgressBar()];
   const callbacks = new CallbackList(model, params, [...given, history, ...bar]);
   if (training.has(model)) {
-    throw new FailedPreconditionError(
-      'the model is being trained by another fit, whose steps would mix with these; await that one first',
-      'fit',
-    );
+    throw new FailedPreconditionError('another fit is training the model; await it first', 'fit');
   }
   training.add(model);
   const accumulators = new Accumulators(model);
@@ -144,7 +141,7 @@ function validation(
   const options = { batchSize, steps, shuffle: false, names: namesOf(model) };
   if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
     throw new InvalidArgumentError(
-      'validationData is [x, y] or [x, y, sampleWeight], or an iterable of batches',
+      'validationData must be [x, y] or [x, y, sampleWeight], or an iterable of batches',
       'fit',
     );
   }

@@ -256,7 +256,7 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
     const { labels, valid } = sparseLabels(yTrue, p, ignoreClass);
     if (!sameShape(labels.shape, dims(p).slice(0, -1))) {
       throw new InvalidArgumentError(
-        `labels ${showShape(labels.shape)} do not fit predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))} (categoricalCrossentropy takes one-hot targets)`,
+        `labels ${showShape(labels.shape)} do not match predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))} (categoricalCrossentropy takes one-hot targets)`,
         'sparseCategoricalCrossentropy',
       );
     }

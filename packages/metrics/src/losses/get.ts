@@ -112,7 +112,7 @@ export const deserialize: Deserialize<SerializedLoss, Loss> = defineDeserialize(
     const { class_name: name, config } = serialized;
     if (known === undefined) {
       throw new InvalidArgumentError(
-        `no loss '${name}' is known; known: ${Object.keys(builtIn).join(', ')}`,
+        `there is no loss '${name}'; expected one of ${Object.keys(builtIn).join(', ')}`,
         'losses.get',
       );
     }

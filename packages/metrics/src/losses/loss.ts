@@ -124,7 +124,7 @@ export abstract class Loss extends Callable {
       checkNoPromise(losses, 'a loss', this.name);
       if (!(losses instanceof Tensor))
         throw new InvalidArgumentError(
-          `a loss gives a tensor with a number for each example, got ${shown(losses)}`,
+          `a loss must return a tensor with one number per example, got ${shown(losses)}`,
           this.name,
         );
       return inScope(() => reduceWeighted(losses, sampleWeight, this.mask(t, p), this.reduction));
@@ -163,7 +163,7 @@ export function checkName(name: unknown, what: string): void {
 function checkWeights(weights: Tensor, values: Tensor): void {
   if (fits(weights.shape, values.shape)) return;
   throw new InvalidArgumentError(
-    `sampleWeight ${showShape(weights.shape)} does not fit the losses ${showShape(values.shape)}: give one number for each loss, or ` +
+    `sampleWeight ${showShape(weights.shape)} does not match the losses ${showShape(values.shape)}: give one number for each loss, or ` +
       'for each example with a last axis of 1: [batch, 1]',
   );
 }

@@ -62,7 +62,7 @@ test('labels of any integer dtype; one that is no class', () => {
   expect(() => scce([1, 4], logits)).toThrow(OutOfRangeError);
   expect(() => scce([1, 4], logits)).toThrow(/label 4\b.* 4/);
   expect(() => scce([1, -1], logits)).toThrow(/-1/);
-  expect(() => scce([1, 2, 3], logits)).toThrow(/labels \[3\] do not fit predictions \[2, 4\]/);
+  expect(() => scce([1, 2, 3], logits)).toThrow(/labels \[3\] do not match predictions \[2, 4\]/);
   expect(() =>
     new losses.SparseCategoricalCrossentropy()(
       [0, 7],
@@ -155,7 +155,7 @@ test('get', () => {
   expect(losses.get(loss)).toBe(loss);
   expect((losses.get(losses.serialize(loss)) as losses.Huber).delta).toBe(2);
   expect(losses.get(losses.meanAbsoluteError)([1], [3]).item()).toBe(2);
-  expect(() => losses.get('nonsense')).toThrow(/no loss 'nonsense' is known/);
+  expect(() => losses.get('nonsense')).toThrow(/there is no loss 'nonsense'/);
   expect(() => losses.get(undefined as never)).toThrow(InvalidArgumentError);
   expect(() => new losses.Huber({ reduction: 'average' as never })).toThrow(/unknown reduction 'average'/);
   expect(new losses.Huber({ reduction: losses.Reduction.NONE }).reduction).toBe('none');
@@ -224,7 +224,7 @@ describe('weights of examples, as in Keras', () => {
     expect(of('sumOverBatchSize')).toBe(42);
     expect(of('meanWithSampleWeight')).toBe(42);
     expect(() => mse('sum')(zeros([2, 3, 2]), ones([2, 3, 2]), { sampleWeight: [1, 3] })).toThrow(
-      'sampleWeight [2] does not fit the losses [2, 3]: give one number for each loss',
+      'sampleWeight [2] does not match the losses [2, 3]: give one number for each loss',
     );
     expect(mse('sum')(zeros([2, 3, 2]), ones([2, 3, 2]), { sampleWeight: [[1], [3]] }).item()).toBe(12);
   });

@@ -36,7 +36,7 @@ import { BuiltInMean } from './reduction.ts';
 function matches(a: Tensor, b: Tensor, name: string): Tensor {
   if (!sameShape(a.shape, b.shape)) {
     throw new InvalidArgumentError(
-      `targets ${showShape(a.shape)} do not fit predictions ${showShape(b.shape)}`,
+      `targets ${showShape(a.shape)} do not match predictions ${showShape(b.shape)}`,
       name,
     );
   }
@@ -88,7 +88,7 @@ export const sparseCategoricalAccuracy: ExampleFunction = simple(
 function inTopK(label: Tensor, p: Tensor, k: number, name: string): Tensor {
   if (!sameShape(label.shape, dims(p).slice(0, -1))) {
     throw new InvalidArgumentError(
-      `labels ${showShape(label.shape)} do not fit predictions ${showShape(p.shape)}`,
+      `labels ${showShape(label.shape)} do not match predictions ${showShape(p.shape)}`,
       name,
     );
   }

@@ -136,7 +136,7 @@ function metricOf(identifier: unknown, context?: MetricContext): Metric {
   const known = byShape(identifier, context) ?? find(identifier);
   if (known === undefined) {
     throw new InvalidArgumentError(
-      `no metric '${identifier}' is known; known: ${Object.keys(classes).join(', ')}`,
+      `there is no metric '${identifier}'; expected one of ${Object.keys(classes).join(', ')}`,
       'metrics.get',
     );
   }
@@ -196,7 +196,7 @@ export const deserialize: Deserialize<SerializedMetric, Metric> = defineDeserial
     const { class_name: name, config } = serialized;
     if (known === undefined) {
       throw new InvalidArgumentError(
-        `no metric '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+        `there is no metric '${name}'; expected one of ${Object.keys(classes).join(', ')}`,
         'metrics.get',
       );
     }

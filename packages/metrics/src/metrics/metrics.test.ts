@@ -159,7 +159,7 @@ test('get', () => {
   const fn = (t: TensorLike, p: TensorLike): Tensor => toTensor(t).sub(toTensor(p));
   expect(metrics.get(fn)([3], [1]).item()).toBe(2);
   expect(metrics.get(fn).name).toBe('fn');
-  expect(() => metrics.get('nonsense')).toThrow(/no metric 'nonsense' is known/);
+  expect(() => metrics.get('nonsense')).toThrow(/there is no metric 'nonsense'/);
 });
 
 test('what does not fit is refused', () => {
@@ -172,7 +172,7 @@ test('what does not fit is refused', () => {
         [1, 0],
       ],
     ),
-  ).toThrow(/do not fit/);
+  ).toThrow(/do not match/);
   expect(() => new metrics.Precision({ thresholds: [0.5, 2] })).toThrow(
     /thresholds must be in \[0, 1\], got 2/,
   );

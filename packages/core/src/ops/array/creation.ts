@@ -217,7 +217,7 @@ export const range: NamedFunction<
     const bounds = [...ends, delta].map((b) => bound(b, dtypes));
     if (dtypes.size > 1)
       throw new InvalidArgumentError(
-        `the bounds are ${[...dtypes].join(' and ')}; give them one dtype`,
+        `the bounds are ${[...dtypes].join(' and ')}; give them the same dtype`,
         'Range',
       );
     const dtype = options.dtype ?? [...dtypes][0] ?? 'float32';
@@ -230,7 +230,7 @@ export const range: NamedFunction<
     const [from, to, step] = numbers as [number, number, number];
     if (!numbers.every(Number.isFinite) || step === 0) {
       throw new InvalidArgumentError(
-        `the bounds [${numbers}] must be one to three finite numbers, delta not 0`,
+        `the bounds [${numbers}] must be one to three finite numbers, and delta must not be 0`,
         'Range',
       );
     }
@@ -239,7 +239,7 @@ export const range: NamedFunction<
     }
     const size = Math.max(0, Math.ceil((to - from) / step));
     if (!Number.isSafeInteger(size))
-      throw new InvalidArgumentError(`the bounds [${numbers}] have ${size} numbers between them`, 'Range');
+      throw new InvalidArgumentError(`the bounds [${numbers}] contain ${size} numbers`, 'Range');
     return execute1(rangeOp, [], { start: from, delta: step, size, dtype });
   },
 );
@@ -337,7 +337,7 @@ export const meshgrid: NamedFunction<
   const list = checkList(vectors, 'vectors', 'meshgrid').map((v) => toTensor(v));
   const indexing = options.indexing ?? 'xy';
   if (indexing !== 'xy' && indexing !== 'ij') {
-    throw new InvalidArgumentError(`indexing '${String(indexing)}' is neither 'xy' nor 'ij'`, 'meshgrid');
+    throw new InvalidArgumentError(`indexing '${String(indexing)}' is not 'xy' or 'ij'`, 'meshgrid');
   }
   const axisOf = (i: number): number => (indexing === 'xy' && i < 2 && list.length > 1 ? 1 - i : i);
   const sizes = new Array<Dim>(list.length);

@@ -279,7 +279,7 @@ export const unsortedSegmentSum: NamedFunction<
     checkShape([numSegments], 'UnsortedSegmentSum');
     if (!sameShape(ids.shape, dims(t).slice(0, ids.rank))) {
       throw new InvalidArgumentError(
-        `segmentIds have shape ${showShape(ids.shape)}, which is not how x ${showShape(t.shape)} begins`,
+        `segmentIds have shape ${showShape(ids.shape)}, but x ${showShape(t.shape)} must begin with these sizes`,
         'UnsortedSegmentSum',
       );
     }
@@ -409,7 +409,7 @@ export const booleanMask: NamedFunction<
     const a = normalizeAxis(axis, t.rank, 'booleanMask');
     if (!sameShape(dims(t).slice(a, a + m.rank), m.shape)) {
       throw new InvalidArgumentError(
-        `the mask ${showShape(m.shape)} does not fit x ${showShape(t.shape)} from axis ${a} on`,
+        `the mask ${showShape(m.shape)} does not match x ${showShape(t.shape)} from axis ${a} on`,
         'booleanMask',
       );
     }
@@ -548,7 +548,7 @@ const invertPermutationOp: Op = defineOp({
       const at = Number(from[i]);
       if (at < 0 || at >= p.size || seen[at] === 1) {
         throw new InvalidArgumentError(
-          `${at} at place ${i} stands twice or outside of 0 … ${p.size - 1}: x is no permutation`,
+          `${at} at place ${i} is repeated or not in 0 … ${p.size - 1}: x is not a permutation`,
         );
       }
       seen[at] = 1;

@@ -94,7 +94,7 @@ export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerL
     all.forEach((t, i) => {
       if (t.rank !== first.rank || dims(t).some((d, j) => j !== a && differs(d, dims(first)[j]))) {
         throw new InvalidArgumentError(
-          `tensor ${i} of shape ${showShape(t.shape)} does not fit ${showShape(first.shape)}: they may differ in axis ${a} only`,
+          `tensor ${i} of shape ${showShape(t.shape)} does not match ${showShape(first.shape)}: they may differ in axis ${a} only`,
           'ConcatV2',
         );
       }
@@ -110,7 +110,7 @@ export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLi
     all.forEach((t, i) => {
       if (!sameShape(t.shape, first.shape)) {
         throw new InvalidArgumentError(
-          `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(first.shape)}; all must be of one shape`,
+          `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(first.shape)}; all must have the same shape`,
           'Pack',
         );
       }
@@ -147,7 +147,7 @@ export const addN: NamedFunction<[list: readonly TensorLike[]], ['list']> = defi
     all.forEach((t, i) => {
       if (!sameShape(t.shape, all[0].shape)) {
         throw new InvalidArgumentError(
-          `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(all[0].shape)}; all must be of one shape`,
+          `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(all[0].shape)}; all must have the same shape`,
           'AddN',
         );
       }

@@ -149,7 +149,7 @@ const uniqueOp: Op = defineOp({
         at = known.size;
         if (at === MAX_MAP) {
           throw new ResourceExhaustedError(
-            `x has more than ${MAX_MAP} different values, all that a JavaScript Map holds; sort it, and compare neighbours`,
+            `x has more than ${MAX_MAP} different values, the limit of a JavaScript Map; sort x and compare neighbours`,
           );
         }
         known.set(v, at);

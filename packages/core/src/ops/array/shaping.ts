@@ -222,7 +222,7 @@ export const squeeze: NamedFunction<
       for (const a of axes) {
         if (differs(own[a], 1)) {
           throw new InvalidArgumentError(
-            `axis ${a} of ${showShape(t.shape)} has size ${own[a]}, only axes of size 1 can go`,
+            `axis ${a} of ${showShape(t.shape)} has size ${own[a]}; only axes of size 1 can be removed`,
             'Squeeze',
           );
         }
@@ -515,7 +515,7 @@ export const pad: NamedFunction<
       return execute1(padOp, [t], { before, after, value: Number(value) });
     }
     if (mode !== 'REFLECT' && mode !== 'SYMMETRIC') {
-      throw new InvalidArgumentError(`mode ${show(given)} is none of CONSTANT, REFLECT, SYMMETRIC`, 'Pad');
+      throw new InvalidArgumentError(`mode ${show(given)} is not one of CONSTANT, REFLECT, SYMMETRIC`, 'Pad');
     }
     const edge = mode === 'REFLECT' ? 1 : 0;
     for (let i = 0; i < t.rank; i++) {
@@ -564,7 +564,7 @@ function blocks(x: TensorLike, blockSize: number, op: string, fits: (shape: Dims
   const t = toTensor(x);
   if (t.rank !== 4 || !Number.isInteger(blockSize) || blockSize < 2 || !fits(dims(t))) {
     throw new InvalidArgumentError(
-      `x of shape ${showShape(t.shape)} has no blocks of ${blockSize}: expected [n, h, w, c] of multiples of the block`,
+      `x of shape ${showShape(t.shape)} cannot be cut into blocks of ${blockSize}: expected [n, h, w, c] with h and w divisible by the block size`,
       op,
     );
   }

@@ -120,7 +120,7 @@ export const slice: NamedFunction<
     const end = from.map((b, i) => addDims(b, shape[i]));
     if (from.some((b, i) => lessThan(b, 0) || lessThan(shape[i], 0) || lessThan(own[i], end[i]))) {
       throw new InvalidArgumentError(
-        `begin [${from}] and size [${wanted}] reach outside of the shape ${showShape(t.shape)}`,
+        `begin [${from}] and size [${wanted}] reach outside the shape ${showShape(t.shape)}`,
         'Slice',
       );
     }
@@ -164,7 +164,7 @@ export const at: (
     if (mask !== undefined) {
       if (specs.length === 1) return booleanMask(t, mask as Tensor);
       throw new InvalidArgumentError(
-        'a mask stands alone; use booleanMask(x, mask, axis), or at(mask).at(…)',
+        'a mask must be the only index; use booleanMask(x, mask, axis), or at(mask).at(…)',
         'at',
       );
     }
@@ -199,18 +199,19 @@ function parse(spec: Dim | string | null): Item {
   if (spec === '...') return spec;
   if (typeof spec !== 'number' && typeof spec !== 'string')
     throw new InvalidArgumentError(
-      `${show(spec)} is no index; expected a number, a text like '1:3', null or a tensor. For several places: gather(x, [0, 2])`,
+      `${show(spec)} is not an index; expected a number, a string like '1:3', null or a tensor. For several indices write gather(x, [0, 2])`,
       'at',
     );
   if (typeof spec === 'number' || /^\s*[+-]?\d+\s*$/.test(spec)) {
     const index = Number(spec);
-    if (!Number.isSafeInteger(index)) throw new InvalidArgumentError(`the index ${spec} is no integer`, 'at');
+    if (!Number.isSafeInteger(index))
+      throw new InvalidArgumentError(`the index ${spec} is not an integer`, 'at');
     return index;
   }
   const match = rangePattern.exec(spec);
   if (match === null) {
     throw new InvalidArgumentError(
-      `'${spec}' is no range; expected a form like '1:3', ':', '::-1', '...' or 'newaxis'`,
+      `'${spec}' is not a range; expected a form like '1:3', ':', '::-1', '...' or 'newaxis'`,
       'at',
     );
   }
@@ -247,7 +248,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
       const index = lessThan(item, 0) ? addDims(item, n) : item;
       if (lessThan(index, 0) || !lessThan(index, n)) {
         throw new OutOfRangeError(
-          `index ${item} is outside of axis ${axis} of size ${n} (shape ${showShape(x.shape)})`,
+          `index ${item} is out of range for axis ${axis} of size ${n} (shape ${showShape(x.shape)})`,
           'StridedSlice',
         );
       }
@@ -408,7 +409,7 @@ function filled(outputs: readonly Tensor[], first: Tensor, more: readonly (Tenso
 function checkPieces(count: number, op: string): void {
   if (count > MAX_PIECES) {
     throw new ResourceExhaustedError(
-      `${count} tensors at once are too many, ${MAX_PIECES} is the most; iterate over the tensor, or take slices`,
+      `${count} tensors at once are too many; at most ${MAX_PIECES} are possible. Iterate over the tensor, or take slices`,
       op,
     );
   }
@@ -435,7 +436,7 @@ export const split: NamedFunction<
     if (typeof numOrSizes === 'number') {
       if (!Number.isInteger(numOrSizes) || numOrSizes < 1 || differs(modDims(n, numOrSizes), 0)) {
         throw new InvalidArgumentError(
-          `axis ${a} of size ${n} does not split into ${numOrSizes} equal pieces`,
+          `axis ${a} of size ${n} cannot be split into ${numOrSizes} equal pieces`,
           'SplitV',
         );
       }
@@ -448,7 +449,7 @@ export const split: NamedFunction<
       if (whole && rest >= 0) sizes[rest] = subDims(n, sumOf(sizes.filter((_, i) => i !== rest)));
       if (!whole || !sizes.every((s) => atMost(0, s)) || differs(sumOf(sizes), n)) {
         throw new InvalidArgumentError(
-          `pieces of [${numOrSizes}] do not add up to axis ${a} of size ${n}`,
+          `the sizes [${numOrSizes}] do not add up to the size ${n} of axis ${a}`,
           'SplitV',
         );
       }

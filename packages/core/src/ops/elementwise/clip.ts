@@ -25,7 +25,8 @@ function tensorsOf(list: readonly Given[], op: string): (Tensor | null)[] {
 export const globalNorm: NamedFunction<[tensors: readonly (TensorLike | null)[]], ['tensors']> =
   defineFunction('globalNorm', { tensors: kind.tensor }, {}, (tensors) => {
     const sums = tensorsOf(tensors, 'globalNorm').flatMap((x) => (x === null ? [] : [x.square().sum()]));
-    if (sums.length === 0) throw new InvalidArgumentError('there is no tensor in the list', 'globalNorm');
+    if (sums.length === 0)
+      throw new InvalidArgumentError('the list is empty, expected at least one tensor', 'globalNorm');
     return sums.reduce((a, b) => a.add(b)).sqrt();
   });
 

@@ -56,7 +56,7 @@ export const div: BinaryFunction = defineBinary({
   scalar: (s, a, b) => {
     if (!isFloating(a.dtype)) {
       throw new InvalidArgumentError(
-        `a quotient of ${a.dtype} has fractions; use floorDiv to round it down, or cast to 'float32' or 'float64' first`,
+        `the quotient of two ${a.dtype} tensors is not an integer; use floorDiv to round it down, or cast to 'float32' or 'float64' first`,
       );
     }
     return s.div(a, b);

@@ -46,7 +46,7 @@ export const where: NamedFunction<
     if (x === undefined || x === null || y === undefined || y === null) {
       if ((x ?? y ?? null) === null) return toTensor(condition).nonzero();
       throw new InvalidArgumentError(
-        'give both x and y, or neither for the coordinates of what is true',
+        'give both x and y, or neither to get the coordinates of the true elements',
         'SelectV2',
       );
     }
@@ -85,7 +85,7 @@ function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor 
   if (bound.dtype === dtype) return bound;
   if (common(dtype, bound.dtype, 'ClipByValue') !== dtype) {
     throw new InvalidArgumentError(
-      `${name} is ${bound.dtype}, which x (${dtype}) cannot hold; cast one of them`,
+      `${name} is ${bound.dtype}, which x (${dtype}) cannot represent; cast one of them`,
       'ClipByValue',
     );
   }

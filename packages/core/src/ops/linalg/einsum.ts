@@ -132,7 +132,7 @@ function evaluate(equation: string, tensors: readonly Tensor[]): Tensor {
       : [...right.replace('...', dots)];
   const missing = wanted.find((l) => !all.includes(l));
   if (missing !== undefined) fail(`'${missing}' of the result is in no operand`);
-  if (new Set(wanted).size !== wanted.length) fail('the result names one axis twice');
+  if (new Set(wanted).size !== wanted.length) fail('the result contains an axis twice');
   if (right !== undefined && !right.includes('...') && most > 0)
     fail("the result needs '...' when an operand has axes behind it");
 

@@ -53,7 +53,7 @@ describe('products', () => {
     expect(() => tf.matmul([1, 2], [3, 4])).toThrow('use dot');
     expect(() => tf.matmul(a23, [1, 2, 3])).toThrow('use matvec');
     expect(() => tf.matmul(a23, a23)).toThrow(
-      'MatMul: shapes [2, 3] and [2, 3] do not fit: the inner dimensions 3 and 2 differ',
+      'MatMul: shapes [2, 3] and [2, 3] do not match: the inner dimensions 3 and 2 differ',
     );
     expect(() => tf.matmul(a23, a23, { transposeA: true, transposeB: true })).toThrow('[2, 3] (transposed)');
     expect(() => tf.zeros([2, 2, 2]).matmul(tf.zeros([3, 2, 2]))).toThrow('do not broadcast');
@@ -107,7 +107,7 @@ describe('products', () => {
         [0, 0],
         [0, 0],
       ]),
-    ).toThrow('one axis twice');
+    ).toThrow('an axis twice');
   });
 });
 
@@ -374,7 +374,7 @@ describe('einsum', () => {
       "the axis 'j' is 3 long in one place and 2 in another",
     );
     expect(() => tf.einsum('i1->i', a23)).toThrow('is not made of letters');
-    expect(() => tf.einsum('ij->ii', a23)).toThrow('names one axis twice');
+    expect(() => tf.einsum('ij->ii', a23)).toThrow('contains an axis twice');
     expect(() => tf.einsum('ij->i->j', a23)).toThrow("one '->'");
     expect(() => tf.einsum('...j->j', a23)).toThrow("the result needs '...'");
     expect(() => tf.einsum('ij,ij->ij', a23, [[1], [2]])).toThrow("the axis 'j' is 1 long");

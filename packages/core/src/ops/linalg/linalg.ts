@@ -71,7 +71,7 @@ export const matvec: NamedFunction<[a: TensorLike, x: TensorLike], ['a', 'x'], {
     const [m, v] = pair(a, x, 'matvec');
     if (m.rank < 2 || v.rank < 1) {
       throw new InvalidArgumentError(
-        `shapes ${showShape(m.shape)} and ${showShape(v.shape)} are no matrix (rank 2 or more) and vector`,
+        `shapes ${showShape(m.shape)} and ${showShape(v.shape)} are not a matrix (rank 2 or more) and a vector`,
         'matvec',
       );
     }
@@ -150,7 +150,7 @@ export const tensordot: NamedFunction<
       right = list(axes[1]).map((i) => normalizeAxis(i, y.rank, 'tensordot'));
     }
     if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
-      throw new InvalidArgumentError(`axes [[${left}], [${right}]] name one axis twice`, 'tensordot');
+      throw new InvalidArgumentError(`axes [[${left}], [${right}]] contain an axis twice`, 'tensordot');
     }
     if (left.length !== right.length || left.some((l, i) => differs(dims(x)[l], dims(y)[right[i]])))
       throw differ(x, y, 'tensordot');

@@ -94,7 +94,7 @@ export function checkProduct(
   if (differs(inner, other)) {
     const note = (t: boolean): string => (t ? ' (transposed)' : '');
     throw new InvalidArgumentError(
-      `shapes ${showShape(a.shape)}${note(transposeA)} and ${showShape(b.shape)}${note(transposeB)} do not fit: ` +
+      `shapes ${showShape(a.shape)}${note(transposeA)} and ${showShape(b.shape)}${note(transposeB)} do not match: ` +
         `the inner dimensions ${inner} and ${other} differ`,
       op,
     );

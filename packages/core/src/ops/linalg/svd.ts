@@ -50,8 +50,8 @@ function gradOfVectors(g: GradContext, ds: Tensor, du: Tensor | null, dv: Tensor
   const full = differs(dims(v)[v.rank - 1], m);
   if (full && gv !== null && !atMost(subDims(n, m), 1)) {
     throw new UnimplementedError(
-      `the vectors of matrices ${showShape(g.x.shape)} with fullMatrices have no gradient: those of no singular value are any basis of what the others ` +
-        'leave. Leave fullMatrices out, or let the two sizes differ by 1 at most',
+      `the vectors of matrices ${showShape(g.x.shape)} with fullMatrices have no gradient: the vectors without a singular value are an arbitrary basis of the ` +
+        'rest. Leave out fullMatrices, or use matrices whose sizes differ by at most 1',
       'Svd',
     );
   }

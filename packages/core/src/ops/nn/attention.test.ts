@@ -76,8 +76,8 @@ describe('scaled dot-product attention', () => {
     bad(tf.ones([2, 3, 4]), x, x).toThrow(
       'query is float32 [2, 3, 4], expected float32 [batch, heads, time, d]',
     );
-    bad(x, tf.ones([1, 2, 3, 5]), x).toThrow('do not fit');
-    bad(x, x, tf.ones([1, 2, 4, 4])).toThrow('do not fit');
+    bad(x, tf.ones([1, 2, 3, 5]), x).toThrow('do not match');
+    bad(x, x, tf.ones([1, 2, 4, 4])).toThrow('do not match');
     bad(x, x, x.cast('float64')).toThrow('value is float64');
     bad(x, x, x, { mask: tf.ones([4]) }).toThrow('broadcasts to [1, 2, 3, 3]');
     bad(x, x, x, { mask: tf.ones([3], 'int32') }).toThrow('mask');

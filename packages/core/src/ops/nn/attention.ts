@@ -242,7 +242,7 @@ export const scaledDotProductAttention: NamedFunction<
     const agree = (t: Tensor): boolean => same(t, q, 0) && same(t, q, heads);
     if (!agree(k) || !agree(v) || !same(k, q, 3) || !same(v, k, time)) {
       throw new InvalidArgumentError(
-        `query ${showShape(q.shape)}, key ${showShape(k.shape)} and value ${showShape(v.shape)} do not fit as ${form}`,
+        `query ${showShape(q.shape)}, key ${showShape(k.shape)} and value ${showShape(v.shape)} do not match ${form}`,
         op,
       );
     }

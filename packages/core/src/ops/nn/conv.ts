@@ -86,7 +86,7 @@ function pixels(
     const mode = padding.toUpperCase();
     if (mode === 'VALID') return [0, 0, 0, 0];
     if (mode !== 'SAME')
-      throw new InvalidArgumentError(`padding '${padding}' is none of SAME, VALID and [[t, b], [l, r]]`, op);
+      throw new InvalidArgumentError(`padding '${padding}' is not SAME, VALID or [[t, b], [l, r]]`, op);
     return [0, 1].flatMap((i) => {
       const reach = reachOf(window[i], dilations[i]);
       const steps = floorDivDims(addDims(size[i], strides[i] - 1), strides[i]);
@@ -123,7 +123,7 @@ function outputSize(
     const room = subDims(padded, reach);
     if (lessThan(room, 0)) {
       throw new InvalidArgumentError(
-        `a window of ${reach} does not fit into ${size[i]} pixels with padding ${padding[2 * i]} and ${padding[2 * i + 1]}`,
+        `a window of ${reach} is larger than ${size[i]} pixels with padding ${padding[2 * i]} and ${padding[2 * i + 1]}`,
         op,
       );
     }
@@ -457,7 +457,7 @@ export const conv2dTranspose: NamedFunction<
       differs(size[1], own[2])
     ) {
       throw new InvalidArgumentError(
-        `an output of shape ${showShape(shape)} does not belong to x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
+        `an output of shape ${showShape(shape)} is not possible for x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
         op,
       );
     }

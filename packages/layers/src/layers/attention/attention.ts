@@ -186,7 +186,7 @@ export class MultiHeadAttention extends Layer {
     const { attention_axes: axes = null, ...options } = config;
     if (axes !== null && JSON.stringify(axes) !== '[1]')
       throw new UnimplementedError(
-        `attends along the axis of time, [1], and not along ${shown(axes)}`,
+        `supports only the time axis, [1], as attentionAxes, got ${shown(axes)}`,
         'MultiHeadAttention',
       );
     return new MultiHeadAttention(optionsFrom(options, MultiHeadAttention) as never);
