@@ -85,7 +85,7 @@ describe('mapOnWorkers', () => {
     const failing = (name: string, url: URL = worker) =>
       collect(mapOnWorkers(numbers(1), { worker: url, export: name }, { numParallelCalls: 1 }));
     await expect(failing('exit')).rejects.toThrow(/a thread that ran exit failed: .*code 3/);
-    await expect(failing('value')).rejects.toThrow(/exports no function value/);
+    await expect(failing('value')).rejects.toThrow(/does not export a function value/);
     await expect(failing('x', new URL('./none.mjs', import.meta.url))).rejects.toThrow(/none.mjs/);
     await expect(failing('exit')).rejects.toBeInstanceOf(EagreError);
     expect(() => mapOnWorkers(numbers(1), { worker: './a.js' as unknown as URL, export: 'a' })).toThrow(
