@@ -1,7 +1,8 @@
+import { dtypeTraits } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { viewOf } from '@eagre/core/internal';
+import { hostValues } from '@eagre/core/internal';
 
-/** Distance of two numbers in steps of float32 at the size of the larger one of `expected` and `scale`. */
+/** Distance of two numbers in steps of their dtype at the size of the larger one of `expected` and `scale`. */
 function distance(got: number, expected: number, scale: number, unit: number): number {
   if (Object.is(got, expected) || got === expected) return 0;
   if (Number.isNaN(got) && Number.isNaN(expected)) return 0;
@@ -14,9 +15,9 @@ function distance(got: number, expected: number, scale: number, unit: number): n
  * against a thousandth of the largest one.
  */
 export function maxUlp(got: Tensor, expected: Tensor): number {
-  const a = viewOf(got);
-  const b = viewOf(expected);
-  const unit = got.dtype === 'float64' ? 2 ** -52 : 2 ** -23;
+  const a = hostValues(got);
+  const b = hostValues(expected);
+  const unit = 2 ** (1 - dtypeTraits[got.dtype].digits);
   let scale = 0;
   for (let i = 0; i < b.length; i++) {
     const v = Math.abs(Number(b[i]));

@@ -46,8 +46,10 @@ export function hasFloats(sample: Sample): boolean {
   );
 }
 
+type FloatDType = 'float32' | 'float64' | 'float16' | 'bfloat16';
+
 /** The tensors of a sample on the current backend, its floats as `float`. */
-export function materialize(sample: Sample, float: 'float32' | 'float64', seed = 1): Tensor[] {
+export function materialize(sample: Sample, float: FloatDType, seed = 1): Tensor[] {
   const random = generator(seed);
   return sample.inputs.map((input) => {
     const list = valuesOf(input, random);
