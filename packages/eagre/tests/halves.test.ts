@@ -112,6 +112,17 @@ describe.each(halves)('%s', (dtype) => {
     expect(bits(w.read())).toEqual(bits(v.read()));
   });
 
+  it('is not restored into another dtype, as in TensorFlow', async () => {
+    const path = await new tf.train.Checkpoint({ v: new tf.Variable(x) }).save(
+      join(folder, `${dtype}-other`),
+    );
+    const w = new tf.Variable([5, 6]);
+    expect(() => new tf.train.Checkpoint({ v: w }).restore(path)).toThrow(
+      `expected dtype float32 does not equal original dtype ${dtype}`,
+    );
+    expect(w.array()).toEqual([5, 6]);
+  });
+
   it('passes through datasets', async () => {
     const rows = await tf.data.Dataset.fromTensorSlices(x).batch(4).toArray();
     expect(rows.map((r) => r.dtype)).toEqual([dtype, dtype]);
