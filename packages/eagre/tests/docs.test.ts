@@ -58,9 +58,10 @@ function checked(source: string): string {
   return source
     .split('\n')
     .map((line) => {
-      const gives = /^(?:const (\w+) = )?(.*?);? \/\/ → (.*)$/.exec(line);
+      const gives = /^(?:const (\w+) = )?(?:console\.log\((.*)\)|(.*?));? \/\/ → (.*)$/.exec(line);
       if (gives !== null) {
-        const [, name, expression, value] = gives as unknown as readonly string[];
+        const [, name, printed, other, value] = gives as unknown as readonly string[];
+        const expression = printed ?? other;
         const check = (of: string): string => `check$(${of}, ${JSON.stringify(value)});`;
         return name === undefined
           ? check(expression as string)

@@ -294,7 +294,7 @@ test('what a step returns', async () => {
   };
   expect(await shown({ a: 2, b: constant(3), c: { d: constant([4]) } })).toEqual({ a: [2], b: [3], d: [4] });
   await expect(shown(undefined)).rejects.toThrow('trainStep must return an object of numbers');
-  await expect(shown({ a: 'x' })).rejects.toThrow("trainStep gave 'x' as 'a'");
+  await expect(shown({ a: 'x' })).rejects.toThrow("trainStep returned 'x' as 'a'");
   await expect(shown({ a: constant([1, 2]) })).rejects.toThrow("'a' returns several numbers");
   await expect(shown(new Variable(1))).rejects.toThrow('trainStep must return an object');
 });
