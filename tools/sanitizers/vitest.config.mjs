@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
@@ -6,8 +7,11 @@ import base from '../../vitest.config.ts';
 const chosen = {
   '@eagre/testing': ['src/**/*.test.ts'],
   '@eagre/backend-native': ['src/**/*.test.ts'],
-  eagre: ['src/processes.test.ts'],
+  eagre: ['tests/processes.test.ts'],
 };
+// A file that has moved must not leave its tests out unseen.
+if (!existsSync(new URL('../../packages/eagre/tests/processes.test.ts', import.meta.url)))
+  throw new Error('packages/eagre/tests/processes.test.ts is not there: name the file that has its tests');
 
 export default defineConfig({
   ...base,
