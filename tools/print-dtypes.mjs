@@ -17,6 +17,9 @@ dtypes.forEach(({ name, code }, i) => {
   if (code !== i) throw new Error(`${name} has the code ${code}; numbers must follow each other, so ${i}`);
 });
 
+// Files keep complex numbers, of which kernels get the parts.
+const kept = [...dtypes, dtypeTraits.complex64, dtypeTraits.complex128];
+
 const kinds = { float: 'f', int: 'i', uint: 'u', bool: 'b' };
 // Values of 16 bits are read into float32, as JavaScript has no array for them.
 const arrayOf = (dtype) => (isHalf(dtype) ? 'Float32Array' : dtype.array.name);
@@ -78,15 +81,20 @@ inline bool computes(DType t) { return info_of(t).computes_in == t; }
 
 const formats = `// Printed by tools/print-dtypes.mjs from ${table}: change the table there, and run it.
 
-/** The typed array that holds each dtype's elements; \`bool\` is one byte (0 or 1) per element, and floats of 16 bits are widened. */
+/**
+ * The typed array that holds each dtype's elements; \`bool\` is one byte (0 or 1) per element, floats of 16 bits are widened,
+ * and of complex numbers there are both parts.
+ */
 export interface DataOf {
-${dtypes.map((dtype) => `  ${dtype.name}: ${arrayOf(dtype)};`).join('\n')}
+${kept.map((dtype) => `  ${dtype.name}: ${arrayOf(dtype)};`).join('\n')}
 }
 
 /** What is known of a dtype in files. */
 export interface FileDType<A = DataOf[keyof DataOf]> {
   /** Of an element. */
   readonly bytes: number;
+  /** How many numbers of \`array\` an element is: two of a complex one. */
+  readonly parts: number;
   readonly array: {
     readonly name: string;
     new (buffer: ArrayBufferLike, byteOffset: number, length: number): A;
@@ -100,10 +108,10 @@ export interface FileDType<A = DataOf[keyof DataOf]> {
 
 /** What is known of each dtype in files. */
 export const FILE_DTYPES: { readonly [D in keyof DataOf]: FileDType<DataOf[D]> } = {
-${dtypes
+${kept
   .map(
     (dtype) =>
-      `  ${dtype.name}: { bytes: ${dtype.bytes}, array: ${arrayOf(dtype)}, tensorflow: ${dtype.tensorflow}, safetensors: '${dtype.safetensors}', numpy: '${dtype.numpy}' },`,
+      `  ${dtype.name}: { bytes: ${dtype.bytes}, parts: ${dtype.kind === 'complex' ? 2 : 1}, array: ${arrayOf(dtype)}, tensorflow: ${dtype.tensorflow}, safetensors: '${dtype.safetensors}', numpy: '${dtype.numpy}' },`,
   )
   .join('\n')}
 };

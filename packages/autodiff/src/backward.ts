@@ -1,5 +1,5 @@
 import { identity, onesLike, type Tensor, Variable, zerosLike } from '@eagre/core';
-import { context, GradContext, isFloating, isKept, type TensorTracker } from '@eagre/core/internal';
+import { context, GradContext, hasGradient, isKept, type TensorTracker } from '@eagre/core/internal';
 import type { Source } from './nest.ts';
 import { type Entry, Recorder } from './recorder.ts';
 
@@ -98,7 +98,7 @@ function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Map<num
       if (!slots.has(inputs[i].id)) continue;
       for (let o = 0; o < outputs.length; o++) {
         const { id, dtype } = outputs[o];
-        if (isFloating(dtype) && !ids.has(id)) slots.set(id, { grad: null, isSource: false });
+        if (hasGradient(dtype) && !ids.has(id)) slots.set(id, { grad: null, isSource: false });
       }
       break;
     }

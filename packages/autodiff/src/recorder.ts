@@ -1,5 +1,5 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { type Attrs, context, isFloating, type Op, type TapeObserver } from '@eagre/core/internal';
+import { type Attrs, context, hasGradient, type Op, type TapeObserver } from '@eagre/core/internal';
 
 /** One op on a tape. */
 export interface Entry {
@@ -60,7 +60,7 @@ export class Recorder implements TapeObserver {
     for (let i = 0; i < outputs.length; i++) {
       const output = outputs[i];
       output.storage.refs++;
-      if (isFloating(output.dtype)) tracked.add(output.id);
+      if (hasGradient(output.dtype)) tracked.add(output.id);
     }
     const { tracer } = context;
     this.entries.push({ op, inputs, attrs, outputs, scope: tracer === null ? '' : tracer.nameScope });

@@ -20,7 +20,7 @@ import {
   dims,
   findDropped,
   fromOneLine,
-  isFloating,
+  hasGradient,
   isUnknown,
   knownDim,
   type OptionNames,
@@ -144,9 +144,9 @@ export class GradientTape {
   /** Records what depends on these from now on. @throws InvalidArgumentError for a dtype that is not floating. */
   watch(sources: Nested<Source>): void {
     for (const source of flatten(sources, 'watch')) {
-      if (!isFloating(source.dtype)) {
+      if (!hasGradient(source.dtype)) {
         throw new InvalidArgumentError(
-          `a ${source.dtype} tensor has no gradient; watch float32 or float64`,
+          `a ${source.dtype} tensor has no gradient; watch a tensor of floats or complex numbers`,
           'GradientTape.watch',
         );
       }
@@ -319,9 +319,9 @@ export class GradientTape {
 
   #targets(target: Nested<Source>): Tensor[] {
     return flatten(target, 'target').map((t) => {
-      if (!isFloating(t.dtype)) {
+      if (!hasGradient(t.dtype)) {
         throw new InvalidArgumentError(
-          `the target is ${t.dtype}; only float32 and float64 have gradients`,
+          `the target is ${t.dtype}; only floats and complex numbers have gradients`,
           'GradientTape.gradient',
         );
       }

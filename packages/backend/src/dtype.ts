@@ -1,4 +1,4 @@
-/** The element types. `string` tensors live on the host and never reach a kernel. */
+/** The element types. `string` tensors live on the host and never reach a kernel; of complex ones kernels get the parts. */
 export type DType =
   | 'float32'
   | 'float64'
@@ -13,9 +13,12 @@ export type DType =
   | 'uint32'
   | 'uint64'
   | 'float16'
-  | 'bfloat16';
+  | 'bfloat16'
+  | ComplexDType;
+/** Numbers with two parts, which lie one behind the other: kernels see tensors of these only. */
+export type ComplexDType = 'complex64' | 'complex128';
 /** Element types that kernels work on. */
-export type NumericDType = Exclude<DType, 'string'>;
+export type NumericDType = Exclude<DType, 'string' | ComplexDType>;
 
 export type TypedArray =
   | Float32Array
@@ -29,8 +32,8 @@ export type TypedArray =
   | Uint32Array
   | BigUint64Array;
 
-/** What an element is: a number with a point, an integer with or without a sign, a truth value, text. */
-export type DTypeKind = 'float' | 'int' | 'uint' | 'bool' | 'string';
+/** What an element is: a number with a point, an integer with or without a sign, a truth value, two numbers with a point, text. */
+export type DTypeKind = 'float' | 'int' | 'uint' | 'bool' | 'complex' | 'string';
 
 /** What is known of a dtype. */
 export interface DTypeTraits {
@@ -44,14 +47,14 @@ export interface DTypeTraits {
   readonly integer: boolean;
   /** Every integer of so many bits, its sign aside, is a value. */
   readonly digits: number;
-  /** Of a float: the power of two of its largest values. */
+  /** Of a float or of the parts of a complex number: the power of two of the largest values. */
   readonly exponent: number;
   /** The smallest and the largest value of an integer; of the 64 bit ones rounded to a double. */
   readonly low: number;
   readonly high: number;
   /** The dtype in which scalar programs compute with it: itself, or a wider one. */
   readonly computesIn: DType;
-  /** The array over its elements. */
+  /** The array over its elements; of complex ones, over their parts: real, imaginary, real, … */
   readonly array: TypedArrayConstructor;
   /** The name in native code, and the C++ type of an element. */
   readonly native: string;
@@ -101,6 +104,8 @@ const rows: Readonly<Record<DType, Row>> = {
   uint64: [10, 8, 'uint', 64, 0, 'uint64', BigUint64Array, 'u64', 'uint64_t', 23, 'U64', 'u8'],
   float16: [11, 2, 'float', 11, 15, 'float32', Uint16Array, 'f16', 'Half', 19, 'F16', 'f2'],
   bfloat16: [12, 2, 'float', 8, 127, 'float32', Uint16Array, 'bf16', 'BFloat', 14, 'BF16', ''],
+  complex64: [13, 8, 'complex', 24, 127, 'complex64', Float32Array, '', '', 8, 'C64', 'c8'],
+  complex128: [14, 16, 'complex', 53, 1023, 'complex128', Float64Array, '', '', 18, '', 'c16'],
   string: [15, 0, 'string', 0, 0, 'string', Uint8Array, '', '', 7, '', ''],
 };
 
@@ -151,10 +156,25 @@ export const dtypeTraits: Readonly<Record<DType, DTypeTraits>> = Object.fromEntr
 
 /** Element types that kernels work on, by their numbers. */
 export const numericDTypes: readonly NumericDType[] = names
-  .filter((name): name is NumericDType => name !== 'string')
+  .filter((name): name is NumericDType => name !== 'string' && !isComplex(name))
   .sort((a, b) => dtypeTraits[a].code - dtypeTraits[b].code);
 
-/** A typed array over `length` elements of `buffer`; `bool` is bytes, 64 bit integers are bigints. */
+/** Whether elements are complex numbers. */
+export function isComplex(dtype: DType): dtype is ComplexDType {
+  return dtype === 'complex64' || dtype === 'complex128';
+}
+
+/** The dtype of the parts of complex numbers. */
+export function partsOf(dtype: ComplexDType): 'float32' | 'float64' {
+  return dtype === 'complex64' ? 'float32' : 'float64';
+}
+
+/** How many elements of the typed array of a dtype hold so many of its own: two for each complex number. */
+export function arrayLength(dtype: DType, size: number): number {
+  return isComplex(dtype) ? 2 * size : size;
+}
+
+/** A typed array over `length` elements of `buffer`; `bool` is bytes, 64 bit integers are bigints, complex numbers their two parts. */
 export function typedView(
   dtype: DType,
   buffer: ArrayBufferLike,
@@ -166,7 +186,7 @@ export function typedView(
   if (dtype === 'int32') return new Int32Array(buffer, byteOffset, length);
   if (dtype === 'bool') return new Uint8Array(buffer, byteOffset, length);
   if (dtype === 'string') throw new TypeError('a string tensor has no typed view');
-  return new dtypeTraits[dtype].array(buffer, byteOffset, length);
+  return new dtypeTraits[dtype].array(buffer, byteOffset, arrayLength(dtype, length));
 }
 
 /** The arrays of 64 bit integers, whose elements are bigints. */
@@ -198,7 +218,7 @@ export function holdsEvery(from: DType, to: DType): boolean {
   const b = dtypeTraits[to];
   if (a.kind === 'string' || b.kind === 'string' || b.kind === 'bool') return false;
   if (a.kind === 'bool') return true;
-  if (b.kind === 'float')
-    return a.digits <= b.digits && (a.kind === 'float' ? a.exponent : a.digits) <= b.exponent;
+  if (b.kind === 'float' ? a.kind !== 'complex' : b.kind === 'complex')
+    return a.digits <= b.digits && (a.integer ? a.digits : a.exponent) <= b.exponent;
   return a.integer && a.digits <= b.digits && !(a.kind === 'int' && b.kind === 'uint');
 }

@@ -19,6 +19,7 @@ export * from './plan/interpreter.ts';
 export * from './plan/memory.ts';
 export * from './plan/plan.ts';
 export { PlanRun } from './plan/run.ts';
+export * from './program/complex.ts';
 export * from './program/scalar.ts';
 export * from './shape.ts';
 export { fileError, withFileErrors } from './system-error.ts';

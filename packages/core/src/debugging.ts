@@ -1,7 +1,14 @@
 // `tf.debugging`: checks that throw, at once or at each run of a traced function. They read values, so they are for tests and for
 // hunting bugs.
 
-import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import {
+  arrayLength,
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  isComplex,
+  partsOf,
+} from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from './arguments/argument-kinds.ts';
 import * as kind from './arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments/arguments.ts';
@@ -10,9 +17,10 @@ import { context, type TapeObserver } from './dispatch/context.ts';
 import { atRunTime, type HostFunction } from './dispatch/host.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './dispatch/op.ts';
 import { uniform } from './dispatch/samples.ts';
+import { bitcast } from './ops/elementwise/cast.ts';
 import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shapes/shape.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './tensor/convert.ts';
-import { isFloating, isInteger } from './tensor/dtypes.ts';
+import { hasGradient, isFloating, isInteger } from './tensor/dtypes.ts';
 import { aliasTensor, hostValues, Tensor } from './tensor/tensor.ts';
 import { Variable } from './tensor/variable.ts';
 
@@ -44,6 +52,14 @@ function failure(name: string, text: string, message: string | undefined): Inval
   );
 }
 
+/** What comparisons look at: of complex numbers both parts, along one more axis. */
+function partsFor(name: string, x: Tensor): Tensor {
+  if (!isComplex(x.dtype)) return x;
+  if (name !== 'assertEqual' && name !== 'assertNear')
+    throw new InvalidArgumentError(`${x.dtype} numbers have no order; compare x.abs(), say`, name);
+  return bitcast(x, partsOf(x.dtype));
+}
+
 /** Throws at the first pair of elements, after broadcasting, that `holds` denies. */
 function compare(
   name: string,
@@ -53,7 +69,7 @@ function compare(
   message: string | undefined,
   holds: Holds,
 ): void {
-  const [x, y] = pair(a, b, name);
+  const [x, y] = pair(a, b, name).map((t) => partsFor(name, t));
   const together = (p: Tensor, q: Tensor): readonly number[] => {
     try {
       return broadcastShapes(p.shape, q.shape);
@@ -331,8 +347,9 @@ export const assertShapes: NamedFunction<
 
 /** What is wrong with a tensor's values; undefined if nothing. */
 function notFinite(x: Tensor): string | undefined {
-  if (!isFloating(x.dtype)) return undefined;
+  if (!hasGradient(x.dtype)) return undefined;
   const view = hostValues(x) as Float32Array;
+  const parts = arrayLength(x.dtype, 1);
   let nan = 0;
   let infinite = 0;
   let first = -1;
@@ -344,7 +361,7 @@ function notFinite(x: Tensor): string | undefined {
   }
   if (first < 0) return undefined;
   return (
-    `${nan} NaN and ${infinite} infinite of ${view.length} elements; first at ${coordinates(first, x.shape)}: ${view[first]} ` +
+    `${nan} NaN and ${infinite} infinite of ${view.length} ${parts > 1 ? 'parts' : 'elements'}; first at ${coordinates(Math.floor(first / parts), x.shape)}: ${view[first]} ` +
     `(${x.dtype} ${showShape(x.shape)})`
   );
 }

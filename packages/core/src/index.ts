@@ -64,7 +64,7 @@ export type { NDArrayLike, TensorLike } from './tensor/convert.ts';
 export * from './tensor/dtype-names.ts';
 export { type PrintOptions, print, type TextStream } from './tensor/print.ts';
 export { promote } from './tensor/promote.ts';
-export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor/tensor.ts';
+export { type Complex, type HostArray, type NestedArray, type Scalar, Tensor } from './tensor/tensor.ts';
 export { convertToTensor, isTensor, newaxis, rank, size } from './tensor/tensors.ts';
 export { Variable, type VariableOptions } from './tensor/variable.ts';
 export * as nest from './tree/nest.ts';

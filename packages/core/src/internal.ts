@@ -154,12 +154,20 @@ export {
 export * from './shapes/shape-env.ts';
 export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';
-export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './tensor/dtypes.ts';
+export {
+  checkDType,
+  checkDTypeName,
+  type DTypeGroup,
+  hasGradient,
+  isFloating,
+  isInteger,
+} from './tensor/dtypes.ts';
 export { roundingTo, showInConsole } from './tensor/format.ts';
 export { checkListSize } from './tensor/list-size.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';
 export {
   aliasTensor,
+  complexAt,
   emptyTensor,
   hostValues,
   setValues,

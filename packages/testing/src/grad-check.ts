@@ -1,6 +1,6 @@
 import { GradientTape } from '@eagre/autodiff';
 import { constant, type Tensor } from '@eagre/core';
-import { isFloating, sizeOf } from '@eagre/core/internal';
+import { hasGradient, sizeOf } from '@eagre/core/internal';
 import { generator } from './values.ts';
 
 type Fn = (inputs: readonly Tensor[]) => readonly Tensor[];
@@ -25,9 +25,9 @@ export function checkGradients(fn: Fn, inputs: readonly Tensor[], options: GradC
     const list = Array.from({ length: sizeOf(t.shape) }, () => random() * 2 - 1);
     return constant(list, 'float64', { shape: t.shape });
   };
-  const floats = inputs.flatMap((t, i) => (isFloating(t.dtype) ? [i] : []));
+  const floats = inputs.flatMap((t, i) => (hasGradient(t.dtype) ? [i] : []));
   if (floats.length === 0) return;
-  const weights = fn(inputs).map((y) => (isFloating(y.dtype) ? like(y) : null));
+  const weights = fn(inputs).map((y) => (hasGradient(y.dtype) ? like(y) : null));
   if (weights.every((w) => w === null)) return;
   const place = (chosen: readonly Tensor[]): Tensor[] => {
     const all = [...inputs];

@@ -1,4 +1,5 @@
 // Conditions: host values, tensors whose value is known, and tensors that differ from run to run.
+import { isComplex } from '@eagre/backend';
 import {
   constant,
   debugging,
@@ -22,12 +23,12 @@ export function isTensor(value: unknown): value is Tensor | Variable {
 
 /**
  * Whether a value counts as true, as in JavaScript; a number in a tensor does unless it is 0 or NaN.
- * @throws InvalidArgumentError for a tensor of several elements, or of strings.
+ * @throws InvalidArgumentError for a tensor of several elements, of strings, or of complex numbers.
  */
 export function truth(value: unknown, site: string): Truth {
   if (!isTensor(value)) return Boolean(value);
   const x = toTensor(value);
-  if (x.size !== 1 || x.dtype === 'string') {
+  if (x.size !== 1 || x.dtype === 'string' || isComplex(x.dtype)) {
     throw new InvalidArgumentError(
       `${site}: the condition is ${x.dtype} [${x.shape}], expected one bool or number: reduce it first, for example x.greater(0).all()`,
       'autograph',

@@ -1,6 +1,6 @@
 import {
   type Backend,
-  buildScalarProgram,
+  buildNumberProgram,
   copyStorage,
   type DType,
   dtypeTraits,
@@ -9,14 +9,15 @@ import {
   FailedPreconditionError,
   InternalError,
   InvalidArgumentError,
+  isComplex,
   isHalf,
   type Kernel,
   type KernelAttrs,
   type KernelName,
+  type NumberBuilder,
+  type NumberValue,
   type NumericDType,
   placedKernel,
-  type ScalarBuilder,
-  type ScalarValue,
   UnimplementedError,
   widens,
 } from '@eagre/backend';
@@ -27,7 +28,8 @@ import { broadcastShapes, type Shape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, common, type DTypeGroup } from '../tensor/dtypes.ts';
 import { noValue } from '../tensor/no-value.ts';
-import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
+import { aliasTensor, emptyTensor, isNumberPair, Tensor } from '../tensor/tensor.ts';
+import { complexKernel, onParts } from './complex.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
@@ -136,7 +138,7 @@ export class Op {
 
   constructor(spec: OpSpecBase, evaluate: Op['evaluate'], transparent = false) {
     this.name = spec.name;
-    this.grad = spec.grad;
+    this.grad = spec.grad === undefined ? undefined : holomorphic(spec.grad);
     this.notDifferentiable = spec.notDifferentiable;
     this.samples = spec.samples;
     this.ulp = spec.ulp ?? 4;
@@ -255,8 +257,13 @@ export function defineOp(spec: OpSpec): Op {
       const backend = currentBackend();
       const specs = infer(inputs, attrs) as OutputSpec | OutputSpec[];
       const outputs = Array.isArray(specs) ? specs.map((s) => make(s, backend)) : [make(specs, backend)];
-      // Where there are no inputs, whether the kernel widens is told by what it makes.
-      const asked = inputs.length === 0 && isHalf((outputs[0] as Tensor).dtype) ? outputs : inputs;
+      // Where no input tells it, whether the kernel widens, or makes two parts, is told by what it makes.
+      const { dtype } = outputs[0] as Tensor;
+      const asked =
+        (inputs.length === 0 && isHalf(dtype)) ||
+        (isComplex(dtype) && !inputs.some((x) => isComplex(x.dtype)))
+          ? outputs
+          : inputs;
       // Attributes of the kernel are computed where it runs.
       if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
         symbolic.recorder?.call(name, inputs, outputs, attrs as KernelAttrs);
@@ -286,6 +293,7 @@ export function defineOp(spec: OpSpec): Op {
 /** What to do where a kernel lacks a dtype, at the end of a message. */
 function otherDType(dtype: DType | undefined): string {
   if (dtype === undefined || dtype === 'string') return '';
+  if (isComplex(dtype)) return '; take x.real(), x.imag() or x.abs() before';
   const wide = dtypeTraits[dtype].computesIn;
   const wider = wide === dtype ? 'float32' : wide;
   return wider === dtype ? '' : `; convert to another dtype before, for example x.cast('${wider}')`;
@@ -296,7 +304,7 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
   const last = lastKernels.get(name);
   if (last !== undefined && last.backend === backend && haveDTypes(inputs, last.dtypes)) return last.kernel;
   const dtypes = inputs.map((x) => x.dtype);
-  const kernel = dtypes.includes('string') ? undefined : findKernel(backend, name, dtypes as NumericDType[]);
+  const kernel = dtypes.includes('string') ? undefined : findKernel(backend, name, dtypes);
   if (kernel === undefined) {
     throw new UnimplementedError(
       `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,
@@ -306,7 +314,9 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
   return kernel;
 }
 
-function findKernel(backend: Backend, name: KernelName, dtypes: readonly NumericDType[]): Kernel | undefined {
+function findKernel(backend: Backend, name: KernelName, of: readonly DType[]): Kernel | undefined {
+  if (of.some(isComplex)) return complexKernel(backend, name, of);
+  const dtypes = of as readonly NumericDType[];
   return widens(name, dtypes) ? widenedKernel(backend, name, dtypes) : placedKernel(backend, name, dtypes);
 }
 
@@ -326,7 +336,7 @@ function haveDTypes(inputs: readonly Tensor[], dtypes: readonly DType[]): boolea
 
 // ---- elementwise ops
 
-type ScalarBody = (s: ScalarBuilder, ...values: ScalarValue[]) => ScalarValue;
+type ScalarBody = (s: NumberBuilder, ...values: NumberValue[]) => NumberValue;
 
 interface ElementwiseSpec {
   readonly name: string;
@@ -341,12 +351,12 @@ interface ElementwiseSpec {
 }
 
 export interface UnarySpec extends ElementwiseSpec {
-  readonly scalar: (s: ScalarBuilder, x: ScalarValue) => ScalarValue;
+  readonly scalar: (s: NumberBuilder, x: NumberValue) => NumberValue;
   /** The gradient for `x`: `({ x, y }, dy) => dy.mul(y)`. */
   readonly grad?: (g: GradContext, dy: Tensor) => Tensor;
 }
 export interface BinarySpec extends ElementwiseSpec {
-  readonly scalar: (s: ScalarBuilder, a: ScalarValue, b: ScalarValue) => ScalarValue;
+  readonly scalar: (s: NumberBuilder, a: NumberValue, b: NumberValue) => NumberValue;
   /** What it is of strings, which have no kernels. */
   readonly strings?: (a: Tensor, b: Tensor) => Tensor;
   /** Gradients for `a` and `b` before broadcasting is undone. */
@@ -356,13 +366,22 @@ export interface BinarySpec extends ElementwiseSpec {
 export type UnaryFunction = NamedFunction<[x: TensorLike], ['x']>;
 export type BinaryFunction = NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']>;
 
+/** A scalar function for inputs of certain dtypes. */
+interface Compiled {
+  readonly kernel: Kernel;
+  /** Of the result. */
+  readonly dtype: DType;
+  /** What the backend made: the kernel, or what it calls on the parts of complex numbers. */
+  readonly made: Kernel;
+}
+
 /** Compiled scalar programs of one op, by backend and dtypes; the last one is found without a look-up. */
 class Programs {
   readonly #body: ScalarBody;
-  readonly #known = new Map<Backend, Map<number | string, { kernel: Kernel; dtype: DType }>>();
+  readonly #known = new Map<Backend, Map<number | string, Compiled>>();
   #backend: Backend | undefined;
   #dtype: DType | undefined;
-  #last: { kernel: Kernel; dtype: DType } | undefined;
+  #last: Compiled | undefined;
 
   constructor(body: ScalarBody) {
     this.#body = body;
@@ -371,12 +390,12 @@ class Programs {
   /** Lets go of what backends keep for them; they must not be used again. */
   forget(): void {
     for (const [backend, kernels] of this.#known)
-      for (const { kernel } of kernels.values()) backend.forget?.(kernel);
+      for (const { made } of kernels.values()) backend.forget?.(made);
     this.#known.clear();
   }
 
   /** For inputs that all have `dtype`. */
-  same(backend: Backend, dtype: DType, count: number): { kernel: Kernel; dtype: DType } {
+  same(backend: Backend, dtype: DType, count: number): Compiled {
     if (this.#last !== undefined && dtype === this.#dtype && backend === this.#backend) return this.#last;
     const found = this.get(backend, new Array<{ dtype: DType }>(count).fill({ dtype }));
     this.#backend = backend;
@@ -385,22 +404,17 @@ class Programs {
     return found;
   }
 
-  get(backend: Backend, inputs: readonly { readonly dtype: DType }[]): { kernel: Kernel; dtype: DType } {
+  get(backend: Backend, inputs: readonly { readonly dtype: DType }[]): Compiled {
     let byDTypes = this.#known.get(backend);
     if (byDTypes === undefined) this.#known.set(backend, (byDTypes = new Map()));
     const key = signature(inputs);
     let found = byDTypes.get(key);
     if (found === undefined) {
-      let dtype: DType = 'float32';
-      const program = buildScalarProgram(
-        inputs.map((x) => x.dtype as NumericDType),
-        (s, ...values) => {
-          const result = this.#body(s, ...values);
-          dtype = result.dtype;
-          return result;
-        },
-      );
-      found = { kernel: backend.elementwise(program), dtype };
+      const dtypes = inputs.map((x) => x.dtype as NumberValue['dtype']);
+      const { program, dtype } = buildNumberProgram(dtypes, this.#body);
+      const made = backend.elementwise(program);
+      const kernel = dtypes.some(isComplex) || isComplex(dtype) ? onParts(backend, made) : made;
+      found = { kernel, dtype, made };
       byDTypes.set(key, found);
     }
     return found;
@@ -455,7 +469,8 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
       const x = inputs[0] as Tensor;
       const { backend } = x;
       if (x.dtype !== accepted) {
-        checkDType(x.dtype, group, 'x', spec.name);
+        // Whether the function is one of complex numbers is found when it is built.
+        if (!isComplex(x.dtype)) checkDType(x.dtype, group, 'x', spec.name);
         accepted = x.dtype;
       }
       const { kernel, dtype } = programs.same(backend, x.dtype, 1);
@@ -502,7 +517,7 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
         const b = inputs[1] as Tensor;
         const { backend } = a;
         if (a.dtype !== accepted) {
-          checkDType(a.dtype, group, 'a', spec.name);
+          if (!isComplex(a.dtype)) checkDType(a.dtype, group, 'a', spec.name);
           accepted = a.dtype;
         }
         if (a.dtype !== b.dtype) {
@@ -563,7 +578,8 @@ export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor]
 
 /** The dtype of something that has one; undefined for bare values, which follow what stands beside them. */
 function dtypeOf(value: TensorLike): DType | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isNumberPair(value))
+    return undefined;
   return 'dtype' in value && value.dtype !== undefined ? value.dtype : toTensor(value).dtype;
 }
 
@@ -597,15 +613,30 @@ export function defineElementwise(
   return elementwise(op);
 }
 
-// Ops that the machinery itself needs; the catalogue puts them in.
-export const castHook: { cast(x: Tensor, dtype: DType): Tensor; sumTo(x: Tensor, shape: Shape): Tensor } = {
-  cast: () => {
-    throw new InternalError('the op catalogue is not loaded');
-  },
-  sumTo: () => {
-    throw new InternalError('the op catalogue is not loaded');
-  },
+const notLoaded = (): never => {
+  throw new InternalError('the op catalogue is not loaded');
 };
+// Ops that the machinery itself needs; the catalogue puts them in.
+export const castHook: {
+  cast(x: Tensor, dtype: DType): Tensor;
+  sumTo(x: Tensor, shape: Shape): Tensor;
+  conj(x: Tensor): Tensor;
+} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded };
+
+const conjugate = <T extends Tensor | null>(x: T): T | Tensor =>
+  x !== null && isComplex(x.dtype) ? castHook.conj(x) : x;
+
+/**
+ * A gradient that is right for complex numbers too. That of a real L for z = x + iy is ∂L/∂x + i ∂L/∂y, as in TensorFlow; so a
+ * holomorphic f passes dy · conj(f′(z)) on, which is the conjugate of what the formula for real numbers makes of conj(dy).
+ */
+function holomorphic(grad: GradFn): GradFn {
+  return (g, dy, ...more) => {
+    if (!isComplex(dy.dtype)) return grad(g, dy, ...more);
+    const result = grad(g, conjugate(dy), ...more.map(conjugate));
+    return Array.isArray(result) ? result.map(conjugate) : conjugate(result as Tensor | null);
+  };
+}
 
 /** Undoes broadcasting: sums `x` over the axes along which `shape` was stretched. */
 export function sumTo(x: Tensor, shape: Shape): Tensor {

@@ -1,6 +1,6 @@
 // Gradients that are ops themselves, so that a backward pass costs one sweep over memory. Most are TensorFlow's. Each has a
 // gradient of its own, so higher orders work. They are no part of the public functions.
-import type { ScalarBuilder, ScalarValue } from '@eagre/backend';
+import type { NumberBuilder, NumberValue } from '@eagre/backend';
 import {
   type Attrs,
   type BinaryFunction,
@@ -84,7 +84,7 @@ export const hardSigmoidGrad: BinaryFunction = defineBinary({
   grad: (g, d) => [g.needs(0) ? hardSigmoidGrad(d, g.b) : null, g.needs(1) ? zerosLike(g.b) : null],
 });
 
-type Slope = (s: ScalarBuilder, x: ScalarValue) => ScalarValue;
+type Slope = (s: NumberBuilder, x: NumberValue) => NumberValue;
 
 /** dy · f'(x) from the scalar program of f', and f'' in ops. */
 function defineSlope(name: string, slope: Slope, curvature: (x: Tensor) => Tensor): BinaryFunction {
@@ -259,8 +259,8 @@ const factorial = (n: number): number => (n <= 1 ? 1 : n * factorial(n - 1));
 const SHIFT = 10;
 
 /** (−1)^(n+1) · the n-th derivative of digamma for x ≥ 1/2: a recurrence up to x + 10, then the asymptotic series. */
-function polygammaSeries(s: ScalarBuilder, x: ScalarValue, n: number): ScalarValue {
-  const power = (v: ScalarValue, exponent: number): ScalarValue => {
+function polygammaSeries(s: NumberBuilder, x: NumberValue, n: number): NumberValue {
+  const power = (v: NumberValue, exponent: number): NumberValue => {
     let result = v;
     for (let i = 1; i < exponent; i++) result = s.mul(result, v);
     return result;
@@ -280,7 +280,7 @@ function polygammaSeries(s: ScalarBuilder, x: ScalarValue, n: number): ScalarVal
 }
 
 /** The n-th derivative of π · cot(πx) from c = cot(πx): a polynomial, since that of c itself is −π(1 + c²). */
-function cotangentDerivative(s: ScalarBuilder, c: ScalarValue, n: number): ScalarValue {
+function cotangentDerivative(s: NumberBuilder, c: NumberValue, n: number): NumberValue {
   let coefficients = [0, Math.PI];
   for (let order = 0; order < n; order++) {
     const slope = coefficients.slice(1).map((a, i) => -Math.PI * a * (i + 1));

@@ -1,12 +1,15 @@
 import {
+  arrayLength,
   type Backend,
   type DType,
   dtypeTraits,
   InvalidArgumentError,
   isBig,
+  isComplex,
   isHalf,
   MAX_RANK,
   numericDTypes,
+  partsOf,
   storedNumber,
   storeValues,
   type TypedArray,
@@ -16,7 +19,16 @@ import { isRefusedPromise } from '../arguments/promises.ts';
 import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { checkDTypeName } from './dtypes.ts';
-import { emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
+import {
+  complexAt,
+  emptyTensor,
+  isNumberPair,
+  type Scalar,
+  spaceOf,
+  stringTensor,
+  Tensor,
+  uploaded,
+} from './tensor.ts';
 import type { Variable } from './variable.ts';
 import { VariableBase } from './variable-base.ts';
 
@@ -24,11 +36,17 @@ import { VariableBase } from './variable-base.ts';
 export interface NDArrayLike {
   readonly data: TypedArray;
   readonly shape: Shape;
-  /** Only needed for `bool`, whose bytes look like uint8, and for float16 and bfloat16, whose values come as float32. */
+  /**
+   * Only needed for `bool`, whose bytes look like uint8, for float16 and bfloat16, whose values come as float32, and for complex64 and
+   * complex128, whose parts come as float32 and float64.
+   */
   readonly dtype?: DType;
 }
 
-/** Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string. */
+/**
+ * Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string, and `{ re, im }`
+ * complex128, as Python's complex numbers do in TensorFlow.
+ */
 export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
 /** Values in arrays, to any depth. */
 export type NestedValues = readonly (Scalar | NestedValues)[];
@@ -45,6 +63,7 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
   if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
+  if (isNumberPair(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
   if (ArrayBuffer.isView(value))
     return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
   if (Array.isArray(value)) return fromNested(value, dtype, strict);
@@ -97,6 +116,12 @@ function sameDType(x: Tensor, dtype: DType): Tensor {
 function numberDType(hint: DType | undefined, strict: boolean): DType {
   if (strict && hint !== undefined) return hint;
   return hint === undefined || hint === 'bool' || hint === 'string' ? 'float32' : hint;
+}
+
+// A bare complex number beside real ones means a complex one with parts like these.
+function complexDType(hint: DType | undefined, strict: boolean): DType {
+  if (hint === undefined || strict || isComplex(hint)) return hint ?? 'complex128';
+  return hint === 'float32' ? 'complex64' : 'complex128';
 }
 
 const scalarCache = new Map<Backend, Map<DType, Map<number, Tensor>>>();
@@ -158,7 +183,10 @@ function fromTyped(
   given?: DType,
 ): Tensor {
   const held = arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
-  const narrow = (given === 'bool' && held === 'uint8') || (given && isHalf(given) && held === 'float32');
+  const narrow =
+    (given === 'bool' && held === 'uint8') ||
+    (given && isHalf(given) && held === 'float32') ||
+    (given && isComplex(given) && held === partsOf(given));
   const natural = narrow ? given : held;
   if (natural === undefined) {
     throw new InvalidArgumentError(
@@ -169,15 +197,20 @@ function fromTyped(
     throw new InvalidArgumentError(`${data.constructor.name} has ${natural} values, not ${String(given)}`);
   }
   checkAttached(data);
-  if (sizeOf(shape) !== data.length) {
+  const size = sizeOf(shape);
+  if (arrayLength(natural, size) !== data.length) {
+    const parts = isComplex(natural) ? `; a complex number has two` : '';
     throw new InvalidArgumentError(
-      `${data.length} values do not match the shape ${showShape(shape)} (${sizeOf(shape)})`,
+      `${data.length} values do not match the shape ${showShape(shape)} (${size})${parts}`,
     );
   }
   if (strict && wanted !== undefined && wanted !== natural) {
-    return fromFlat(data as ArrayLike<number | bigint>, shape, wanted, natural);
+    const values = isComplex(natural)
+      ? Array.from({ length: size }, (_, i) => complexAt(data, i))
+      : (data as ArrayLike<number | bigint>);
+    return fromFlat(values, shape, wanted, natural);
   }
-  const out = emptyTensor(natural, shape, data.length);
+  const out = emptyTensor(natural, shape, size);
   const view = spaceOf(out);
   if (natural === 'bool') for (let i = 0; i < data.length; i++) view[i] = (data as Uint8Array)[i] ? 1 : 0;
   else storeValues(view, natural, data as ArrayLike<number | bigint>);
@@ -215,11 +248,13 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
   }
   // No values at all fit every dtype.
   if (flat.length === 0) return emptyTensorOf(shape, hint ?? 'float32');
-  const kind = typeof flat[0];
+  const kind = flat.some((v) => typeof v === 'object') ? 'object' : typeof flat[0];
   for (const v of flat) {
-    if (typeof v !== kind)
+    // A number is a complex one, too.
+    if (typeof v !== kind && !(kind === 'object' && typeof v === 'number'))
       throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
   }
+  if (kind === 'object') return fromFlat(flat, shape, complexDType(hint, strict), 'complex128');
   const natural: DType =
     kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : kind === 'string' ? 'string' : 'float32';
   return fromFlat(
@@ -242,11 +277,11 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
     if (value instanceof Tensor || value instanceof VariableBase) {
       throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
     }
-    if (typeof value === 'object' || !scalars.has(typeof value)) {
+    if (!isNumberPair(value) && (typeof value === 'object' || !scalars.has(typeof value))) {
       throw new InvalidArgumentError(
         Array.isArray(value)
           ? 'nested arrays must be rectangular'
-          : `an array holds ${describe(value)}; expected numbers, booleans, bigints or strings`,
+          : `an array holds ${describe(value)}; expected numbers, booleans, bigints, strings or { re, im }`,
       );
     }
     out.push(value as Scalar);
@@ -270,15 +305,30 @@ function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural
   const out = emptyTensor(dtype, shape, values.length);
   const view = spaceOf(out);
   if (dtype === 'float32' || dtype === 'float64') {
-    for (let i = 0; i < values.length; i++) view[i] = Number(values[i]);
+    for (let i = 0; i < values.length; i++) view[i] = realNumber(values[i], dtype);
+  } else if (isComplex(dtype)) {
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      const { re, im } = typeof value === 'object' ? value : { re: Number(value), im: 0 };
+      view[2 * i] = re;
+      view[2 * i + 1] = im;
+    }
   } else {
-    for (let i = 0; i < values.length; i++)
-      view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
+    for (let i = 0; i < values.length; i++) view[i] = element(values[i], dtype) as never;
   }
   return uploaded(out, view);
 }
 
-function element(value: number | bigint | boolean, dtype: DType): number | bigint {
+/** @throws InvalidArgumentError for a complex number, which only complex dtypes hold. */
+function realNumber(value: Scalar, dtype: DType): number {
+  if (typeof value !== 'object') return Number(value);
+  throw new InvalidArgumentError(
+    `{ re: ${value.re}, im: ${value.im} } is not a ${dtype}; take one of its parts`,
+  );
+}
+
+function element(given: Scalar, dtype: DType): number | bigint {
+  const value = typeof given === 'object' ? realNumber(given, dtype) : (given as number | bigint | boolean);
   if (dtype === 'bool') {
     const n = Number(value);
     if (n !== 0 && n !== 1)

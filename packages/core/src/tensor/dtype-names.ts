@@ -13,3 +13,5 @@ export const uint32: 'uint32' = 'uint32';
 export const uint64: 'uint64' = 'uint64';
 export const float16: 'float16' = 'float16';
 export const bfloat16: 'bfloat16' = 'bfloat16';
+export const complex64: 'complex64' = 'complex64';
+export const complex128: 'complex128' = 'complex128';

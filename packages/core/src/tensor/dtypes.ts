@@ -4,6 +4,7 @@ import {
   dtypeTraits,
   holdsEvery,
   InvalidArgumentError,
+  isComplex,
   numericDTypes,
 } from '@eagre/backend';
 
@@ -23,6 +24,11 @@ export function isFloating(dtype: DType): boolean {
   return typeof dtype === 'string' && (dtypeTraits[dtype]?.floating ?? false);
 }
 
+/** Whether there are gradients of and for tensors of a dtype: floats and complex numbers. */
+export function hasGradient(dtype: DType): boolean {
+  return isFloating(dtype) || isComplex(dtype);
+}
+
 export function isInteger(dtype: DType): boolean {
   return typeof dtype === 'string' && (dtypeTraits[dtype]?.integer ?? false);
 }
@@ -37,18 +43,19 @@ export function checkDTypeName(dtype: DType, op?: string): void {
   );
 }
 
+const all: readonly DType[] = [...numericDTypes, 'complex64', 'complex128'];
 const those = (wanted: (traits: DTypeTraits) => boolean): readonly DType[] =>
-  numericDTypes.filter((dtype) => wanted(dtypeTraits[dtype]));
+  all.filter((dtype) => wanted(dtypeTraits[dtype]));
 
 /** Groups of dtypes that an op accepts for an argument. */
 export const dtypeGroups: Readonly<Record<DTypeGroup, readonly DType[]>> = {
   floating: those((traits) => traits.floating),
   integer: those((traits) => traits.integer),
-  numeric: those((traits) => traits.floating || traits.integer),
+  numeric: those((traits) => traits.floating || traits.integer || traits.kind === 'complex'),
   bool: ['bool'],
   index: ['int32', 'int64'],
-  /** Everything that a kernel can hold. */
-  any: numericDTypes,
+  /** Everything but strings. */
+  any: all,
 };
 export type DTypeGroup = 'floating' | 'integer' | 'numeric' | 'bool' | 'index' | 'any';
 

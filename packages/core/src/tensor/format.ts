@@ -1,10 +1,10 @@
-import { type DType, isHalf, roundToHalf } from '@eagre/backend';
+import { type DType, isComplex, isHalf, partsOf, roundToHalf } from '@eagre/backend';
 import { showShape } from '../shapes/shape.ts';
 import { isFloating } from './dtypes.ts';
-import type { Tensor } from './tensor.ts';
+import type { Complex, Scalar, Tensor } from './tensor.ts';
 
 // Imported for its type only: the printer works on what `array()` gives.
-type Value = number | bigint | boolean | string | readonly Value[];
+type Value = Scalar | readonly Value[];
 
 const EDGE = 3;
 const THRESHOLD = 1000;
@@ -15,7 +15,7 @@ export function formatValues(tensor: Tensor): string {
   if (tensor.size === 0) return '[]';
   const summarise = tensor.size > THRESHOLD;
   const nested = pick(tensor, summarise);
-  const leaves: (number | bigint | boolean | string)[] = [];
+  const leaves: Scalar[] = [];
   collect(nested, leaves);
   const show = leafFormat(leaves, tensor.dtype);
   return print(nested, show, tensor.shape, summarise, 1);
@@ -37,6 +37,8 @@ function pick(tensor: Tensor, summarise: boolean): Value {
   const flat = tensor.dtype === 'string' ? tensor.strings() : tensor.data();
   const at = (axis: number, offset: number, stride: number): Value => {
     if (axis === shape.length) {
+      if (isComplex(tensor.dtype))
+        return { re: flat[2 * offset] as number, im: flat[2 * offset + 1] as number };
       const v = flat[offset];
       return tensor.dtype === 'bool' ? v !== 0 : v;
     }
@@ -52,17 +54,38 @@ function visible(n: number, summarise: boolean): number[] {
   return [0, 1, 2, n - 3, n - 2, n - 1];
 }
 
-function collect(value: Value, out: (number | bigint | boolean | string)[]): void {
+function collect(value: Value, out: Scalar[]): void {
   if (Array.isArray(value)) for (const v of value) collect(v as Value, out);
-  else out.push(value as number | bigint | boolean | string);
+  else out.push(value as Scalar);
 }
 
-type LeafFormat = (value: number | bigint | boolean | string) => string;
+type LeafFormat = (value: Scalar) => string;
 
-function leafFormat(leaves: readonly (number | bigint | boolean | string)[], dtype: string): LeafFormat {
+function leafFormat(leaves: readonly Scalar[], dtype: DType): LeafFormat {
   if (dtype === 'string') return (v) => JSON.stringify(v);
-  if (!isFloating(dtype as DType)) return padded(leaves, String);
-  return floatFormat(leaves as readonly number[], dtype as DType) as LeafFormat;
+  if (isComplex(dtype)) return complexFormat(leaves as readonly Complex[], partsOf(dtype)) as LeafFormat;
+  if (!isFloating(dtype)) return padded(leaves, String);
+  return floatFormat(leaves as readonly number[], dtype) as LeafFormat;
+}
+
+/** Both parts in columns of their own; the j stands behind the last digit. */
+function complexFormat(leaves: readonly Complex[], dtype: DType): (v: Complex) => string {
+  const [re, im] = [
+    floatFormat(
+      leaves.map((v) => v.re),
+      dtype,
+    ),
+    floatFormat(
+      leaves.map((v) => v.im),
+      dtype,
+      true,
+    ),
+  ];
+  return (v) => {
+    const second = im(v.im);
+    const digits = second.trimEnd();
+    return `${re(v.re)}${digits}j${' '.repeat(second.length - digits.length)}`;
+  };
 }
 
 const DIGITS = 8;
@@ -70,8 +93,9 @@ const DIGITS = 8;
 /**
  * As many digits as the numbers need, at most 8 behind the point, which all stand in one column. With exponents where numbers
  * are large, small or far apart; then mantissas are filled up with zeros, otherwise numbers with spaces.
+ * @param plus a sign before what is not negative, too.
  */
-function floatFormat(leaves: readonly number[], dtype: DType): (v: number) => string {
+function floatFormat(leaves: readonly number[], dtype: DType, plus = false): (v: number) => string {
   const round = roundingTo(dtype);
   const shortest = dtype === 'float64' ? String : (v: number) => shortestFloat(v, round);
   const finite = leaves.filter(Number.isFinite);
@@ -88,7 +112,7 @@ function floatFormat(leaves: readonly number[], dtype: DType): (v: number) => st
       [int, fraction] = cut.split('.') as [string, string];
       fraction = fraction.replace(/0+$/, '');
     }
-    return [Object.is(v, -0) ? '-0' : int, fraction, power];
+    return [Object.is(v, -0) ? '-0' : plus && v >= 0 ? `+${int}` : int, fraction, power];
   };
   const all = finite.map(parts);
   const widest = (index: 0 | 1 | 2): number => Math.max(0, ...all.map((p) => p[index].length));
@@ -97,10 +121,10 @@ function floatFormat(leaves: readonly number[], dtype: DType): (v: number) => st
   const tail = exponents ? digits + 2 : 0;
   const before = Math.max(
     widest(0),
-    ...leaves.filter((v) => !Number.isFinite(v)).map((v) => special(v).length - behind - tail - 1),
+    ...leaves.filter((v) => !Number.isFinite(v)).map((v) => special(v, plus).length - behind - tail - 1),
   );
   return (v) => {
-    if (!Number.isFinite(v)) return special(v).padStart(before + 1 + behind + tail);
+    if (!Number.isFinite(v)) return special(v, plus).padStart(before + 1 + behind + tail);
     const [int, fraction, power] = parts(v);
     const head = `${int.padStart(before)}.`;
     if (!exponents) return head + fraction.padEnd(behind);
@@ -108,8 +132,9 @@ function floatFormat(leaves: readonly number[], dtype: DType): (v: number) => st
   };
 }
 
-function special(v: number): string {
-  return Number.isNaN(v) ? 'nan' : v > 0 ? 'inf' : '-inf';
+function special(v: number, plus: boolean): string {
+  const sign = v < 0 ? '-' : plus ? '+' : '';
+  return `${sign}${Number.isNaN(v) ? 'nan' : 'inf'}`;
 }
 
 /** Rounds a number to a dtype of floats. */
@@ -126,7 +151,7 @@ function shortestFloat(v: number, round: (v: number) => number): string {
   return String(v);
 }
 
-function padded(leaves: readonly (number | bigint | boolean | string)[], show: LeafFormat): LeafFormat {
+function padded(leaves: readonly Scalar[], show: LeafFormat): LeafFormat {
   const width = leaves.reduce<number>((w, v) => Math.max(w, show(v).length), 0);
   return (v) => show(v).padStart(width);
 }
@@ -138,7 +163,7 @@ function print(
   summarise: boolean,
   indent: number,
 ): string {
-  if (!Array.isArray(value)) return show(value as number);
+  if (!Array.isArray(value)) return show(value as Scalar);
   const axis = indent - 1;
   const rows = (value as readonly Value[]).map((v) => print(v, show, shape, summarise, indent + 1));
   if (summarise && shape[axis] > 2 * EDGE) rows.splice(EDGE, 0, '...');

@@ -1,4 +1,4 @@
-import type { DType } from '@eagre/backend';
+import { type DType, isComplex, partsOf } from '@eagre/backend';
 import { isFloating } from './dtypes.ts';
 import { roundingTo } from './format.ts';
 import type { Tensor } from './tensor.ts';
@@ -10,6 +10,12 @@ import type { Tensor } from './tensor.ts';
 export function summarizeTensor(tensor: Tensor, atEnds: number): string {
   const { shape, size, dtype } = tensor;
   const values: ArrayLike<number | bigint | string> = dtype === 'string' ? tensor.strings() : tensor.data();
+  const shown = (at: number): string => {
+    if (!isComplex(dtype)) return show(values[at]);
+    const part = (v: number | bigint | string): string => shortFloat(v as number, partsOf(dtype));
+    const im = part(values[2 * at + 1]);
+    return `${part(values[2 * at])}${im.startsWith('-') ? '' : '+'}${im}j`;
+  };
   const show =
     dtype === 'string'
       ? (v: number | bigint | string) => `"${escaped(v as string)}"`
@@ -18,7 +24,7 @@ export function summarizeTensor(tensor: Tensor, atEnds: number): string {
         : String;
   const ends = atEnds < 0 ? size : Math.min(atEnds, size);
   const print = (axis: number, offset: number, length: number): string => {
-    if (axis === shape.length) return show(values[offset]);
+    if (axis === shape.length) return shown(offset);
     const n = shape[axis];
     const part = length / n;
     const below = shape.length - 1 - axis;

@@ -1,12 +1,13 @@
 import {
+  arrayLength,
   type Backend,
   type DType,
   dtypeTraits,
   FailedPreconditionError,
   hostView,
   InvalidArgumentError,
+  isComplex,
   isHalf,
-  type NumericDType,
   OutOfRangeError,
   ResourceExhaustedError,
   readStorage,
@@ -27,7 +28,12 @@ import { noValue } from './no-value.ts';
 
 /** Values nested in arrays: what `array()` returns. */
 export type NestedArray<T> = T | NestedArray<T>[];
-export type Scalar = number | bigint | boolean | string;
+export type Scalar = number | bigint | boolean | string | Complex;
+/** A complex number: `tf.constant({ re: 1, im: -2 })`. */
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
 
 interface DataOf {
   float32: Float32Array;
@@ -41,6 +47,8 @@ interface DataOf {
   uint16: Uint16Array;
   uint32: Uint32Array;
   uint64: BigUint64Array;
+  complex64: Float32Array;
+  complex128: Float64Array;
 }
 /** Flat values with shape and dtype; testing `dtype` narrows `data`. */
 export type HostArray = {
@@ -126,7 +134,7 @@ export class Tensor {
 
   /**
    * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array and BigUint64Array for int64 and uint64, Float32Array
-   * for float16 and bfloat16, too.
+   * for float16 and bfloat16, too. Of complex numbers the parts: real, imaginary, real, …
    * @throws ResourceExhaustedError where there is no memory for a copy.
    */
   data(): TypedArray {
@@ -153,7 +161,7 @@ export class Tensor {
   }
 
   /**
-   * The values as nested arrays: numbers, booleans, bigints (int64, uint64) or strings; one value for a scalar. The type is that of where it
+   * The values as nested arrays: numbers, booleans, bigints (int64, uint64), strings or `{ re, im }`; one value for a scalar. The type is that of where it
    * goes, `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`.
    * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
    */
@@ -163,20 +171,20 @@ export class Tensor {
   }
 
   /**
-   * The only value of a tensor of size 1: a number, of int64 too; of bool a boolean, of string a string, which the type is told,
-   * `item<boolean>()`. `item('bigint')` is any integer, as a bigint.
+   * The only value of a tensor of size 1: a number, of int64 too; of bool a boolean, of string a string, of complex dtypes
+   * `{ re, im }`, which the type is told, `item<boolean>()`. `item('bigint')` is any integer, as a bigint.
    * @throws InvalidArgumentError for another size; OutOfRangeError for an int64 that no number holds exactly, beyond ±(2⁵³ − 1).
    */
   item(): number;
   item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
-  item<T extends number | boolean | string>(): T;
+  item<T extends number | boolean | string | Complex>(): T;
   item(as?: unknown): Scalar {
     const value = this.#single();
     if (as === undefined) return typeof value === 'bigint' ? toNumber(value) : value;
     if (as !== 'bigint') throw new InvalidArgumentError(`item(${show(as)}): expected nothing, or 'bigint'`);
     if (typeof value === 'bigint' || Number.isInteger(value)) return BigInt(value as number | bigint);
     throw new InvalidArgumentError(
-      `item('bigint') of a ${this.dtype} tensor: ${show(value)} is not an integer`,
+      `item('bigint') of a ${this.dtype} tensor: ${isComplex(this.dtype) ? this : show(value)} is not an integer`,
     );
   }
 
@@ -221,6 +229,12 @@ export class Tensor {
       );
     }
     const value = this.#single();
+    if (typeof value === 'object') {
+      if (hint === 'default') return this.toString();
+      throw new InvalidArgumentError(
+        'a complex number is not a number of JavaScript; take x.real(), x.imag() or x.abs() first',
+      );
+    }
     return typeof value === 'bigint' && isSafe(value) ? Number(value) : value;
   }
   /**
@@ -246,8 +260,9 @@ export class Tensor {
       );
     }
     if (this.dtype === 'string') return this.strings()[0];
-    const value = valuesOf(this.#checked(), this.dtype)[0];
-    return this.dtype === 'bool' ? value !== 0 : value;
+    const values = valuesOf(this.#checked(), this.dtype);
+    if (isComplex(this.dtype)) return complexAt(values, 0);
+    return this.dtype === 'bool' ? values[0] !== 0 : values[0];
   }
 
   #checkValues(): void {
@@ -266,12 +281,24 @@ export class Tensor {
     if (this.dtype === 'string') return this.strings();
     const view = this.#checked();
     if (this.dtype === 'bool') return Array.from(view as Uint8Array, (v) => v !== 0);
+    if (isComplex(this.dtype)) return Array.from({ length: this.size }, (_, i) => complexAt(view, i));
     return Array.from(valuesOf(view, this.dtype) as ArrayLike<number | bigint>);
   }
 }
 export interface Tensor extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
+
+/** @internal Whether a value is a complex number. */
+export function isNumberPair(value: unknown): value is Complex {
+  if (typeof value !== 'object' || value === null || !('re' in value && 'im' in value)) return false;
+  return typeof value.re === 'number' && typeof value.im === 'number';
+}
+
+/** @internal The complex number at a place among parts. */
+export function complexAt(parts: TypedArray, at: number): Complex {
+  return { re: parts[2 * at] as number, im: parts[2 * at + 1] as number };
+}
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
 
@@ -384,7 +411,7 @@ export function viewOf(x: Tensor): TypedArray {
 export function spaceOf(x: Tensor): TypedArray {
   return x.storage.allocator.isHost
     ? hostView(x.storage, x.dtype, x.size)
-    : new dtypeTraits[x.dtype as NumericDType].array(x.size);
+    : new dtypeTraits[x.dtype].array(arrayLength(x.dtype, x.size));
 }
 
 /** @internal Sets the values of a new tensor. @returns the tensor. */

@@ -1,5 +1,5 @@
 // Elements one after the other become tensors with one more axis.
-import { InvalidArgumentError } from '@eagre/backend';
+import { arrayLength, InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
 import { emptyTensor, sameShape, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import { loadElement, saveElement } from '../elements/saved.ts';
@@ -40,10 +40,11 @@ export function stackTensors(tensors: readonly Tensor[], component: number, what
   const { size } = first;
   const out = emptyTensor(first.dtype, shape, size * tensors.length);
   const to = spaceOf(out);
+  const numbers = arrayLength(first.dtype, size);
   for (let i = 0; i < tensors.length; i++) {
     const from = viewOf(tensors[i]);
-    if (size === 1) (to as { [i: number]: unknown })[i] = from[0];
-    else to.set(from as never, i * size);
+    if (numbers === 1) (to as { [i: number]: unknown })[i] = from[0];
+    else to.set(from as never, i * numbers);
   }
   return uploaded(out, to);
 }
@@ -95,8 +96,9 @@ export function joinBlocks(blocks: readonly Element[]): Element {
     const to = spaceOf(out);
     let at = 0;
     for (const part of parts) {
-      to.set(viewOf(part) as never, at);
-      at += part.size;
+      const from = viewOf(part);
+      to.set(from as never, at);
+      at += from.length;
       part.dispose();
     }
     return uploaded(out, to);

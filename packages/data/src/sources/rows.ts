@@ -1,5 +1,5 @@
 // Sources whose elements can be had in any order.
-import type { TypedArray } from '@eagre/backend';
+import { arrayLength, type TypedArray } from '@eagre/backend';
 import { constant, gather, Tensor } from '@eagre/core';
 import { emptyTensor, sizeOf, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
@@ -40,7 +40,8 @@ class TensorRows {
         : constant(this.#strings.slice(from, from + size), 'string', { shape });
     const out = emptyTensor(this.#tensor.dtype, shape, size);
     const space = spaceOf(out);
-    space.set((this.#values as TypedArray).subarray(from, from + size) as never);
+    const [first, count] = [from, size].map((n) => arrayLength(out.dtype, n));
+    space.set((this.#values as TypedArray).subarray(first, first + count) as never);
     return uploaded(out, space);
   }
 

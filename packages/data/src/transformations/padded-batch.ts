@@ -1,5 +1,5 @@
 // `paddedBatch`: elements of different shapes are padded to one.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { arrayLength, type DType, InvalidArgumentError, isBig } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
 import {
   checkListSize,
@@ -138,16 +138,16 @@ export class PaddedBatchNode extends ListBatchNode {
   }
 }
 
-/** The padding value in a dtype. @throws InvalidArgumentError for a value of another kind. */
-function padding(value: TensorLike | null, dtype: DType): number | bigint | string {
-  if (value === null) return dtype === 'string' ? '' : dtype === 'int64' ? 0n : 0;
+/** The padding value as it is stored in a dtype: one number, or two of a complex one. @throws InvalidArgumentError for a value of another kind. */
+function padding(value: TensorLike | null, dtype: DType): readonly (number | bigint | string)[] {
+  if (value === null) return [dtype === 'string' ? '' : isBig(dtype) ? 0n : 0];
   const t = toTensor(value, dtype);
   if (t.rank !== 0 || t.dtype !== dtype)
     throw new InvalidArgumentError(
       `the padding value must be a scalar of ${dtype}, got ${t.dtype} of shape ${showShape(t.shape)}`,
       what,
     );
-  return dtype === 'string' ? t.strings()[0] : viewOf(t)[0];
+  return dtype === 'string' ? t.strings() : [...viewOf(t)];
 }
 
 /** Stacks tensors that are padded at the end of each axis. */
@@ -179,7 +179,7 @@ function pad(
   const size = shape.reduce((a, b) => a * b, 1);
   if (dtype === 'string') {
     checkListSize(size * tensors.length, 'strings', 'pad to less, or make smaller batches', what);
-    const all = new Array<string>(size * tensors.length).fill(fill as string);
+    const all = new Array<string>(size * tensors.length).fill(fill[0] as string);
     tensors.forEach((t, i) => {
       const source = t.strings();
       eachRow(t.shape, shape, (from, at, n) => {
@@ -190,11 +190,14 @@ function pad(
   }
   const out = emptyTensor(dtype, [tensors.length, ...shape], size * tensors.length);
   const values = spaceOf(out);
-  if (tensors.some((t) => !sameShape(t.shape, shape))) values.fill(fill as never);
+  const parts = arrayLength(dtype, 1);
+  if (tensors.some((t) => !sameShape(t.shape, shape)))
+    if (fill.length === 1) values.fill(fill[0] as never);
+    else for (let i = 0; i < values.length; i++) values[i] = fill[i % parts] as never;
   tensors.forEach((t, i) => {
     const source = viewOf(t);
     eachRow(t.shape, shape, (from, at, n) => {
-      values.set(source.subarray(from, from + n) as never, i * size + at);
+      values.set(source.subarray(parts * from, parts * (from + n)) as never, parts * (i * size + at));
     });
   });
   return uploaded(out, values);

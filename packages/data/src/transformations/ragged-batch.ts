@@ -104,8 +104,9 @@ function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K 
   const to = spaceOf(values);
   let at = 0;
   for (const t of tensors) {
-    to.set(viewOf(t) as never, at);
-    at += t.size;
+    const from = viewOf(t);
+    to.set(from as never, at);
+    at += from.length;
   }
   return { values: uploaded(values, to), rowSplits: constant(splits, splitsDtype) };
 }

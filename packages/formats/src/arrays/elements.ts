@@ -9,6 +9,12 @@ export function elementBytes(kind: ElementKind): number {
   return FILE_DTYPES[kind].bytes;
 }
 
+/** How many bytes an array takes in a file. */
+export function fileBytes({ dtype, data }: NDArray): number {
+  const { bytes, parts } = FILE_DTYPES[dtype];
+  return (data.length / parts) * bytes;
+}
+
 /** The kinds of elements by the names that a format has for them; what has no name there is left out. */
 export function kindsBy(name: (dtype: FileDType) => string): Readonly<Record<string, ElementKind>> {
   const own = Object.entries(FILE_DTYPES).map(([dtype, info]) => [name(info), dtype as DTypeName] as const);
@@ -18,8 +24,8 @@ export function kindsBy(name: (dtype: FileDType) => string): Readonly<Record<str
 const HOST_IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
- * Reads elements of one kind; `bytes` holds nothing else. The values of floats of 16 bits come as float32. Other kinds share memory with
- * `bytes` when its alignment and byte order allow.
+ * Reads elements of one kind; `bytes` holds nothing else. The values of floats of 16 bits come as float32, complex numbers as their parts.
+ * Other kinds than the former share memory with `bytes` when its alignment and byte order allow.
  */
 export function decodeElements(
   kind: ElementKind,
@@ -27,7 +33,7 @@ export function decodeElements(
   shape: readonly number[],
   little: boolean = true,
 ): NDArray {
-  const size = elementBytes(kind);
+  const size = elementBytes(kind) / FILE_DTYPES[kind].parts;
   const ordered = little === HOST_IS_LITTLE || size === 1 ? align(bytes, size) : swapped(bytes, size);
   const { buffer, byteOffset } = ordered;
   const length = ordered.byteLength / size;

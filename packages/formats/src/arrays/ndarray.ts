@@ -11,7 +11,7 @@ export type TypedArray = DataOf[DTypeName];
 
 /** A host array of exactly one dtype. */
 export interface NDArrayOf<D extends DTypeName> {
-  /** The elements in row-major order; as many as the shape's product. */
+  /** The elements in row-major order, as many as the shape's product; of complex ones, both parts. */
   readonly data: DataOf[D];
   /** The sizes of the dimensions; empty for a scalar. */
   readonly shape: readonly number[];
@@ -58,10 +58,11 @@ export function checkNDArray(array: NDArray, format: string, name?: string): voi
     });
   }
   const count = elementCount(array.shape);
-  if (count !== array.data.length) {
+  const numbers = count === undefined ? undefined : count * FILE_DTYPES[array.dtype].parts;
+  if (numbers !== array.data.length) {
     const what = `${where}: shape [${array.shape.join(', ')}] does not suit the data`;
-    const got = `${array.data.length} elements`;
-    throw new FormatError({ format, what, expected: `${count ?? 'a countable number of'} elements`, got });
+    const got = `${array.data.length} numbers`;
+    throw new FormatError({ format, what, expected: `${numbers ?? 'a countable number of'} numbers`, got });
   }
 }
 

@@ -1,6 +1,13 @@
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { FILE_DTYPES } from './dtypes.ts';
-import { decodeElements, type ElementKind, elementBytes, encodeElements, kindsBy } from './elements.ts';
+import {
+  decodeElements,
+  type ElementKind,
+  elementBytes,
+  encodeElements,
+  fileBytes,
+  kindsBy,
+} from './elements.ts';
 import { toRowMajor } from './fortran.ts';
 import { checkNDArray, type DTypeName, elementCount, type NDArray } from './ndarray.ts';
 import { readPickledLists } from './pickle.ts';
@@ -40,8 +47,8 @@ interface NpyHeader {
  */
 export function encodeNpy(array: NDArray): Uint8Array {
   checkNDArray(array, 'npy');
-  const { dtype, shape, data } = array;
-  const { numpy, bytes } = FILE_DTYPES[dtype];
+  const { dtype, shape } = array;
+  const { numpy } = FILE_DTYPES[dtype];
   if (numpy === '')
     throw errorsFor('npy', undefined).unsupported('dtype', Object.values(KINDS).join(', '), dtype);
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(', ');
@@ -52,7 +59,7 @@ export function encodeNpy(array: NDArray): Uint8Array {
   const prefix = version === 1 ? 10 : 12;
   const dataStart = Math.ceil((prefix + dict.length + 1) / 64) * 64;
 
-  const out = new Uint8Array(dataStart + data.length * bytes);
+  const out = new Uint8Array(dataStart + fileBytes(array));
   const view = new DataView(out.buffer);
   out.set(MAGIC);
   out[6] = version;
@@ -69,7 +76,7 @@ export function encodeNpy(array: NDArray): Uint8Array {
  * Decodes a `.npy` file of version 1 to 3, either byte order, row- or column-major. The values of `f2` come as float32. The result shares memory with `bytes` where alignment, order and dtype allow.
  *
  * @throws FormatError when the file is not a correct `.npy` file; bytes after the array included.
- * @throws UnsupportedFormatError for dtypes that Eagre lacks: complex, text, structured,
+ * @throws UnsupportedFormatError for dtypes that Eagre lacks: text, structured,
  * and pickled objects, which are never run.
  */
 export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): NDArray {

@@ -1,7 +1,7 @@
 import { type ErrorMaker, errorsFor, quote, show } from '../errors.ts';
 import { findDuplicateKey } from '../protobuf/json-keys.ts';
 import { FILE_DTYPES } from './dtypes.ts';
-import { decodeElements, encodeElements, kindsBy } from './elements.ts';
+import { decodeElements, encodeElements, fileBytes, kindsBy } from './elements.ts';
 import {
   checkNDArray,
   type DTypeName,
@@ -43,6 +43,7 @@ const WRITE_ORDER: readonly DTypeName[] = [
   'uint64',
   'int64',
   'float64',
+  'complex64',
   'float32',
   'uint32',
   'int32',
@@ -93,7 +94,7 @@ export interface Safetensors {
 /**
  * Encodes tensors of any dtype and shape as a safetensors file, byte for byte as the reference writer lays it out.
  *
- * @throws FormatError when an array is inconsistent or a name is not one the format allows.
+ * @throws FormatError when an array is inconsistent or a name is not one the format allows; UnsupportedFormatError for complex128.
  */
 export function encodeSafetensors(
   tensors: NamedArrays,
@@ -103,6 +104,8 @@ export function encodeSafetensors(
   const entries = entriesOf(tensors).map(([name, array]) => {
     checkNDArray(array, 'safetensors', name);
     checkText(error, 'tensor name', name);
+    if (FILE_DTYPES[array.dtype].safetensors === '')
+      throw error.unsupported(`tensor ${quote(name)}: dtype`, Object.keys(KINDS).join(', '), array.dtype);
     if (name === METADATA) throw error(`a tensor cannot be named ${quote(METADATA)}`);
     return { name, key: new TextEncoder().encode(name), array };
   });
@@ -116,7 +119,7 @@ export function encodeSafetensors(
   let offset = 0;
   for (const { name, array } of entries) {
     const begin = offset;
-    offset += array.data.length * FILE_DTYPES[array.dtype].bytes;
+    offset += fileBytes(array);
     header.push([
       name,
       { dtype: FILE_DTYPES[array.dtype].safetensors, shape: array.shape, data_offsets: [begin, offset] },
@@ -136,7 +139,7 @@ export function encodeSafetensors(
   let at = 8 + headerBytes;
   for (const { array } of entries) {
     out.set(encodeElements(array), at);
-    at += array.data.length * FILE_DTYPES[array.dtype].bytes;
+    at += fileBytes(array);
   }
   return out;
 }
@@ -171,7 +174,7 @@ export function decodeSafetensorsHeader(
  * Decodes a safetensors file. The values of F16 and BF16 come as float32. Other tensors share memory with `bytes` where alignment allows, as it does in files of the reference writer.
  *
  * @throws FormatError when the file is not a correct safetensors file.
- * @throws UnsupportedFormatError when a selected tensor has a dtype that Eagre lacks (F8, F4, C64).
+ * @throws UnsupportedFormatError when a selected tensor has a dtype that Eagre lacks (F8, F4).
  */
 export function decodeSafetensors(bytes: Uint8Array, options: DecodeSafetensorsOptions = {}): Safetensors {
   const error = errorsFor('safetensors', options.file);

@@ -64,7 +64,7 @@ const INFOS: readonly (DataTypeInfo | undefined)[] = [
   { name: 'int16', bytes: 2, kind: 'int16' },
   { name: 'int8', bytes: 1, kind: 'int8' },
   { name: 'string', bytes: 0 },
-  { name: 'complex64', bytes: 8 },
+  { name: 'complex64', bytes: 8, kind: 'complex64' },
   { name: 'int64', bytes: 8, kind: 'int64' },
   { name: 'bool', bytes: 1, kind: 'bool' },
   { name: 'qint8', bytes: 1, kind: 'int8' },
@@ -74,7 +74,7 @@ const INFOS: readonly (DataTypeInfo | undefined)[] = [
   { name: 'qint16', bytes: 2, kind: 'int16' },
   { name: 'quint16', bytes: 2, kind: 'uint16' },
   { name: 'uint16', bytes: 2, kind: 'uint16' },
-  { name: 'complex128', bytes: 16 },
+  { name: 'complex128', bytes: 16, kind: 'complex128' },
   { name: 'float16', bytes: 2, kind: 'float16' },
   { name: 'resource', bytes: 0 },
   { name: 'variant', bytes: 0 },
@@ -115,9 +115,10 @@ export function dataTypeNumber(name: string): number | undefined {
 }
 
 /**
- * The elements of a data type with fixed size; `bytes` holds nothing else. The values of float16 and bfloat16 come as float32.
+ * The elements of a data type with fixed size; `bytes` holds nothing else. The values of float16 and bfloat16 come as float32, complex
+ * numbers as their parts.
  *
- * @throws UnsupportedFormatError for complex numbers and other types without an array.
+ * @throws UnsupportedFormatError for types without an array.
  */
 export function decodeDataType(
   info: DataTypeInfo,

@@ -1,6 +1,6 @@
 import { FILE_DTYPES } from '../arrays/dtypes.ts';
 import { type ElementKind, encodeElements } from '../arrays/elements.ts';
-import { checkNDArray, type DTypeName, elementCount, type NDArray } from '../arrays/ndarray.ts';
+import { checkNDArray, elementCount, type NDArray } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor } from '../errors.ts';
 import { DataType, dataTypeInfo, decodeDataType, type TensorValue } from './data-types.ts';
 import type { TensorProto, TensorShapeProto } from './framework.ts';
@@ -48,7 +48,7 @@ export function decodeShape(
  * The tensor in a message: from `tensor_content`, or the list of its type, whose last value stands for all that are missing. Types
  * without a dtype of their own are widened as in {@link decodeDataType}.
  *
- * @throws FormatError when the message makes no sense, UnsupportedFormatError for complex numbers and what else no array holds.
+ * @throws FormatError when the message makes no sense, UnsupportedFormatError for what no array holds.
  */
 export function decodeTensorProto(proto: TensorProto, options: DecodeTensorOptions = {}): TensorValue {
   const error = errorsFor('TensorProto', options.file);
@@ -66,9 +66,11 @@ export function decodeTensorProto(proto: TensorProto, options: DecodeTensorOptio
   }
   const list = dtype === DataType.DT_STRING ? (proto.string_val ?? []) : listOf(proto, info.kind);
   if (list === undefined) throw error.unsupported('dtype', 'one that an array can hold', info.name);
-  if (list.length > count) throw error('values', `at most ${count}`, list.length);
+  const parts = info.kind === undefined ? 1 : FILE_DTYPES[info.kind].parts;
+  if (list.length > count * parts || list.length % parts !== 0)
+    throw error('values', `at most ${count * parts}${parts > 1 ? ', in pairs' : ''}`, list.length);
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
-  if (list.length < count && count * 8 > maxBytes)
+  if (list.length < count * parts && count * parts * 8 > maxBytes)
     throw error('values', `${count} (missing ones are filled in up to ${maxBytes} bytes)`, list.length);
   if (dtype === DataType.DT_STRING) {
     const strings = list as readonly Uint8Array[];
@@ -120,6 +122,10 @@ export function encodeTensorProto(
     case 'float16':
     case 'bfloat16':
       return { dtype, tensor_shape, half_val: Array.from(bitsOf(value)) };
+    case 'complex64':
+      return { dtype, tensor_shape, scomplex_val: numbers };
+    case 'complex128':
+      return { dtype, tensor_shape, dcomplex_val: numbers };
     default:
       return { dtype, tensor_shape, int_val: numbers };
   }
@@ -164,6 +170,10 @@ function listOf(proto: TensorProto, kind: ElementKind | undefined): readonly Sca
     case 'float16':
     case 'bfloat16':
       return proto.half_val ?? [];
+    case 'complex64':
+      return proto.scomplex_val ?? [];
+    case 'complex128':
+      return proto.dcomplex_val ?? [];
     case undefined:
       return undefined;
     default:
@@ -173,13 +183,13 @@ function listOf(proto: TensorProto, kind: ElementKind | undefined): readonly Sca
 
 /** The bytes that `tensor_content` would have, the last value repeated up to `count`. */
 function packed(list: readonly Scalar[], kind: ElementKind, count: number): Uint8Array {
+  const { parts, array: Numbers } = FILE_DTYPES[kind];
   // Floats of 16 bits are listed as their bits.
   const array =
-    kind === 'float16' || kind === 'bfloat16'
-      ? new Uint16Array(count)
-      : new FILE_DTYPES[kind as DTypeName].array(count);
+    kind === 'float16' || kind === 'bfloat16' ? new Uint16Array(count) : new Numbers(count * parts);
   const convert: (value: Scalar) => number | bigint = kind === 'int64' || kind === 'uint64' ? BigInt : Number;
-  const last = list.at(-1) ?? 0;
-  for (let i = 0; i < count; i++) array[i] = convert(i < list.length ? list[i] : last) as never;
+  const last = list.slice(-parts);
+  for (let i = 0; i < array.length; i++)
+    array[i] = convert(i < list.length ? list[i] : (last[i % parts] ?? 0)) as never;
   return encodeElements({ data: array });
 }

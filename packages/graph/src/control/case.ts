@@ -6,8 +6,8 @@ import {
   dims,
   execute,
   type GradContext,
+  hasGradient,
   identicalDims,
-  isFloating,
   isLate,
   showShape,
   symbolicTensor,
@@ -136,8 +136,8 @@ export const caseOp: ControlOp = new CaseOp('Case');
 function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | null)[]): (Tensor | null)[] {
   const { branches, variables } = g.attrs as CaseAttrs;
   const [selector, ...inputs] = g.inputs as readonly [Tensor, ...Tensor[]];
-  const given = g.outputs.map((y, i) => dys[i] !== null && dys[i] !== undefined && isFloating(y.dtype));
-  const wanted = inputs.map((x, i) => isFloating(x.dtype) && g.needs(i + 1));
+  const given = g.outputs.map((y, i) => dys[i] !== null && dys[i] !== undefined && hasGradient(y.dtype));
+  const wanted = inputs.map((x, i) => hasGradient(x.dtype) && g.needs(i + 1));
   const bodies = branches.map((branch) => gradientBody(branch, given, wanted, (i) => variables[i]));
   const places = inputs.flatMap((_, i) => (bodies.some((b) => b.gradients[i] !== null) ? [i] : []));
   if (places.length === 0) return [];

@@ -1,7 +1,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import { UnimplementedError } from '@eagre/backend';
 import { type Tensor, type Variable, zeros } from '@eagre/core';
-import { dims, isFloating, someSymbol } from '@eagre/core/internal';
+import { dims, hasGradient, someSymbol } from '@eagre/core/internal';
 import { GraphInterpreter, tellRead } from '../function/interpret.ts';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { sizesIn } from '../tracing/sizes-in-attributes.ts';
@@ -66,7 +66,7 @@ export function gradientBody(
     const outputs = new GraphInterpreter(false, kept).run(body, args);
     // Sizes that the body tells are those that it tells here.
     const dys = outputs.map((y, i) =>
-      given[i] === true && isFloating(y.dtype) ? argument(y, `grad_${i}`) : null,
+      given[i] === true && hasGradient(y.dtype) ? argument(y, `grad_${i}`) : null,
     );
     const targets = outputs.filter((_, i) => dys[i] !== null);
     const found = tape.gradient(targets, sources, {

@@ -5,8 +5,8 @@ import {
   type Attrs,
   execute,
   type GradContext,
+  hasGradient,
   isCompatible,
-  isFloating,
   sameShape,
   symbolicTensor,
 } from '@eagre/core/internal';
@@ -178,7 +178,7 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
   const forward = g.attrs as WhileAttrs;
   const { body, record, variables } = forward;
   const count = body.outputs.length;
-  const floating = g.inputs.map((x) => isFloating(x.dtype));
+  const floating = g.inputs.map((x) => hasGradient(x.dtype));
   const passes = (i: number): boolean => i < count && variables[i] === undefined;
   const carried = g.inputs.flatMap((_, i) => (passes(i) && floating[i] === true ? [i] : []));
   // No gradient passes through an assignment, so that what each turn reads of a variable adds up.
@@ -243,7 +243,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   // One tensor may be several inputs; each has a gradient of its own.
   const inputs = g.inputs
     .slice(carried.length + summed.length)
-    .map((x) => (isFloating(x.dtype) ? identity(x) : x));
+    .map((x) => (hasGradient(x.dtype) ? identity(x) : x));
   const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i]));
   if (onlyOnce(forward.body).length > 0) {
     throw new UnimplementedError(
@@ -254,7 +254,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const { condition, body } = tangentLoop(forward, carried, summed);
   const moving = carried.map((_, i) => cotangents[i]);
   const staying = summed.map((_, i) => cotangents[carried.length + i]);
-  const wanted = inputs.flatMap((x, i) => (isFloating(x.dtype) ? [i] : []));
+  const wanted = inputs.flatMap((x, i) => (hasGradient(x.dtype) ? [i] : []));
   const tape = new GradientTape({ watchAccessedVariables: false });
   tape.watch(wanted.map((i) => inputs[i]));
   const attrs: WhileAttrs = {

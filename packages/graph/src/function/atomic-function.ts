@@ -16,7 +16,7 @@ import {
   copyTo,
   eagerBackend,
   emptyTensor,
-  isFloating,
+  hasGradient,
   outOfScope,
   sizeOf,
 } from '@eagre/core/internal';
@@ -85,7 +85,7 @@ export class AtomicFunction {
     this.#rebuild = rebuilder(structure);
     this.#captured = captured;
     this.#constants = graph.nodes.flatMap(({ what }) =>
-      what.kind === 'constant' && isFloating(what.tensor.dtype) ? [what.tensor] : [],
+      what.kind === 'constant' && hasGradient(what.tensor.dtype) ? [what.tensor] : [],
     );
   }
 

@@ -2,7 +2,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InternalError } from '@eagre/backend';
 import { type Tensor, type Variable, zerosLike } from '@eagre/core';
-import { type GradContext, isFloating, Op, recordOnTapes, withoutTapes } from '@eagre/core/internal';
+import { type GradContext, hasGradient, Op, recordOnTapes, withoutTapes } from '@eagre/core/internal';
 import { Graph, type GraphNode, type GraphValue } from '../ir/graph.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
 import { interpretFunction } from './interpret.ts';
@@ -96,12 +96,12 @@ function splitGraph(graph: Graph): Split | null {
   const variables = graph
     .liveNodes()
     .flatMap(({ what }) =>
-      what.kind === 'variable' && isFloating(what.variable.dtype) ? [what.variable] : [],
+      what.kind === 'variable' && hasGradient(what.variable.dtype) ? [what.variable] : [],
     );
   return tracer.run(() => {
     const args = graph.arguments.map(({ dtype, shape, node }) => tracer.argument(dtype, shape, node.name));
     const tape = new GradientTape({ watchAccessedVariables: false });
-    const sources = [...args.filter((t) => isFloating(t.dtype)), ...variables];
+    const sources = [...args.filter((t) => hasGradient(t.dtype)), ...variables];
     tape.watch(sources);
     const initial = variables.map((v) => tracer.valueOf(tracer.read(v)));
     const outputs = interpretFunction(graph, args);
@@ -111,7 +111,7 @@ function splitGraph(graph: Graph): Split | null {
     const results = [...new Set(whole.outputs)];
     const first = results.map((v) => outputs[whole.outputs.indexOf(v)]);
     const count = whole.nodes.length;
-    const seeded = first.flatMap((t, i) => (isFloating(t.dtype) ? [i] : []));
+    const seeded = first.flatMap((t, i) => (hasGradient(t.dtype) ? [i] : []));
     const seeds = seeded.map((i) => {
       const { dtype, shape } = first[i];
       return tracer.argument(dtype, shape, `grad_${i}`);
@@ -124,7 +124,7 @@ function splitGraph(graph: Graph): Split | null {
     const given = [...args.map((t) => tracer.valueOf(t)), ...initial];
     let next = 0;
     const gradients = [...args, ...variables].map(({ dtype }) => {
-      const gradient = isFloating(dtype) ? (found[next++] ?? null) : null;
+      const gradient = hasGradient(dtype) ? (found[next++] ?? null) : null;
       return gradient === null ? null : tracer.valueOf(gradient);
     });
     const behind = whole.nodes.slice(count);

@@ -1,6 +1,14 @@
-import type { DType } from '@eagre/backend';
-import { type Tensor, Variable } from '@eagre/core';
-import { DimExpr, dimsOf, hostValues, isFloating, partialShape, roundingTo } from '@eagre/core/internal';
+import { type ComplexDType, type DType, isComplex, partsOf } from '@eagre/backend';
+import { type Complex, type Tensor, Variable } from '@eagre/core';
+import {
+  complexAt,
+  DimExpr,
+  dimsOf,
+  hostValues,
+  isFloating,
+  partialShape,
+  roundingTo,
+} from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf } from '../ir/graph-bodies.ts';
 import { isUnknownRank } from '../tracing/unknown-rank.ts';
@@ -149,7 +157,16 @@ function showConstant(tensor: Tensor): string {
     tensor.dtype === 'string'
       ? tensor.strings().slice(0, LONGEST + 1)
       : Array.from<number | bigint>(hostValues(tensor).subarray(0, LONGEST + 1));
+  if (isComplex(tensor.dtype)) return showComplex(tensor, tensor.dtype);
   return tensor.shape.length === 0 && values.length > 0 ? show(values[0]) : showList(values, show);
+}
+
+function showComplex(tensor: Tensor, dtype: ComplexDType): string {
+  const parts = hostValues(tensor).subarray(0, 2 * (LONGEST + 1)) as Float32Array;
+  const numbers = Array.from({ length: parts.length / 2 }, (_, i) => complexAt(parts, i));
+  const part = (value: number): string => showFloat(value, partsOf(dtype));
+  const show = ({ re, im }: Complex): string => `${part(re)}${im < 0 ? '' : '+'}${part(im)}j`;
+  return tensor.shape.length === 0 ? show(numbers[0]) : showList(numbers, show);
 }
 
 /** With as few digits as tell it from others of the dtype. */

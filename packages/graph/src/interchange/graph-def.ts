@@ -851,6 +851,10 @@ function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.Ten
       return { ...head, half_val: flat.map((n) => halfBits(n, dtype)) };
     case 'bool':
       return { ...head, bool_val: flat.map((n) => n !== 0) };
+    case 'complex64':
+      return { ...head, scomplex_val: flat.flatMap((n) => [n, 0]) };
+    case 'complex128':
+      return { ...head, dcomplex_val: flat.flatMap((n) => [n, 0]) };
     default:
       return { ...head, int_val: flat };
   }

@@ -1,5 +1,5 @@
 // Where a node of a graph and TensorFlow's op of the same name differ: in names, types of attributes, and inputs that are constants.
-import { type DType, UnimplementedError } from '@eagre/backend';
+import { type DType, isComplex, UnimplementedError } from '@eagre/backend';
 import {
   addDims,
   type Dim,
@@ -138,6 +138,12 @@ const random =
       attrs: { seed: int(0), seed2: int(0), dtype: type(dtype), T: int32 },
     };
   };
+/** Ops between complex numbers and their parts. */
+const complexParts: Translate = (node) => ({
+  op: node.type,
+  inputs: all(node),
+  attrs: { T: type(input(node).dtype), Tout: type(output(node).dtype) },
+});
 /** Ops without a type of their own: truth values in and out. */
 const untyped: Translate = (node) => ({ op: node.type, inputs: all(node), attrs: {} });
 
@@ -302,6 +308,13 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0],
     attrs: { T: type(input(node).dtype), type: type(output(node).dtype) },
   }),
+  Complex: complexParts,
+  Real: complexParts,
+  Imag: complexParts,
+  Angle: complexParts,
+  // TensorFlow's own Abs is one of real numbers.
+  Abs: (node) =>
+    isComplex(input(node).dtype) ? { ...(complexParts(node) as TensorFlowOp), op: 'ComplexAbs' } : null,
   Shape: (node) => ({ op: 'Shape', inputs: [0], attrs: { T: type(input(node).dtype), out_type: int32 } }),
   ConcatV2: (node) => ({
     op: 'ConcatV2',
@@ -559,12 +572,13 @@ const outputNames: Readonly<Record<string, string>> = {
   AddN: 'sum',
   Cumsum: 'out',
   Cumprod: 'out',
+  Complex: 'out',
   VarHandleOp: 'resource',
   ReadVariableOp: 'value',
   Where: 'index',
 };
 const ofX =
-  'Neg Abs Sign Floor Ceil Round Square Sqrt Rsqrt Reciprocal Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Erf Erfc Lgamma Digamma Sigmoid IsNan IsInf IsFinite LogicalNot Invert Cast Transpose InvertPermutation';
+  'Neg Abs ComplexAbs Sign Floor Ceil Round Square Sqrt Rsqrt Reciprocal Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Erf Erfc Lgamma Digamma Sigmoid IsNan IsInf IsFinite LogicalNot Invert Cast Transpose InvertPermutation';
 const ofXAndY =
   'AddV2 Sub Mul RealDiv FloorDiv FloorMod DivNoNan MulNoNan Pow Maximum Minimum SquaredDifference Xlogy Xlog1py Xdivy Atan2 Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad';
 const y = new Set(ofX.split(' '));

@@ -6,12 +6,14 @@ import {
   type HostCode,
   InternalError,
   isBig,
+  isComplex,
   type KernelAttrs,
   type KernelName,
   type Plan,
   type PlanCall,
   type PlanState,
   type PlanTensor,
+  partsOf,
   type ScalarProgram,
   type Storage,
   type TensorRef,
@@ -144,9 +146,10 @@ export abstract class OpLowering implements KernelRecorder {
     const tensor = symbolicTensor(x.dtype, x.shape);
     this.#constants.set(x, tensor);
     if (x.dtype === 'string') throw noStrings();
-    const number = x.size === 1 ? Number(hostValues(x)[0]) : Number.NaN;
+    const single = x.size === 1 && !isComplex(x.dtype);
+    const number = single ? Number(hostValues(x)[0]) : Number.NaN;
     // A bare number becomes part of the programs that use it.
-    if (x.size === 1 && (!isBig(x.dtype) || Number.isSafeInteger(number))) {
+    if (single && (!isBig(x.dtype) || Number.isSafeInteger(number))) {
       this.call('Fill', [], [tensor], { value: number });
       return tensor;
     }
@@ -206,8 +209,9 @@ export abstract class OpLowering implements KernelRecorder {
     const inputs = node.inputs.map((v) => this.tensor(v));
     const outputs = node.outputs.map((v) => this.fresh(v));
     const host: HostCode = (given, wanted) => {
-      const tensors = given.map((t) => {
-        const own = emptyTensor(t.dtype, t.shape, t.size, this.backend);
+      const tensors = given.map((t, i) => {
+        const { dtype, shape, size } = inputs[i];
+        const own = emptyTensor(dtype, shape, size, this.backend);
         copyBytes(t.storage, own.storage);
         return own;
       });
@@ -357,8 +361,12 @@ export abstract class OpLowering implements KernelRecorder {
     return tensor.storage instanceof SymbolicStorage ? tensor : this.capture(tensor);
   }
 
+  /** What a plan calls a tensor; of a complex one it has the parts, in one more axis. */
   protected ref(t: TensorRef): PlanTensor {
-    return { value: this.number(t), dtype: t.dtype, shape: t.shape, size: t.size };
+    const value = this.number(t);
+    const { dtype, shape, size } = t;
+    if (isComplex(dtype)) return { value, dtype: partsOf(dtype), shape: [...shape, 2], size: 2 * size };
+    return { value, dtype, shape, size };
   }
 
   protected number(t: TensorRef): number {

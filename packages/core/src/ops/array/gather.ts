@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -385,7 +385,7 @@ export const nonzero: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
   (x) => {
     const t = toTensor(x);
     checkDType(t.dtype, 'any', 'x', 'Where');
-    return execute1(nonzeroOp, [t]);
+    return execute1(nonzeroOp, [isComplex(t.dtype) ? t.notEqual(0) : t]);
   },
 );
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex, ResourceExhaustedError, UnimplementedError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -195,6 +195,8 @@ export const unique: NamedFunction<
   const t = toTensor(x);
   if (t.rank !== 1)
     throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 1`, 'Unique');
+  if (isComplex(t.dtype))
+    throw new UnimplementedError(`there is no unique of ${t.dtype}; take its parts before`, 'Unique');
   const [y, indices, counts] = execute(uniqueOp, [t]);
   return { values: y, indices, counts };
 });

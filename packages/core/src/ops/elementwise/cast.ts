@@ -5,9 +5,9 @@ import {
   InvalidArgumentError,
   isBig,
   largestFloat,
+  type NumberBuilder,
+  type NumberValue,
   type NumericDType,
-  type ScalarBuilder,
-  type ScalarValue,
 } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -16,7 +16,7 @@ import { bools, integers, uniform } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
-import { checkDType, dtypeGroups, isFloating } from '../../tensor/dtypes.ts';
+import { checkDType, dtypeGroups, hasGradient } from '../../tensor/dtypes.ts';
 import { identity } from '../array/shaping.ts';
 
 /** x converted to another dtype. Floats become integers by truncation toward zero, saturating, NaN to 0; any number to bool is x ≠ 0. */
@@ -30,13 +30,14 @@ const castOp: Op = defineElementwise({
     { inputs: [bools([7])], attrs: { dtype: 'float32' } },
   ],
   key: (attrs) => attrs.dtype as string,
-  scalar: (attrs) => (s, x) => s.cast(x, attrs.dtype as Exclude<DType, 'string'>),
-  grad: (g, dy) => (isFloating(g.x.dtype) ? dy.cast(g.x.dtype) : null),
+  scalar: (attrs) => (s, x) => s.cast(x, attrs.dtype as NumberValue['dtype']),
+  grad: (g, dy) => (hasGradient(g.x.dtype) ? dy.cast(g.x.dtype) : null),
 });
 
 /**
  * x converted to another dtype. Floats become integers by truncation toward zero; what the integer cannot hold becomes its
- * lowest or highest value, and NaN becomes 0. Integers to narrower ones wrap around. Any number to bool is `x ≠ 0`.
+ * lowest or highest value, and NaN becomes 0. Integers to narrower ones wrap around. Any number to bool is `x ≠ 0`. Complex numbers to
+ * others lose their imaginary part, to bool too, as in TensorFlow.
  * @throws InvalidArgumentError from or to string.
  */
 export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
@@ -102,7 +103,7 @@ export const bitcast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype'
 );
 
 /** The largest value of a dtype of 64 bits, which no number is exactly: all bits, or all but the sign's. */
-const largest = (s: ScalarBuilder, dtype: NumericDType, of: DTypeTraits): ScalarValue => {
+const largest = (s: NumberBuilder, dtype: NumberValue['dtype'], of: DTypeTraits): NumberValue => {
   const ones = s.bitNot(s.constant(0, dtype));
   return dtypeTraits[dtype].kind === 'uint' && of.kind === 'int' ? s.shiftRight(ones, 1) : ones;
 };
@@ -133,7 +134,7 @@ const saturateOp: Op = defineElementwise({
     }
     return s.cast(y, dtype);
   },
-  grad: (g, dy) => (isFloating(g.x.dtype) ? dy.cast(g.x.dtype) : null),
+  grad: (g, dy) => (hasGradient(g.x.dtype) ? dy.cast(g.x.dtype) : null),
 });
 
 /**

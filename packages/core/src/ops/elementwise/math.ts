@@ -1,12 +1,14 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex } from '@eagre/backend';
 import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } from '../../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import type { Shape } from '../../shapes/shape.ts';
-import { isFloating } from '../../tensor/dtypes.ts';
+import { hasGradient, isInteger } from '../../tensor/dtypes.ts';
 import { zerosLike } from '../array/creation.ts';
 import { reciprocalGrad, rsqrtGrad, sqrtGrad, tanhGrad } from '../gradients.ts';
+import { conj, real } from './complex.ts';
 
 export * from './cast.ts';
+export * from './complex.ts';
 export * from './logic.ts';
 export * from './select.ts';
 export * from './special.ts';
@@ -54,7 +56,7 @@ export const div: BinaryFunction = defineBinary({
   samples: pairs(any, divisor),
   // Runs once for each dtype, so the check costs the calls nothing.
   scalar: (s, a, b) => {
-    if (!isFloating(a.dtype)) {
+    if (!hasGradient(a.dtype)) {
       throw new InvalidArgumentError(
         `the quotient of two ${a.dtype} tensors is not an integer; use floorDiv to round it down, or cast to 'float32' or 'float64' first`,
       );
@@ -99,7 +101,7 @@ export const mulNoNan: BinaryFunction = defineBinary({
   grad: (g, dy) => [g.needs(0) ? dy.mulNoNan(g.b) : null, g.needs(1) ? g.a.mulNoNan(dy) : null],
 });
 /**
- * a to the power b. Integers wrap around. The gradient for b is 0 where a is not positive, as in TensorFlow.
+ * a to the power b. Integers wrap around. The gradient for b is 0 where a is not positive (of complex numbers: where a is 0), as in TensorFlow.
  * @throws InvalidArgumentError for an integer to a negative power.
  */
 export const pow: BinaryFunction = defineBinary({
@@ -112,7 +114,8 @@ export const pow: BinaryFunction = defineBinary({
     const { a, b } = g;
     // The slope for a of 0^0 is 0, which 0^-1 · 0 is not; and the logarithm sees only what it can take, or its own gradient would
     // turn the masked zero into NaN.
-    const logarithm = (): ReturnType<BinaryFunction> => a.greater(0).where(a, 1).log();
+    const logarithm = (): ReturnType<BinaryFunction> =>
+      (isComplex(a.dtype) ? a.notEqual(0) : a.greater(0)).where(a, 1).log();
     return [
       g.needs(0) ? dy.mul(a.pow(b.sub(1)).mulNoNan(b)) : null,
       g.needs(1) ? dy.mul(g.y.mul(logarithm())) : null,
@@ -139,16 +142,18 @@ export const minimum: BinaryFunction = defineBinary({
     return [g.needs(0) ? first.where(dy, 0) : null, g.needs(1) ? first.where(0, dy) : null];
   },
 });
-/** (a − b)², element-wise. */
+/** (a − b)², element-wise; of complex numbers |a − b|², as in TensorFlow. */
 export const squaredDifference: BinaryFunction = defineBinary({
   name: 'SquaredDifference',
   dtypes: 'numeric',
   scalar: (s, a, b) => {
     const d = s.sub(a, b);
-    return s.mul(d, d);
+    return s.mul(d, isComplex(d.dtype) ? s.complex(s.real(d), s.neg(s.imag(d))) : d);
   },
   grad: (g, dy) => {
-    const da = dy.mul(g.a.sub(g.b)).mul(2);
+    const d = g.a.sub(g.b);
+    // The result is real, and what comes here is conjugated.
+    const da = (isComplex(d.dtype) ? conj(d).mul(real(dy)) : dy.mul(d)).mul(2);
     return [da, g.needs(1) ? da.neg() : null];
   },
 });
@@ -209,12 +214,17 @@ export const abs: UnaryFunction = defineUnary({
   scalar: (s, x) => s.abs(x),
   grad: ({ x }, dy) => dy.mul(x.sign()),
 });
-/** −1, 0 or 1 by the sign of x, element-wise; NaN for NaN. */
+/** −1, 0 or 1 by the sign of x, element-wise; NaN for NaN. Of complex numbers x / |x|, and 0 for 0. */
 export const sign: UnaryFunction = defineUnary({
   name: 'Sign',
   dtypes: 'numeric',
   scalar: (s, x) => s.sign(x),
-  grad: (_, dy) => zerosLike(dy),
+  grad: ({ x, y }, dy) => {
+    if (!isComplex(x.dtype)) return zerosLike(dy);
+    // Only what turns x changes the result; what comes here is conjugated.
+    const along = conj(y).mul(real(y.mul(dy)));
+    return dy.sub(along).divNoNan(x.abs().cast(x.dtype));
+  },
 });
 /** The largest integer that is not above x, element-wise, as a float. */
 export const floor: UnaryFunction = defineUnary({
@@ -232,7 +242,7 @@ export const ceil: UnaryFunction = defineUnary({
 export const round: UnaryFunction = defineUnary({
   name: 'Round',
   dtypes: 'numeric',
-  scalar: (s, x) => (isFloating(x.dtype) ? s.round(x) : x),
+  scalar: (s, x) => (isInteger(x.dtype) ? x : s.round(x)),
   notDifferentiable: 'piecewise constant',
 });
 
