@@ -26,6 +26,7 @@ expected = {}
 READ_AS = {
     'bool': 'bool', 'uint8': 'uint8', 'int8': 'int8', 'int16': 'int16', 'uint16': 'uint16', 'uint32': 'uint32', 'uint64': 'uint64', 'int32': 'int32',
     'int64': 'int64', 'float16': 'float16', 'bfloat16': 'bfloat16', 'float32': 'float32', 'float64': 'float64',
+    'complex64': 'complex64', 'complex128': 'complex128',
 }
 
 
@@ -34,12 +35,15 @@ def dtype_name(array):
 
 
 def describe(array):
-    """Shape, dtype and values as JSON that loses nothing: 64-bit integers and non-finite numbers are text."""
+    """Shape, dtype and values as JSON that loses nothing: 64-bit integers and non-finite numbers are text, complex numbers two."""
     name = dtype_name(array)
     if isinstance(array, torch.Tensor):
         array = array.to(torch.float32).numpy() if name == 'bfloat16' else array.numpy()
+    shape = array.shape
+    if array.dtype.kind == 'c':
+        array = array.view(array.real.dtype)
     values = [str(v) if name == 'int64' or isinstance(v, float) and not np.isfinite(v) else v for v in array.ravel().tolist()]
-    return {'dtype': READ_AS[name], 'shape': list(array.shape), 'values': values}
+    return {'dtype': READ_AS[name], 'shape': list(shape), 'values': values}
 
 
 def npy(name, array, version=None):

@@ -261,6 +261,25 @@ console.log(
     },
     // Run by TensorFlow.
     programs: {
+      complex: (() => {
+        const z = (n) => tf.complex(tf.random.normal([n, 3]), tf.random.normal([n, 3]));
+        const fn = (a, b) => {
+          const tape = new tf.GradientTape();
+          tape.watch([a, b]);
+          const moved = tf
+            .concat([a, b.conj()], 0)
+            .transpose()
+            .matmul(tf.concat([b, a.mul({ re: 0, im: 1 })], 0));
+          const y = tf
+            .where(a.real().greater(0), a.exp(), b)
+            .div(b.add(3))
+            .add(a.pow(2).mul(tf.ones([3], 'complex64')));
+          const loss = y.abs().sum().add(tf.angle(moved).mean()).add(moved.imag().square().sum());
+          return [loss, moved, y, ...tape.gradient(loss, [a, b])];
+        };
+        const spec = new tf.TensorSpec([null, 3], 'complex64');
+        return program(fn, [z(4), z(4)], [spec, spec], [[z(2), z(2)]]);
+      })(),
       dense: program((x) => tf.relu(x.matmul(w).add([0.5, 0, -0.5, 1])), [tf.random.normal([2, 3])]),
       classifier: program((x) => classifier(x), [image]),
       assignments: program((x) => [count.assignAdd(x).read(), x.neg()], [tf.constant([1, 2])]),

@@ -18,7 +18,11 @@ HERE = pathlib.Path(__file__).parent
 
 
 def array(value):
-    return np.array(value['values'], dtype=value['dtype']).reshape(value['shape'])
+    dtype = np.dtype(value['dtype'])
+    if dtype.kind == 'c':
+        parts = np.float32 if dtype == np.complex64 else np.float64
+        return np.array(value['values'], dtype=parts).view(dtype).reshape(value['shape'])
+    return np.array(value['values'], dtype=dtype).reshape(value['shape'])
 
 
 def parse(program):

@@ -4,7 +4,7 @@ import * as tf from '../src/index.ts';
 
 // Public names of TensorFlow 2.21 whose function is here under another name too; those are checked that a user writes instead of ours.
 const names: Record<string, string> = {
-  tf: `abs acos acosh add add_n argmax argmin argsort asin asinh atan atan2 atanh boolean_mask broadcast_to case cast clip_by_global_norm
+  tf: `abs acos acosh add add_n argmax argmin argsort asin asinh atan atan2 atanh boolean_mask broadcast_to case cast clip_by_global_norm complex
     clip_by_norm clip_by_value concat cond constant convert_to_tensor cos cosh cumsum custom_gradient device divide einsum equal
     executing_eagerly exp expand_dims eye fill floor foldl foldr function gather gather_nd greater greater_equal identity is_tensor less
     less_equal linspace logical_and logical_not logical_or map_fn matmul maximum meshgrid minimum multiply name_scope negative newaxis norm
@@ -13,7 +13,7 @@ const names: Record<string, string> = {
     size slice sort split sqrt square squeeze stack stop_gradient strided_slice subtract switch_case tan tanh tensor_scatter_nd_add
     tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update tensordot tile transpose truediv unique
     unique_with_counts unstack vectorized_map version where while_loop zeros zeros_like`,
-  math: `accumulate_n add_n argmax argmin atan2 ceil count_nonzero cumprod cumsum digamma divide divide_no_nan erf erfc erfinv exp expm1
+  math: `accumulate_n add_n angle argmax argmin atan2 ceil conj count_nonzero cumprod cumsum digamma divide divide_no_nan erf erfc erfinv imag real exp expm1
     floor floordiv floormod in_top_k invert_permutation is_finite is_inf is_nan l2_normalize lgamma log log1p log_sigmoid log_softmax
     logical_xor maximum mod multiply multiply_no_nan negative reciprocal reduce_euclidean_norm reduce_logsumexp reduce_mean reduce_std
     reduce_sum reduce_variance rint rsqrt scalar_mul sigmoid softmax softplus softsign squared_difference subtract top_k truediv

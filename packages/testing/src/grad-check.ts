@@ -1,6 +1,7 @@
 import { GradientTape } from '@eagre/autodiff';
+import { isComplex } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { hasGradient, sizeOf } from '@eagre/core/internal';
+import { isFloating, sizeOf } from '@eagre/core/internal';
 import { generator } from './values.ts';
 
 type Fn = (inputs: readonly Tensor[]) => readonly Tensor[];
@@ -14,20 +15,22 @@ export interface GradCheckOptions {
 }
 
 /**
- * Compares the tape's gradient of `fn` with central differences along a random direction, in float64 (as JAX's check_grads
+ * Compares the tape's gradient of a function with central differences along a random direction, in float64 (as JAX's check_grads
  * does). Inputs and outputs that are not floating are left alone.
  * @throws Error with both numbers where they differ.
  */
-export function checkGradients(fn: Fn, inputs: readonly Tensor[], options: GradCheckOptions = {}): void {
+export function checkGradients(given: Fn, inputs: readonly Tensor[], options: GradCheckOptions = {}): void {
+  // Of complex results both parts count.
+  const fn: Fn = (xs) => given(xs).flatMap((y) => (isComplex(y.dtype) ? [y.real(), y.imag()] : [y]));
   const { order = 1, tolerance = 2e-5, seed = 7 } = options;
   const random = generator(seed);
   const like = (t: Tensor): Tensor => {
     const list = Array.from({ length: sizeOf(t.shape) }, () => random() * 2 - 1);
     return constant(list, 'float64', { shape: t.shape });
   };
-  const floats = inputs.flatMap((t, i) => (hasGradient(t.dtype) ? [i] : []));
+  const floats = inputs.flatMap((t, i) => (isFloating(t.dtype) ? [i] : []));
   if (floats.length === 0) return;
-  const weights = fn(inputs).map((y) => (hasGradient(y.dtype) ? like(y) : null));
+  const weights = fn(inputs).map((y) => (isFloating(y.dtype) ? like(y) : null));
   if (weights.every((w) => w === null)) return;
   const place = (chosen: readonly Tensor[]): Tensor[] => {
     const all = [...inputs];

@@ -1,6 +1,7 @@
 // Scalar functions of complex numbers, written as programs over their parts: backends know real numbers only.
 import { type ComplexDType, type DType, isComplex, type NumericDType, partsOf } from '../dtype.ts';
 import { InternalError, UnimplementedError } from '../errors.ts';
+import { isHalf } from '../half.ts';
 import { buildScalarProgram, type ScalarBuilder, type ScalarProgram, type ScalarValue } from './scalar.ts';
 
 /** A value inside the scalar function of an op: `ScalarValue`, or a complex number. */
@@ -225,6 +226,8 @@ function numberBuilder(s: ScalarBuilder): NumberBuilder {
     return [x, y];
   };
   const real = (x: NumberValue): NumberValue => (x instanceof ComplexValue ? x.re : x);
+  // No complex number has parts of 16 bits.
+  const wide = (x: ScalarValue): ScalarValue => (isHalf(x.dtype) ? s.cast(x, 'float32') : x);
   const builder: Record<string, unknown> = {
     constant,
     cast,
@@ -234,7 +237,7 @@ function numberBuilder(s: ScalarBuilder): NumberBuilder {
       const [x, y] = pair(a, b);
       return new ComplexValue(s.select(condition, x.re, y.re), s.select(condition, x.im, y.im));
     },
-    complex: (re: ScalarValue, im: ScalarValue) => new ComplexValue(re, im),
+    complex: (re: ScalarValue, im: ScalarValue) => new ComplexValue(wide(re), wide(im)),
     real,
     imag: (x: NumberValue) => (x instanceof ComplexValue ? x.im : s.constant(0, x.dtype as NumericDType)),
   };

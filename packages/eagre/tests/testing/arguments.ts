@@ -101,6 +101,7 @@ const ofVariable = (): tf.Tensor => variable.mul(2);
 const [cpu] = tf.config.listPhysicalDevices('CPU');
 
 const own: Readonly<Record<string, Arguments>> = {
+  complex: { real: square, imag: square },
   customGradient: { fn: (x: tf.Tensor) => [x.mul(2), (dy: tf.Tensor) => dy.mul(3)] },
   device: { name: '/cpu:0', fn: () => 3 },
   grad: { fn: squared },

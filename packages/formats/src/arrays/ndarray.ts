@@ -61,8 +61,9 @@ export function checkNDArray(array: NDArray, format: string, name?: string): voi
   const numbers = count === undefined ? undefined : count * FILE_DTYPES[array.dtype].parts;
   if (numbers !== array.data.length) {
     const what = `${where}: shape [${array.shape.join(', ')}] does not suit the data`;
-    const got = `${array.data.length} numbers`;
-    throw new FormatError({ format, what, expected: `${numbers ?? 'a countable number of'} numbers`, got });
+    const unit = numbers === count ? 'elements' : 'numbers';
+    const got = `${array.data.length} ${unit}`;
+    throw new FormatError({ format, what, expected: `${numbers ?? 'a countable number of'} ${unit}`, got });
   }
 }
 
