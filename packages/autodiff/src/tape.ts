@@ -67,7 +67,7 @@ function passes(
 export interface GradientTapeOptions {
   /** May be asked for gradients several times; ends with `dispose`. */
   readonly persistent?: boolean;
-  /** Watch every trainable variable that is used; true unless said. */
+  /** Watch every trainable variable that is used; true by default. */
   readonly watchAccessedVariables?: boolean;
 }
 

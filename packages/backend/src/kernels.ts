@@ -5,7 +5,7 @@ import { isHalf } from './half.ts';
  * The kernels that a backend offers beside scalar programs: name, inputs → outputs, attributes. A kernel writes into outputs
  * that the caller has allocated; shapes and dtypes are already checked, so a kernel may trust ranks, but checks what only the
  * values tell (an index, a label) and throws `InvalidArgumentError` or `OutOfRangeError` before it has written out of bounds.
- * All tensors are dense and row-major. Inputs and outputs never overlap, unless said. A dimension may be 0; rank is at most 8.
+ * All tensors are dense and row-major. Inputs and outputs never overlap, unless noted. A dimension may be 0; rank is at most 8.
  *
  * The attributes of a kernel reach native code as numbers, in the order of this table: a number or a boolean as one number,
  * a list as its length followed by its elements.

@@ -26,11 +26,11 @@ export class CheckpointOptions {
   /** Called with the path of each checkpoint that was written completely. */
   readonly experimentalWriteCallbacks: readonly ((path: string) => void)[];
   /**
-   * How the state of optimizers is written: as slots of their variables (`'slots'`, unless said), which Keras 2's legacy optimizers restore,
+   * How the state of optimizers is written: as slots of their variables (`'slots'` by default), which Keras 2's legacy optimizers restore,
    * or as attributes and lists (`'lists'`), which its newer ones do. Either refuses the other's files; Eagre reads both.
    */
   readonly optimizerState: 'slots' | 'lists';
-  /** Into how many data files the values go; 1 unless said. */
+  /** Into how many data files the values go; 1 by default. */
   readonly shards: number;
 
   /** @throws InvalidArgumentError for an unknown option or a wrong value. */

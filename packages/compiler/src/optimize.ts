@@ -80,7 +80,7 @@ export const planPasses: readonly string[] = [
 
 /** Options of `optimizePlan`. */
 export interface OptimizeOptions {
-  /** Only these passes, in their usual order; all of `planPasses` unless said. */
+  /** Only these passes, in their usual order; all of `planPasses` by default. */
   readonly passes?: readonly string[];
 }
 

@@ -138,7 +138,7 @@ export const assertLessEqual: Comparison = comparison('assertLessEqual', '≤', 
 export const assertGreater: Comparison = comparison('assertGreater', '>', (x, y) => x > y);
 /** Throws unless a ≥ b for all elements. */
 export const assertGreaterEqual: Comparison = comparison('assertGreaterEqual', '≥', (x, y) => x >= y);
-/** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision unless said. */
+/** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision by default. */
 export const assertNear: NamedFunction<
   [a: TensorLike, b: TensorLike],
   ['a', 'b'],

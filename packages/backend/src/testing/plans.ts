@@ -56,7 +56,7 @@ export class PlanWriter {
     this.#calls.push({ kernel, inputs, outputs, attrs, name });
   }
 
-  /** A call with one new output, like the first input unless said. */
+  /** A call with one new output, like the first input by default. */
   make(
     kernel: KernelName | ScalarProgram,
     inputs: readonly PlanTensor[],

@@ -258,7 +258,7 @@ export class PlanBuilder {
     return this.kernel('Fill', [], 'float64', [], { value });
   }
 
-  /** A scalar program over inputs that broadcast; it writes into a new tensor unless said. */
+  /** A scalar program over inputs that broadcast; it writes into a new tensor by default. */
   map(body: Body, inputs: readonly PlanTensor[], into?: PlanTensor, name = 'map'): PlanTensor {
     const program = buildScalarProgram(
       inputs.map((input) => input.dtype as NumericDType),

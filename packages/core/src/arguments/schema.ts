@@ -14,9 +14,9 @@ export interface Option<T = unknown> {
    * @throws InvalidArgumentError for what is no such value
    */
   read(given: unknown, name: string, of: object): T;
-  /** What configurations say of a value: itself unless said, and nothing at all for undefined. */
+  /** What configurations say of a value: itself by default, and nothing at all for undefined. */
   write?(value: T): unknown;
-  /** What Keras calls it: the name in snake_case unless said. */
+  /** What Keras calls it: the name in snake_case by default. */
   readonly key?: string;
   /** Whether it is not among what the object shows, and what is saved of it. */
   readonly hidden?: boolean;

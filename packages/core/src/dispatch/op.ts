@@ -100,7 +100,7 @@ interface OpSpecBase {
   readonly notDifferentiable?: string;
   /** Calls on which the op is compared between backends and its gradient checked. */
   readonly samples: () => readonly Sample[];
-  /** Permitted distance to the float64 reference in units in the last place of float32; 4 unless said. */
+  /** Permitted distance to the float64 reference in units in the last place of float32; 4 by default. */
   readonly ulp?: number;
   /** The results of an op whose sizes depend on values, for traces: `size` makes one that is not known before each run. */
   readonly valueSized?: ValueSized;
@@ -340,7 +340,7 @@ type ScalarBody = (s: NumberBuilder, ...values: NumberValue[]) => NumberValue;
 
 interface ElementwiseSpec {
   readonly name: string;
-  /** Accepted dtypes; `floating` unless said. */
+  /** Accepted dtypes; `floating` by default. */
   readonly dtypes?: DTypeGroup;
   readonly notDifferentiable?: string;
   readonly ulp?: number;

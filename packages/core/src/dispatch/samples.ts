@@ -28,7 +28,7 @@ export interface Sample {
   readonly attrs?: Attrs;
 }
 
-/** Uniform floats, from -2 to 2 unless said. */
+/** Uniform floats, from -2 to 2 by default. */
 export const uniform = (shape: Shape, low = -2, high = 2): SampleInput => ({
   kind: 'uniform',
   shape,

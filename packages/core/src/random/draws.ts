@@ -92,7 +92,7 @@ export class Stream implements DrawSource {
     return this.#memory === null ? this.#count : Number(readStorage(this.#memory, 'uint64', 1)[0]);
   }
 
-  /** Goes on from another place, for whoever holds this stream; from its start unless said. */
+  /** Goes on from another place, for whoever holds this stream; from its start by default. */
   set(words: readonly number[] | null = null, count = 0): void {
     this.#words = null;
     this.#count = 0;

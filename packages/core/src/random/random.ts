@@ -223,20 +223,20 @@ function run(d: Distribution, from: From, attrs: Attrs): Tensor {
 
 /** Options of `uniform`. */
 export interface UniformOptions {
-  /** The lower bound, included; 0 unless said. Numbers for integers; floats may be given as tensors, which broadcast. */
+  /** The lower bound, included; 0 by default. Numbers for integers; floats may be given as tensors, which broadcast. */
   readonly minval?: TensorLike;
-  /** The upper bound, excluded; 1 unless said. Integers need it. */
+  /** The upper bound, excluded; 1 by default. Integers need it. */
   readonly maxval?: TensorLike;
-  /** float32 unless said; float64, int32, int64, uint8. */
+  /** float32 by default; float64, int32, int64, uint8. */
   readonly dtype?: DType;
 }
 /** Options of `normal` and `truncatedNormal`. */
 export interface NormalOptions {
-  /** 0 unless said; a tensor broadcasts, and gets a gradient. */
+  /** 0 by default; a tensor broadcasts, and gets a gradient. */
   readonly mean?: TensorLike;
-  /** Standard deviation; 1 unless said. */
+  /** Standard deviation; 1 by default. */
   readonly stddev?: TensorLike;
-  /** float32 unless said, or float64. */
+  /** float32 by default, or float64. */
   readonly dtype?: DType;
 }
 /** A seed of a call's own. */
@@ -345,7 +345,7 @@ function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from:
 // ---- calls on the global stream, or with a seed
 
 /**
- * Uniform random numbers in [minval, maxval): floats in [0, 1) unless said, or integers.
+ * Uniform random numbers in [minval, maxval): floats in [0, 1) by default, or integers.
  * `tf.random.uniform([2, 3], { maxval: 10, dtype: 'int32' })`
  */
 export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], UniformOptions & Seeded> = defineFunction(
@@ -390,7 +390,7 @@ export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunc
 
 /**
  * Draws `numSamples` classes for each row of unnormalised log-probabilities [batch, classes]: [batch, numSamples], int64
- * unless said.
+ * by default.
  */
 export const categorical: NamedFunction<
   [logits: TensorLike, numSamples: IntegerLike],
@@ -533,7 +533,7 @@ export class Generator implements Trackable {
   truncatedNormal(shape: Shape, options: NormalOptions = {}): Tensor {
     return drawNormal(truncatedFloat, shape, options, { source: this.#stream });
   }
-  /** Integers in [minval, maxval); int32 unless said. */
+  /** Integers in [minval, maxval); int32 by default. */
   uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor;
   uniformInt(options: UniformOptions & { shape: Shape; maxval: number | bigint }): Tensor;
   uniformInt(shape: unknown, options: UniformOptions = {}): Tensor {

@@ -28,11 +28,11 @@ import {
 import { VariableBase } from './variable-base.ts';
 
 export interface VariableOptions {
-  /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
+  /** Watched by gradient tapes and listed in `trainableVariables`; true by default. */
   readonly trainable?: boolean;
-  /** In messages, graphs and summaries; `'Variable'` unless said. */
+  /** In messages, graphs and summaries; `'Variable'` by default. */
   readonly name?: string;
-  /** That of the first value unless said. */
+  /** That of the first value by default. */
   readonly dtype?: DType;
 }
 

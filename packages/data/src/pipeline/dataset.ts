@@ -124,7 +124,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     );
   }
 
-  /** Numbers as scalars: `range(stop)`, `range(start, stop, step)`; int64 unless said. */
+  /** Numbers as scalars: `range(stop)`, `range(start, stop, step)`; int64 by default. */
   static range(stop: number, options?: RangeOptions | null): Dataset<Tensor>;
   static range(start: number, stop: number, options?: RangeOptions | null): Dataset<Tensor>;
   static range(start: number, stop: number, step: number, options?: RangeOptions | null): Dataset<Tensor>;
@@ -143,7 +143,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     );
   }
 
-  /** start, start + step, … without an end; int64 unless said. */
+  /** start, start + step, … without an end; int64 by default. */
   static counter(options?: CounterOptions | null): Dataset<Tensor>;
   static counter(options: CounterOptions = {}): Dataset<Tensor> {
     return new Dataset(new CounterNode(options.start ?? 0, options.step ?? 1, options.outputType ?? 'int64'));

@@ -15,7 +15,7 @@ export function optionsOf(node: DatasetNode): DatasetOptions {
   return Object.assign({}, ...node.inputs.map(optionsOf), node.options);
 }
 
-/** A node with one input, whose elements and number are those of the input unless said. */
+/** A node with one input, whose elements and number are those of the input by default. */
 export abstract class UnaryNode implements DatasetNode {
   abstract readonly kind: string;
   readonly input: DatasetNode;

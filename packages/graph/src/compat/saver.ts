@@ -43,7 +43,7 @@ export interface SaveOptions {
   readonly globalStep?: number | bigint | Tensor | Variable;
   /** The name of the file that names the latest checkpoint; `checkpoint` unless given. */
   readonly latestFilename?: string;
-  /** Whether that file is written; true unless said. */
+  /** Whether that file is written; true by default. */
   readonly writeState?: boolean;
 }
 

@@ -196,7 +196,7 @@ takesArguments<RateOptions>(
 
 /** What `MomentumOptimizer` is given beside its rate and momentum. */
 export interface MomentumOptions extends OptimizerOptions {
-  /** Whether gradients are those ahead; false unless said. */
+  /** Whether gradients are those ahead; false by default. */
   readonly useNesterov?: boolean;
 }
 

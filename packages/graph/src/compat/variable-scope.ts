@@ -40,12 +40,12 @@ export interface VariableScopeOptions extends VariableDefaults {
   readonly reuse?: Reuse;
   /** The name where no other is given, made unique with `_1`, `_2`, …: `variableScope(null, { defaultName: 'dense' }, fn)`. */
   readonly defaultName?: string;
-  /** Whether ops get a name scope as well; true unless said. */
+  /** Whether ops get a name scope as well; true by default. */
   readonly auxiliaryNameScope?: boolean;
 }
 
 export interface GetVariableOptions extends VariableDefaults {
-  /** Whether optimizers train it; true unless said. */
+  /** Whether optimizers train it; true by default. */
   readonly trainable?: boolean;
 }
 

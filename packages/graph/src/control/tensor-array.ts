@@ -54,11 +54,11 @@ import { Versions } from './versions.ts';
 export interface TensorArrayOptions {
   /** How many elements there are: a number, or an integer scalar that is made of sizes while tracing, such as `tf.shape(x).gather(0)`. */
   readonly size?: TensorLike;
-  /** Writing behind the end makes the array longer; false unless said. */
+  /** Writing behind the end makes the array longer; false by default. */
   readonly dynamicSize?: boolean;
   /** The shape that elements must have; null stands for an unknown dimension, or for an unknown shape. */
   readonly elementShape?: PartialShape | null;
-  /** All elements must have the shape of the first one that is written; true unless said. */
+  /** All elements must have the shape of the first one that is written; true by default. */
   readonly inferShape?: boolean;
 }
 

@@ -51,7 +51,7 @@ export interface FunctionOptions {
   readonly reduceRetracing?: boolean;
   /** In the graph and in messages; the function's own name unless given. */
   readonly name?: string;
-  /** Whether code that `tf.autograph` can convert runs converted in the function; true unless said. */
+  /** Whether code that `tf.autograph` can convert runs converted in the function; true by default. */
   readonly autograph?: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface GraphSink {
 }
 
 export interface TraceOptions {
-  /** Collect the graphs of functions that run; true unless said. */
+  /** Collect the graphs of functions that run; true by default. */
   readonly graph?: boolean;
   /** Not supported: `concrete.profile()` measures a function. */
   readonly profiler?: boolean;

@@ -13,7 +13,7 @@ import type { Graph } from '../ir/graph.ts';
 
 /** How `ConcreteFunction.profile` measures. */
 export interface ProfileOptions {
-  /** How often the function is run, after one run that does not count; 10 unless said. */
+  /** How often the function is run, after one run that does not count; 10 by default. */
   readonly runs?: number;
 }
 

@@ -149,7 +149,7 @@ export type Rebuild = (leaves: readonly unknown[]) => unknown;
 
 /**
  * What makes the same structure with other leaves in the place of each tensor (spec, typed array), in their order.
- * @param at where the leaf for each place stands among those given; in the same order unless said.
+ * @param at where the leaf for each place stands among those given; in the same order by default.
  */
 export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
   let next = 0;

@@ -8,11 +8,11 @@ import { path } from './options.ts';
 import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 
 export interface BackupAndRestoreOptions {
-  /** After each epoch, unless said, or after that many batches. */
+  /** After each epoch by default, or after that many batches. */
   readonly saveFreq?: SaveFreq;
   /** Keep the backup before the last one too, for when the last one is damaged. */
   readonly doubleCheckpoint?: boolean;
-  /** Delete the folder when training has ended; true unless said. */
+  /** Delete the folder when training has ended; true by default. */
   readonly deleteCheckpoint?: boolean;
 }
 

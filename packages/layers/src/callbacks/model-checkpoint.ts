@@ -19,7 +19,7 @@ import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 export interface ModelCheckpointOptions extends MonitorOptions {
   /** Write only when the watched number is the best so far. */
   readonly saveBestOnly?: boolean;
-  /** After each epoch, unless said, or after that many batches. */
+  /** After each epoch by default, or after that many batches. */
   readonly saveFreq?: SaveFreq;
   /** What the watched number must beat at first. */
   readonly initialValueThreshold?: number | null;

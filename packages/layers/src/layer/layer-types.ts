@@ -9,7 +9,7 @@ export interface LayerOptions {
   readonly name?: string | null;
   /** False freezes the weights. */
   readonly trainable?: boolean;
-  /** Of weights and computation: float32 unless said. */
+  /** Of weights and computation: float32 by default. */
   readonly dtype?: 'float32' | 'float64' | null;
   /** Without the batch dimension: lets a Sequential model build its weights at once. */
   readonly inputShape?: PartialShape;

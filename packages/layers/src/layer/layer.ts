@@ -155,7 +155,7 @@ let anyLosses = false;
  *     }
  */
 export class Layer extends Module implements Trackable {
-  /** Of its weights and computation; float32 unless said. */
+  /** Of its weights and computation; float32 by default. */
   readonly dtype: 'float32' | 'float64';
   /** @internal */
   declare readonly _layer: LayerState;

@@ -6,16 +6,16 @@ import type { LayerOptions, WeightOptions } from '../layer/layer-types.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 
 export interface KernelOptions {
-  /** `glorotUniform` unless said. */
+  /** `glorotUniform` by default. */
   readonly kernelInitializer?: InitializerLike;
   readonly kernelRegularizer?: RegularizerLike | null;
   readonly kernelConstraint?: ConstraintLike | null;
 }
 
 export interface BiasOptions {
-  /** True unless said. */
+  /** True by default. */
   readonly useBias?: boolean;
-  /** `zeros` unless said. */
+  /** `zeros` by default. */
   readonly biasInitializer?: InitializerLike;
   readonly biasRegularizer?: RegularizerLike | null;
   readonly biasConstraint?: ConstraintLike | null;

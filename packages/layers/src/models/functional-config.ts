@@ -266,7 +266,7 @@ function makeOperation(of: KerasOperation, config: Config): Made {
 }
 
 /**
- * Whether that a call does not train is what Keras noted of its own accord: of a call without options it notes what is so unless said, and no
+ * Whether that a call does not train is what Keras noted of its own accord: of a call without options it notes what is so by default, and no
  * mask. In training, such layers train.
  */
 function isDefault(layer: Layer, { training, mask }: Config): boolean {

@@ -6,7 +6,7 @@ import { lazily, shown } from '@eagre/core/internal';
 interface Setting {
   /** The name of ours; none where there is but one value. */
   readonly of?: string;
-  /** The value of an argument that is not given; null unless said. */
+  /** The value of an argument that is not given; null by default. */
   readonly otherwise?: unknown;
   /** Brings a value into Keras's form, and back. */
   readonly write?: (value: unknown) => unknown;

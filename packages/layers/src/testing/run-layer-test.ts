@@ -12,12 +12,12 @@ export interface LayerTest<A extends readonly unknown[]> {
   /** Batch first. A list of shapes makes a list of inputs. */
   readonly inputShape: Shape | readonly Shape[];
   readonly outputShape: Shape;
-  /** Numbers of weights; 0 unless said. */
+  /** Numbers of weights; 0 by default. */
   readonly trainable?: number;
   readonly nonTrainable?: number;
   /** Inputs are integers below this number instead of normally distributed floats. */
   readonly integers?: number;
-  /** The dtype of the output; float32 unless said. */
+  /** The dtype of the output; float32 by default. */
   readonly dtype?: DType;
   /** The output in training is random: not compared between calls and backends. */
   readonly random?: boolean;

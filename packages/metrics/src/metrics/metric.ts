@@ -107,7 +107,7 @@ export abstract class Metric extends Module implements Trackable {
     this.resetState();
   }
 
-  /** A variable that belongs to the metric; a scalar of 0 unless said, named `metric/name`. */
+  /** A variable that belongs to the metric; a scalar of 0 by default, named `metric/name`. */
   addWeight(options?: MetricWeightOptions | null): Variable {
     const { name = 'variable', shape = [], initializer = 'zeros', dtype = this.dtype } = options ?? {};
     checkText(name, 'name', `${this.name}.addWeight`);

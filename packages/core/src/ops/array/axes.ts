@@ -7,7 +7,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
 export interface ReduceOptions {
-  /** Keeps the reduced axes with size 1, so that the result broadcasts with x; false unless said. */
+  /** Keeps the reduced axes with size 1, so that the result broadcasts with x; false by default. */
   readonly keepdims?: boolean;
 }
 

@@ -66,7 +66,7 @@ function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
   return execute1(fillOp, [], { shape: to, dtype, value });
 }
 
-/** Zeros (false for bool, empty strings) of a shape; float32 unless said. `tf.zeros([2, 3])` */
+/** Zeros (false for bool, empty strings) of a shape; float32 by default. `tf.zeros([2, 3])` */
 export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
   'zeros',
   { shape: kind.shape, dtype: kind.asIs },
@@ -74,7 +74,7 @@ export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', '
   (shape: Shape, dtype = undefined) => filled(shape, 0, dtype ?? 'float32', 'zeros'),
 );
 
-/** Ones (true for bool) of a shape; float32 unless said. */
+/** Ones (true for bool) of a shape; float32 by default. */
 export const ones: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
   'ones',
   { shape: kind.shape, dtype: kind.asIs },
@@ -110,7 +110,7 @@ export const fill: NamedFunction<
   },
 );
 
-/** Zeros of x's shape, and of its dtype unless said. */
+/** Zeros of x's shape, and of its dtype by default. */
 export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
   'zerosLike',
   { x: kind.tensor, dtype: kind.asIs },
@@ -125,7 +125,7 @@ export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dty
   },
 );
 
-/** Ones of x's shape, and of its dtype unless said. */
+/** Ones of x's shape, and of its dtype by default. */
 export const onesLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
   'onesLike',
   { x: kind.tensor, dtype: kind.asIs },
@@ -138,7 +138,7 @@ export const onesLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtyp
   },
 );
 
-/** `value` in x's shape, of x's dtype unless said. */
+/** `value` in x's shape, of x's dtype by default. */
 export const fullLike: NamedFunction<
   [x: TensorLike, value: TensorLike, dtype?: DType],
   ['x', 'value', 'dtype']
@@ -201,7 +201,7 @@ const UNKNOWN_BOUND =
 
 /**
  * `start`, `start + delta`, … as long as they are below `limit` (above it for a negative delta). `range(n)` counts from 0.
- * float32 for plain numbers, otherwise of the arguments' dtype, unless said: `tf.range(5, { dtype: 'int32' })`.
+ * float32 for plain numbers, otherwise of the arguments' dtype by default: `tf.range(5, { dtype: 'int32' })`.
  */
 export const range: NamedFunction<
   [start: Bound, limit?: Bound | null, delta?: Bound],

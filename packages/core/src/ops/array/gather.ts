@@ -25,7 +25,7 @@ import { expandDims, flatten, reshape, tile } from './shaping.ts';
 // ---- slices at indices
 
 /**
- * The slices of `params` at `indices` (int32 or int64) along `axis` (0 unless said, or `batchDims`). The result's shape is
+ * The slices of `params` at `indices` (int32 or int64) along `axis` (0 by default, or `batchDims`). The result's shape is
  * params' with the axis replaced by indices' shape. The first `batchDims` axes are shared by both.
  * `tf.gather(embeddings, ids)`
  * @throws OutOfRangeError for an index outside of the axis.

@@ -481,7 +481,7 @@ const isCount = (n: Dim): boolean =>
 /**
  * Adds `paddings[i] = [before, after]` elements around axis i.
  * @param options.mode `CONSTANT` (the default), `REFLECT` (mirrored, edge not repeated) or `SYMMETRIC` (edge repeated).
- * @param options.constantValues the value put in; 0 unless said.
+ * @param options.constantValues the value put in; 0 by default.
  */
 export const pad: NamedFunction<
   [x: TensorLike, paddings: PairsLike],

@@ -74,7 +74,7 @@ const leakyReluOp: Op = defineElementwise({
 });
 /**
  * x where it is above 0, else alpha · x.
- * @param options.alpha the slope below 0; 0.2 unless said, as in TensorFlow.
+ * @param options.alpha the slope below 0; 0.2 by default, as in TensorFlow.
  */
 export const leakyRelu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: number }> = defineFunction(
   'leakyRelu',
@@ -98,7 +98,7 @@ const eluOp: Op = defineElementwise({
 });
 /**
  * x where it is above 0, else alpha · (exp(x) − 1).
- * @param options.alpha minus the limit at −∞, above 0; 1 unless said.
+ * @param options.alpha minus the limit at −∞, above 0; 1 by default.
  */
 export const elu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: number }> = defineFunction(
   'elu',
@@ -198,7 +198,7 @@ const geluTanh: UnaryFunction = defineUnary({
 });
 /**
  * x · Φ(x) with the normal distribution function Φ: the Gaussian error linear unit.
- * @param options.approximate by tanh, as older models do it; false unless said.
+ * @param options.approximate by tanh, as older models do it; false by default.
  */
 export const gelu: NamedFunction<[x: TensorLike], ['x'], { readonly approximate?: boolean }> = defineFunction(
   'gelu',
@@ -247,7 +247,7 @@ function over(op: Op, x: TensorLike, axis: number): Tensor {
 }
 /**
  * exp(x) / Σ exp(x) over one axis: positive numbers that add up to 1. Stable for large x.
- * @param axis the last one unless said. @throws InvalidArgumentError for a scalar or an axis out of range.
+ * @param axis the last one by default. @throws InvalidArgumentError for a scalar or an axis out of range.
  */
 export const softmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis']> = defineFunction(
   'softmax',

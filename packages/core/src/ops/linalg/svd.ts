@@ -133,9 +133,9 @@ export const singularValues = (x: Tensor): Tensor =>
 
 /** Options of `svd`. */
 export interface SvdOptions<UV extends boolean = boolean> {
-  /** All m left and n right vectors, not only those of the min(m, n) singular values. false unless said. */
+  /** All m left and n right vectors, not only those of the min(m, n) singular values. false by default. */
   readonly fullMatrices?: boolean;
-  /** Whether vectors are wanted; true unless said. */
+  /** Whether vectors are wanted; true by default. */
   readonly computeUV?: UV;
 }
 /** Singular values [..., k], left vectors [..., m, k] and right vectors [..., n, k], as columns. */

@@ -195,9 +195,9 @@ export interface AttentionOptions {
   readonly mask?: TensorLike | null;
   /** Whether a query sees only the keys that are no later than itself. */
   readonly isCausal?: boolean;
-  /** 1/√d unless said. */
+  /** 1/√d by default. */
   readonly scale?: number;
-  /** Whether the arguments, and the result, are [batch, time, heads, d], as projections give them; false unless said. */
+  /** Whether the arguments, and the result, are [batch, time, heads, d], as projections give them; false by default. */
   readonly timeFirst?: boolean;
 }
 

@@ -46,11 +46,11 @@ export type Padding2D = 'SAME' | 'VALID' | readonly (readonly [before: number, a
 
 /** Options of convolutions. */
 export interface ConvOptions {
-  /** 1 unless said. */
+  /** 1 by default. */
   readonly strides?: Size2D;
-  /** `VALID` unless said. */
+  /** `VALID` by default. */
   readonly padding?: Padding2D;
-  /** Distance of the filter's taps; 1 unless said. */
+  /** Distance of the filter's taps; 1 by default. */
   readonly dilations?: Size2D;
 }
 
@@ -474,9 +474,9 @@ export const conv2dTranspose: NamedFunction<
 
 /** Options of convolutions over sequences. */
 export interface Conv1dOptions {
-  /** 1 unless said. */
+  /** 1 by default. */
   readonly stride?: number;
-  /** `VALID` unless said; [before, after] in steps. */
+  /** `VALID` by default; [before, after] in steps. */
   readonly padding?: 'SAME' | 'VALID' | readonly [before: number, after: number];
   readonly dilations?: number;
   readonly groups?: number;
@@ -550,9 +550,9 @@ export const conv1dTranspose: NamedFunction<
 
 /** Options of pooling. */
 export interface PoolOptions {
-  /** The window's size unless said, so that windows do not overlap. */
+  /** The window's size by default, so that windows do not overlap. */
   readonly strides?: Size2D;
-  /** `VALID` unless said. */
+  /** `VALID` by default. */
   readonly padding?: Padding2D;
 }
 
@@ -693,7 +693,7 @@ export const avgPool2d: Pooling2D = definePooling2D('nn.avgPool2d', avgPoolOp, '
 
 /** Options of pooling over sequences. */
 export interface Pool1dOptions {
-  /** The window's size unless said. */
+  /** The window's size by default. */
   readonly strides?: number;
   readonly padding?: 'SAME' | 'VALID';
 }

@@ -74,7 +74,7 @@ function checkLogits(logits: Tensor, op: string): void {
 }
 
 /**
- * −Σ labels · log softmax(logits) along the class axis (the last unless said); the result has the other axes. `labels` are
+ * −Σ labels · log softmax(logits) along the class axis (the last by default); the result has the other axes. `labels` are
  * probabilities of logits' shape (or broadcast to it), and get a gradient too.
  */
 export const softmaxCrossEntropyWithLogits: NamedFunction<

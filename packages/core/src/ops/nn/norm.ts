@@ -156,7 +156,7 @@ function batchNormGradGrad(
 /**
  * Batch normalisation over the last axis, each channel by its own statistics; all of `y` in one pass.
  * @param scale, offset [channels], or `null` for 1 and 0.
- * @param options.epsilon 0.001 unless said.
+ * @param options.epsilon 0.001 by default.
  * @param options.isTraining false normalises by the given `mean` and `variance` instead, which are returned.
  * @returns y and the batch's mean and (biased) variance.
  */
@@ -234,7 +234,7 @@ const layerNormOp: Op = defineOp({
 });
 
 /**
- * Normalises each example over `axis` (the last unless said) to mean 0 and variance 1, then scales and shifts with tensors of
+ * Normalises each example over `axis` (the last by default) to mean 0 and variance 1, then scales and shifts with tensors of
  * those axes' shape.
  */
 export const layerNormalization: NamedFunction<
@@ -266,9 +266,9 @@ export const layerNormalization: NamedFunction<
 );
 
 /**
- * Divides each example by its root mean square over `axis` (the last unless said), then multiplies by `scale`, which has those
+ * Divides each example by its root mean square over `axis` (the last by default), then multiplies by `scale`, which has those
  * axes' shape: x · scale / √(mean(x²) + epsilon).
- * @param options.epsilon 1e-6 unless said.
+ * @param options.epsilon 1e-6 by default.
  */
 export const rmsNormalization: NamedFunction<
   [x: TensorLike],

@@ -588,7 +588,7 @@ function check(
  * @param kernel [features, 4 · units]
  * @param recurrentKernel [units, 4 · units]
  * @param bias [4 · units], or `null`
- * @param options.initialState h and c before the first step, [batch, units] each; zeros unless said.
+ * @param options.initialState h and c before the first step, [batch, units] each; zeros by default.
  * @returns the states of all steps [batch, time, units], and the last h and c.
  */
 export const lstm: NamedFunction<
@@ -625,7 +625,7 @@ export function runLstm(
  * @param kernel [features, 3 · units]
  * @param recurrentKernel [units, 3 · units]
  * @param bias [2, 3 · units], or `null`
- * @param options.initialState h before the first step, [batch, units]; zeros unless said.
+ * @param options.initialState h before the first step, [batch, units]; zeros by default.
  * @returns the states of all steps [batch, time, units], and the last one.
  */
 export const gru: NamedFunction<

@@ -7,7 +7,7 @@ import type { Axis } from '../../shapes/shape.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
 import { type ReduceOptions, reduceBy } from '../array/axes.ts';
 
-/** A function of a tensor and the axes that are reduced: one, several, or all (`null`, unless said). */
+/** A function of a tensor and the axes that are reduced: one, several, or all (`null` by default). */
 export type Reduction = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions>;
 
 /** Declares one. @param checked the tensor as the op takes it. */

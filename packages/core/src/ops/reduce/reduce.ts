@@ -165,7 +165,7 @@ const argMaxOp: Op = definePosition('ArgMax');
 const argMinOp: Op = definePosition('ArgMin');
 
 export interface PositionOptions {
-  /** Of the result; int64 unless said. */
+  /** Of the result; int64 by default. */
   readonly dtype?: 'int32' | 'int64';
 }
 function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: PositionOptions): Tensor {
@@ -176,7 +176,7 @@ function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: Posi
 }
 /**
  * The first position of the largest value along one axis; the first NaN, if there is one. True is larger than false.
- * @param axis 0 unless said, as in TensorFlow (NumPy would look at all elements).
+ * @param axis 0 by default, as in TensorFlow (NumPy would look at all elements).
  */
 export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
   defineFunction(
@@ -185,7 +185,7 @@ export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'a
     { dtype: kind.asIs },
     (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
   );
-/** The first position of the smallest value along one axis (0 unless said); the first NaN, if there is one. */
+/** The first position of the smallest value along one axis (0 by default); the first NaN, if there is one. */
 export const argMin: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
   defineFunction(
     'argMin',

@@ -11,9 +11,9 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
 export interface ScanOptions {
-  /** Leaves out the element itself: the result starts with 0 (for a product, 1); false unless said. */
+  /** Leaves out the element itself: the result starts with 0 (for a product, 1); false by default. */
   readonly exclusive?: boolean;
-  /** Runs from the end to the start; false unless said. */
+  /** Runs from the end to the start; false by default. */
   readonly reverse?: boolean;
 }
 

@@ -175,8 +175,8 @@ export type NormOrder = 'euclidean' | 'fro' | number;
 
 /**
  * The norm of vectors, or of all elements.
- * @param ord `'euclidean'` unless said, or a number above 0, `Infinity` included.
- * @param axis the axis of the vectors; all elements as one vector unless said. Two axes are those of the rows and the columns of
+ * @param ord `'euclidean'` by default, or a number above 0, `Infinity` included.
+ * @param axis the axis of the vectors; all elements as one vector by default. Two axes are those of the rows and the columns of
  * matrices.
  * @throws InvalidArgumentError for an order that there is none of.
  */
@@ -278,7 +278,7 @@ const countNonzeroOp: Op = defineOp({
 });
 /**
  * How many elements over one axis, several, or all (`null`) are not 0; of bools, how many are true.
- * @param options.dtype of the result; int64 unless said.
+ * @param options.dtype of the result; int64 by default.
  */
 export const countNonzero: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
@@ -335,7 +335,7 @@ const l2NormalizeOp: Op = defineOp({
 });
 /**
  * x divided by its euclidean norm over one axis, several, or all (`null`), so that this becomes 1.
- * @param options.epsilon lower bound of the squared norm; 1e-12 unless said.
+ * @param options.epsilon lower bound of the squared norm; 1e-12 by default.
  */
 export const l2Normalize: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
@@ -368,7 +368,7 @@ const clipByNormOp: Op = defineOp({
 /**
  * x scaled down so that its euclidean norm is at most `clipNorm`; unchanged where it already is.
  * @param clipNorm a number above 0, or a tensor.
- * @param axes over which the norm is taken; all (`null`) unless said.
+ * @param axes over which the norm is taken; all (`null`) by default.
  */
 export const clipByNorm: NamedFunction<
   [x: TensorLike, clipNorm: TensorLike, axes?: AxisLike],

@@ -39,11 +39,11 @@ export class Activation extends Layer {
 }
 
 export interface ReLUOptions extends LayerOptions {
-  /** Larger results become this one; no limit unless said. */
+  /** Larger results become this one; no limit by default. */
   readonly maxValue?: number | null;
-  /** Slope below the threshold; 0 unless said. */
+  /** Slope below the threshold; 0 by default. */
   readonly negativeSlope?: number;
-  /** Where the function begins to rise; 0 unless said. */
+  /** Where the function begins to rise; 0 by default. */
   readonly threshold?: number;
 }
 
@@ -74,7 +74,7 @@ export class ReLU extends Layer {
 }
 
 export interface LeakyReLUOptions extends LayerOptions {
-  /** 0.3 unless said. */
+  /** 0.3 by default. */
   readonly negativeSlope?: number;
 }
 
@@ -95,7 +95,7 @@ export class LeakyReLU extends Layer {
 }
 
 export interface SoftmaxOptions extends LayerOptions {
-  /** The last unless said. */
+  /** The last by default. */
   readonly axis?: number;
 }
 

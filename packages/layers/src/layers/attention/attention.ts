@@ -101,11 +101,11 @@ export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, 
   readonly numHeads: number;
   /** Size of each head for query and key. */
   readonly keyDim: number;
-  /** Size of each head for value; `keyDim` unless said. */
+  /** Size of each head for value; `keyDim` by default. */
   readonly valueDim?: number | null;
   /** Share of the attention weights that training puts to 0. */
   readonly dropout?: number;
-  /** Of the result behind batch and time; the query's last axis unless said. */
+  /** Of the result behind batch and time; the query's last axis by default. */
   readonly outputShape?: number | Shape | null;
   /** A penalty on the result of each projection, per example. */
   readonly activityRegularizer?: RegularizerLike | null;

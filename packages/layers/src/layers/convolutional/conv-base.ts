@@ -26,15 +26,15 @@ import type { BiasOptions } from '../weights.ts';
 
 /** Options of every convolution. */
 export interface ConvBaseOptions extends LayerOptions, BiasOptions {
-  /** 1 unless said. */
+  /** 1 by default. */
   readonly strides?: Size2D;
-  /** `valid` (no padding) unless said; `same` makes the result ceil(size / stride). */
+  /** `valid` (no padding) by default; `same` makes the result ceil(size / stride). */
   readonly padding?: Padding;
-  /** Distance of the kernel's taps; 1 unless said. Not together with strides. */
+  /** Distance of the kernel's taps; 1 by default. Not together with strides. */
   readonly dilationRate?: Size2D;
   /** `channelsLast`, the only one. */
   readonly dataFormat?: 'channelsLast';
-  /** Applied to the result; none unless said. */
+  /** Applied to the result; none by default. */
   readonly activation?: ActivationLike;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;

@@ -27,25 +27,25 @@ import {
 } from './conv-base.ts';
 
 interface DepthwiseOptions {
-  /** Results for each channel; 1 unless said. */
+  /** Results for each channel; 1 by default. */
   readonly depthMultiplier?: number;
-  /** `glorotUniform` unless said. */
+  /** `glorotUniform` by default. */
   readonly depthwiseInitializer?: InitializerLike;
   readonly depthwiseRegularizer?: RegularizerLike | null;
   readonly depthwiseConstraint?: ConstraintLike | null;
 }
 
 export interface Conv2DOptions extends ConvBaseOptions, KernelOptions {
-  /** Channels are cut into that many groups, each with its own filters; 1 unless said. */
+  /** Channels are cut into that many groups, each with its own filters; 1 by default. */
   readonly groups?: number;
 }
 export interface Conv2DTransposeOptions extends ConvBaseOptions, KernelOptions {
-  /** Pixels added to the result's end, less than the stride; what fits the padding unless said. */
+  /** Pixels added to the result's end, less than the stride; what fits the padding by default. */
   readonly outputPadding?: Size2D | null;
 }
 export interface DepthwiseConv2DOptions extends ConvBaseOptions, DepthwiseOptions {}
 export interface SeparableConv2DOptions extends ConvBaseOptions, DepthwiseOptions {
-  /** `glorotUniform` unless said. */
+  /** `glorotUniform` by default. */
   readonly pointwiseInitializer?: InitializerLike;
   readonly pointwiseRegularizer?: RegularizerLike | null;
   readonly pointwiseConstraint?: ConstraintLike | null;

@@ -96,7 +96,7 @@ export class Identity extends Layer {
 }
 
 export interface RescalingOptions extends LayerOptions {
-  /** Added after scaling; 0 unless said. */
+  /** Added after scaling; 0 by default. */
   readonly offset?: number | readonly number[];
 }
 
@@ -158,7 +158,7 @@ export type LambdaFunction = (inputs: Tensor, options: CallOptions) => LayerOutp
 export type LambdaListFunction = (inputs: Tensor[], options: CallOptions) => LayerOutput;
 
 export interface LambdaOptions extends LayerOptions {
-  /** The shape of the result without the batch, or a function of the input's shape; found by a try unless said. */
+  /** The shape of the result without the batch, or a function of the input's shape; found by a try by default. */
   readonly outputShape?: PartialShape | ((inputShape: PartialShape) => PartialShape);
 }
 

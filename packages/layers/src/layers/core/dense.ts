@@ -18,7 +18,7 @@ import { activation, activityRegularizer, flag, integer, recipe, weights } from 
 import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
-  /** Applied to the result; none unless said. */
+  /** Applied to the result; none by default. */
   readonly activation?: ActivationLike;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;

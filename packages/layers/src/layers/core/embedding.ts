@@ -9,7 +9,7 @@ import { integer, recipe, regularizer, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface EmbeddingOptions extends LayerOptions {
-  /** `uniform`, between -0.05 and 0.05, unless said. */
+  /** `uniform`, between -0.05 and 0.05 by default. */
   readonly embeddingsInitializer?: InitializerLike;
   readonly embeddingsRegularizer?: RegularizerLike | null;
   readonly embeddingsConstraint?: ConstraintLike | null;

@@ -54,9 +54,9 @@ import { RNN } from '../recurrent/rnn.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface BidirectionalOptions extends LayerOptions {
-  /** How the outputs of both directions are joined; `concat` unless said, `null` for a list of both. */
+  /** How the outputs of both directions are joined; `concat` by default, `null` for a list of both. */
   readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
-  /** Runs from the end; a copy of the layer unless said. */
+  /** Runs from the end; a copy of the layer by default. */
   readonly backwardLayer?: RNN | null;
 }
 

@@ -159,7 +159,7 @@ export class Minimum extends Merge {
 }
 
 export interface ConcatenateOptions extends LayerOptions {
-  /** The last unless said. */
+  /** The last by default. */
   readonly axis?: number;
 }
 

@@ -28,15 +28,15 @@ import { axes, axis, flag, initializer, notNegative, rate, recipe, weights } fro
 import { layerOptions } from '../weights.ts';
 
 interface NormalizationOptions extends LayerOptions {
-  /** Added to the variance; 0.001 unless said. */
+  /** Added to the variance; 0.001 by default. */
   readonly epsilon?: number;
-  /** Whether `beta` is added; true unless said. */
+  /** Whether `beta` is added; true by default. */
   readonly center?: boolean;
-  /** Whether the result is multiplied by `gamma`; true unless said. */
+  /** Whether the result is multiplied by `gamma`; true by default. */
   readonly scale?: boolean;
-  /** `zeros` unless said. */
+  /** `zeros` by default. */
   readonly betaInitializer?: InitializerLike;
-  /** `ones` unless said. */
+  /** `ones` by default. */
   readonly gammaInitializer?: InitializerLike;
   readonly betaRegularizer?: RegularizerLike | null;
   readonly gammaRegularizer?: RegularizerLike | null;
@@ -79,13 +79,13 @@ abstract class Normalization extends Layer {
 }
 
 export interface BatchNormalizationOptions extends NormalizationOptions {
-  /** The channels; the last axis unless said. */
+  /** The channels; the last axis by default. */
   readonly axis?: number;
-  /** Share of the old value in the moving statistics; 0.99 unless said. */
+  /** Share of the old value in the moving statistics; 0.99 by default. */
   readonly momentum?: number;
-  /** `zeros` unless said. */
+  /** `zeros` by default. */
   readonly movingMeanInitializer?: InitializerLike;
-  /** `ones` unless said. */
+  /** `ones` by default. */
   readonly movingVarianceInitializer?: InitializerLike;
 }
 
@@ -193,7 +193,7 @@ export class BatchNormalization extends Normalization {
 }
 
 export interface LayerNormalizationOptions extends NormalizationOptions {
-  /** One axis or several; the last unless said. */
+  /** One axis or several; the last by default. */
   readonly axis?: number | readonly number[];
 }
 
@@ -231,9 +231,9 @@ export class LayerNormalization extends Normalization {
 }
 
 export interface RMSNormalizationOptions extends LayerOptions {
-  /** One axis or several; the last unless said. */
+  /** One axis or several; the last by default. */
   readonly axis?: number | readonly number[];
-  /** Added to the mean square; 1e-6 unless said. */
+  /** Added to the mean square; 1e-6 by default. */
   readonly epsilon?: number;
 }
 

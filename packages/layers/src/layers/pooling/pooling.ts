@@ -37,11 +37,11 @@ import { dataFormat, flag, padding, pair } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface Pooling2DOptions extends LayerOptions {
-  /** 2 unless said. */
+  /** 2 by default. */
   readonly poolSize?: Size2D;
-  /** The pool size unless said, so that windows do not overlap. */
+  /** The pool size by default, so that windows do not overlap. */
   readonly strides?: Size2D | null;
-  /** `valid` unless said. */
+  /** `valid` by default. */
   readonly padding?: Padding;
   /** `channelsLast`, the only one. */
   readonly dataFormat?: 'channelsLast';
@@ -106,7 +106,7 @@ export class AveragePooling2D extends Pooling2D {
 }
 
 export interface GlobalPoolingOptions extends LayerOptions {
-  /** Keeps the pooled axes as 1; false unless said. */
+  /** Keeps the pooled axes as 1; false by default. */
   readonly keepdims?: boolean;
   /** `channelsLast`, the only one. */
   readonly dataFormat?: 'channelsLast';

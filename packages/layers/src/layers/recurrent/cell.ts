@@ -44,7 +44,7 @@ import type { BiasOptions, KernelOptions } from '../weights.ts';
 export interface RecurrentCell extends Layer {
   /** The number of units of the state, or of each of several. */
   readonly stateSize: number | readonly number[];
-  /** The number of units of the output; that of the first state unless said. */
+  /** The number of units of the output; that of the first state by default. */
   readonly outputSize?: number;
   /** @internal Dropout masks that hold for all steps of a call. */
   masks?(batch: Dim, features: Dim): unknown;
@@ -66,15 +66,15 @@ export function zeroStates(layer: Layer, batchSize: number, sizes: readonly numb
 }
 
 export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
-  /** Of the candidate or the output; `tanh` unless said. */
+  /** Of the candidate or the output; `tanh` by default. */
   readonly activation?: ActivationLike;
-  /** `orthogonal` unless said. */
+  /** `orthogonal` by default. */
   readonly recurrentInitializer?: InitializerLike;
   readonly recurrentRegularizer?: RegularizerLike | null;
   readonly recurrentConstraint?: ConstraintLike | null;
-  /** In training, the share of the input that is dropped, the same in all steps; 0 unless said. */
+  /** In training, the share of the input that is dropped, the same in all steps; 0 by default. */
   readonly dropout?: number;
-  /** In training, the share of the state that the weights do not see; 0 unless said. Such a layer runs step by step. */
+  /** In training, the share of the state that the weights do not see; 0 by default. Such a layer runs step by step. */
   readonly recurrentDropout?: number;
   readonly seed?: number | null;
 }

@@ -11,7 +11,7 @@ import { layerOptions } from '../weights.ts';
 import { Cell, type CellArguments, type CellOptions, type Masks } from './cell.ts';
 
 export interface GatedCellOptions extends CellOptions {
-  /** Of the gates; `sigmoid` unless said. */
+  /** Of the gates; `sigmoid` by default. */
   readonly recurrentActivation?: ActivationLike;
 }
 
@@ -42,7 +42,7 @@ export class SimpleRNNCell extends Cell {
 }
 
 export interface LSTMCellOptions extends GatedCellOptions {
-  /** Whether the forget gate's bias begins with 1; true unless said. */
+  /** Whether the forget gate's bias begins with 1; true by default. */
   readonly unitForgetBias?: boolean;
 }
 
@@ -95,7 +95,7 @@ export class LSTMCell extends Cell {
 }
 
 export interface GRUCellOptions extends GatedCellOptions {
-  /** Whether the reset gate scales the state's product instead of the state; true unless said. */
+  /** Whether the reset gate scales the state's product instead of the state; true by default. */
   readonly resetAfter?: boolean;
 }
 

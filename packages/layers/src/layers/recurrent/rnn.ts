@@ -67,15 +67,15 @@ import {
 import { StackedRNNCells } from './stacked-cells.ts';
 
 export interface RNNOptions extends LayerOptions {
-  /** Whether all steps' outputs are given, [batch, time, units], instead of the last; false unless said. */
+  /** Whether all steps' outputs are given, [batch, time, units], instead of the last; false by default. */
   readonly returnSequences?: boolean;
-  /** Whether the result is a list [output, ...states after the last step]; false unless said. */
+  /** Whether the result is a list [output, ...states after the last step]; false by default. */
   readonly returnState?: boolean;
-  /** Whether the sequence is run from its end, and the outputs come in that order; false unless said. */
+  /** Whether the sequence is run from its end, and the outputs come in that order; false by default. */
   readonly goBackwards?: boolean;
-  /** Whether a call begins with the states that the last one ended with; false unless said. See `resetStates`. */
+  /** Whether a call begins with the states that the last one ended with; false by default. See `resetStates`. */
   readonly stateful?: boolean;
-  /** Whether the output of a masked step is zeros instead of that of the step before; false unless said. */
+  /** Whether the output of a masked step is zeros instead of that of the step before; false by default. */
   readonly zeroOutputForMask?: boolean;
   /** A penalty on the output, and on the states where they are returned, per example. */
   readonly activityRegularizer?: RegularizerLike | null;

@@ -27,7 +27,7 @@ import { dataFormat, notNegative, rate, seed } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface NoiseOptions extends LayerOptions {
-  /** The layer then draws the same numbers in every run, whatever else draws; the global seed decides unless said. */
+  /** The layer then draws the same numbers in every run, whatever else draws; the global seed decides by default. */
   readonly seed?: number | null;
 }
 

@@ -158,7 +158,7 @@ export type Margin2D =
   | readonly [readonly [top: number, bottom: number], readonly [left: number, right: number]];
 
 export interface ZeroPadding2DOptions extends LayerOptions {
-  /** 1 unless said. */
+  /** 1 by default. */
   readonly padding?: Margin2D;
   /** `channelsLast`, the only one. */
   readonly dataFormat?: 'channelsLast';
@@ -186,7 +186,7 @@ export class ZeroPadding2D extends Layer {
 }
 
 export interface UpSampling2DOptions extends LayerOptions {
-  /** 2 unless said. */
+  /** 2 by default. */
   readonly size?: Size2D;
   /** `nearest`, the only one. */
   readonly interpolation?: 'nearest';
