@@ -2,6 +2,7 @@ import {
   constant,
   FailedPreconditionError,
   InvalidArgumentError,
+  identity,
   oneHot,
   stack,
   swapAxes,
@@ -24,6 +25,7 @@ import {
   isUnknown,
   knownDim,
   type OptionNames,
+  opHooks,
   rowLoop,
   sameShape,
   scoped,
@@ -382,3 +384,19 @@ defineMethods(GradientTape.prototype, 'GradientTape', {
   batchJacobian: { positional: ['target', 'source'] },
   dispose: {},
 });
+
+// Inputs that are one tensor count by themselves.
+opHooks.vjp = (fn, inputs, dys) => {
+  const own = inputs.map((x) => identity(x));
+  const tape = new GradientTape();
+  tape.watch(own);
+  const wanted = fn(...own).flatMap((y, i) => {
+    const dy = dys[i];
+    return dy === null || dy === undefined ? [] : [{ y, dy }];
+  });
+  return tape.gradient(
+    wanted.map(({ y }) => y),
+    own,
+    { outputGradients: wanted.map(({ dy }) => dy) },
+  );
+};

@@ -106,6 +106,7 @@ export {
   listOps,
   Op,
   type OpSpec,
+  opHooks,
   pair,
   recordOnTapes,
   sumTo,

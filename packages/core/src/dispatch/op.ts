@@ -570,8 +570,8 @@ export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor]
   let y = toTensor(b, hintB === undefined ? (hintA ?? x.dtype) : undefined);
   if (x.dtype !== y.dtype) {
     const dtype = common(x.dtype, y.dtype, op);
-    if (x.dtype !== dtype) x = castHook.cast(x, dtype);
-    if (y.dtype !== dtype) y = castHook.cast(y, dtype);
+    if (x.dtype !== dtype) x = opHooks.cast(x, dtype);
+    if (y.dtype !== dtype) y = opHooks.cast(y, dtype);
   }
   return [x, y];
 }
@@ -616,15 +616,21 @@ export function defineElementwise(
 const notLoaded = (): never => {
   throw new InternalError('the op catalogue is not loaded');
 };
-// Ops that the machinery itself needs; the catalogue puts them in.
-export const castHook: {
+// What the machinery itself needs: the catalogue puts the ops in, tapes the gradient of a function.
+export const opHooks: {
   cast(x: Tensor, dtype: DType): Tensor;
   sumTo(x: Tensor, shape: Shape): Tensor;
   conj(x: Tensor): Tensor;
-} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded };
+  /** The gradients for the inputs of a function whose outputs have the gradients `dys`; null where there is none. */
+  vjp(
+    fn: (...inputs: Tensor[]) => readonly Tensor[],
+    inputs: readonly Tensor[],
+    dys: readonly (Tensor | null | undefined)[],
+  ): readonly (Tensor | null)[];
+} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded, vjp: notLoaded };
 
 const conjugate = <T extends Tensor | null>(x: T): T | Tensor =>
-  x !== null && isComplex(x.dtype) ? castHook.conj(x) : x;
+  x !== null && isComplex(x.dtype) ? opHooks.conj(x) : x;
 
 /**
  * A gradient that is right for complex numbers too. That of a real L for z = x + iy is ∂L/∂x + i ∂L/∂y, as in TensorFlow; so a
@@ -640,5 +646,5 @@ function holomorphic(grad: GradFn): GradFn {
 
 /** Undoes broadcasting: sums `x` over the axes along which `shape` was stretched. */
 export function sumTo(x: Tensor, shape: Shape): Tensor {
-  return x.shape === shape ? x : castHook.sumTo(x, shape);
+  return x.shape === shape ? x : opHooks.sumTo(x, shape);
 }

@@ -11,7 +11,7 @@ import {
 } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { castHook, defineElementwise, defineOp, execute1, type Op } from '../../dispatch/op.ts';
+import { defineElementwise, defineOp, execute1, type Op, opHooks } from '../../dispatch/op.ts';
 import { bools, integers, uniform } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
@@ -57,7 +57,7 @@ export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> 
     return execute1(castOp, [value], { dtype });
   },
 );
-castHook.cast = cast;
+opHooks.cast = cast;
 
 /** The bits of x as elements of another dtype. */
 const bitcastOp: Op = defineOp({

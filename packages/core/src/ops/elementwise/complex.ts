@@ -3,11 +3,11 @@ import { InvalidArgumentError, isComplex } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import {
-  castHook,
   defineElementwise,
   defineUnary,
   execute1,
   type Op,
+  opHooks,
   pair,
   sumTo,
   type UnaryFunction,
@@ -73,7 +73,7 @@ export const conj: UnaryFunction = defineUnary({
   scalar: (s, x) => (isComplex(x.dtype) ? s.complex(s.real(x), s.neg(s.imag(x))) : x),
   grad: (_, dy) => conj(dy),
 });
-castHook.conj = conj;
+opHooks.conj = conj;
 /** The angle of complex numbers in (−π, π], element-wise: that of the point (re, im). For real numbers 0, or π below 0. */
 export const angle: UnaryFunction = defineUnary({
   name: 'Angle',

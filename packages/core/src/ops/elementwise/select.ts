@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { castHook, defineElementwise, execute1, type Op, pair, sumTo } from '../../dispatch/op.ts';
+import { defineElementwise, execute1, type Op, opHooks, pair, sumTo } from '../../dispatch/op.ts';
 import { bools, integers, uniform, values } from '../../dispatch/samples.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, common } from '../../tensor/dtypes.ts';
@@ -89,7 +89,7 @@ function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor 
       'ClipByValue',
     );
   }
-  return castHook.cast(bound, dtype);
+  return opHooks.cast(bound, dtype);
 }
 
 /**
@@ -146,7 +146,7 @@ export const lerp: NamedFunction<
     const [a, b] = pair(start, end, 'Lerp');
     const [from, w] = pair(a, weight, 'Lerp');
     // A wider weight widens both ends.
-    const to = b.dtype === w.dtype ? b : castHook.cast(b, w.dtype);
+    const to = b.dtype === w.dtype ? b : opHooks.cast(b, w.dtype);
     return execute1(lerpOp, [from, to, w]);
   },
 );

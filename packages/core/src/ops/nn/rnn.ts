@@ -2,15 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import {
-  type Attrs,
-  defineOp,
-  execute,
-  type GradContext,
-  type Op,
-  type OutputSpec,
-  pair,
-} from '../../dispatch/op.ts';
+import { type Attrs, defineOp, execute, type Op, type OutputSpec, opHooks, pair } from '../../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import { type Dim, type Dims, floorDivDims, modDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
@@ -43,9 +35,6 @@ const allButOne = (t: Tensor): Dim => subDims(dims(t)[1], 1);
 /** What each step finds: `first`, then the sequence without its last step. */
 const before = (first: Tensor, t: Tensor): Tensor =>
   concat([expandDims(first, 1), from(t, 0, allButOne(t))], 1);
-/** The sequence without its first step, then `last`. */
-const after = (t: Tensor, last: Tensor): Tensor => concat([from(t, 1, allButOne(t)), expandDims(last, 1)], 1);
-const firstOf = (t: Tensor): Tensor => reshape(from(t, 0, 1), toShape([dims(t)[0], dims(t)[2]]));
 const zeroState = (t: Tensor): Tensor => zeros(t.shape, t.dtype as 'float32');
 const orZeros = (t: Tensor | null | undefined, like: Tensor): Tensor => t ?? zeroState(like);
 /** x − x² = x(1 − x), the slope of a sigmoid; 1 − x², that of tanh. */
@@ -53,11 +42,8 @@ const slope = (x: Tensor): Tensor => x.sub(x.square());
 const slopeOfTanh = (x: Tensor): Tensor => x.square().neg().add(1);
 const steps = (t: Tensor): Tensor[] => unstack(t, 1);
 /** The sum of what is there. */
-const total = (first: Tensor, ...more: readonly (Tensor | null)[]): Tensor =>
-  more.reduce<Tensor>((sum, t) => (t === null ? sum : sum.add(t)), first);
-/** f of the tensor, if it is there. */
-const given = (t: Tensor | null | undefined, f: (t: Tensor) => Tensor): Tensor | null =>
-  t === null || t === undefined ? null : f(t);
+const total = (first: Tensor, ...more: readonly (Tensor | undefined)[]): Tensor =>
+  more.reduce<Tensor>((sum, t) => (t === undefined ? sum : sum.add(t)), first);
 
 const state = (batch: number, units: number): SampleInput => uniform([batch, units], 0.1, 1);
 const sequence = (batch: number, time: number, n: number): SampleInput => uniform([batch, time, n], 0.1, 1);
@@ -88,12 +74,11 @@ const lstmOp: Op = defineOp({
     const [h, , , reserve] = g.outputs;
     const lastH = orZeros(dLastH, h0);
     const lastC = orZeros(dLastC, c0);
-    if (dReserve !== null && dReserve !== undefined) return lstmUnrolled(g, dh, lastH, lastC, dReserve);
-    const [, dH0, dC0, dKernel, dRecurrent, dBias, dX] = execute(
-      lstmGradOp,
-      [x, h0, c0, kernel, recurrent, h, reserve, dh, lastH, lastC],
-      { inputGradient: g.needs(0) },
-    );
+    const given = [x, h0, c0, kernel, recurrent, h, reserve, dh, lastH, lastC];
+    const [, dH0, dC0, dKernel, dRecurrent, dBias, dX] =
+      dReserve === null || dReserve === undefined
+        ? execute(lstmGradOp, given, { inputGradient: g.needs(0) })
+        : lstmBackward(given, dReserve);
     return [dX ?? null, dH0, dC0, dKernel, dRecurrent, dBias];
   },
   samples: () =>
@@ -116,7 +101,7 @@ const lstmGradOp: Op = defineOp({
   kernel: 'LSTMGrad',
   kernelAttrs: () => ({}),
   infer: ([x, h0, , kernel, recurrent], attrs) => gradShapes(x, h0, 2, kernel, recurrent, attrs, 1),
-  grad: (g, dGates, ...more) => lstmGradGrad(g, dGates, more),
+  grad: ({ inputs }, ...dys) => opHooks.vjp((...given) => lstmBackward(given), inputs, dys),
   samples: () => gradSamples(6, 2, (f, u) => [uniform([f, 4 * u], 0.1, 0.5), uniform([u, 4 * u], 0.1, 0.5)]),
 });
 
@@ -163,53 +148,29 @@ function gradSamples(
   }));
 }
 
-/** LSTM's gradient step by step, for when one arrived at the reserve too: in the gradient of a gradient. */
-function lstmUnrolled(
-  g: GradContext,
-  dh: Tensor,
-  dLastH: Tensor,
-  dLastC: Tensor,
-  dReserve: Tensor,
-): Tensor[] {
-  const [x, h0, c0, kernel, recurrent] = g.inputs;
-  const [h, , , reserve] = g.outputs;
+/**
+ * What LSTMGrad computes, step by step and in ops that have gradients: for its own gradient, and for when one arrived at the reserve too.
+ * A step's gates follow from the gradients that arrive at its state and its cell.
+ */
+function lstmBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null): Tensor[] {
+  const [x, h0, c0, kernel, recurrent, h, reserve, dh, dLastH, dLastC] = inputs;
   const [i, f, c, o, cell, squashed] = split(reserve, 6, 2);
-  const [di, df, dg, dO, dCell, dSquashed] = split(dReserve, 6, 2);
-  // A step's gates follow from the gradients that arrive at its state and its cell.
-  const perStep = [
-    dh,
-    dO,
-    squashed,
-    slope(o),
-    o,
-    dSquashed,
-    slopeOfTanh(squashed),
-    dCell,
-    di,
-    c,
-    slope(i),
-    df,
-    before(c0, cell),
-    slope(f),
-    dg,
-    i,
-    slopeOfTanh(c),
-    f,
-  ].map(steps);
+  const perStep = [dh, i, f, c, o, squashed, before(c0, cell)].map(steps);
+  const arrived = dReserve === null ? [] : split(dReserve, 6, 2).map(steps);
   const gates: Tensor[] = [];
   let toH = dLastH;
   let toC = dLastC;
   for (let t = x.shape[1] - 1; t >= 0; t--) {
-    const at = perStep.map((list) => list[t]);
-    const [up, rO, tc, sO, out, rTc, sTc, rC, rI, cand, sI, rF, prev, sF, rG, inp, sG, forget] = at;
+    const [up, inp, forget, cand, out, tc, prev] = perStep.map((list) => list[t]);
+    const [rI, rF, rG, rO, rC, rTc] = arrived.map((list) => list[t]);
     const d = up.add(toH);
-    const dc = toC.add(rC).add(d.mul(out).add(rTc).mul(sTc));
+    const dc = total(toC, total(d.mul(out), rTc).mul(slopeOfTanh(tc)), rC);
     const gate = concat(
       [
-        dc.mul(cand).add(rI).mul(sI),
-        dc.mul(prev).add(rF).mul(sF),
-        dc.mul(inp).add(rG).mul(sG),
-        d.mul(tc).add(rO).mul(sO),
+        total(dc.mul(cand), rI).mul(slope(inp)),
+        total(dc.mul(prev), rF).mul(slope(forget)),
+        total(dc.mul(inp), rG).mul(slopeOfTanh(cand)),
+        total(d.mul(tc), rO).mul(slope(out)),
       ],
       1,
     );
@@ -218,108 +179,8 @@ function lstmUnrolled(
     toH = byTransposed(gate, recurrent);
   }
   const all = stack(gates, 1);
-  return [
-    byTransposed(all, kernel),
-    toH,
-    toC,
-    overSteps(x, all),
-    overSteps(before(h0, h), all),
-    all.sum([0, 1]),
-  ];
-}
-
-/**
- * LSTMGrad walks back in time, linear in the gradients that it carries: with d the gradient of h and e that of c, a step has
- * d = dh + (the later step's gates) · Uᵀ, e = (the later e · f) + d · P, gates = (e · Ai, e · Af, e · Ag, d · Ao). Its own
- * gradient therefore walks forth, carrying what arrives at d and e.
- */
-function lstmGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | null)[]): Tensor[] {
-  const [x, h0, c0, kernel, recurrent, h, reserve, dh, dLastH, dLastC] = g.inputs;
-  const gates = g.outputs[0];
-  const [ddH0, ddC0, ddKernel, ddRecurrent, ddBias, ddX] = more;
-  const time = x.shape[1];
-  const [i, f, c, o, cell, squashed] = split(reserve, 6, 2);
-  const hBefore = before(h0, h);
-  const cBefore = before(c0, cell);
-  const si = slope(i);
-  const sf = slope(f);
-  const so = slope(o);
-  const sc = slopeOfTanh(c);
-  const st = slopeOfTanh(squashed);
-  const P = o.mul(st);
-
-  const d = dh.add(after(byTransposed(gates, recurrent), dLastH));
-  const fSteps = steps(f);
-  const own = steps(d.mul(P));
-  const cells: Tensor[] = [];
-  let carry = dLastC;
-  for (let t = time - 1; t >= 0; t--) {
-    const e = carry.add(own[t]);
-    cells.unshift(e);
-    carry = e.mul(fSteps[t]);
-  }
-  const e = stack(cells, 1);
-
-  // What arrives at the gates from all but the recurrence.
-  const arrived = steps(
-    total(
-      ddGates,
-      given(ddKernel, (w) => matmul(x, w)),
-      given(ddRecurrent, (w) => matmul(hBefore, w)),
-      ddBias ?? null,
-      given(ddX, (t) => matmul(t, kernel)),
-    ),
-  );
-  const factors = [c.mul(si), cBefore.mul(sf), i.mul(sc), squashed.mul(so), P].map(steps);
-  const lists: [Tensor[], Tensor[], Tensor[], Tensor[], Tensor[]] = [[], [], [], [], []];
-  let toH = orZeros(ddH0, h0);
-  let toC = orZeros(ddC0, c0);
-  for (let t = 0; t < time; t++) {
-    const [Ai, Af, Ag, Ao, p] = factors.map((list) => list[t]);
-    const gate = arrived[t].add(matmul(toH, recurrent));
-    const [gi, gf, gg, go] = split(gate, 4, 1);
-    const ofC = total(toC.mul(fSteps[t]), gi.mul(Ai), gf.mul(Af), gg.mul(Ag));
-    const ofH = go.mul(Ao).add(ofC.mul(p));
-    [toH, toC, gate, ofC, ofH].forEach((value, k) => {
-      lists[k].push(value);
-    });
-    toH = ofH;
-    toC = ofC;
-  }
-  const [carriedH, carriedC, gate, ofC, ofH] = lists.map((list) => stack(list, 1));
-  const [gi, gf, gg, go] = split(gate, 4, 2);
-  const toAi = gi.mul(e);
-  const toAf = gf.mul(e);
-  const toAg = gg.mul(e);
-  const toAo = go.mul(d);
-  const toP = ofC.mul(d);
-  const toCBefore = toAf.mul(sf);
-  const toHBefore = given(ddRecurrent, (w) => byTransposed(gates, w)) ?? zeroState(h);
-  const double = (t: Tensor): Tensor => t.mul(2);
-  const opposite = (t: Tensor): Tensor => double(t).neg().add(1);
-  const toReserve = concat(
-    [
-      toAi.mul(c).mul(opposite(i)).add(toAg.mul(sc)),
-      carriedC.mul(e).add(toAf.mul(cBefore).mul(opposite(f))),
-      toAi.mul(si).sub(double(toAg.mul(i).mul(c))),
-      toP.mul(st).add(toAo.mul(squashed).mul(opposite(o))),
-      after(toCBefore, zeroState(c0)),
-      toAo.mul(so).sub(double(toP.mul(o).mul(squashed))),
-    ],
-    2,
-  );
-  return [
-    given(ddKernel, (w) => byTransposed(gates, w)) ?? zeroState(x),
-    firstOf(toHBefore),
-    firstOf(toCBefore),
-    given(ddX, (t) => overSteps(t, gates)) ?? zeroState(kernel),
-    overSteps(carriedH, gates),
-    after(toHBefore, zeroState(h0)),
-    toReserve,
-    ofH,
-    toH,
-    toC,
-  ];
+  const weights = [overSteps(x, all), overSteps(before(h0, h), all), all.sum([0, 1])];
+  return [all, toH, toC, ...weights, byTransposed(all, kernel)];
 }
 
 // ---- GRU
@@ -342,12 +203,11 @@ const gruOp: Op = defineOp({
     const [x, h0, kernel, recurrent] = g.inputs;
     const [h, , reserve] = g.outputs;
     const lastH = orZeros(dLastH, h0);
-    if (dReserve !== null && dReserve !== undefined) return gruUnrolled(g, dh, lastH, dReserve);
-    const [, dH0, dKernel, dRecurrent, dBias, dX] = execute(
-      gruGradOp,
-      [x, h0, kernel, recurrent, h, reserve, dh, lastH],
-      { inputGradient: g.needs(0) },
-    );
+    const given = [x, h0, kernel, recurrent, h, reserve, dh, lastH];
+    const [, dH0, dKernel, dRecurrent, dBias, dX] =
+      dReserve === null || dReserve === undefined
+        ? execute(gruGradOp, given, { inputGradient: g.needs(0) })
+        : gruBackward(given, dReserve);
     return [dX ?? null, dH0, dKernel, dRecurrent, dBias];
   },
   samples: () =>
@@ -369,7 +229,7 @@ const gruGradOp: Op = defineOp({
   kernel: 'GRUGrad',
   kernelAttrs: () => ({}),
   infer: ([x, h0, kernel, recurrent], attrs) => gradShapes(x, h0, 1, kernel, recurrent, attrs, 2),
-  grad: (g, dGates, ...more) => gruGradGrad(g, dGates, more),
+  grad: ({ inputs }, ...dys) => opHooks.vjp((...given) => gruBackward(given), inputs, dys),
   samples: () => gradSamples(4, 1, (f, u) => [uniform([f, 3 * u], 0.1, 0.5), uniform([u, 3 * u], 0.1, 0.5)]),
 });
 
@@ -379,148 +239,35 @@ function gateSides(gates: Tensor): { ofX: Tensor; ofH: Tensor } {
   const [z, r, g, q] = split(gates, 4, axis);
   return { ofX: concat([z, r, g], axis), ofH: concat([z, r, q], axis) };
 }
-/** The reverse: sums of z and r, then g and q. */
-function gatesOf(ofX: Tensor, ofH: Tensor): Tensor {
-  const axis = ofX.rank - 1;
-  const [zx, rx, g] = split(ofX, 3, axis);
-  const [zh, rh, q] = split(ofH, 3, axis);
-  return concat([zx.add(zh), rx.add(rh), g, q], axis);
-}
-
-function gruUnrolled(g: GradContext, dh: Tensor, dLastH: Tensor, dReserve: Tensor): Tensor[] {
-  const [x, h0, kernel, recurrent] = g.inputs;
-  const [h, , reserve] = g.outputs;
-  const [z, r, c, q] = split(reserve, 4, 2);
+/** What GRUGrad computes, step by step: see `lstmBackward`. */
+function gruBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null): Tensor[] {
+  const [x, h0, kernel, recurrent, h, reserve, dh, dLastH] = inputs;
   const hBefore = before(h0, h);
-  const one = z.neg().add(1);
-  const perStep = [dh, z, one, hBefore.sub(c), slope(z), slopeOfTanh(c), q, r, slope(r)]
-    .concat(split(dReserve, 4, 2))
-    .map(steps);
+  const perStep = [dh, ...split(reserve, 4, 2), hBefore].map(steps);
+  const arrived = dReserve === null ? [] : split(dReserve, 4, 2).map(steps);
   const gates: Tensor[] = [];
   let toH = dLastH;
   for (let t = x.shape[1] - 1; t >= 0; t--) {
-    const at = perStep.map((list) => list[t]);
-    const [up, update, rest, difference, sZ, sC, inner, reset, sR, rZ, rR, rC, rQ] = at;
+    const [up, update, reset, cand, inner, prev] = perStep.map((list) => list[t]);
+    const [rZ, rR, rC, rQ] = arrived.map((list) => list[t]);
     const d = up.add(toH);
-    const candidate = d.mul(rest).add(rC).mul(sC);
+    const candidate = total(d.sub(d.mul(update)), rC).mul(slopeOfTanh(cand));
     const gate = concat(
       [
-        d.mul(difference).add(rZ).mul(sZ),
-        candidate.mul(inner).add(rR).mul(sR),
+        total(d.mul(prev.sub(cand)), rZ).mul(slope(update)),
+        total(candidate.mul(inner), rR).mul(slope(reset)),
         candidate,
-        candidate.mul(reset).add(rQ),
+        total(candidate.mul(reset), rQ),
       ],
       1,
     );
     gates.unshift(gate);
     toH = d.mul(update).add(byTransposed(gateSides(gate).ofH, recurrent));
   }
-  const { ofX, ofH } = gateSides(stack(gates, 1));
-  return [
-    byTransposed(ofX, kernel),
-    toH,
-    overSteps(x, ofX),
-    overSteps(hBefore, ofH),
-    stack([ofX.sum([0, 1]), ofH.sum([0, 1])]),
-  ];
-}
-
-/**
- * As for LSTM: with d the gradient of h, a step has gates z = d · Cz, g = d · Cg, r = g · Cr, q = g · r, and gives
- * d · z + (z, r, q) · Uᵀ to the step before.
- */
-function gruGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | null)[]): Tensor[] {
-  const [x, h0, kernel, recurrent, h, reserve, dh, dLastH] = g.inputs;
-  const gates = g.outputs[0];
-  const [ddH0, ddKernel, ddRecurrent, ddBias, ddX] = more;
-  const time = x.shape[1];
-  const [z, r, c, q] = split(reserve, 4, 2);
-  const { ofX, ofH } = gateSides(gates);
-  const hBefore = before(h0, h);
-  const difference = hBefore.sub(c);
-  const sz = slope(z);
-  const sr = slope(r);
-  const sc = slopeOfTanh(c);
-  const rest = z.neg().add(1);
-  const Cz = difference.mul(sz);
-  const Cg = rest.mul(sc);
-  const Cr = q.mul(sr);
-
-  const zSteps = steps(z);
-  const dhSteps = steps(dh);
-  const through = steps(byTransposed(ofH, recurrent));
-  const carried: Tensor[] = [];
-  let carry = dLastH;
-  for (let t = time - 1; t >= 0; t--) {
-    const d = carry.add(dhSteps[t]);
-    carried.unshift(d);
-    carry = d.mul(zSteps[t]).add(through[t]);
-  }
-  const d = stack(carried, 1);
-
-  const biases = ddBias === null || ddBias === undefined ? null : unstack(ddBias, 0);
-  const [direct, candidateDirect, innerDirect] = (() => {
-    const zero = zeros(ofX.shape, ofX.dtype as 'float32');
-    const toX = total(
-      zero,
-      given(ddKernel, (w) => matmul(x, w)),
-      biases === null ? null : biases[0],
-      given(ddX, (t) => matmul(t, kernel)),
-    );
-    const toHidden = total(
-      zero,
-      given(ddRecurrent, (w) => matmul(hBefore, w)),
-      biases === null ? null : biases[1],
-    );
-    const all = split(ddGates.add(gatesOf(toX, toHidden)), 4, 2);
-    return [concat([all[0], all[1]], 2), all[2], all[3]];
-  })();
-  const arrived = steps(concat([direct, innerDirect, candidateDirect], 2));
-  const factors = [Cz, Cg, Cr, r].map(steps);
-  const lists: [Tensor[], Tensor[], Tensor[], Tensor[], Tensor[], Tensor[]] = [[], [], [], [], [], []];
-  const units = h0.shape[1];
-  let toH = orZeros(ddH0, h0);
-  for (let t = 0; t < time; t++) {
-    const [cz, cg, cr, reset] = factors.map((list) => list[t]);
-    const [recurrentPart, candidate] = split(arrived[t], [3 * units, units], 1);
-    const [gz, gr, gq] = split(recurrentPart.add(matmul(toH, recurrent)), 3, 1);
-    const gg = total(candidate, gr.mul(cr), gq.mul(reset));
-    const ofD = total(toH.mul(zSteps[t]), gz.mul(cz), gg.mul(cg));
-    [toH, gz, gr, gg, gq, ofD].forEach((value, k) => {
-      lists[k].push(value);
-    });
-    toH = ofD;
-  }
-  const [carriedH, gz, gr, gg, gq, ofD] = lists.map((list) => stack(list, 1));
-  const candidate = split(gates, 4, 2)[2];
-  const toCz = gz.mul(d);
-  const toCg = gg.mul(d);
-  const toCr = gr.mul(candidate);
-  const fromDifference = toCz.mul(sz);
-  const toHBefore = total(
-    fromDifference,
-    given(ddRecurrent, (w) => byTransposed(ofH, w)),
-  );
-  const opposite = (t: Tensor): Tensor => t.mul(-2).add(1);
-  const toReserve = concat(
-    [
-      total(carriedH.mul(d), toCz.mul(opposite(z)).mul(difference), toCg.mul(sc).neg()),
-      gq.mul(candidate).add(toCr.mul(q).mul(opposite(r))),
-      fromDifference.neg().sub(toCg.mul(rest).mul(c).mul(2)),
-      toCr.mul(sr),
-    ],
-    2,
-  );
-  return [
-    given(ddKernel, (w) => byTransposed(ofX, w)) ?? zeroState(x),
-    firstOf(toHBefore),
-    given(ddX, (t) => overSteps(t, ofX)) ?? zeroState(kernel),
-    overSteps(carriedH, ofH),
-    after(toHBefore, zeroState(h0)),
-    toReserve,
-    ofD,
-    toH,
-  ];
+  const all = stack(gates, 1);
+  const { ofX, ofH } = gateSides(all);
+  const biases = stack([ofX.sum([0, 1]), ofH.sum([0, 1])]);
+  return [all, toH, overSteps(x, ofX), overSteps(hBefore, ofH), biases, byTransposed(ofX, kernel)];
 }
 
 // ---- what users call

@@ -2,7 +2,7 @@ import { type DType, InvalidArgumentError, type KernelName } from '@eagre/backen
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { castHook, defineOp, execute1, type GradContext, type GradFn, type Op } from '../../dispatch/op.ts';
+import { defineOp, execute1, type GradContext, type GradFn, type Op, opHooks } from '../../dispatch/op.ts';
 import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import { type Dim, productOf } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
@@ -56,7 +56,7 @@ const sumOp: Op = defineReduction({
  */
 export const sum: Reduction = defineReduced('sum', sumOp);
 
-castHook.sumTo = (x, shape) => {
+opHooks.sumTo = (x, shape) => {
   if (shapesAgree(x.shape, shape)) return x;
   const added = x.rank - shape.length;
   const wanted = dimsOf(shape);
