@@ -15,6 +15,7 @@ import {
   isCompatible,
   kind,
   type NamedFunction,
+  opHooks,
   rowLoop,
   showShape,
   sizeValue,
@@ -393,3 +394,6 @@ export const scan: Scan = defineFunction<
   { initializer: kind.asIs, reverse: kind.asIs },
   (fn, elems, options) => fold(fn, elems, options, { op: 'tf.scan', keep: true }),
 ) as never;
+
+opHooks.scanBack = (fn, elems, initial) =>
+  scan({ fn: fn as never, elems, initializer: initial, reverse: true }) as readonly Tensor[];

@@ -4,7 +4,15 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Attrs, defineOp, execute, type Op, type OutputSpec, opHooks, pair } from '../../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
-import { type Dim, type Dims, floorDivDims, modDims, mulDims, subDims } from '../../shapes/dim.ts';
+import {
+  type Dim,
+  type Dims,
+  floorDivDims,
+  isExpression,
+  modDims,
+  mulDims,
+  subDims,
+} from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { type Shape, sameShape, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
@@ -14,7 +22,7 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zeros } from '../array/creation.ts';
 import { concat, stack } from '../array/join.ts';
-import { expandDims, reshape } from '../array/shaping.ts';
+import { expandDims, reshape, swapAxes } from '../array/shaping.ts';
 import { slice, split, unstack } from '../array/slicing.ts';
 import { matmul } from '../linalg/linalg.ts';
 
@@ -40,10 +48,45 @@ const orZeros = (t: Tensor | null | undefined, like: Tensor): Tensor => t ?? zer
 /** x − x² = x(1 − x), the slope of a sigmoid; 1 − x², that of tanh. */
 const slope = (x: Tensor): Tensor => x.sub(x.square());
 const slopeOfTanh = (x: Tensor): Tensor => x.square().neg().add(1);
-const steps = (t: Tensor): Tensor[] => unstack(t, 1);
 /** The sum of what is there. */
 const total = (first: Tensor, ...more: readonly (Tensor | undefined)[]): Tensor =>
   more.reduce<Tensor>((sum, t) => (t === undefined ? sum : sum.add(t)), first);
+
+type Step = (carry: readonly Tensor[], at: readonly Tensor[]) => readonly [gates: Tensor, ...carry: Tensor[]];
+/**
+ * Walks back over all steps of sequences [batch, time, n].
+ * @param carry what the last step gets, [batch, units]. @param parts the gates' size in units.
+ * @returns the gates of all steps [batch, time, parts · units], and what the first step leaves.
+ */
+function backInTime(
+  carry: readonly Tensor[],
+  sequences: readonly Tensor[],
+  parts: number,
+  step: Step,
+): readonly [gates: Tensor, ...carry: Tensor[]] {
+  const [batch, units] = dims(carry[0]);
+  if (isExpression(dims(sequences[0])[1])) {
+    const none = zeros(toShape([batch, mulDims(parts, units)]), carry[0].dtype as 'float32');
+    const byTime = sequences.map((t) => swapAxes(t, 0, 1));
+    const [gates, ...states] = opHooks.scanBack(([, ...last], at) => step(last, at), byTime, [
+      none,
+      ...carry,
+    ]);
+    return [swapAxes(gates, 0, 1), ...states.map((t) => t.at(0))];
+  }
+  const perStep = sequences.map((t) => unstack(t, 1));
+  const all: Tensor[] = [];
+  let now = carry;
+  for (let t = sequences[0].shape[1] - 1; t >= 0; t--) {
+    const [gates, ...next] = step(
+      now,
+      perStep.map((list) => list[t]),
+    );
+    all.unshift(gates);
+    now = next;
+  }
+  return [stack(all, 1), ...now];
+}
 
 const state = (batch: number, units: number): SampleInput => uniform([batch, units], 0.1, 1);
 const sequence = (batch: number, time: number, n: number): SampleInput => uniform([batch, time, n], 0.1, 1);
@@ -155,14 +198,10 @@ function gradSamples(
 function lstmBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null): Tensor[] {
   const [x, h0, c0, kernel, recurrent, h, reserve, dh, dLastH, dLastC] = inputs;
   const [i, f, c, o, cell, squashed] = split(reserve, 6, 2);
-  const perStep = [dh, i, f, c, o, squashed, before(c0, cell)].map(steps);
-  const arrived = dReserve === null ? [] : split(dReserve, 6, 2).map(steps);
-  const gates: Tensor[] = [];
-  let toH = dLastH;
-  let toC = dLastC;
-  for (let t = x.shape[1] - 1; t >= 0; t--) {
-    const [up, inp, forget, cand, out, tc, prev] = perStep.map((list) => list[t]);
-    const [rI, rF, rG, rO, rC, rTc] = arrived.map((list) => list[t]);
+  const arrived = dReserve === null ? [] : split(dReserve, 6, 2);
+  const sequences = [dh, i, f, c, o, squashed, before(c0, cell), ...arrived];
+  const [all, toH, toC] = backInTime([dLastH, dLastC], sequences, 4, ([toH, toC], at) => {
+    const [up, inp, forget, cand, out, tc, prev, rI, rF, rG, rO, rC, rTc] = at;
     const d = up.add(toH);
     const dc = total(toC, total(d.mul(out), rTc).mul(slopeOfTanh(tc)), rC);
     const gate = concat(
@@ -174,11 +213,8 @@ function lstmBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null)
       ],
       1,
     );
-    gates.unshift(gate);
-    toC = dc.mul(forget);
-    toH = byTransposed(gate, recurrent);
-  }
-  const all = stack(gates, 1);
+    return [gate, byTransposed(gate, recurrent), dc.mul(forget)];
+  });
   const weights = [overSteps(x, all), overSteps(before(h0, h), all), all.sum([0, 1])];
   return [all, toH, toC, ...weights, byTransposed(all, kernel)];
 }
@@ -243,13 +279,10 @@ function gateSides(gates: Tensor): { ofX: Tensor; ofH: Tensor } {
 function gruBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null): Tensor[] {
   const [x, h0, kernel, recurrent, h, reserve, dh, dLastH] = inputs;
   const hBefore = before(h0, h);
-  const perStep = [dh, ...split(reserve, 4, 2), hBefore].map(steps);
-  const arrived = dReserve === null ? [] : split(dReserve, 4, 2).map(steps);
-  const gates: Tensor[] = [];
-  let toH = dLastH;
-  for (let t = x.shape[1] - 1; t >= 0; t--) {
-    const [up, update, reset, cand, inner, prev] = perStep.map((list) => list[t]);
-    const [rZ, rR, rC, rQ] = arrived.map((list) => list[t]);
+  const arrived = dReserve === null ? [] : split(dReserve, 4, 2);
+  const sequences = [dh, ...split(reserve, 4, 2), hBefore, ...arrived];
+  const [all, toH] = backInTime([dLastH], sequences, 4, ([toH], at) => {
+    const [up, update, reset, cand, inner, prev, rZ, rR, rC, rQ] = at;
     const d = up.add(toH);
     const candidate = total(d.sub(d.mul(update)), rC).mul(slopeOfTanh(cand));
     const gate = concat(
@@ -261,10 +294,8 @@ function gruBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null):
       ],
       1,
     );
-    gates.unshift(gate);
-    toH = d.mul(update).add(byTransposed(gateSides(gate).ofH, recurrent));
-  }
-  const all = stack(gates, 1);
+    return [gate, d.mul(update).add(byTransposed(gateSides(gate).ofH, recurrent))];
+  });
   const { ofX, ofH } = gateSides(all);
   const biases = stack([ofX.sum([0, 1]), ofH.sum([0, 1])]);
   return [all, toH, overSteps(x, ofX), overSteps(hBefore, ofH), biases, byTransposed(ofX, kernel)];
