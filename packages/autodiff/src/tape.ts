@@ -21,12 +21,12 @@ import {
   dims,
   findDropped,
   fromOneLine,
+  graphLoops,
   hasGradient,
   isUnknown,
   knownDim,
   type OptionNames,
   opHooks,
-  rowLoop,
   sameShape,
   scoped,
   shown,
@@ -49,9 +49,9 @@ function passes(
   sources: readonly Source[],
   pass: (i: Tensor) => readonly (Tensor | null)[],
 ): readonly (Tensor | null)[] {
-  if (isUnknown(count) && context.tracer !== null && rowLoop.run !== null) {
+  if (isUnknown(count) && context.tracer !== null) {
     let there: readonly boolean[] = [];
-    const stacks = rowLoop.run(count, (i) => {
+    const stacks = graphLoops.rows(count, (i) => {
       const grads = pass(i);
       there = grads.map((g) => g !== null);
       return grads.filter((g) => g !== null);

@@ -88,6 +88,7 @@ export {
   withoutTapes,
 } from './dispatch/context.ts';
 export { threads } from './dispatch/device.ts';
+export { graphLoops } from './dispatch/graph-loops.ts';
 export { atRunTime, callHost } from './dispatch/host.ts';
 export { methodNames } from './dispatch/install.ts';
 export {
@@ -114,7 +115,6 @@ export {
   withOpName,
 } from './dispatch/op.ts';
 export { RecentMap } from './dispatch/recent-map.ts';
-export { type RowLoop, rowLoop } from './dispatch/row-loop.ts';
 export type { Sample, SampleInput } from './dispatch/samples.ts';
 export {
   type KernelRecorder,

@@ -616,7 +616,7 @@ export function defineElementwise(
 const notLoaded = (): never => {
   throw new InternalError('the op catalogue is not loaded');
 };
-// What the machinery itself needs: the catalogue puts the ops in, tapes the gradient of a function, graphs their loops.
+// What the machinery itself needs: the catalogue puts the ops in, tapes the gradient of a function.
 export const opHooks: {
   cast(x: Tensor, dtype: DType): Tensor;
   sumTo(x: Tensor, shape: Shape): Tensor;
@@ -627,13 +627,7 @@ export const opHooks: {
     inputs: readonly Tensor[],
     dys: readonly (Tensor | null | undefined)[],
   ): readonly (Tensor | null)[];
-  /** `tf.scan` in reverse over lists of tensors: the states of all steps. */
-  scanBack(
-    fn: (state: readonly Tensor[], at: readonly Tensor[]) => readonly Tensor[],
-    elems: readonly Tensor[],
-    initial: readonly Tensor[],
-  ): readonly Tensor[];
-} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded, vjp: notLoaded, scanBack: notLoaded };
+} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded, vjp: notLoaded };
 
 const conjugate = <T extends Tensor | null>(x: T): T | Tensor =>
   x !== null && isComplex(x.dtype) ? opHooks.conj(x) : x;

@@ -12,11 +12,10 @@ import {
   dims,
   equalDims,
   getRow,
+  graphLoops,
   isCompatible,
   kind,
   type NamedFunction,
-  opHooks,
-  rowLoop,
   showShape,
   sizeValue,
   toOwnTensor,
@@ -147,7 +146,7 @@ export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
   },
 ) as never;
 
-rowLoop.run = (count, fn) => mapFn(fn, range(sizeValue(count, 'int32'), { dtype: 'int32' }));
+graphLoops.rows = (count, fn) => mapFn(fn, range(sizeValue(count, 'int32'), { dtype: 'int32' }));
 
 /** The forms of a call of `tf.vectorizedMap`. */
 export interface VectorizedMap {
@@ -395,5 +394,5 @@ export const scan: Scan = defineFunction<
   (fn, elems, options) => fold(fn, elems, options, { op: 'tf.scan', keep: true }),
 ) as never;
 
-opHooks.scanBack = (fn, elems, initial) =>
+graphLoops.scanBack = (fn, elems, initial) =>
   scan({ fn: fn as never, elems, initializer: initial, reverse: true }) as readonly Tensor[];

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { type Attrs, defineOp, execute, type Op, type OutputSpec, opHooks, pair } from '../../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import {
@@ -68,7 +69,7 @@ function backInTime(
   if (isExpression(dims(sequences[0])[1])) {
     const none = zeros(toShape([batch, mulDims(parts, units)]), carry[0].dtype as 'float32');
     const byTime = sequences.map((t) => swapAxes(t, 0, 1));
-    const [gates, ...states] = opHooks.scanBack(([, ...last], at) => step(last, at), byTime, [
+    const [gates, ...states] = graphLoops.scanBack(([, ...last], at) => step(last, at), byTime, [
       none,
       ...carry,
     ]);
