@@ -244,6 +244,10 @@ describe('values', () => {
     expect(tf.ones([1], 'complex128').array()).toEqual([{ re: 1, im: 0 }]);
     expect(tf.fill([1], { re: 1, im: 2 }).array()).toEqual([{ re: 1, im: 2 }]);
     expect(tf.complex(1, 2).dtype).toBe('complex64');
+    expect(tf.eye(2, { dtype: 'complex64' }).at(1).array()).toEqual([
+      { re: 0, im: 0 },
+      { re: 1, im: 0 },
+    ]);
     expect(tf.bitcast(tf.complex([1], [2]), 'float32').array()).toEqual([[1, 2]]);
     expect(tf.bitcast(tf.constant([[1, 2]]), 'complex64').array()).toEqual([{ re: 1, im: 2 }]);
     expect(
@@ -320,7 +324,7 @@ describe('values', () => {
     expect(() => z.relu()).toThrow('Relu: there is no max of complex numbers');
     expect(() => z.softmax()).toThrow(tf.InvalidArgumentError);
     expect(() => z.unique()).toThrow(tf.UnimplementedError);
-    expect(() => tf.constant([{ re: 1, im: 1 }], 'float32')).toThrow(/is not a float32/);
+    expect(() => tf.constant([{ re: 1, im: 1 }], 'float32')).toThrow(/is no float32/);
     expect(() => tf.constant([{ re: 1, im: 1 }, true] as never)).toThrow(tf.InvalidArgumentError);
     expect(() => tf.complex(tf.constant([1], 'int32'), tf.constant([1], 'int32'))).toThrow(
       /expected float32 or float64/,
@@ -335,6 +339,7 @@ describe('values', () => {
     tf.debugging.assertEqual(z, z);
     expect(() => tf.debugging.assertNear(z, z.add({ re: 0, im: 1e-3 }))).toThrow(tf.InvalidArgumentError);
     expect(() => tf.debugging.checkNumerics(z.div(0), 'z')).toThrow(tf.InvalidArgumentError);
+    expect(() => new tf.layers.Dense(2)(z.expandDims(0))).toThrow(/expects real numbers, got complex64/);
     const v = new tf.Variable(z);
     const sgd = new tf.optimizers.SGD({ learningRate: 0.1 });
     expect(() => sgd.applyGradients([z], [v])).toThrow(tf.EagreError);

@@ -216,14 +216,13 @@ function numberBuilder(s: ScalarBuilder): NumberBuilder {
     return new ComplexValue(s.cast(x as ScalarValue, partsOf(dtype)), s.constant(0, partsOf(dtype)));
   };
   const pair = (a: Operand, b: Operand): [ComplexValue, ComplexValue] => {
-    const { dtype } = (typeof a === 'number' ? b : a) as NumberValue;
-    const [x, y] = [a, b].map((v) => (typeof v === 'number' ? constant(v, dtype) : v)) as [
-      NumberValue,
-      NumberValue,
-    ];
-    if (!(x instanceof ComplexValue && y instanceof ComplexValue && x.dtype === y.dtype))
-      throw new InternalError(`operands of ${x.dtype} and ${y.dtype} in a scalar function`);
-    return [x, y];
+    const { dtype } = (a instanceof ComplexValue ? a : b) as ComplexValue;
+    const lifted = (v: Operand): ComplexValue => {
+      if (typeof v !== 'number' && v.dtype !== dtype && v.dtype !== partsOf(dtype))
+        throw new InternalError(`operands of ${v.dtype} and ${dtype} in a scalar function`);
+      return (typeof v === 'number' ? constant(v, dtype) : cast(v, dtype)) as ComplexValue;
+    };
+    return [lifted(a), lifted(b)];
   };
   const real = (x: NumberValue): NumberValue => (x instanceof ComplexValue ? x.re : x);
   // No complex number has parts of 16 bits.

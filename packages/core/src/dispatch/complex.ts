@@ -129,10 +129,16 @@ const linear: ReadonlySet<KernelName> = new Set<KernelName>([
   'GatherNd',
   'ScatterNd',
   'SetRow',
+  'OneHot',
   'CumSum',
   'Sum',
   'Mean',
 ]);
+/** The attributes for imaginary parts: numbers to fill in are real. */
+function withoutNumbers(attrs: KernelAttrs): KernelAttrs {
+  const zeros = ['value', 'on', 'off'].filter((name) => name in attrs).map((name) => [name, 0] as const);
+  return zeros.length === 0 ? attrs : { ...attrs, ...Object.fromEntries(zeros) };
+}
 // Of ScatterNd: those that keep the larger or smaller value.
 const ORDERED = 3;
 
@@ -189,8 +195,7 @@ export function complexKernel(
       throw new UnimplementedError('complex numbers have no order, so none is the larger one');
     const made = outputs.map((t) => (hasParts(t) ? [parts.fresh(t), parts.fresh(t)] : [t, t]));
     for (const which of [0, 1]) {
-      // A number to fill in is real.
-      const own = which === 1 && 'value' in attrs ? { ...attrs, value: 0 } : attrs;
+      const own = which === 1 ? withoutNumbers(attrs) : attrs;
       kernel(
         inputs.map((t) => (hasParts(t) ? parts.take(t, which) : t)),
         made.map((pair) => pair[which]),

@@ -323,7 +323,7 @@ function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural
 function realNumber(value: Scalar, dtype: DType): number {
   if (typeof value !== 'object') return Number(value);
   throw new InvalidArgumentError(
-    `{ re: ${value.re}, im: ${value.im} } is not a ${dtype}; take one of its parts`,
+    `{ re: ${value.re}, im: ${value.im} } is no ${dtype}; take one of its parts`,
   );
 }
 

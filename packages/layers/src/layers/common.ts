@@ -1,4 +1,5 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
+import { isComplex } from '@eagre/backend';
 import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
 import {
   addDims,
@@ -104,6 +105,8 @@ export function floats(layer: Layer, x: Tensor): Tensor {
   if (x.dtype === layer.dtype) return x;
   oneTensor(layer, x);
   if (x.dtype === 'string') fail(layer, 'expects numbers, got a string tensor');
+  if (isComplex(x.dtype))
+    fail(layer, `expects real numbers, got ${x.dtype}; give it x.real(), x.imag() or x.abs()`);
   return x.cast(layer.dtype);
 }
 
