@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { halfBits, halfValue } from '@eagre/backend';
+import { decodeSafetensors, encodeSafetensors } from '@eagre/formats';
 import { afterAll, describe, expect, it } from 'vitest';
 import * as tf from '../src/index.ts';
 
@@ -128,4 +130,22 @@ describe.each(halves)('%s', (dtype) => {
     expect(rows.map((r) => r.dtype)).toEqual([dtype, dtype]);
     expect(bits(tf.concat(rows, 0))).toEqual(bits(x));
   });
+});
+
+it.each(halves)('%s of files are those of tensors: both packages convert them alike', (dtype) => {
+  // @eagre/formats imports nothing, so it has a conversion of its own.
+  const every = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
+  const values = Float32Array.from(every, (b) => halfValue(b, dtype));
+  const file = encodeSafetensors({ x: { dtype, shape: [every.length], data: values } });
+  expect(decodeSafetensors(file).tensors.get('x')?.data).toEqual(values);
+  const stored = new Uint16Array(file.slice(-2 * every.length).buffer);
+  expect(stored).toEqual(Uint16Array.from(values, (v) => halfBits(v, dtype)));
+  // Numbers between two values, ties among them.
+  const between = Float32Array.from(
+    { length: 40_000 },
+    (_, i) => (i % 2 === 0 ? 1 : -1) * 1.0007 ** (i - 20_000),
+  );
+  const rounded = encodeSafetensors({ x: { dtype, shape: [between.length], data: between } });
+  const expected = Uint16Array.from(between, (v) => halfBits(v, dtype));
+  expect(new Uint16Array(rounded.slice(-2 * between.length).buffer)).toEqual(expected);
 });
