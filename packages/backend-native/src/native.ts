@@ -2,6 +2,7 @@ import {
   type AttrValue,
   type Backend,
   checkPlan,
+  dtypesFit,
   dtypesTaken,
   dtypeTraits,
   type Executable,
@@ -68,7 +69,9 @@ export class NativeBackend implements Backend {
       if (id === undefined) return undefined;
       const names: readonly string[] = kernelAttrs[name];
       const room = names.includes('program') ? PROGRAM_ROOM : ATTR_ROOM;
+      const fit = dtypesFit(name);
       const kernel: Kernel = (inputs, outputs, attrs) => {
+        if (!fit(inputs, outputs)) throw otherDTypes(name, inputs, outputs);
         let at = this.#pack(inputs, outputs, room);
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
@@ -91,6 +94,10 @@ export class NativeBackend implements Backend {
     const flat = this.#id('ElementwiseFlat');
     const general = this.#id('Elementwise');
     const bytes = program.inputs.map((dtype) => dtypeTraits[dtype].bytes);
+    const outBytes = program.outputs.map((value) => {
+      const dtype = program.inputs[value] ?? program.instrs[value - program.inputs.length].dtype;
+      return dtypeTraits[dtype].bytes;
+    });
     const kernel: Kernel = (inputs, outputs) => {
       const block = this.#block;
       const size = outputs[0].size;
@@ -112,7 +119,11 @@ export class NativeBackend implements Backend {
         if (size * bytes[i] > storage.capacity) throw changed(input);
         block[at++] = storage.address;
       }
-      for (let i = 0; i < outputs.length; i++) block[at++] = outputs[i].storage.address;
+      for (let i = 0; i < outputs.length; i++) {
+        const { storage } = outputs[i];
+        if (size * outBytes[i] > storage.capacity) throw changed(outputs[i]);
+        block[at++] = storage.address;
+      }
       this.#run(flat);
     };
     this.#programs.set(kernel, code);
@@ -206,6 +217,15 @@ export class NativeBackend implements Backend {
 }
 
 /** Shapes are arrays, which JavaScript code can write to, and native code would go by what it says there. */
+function otherDTypes(
+  name: KernelName,
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+): InternalError {
+  const list = (tensors: readonly TensorRef[]): string => tensors.map((t) => t.dtype).join(', ');
+  return new InternalError(`${name} of (${list(inputs)}) cannot make (${list(outputs)})`);
+}
+
 function changed({ dtype, shape, size }: TensorRef): FailedPreconditionError {
   return new FailedPreconditionError(
     `a ${dtype} tensor of ${size} elements has the shape [${shape}]: code outside Eagre has changed it. The properties of a tensor ` +

@@ -1,7 +1,7 @@
 import {
   type Backend,
   CancelledError,
-  dtypesTaken,
+  dtypesFit,
   dtypeTraits,
   type EagreError,
   type Executable,
@@ -12,6 +12,7 @@ import {
   type HostCode,
   InternalError,
   isKernelName,
+  type KernelName,
   kernelAttrs,
   type NumericDType,
   type Plan,
@@ -23,7 +24,6 @@ import {
   type ScalarProgram,
   type Storage,
   type TensorRef,
-  takes,
   UnimplementedError,
   writtenAroundHost,
 } from '@eagre/backend';
@@ -294,7 +294,8 @@ class Packer {
     const { kernel, name } = call;
     const wanted = typeof kernel === 'string' ? kernel : isFlat(call) ? 'ElementwiseFlat' : 'Elementwise';
     const id = this.#host.idOf(wanted);
-    if (id === undefined || (isKernelName(kernel) && !takes(dtypesTaken(kernel), dtypesIn(call)))) {
+    const fits = (of: KernelName): boolean => dtypesFit(of)(call.inputs, call.outputs);
+    if (id === undefined || (isKernelName(kernel) && !fits(kernel))) {
       const dtypes = dtypesIn(call).join(', ');
       throw new UnimplementedError(`the native backend has no ${wanted} of ${dtypes}`, name);
     }

@@ -1,4 +1,4 @@
-import { dtypeTraits, type NumericDType, numericDTypes } from './dtype.ts';
+import { type DType, dtypeTraits, type NumericDType, numericDTypes } from './dtype.ts';
 import { isHalf } from './half.ts';
 
 /**
@@ -317,6 +317,76 @@ export function widens(name: KernelName, dtypes: readonly NumericDType[]): boole
 /** Whether a set of dtypes has that of the first input; a kernel without inputs looks at its output itself. */
 export function takes(set: number, inputs: readonly NumericDType[]): boolean {
   return inputs.length === 0 || ((set >> dtypeTraits[inputs[0]].code) & 1) === 1;
+}
+
+// The dtypes of outputs that are not all of the first input's: null stands for that one, `any` for what kernels look at themselves.
+const outputDTypes: { readonly [name in KernelName]?: readonly (DType | 'any' | null)[] } = {
+  Fill: ['any'],
+  Iota: ['any'],
+  RandomUniform: ['any'],
+  RandomNormal: ['any'],
+  TruncatedNormal: ['any'],
+  RandomUniformInt: ['any'],
+  OneHot: ['any'],
+  ArgMax: ['any'],
+  ArgMin: ['any'],
+  Nonzero: ['int64'],
+  TopK: [null, 'int32'],
+  MaxPool: [null, 'int32'],
+};
+// The places of inputs that are indices, labels or masks.
+const othersIn: { readonly [name in KernelName]?: number } = {
+  Gather: 1,
+  GatherGrad: 1,
+  GatherNd: 1,
+  ScatterNd: 1,
+  SetRow: 1,
+  MaxPoolGrad: 1,
+  MaxPoolGather: 1,
+  SparseSoftmaxCrossEntropyWithLogits: 1,
+  ScaledDotProductAttention: 3,
+  ScaledDotProductAttentionGrad: 6,
+};
+// How many inputs at the end are numbers of an optimizer.
+const numbersIn: { readonly [name in KernelName]?: number } = {
+  ApplyGradientDescent: 1,
+  ApplyMomentum: 1,
+  ApplyRMSProp: 1,
+  ApplyAdam: 2,
+};
+
+interface OfDType {
+  readonly dtype: DType;
+  readonly size: number;
+}
+const bytesOf = ({ dtype, size }: OfDType): number => size * dtypeTraits[dtype].bytes;
+
+/**
+ * Tells whether the tensors of a call have the dtypes that a kernel takes for granted: nearly all have that of the first input. Kernels look at
+ * indices, labels and masks themselves.
+ */
+export function dtypesFit(
+  name: KernelName,
+): (inputs: readonly OfDType[], outputs: readonly OfDType[]) => boolean {
+  const place = othersIn[name] ?? -1;
+  const numbers = numbersIn[name] ?? 0;
+  const own = outputDTypes[name];
+  const taken = dtypesTaken(name);
+  if (name === 'Bitcast') return ([x], [y]) => bytesOf(x) === bytesOf(y);
+  if (name === 'MapReduce') return () => true;
+  return (inputs, outputs) => {
+    if (inputs.length === 0) return true;
+    const { dtype } = inputs[0];
+    if (((taken >> dtypeTraits[dtype].code) & 1) === 0) return false;
+    const count = inputs.length - numbers;
+    for (let i = 1; i < count; i++) if (inputs[i].dtype !== dtype && i !== place) return false;
+    for (let i = count; i < inputs.length; i++) if (inputs[i].dtype !== 'float64') return false;
+    for (let i = 0; i < outputs.length; i++) {
+      const wanted = own?.[i] ?? dtype;
+      if (outputs[i].dtype !== wanted && wanted !== 'any') return false;
+    }
+    return true;
+  };
 }
 
 /** The largest rank that kernels take. */
