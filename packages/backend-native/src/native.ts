@@ -39,6 +39,8 @@ export class NativeBackend implements Backend {
   readonly #kernels = new Map<string, { readonly kernel: Kernel; readonly dtypes: number }>();
   readonly #programs = new WeakMap<Kernel, number>();
   #block = new Float64Array(1024);
+  /** The dtypes of the tensors that were packed last, and how many are inputs, as one number; exact for up to twelve. */
+  #signature = 0;
 
   constructor(addon: Addon) {
     this.#addon = addon;
@@ -70,9 +72,16 @@ export class NativeBackend implements Backend {
       const names: readonly string[] = kernelAttrs[name];
       const room = names.includes('program') ? PROGRAM_ROOM : ATTR_ROOM;
       const fit = dtypesFit(name);
+      // The dtypes of the call before, which fitted; a bitcast is asked each time, as sizes count too.
+      let fitted = 0;
+      const keeps = name !== 'Bitcast';
       const kernel: Kernel = (inputs, outputs, attrs) => {
-        if (!fit(inputs, outputs)) throw otherDTypes(name, inputs, outputs);
         let at = this.#pack(inputs, outputs, room);
+        const signature = this.#signature;
+        if (signature !== fitted) {
+          if (!fit(inputs, outputs)) throw otherDTypes(name, inputs, outputs);
+          if (keeps && signature <= Number.MAX_SAFE_INTEGER) fitted = signature;
+        }
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
       };
@@ -94,7 +103,7 @@ export class NativeBackend implements Backend {
     const flat = this.#id('ElementwiseFlat');
     const general = this.#id('Elementwise');
     const bytes = program.inputs.map((dtype) => dtypeTraits[dtype].bytes);
-    const outBytes = program.outputs.map((value) => {
+    const [firstBytes, ...moreBytes] = program.outputs.map((value) => {
       const dtype = program.inputs[value] ?? program.instrs[value - program.inputs.length].dtype;
       return dtypeTraits[dtype].bytes;
     });
@@ -119,9 +128,13 @@ export class NativeBackend implements Backend {
         if (size * bytes[i] > storage.capacity) throw changed(input);
         block[at++] = storage.address;
       }
-      for (let i = 0; i < outputs.length; i++) {
+      const { storage: first } = outputs[0];
+      if (size * firstBytes > first.capacity) throw changed(outputs[0]);
+      block[at++] = first.address;
+      // Most programs have one output.
+      for (let i = 1; i < outputs.length; i++) {
         const { storage } = outputs[i];
-        if (size * outBytes[i] > storage.capacity) throw changed(outputs[i]);
+        if (size * moreBytes[i - 1] > storage.capacity) throw changed(outputs[i]);
         block[at++] = storage.address;
       }
       this.#run(flat);
@@ -167,12 +180,14 @@ export class NativeBackend implements Backend {
     this.#reserve((inputs.length + outputs.length) * 11 + room);
     this.#block[0] = inputs.length;
     this.#block[1] = outputs.length;
+    this.#signature = 1 + inputs.length;
     return this.#packTensors(this.#packTensors(2, inputs), outputs);
   }
 
   #packTensors(start: number, tensors: readonly TensorRef[]): number {
     const block = this.#block;
     let at = start;
+    let signature = this.#signature;
     for (let i = 0; i < tensors.length; i++) {
       const t = tensors[i];
       const { shape, storage } = t;
@@ -180,6 +195,7 @@ export class NativeBackend implements Backend {
       const rank = shape.length;
       block[at] = storage.address;
       block[at + 1] = traits.code;
+      signature = signature * 16 + traits.code;
       block[at + 2] = rank;
       at += 3;
       let size = traits.bytes;
@@ -191,6 +207,7 @@ export class NativeBackend implements Backend {
       }
       if (rank > MAX_RANK || size !== t.size * traits.bytes || !(size <= storage.capacity)) throw changed(t);
     }
+    this.#signature = signature;
     return at;
   }
 

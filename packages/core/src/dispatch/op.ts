@@ -257,13 +257,10 @@ export function defineOp(spec: OpSpec): Op {
       const backend = currentBackend();
       const specs = infer(inputs, attrs) as OutputSpec | OutputSpec[];
       const outputs = Array.isArray(specs) ? specs.map((s) => make(s, backend)) : [make(specs, backend)];
-      // Where no input tells it, whether the kernel widens, or makes two parts, is told by what it makes.
-      const { dtype } = outputs[0] as Tensor;
       const asked =
-        (inputs.length === 0 && isHalf(dtype)) ||
-        (isComplex(dtype) && !inputs.some((x) => isComplex(x.dtype)))
-          ? outputs
-          : inputs;
+        inputs.length > 0 && (inputs[0] as Tensor).dtype === (outputs[0] as Tensor).dtype
+          ? inputs
+          : tellingOf(inputs, outputs);
       // Attributes of the kernel are computed where it runs.
       if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
         symbolic.recorder?.call(name, inputs, outputs, attrs as KernelAttrs);
@@ -288,6 +285,13 @@ export function defineOp(spec: OpSpec): Op {
       ? new Op(spec, (inputs, attrs) => list(withoutTapes(() => parts(inputs, attrs))))
       : new Op(spec, (inputs, attrs) => list(parts(inputs, attrs)), true),
   );
+}
+
+/** The tensors that tell which kernel it is: outputs where no input says whether it widens, or makes two parts. */
+function tellingOf(inputs: readonly Tensor[], outputs: readonly Tensor[]): readonly Tensor[] {
+  const { dtype } = outputs[0] as Tensor;
+  if (inputs.length === 0) return isHalf(dtype) || isComplex(dtype) ? outputs : inputs;
+  return isComplex(dtype) && !inputs.some((x) => isComplex(x.dtype)) ? outputs : inputs;
 }
 
 /** What to do where a kernel lacks a dtype, at the end of a message. */
