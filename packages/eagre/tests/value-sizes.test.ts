@@ -506,3 +506,25 @@ describe('a TensorArray of dynamic size', () => {
     ]);
   });
 });
+
+test('a concrete function whose pieces and paddings only a run tells', () => {
+  const inputSignature = [new tf.TensorSpec([null], 'float32'), new tf.TensorSpec([], 'int32')];
+  const x = tf.range(6);
+  const pieces = tf.function((a: tf.Tensor, n: tf.Tensor) => tf.split(a, [n, tf.shapeOf(a).at(0).sub(n)]), {
+    inputSignature,
+  });
+  const split = pieces.getConcreteFunction();
+  expect(String(split.structuredOutputs)).toMatch(/null/);
+  expect(split(x, tf.constant(2, 'int32')).map((t: tf.Tensor) => t.array())).toEqual([
+    [0, 1],
+    [2, 3, 4, 5],
+  ]);
+  const padded = tf.function((a: tf.Tensor, n: tf.Tensor) => tf.pad(a, [[n, n]], { mode: 'REFLECT' }), {
+    inputSignature,
+  });
+  const pad = padded.getConcreteFunction();
+  expect(String(pad.structuredOutputs)).toMatch(/null/);
+  expect(pad(x, tf.constant(1, 'int32')).array()).toEqual([1, 0, 1, 2, 3, 4, 5, 4]);
+  expect(() => pad(x, tf.constant(6, 'int32'))).toThrow(/axis 0 of size 6/);
+  expect(() => pieces(x, tf.constant(7, 'int32'))).toThrow(tf.InvalidArgumentError);
+});

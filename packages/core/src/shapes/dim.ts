@@ -39,6 +39,8 @@ export class DimSymbol extends Factor {
   readonly env: ShapeEnv;
   /** Whether it depends on values, so that only a run tells it. */
   readonly late: boolean;
+  /** Whether its hint is made up, as no call is traced that could tell it. */
+  madeUp = false;
   readonly #hint: number | (() => number);
 
   /** @param hint for a size that depends on values it is asked for when it decides something. */
@@ -408,6 +410,17 @@ export function isLate(d: Dim): boolean {
 /** What it is in the call that is traced. */
 export function hintOf(d: Dim): number {
   return evaluateDim(d, ({ hint }) => hint);
+}
+
+/** Whether a hint says nothing of runs, as a part of it is made up. */
+export function isMadeUp({ terms }: DimExpr): boolean {
+  let found = false;
+  for (const { factors } of terms)
+    for (const factor of factors)
+      factor.visit((symbol) => {
+        found ||= symbol.madeUp;
+      });
+  return found;
 }
 
 /** The least value that any sizes give, as far as that is seen. */

@@ -7,6 +7,7 @@ import {
   dimOf,
   evaluateDim,
   hintOf,
+  isMadeUp,
   leastOf,
   mostOf,
   type Sizes,
@@ -100,6 +101,27 @@ export function atMost(a: Dim, b: Dim): boolean {
 /** Whether a < b. */
 export function lessThan(a: Dim, b: Dim): boolean {
   return !atMost(b, a);
+}
+
+// ---- conditions that have to hold: what only a run tells is taken for true here, and looked at when it runs
+
+/** Whether two sizes that have to be equal may be so. */
+export function mayBeEqual(a: Dim, b: Dim): boolean {
+  return isOpen(subDims(a, b), Number.NEGATIVE_INFINITY) || equalDims(a, b);
+}
+
+/** Whether a size that has to be at most b may be so. */
+export function mayBeAtMost(a: Dim, b: Dim): boolean {
+  return isOpen(subDims(b, a), 0) || atMost(a, b);
+}
+
+/** Whether nothing but a run tells if a difference is 0, or at least that much. */
+function isOpen(difference: Dim, least: number): boolean {
+  if (typeof difference === 'number') return false;
+  if (mostOf(difference) < 0 || (least < 0 && leastOf(difference) > 0)) return false;
+  // Asked for a hint, symbols know whether it is made up.
+  hintOf(difference);
+  return isMadeUp(difference);
 }
 
 /**

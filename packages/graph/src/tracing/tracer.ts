@@ -410,9 +410,12 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     const { sizes, late, measured } = this.tracedCall;
     const place = late.length;
     let hint: number | undefined;
-    const symbol = sizes.late(`u${place}`, least, () => {
+    const symbol: DimSymbol = sizes.late(`u${place}`, least, () => {
       hint ??= measured?.get(place) ?? this.#probedSize(measure());
-      if (hint === undefined) this.tracedCall.guess.taken = hint = MADE_UP * (place + 1);
+      if (hint === undefined) {
+        symbol.madeUp = true;
+        this.tracedCall.guess.taken = hint = MADE_UP * (place + 1);
+      }
       return hint;
     });
     late.push(symbol);

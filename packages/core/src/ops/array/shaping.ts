@@ -29,7 +29,7 @@ import {
   showShape,
   stretchesTo,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan } from '../../shapes/shape-env.ts';
+import { atMost, lessThan, mayBeAtMost } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -520,7 +520,7 @@ export const pad: NamedFunction<
     const edge = mode === 'REFLECT' ? 1 : 0;
     for (let i = 0; i < t.rank; i++) {
       const most = maxDims(0, subDims(dims(t)[i], edge));
-      if (lessThan(most, sides[i][0]) || lessThan(most, sides[i][1])) {
+      if (!mayBeAtMost(sides[i][0], most) || !mayBeAtMost(sides[i][1], most)) {
         throw new InvalidArgumentError(
           `axis ${i} of size ${dims(t)[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,
           'Pad',

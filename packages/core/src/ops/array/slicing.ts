@@ -16,7 +16,7 @@ import {
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import { checkList, listOf, normalizeAxis, type Shape, show, showShape } from '../../shapes/shape.ts';
-import { atMost, knownDim, lessThan } from '../../shapes/shape-env.ts';
+import { atMost, knownDim, lessThan, mayBeEqual } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { MAX_PIECES } from '../../tensor/list-size.ts';
@@ -447,7 +447,7 @@ export const split: NamedFunction<
       const whole = sizes.every((s) => (typeof s === 'number' ? Number.isInteger(s) : isExpression(s)));
       const rest = sizes.indexOf(-1);
       if (whole && rest >= 0) sizes[rest] = subDims(n, sumOf(sizes.filter((_, i) => i !== rest)));
-      if (!whole || !sizes.every((s) => atMost(0, s)) || differs(sumOf(sizes), n)) {
+      if (!whole || !sizes.every((s) => atMost(0, s)) || !mayBeEqual(sumOf(sizes), n)) {
         throw new InvalidArgumentError(
           `the sizes [${numOrSizes}] do not add up to the size ${n} of axis ${a}`,
           'SplitV',
