@@ -180,24 +180,44 @@ describe('gradients', () => {
         .mul(tf.sigmoid(b))
         .sub(tf.log(a).mul(tf.sqrt(b))),
     sign: (a, b) => tf.sign(a).mul(tf.conj(b)),
+    loop: (a, b) =>
+      tf.whileLoop(
+        (_, i) => i.less(3),
+        (x, i) => [x.mul(b).add(a), i.add(1)],
+        [a, tf.constant(0)],
+      )[0],
+    branch: (a, b) =>
+      tf.cond(
+        a.real().sum().less(100),
+        () => a.mul(b),
+        () => a,
+      ),
+    'gradient of its own': tf.customGradient((a: tf.Tensor, b: tf.Tensor) => [
+      a.mul(b),
+      (dy: tf.Tensor) => [dy.mul(b.conj()), dy.mul(a.conj())],
+    ]) as Fn,
   };
   it.each(Object.entries(computations))('%s: of first and second order', (_, f) => {
     const y = f(z, w);
     const weights = y.dtype.startsWith('complex')
       ? numbers(y.shape, 'complex128', 5)
       : tf.ones(y.shape, y.dtype);
-    const first = (a: tf.Tensor, b: tf.Tensor): tf.Tensor[] => {
+    const first = (a: tf.Tensor, b: tf.Tensor, of = f): tf.Tensor[] => {
       const tape = new tf.GradientTape();
       tape.watch([a, b]);
-      return tape.gradient(f(a, b), [a, b], {
+      return tape.gradient(of(a, b), [a, b], {
         outputGradients: weights,
         unconnectedGradients: 'zero',
       }) as tf.Tensor[];
     };
     const wanted = byDifferences(f, [z, w], weights);
-    first(z, w).forEach((g, i) => {
-      expect(far(g, wanted[i] as tf.Tensor)).toBeLessThan(1e-6);
-    });
+    const inside = tf.function((a: tf.Tensor, b: tf.Tensor) => first(a, b));
+    // To a tape around it, a function is one op.
+    const ways = [first(z, w), inside(z, w) as tf.Tensor[], first(z, w, tf.function(f) as Fn)];
+    for (const way of ways)
+      way.forEach((g, i) => {
+        expect(far(g, wanted[i] as tf.Tensor)).toBeLessThan(1e-6);
+      });
     const slope: Fn = (a, b) => {
       const [da, db] = first(a, b) as [tf.Tensor, tf.Tensor];
       return da.mul(da).add(tf.conj(db)).add(db.abs().cast('complex128'));

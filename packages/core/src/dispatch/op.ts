@@ -138,7 +138,7 @@ export class Op {
 
   constructor(spec: OpSpecBase, evaluate: Op['evaluate'], transparent = false) {
     this.name = spec.name;
-    this.grad = spec.grad === undefined ? undefined : holomorphic(spec.grad);
+    this.grad = spec.grad;
     this.notDifferentiable = spec.notDifferentiable;
     this.samples = spec.samples;
     this.ulp = spec.ulp ?? 4;
@@ -155,7 +155,10 @@ export function listOps(): ReadonlyMap<string, Op> {
   return catalogue;
 }
 
-function register(op: Op): Op {
+/** Adds an op to the catalogue. Its gradient is a formula for real numbers, unlike that of a function or a loop, which ops make. */
+function declare(spec: OpSpecBase, evaluate: Op['evaluate'], transparent = false): Op {
+  const { grad } = spec;
+  const op = new Op(grad === undefined ? spec : { ...spec, grad: holomorphic(grad) }, evaluate, transparent);
   if (catalogue.has(op.name)) throw new InternalError(`the op ${op.name} is declared twice`);
   catalogue.set(op.name, op);
   return op;
@@ -273,18 +276,16 @@ export function defineOp(spec: OpSpec): Op {
       );
       return outputs;
     };
-    return register(new Op(spec, evaluate));
+    return declare(spec, evaluate);
   }
   const parts = 'compose' in spec ? spec.compose : spec.run;
   const list = (result: Tensor | readonly Tensor[]): readonly Tensor[] =>
     Array.isArray(result) ? (result as readonly Tensor[]) : [result as Tensor];
   // With a gradient of its own (or none at all) the op is one entry on a tape; without, its parts are.
   const whole = spec.grad !== undefined || spec.notDifferentiable !== undefined || 'run' in spec;
-  return register(
-    whole
-      ? new Op(spec, (inputs, attrs) => list(withoutTapes(() => parts(inputs, attrs))))
-      : new Op(spec, (inputs, attrs) => list(parts(inputs, attrs)), true),
-  );
+  return whole
+    ? declare(spec, (inputs, attrs) => list(withoutTapes(() => parts(inputs, attrs))))
+    : declare(spec, (inputs, attrs) => list(parts(inputs, attrs)), true);
 }
 
 /** The tensors that tell which kernel it is: outputs where no input says whether it widens, or makes two parts. */
@@ -468,21 +469,19 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
   let accepted: DType | undefined;
-  const op = register(
-    new Op({ ...spec, samples: elementwiseSamples(spec, 1) }, (inputs) => {
-      const x = inputs[0] as Tensor;
-      const { backend } = x;
-      if (x.dtype !== accepted) {
-        // Whether the function is one of complex numbers is found when it is built.
-        if (!isComplex(x.dtype)) checkDType(x.dtype, group, 'x', spec.name);
-        accepted = x.dtype;
-      }
-      const { kernel, dtype } = programs.same(backend, x.dtype, 1);
-      const outputs = [emptyLike(x, dtype, backend)];
-      kernel(inputs, outputs, noAttrs);
-      return outputs;
-    }),
-  );
+  const op = declare({ ...spec, samples: elementwiseSamples(spec, 1) }, (inputs) => {
+    const x = inputs[0] as Tensor;
+    const { backend } = x;
+    if (x.dtype !== accepted) {
+      // Whether the function is one of complex numbers is found when it is built.
+      if (!isComplex(x.dtype)) checkDType(x.dtype, group, 'x', spec.name);
+      accepted = x.dtype;
+    }
+    const { kernel, dtype } = programs.same(backend, x.dtype, 1);
+    const outputs = [emptyLike(x, dtype, backend)];
+    kernel(inputs, outputs, noAttrs);
+    return outputs;
+  });
   elementwise(op);
   return defineHot(
     ['x'],
@@ -502,45 +501,43 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
   const group = spec.dtypes ?? 'floating';
   let accepted: DType | undefined;
   const { grad } = spec;
-  const op = register(
-    new Op(
-      {
-        ...spec,
-        samples: elementwiseSamples(spec, 2),
-        ...(grad === undefined
-          ? {}
-          : {
-              grad: (g: GradContext, dy: Tensor) => {
-                const [da, db] = grad(g, dy);
-                return [da === null ? null : sumTo(da, g.a.shape), db === null ? null : sumTo(db, g.b.shape)];
-              },
-            }),
-      } as OpSpecBase,
-      (inputs) => {
-        const a = inputs[0] as Tensor;
-        const b = inputs[1] as Tensor;
-        const { backend } = a;
-        if (a.dtype !== accepted) {
-          if (!isComplex(a.dtype)) checkDType(a.dtype, group, 'a', spec.name);
-          accepted = a.dtype;
-        }
-        if (a.dtype !== b.dtype) {
-          throw new InvalidArgumentError(
-            `a is ${a.dtype} and b is ${b.dtype}; they must have the same dtype`,
-            spec.name,
-          );
-        }
-        const { kernel, dtype } = programs.same(backend, a.dtype, 2);
-        const shape = a.shape === b.shape ? a.shape : broadcastShapes(a.shape, b.shape, spec.name);
-        const outputs = [
-          shape === a.shape
-            ? emptyLike(a, dtype, backend)
-            : emptyTensor(dtype, shape, sizeOfDims(shape), backend),
-        ];
-        kernel(inputs, outputs, noAttrs);
-        return outputs;
-      },
-    ),
+  const op = declare(
+    {
+      ...spec,
+      samples: elementwiseSamples(spec, 2),
+      ...(grad === undefined
+        ? {}
+        : {
+            grad: (g: GradContext, dy: Tensor) => {
+              const [da, db] = grad(g, dy);
+              return [da === null ? null : sumTo(da, g.a.shape), db === null ? null : sumTo(db, g.b.shape)];
+            },
+          }),
+    } as OpSpecBase,
+    (inputs) => {
+      const a = inputs[0] as Tensor;
+      const b = inputs[1] as Tensor;
+      const { backend } = a;
+      if (a.dtype !== accepted) {
+        if (!isComplex(a.dtype)) checkDType(a.dtype, group, 'a', spec.name);
+        accepted = a.dtype;
+      }
+      if (a.dtype !== b.dtype) {
+        throw new InvalidArgumentError(
+          `a is ${a.dtype} and b is ${b.dtype}; they must have the same dtype`,
+          spec.name,
+        );
+      }
+      const { kernel, dtype } = programs.same(backend, a.dtype, 2);
+      const shape = a.shape === b.shape ? a.shape : broadcastShapes(a.shape, b.shape, spec.name);
+      const outputs = [
+        shape === a.shape
+          ? emptyLike(a, dtype, backend)
+          : emptyTensor(dtype, shape, sizeOfDims(shape), backend),
+      ];
+      kernel(inputs, outputs, noAttrs);
+      return outputs;
+    },
   );
   elementwise(op);
   const { strings } = spec;
@@ -600,20 +597,18 @@ export function defineElementwise(
 ): Op {
   // Attributes may be numbers that are others at each call, such as a slope.
   const known = new RecentMap<string, Programs>(PROGRAMS, (programs) => programs.forget());
-  const op = register(
-    new Op(spec, (inputs, attrs) => {
-      spec.check?.(inputs, attrs);
-      const key = spec.key?.(attrs) ?? '';
-      let programs = known.get(key);
-      if (programs === undefined) known.set(key, (programs = new Programs(spec.scalar(attrs))));
-      const backend = currentBackend();
-      const { kernel, dtype } = programs.get(backend, inputs);
-      const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
-      const out = emptyTensor(dtype, shape, sizeOfDims(shape), backend);
-      kernel(inputs, [out], noAttrs);
-      return [out];
-    }),
-  );
+  const op = declare(spec, (inputs, attrs) => {
+    spec.check?.(inputs, attrs);
+    const key = spec.key?.(attrs) ?? '';
+    let programs = known.get(key);
+    if (programs === undefined) known.set(key, (programs = new Programs(spec.scalar(attrs))));
+    const backend = currentBackend();
+    const { kernel, dtype } = programs.get(backend, inputs);
+    const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
+    const out = emptyTensor(dtype, shape, sizeOfDims(shape), backend);
+    kernel(inputs, [out], noAttrs);
+    return [out];
+  });
   return elementwise(op);
 }
 
@@ -642,7 +637,7 @@ const conjugate = <T extends Tensor | null>(x: T): T | Tensor =>
  */
 function holomorphic(grad: GradFn): GradFn {
   return (g, dy, ...more) => {
-    if (!isComplex(dy.dtype)) return grad(g, dy, ...more);
+    if (!isComplex(dy.dtype)) return more.length === 0 ? grad(g, dy) : grad(g, dy, ...more);
     const result = grad(g, conjugate(dy), ...more.map(conjugate));
     return Array.isArray(result) ? result.map(conjugate) : conjugate(result as Tensor | null);
   };
