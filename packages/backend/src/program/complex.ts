@@ -27,6 +27,8 @@ export type NumberBuilder = {
   real(x: NumberValue): NumberValue;
   /** The imaginary part; of a real number 0. */
   imag(x: NumberValue): NumberValue;
+  /** The conjugate; of a real number itself. */
+  conj(x: NumberValue): NumberValue;
 };
 
 class ComplexValue implements NumberValue {
@@ -71,10 +73,8 @@ function functions(s: ScalarBuilder): {
   const abs = ({ re, im }: ComplexValue): Real => hypot(re, im);
   const angle = ({ re, im }: ComplexValue): Real => s.atan2(im, re);
   const neg = ({ re, im }: ComplexValue): ComplexValue => make(s.neg(re), s.neg(im));
-  const add: (a: ComplexValue, b: ComplexValue) => ComplexValue = (a, b) =>
-    make(s.add(a.re, b.re), s.add(a.im, b.im));
-  const sub: (a: ComplexValue, b: ComplexValue) => ComplexValue = (a, b) =>
-    make(s.sub(a.re, b.re), s.sub(a.im, b.im));
+  const add = (a: ComplexValue, b: ComplexValue): ComplexValue => make(s.add(a.re, b.re), s.add(a.im, b.im));
+  const sub = (a: ComplexValue, b: ComplexValue): ComplexValue => make(s.sub(a.re, b.re), s.sub(a.im, b.im));
   const mul = (a: ComplexValue, b: ComplexValue): ComplexValue =>
     make(s.sub(s.mul(a.re, b.re), s.mul(a.im, b.im)), s.add(s.mul(a.re, b.im), s.mul(a.im, b.re)));
   /** By the larger part of the divisor, so that nothing overflows that need not (Smith 1962). */
@@ -239,6 +239,7 @@ function numberBuilder(s: ScalarBuilder): NumberBuilder {
     complex: (re: ScalarValue, im: ScalarValue) => new ComplexValue(wide(re), wide(im)),
     real,
     imag: (x: NumberValue) => (x instanceof ComplexValue ? x.im : s.constant(0, x.dtype as NumericDType)),
+    conj: (x: NumberValue) => (x instanceof ComplexValue ? new ComplexValue(x.re, s.neg(x.im)) : x),
   };
   for (const op of Object.keys(s) as (keyof ScalarBuilder)[]) {
     builder[op] ??= (...args: Operand[]) => {

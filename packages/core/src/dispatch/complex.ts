@@ -16,6 +16,7 @@ import {
 } from '@eagre/backend';
 import { hasUnknown, sizeOfDims } from '../shapes/dims.ts';
 import { emptyTensor, type Tensor } from '../tensor/tensor.ts';
+import { scalarKernel } from './scalar-kernels.ts';
 import { symbolic } from './symbolic.ts';
 
 type Complex = TensorRef & { readonly dtype: ComplexDType };
@@ -142,19 +143,11 @@ function withoutNumbers(attrs: KernelAttrs): KernelAttrs {
 // Of ScatterNd: those that keep the larger or smaller value.
 const ORDERED = 3;
 
-const sums = new WeakMap<Backend, Map<NumericDType, Kernel>>();
-
 /** (a, b, c, d) → a − b and c + d. */
 function differenceAndSum(backend: Backend, dtype: NumericDType): Kernel {
-  let known = sums.get(backend);
-  if (known === undefined) sums.set(backend, (known = new Map()));
-  let kernel = known.get(dtype);
-  if (kernel === undefined) {
-    const inputs = [dtype, dtype, dtype, dtype];
-    const program = buildScalarProgram(inputs, (s, a, b, c, d) => [s.sub(a, b), s.add(c, d)]);
-    known.set(dtype, (kernel = backend.elementwise(program)));
-  }
-  return kernel;
+  return scalarKernel(backend, `a - b, c + d ${dtype}`, () =>
+    buildScalarProgram([dtype, dtype, dtype, dtype], (s, a, b, c, d) => [s.sub(a, b), s.add(c, d)]),
+  );
 }
 
 /** The product of complex matrices, of four real ones. */

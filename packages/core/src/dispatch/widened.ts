@@ -11,18 +11,13 @@ import {
 } from '@eagre/backend';
 import { sizeOfDims } from '../shapes/dims.ts';
 import { emptyTensor, type Tensor } from '../tensor/tensor.ts';
+import { scalarKernel } from './scalar-kernels.ts';
 import { symbolic } from './symbolic.ts';
 
-const casts = new WeakMap<Backend, Map<string, Kernel>>();
-
 function castKernel(backend: Backend, from: NumericDType, to: NumericDType): Kernel {
-  let known = casts.get(backend);
-  if (known === undefined) casts.set(backend, (known = new Map()));
-  const key = `${from} ${to}`;
-  let kernel = known.get(key);
-  if (kernel === undefined)
-    known.set(key, (kernel = backend.elementwise(buildScalarProgram([from], (s, x) => s.cast(x, to)))));
-  return kernel;
+  return scalarKernel(backend, `cast ${from} ${to}`, () =>
+    buildScalarProgram([from], (s, x) => s.cast(x, to)),
+  );
 }
 
 /**

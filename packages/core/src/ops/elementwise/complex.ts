@@ -70,7 +70,7 @@ export const imag: UnaryFunction = defineUnary({
 export const conj: UnaryFunction = defineUnary({
   name: 'Conj',
   dtypes: 'numeric',
-  scalar: (s, x) => (isComplex(x.dtype) ? s.complex(s.real(x), s.neg(s.imag(x))) : x),
+  scalar: (s, x) => s.conj(x),
   grad: (_, dy) => conj(dy),
 });
 opHooks.conj = conj;

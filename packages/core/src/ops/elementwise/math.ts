@@ -148,7 +148,7 @@ export const squaredDifference: BinaryFunction = defineBinary({
   dtypes: 'numeric',
   scalar: (s, a, b) => {
     const d = s.sub(a, b);
-    return s.mul(d, isComplex(d.dtype) ? s.complex(s.real(d), s.neg(s.imag(d))) : d);
+    return s.mul(d, s.conj(d));
   },
   grad: (g, dy) => {
     const d = g.a.sub(g.b);
