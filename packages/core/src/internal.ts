@@ -154,6 +154,7 @@ export {
 } from './shapes/shape.ts';
 export * from './shapes/shape-env.ts';
 export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
+export { complexAt, complexText } from './tensor/complex-numbers.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';
 export {
   checkDType,
@@ -168,7 +169,6 @@ export { checkListSize } from './tensor/list-size.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';
 export {
   aliasTensor,
-  complexAt,
   emptyTensor,
   hostValues,
   setValues,

@@ -320,6 +320,8 @@ describe('values', () => {
         .getConcreteFunction()
         .graph.toString(),
     ).toContain('1+0j');
+    const below = tf.function(() => tf.constant([{ re: 1, im: -0 }]));
+    expect(below.getConcreteFunction().graph.toString()).toContain('[1-0j]');
   });
 
   it('have no order, no rounding and no place among real numbers', () => {

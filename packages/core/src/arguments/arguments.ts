@@ -1,7 +1,8 @@
 // What functions take: each declares it once, and every argument may be given by name.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { checkList } from '../shapes/shape.ts';
-import { isNumberPair, Tensor } from '../tensor/tensor.ts';
+import { isComplexNumber } from '../tensor/complex-numbers.ts';
+import { Tensor } from '../tensor/tensor.ts';
 import { asCode, shown } from './checks.ts';
 import { mayHold, unknownName } from './option-names.ts';
 import { isPlain, unseen } from './plain.ts';
@@ -480,7 +481,7 @@ function isRead(read: Reader | undefined, value: unknown): boolean {
 
 /** @internal A value that an op takes for a tensor, though it is a plain object: { data, shape } or { re, im }. */
 export const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
-  ('data' in value && 'shape' in value && ArrayBuffer.isView(value.data)) || isNumberPair(value);
+  ('data' in value && 'shape' in value && ArrayBuffer.isView(value.data)) || isComplexNumber(value);
 
 /** Whether what stands at a place is the options. */
 function isOptions(declaration: Declaration, value: unknown, place: number): value is object {

@@ -25,10 +25,11 @@ import { defineHot, isTensor, mayBeNamed, type NamedFunction } from '../argument
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { hasUnknown, sizeOfDims } from '../shapes/dims.ts';
 import { broadcastShapes, type Shape } from '../shapes/shape.ts';
+import { isComplexNumber } from '../tensor/complex-numbers.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, common, type DTypeGroup } from '../tensor/dtypes.ts';
 import { noValue } from '../tensor/no-value.ts';
-import { aliasTensor, emptyTensor, isNumberPair, Tensor } from '../tensor/tensor.ts';
+import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
 import { complexKernel, onParts } from './complex.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { RecentMap } from './recent-map.ts';
@@ -579,7 +580,7 @@ export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor]
 
 /** The dtype of something that has one; undefined for bare values, which follow what stands beside them. */
 function dtypeOf(value: TensorLike): DType | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isNumberPair(value))
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isComplexNumber(value))
     return undefined;
   return 'dtype' in value && value.dtype !== undefined ? value.dtype : toTensor(value).dtype;
 }

@@ -18,17 +18,9 @@ import { unseen } from '../arguments/plain.ts';
 import { isRefusedPromise } from '../arguments/promises.ts';
 import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
+import { complexAt, isComplexNumber } from './complex-numbers.ts';
 import { checkDTypeName } from './dtypes.ts';
-import {
-  complexAt,
-  emptyTensor,
-  isNumberPair,
-  type Scalar,
-  spaceOf,
-  stringTensor,
-  Tensor,
-  uploaded,
-} from './tensor.ts';
+import { emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
 import type { Variable } from './variable.ts';
 import { VariableBase } from './variable-base.ts';
 
@@ -63,7 +55,7 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
   if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
-  if (isNumberPair(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
+  if (isComplexNumber(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
   if (ArrayBuffer.isView(value))
     return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
   if (Array.isArray(value)) return fromNested(value, dtype, strict);
@@ -277,7 +269,7 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
     if (value instanceof Tensor || value instanceof VariableBase) {
       throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
     }
-    if (!isNumberPair(value) && (typeof value === 'object' || !scalars.has(typeof value))) {
+    if (!isComplexNumber(value) && (typeof value === 'object' || !scalars.has(typeof value))) {
       throw new InvalidArgumentError(
         Array.isArray(value)
           ? 'nested arrays must be rectangular'

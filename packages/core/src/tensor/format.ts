@@ -1,7 +1,8 @@
-import { type DType, isComplex, isHalf, partsOf, roundToHalf } from '@eagre/backend';
+import { type DType, isComplex, isHalf, partsOf, roundToHalf, type TypedArray } from '@eagre/backend';
 import { showShape } from '../shapes/shape.ts';
+import { type Complex, complexAt } from './complex-numbers.ts';
 import { isFloating } from './dtypes.ts';
-import type { Complex, Scalar, Tensor } from './tensor.ts';
+import type { Scalar, Tensor } from './tensor.ts';
 
 // Imported for its type only: the printer works on what `array()` gives.
 type Value = Scalar | readonly Value[];
@@ -37,8 +38,7 @@ function pick(tensor: Tensor, summarise: boolean): Value {
   const flat = tensor.dtype === 'string' ? tensor.strings() : tensor.data();
   const at = (axis: number, offset: number, stride: number): Value => {
     if (axis === shape.length) {
-      if (isComplex(tensor.dtype))
-        return { re: flat[2 * offset] as number, im: flat[2 * offset + 1] as number };
+      if (isComplex(tensor.dtype)) return complexAt(flat as TypedArray, offset);
       const v = flat[offset];
       return tensor.dtype === 'bool' ? v !== 0 : v;
     }

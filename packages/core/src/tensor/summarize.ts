@@ -1,4 +1,5 @@
-import { type DType, isComplex, partsOf } from '@eagre/backend';
+import { type DType, isComplex, partsOf, type TypedArray } from '@eagre/backend';
+import { complexAt, complexText } from './complex-numbers.ts';
 import { isFloating } from './dtypes.ts';
 import { roundingTo } from './format.ts';
 import type { Tensor } from './tensor.ts';
@@ -12,9 +13,7 @@ export function summarizeTensor(tensor: Tensor, atEnds: number): string {
   const values: ArrayLike<number | bigint | string> = dtype === 'string' ? tensor.strings() : tensor.data();
   const shown = (at: number): string => {
     if (!isComplex(dtype)) return show(values[at]);
-    const part = (v: number | bigint | string): string => shortFloat(v as number, partsOf(dtype));
-    const im = part(values[2 * at + 1]);
-    return `${part(values[2 * at])}${im.startsWith('-') ? '' : '+'}${im}j`;
+    return complexText(complexAt(values as TypedArray, at), (v) => shortFloat(v, partsOf(dtype)));
   };
   const show =
     dtype === 'string'

@@ -21,6 +21,7 @@ import { context, eagerBackend } from '../dispatch/context.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { hideDim, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { type Shape, show } from '../shapes/shape.ts';
+import { type Complex, complexAt } from './complex-numbers.ts';
 import { formatTensor, formatValues, showInConsole } from './format.ts';
 import { checkListSize, MAX_PIECES } from './list-size.ts';
 import type { OpMethods } from './methods.ts';
@@ -29,11 +30,6 @@ import { noValue } from './no-value.ts';
 /** Values nested in arrays: what `array()` returns. */
 export type NestedArray<T> = T | NestedArray<T>[];
 export type Scalar = number | bigint | boolean | string | Complex;
-/** A complex number: `tf.constant({ re: 1, im: -2 })`. */
-export interface Complex {
-  readonly re: number;
-  readonly im: number;
-}
 
 interface DataOf {
   float32: Float32Array;
@@ -288,17 +284,6 @@ export class Tensor {
 export interface Tensor extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
-
-/** @internal Whether a value is a complex number. */
-export function isNumberPair(value: unknown): value is Complex {
-  if (typeof value !== 'object' || value === null || !('re' in value && 'im' in value)) return false;
-  return typeof value.re === 'number' && typeof value.im === 'number';
-}
-
-/** @internal The complex number at a place among parts. */
-export function complexAt(parts: TypedArray, at: number): Complex {
-  return { re: parts[2 * at] as number, im: parts[2 * at + 1] as number };
-}
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
 

@@ -2,6 +2,7 @@ import { type ComplexDType, type DType, isComplex, partsOf } from '@eagre/backen
 import { type Complex, type Tensor, Variable } from '@eagre/core';
 import {
   complexAt,
+  complexText,
   DimExpr,
   dimsOf,
   hostValues,
@@ -165,7 +166,7 @@ function showComplex(tensor: Tensor, dtype: ComplexDType): string {
   const parts = hostValues(tensor).subarray(0, 2 * (LONGEST + 1)) as Float32Array;
   const numbers = Array.from({ length: parts.length / 2 }, (_, i) => complexAt(parts, i));
   const part = (value: number): string => showFloat(value, partsOf(dtype));
-  const show = ({ re, im }: Complex): string => `${part(re)}${im < 0 ? '' : '+'}${part(im)}j`;
+  const show = (value: Complex): string => complexText(value, part);
   return tensor.shape.length === 0 ? show(numbers[0]) : showList(numbers, show);
 }
 
