@@ -143,7 +143,7 @@ export class GradientTape {
     return scoped(() => () => this.#stop(), 'tape.record', fn) as T;
   }
 
-  /** Records what depends on these from now on. @throws InvalidArgumentError for a dtype that is not floating. */
+  /** Records what depends on these from now on. @throws InvalidArgumentError for a dtype that has no gradient: integers, booleans, strings. */
   watch(sources: Nested<Source>): void {
     for (const source of flatten(sources, 'watch')) {
       if (!hasGradient(source.dtype)) {
@@ -186,7 +186,7 @@ export class GradientTape {
    * The gradient of the targets' sum with respect to the sources, in the structure of the sources; null (or zeros) where the
    * targets do not depend on a source.
    * @throws FailedPreconditionError when a tape that is not persistent was asked before.
-   * @throws InvalidArgumentError for targets that are not floating, or wrong output gradients.
+   * @throws InvalidArgumentError for targets that have no gradient, or wrong output gradients.
    */
   gradient<const S extends Nested<Source>>(
     target: Nested<Source>,
@@ -390,7 +390,7 @@ opHooks.vjp = (fn, inputs, dys) => {
   const own = inputs.map((x) => identity(x));
   const tape = new GradientTape();
   tape.watch(own);
-  const wanted = fn(...own).flatMap((y, i) => {
+  const wanted = fn(own).flatMap((y, i) => {
     const dy = dys[i];
     return dy === null || dy === undefined ? [] : [{ y, dy }];
   });

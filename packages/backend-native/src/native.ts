@@ -2,6 +2,7 @@ import {
   type AttrValue,
   type Backend,
   checkPlan,
+  dtypeOfValue,
   dtypesFit,
   dtypesTaken,
   dtypeTraits,
@@ -103,10 +104,9 @@ export class NativeBackend implements Backend {
     const flat = this.#id('ElementwiseFlat');
     const general = this.#id('Elementwise');
     const bytes = program.inputs.map((dtype) => dtypeTraits[dtype].bytes);
-    const [firstBytes, ...moreBytes] = program.outputs.map((value) => {
-      const dtype = program.inputs[value] ?? program.instrs[value - program.inputs.length].dtype;
-      return dtypeTraits[dtype].bytes;
-    });
+    const [firstBytes, ...moreBytes] = program.outputs.map(
+      (value) => dtypeTraits[dtypeOfValue(program, value)].bytes,
+    );
     const kernel: Kernel = (inputs, outputs) => {
       const block = this.#block;
       const size = outputs[0].size;

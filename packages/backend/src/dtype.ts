@@ -15,7 +15,7 @@ export type DType =
   | 'float16'
   | 'bfloat16'
   | ComplexDType;
-/** Numbers with two parts, which lie one behind the other: kernels see tensors of these only. */
+/** Numbers with two parts, which lie one behind the other: kernels never see them, but tensors of their parts. */
 export type ComplexDType = 'complex64' | 'complex128';
 /** Element types that kernels work on. */
 export type NumericDType = Exclude<DType, 'string' | ComplexDType>;

@@ -371,23 +371,18 @@ export function dtypesFit(
   const place = othersIn[name] ?? -1;
   const numbers = numbersIn[name] ?? 0;
   const own = outputDTypes[name] ?? [];
-  const known = own.length;
   const taken = dtypesTaken(name);
   if (name === 'Bitcast') return ([x], [y]) => bytesOf(x) === bytesOf(y);
   if (name === 'MapReduce') return () => true;
-  let accepted: DType | undefined;
   return (inputs, outputs) => {
     if (inputs.length === 0) return true;
     const { dtype } = inputs[0];
-    if (dtype !== accepted) {
-      if (((taken >> dtypeTraits[dtype].code) & 1) === 0) return false;
-      accepted = dtype;
-    }
+    if (((taken >> dtypeTraits[dtype].code) & 1) === 0) return false;
     const count = inputs.length - numbers;
     for (let i = 1; i < count; i++) if (inputs[i].dtype !== dtype && i !== place) return false;
     for (let i = count; i < inputs.length; i++) if (inputs[i].dtype !== 'float64') return false;
     for (let i = 0; i < outputs.length; i++) {
-      const wanted = i < known ? (own[i] ?? dtype) : dtype;
+      const wanted = own[i] ?? dtype;
       if (outputs[i].dtype !== wanted && wanted !== 'any') return false;
     }
     return true;

@@ -1,5 +1,6 @@
 import {
   type Backend,
+  dtypeOfValue,
   dtypeTraits,
   hostView,
   isBigArray,
@@ -147,8 +148,7 @@ function evaluated(backend: Backend, program: ScalarProgram): (number | bigint)[
     step *= column.length;
     return input;
   });
-  const [id] = program.outputs;
-  const output = tensor(program.instrs[id - inputs.length]?.dtype ?? program.inputs[id]);
+  const output = tensor(dtypeOfValue(program, program.outputs[0]));
   backend.elementwise(program)(inputs, [output], {});
   return [...output.view];
 }

@@ -46,6 +46,11 @@ export interface ScalarProgram {
   readonly outputs: readonly number[];
 }
 
+/** The dtype of a value of a program, by its number. */
+export function dtypeOfValue({ inputs, instrs }: ScalarProgram, value: number): NumericDType {
+  return inputs[value] ?? instrs[value - inputs.length].dtype;
+}
+
 /** The largest programs that every backend takes (native/runtime/programs.h has the same numbers). */
 export const scalarProgramLimits = { inputs: 32, outputs: 8, instrs: 256 } as const;
 

@@ -4,6 +4,7 @@ import {
   type Backend,
   buildScalarProgram,
   copyStorage,
+  dtypeOfValue,
   dtypeTraits,
   type HostCode,
   hostView,
@@ -265,9 +266,7 @@ export class PlanBuilder {
       body,
     );
     const shape = inputs.reduce<number[]>((a, { shape: b }) => broadcast(a, b) as number[], []);
-    const id = program.outputs[0];
-    const dtype = program.instrs[id - inputs.length]?.dtype ?? program.inputs[id];
-    const output = into ?? this.tensor(dtype, shape);
+    const output = into ?? this.tensor(dtypeOfValue(program, program.outputs[0]), shape);
     this.call(program, inputs, [output], {}, name);
     return output;
   }

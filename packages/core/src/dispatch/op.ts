@@ -623,7 +623,7 @@ export const opHooks: {
   conj(x: Tensor): Tensor;
   /** The gradients for the inputs of a function whose outputs have the gradients `dys`; null where there is none. */
   vjp(
-    fn: (...inputs: Tensor[]) => readonly Tensor[],
+    fn: (inputs: readonly Tensor[]) => readonly Tensor[],
     inputs: readonly Tensor[],
     dys: readonly (Tensor | null | undefined)[],
   ): readonly (Tensor | null)[];

@@ -107,21 +107,22 @@ export function lessThan(a: Dim, b: Dim): boolean {
 
 /** Whether two sizes that have to be equal may be so. */
 export function mayBeEqual(a: Dim, b: Dim): boolean {
-  return isOpen(subDims(a, b), Number.NEGATIVE_INFINITY) || equalDims(a, b);
+  const difference = subDims(a, b);
+  return (leastOf(difference) <= 0 && mostOf(difference) >= 0 && isOpen(difference)) || equalDims(a, b);
 }
 
 /** Whether a size that has to be at most b may be so. */
 export function mayBeAtMost(a: Dim, b: Dim): boolean {
-  return isOpen(subDims(b, a), 0) || atMost(a, b);
+  const room = subDims(b, a);
+  return (mostOf(room) >= 0 && isOpen(room)) || atMost(a, b);
 }
 
-/** Whether nothing but a run tells if a difference is 0, or at least that much. */
-function isOpen(difference: Dim, least: number): boolean {
-  if (typeof difference === 'number') return false;
-  if (mostOf(difference) < 0 || (least < 0 && leastOf(difference) > 0)) return false;
+/** Whether nothing but a run tells what a size is. */
+function isOpen(size: Dim): boolean {
+  if (typeof size === 'number') return false;
   // Asked for a hint, symbols know whether it is made up.
-  hintOf(difference);
-  return isMadeUp(difference);
+  hintOf(size);
+  return isMadeUp(size);
 }
 
 /**

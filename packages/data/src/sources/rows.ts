@@ -18,7 +18,9 @@ import { onHost } from '../pipeline/preparing.ts';
 class TensorRows {
   readonly #tensor: Tensor;
   readonly #shape: readonly number[];
+  /** Elements in a row, and numbers: a complex element has two. */
   readonly #size: number;
+  readonly #numbers: number;
   readonly #strings: readonly string[] | null;
   readonly #values: TypedArray | null;
 
@@ -27,21 +29,24 @@ class TensorRows {
     this.#tensor = tensor;
     this.#shape = tensor.shape.slice(1);
     this.#size = sizeOf(this.#shape);
+    this.#numbers = arrayLength(tensor.dtype, this.#size);
     this.#strings = tensor.dtype === 'string' ? tensor.strings() : null;
     this.#values = tensor.dtype === 'string' ? null : viewOf(tensor);
   }
 
   /** Consecutive rows, in a tensor of the given shape. Copied: the memory of what a user holds must never change or be given back twice. */
   #cut(start: number, rows: number, shape: readonly number[]): Tensor {
-    const [from, size] = [start * this.#size, rows * this.#size];
-    if (this.#strings !== null)
+    const size = rows * this.#size;
+    if (this.#strings !== null) {
+      const from = start * this.#size;
       return size === 0
         ? constant([], 'string', { shape })
         : constant(this.#strings.slice(from, from + size), 'string', { shape });
+    }
     const out = emptyTensor(this.#tensor.dtype, shape, size);
     const space = spaceOf(out);
-    const [first, count] = [from, size].map((n) => arrayLength(out.dtype, n));
-    space.set((this.#values as TypedArray).subarray(first, first + count) as never);
+    const from = start * this.#numbers;
+    space.set((this.#values as TypedArray).subarray(from, from + rows * this.#numbers) as never);
     return uploaded(out, space);
   }
 

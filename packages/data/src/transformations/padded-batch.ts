@@ -1,5 +1,5 @@
 // `paddedBatch`: elements of different shapes are padded to one.
-import { arrayLength, type DType, InvalidArgumentError, isBig } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isBig } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
 import {
   checkListSize,
@@ -190,9 +190,9 @@ function pad(
   }
   const out = emptyTensor(dtype, [tensors.length, ...shape], size * tensors.length);
   const values = spaceOf(out);
-  const parts = arrayLength(dtype, 1);
+  const parts = fill.length;
   if (tensors.some((t) => !sameShape(t.shape, shape)))
-    if (fill.length === 1) values.fill(fill[0] as never);
+    if (parts === 1) values.fill(fill[0] as never);
     else for (let i = 0; i < values.length; i++) values[i] = fill[i % parts] as never;
   tensors.forEach((t, i) => {
     const source = viewOf(t);

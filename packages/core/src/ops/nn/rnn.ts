@@ -56,18 +56,17 @@ const total = (first: Tensor, ...more: readonly (Tensor | undefined)[]): Tensor 
 type Step = (carry: readonly Tensor[], at: readonly Tensor[]) => readonly [gates: Tensor, ...carry: Tensor[]];
 /**
  * Walks back over all steps of sequences [batch, time, n].
- * @param carry what the last step gets, [batch, units]. @param parts the gates' size in units.
- * @returns the gates of all steps [batch, time, parts · units], and what the first step leaves.
+ * @param carry what the last step gets, [batch, units].
+ * @returns the gates of all steps [batch, time, 4 · units], and what the first step leaves.
  */
 function backInTime(
   carry: readonly Tensor[],
   sequences: readonly Tensor[],
-  parts: number,
   step: Step,
 ): readonly [gates: Tensor, ...carry: Tensor[]] {
   const [batch, units] = dims(carry[0]);
   if (isExpression(dims(sequences[0])[1])) {
-    const none = zeros(toShape([batch, mulDims(parts, units)]), carry[0].dtype as 'float32');
+    const none = zeros(toShape([batch, mulDims(4, units)]), carry[0].dtype as 'float32');
     const byTime = sequences.map((t) => swapAxes(t, 0, 1));
     const [gates, ...states] = graphLoops.scanBack(([, ...last], at) => step(last, at), byTime, [
       none,
@@ -145,7 +144,7 @@ const lstmGradOp: Op = defineOp({
   kernel: 'LSTMGrad',
   kernelAttrs: () => ({}),
   infer: ([x, h0, , kernel, recurrent], attrs) => gradShapes(x, h0, 2, kernel, recurrent, attrs, 1),
-  grad: ({ inputs }, ...dys) => opHooks.vjp((...given) => lstmBackward(given), inputs, dys),
+  grad: ({ inputs }, ...dys) => opHooks.vjp(lstmBackward, inputs, dys),
   samples: () => gradSamples(6, 2, (f, u) => [uniform([f, 4 * u], 0.1, 0.5), uniform([u, 4 * u], 0.1, 0.5)]),
 });
 
@@ -201,7 +200,7 @@ function lstmBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null)
   const [i, f, c, o, cell, squashed] = split(reserve, 6, 2);
   const arrived = dReserve === null ? [] : split(dReserve, 6, 2);
   const sequences = [dh, i, f, c, o, squashed, before(c0, cell), ...arrived];
-  const [all, toH, toC] = backInTime([dLastH, dLastC], sequences, 4, ([toH, toC], at) => {
+  const [all, toH, toC] = backInTime([dLastH, dLastC], sequences, ([toH, toC], at) => {
     const [up, inp, forget, cand, out, tc, prev, rI, rF, rG, rO, rC, rTc] = at;
     const d = up.add(toH);
     const dc = total(toC, total(d.mul(out), rTc).mul(slopeOfTanh(tc)), rC);
@@ -266,7 +265,7 @@ const gruGradOp: Op = defineOp({
   kernel: 'GRUGrad',
   kernelAttrs: () => ({}),
   infer: ([x, h0, kernel, recurrent], attrs) => gradShapes(x, h0, 1, kernel, recurrent, attrs, 2),
-  grad: ({ inputs }, ...dys) => opHooks.vjp((...given) => gruBackward(given), inputs, dys),
+  grad: ({ inputs }, ...dys) => opHooks.vjp(gruBackward, inputs, dys),
   samples: () => gradSamples(4, 1, (f, u) => [uniform([f, 3 * u], 0.1, 0.5), uniform([u, 3 * u], 0.1, 0.5)]),
 });
 
@@ -282,7 +281,7 @@ function gruBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null):
   const hBefore = before(h0, h);
   const arrived = dReserve === null ? [] : split(dReserve, 4, 2);
   const sequences = [dh, ...split(reserve, 4, 2), hBefore, ...arrived];
-  const [all, toH] = backInTime([dLastH], sequences, 4, ([toH], at) => {
+  const [all, toH] = backInTime([dLastH], sequences, ([toH], at) => {
     const [up, update, reset, cand, inner, prev, rZ, rR, rC, rQ] = at;
     const d = up.add(toH);
     const candidate = total(d.sub(d.mul(update)), rC).mul(slopeOfTanh(cand));
