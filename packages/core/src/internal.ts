@@ -126,10 +126,11 @@ export {
 } from './dispatch/symbolic.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
+export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
 export { causalMask } from './ops/nn/attention.ts';
-export { fusedConv2d } from './ops/nn/conv.ts';
+export { fusedConvolution } from './ops/nn/conv.ts';
 export { runGru, runLstm } from './ops/nn/rnn.ts';
 export { type Draw, type DrawSource, drawWords, isDrawSource, writeDraw } from './random/draws.ts';
 export { seeds } from './random/seeds.ts';

@@ -41,14 +41,20 @@ const again: Record<Group, (written: Written) => unknown> = {
 const more: Readonly<Record<string, readonly string[]>> = {
   // Keras takes these and forgets them, so that an object read from its files is another one.
   SimpleRNN: ['seed'],
+  SpatialDropout1D: ['trainable'],
   SpatialDropout2D: ['trainable'],
+  SpatialDropout3D: ['trainable'],
   Identity: ['gain'],
   Huber: ['delta'],
   CosineSimilarity: ['axis'],
   SparseCategoricalCrossentropy: ['axis'],
 };
 /** What Keras writes as text where other layers have a policy. */
-const asText: Readonly<Record<string, readonly string[]>> = { SpatialDropout2D: ['dtype'] };
+const asText: Readonly<Record<string, readonly string[]>> = {
+  SpatialDropout1D: ['dtype'],
+  SpatialDropout2D: ['dtype'],
+  SpatialDropout3D: ['dtype'],
+};
 
 /** The written object without the keys that are known to differ. */
 function comparable({ config, ...rest }: Written, keras: Written): unknown {

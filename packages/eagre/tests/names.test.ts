@@ -20,8 +20,9 @@ const names: Record<string, string> = {
     unsorted_segment_sum xdivy xlog1py xlogy zero_fraction`,
   linalg: `band_part diag diag_part einsum eye global_norm l2_normalize matmul matvec norm set_diag svd tensordot trace`,
   bitwise: 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift',
-  nn: `batch_normalization bias_add conv1d conv2d conv2d_transpose depthwise_conv2d dropout elu embedding_lookup gelu in_top_k l2_loss
-    l2_normalize leaky_relu log_softmax max_pool2d max_pool_with_argmax moments relu relu6 selu separable_conv2d
+  nn: `batch_normalization bias_add avg_pool avg_pool1d avg_pool2d avg_pool3d conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose
+    conv_transpose convolution depthwise_conv2d dropout elu embedding_lookup gelu in_top_k l2_loss
+    l2_normalize leaky_relu log_softmax max_pool max_pool1d max_pool2d max_pool3d max_pool_with_argmax moments relu relu6 selu separable_conv2d
     sigmoid_cross_entropy_with_logits silu softmax softmax_cross_entropy_with_logits softplus softsign
     sparse_softmax_cross_entropy_with_logits swish tanh top_k weighted_cross_entropy_with_logits zero_fraction`,
 };

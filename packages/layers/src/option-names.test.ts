@@ -14,9 +14,8 @@ import type { KerasTensor } from './models/keras-tensor.ts';
 import { Model } from './models/model.ts';
 import { Sequential } from './models/sequential.ts';
 import * as regularizers from './regularizers.ts';
+import { layerClasses, requiredArguments } from './testing/layer-arguments.ts';
 import type { CompileOptions } from './trainers/compile.ts';
-
-type Fn = abstract new (...args: never) => object;
 
 const make = (): Sequential => new Sequential([new Dense(1, { inputShape: [2] })]);
 const [x, y] = [ones([4, 2]), ones([4, 1])];
@@ -49,77 +48,17 @@ test('fit, evaluate and predict as well', async () => {
 });
 
 describe('layers take options by the names that they know', () => {
-  const cell = (): InstanceType<typeof layers.GRUCell> => new layers.GRUCell(2);
-  const made: Record<string, (options: never) => Layer> = {
-    Activation: (o) => new layers.Activation('relu', o),
-    Add: (o) => new layers.Add(o),
-    Average: (o) => new layers.Average(o),
-    AveragePooling2D: (o) => new layers.AveragePooling2D(2, o),
-    BatchNormalization: (o) => new layers.BatchNormalization(o),
-    Bidirectional: (o) => new layers.Bidirectional(new layers.LSTM(2), o),
-    Concatenate: (o) => new layers.Concatenate(o),
-    Conv2D: (o) => new layers.Conv2D(1, 2, o),
-    Conv2DTranspose: (o) => new layers.Conv2DTranspose(1, 2, o),
-    Dense: (o) => new layers.Dense(1, o),
-    DepthwiseConv2D: (o) => new layers.DepthwiseConv2D(2, o),
-    Dropout: (o) => new layers.Dropout(0.5, o),
-    Embedding: (o) => new layers.Embedding(2, 3, o),
-    Flatten: (o) => new layers.Flatten(o),
-    GRU: (o) => new layers.GRU(2, o),
-    GRUCell: (o) => new layers.GRUCell(2, o),
-    GaussianDropout: (o) => new layers.GaussianDropout(0.5, o),
-    GaussianNoise: (o) => new layers.GaussianNoise(1, o),
-    GlobalAveragePooling1D: (o) => new layers.GlobalAveragePooling1D(o),
-    GlobalAveragePooling2D: (o) => new layers.GlobalAveragePooling2D(o),
-    GlobalMaxPooling1D: (o) => new layers.GlobalMaxPooling1D(o),
-    GlobalMaxPooling2D: (o) => new layers.GlobalMaxPooling2D(o),
-    Identity: (o) => new layers.Identity(o),
-    InputLayer: (o) => new layers.InputLayer({ shape: [2], ...(o as object) }),
-    LSTM: (o) => new layers.LSTM(2, o),
-    LSTMCell: (o) => new layers.LSTMCell(2, o),
-    Lambda: (o) => new layers.Lambda((x) => x, o),
-    LayerNormalization: (o) => new layers.LayerNormalization(o),
-    LeakyReLU: (o) => new layers.LeakyReLU(0.1, o),
-    MaxPooling2D: (o) => new layers.MaxPooling2D(2, o),
-    Maximum: (o) => new layers.Maximum(o),
-    Minimum: (o) => new layers.Minimum(o),
-    MultiHeadAttention: (o) => new layers.MultiHeadAttention(2, 3, o),
-    Multiply: (o) => new layers.Multiply(o),
-    Permute: (o) => new layers.Permute([1], o),
-    RMSNormalization: (o) => new layers.RMSNormalization(o),
-    RNN: (o) => new layers.RNN(cell(), o),
-    ReLU: (o) => new layers.ReLU(o),
-    RepeatVector: (o) => new layers.RepeatVector(2, o),
-    Rescaling: (o) => new layers.Rescaling(2, o),
-    Reshape: (o) => new layers.Reshape([1], o),
-    SeparableConv2D: (o) => new layers.SeparableConv2D(1, 2, o),
-    SimpleRNN: (o) => new layers.SimpleRNN(2, o),
-    SimpleRNNCell: (o) => new layers.SimpleRNNCell(2, o),
-    Softmax: (o) => new layers.Softmax(-1, o),
-    SpatialDropout2D: (o) => new layers.SpatialDropout2D(0.5, o),
-    StackedRNNCells: (o) => new layers.StackedRNNCells([cell()], o),
-    Subtract: (o) => new layers.Subtract(o),
-    TimeDistributed: (o) => new layers.TimeDistributed(new layers.Dense(1), o),
-    UpSampling2D: (o) => new layers.UpSampling2D(2, o),
-    ZeroPadding2D: (o) => new layers.ZeroPadding2D(1, o),
-  };
-
-  test('all of them', () => {
-    // Not under Keras's shorter names.
-    const classes = Object.entries(layers).filter(
-      ([name, c]) => (c as Fn).prototype instanceof Layer && (c as Fn).name === name,
-    );
-    expect(classes.map(([name]) => name).filter((name) => !(name in made))).toEqual([]);
-  });
-
-  test.each(Object.entries(made))('%s', (name, make) => {
-    expect(() => make({ activaton: 'relu' } as never)).toThrow(
+  test.each(layerClasses)('%s', (name, Class) => {
+    const make = (options: object): Layer =>
+      name === 'InputLayer'
+        ? new Class({ shape: [2], ...options })
+        : new Class(...requiredArguments(name), options);
+    expect(() => make({ activaton: 'relu' })).toThrow(
       `${name}: 'activaton' is not an option; the options are`,
     );
-    expect(make({ name: 'mine', trainable: false, dtype: 'float64' } as never).name).toBe('mine');
-    const layer = make({} as never);
-    const { fromConfig } = layer.constructor as typeof Layer;
-    expect(fromConfig.call(layer.constructor as typeof Layer, layer.getConfig()).name).toBe(layer.name);
+    expect(make({ name: 'mine', trainable: false, dtype: 'float64' }).name).toBe('mine');
+    const layer = make({});
+    expect(Class.fromConfig(layer.getConfig()).name).toBe(layer.name);
   });
 
   test('and values of their kinds', () => {

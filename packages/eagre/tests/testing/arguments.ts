@@ -71,6 +71,7 @@ const ints = tf.constant(
 );
 export const images: tf.Tensor = tf.ones([1, 4, 4, 2]);
 export const sequences: tf.Tensor = tf.ones([1, 4, 2]);
+export const volumes: tf.Tensor = tf.ones([1, 3, 4, 2, 2]);
 const shape = [2, 2];
 
 // Values by the name of the argument, and for some functions their own.
@@ -161,6 +162,10 @@ const own: Readonly<Record<string, Arguments>> = {
   'nn.avgPool2d': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
   'nn.maxPool1d': { x: sequences, ksize: 2, strides: 1, padding: 'SAME' },
   'nn.maxPool2d': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.avgPool': { x: volumes, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.avgPool3d': { x: volumes, ksize: [1, 2, 2], strides: 1, padding: 'SAME' },
+  'nn.maxPool': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.maxPool3d': { x: volumes, ksize: 2, strides: 1, padding: 'SAME' },
   'nn.maxPoolWithArgmax': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
   'nn.conv1d': {
     x: sequences,
@@ -185,6 +190,38 @@ const own: Readonly<Record<string, Arguments>> = {
     padding: 'SAME',
     dilations: 1,
     groups: 1,
+  },
+  'nn.convolution': {
+    x: sequences,
+    filters: tf.ones([2, 2, 3]),
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+    groups: 1,
+  },
+  'nn.conv3d': {
+    x: volumes,
+    filters: tf.ones([2, 1, 2, 1, 4]),
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+    groups: 2,
+  },
+  'nn.convTranspose': {
+    x: images,
+    filters: tf.ones([1, 1, 3, 2]),
+    outputShape: [1, 4, 4, 3],
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
+  },
+  'nn.conv3dTranspose': {
+    x: volumes,
+    filters: tf.ones([1, 1, 1, 3, 2]),
+    outputShape: [1, 3, 4, 2, 3],
+    strides: 1,
+    padding: 'SAME',
+    dilations: 1,
   },
   'nn.conv2dTranspose': {
     x: images,

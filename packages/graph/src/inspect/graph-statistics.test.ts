@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import { constant, type Tensor, Variable, zeros } from '@eagre/core';
-import { context, fusedConv2d } from '@eagre/core/internal';
+import { context, fusedConvolution } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import { Graph, tfFunction } from '../index.ts';
 
@@ -40,7 +40,7 @@ describe('statistics', () => {
 
   test('see products inside of composite ops, and leave the context as it was', () => {
     const f = tfFunction((x: Tensor, w: Tensor) =>
-      fusedConv2d(x, w, null, { padding: 'SAME', activation: 1 }),
+      fusedConvolution(x, w, null, { padding: 'SAME', activation: 1 }),
     );
     const { graph } = f.getConcreteFunction(zeros([1, 4, 4, 2]), zeros([3, 3, 2, 5]));
     const before = { ...context };

@@ -40,8 +40,7 @@ export function fail(layer: Layer, message: string): never {
   throw new InvalidArgumentError(`${layer.constructor.name} '${layer.name}' ${message}`);
 }
 
-/** One integer for both directions, or [height, width]. */
-export type Size2D = number | readonly [height: number, width: number];
+/** `valid`: none. `same`: as much as makes the result ceil(size / stride). */
 export type Padding = 'valid' | 'same';
 
 // ---- sizes, of tensors and of what is only described
@@ -76,18 +75,6 @@ export function checkOne(layer: Layer, shape: PartialShape): PartialShape {
 export function checkRank(layer: Layer, shape: PartialShape, rank: number, form: string): void {
   if (checkOne(layer, shape).length !== rank) {
     fail(layer, `expects input of rank ${rank} ${form}, got ${showShape(shape)}`);
-  }
-}
-
-/** The axes of images. */
-export const IMAGES = '[batch, height, width, channels]';
-
-/** Rank 4 and, where it is known already, the number of channels. */
-export function checkImages(layer: Layer, shape: PartialShape, channels?: number): void {
-  checkRank(layer, shape, 4, IMAGES);
-  const own = partialShape(shape)[3] ?? channels;
-  if (channels !== undefined && own !== channels) {
-    fail(layer, `was built for ${channels} channels, got ${own} (input ${showShape(shape)})`);
   }
 }
 
@@ -191,15 +178,18 @@ export function penalize(
 export function windowed(
   layer: Layer,
   size: Size,
-  window: number,
-  stride: number,
-  padding: Padding,
-  dilation = 1,
+  {
+    window,
+    stride,
+    padding,
+    dilation,
+    unit,
+  }: { window: number; stride: number; padding: Padding; dilation: number; unit: string },
 ): Size {
   if (size === null) return null;
   if (padding === 'same') return floorDivDims(addDims(size, stride - 1), stride);
   const reach = (window - 1) * dilation + 1;
   if (lessThan(size, reach))
-    fail(layer, `has a window of ${reach} pixels that does not fit into the ${size} of its input`);
+    fail(layer, `has a window of ${reach} ${unit} that does not fit into the ${size} of its input`);
   return addDims(floorDivDims(subDims(size, reach), stride), 1);
 }

@@ -9,22 +9,26 @@ export {
   MultiHeadAttention,
   type MultiHeadAttentionOptions,
 } from './attention/attention.ts';
-export type { Padding, Size2D } from './common.ts';
+export type { Padding } from './common.ts';
+export * from './convolutional/conv.ts';
+// Keras's longer names.
 export {
-  Conv2D,
-  type Conv2DArguments,
-  type Conv2DOptions,
-  Conv2DTranspose,
-  type Conv2DTransposeArguments,
-  type Conv2DTransposeOptions,
-  DepthwiseConv2D,
-  type DepthwiseConv2DArguments,
-  type DepthwiseConv2DOptions,
-  SeparableConv2D,
-  type SeparableConv2DArguments,
-  type SeparableConv2DOptions,
+  Conv1D as Convolution1D,
+  Conv2D as Convolution2D,
+  Conv3D as Convolution3D,
 } from './convolutional/conv.ts';
 export type { ConvBaseOptions } from './convolutional/conv-base.ts';
+export * from './convolutional/conv-transpose.ts';
+export {
+  Conv1DTranspose as Convolution1DTranspose,
+  Conv2DTranspose as Convolution2DTranspose,
+  Conv3DTranspose as Convolution3DTranspose,
+} from './convolutional/conv-transpose.ts';
+export * from './convolutional/depthwise-conv.ts';
+export {
+  SeparableConv1D as SeparableConvolution1D,
+  SeparableConv2D as SeparableConvolution2D,
+} from './convolutional/depthwise-conv.ts';
 export * from './core/core.ts';
 export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
 export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
@@ -38,15 +42,22 @@ export {
 export * from './merging/merged.ts';
 export * from './merging/merging.ts';
 export * from './normalization/normalization.ts';
+export * from './pooling/adaptive-pooling.ts';
 export * from './pooling/pooling.ts';
 // Keras's shorter names.
 export {
+  AveragePooling1D as AvgPool1D,
   AveragePooling2D as AvgPool2D,
+  AveragePooling3D as AvgPool3D,
   GlobalAveragePooling1D as GlobalAvgPool1D,
   GlobalAveragePooling2D as GlobalAvgPool2D,
+  GlobalAveragePooling3D as GlobalAvgPool3D,
   GlobalMaxPooling1D as GlobalMaxPool1D,
   GlobalMaxPooling2D as GlobalMaxPool2D,
+  GlobalMaxPooling3D as GlobalMaxPool3D,
+  MaxPooling1D as MaxPool1D,
   MaxPooling2D as MaxPool2D,
+  MaxPooling3D as MaxPool3D,
 } from './pooling/pooling.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
@@ -75,4 +86,6 @@ export {
 export { RNN, type RNNArguments, type RNNOptions } from './recurrent/rnn.ts';
 export { StackedRNNCells, type StackedRNNCellsArguments } from './recurrent/stacked-cells.ts';
 export * from './regularization/regularization.ts';
+export * from './reshaping/borders.ts';
 export * from './reshaping/reshaping.ts';
+export type { DataFormat, Size1D, Size2D, Size3D } from './spatial.ts';

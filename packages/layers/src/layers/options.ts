@@ -1,5 +1,5 @@
 // The kinds of options that layers have: how they are read, what they are unless given, and what configurations say of them.
-import { isPlain, type Option, snakeCase } from '@eagre/core/internal';
+import { isPlain, type Option } from '@eagre/core/internal';
 import type { Activation, ActivationName } from '../activations.ts';
 import { type ConstraintFunction, get as getConstraint } from '../constraints.ts';
 import {
@@ -11,7 +11,8 @@ import type { Layer } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
 import { functionConfig } from '../saving/keras-object.ts';
-import { activationConfig, fail, type Padding, resolveActivation, type Size2D } from './common.ts';
+import { activationConfig, fail, type Padding, resolveActivation } from './common.ts';
+import type { Rank, Sizes } from './spatial.ts';
 
 type Given<V> = V | ((layer: never) => V);
 
@@ -67,46 +68,47 @@ export function flag(otherwise: boolean): Option<boolean> {
   }, otherwise);
 }
 
-/** @throws InvalidArgumentError unless it is one integer or two. */
-export function readPair(value: Size2D, name: string, layer: Layer, least: number): Pair {
-  const list: readonly number[] = typeof value === 'number' ? [value, value] : value;
+const orMore = { 1: '', 2: ' or two of them', 3: ' or three of them' } as const;
+
+/** @throws InvalidArgumentError unless it is one integer, or one for each direction. */
+export function readSizes(
+  value: Sizes,
+  rank: Rank,
+  name: string,
+  layer: Layer,
+  least: number,
+): readonly number[] {
+  const list: readonly number[] = typeof value === 'number' ? new Array<number>(rank).fill(value) : value;
   if (
     isPlain(list) ||
     !Array.isArray(list) ||
-    list.length !== 2 ||
+    list.length !== rank ||
     !list.every((n) => Number.isSafeInteger(n) && n >= least)
   ) {
-    fail(layer, `needs ${name} to be an integer of at least ${least} or two of them, got ${show(value)}`);
+    fail(layer, `needs ${name} to be an integer of at least ${least}${orMore[rank]}, got ${show(value)}`);
   }
-  return [list[0], list[1]];
-}
-export type Pair = readonly [height: number, width: number];
-
-/** One integer for both directions, or [height, width]. */
-export function pair(otherwise?: Given<Size2D>, least = 1): Option<Pair> {
-  return option((value, name, layer) => readPair(value, name, layer, least), otherwise);
+  return [...list];
 }
 
-/** `valid` or `same`; the first unless given. */
-export const padding: Option<Padding> = option((value, _, layer) => {
-  const found = typeof value === 'string' ? value.toLowerCase() : value;
-  if (found !== 'valid' && found !== 'same')
-    fail(layer, `needs padding 'valid' or 'same', got ${show(value)}`);
-  return found;
-}, 'valid');
+/** One integer for all directions, or one for each. */
+export function sizes(rank: Rank, otherwise?: Given<Sizes>, least = 1): Option<readonly number[]> {
+  return option((value, name, layer) => readSizes(value, rank, name, layer, least), otherwise);
+}
 
-/** Images are [batch, height, width, channels]. */
-export const dataFormat: Option<'channelsLast'> = option<'channelsLast', string>(
-  (value, _, layer) => {
-    if (value === 'channelsLast' || value === 'channels_last') return 'channelsLast';
-    fail(
-      layer,
-      `knows the data format 'channelsLast' only, got ${show(value)}; transpose with Permute([2, 3, 1]) first`,
-    );
-  },
-  'channelsLast',
-  snakeCase,
-);
+/** One of some ways of padding, in any case; `valid` unless given. */
+function paddings<P extends string>(...ways: readonly P[]): Option<P> {
+  return option<P, string>((value, _, layer) => {
+    const found = typeof value === 'string' ? value.toLowerCase() : value;
+    if (!ways.includes(found as P)) {
+      const all = ways.map((way) => `'${way}'`);
+      fail(layer, `needs padding ${all.slice(0, -1).join(', ')} or ${all.at(-1)}, got ${show(value)}`);
+    }
+    return found as P;
+  }, 'valid');
+}
+export const padding: Option<Padding> = paddings('valid', 'same');
+/** Of convolutions over sequences. */
+export const causalPadding: Option<Padding | 'causal'> = paddings('valid', 'same', 'causal');
 
 /** Of a generator of random numbers. */
 export const seed: Option<number | null> = option<number | null>((value) => value, null);

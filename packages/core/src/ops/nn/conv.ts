@@ -1,4 +1,5 @@
-// Convolutions and pooling over images [n, h, w, c].
+// Convolutions over sequences [n, w, c], images [n, h, w, c] and volumes [n, d, h, w, c]. Kernels know images: sequences are images of
+// height 1, and volumes are images of each depth whose channels are those of all the depths that a filter sees.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
@@ -6,13 +7,13 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import {
   type Attrs,
   defineOp,
-  execute,
   execute1,
   type GradContext,
   type Op,
+  opHooks,
   pair,
 } from '../../dispatch/op.ts';
-import { distinct, type Sample, type SampleInput, uniform, values } from '../../dispatch/samples.ts';
+import { type Sample, type SampleInput, uniform, values } from '../../dispatch/samples.ts';
 import {
   addDims,
   type Dim,
@@ -24,120 +25,43 @@ import {
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
-import { checkList, listOf, type Shape, show, showShape } from '../../shapes/shape.ts';
+import { type Shape, showShape } from '../../shapes/shape.ts';
 import { atMost, lessThan } from '../../shapes/shape-env.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
-import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { zerosLike } from '../array/creation.ts';
+import { zeros } from '../array/creation.ts';
+import { gather } from '../array/gather.ts';
+import { iota } from '../array/iota.ts';
 import { disposeAll, ownShape } from '../array/moving.ts';
-import { expandDims, reshape, squeeze } from '../array/shaping.ts';
+import { expandDims, pad, reshape, squeeze, transpose } from '../array/shaping.ts';
 import { reluGrad } from '../gradients.ts';
 import { checkBias } from '../linalg/products.ts';
+import {
+  between,
+  checkWindowed,
+  outputSize,
+  perDirection,
+  pixels,
+  reachOf,
+  type Size2D,
+  type Size3D,
+  type Sizes,
+  type WindowPadding,
+} from './windows.ts';
 
-/** One number for both directions, or [height, width]. */
-export type Size2D = number | readonly [height: number, width: number];
-/**
- * `VALID`: none. `SAME`: as much as makes the result ceil(size / stride), an odd pixel at the end. Or pixels:
- * [[top, bottom], [left, right]].
- */
-export type Padding2D = 'SAME' | 'VALID' | readonly (readonly [before: number, after: number])[];
-
-/** Options of convolutions. */
-export interface ConvOptions {
+/** Options of convolutions; numbers for all directions, or one for each. */
+export interface ConvOptions<S extends Sizes = Size2D> {
   /** 1 by default. */
-  readonly strides?: Size2D;
+  readonly strides?: S;
   /** `VALID` by default. */
-  readonly padding?: Padding2D;
+  readonly padding?: WindowPadding;
   /** Distance of the filter's taps; 1 by default. */
-  readonly dilations?: Size2D;
+  readonly dilations?: S;
 }
-
-// ---- geometry
-
-function twoNumbers(value: Size2D, what: string, op: string): [number, number] {
-  let list = listOf(value, what, op);
-  // TensorFlow also writes [1, h, w, 1].
-  if (list.length === 4 && list[0] === 1 && list[3] === 1) list = list.slice(1, 3);
-  if (list.length === 1) list = [list[0], list[0]];
-  if (list.length !== 2 || !list.every((n) => Number.isSafeInteger(n) && n >= 1)) {
-    throw new InvalidArgumentError(
-      `${what} must be an integer of at least 1 or two of them, got ${show(value)}`,
-      op,
-    );
-  }
-  return [list[0], list[1]];
-}
-
-/** How many pixels a window covers. */
-const reachOf = (size: Dim, dilation: number): Dim => addDims(mulDims(subDims(size, 1), dilation), 1);
-
-/** [top, bottom, left, right] in pixels. */
-function pixels(
-  padding: Padding2D,
-  size: Dims,
-  window: Dims,
-  strides: readonly number[],
-  dilations: readonly number[],
-  op: string,
-): Dim[] {
-  if (typeof padding === 'string') {
-    const mode = padding.toUpperCase();
-    if (mode === 'VALID') return [0, 0, 0, 0];
-    if (mode !== 'SAME')
-      throw new InvalidArgumentError(`padding '${padding}' is not SAME, VALID or [[t, b], [l, r]]`, op);
-    return [0, 1].flatMap((i) => {
-      const reach = reachOf(window[i], dilations[i]);
-      const steps = floorDivDims(addDims(size[i], strides[i] - 1), strides[i]);
-      const reached = addDims(mulDims(addDims(steps, -1), strides[i]), reach);
-      const total = maxDims(0, subDims(reached, size[i]));
-      const before = floorDivDims(total, 2);
-      return [before, subDims(total, before)];
-    });
-  }
-  checkList(padding, 'padding', op);
-  const list = padding.length === 4 ? padding.slice(1, 3) : padding;
-  const flat = list.flat();
-  if (list.length !== 2 || flat.length !== 4 || !flat.every((n) => Number.isSafeInteger(n) && n >= 0)) {
-    throw new InvalidArgumentError(
-      `padding must be 'SAME', 'VALID' or [[top, bottom], [left, right]] of integers of at least 0, got ${show(padding)}`,
-      op,
-    );
-  }
-  return flat;
-}
-
-/** Size of the result along both directions. */
-function outputSize(
-  size: Dims,
-  window: Dims,
-  strides: readonly number[],
-  padding: Dims,
-  dilations: readonly number[],
-  op: string,
-): [Dim, Dim] {
-  const [h, w] = [0, 1].map((i) => {
-    const reach = reachOf(window[i], dilations[i]);
-    const padded = addDims(size[i], addDims(padding[2 * i], padding[2 * i + 1]));
-    const room = subDims(padded, reach);
-    if (lessThan(room, 0)) {
-      throw new InvalidArgumentError(
-        `a window of ${reach} is larger than ${size[i]} pixels with padding ${padding[2 * i]} and ${padding[2 * i + 1]}`,
-        op,
-      );
-    }
-    return addDims(floorDivDims(room, strides[i]), 1);
-  });
-  return [h, w];
-}
-
-function image(x: TensorLike, op: string): Tensor {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'floating', 'x', op);
-  if (t.rank !== 4)
-    throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected [n, h, w, c]`, op);
-  return t;
+interface GroupOptions {
+  /** Channels are cut into that many groups, each with its own filters; found from the shapes unless given. */
+  readonly groups?: number;
 }
 
 // ---- convolution: three ops, each linear in both inputs, whose gradients are the other two
@@ -153,7 +77,7 @@ interface ConvAttrs extends Attrs {
 const convShape = (x: Tensor, filter: Tensor, attrs: Attrs): Dims => {
   const { strides, padding, dilations } = attrs as ConvAttrs;
   const own = dims(x);
-  const size = outputSize(own.slice(1, 3), dims(filter), strides, dimsOf(padding), dilations, 'Conv2D');
+  const size = outputSize(between(own), dims(filter), strides, dimsOf(padding), dilations, 'Conv2D');
   return [own[0], ...size, dims(filter)[3]];
 };
 
@@ -274,23 +198,24 @@ function convGrads(g: GradContext, dy: Tensor): [Tensor | null, Tensor | null] {
   ];
 }
 
-function convArguments(
-  images: TensorLike,
-  filters: TensorLike,
-  options: ConvOptions & { groups?: number },
-  op: string,
-  given: Dim | undefined = options.groups,
-): { x: Tensor; filter: Tensor; attrs: ConvAttrs } {
-  const [a, filter] = pair(images, filters, op);
-  const x = image(a, op);
-  if (filter.rank !== 4) {
+// ---- any number of directions, as images
+
+const filterForms = ['', '[width, in, out]', '[height, width, in, out]', '[depth, height, width, in, out]'];
+
+/** How many directions there are: 1, 2 or 3. */
+function directions(x: Tensor, op: string): number {
+  if (x.rank < 3 || x.rank > 5)
     throw new InvalidArgumentError(
-      `filters have shape ${showShape(filter.shape)}, expected [height, width, in, out]`,
+      `x has shape ${showShape(x.shape)}, expected [n, w, c], [n, h, w, c] or [n, d, h, w, c]`,
       op,
     );
-  }
-  const c = dims(x)[3];
-  const [, , inner, out] = dims(filter);
+  return x.rank - 2;
+}
+
+/** @throws InvalidArgumentError for channels that do not fit. @returns the number of groups. */
+function checkGroups(x: Tensor, filter: Tensor, given: Dim | undefined, op: string): Dim {
+  const [inner, out] = dims(filter).slice(-2);
+  const c = dims(x)[x.rank - 1];
   const groups = given ?? (!differs(c, inner) || atMost(inner, 0) ? 1 : floorDivDims(c, inner));
   const count = typeof groups !== 'number' || Number.isInteger(groups);
   if (
@@ -305,51 +230,188 @@ function convArguments(
       op,
     );
   }
-  const strides = twoNumbers(options.strides ?? 1, 'strides', op);
-  const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
-  const padding = pixels(
-    options.padding ?? 'VALID',
-    dims(x).slice(1, 3),
-    dims(filter),
-    strides,
-    dilations,
-    op,
-  );
-  outputSize(dims(x).slice(1, 3), dims(filter), strides, padding, dilations, op);
-  return { x, filter, attrs: { strides, padding: toShape(padding), dilations, groups } };
+  return groups;
 }
+
+function checkFilter(filter: Tensor, rank: number, op: string): void {
+  if (filter.rank !== rank + 2)
+    throw new InvalidArgumentError(
+      `filters have shape ${showShape(filter.shape)}, expected ${filterForms[rank]}`,
+      op,
+    );
+}
+
+/** Filters [depth, height, width, in, out] for images that have the channels of all depths. */
+function flatFilters(filter: Tensor): Tensor {
+  const [d, h, w, inner, out] = dims(filter);
+  return reshape(transpose(filter, [1, 2, 0, 3, 4]), toShape([h, w, mulDims(d, inner), out]));
+}
+
+/** How a filter moves along the depth. */
+interface Depth {
+  readonly taps: Dim;
+  readonly stride: number;
+  readonly dilation: number;
+  /** What is added at both ends. */
+  readonly padding: readonly [Dim, Dim];
+  /** Where it stops. */
+  readonly steps: Dim;
+  readonly groups: Dim;
+}
+
+/** Volumes [n, d, h, w, c] as images [n · steps, h, w, taps · c] of what a filter sees of the depth; channels of one group side by side. */
+function flatVolumes(x: Tensor, { taps, stride, dilation, padding, steps, groups }: Depth): Tensor {
+  const none = [0, 0] as const;
+  const padded = padding.every((p) => p === 0)
+    ? x
+    : pad(x, [none, toShape(padding) as readonly [number, number], none, none, none]);
+  const [n, , h, w, c] = dims(x);
+  const places = expandDims(iota(steps, stride), 1).add(iota(taps, dilation));
+  const inGroup = floorDivDims(c, groups);
+  const seen = reshape(gather(padded, places, 1), toShape([n, steps, taps, h, w, groups, inGroup]));
+  return reshape(
+    transpose(seen, [0, 1, 3, 4, 5, 2, 6]),
+    toShape([mulDims(n, steps), h, w, mulDims(c, taps)]),
+  );
+}
+
+/** The convolution of images that one of other directions is. */
+interface AsImages {
+  readonly x: Tensor;
+  readonly filter: Tensor;
+  readonly attrs: ConvAttrs;
+  /** The result as it was asked for. */
+  readonly back: (y: Tensor) => Tensor;
+}
+
+function asImages(
+  images: TensorLike,
+  filters: TensorLike,
+  options: ConvOptions<Sizes> & { readonly groups?: Dim },
+  op: string,
+  wanted?: number,
+): AsImages {
+  const [x, filter] = pair(images, filters, op);
+  const rank = wanted ?? directions(x, op);
+  checkWindowed(x, rank, op);
+  checkFilter(filter, rank, op);
+  const groups = checkGroups(x, filter, options.groups, op);
+  const strides = perDirection(options.strides ?? 1, rank, 'strides', op);
+  const dilations = perDirection(options.dilations ?? 1, rank, 'dilations', op);
+  const taps = dims(filter);
+  const padding = pixels(options.padding ?? 'VALID', between(dims(x)), taps, strides, dilations, op);
+  const size = outputSize(between(dims(x)), taps, strides, padding, dilations, op);
+  const attrs = (s: readonly number[], p: readonly Dim[], d: readonly number[]): ConvAttrs => ({
+    strides: s,
+    padding: toShape(p),
+    dilations: d,
+    groups,
+  });
+  if (rank === 2) return { x, filter, attrs: attrs(strides, padding, dilations), back: (y) => y };
+  if (rank === 1) {
+    const [rows, kernels] = [expandDims(x, 1), expandDims(filter, 0)];
+    return {
+      x: rows,
+      filter: kernels,
+      attrs: attrs([1, ...strides], [0, 0, ...padding], [1, ...dilations]),
+      back: (y) => disposeAll(squeeze(y, 1), rows, kernels, y),
+    };
+  }
+  const depth: Depth = {
+    taps: taps[0],
+    stride: strides[0],
+    dilation: dilations[0],
+    padding: [padding[0], padding[1]],
+    steps: size[0],
+    groups,
+  };
+  const shape = toShape([dims(x)[0], ...size, taps[4]]);
+  return {
+    x: flatVolumes(x, depth),
+    filter: flatFilters(filter),
+    attrs: attrs(strides.slice(1), padding.slice(2), dilations.slice(1)),
+    back: (y) => reshape(y, shape),
+  };
+}
+
+function convolve(
+  x: TensorLike,
+  filters: TensorLike,
+  options: ConvOptions<Sizes> & GroupOptions,
+  op: string,
+  rank?: number,
+): Tensor {
+  const flat = asImages(x, filters, options, op, rank);
+  return flat.back(execute1(conv2dOp, [flat.x, flat.filter], flat.attrs));
+}
+
+const convolutionOptions = {
+  strides: kind.asIs,
+  padding: kind.asIs,
+  dilations: kind.asIs,
+  groups: kind.asIs,
+} as const;
+
+/**
+ * Convolution of sequences [n, w, c], images [n, h, w, c] or volumes [n, d, h, w, c] with filters [..., c / groups, out], whose first axes are
+ * the sizes of their windows.
+ * @throws InvalidArgumentError for shapes that do not fit.
+ */
+export const convolution: NamedFunction<
+  [x: TensorLike, filters: TensorLike],
+  ['x', 'filters'],
+  ConvOptions<Sizes> & GroupOptions
+> = defineFunction(
+  'nn.convolution',
+  { x: kind.tensor, filters: kind.tensor },
+  convolutionOptions,
+  (x, filters, options) => convolve(x, filters, options, 'convolution'),
+);
 
 /**
  * Convolution of images [n, h, w, c] with filters [height, width, c / groups, out]; gives [n, h', w', out].
  * `tf.nn.conv2d(images, filters, { strides: 2, padding: 'SAME' })`
- * @param options.groups channels are cut into that many groups, each with its own filters; found from the shapes unless given.
  * @throws InvalidArgumentError for shapes that do not fit.
  */
 export const conv2d: NamedFunction<
   [x: TensorLike, filters: TensorLike],
   ['x', 'filters'],
-  ConvOptions & { groups?: number }
+  ConvOptions & GroupOptions
 > = defineFunction(
   'nn.conv2d',
   { x: kind.tensor, filters: kind.tensor },
-  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
-  (x, filters, options) => {
-    const { x: images, filter, attrs } = convArguments(x, filters, options, 'Conv2D');
-    return execute1(conv2dOp, [images, filter], attrs);
-  },
+  convolutionOptions,
+  (x, filters, options) => convolve(x, filters, options, 'Conv2D', 2),
 );
 
-/** @internal A convolution with a bias (or null) and an activation (0 none, 1 relu), in one kernel. */
-export function fusedConv2d(
+/**
+ * Convolution of volumes [n, d, h, w, c] with filters [depth, height, width, c / groups, out]; gives [n, d', h', w', out].
+ * @throws InvalidArgumentError for shapes that do not fit.
+ */
+export const conv3d: NamedFunction<
+  [x: TensorLike, filters: TensorLike],
+  ['x', 'filters'],
+  ConvOptions<Size3D> & GroupOptions
+> = defineFunction(
+  'nn.conv3d',
+  { x: kind.tensor, filters: kind.tensor },
+  convolutionOptions,
+  (x, filters, options) => convolve(x, filters, options, 'Conv3D', 3),
+);
+
+/** @internal `convolution` with a bias (or null) and an activation (0 none, 1 relu), in one kernel. */
+export function fusedConvolution(
   x: TensorLike,
   filters: TensorLike,
   bias: TensorLike | null,
-  options: ConvOptions & { groups?: number; activation?: 0 | 1 } = {},
+  options: ConvOptions<Sizes> & GroupOptions & { activation?: 0 | 1 } = {},
 ): Tensor {
-  const { x: images, filter, attrs } = convArguments(x, filters, options, '_FusedConv2D');
-  const inputs = [images, filter];
-  if (bias !== null) inputs.push(checkBias(bias, filter, 3, '_FusedConv2D'));
-  return execute1(fusedConv2dOp, inputs, { ...attrs, activation: options.activation ?? 0 });
+  const op = '_FusedConv2D';
+  const flat = asImages(x, filters, options, op);
+  const inputs = [flat.x, flat.filter];
+  if (bias !== null) inputs.push(checkBias(bias, flat.filter, 3, op));
+  const y = execute1(fusedConv2dOp, inputs, { ...flat.attrs, activation: options.activation ?? 0 });
+  return flat.back(y);
 }
 
 /**
@@ -367,7 +429,7 @@ export const depthwiseConv2d: NamedFunction<
   (x, filter, options) => {
     const op = 'DepthwiseConv2dNative';
     const [a, f] = pair(x, filter, op);
-    const images = image(a, op);
+    const images = checkWindowed(a, 2, op);
     if (f.rank !== 4 || differs(dims(f)[2], dims(images)[3])) {
       throw new InvalidArgumentError(
         `filters have shape ${showShape(f.shape)}, expected [height, width, ${dims(images)[3]}, multiplier] for x ${showShape(images.shape)}`,
@@ -376,7 +438,7 @@ export const depthwiseConv2d: NamedFunction<
     }
     const [h, w, c, m] = dims(f);
     const filters = reshape(f, toShape([h, w, 1, mulDims(c, m)]));
-    const { attrs } = convArguments(images, filters, options, 'Conv2D', c);
+    const { attrs } = asImages(images, filters, { ...options, groups: c }, 'Conv2D', 2);
     return disposeAll(execute1(conv2dOp, [images, filters], attrs), filters);
   },
 );
@@ -402,6 +464,131 @@ export const separableConv2d: NamedFunction<
   },
 );
 
+// ---- the gradients of convolutions for their images
+
+/** Of a transposed convolution: of which sizes its result is, and what a convolution of that would have. */
+interface Transposed {
+  readonly dy: Tensor;
+  readonly filter: Tensor;
+  readonly shape: Dims;
+  readonly strides: readonly number[];
+  readonly padding: readonly Dim[];
+  readonly dilations: readonly number[];
+}
+
+function transposedArguments(
+  x: TensorLike,
+  filters: TensorLike,
+  outputShape: Shape | null,
+  options: ConvOptions<Sizes>,
+  op: string,
+  wanted?: number,
+): Transposed {
+  const [dy, filter] = pair(x, filters, op);
+  const rank = wanted ?? directions(dy, op);
+  checkWindowed(dy, rank, op);
+  const [own, taps] = [dims(dy), dims(filter)];
+  if (filter.rank !== rank + 2 || differs(taps[rank + 1], own[rank + 1])) {
+    throw new InvalidArgumentError(
+      `filters have shape ${showShape(filter.shape)}, expected ${(filterForms[rank] as string).replace('in, out', `out, ${own[rank + 1]}`)} for x ${showShape(dy.shape)}`,
+      op,
+    );
+  }
+  const strides = perDirection(options.strides ?? 1, rank, 'strides', op);
+  const dilations = perDirection(options.dilations ?? 1, rank, 'dilations', op);
+  const given = options.padding ?? 'VALID';
+  let shape: Dims;
+  if (outputShape === null) {
+    const fixed =
+      typeof given === 'string'
+        ? new Array<Dim>(2 * rank).fill(0)
+        : pixels(given, between(own), taps, strides, dilations, op);
+    const size = strides.map((stride, i) => {
+      const reach = reachOf(taps[i], dilations[i]);
+      const same = typeof given === 'string' && given.toUpperCase() === 'SAME';
+      const n = own[i + 1];
+      if (same) return mulDims(n, stride);
+      const cut = addDims(fixed[2 * i], fixed[2 * i + 1]);
+      return maxDims(0, subDims(addDims(mulDims(subDims(n, 1), stride), reach), cut));
+    });
+    shape = [own[0], ...size, taps[rank]];
+  } else {
+    shape = dimsOf(ownShape(outputShape, op));
+  }
+  const padding = pixels(given, between(shape), taps, strides, dilations, op);
+  const size =
+    shape.length === rank + 2 ? outputSize(between(shape), taps, strides, padding, dilations, op) : [];
+  if (
+    shape.length !== rank + 2 ||
+    differs(shape[0], own[0]) ||
+    differs(shape[rank + 1], taps[rank]) ||
+    size.some((s, i) => differs(s, own[i + 1]))
+  ) {
+    throw new InvalidArgumentError(
+      `an output of shape ${showShape(shape)} is not possible for x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
+      op,
+    );
+  }
+  return { dy, filter, shape, strides, padding, dilations };
+}
+
+function transposed(
+  x: TensorLike,
+  filters: TensorLike,
+  outputShape: Shape | null,
+  options: ConvOptions<Sizes>,
+  op: string,
+  wanted?: number,
+): Tensor {
+  const { dy, filter, shape, strides, padding, dilations } = transposedArguments(
+    x,
+    filters,
+    outputShape,
+    options,
+    op,
+    wanted,
+  );
+  const images = (from: Tensor, kernel: Tensor, to: Dims, of: number): Tensor =>
+    inputGrad(kernel, from, toShape(to), {
+      strides: strides.slice(of),
+      padding: toShape(padding.slice(2 * of)),
+      dilations: dilations.slice(of),
+      groups: 1,
+    });
+  if (dy.rank === 4) return images(dy, filter, shape, 0);
+  if (dy.rank === 3) {
+    const [rows, kernels] = [expandDims(dy, 1), expandDims(filter, 0)];
+    const y = inputGrad(kernels, rows, toShape([shape[0], 1, ...shape.slice(1)]), {
+      strides: [1, ...strides],
+      padding: toShape([0, 0, ...padding]),
+      dilations: [1, ...dilations],
+      groups: 1,
+    });
+    return disposeAll(squeeze(y, 1), rows, kernels, y);
+  }
+  const [n, steps, h, w, c] = dims(dy);
+  const [, , height, width, out] = shape;
+  const depth: Depth = {
+    taps: dims(filter)[0],
+    stride: strides[0],
+    dilation: dilations[0],
+    padding: [padding[0], padding[1]],
+    steps,
+    groups: 1,
+  };
+  const flat = images(
+    reshape(dy, toShape([mulDims(n, steps), h, w, c])),
+    flatFilters(filter),
+    [mulDims(n, steps), height, width, mulDims(depth.taps, out)],
+    1,
+  );
+  // What each step of the depth saw is added up where it saw it.
+  const space = zeros(toShape(shape), dy.dtype as 'float32');
+  return opHooks.vjp(([volumes]) => [flatVolumes(volumes, depth)], [space], [flat])[0] as Tensor;
+}
+
+const transposedOptions = { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs } as const;
+
 /**
  * The transposed convolution, which is the gradient of `conv2d`: images [n, h, w, in] and filters [height, width, out, in]
  * give `outputShape`, [n, h', w', out]. Without a shape (null): h · stride for `SAME`, else (h − 1) · stride + the filter's reach
@@ -415,62 +602,38 @@ export const conv2dTranspose: NamedFunction<
 > = defineFunction(
   'nn.conv2dTranspose',
   { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
-  (x, filters, outputShape: Shape | null, options) => {
-    const op = 'Conv2DBackpropInput';
-    const [a, filter] = pair(x, filters, op);
-    const dy = image(a, op);
-    if (filter.rank !== 4 || differs(dims(filter)[3], dims(dy)[3])) {
-      throw new InvalidArgumentError(
-        `filters have shape ${showShape(filter.shape)}, expected [height, width, out, ${dims(dy)[3]}] for x ${showShape(dy.shape)}`,
-        op,
-      );
-    }
-    const strides = twoNumbers(options.strides ?? 1, 'strides', op);
-    const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
-    const given = options.padding ?? 'VALID';
-    const [own, taps] = [dims(dy), dims(filter)];
-    let shape: Dims;
-    if (outputShape === null) {
-      const fixed =
-        typeof given === 'string' ? [0, 0, 0, 0] : pixels(given, [0, 0], taps, strides, dilations, op);
-      const size = [0, 1].map((i) => {
-        const reach = reachOf(taps[i], dilations[i]);
-        const same = typeof given === 'string' && given.toUpperCase() === 'SAME';
-        const n = own[i + 1];
-        if (same) return mulDims(n, strides[i]);
-        const cut = addDims(fixed[2 * i], fixed[2 * i + 1]);
-        return maxDims(0, subDims(addDims(mulDims(subDims(n, 1), strides[i]), reach), cut));
-      });
-      shape = [own[0], ...size, taps[2]];
-    } else {
-      shape = dimsOf(ownShape(outputShape, op));
-    }
-    const padding = pixels(given, shape.slice(1, 3), taps, strides, dilations, op);
-    const size =
-      shape.length === 4 ? outputSize(shape.slice(1, 3), taps, strides, padding, dilations, op) : [];
-    if (
-      shape.length !== 4 ||
-      differs(shape[0], own[0]) ||
-      differs(shape[3], taps[2]) ||
-      differs(size[0], own[1]) ||
-      differs(size[1], own[2])
-    ) {
-      throw new InvalidArgumentError(
-        `an output of shape ${showShape(shape)} is not possible for x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
-        op,
-      );
-    }
-    return inputGrad(filter, dy, toShape(shape), {
-      strides,
-      padding: toShape(padding),
-      dilations,
-      groups: 1,
-    });
-  },
+  transposedOptions,
+  (x, filters, outputShape: Shape | null, options) =>
+    transposed(x, filters, outputShape, options, 'Conv2DBackpropInput', 2),
 );
 
-// ---- one direction: images of height 1
+/** The transposed convolution of volumes [n, d, h, w, in] with filters [depth, height, width, out, in]; see `conv2dTranspose`. */
+export const conv3dTranspose: NamedFunction<
+  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
+  ['x', 'filters', 'outputShape'],
+  ConvOptions<Size3D>
+> = defineFunction(
+  'nn.conv3dTranspose',
+  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+  transposedOptions,
+  (x, filters, outputShape: Shape | null, options) =>
+    transposed(x, filters, outputShape, options, 'Conv3DBackpropInputV2', 3),
+);
+
+/** The transposed convolution of sequences, images or volumes with filters [..., out, in]; see `conv2dTranspose`. */
+export const convTranspose: NamedFunction<
+  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
+  ['x', 'filters', 'outputShape'],
+  ConvOptions<Sizes>
+> = defineFunction(
+  'nn.convTranspose',
+  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+  transposedOptions,
+  (x, filters, outputShape: Shape | null, options) =>
+    transposed(x, filters, outputShape, options, 'convTranspose'),
+);
+
+// ---- sequences
 
 /** Options of convolutions over sequences. */
 export interface Conv1dOptions {
@@ -482,15 +645,17 @@ export interface Conv1dOptions {
   readonly groups?: number;
 }
 
-const flatPadding = (padding: Conv1dOptions['padding']): Padding2D =>
-  padding === undefined ? 'VALID' : typeof padding === 'string' ? padding : [[0, 0], padding];
-
-function rank3(value: TensorLike, what: string, form: string, op: string): Tensor {
-  const t = toTensor(value);
-  if (t.rank !== 3)
-    throw new InvalidArgumentError(`${what} shape ${showShape(t.shape)}, expected ${form}`, op);
-  return t;
-}
+const alongOne = ({
+  stride,
+  padding,
+  dilations,
+  groups,
+}: Conv1dOptions): ConvOptions<Sizes> & GroupOptions => ({
+  strides: stride ?? 1,
+  padding: padding === undefined ? 'VALID' : typeof padding === 'string' ? padding : [padding],
+  dilations: dilations ?? 1,
+  ...(groups === undefined ? {} : { groups }),
+});
 
 /**
  * Convolution of sequences [n, w, c] with filters [width, c / groups, out]; gives [n, w', out]. There may be several batch axes
@@ -503,21 +668,11 @@ export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', '
     { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
     (x, filters, options) => {
       const [a, b] = pair(x, filters, 'conv1d');
-      if (a.rank > 3) {
-        const batch = dims(a).slice(0, -2);
-        const y = conv1d(reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)])), b, options);
-        return reshape(y, toShape([...batch, ...dims(y).slice(1)]));
-      }
-      const t = rank3(a, 'x has', '[n, w, c]', 'conv1d');
-      const f = rank3(b, 'filters have', '[width, in, out]', 'conv1d');
-      const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
-      const y = conv2d(rows, kernels, {
-        strides: [1, options.stride ?? 1],
-        dilations: [1, options.dilations ?? 1],
-        padding: flatPadding(options.padding),
-        ...(options.groups === undefined ? {} : { groups: options.groups }),
-      });
-      return disposeAll(squeeze(y, 1), rows, kernels, y);
+      if (a.rank <= 3) return convolve(a, b, alongOne(options), 'conv1d', 1);
+      const batch = dims(a).slice(0, -2);
+      const rows = reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)]));
+      const y = convolve(rows, b, alongOne(options), 'conv1d', 1);
+      return reshape(y, toShape([...batch, ...dims(y).slice(1)]));
     },
   );
 
@@ -530,193 +685,6 @@ export const conv1dTranspose: NamedFunction<
   'nn.conv1dTranspose',
   { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
   { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
-  (x, filters, outputShape: Shape | null, options) => {
-    const [a, b] = pair(x, filters, 'conv1dTranspose');
-    const t = rank3(a, 'x has', '[n, w, in]', 'conv1dTranspose');
-    const f = rank3(b, 'filters have', '[width, out, in]', 'conv1dTranspose');
-    const full = outputShape === null ? null : checkList(outputShape, 'outputShape', 'conv1dTranspose');
-    const shape = full === null ? null : [full[0], 1, ...full.slice(1)];
-    const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
-    const y = conv2dTranspose(rows, kernels, shape, {
-      strides: [1, options.stride ?? 1],
-      dilations: [1, options.dilations ?? 1],
-      padding: flatPadding(options.padding),
-    });
-    return disposeAll(squeeze(y, 1), rows, kernels, y);
-  },
+  (x, filters, outputShape: Shape | null, options) =>
+    transposed(x, filters, outputShape, alongOne(options), 'conv1dTranspose', 1),
 );
-
-// ---- pooling
-
-/** Options of pooling. */
-export interface PoolOptions {
-  /** The window's size by default, so that windows do not overlap. */
-  readonly strides?: Size2D;
-  /** `VALID` by default. */
-  readonly padding?: Padding2D;
-}
-
-const poolShape = (x: Tensor, attrs: Attrs): Dims => {
-  const { window, strides, padding } = attrs as unknown as Record<
-    'window' | 'strides' | 'padding',
-    readonly number[]
-  >;
-  return [
-    dims(x)[0],
-    ...outputSize(dims(x).slice(1, 3), window, strides, dimsOf(padding), [1, 1], 'pool'),
-    dims(x)[3],
-  ];
-};
-
-const poolSamples = [
-  { window: [2, 2], strides: [2, 2], padding: [0, 0, 0, 0] },
-  { window: [3, 2], strides: [2, 1], padding: [1, 1, 0, 1] },
-];
-
-/** The largest value of each window, and where it is. */
-const maxPoolOp: Op = defineOp({
-  name: 'MaxPoolWithArgmax',
-  kernel: 'MaxPool',
-  infer: ([x], attrs) => {
-    const shape = poolShape(x, attrs);
-    return [
-      { dtype: x.dtype, shape },
-      { dtype: 'int32', shape },
-    ];
-  },
-  grad: ({ x, outputs }, dy) => execute1(maxPoolGradOp, [dy, outputs[1], x]),
-  samples: () => poolSamples.map((attrs) => ({ inputs: [distinct([2, 4, 5, 2])], attrs })),
-});
-// Places in [2, 2, 3, 2] images, -1 for none.
-const places = values([0, 7, 2, 7, -1, 11, 4, 1], [2, 2, 1, 2], 'int32');
-/** The gradient of max pooling at x: each value added where the maximum was. It does not change with x, nearly everywhere. */
-const maxPoolGradOp: Op = defineOp({
-  name: 'MaxPoolGradWithArgmax',
-  compose: ([dy, argmax, x]) => execute1(maxPoolScatterOp, [dy, argmax], { shape: x.shape }),
-  grad: (g, ddx) => [
-    g.needs(0) ? execute1(maxPoolGatherOp, [ddx, g.inputs[1]]) : null,
-    null,
-    g.needs(2) ? zerosLike(g.inputs[2]) : null,
-  ],
-  samples: () => [{ inputs: [uniform([2, 2, 1, 2]), places, uniform([2, 2, 3, 2])] }],
-});
-/** Zeros of a shape, plus each value where the maximum was. */
-const maxPoolScatterOp: Op = defineOp({
-  name: 'MaxPoolScatter',
-  kernel: 'MaxPoolGrad',
-  infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
-  grad: ({ inputs }, ddx) => [execute1(maxPoolGatherOp, [ddx, inputs[1]]), null],
-  samples: () => [{ inputs: [uniform([2, 2, 1, 2]), places], attrs: { shape: [2, 2, 3, 2] } }],
-});
-/** The gradient of the gradient of max pooling: the values where the maxima were. */
-const maxPoolGatherOp: Op = defineOp({
-  name: 'MaxPoolGradGradWithArgmax',
-  kernel: 'MaxPoolGather',
-  infer: ([x, argmax]) => ({ dtype: x.dtype, shape: argmax.shape }),
-  grad: ({ inputs }, dy) => [execute1(maxPoolScatterOp, [dy, inputs[1]], { shape: inputs[0].shape }), null],
-  samples: () => [{ inputs: [uniform([2, 2, 3, 2]), places] }],
-});
-/** The mean of each window; padding does not count. */
-const avgPoolOp: Op = defineOp({
-  name: 'AvgPool',
-  kernel: 'AvgPool',
-  infer: ([x], attrs) => ({ dtype: x.dtype, shape: poolShape(x, attrs) }),
-  grad: ({ x, attrs }, dy) => execute1(avgPoolGradOp, [dy], { ...attrs, shape: x.shape }),
-  samples: () => poolSamples.map((attrs) => ({ inputs: [uniform([2, 4, 5, 2])], attrs })),
-});
-/** The gradient of average pooling. */
-const avgPoolGradOp: Op = defineOp({
-  name: 'AvgPoolGrad',
-  kernel: 'AvgPoolGrad',
-  infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
-  grad: ({ attrs }, ddx) => {
-    const { window, strides, padding } = attrs;
-    return execute1(avgPoolOp, [ddx], { window, strides, padding });
-  },
-  samples: () => [
-    { inputs: [positive([2, 2, 2, 2])], attrs: { ...poolSamples[0], shape: [2, 4, 5, 2] } },
-    { inputs: [positive([2, 2, 5, 2])], attrs: { ...poolSamples[1], shape: [2, 4, 5, 2] } },
-  ],
-});
-
-function poolArguments(
-  x: TensorLike,
-  ksize: Size2D,
-  options: PoolOptions,
-  op: string,
-): { x: Tensor; attrs: Attrs } {
-  const t = image(x, op);
-  const window = twoNumbers(ksize, 'ksize', op);
-  const strides = twoNumbers(options.strides ?? window, 'strides', op);
-  const size = dims(t).slice(1, 3);
-  const padding = pixels(options.padding ?? 'VALID', size, window, strides, [1, 1], op);
-  outputSize(size, window, strides, padding, [1, 1], op);
-  return { x: t, attrs: { window, strides, padding: toShape(padding) } };
-}
-
-type Pooling2D = NamedFunction<[x: TensorLike, ksize: Size2D], ['x', 'ksize'], PoolOptions>;
-
-/** @param called in messages. */
-const definePooling2D = (name: string, op: Op, called: string): Pooling2D =>
-  defineFunction(
-    name,
-    { x: kind.tensor, ksize: kind.asIs },
-    { strides: kind.asIs, padding: kind.asIs },
-    (x, ksize, options) => {
-      const { x: t, attrs } = poolArguments(x, ksize, options, called);
-      return execute1(op, [t], attrs);
-    },
-  );
-
-/** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */
-export const maxPool2d: Pooling2D = definePooling2D('nn.maxPool2d', maxPoolOp, 'MaxPool');
-
-/** Like `maxPool2d`, with the place of each maximum (int32): its index within one image's h · w · c elements. */
-export const maxPoolWithArgmax: NamedFunction<
-  [x: TensorLike, ksize: Size2D],
-  ['x', 'ksize'],
-  PoolOptions,
-  { output: Tensor; argmax: Tensor }
-> = defineFunction(
-  'nn.maxPoolWithArgmax',
-  { x: kind.tensor, ksize: kind.asIs },
-  { strides: kind.asIs, padding: kind.asIs },
-  (x, ksize, options) => {
-    const { x: t, attrs } = poolArguments(x, ksize, options, 'MaxPoolWithArgmax');
-    const [output, argmax] = execute(maxPoolOp, [t], attrs);
-    return { output, argmax };
-  },
-);
-
-/** The mean of each window of images [n, h, w, c]; pixels of the padding do not count. */
-export const avgPool2d: Pooling2D = definePooling2D('nn.avgPool2d', avgPoolOp, 'AvgPool');
-
-/** Options of pooling over sequences. */
-export interface Pool1dOptions {
-  /** The window's size by default. */
-  readonly strides?: number;
-  readonly padding?: 'SAME' | 'VALID';
-}
-
-type Pooling1D = NamedFunction<[x: TensorLike, ksize: number], ['x', 'ksize'], Pool1dOptions>;
-
-const definePooling1D = (name: string, pool: Pooling2D): Pooling1D =>
-  defineFunction(
-    `nn.${name}`,
-    { x: kind.tensor, ksize: kind.asIs },
-    { strides: kind.asIs, padding: kind.asIs },
-    (x, ksize, options) => {
-      const rows = expandDims(rank3(x, 'x has', '[n, w, c]', name), 1);
-      const strides = options.strides ?? ksize;
-      return squeeze(
-        pool(rows, [1, ksize], { strides: [1, strides], padding: options.padding ?? 'VALID' }),
-        1,
-      );
-    },
-  );
-
-/** The largest value of each window of sequences [n, w, c]. */
-export const maxPool1d: Pooling1D = definePooling1D('maxPool1d', maxPool2d);
-
-/** The mean of each window of sequences [n, w, c]. */
-export const avgPool1d: Pooling1D = definePooling1D('avgPool1d', avgPool2d);

@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
-import { fusedConv2d, fusedMatMul } from '../../internal.ts';
+import { fusedConvolution, fusedMatMul } from '../../internal.ts';
 import { everywhere, numbers, randoms, worst } from '../../testing/ops.ts';
 
 const { nn } = tf;
@@ -201,9 +201,9 @@ describe('convolution', () => {
       const b = random([4], 3);
       const y = nn.conv2d(x, w, { padding: 'SAME' });
       expect(
-        worst(fusedConv2d(x, w, b, { padding: 'SAME', activation: 1 }), numbers(nn.relu(y.add(b)))),
+        worst(fusedConvolution(x, w, b, { padding: 'SAME', activation: 1 }), numbers(nn.relu(y.add(b)))),
       ).toBeLessThan(1e-12);
-      expect(worst(fusedConv2d(x, w, null, { padding: 'SAME' }), numbers(y))).toBe(0);
+      expect(worst(fusedConvolution(x, w, null, { padding: 'SAME' }), numbers(y))).toBe(0);
       const m = random([2, 3, 4], 4);
       const v = random([4, 5], 5);
       const c = random([5], 6);

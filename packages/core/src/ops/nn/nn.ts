@@ -31,22 +31,17 @@ export { tanh } from '../elementwise/math.ts';
 export { l2Normalize, moments, zeroFraction } from '../reduce/reduce.ts';
 export { type AttentionOptions, scaledDotProductAttention } from './attention.ts';
 export {
-  avgPool1d,
-  avgPool2d,
   type Conv1dOptions,
   type ConvOptions,
   conv1d,
   conv1dTranspose,
   conv2d,
   conv2dTranspose,
+  conv3d,
+  conv3dTranspose,
+  convolution,
+  convTranspose,
   depthwiseConv2d,
-  maxPool1d,
-  maxPool2d,
-  maxPoolWithArgmax,
-  type Padding2D,
-  type Pool1dOptions,
-  type PoolOptions,
-  type Size2D,
   separableConv2d,
 } from './conv.ts';
 export {
@@ -57,7 +52,20 @@ export {
   weightedCrossEntropyWithLogits,
 } from './loss.ts';
 export { batchNormalization, fusedBatchNorm, layerNormalization, rmsNormalization } from './norm.ts';
+export {
+  avgPool,
+  avgPool1d,
+  avgPool2d,
+  avgPool3d,
+  maxPool,
+  maxPool1d,
+  maxPool2d,
+  maxPool3d,
+  maxPoolWithArgmax,
+  type PoolOptions,
+} from './pooling.ts';
 export { gru, lstm } from './rnn.ts';
+export type { Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
 
 /** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
 export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> = defineFunction(

@@ -1,39 +1,32 @@
 // What the convolutions share: options, the bias, the activation, geometry.
-
-import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { fusedConv2d } from '@eagre/core/internal';
+import type { nn, PartialShape, Tensor, Variable } from '@eagre/core';
+import { fusedConvolution, type Option, type OptionNames } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
-import { Layer, type LayerOptions } from '../../layer/layer.ts';
+import type { ConstraintLike } from '../../constraints.ts';
+import type { InitializerLike } from '../../initializers/initializers.ts';
+import type { LayerOptions } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
+import { applyActivation, fail, floats, linear, type Padding, penalize, relu, type Size } from '../common.ts';
+import { activation, flag, integer, padding, recipe, regularizer, sizes } from '../options.ts';
 import {
-  applyActivation,
-  checkImages,
-  fail,
-  floats,
-  knownSize,
-  linear,
-  type Padding,
-  penalize,
-  relu,
-  type Size,
+  type DataFormat,
+  dataFormat,
+  type Rank,
   type Size2D,
-  shapeOf,
-  sizesOf,
-  windowed,
-} from '../common.ts';
-import { recipe } from '../options.ts';
-import type { BiasOptions } from '../weights.ts';
+  type Sizes,
+  SpatialLayer,
+  type SpatialOptions,
+} from '../spatial.ts';
+import { type BiasOptions, layerOptions } from '../weights.ts';
 
 /** Options of every convolution. */
-export interface ConvBaseOptions extends LayerOptions, BiasOptions {
+export interface ConvBaseOptions<S extends Sizes = Size2D> extends SpatialOptions, BiasOptions {
   /** 1 by default. */
-  readonly strides?: Size2D;
+  readonly strides?: S;
   /** `valid` (no padding) by default; `same` makes the result ceil(size / stride). */
   readonly padding?: Padding;
   /** Distance of the kernel's taps; 1 by default. Not together with strides. */
-  readonly dilationRate?: Size2D;
-  /** `channelsLast`, the only one. */
-  readonly dataFormat?: 'channelsLast';
+  readonly dilationRate?: S;
   /** Applied to the result; none by default. */
   readonly activation?: ActivationLike;
   /** A penalty on the output, per example. */
@@ -41,21 +34,31 @@ export interface ConvBaseOptions extends LayerOptions, BiasOptions {
 }
 
 /** All arguments of every convolution, by name. */
-export interface ConvBaseArguments extends ConvBaseOptions {
-  readonly kernelSize: Size2D;
+export interface KernelArguments<S extends Sizes = Size2D> {
+  readonly kernelSize: S;
 }
 /** Those of convolutions whose number of filters is free. */
-export interface FiltersArguments extends ConvBaseArguments {
+export interface FiltersArguments<S extends Sizes = Size2D> extends KernelArguments<S> {
   /** Channels of the result. */
   readonly filters: number;
 }
 
+/** Options of convolutions that treat each channel by itself. */
+export interface DepthwiseOptions {
+  /** Results for each channel; 1 by default. */
+  readonly depthMultiplier?: number;
+  /** `glorotUniform` by default. */
+  readonly depthwiseInitializer?: InitializerLike;
+  readonly depthwiseRegularizer?: RegularizerLike | null;
+  readonly depthwiseConstraint?: ConstraintLike | null;
+}
+
 /** What all convolutions share. */
-export abstract class ConvBase extends Layer {
-  declare readonly kernelSize: readonly [height: number, width: number];
-  declare readonly strides: readonly [height: number, width: number];
-  declare readonly padding: Padding;
-  declare readonly dilationRate: readonly [height: number, width: number];
+export abstract class ConvBase extends SpatialLayer {
+  declare readonly kernelSize: readonly number[];
+  declare readonly strides: readonly number[];
+  declare readonly padding: Padding | 'causal';
+  declare readonly dilationRate: readonly number[];
   declare readonly activation: Activation;
   declare readonly useBias: boolean;
   /** @internal */
@@ -64,8 +67,8 @@ export abstract class ConvBase extends Layer {
   bias: Variable | null = null;
   #channels: number | undefined;
 
-  constructor(options: ConvBaseArguments) {
-    super(options);
+  constructor(rank: Rank, options: SpatialOptions) {
+    super(rank, options);
     if (Math.max(...this.strides) > 1 && Math.max(...this.dilationRate) > 1) {
       fail(this, `cannot have strides [${this.strides}] and dilationRate [${this.dilationRate}] together`);
     }
@@ -73,8 +76,8 @@ export abstract class ConvBase extends Layer {
 
   /** Checks the shape of the first input. @returns its channels. */
   protected channels(inputShape: PartialShape): number {
-    checkImages(this, inputShape);
-    const channels = knownSize(this, inputShape, 3);
+    this.check(inputShape);
+    const channels = this.knownChannels(inputShape);
     this.computeOutputShape(inputShape);
     this.#channels = channels;
     return channels;
@@ -85,40 +88,78 @@ export abstract class ConvBase extends Layer {
     this.bias = this.addWeight({ name: 'bias', shape: [size], ...recipe(this, 'bias') });
   }
 
-  /** The input as floats, of the rank and channels that the weights were made for. */
-  protected images(inputs: Tensor): Tensor {
+  /** The input as floats, of the rank and channels that the weights were made for; channels last. */
+  protected given(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
-    checkImages(this, x.shape, this.#channels);
-    return x;
+    this.check(x.shape, this.#channels);
+    return this.channelsLast(x);
   }
 
   /** A convolution with the bias, the activation and the penalty on the result. */
   protected convolve(
     x: Tensor,
     kernel: Tensor | Variable,
-    options: { strides?: Size2D; padding?: 'SAME' | 'VALID'; dilations?: Size2D; groups: number },
+    options: nn.ConvOptions<Sizes> & { groups: number },
   ): Tensor {
     const fused = this.activation === relu;
-    const y = fusedConv2d(x, kernel, this.bias, { ...options, activation: fused ? 1 : 0 });
+    const y = fusedConvolution(x, kernel, this.bias, { ...options, activation: fused ? 1 : 0 });
     return this.finish(y, fused);
   }
 
   /** The activation, unless the kernel has applied it, and the penalty. */
   protected finish(y: Tensor, activated = false): Tensor {
-    const z = activated || this.activation === linear ? y : applyActivation(this.activation, y);
-    return penalize(this, z);
+    const z = this.inFormat(y);
+    return penalize(this, activated || this.activation === linear ? z : applyActivation(this.activation, z));
   }
 
-  protected get window(): { strides: Size2D; padding: 'SAME' | 'VALID'; dilations: Size2D } {
-    const padding = this.padding === 'same' ? 'SAME' : 'VALID';
-    return { strides: this.strides, padding, dilations: this.dilationRate };
+  protected get window(): nn.ConvOptions<Sizes> {
+    return { strides: this.strides, padding: this.#padding, dilations: this.dilationRate };
+  }
+
+  get #padding(): nn.WindowPadding {
+    if (this.padding === 'same') return 'SAME';
+    if (this.padding === 'valid') return 'VALID';
+    return [[(this.kernelSize[0] - 1) * this.dilationRate[0], 0]];
   }
 
   protected outputShape(inputShape: PartialShape, filters: Size): PartialShape {
-    checkImages(this, inputShape, this.#channels);
-    const [batch, ...sizes] = sizesOf(inputShape) as [Size, Size, Size, Size];
-    const size = (i: 0 | 1): Size =>
-      windowed(this, sizes[i], this.kernelSize[i], this.strides[i], this.padding, this.dilationRate[i]);
-    return shapeOf([batch, size(0), size(1), filters]);
+    this.check(inputShape, this.#channels);
+    const [batch, ...own] = this.sizes(inputShape);
+    const padding = this.padding === 'causal' ? 'same' : this.padding;
+    const results = this.kernelSize.map((window, i) =>
+      this.windowed(own[i], window, this.strides[i], padding, this.dilationRate[i]),
+    );
+    return this.ofSizes([batch, ...results, filters]);
   }
 }
+
+/** [..., c, m] as a kernel of c groups. */
+export function grouped(kernel: Variable): Tensor {
+  const taps = kernel.shape.slice(0, -2);
+  const [c, m] = kernel.shape.slice(-2);
+  return kernel.reshape([...taps, 1, c * m]);
+}
+
+// The options, in Keras's order.
+type Directions = Option<readonly number[]>;
+export const filters: { readonly filters: Option<number> } = { filters: integer() };
+export const windowOptions = (
+  rank: Rank,
+): {
+  readonly kernelSize: Directions;
+  readonly strides: Directions;
+  readonly padding: Option<Padding>;
+} => ({ kernelSize: sizes(rank), strides: sizes(rank, 1), padding });
+export const orderOptions = (
+  rank: Rank,
+): { readonly dataFormat: Option<DataFormat>; readonly dilationRate: Directions } => ({
+  dataFormat,
+  dilationRate: sizes(rank, 1),
+});
+export const outputOptions: { readonly activation: Option<Activation>; readonly useBias: Option<boolean> } = {
+  activation: activation('linear'),
+  useBias: flag(true),
+};
+export const lastOptions: OptionNames<LayerOptions> & {
+  readonly activityRegularizer: Option<RegularizerFunction | null>;
+} = { activityRegularizer: regularizer, ...layerOptions };

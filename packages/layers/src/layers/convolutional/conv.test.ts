@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { InvalidArgumentError, ones } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
-import { Conv2D, Conv2DTranspose, DepthwiseConv2D, SeparableConv2D } from '../index.ts';
+import { Conv1D, Conv2D, Conv2DTranspose, Conv3D, DepthwiseConv2D, SeparableConv2D } from '../index.ts';
 
 describe('Conv2D', () => {
   test.each([
@@ -54,7 +54,25 @@ describe('Conv2D', () => {
     expect(() => new Conv2D(4, 3, { padding: 'full' as 'same' })).toThrow(
       "padding 'valid' or 'same', got \"full\"",
     );
-    expect(() => new Conv2D(4, 3, { dataFormat: 'channelsFirst' as 'channelsLast' })).toThrow('channelsLast');
+    expect(() => new Conv2D(4, 3, { dataFormat: 'channels' as 'channelsLast' })).toThrow(
+      "needs dataFormat 'channelsLast' or 'channelsFirst', got",
+    );
+    expect(() => new Conv2D(4, 3, { padding: 'causal' as 'same' })).toThrow("padding 'valid' or 'same', got");
+    expect(() => new Conv1D(4, 3, { padding: 'full' as 'same' })).toThrow(
+      "padding 'valid', 'same' or 'causal', got",
+    );
+    expect(() => new Conv1D(4, 3)(ones([1, 5, 5, 2]))).toThrow('rank 3 [batch, steps, features]');
+    expect(() => new Conv1D(4, 3)(ones([1, 2, 2]))).toThrow(
+      'a window of 3 steps that does not fit into the 2',
+    );
+    expect(() => new Conv1D(4, [3, 3] as unknown as [number])).toThrow(
+      'kernelSize to be an integer of at least 1, got [3,3]',
+    );
+    expect(() => new Conv3D(4, [3, 3] as never)).toThrow('at least 1 or three of them, got [3,3]');
+    const first = new Conv2D(4, 3, { dataFormat: 'channelsFirst' });
+    expect(() => first(ones([5, 5]))).toThrow('rank 4 [batch, channels, height, width], got [5, 5]');
+    first(ones([1, 2, 5, 5]));
+    expect(() => first(ones([1, 3, 5, 5]))).toThrow('was built for 2 channels, got 3');
     expect(() => new Conv2D(0, 3)).toThrow(InvalidArgumentError);
     expect(() => new Conv2D(4, [3, 0])).toThrow(
       'kernelSize to be an integer of at least 1 or two of them, got [3,0]',

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Input } from '../../models/functional.ts';
 import { Model } from '../../models/model.ts';
 import { Sequential } from '../../models/sequential.ts';
+import { layerClasses, requiredArguments } from '../../testing/layer-arguments.ts';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
 import * as layers from '../index.ts';
 
@@ -65,49 +66,13 @@ describe('Lambda', () => {
 });
 
 test('every class is callable, has a snake_case name and makes itself from its configuration', () => {
-  const args: Record<string, unknown[]> = {
-    Activation: ['relu'],
-    Bidirectional: [new layers.LSTM(1)],
-    Conv2D: [1, 1],
-    Conv2DTranspose: [1, 1],
-    Dense: [1],
-    DepthwiseConv2D: [1],
-    Dropout: [0.1],
-    Embedding: [2, 2],
-    GaussianDropout: [0.1],
-    GaussianNoise: [0.1],
-    GRU: [1],
-    GRUCell: [1],
-    InputLayer: [{ shape: [1] }],
-    Lambda: [(x: Tensor) => x],
-    LSTM: [1],
-    LSTMCell: [1],
-    MultiHeadAttention: [2, 3],
-    Permute: [[1]],
-    RepeatVector: [1],
-    Rescaling: [1],
-    Reshape: [[-1]],
-    RNN: [new layers.LSTMCell(1)],
-    SeparableConv2D: [1, 1],
-    SimpleRNN: [1],
-    SimpleRNNCell: [1],
-    SpatialDropout2D: [0.1],
-    StackedRNNCells: [[new layers.GRUCell(1)]],
-    TimeDistributed: [new layers.Dense(1)],
-  };
-  for (const [name, Class] of Object.entries(layers)) {
-    // Layers have a static method, functions that merge none.
-    if (Class === layers.Layer || !('fromConfig' in Class)) continue;
-    const Any = Class as unknown as {
-      new (...args: unknown[]): layers.Layer;
-      fromConfig(config: object): layers.Layer;
-    };
-    const layer = new Any(...(args[name] ?? []));
-    expect(layer, name).toBeInstanceOf(Any);
+  for (const [name, Class] of layerClasses) {
+    const layer = name === 'InputLayer' ? new Class({ shape: [1] }) : new Class(...requiredArguments(name));
+    expect(layer, name).toBeInstanceOf(Class);
     expect(typeof layer).toBe('function');
     expect(layer.name).toMatch(/^[a-z]+[a-z0-9]*(_[a-z0-9]+)*$/);
-    const again = Any.fromConfig({ ...layer.getConfig(), name: 'again', trainable: false });
-    expect(again, name).toBeInstanceOf(Any);
+    const again = Class.fromConfig({ ...layer.getConfig(), name: 'again', trainable: false });
+    expect(again, name).toBeInstanceOf(Class);
     expect([again.name, again.trainable]).toEqual(['again', false]);
   }
 });

@@ -3,7 +3,6 @@
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
 import {
   argumentsOf,
-  type Dim,
   dims,
   dimsOf,
   type Option,
@@ -22,8 +21,9 @@ import {
   passesMask,
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkImages, checkOne, fail, floats, values } from '../common.ts';
-import { dataFormat, notNegative, rate, seed } from '../options.ts';
+import { checkOne, checkRank, fail, floats, values } from '../common.ts';
+import { notNegative, rate, seed } from '../options.ts';
+import { axesText, type DataFormat, dataFormat, firstAxisOf, type Rank } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface NoiseOptions extends LayerOptions {
@@ -97,31 +97,64 @@ export class Dropout extends Noise {
   }
 }
 
+export interface SpatialDropout1DOptions extends NoiseOptions {}
 export interface SpatialDropout2DOptions extends NoiseOptions {
-  /** `channelsLast`, the only one. */
-  readonly dataFormat?: 'channelsLast';
+  /** `channelsLast` by default. */
+  readonly dataFormat?: DataFormat | null;
 }
+export interface SpatialDropout3DOptions extends SpatialDropout2DOptions {}
 
-/** All arguments of `SpatialDropout2D`, by name. */
-export interface SpatialDropout2DArguments extends SpatialDropout2DOptions {
+interface RateArgument {
   /** From 0 to 1. */
   readonly rate: number;
 }
+/** All arguments of `SpatialDropout1D`, by name. */
+export type SpatialDropout1DArguments = SpatialDropout1DOptions & RateArgument;
+/** All arguments of `SpatialDropout2D`, by name. */
+export type SpatialDropout2DArguments = SpatialDropout2DOptions & RateArgument;
+/** All arguments of `SpatialDropout3D`, by name. */
+export type SpatialDropout3DArguments = SpatialDropout3DOptions & RateArgument;
 
-/** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
-export class SpatialDropout2D extends Noise {
-  declare static readonly fromConfig: FromConfig<SpatialDropout2D>;
+abstract class SpatialDropout extends Noise {
   declare readonly rate: number;
+  declare readonly dataFormat: DataFormat;
+  readonly #rank: Rank;
 
-  constructor(...args: [rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions]) {
-    super(argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args));
+  constructor(rank: Rank, options: NoiseOptions) {
+    super(options);
+    this.#rank = rank;
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
-    checkImages(this, x.shape);
+    checkRank(this, x.shape, this.#rank + 2, axesText(this.#rank, this.dataFormat));
     if (training !== true) return x;
-    const [batch, , , channels] = dims(x) as [Dim, Dim, Dim, Dim];
-    return this.drop(x, this.rate, toShape([batch, 1, 1, channels]));
+    const first = firstAxisOf(this.dataFormat);
+    const each = dims(x).map((n, axis) => (axis >= first && axis < first + this.#rank ? 1 : n));
+    return this.drop(x, this.rate, toShape(each));
+  }
+}
+
+/** Dropout of whole features of sequences [batch, steps, features], whose steps depend on each other. */
+export class SpatialDropout1D extends SpatialDropout {
+  declare static readonly fromConfig: FromConfig<SpatialDropout1D>;
+  constructor(...args: [rate: number | SpatialDropout1DArguments, options?: SpatialDropout1DOptions]) {
+    super(1, argumentsOf<SpatialDropout1DArguments>(SpatialDropout1D, new.target, args));
+  }
+}
+
+/** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
+export class SpatialDropout2D extends SpatialDropout {
+  declare static readonly fromConfig: FromConfig<SpatialDropout2D>;
+  constructor(...args: [rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions]) {
+    super(2, argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args));
+  }
+}
+
+/** Dropout of whole channels of volumes [batch, d, h, w, c], whose voxels depend on each other. */
+export class SpatialDropout3D extends SpatialDropout {
+  declare static readonly fromConfig: FromConfig<SpatialDropout3D>;
+  constructor(...args: [rate: number | SpatialDropout3DArguments, options?: SpatialDropout3DOptions]) {
+    super(3, argumentsOf<SpatialDropout3DArguments>(SpatialDropout3D, new.target, args));
   }
 }
 
@@ -166,9 +199,9 @@ export class GaussianDropout extends Noise {
     return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
   }
 }
-ownsTemporaries(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
-builtAtOnce(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
-passesMask(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+ownsTemporaries(Dropout, SpatialDropout, GaussianNoise, GaussianDropout);
+builtAtOnce(Dropout, SpatialDropout, GaussianNoise, GaussianDropout);
+passesMask(Dropout, SpatialDropout, GaussianNoise, GaussianDropout);
 const noiseShape: Option<PartialShape | null> = orNull({
   read: (given, _, layer) => {
     const size = (d: unknown): boolean => d === null || (Number.isSafeInteger(d) && (d as number) >= 1);
@@ -181,9 +214,14 @@ takesOptions<DropoutArguments, Dropout>(
   { positional: ['rate'], options: { rate: rate(), noiseShape, seed, ...layerOptions } },
   Dropout,
 );
-takesOptions<SpatialDropout2DArguments, SpatialDropout2D>(
+takesOptions<SpatialDropout1DArguments, SpatialDropout1D>(
+  { positional: ['rate'], options: { rate: rate(), seed, ...layerOptions } },
+  SpatialDropout1D,
+);
+takesOptions<SpatialDropout2DArguments, SpatialDropout>(
   { positional: ['rate'], options: { rate: rate(), dataFormat, seed, ...layerOptions } },
   SpatialDropout2D,
+  SpatialDropout3D,
 );
 takesOptions<GaussianNoiseArguments, GaussianNoise>(
   { positional: ['stddev'], options: { stddev: notNegative(), seed, ...layerOptions } },

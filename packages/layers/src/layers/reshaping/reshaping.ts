@@ -1,17 +1,14 @@
-// Layers that move values: shapes, order of axes, padding, repetition.
+// Layers that give examples another shape, or their axes another order.
 
-import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
+import type { PartialShape, Shape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
-  type Dim,
   differs,
-  dims,
   floorDivDims,
   modDims,
   type Option,
   showShape,
   takesOptions,
-  toShape,
 } from '@eagre/core/internal';
 import {
   builtAtOnce,
@@ -21,20 +18,9 @@ import {
   ownsTemporaries,
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import {
-  checkImages,
-  checkOne,
-  checkRank,
-  fail,
-  plus,
-  type Size,
-  type Size2D,
-  shapeOf,
-  sizesOf,
-  times,
-  values,
-} from '../common.ts';
-import { dataFormat, integer, type Pair, pair, word } from '../options.ts';
+import { checkOne, checkRank, fail, type Size, shapeOf, sizesOf, times, values } from '../common.ts';
+import { integer } from '../options.ts';
+import { type DataFormat, dataFormat } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 
 /** The number of elements of an example; null where a size is. */
@@ -43,20 +29,25 @@ function sizeOfExample(shape: PartialShape): Size {
 }
 
 export interface FlattenOptions extends LayerOptions {
-  /** `channelsLast`, the only one. */
-  readonly dataFormat?: 'channelsLast' | null;
+  /** `channelsLast` by default; `channelsFirst` moves the channels behind the rest before. */
+  readonly dataFormat?: DataFormat | null;
 }
 
-/** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input. */
+/** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input where nothing moves. */
 export class Flatten extends Layer {
   declare static readonly fromConfig: FromConfig<Flatten>;
-  constructor(...args: [dataFormat?: 'channelsLast' | null | FlattenOptions, options?: FlattenOptions]) {
+  declare readonly dataFormat: DataFormat;
+
+  constructor(...args: [dataFormat?: DataFormat | null | FlattenOptions, options?: FlattenOptions]) {
     super(argumentsOf<FlattenOptions>(Flatten, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
     const shape = this.computeOutputShape(x.shape) as Shape;
-    return x.rank === 2 ? x : x.reshape(shape);
+    if (x.rank === 2) return x;
+    const moves = this.dataFormat === 'channelsFirst' && x.rank > 2;
+    const rest = Array.from({ length: x.rank - 2 }, (_, i) => i + 2);
+    return (moves ? x.transpose([0, ...rest, 1]) : x).reshape(shape);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
@@ -152,70 +143,7 @@ export class RepeatVector extends Layer {
   }
 }
 
-/** Pixels around an image: the same on all sides, [height, width], or [[top, bottom], [left, right]]. */
-export type Margin2D =
-  | Size2D
-  | readonly [readonly [top: number, bottom: number], readonly [left: number, right: number]];
-
-export interface ZeroPadding2DOptions extends LayerOptions {
-  /** 1 by default. */
-  readonly padding?: Margin2D;
-  /** `channelsLast`, the only one. */
-  readonly dataFormat?: 'channelsLast';
-}
-
-/** Surrounds images with zeros. `new ZeroPadding2D([[1, 1], [2, 0]])` */
-export class ZeroPadding2D extends Layer {
-  declare static readonly fromConfig: FromConfig<ZeroPadding2D>;
-  declare readonly padding: readonly [readonly [number, number], readonly [number, number]];
-
-  constructor(...args: [padding?: Margin2D | null | ZeroPadding2DOptions, options?: ZeroPadding2DOptions]) {
-    super(argumentsOf<ZeroPadding2DOptions>(ZeroPadding2D, new.target, args));
-  }
-  override call(inputs: Tensor): Tensor {
-    const x = values(this, inputs);
-    checkImages(this, x.shape);
-    return pad(x, [[0, 0], ...this.padding, [0, 0]]);
-  }
-  override computeOutputShape(inputShape: PartialShape): PartialShape {
-    checkImages(this, inputShape);
-    const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
-    const [rows, columns] = this.padding;
-    return shapeOf([batch, plus(h, rows[0] + rows[1]), plus(w, columns[0] + columns[1]), channels]);
-  }
-}
-
-export interface UpSampling2DOptions extends LayerOptions {
-  /** 2 by default. */
-  readonly size?: Size2D;
-  /** `nearest`, the only one. */
-  readonly interpolation?: 'nearest';
-  /** `channelsLast`, the only one. */
-  readonly dataFormat?: 'channelsLast';
-}
-
-/** Repeats rows and columns of images: [batch, h, w, c] becomes [batch, h · size, w · size, c]. */
-export class UpSampling2D extends Layer {
-  declare static readonly fromConfig: FromConfig<UpSampling2D>;
-  declare readonly size: readonly [height: number, width: number];
-
-  constructor(...args: [size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions]) {
-    super(argumentsOf<UpSampling2DOptions>(UpSampling2D, new.target, args));
-  }
-  override call(inputs: Tensor): Tensor {
-    const x = values(this, inputs);
-    const shape = this.computeOutputShape(x.shape) as Shape;
-    const [n, h, w, c] = dims(x) as [Dim, Dim, Dim, Dim];
-    const apart = x.reshape(toShape([n, h, 1, w, 1, c]));
-    return apart.tile([1, 1, this.size[0], 1, this.size[1], 1]).reshape(shape);
-  }
-  override computeOutputShape(inputShape: PartialShape): PartialShape {
-    checkImages(this, inputShape);
-    const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
-    return shapeOf([batch, times(h, this.size[0]), times(w, this.size[1]), channels]);
-  }
-}
-ownsTemporaries(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
+ownsTemporaries(Flatten, Reshape, Permute, RepeatVector);
 builtAtOnce(Reshape);
 const targetShape: Option<Shape> = {
   read: (given, _, layer) => {
@@ -233,19 +161,6 @@ const order: Option<readonly number[]> = {
     return [...given];
   },
 };
-const margin: Option<readonly [Pair, Pair]> = {
-  read: (given, name, layer) => {
-    const value = given ?? 1;
-    if (typeof value !== 'number' && (!Array.isArray(value) || value.length !== 2)) {
-      fail(
-        layer as Layer,
-        `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${show(value)}`,
-      );
-    }
-    const [h, w] = typeof value === 'number' ? [value, value] : value;
-    return [pair(undefined, 0).read(h, name, layer), pair(undefined, 0).read(w, name, layer)];
-  },
-};
 takesOptions<ReshapeArguments, Reshape>(
   { positional: ['targetShape'], options: { targetShape, ...layerOptions } },
   Reshape,
@@ -261,25 +176,4 @@ takesOptions<RepeatVectorArguments, RepeatVector>(
 takesOptions<FlattenOptions, Flatten>(
   { positional: ['dataFormat'], required: 0, options: { dataFormat, ...layerOptions } },
   Flatten,
-);
-takesOptions<ZeroPadding2DOptions, ZeroPadding2D>(
-  { positional: ['padding'], required: 0, options: { padding: margin, dataFormat, ...layerOptions } },
-  ZeroPadding2D,
-);
-takesOptions<UpSampling2DOptions, UpSampling2D>(
-  {
-    positional: ['size'],
-    required: 0,
-    options: {
-      size: pair(2),
-      dataFormat,
-      interpolation: word(
-        ['nearest'],
-        'nearest',
-        (value) => `knows the interpolation 'nearest' only, got ${value}`,
-      ),
-      ...layerOptions,
-    },
-  },
-  UpSampling2D,
 );

@@ -1,0 +1,120 @@
+// Windows that convolutions and pooling move over sequences [n, w, c], images [n, h, w, c] and volumes [n, d, h, w, c].
+import { InvalidArgumentError } from '@eagre/backend';
+import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
+import { checkList, listOf, show, showShape } from '../../shapes/shape.ts';
+import { lessThan } from '../../shapes/shape-env.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+
+/** A number for all directions, or one for each. */
+export type Sizes = number | readonly number[];
+/** One number for both directions, or [height, width]. */
+export type Size2D = number | readonly [height: number, width: number];
+/** One number for all directions, or [depth, height, width]. */
+export type Size3D = number | readonly [depth: number, height: number, width: number];
+/**
+ * `VALID`: none. `SAME`: as much as makes the result ceil(size / stride), an odd pixel at the end. Or pixels for each direction:
+ * [[top, bottom], [left, right]].
+ */
+export type WindowPadding = 'SAME' | 'VALID' | readonly (readonly [before: number, after: number])[];
+
+const words = ['', '', ' or two of them', ' or three of them'];
+const axesOf = ['', '[n, w, c]', '[n, h, w, c]', '[n, d, h, w, c]'];
+const sides = [
+  '',
+  '[[before, after]]',
+  '[[top, bottom], [left, right]]',
+  '[[front, back], [top, bottom], [left, right]]',
+];
+
+/** A number of at least 1 for each of so many directions. */
+export function perDirection(value: Sizes, rank: number, what: string, op: string): readonly number[] {
+  let list: readonly number[] = listOf(value, what, op);
+  // TensorFlow also writes [1, h, w, 1].
+  if (list.length === rank + 2 && list[0] === 1 && list.at(-1) === 1) list = list.slice(1, -1);
+  if (list.length === 1) list = new Array<number>(rank).fill(list[0]);
+  if (list.length !== rank || !list.every((n) => Number.isSafeInteger(n) && n >= 1)) {
+    throw new InvalidArgumentError(
+      `${what} must be an integer of at least 1${words[rank]}, got ${show(value)}`,
+      op,
+    );
+  }
+  return list;
+}
+
+/** How many pixels a window covers. */
+export const reachOf = (size: Dim, dilation: number): Dim => addDims(mulDims(subDims(size, 1), dilation), 1);
+
+/** Pixels around each direction: [top, bottom, left, right]. */
+export function pixels(
+  padding: WindowPadding,
+  size: Dims,
+  window: Dims,
+  strides: readonly number[],
+  dilations: readonly number[],
+  op: string,
+): Dim[] {
+  const rank = strides.length;
+  if (typeof padding === 'string') {
+    const mode = padding.toUpperCase();
+    if (mode === 'VALID') return new Array<Dim>(2 * rank).fill(0);
+    if (mode !== 'SAME')
+      throw new InvalidArgumentError(`padding '${padding}' is not SAME, VALID or ${sides[rank]}`, op);
+    return strides.flatMap((stride, i) => {
+      const reach = reachOf(window[i], dilations[i]);
+      const steps = floorDivDims(addDims(size[i], stride - 1), stride);
+      const reached = addDims(mulDims(addDims(steps, -1), stride), reach);
+      const total = maxDims(0, subDims(reached, size[i]));
+      const before = floorDivDims(total, 2);
+      return [before, subDims(total, before)];
+    });
+  }
+  checkList(padding, 'padding', op);
+  const list = padding.length === rank + 2 ? padding.slice(1, -1) : padding;
+  const flat = list.flat();
+  if (
+    list.length !== rank ||
+    flat.length !== 2 * rank ||
+    !flat.every((n) => Number.isSafeInteger(n) && n >= 0)
+  ) {
+    throw new InvalidArgumentError(
+      `padding must be 'SAME', 'VALID' or ${sides[rank]} of integers of at least 0, got ${show(padding)}`,
+      op,
+    );
+  }
+  return flat;
+}
+
+/** Size of the result along each direction. @throws InvalidArgumentError where the window does not fit. */
+export function outputSize(
+  size: Dims,
+  window: Dims,
+  strides: readonly number[],
+  padding: Dims,
+  dilations: readonly number[],
+  op: string,
+): Dim[] {
+  return strides.map((stride, i) => {
+    const reach = reachOf(window[i], dilations[i]);
+    const padded = addDims(size[i], addDims(padding[2 * i], padding[2 * i + 1]));
+    const room = subDims(padded, reach);
+    if (lessThan(room, 0)) {
+      throw new InvalidArgumentError(
+        `a window of ${reach} is larger than ${size[i]} pixels with padding ${padding[2 * i]} and ${padding[2 * i + 1]}`,
+        op,
+      );
+    }
+    return addDims(floorDivDims(room, stride), 1);
+  });
+}
+
+/** The sizes between that of the examples and that of the channels. */
+export const between = (sizes: Dims): Dims => sizes.slice(1, -1);
+
+/** @throws InvalidArgumentError unless x is floating and has so many directions beside examples and channels. */
+export function checkWindowed(x: Tensor, rank: number, op: string): Tensor {
+  checkDType(x.dtype, 'floating', 'x', op);
+  if (x.rank !== rank + 2)
+    throw new InvalidArgumentError(`x has shape ${showShape(x.shape)}, expected ${axesOf[rank]}`, op);
+  return x;
+}

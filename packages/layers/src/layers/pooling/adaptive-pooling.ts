@@ -1,0 +1,188 @@
+// Pooling to a given size: windows are as large as that needs.
+import { gather, type PartialShape, reshape, type Tensor } from '@eagre/core';
+import {
+  addDims,
+  argumentsOf,
+  dims,
+  floorDivDims,
+  iota,
+  sizeValue,
+  takesOptions,
+  toShape,
+} from '@eagre/core/internal';
+import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
+import { floats, values } from '../common.ts';
+import { sizes } from '../options.ts';
+import {
+  type DataFormat,
+  dataFormat,
+  type Rank,
+  type Size1D,
+  type Size2D,
+  type Size3D,
+  type Sizes,
+  SpatialLayer,
+  type SpatialOptions,
+} from '../spatial.ts';
+import { layerOptions } from '../weights.ts';
+
+type AdaptiveArguments<S extends Sizes> = SpatialOptions & {
+  /** The size of the result, in all directions or in each. */
+  readonly outputSize: S;
+};
+export type AdaptivePooling1DArguments = AdaptiveArguments<Size1D>;
+export type AdaptivePooling2DArguments = AdaptiveArguments<Size2D>;
+export type AdaptivePooling3DArguments = AdaptiveArguments<Size3D>;
+
+abstract class AdaptivePooling extends SpatialLayer {
+  declare readonly outputSize: readonly number[];
+  readonly #reduction: 'mean' | 'max';
+
+  constructor(rank: Rank, reduction: 'mean' | 'max', options: SpatialOptions) {
+    super(rank, options);
+    this.#reduction = reduction;
+  }
+
+  override call(inputs: Tensor): Tensor {
+    let y = this.#reduction === 'max' ? values(this, inputs) : floats(this, inputs);
+    this.check(y.shape);
+    // A window of several directions is one of each.
+    this.directions.forEach((axis, i) => {
+      y = this.#along(y, axis, this.outputSize[i]);
+    });
+    return y;
+  }
+
+  /** One direction. The window i of n is from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉, as in PyTorch. */
+  #along(x: Tensor, axis: number, n: number): Tensor {
+    const own = dims(x);
+    const size = sizeValue(own[axis], 'int32');
+    const i = iota(n).expandDims(1);
+    const begin = i.mul(size).floorDiv(n);
+    const end = i
+      .add(1)
+      .mul(size)
+      .add(n - 1)
+      .floorDiv(n);
+    const longest = addDims(floorDivDims(addDims(own[axis], n - 1), n), 1);
+    // Shorter windows see their last element again, which no maximum minds.
+    const places = begin.add(iota(longest));
+    const seen = gather(x, places.minimum(end.sub(1)), axis);
+    if (this.#reduction === 'max') return seen.max(axis + 1);
+    const shares = places.less(end).cast(x.dtype).div(end.sub(begin).cast(x.dtype));
+    const rest = own.slice(axis + 1).map(() => 1);
+    return seen.mul(reshape(shares, toShape([n, longest, ...rest]))).sum(axis + 1);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    this.check(inputShape);
+    return this.resized(inputShape, (_, i) => this.outputSize[i]);
+  }
+}
+
+/** The mean of each of as many windows as asked for, of sequences: [batch, steps, features] becomes [batch, outputSize, features]. */
+export class AdaptiveAveragePooling1D extends AdaptivePooling {
+  declare static readonly fromConfig: FromConfig<AdaptiveAveragePooling1D>;
+  constructor(
+    ...args: [
+      outputSize: Size1D | AdaptivePooling1DArguments,
+      dataFormat?: DataFormat | null | SpatialOptions,
+      options?: SpatialOptions,
+    ]
+  ) {
+    super(1, 'mean', argumentsOf<AdaptivePooling1DArguments>(AdaptiveAveragePooling1D, new.target, args));
+  }
+}
+
+/** The mean of each of as many windows as asked for, of images: [batch, h, w, c] becomes [batch, …outputSize, c]. */
+export class AdaptiveAveragePooling2D extends AdaptivePooling {
+  declare static readonly fromConfig: FromConfig<AdaptiveAveragePooling2D>;
+  constructor(
+    ...args: [
+      outputSize: Size2D | AdaptivePooling2DArguments,
+      dataFormat?: DataFormat | null | SpatialOptions,
+      options?: SpatialOptions,
+    ]
+  ) {
+    super(2, 'mean', argumentsOf<AdaptivePooling2DArguments>(AdaptiveAveragePooling2D, new.target, args));
+  }
+}
+
+/** The mean of each of as many windows as asked for, of volumes: [batch, d, h, w, c] becomes [batch, …outputSize, c]. */
+export class AdaptiveAveragePooling3D extends AdaptivePooling {
+  declare static readonly fromConfig: FromConfig<AdaptiveAveragePooling3D>;
+  constructor(
+    ...args: [
+      outputSize: Size3D | AdaptivePooling3DArguments,
+      dataFormat?: DataFormat | null | SpatialOptions,
+      options?: SpatialOptions,
+    ]
+  ) {
+    super(3, 'mean', argumentsOf<AdaptivePooling3DArguments>(AdaptiveAveragePooling3D, new.target, args));
+  }
+}
+
+/** The largest value of each of as many windows as asked for, of sequences: [batch, steps, features] becomes [batch, outputSize, features]. */
+export class AdaptiveMaxPooling1D extends AdaptivePooling {
+  declare static readonly fromConfig: FromConfig<AdaptiveMaxPooling1D>;
+  constructor(
+    ...args: [
+      outputSize: Size1D | AdaptivePooling1DArguments,
+      dataFormat?: DataFormat | null | SpatialOptions,
+      options?: SpatialOptions,
+    ]
+  ) {
+    super(1, 'max', argumentsOf<AdaptivePooling1DArguments>(AdaptiveMaxPooling1D, new.target, args));
+  }
+}
+
+/** The largest value of each of as many windows as asked for, of images: [batch, h, w, c] becomes [batch, …outputSize, c]. */
+export class AdaptiveMaxPooling2D extends AdaptivePooling {
+  declare static readonly fromConfig: FromConfig<AdaptiveMaxPooling2D>;
+  constructor(
+    ...args: [
+      outputSize: Size2D | AdaptivePooling2DArguments,
+      dataFormat?: DataFormat | null | SpatialOptions,
+      options?: SpatialOptions,
+    ]
+  ) {
+    super(2, 'max', argumentsOf<AdaptivePooling2DArguments>(AdaptiveMaxPooling2D, new.target, args));
+  }
+}
+
+/** The largest value of each of as many windows as asked for, of volumes: [batch, d, h, w, c] becomes [batch, …outputSize, c]. */
+export class AdaptiveMaxPooling3D extends AdaptivePooling {
+  declare static readonly fromConfig: FromConfig<AdaptiveMaxPooling3D>;
+  constructor(
+    ...args: [
+      outputSize: Size3D | AdaptivePooling3DArguments,
+      dataFormat?: DataFormat | null | SpatialOptions,
+      options?: SpatialOptions,
+    ]
+  ) {
+    super(3, 'max', argumentsOf<AdaptivePooling3DArguments>(AdaptiveMaxPooling3D, new.target, args));
+  }
+}
+ownsTemporaries(AdaptivePooling);
+
+const schema = (rank: Rank) =>
+  ({
+    positional: ['outputSize', 'dataFormat'],
+    required: 1,
+    options: { outputSize: sizes(rank), dataFormat, ...layerOptions },
+  }) as const;
+takesOptions<AdaptivePooling1DArguments, AdaptivePooling>(
+  schema(1),
+  AdaptiveAveragePooling1D,
+  AdaptiveMaxPooling1D,
+);
+takesOptions<AdaptivePooling2DArguments, AdaptivePooling>(
+  schema(2),
+  AdaptiveAveragePooling2D,
+  AdaptiveMaxPooling2D,
+);
+takesOptions<AdaptivePooling3DArguments, AdaptivePooling>(
+  schema(3),
+  AdaptiveAveragePooling3D,
+  AdaptiveMaxPooling3D,
+);

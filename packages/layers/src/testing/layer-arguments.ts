@@ -1,0 +1,45 @@
+import type { Tensor } from '@eagre/core';
+import * as layers from '../layers/index.ts';
+
+const ofAll = (names: string, make: () => unknown[]): [string, () => unknown[]][] =>
+  names.split(' ').map((name) => [name, make]);
+
+const given = new Map<string, () => unknown[]>([
+  ...ofAll('Conv1D Conv2D Conv3D Conv1DTranspose Conv2DTranspose Conv3DTranspose', () => [1, 2]),
+  ...ofAll('SeparableConv1D SeparableConv2D', () => [1, 2]),
+  ...ofAll('DepthwiseConv1D DepthwiseConv2D', () => [2]),
+  ...ofAll('AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D', () => [2]),
+  ...ofAll('AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D', () => [2]),
+  ...ofAll('Dropout GaussianDropout GaussianNoise', () => [0.5]),
+  ...ofAll('SpatialDropout1D SpatialDropout2D SpatialDropout3D', () => [0.5]),
+  ...ofAll('GRU GRUCell LSTM LSTMCell SimpleRNN SimpleRNNCell', () => [2]),
+  ...ofAll('Dense', () => [1]),
+  ...ofAll('RepeatVector Rescaling', () => [2]),
+  ['Activation', () => ['relu']],
+  ['Bidirectional', () => [new layers.LSTM(2)]],
+  ['Embedding', () => [2, 3]],
+  ['Lambda', () => [(x: Tensor) => x]],
+  ['MultiHeadAttention', () => [2, 3]],
+  ['Permute', () => [[1]]],
+  ['Reshape', () => [[1]]],
+  ['RNN', () => [new layers.GRUCell(2)]],
+  ['StackedRNNCells', () => [[new layers.GRUCell(2)]]],
+  ['TimeDistributed', () => [new layers.Dense(1)]],
+]);
+
+/** What a layer's constructor must be given before its options. */
+export function requiredArguments(name: string): unknown[] {
+  return given.get(name)?.() ?? [];
+}
+
+interface Class {
+  new (...args: readonly unknown[]): layers.Layer;
+  fromConfig(config: object): layers.Layer;
+}
+/** Every class of layers under its own name, not under Keras's shorter ones. */
+export const layerClasses: readonly (readonly [name: string, Class: Class])[] = Object.entries(layers)
+  .filter(([name, c]) => {
+    const made = c as { readonly prototype?: unknown; readonly name: string };
+    return made.prototype instanceof layers.Layer && made.name === name;
+  })
+  .map(([name, c]) => [name, c as unknown as Class]);
