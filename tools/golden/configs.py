@@ -127,6 +127,18 @@ LAYERS = [
     ("UpSampling3D", {"size": (2, 3, 1)}),
     ("ZeroPadding1D", {"padding": (1, 2)}),
     ("ZeroPadding3D", {"padding": ((1, 2), (3, 4), (5, 6))}),
+    ("ActivityRegularization", {"l1": 0.5, "l2": 0.25}),
+    ("AdditiveAttention", {"use_scale": False, "dropout": 0.25}),
+    ("AlphaDropout", {"rate": 0.25, "noise_shape": (None, 1), "seed": 5}),
+    ("Attention", {"use_scale": True, "score_mode": "concat", "dropout": 0.25, "seed": 3}),
+    ("Dot", {"axes": (1, 2), "normalize": True}),
+    ("ELU", {"alpha": 0.5}),
+    ("EinsumDense", {**weights, "equation": "abc,cd->abd", "output_shape": (None, 3), "bias_axes": "d", "activation": "relu"}),
+    ("Embedding", {"input_dim": 5, "output_dim": 3, "mask_zero": True}),
+    ("GroupNormalization", {**norm, "groups": 4, "axis": 1, "scale": False}),
+    ("Masking", {"mask_value": 2.5}),
+    ("PReLU", {"alpha_initializer": "ones", "alpha_regularizer": "l1", "shared_axes": [1]}),
+    ("UnitNormalization", {"axis": [1, 2]}),
 ]
 INITIALIZERS = [
     ("Zeros", {}),

@@ -1,4 +1,5 @@
-"""Makes packages/layers/golden/masks.json with Keras on TensorFlow: models that are called with a mask.
+"""Makes packages/layers/golden/masks.json with Keras on TensorFlow: models that are called with a mask; and own_masks.json: models whose
+layers make masks.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/masks.py
 """
@@ -108,12 +109,69 @@ def case(name, make, given):
     }
 
 
+def own_masks():
+    """Models whose layers make masks: what they give, and the losses that count only what is not hidden."""
+    ids, x = keras.Input((TIME,), dtype="int32"), keras.Input((TIME, FEATURES))
+
+    def embedded(*inside):
+        return lambda: keras.Sequential([keras.Input((TIME,), dtype="int32"), layers.Embedding(5, 3, mask_zero=True), *inside])
+
+    return {
+        "embedding": embedded(layers.SimpleRNN(2)),
+        "embedding, sequences": embedded(layers.GRU(2, return_sequences=True), layers.Dense(2)),
+        "embedding, mean": embedded(layers.GlobalAveragePooling1D()),
+        "embedding, both directions": embedded(layers.Bidirectional(layers.LSTM(2, return_sequences=True)), layers.Dense(1)),
+        "embedding, normalised": embedded(layers.BatchNormalization(), layers.SimpleRNN(2)),
+        "embedding, attention": lambda: (lambda e: keras.Model(ids, layers.GlobalAveragePooling1D()(layers.Attention()([e, e]))))(
+            layers.Embedding(5, 3, mask_zero=True)(ids)
+        ),
+        "embedding, heads": lambda: (lambda e: keras.Model(ids, layers.MultiHeadAttention(1, 2)(e, e)))(
+            layers.Embedding(5, 3, mask_zero=True)(ids)
+        ),
+        "masking": lambda: keras.Sequential([keras.Input((TIME, FEATURES)), layers.Masking(), layers.LSTM(2)]),
+        "masking, added": lambda: keras.Model(
+            x, layers.Add()([layers.Masking()(x), layers.Masking(mask_value=1.0)(x)])
+        ),
+    }
+
+
+def own_case(name, make):
+    model = make()
+    model.set_weights([rng.normal(size=w.shape, scale=0.7).astype("float32") for w in model.get_weights()])
+    if name.startswith("embedding"):
+        inputs = np.array([[1, 3, 0, 0], [2, 0, 4, 1]], dtype="int32")
+    else:
+        inputs = rng.normal(size=[BATCH, TIME, FEATURES]).astype("float32")
+        inputs[0, 2:] = 0
+        inputs[1, 1] = 1
+    y = np.asarray(model(inputs))
+    target = rng.normal(size=y.shape).astype("float32")
+    weights = rng.uniform(size=y.shape[:-1]).astype("float32")
+    loss = keras.losses.MeanSquaredError()
+    model.compile(loss="mae", optimizer="sgd", weighted_metrics=["mse"])
+    result = {
+        "model": name,
+        "weights": [values(w) for w in model.get_weights()],
+        "inputs": [values(inputs)],
+        "output": values(y),
+        "target": values(target),
+        "sampleWeight": values(weights),
+        "loss": float(loss(target, model(inputs))),
+        "weightedLoss": float(loss(target, model(inputs), weights)),
+        "evaluated": [float(v) for v in model.test_on_batch(inputs, target, weights)],
+    }
+    result["trained"] = [float(model.train_on_batch(inputs, target)[0]) for _ in range(3)]
+    return result
+
+
 def main():
     cases = []
     for name, make in MODELS.items():
         given = [(True,)] if len(make().inputs) == 1 else [(True, False), (True, True), (False, True)]
         given = [g for g in given if name != "with a state" or g == (True, False)]
         cases += [case(name, make, g) for g in given]
+    own = [own_case(name, make) for name, make in own_masks().items()]
+    OUT.with_name("own_masks.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in own) + "\n]\n")
     text = "[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n"
     OUT.write_text(text)
     print(f"{OUT.name}: {len(cases)} cases, Keras {keras.__version__}")

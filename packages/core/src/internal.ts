@@ -167,6 +167,7 @@ export {
 } from './tensor/dtypes.ts';
 export { roundingTo, showInConsole } from './tensor/format.ts';
 export { checkListSize } from './tensor/list-size.ts';
+export { maskOf, masksInUse, setMask, useMasks } from './tensor/masks.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';
 export {
   aliasTensor,

@@ -566,6 +566,24 @@ const layerCases: Readonly<Record<string, Case>> = {
     sequence,
   ],
   Embedding: [() => new layers.Embedding(5, 3), integers([2, 4], 5)],
+  Masking: [() => new layers.Masking(), sequence],
+  EinsumDense: [() => new layers.EinsumDense('...x,xy->...y', 5, { biasAxes: 'y' }), sequence],
+  Attention: [() => new layers.Attention({ useScale: true }), uniform([2, 4, 6]), uniform([2, 5, 6])],
+  'Attention that is causal': [
+    () => {
+      const attention = new layers.Attention({ scoreMode: 'concat' });
+      return new layers.Lambda((x: tf.Tensor) => attention([x, x], { useCausalMask: true }));
+    },
+    sequence,
+  ],
+  AdditiveAttention: [() => new layers.AdditiveAttention(), uniform([2, 4, 6]), uniform([2, 5, 6])],
+  ELU: [() => new layers.ELU(), plain],
+  PReLU: [() => new layers.PReLU({ sharedAxes: [1, 2] }), image],
+  AlphaDropout: [() => new layers.AlphaDropout(0.5, { seed: 3 }), plain],
+  ActivityRegularization: [() => new layers.ActivityRegularization(0.5), plain],
+  GroupNormalization: [() => new layers.GroupNormalization(2), image],
+  UnitNormalization: [() => new layers.UnitNormalization(), plain],
+  Dot: [() => new layers.Dot(1), uniform([2, 3, 4]), uniform([2, 3, 5])],
   BatchNormalization: [() => new layers.BatchNormalization(), plain],
   'BatchNormalization of images': [() => new layers.BatchNormalization(), image],
   LayerNormalization: [() => new layers.LayerNormalization(), plain],

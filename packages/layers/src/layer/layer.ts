@@ -24,6 +24,7 @@ import {
   initScope,
   inScope,
   isPlain,
+  masksInUse,
   optionsFrom,
   outsideScopes,
   partialShape,
@@ -65,7 +66,7 @@ import type {
   NamedWeight,
   WeightOptions,
 } from './layer-types.ts';
-import type { Mask } from './masks.ts';
+import { callMasked, type Mask } from './masks.ts';
 import { uniqueName } from './naming.ts';
 import { inputNames, ownCall, plainOptions } from './own-call.ts';
 import { show } from './show.ts';
@@ -548,8 +549,13 @@ export class Layer extends Module implements Trackable {
 
   /** @internal A call: symbolic, or conversion, building, and `call`. */
   invoke(given: unknown, ...rest: unknown[]): Tensor {
+    return this.invokeInside(given, rest, masksInUse());
+  }
+
+  /** @internal @param masked whether the masks of the inputs count; a model looks after them itself. */
+  invokeInside(given: unknown, rest: readonly unknown[], masked: boolean): Tensor {
     const ours = builtins.has(this.call);
-    const plain = ours && given instanceof Tensor ? plainOptions(this, rest) : undefined;
+    const plain = ours && !masked && given instanceof Tensor ? plainOptions(this, rest) : undefined;
     if (plain !== undefined) return compute(this, given as Tensor, NOTHING, plain, true);
     const split = splitCall(rest);
     const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
@@ -557,7 +563,11 @@ export class Layer extends Module implements Trackable {
     const more = ours ? [] : split.more;
     if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
       return this.symbolic(inputs, more, options) as unknown as Tensor;
-    return compute(this, prepare(this, inputs, ours), more, options, ours);
+    const tensors = prepare(this, inputs, ours);
+    if (!masked) return compute(this, tensors, more, options, ours);
+    return callMasked(this, [inputs, ...more], options, ours, (all) =>
+      compute(this, tensors, more, all, ours),
+    );
   }
 
   /** @internal The result of a call as users get it. @param args what they gave */

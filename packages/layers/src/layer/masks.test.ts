@@ -1,19 +1,25 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { constant, ones, type Tensor } from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
+import { losses } from '@eagre/metrics';
 import { describe, expect, test } from 'vitest';
 import {
   Activation,
   Add,
+  Attention,
+  BatchNormalization,
   Bidirectional,
   Concatenate,
   Dense,
   Dropout,
+  Embedding,
   GlobalAveragePooling1D,
   GRU,
   Lambda,
   LayerNormalization,
   LSTM,
+  Masking,
   MultiHeadAttention,
   Permute,
   Reshape,
@@ -124,6 +130,100 @@ describe('models that are called with masks are as in Keras', () => {
     const [one] = x;
     const y = x.length === 1 ? model(one as Tensor, { mask: given[0] }) : model(x, { mask: given });
     assertCloseTensor(y, output, name, 1e-5);
+  });
+});
+
+interface OwnCase extends Omit<Case, 'model' | 'masks'> {
+  readonly model: keyof typeof ownModels;
+  readonly target: Values;
+  readonly sampleWeight: Values;
+  readonly loss: number;
+  readonly weightedLoss: number;
+  readonly evaluated: readonly number[];
+  readonly trained: readonly number[];
+}
+const embedding = (): Embedding => new Embedding(5, 3, { maskZero: true });
+const embedded =
+  (...layers: readonly (() => Layer)[]) =>
+  (): Model =>
+    new Sequential([Input({ shape: [TIME], dtype: 'int32' }), embedding(), ...layers.map((make) => make())]);
+const ownModels = {
+  embedding: embedded(() => new SimpleRNN(2)),
+  'embedding, sequences': embedded(
+    () => new GRU(2, { returnSequences: true }),
+    () => new Dense(2),
+  ),
+  'embedding, mean': embedded(() => new GlobalAveragePooling1D()),
+  'embedding, both directions': embedded(
+    () => new Bidirectional(new LSTM(2, { returnSequences: true })),
+    () => new Dense(1),
+  ),
+  'embedding, normalised': embedded(
+    () => new BatchNormalization(),
+    () => new SimpleRNN(2),
+  ),
+  'embedding, attention': (): Model => {
+    const ids = Input({ shape: [TIME], dtype: 'int32' });
+    const e = embedding()(ids);
+    return new Model(ids, new GlobalAveragePooling1D()(new Attention()([e, e])));
+  },
+  'embedding, heads': (): Model => {
+    const ids = Input({ shape: [TIME], dtype: 'int32' });
+    const e = embedding()(ids);
+    return new Model(ids, new MultiHeadAttention(1, 2)([e, e]));
+  },
+  masking: sequential(
+    () => new Masking(),
+    () => new LSTM(2),
+  ),
+  'masking, added': (): Model => {
+    const x = input();
+    return new Model(x, new Add()([new Masking()(x), new Masking({ maskValue: 1 })(x)]));
+  },
+} satisfies Readonly<Record<string, () => Model>>;
+
+describe('models whose layers make masks are as in Keras', () => {
+  const cases = readGolden<OwnCase[]>('own_masks').map((c) => [c.model, c] as const);
+  const made = ({ model: which, weights, inputs }: OwnCase): { model: Model; x: Tensor } => {
+    const model = ownModels[which]();
+    model.setWeights(weights.map((w) => tensorOf(w)));
+    const x = tensorOf(inputs[0] as Values);
+    return { model, x: which.startsWith('embedding') ? x.cast('int32') : x };
+  };
+  const mse = new losses.MeanSquaredError();
+  const listed = (values: unknown): number[] => [values].flat() as number[];
+
+  test.each(cases)('%s', async (name, c) => {
+    const { model, x } = made(c);
+    assertCloseTensor(model(x), c.output, name, 1e-5);
+    const [y, sampleWeight] = [tensorOf(c.target), tensorOf(c.sampleWeight)];
+    expect(mse(y, model(x)).item()).toBeCloseTo(c.loss, 5);
+    expect(mse(y, model(x), { sampleWeight }).item()).toBeCloseTo(c.weightedLoss, 5);
+    model.compile({ loss: 'mae', optimizer: 'sgd', weightedMetrics: ['mse'] });
+    const evaluated = await model.testOnBatch(x, y, { sampleWeight });
+    listed(evaluated).forEach((v, i) => {
+      expect(v).toBeCloseTo(c.evaluated[i] as number, 5);
+    });
+    for (const loss of c.trained) expect(listed(await model.trainOnBatch(x, y))[0]).toBeCloseTo(loss, 4);
+  });
+
+  test.each(cases)('%s, written as a class', (name, c) => {
+    const { model, x } = made(c);
+    // The same layers, called one by one by code of the user.
+    const [, ...inside] = model instanceof Sequential ? [null, ...model.layers] : [];
+    if (inside.length === 0) return;
+    class Own extends Model {
+      readonly all = inside;
+      override call(inputs: Tensor): Tensor {
+        return this.all.reduce((y, layer) => layer(y) as Tensor, inputs);
+      }
+    }
+    const own = new Own();
+    for (const run of [own, tfFunction((given: Tensor) => own(given))]) {
+      const y = run(x) as Tensor;
+      assertCloseTensor(y, c.output, name, 1e-5);
+    }
+    expect(mse(tensorOf(c.target), own(x) as Tensor).item()).toBeCloseTo(c.loss, 5);
   });
 });
 

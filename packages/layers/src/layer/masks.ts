@@ -1,17 +1,14 @@
 // Masks on their way through the layers of a model, as in Keras: what a layer gets, and what is known of its outputs then.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { toTensor, tree } from '@eagre/core/internal';
+import { maskOf, setMask, toTensor, tree } from '@eagre/core/internal';
 import { isByNames, keepAll } from './call.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
-import { inputNames, takesOption } from './own-call.ts';
+import { inputNames, takesMaskOfEach, takesOption } from './own-call.ts';
 
 type One = Tensor | null;
 /** Which places of a tensor count; of several, in a list or by name, as many. */
 export type Mask = One | readonly One[] | Readonly<Record<string, One>>;
-
-// Of the outputs of models: the model around them asks.
-const masksOfOutputs = new WeakMap<Tensor, Tensor>();
 
 const isSome = (mask: unknown): boolean => {
   if (Array.isArray(mask)) return mask.some(isSome);
@@ -69,14 +66,11 @@ export function invokeMasked(
   ours: boolean,
 ): { readonly y: LayerOutput; readonly masks: readonly One[] } {
   const handed = handedMasks(layer, args, masks, options, ours);
-  const y: LayerOutput = layer.invoke(
-    args[0],
-    ...args.slice(1),
-    handed === null ? options : { ...options, ...handed },
-  );
+  const rest = [...args.slice(1), handed === null ? options : { ...options, ...handed }];
+  const y: LayerOutput = layer.invokeInside(args[0], rest, false);
   const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
   const outputs = listed(y);
-  if (layer.passesOn && ours) return { y, masks: outputs.map((t) => masksOfOutputs.get(t) ?? null) };
+  if (layer.passesOn && ours) return { y, masks: outputs.map(maskOf) };
   if (!layer.supportsMasking) return { y, masks: [] };
   const after: Mask = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
   return { y, masks: listed(after) };
@@ -103,7 +97,7 @@ function handedMasks(
   if (several.length === 1 && !isTensorLike(options['initialState']))
     return takesOption(layer, 'mask') && !isSome(options['mask'])
       ? // Of a sequence with states behind it, that of the sequence.
-        { mask: Array.isArray(first) && !layer.passesOn ? first[0] : first }
+        { mask: Array.isArray(first) && !layer.passesOn && !takesMaskOfEach(layer) ? first[0] : first }
       : null;
   const own = names.flatMap((name, i): [string, unknown][] => {
     const option = `${name}Mask`;
@@ -116,12 +110,32 @@ function handedMasks(
 
 const isTensorLike = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Keeps the masks of a model's outputs for the model around it. */
+/** Gives the outputs of a layer or model their masks, for what comes behind it. */
 export function tellMasks(outputs: readonly Tensor[], masks: readonly (Tensor | null | undefined)[]): void {
   outputs.forEach((t, i) => {
-    const mask = masks[i];
-    if (mask === null || mask === undefined) masksOfOutputs.delete(t);
-    // The model's own scope would give it back.
-    else masksOfOutputs.set(t, keep(mask));
+    const mask = masks[i] ?? null;
+    // The scope of whoever calls would give it back.
+    setMask(t, mask === null ? null : keep(mask));
   });
+}
+
+/**
+ * Calls a layer outside of a model, as code of the user does: it gets the masks that its inputs have, and gives its outputs theirs.
+ * @param call computes it with the options that it gets
+ */
+export function callMasked(
+  layer: Layer,
+  args: readonly unknown[],
+  options: CallOptions,
+  ours: boolean,
+  call: (options: CallOptions) => Tensor,
+): Tensor {
+  const masks = args.map((arg) => masksIn(arg, maskOf));
+  const handed = handedMasks(layer, args, masks, options, ours);
+  const y = call(handed === null ? options : { ...options, ...handed });
+  if ((layer.passesOn && ours) || !layer.supportsMasking) return y;
+  const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
+  const after = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
+  if (isSome(after)) tellMasks(listed<Tensor>(y as never), listed(after));
+  return y;
 }

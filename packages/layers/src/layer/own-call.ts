@@ -14,6 +14,8 @@ export interface CallParameters {
   readonly second?: string;
   /** Whether the option `mask` makes sense for an object, where that depends on what is inside. */
   readonly takesMask?: (layer: Layer) => boolean;
+  /** Whether the option `mask` is a list, as the inputs are, and not that of the first. */
+  readonly maskOfEach?: boolean;
   /** The options in Keras's order. */
   readonly options: Readonly<Record<string, true>>;
 }
@@ -33,6 +35,11 @@ export function takesCall(
 export function takesOption(layer: Layer, name: string): boolean {
   const { options, takesMask } = calls.get(layer.call) ?? plain;
   return Object.hasOwn(options, name) && (name !== 'mask' || (takesMask?.(layer) ?? true));
+}
+
+/** Whether one of the library's layers takes a list of masks for a list of inputs. */
+export function takesMaskOfEach(layer: Layer): boolean {
+  return calls.get(layer.call)?.maskOfEach === true;
 }
 
 /** The names of the inputs of one of the library's layers. */

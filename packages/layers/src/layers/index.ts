@@ -9,6 +9,7 @@ export {
   MultiHeadAttention,
   type MultiHeadAttentionOptions,
 } from './attention/attention.ts';
+export * from './attention/dot-attention.ts';
 export type { Padding } from './common.ts';
 export * from './convolutional/conv.ts';
 // Keras's longer names.
@@ -31,7 +32,9 @@ export {
 } from './convolutional/depthwise-conv.ts';
 export * from './core/core.ts';
 export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
+export { EinsumDense, type EinsumDenseArguments, type EinsumDenseOptions } from './core/einsum-dense.ts';
 export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
+export { Masking, type MaskingOptions } from './core/masking.ts';
 export {
   Bidirectional,
   type BidirectionalArguments,

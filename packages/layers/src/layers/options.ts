@@ -51,6 +51,15 @@ export function notNegative(otherwise?: number): Option<number> {
   }, otherwise);
 }
 
+/** A number that is not NaN. */
+export function number(otherwise: number): Option<number> {
+  return option((value, name, layer) => {
+    if (typeof value !== 'number' || Number.isNaN(value))
+      fail(layer, `needs ${name} to be a number, got ${show(value)}`);
+    return value;
+  }, otherwise);
+}
+
 /** A share between 0 and 1. */
 export function rate(otherwise?: number): Option<number> {
   return option((value, _, layer) => {

@@ -10,6 +10,7 @@ import {
   defineMethods,
   inGraphScope,
   inScope,
+  maskOf,
   type OptionNames,
   optionsFrom,
   setOptions,
@@ -73,6 +74,11 @@ function standardize(reduction: unknown, loss: string): ReductionName {
   return found;
 }
 
+/** What counts by both masks: by that which the predictions have of their layer, and by the loss's own. */
+function both(given: Tensor | null, own: Tensor | null): Tensor | null {
+  return given === null || own === null ? (given ?? own) : given.logicalAnd(own);
+}
+
 /**
  * Base of losses. A loss is called as `loss(yTrue, yPred, { sampleWeight })`, or `loss(yTrue, yPred, sampleWeight)`, and gives a scalar, unless its reduction is
  * `'none'`. To make your own, extend it and write `call`, which gives a loss for each example:
@@ -127,7 +133,9 @@ export abstract class Loss extends Callable {
           `a loss must return a tensor with one number per example, got ${shown(losses)}`,
           this.name,
         );
-      return inScope(() => reduceWeighted(losses, sampleWeight, this.mask(t, p), this.reduction));
+      return inScope(() =>
+        reduceWeighted(losses, sampleWeight, both(maskOf(yPred), this.mask(t, p)), this.reduction),
+      );
     });
   }
 

@@ -1,8 +1,10 @@
 // Activations as layers.
 
-import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
-import { argumentsOf, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
+import { nn, type PartialShape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { argumentsOf, type Option, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../../activations.ts';
+import type { ConstraintLike } from '../../constraints.ts';
+import type { InitializerLike } from '../../initializers/initializers.ts';
 import {
   builtAtOnce,
   type CallOptions,
@@ -13,8 +15,10 @@ import {
   passesMask,
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
-import { applyActivation, checkOne, fail, floats, keepsIntegers, values } from '../common.ts';
-import { activation, axis, notNegative } from '../options.ts';
+import { show } from '../../layer/show.ts';
+import type { RegularizerLike } from '../../regularizers.ts';
+import { applyActivation, checkOne, fail, floats, keepsIntegers, knownSize, values } from '../common.ts';
+import { activation, axis, notNegative, number, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface ActivationArguments extends LayerOptions {
@@ -127,9 +131,68 @@ export class Softmax extends Layer {
     return inputShape;
   }
 }
-ownsTemporaries(Activation, ReLU, LeakyReLU, Softmax);
-builtAtOnce(Activation, ReLU, LeakyReLU, Softmax);
-passesMask(Activation, ReLU, LeakyReLU, Softmax);
+
+export interface ELUOptions extends LayerOptions {
+  /** What large negative numbers become, with the other sign; 1 by default. */
+  readonly alpha?: number;
+}
+
+/** x where it is positive, alpha · (exp(x) − 1) elsewhere (Clevert, Unterthiner and Hochreiter, 2015). */
+export class ELU extends Layer {
+  declare static readonly fromConfig: FromConfig<ELU>;
+  declare readonly alpha: number;
+
+  constructor(...args: [alpha?: number | null | ELUOptions, options?: ELUOptions]) {
+    super(argumentsOf<ELUOptions>(ELU, new.target, args));
+  }
+  override call(inputs: Tensor): Tensor {
+    return nn.elu(floats(this, inputs), { alpha: this.alpha });
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+}
+
+export interface PReLUOptions extends LayerOptions {
+  /** `zeros` by default. */
+  readonly alphaInitializer?: InitializerLike;
+  readonly alphaRegularizer?: RegularizerLike | null;
+  readonly alphaConstraint?: ConstraintLike | null;
+  /** Axes along which all share a slope, counted from 1: [1, 2] for images, whose channels then have one each. */
+  readonly sharedAxes?: number | readonly number[] | null;
+}
+
+/** x where it is positive, alpha · x elsewhere, with slopes that training learns (He, Zhang, Ren and Sun, 2015). */
+export class PReLU extends Layer {
+  declare static readonly fromConfig: FromConfig<PReLU>;
+  declare readonly sharedAxes: readonly number[] | null;
+  /** The slopes, of an example's shape; 1 where they are shared. */
+  alpha!: Variable;
+
+  constructor(...args: [options?: PReLUOptions]) {
+    super(argumentsOf<PReLUOptions>(PReLU, new.target, args));
+  }
+  override build(inputShape: PartialShape): void {
+    checkOne(this, inputShape);
+    const shared = this.sharedAxes ?? [];
+    if (shared.some((axis) => axis >= inputShape.length))
+      fail(this, `shares slopes along axes [${shared}], which input ${showShape(inputShape)} does not have`);
+    const shape = inputShape.slice(1).map((_, i) => {
+      return shared.includes(i + 1) ? 1 : knownSize(this, inputShape, i + 1);
+    });
+    this.alpha = this.addWeight({ name: 'alpha', shape, ...recipe(this, 'alpha') });
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    return nn.relu(x).sub(nn.relu(x.neg()).mul(this.alpha));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+}
+ownsTemporaries(Activation, ReLU, LeakyReLU, Softmax, ELU, PReLU);
+builtAtOnce(Activation, ReLU, LeakyReLU, Softmax, ELU);
+passesMask(Activation, ReLU, LeakyReLU, Softmax, ELU, PReLU);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);
 
 takesOptions<ActivationArguments, Activation>(
@@ -160,4 +223,20 @@ takesOptions<LeakyReLUOptions, LeakyReLU>(
 takesOptions<SoftmaxOptions, Softmax>(
   { positional: ['axis'], required: 0, options: { axis, ...layerOptions } },
   Softmax,
+);
+takesOptions<ELUOptions, ELU>(
+  { positional: ['alpha'], required: 0, options: { alpha: number(1), ...layerOptions } },
+  ELU,
+);
+const sharedAxes: Option<readonly number[] | null> = orNull({
+  read: (given, _, layer) => {
+    const list = typeof given === 'number' ? [given] : given;
+    if (!Array.isArray(list) || !list.every((a) => Number.isSafeInteger(a) && a >= 1))
+      fail(layer as Layer, `needs sharedAxes of integers from 1, got ${show(given)}`);
+    return [...list];
+  },
+});
+takesOptions<PReLUOptions, PReLU>(
+  { options: { ...weights({ alpha: 'zeros' }), sharedAxes, ...layerOptions } },
+  PReLU,
 );

@@ -1,11 +1,18 @@
 import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesOptions, useMasks } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
-import { type FromConfig, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  type FromConfig,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
+import type { Mask } from '../../layer/masks.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, penalize } from '../common.ts';
-import { integer, recipe, regularizer, weights } from '../options.ts';
+import { flag, integer, recipe, regularizer, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface EmbeddingOptions extends LayerOptions {
@@ -13,6 +20,8 @@ export interface EmbeddingOptions extends LayerOptions {
   readonly embeddingsInitializer?: InitializerLike;
   readonly embeddingsRegularizer?: RegularizerLike | null;
   readonly embeddingsConstraint?: ConstraintLike | null;
+  /** Whether the integer 0 stands for nothing: what comes behind gets the mask that hides it. False by default. */
+  readonly maskZero?: boolean;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
 }
@@ -30,6 +39,7 @@ export class Embedding extends Layer {
   declare static readonly fromConfig: FromConfig<Embedding>;
   declare readonly inputDim: number;
   declare readonly outputDim: number;
+  declare readonly maskZero: boolean;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
   /** [inputDim, outputDim] */
@@ -39,6 +49,7 @@ export class Embedding extends Layer {
     ...args: [inputDim: number, outputDim: number, options?: EmbeddingOptions] | [options: EmbeddingArguments]
   ) {
     super(argumentsOf<EmbeddingArguments>(Embedding, new.target, args));
+    if (this.maskZero) useMasks();
   }
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
@@ -66,6 +77,11 @@ export class Embedding extends Layer {
     }
   }
 
+  /** Where the integers are not 0, if that stands for nothing. */
+  override computeMask(inputs: LayerInput, _previousMask: Mask): Mask {
+    return this.maskZero ? (inputs as Tensor).notEqual(0) : null;
+  }
+
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return [...checkOne(this, inputShape), this.outputDim];
   }
@@ -78,10 +94,11 @@ takesOptions<EmbeddingArguments, Embedding>(
       inputDim: integer(),
       outputDim: integer(),
       ...weights({ embeddings: 'uniform' }),
+      maskZero: flag(false),
       activityRegularizer: regularizer,
       ...layerOptions,
     },
-    fixed: { mask_zero: false, quantization_config: null },
+    fixed: { quantization_config: null },
   },
   Embedding,
 );

@@ -8,6 +8,8 @@ import {
   Average,
   Concatenate,
   type ConcatenateOptions,
+  Dot,
+  type DotArguments,
   Maximum,
   Minimum,
   Multiply,
@@ -45,3 +47,5 @@ export const maximum: MergeFunction = merging('maximum', Maximum);
 export const minimum: MergeFunction = merging('minimum', Minimum);
 /** The inputs joined along one axis, by {@link Concatenate}. */
 export const concatenate: MergeFunction<ConcatenateOptions> = merging('concatenate', Concatenate);
+/** The products of the vectors of two inputs along an axis, by {@link Dot}. */
+export const dot: MergeFunction<DotArguments> = merging('dot', Dot as never);

@@ -1,5 +1,14 @@
 // Layers that make one tensor of a list.
-import { concat, onesLike, type PartialShape, type Tensor, zerosLike } from '@eagre/core';
+import {
+  concat,
+  einsum,
+  nn,
+  onesLike,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+  zerosLike,
+} from '@eagre/core';
 import {
   argumentsOf,
   broadcastDims,
@@ -19,8 +28,9 @@ import {
   ownsTemporaries,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
+import { show } from '../../layer/show.ts';
 import { fail, plus, type Size, shapeOf, sizesOf, values } from '../common.ts';
-import { axis } from '../options.ts';
+import { axis, flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
@@ -210,7 +220,76 @@ export class Concatenate extends Layer {
     );
   }
 }
-ownsTemporaries(Merge, Concatenate);
+export interface DotOptions extends LayerOptions {
+  /** Whether vectors are divided by their norms before, so that products are cosines; false by default. */
+  readonly normalize?: boolean;
+}
+
+/** All arguments of `Dot`, by name. */
+export interface DotArguments extends DotOptions {
+  /** The axis of both along which products are summed, or that of each; not the batch. */
+  readonly axes: number | readonly [first: number, second: number];
+}
+
+/**
+ * The products of two tensors' vectors, example by example: of [batch, a, n] and [batch, b, n] along axis 2 comes [batch, a, b], of
+ * [batch, n] and [batch, n] along axis 1 [batch, 1].
+ */
+export class Dot extends Layer {
+  declare static readonly fromConfig: FromConfig<Dot>;
+  declare readonly axes: number | readonly [number, number];
+  declare readonly normalize: boolean;
+
+  constructor(...args: [axes: DotArguments['axes'] | DotArguments, options?: DotOptions]) {
+    super(argumentsOf<DotArguments>(Dot, new.target, args));
+  }
+  override build(inputShape: Shapes): void {
+    this.computeOutputShape(inputShape);
+  }
+  override call(inputs: LayerInput): Tensor {
+    const list = tensorsOf(this, inputs);
+    const shape = this.computeOutputShape(list.map((x) => x.shape)) as Shape;
+    const axes = this.#axes(list.map((x) => x.rank));
+    const [a, b] = list.map((x, i) => (this.normalize ? nn.l2Normalize(x, axes[i]) : x));
+    let next = 'c'.charCodeAt(0);
+    // a is the batch, b what is summed.
+    const [first, second] = list.map((x, i) =>
+      dims(x).map((_, axis) => (axis === 0 ? 'a' : axis === axes[i] ? 'b' : String.fromCharCode(next++))),
+    );
+    const result = ['a', ...[...first, ...second].filter((letter) => letter > 'b')].join('');
+    return einsum(`${first.join('')},${second.join('')}->${result}`, a, b).reshape(shape);
+  }
+  /** There is none. */
+  override computeMask(_inputs: LayerInput, _previousMask: Mask): Mask {
+    return null;
+  }
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    if (shapes.length !== 2) fail(this, `takes exactly two tensors, got ${shapes.length}`);
+    const all = shapes.map(sizesOf);
+    const axes = this.#axes(all.map((s) => s.length));
+    for (const [what, i, j] of [
+      ['batch sizes', 0, 0],
+      ['sizes along its axes', ...axes],
+    ] as const)
+      if (common([all[0][i], all[1][j]]) === undefined)
+        fail(this, `needs equal ${what}, got ${showAll(shapes)}`);
+    const batch = common([all[0][0], all[1][0]]) as Size;
+    const rest = all.flatMap((s, i) => s.filter((_, axis) => axis !== 0 && axis !== axes[i]));
+    return shapeOf([batch, ...(rest.length === 0 ? [1] : rest)]);
+  }
+  #axes(ranks: readonly number[]): readonly [number, number] {
+    const given = typeof this.axes === 'number' ? [this.axes, this.axes] : this.axes;
+    const axes = given.map((axis, i) => (axis < 0 ? axis + ranks[i] : axis));
+    if (axes.some((axis, i) => axis < 1 || axis >= ranks[i]))
+      fail(
+        this,
+        `sums along axes [${given}], which inputs of rank ${ranks.join(' and ')} do not have behind the batch`,
+      );
+    return axes as unknown as readonly [number, number];
+  }
+}
+ownsTemporaries(Merge, Concatenate, Dot);
 takesOptions<LayerOptions, Merge>(
   { options: layerOptions },
   Add,
@@ -223,4 +302,22 @@ takesOptions<LayerOptions, Merge>(
 takesOptions<ConcatenateOptions, Concatenate>(
   { positional: ['axis'], required: 0, options: { axis, ...layerOptions } },
   Concatenate,
+);
+takesOptions<DotArguments, Dot>(
+  {
+    positional: ['axes'],
+    options: {
+      axes: {
+        read: (given, _, layer) => {
+          const list = typeof given === 'number' ? [given, given] : given;
+          if (!Array.isArray(list) || list.length !== 2 || !list.every((a) => Number.isSafeInteger(a)))
+            fail(layer as Layer, `needs axes of one integer or two, got ${show(given)}`);
+          return given as DotArguments['axes'];
+        },
+      },
+      normalize: flag(false),
+      ...layerOptions,
+    },
+  },
+  Dot,
 );

@@ -4,16 +4,19 @@ import {
   dims,
   lessThan,
   normalizeAxes,
+  type Option,
   sameShape,
   showShape,
   sizeOfDims,
   takesOptions,
+  toShape,
   toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import {
+  builtAtOnce,
   type CallOptions,
   type FromConfig,
   Layer,
@@ -24,7 +27,7 @@ import {
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, floats, knownSize } from '../common.ts';
-import { axes, axis, flag, initializer, notNegative, rate, recipe, weights } from '../options.ts';
+import { axes, axis, flag, initializer, integer, notNegative, rate, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 interface NormalizationOptions extends LayerOptions {
@@ -270,8 +273,103 @@ export class RMSNormalization extends Layer {
     return inputShape;
   }
 }
-ownsTemporaries(BatchNormalization, LayerNormalization, RMSNormalization);
-passesMask(BatchNormalization, LayerNormalization);
+export interface GroupNormalizationOptions extends NormalizationOptions {
+  /** How many groups the channels are cut into; 32 by default, -1 for as many as channels. */
+  readonly groups?: number;
+  /** The channels; the last axis by default. */
+  readonly axis?: number;
+}
+
+/** Normalises each group of channels of each example to mean 0 and variance 1; then scales and shifts (Wu and He, 2018). */
+export class GroupNormalization extends Normalization {
+  declare static readonly fromConfig: FromConfig<GroupNormalization>;
+  declare readonly groups: number;
+  declare readonly axis: number;
+  #channels: Shape | undefined;
+
+  constructor(
+    ...args: [groups?: number | null | GroupNormalizationOptions, options?: GroupNormalizationOptions]
+  ) {
+    super(argumentsOf<GroupNormalizationOptions>(GroupNormalization, new.target, args));
+  }
+
+  override build(inputShape: PartialShape): void {
+    const [axis] = axesOf(this, inputShape, this.axis);
+    const channels = knownSize(this, inputShape, axis);
+    const groups = this.#count(channels);
+    if (axis === 0) fail(this, `normalises channels, not the batch; got axis ${this.axis}`);
+    if (channels % groups !== 0)
+      fail(this, `needs channels to be a multiple of its ${groups} groups, got ${channels}`);
+    this.#channels = [channels];
+    this.addScaleAndOffset(this.#channels);
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const given = floats(this, inputs);
+    const [axis] = axesOf(this, given.shape, this.axis, this.#channels);
+    const last = axis === given.rank - 1;
+    const x = last ? given : given.moveAxis(axis, -1);
+    const own = dims(x);
+    const [channels] = this.#channels as [number];
+    const groups = this.#count(channels);
+    const apart = x.reshape(toShape([...own.slice(0, -1), groups, channels / groups]));
+    const over = own.slice(1, -1).map((_, i) => i + 1);
+    const axes = [...over, own.length];
+    const mean = apart.mean(axes, { keepdims: true });
+    const centred = apart.sub(mean);
+    const variance = centred.square().mean(axes, { keepdims: true });
+    let y = centred.mul(variance.add(this.epsilon).rsqrt()).reshape(toShape(own));
+    if (this.gamma !== null) y = y.mul(this.gamma);
+    if (this.beta !== null) y = y.add(this.beta);
+    return last ? y : y.moveAxis(-1, axis);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    axesOf(this, inputShape, this.axis, this.#channels);
+    return inputShape;
+  }
+
+  #count(channels: number): number {
+    return this.groups === -1 ? channels : this.groups;
+  }
+}
+
+export interface UnitNormalizationOptions extends LayerOptions {
+  /** One axis or several; the last by default. */
+  readonly axis?: number | readonly number[];
+}
+
+/** Divides each example by its Euclidean norm over the last axis, or the given ones. */
+export class UnitNormalization extends Layer {
+  declare static readonly fromConfig: FromConfig<UnitNormalization>;
+  declare readonly axis: number | readonly number[];
+
+  constructor(
+    ...args: [
+      axis?: number | readonly number[] | null | UnitNormalizationOptions,
+      options?: UnitNormalizationOptions,
+    ]
+  ) {
+    super(argumentsOf<UnitNormalizationOptions>(UnitNormalization, new.target, args));
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    return nn.l2Normalize(x, axesOf(this, x.shape, this.axis));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    axesOf(this, inputShape, this.axis);
+    return inputShape;
+  }
+}
+ownsTemporaries(
+  BatchNormalization,
+  LayerNormalization,
+  RMSNormalization,
+  GroupNormalization,
+  UnitNormalization,
+);
+builtAtOnce(UnitNormalization);
+passesMask(BatchNormalization, LayerNormalization, GroupNormalization, UnitNormalization);
 takesCall({ options: { training: true, mask: true } }, BatchNormalization);
 
 const affine = { center: flag(true), scale: flag(true) } as const;
@@ -310,4 +408,19 @@ takesOptions<RMSNormalizationOptions, RMSNormalization>(
     options: { axis: axes, epsilon: notNegative(1e-6), ...layerOptions },
   },
   RMSNormalization,
+);
+const groups: Option<number> = {
+  read: (given = 32, name, layer) => (given === -1 ? -1 : integer().read(given, name, layer)),
+};
+takesOptions<GroupNormalizationOptions, GroupNormalization>(
+  {
+    positional: ['groups'],
+    required: 0,
+    options: { groups, axis, epsilon: notNegative(1e-3), ...affine, ...affineWeights, ...layerOptions },
+  },
+  GroupNormalization,
+);
+takesOptions<UnitNormalizationOptions, UnitNormalization>(
+  { positional: ['axis'], required: 0, options: { axis: axes, ...layerOptions } },
+  UnitNormalization,
 );

@@ -21,7 +21,8 @@ import {
   passesMask,
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, checkRank, fail, floats, values } from '../common.ts';
+import { L1L2, type RegularizerFunction } from '../../regularizers.ts';
+import { checkOne, checkRank, fail, floats, penalize, values } from '../common.ts';
 import { notNegative, rate, seed } from '../options.ts';
 import { axesText, type DataFormat, dataFormat, firstAxisOf, type Rank } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
@@ -46,8 +47,16 @@ abstract class Noise extends Layer {
     if (rate === 0) return x;
     if (rate === 1) return zerosLike(x);
     if (this.#generator === null) return nn.dropout(x, rate, { noiseShape });
-    const noise = this.#generator.uniform(noiseShape, { dtype: x.dtype });
-    return noise.greaterEqual(rate).where(x.mul(1 / (1 - rate)), 0);
+    return this.uniform(x, noiseShape)
+      .greaterEqual(rate)
+      .where(x.mul(1 / (1 - rate)), 0);
+  }
+
+  protected uniform(x: Tensor, shape: Shape): Tensor {
+    const options = { dtype: x.dtype };
+    return this.#generator === null
+      ? random.uniform(shape, options)
+      : this.#generator.uniform(shape, options);
   }
 
   protected normal(x: Tensor, mean: number, stddev: number): Tensor {
@@ -84,17 +93,18 @@ export class Dropout extends Noise {
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
-    return training === true ? this.drop(x, this.rate, this.#noise(x.shape)) : x;
+    return training === true ? this.drop(x, this.rate, noiseOf(this, this.noiseShape, x.shape)) : x;
   }
-  #noise(shape: Shape): Shape {
-    const given = this.noiseShape;
-    if (given === null) return shape;
-    if (given.length !== shape.length) {
-      fail(this, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
-    }
-    const own = dimsOf(shape);
-    return toShape(given.map((d, i) => d ?? own[i]));
+}
+
+/** The shape of the noise for an input: null is the input's own size. */
+function noiseOf(layer: Layer, given: PartialShape | null, shape: Shape): Shape {
+  if (given === null) return shape;
+  if (given.length !== shape.length) {
+    fail(layer, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
   }
+  const own = dimsOf(shape);
+  return toShape(given.map((d, i) => d ?? own[i]));
 }
 
 export interface SpatialDropout1DOptions extends NoiseOptions {}
@@ -199,9 +209,79 @@ export class GaussianDropout extends Noise {
     return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
   }
 }
-ownsTemporaries(Dropout, SpatialDropout, GaussianNoise, GaussianDropout);
-builtAtOnce(Dropout, SpatialDropout, GaussianNoise, GaussianDropout);
-passesMask(Dropout, SpatialDropout, GaussianNoise, GaussianDropout);
+
+/** All arguments of `AlphaDropout`, by name. */
+export interface AlphaDropoutArguments extends DropoutOptions {
+  /** From 0 to 1. */
+  readonly rate: number;
+}
+
+// SELU's constants: a dropped element becomes what SELU makes of −∞.
+const DROPPED = -1.6732632423543772 * 1.0507009873554805;
+
+/**
+ * Dropout that leaves mean and variance as they are, for networks of SELU: dropped elements become the least that SELU gives
+ * (Klambauer, Unterthiner, Mayr and Hochreiter, 2017).
+ */
+export class AlphaDropout extends Noise {
+  declare static readonly fromConfig: FromConfig<AlphaDropout>;
+  declare readonly rate: number;
+  declare readonly noiseShape: PartialShape | null;
+
+  constructor(...args: [rate: number | AlphaDropoutArguments, options?: DropoutOptions]) {
+    super(argumentsOf<AlphaDropoutArguments>(AlphaDropout, new.target, args));
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const { rate } = this;
+    if (training !== true || rate === 0) return values(this, inputs);
+    const x = floats(this, inputs);
+    const scale = 1 / Math.sqrt((1 - rate) * (1 + rate * DROPPED ** 2));
+    const kept = this.uniform(x, noiseOf(this, this.noiseShape, x.shape)).greaterEqual(rate);
+    return kept
+      .where(x, DROPPED)
+      .mul(scale)
+      .sub(scale * DROPPED * rate);
+  }
+}
+
+export interface ActivityRegularizationOptions extends LayerOptions {
+  /** Factor of the sum of magnitudes; 0 by default. */
+  readonly l1?: number;
+  /** Factor of the sum of squares; 0 by default. */
+  readonly l2?: number;
+}
+
+/** Passes its input on, and adds a penalty on it to the losses, per example. */
+export class ActivityRegularization extends Layer {
+  declare static readonly fromConfig: FromConfig<ActivityRegularization>;
+  declare readonly l1: number;
+  declare readonly l2: number;
+  /** @internal */
+  readonly activityRegularizer: RegularizerFunction;
+
+  constructor(
+    ...args: [l1?: number | null | ActivityRegularizationOptions, options?: ActivityRegularizationOptions]
+  ) {
+    super(argumentsOf<ActivityRegularizationOptions>(ActivityRegularization, new.target, args));
+    this.activityRegularizer = new L1L2({ l1: this.l1, l2: this.l2 });
+  }
+  override call(inputs: Tensor): Tensor {
+    return penalize(this, floats(this, inputs));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+}
+ownsTemporaries(
+  Dropout,
+  SpatialDropout,
+  GaussianNoise,
+  GaussianDropout,
+  AlphaDropout,
+  ActivityRegularization,
+);
+builtAtOnce(Dropout, SpatialDropout, GaussianNoise, GaussianDropout, AlphaDropout, ActivityRegularization);
+passesMask(Dropout, SpatialDropout, GaussianNoise, GaussianDropout, AlphaDropout, ActivityRegularization);
 const noiseShape: Option<PartialShape | null> = orNull({
   read: (given, _, layer) => {
     const size = (d: unknown): boolean => d === null || (Number.isSafeInteger(d) && (d as number) >= 1);
@@ -213,6 +293,18 @@ const noiseShape: Option<PartialShape | null> = orNull({
 takesOptions<DropoutArguments, Dropout>(
   { positional: ['rate'], options: { rate: rate(), noiseShape, seed, ...layerOptions } },
   Dropout,
+);
+takesOptions<AlphaDropoutArguments, AlphaDropout>(
+  { positional: ['rate'], options: { rate: rate(), noiseShape, seed, ...layerOptions } },
+  AlphaDropout,
+);
+takesOptions<ActivityRegularizationOptions, ActivityRegularization>(
+  {
+    positional: ['l1'],
+    required: 0,
+    options: { l1: notNegative(0), l2: notNegative(0), ...layerOptions },
+  },
+  ActivityRegularization,
 );
 takesOptions<SpatialDropout1DArguments, SpatialDropout1D>(
   { positional: ['rate'], options: { rate: rate(), seed, ...layerOptions } },

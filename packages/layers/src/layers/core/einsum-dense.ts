@@ -1,0 +1,212 @@
+import { einsum, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
+import { argumentsOf, differs, type Option, orNull, showShape, takesOptions } from '@eagre/core/internal';
+import type { Activation, ActivationLike } from '../../activations.ts';
+import { withAxes } from '../../initializers/initializer-axes.ts';
+import { type FromConfig, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
+import {
+  applyActivation,
+  checkOne,
+  fail,
+  floats,
+  linear,
+  penalize,
+  type Size,
+  shapeOf,
+  sizesOf,
+} from '../common.ts';
+import { activation, recipe, regularizer, weights } from '../options.ts';
+import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+
+export interface EinsumDenseOptions extends LayerOptions, KernelOptions, Omit<BiasOptions, 'useBias'> {
+  /** Applied to the result; none by default. */
+  readonly activation?: ActivationLike | null;
+  /** The letters of the result along which a bias is added; no bias by default. */
+  readonly biasAxes?: string | null;
+  /** A penalty on the output, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
+}
+
+/** All arguments of `EinsumDense`, by name. */
+export interface EinsumDenseArguments extends EinsumDenseOptions {
+  /** Of the input and the kernel: `'abc,cd->abd'`; dots stand for any axes at the front or the end: `'...x,xy->...y'`. */
+  readonly equation: string;
+  /** Of the result without the batch and without what dots stand for; null for a size of the input's. */
+  readonly outputShape: number | PartialShape;
+}
+
+/** What an equation says of a shape. */
+interface Analysis {
+  readonly kernel: Shape;
+  readonly bias: Shape | null;
+  readonly output: readonly Size[];
+  /** The axes of the kernel that are summed, and those that come into the result. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
+/** Of an equation; what the dots in it stand before or behind. */
+interface Letters {
+  readonly input: string;
+  readonly kernel: string;
+  readonly output: string;
+  readonly dots: 'front' | 'end' | null;
+}
+const FORMS = /^(\.\.\.)?([a-z]+)(\.\.\.)?,([a-z]+)->(\.\.\.)?([a-z]+)(\.\.\.)?$/i;
+
+/** A dense layer of any axes: `activation(einsum(equation, x, kernel) + bias)`. */
+export class EinsumDense extends Layer {
+  declare static readonly fromConfig: FromConfig<EinsumDense>;
+  declare readonly equation: string;
+  /** Without the batch and without what dots stand for. */
+  declare readonly outputShape: PartialShape;
+  declare readonly biasAxes: string | null;
+  declare readonly activation: Activation;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
+  kernel!: Variable;
+  bias: Variable | null = null;
+
+  constructor(
+    ...args:
+      | [equation: string, outputShape: number | PartialShape, options?: EinsumDenseOptions]
+      | [options: EinsumDenseArguments]
+  ) {
+    super(argumentsOf<EinsumDenseArguments>(EinsumDense, new.target, args));
+    if (this.#letters === null)
+      fail(
+        this,
+        `needs an equation 'x,y->z', '...x,y->...z' or 'x...,y->z...' of letters, got ${show(this.equation)}`,
+      );
+  }
+
+  override build(inputShape: PartialShape): void {
+    const { kernel, bias, from, to } = this.#analyse(inputShape);
+    const { initializer, ...rest } = recipe(this, 'kernel');
+    this.kernel = this.addWeight({
+      name: 'kernel',
+      shape: kernel,
+      initializer: withAxes(initializer, from, to),
+      ...rest,
+    });
+    if (bias !== null) this.bias = this.addWeight({ name: 'bias', shape: bias, ...recipe(this, 'bias') });
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    this.#analyse(x.shape);
+    let y = einsum(this.equation, x, this.kernel);
+    if (this.bias !== null) y = y.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return shapeOf(this.#analyse(inputShape).output);
+  }
+
+  /** The letters of input, kernel and result, and where dots stand; null for another form. */
+  get #letters(): Letters | null {
+    const found = FORMS.exec(this.equation.replaceAll(' ', ''));
+    if (found === null) return null;
+    const [, front, input, end, kernel, front2, output, end2] = found as unknown as string[];
+    if (front !== front2 || end !== end2 || (front !== undefined && end !== undefined)) return null;
+    const dots = front !== undefined ? 'front' : end !== undefined ? 'end' : null;
+    return { input: input as string, kernel: kernel as string, output: output as string, dots };
+  }
+
+  #analyse(inputShape: PartialShape): Analysis {
+    const { input, kernel, output, dots } = this.#letters as Letters;
+    const shape = sizesOf(checkOne(this, inputShape));
+    const elided = shape.length - input.length;
+    if (elided < 0 || (dots === null && elided > 0))
+      fail(
+        this,
+        `takes input of rank ${input.length} by its equation '${this.equation}', got ${showShape(inputShape)}`,
+      );
+    const first = dots === 'front' ? elided : 0;
+    const covered = shape.slice(...(dots === 'front' ? [0, elided] : [shape.length - elided]));
+    const own = new Map([...input].map((letter, i) => [letter, shape[first + i]]));
+    // The batch is the first axis, whether dots stand for it or a letter.
+    const named = dots === 'front' && elided > 0 ? this.outputShape : [shape[0], ...this.outputShape];
+    if (named.length !== output.length)
+      fail(this, `needs an outputShape for '${output}' without the batch, got ${show(this.outputShape)}`);
+    const sizes = new Map(
+      [...output].map((letter, i): [string, Size] => {
+        const size = named[i] ?? own.get(letter) ?? null;
+        const before = own.get(letter) ?? null;
+        if (size !== null && before !== null && differs(size, before))
+          fail(
+            this,
+            `has size ${before} of '${letter}' in input ${showShape(inputShape)}, and ${size} in its outputShape`,
+          );
+        return [letter, size];
+      }),
+    );
+    const known = (letter: string): number => {
+      const size = sizes.get(letter) ?? own.get(letter) ?? null;
+      if (typeof size !== 'number') fail(this, `needs to know the size of '${letter}' in '${this.equation}'`);
+      return size;
+    };
+    for (const letter of output)
+      if (!own.has(letter) && !kernel.includes(letter))
+        fail(this, `has '${letter}' in its result, but in neither input nor kernel: '${this.equation}'`);
+    for (const letter of kernel)
+      if (!own.has(letter) && !output.includes(letter))
+        fail(this, `has '${letter}' in its kernel, but in neither input nor result: '${this.equation}'`);
+    const axes = [...kernel].map((_, axis) => axis);
+    const isOutput = (axis: number): boolean => output.includes(kernel[axis] as string);
+    const result = [...output].map((letter) => sizes.get(letter) ?? null);
+    return {
+      kernel: this.kernel?.shape ?? [...kernel].map(known),
+      bias: this.#bias(output, known, dots === 'end' ? elided : 0),
+      output: dots === 'front' ? [...covered, ...result] : [...result, ...covered],
+      from: axes.filter((axis) => !isOutput(axis)),
+      to: axes.filter(isOutput),
+    };
+  }
+
+  /** The bias has sizes of 1 where it is the same, from its first axis on. */
+  #bias(output: string, size: (letter: string) => number, behind: number): Shape | null {
+    const { biasAxes } = this;
+    if (biasAxes === null) return null;
+    for (const letter of biasAxes)
+      if (!output.includes(letter))
+        fail(this, `has a bias along '${letter}', which its result '${output}' does not have`);
+    const first = Math.min(...[...biasAxes].map((letter) => output.indexOf(letter)));
+    const own = [...output.slice(first)].map((letter) => (biasAxes.includes(letter) ? size(letter) : 1));
+    return [...own, ...new Array<number>(behind).fill(1)];
+  }
+}
+ownsTemporaries(EinsumDense);
+
+const text: Option<string> = {
+  read: (given, name, layer) => {
+    if (typeof given !== 'string') fail(layer as Layer, `needs ${name} as text, got ${show(given)}`);
+    return given;
+  },
+};
+const outputShape: Option<PartialShape> = {
+  read: (given, name, layer) => {
+    const list = typeof given === 'number' ? [given] : given;
+    if (!Array.isArray(list) || !list.every((d) => d === null || (Number.isSafeInteger(d) && d >= 1)))
+      fail(layer as Layer, `needs ${name} of integers of at least 1 or null, got ${show(given)}`);
+    return list as PartialShape;
+  },
+};
+takesOptions<EinsumDenseArguments, EinsumDense>(
+  {
+    positional: ['equation', 'outputShape'],
+    options: {
+      outputShape,
+      equation: text,
+      activation: activation('linear'),
+      biasAxes: orNull(text),
+      ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
+      activityRegularizer: regularizer,
+      ...layerOptions,
+    },
+    fixed: { quantization_config: null },
+  },
+  EinsumDense,
+);
