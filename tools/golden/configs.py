@@ -203,6 +203,12 @@ LOSSES = [
     ("BinaryCrossentropy", {"from_logits": True, "label_smoothing": 0.25, "axis": 1, **loss}),
     ("CategoricalCrossentropy", {"from_logits": True, "label_smoothing": 0.25, "axis": 1, **loss}),
     ("SparseCategoricalCrossentropy", {"from_logits": True, "ignore_class": 2, **loss}),
+    ("BinaryFocalCrossentropy", {"apply_class_balancing": True, "alpha": 0.5, "gamma": 1.0, "axis": 1, **loss}),
+    ("CategoricalFocalCrossentropy", {"alpha": [0.25, 0.5], "gamma": 1.0, "from_logits": True, **loss}),
+    ("CategoricalGeneralizedCrossEntropy", {"q": 0.25, **loss}),
+    ("Circle", {"gamma": 2.0, "margin": 0.5, "remove_diagonal": False, **loss}),
+    ("Dice", {"axis": [1, 2], **loss}),
+    ("Tversky", {"alpha": 0.25, "beta": 0.75, "axis": 1, **loss}),
 ]
 metric = {"name": "mine"}
 METRICS = [

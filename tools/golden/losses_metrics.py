@@ -175,6 +175,33 @@ METRICS = [
 METRIC_WEIGHTS = two(positive, N)
 
 
+# Drawn apart, so that the numbers of what came before stay.
+before, rng = rng, np.random.default_rng(SEED + 1)
+
+
+def unit(*shape):
+    x = rng.normal(size=shape)
+    return rounded(x / np.linalg.norm(x, axis=-1, keepdims=True))
+
+
+LOSSES += [
+    ("BinaryFocalCrossentropy", {}, bits(N, C), probability(N, C)),
+    ("BinaryFocalCrossentropy", {"apply_class_balancing": True, "alpha": 0.6, "gamma": 1.5}, bits(N, C), probability(N, C)),
+    ("BinaryFocalCrossentropy", {"from_logits": True, "label_smoothing": 0.1}, bits(N, C), normal(N, C)),
+    ("CategoricalFocalCrossentropy", {}, one_hot(C, N), probability(N, C)),
+    ("CategoricalFocalCrossentropy", {"alpha": [0.25, 0.375, 0.5], "gamma": 1.0}, one_hot(C, N), distribution(N, C)),
+    ("CategoricalFocalCrossentropy", {"from_logits": True, "label_smoothing": 0.1}, one_hot(C, N), normal(N, C)),
+    ("Dice", {"axis": [1, 2]}, bits(N, C, 2), probability(N, C, 2)),
+    ("Tversky", {"axis": [1, 2], "alpha": 0.3, "beta": 0.6}, bits(N, C, 2), probability(N, C, 2)),
+    ("Circle", {}, [0, 1, 0, 1], unit(N, C)),
+    ("Circle", {"gamma": 2.0, "margin": 0.1, "remove_diagonal": False}, [0, 1, 2, 1], unit(N, C)),
+    ("Circle", {"gamma": 2.0}, [0, 1, 2, 1], unit(N, C)),
+    ("CategoricalGeneralizedCrossEntropy", {}, labels(C, N), distribution(N, C)),
+    ("CategoricalGeneralizedCrossEntropy", {"q": 0.25}, labels(C, N), probability(N, C)),
+]
+rng = before
+
+
 def metric_case(name, options, y_true, y_pred):
     def values(weights):
         keras.utils.clear_session()  # Names are counted.

@@ -6,6 +6,7 @@ import {
   inScope,
   integerOption,
   numberOption,
+  type Option,
   orNull,
   shown,
   snakeCase,
@@ -221,6 +222,141 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
   }
 }
 
+export type BinaryFocalCrossentropyOptions = LossOptions & functions.BinaryFocalOptions;
+export type CategoricalFocalCrossentropyOptions = LossOptions & functions.CategoricalFocalOptions;
+
+/** Cross-entropy of yes-or-no targets that looks at what is predicted badly: see `losses.binaryFocalCrossentropy`. */
+export class BinaryFocalCrossentropy extends BuiltInLoss {
+  declare readonly applyClassBalancing: boolean;
+  declare readonly alpha: number;
+  declare readonly gamma: number;
+  declare readonly fromLogits: boolean;
+  declare readonly labelSmoothing: number;
+  declare readonly axis: number;
+  constructor(
+    ...args: [
+      applyClassBalancing?: boolean | null | BinaryFocalCrossentropyOptions,
+      options?: BinaryFocalCrossentropyOptions,
+    ]
+  ) {
+    super(argumentsOf<BinaryFocalCrossentropyOptions>(BinaryFocalCrossentropy, new.target, args));
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    const { applyClassBalancing, alpha, gamma, fromLogits, labelSmoothing, axis } = this;
+    const options = { applyClassBalancing, alpha, gamma, fromLogits, labelSmoothing, axis };
+    return functions.binaryFocalCrossentropy(yTrue, yPred, options);
+  }
+}
+
+/** Cross-entropy of one-hot targets that looks at what is predicted badly: see `losses.categoricalFocalCrossentropy`. */
+export class CategoricalFocalCrossentropy extends BuiltInLoss {
+  declare readonly alpha: number | readonly number[];
+  declare readonly gamma: number;
+  declare readonly fromLogits: boolean;
+  declare readonly labelSmoothing: number;
+  declare readonly axis: number;
+  constructor(
+    ...args: [
+      alpha?: number | readonly number[] | null | CategoricalFocalCrossentropyOptions,
+      options?: CategoricalFocalCrossentropyOptions,
+    ]
+  ) {
+    super(argumentsOf<CategoricalFocalCrossentropyOptions>(CategoricalFocalCrossentropy, new.target, args));
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    const { alpha, gamma, fromLogits, labelSmoothing, axis } = this;
+    return functions.categoricalFocalCrossentropy(yTrue, yPred, {
+      alpha,
+      gamma,
+      fromLogits,
+      labelSmoothing,
+      axis,
+    });
+  }
+}
+
+export interface DiceOptions extends LossOptions {
+  /** The axes of an area; all unless given, so that a batch is one. */
+  readonly axis?: number | readonly number[] | null;
+}
+
+/** How little two areas have in common: see `losses.dice`. */
+export class Dice extends BuiltInLoss {
+  declare readonly axis: number | readonly number[] | null;
+  constructor(...args: [reduction?: ReductionName | null | DiceOptions, options?: DiceOptions]) {
+    super(argumentsOf<DiceOptions>(Dice, new.target, args));
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.dice(yTrue, yPred, { axis: this.axis });
+  }
+}
+
+export type TverskyLossOptions = LossOptions & functions.TverskyOptions;
+
+/** How little two areas have in common, with a weight for what is missed and one for what is too much: see `losses.tversky`. */
+export class Tversky extends BuiltInLoss {
+  declare readonly alpha: number;
+  declare readonly beta: number;
+  declare readonly axis: number | readonly number[] | null;
+  constructor(...args: [alpha?: number | null | TverskyLossOptions, options?: TverskyLossOptions]) {
+    super(argumentsOf<TverskyLossOptions>(Tversky, new.target, args));
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    const { alpha, beta, axis } = this;
+    return functions.tversky(yTrue, yPred, { alpha, beta, axis });
+  }
+}
+
+export interface CircleLossOptions extends LossOptions {
+  readonly gamma?: number;
+  readonly margin?: number;
+  readonly removeDiagonal?: boolean;
+}
+
+/** Brings embeddings of one class together: see `losses.circle`. */
+export class Circle extends BuiltInLoss {
+  declare readonly gamma: number;
+  declare readonly margin: number;
+  declare readonly removeDiagonal: boolean;
+  constructor(...args: [gamma?: number | null | CircleLossOptions, options?: CircleLossOptions]) {
+    super(argumentsOf<CircleLossOptions>(Circle, new.target, args));
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    const { gamma, margin, removeDiagonal } = this;
+    return functions.circle(yTrue, yPred, { gamma, margin, removeDiagonal });
+  }
+  protected override targets(yTrue: TensorLike, _dtype: DType): Tensor {
+    return toTensor(yTrue, 'int32');
+  }
+  /** An embedding without others of its class, or of other classes, has no loss. */
+  protected override mask(_yTrue: Tensor, _yPred: Tensor, losses: Tensor): Tensor | null {
+    return losses.greater(0);
+  }
+}
+
+export interface GeneralizedCrossEntropyOptions extends LossOptions {
+  /** Between 0 and 1; 0.5 unless given. */
+  readonly q?: number;
+}
+
+/** Cross-entropy that minds wrong labels less: see `losses.categoricalGeneralizedCrossEntropy`. */
+export class CategoricalGeneralizedCrossEntropy extends BuiltInLoss {
+  declare readonly q: number;
+  constructor(
+    ...args: [q?: number | null | GeneralizedCrossEntropyOptions, options?: GeneralizedCrossEntropyOptions]
+  ) {
+    super(argumentsOf<GeneralizedCrossEntropyOptions>(CategoricalGeneralizedCrossEntropy, new.target, args));
+    if (!(this.q > 0 && this.q < 1))
+      throw new InvalidArgumentError(`q must be between 0 and 1, got ${this.q}`, this.name);
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.categoricalGeneralizedCrossEntropy(yTrue, yPred, { q: this.q });
+  }
+  protected override targets(yTrue: TensorLike, _dtype: DType): Tensor {
+    return toTensor(yTrue, 'int32');
+  }
+}
+
 takesOptions<LossOptions, BuiltInLoss>(
   { positional: ['reduction'], required: 0, options: lossNames },
   MeanSquaredError,
@@ -273,6 +409,70 @@ takesOptions<SparseCrossentropyLossOptions, SparseCategoricalCrossentropy>(
   SparseCategoricalCrossentropy,
 );
 
+const areas: Option<number | readonly number[] | null> = orNull({
+  read: (given, name) => {
+    const list = typeof given === 'number' ? [given] : given;
+    if (!Array.isArray(list) || !list.every((a) => Number.isSafeInteger(a)))
+      throw new InvalidArgumentError(`${name} must be an integer or a list of them, got ${shown(given)}`);
+    return given as number | readonly number[];
+  },
+});
+const shares: Option<number | readonly number[]> = {
+  read: (given = 0.25, name) => {
+    const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+    if (list.length === 0 || !list.every((a) => typeof a === 'number' && !Number.isNaN(a)))
+      throw new InvalidArgumentError(`${name} must be a number or a list of them, got ${shown(given)}`);
+    return given as number | readonly number[];
+  },
+};
+const entropies = { fromLogits: flagOption(false), labelSmoothing: number(0), axis } as const;
+takesOptions<BinaryFocalCrossentropyOptions, BinaryFocalCrossentropy>(
+  {
+    positional: ['applyClassBalancing'],
+    required: 0,
+    options: {
+      applyClassBalancing: flagOption(false),
+      alpha: number(0.25),
+      gamma: number(2),
+      ...entropies,
+      ...lossNames,
+    },
+  },
+  BinaryFocalCrossentropy,
+);
+takesOptions<CategoricalFocalCrossentropyOptions, CategoricalFocalCrossentropy>(
+  {
+    positional: ['alpha'],
+    required: 0,
+    options: { alpha: shares, gamma: number(2), ...entropies, ...lossNames },
+  },
+  CategoricalFocalCrossentropy,
+);
+takesOptions<DiceOptions, Dice>(
+  { positional: ['reduction'], required: 0, options: { ...lossNames, axis: areas } },
+  Dice,
+);
+takesOptions<TverskyLossOptions, Tversky>(
+  {
+    positional: ['alpha'],
+    required: 0,
+    options: { alpha: number(0.5), beta: number(0.5), ...lossNames, axis: areas },
+  },
+  Tversky,
+);
+takesOptions<CircleLossOptions, Circle>(
+  {
+    positional: ['gamma'],
+    required: 0,
+    options: { gamma: number(80), margin: number(0.4), removeDiagonal: flagOption(true), ...lossNames },
+  },
+  Circle,
+);
+takesOptions<GeneralizedCrossEntropyOptions, CategoricalGeneralizedCrossEntropy>(
+  { positional: ['q'], required: 0, options: { q: number(0.5), ...lossNames } },
+  CategoricalGeneralizedCrossEntropy,
+);
+
 for (const c of [
   LossFunctionWrapper,
   MeanSquaredError,
@@ -290,5 +490,11 @@ for (const c of [
   BinaryCrossentropy,
   CategoricalCrossentropy,
   SparseCategoricalCrossentropy,
+  BinaryFocalCrossentropy,
+  CategoricalFocalCrossentropy,
+  Dice,
+  Tversky,
+  Circle,
+  CategoricalGeneralizedCrossEntropy,
 ])
   defineMethods(c.prototype, c.name, { call: { positional: ['yTrue', 'yPred'] } });

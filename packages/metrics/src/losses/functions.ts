@@ -3,6 +3,7 @@ import {
   InvalidArgumentError,
   maximum,
   nn,
+  oneHot,
   sub,
   type Tensor,
   type TensorLike,
@@ -13,6 +14,7 @@ import {
   type Dim,
   dims,
   endsInOne,
+  iota,
   isInteger,
   normalizeAxis,
   type OptionNames,
@@ -221,6 +223,125 @@ export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define
   sameShapes('categoricalCrossentropy', '; sparseCategoricalCrossentropy takes labels'),
 );
 
+export interface FocalOptions {
+  /** Weight of class 1; the other has 1 − alpha. 0.25 unless given. */
+  readonly alpha?: number;
+  /** How much less examples count that are predicted well; 2 unless given. */
+  readonly gamma?: number;
+}
+export interface BinaryFocalOptions extends CrossentropyOptions, FocalOptions {
+  /** Whether classes are weighted by alpha; false unless given. */
+  readonly applyClassBalancing?: boolean;
+}
+export interface CategoricalFocalOptions extends CrossentropyOptions {
+  /** A weight for all classes, or one for each; 0.25 unless given. */
+  readonly alpha?: number | readonly number[];
+  /** How much less classes count that are predicted well; 2 unless given. */
+  readonly gamma?: number;
+}
+
+/**
+ * Cross-entropy of yes-or-no targets in which examples that are predicted well count less: (1 − p)^gamma · −log(p), p the probability of
+ * the target; the mean over the last axis (Lin et al., 2017). Probabilities are clipped to [1e-7, 1 − 1e-7].
+ */
+export const binaryFocalCrossentropy: LossFunction<BinaryFocalOptions> = define(
+  'binaryFocalCrossentropy',
+  { applyClassBalancing: true, alpha: true, gamma: true, ...crossentropyOptions },
+  (t, p, options) => {
+    const { alpha = 0.25, gamma = 2, labelSmoothing = 0, axis = -1 } = options;
+    const name = 'losses.binaryFocalCrossentropy';
+    const balanced = checkFlag(options.applyClassBalancing, 'applyClassBalancing', name);
+    const fromLogits = checkFlag(options.fromLogits, 'fromLogits', name);
+    const smoothing = numeric(labelSmoothing, 'labelSmoothing');
+    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
+    const others = sub(1, labels);
+    const q = fromLogits ? p.sigmoid() : p;
+    const kept = q.clipByValue(EPSILON, 1 - EPSILON);
+    const entropy = labels
+      .mul(kept.log())
+      .add(others.mul(sub(1, kept).log()))
+      .neg();
+    const missed = sub(1, labels.mul(q).add(others.mul(sub(1, q))));
+    const focal = missed.pow(numeric(gamma, 'gamma')).mul(entropy);
+    numeric(alpha, 'alpha');
+    return (
+      balanced
+        ? labels
+            .mul(alpha)
+            .add(others.mul(1 - alpha))
+            .mul(focal)
+        : focal
+    ).mean(axis);
+  },
+  sameShapes('binaryFocalCrossentropy'),
+);
+
+/**
+ * Cross-entropy of one-hot targets in which classes that are predicted well count less: Σ alpha · (1 − p)^gamma · −y · log(p) over the classes
+ * (Lin et al., 2017). Probabilities are scaled to a sum of 1 and clipped to [1e-7, 1 − 1e-7].
+ */
+export const categoricalFocalCrossentropy: LossFunction<CategoricalFocalOptions> = define(
+  'categoricalFocalCrossentropy',
+  { alpha: true, gamma: true, ...crossentropyOptions },
+  (t, p, options) => {
+    const { alpha = 0.25, gamma = 2, labelSmoothing = 0, axis = -1 } = options;
+    const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.categoricalFocalCrossentropy');
+    const at = normalizeAxis(axis, p.rank, 'categoricalFocalCrossentropy');
+    const smoothing = numeric(labelSmoothing, 'labelSmoothing');
+    const classes = sizeValue(dims(t).at(-1) as Dim, t.dtype);
+    const share = typeof classes === 'number' ? smoothing / classes : div(smoothing, classes);
+    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(share);
+    const given = fromLogits ? nn.softmax(p, at) : p;
+    const q = given.div(given.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
+    const weight = sub(1, q).pow(numeric(gamma, 'gamma')).mul(weightsOf(alpha, q.dtype));
+    return weight.mul(labels.mul(q.log()).neg()).sum(at);
+  },
+  sameShapes('categoricalFocalCrossentropy'),
+);
+
+function weightsOf(alpha: number | readonly number[], dtype: Tensor['dtype']): number | Tensor {
+  if (!Array.isArray(alpha)) return numeric(alpha as number, 'alpha');
+  for (const one of alpha) numeric(one, 'alpha');
+  return toTensor(alpha, dtype);
+}
+
+/** One axis, several, or null for all. */
+type Axes = number | readonly number[] | null;
+
+/** 1 − 2 · Σ yTrue · yPred / (Σ yTrue + Σ yPred): how little two areas have in common. Over all axes unless given. Dice, 1945. */
+export const dice: LossFunction<{ readonly axis?: Axes }> = define(
+  'dice',
+  { axis: true },
+  (t, p, { axis = null }) => {
+    const common = t.mul(p).sum(axis).mul(2);
+    return sub(1, common.div(t.sum(axis).add(p.sum(axis)).add(EPSILON)));
+  },
+);
+
+export interface TverskyOptions {
+  /** Weight of what is missed; 0.5 unless given. */
+  readonly alpha?: number;
+  /** Weight of what is too much; 0.5 unless given. */
+  readonly beta?: number;
+  /** Over all axes unless given. */
+  readonly axis?: Axes;
+}
+
+/**
+ * 1 − c / (c + alpha · m + beta · s), c = Σ yTrue · yPred, m = Σ yTrue · (1 − yPred), s = Σ (1 − yTrue) · yPred: `dice` where both weights are
+ * 0.5 (Salehi, Erdogmus and Gholipour, 2017).
+ */
+export const tversky: LossFunction<TverskyOptions> = define(
+  'tversky',
+  { alpha: true, beta: true, axis: true },
+  (t, p, { alpha = 0.5, beta = 0.5, axis = null }) => {
+    const common = t.mul(p).sum(axis);
+    const missed = sub(1, p).mul(t).sum(axis).mul(numeric(alpha, 'alpha'));
+    const surplus = p.mul(sub(1, t)).sum(axis).mul(numeric(beta, 'beta'));
+    return sub(1, common.div(common.add(missed).add(surplus).add(EPSILON)));
+  },
+);
+
 /** Labels as int32 or int64. Whole numbers of another dtype are converted. */
 function labelIndices(yTrue: TensorLike): Tensor {
   const labels = toTensor(yTrue, 'int32');
@@ -265,5 +386,82 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
     const known = where(valid, labels, toTensor(0, labels.dtype));
     const loss = nn.sparseSoftmaxCrossEntropyWithLogits({ labels: known, logits });
     return loss.mul(as(valid, loss.dtype));
+  },
+);
+
+/**
+ * (1 − p[label]^q) / q: between cross-entropy, for q near 0, and the mean absolute error, for q near 1; it minds wrong labels less (Zhang and
+ * Sabuncu, 2018). Labels are integers, `[n]` or `[n, 1]`, predictions probabilities `[n, classes]`.
+ */
+export const categoricalGeneralizedCrossEntropy: LossFunction<{ readonly q?: number }> =
+  defineExampleFunction(
+    'losses.categoricalGeneralizedCrossEntropy',
+    { q: true },
+    (yTrue, yPred, { q = 0.5 }) => {
+      if (typeof q !== 'number' || !(q > 0 && q < 1))
+        throw new InvalidArgumentError(
+          `q must be between 0 and 1, got ${shown(q)}`,
+          'categoricalGeneralizedCrossEntropy',
+        );
+      const p = predictions(yPred);
+      const { labels } = sparseLabels(yTrue, p, null);
+      if (!sameShape(labels.shape, dims(p).slice(0, -1)))
+        throw new InvalidArgumentError(
+          `labels ${showShape(labels.shape)} do not match predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))}`,
+          'categoricalGeneralizedCrossEntropy',
+        );
+      const own = p.mul(oneHot(labels, sizeValue(dims(p).at(-1) as Dim, 'int32'), { dtype: p.dtype })).sum(-1);
+      return sub(1, own.pow(q)).div(q);
+    },
+  );
+
+export interface CircleOptions {
+  /** Labels of the reference embeddings; those of the predictions unless given. */
+  readonly refLabels?: TensorLike | null;
+  /** What embeddings are compared with; the predictions unless given. */
+  readonly refEmbeddings?: TensorLike | null;
+  /** Whether embeddings are not compared with themselves; true unless given. */
+  readonly removeDiagonal?: boolean;
+  /** Factor of the similarities; 80 unless given. */
+  readonly gamma?: number;
+  /** How far classes should be apart; 0.4 unless given. */
+  readonly margin?: number;
+}
+
+/**
+ * Brings embeddings of one class together and those of others apart: softplus(logΣexp(p) + logΣexp(n)), each distance weighted by how far it is
+ * from where it should be (Sun et al., 2020). Labels are integers, `[n]` or `[n, 1]`; predictions have a norm of 1, `[n, size]`.
+ */
+export const circle: LossFunction<CircleOptions> = defineExampleFunction(
+  'losses.circle',
+  { refLabels: true, refEmbeddings: true, removeDiagonal: true, gamma: true, margin: true },
+  (yTrue, yPred, options) => {
+    const { refLabels = null, refEmbeddings = null, gamma = 80, margin = 0.4 } = options;
+    const apart = checkFlag(options.removeDiagonal ?? true, 'removeDiagonal', 'losses.circle');
+    numeric(gamma, 'gamma');
+    numeric(margin, 'margin');
+    const p = predictions(yPred);
+    const flat = (given: TensorLike): Tensor => labelIndices(given).reshape([-1]);
+    const labels = flat(yTrue);
+    const others = refLabels === null ? labels : flat(refLabels);
+    const references = refEmbeddings === null ? p : alike(refEmbeddings, p.dtype);
+    if (p.rank !== 2 || references.rank !== 2)
+      throw new InvalidArgumentError(
+        `predictions are embeddings [n, size], got ${showShape(p.shape)} and ${showShape(references.shape)}`,
+        'circle',
+      );
+    const far = sub(1, p.matmul(references, { transposeB: true })).maximum(0);
+    const same = labels.expandDims(1).equal(others);
+    const itself = iota(dims(labels)[0])
+      .expandDims(1)
+      .equal(iota(dims(others)[0]));
+    const friends = apart ? same.logicalAnd(itself.logicalNot()) : same;
+    const total = (mask: Tensor, x: Tensor): Tensor => mask.where(x, Number.NEGATIVE_INFINITY).logSumExp(1);
+    const near = far.add(margin).maximum(0).mul(sub(margin, far)).mul(-gamma);
+    const away = sub(1 + margin, far)
+      .maximum(0)
+      .mul(sub(1 - margin, far))
+      .mul(gamma);
+    return total(friends, near).add(total(same.logicalNot(), away)).softplus();
   },
 );

@@ -114,7 +114,7 @@ export abstract class Loss extends Callable {
     return alike(yTrue, dtype);
   }
   /** @internal Which of the losses count: bool of their shape; null for all. */
-  protected mask(_yTrue: Tensor, _yPred: Tensor): Tensor | null {
+  protected mask(_yTrue: Tensor, _yPred: Tensor, _losses: Tensor): Tensor | null {
     return null;
   }
 
@@ -134,7 +134,7 @@ export abstract class Loss extends Callable {
           this.name,
         );
       return inScope(() =>
-        reduceWeighted(losses, sampleWeight, both(maskOf(yPred), this.mask(t, p)), this.reduction),
+        reduceWeighted(losses, sampleWeight, both(maskOf(yPred), this.mask(t, p, losses)), this.reduction),
       );
     });
   }

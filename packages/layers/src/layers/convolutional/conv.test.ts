@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { InvalidArgumentError, ones } from '@eagre/core';
+import { constant, InvalidArgumentError, ones, zeros } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
 import { Conv1D, Conv2D, Conv2DTranspose, Conv3D, DepthwiseConv2D, SeparableConv2D } from '../index.ts';
@@ -80,6 +80,14 @@ describe('Conv2D', () => {
     expect(() => new Conv2D(4, [1, 2, 3] as unknown as [number, number])).toThrow(InvalidArgumentError);
     expect(() => new Conv2D(4, undefined as unknown as number)).toThrow(InvalidArgumentError);
   });
+});
+
+test('biases are those of channels, also where the last axis is as long', () => {
+  const first = new Conv2D(3, 1, { dataFormat: 'channelsFirst' });
+  const x = ones([1, 2, 4, 3]);
+  first(x);
+  first.setWeights([zeros([1, 1, 2, 3]), constant([1, 2, 3])]);
+  expect(first(x).mean([2, 3]).array()).toEqual([[1, 2, 3]]);
 });
 
 describe('Conv2DTranspose', () => {
