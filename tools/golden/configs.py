@@ -212,6 +212,22 @@ LOSSES = [
 ]
 metric = {"name": "mine"}
 METRICS = [
+    ("BinaryIoU", {"target_class_ids": [1], "threshold": 0.25, "dtype": "float32", **metric}),
+    ("ConcordanceCorrelation", {"axis": 1, "dtype": "float32", **metric}),
+    ("FalseNegatives", {"thresholds": 0.25, **metric}),
+    ("FalsePositives", {"thresholds": [0.25, 0.5], **metric}),
+    ("IoU", {"num_classes": 3, "target_class_ids": [1], "ignore_class": 2, "sparse_y_true": False, "dtype": "float32", **metric}),
+    ("MeanIoU", {"num_classes": 3, "axis": 1, "dtype": "float32", **metric}),
+    ("OneHotIoU", {"num_classes": 3, "target_class_ids": [1], "dtype": "float32", **metric}),
+    ("OneHotMeanIoU", {"num_classes": 3, "sparse_y_pred": True, "dtype": "float32", **metric}),
+    ("PearsonCorrelation", {"axis": 1, "dtype": "float32", **metric}),
+    ("PrecisionAtRecall", {"recall": 0.25, "num_thresholds": 10, **metric}),
+    ("R2Score", {"class_aggregation": "variance_weighted_average", "num_regressors": 2, "dtype": "float32", **metric}),
+    ("RecallAtPrecision", {"precision": 0.25, "class_id": 1, **metric}),
+    ("SensitivityAtSpecificity", {"specificity": 0.25, **metric}),
+    ("SpecificityAtSensitivity", {"sensitivity": 0.25, **metric}),
+    ("TrueNegatives", metric),
+    ("TruePositives", {"thresholds": 0.25, **metric}),
     ("Mean", metric),
     ("Sum", metric),
     ("Accuracy", metric),

@@ -199,6 +199,31 @@ LOSSES += [
     ("CategoricalGeneralizedCrossEntropy", {}, labels(C, N), distribution(N, C)),
     ("CategoricalGeneralizedCrossEntropy", {"q": 0.25}, labels(C, N), probability(N, C)),
 ]
+METRICS += [
+    ("TruePositives", {}, two(bits, N, C), two(probability, N, C)),
+    ("TrueNegatives", {"thresholds": [0.2, 0.6]}, two(bits, N), two(probability, N)),
+    ("FalsePositives", {"thresholds": 0.3}, two(bits, N, C), two(probability, N, C)),
+    ("FalseNegatives", {}, two(bits, N), two(probability, N)),
+    ("SensitivityAtSpecificity", {"specificity": 0.4}, two(bits, N, C), two(probability, N, C)),
+    ("SensitivityAtSpecificity", {"specificity": 0.5, "num_thresholds": 1}, two(bits, N, C), two(probability, N, C)),
+    ("SpecificityAtSensitivity", {"sensitivity": 0.6, "num_thresholds": 10}, two(bits, N, C), two(probability, N, C)),
+    ("PrecisionAtRecall", {"recall": 0.5}, two(bits, N, C), two(probability, N, C)),
+    ("PrecisionAtRecall", {"recall": 0.5, "class_id": 1}, two(bits, N, C), two(probability, N, C)),
+    ("RecallAtPrecision", {"precision": 0.6}, two(bits, N, C), two(probability, N, C)),
+    ("IoU", {"num_classes": 3, "target_class_ids": [0, 2], "dtype": "float32"}, two(labels, C, N), two(labels, C, N)),
+    ("IoU", {"num_classes": 3, "target_class_ids": [1], "dtype": "float32", "sparse_y_pred": False}, two(labels, C, N), two(probability, N, C)),
+    ("MeanIoU", {"num_classes": 4, "dtype": "float32"}, two(labels, C, N), two(labels, C, N)),
+    ("MeanIoU", {"num_classes": 3, "ignore_class": 1, "dtype": "float32"}, two(labels, C, N), two(labels, C, N)),
+    ("OneHotIoU", {"num_classes": 3, "target_class_ids": [0, 1], "dtype": "float32"}, two(one_hot, C, N), two(probability, N, C)),
+    ("OneHotMeanIoU", {"num_classes": 3, "dtype": "float32"}, two(one_hot, C, N), two(probability, N, C)),
+    ("BinaryIoU", {"dtype": "float32"}, two(labels, 2, N), two(probability, N)),
+    ("BinaryIoU", {"target_class_ids": [1], "threshold": 0.3, "dtype": "float32"}, two(labels, 2, N), two(probability, N)),
+    ("R2Score", {}, two(normal, N, C), two(normal, N, C)),
+    ("R2Score", {"class_aggregation": "variance_weighted_average", "num_regressors": 2}, two(normal, N, C), two(normal, N, C)),
+    ("R2Score", {"class_aggregation": None}, two(normal, N, C), two(normal, N, C)),
+    ("PearsonCorrelation", {}, two(normal, N, C), two(normal, N, C)),
+    ("ConcordanceCorrelation", {}, two(normal, N, C), two(normal, N, C)),
+]
 rng = before
 
 

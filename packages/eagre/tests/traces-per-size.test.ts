@@ -412,7 +412,7 @@ const publicClasses = (of: object, without: readonly string[]): readonly (readon
 
 /** The first inputs that a function takes. */
 function fitting(name: string, fn: Fn): Subject {
-  const sparse = name.toLowerCase().includes('sparse');
+  const sparse = /sparse|generalized|circle/i.test(name);
   const inputs = (sparse ? pairs : pairs.slice(1)).find((list) => {
     try {
       fn(
@@ -466,6 +466,17 @@ const measured =
     metric.updateState(...xs);
     return metric.result();
   };
+/** What some must be given. */
+const ofMetric: Readonly<Record<string, object>> = {
+  IoU: { numClasses: 3, targetClassIds: [0] },
+  MeanIoU: { numClasses: 3 },
+  OneHotIoU: { numClasses: 3, targetClassIds: [0] },
+  OneHotMeanIoU: { numClasses: 3 },
+  PrecisionAtRecall: { recall: 0.5 },
+  RecallAtPrecision: { precision: 0.5 },
+  SensitivityAtSpecificity: { specificity: 0.5 },
+  SpecificityAtSensitivity: { sensitivity: 0.5 },
+};
 walk('metrics', [
   ...Object.entries(tf.metrics).flatMap(([name, fn]) =>
     typeof fn !== 'function' ||
@@ -475,7 +486,7 @@ walk('metrics', [
       : [fitting(name, fn as Fn)],
   ),
   ...publicClasses(tf.metrics, ['Metric', 'MeanMetricWrapper']).map(([name, Class]) =>
-    fitting(name, measured(new Class() as AnyMetric)),
+    fitting(name, measured(new (Class as new (options?: object) => AnyMetric)(ofMetric[name]))),
   ),
   fitting('F1Score over all', measured(new tf.metrics.F1Score('micro') as unknown as AnyMetric)),
   fitting(

@@ -136,10 +136,42 @@ describe('functions take every argument by name, and refuse what they do not tak
 });
 
 describe('metrics take options by the names that they know', () => {
+  const needed: Readonly<Record<string, object>> = {
+    IoU: { numClasses: 3, targetClassIds: [0] },
+    MeanIoU: { numClasses: 3 },
+    OneHotIoU: { numClasses: 3, targetClassIds: [0] },
+    OneHotMeanIoU: { numClasses: 3 },
+    PrecisionAtRecall: { recall: 0.5 },
+    RecallAtPrecision: { precision: 0.5 },
+    SensitivityAtSpecificity: { specificity: 0.5 },
+    SpecificityAtSensitivity: { sensitivity: 0.5 },
+  };
   test.each(made(metrics, metrics.Metric))('%s', (name, Class) => {
-    expect(() => new Class({ nmae: 'mine' })).toThrow(`${name}: 'nmae' is not an option; the options are`);
-    expect(new Class({ name: 'mine', dtype: 'float64' }).name).toBe('mine');
-    expect(metrics.deserialize(metrics.serialize(new Class({ name: 'mine' }) as never)).name).toBe('mine');
+    const own = needed[name] ?? {};
+    expect(() => new Class({ ...own, nmae: 'mine' })).toThrow(
+      `${name}: 'nmae' is not an option; the options are`,
+    );
+    expect(new Class({ ...own, name: 'mine', dtype: 'float64' }).name).toBe('mine');
+    const metric = new Class({ ...own, name: 'mine' });
+    expect(metrics.deserialize(metrics.serialize(metric as never)).name).toBe('mine');
+    if (needed[name] !== undefined) expect(() => new Class({})).toThrow(/must be given: write new/);
+  });
+
+  test('those of classes count weights as they are, and read what Keras writes', () => {
+    const iou = metrics.deserialize({ class_name: 'MeanIoU', config: { num_classes: 2, dtype: 'int' } });
+    iou.updateState([0, 0, 1, 1], [0, 1, 0, 1], [0.3, 0.3, 0.3, 0.1]);
+    expect(iou.result().item()).toBeCloseTo(0.23809525, 6);
+    expect(() => new metrics.IoU(2, [2])).toThrow('the target class 2 is not among 2 classes');
+    expect(() => new metrics.IoU(0, [0])).toThrow('numClasses must be an integer from 1 to');
+    expect(() => new metrics.IoU(2, [])).toThrow('targetClassIds must be a list of integers');
+    expect(() => new metrics.MeanIoU(2).updateState([0, 1], [0])).toThrow('there are [2] targets and [1]');
+    expect(() => new metrics.PrecisionAtRecall(2)).toThrow('recall must be in [0, 1], got 2');
+    expect(() => new metrics.TruePositives([])).toThrow('thresholds must be in [0, 1]');
+    expect(() => new metrics.R2Score('mean' as never)).toThrow('classAggregation must be');
+    expect(() => new metrics.R2Score().result()).toThrow('no update yet');
+    expect(() => new metrics.R2Score().updateState([1, 2], [1, 3])).toThrow('must both be [batch, outputs]');
+    const none = new metrics.MeanIoU(2);
+    expect(none.result().item()).toBe(0);
   });
 
   test('and have them as properties, with their defaults', () => {

@@ -410,7 +410,9 @@ export const categoricalGeneralizedCrossEntropy: LossFunction<{ readonly q?: num
           `labels ${showShape(labels.shape)} do not match predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))}`,
           'categoricalGeneralizedCrossEntropy',
         );
-      const own = p.mul(oneHot(labels, sizeValue(dims(p).at(-1) as Dim, 'int32'), { dtype: p.dtype })).sum(-1);
+      const own = p
+        .mul(oneHot(labels, sizeValue(dims(p).at(-1) as Dim, 'int32'), { dtype: p.dtype }))
+        .sum(-1);
       return sub(1, own.pow(q)).div(q);
     },
   );

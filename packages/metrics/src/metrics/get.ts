@@ -14,11 +14,14 @@ import {
 } from '@eagre/core/internal';
 import * as accuracy from './accuracy.ts';
 import { AUC } from './auc.ts';
+import * as counts from './counts.ts';
 import { F1Score, FBetaScore } from './fscore.ts';
+import * as areas from './iou.ts';
 import * as fromLosses from './losses.ts';
 import { Metric } from './metric.ts';
 import { Precision, Recall } from './precision-recall.ts';
 import { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';
+import { ConcordanceCorrelation, PearsonCorrelation, R2Score } from './regression.ts';
 
 /** A metric as Keras writes it in a file. */
 export interface SerializedMetric {
@@ -33,6 +36,9 @@ type ClassName =
   | Exclude<keyof typeof fromLosses, 'KLDivergence'>
   | 'Precision'
   | 'Recall'
+  | Exclude<keyof typeof counts, `${string}At${string}`>
+  | 'PearsonCorrelation'
+  | 'ConcordanceCorrelation'
   | 'F1Score'
   | 'FBetaScore';
 /** Names of metrics; those of the classes and Keras's (`mean_squared_error`, `MSE`) are understood too. */
@@ -79,6 +85,12 @@ const classes: Readonly<Record<string, MetricClass>> = {
   AUC,
   F1Score,
   FBetaScore,
+  // Some cannot be made without arguments, which they then ask for.
+  ...(counts as unknown as Record<string, MetricClass>),
+  ...(areas as unknown as Record<string, MetricClass>),
+  R2Score,
+  PearsonCorrelation,
+  ConcordanceCorrelation,
 };
 
 const short: Readonly<Record<string, MetricClass>> = {

@@ -16,6 +16,21 @@ export {
   topKCategoricalAccuracy,
 } from './accuracy.ts';
 export { AUC, type AUCOptions } from './auc.ts';
+export {
+  type CountOptions,
+  FalseNegatives,
+  FalsePositives,
+  PrecisionAtRecall,
+  type PrecisionAtRecallOptions,
+  RecallAtPrecision,
+  type RecallAtPrecisionOptions,
+  SensitivityAtSpecificity,
+  type SensitivityAtSpecificityOptions,
+  SpecificityAtSensitivity,
+  type SpecificityAtSensitivityOptions,
+  TrueNegatives,
+  TruePositives,
+} from './counts.ts';
 export { F1Score, type F1ScoreOptions, FBetaScore, type FBetaScoreOptions } from './fscore.ts';
 export {
   deserialize,
@@ -26,6 +41,20 @@ export {
   type SerializedMetric,
   serialize,
 } from './get.ts';
+export {
+  BinaryIoU,
+  type BinaryIoUOptions,
+  IoU,
+  type IoUArguments,
+  type IoUOptions,
+  MeanIoU,
+  type MeanIoUArguments,
+  OneHotIoU,
+  type OneHotIoUArguments,
+  type OneHotIoUOptions,
+  OneHotMeanIoU,
+  type OneHotMeanIoUArguments,
+} from './iou.ts';
 export {
   BinaryCrossentropy,
   CategoricalCrossentropy,
@@ -47,3 +76,12 @@ export {
 export { Metric, type MetricOptions, type MetricWeightOptions, type WeightInitializer } from './metric.ts';
 export { Precision, type PrecisionOptions, Recall } from './precision-recall.ts';
 export { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';
+export {
+  ConcordanceCorrelation,
+  type CorrelationOptions,
+  concordanceCorrelation,
+  PearsonCorrelation,
+  pearsonCorrelation,
+  R2Score,
+  type R2ScoreOptions,
+} from './regression.ts';

@@ -40,7 +40,8 @@ export interface MetricOptions {
 }
 
 type MetricDType = 'float32' | 'float64';
-const dtypeOption: Option<MetricDType> = {
+/** @internal */
+export const dtypeOption: Option<MetricDType> = {
   read: (given, name, of) => {
     const dtype = given ?? 'float32';
     checkOneOf(dtype, ['float32', 'float64'], name, (of as Metric).name);

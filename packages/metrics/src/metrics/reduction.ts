@@ -5,6 +5,7 @@ import {
   checkNoPromise,
   declared,
   dims,
+  maskOf,
   outsideScopes,
   shown,
   sizeValue,
@@ -142,7 +143,7 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const values = this.evaluate(yTrue, yPred);
-      this.add(as(toTensor(values), this.dtype), sampleWeight);
+      this.add(as(toTensor(values), this.dtype), seen(sampleWeight, maskOf(yPred)));
     });
   }
   /** @internal The user's function may keep what it makes. */
@@ -155,6 +156,14 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
     const own = Object.entries(this.fnOptions).map(([key, value]) => [snakeCase(key), value]);
     return { ...super.getConfig(), ...(Object.fromEntries(own) as Record<string, unknown>) };
   }
+}
+
+/** Weights without those of what a mask hides. As in Keras, without weights the mask of predictions counts for nothing. */
+function seen(sampleWeight: SampleWeight, mask: Tensor | null): SampleWeight {
+  if (sampleWeight === null || mask === null) return sampleWeight;
+  const given = predictions(sampleWeight);
+  const [weights, places] = sameRank(given, mask.cast(given.dtype));
+  return weights.mul(places);
 }
 
 /** The name of a metric that is the mean of a function: Keras's for a function of its own. */
