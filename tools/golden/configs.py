@@ -139,6 +139,8 @@ LAYERS = [
     ("Masking", {"mask_value": 2.5}),
     ("PReLU", {"alpha_initializer": "ones", "alpha_regularizer": "l1", "shared_axes": [1]}),
     ("UnitNormalization", {"axis": [1, 2]}),
+    ("SpectralNormalization", {"layer": layers.Dense(3, name="inner"), "power_iterations": 2}),
+    ("Wrapper", {"layer": layers.Dense(3, name="inner")}),
 ]
 INITIALIZERS = [
     ("Zeros", {}),

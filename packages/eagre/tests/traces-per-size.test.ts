@@ -651,6 +651,18 @@ const layerCases: Readonly<Record<string, Case>> = {
     sequence,
   ],
   'TimeDistributed of a class of one’s own': [() => new layers.TimeDistributed(new OwnDense(3)), sequence],
+  SpectralNormalization: [() => new layers.SpectralNormalization(new layers.Dense(3)), plain],
+  Wrapper: [
+    () => {
+      class Own extends layers.Wrapper {
+        override call(x: tf.Tensor): tf.Tensor {
+          return (this.layer(x) as tf.Tensor).mul(2);
+        }
+      }
+      return new Own(new layers.Dense(3));
+    },
+    plain,
+  ],
   TimeDistributed: [() => new layers.TimeDistributed(new layers.Dense(3)), sequence],
   Dropout: [() => new layers.Dropout(0.5, { seed: 3 }), plain],
   SpatialDropout1D: [() => new layers.SpatialDropout1D(0.5, { seed: 3 }), sequence],

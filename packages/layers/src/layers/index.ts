@@ -35,6 +35,7 @@ export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
 export { EinsumDense, type EinsumDenseArguments, type EinsumDenseOptions } from './core/einsum-dense.ts';
 export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
 export { Masking, type MaskingOptions } from './core/masking.ts';
+export { Wrapper, type WrapperArguments } from './core/wrapper.ts';
 export {
   Bidirectional,
   type BidirectionalArguments,
@@ -45,6 +46,7 @@ export {
 export * from './merging/merged.ts';
 export * from './merging/merging.ts';
 export * from './normalization/normalization.ts';
+export * from './normalization/spectral-normalization.ts';
 export * from './pooling/adaptive-pooling.ts';
 export * from './pooling/pooling.ts';
 // Keras's shorter names.

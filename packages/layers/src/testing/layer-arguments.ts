@@ -27,7 +27,9 @@ const given = new Map<string, () => unknown[]>([
   ['Reshape', () => [[1]]],
   ['RNN', () => [new layers.GRUCell(2)]],
   ['StackedRNNCells', () => [[new layers.GRUCell(2)]]],
+  ['SpectralNormalization', () => [new layers.Dense(1)]],
   ['TimeDistributed', () => [new layers.Dense(1)]],
+  ['Wrapper', () => [new layers.Dense(1)]],
 ]);
 
 /** What a layer's constructor must be given before its options. */

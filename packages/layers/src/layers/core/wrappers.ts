@@ -14,7 +14,6 @@ import {
   context,
   type Dim,
   dims,
-  isPlain,
   isUnknown,
   mulDims,
   optionsFrom,
@@ -52,6 +51,7 @@ import { BatchNormalization } from '../normalization/normalization.ts';
 import { stateSizes } from '../recurrent/cell.ts';
 import { RNN } from '../recurrent/rnn.ts';
 import { layerOptions } from '../weights.ts';
+import { Wrapper, type WrapperArguments, wrapperOptions } from './wrapper.ts';
 
 export interface BidirectionalOptions extends LayerOptions {
   /** How the outputs of both directions are joined; `concat` by default, `null` for a list of both. */
@@ -183,14 +183,11 @@ export class Bidirectional extends Layer {
 }
 
 /** All arguments of `TimeDistributed`, by name. */
-export interface TimeDistributedArguments extends LayerOptions {
-  readonly layer: Layer;
-}
+export interface TimeDistributedArguments extends WrapperArguments {}
 
 /** Applies a layer to every step of a sequence [batch, time, …] alike. In training, statistics of a batch are those of each step. */
-export class TimeDistributed extends Layer {
+export class TimeDistributed extends Wrapper {
   declare static readonly fromConfig: FromConfig<TimeDistributed>;
-  declare readonly layer: Layer;
 
   constructor(...args: [layer: Layer | TimeDistributedArguments, options?: LayerOptions]) {
     super(argumentsOf<TimeDistributedArguments>(TimeDistributed, new.target, args));
@@ -289,19 +286,6 @@ takesOptions<BidirectionalArguments, Bidirectional>(
   Bidirectional,
 );
 takesOptions<TimeDistributedArguments, TimeDistributed>(
-  {
-    positional: ['layer'],
-    options: {
-      layer: {
-        read: (given, _, layer) => {
-          const inner = isPlain(given) ? deserializeLayer(given) : given;
-          if (!(inner instanceof Layer)) fail(layer as Layer, 'needs a layer');
-          return inner;
-        },
-        write: serializeLayer,
-      },
-      ...layerOptions,
-    },
-  },
+  { positional: ['layer'], options: wrapperOptions },
   TimeDistributed,
 );

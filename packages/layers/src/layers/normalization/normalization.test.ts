@@ -1,11 +1,20 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
-import { constant, InvalidArgumentError, ones, type Tensor, zeros } from '@eagre/core';
+import { constant, InvalidArgumentError, linalg, ones, random, type Tensor, zeros } from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { Model } from '../../models/model.ts';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
-import { BatchNormalization, LayerNormalization } from '../index.ts';
+import {
+  BatchNormalization,
+  Conv2D,
+  Dense,
+  Flatten,
+  LayerNormalization,
+  SpectralNormalization,
+  Wrapper,
+} from '../index.ts';
 
 describe('BatchNormalization', () => {
   test.each([
@@ -114,4 +123,37 @@ describe('LayerNormalization', () => {
     );
     expect(() => new LayerNormalization({ axis: [] })).toThrow(InvalidArgumentError);
   });
+});
+
+test('SpectralNormalization makes the largest singular value 1', () => {
+  const inner = new Conv2D(4, 2);
+  const layer = new SpectralNormalization(inner, { powerIterations: 3 });
+  const x = random.normal([2, 5, 5, 3]);
+  const largest = (): number =>
+    linalg
+      .svd(inner.kernel.reshape([-1, 4]), { computeUV: false })
+      .max()
+      .item();
+  layer(x);
+  const before = inner.kernel.array();
+  layer(x);
+  expect(inner.kernel.array()).toEqual(before);
+  const step = tfFunction((given: Tensor) => layer(given, { training: true }) as Tensor);
+  for (let i = 0; i < 20; i++) {
+    layer(x, { training: true });
+    step(x);
+  }
+  expect(largest()).toBeCloseTo(1, 4);
+  expect(layer.namedWeights.map((w) => [w.path, w.variable.trainable])).toEqual([
+    ['vector_u', false],
+    ['conv2d/kernel', true],
+    ['conv2d/bias', true],
+  ]);
+  inner.kernel.assign(zeros(inner.kernel.shape));
+  expect((layer(x, { training: true }) as Tensor).isNan().any().item()).toBe(false);
+  expect(() => new SpectralNormalization(new Flatten())(x)).toThrow(
+    'needs a layer with a kernel or embeddings, got Flatten',
+  );
+  expect(() => new SpectralNormalization(5 as never)).toThrow('needs a layer');
+  expect(() => new Wrapper(new Dense(1))(x)).toThrow('no call(inputs) method');
 });
