@@ -303,3 +303,39 @@ test("layers of one's own get masks, make them, and say whether they pass them o
   const outer = new Sequential([new Sequential([new Masking()]), new GlobalAveragePooling1D()]);
   expect(outer(zero).array()).toEqual([[2]]);
 });
+
+test("layers inside of layers of one's own see masks, and make them", () => {
+  class Reads extends Layer {
+    readonly rnn = new SimpleRNN(2);
+    override call(inputs: Tensor): Tensor {
+      return this.rnn(inputs.mul(1) as Tensor, { mask: null })
+        .mul(0)
+        .add(this.rnn(inputs));
+    }
+  }
+  class Makes extends Layer {
+    readonly embedding = embedding();
+    override call(inputs: Tensor): Tensor {
+      return this.embedding(inputs);
+    }
+  }
+  const [reads, makes, rnn] = [new Reads(), new Makes(), new SimpleRNN(2)];
+  const ids = constant([[1, 3, 0, 0]], 'int32');
+  const e = makes.embedding(ids);
+  const wanted = rnn(e, { mask: ids.notEqual(0) }) as Tensor;
+  const sequence = new Sequential([Input({ shape: [TIME], dtype: 'int32' }), makes, rnn]);
+  expect(sequence(ids).array()).toEqual(wanted.array());
+  const a = Input({ shape: [TIME], dtype: 'int32' });
+  const model = new Model(a, reads(makes.embedding(a)));
+  const inside = reads.rnn(e, { mask: ids.notEqual(0) }) as Tensor;
+  expect(model(ids).array()).toEqual(inside.array());
+  // What a model was called with is not known of its inputs afterwards.
+  const x = ones([1, TIME, FEATURES]);
+  const own = new Reads();
+  const i = input();
+  const outer = new Model(i, own(i));
+  const plain = outer(x).array();
+  expect(outer(x, { mask: constant([[true, false, false, false]]) }).array()).not.toEqual(plain);
+  expect(outer(x).array()).toEqual(plain);
+  expect(own(x).array()).toEqual(plain);
+});

@@ -67,13 +67,34 @@ export function invokeMasked(
 ): { readonly y: LayerOutput; readonly masks: readonly One[] } {
   const handed = handedMasks(layer, args, masks, options, ours);
   const rest = [...args.slice(1), handed === null ? options : { ...options, ...handed }];
-  const y: LayerOutput = layer.invokeInside(args[0], rest, false);
+  const call = (): { y: LayerOutput; own: readonly One[] } => {
+    const y: LayerOutput = layer.invokeInside(args[0], rest, false);
+    return { y, own: listed(y).map(maskOf) };
+  };
+  // The layers inside of a user's look at its tensors themselves.
+  const { y, own } = ours ? call() : withMasks(args, masks, call);
   const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
-  const outputs = listed(y);
-  if (layer.passesOn && ours) return { y, masks: outputs.map(maskOf) };
-  if (!layer.supportsMasking) return { y, masks: [] };
+  if (layer.passesOn && ours) return { y, masks: own };
+  if (!layer.supportsMasking) return { y, masks: ours ? [] : own };
   const after: Mask = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
   return { y, masks: listed(after) };
+}
+
+/** Runs `fn` while tensors have masks. */
+function withMasks<T>(args: readonly unknown[], masks: readonly Mask[], fn: () => T): T {
+  if (!masks.some(isSome)) return fn();
+  const given = args.flatMap((arg, i) => {
+    const of = listed(masks[i] ?? null);
+    return listed(arg).flatMap((t, k) =>
+      t instanceof Tensor ? [{ t, mask: of[k] ?? null, before: maskOf(t) }] : [],
+    );
+  });
+  try {
+    for (const { t, mask } of given) setMask(t, mask);
+    return fn();
+  } finally {
+    for (const { t, before } of given) setMask(t, before);
+  }
 }
 
 /** The options by which a layer gets the masks of what it gets, where it takes them and has none of its own. */
