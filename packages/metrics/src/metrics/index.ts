@@ -1,4 +1,22 @@
-/** Metrics: values over a stream of batches. */
+/** Metrics: values over a stream of batches. Functions of losses have their names here too, as in Keras. */
+export {
+  binaryCrossentropy,
+  binaryFocalCrossentropy,
+  categoricalCrossentropy,
+  categoricalFocalCrossentropy,
+  categoricalHinge,
+  hinge,
+  huber,
+  klDivergence,
+  logCosh,
+  meanAbsoluteError,
+  meanAbsolutePercentageError,
+  meanSquaredError,
+  meanSquaredLogarithmicError,
+  poisson,
+  sparseCategoricalCrossentropy,
+  squaredHinge,
+} from '../losses/functions.ts';
 export {
   Accuracy,
   accuracy,

@@ -226,7 +226,7 @@ function checkGroups(x: Tensor, filter: Tensor, given: Dim | undefined, op: stri
   ) {
     throw new InvalidArgumentError(
       `x ${showShape(x.shape)} has ${c} channels, filters ${showShape(filter.shape)} take ${inner} and give ${out}` +
-        `${groups === 1 ? '' : ` in ${groups} groups`}: they do not fit`,
+        `${groups === 1 || groups === 0 ? '' : ` in ${groups} groups`}: they do not fit`,
       op,
     );
   }

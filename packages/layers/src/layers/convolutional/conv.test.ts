@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { constant, InvalidArgumentError, ones, zeros } from '@eagre/core';
+import { constant, InvalidArgumentError, nn, ones, zeros } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
 import { Conv1D, Conv2D, Conv2DTranspose, Conv3D, DepthwiseConv2D, SeparableConv2D } from '../index.ts';
@@ -80,6 +80,12 @@ describe('Conv2D', () => {
     expect(() => new Conv2D(4, [1, 2, 3] as unknown as [number, number])).toThrow(InvalidArgumentError);
     expect(() => new Conv2D(4, undefined as unknown as number)).toThrow(InvalidArgumentError);
   });
+});
+
+test('filters that take more channels than there are', () => {
+  expect(() => nn.conv3d(ones([1, 3, 3, 3, 2]), ones([2, 2, 2, 3, 4]))).toThrow(
+    'has 2 channels, filters [2, 2, 2, 3, 4] take 3 and give 4: they do not fit',
+  );
 });
 
 test('biases are those of channels, also where the last axis is as long', () => {
