@@ -67,15 +67,17 @@ export function invokeMasked(
 ): { readonly y: LayerOutput; readonly masks: readonly One[] } {
   const handed = handedMasks(layer, args, masks, options, ours);
   const rest = [...args.slice(1), handed === null ? options : { ...options, ...handed }];
-  const call = (): { y: LayerOutput; own: readonly One[] } => {
+  // What a model inside or a user's layer has told of its outputs counts, unless `computeMask` says it.
+  const told = ours ? layer.passesOn : !layer.supportsMasking;
+  const call = (): { y: LayerOutput; masks: readonly One[] } => {
     const y: LayerOutput = layer.invokeInside(args[0], rest, false);
-    return { y, own: listed(y).map(maskOf) };
+    return { y, masks: told ? listed(y).map(maskOf) : [] };
   };
   // The layers inside of a user's look at its tensors themselves.
-  const { y, own } = ours ? call() : withMasks(args, masks, call);
+  const called = ours ? call() : withMasks(args, masks, call);
+  if (told || !layer.supportsMasking) return called;
+  const { y } = called;
   const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
-  if (layer.passesOn && ours) return { y, masks: own };
-  if (!layer.supportsMasking) return { y, masks: ours ? [] : own };
   const after: Mask = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
   return { y, masks: listed(after) };
 }

@@ -1,6 +1,6 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { isComplex } from '@eagre/backend';
-import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
+import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
 import {
   addDims,
   checkNoPromise,
@@ -20,6 +20,7 @@ import {
   snakeCase,
   subDims,
   toShape,
+  toTensor,
 } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
@@ -106,6 +107,12 @@ export function values(layer: Layer, x: Tensor): Tensor {
 
 function oneTensor(layer: Layer, x: Tensor | readonly Tensor[]): void {
   if (Array.isArray(x)) fail(layer, `takes one tensor, got a list of ${x.length}`);
+}
+
+/** A mask as truth values: what is not 0 counts. */
+export function seenBy(given: TensorLike): Tensor {
+  const mask = toTensor(given);
+  return mask.dtype === 'bool' ? mask : mask.notEqual(0);
 }
 
 // ---- activations and penalties

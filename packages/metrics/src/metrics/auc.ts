@@ -12,7 +12,7 @@ import {
 import { argumentsOf, flagOption, type Option, shown, takesOptions } from '@eagre/core/internal';
 import { as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { confusion } from './confusion.ts';
+import { checkThresholds, confusion, MOST_THRESHOLDS } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 export interface AUCOptions extends MetricOptions {
@@ -26,9 +26,6 @@ export interface AUCOptions extends MetricOptions {
   readonly summationMethod?: 'interpolation' | 'minoring' | 'majoring';
   readonly fromLogits?: boolean;
 }
-
-// Counts for each of them are kept.
-const MOST = 2 ** 20;
 
 /** The area under the ROC or the precision-recall curve, approximated at thresholds. Predictions are probabilities. */
 export class AUC extends Metric {
@@ -50,18 +47,16 @@ export class AUC extends Metric {
     const numThresholds = given.numThresholds ?? 200;
     if (
       thresholds === null &&
-      !(Number.isInteger(numThresholds) && numThresholds > 1 && numThresholds <= MOST)
+      !(Number.isInteger(numThresholds) && numThresholds > 1 && numThresholds <= MOST_THRESHOLDS)
     ) {
       throw new InvalidArgumentError(
-        `numThresholds must be an integer from 2 to ${MOST}, got ${shown(numThresholds)}`,
+        `numThresholds must be an integer from 2 to ${MOST_THRESHOLDS}, got ${shown(numThresholds)}`,
         this.name,
       );
     }
     if (thresholds !== null && !Array.isArray(thresholds))
       throw new InvalidArgumentError(`thresholds must be a list, got ${shown(thresholds)}`, this.name);
-    const wrong = thresholds?.find((t) => typeof t !== 'number' || !(t >= 0 && t <= 1));
-    if (wrong !== undefined)
-      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(wrong)}`, this.name);
+    if (thresholds !== null) checkThresholds(thresholds, this.name);
     const inner =
       thresholds === null
         ? Array.from({ length: numThresholds - 2 }, (_, i) => (i + 1) / (numThresholds - 1))

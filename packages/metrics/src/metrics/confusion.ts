@@ -14,6 +14,7 @@ import {
   endsInOne,
   lessThan,
   normalizeAxis,
+  shown,
   showShape,
   sizeOfDims,
   subDims,
@@ -27,6 +28,16 @@ export interface Counts {
   readonly falsePositives: Tensor;
   readonly trueNegatives: Tensor;
   readonly falseNegatives: Tensor;
+}
+
+/** The most thresholds: counts for each of them are kept. */
+export const MOST_THRESHOLDS: number = 2 ** 20;
+
+/** @throws InvalidArgumentError unless all are in [0, 1]. */
+export function checkThresholds(thresholds: readonly unknown[], name: string): void {
+  const wrong = thresholds.find((t) => typeof t !== 'number' || !(t >= 0 && t <= 1));
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(wrong)}`, name);
 }
 
 // Predictions times thresholds compared at once: bounds the memory that one update takes.

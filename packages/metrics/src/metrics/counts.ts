@@ -11,7 +11,7 @@ import {
 import { argumentsOf, integerOption, type Option, orNull, shown, takesOptions } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { type Counts, confusion } from './confusion.ts';
+import { type Counts, checkThresholds, confusion, MOST_THRESHOLDS } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 export interface CountOptions extends MetricOptions {
@@ -32,8 +32,8 @@ abstract class ConditionCount extends Metric {
     this.#given = thresholds;
     this.#which = which;
     this.thresholds = thresholds === null ? [0.5] : [thresholds].flat();
-    const wrong = this.thresholds.find((t) => typeof t !== 'number' || !(t >= 0 && t <= 1));
-    if (this.thresholds.length === 0 || wrong !== undefined)
+    checkThresholds(this.thresholds, this.name);
+    if (this.thresholds.length === 0)
       throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(thresholds)}`, this.name);
     this.accumulator = this.addWeight({ name: 'accumulator', shape: [this.thresholds.length] });
   }
@@ -90,9 +90,6 @@ export interface SpecificityAtSensitivityOptions extends ConstrainedOptions {}
 export interface PrecisionAtRecallOptions extends ConstrainedOptions {}
 export interface RecallAtPrecisionOptions extends ConstrainedOptions {}
 
-// Counts for each of them are kept.
-const MOST = 2 ** 20;
-
 /** The best of one share at all thresholds where another is large enough. */
 abstract class Constrained extends Metric {
   declare readonly numThresholds: number;
@@ -106,8 +103,8 @@ abstract class Constrained extends Metric {
   constructor(options: ConstrainedOptions) {
     super(options);
     const n = this.numThresholds;
-    if (n > MOST)
-      throw new InvalidArgumentError(`numThresholds must be at most ${MOST}, got ${n}`, this.name);
+    if (n > MOST_THRESHOLDS)
+      throw new InvalidArgumentError(`numThresholds must be at most ${MOST_THRESHOLDS}, got ${n}`, this.name);
     this.thresholds = n === 1 ? [0.5] : Array.from({ length: n }, (_, i) => i / (n - 1));
     const weight = (name: string): Variable => this.addWeight({ name, shape: [n] });
     this.truePositives = weight('true_positives');

@@ -2,6 +2,7 @@
 import {
   constant,
   InvalidArgumentError,
+  linalg,
   scope,
   type Tensor,
   type TensorLike,
@@ -58,7 +59,7 @@ export interface BinaryIoUOptions extends MetricOptions {
   readonly threshold?: number;
 }
 
-/** What an update takes into account. */
+/** What an update takes into account: options, where the class has them. */
 interface How {
   readonly sparseYTrue: boolean;
   readonly sparseYPred: boolean;
@@ -72,28 +73,22 @@ abstract class ConfusionMatrix extends Metric {
   readonly totalConfusionMatrix: Variable;
   readonly #classes: number;
   readonly #targets: readonly number[];
-  readonly #how: How;
 
-  constructor(
-    options: MetricOptions,
-    classes: number,
-    targets: readonly number[] | null,
-    how: (of: object) => How,
-  ) {
+  constructor(options: MetricOptions, classes: number, targets: readonly number[] | null) {
     super(options);
     const wrong = targets?.find((id) => id >= classes);
     if (wrong !== undefined)
       throw new InvalidArgumentError(`the target class ${wrong} is not among ${classes} classes`, this.name);
     this.#classes = classes;
     this.#targets = targets ?? Array.from({ length: classes }, (_, i) => i);
-    this.#how = how(this);
     this.totalConfusionMatrix = this.addWeight({ name: 'total_confusion_matrix', shape: [classes, classes] });
   }
 
   override updateState(...args: ExampleArguments): void;
   override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
-      const { sparseYTrue, sparseYPred, ignoreClass, axis } = this.#how;
+      const how = this as Partial<How>;
+      const { sparseYTrue = true, sparseYPred = true, ignoreClass = null, axis = -1 } = how;
       const labels = (given: Tensor, sparse: boolean): Tensor =>
         (sparse ? given.cast('int32') : given.argMax(axis).cast('int32')).reshape([-1]);
       const t = labels(toTensor(yTrue), sparseYTrue);
@@ -125,7 +120,7 @@ abstract class ConfusionMatrix extends Metric {
   override result(): Tensor {
     return scope(() => {
       const matrix = this.totalConfusionMatrix.read();
-      const both = matrix.mul(constant(identity(this.#classes), this.dtype)).sum(0);
+      const both = linalg.diagPart(matrix);
       const either = matrix.sum(0).add(matrix.sum(1)).sub(both);
       const ids = constant([...this.#targets], 'int32');
       const [common, all] = [both.gather(ids), either.gather(ids)];
@@ -137,15 +132,6 @@ abstract class ConfusionMatrix extends Metric {
   }
 }
 
-const identity = (n: number): number[][] =>
-  Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_unused, j) => Number(i === j)));
-
-const asGiven = (of: object): How => of as unknown as How;
-const oneHot = (of: object): How => {
-  const { sparseYPred, ignoreClass, axis } = asGiven(of);
-  return { sparseYTrue: false, sparseYPred, ignoreClass, axis };
-};
-
 /** The intersection over union of some classes; their mean. Targets and predictions are labels unless said otherwise. */
 export class IoU extends ConfusionMatrix {
   declare readonly numClasses: number;
@@ -156,7 +142,7 @@ export class IoU extends ConfusionMatrix {
       | [options: IoUArguments]
   ) {
     const given = argumentsOf<IoUArguments>(IoU, new.target, args);
-    super(given, given.numClasses, given.targetClassIds, asGiven);
+    super(given, given.numClasses, given.targetClassIds);
   }
 }
 
@@ -165,12 +151,13 @@ export class MeanIoU extends ConfusionMatrix {
   declare readonly numClasses: number;
   constructor(...args: [numClasses: number | MeanIoUArguments, options?: IoUOptions]) {
     const given = argumentsOf<MeanIoUArguments>(MeanIoU, new.target, args);
-    super(given, given.numClasses, null, asGiven);
+    super(given, given.numClasses, null);
   }
 }
 
 /** The intersection over union of some classes, of one-hot targets and values of all classes. */
 export class OneHotIoU extends ConfusionMatrix {
+  readonly sparseYTrue: boolean = false;
   declare readonly numClasses: number;
   declare readonly targetClassIds: readonly number[];
   constructor(
@@ -179,16 +166,17 @@ export class OneHotIoU extends ConfusionMatrix {
       | [options: OneHotIoUArguments]
   ) {
     const given = argumentsOf<OneHotIoUArguments>(OneHotIoU, new.target, args);
-    super(given, given.numClasses, given.targetClassIds, oneHot);
+    super(given, given.numClasses, given.targetClassIds);
   }
 }
 
 /** The mean intersection over union of all classes, of one-hot targets and values of all classes. */
 export class OneHotMeanIoU extends ConfusionMatrix {
+  readonly sparseYTrue: boolean = false;
   declare readonly numClasses: number;
   constructor(...args: [numClasses: number | OneHotMeanIoUArguments, options?: OneHotIoUOptions]) {
     const given = argumentsOf<OneHotMeanIoUArguments>(OneHotMeanIoU, new.target, args);
-    super(given, given.numClasses, null, oneHot);
+    super(given, given.numClasses, null);
   }
 }
 
@@ -200,8 +188,7 @@ export class BinaryIoU extends ConfusionMatrix {
     ...args: [targetClassIds?: readonly number[] | null | BinaryIoUOptions, options?: BinaryIoUOptions]
   ) {
     const given = argumentsOf<BinaryIoUOptions>(BinaryIoU, new.target, args);
-    const how = { sparseYTrue: true, sparseYPred: true, ignoreClass: null, axis: -1 };
-    super(given, 2, given.targetClassIds ?? [0, 1], () => how);
+    super(given, 2, given.targetClassIds ?? [0, 1]);
   }
   protected override predicted(yPred: TensorLike): Tensor {
     return predictions(yPred).greaterEqual(this.threshold);

@@ -1,15 +1,8 @@
-import {
-  constant,
-  InvalidArgumentError,
-  scope,
-  type Tensor,
-  type TensorLike,
-  type Variable,
-} from '@eagre/core';
-import { argumentsOf, integerOption, orNull, shown, takesOptions } from '@eagre/core/internal';
+import { constant, scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { argumentsOf, integerOption, orNull, takesOptions } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { type Counts, confusion } from './confusion.ts';
+import { type Counts, checkThresholds, confusion } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 export interface PrecisionOptions extends MetricOptions {
@@ -33,11 +26,7 @@ abstract class Thresholded extends Metric {
     const { thresholds = null } = options;
     this.#given = thresholds;
     this.thresholds = thresholds === null ? [this.topK === null ? 0.5 : -1e10] : [thresholds].flat();
-    const wrong = (thresholds === null ? [] : this.thresholds).find(
-      (t) => typeof t !== 'number' || !(t >= 0 && t <= 1),
-    );
-    if (wrong !== undefined)
-      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(wrong)}`, this.name);
+    if (thresholds !== null) checkThresholds(this.thresholds, this.name);
     this.truePositives = this.addWeight({ name: 'true_positives', shape: [this.thresholds.length] });
   }
 

@@ -40,6 +40,7 @@ import { checkBias } from '../linalg/products.ts';
 import {
   between,
   checkWindowed,
+  directionsOf,
   outputSize,
   perDirection,
   pixels,
@@ -202,16 +203,6 @@ function convGrads(g: GradContext, dy: Tensor): [Tensor | null, Tensor | null] {
 
 const filterForms = ['', '[width, in, out]', '[height, width, in, out]', '[depth, height, width, in, out]'];
 
-/** How many directions there are: 1, 2 or 3. */
-function directions(x: Tensor, op: string): number {
-  if (x.rank < 3 || x.rank > 5)
-    throw new InvalidArgumentError(
-      `x has shape ${showShape(x.shape)}, expected [n, w, c], [n, h, w, c] or [n, d, h, w, c]`,
-      op,
-    );
-  return x.rank - 2;
-}
-
 /** @throws InvalidArgumentError for channels that do not fit. @returns the number of groups. */
 function checkGroups(x: Tensor, filter: Tensor, given: Dim | undefined, op: string): Dim {
   const [inner, out] = dims(filter).slice(-2);
@@ -259,6 +250,44 @@ interface Depth {
   readonly groups: Dim;
 }
 
+/** Along the first of three directions. */
+function depthOf(
+  taps: Dim,
+  strides: readonly number[],
+  padding: readonly Dim[],
+  dilations: readonly number[],
+  steps: Dim,
+  groups: Dim,
+): Depth {
+  const [front, back] = padding;
+  return { taps, stride: strides[0], dilation: dilations[0], padding: [front, back], steps, groups };
+}
+
+/** What a kernel of images is told of sequences, which are images of height 1. */
+const ofRows = (
+  strides: readonly number[],
+  padding: readonly Dim[],
+  dilations: readonly number[],
+  groups: Dim,
+): ConvAttrs => ({
+  strides: [1, ...strides],
+  padding: toShape([0, 0, ...padding]),
+  dilations: [1, ...dilations],
+  groups,
+});
+/** What it is told of volumes, whose depth is seen to before. */
+const behindDepth = (
+  strides: readonly number[],
+  padding: readonly Dim[],
+  dilations: readonly number[],
+  groups: Dim,
+): ConvAttrs => ({
+  strides: strides.slice(1),
+  padding: toShape(padding.slice(2)),
+  dilations: dilations.slice(1),
+  groups,
+});
+
 /** Volumes [n, d, h, w, c] as images [n · steps, h, w, taps · c] of what a filter sees of the depth; channels of one group side by side. */
 function flatVolumes(x: Tensor, { taps, stride, dilation, padding, steps, groups }: Depth): Tensor {
   const none = [0, 0] as const;
@@ -292,7 +321,7 @@ function asImages(
   wanted?: number,
 ): AsImages {
   const [x, filter] = pair(images, filters, op);
-  const rank = wanted ?? directions(x, op);
+  const rank = wanted ?? directionsOf(x, op);
   checkWindowed(x, rank, op);
   checkFilter(filter, rank, op);
   const groups = checkGroups(x, filter, options.groups, op);
@@ -301,35 +330,23 @@ function asImages(
   const taps = dims(filter);
   const padding = pixels(options.padding ?? 'VALID', between(dims(x)), taps, strides, dilations, op);
   const size = outputSize(between(dims(x)), taps, strides, padding, dilations, op);
-  const attrs = (s: readonly number[], p: readonly Dim[], d: readonly number[]): ConvAttrs => ({
-    strides: s,
-    padding: toShape(p),
-    dilations: d,
-    groups,
-  });
-  if (rank === 2) return { x, filter, attrs: attrs(strides, padding, dilations), back: (y) => y };
+  if (rank === 2)
+    return { x, filter, attrs: { strides, padding: toShape(padding), dilations, groups }, back: (y) => y };
   if (rank === 1) {
     const [rows, kernels] = [expandDims(x, 1), expandDims(filter, 0)];
     return {
       x: rows,
       filter: kernels,
-      attrs: attrs([1, ...strides], [0, 0, ...padding], [1, ...dilations]),
+      attrs: ofRows(strides, padding, dilations, groups),
       back: (y) => disposeAll(squeeze(y, 1), rows, kernels, y),
     };
   }
-  const depth: Depth = {
-    taps: taps[0],
-    stride: strides[0],
-    dilation: dilations[0],
-    padding: [padding[0], padding[1]],
-    steps: size[0],
-    groups,
-  };
+  const depth = depthOf(taps[0], strides, padding, dilations, size[0], groups);
   const shape = toShape([dims(x)[0], ...size, taps[4]]);
   return {
     x: flatVolumes(x, depth),
     filter: flatFilters(filter),
-    attrs: attrs(strides.slice(1), padding.slice(2), dilations.slice(1)),
+    attrs: behindDepth(strides, padding, dilations, groups),
     back: (y) => reshape(y, shape),
   };
 }
@@ -345,59 +362,40 @@ function convolve(
   return flat.back(execute1(conv2dOp, [flat.x, flat.filter], flat.attrs));
 }
 
-const convolutionOptions = {
-  strides: kind.asIs,
-  padding: kind.asIs,
-  dilations: kind.asIs,
-  groups: kind.asIs,
-} as const;
+type Convolution<S extends Sizes> = NamedFunction<
+  [x: TensorLike, filters: TensorLike],
+  ['x', 'filters'],
+  ConvOptions<S> & GroupOptions
+>;
+
+/** @param called in messages. @param rank how many directions there are; those of x by default. */
+const defineConvolution = <S extends Sizes>(name: string, called: string, rank?: number): Convolution<S> =>
+  defineFunction(
+    name,
+    { x: kind.tensor, filters: kind.tensor },
+    { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
+    (x, filters, options) => convolve(x, filters, options, called, rank),
+  );
 
 /**
  * Convolution of sequences [n, w, c], images [n, h, w, c] or volumes [n, d, h, w, c] with filters [..., c / groups, out], whose first axes are
  * the sizes of their windows.
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const convolution: NamedFunction<
-  [x: TensorLike, filters: TensorLike],
-  ['x', 'filters'],
-  ConvOptions<Sizes> & GroupOptions
-> = defineFunction(
-  'nn.convolution',
-  { x: kind.tensor, filters: kind.tensor },
-  convolutionOptions,
-  (x, filters, options) => convolve(x, filters, options, 'convolution'),
-);
+export const convolution: Convolution<Sizes> = defineConvolution('nn.convolution', 'convolution');
 
 /**
  * Convolution of images [n, h, w, c] with filters [height, width, c / groups, out]; gives [n, h', w', out].
  * `tf.nn.conv2d(images, filters, { strides: 2, padding: 'SAME' })`
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const conv2d: NamedFunction<
-  [x: TensorLike, filters: TensorLike],
-  ['x', 'filters'],
-  ConvOptions & GroupOptions
-> = defineFunction(
-  'nn.conv2d',
-  { x: kind.tensor, filters: kind.tensor },
-  convolutionOptions,
-  (x, filters, options) => convolve(x, filters, options, 'Conv2D', 2),
-);
+export const conv2d: Convolution<Size2D> = defineConvolution('nn.conv2d', 'Conv2D', 2);
 
 /**
  * Convolution of volumes [n, d, h, w, c] with filters [depth, height, width, c / groups, out]; gives [n, d', h', w', out].
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const conv3d: NamedFunction<
-  [x: TensorLike, filters: TensorLike],
-  ['x', 'filters'],
-  ConvOptions<Size3D> & GroupOptions
-> = defineFunction(
-  'nn.conv3d',
-  { x: kind.tensor, filters: kind.tensor },
-  convolutionOptions,
-  (x, filters, options) => convolve(x, filters, options, 'Conv3D', 3),
-);
+export const conv3d: Convolution<Size3D> = defineConvolution('nn.conv3d', 'Conv3D', 3);
 
 /** @internal `convolution` with a bias (or null) and an activation (0 none, 1 relu), in one kernel. */
 export function fusedConvolution(
@@ -485,7 +483,7 @@ function transposedArguments(
   wanted?: number,
 ): Transposed {
   const [dy, filter] = pair(x, filters, op);
-  const rank = wanted ?? directions(dy, op);
+  const rank = wanted ?? directionsOf(dy, op);
   checkWindowed(dy, rank, op);
   const [own, taps] = [dims(dy), dims(filter)];
   if (filter.rank !== rank + 2 || differs(taps[rank + 1], own[rank + 1])) {
@@ -548,46 +546,52 @@ function transposed(
     op,
     wanted,
   );
-  const images = (from: Tensor, kernel: Tensor, to: Dims, of: number): Tensor =>
-    inputGrad(kernel, from, toShape(to), {
-      strides: strides.slice(of),
-      padding: toShape(padding.slice(2 * of)),
-      dilations: dilations.slice(of),
+  if (dy.rank === 4)
+    return inputGrad(filter, dy, toShape(shape), {
+      strides,
+      padding: toShape(padding),
+      dilations,
       groups: 1,
     });
-  if (dy.rank === 4) return images(dy, filter, shape, 0);
   if (dy.rank === 3) {
     const [rows, kernels] = [expandDims(dy, 1), expandDims(filter, 0)];
-    const y = inputGrad(kernels, rows, toShape([shape[0], 1, ...shape.slice(1)]), {
-      strides: [1, ...strides],
-      padding: toShape([0, 0, ...padding]),
-      dilations: [1, ...dilations],
-      groups: 1,
-    });
+    const to = toShape([shape[0], 1, ...shape.slice(1)]);
+    const y = inputGrad(kernels, rows, to, ofRows(strides, padding, dilations, 1));
     return disposeAll(squeeze(y, 1), rows, kernels, y);
   }
   const [n, steps, h, w, c] = dims(dy);
   const [, , height, width, out] = shape;
-  const depth: Depth = {
-    taps: dims(filter)[0],
-    stride: strides[0],
-    dilation: dilations[0],
-    padding: [padding[0], padding[1]],
-    steps,
-    groups: 1,
-  };
-  const flat = images(
-    reshape(dy, toShape([mulDims(n, steps), h, w, c])),
+  const depth = depthOf(dims(filter)[0], strides, padding, dilations, steps, 1);
+  const flat = inputGrad(
     flatFilters(filter),
-    [mulDims(n, steps), height, width, mulDims(depth.taps, out)],
-    1,
+    reshape(dy, toShape([mulDims(n, steps), h, w, c])),
+    toShape([mulDims(n, steps), height, width, mulDims(depth.taps, out)]),
+    behindDepth(strides, padding, dilations, 1),
   );
   // What each step of the depth saw is added up where it saw it.
   const space = zeros(toShape(shape), dy.dtype as 'float32');
   return opHooks.vjp(([volumes]) => [flatVolumes(volumes, depth)], [space], [flat])[0] as Tensor;
 }
 
-const transposedOptions = { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs } as const;
+type TransposedConvolution<S extends Sizes> = NamedFunction<
+  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
+  ['x', 'filters', 'outputShape'],
+  ConvOptions<S>
+>;
+
+/** As `defineConvolution`. */
+const defineTransposed = <S extends Sizes>(
+  name: string,
+  called: string,
+  rank?: number,
+): TransposedConvolution<S> =>
+  defineFunction(
+    name,
+    { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+    { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+    (x, filters, outputShape: Shape | null, options) =>
+      transposed(x, filters, outputShape, options, called, rank),
+  );
 
 /**
  * The transposed convolution, which is the gradient of `conv2d`: images [n, h, w, in] and filters [height, width, out, in]
@@ -595,42 +599,23 @@ const transposedOptions = { strides: kind.asIs, padding: kind.asIs, dilations: k
  * less the padding.
  * @throws InvalidArgumentError when `conv2d` of `outputShape` would not give x's shape.
  */
-export const conv2dTranspose: NamedFunction<
-  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
-  ['x', 'filters', 'outputShape'],
-  ConvOptions
-> = defineFunction(
+export const conv2dTranspose: TransposedConvolution<Size2D> = defineTransposed(
   'nn.conv2dTranspose',
-  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-  transposedOptions,
-  (x, filters, outputShape: Shape | null, options) =>
-    transposed(x, filters, outputShape, options, 'Conv2DBackpropInput', 2),
+  'Conv2DBackpropInput',
+  2,
 );
 
 /** The transposed convolution of volumes [n, d, h, w, in] with filters [depth, height, width, out, in]; see `conv2dTranspose`. */
-export const conv3dTranspose: NamedFunction<
-  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
-  ['x', 'filters', 'outputShape'],
-  ConvOptions<Size3D>
-> = defineFunction(
+export const conv3dTranspose: TransposedConvolution<Size3D> = defineTransposed(
   'nn.conv3dTranspose',
-  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-  transposedOptions,
-  (x, filters, outputShape: Shape | null, options) =>
-    transposed(x, filters, outputShape, options, 'Conv3DBackpropInputV2', 3),
+  'Conv3DBackpropInputV2',
+  3,
 );
 
 /** The transposed convolution of sequences, images or volumes with filters [..., out, in]; see `conv2dTranspose`. */
-export const convTranspose: NamedFunction<
-  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
-  ['x', 'filters', 'outputShape'],
-  ConvOptions<Sizes>
-> = defineFunction(
+export const convTranspose: TransposedConvolution<Sizes> = defineTransposed(
   'nn.convTranspose',
-  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-  transposedOptions,
-  (x, filters, outputShape: Shape | null, options) =>
-    transposed(x, filters, outputShape, options, 'convTranspose'),
+  'convTranspose',
 );
 
 // ---- sequences

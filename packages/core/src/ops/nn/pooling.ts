@@ -1,12 +1,11 @@
 // Pooling of sequences [n, w, c], images [n, h, w, c] and volumes [n, d, h, w, c].
-import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Attrs, defineOp, execute, execute1, type Op } from '../../dispatch/op.ts';
 import { distinct, uniform, values } from '../../dispatch/samples.ts';
 import { type Dims, mulDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { type Shape, showShape } from '../../shapes/shape.ts';
+import type { Shape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
@@ -14,6 +13,7 @@ import { expandDims, reshape, squeeze } from '../array/shaping.ts';
 import {
   between,
   checkWindowed,
+  directionsOf,
   outputSize,
   perDirection,
   pixels,
@@ -144,12 +144,7 @@ function pool(
   wanted?: number,
 ): Tensor {
   const x = toTensor(value);
-  const rank = wanted ?? x.rank - 2;
-  if (rank < 1 || rank > 3)
-    throw new InvalidArgumentError(
-      `x has shape ${showShape(x.shape)}, expected [n, w, c], [n, h, w, c] or [n, d, h, w, c]`,
-      called,
-    );
+  const rank = wanted ?? directionsOf(x, called);
   checkWindowed(x, rank, called);
   const window = perDirection(ksize, rank, 'ksize', called);
   const strides = perDirection(options.strides ?? window, rank, 'strides', called);

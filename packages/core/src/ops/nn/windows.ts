@@ -27,6 +27,16 @@ const sides = [
   '[[front, back], [top, bottom], [left, right]]',
 ];
 
+/** How many directions x has beside examples and channels: 1, 2 or 3. @throws InvalidArgumentError */
+export function directionsOf(x: Tensor, op: string): number {
+  if (x.rank < 3 || x.rank > 5)
+    throw new InvalidArgumentError(
+      `x has shape ${showShape(x.shape)}, expected ${axesOf[1]}, ${axesOf[2]} or ${axesOf[3]}`,
+      op,
+    );
+  return x.rank - 2;
+}
+
 /** A number of at least 1 for each of so many directions. */
 export function perDirection(value: Sizes, rank: number, what: string, op: string): readonly number[] {
   let list: readonly number[] = listOf(value, what, op);

@@ -23,7 +23,6 @@ import {
   showShape,
   takesOptions,
   toShape,
-  toTensor,
 } from '@eagre/core/internal';
 import { withAxes } from '../../initializers/initializer-axes.ts';
 import {
@@ -38,7 +37,7 @@ import { takesCall } from '../../layer/own-call.ts';
 import { isShapes } from '../../layer/specs.ts';
 import type { KerasTensor } from '../../models/keras-tensor.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
-import { type Config, fail, floats, knownSize, penalize } from '../common.ts';
+import { type Config, fail, floats, knownSize, penalize, seenBy } from '../common.ts';
 import { flag, integer, rate, recipe, regularizer, seed, weights } from '../options.ts';
 import { Dropout } from '../regularization/regularization.ts';
 import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
@@ -267,11 +266,10 @@ export class MultiHeadAttention extends Layer {
   #masks({ queryMask, valueMask, keyMask, attentionMask }: AttentionCallOptions): Tensor | null {
     const along = (given: TensorLike | null | undefined, name: string, axis: 2 | 3): Tensor | null => {
       if (given === undefined || given === null) return null;
-      const mask = toTensor(given);
+      const mask = seenBy(given);
       if (mask.rank !== 2) fail(this, `needs a ${name} [batch, time], got ${showShape(mask.shape)}`);
       const [batch, time] = dims(mask) as [Dim, Dim];
-      const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
-      return seen.reshape(toShape(axis === 2 ? [batch, 1, time, 1] : [batch, 1, 1, time]));
+      return mask.reshape(toShape(axis === 2 ? [batch, 1, time, 1] : [batch, 1, 1, time]));
     };
     const all = [
       along(queryMask, 'queryMask', 2),
@@ -285,13 +283,12 @@ export class MultiHeadAttention extends Layer {
   /** A mask of rank 4, or null. */
   #mask(given: TensorLike | null | undefined): Tensor | null {
     if (given === undefined || given === null) return null;
-    const mask = toTensor(given);
+    const mask = seenBy(given);
     if (mask.rank < 2 || mask.rank > 4)
       fail(this, `needs an attentionMask [batch, queries, keys], got ${showShape(mask.shape)}`);
-    const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
-    if (mask.rank === 4) return seen;
+    if (mask.rank === 4) return mask;
     const own = dims(mask);
-    return seen.reshape(toShape([mask.rank === 3 ? own[0] : 1, 1, ...own.slice(-2)]));
+    return mask.reshape(toShape([mask.rank === 3 ? own[0] : 1, 1, ...own.slice(-2)]));
   }
 
   /** The softmax of scores [batch, heads, queries, keys], 0 for what is not to be seen. */

@@ -1,14 +1,6 @@
 // Attention by products or sums of queries and keys, without projections.
 import type { PartialShape, Shape, Tensor, TensorLike, Variable } from '@eagre/core';
-import {
-  argumentsOf,
-  causalMask,
-  differs,
-  dims,
-  showShape,
-  takesOptions,
-  toTensor,
-} from '@eagre/core/internal';
+import { argumentsOf, causalMask, differs, dims, showShape, takesOptions } from '@eagre/core/internal';
 import {
   type CallOptions,
   type FromConfig,
@@ -21,7 +13,7 @@ import type { Mask } from '../../layer/masks.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { isShapes } from '../../layer/specs.ts';
 import type { KerasTensor } from '../../models/keras-tensor.ts';
-import { fail, floats, knownSize, shapeOf, sizesOf } from '../common.ts';
+import { fail, floats, knownSize, seenBy, shapeOf, sizesOf } from '../common.ts';
 import { flag, rate, seed, word } from '../options.ts';
 import { Dropout } from '../regularization/regularization.ts';
 import { layerOptions } from '../weights.ts';
@@ -112,11 +104,7 @@ abstract class ScoredAttention extends Layer {
     if (given === undefined || given === null) return [null, null];
     if (!Array.isArray(given) || given.length < 2 || given.length > 3)
       fail(this, 'takes masks as its inputs: [query mask, value mask], null for none');
-    return given.map((mask) => {
-      if (mask === null || mask === undefined) return null;
-      const t = toTensor(mask as TensorLike);
-      return t.dtype === 'bool' ? t : t.notEqual(0);
-    });
+    return given.map((mask) => (mask === null || mask === undefined ? null : seenBy(mask as TensorLike)));
   }
 
   /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */

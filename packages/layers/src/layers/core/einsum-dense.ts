@@ -55,6 +55,16 @@ interface Letters {
 }
 const FORMS = /^(\.\.\.)?([a-z]+)(\.\.\.)?,([a-z]+)->(\.\.\.)?([a-z]+)(\.\.\.)?$/i;
 
+/** The letters of input, kernel and result, and where dots stand; null for another form. */
+function lettersOf(equation: string): Letters | null {
+  const found = FORMS.exec(equation.replaceAll(' ', ''));
+  if (found === null) return null;
+  const [, front, input, end, kernel, front2, output, end2] = found as unknown as string[];
+  if (front !== front2 || end !== end2 || (front !== undefined && end !== undefined)) return null;
+  const dots = front !== undefined ? 'front' : end !== undefined ? 'end' : null;
+  return { input: input as string, kernel: kernel as string, output: output as string, dots };
+}
+
 /** A dense layer of any axes: `activation(einsum(equation, x, kernel) + bias)`. */
 export class EinsumDense extends Layer {
   declare static readonly fromConfig: FromConfig<EinsumDense>;
@@ -67,6 +77,7 @@ export class EinsumDense extends Layer {
   declare readonly activityRegularizer: RegularizerFunction | null;
   kernel!: Variable;
   bias: Variable | null = null;
+  readonly #letters: Letters;
 
   constructor(
     ...args:
@@ -74,11 +85,13 @@ export class EinsumDense extends Layer {
       | [options: EinsumDenseArguments]
   ) {
     super(argumentsOf<EinsumDenseArguments>(EinsumDense, new.target, args));
-    if (this.#letters === null)
+    const letters = lettersOf(this.equation);
+    if (letters === null)
       fail(
         this,
         `needs an equation 'x,y->z', '...x,y->...z' or 'x...,y->z...' of letters, got ${show(this.equation)}`,
       );
+    this.#letters = letters;
   }
 
   override build(inputShape: PartialShape): void {
@@ -105,18 +118,8 @@ export class EinsumDense extends Layer {
     return shapeOf(this.#analyse(inputShape).output);
   }
 
-  /** The letters of input, kernel and result, and where dots stand; null for another form. */
-  get #letters(): Letters | null {
-    const found = FORMS.exec(this.equation.replaceAll(' ', ''));
-    if (found === null) return null;
-    const [, front, input, end, kernel, front2, output, end2] = found as unknown as string[];
-    if (front !== front2 || end !== end2 || (front !== undefined && end !== undefined)) return null;
-    const dots = front !== undefined ? 'front' : end !== undefined ? 'end' : null;
-    return { input: input as string, kernel: kernel as string, output: output as string, dots };
-  }
-
   #analyse(inputShape: PartialShape): Analysis {
-    const { input, kernel, output, dots } = this.#letters as Letters;
+    const { input, kernel, output, dots } = this.#letters;
     const shape = sizesOf(checkOne(this, inputShape));
     const elided = shape.length - input.length;
     if (elided < 0 || (dots === null && elided > 0))

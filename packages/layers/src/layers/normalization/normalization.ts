@@ -26,7 +26,7 @@ import {
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { checkOne, fail, floats, knownSize } from '../common.ts';
+import { checkOne, fail, floats, knownSize, seenBy } from '../common.ts';
 import { axes, axis, flag, initializer, integer, notNegative, rate, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -163,7 +163,7 @@ export class BatchNormalization extends Normalization {
   #masked(x: Tensor, mask: Tensor): { y: Tensor; mean: Tensor; variance: Tensor } {
     if (!sameShape(mask.shape, dims(x).slice(0, -1)))
       fail(this, `needs a mask ${showShape(dims(x).slice(0, -1))}, got ${showShape(mask.shape)}`);
-    const seen = (mask.dtype === 'bool' ? mask : mask.notEqual(0)).expandDims(-1);
+    const seen = seenBy(mask).expandDims(-1);
     const over = Array.from({ length: x.rank - 1 }, (_, i) => i);
     // As in Keras, which keeps the quotient finite.
     const total = seen.cast(x.dtype).sum(over).add(1e-7);
@@ -315,10 +315,8 @@ export class GroupNormalization extends Normalization {
     const apart = x.reshape(toShape([...own.slice(0, -1), groups, channels / groups]));
     const over = own.slice(1, -1).map((_, i) => i + 1);
     const axes = [...over, own.length];
-    const mean = apart.mean(axes, { keepdims: true });
-    const centred = apart.sub(mean);
-    const variance = centred.square().mean(axes, { keepdims: true });
-    let y = centred.mul(variance.add(this.epsilon).rsqrt()).reshape(toShape(own));
+    const [mean, variance] = nn.moments(apart, axes, { keepdims: true });
+    let y = apart.sub(mean).mul(variance.add(this.epsilon).rsqrt()).reshape(toShape(own));
     if (this.gamma !== null) y = y.mul(this.gamma);
     if (this.beta !== null) y = y.add(this.beta);
     return last ? y : y.moveAxis(-1, axis);
