@@ -565,7 +565,7 @@ export class Layer extends Module implements Trackable {
       return this.symbolic(inputs, more, options) as unknown as Tensor;
     const tensors = prepare(this, inputs, ours);
     if (!masked) return compute(this, tensors, more, options, ours);
-    return callMasked(this, [inputs, ...more], options, ours, (all) =>
+    return callMasked(this, [inputs, ...more], tensors, options, ours, (all) =>
       compute(this, tensors, more, all, ours),
     );
   }

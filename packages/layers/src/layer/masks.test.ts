@@ -304,6 +304,25 @@ test("layers of one's own get masks, make them, and say whether they pass them o
   expect(outer(zero).array()).toEqual([[2]]);
 });
 
+test('nested arrays are tensors to layers that make masks', () => {
+  const sums = (y: Tensor): unknown => y.sum(-1).array();
+  expect(
+    sums(
+      new Masking()([
+        [
+          [1, 2],
+          [0, 0],
+        ],
+      ]) as Tensor,
+    ),
+  ).toEqual([[3, 0]]);
+  const layer = embedding();
+  const rnn = new SimpleRNN(2);
+  const ids = [[1, 3, 0, 0]];
+  const wanted = rnn(layer(ids), { mask: [[true, true, false, false]] }) as Tensor;
+  expect((rnn(layer(ids)) as Tensor).array()).toEqual(wanted.array());
+});
+
 test("layers inside of layers of one's own see masks, and make them", () => {
   class Reads extends Layer {
     readonly rnn = new SimpleRNN(2);

@@ -144,11 +144,13 @@ export function tellMasks(outputs: readonly Tensor[], masks: readonly (Tensor | 
 
 /**
  * Calls a layer outside of a model, as code of the user does: it gets the masks that its inputs have, and gives its outputs theirs.
+ * @param args as they were given: these have the masks @param tensors the inputs
  * @param call computes it with the options that it gets
  */
 export function callMasked(
   layer: Layer,
   args: readonly unknown[],
+  tensors: LayerInput,
   options: CallOptions,
   ours: boolean,
   call: (options: CallOptions) => Tensor,
@@ -158,7 +160,7 @@ export function callMasked(
   const y = call(handed === null ? options : { ...options, ...handed });
   if ((layer.passesOn && ours) || !layer.supportsMasking) return y;
   const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
-  const after = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
+  const after = layer.computeMask(tensors, isSome(before) ? before : null);
   if (isSome(after)) tellMasks(listed<Tensor>(y as never), listed(after));
   return y;
 }

@@ -37,6 +37,7 @@ type Shapes = PartialShape | readonly PartialShape[];
 
 /** The shapes of a list. @throws InvalidArgumentError for a single tensor. */
 function listOf(layer: Layer, shapes: Shapes): readonly PartialShape[] {
+  if (!Array.isArray(shapes)) fail(layer, `takes a list of shapes, got ${show(shapes)}`);
   if (!Array.isArray(shapes[0])) {
     fail(layer, `takes a list of tensors, got one of shape ${showShape(shapes as PartialShape)}`);
   }
