@@ -166,6 +166,8 @@ CASES = [
     ("Attention", {"use_scale": True, "score_mode": "concat"}, [(2, 3, 4), (2, 2, 4)]),
     ("AdditiveAttention", {}, [(2, 3, 4), (2, 5, 2), (2, 5, 4)]),
     ("AdditiveAttention", {"use_scale": False}, [(2, 3, 4), (2, 2, 4)]),
+    ("UpSampling2D", {"size": (2, 3), "interpolation": "bilinear"}, [(1, 2, 3, 2)]),
+    ("UpSampling2D", {"size": 2, "interpolation": "lanczos3", "data_format": "channels_first"}, [(1, 2, 3, 2)]),
 ]
 
 rng = np.random.default_rng(SEED)

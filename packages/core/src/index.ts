@@ -43,6 +43,7 @@ export {
   withBackend,
 } from './dispatch/device.ts';
 export { type HostFunction, type HostOutput, hostFunction } from './dispatch/host.ts';
+export * as image from './image.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
 export { Module, type ModuleOptions } from './module/module.ts';
@@ -56,7 +57,7 @@ export * from './ops/linalg/einsum.ts';
 export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
 export * from './ops/reduce/reduce.ts';
-export * as random from './random/random.ts';
+export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';
 export type { Complex } from './tensor/complex-numbers.ts';

@@ -44,6 +44,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout1D: ['trainable'],
   SpatialDropout2D: ['trainable'],
   SpatialDropout3D: ['trainable'],
+  RandomGrayscale: ['seed'],
   Identity: ['gain'],
   Huber: ['delta'],
   CosineSimilarity: ['axis'],

@@ -529,6 +529,7 @@ const { layers } = tf;
 type Case = readonly [make: () => tf.layers.Layer, ...inputs: readonly SampleInput[]];
 const plain = uniform([4, 3]);
 const image = uniform([2, 6, 5, 4]);
+const rgb = uniform([2, 6, 5, 3]);
 const volume = uniform([2, 3, 5, 4, 2]);
 const sequence = uniform([2, 4, 3]);
 class OwnCell extends layers.SimpleRNNCell {}
@@ -683,6 +684,42 @@ const layerCases: Readonly<Record<string, Case>> = {
   UpSampling1D: [() => new layers.UpSampling1D(2), sequence],
   UpSampling2D: [() => new layers.UpSampling2D(2), image],
   UpSampling3D: [() => new layers.UpSampling3D(2), volume],
+  AugMix: [() => new layers.AugMix({ numChains: 2, chainDepth: 1 }), rgb],
+  AutoContrast: [() => new layers.AutoContrast(), rgb],
+  CenterCrop: [() => new layers.CenterCrop(3, 2), rgb],
+  ContrastLimitedAdaptiveHistogramEqualization: [
+    () => new layers.ContrastLimitedAdaptiveHistogramEqualization({ tileGridSize: 2 }),
+    rgb,
+  ],
+  CutMix: [() => new layers.CutMix(), rgb],
+  Equalization: [() => new layers.Equalization(), rgb],
+  MixUp: [() => new layers.MixUp(), rgb],
+  Pipeline: [() => new layers.Pipeline([new layers.RandomFlip()]), rgb],
+  RandAugment: [() => new layers.RandAugment(), rgb],
+  RandomBrightness: [() => new layers.RandomBrightness(0.5), rgb],
+  RandomColorDegeneration: [() => new layers.RandomColorDegeneration(0.5), rgb],
+  RandomColorJitter: [() => new layers.RandomColorJitter({ brightnessFactor: 0.5, hueFactor: 0.5 }), rgb],
+  RandomContrast: [() => new layers.RandomContrast(0.5), rgb],
+  RandomCrop: [() => new layers.RandomCrop(3, 2), rgb],
+  RandomElasticTransform: [() => new layers.RandomElasticTransform(), rgb],
+  RandomErasing: [() => new layers.RandomErasing(), rgb],
+  RandomFlip: [() => new layers.RandomFlip(), rgb],
+  RandomGaussianBlur: [() => new layers.RandomGaussianBlur(), rgb],
+  RandomGrayscale: [() => new layers.RandomGrayscale(), rgb],
+  RandomHue: [() => new layers.RandomHue(0.5), rgb],
+  RandomInvert: [() => new layers.RandomInvert(), rgb],
+  RandomPerspective: [() => new layers.RandomPerspective(), rgb],
+  RandomPosterization: [() => new layers.RandomPosterization(4), rgb],
+  RandomRotation: [() => new layers.RandomRotation(0.5), rgb],
+  RandomSaturation: [() => new layers.RandomSaturation(0.5), rgb],
+  RandomSharpness: [() => new layers.RandomSharpness(0.5), rgb],
+  RandomShear: [() => new layers.RandomShear(0.5, 0.25), rgb],
+  RandomTranslation: [() => new layers.RandomTranslation(0.5, 0.25), rgb],
+  RandomZoom: [() => new layers.RandomZoom(0.5), rgb],
+  Resizing: [() => new layers.Resizing(4, 7), rgb],
+  'Resizing with proportions': [() => new layers.Resizing(4, 7, { cropToAspectRatio: true }), rgb],
+  'Resizing with borders': [() => new layers.Resizing(4, 7, { padToAspectRatio: true }), rgb],
+  Solarization: [() => new layers.Solarization(0.5, 0.5), rgb],
   Add: [() => new layers.Add(), plain, plain],
   Subtract: [() => new layers.Subtract(), plain, plain],
   Multiply: [() => new layers.Multiply(), plain, plain],

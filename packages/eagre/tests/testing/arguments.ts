@@ -13,6 +13,7 @@ const namespaces = {
   linalg: tf.linalg,
   random: tf.random,
   debugging: tf.debugging,
+  image: tf.image,
 };
 
 // What is left out.
@@ -72,6 +73,14 @@ const ints = tf.constant(
 export const images: tf.Tensor = tf.ones([1, 4, 4, 2]);
 export const sequences: tf.Tensor = tf.ones([1, 4, 2]);
 export const volumes: tf.Tensor = tf.ones([1, 3, 4, 2, 2]);
+const colors = tf.ones([2, 2, 3]);
+const corners = [
+  [0, 0],
+  [3, 0],
+  [0, 3],
+  [3, 3],
+];
+const warp = { interpolation: 'nearest', fillMode: 'reflect', fillValue: 1 };
 const shape = [2, 2];
 
 // Values by the name of the argument, and for some functions their own.
@@ -293,6 +302,39 @@ const own: Readonly<Record<string, Arguments>> = {
   'debugging.assertShapes': { pairs: [[square, ['n', 2]]] },
   'debugging.assertShallowStructure': {},
   'debugging.assertType': {},
+  'image.adjustBrightness': { images, delta: 0.1 },
+  'image.adjustContrast': { images, contrastFactor: 2 },
+  'image.adjustGamma': { image: images, gamma: 2, gain: 3 },
+  'image.adjustHue': { images: colors, delta: 0.1 },
+  'image.adjustSaturation': { images: colors, saturationFactor: 2 },
+  'image.affineTransform': { images, transform: [1, 0, 1, 0, 1, 0, 0, 0], ...warp },
+  'image.centralCrop': { image: images, centralFraction: 0.5 },
+  'image.cropToBoundingBox': {
+    image: images,
+    offsetHeight: 1,
+    offsetWidth: 0,
+    targetHeight: 2,
+    targetWidth: 3,
+  },
+  'image.flipLeftRight': { images },
+  'image.flipUpDown': { images },
+  'image.grayscaleToRgb': { images: tf.ones([2, 2, 1]) },
+  'image.hsvToRgb': { images: colors },
+  'image.padToBoundingBox': {
+    image: images,
+    offsetHeight: 1,
+    offsetWidth: 0,
+    targetHeight: 5,
+    targetWidth: 6,
+  },
+  'image.perImageStandardization': { image: images },
+  'image.perspectiveTransform': { images, startPoints: corners, endPoints: corners, ...warp },
+  'image.resize': { images, size: [2, 3], method: 'area', preserveAspectRatio: true, antialias: true },
+  'image.resizeWithCropOrPad': { image: images, targetHeight: 2, targetWidth: 5 },
+  'image.rgbToGrayscale': { images: colors },
+  'image.rgbToHsv': { images: colors },
+  'image.rot90': { images, k: 3 },
+  'image.transpose': { images },
   depthToSpace: { x: tf.ones([1, 2, 2, 4]), blockSize: 2 },
   diag: {},
   einsum: { equation: 'ij,jk->ik', operands: [square, square] },
@@ -397,6 +439,7 @@ const own: Readonly<Record<string, Arguments>> = {
   'random.statelessUniform': { seed: [1, 2], minval: 1, maxval: 2 },
   'random.statelessNormal': { seed: [1, 2], mean: 1, stddev: 2 },
   'random.statelessTruncatedNormal': { seed: [1, 2], mean: 1, stddev: 2 },
+  'random.gamma': { alpha: 2, beta: 3, seed: 1 },
   'random.setSeed': { seed: 3 },
   tensorScatterNdUpdate: { base: square, indices: [[0]], updates: [vector] },
   tensorScatterNdAdd: { base: square, indices: [[0]], updates: [vector] },

@@ -309,7 +309,7 @@ export class Layer extends Module implements Trackable {
     const given = shapes.filter((shape) => Array.isArray(shape)) as PartialShape[];
     if ((one === undefined || one === null) && given.length === 0) return;
     const shape = one ?? (given.length === 1 ? given[0] : given);
-    if (isPlain(shape) && !isBuiltin(this)) {
+    if (isPlain(shape) && (!isBuiltin(this) || this.passesOn)) {
       for (const named of Object.values(shape)) specsOf(named as PartialShape, this.dtype);
       this.ensureBuilt(shape as never);
     } else this.buildFrom(specsOf(shape as PartialShape, this.dtype));

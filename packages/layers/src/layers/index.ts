@@ -64,6 +64,19 @@ export {
   MaxPooling2D as MaxPool2D,
   MaxPooling3D as MaxPool3D,
 } from './pooling/pooling.ts';
+export * from './preprocessing/augmentation.ts';
+export * from './preprocessing/color.ts';
+export * from './preprocessing/geometry.ts';
+export type {
+  Factor,
+  ImageData,
+  ImageLayer,
+  ImageLayerOptions,
+  RandomImageOptions,
+  Transformation,
+} from './preprocessing/image-layer.ts';
+export * from './preprocessing/mixing.ts';
+export * from './preprocessing/resizing.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
   GRU,

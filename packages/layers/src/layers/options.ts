@@ -51,6 +51,15 @@ export function notNegative(otherwise?: number): Option<number> {
   }, otherwise);
 }
 
+/** A finite number above 0. */
+export function positive(otherwise?: number): Option<number> {
+  return option((value, name, layer) => {
+    if (typeof value !== 'number' || !(value > 0 && Number.isFinite(value)))
+      fail(layer, `needs ${name} to be a number above 0, got ${show(value)}`);
+    return value;
+  }, otherwise);
+}
+
 /** A number that is not NaN. */
 export function number(otherwise: number): Option<number> {
   return option((value, name, layer) => {

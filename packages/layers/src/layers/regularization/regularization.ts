@@ -1,6 +1,6 @@
 // Layers that disturb their input in training and pass it on otherwise.
 
-import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
+import { nn, type PartialShape, type Shape, type Tensor, zerosLike } from '@eagre/core';
 import {
   argumentsOf,
   dims,
@@ -24,6 +24,7 @@ import { show } from '../../layer/show.ts';
 import { L1L2, type RegularizerFunction } from '../../regularizers.ts';
 import { checkOne, checkRank, fail, floats, penalize, values } from '../common.ts';
 import { notNegative, rate, seed } from '../options.ts';
+import { RandomSource } from '../random-source.ts';
 import { axesText, type DataFormat, dataFormat, firstAxisOf, type Rank } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -35,35 +36,29 @@ export interface NoiseOptions extends LayerOptions {
 /** What these layers share: numbers of their own when they have a seed. */
 abstract class Noise extends Layer {
   declare readonly seed: number | null;
-  readonly #generator: random.Generator | null;
+  readonly #source: RandomSource;
 
   constructor(options: NoiseOptions) {
     super(options);
-    this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
+    this.#source = new RandomSource(this.seed);
   }
 
   /** x with a share `rate` of `noiseShape`'s elements at 0 and the others scaled up. */
   protected drop(x: Tensor, rate: number, noiseShape: Shape): Tensor {
     if (rate === 0) return x;
     if (rate === 1) return zerosLike(x);
-    if (this.#generator === null) return nn.dropout(x, rate, { noiseShape });
+    if (!this.#source.isOwn) return nn.dropout(x, rate, { noiseShape });
     return this.uniform(x, noiseShape)
       .greaterEqual(rate)
       .where(x.mul(1 / (1 - rate)), 0);
   }
 
   protected uniform(x: Tensor, shape: Shape): Tensor {
-    const options = { dtype: x.dtype };
-    return this.#generator === null
-      ? random.uniform(shape, options)
-      : this.#generator.uniform(shape, options);
+    return this.#source.uniform(shape, x.dtype);
   }
 
   protected normal(x: Tensor, mean: number, stddev: number): Tensor {
-    const options = { mean, stddev, dtype: x.dtype };
-    return this.#generator === null
-      ? random.normal(x.shape, options)
-      : this.#generator.normal(x.shape, options);
+    return this.#source.normal(x.shape, x.dtype, mean, stddev);
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -2,10 +2,12 @@
 import { type PartialShape, pad, slice, type Tensor } from '@eagre/core';
 import {
   argumentsOf,
+  type Dim,
   dims,
   lessThan,
   mulDims,
   type Option,
+  resizeBatch,
   showShape,
   subDims,
   takesOptions,
@@ -13,7 +15,7 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, type Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { fail, plus, type Size, times, values } from '../common.ts';
+import { fail, floats, plus, type Size, times, values } from '../common.ts';
 import { integer, readSizes, sizes, word } from '../options.ts';
 import {
   dataFormat,
@@ -224,17 +226,29 @@ export class UpSampling1D extends UpSampling {
 export interface UpSampling2DOptions extends SpatialOptions {
   /** 2 by default. */
   readonly size?: Size2D;
-  /** `nearest`, the only one. */
-  readonly interpolation?: 'nearest';
+  /** `nearest` by default: pixels are repeated. */
+  readonly interpolation?: UpSamplingInterpolation;
 }
+export type UpSamplingInterpolation = 'nearest' | 'bilinear' | 'bicubic' | 'lanczos3' | 'lanczos5';
 
-/** Repeats rows and columns of images: [batch, h, w, c] becomes [batch, h · size, w · size, c]. */
+/** Enlarges images: [batch, h, w, c] becomes [batch, h · size, w · size, c]. */
 export class UpSampling2D extends UpSampling {
   declare static readonly fromConfig: FromConfig<UpSampling2D>;
   declare readonly size: readonly number[];
+  declare readonly interpolation: UpSamplingInterpolation;
 
   constructor(...args: [size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions]) {
     super(2, argumentsOf<UpSampling2DOptions>(UpSampling2D, new.target, args));
+  }
+  override call(inputs: Tensor): Tensor {
+    const { interpolation } = this;
+    if (interpolation === 'nearest') return super.call(inputs);
+    const x = floats(this, inputs);
+    this.check(x.shape);
+    const [, h, w] = this.sizes(x.shape) as readonly Dim[];
+    const [down, right] = this.size;
+    const size = [mulDims(h, down), mulDims(w, right)] as const;
+    return this.inFormat(resizeBatch(this.channelsLast(x), size, interpolation, false));
   }
   protected get factors(): readonly number[] {
     return this.size;
@@ -258,7 +272,7 @@ export class UpSampling3D extends UpSampling {
     return this.size;
   }
 }
-ownsTemporaries(ZeroPadding, Cropping, UpSampling);
+ownsTemporaries(ZeroPadding, Cropping, UpSampling, UpSampling2D);
 
 const padded = (rank: Rank) =>
   ({
@@ -300,10 +314,11 @@ takesOptions<UpSampling2DOptions, UpSampling2D>(
     options: {
       size: sizes(2, 2),
       dataFormat,
-      interpolation: word(
-        ['nearest'],
+      interpolation: word<UpSamplingInterpolation>(
+        ['nearest', 'bilinear', 'bicubic', 'lanczos3', 'lanczos5'],
         'nearest',
-        (value) => `knows the interpolation 'nearest' only, got ${value}`,
+        (value) =>
+          `needs interpolation 'nearest', 'bilinear', 'bicubic', 'lanczos3' or 'lanczos5', got ${value}`,
       ),
       ...layerOptions,
     },

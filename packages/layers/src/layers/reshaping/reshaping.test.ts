@@ -114,5 +114,7 @@ test('UpSampling2D', () => {
     [1, 1, 2, 2],
     [1, 1, 2, 2],
   ]);
-  expect(() => new UpSampling2D({ interpolation: 'bilinear' as 'nearest' })).toThrow("'nearest' only");
+  expect(() => new UpSampling2D({ interpolation: 'cubic' as 'nearest' })).toThrow(
+    "needs interpolation 'nearest'",
+  );
 });

@@ -1,0 +1,250 @@
+// Colours of images: the last axis has the channels.
+import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { dims } from '../../shapes/dims.ts';
+import { show, showShape } from '../../shapes/shape.ts';
+import { differs } from '../../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType, isFloating } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { stack } from '../array/join.ts';
+import { saturateCast } from '../elementwise/cast.ts';
+import { clip, where } from '../elementwise/select.ts';
+import { sum } from '../reduce/reduce.ts';
+
+type ColorFunction = NamedFunction<[images: TensorLike], ['images']>;
+
+/** Images whose last axis has so many channels. */
+function colored(value: TensorLike, channels: number, op: string): Tensor {
+  const x = toTensor(value);
+  checkDType(x.dtype, 'numeric', 'images', op);
+  const last = dims(x)[x.rank - 1];
+  if (last === undefined || differs(last, channels))
+    throw new InvalidArgumentError(
+      `images have shape ${showShape(x.shape)}, expected ${channels} as the last axis`,
+      op,
+    );
+  return x;
+}
+const floating = (x: Tensor, op: string): Tensor => {
+  checkDType(x.dtype, 'floating', 'images', op);
+  return x;
+};
+const channels = (x: Tensor): Tensor[] => x.unstack(-1);
+
+/** The largest value of a dtype's colours: 1 of floats. */
+const whiteOf: Readonly<Record<string, number>> = {
+  uint8: 255,
+  uint16: 65535,
+  int8: 127,
+  int16: 32767,
+  int32: 2147483647,
+};
+
+/** Computes with colours from 0 to 1, whatever the dtype. */
+function asUnit(x: Tensor, op: string, fn: (floats: Tensor) => Tensor): Tensor {
+  if (isFloating(x.dtype)) return fn(x);
+  const white = whiteOf[x.dtype];
+  if (white === undefined)
+    throw new InvalidArgumentError(`images are ${x.dtype}, expected floats, uint8, uint16 or int32`, op);
+  return saturateCast(
+    fn(x.cast('float32').mul(1 / white))
+      .mul(white + 0.5)
+      .floor(),
+    x.dtype,
+  );
+}
+
+/** How much red, green and blue count for brightness (ITU-R BT.601). */
+const LUMA = [0.2989, 0.587, 0.114];
+
+/** Brightness of images [..., 3]: [..., 1]. */
+export const rgbToGrayscale: ColorFunction = defineFunction(
+  'image.rgbToGrayscale',
+  { images: kind.tensor },
+  {},
+  (images) =>
+    asUnit(colored(images, 3, 'image.rgbToGrayscale'), 'image.rgbToGrayscale', (x) =>
+      sum(x.mul(toTensor(LUMA, x.dtype)), -1, { keepdims: true }),
+    ),
+);
+
+/** Images [..., 1] as red, green and blue of the same brightness: [..., 3]. */
+export const grayscaleToRgb: ColorFunction = defineFunction(
+  'image.grayscaleToRgb',
+  { images: kind.tensor },
+  {},
+  (images) => {
+    const x = colored(images, 1, 'image.grayscaleToRgb');
+    return x.tile([...new Array<number>(x.rank - 1).fill(1), 3]);
+  },
+);
+
+/** Hue, saturation and value of colours [..., 3] of floats, all from 0 to 1. */
+export const rgbToHsv: ColorFunction = defineFunction(
+  'image.rgbToHsv',
+  { images: kind.tensor },
+  {},
+  (images) => {
+    const op = 'image.rgbToHsv';
+    const [r, g, b] = channels(floating(colored(images, 3, op), op));
+    const value = r.maximum(g).maximum(b);
+    const range = value.sub(r.minimum(g).minimum(b));
+    const saturation = where(value.greater(0), range.divNoNan(value), 0);
+    const sixth = range.mul(6);
+    const hue = where(
+      r.equal(value),
+      g.sub(b).divNoNan(sixth),
+      where(
+        g.equal(value),
+        b
+          .sub(r)
+          .divNoNan(sixth)
+          .add(2 / 6),
+        r
+          .sub(g)
+          .divNoNan(sixth)
+          .add(4 / 6),
+      ),
+    );
+    const turned = where(range.greater(0), where(hue.less(0), hue.add(1), hue), 0);
+    return stack([turned, saturation, value], -1);
+  },
+);
+
+/** Colours of hue, saturation and value [..., 3] of floats. */
+export const hsvToRgb: ColorFunction = defineFunction(
+  'image.hsvToRgb',
+  { images: kind.tensor },
+  {},
+  (images) => {
+    const op = 'image.hsvToRgb';
+    const [h, s, v] = channels(floating(colored(images, 3, op), op));
+    const angle = h.mul(6);
+    const part = (wave: Tensor): Tensor => clip(wave, 0, 1).sub(1).mul(s).add(1).mul(v);
+    return stack(
+      [
+        part(angle.sub(3).abs().sub(1)),
+        part(angle.sub(2).abs().neg().add(2)),
+        part(angle.sub(4).abs().neg().add(2)),
+      ],
+      -1,
+    );
+  },
+);
+
+const number = (value: unknown, what: string, op: string): TensorLike => {
+  if (typeof value === 'number' && Number.isNaN(value))
+    throw new InvalidArgumentError(`${what} must be a number, got ${show(value)}`, op);
+  return value as TensorLike;
+};
+
+/** Images with `delta`, from -1 to 1, added to each colour. Integers stay in their range. */
+export const adjustBrightness: NamedFunction<[images: TensorLike, delta: TensorLike], ['images', 'delta']> =
+  defineFunction(
+    'image.adjustBrightness',
+    { images: kind.tensor, delta: kind.tensor },
+    {},
+    (images, delta) => {
+      const op = 'image.adjustBrightness';
+      const x = toTensor(images);
+      checkDType(x.dtype, 'numeric', 'images', op);
+      return asUnit(x, op, (floats) => floats.add(toTensor(number(delta, 'delta', op), floats.dtype)));
+    },
+  );
+
+/** (x − mean) · contrastFactor + mean, with the mean of each channel of each image [..., height, width, channels]. */
+export const adjustContrast: NamedFunction<
+  [images: TensorLike, contrastFactor: TensorLike],
+  ['images', 'contrastFactor']
+> = defineFunction(
+  'image.adjustContrast',
+  { images: kind.tensor, contrastFactor: kind.tensor },
+  {},
+  (images, contrastFactor) => {
+    const op = 'image.adjustContrast';
+    const x = toTensor(images);
+    checkDType(x.dtype, 'numeric', 'images', op);
+    if (x.rank < 3)
+      throw new InvalidArgumentError(
+        `images have shape ${showShape(x.shape)}, expected [..., height, width, channels]`,
+        op,
+      );
+    return asUnit(x, op, (floats) => {
+      const mean = floats.mean([-3, -2], { keepdims: true });
+      return floats
+        .sub(mean)
+        .mul(toTensor(number(contrastFactor, 'contrastFactor', op), floats.dtype))
+        .add(mean);
+    });
+  },
+);
+
+/** gain · x ^ gamma of colours from 0 to 1. */
+export const adjustGamma: NamedFunction<
+  [image: TensorLike, gamma?: TensorLike, gain?: TensorLike],
+  ['image', 'gamma', 'gain']
+> = defineFunction(
+  'image.adjustGamma',
+  { image: kind.tensor, gamma: kind.tensor, gain: kind.tensor },
+  {},
+  (image, gamma: TensorLike = 1, gain: TensorLike = 1) => {
+    const op = 'image.adjustGamma';
+    const x = toTensor(image);
+    checkDType(x.dtype, 'numeric', 'image', op);
+    return asUnit(x, op, (floats) =>
+      floats.pow(toTensor(gamma, floats.dtype)).mul(toTensor(gain, floats.dtype)),
+    );
+  },
+);
+
+/** Images [..., 3] with `delta`, from -1 to 1, added to the hue. */
+export const adjustHue: NamedFunction<[images: TensorLike, delta: TensorLike], ['images', 'delta']> =
+  defineFunction('image.adjustHue', { images: kind.tensor, delta: kind.tensor }, {}, (images, delta) => {
+    const op = 'image.adjustHue';
+    return asUnit(colored(images, 3, op), op, (x) => {
+      const [h, s, v] = channels(rgbToHsv(x));
+      const turned = h.add(toTensor(number(delta, 'delta', op), x.dtype));
+      return hsvToRgb(stack([turned.sub(turned.floor()), s, v], -1));
+    });
+  });
+
+/** Images [..., 3] with the saturation times a factor. */
+export const adjustSaturation: NamedFunction<
+  [images: TensorLike, saturationFactor: TensorLike],
+  ['images', 'saturationFactor']
+> = defineFunction(
+  'image.adjustSaturation',
+  { images: kind.tensor, saturationFactor: kind.tensor },
+  {},
+  (images, saturationFactor) => {
+    const op = 'image.adjustSaturation';
+    return asUnit(colored(images, 3, op), op, (x) => {
+      const [h, s, v] = channels(rgbToHsv(x));
+      const factor = toTensor(number(saturationFactor, 'saturationFactor', op), x.dtype);
+      return hsvToRgb(stack([h, clip(s.mul(factor), 0, 1), v], -1));
+    });
+  },
+);
+
+/** Images [..., h, w, c] with mean 0 and variance 1, each by itself; no image is divided by less than 1 / √(h · w · c). */
+export const perImageStandardization: NamedFunction<[image: TensorLike], ['image']> = defineFunction(
+  'image.perImageStandardization',
+  { image: kind.tensor },
+  {},
+  (image) => {
+    const given = toTensor(image);
+    checkDType(given.dtype, 'numeric', 'image', 'image.perImageStandardization');
+    if (given.rank < 3)
+      throw new InvalidArgumentError(
+        `image has shape ${showShape(given.shape)}, expected [..., height, width, channels]`,
+        'image.perImageStandardization',
+      );
+    const x = isFloating(given.dtype) ? given : given.cast('float32');
+    const axes = [-3, -2, -1];
+    const least = x.mul(0).add(1).sum(axes, { keepdims: true }).rsqrt();
+    const centered = x.sub(x.mean(axes, { keepdims: true }));
+    return centered.div(centered.square().mean(axes, { keepdims: true }).sqrt().maximum(least));
+  },
+);

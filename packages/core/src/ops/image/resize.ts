@@ -1,0 +1,159 @@
+// Images of another size.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegersLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Dim, mulDims } from '../../shapes/dim.ts';
+import { dims, toShape } from '../../shapes/dims.ts';
+import { show } from '../../shapes/shape.ts';
+import type { TensorLike } from '../../tensor/convert.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { gather } from '../array/gather.ts';
+import { expandDims, reshape } from '../array/shaping.ts';
+import { clip, where } from '../elementwise/select.ts';
+import { matmul } from '../linalg/linalg.ts';
+import { lastPlace, ofBatch, places, ratio, toImages, twoSizes } from './images.ts';
+
+/** How `resize` finds values between pixels. */
+export type ResizeMethod =
+  | 'bilinear'
+  | 'nearest'
+  | 'bicubic'
+  | 'area'
+  | 'lanczos3'
+  | 'lanczos5'
+  | 'gaussian'
+  | 'mitchellcubic';
+
+export interface ResizeOptions {
+  /** `bilinear` by default. */
+  readonly method?: ResizeMethod;
+  /** Whether the result is as large as fits into `size` with the proportions of the image; false by default. */
+  readonly preserveAspectRatio?: boolean;
+  /** Whether smaller results are smoothed before, so that fine patterns do not show as coarse ones; false by default. */
+  readonly antialias?: boolean;
+}
+
+/** How much a pixel at a distance of x ≥ 0 counts; from `radius` on nothing. */
+interface Filter {
+  readonly radius: number;
+  readonly weight: (x: Tensor) => Tensor;
+}
+
+const lanczos = (radius: number): Filter => ({
+  radius,
+  weight: (x) => {
+    const angle = x.mul(Math.PI);
+    const wave = angle.sin().mul(angle.div(radius).sin()).mul(radius);
+    return where(x.less(1e-3), 1, wave.divNoNan(angle.square()));
+  },
+});
+/** Polynomials of the distance: one up to 1, another from 1 to 2 (Keys 1981; Mitchell and Netravali 1988). */
+const cubic = (near: readonly number[], far: readonly number[]): Filter => {
+  const value = (x: Tensor, [a, b, c, d]: readonly number[]): Tensor =>
+    x.mul(a).add(b).mul(x).add(c).mul(x).add(d);
+  return { radius: 2, weight: (x) => where(x.less(1), value(x, near), value(x, far)) };
+};
+const filters: Readonly<Record<Exclude<ResizeMethod, 'nearest' | 'area'>, Filter>> = {
+  bilinear: { radius: 1, weight: (x) => x.neg().add(1) },
+  bicubic: cubic([1.5, -2.5, 0, 1], [-0.5, 2.5, -4, 2]),
+  mitchellcubic: cubic([7 / 6, -2, 0, 8 / 9], [-7 / 18, 2, -10 / 3, 16 / 9]),
+  lanczos3: lanczos(3),
+  lanczos5: lanczos(5),
+  gaussian: { radius: 1.5, weight: (x) => x.square().mul(-2).exp() },
+};
+const methods = ['nearest', 'area', ...Object.keys(filters)];
+
+/** How much each of `from` pixels counts for each of `to`: [to, from]. */
+function weightsOf(from: Dim, to: Dim, method: ResizeMethod, antialias: boolean, like: Tensor): Tensor {
+  const dtype = like.dtype as 'float32' | 'float64';
+  const scale = ratio(from, to, dtype);
+  const target = expandDims(places(to, dtype), 1);
+  const source = places(from, dtype);
+  if (method === 'area') {
+    // The part of each pixel that lies under the new one.
+    const start = target.mul(scale);
+    const end = start.add(scale);
+    return end.minimum(source.add(1)).sub(start.maximum(source)).maximum(0).div(scale);
+  }
+  const { radius, weight } = filters[method as keyof typeof filters];
+  const center = target.add(0.5).mul(scale);
+  let distance = source.add(0.5).sub(center).abs();
+  if (antialias) distance = distance.div(typeof scale === 'number' ? Math.max(scale, 1) : scale.maximum(1));
+  const weights = where(distance.less(radius), weight(distance), 0);
+  return weights.div(weights.sum(1, { keepdims: true }));
+}
+
+/** The two pixels around each new one along an axis, mixed; exact where a pixel is not finite. */
+function linear(x: Tensor, axis: number, from: Dim, to: Dim): Tensor {
+  const { dtype } = x as { dtype: 'float32' | 'float64' };
+  const place = places(to, dtype)
+    .add(0.5)
+    .mul(ratio(from, to, dtype))
+    .sub(0.5);
+  const below = place.floor();
+  const last = lastPlace(from, dtype);
+  const at = (p: Tensor): Tensor => gather(x, clip(p, 0, last).cast('int32'), axis);
+  const share = reshape(place.sub(below), axis === 1 ? [-1, 1, 1] : [-1, 1]);
+  const low = at(below);
+  return low.add(at(place.ceil()).sub(low).mul(share));
+}
+
+/** Images [n, h, w, c] of floats, or of anything for `nearest`, in another size. */
+export function resizeBatch(
+  x: Tensor,
+  [height, width]: readonly [Dim, Dim],
+  method: ResizeMethod,
+  antialias: boolean,
+): Tensor {
+  const [n, h, w, c] = dims(x);
+  if (method === 'nearest') {
+    const nearest = (image: Tensor, axis: number, from: Dim, to: Dim): Tensor => {
+      const place = places(to, 'float32')
+        .add(0.5)
+        .mul(ratio(from, to, 'float32'))
+        .floor();
+      return gather(image, clip(place, 0, lastPlace(from, 'float32')).cast('int32'), axis);
+    };
+    return nearest(nearest(x, 1, h, height), 2, w, width);
+  }
+  if (method === 'bilinear' && !antialias) return linear(linear(x, 1, h, height), 2, w, width);
+  const rows = reshape(x, toShape([n, h, mulDims(w, c)]));
+  const tall = matmul(weightsOf(h, height, method, antialias, x), rows);
+  const columns = reshape(tall, toShape([mulDims(n, height), w, c]));
+  const wide = matmul(weightsOf(w, width, method, antialias, x), columns);
+  return reshape(wide, toShape([n, height, width, c]));
+}
+
+/**
+ * Images of another size, [h, w, c] or [n, h, w, c]: float32, or with `nearest` the dtype of the images. Pixels are squares whose centers
+ * count, as in `tf.image.resize` of TensorFlow 2.
+ * @param size [height, width] of the result
+ */
+export const resize: NamedFunction<
+  [images: TensorLike, size: IntegersLike],
+  ['images', 'size'],
+  ResizeOptions
+> = defineFunction(
+  'image.resize',
+  { images: kind.tensor, size: kind.shape },
+  { method: kind.asIs, preserveAspectRatio: kind.asIs, antialias: kind.asIs },
+  (images, size, { method = 'bilinear', preserveAspectRatio = false, antialias = false }) => {
+    const op = 'image.resize';
+    const x = toImages(images, op);
+    if (!methods.includes(method))
+      throw new InvalidArgumentError(
+        `unknown method ${show(method)}; the methods are ${methods.join(', ')}`,
+        op,
+      );
+    let wanted = twoSizes(size, 'size', op);
+    if (preserveAspectRatio) {
+      const [h, w] = x.shape.slice(-3, -1);
+      const factor = Math.min((wanted[0] as number) / h, (wanted[1] as number) / w);
+      wanted = [Math.round(h * factor), Math.round(w * factor)];
+    }
+    return ofBatch(method === 'nearest' ? x : x.cast('float32'), (batch) =>
+      resizeBatch(batch, wanted, method, antialias),
+    );
+  },
+);

@@ -1,0 +1,3 @@
+/** `tf.random`. */
+export { gamma } from './random/gamma.ts';
+export * from './random/random.ts';

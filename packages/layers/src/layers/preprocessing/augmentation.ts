@@ -1,0 +1,290 @@
+// Layers that apply several others: by chance, mixed, or in a row.
+import { type PartialShape, stack, type Tensor, where } from '@eagre/core';
+import { argumentsOf, isPlain, type Option, takesOptions, toShape } from '@eagre/core/internal';
+import {
+  type CallOptions,
+  type FromConfig,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
+import { fail } from '../common.ts';
+import { flag, integer, positive, seed, word } from '../options.ts';
+import { dataFormat } from '../spatial.ts';
+import { layerOptions } from '../weights.ts';
+import {
+  AutoContrast,
+  Equalization,
+  RandomBrightness,
+  RandomColorDegeneration,
+  RandomContrast,
+  RandomPosterization,
+  RandomSharpness,
+  Solarization,
+} from './color.ts';
+import { type Interpolation, RandomRotation, RandomShear, RandomTranslation } from './geometry.ts';
+import {
+  drawn,
+  type Factor,
+  ImageLayer,
+  type RandomImageOptions,
+  range,
+  type Transformation,
+  valueRange,
+} from './image-layer.ts';
+
+type Range = readonly [low: number, high: number];
+
+export interface RandAugmentOptions extends RandomImageOptions {
+  /** The least and the largest value of colours; [0, 255] by default. */
+  readonly valueRange?: Range;
+  /** How many changes are made; 2 by default. */
+  readonly numOps?: number;
+  /** How strong they are, from 0 to 1, or between which bounds; 0.5 by default. */
+  readonly factor?: Factor;
+  readonly interpolation?: Interpolation;
+}
+
+interface Strength {
+  readonly valueRange: Range;
+  readonly factor: Range;
+  readonly interpolation: Interpolation;
+  readonly seed: number | null;
+  readonly dtype: 'float32' | 'float64';
+}
+
+/** The changes of both layers, of which those that AugMix leaves out unless asked for are the last. */
+function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
+  const { factor, interpolation, valueRange: range, seed, dtype } = of;
+  const moving = { interpolation, seed, dtype };
+  const options = { valueRange: range, seed, dtype };
+  const [, high] = factor;
+  return {
+    randomShear: new RandomShear(factor, factor, moving),
+    randomTranslation: new RandomTranslation(factor, factor, moving),
+    randomRotation: new RandomRotation(factor, moving),
+    randomPosterization: new RandomPosterization(Math.max(1, Math.floor(8 * high)), options),
+    solarization: new Solarization(factor, factor, options),
+    autoContrast: new AutoContrast({ valueRange: range, dtype }),
+    equalization: new Equalization({ valueRange: range, dtype }),
+    randomBrightness: new RandomBrightness(factor, options),
+    randomColorDegeneration: new RandomColorDegeneration(factor, options),
+    randomContrast: new RandomContrast(factor, options),
+    randomSharpness: new RandomSharpness(factor, options),
+  };
+}
+const FEW = 7;
+
+/** Makes some of eleven changes, which ones by chance, the same for all of a batch (Cubuk and others, "RandAugment", 2020). */
+export class RandAugment extends ImageLayer {
+  declare static readonly fromConfig: FromConfig<RandAugment>;
+  declare readonly valueRange: Range;
+  declare readonly numOps: number;
+  declare readonly factor: Range;
+  declare readonly interpolation: Interpolation;
+  declare readonly seed: number | null;
+  readonly #layers: Readonly<Record<string, ImageLayer>>;
+
+  constructor(...args: [valueRange?: Range | null | RandAugmentOptions, options?: RandAugmentOptions]) {
+    super(argumentsOf<RandAugmentOptions>(RandAugment, new.target, args));
+    this.#layers = changes(this);
+  }
+  protected override draw(images: Tensor): Transformation {
+    const all = Object.entries(this.#layers);
+    return {
+      layerIdxes: this.source.uniform([this.numOps], 'float32', 0, all.length).floor().cast('int32'),
+      transforms: Object.fromEntries(
+        all.map(([name, layer]) => [name, layer.getRandomTransformation(images)]),
+      ),
+    };
+  }
+  protected override transform(images: Tensor, transformation: Transformation): Tensor {
+    return this.#applied(images, transformation, (layer, x, t) => layer.transformImages(x, t));
+  }
+  protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
+    return this.#applied(masks, transformation, (layer, x, t) => layer.transformSegmentationMasks(x, t));
+  }
+  #applied(
+    images: Tensor,
+    transformation: Transformation,
+    change: (layer: ImageLayer, x: Tensor, t: Transformation) => Tensor,
+  ): Tensor {
+    const index = drawn(transformation, 'layerIdxes');
+    const transforms = transformation['transforms'] as Readonly<Record<string, Transformation>>;
+    let x = images;
+    for (let i = 0; i < this.numOps; i++) {
+      const before = x;
+      Object.entries(this.#layers).forEach(([name, layer], k) => {
+        x = where(index.at(i).equal(k), change(layer, before, transforms[name]), x);
+      });
+    }
+    return x;
+  }
+}
+
+export interface AugMixOptions extends RandomImageOptions {
+  /** The least and the largest value of colours; [0, 255] by default. */
+  readonly valueRange?: Range;
+  /** How many changed images are mixed; 3 by default. */
+  readonly numChains?: number;
+  /** How many changes each has at most; 3 by default. */
+  readonly chainDepth?: number;
+  /** How strong they are, from 0 to 1, or between which bounds; 0.3 by default. */
+  readonly factor?: Factor;
+  /** Of the distributions of weights; 1 by default. */
+  readonly alpha?: number;
+  /** Whether brightness, colour, contrast and sharpness may change; true by default. */
+  readonly allOps?: boolean;
+  readonly interpolation?: Interpolation;
+}
+
+/** Mixes images with several that were changed in a row of ways (Hendrycks and others, "AugMix", 2020). */
+export class AugMix extends ImageLayer {
+  declare static readonly fromConfig: FromConfig<AugMix>;
+  declare readonly valueRange: Range;
+  declare readonly numChains: number;
+  declare readonly chainDepth: number;
+  declare readonly factor: Range;
+  declare readonly alpha: number;
+  declare readonly allOps: boolean;
+  declare readonly interpolation: Interpolation;
+  declare readonly seed: number | null;
+  readonly #layers: readonly ImageLayer[];
+
+  constructor(...args: [valueRange?: Range | null | AugMixOptions, options?: AugMixOptions]) {
+    super(argumentsOf<AugMixOptions>(AugMix, new.target, args));
+    this.#layers = Object.values(changes(this)).slice(0, this.allOps ? undefined : FEW);
+  }
+  protected override draw(images: Tensor): Transformation {
+    const { numChains, chainDepth, alpha } = this;
+    const weights = this.source.gamma(toShape([numChains]), 'float32', alpha);
+    // The last index is of no change.
+    const count = this.#layers.length + 1;
+    const chains = Array.from({ length: numChains * chainDepth }, () =>
+      this.#layers.map((layer) => layer.getRandomTransformation(images)),
+    );
+    return {
+      chainMixingWeights: weights.div(weights.sum()),
+      weightSample: this.source.beta([], 'float32', alpha),
+      layerIdxes: this.source.uniform([numChains, chainDepth], 'float32', 0, count).floor().cast('int32'),
+      chainTransforms: chains,
+    };
+  }
+  protected override transform(images: Tensor, transformation: Transformation): Tensor {
+    const [low, high] = this.valueRange;
+    return this.#mixed(images, transformation, (layer, x, t) => layer.transformImages(x, t)).clip(low, high);
+  }
+  protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
+    return this.#mixed(masks, transformation, (layer, x, t) => layer.transformSegmentationMasks(x, t));
+  }
+  #mixed(
+    images: Tensor,
+    transformation: Transformation,
+    change: (layer: ImageLayer, x: Tensor, t: Transformation) => Tensor,
+  ): Tensor {
+    const { numChains, chainDepth } = this;
+    const floats = images.dtype === 'float64' ? images : images.cast('float32');
+    const index = drawn(transformation, 'layerIdxes');
+    const transforms = transformation['chainTransforms'] as readonly (readonly Transformation[])[];
+    const chains = Array.from({ length: numChains }, (_, i) => {
+      let x = floats;
+      for (let k = 0; k < chainDepth; k++) {
+        const before = x;
+        const at = index.at(i, k);
+        this.#layers.forEach((layer, l) => {
+          x = where(at.equal(l), change(layer, before, transforms[i * chainDepth + k][l]), x);
+        });
+      }
+      return x;
+    });
+    const weights = drawn(transformation, 'chainMixingWeights').cast(floats.dtype);
+    const together = stack(chains, -1).mul(weights).sum(-1);
+    const share = drawn(transformation, 'weightSample').cast(floats.dtype);
+    return share.mul(floats).add(share.neg().add(1).mul(together));
+  }
+}
+
+/** All arguments of `Pipeline`, by name. */
+export interface PipelineArguments extends LayerOptions {
+  readonly layers: readonly Layer[];
+}
+
+/** Applies layers one after the other, to images or to `{ images, labels, … }`: `new Pipeline([new RandomFlip(), new MixUp()])` */
+export class Pipeline extends Layer {
+  declare static readonly fromConfig: FromConfig<Pipeline>;
+  declare readonly layers: readonly Layer[];
+
+  constructor(...args: [layers: readonly Layer[] | PipelineArguments, options?: LayerOptions]) {
+    super(argumentsOf<PipelineArguments>(Pipeline, new.target, args));
+  }
+  override get passesOn(): boolean {
+    return true;
+  }
+  override call(inputs: LayerInput, { training }: CallOptions): LayerOutput {
+    let value: unknown = inputs;
+    for (const layer of this.layers)
+      value = training === undefined ? layer(value as Tensor) : layer(value as Tensor, { training });
+    return value as LayerOutput;
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return this.layers.reduce((shape, layer) => layer.computeOutputShape(shape), inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { name: this.name, layers: this.layers.map(serializeLayer) };
+  }
+}
+ownsTemporaries(RandAugment, AugMix);
+
+const interpolation = word<Interpolation>(
+  ['bilinear', 'nearest'],
+  'bilinear',
+  (value) => `needs interpolation 'bilinear' or 'nearest', got ${value}`,
+);
+const shared = { interpolation, seed, dataFormat, ...layerOptions };
+takesOptions<RandAugmentOptions, RandAugment>(
+  {
+    positional: ['valueRange'],
+    required: 0,
+    options: { valueRange, numOps: integer(2), factor: range([0, 1], 0.5), ...shared },
+  },
+  RandAugment,
+);
+takesOptions<AugMixOptions, AugMix>(
+  {
+    positional: ['valueRange'],
+    required: 0,
+    options: {
+      valueRange,
+      numChains: integer(3),
+      chainDepth: integer(3),
+      factor: range([0, 1], 0.3),
+      alpha: positive(1),
+      allOps: flag(true),
+      ...shared,
+    },
+  },
+  AugMix,
+);
+takesOptions<PipelineArguments, Pipeline>(
+  {
+    positional: ['layers'],
+    options: {
+      layers: {
+        read: (given, _, layer) => {
+          const list = Array.isArray(given)
+            ? (given as unknown[]).map((l) => (isPlain(l) ? deserializeLayer(l) : l))
+            : [];
+          if (!Array.isArray(given) || !list.every((l) => l instanceof Layer))
+            fail(layer as Layer, `needs a list of layers, got ${show(given)}`);
+          return list as readonly Layer[];
+        },
+      } satisfies Option<readonly Layer[]>,
+      ...layerOptions,
+    },
+  },
+  Pipeline,
+);
