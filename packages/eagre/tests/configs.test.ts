@@ -45,6 +45,8 @@ const more: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout2D: ['trainable'],
   SpatialDropout3D: ['trainable'],
   RandomGrayscale: ['seed'],
+  Discretization: ['trainable'],
+  HashedCrossing: ['trainable'],
   Identity: ['gain'],
   Huber: ['delta'],
   CosineSimilarity: ['axis'],
@@ -55,6 +57,8 @@ const asText: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout1D: ['dtype'],
   SpatialDropout2D: ['dtype'],
   SpatialDropout3D: ['dtype'],
+  Discretization: ['dtype'],
+  HashedCrossing: ['dtype'],
 };
 
 /** The written object without the keys that are known to differ. */

@@ -529,6 +529,13 @@ const { layers } = tf;
 type Case = readonly [make: () => tf.layers.Layer, ...inputs: readonly SampleInput[]];
 const plain = uniform([4, 3]);
 const image = uniform([2, 6, 5, 4]);
+/** A layer that is given words, whatever it is called with. */
+const ofWords = (layer: tf.layers.Layer): tf.layers.Layer => {
+  const words = tf.constant(['a', 'b']);
+  return Object.assign((x: tf.Tensor) => layer(words).cast('float32').sum().mul(x), {
+    trainableWeights: [],
+  }) as never;
+};
 const rgb = uniform([2, 6, 5, 3]);
 const volume = uniform([2, 3, 5, 4, 2]);
 const sequence = uniform([2, 4, 3]);
@@ -686,6 +693,18 @@ const layerCases: Readonly<Record<string, Case>> = {
   UpSampling3D: [() => new layers.UpSampling3D(2), volume],
   AugMix: [() => new layers.AugMix({ numChains: 2, chainDepth: 1 }), rgb],
   AutoContrast: [() => new layers.AutoContrast(), rgb],
+  CategoryEncoding: [() => new layers.CategoryEncoding(5), integers([4, 3], 5)],
+  'CategoryEncoding of counts': [
+    () => new layers.CategoryEncoding(5, { outputMode: 'count' }),
+    integers([4, 3], 5),
+  ],
+  Discretization: [() => new layers.Discretization([0.25, 0.5]), plain],
+  HashedCrossing: [() => new layers.HashedCrossing(5), integers([4], 9), integers([4], 9)],
+  Hashing: [() => new layers.Hashing(5), integers([4, 3], 9)],
+  IntegerLookup: [() => new layers.IntegerLookup({ vocabulary: [3, 1] }), integers([4, 3], 9)],
+  // Strings are part of a trace.
+  StringLookup: [() => ofWords(new layers.StringLookup({ vocabulary: ['a'] })), plain],
+  TextVectorization: [() => ofWords(new layers.TextVectorization({ vocabulary: ['a'] })), plain],
   CenterCrop: [() => new layers.CenterCrop(3, 2), rgb],
   ContrastLimitedAdaptiveHistogramEqualization: [
     () => new layers.ContrastLimitedAdaptiveHistogramEqualization({ tileGridSize: 2 }),

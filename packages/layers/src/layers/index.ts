@@ -64,9 +64,22 @@ export {
   MaxPooling2D as MaxPool2D,
   MaxPooling3D as MaxPool3D,
 } from './pooling/pooling.ts';
+export type { AdaptData } from './preprocessing/adapt-data.ts';
 export * from './preprocessing/augmentation.ts';
+export type { CategoryMode } from './preprocessing/categories.ts';
+export * from './preprocessing/category-encoding.ts';
 export * from './preprocessing/color.ts';
+export { Discretization, type DiscretizationOptions } from './preprocessing/discretization.ts';
 export * from './preprocessing/geometry.ts';
+export {
+  HashedCrossing,
+  type HashedCrossingArguments,
+  type HashedCrossingOptions,
+  Hashing,
+  type HashingArguments,
+  type HashingOptions,
+  type Salt,
+} from './preprocessing/hashing.ts';
 export type {
   Factor,
   ImageData,
@@ -75,8 +88,21 @@ export type {
   RandomImageOptions,
   Transformation,
 } from './preprocessing/image-layer.ts';
+export {
+  IntegerLookup,
+  type IntegerLookupOptions,
+  type LookupMode,
+  StringLookup,
+  type StringLookupOptions,
+} from './preprocessing/lookup.ts';
 export * from './preprocessing/mixing.ts';
 export * from './preprocessing/resizing.ts';
+export {
+  type SplitText,
+  type Standardize,
+  TextVectorization,
+  type TextVectorizationOptions,
+} from './preprocessing/text-vectorization.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
   GRU,

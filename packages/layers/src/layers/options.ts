@@ -20,7 +20,7 @@ type Given<V> = V | ((layer: never) => V);
  * @param check gives the value of what was given.
  * @param otherwise what is as if given where nothing is; of the options before it where it is a function of the layer.
  */
-function option<T, V = T>(
+export function option<T, V = T>(
   check: (value: V, name: string, layer: Layer) => T,
   otherwise?: Given<V>,
   write?: (value: T) => unknown,

@@ -1,0 +1,58 @@
+import type { PartialShape, Tensor } from '@eagre/core';
+import { argumentsOf, takesOptions, toTensor } from '@eagre/core/internal';
+import {
+  type CallOptions,
+  type FromConfig,
+  Layer,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
+import { takesCall } from '../../layer/own-call.ts';
+import { checkOne, fail } from '../common.ts';
+import { integer } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+import { type CategoryMode, checkIntegers, encoded, encodedShape, modes } from './categories.ts';
+
+export interface CategoryEncodingOptions extends LayerOptions {
+  /** `multiHot` by default. */
+  readonly outputMode?: Exclude<CategoryMode, 'int'>;
+}
+/** All arguments of `CategoryEncoding`, by name. */
+export interface CategoryEncodingArguments extends CategoryEncodingOptions {
+  /** How many categories there are: one more than the largest integer. */
+  readonly numTokens: number;
+}
+
+/** Integers of categories as rows of 0 and 1, or as counts; of `count`, each may have a weight, `layer(x, { countWeights })`. */
+export class CategoryEncoding extends Layer {
+  declare static readonly fromConfig: FromConfig<CategoryEncoding>;
+  declare readonly numTokens: number;
+  declare readonly outputMode: Exclude<CategoryMode, 'int'>;
+
+  constructor(...args: [numTokens: number | CategoryEncodingArguments, options?: CategoryEncodingOptions]) {
+    super(argumentsOf<CategoryEncodingArguments>(CategoryEncoding, new.target, args));
+  }
+  override call(inputs: Tensor, { countWeights }: CallOptions): Tensor {
+    checkOne(this, inputs.shape);
+    const given = countWeights !== undefined && countWeights !== null;
+    if (given && this.outputMode !== 'count') fail(this, "takes countWeights with outputMode 'count' only");
+    const weights = given ? toTensor(countWeights as Tensor).cast(this.dtype) : undefined;
+    return encoded(checkIntegers(this, inputs), this.outputMode, this.numTokens, this.dtype, weights);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return encodedShape(checkOne(this, inputShape), this.outputMode, this.numTokens);
+  }
+}
+ownsTemporaries(CategoryEncoding);
+takesCall({ options: { countWeights: true, training: true } }, CategoryEncoding);
+takesOptions<CategoryEncodingArguments, CategoryEncoding>(
+  {
+    positional: ['numTokens'],
+    options: {
+      numTokens: integer(),
+      outputMode: modes(['multiHot', 'oneHot', 'count'], 'multiHot'),
+      ...layerOptions,
+    },
+  },
+  CategoryEncoding,
+);

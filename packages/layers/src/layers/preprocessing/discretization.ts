@@ -1,0 +1,164 @@
+import { constant, type PartialShape, type Tensor, where } from '@eagre/core';
+import { argumentsOf, defineMethods, type Option, takesOptions, toTensor } from '@eagre/core/internal';
+import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { checkOne, fail, floats } from '../common.ts';
+import { positive } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+import { type AdaptData, adaptBatches } from './adapt-data.ts';
+import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
+
+export interface DiscretizationOptions extends LayerOptions {
+  /** Where one bin ends and the next begins, ascending. */
+  readonly binBoundaries?: readonly number[] | null;
+  /** How many bins `adapt` makes, about equally full. */
+  readonly numBins?: number | null;
+  /** How exact the bins are that `adapt` makes; 0.01 by default. */
+  readonly epsilon?: number;
+  /** `int` by default. */
+  readonly outputMode?: CategoryMode;
+}
+
+/** Values and how much each stands for, ascending. */
+interface Summary {
+  readonly values: readonly number[];
+  readonly weights: readonly number[];
+}
+
+/** Numbers as the bins they lie in: `new Discretization([0, 1, 2])` makes 0 of what is below 0, 3 of what is at least 2. */
+export class Discretization extends Layer {
+  declare static readonly fromConfig: FromConfig<Discretization>;
+  declare readonly numBins: number | null;
+  declare readonly epsilon: number;
+  declare readonly outputMode: CategoryMode;
+  /** Those that were given, or that `adapt` has found. */
+  declare binBoundaries: readonly number[] | null;
+
+  constructor(
+    ...args: [
+      binBoundaries?: readonly number[] | null | DiscretizationOptions,
+      options?: DiscretizationOptions,
+    ]
+  ) {
+    super(argumentsOf<DiscretizationOptions>(Discretization, new.target, args));
+    if (this.binBoundaries === null && this.numBins === null)
+      fail(this, 'needs binBoundaries, or numBins for adapt to make some');
+  }
+
+  /** Finds boundaries so that numBins bins are about equally full of the examples. */
+  adapt(data: AdaptData | { readonly data: AdaptData }): void;
+  adapt(data: AdaptData): void {
+    const { numBins, epsilon } = this;
+    if (numBins === null) return fail(this, 'was given binBoundaries, so there is nothing to adapt');
+    let summary: Summary = { values: [], weights: [] };
+    for (const batch of adaptBatches(this, data))
+      summary = compressed(merged(summarized(toTensor(batch), epsilon), summary), epsilon);
+    if (summary.values.length === 0) fail(this, 'needs at least one batch to adapt to');
+    this.binBoundaries = compressed(summary, 1 / numBins).values.slice(0, -1);
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const boundaries = this.binBoundaries;
+    if (boundaries === null) return fail(this, 'needs adapt(data) before it can be called');
+    const x = floats(this, inputs);
+    const ids = binsOf(x, boundaries);
+    return this.outputMode === 'int' ? ids : encoded(ids, this.outputMode, boundaries.length + 1, this.dtype);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    const depth = this.binBoundaries === null ? this.numBins : this.binBoundaries.length + 1;
+    return encodedShape(checkOne(this, inputShape), this.outputMode, depth);
+  }
+  override computeOutputSpec({ list }: Specs): Specs {
+    const dtype = this.outputMode === 'int' ? 'int32' : this.dtype;
+    return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
+  }
+}
+defineMethods(Discretization.prototype, 'Discretization', {
+  adapt: { positional: ['data'], objects: ['data'] },
+});
+
+/** How many of ascending boundaries are at most x: a search by halves, all elements at once. */
+function binsOf(x: Tensor, boundaries: readonly number[]): Tensor {
+  const table = constant([...boundaries], x.dtype);
+  let found = x.mul(0).cast('int32');
+  let step = 1;
+  while (step * 2 <= boundaries.length) step *= 2;
+  for (; boundaries.length > 0 && step >= 1; step /= 2) {
+    const next = found.add(step);
+    const value = table.gather(next.minimum(boundaries.length).sub(1));
+    found = where(next.lessEqual(boundaries.length).logicalAnd(value.lessEqual(x)), next, found);
+  }
+  return found;
+}
+
+// ---- about equally full bins, of what does not fit into memory (as Keras finds them)
+
+function summarized(x: Tensor, epsilon: number): Summary {
+  const sorted = Float32Array.from(x.cast('float32').data() as Float32Array).sort();
+  const step = Math.max(sorted.length * epsilon, 1);
+  const values: number[] = [];
+  for (let i = Math.trunc(step - 1); i < sorted.length; i += Math.trunc(step)) values.push(sorted[i]);
+  return { values, weights: values.map(() => Math.fround(step)) };
+}
+
+function merged(a: Summary, b: Summary): Summary {
+  const values = [...a.values, ...b.values];
+  const weights = [...a.weights, ...b.weights];
+  const order = values.map((_, i) => i).sort((i, j) => values[i] - values[j]);
+  return { values: order.map((i) => values[i]), weights: order.map((i) => weights[i]) };
+}
+
+/** As many values as 1 / epsilon, at equal shares of the whole weight. */
+function compressed(summary: Summary, epsilon: number): Summary {
+  if (summary.values.length * epsilon < 1) return summary;
+  let sum = 0;
+  const totals = summary.weights.map((w) => (sum += w));
+  const shares = totals.map((t) => t / sum);
+  const percents: number[] = [];
+  for (let i = 0; i < Math.ceil(1 / epsilon); i++) percents.push(epsilon + i * epsilon);
+  const between = (p: number, of: readonly number[]): number => {
+    if (p <= shares[0]) return of[0];
+    const k = shares.findIndex((s) => s >= p);
+    if (k < 0) return of[of.length - 1];
+    return of[k - 1] + ((of[k] - of[k - 1]) * (p - shares[k - 1])) / (shares[k] - shares[k - 1]);
+  };
+  const sums = percents.map((p) => between(p, totals));
+  return {
+    values: percents.map((p) => Math.fround(between(p, summary.values))),
+    weights: sums.map((t, i) => Math.fround(t - (i === 0 ? 0 : sums[i - 1]))),
+  };
+}
+
+ownsTemporaries(Discretization);
+const count: Option<number | null> = {
+  read: (given, name, layer) => {
+    const value = given ?? null;
+    if (value !== null && (!Number.isSafeInteger(value) || (value as number) < 1))
+      fail(layer as Layer, `needs ${name} to be an integer of at least 1, got ${show(value)}`);
+    return value as number | null;
+  },
+};
+takesOptions<DiscretizationOptions, Discretization>(
+  {
+    positional: ['binBoundaries'],
+    required: 0,
+    options: {
+      binBoundaries: {
+        read: (given, name, layer) => {
+          if (given === undefined || given === null) return null;
+          const list = given as readonly number[];
+          const ok =
+            Array.isArray(given) && list.every((b, i) => Number.isFinite(b) && (i === 0 || b >= list[i - 1]));
+          if (!ok) fail(layer as Layer, `needs ${name} to be ascending numbers, got ${show(given)}`);
+          return [...list];
+        },
+      },
+      numBins: count,
+      epsilon: positive(0.01),
+      outputMode: modes(['int', 'oneHot', 'multiHot', 'count'], 'int'),
+      ...layerOptions,
+    },
+    fixed: { sparse: false },
+  },
+  Discretization,
+);

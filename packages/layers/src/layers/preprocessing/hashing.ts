@@ -1,0 +1,191 @@
+// Layers that put categories into a number of bins by a hash, so that no vocabulary is needed.
+import type { PartialShape, Tensor } from '@eagre/core';
+import {
+  argumentsOf,
+  dims,
+  isPlain,
+  type Option,
+  sameShape,
+  showShape,
+  takesOptions,
+  toTensor,
+} from '@eagre/core/internal';
+import { Layer, type LayerInput, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { type Config, checkOne, fail } from '../common.ts';
+import { integer } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
+import { fingerprint64, joinedFingerprints, keyedHash } from './hashes.ts';
+import { integersOfEach } from './host-values.ts';
+
+/** A key of two integers; one stands for both. */
+export type Salt = number | readonly [number, number];
+
+export const salt: Option<readonly [number, number] | null> = {
+  read: (given, name, layer) => {
+    if (given === undefined || given === null) return null;
+    const both = Array.isArray(given) ? given : [given, given];
+    if (both.length !== 2 || !both.every((n) => Number.isSafeInteger(n)))
+      fail(layer as Layer, `needs ${name} to be an integer or two of them, got ${show(given)}`);
+    return both as unknown as readonly [number, number];
+  },
+};
+
+/** The bin of a text: by its fingerprint, or by a hash with a key. */
+export function binOf(text: string, bins: number, key: readonly [number, number] | null): bigint {
+  const hash = key === null ? fingerprint64(text) : keyedHash(text, [BigInt(key[0]), BigInt(key[1])]);
+  return hash % BigInt(bins);
+}
+
+export interface HashingOptions extends LayerOptions {
+  /** A value that becomes 0; others then become 1 and more. None by default. */
+  readonly maskValue?: string | number | null;
+  /** A key of the hash, so that nobody can choose values that fall together. None by default. */
+  readonly salt?: Salt | null;
+  /** `int` by default. */
+  readonly outputMode?: CategoryMode;
+}
+/** All arguments of `Hashing`, by name. */
+export interface HashingArguments extends HashingOptions {
+  readonly numBins: number;
+}
+
+/** Strings or integers as integers below numBins, by FarmHash, or with a salt by SipHash. The bins are those of Keras. */
+export class Hashing extends Layer {
+  declare readonly numBins: number;
+  declare readonly maskValue: string | number | null;
+  declare readonly salt: readonly [number, number] | null;
+  declare readonly outputMode: CategoryMode;
+
+  constructor(...args: [numBins: number | HashingArguments, options?: HashingOptions]) {
+    super(argumentsOf<HashingArguments>(Hashing, new.target, args));
+  }
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
+  static override fromConfig(config: Config): Hashing {
+    return super.fromConfig.call(this, floating(config)) as Hashing;
+  }
+  override call(inputs: Tensor): Tensor {
+    checkOne(this, inputs.shape);
+    const { maskValue, salt: key, outputMode } = this;
+    const masks = maskValue !== null && this.numBins > 1;
+    const bins = masks ? this.numBins - 1 : this.numBins;
+    const single = outputMode === 'oneHot' && inputs.rank > 0 && dims(inputs).at(-1) === 1;
+    const x = single ? inputs.squeeze(-1) : inputs;
+    const ids = integersOfEach('Hashing', x, (value) => {
+      if (masks && String(value) === String(maskValue)) return 0n;
+      return binOf(String(value), bins, key) + (masks ? 1n : 0n);
+    });
+    return outputMode === 'int' ? ids : encoded(ids, outputMode, this.numBins, this.dtype);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return encodedShape(checkOne(this, inputShape), this.outputMode, this.numBins);
+  }
+  override computeOutputSpec({ list }: Specs): Specs {
+    return specOf(this, list[0].shape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), ...integerPolicy(this) };
+  }
+}
+
+/** Without Keras's word for a layer that gives integers. */
+function floating({ dtype, ...options }: Config): Config {
+  const policy = dtype as { readonly config?: { readonly name?: unknown } } | undefined;
+  const name = isPlain(policy) ? policy.config?.name : policy;
+  return name === 'int64' || name === 'int32' ? options : { dtype, ...options };
+}
+
+/** The spec of a layer that gives int64, or rows in its dtype. */
+function specOf(layer: Hashing | HashedCrossing, shape: PartialShape): Specs {
+  const dtype = layer.outputMode === 'int' ? 'int64' : layer.dtype;
+  return { list: [{ shape: encodedShape(shape, layer.outputMode, layer.numBins), dtype }], many: false };
+}
+/** Where Keras says int64 of a layer that gives integers. */
+function integerPolicy(layer: Hashing): Record<string, unknown> {
+  if (layer.outputMode !== 'int') return {};
+  const config = { name: 'int64' };
+  return { dtype: { module: 'keras', class_name: 'DTypePolicy', config, registered_name: null } };
+}
+
+export interface HashedCrossingOptions extends LayerOptions {
+  /** `int` by default. */
+  readonly outputMode?: 'int' | 'oneHot';
+}
+/** All arguments of `HashedCrossing`, by name. */
+export interface HashedCrossingArguments extends HashedCrossingOptions {
+  readonly numBins: number;
+}
+
+/** Two or more categories of an example together as one, by a hash: `new HashedCrossing(100)([city, day])`. The bins are those of Keras. */
+export class HashedCrossing extends Layer {
+  declare readonly numBins: number;
+  declare readonly outputMode: 'int' | 'oneHot';
+
+  constructor(...args: [numBins: number | HashedCrossingArguments, options?: HashedCrossingOptions]) {
+    super(argumentsOf<HashedCrossingArguments>(HashedCrossing, new.target, args));
+  }
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
+  static override fromConfig(config: Config): HashedCrossing {
+    return super.fromConfig.call(this, floating(config)) as HashedCrossing;
+  }
+  override call(inputs: LayerInput): Tensor {
+    if (!Array.isArray(inputs) || inputs.length < 2)
+      fail(
+        this,
+        `takes a list of at least two tensors, got ${Array.isArray(inputs) ? inputs.length : 'one'}`,
+      );
+    const list = (inputs as readonly Tensor[]).map((x) => toTensor(x));
+    const [head] = list;
+    for (const x of list) {
+      const fits = x.rank < 2 || (x.rank === 2 && dims(x)[1] === 1);
+      if (!fits || !sameShape(x.shape, head.shape))
+        fail(this, `needs inputs of one shape, [], [batch] or [batch, 1], got ${showShape(x.shape)}`);
+      if (x.dtype !== 'string' && !x.dtype.includes('int'))
+        fail(this, `needs integers or strings, got ${x.dtype}`);
+    }
+    const ids = integersOfEach('HashedCrossing', list, (...values) => {
+      const all = values.map((value) =>
+        typeof value === 'string' ? fingerprint64(value) : BigInt.asUintN(64, BigInt(value)),
+      );
+      return all.reduce(joinedFingerprints, 0xdecafcaffen) % BigInt(this.numBins);
+    });
+    return this.outputMode === 'int' ? ids : encoded(ids, 'oneHot', this.numBins, this.dtype);
+  }
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const shape = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;
+    return encodedShape(shape, this.outputMode, this.numBins);
+  }
+  override computeOutputSpec({ list }: Specs): Specs {
+    return specOf(this, list[0].shape);
+  }
+}
+ownsTemporaries(Hashing, HashedCrossing);
+takesOptions<HashingArguments, Hashing>(
+  {
+    positional: ['numBins'],
+    options: {
+      numBins: integer(),
+      maskValue: {
+        read: (given, name, layer) => {
+          if (given !== undefined && given !== null && typeof given !== 'string' && typeof given !== 'number')
+            fail(layer as Layer, `needs ${name} to be a string or a number, got ${show(given)}`);
+          return (given ?? null) as string | number | null;
+        },
+      },
+      salt,
+      outputMode: modes(['int', 'oneHot', 'multiHot', 'count'], 'int'),
+      ...layerOptions,
+    },
+    fixed: { sparse: false },
+  },
+  Hashing,
+);
+takesOptions<HashedCrossingArguments, HashedCrossing>(
+  {
+    positional: ['numBins'],
+    options: { numBins: integer(), outputMode: modes(['int', 'oneHot'], 'int'), ...layerOptions },
+    fixed: { sparse: false },
+  },
+  HashedCrossing,
+);

@@ -1,0 +1,27 @@
+// Functions of single strings and integers, computed by the host.
+import { constant, type Tensor } from '@eagre/core';
+import { atRunTime, knownTensor } from '@eagre/core/internal';
+
+/** Elements as strings or integers; floats lose what is behind the point. */
+export function valuesOf(x: Tensor): readonly (string | bigint)[] {
+  if (x.dtype === 'string') return x.strings();
+  const data = (x.dtype === 'int64' ? x : x.cast('int64')).data();
+  return Array.from(data as BigInt64Array);
+}
+
+/** An integer for the elements of tensors of one shape, in int64. Of strings, values have to be known while a function is traced. */
+export function integersOfEach(
+  name: string,
+  inputs: Tensor | readonly Tensor[],
+  fn: (...values: (string | bigint)[]) => bigint,
+): Tensor {
+  const list = Array.isArray(inputs) ? (inputs as readonly Tensor[]) : [inputs as Tensor];
+  const compute = (...xs: Tensor[]): Tensor => {
+    const [first, ...others] = xs.map(valuesOf);
+    const out = BigInt64Array.from(first, (value, i) => fn(value, ...others.map((o) => o[i])));
+    return constant(out, 'int64', { shape: [...xs[0].shape] });
+  };
+  const known = list.map((x) => knownTensor(x));
+  if (known.every((x) => x !== null)) return compute(...(known as Tensor[]));
+  return atRunTime(name, compute, list, [{ dtype: 'int64', shape: list[0].shape }])[0];
+}

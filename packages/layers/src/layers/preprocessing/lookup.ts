@@ -1,0 +1,431 @@
+// Layers that give strings and integers the indices of a vocabulary, and back.
+import {
+  constant,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  Tensor,
+  type TensorLike,
+  UnimplementedError,
+} from '@eagre/core';
+import {
+  argumentsOf,
+  defineMethods,
+  knownTensor,
+  type Option,
+  takesOptions,
+  toTensor,
+} from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats/internal';
+import { Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { checkOne, fail } from '../common.ts';
+import { flag, integer, option, word } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+import { type AdaptData, adaptBatches } from './adapt-data.ts';
+import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
+import { binOf, type Salt, salt } from './hashing.ts';
+import { integersOfEach, valuesOf } from './host-values.ts';
+import { type Token, TokenCounts, Vocabulary } from './vocabulary.ts';
+
+/** What a lookup gives; `tfIdf` weights counts by how rare tokens are. */
+export type LookupMode = CategoryMode | 'tfIdf';
+
+interface LookupOptions<T> extends LayerOptions {
+  /** How large the vocabulary may be, with what stands for unknown tokens and the mask; as large as needed by default. */
+  readonly maxTokens?: number | null;
+  /** How many indices stand for unknown tokens; 1 by default, with 0 they are errors. */
+  readonly numOovIndices?: number;
+  /** A token that gets the index 0 and is hidden; none by default. */
+  readonly maskToken?: T | null;
+  /** What an unknown index becomes where the lookup is inverted. */
+  readonly oovToken?: T | null;
+  /** All tokens in order, or a file with one in each line; `adapt` finds them where this is not given. */
+  readonly vocabulary?: readonly T[] | Tensor | string | null;
+  /** Of `tfIdf`: the weight of each token. */
+  readonly idfWeights?: readonly number[] | Tensor | null;
+  /** Whether indices become tokens instead; false by default. */
+  readonly invert?: boolean;
+  /** `int` by default. */
+  readonly outputMode?: LookupMode;
+  /** Whether rows are as long as maxTokens; false by default. */
+  readonly padToMaxTokens?: boolean;
+}
+
+/** A layer with a vocabulary. */
+abstract class IndexLookup extends Layer {
+  declare readonly maxTokens: number | null;
+  declare readonly numOovIndices: number;
+  declare readonly maskToken: Token | null;
+  declare readonly oovToken: Token | null;
+  declare readonly vocabulary: readonly Token[] | null;
+  declare readonly idfWeights: readonly number[] | null;
+  declare readonly invert: boolean;
+  declare readonly outputMode: LookupMode;
+  declare readonly padToMaxTokens: boolean;
+  declare readonly salt: readonly [number, number] | null;
+  #vocabulary: Vocabulary;
+  /** The weight of each index. */
+  #idf: readonly number[] = [];
+
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): Layer {
+    // The tokens say how many they are.
+    const { vocabulary_size: _, ...options } = config;
+    return super.fromConfig.call(this, options);
+  }
+
+  constructor(options: LayerOptions) {
+    super(options);
+    const { maxTokens, outputMode, vocabulary } = this;
+    this.#vocabulary = new Vocabulary([], this.name);
+    if (this.padToMaxTokens && maxTokens === null) fail(this, 'needs maxTokens with padToMaxTokens');
+    if (this.invert && outputMode !== 'int') fail(this, "needs outputMode 'int' to be inverted");
+    if (this.idfWeights !== null && outputMode !== 'tfIdf')
+      fail(this, "takes idfWeights with outputMode 'tfIdf' only");
+    if (vocabulary !== null) this.#take(vocabulary, this.idfWeights);
+  }
+
+  /** Whether the tokens are integers. */
+  protected abstract readonly integers: boolean;
+  /** The index of an unknown token, of several. */
+  protected abstract unknown(token: Token): bigint;
+
+  get #masks(): boolean {
+    return this.maskToken !== null && this.outputMode === 'int';
+  }
+  /** The first index of a token of the vocabulary. */
+  get #start(): number {
+    return (this.#masks ? 1 : 0) + this.numOovIndices;
+  }
+  get #depth(): number {
+    return this.padToMaxTokens ? (this.maxTokens as number) : this.vocabularySize();
+  }
+
+  /** How many indices there are. */
+  vocabularySize(): number {
+    return this.#vocabulary.tokens.length + this.#start;
+  }
+
+  /** The tokens in the order of their indices, those for the mask and for unknown tokens first. */
+  getVocabulary(includeSpecialTokens?: boolean): Token[];
+  getVocabulary(options: { readonly includeSpecialTokens?: boolean }): Token[];
+  getVocabulary(includeSpecialTokens: unknown = true): Token[] {
+    const oov = new Array<Token>(this.numOovIndices).fill(this.oovToken ?? (this.integers ? -1n : ''));
+    const special = [...(this.#masks ? [this.maskToken as Token] : []), ...oov];
+    return [...(includeSpecialTokens === true ? special : []), ...this.#vocabulary.tokens];
+  }
+
+  /** Takes other tokens, and, of `tfIdf`, their weights. */
+  setVocabulary(
+    vocabulary: readonly (Token | number)[] | Tensor | string,
+    idfWeights?: readonly number[] | Tensor | null,
+  ): void;
+  setVocabulary(options: {
+    readonly vocabulary: readonly (Token | number)[] | Tensor | string;
+    readonly idfWeights?: readonly number[] | Tensor | null;
+  }): void;
+  setVocabulary(vocabulary: unknown, idfWeights: unknown = null): void {
+    this.#take(
+      tokensOf(vocabulary, this.integers, this) as Token[],
+      idfWeights === null ? null : weightsOf(idfWeights, this),
+    );
+  }
+
+  /** Finds the tokens of examples, the most frequent first. Tensors of rank 1 are of one token for each example. */
+  adapt(data: AdaptData | { readonly data: AdaptData }): void;
+  adapt(data: AdaptData): void {
+    const counts = new TokenCounts();
+    for (const batch of adaptBatches(this, data)) {
+      const x = this.#tokens(batch);
+      const values = valuesOf(x);
+      const rows = x.rank < 2 ? values.map((v) => [v]) : rowsOf(values, x.shape[0]);
+      for (const row of rows) counts.add(row);
+    }
+    this.learn(counts);
+  }
+  /** @internal Takes the most frequent tokens. */
+  learn(counts: TokenCounts): void {
+    if (this.vocabulary !== null) fail(this, 'was given a vocabulary, so there is nothing to adapt');
+    const ranked = counts.ranked([this.maskToken, this.oovToken]);
+    const most = this.maxTokens === null ? ranked.length : Math.max(0, this.maxTokens - this.#start);
+    this.#vocabulary = new Vocabulary(ranked.slice(0, most), this.name);
+    if (this.outputMode !== 'tfIdf') return;
+    const idf = this.#vocabulary.tokens.map((token) => counts.idf(token));
+    const mean = idf.reduce((a, b) => a + b, 0) / Math.max(1, idf.length);
+    this.#idf = [...new Array<number>(this.#start).fill(mean), ...idf];
+  }
+
+  override call(inputs: Tensor): Tensor {
+    checkOne(this, inputs.shape);
+    if (this.invert) return this.#tokensAt(inputs);
+    return this.encode(this.indices(this.#tokens(inputs)));
+  }
+  /** @internal Indices in the form that the layer gives. */
+  encode(ids: Tensor): Tensor {
+    const mode = this.outputMode;
+    if (mode === 'int') return ids;
+    if (!this.padToMaxTokens && this.#vocabulary.tokens.length === 0)
+      throw new FailedPreconditionError('needs a vocabulary: give one, or call adapt(data)', this.name);
+    if (mode !== 'tfIdf') return encoded(ids, mode, this.#depth, 'int64');
+    const weights = [...this.#idf, ...new Array<number>(this.#depth - this.#idf.length).fill(0)];
+    return encoded(ids, 'count', this.#depth, this.dtype).mul(constant(weights, this.dtype));
+  }
+  /** @internal The index of each token, int64. */
+  indices(x: Tensor): Tensor {
+    const start = this.#start;
+    const { maskToken, numOovIndices } = this;
+    const firstUnknown = BigInt(start - numOovIndices);
+    return integersOfEach(this.constructor.name, x, (token) => {
+      // Where rows are counted, the mask counts nowhere.
+      if (maskToken !== null && token === maskToken) return this.#masks ? 0n : -1n;
+      const index = this.#vocabulary.indexOf(token);
+      if (index !== undefined) return BigInt(index + start);
+      if (numOovIndices === 0)
+        throw new InvalidArgumentError(
+          `${show(typeof token === 'bigint' ? Number(token) : token)} is not in the vocabulary; numOovIndices: 1 would give unknown tokens an index`,
+          this.name,
+        );
+      return firstUnknown + (numOovIndices === 1 ? 0n : this.unknown(token));
+    });
+  }
+  /** @internal */
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    const mode = this.outputMode === 'tfIdf' ? 'count' : this.outputMode;
+    return encodedShape(checkOne(this, inputShape), mode, mode === 'int' ? null : this.#depth);
+  }
+  override computeOutputSpec({ list }: Specs): Specs {
+    const dtype =
+      this.outputMode === 'tfIdf' ? this.dtype : this.invert && !this.integers ? 'string' : 'int64';
+    return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
+  }
+  /** Nothing: there are no weights whose shapes depend on the inputs. */
+  override getBuildConfig(): Record<string, unknown> {
+    return {};
+  }
+  override getConfig(): Record<string, unknown> {
+    const config = super.getConfig();
+    const plain = (t: unknown): unknown => (typeof t === 'bigint' ? Number(t) : t);
+    return {
+      ...config,
+      oov_token: plain(this.oovToken),
+      mask_token: plain(this.maskToken),
+      vocabulary: this.vocabulary === null ? null : this.vocabulary.map(plain),
+      vocabulary_size: this.#vocabulary.tokens.length === 0 ? null : this.vocabularySize(),
+    };
+  }
+
+  #tokensAt(inputs: Tensor): Tensor {
+    const all = this.getVocabulary();
+    const oov = this.oovToken ?? (this.integers ? -1n : '');
+    const at = (index: Token): Token => all[Number(index)] ?? oov;
+    if (this.integers) return integersOfEach(this.constructor.name, inputs, (i) => at(i) as bigint);
+    const known = knownTensor(inputs);
+    if (known === null)
+      throw new UnimplementedError(
+        'a traced function cannot make strings of values that only a run knows: call the layer outside',
+        this.name,
+      );
+    const strings = valuesOf(known).map((i) => at(i) as string);
+    return constant(strings, 'string', { shape: [...known.shape] });
+  }
+  #tokens(given: TensorLike): Tensor {
+    const x = toTensor(given);
+    if ((x.dtype === 'string') === this.integers)
+      fail(this, `expects ${this.integers ? 'integers' : 'strings'}, got ${x.dtype}`);
+    return x;
+  }
+  #take(vocabulary: readonly Token[], idfWeights: readonly number[] | null): void {
+    if (this.outputMode === 'tfIdf' && idfWeights === null)
+      fail(this, "needs idfWeights with outputMode 'tfIdf'");
+    if (vocabulary.length === 0) fail(this, 'needs at least one token in its vocabulary');
+    const start = this.#start;
+    const special = this.getVocabulary().slice(0, start);
+    const isSpecial = start > 0 && special.every((token, i) => vocabulary[i] === token);
+    const tokens = isSpecial ? vocabulary.slice(start) : vocabulary;
+    const wrong = (token: Token | null, what: string): void => {
+      if (token !== null && tokens.includes(token))
+        fail(
+          this,
+          `has its ${what} ${show(String(token))} among the tokens; it may stand only at the start, as ${special.map((t) => show(String(t))).join(', ')}`,
+        );
+    };
+    wrong(this.maskToken, 'maskToken');
+    if (this.invert) wrong(this.oovToken, 'oovToken');
+    if (this.maxTokens !== null && tokens.length + start > this.maxTokens)
+      fail(this, `takes ${this.maxTokens} tokens at most, got ${tokens.length + start}`);
+    if (idfWeights !== null && idfWeights.length !== vocabulary.length)
+      fail(this, `needs one of idfWeights for each of ${vocabulary.length} tokens, got ${idfWeights.length}`);
+    this.#vocabulary = new Vocabulary(tokens, this.name);
+    if (idfWeights === null) return;
+    const mean = idfWeights.reduce((a, b) => a + b, 0) / idfWeights.length;
+    this.#idf = [...new Array<number>(isSpecial ? 0 : start).fill(mean), ...idfWeights];
+  }
+}
+defineMethods(IndexLookup.prototype, 'IndexLookup', {
+  vocabularySize: {},
+  getVocabulary: { positional: ['includeSpecialTokens'], required: 0 },
+  setVocabulary: {
+    positional: ['vocabulary', 'idfWeights'],
+    required: 1,
+    objects: ['vocabulary', 'idfWeights'],
+  },
+  adapt: { positional: ['data'], objects: ['data'] },
+});
+
+function rowsOf<T>(values: readonly T[], count: number): T[][] {
+  const each = values.length / Math.max(1, count);
+  return Array.from({ length: count }, (_, i) => values.slice(i * each, (i + 1) * each));
+}
+
+/** Tokens of a list, a tensor, or a file. */
+function tokensOf(given: unknown, integers: boolean, layer: Layer): readonly Token[] {
+  if (typeof given === 'string') {
+    const lines = nodeBuiltin('node:fs').readFileSync(given, 'utf8').split('\n');
+    while (lines.at(-1) === '') lines.pop();
+    return integers ? lines.map((line) => BigInt(line)) : lines;
+  }
+  const list: unknown = given instanceof Tensor ? valuesOf(given) : given;
+  const read = (token: unknown): Token => {
+    if (integers && (typeof token === 'bigint' || Number.isSafeInteger(token)))
+      return BigInt(token as number);
+    if (!integers && typeof token === 'string') return token;
+    return fail(layer, `needs ${integers ? 'integers' : 'strings'} in its vocabulary, got ${show(token)}`);
+  };
+  if (!Array.isArray(list)) return fail(layer, `needs a list of tokens as vocabulary, got ${show(given)}`);
+  return (list as unknown[]).map(read);
+}
+function weightsOf(given: unknown, layer: Layer): readonly number[] {
+  const list: unknown = given instanceof Tensor ? Array.from(given.data() as Float32Array, Number) : given;
+  if (!Array.isArray(list) || !list.every((w) => typeof w === 'number'))
+    fail(layer, `needs numbers as idfWeights, got ${show(given)}`);
+  return list as number[];
+}
+
+const isNone = (value: unknown): boolean => value === undefined || value === null;
+/** At least `least`, or nothing. */
+export const limit = (least: number): Option<number | null> => ({
+  read: (given: unknown, name: string, layer: object): number | null =>
+    isNone(given) ? null : integer(undefined, least).read(given, name, layer),
+});
+const tokenOption = (integers: boolean, otherwise: Token | null): Option<Token | null> => ({
+  read: (given, name, layer) => {
+    const value = given === undefined ? otherwise : given;
+    if (value === null) return null;
+    if (integers && (typeof value === 'bigint' || Number.isSafeInteger(value)))
+      return BigInt(value as number);
+    if (!integers && typeof value === 'string') return value;
+    return fail(
+      layer as Layer,
+      `needs ${name} to be ${integers ? 'an integer' : 'a string'}, got ${show(value)}`,
+    );
+  },
+});
+const lookupModes = modes<LookupMode>(['int', 'oneHot', 'multiHot', 'count', 'tfIdf'], 'int');
+
+export interface StringLookupOptions extends LookupOptions<string> {
+  /** `utf-8`, the only one. */
+  readonly encoding?: 'utf-8';
+  /** A key of the hash of unknown tokens, where they have several indices. */
+  readonly salt?: Salt | null;
+  /** `floormod`, the only one: strings are always hashed. */
+  readonly oovMethod?: 'floormod';
+}
+
+/** Strings as integers, their places in a vocabulary: `new StringLookup({ vocabulary: ['a', 'b'] })` gives 1 and 2, and 0 for all others. */
+export class StringLookup extends IndexLookup {
+  constructor(...args: [maxTokens?: number | null | StringLookupOptions, options?: StringLookupOptions]) {
+    super(argumentsOf<StringLookupOptions>(StringLookup, new.target, args));
+  }
+  protected override get integers(): boolean {
+    return false;
+  }
+  protected override unknown(token: Token): bigint {
+    return binOf(token as string, this.numOovIndices, this.salt);
+  }
+}
+
+export interface IntegerLookupOptions extends LookupOptions<number> {
+  /** `int64`, the only one. */
+  readonly vocabularyDtype?: 'int64';
+  /** How unknown integers share several indices: by their remainder, or by a hash. `floormod` by default. */
+  readonly oovMethod?: 'floormod' | 'farmhash';
+  /** A key of the hash. */
+  readonly salt?: Salt | null;
+}
+
+/** Integers as their places in a vocabulary: `new IntegerLookup({ vocabulary: [12, 36] })` gives 1 and 2, and 0 for all others. */
+export class IntegerLookup extends IndexLookup {
+  declare readonly oovMethod: 'floormod' | 'farmhash';
+
+  constructor(...args: [maxTokens?: number | null | IntegerLookupOptions, options?: IntegerLookupOptions]) {
+    super(argumentsOf<IntegerLookupOptions>(IntegerLookup, new.target, args));
+    if (this.salt !== null && this.oovMethod !== 'farmhash')
+      fail(this, "takes a salt with oovMethod 'farmhash' only");
+  }
+  protected override get integers(): boolean {
+    return true;
+  }
+  protected override unknown(token: Token): bigint {
+    if (this.oovMethod === 'farmhash') return binOf(String(token), this.numOovIndices, this.salt);
+    const n = BigInt(this.numOovIndices);
+    return (((token as bigint) % n) + n) % n;
+  }
+}
+ownsTemporaries(StringLookup, IntegerLookup);
+
+const lookup = (integers: boolean) => ({
+  maxTokens: limit(2),
+  numOovIndices: integer(1, 0),
+  maskToken: tokenOption(integers, null),
+  oovToken: tokenOption(integers, integers ? -1n : '[UNK]'),
+  vocabulary: {
+    read: (given: unknown, _: string, layer: object) =>
+      isNone(given) ? null : tokensOf(given, integers, layer as Layer),
+  } satisfies Option<readonly Token[] | null>,
+  idfWeights: {
+    read: (given: unknown, _: string, layer: object) =>
+      isNone(given) ? null : weightsOf(given, layer as Layer),
+  } satisfies Option<readonly number[] | null>,
+  invert: flag(false),
+  outputMode: lookupModes,
+  padToMaxTokens: flag(false),
+});
+takesOptions<StringLookupOptions, StringLookup>(
+  {
+    positional: ['maxTokens'],
+    required: 0,
+    options: {
+      ...lookup(false),
+      encoding: word(['utf-8'], 'utf-8', (value) => `knows the encoding 'utf-8' only, got ${value}`),
+      salt,
+      oovMethod: word(
+        ['floormod'],
+        'floormod',
+        (value) => `hashes all strings alike, got oovMethod ${value}`,
+      ),
+      ...layerOptions,
+    },
+    fixed: { sparse: false },
+  } as never,
+  StringLookup,
+);
+takesOptions<IntegerLookupOptions, IntegerLookup>(
+  {
+    positional: ['maxTokens'],
+    required: 0,
+    options: {
+      ...lookup(true),
+      vocabularyDtype: word(['int64'], 'int64', (value) => `knows the dtype 'int64' only, got ${value}`),
+      oovMethod: option<'floormod' | 'farmhash'>((value, name, layer) => {
+        if (value !== 'floormod' && value !== 'farmhash')
+          fail(layer, `needs ${name} to be 'floormod' or 'farmhash', got ${show(value)}`);
+        return value;
+      }, 'floormod'),
+      salt,
+      ...layerOptions,
+    },
+    fixed: { sparse: false },
+  } as never,
+  IntegerLookup,
+);

@@ -1,0 +1,285 @@
+import { constant, type PartialShape, type Tensor, type TensorLike, UnimplementedError } from '@eagre/core';
+import {
+  argumentsOf,
+  defineMethods,
+  knownTensor,
+  type Option,
+  showShape,
+  takesOptions,
+  toTensor,
+} from '@eagre/core/internal';
+import { Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import { functionConfig, functionOf } from '../../saving/keras-object.ts';
+import { checkOne, fail } from '../common.ts';
+import { flag, word } from '../options.ts';
+import { layerOptions } from '../weights.ts';
+import { type AdaptData, adaptBatches } from './adapt-data.ts';
+import { modes } from './categories.ts';
+import { type LookupMode, limit, StringLookup } from './lookup.ts';
+import { TokenCounts } from './vocabulary.ts';
+
+/** How texts are made alike before they are split. */
+export type Standardize =
+  | 'lowerAndStripPunctuation'
+  | 'lower'
+  | 'stripPunctuation'
+  | ((text: string) => string)
+  | null;
+/** Where texts are split into tokens. */
+export type SplitText = 'whitespace' | 'character' | ((text: string) => readonly string[]) | null;
+
+export interface TextVectorizationOptions extends LayerOptions {
+  /** How large the vocabulary may be, with the two indices of padding and of unknown tokens; as large as needed by default. */
+  readonly maxTokens?: number | null;
+  /** `lowerAndStripPunctuation` by default; a function of one text, or null. */
+  readonly standardize?: Standardize;
+  /** `whitespace` by default; a function of one text, or null. */
+  readonly split?: SplitText;
+  /** Tokens together up to so many, or these numbers of them; single ones by default. */
+  readonly ngrams?: number | readonly number[] | null;
+  /** `int` by default: a row of indices for each text. */
+  readonly outputMode?: LookupMode;
+  /** Of `int`: how long rows are; as long as the longest of a batch by default. */
+  readonly outputSequenceLength?: number | null;
+  /** Whether rows of the other modes are as long as maxTokens; false by default. */
+  readonly padToMaxTokens?: boolean;
+  /** All tokens in order, or a file with one in each line; `adapt` finds them where this is not given. */
+  readonly vocabulary?: readonly string[] | Tensor | string | null;
+  /** Of `tfIdf`: the weight of each token. */
+  readonly idfWeights?: readonly number[] | Tensor | null;
+  /** `utf-8`, the only one. */
+  readonly encoding?: 'utf-8';
+}
+
+// As in TensorFlow, only ASCII letters become small, and only ASCII spaces are between words.
+const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+const strip = (text: string): string => text.replace(/[!"#$%&()*+,\-./:;<=>?@[\\\]^_`{|}~']/g, '');
+
+/**
+ * Texts as integers: made alike, split into tokens, and looked up. `adapt` finds the vocabulary; 0 pads, 1 stands for unknown tokens.
+ *
+ *     const vectorize = new TextVectorization({ maxTokens: 1000, outputSequenceLength: 20 });
+ *     vectorize.adapt(texts);
+ *     const ids = vectorize(['the cat sat']); // [1, 20]
+ */
+export class TextVectorization extends Layer {
+  declare readonly maxTokens: number | null;
+  declare readonly standardize: Standardize;
+  declare readonly split: SplitText;
+  declare readonly ngrams: number | readonly number[] | null;
+  declare readonly outputMode: LookupMode;
+  declare readonly outputSequenceLength: number | null;
+  declare readonly padToMaxTokens: boolean;
+  declare readonly vocabulary: readonly string[] | null;
+  declare readonly idfWeights: readonly number[] | null;
+  readonly #lookup: StringLookup;
+
+  constructor(
+    ...args: [maxTokens?: number | null | TextVectorizationOptions, options?: TextVectorizationOptions]
+  ) {
+    const options = argumentsOf<TextVectorizationOptions>(TextVectorization, new.target, args);
+    super(options);
+    const { maxTokens, outputMode, padToMaxTokens } = this;
+    if (outputMode !== 'int' && this.outputSequenceLength !== null)
+      fail(this, "takes outputSequenceLength with outputMode 'int' only");
+    this.#lookup = new StringLookup({
+      maxTokens,
+      outputMode,
+      padToMaxTokens,
+      maskToken: '',
+      vocabulary: options.vocabulary ?? null,
+      idfWeights: options.idfWeights ?? null,
+      name: this.name,
+    });
+  }
+
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): TextVectorization {
+    // The tokens say how many they are.
+    const { vocabulary_size: _, ...options } = config;
+    return super.fromConfig.call(this, options) as TextVectorization;
+  }
+
+  /** The tokens of a text. */
+  #split(text: string): string[] {
+    const { standardize, split, ngrams } = this;
+    let plain = text;
+    if (typeof standardize === 'function') plain = standardize(text);
+    else if (standardize !== null) {
+      if (standardize !== 'stripPunctuation') plain = lower(plain);
+      if (standardize !== 'lower') plain = strip(plain);
+    }
+    const tokens =
+      typeof split === 'function'
+        ? [...split(plain)]
+        : split === 'whitespace'
+          ? plain.split(/[ \t\n\v\f\r]+/).filter((token) => token !== '')
+          : split === 'character'
+            ? [...plain]
+            : [plain];
+    if (ngrams === null) return tokens;
+    const widths = typeof ngrams === 'number' ? Array.from({ length: ngrams }, (_, i) => i + 1) : ngrams;
+    return widths.flatMap((n) =>
+      Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, i) => tokens.slice(i, i + n).join(' ')),
+    );
+  }
+  /** The texts of a tensor, one of each row. @throws UnimplementedError where only a run of a traced function knows them */
+  #texts(given: TensorLike): string[][] {
+    const x = toTensor(given);
+    if (x.dtype !== 'string') fail(this, `expects strings, got ${x.dtype}`);
+    const known = knownTensor(x);
+    if (known === null)
+      throw new UnimplementedError(
+        'a traced function knows strings only where they are its arguments or constants',
+        this.name,
+      );
+    const texts = known.strings();
+    if (this.split === null) {
+      const width = known.rank < 2 ? 1 : texts.length / Math.max(1, known.shape[0]);
+      return Array.from({ length: texts.length / Math.max(1, width) }, (_, i) =>
+        texts.slice(i * width, (i + 1) * width).flatMap((text) => this.#split(text)),
+      );
+    }
+    if (known.rank > 2 || (known.rank === 2 && known.shape[1] !== 1))
+      fail(this, `expects texts of shape [batch] or [batch, 1], got ${showShape(known.shape)}`);
+    return texts.map((text) => this.#split(text));
+  }
+
+  /** Finds the vocabulary of texts, the most frequent tokens first. */
+  adapt(data: AdaptData | { readonly data: AdaptData }): void;
+  adapt(data: AdaptData): void {
+    const counts = new TokenCounts();
+    for (const batch of adaptBatches(this, data)) for (const text of this.#texts(batch)) counts.add(text);
+    this.#lookup.learn(counts);
+  }
+  /** The tokens in the order of their indices, those for padding and unknown ones first. */
+  getVocabulary(includeSpecialTokens?: boolean): string[];
+  getVocabulary(options: { readonly includeSpecialTokens?: boolean }): string[];
+  getVocabulary(includeSpecialTokens: unknown = true): string[] {
+    return this.#lookup.getVocabulary(includeSpecialTokens as boolean) as string[];
+  }
+  /** Takes other tokens, and, of `tfIdf`, their weights. */
+  setVocabulary(
+    vocabulary: readonly string[] | Tensor | string,
+    idfWeights?: readonly number[] | Tensor | null,
+  ): void;
+  setVocabulary(options: {
+    readonly vocabulary: readonly string[] | Tensor | string;
+    readonly idfWeights?: readonly number[] | Tensor | null;
+  }): void;
+  setVocabulary(vocabulary: unknown, idfWeights: unknown = null): void {
+    this.#lookup.setVocabulary(vocabulary as string[], idfWeights as number[] | null);
+  }
+  /** How many indices there are. */
+  vocabularySize(): number {
+    return this.#lookup.vocabularySize();
+  }
+
+  override call(inputs: Tensor): Tensor {
+    checkOne(this, inputs.shape);
+    if (this.split === null && this.ngrams === null) return this.#whole(inputs);
+    const rows = this.#texts(inputs);
+    const single = toTensor(inputs).rank === 0;
+    const longest = rows.reduce((n, row) => Math.max(n, row.length), 0);
+    const length = this.outputMode === 'int' ? (this.outputSequenceLength ?? longest) : longest;
+    const padded = rows.flatMap((row) => Array.from({ length }, (_, i) => row[i] ?? ''));
+    const ids = this.#lookup.indices(constant(padded, 'string', { shape: [rows.length, length] }));
+    const y = this.#lookup.encode(ids);
+    return single ? y.squeeze(0) : y;
+  }
+  /** Tokens that are not split: one for each string. */
+  #whole(inputs: Tensor): Tensor {
+    const tokens = this.#texts(inputs).flat();
+    const x = constant(tokens, 'string', { shape: [...toTensor(inputs).shape] });
+    const ids = this.#lookup.encode(this.#lookup.indices(x));
+    const length = this.outputSequenceLength;
+    if (length === null || ids.rank === 0) return ids;
+    const kept = ids.at('...', `:${length}`);
+    const missing = length - (kept.shape.at(-1) as number);
+    return kept.pad(kept.shape.map((_, axis): [number, number] => [0, axis === kept.rank - 1 ? missing : 0]));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    if (this.split === null && this.ngrams === null && this.outputSequenceLength === null)
+      return this.#lookup.computeOutputShape(checkOne(this, inputShape));
+    const batch = checkOne(this, inputShape).slice(0, 1);
+    return this.outputMode === 'int'
+      ? [...batch, this.outputSequenceLength]
+      : this.#lookup.computeOutputShape([...batch, null]);
+  }
+  override computeOutputSpec({ list }: Specs): Specs {
+    const dtype = this.outputMode === 'tfIdf' ? this.dtype : 'int64';
+    return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), vocabulary_size: this.vocabularySize() };
+  }
+}
+defineMethods(TextVectorization.prototype, 'TextVectorization', {
+  vocabularySize: {},
+  getVocabulary: { positional: ['includeSpecialTokens'], required: 0 },
+  setVocabulary: {
+    positional: ['vocabulary', 'idfWeights'],
+    required: 1,
+    objects: ['vocabulary', 'idfWeights'],
+  },
+  adapt: { positional: ['data'], objects: ['data'] },
+});
+ownsTemporaries(TextVectorization);
+
+/** A word of Keras or of ours, a function, or null. */
+const choice = <T>(words: Readonly<Record<string, string>>, otherwise: string): Option<T> => ({
+  read: (given, name, layer) => {
+    const value: unknown = given === undefined ? otherwise : (functionOf(given) ?? given);
+    if (value === null || typeof value === 'function') return value as T;
+    const found = Object.entries(words).find(([ours, keras]) => value === ours || value === keras);
+    if (found === undefined)
+      fail(
+        layer as Layer,
+        `needs ${name} to be ${Object.keys(words).map(show).join(', ')}, a function or null, got ${show(value)}`,
+      );
+    return (found as [string, string])[0] as T;
+  },
+  write: (value) =>
+    typeof value === 'function' ? functionConfig(value) : value === null ? null : words[value as string],
+});
+takesOptions<TextVectorizationOptions, TextVectorization>(
+  {
+    positional: ['maxTokens'],
+    required: 0,
+    options: {
+      maxTokens: limit(2),
+      standardize: choice<Standardize>(
+        {
+          lowerAndStripPunctuation: 'lower_and_strip_punctuation',
+          lower: 'lower',
+          stripPunctuation: 'strip_punctuation',
+        },
+        'lowerAndStripPunctuation',
+      ),
+      split: choice<SplitText>({ whitespace: 'whitespace', character: 'character' }, 'whitespace'),
+      ngrams: {
+        read: (given: unknown, name: string, layer: object) => {
+          if (given === undefined || given === null) return null;
+          const list = Array.isArray(given) ? (given as unknown[]) : [given];
+          if (!list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1))
+            fail(layer as Layer, `needs ${name} to be an integer of at least 1, or some, got ${show(given)}`);
+          return given as number | readonly number[];
+        },
+      },
+      outputMode: modes<LookupMode>(['int', 'oneHot', 'multiHot', 'count', 'tfIdf'], 'int'),
+      outputSequenceLength: limit(1),
+      padToMaxTokens: flag(false),
+      vocabulary: {
+        read: (given: unknown) => (Array.isArray(given) ? given : null) as readonly string[] | null,
+      },
+      idfWeights: {
+        read: (given: unknown) => (Array.isArray(given) ? given : null) as readonly number[] | null,
+      },
+      encoding: word(['utf-8'], 'utf-8', (value) => `knows the encoding 'utf-8' only, got ${value}`),
+      ...layerOptions,
+    },
+    fixed: { sparse: false, ragged: false },
+  } as never,
+  TextVectorization,
+);
