@@ -49,7 +49,7 @@ export class Discretization extends Layer {
   adapt(data: AdaptData | { readonly data: AdaptData }): void;
   adapt(data: AdaptData): void {
     const { numBins, epsilon } = this;
-    if (numBins === null) return fail(this, 'was given binBoundaries, so there is nothing to adapt');
+    if (numBins === null) fail(this, 'was given binBoundaries, so there is nothing to adapt');
     let summary: Summary = { values: [], weights: [] };
     for (const batch of adaptBatches(this, data))
       summary = compressed(merged(summarized(toTensor(batch), epsilon), summary), epsilon);

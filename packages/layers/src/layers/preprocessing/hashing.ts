@@ -5,6 +5,7 @@ import {
   dims,
   isPlain,
   type Option,
+  optionsFrom,
   sameShape,
   showShape,
   takesOptions,
@@ -63,7 +64,7 @@ export class Hashing extends Layer {
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Config): Hashing {
-    return super.fromConfig.call(this, floating(config)) as Hashing;
+    return new Hashing(optionsFrom(floating(config), Hashing) as unknown as HashingArguments);
   }
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
@@ -127,7 +128,9 @@ export class HashedCrossing extends Layer {
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Config): HashedCrossing {
-    return super.fromConfig.call(this, floating(config)) as HashedCrossing;
+    return new HashedCrossing(
+      optionsFrom(floating(config), HashedCrossing) as unknown as HashedCrossingArguments,
+    );
   }
   override call(inputs: LayerInput): Tensor {
     if (!Array.isArray(inputs) || inputs.length < 2)

@@ -72,6 +72,7 @@ abstract class IndexLookup extends Layer {
   static override fromConfig(config: Readonly<Record<string, unknown>>): Layer {
     // The tokens say how many they are.
     const { vocabulary_size: _, ...options } = config;
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     return super.fromConfig.call(this, options);
   }
 

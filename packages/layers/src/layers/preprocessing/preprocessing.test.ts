@@ -33,7 +33,10 @@ const tensor = ({ dtype, shape, values }: Values): Tensor => constant(values as 
 
 function check(y: Tensor, { dtype, shape, values }: Values): void {
   expect([y.dtype, [...y.shape]]).toEqual([dtype, shape]);
-  if (dtype === 'string') return expect(y.strings()).toEqual(values);
+  if (dtype === 'string') {
+    expect(y.strings()).toEqual(values);
+    return;
+  }
   const got = Array.from(y.data() as Float32Array, Number);
   got.forEach((v, i) => expect(v).toBeCloseTo(values[i] as number, 5));
 }

@@ -4,6 +4,7 @@ import {
   defineMethods,
   knownTensor,
   type Option,
+  optionsFrom,
   showShape,
   takesOptions,
   toTensor,
@@ -98,7 +99,7 @@ export class TextVectorization extends Layer {
   static override fromConfig(config: Readonly<Record<string, unknown>>): TextVectorization {
     // The tokens say how many they are.
     const { vocabulary_size: _, ...options } = config;
-    return super.fromConfig.call(this, options) as TextVectorization;
+    return new TextVectorization(optionsFrom(options, TextVectorization));
   }
 
   /** The tokens of a text. */
