@@ -575,6 +575,11 @@ export class Layer extends Module implements Trackable {
     return result;
   }
 
+  /** @internal Whether a call that says nothing of training, anywhere around it, is one in training. */
+  get trainsAlone(): boolean {
+    return false;
+  }
+
   /** @internal Whether inputs reach the layers inside as they are. */
   get passesOn(): boolean {
     return false;
@@ -640,14 +645,17 @@ function compute(
 ): Tensor {
   if (!layer._layer.built) initScope(() => layer.ensureBuilt(shapesOf(tensors)));
   const before = current.training;
-  const training = options.training ?? before ?? false;
+  const told = options.training ?? before;
+  const training = told ?? false;
   if (current.depth === 0 && anyLosses) for (const inner of withInner(layer)) inner._layer.losses = [];
-  current.training = training;
+  current.training = told;
   current.depth++;
   const leave = context.tracer?.enterScope(layer.name);
   try {
     // To our own layers, no word of training says that it is none.
-    const asGiven = training === options.training || (ours && !training && options.training === undefined);
+    const unsaid =
+      ours && !training && options.training === undefined && !(told === false && layer.trainsAlone);
+    const asGiven = training === options.training || unsaid;
     const all = asGiven ? options : { ...options, training };
     // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
     if (ours) return inScope(() => layer.call(tensors, all)) as Tensor;

@@ -4,7 +4,7 @@ import '@eagre/backend-native';
 import { constant, type DType, random, type Tensor } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
-import { layers } from '../../index.ts';
+import { layers, Sequential } from '../../index.ts';
 import { readGolden } from '../../testing/golden.ts';
 import type { Transformation } from './image-layer.ts';
 
@@ -208,4 +208,30 @@ test('what does not fit is refused', () => {
     'not both',
   );
   expect(() => new layers.RandomGaussianBlur(1, { kernelSize: 4 })).toThrow('odd kernelSize');
+});
+
+test('in a model, images are changed in training alone', async () => {
+  const make = (): Sequential =>
+    new Sequential([new layers.RandomFlip('horizontal', { inputShape: [12, 10, 3] }), new layers.Flatten()]);
+  const model = make();
+  const flat = images.reshape([4, -1]);
+  const stays = (y: Tensor): unknown => y.equal(flat).all().item();
+  expect(stays((await model.predict(images)) as Tensor)).toBe(true);
+  expect(stays(model<Tensor>(images, { training: false }))).toBe(true);
+  expect(stays(new Sequential([make()])<Tensor>(images, { training: false }))).toBe(true);
+  const changed = Array.from({ length: 8 }, () => stays(model<Tensor>(images, { training: true })));
+  expect(changed).toContain(false);
+  // As in Keras, who says nothing of training augments.
+  expect(Array.from({ length: 8 }, () => stays(model<Tensor>(images)))).toContain(false);
+  class Own extends layers.Layer {
+    readonly flip = new layers.RandomFlip();
+    override call(x: Tensor): Tensor {
+      return this.flip<Tensor>(x).reshape([4, -1]);
+    }
+  }
+  const own = new Own();
+  expect(Array.from({ length: 8 }, () => stays(own<Tensor>(images, { training: false })))).not.toContain(false);
+  expect(Array.from({ length: 8 }, () => stays(own<Tensor>(images)))).toContain(false);
+  const pipeline = new Sequential([new layers.Pipeline([new layers.RandomFlip()]), new layers.Flatten()]);
+  expect(stays((await pipeline.predict(images)) as Tensor)).toBe(true);
 });

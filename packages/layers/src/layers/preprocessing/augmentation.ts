@@ -224,6 +224,9 @@ export class Pipeline extends Layer {
   override get passesOn(): boolean {
     return true;
   }
+  override get trainsAlone(): boolean {
+    return true;
+  }
   override call(inputs: LayerInput, { training }: CallOptions): LayerOutput {
     let value: unknown = inputs;
     for (const layer of this.layers)

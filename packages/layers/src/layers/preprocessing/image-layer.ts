@@ -63,6 +63,9 @@ export abstract class ImageLayer extends Layer {
   override get passesOn(): boolean {
     return true;
   }
+  override get trainsAlone(): boolean {
+    return true;
+  }
 
   /** What is drawn for images [batch, h, w, c]. */
   protected draw(_images: Tensor): Transformation {
