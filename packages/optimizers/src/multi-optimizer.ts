@@ -121,6 +121,10 @@ export class MultiOptimizer extends Optimizer {
     this.iterations.assignAdd(1);
   }
 
+  override get averages(): ReadonlyMap<Variable, Variable> | null {
+    const all = this.#optimizers.flatMap((optimizer) => optimizer.averages ?? []);
+    return all.length === 0 ? null : new Map(all.flatMap((averages) => [...averages]));
+  }
   protected override finalizeAll(variables: readonly Variable[]): void {
     for (const optimizer of this.#optimizers)
       optimizer.finalizeVariableValues(variables.filter((v) => this.#known.get(v) === optimizer));

@@ -568,6 +568,10 @@ export abstract class Optimizer extends Module implements Trackable {
   finalizeVariableValues(given: unknown): void {
     this.finalizeAll(variablesOf(given, 'variables', `${this.name}.finalizeVariableValues`));
   }
+  /** @internal The averages of variables, none before the optimizer was built; null without `useEma`. */
+  get averages(): ReadonlyMap<Variable, Variable> | null {
+    return this.useEma ? new Map([...this.#index.keys()].map((v) => [v, this.slot(v, 'average')])) : null;
+  }
   /** @internal */
   protected finalizeAll(variables: readonly Variable[]): void {
     if (!this.useEma || !this.built) return;
