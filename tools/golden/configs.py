@@ -158,8 +158,11 @@ INITIALIZERS = [
     ("LecunNormal", {"seed": 2}),
     ("LecunUniform", {"seed": 2}),
     ("Orthogonal", {"gain": 0.5, "seed": 3}),
+    ("STFT", {"side": "imag", "window": "hamming", "scaling": "spectrum", "periodic": True}),
+    ("STFT", {"window": [0.5, 1.0], "scaling": None}),
+    ("STFT", {"window": None}),
 ]
-REGULARIZERS = [("L1", {"l1": 0.5}), ("L2", {"l2": 0.25}), ("L1L2", {"l1": 0.5, "l2": 0.125})]
+REGULARIZERS = [("L1", {"l1": 0.5}), ("L2", {"l2": 0.25}), ("L1L2", {"l1": 0.5, "l2": 0.125}), ("OrthogonalRegularizer", {"factor": 0.5, "mode": "columns"})]
 CONSTRAINTS = [
     ("MaxNorm", {"max_value": 3.0, "axis": 1}),
     ("MinMaxNorm", {"min_value": 0.5, "max_value": 2.0, "rate": 0.5, "axis": [0, 1]}),
