@@ -1,9 +1,27 @@
 import { random } from '@eagre/core';
 
-/** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
+/** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, progress, seeds. */
 export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
-export { toCategorical } from '@eagre/layers';
+export {
+  clearSession,
+  disableInteractiveLogging,
+  enableInteractiveLogging,
+  getSourceInputs,
+  isInteractiveLoggingEnabled,
+  isKerasTensor,
+  normalize,
+  Progbar,
+  type ProgbarArguments,
+  type ProgbarOptions,
+  type ProgbarValues,
+  PyDataset,
+  type PyDatasetOptions,
+  packXYSampleWeight,
+  Sequence,
+  toCategorical,
+  unpackXYSampleWeight,
+} from '@eagre/layers';
 export {
   customObjectScope,
   deserializeKerasObject,
