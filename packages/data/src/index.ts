@@ -5,7 +5,16 @@ export type { Element, ElementOf } from './elements/structure.ts';
 export type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
 export type { FolderOptions } from './images/folder-files.ts';
 export { FolderDataset } from './images/folder-node.ts';
+export {
+  type ArrayToImageOptions,
+  arrayToImg,
+  type ImageToArrayOptions,
+  imgToArray,
+  type SaveImageOptions,
+  saveImg,
+} from './images/image-arrays.ts';
 export { type ImageDatasetOptions, imageDatasetFromDirectory } from './images/image-dataset.ts';
+export { type LoadImageOptions, loadImg } from './images/load-image.ts';
 export type { ColorMode, Interpolation, Picture } from './images/picture.ts';
 export { at } from './pipeline/at.ts';
 export { Dataset } from './pipeline/dataset.ts';
