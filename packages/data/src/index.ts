@@ -36,6 +36,7 @@ export {
   writeNpzFile,
   writeSafetensorsFile,
 } from './readers/array-files.ts';
+export { type AudioDatasetOptions, audioDatasetFromDirectory } from './readers/audio-dataset.ts';
 export {
   type CsvColumn,
   CsvDataset,
@@ -75,6 +76,7 @@ export { type RecordOptions, type StandardSchema, validated, validatedAsync } fr
 export { type TextDatasetOptions, textDatasetFromDirectory } from './readers/text-dataset.ts';
 export type { ElementSource, GeneratorOptions } from './sources/generator.ts';
 export type { RangeOptions } from './sources/numbers.ts';
+export { type Split, type SplitOptions, splitDataset } from './sources/split-dataset.ts';
 export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';
 export type { BatchOptions } from './transformations/batch.ts';
 export type { BucketOptions } from './transformations/bucket.ts';

@@ -1,7 +1,17 @@
 import { random } from '@eagre/core';
 
 /** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, progress, seeds. */
-export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
+export {
+  arrayToImg,
+  audioDatasetFromDirectory,
+  imageDatasetFromDirectory,
+  imgToArray,
+  loadImg,
+  saveImg,
+  splitDataset,
+  textDatasetFromDirectory,
+  timeseriesDatasetFromArray,
+} from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
 export {
   clearSession,
