@@ -14,6 +14,7 @@ export {
 } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
 export {
+  Config,
   clearSession,
   disableInteractiveLogging,
   enableInteractiveLogging,
@@ -29,6 +30,7 @@ export {
   type PyDatasetOptions,
   packXYSampleWeight,
   Sequence,
+  standardizeDtype,
   toCategorical,
   unpackXYSampleWeight,
 } from '@eagre/layers';

@@ -38,6 +38,7 @@ export type {
   PredictOptions,
   ValidationData,
 } from './trainers/training-options.ts';
+export { Config } from './utils/config.ts';
 export {
   disableInteractiveLogging,
   enableInteractiveLogging,
@@ -46,6 +47,7 @@ export {
 export { normalize } from './utils/normalize.ts';
 export { Progbar, type ProgbarArguments, type ProgbarOptions, type ProgbarValues } from './utils/progbar.ts';
 export { packXYSampleWeight, unpackXYSampleWeight } from './utils/sample-weight.ts';
+export { standardizeDtype } from './utils/standardize-dtype.ts';
 export { getSourceInputs, isKerasTensor } from './utils/symbolic.ts';
 export { layers, Model, Sequential };
 
