@@ -198,8 +198,11 @@ INITIALIZERS = [
     ("LecunNormal", {"seed": 2}),
     ("LecunUniform", {"seed": 2}),
     ("Orthogonal", {"gain": 0.5, "seed": 3}),
+    ("STFT", {"side": "imag", "window": "hamming", "scaling": "spectrum", "periodic": True}),
+    ("STFT", {"window": [0.5, 1.0], "scaling": None}),
+    ("STFT", {"window": None}),
 ]
-REGULARIZERS = [("L1", {"l1": 0.5}), ("L2", {"l2": 0.25}), ("L1L2", {"l1": 0.5, "l2": 0.125})]
+REGULARIZERS = [("L1", {"l1": 0.5}), ("L2", {"l2": 0.25}), ("L1L2", {"l1": 0.5, "l2": 0.125}), ("OrthogonalRegularizer", {"factor": 0.5, "mode": "columns"})]
 CONSTRAINTS = [
     ("MaxNorm", {"max_value": 3.0, "axis": 1}),
     ("MinMaxNorm", {"min_value": 0.5, "max_value": 2.0, "rate": 0.5, "axis": [0, 1]}),
@@ -219,6 +222,10 @@ OPTIMIZERS = [
     ("Adafactor", {"learning_rate": 0.5, "beta_2_decay": -0.5, "epsilon_1": 0.5, "epsilon_2": 0.25, "clip_threshold": 2.0, "relative_step": False}),
     ("Ftrl", {"learning_rate": 0.5, "learning_rate_power": -0.25, "initial_accumulator_value": 0.25, "l1_regularization_strength": 0.5, "l2_regularization_strength": 0.25, "l2_shrinkage_regularization_strength": 0.125, "beta": 0.5}),
     ("Lion", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25}),
+    ("Lamb", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5}),
+    ("Muon", {"learning_rate": 0.5, "adam_beta_1": 0.5, "adam_weight_decay": None, "exclude_layers": ["last"], "muon_a": 3.0, "muon_b": -4.5, "muon_c": 2.0, "adam_lr_ratio": 0.5, "momentum": 0.5, "ns_steps": 3, "nesterov": False, "rms_rate": None}),
+    ("ScheduleFreeAdamW", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5, "warmup_steps": 10, "weight_decay": 0.25}),
+    ("MultiOptimizer", {"optimizer_map": optimizers.OptimizerMap(optimizers.SGD(0.5), {"encoder/.*": optimizers.Adam(0.25, name="a")})}),
 ]
 SCHEDULES = [
     ("ExponentialDecay", {"initial_learning_rate": 0.5, "decay_steps": 10, "decay_rate": 0.25, "staircase": True}),

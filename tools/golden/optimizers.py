@@ -3,10 +3,12 @@
 Run: KERAS_BACKEND=tensorflow python tools/golden/optimizers.py
 """
 
+import inspect
 import json
 import os
 import pathlib
 import re
+import textwrap
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -88,6 +90,50 @@ CASES = [
     ),
 ]
 
+# Those of the second file, which has more steps, and weights of more kinds.
+LONG_STEPS = 20
+LONG_CASES = [
+    ("Lamb", {}),
+    ("Lamb", {"learning_rate": 0.0625, "beta_1": 0.75, "beta_2": 0.875, "epsilon": 1e-3, "weight_decay": 0.25}),
+    ("Lamb", {"learning_rate": 0.0625, "clipnorm": 0.5, "use_ema": True, "ema_momentum": 0.75, "ema_overwrite_frequency": 3}),
+    ("Muon", {}),
+    (
+        "Muon",
+        {
+            "learning_rate": 0.0625,
+            "adam_beta_1": 0.75,
+            "adam_beta_2": 0.875,
+            "adam_weight_decay": 0.125,
+            "epsilon": 1e-3,
+            "weight_decay": 0.25,
+            "exclude_layers": ["^last$"],
+            "exclude_embeddings": False,
+            "muon_a": 3.0,
+            "muon_b": -3.0,
+            "muon_c": 1.0,
+            "adam_lr_ratio": 0.5,
+            "momentum": 0.875,
+            "ns_steps": 3,
+            "nesterov": False,
+            "rms_rate": None,
+        },
+    ),
+    ("Muon", {"learning_rate": 0.0625, "weight_decay": None, "exclude_layers": ["l.*t"], "global_clipnorm": 0.5}),
+    ("Muon", {"learning_rate": 0.0625, "adam_weight_decay": None, "clipvalue": 0.25}),
+    ("ScheduleFreeAdamW", {}),
+    (
+        "ScheduleFreeAdamW",
+        {"learning_rate": 0.0625, "beta_1": 0.75, "beta_2": 0.875, "epsilon": 1e-3, "warmup_steps": 8, "weight_decay": 0.125},
+    ),
+    (
+        "ScheduleFreeAdamW",
+        {
+            "learning_rate": ("ExponentialDecay", {"initial_learning_rate": 0.125, "decay_steps": 4, "decay_rate": 0.5}),
+            "beta_1": 1.0,
+        },
+    ),
+]
+
 SCHEDULE_CASES = [
     ("ExponentialDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.9}),
     ("ExponentialDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.9, "staircase": True}),
@@ -123,7 +169,23 @@ def serialized(optimizer, options):
     return written
 
 
-ROUNDED = ("learning_rate", "momentum", "beta_1", "beta_2", "weight_decay", "ema_momentum")
+ROUNDED = ("learning_rate", "momentum", "beta_1", "beta_2", "weight_decay", "ema_momentum", "adam_beta_1", "adam_beta_2", "adam_weight_decay")
+
+
+def patch_schedule_free():
+    """Lets its steps read the point `z` before they change it, as they mean to and with other backends do: in Keras 3.15.1 on
+    TensorFlow `momentum.value` is the variable itself, which is changed when it is read, so that beta_1 has no effect."""
+    cls = keras.optimizers.ScheduleFreeAdamW
+    source = textwrap.dedent(inspect.getsource(cls.update_step))
+    assert "= momentum.value\n" in source
+    found = {}
+    exec(source.replace("= momentum.value\n", "= ops.copy(momentum.value)\n"), vars(inspect.getmodule(cls)), found)
+    cls.update_step = found["update_step"]
+
+
+def dtypes_of(name, options):
+    # Keras's Muon multiplies by a float32 scale, which TensorFlow refuses beside float64.
+    return ("float32",) if name == "Muon" and options.get("rms_rate", 0.2) is not None else ("float32", "float64")
 
 
 def trajectory(name, options, dtype, start, gradients):
@@ -133,7 +195,7 @@ def trajectory(name, options, dtype, start, gradients):
         schedule, arguments = options["learning_rate"]
         options["learning_rate"] = getattr(SCHEDULES, schedule)(**arguments)
     if not options:
-        options["learning_rate"] = {"SGD": 0.01}.get(name, 0.001)
+        options["learning_rate"] = {"SGD": 0.01, "ScheduleFreeAdamW": 0.0025}.get(name, 0.001)
     optimizer = getattr(keras.optimizers, name)(name="optimizer", **options)
     variables = [keras.Variable(v, dtype=dtype, name=n) for n, v in start.items()]
     values = []
@@ -146,7 +208,7 @@ def trajectory(name, options, dtype, start, gradients):
     return {
         "optimizer": name,
         # Nadam's own 0.96 is rounded as well.
-        "exact": name != "Nadam" and all(float(np.float32(n)) == n for n in numbers if isinstance(n, float)),
+        "exact": name not in ("Nadam", "ScheduleFreeAdamW") and all(float(np.float32(n)) == n for n in numbers if isinstance(n, float)),
         "options": config,
         "dtype": dtype,
         "values": values,
@@ -174,6 +236,16 @@ def main():
         "cases": [trajectory(n, o, d, start, gradients) for n, o in CASES for d in ("float32", "float64")],
     }
     (OUT / "trajectories.json").write_text(json.dumps(golden) + "\n")
+    patch_schedule_free()
+    start = {"wide": number(3, 4), "last": number(4, 2), "embeddings": number(2, 3), "bias": number(3), "zero": np.zeros((2, 2))}
+    gradients = [[number(*v.shape) for v in start.values()] for _ in range(LONG_STEPS)]
+    golden = {
+        "made": about,
+        "start": {n: v.tolist() for n, v in start.items()},
+        "gradients": [[g.tolist() for g in step] for step in gradients],
+        "cases": [trajectory(n, o, d, start, gradients) for n, o in LONG_CASES for d in dtypes_of(n, o)],
+    }
+    (OUT / "long-trajectories.json").write_text(json.dumps(golden) + "\n")
     schedules = [
         {"schedule": n, "config": c, "values": [float(getattr(SCHEDULES, n)(**c)(s)) for s in SCHEDULE_STEPS]}
         for n, c in SCHEDULE_CASES

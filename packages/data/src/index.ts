@@ -5,7 +5,16 @@ export type { Element, ElementOf } from './elements/structure.ts';
 export type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
 export type { FolderOptions } from './images/folder-files.ts';
 export { FolderDataset } from './images/folder-node.ts';
+export {
+  type ArrayToImageOptions,
+  arrayToImg,
+  type ImageToArrayOptions,
+  imgToArray,
+  type SaveImageOptions,
+  saveImg,
+} from './images/image-arrays.ts';
 export { type ImageDatasetOptions, imageDatasetFromDirectory } from './images/image-dataset.ts';
+export { type LoadImageOptions, loadImg } from './images/load-image.ts';
 export type { ColorMode, Interpolation, Picture } from './images/picture.ts';
 export { at } from './pipeline/at.ts';
 export { Dataset } from './pipeline/dataset.ts';
@@ -27,6 +36,7 @@ export {
   writeNpzFile,
   writeSafetensorsFile,
 } from './readers/array-files.ts';
+export { type AudioDatasetOptions, audioDatasetFromDirectory } from './readers/audio-dataset.ts';
 export {
   type CsvColumn,
   CsvDataset,
@@ -66,6 +76,7 @@ export { type RecordOptions, type StandardSchema, validated, validatedAsync } fr
 export { type TextDatasetOptions, textDatasetFromDirectory } from './readers/text-dataset.ts';
 export type { ElementSource, GeneratorOptions } from './sources/generator.ts';
 export type { RangeOptions } from './sources/numbers.ts';
+export { type Split, type SplitOptions, splitDataset } from './sources/split-dataset.ts';
 export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';
 export type { BatchOptions } from './transformations/batch.ts';
 export type { BucketOptions } from './transformations/bucket.ts';

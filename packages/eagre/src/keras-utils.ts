@@ -1,9 +1,39 @@
 import { random } from '@eagre/core';
 
-/** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
-export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
+/** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, progress, seeds. */
+export {
+  arrayToImg,
+  audioDatasetFromDirectory,
+  imageDatasetFromDirectory,
+  imgToArray,
+  loadImg,
+  saveImg,
+  splitDataset,
+  textDatasetFromDirectory,
+  timeseriesDatasetFromArray,
+} from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
-export { toCategorical } from '@eagre/layers';
+export {
+  Config,
+  clearSession,
+  disableInteractiveLogging,
+  enableInteractiveLogging,
+  getSourceInputs,
+  isInteractiveLoggingEnabled,
+  isKerasTensor,
+  normalize,
+  Progbar,
+  type ProgbarArguments,
+  type ProgbarOptions,
+  type ProgbarValues,
+  PyDataset,
+  type PyDatasetOptions,
+  packXYSampleWeight,
+  Sequence,
+  standardizeDtype,
+  toCategorical,
+  unpackXYSampleWeight,
+} from '@eagre/layers';
 export {
   customObjectScope,
   deserializeKerasObject,

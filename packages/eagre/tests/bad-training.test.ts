@@ -340,6 +340,15 @@ const callbacks: readonly Subject[] = [
     true,
   ),
   using('HParams', c.HParams, () => ['hparams', { units: 3, name: 'a', flag: true }, { trialId: 't' }], true),
+  using('SwapEMAWeights', c.SwapEMAWeights, () => [{ swapOnEpoch: true }]),
+  using('RemoteMonitor', c.RemoteMonitor, () => [
+    'http://localhost:1',
+    { path: '/', field: 'data', headers: { a: 'b' }, sendAsJson: true },
+  ]),
+  using('CallbackList', c.CallbackList, () => [
+    [],
+    { addHistory: true, addProgbar: false, epochs: 1, steps: 3, verbose: 0 },
+  ]),
   using('ProgressBar', c.ProgressBar as Made, () => ['Epoch', { write: () => true }]),
 ];
 

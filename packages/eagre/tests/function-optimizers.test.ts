@@ -16,6 +16,10 @@ const makers: readonly (() => tf.optimizers.Optimizer)[] = [
   () => new optimizers.Adafactor(0.1),
   () => new optimizers.Ftrl(0.1),
   () => new optimizers.Lion(0.1),
+  () => new optimizers.Lamb(0.1),
+  () => new optimizers.Muon(0.1),
+  () => new optimizers.ScheduleFreeAdamW(0.1, { warmupSteps: 4 }),
+  () => new optimizers.MultiOptimizer(new optimizers.OptimizerMap(new optimizers.Adam(0.1))),
 ];
 
 type Code = (n: tf.Tensor) => tf.Tensor;

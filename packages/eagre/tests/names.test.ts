@@ -34,6 +34,35 @@ const spaces: Record<string, object> = {
   bitwise: tf.bitwise,
   nn: tf.nn,
 };
+// Public names of Keras 3.15.1, those in snake_case.
+const kerasNames: Record<string, string> = {
+  optimizers: `Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion LossScaleOptimizer MultiOptimizer Muon Nadam Optimizer OptimizerMap
+    RMSprop SGD ScheduleFreeAdamW deserialize get schedules serialize`,
+  'optimizers.schedules': `CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
+    PolynomialDecay deserialize serialize`,
+  callbacks: `BackupAndRestore CSVLogger Callback CallbackList EarlyStopping History LambdaCallback LearningRateScheduler ModelCheckpoint
+    OrbaxCheckpoint ProgbarLogger ReduceLROnPlateau RemoteMonitor SwapEMAWeights TensorBoard TerminateOnNaN`,
+  initializers: `Constant GlorotNormal GlorotUniform HeNormal HeUniform Identity IdentityInitializer Initializer LecunNormal LecunUniform Ones
+    Orthogonal OrthogonalInitializer RandomNormal RandomUniform STFT STFTInitializer TruncatedNormal VarianceScaling Zeros constant
+    deserialize get glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal lecun_uniform ones orthogonal random_normal
+    random_uniform serialize stft truncated_normal variance_scaling zeros`,
+  constraints: `Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get max_norm min_max_norm non_neg serialize unit_norm`,
+  regularizers: `L1 L1L2 L2 OrthogonalRegularizer Regularizer deserialize get l1 l1_l2 l2 orthogonal_regularizer serialize`,
+  utils: `Config CustomObjectScope FeatureSpace Progbar PyDataset Sequence array_to_img audio_dataset_from_directory bounding_boxes
+    clear_session custom_object_scope deserialize_keras_object disable_interactive_logging enable_interactive_logging get_custom_objects
+    get_file get_registered_name get_registered_object get_source_inputs image_dataset_from_directory img_to_array
+    is_interactive_logging_enabled is_keras_tensor load_img model_to_dot normalize pack_x_y_sample_weight pad_sequences plot_model
+    register_keras_serializable save_img serialize_keras_object set_random_seed split_dataset standardize_dtype
+    text_dataset_from_directory timeseries_dataset_from_array to_categorical unpack_x_y_sample_weight`,
+};
+/** What Keras has and this has not. */
+const missingInKeras: Record<string, readonly string[]> = {
+  optimizers: ['LossScaleOptimizer'],
+  // Of another library.
+  callbacks: ['OrbaxCheckpoint'],
+  // Scopes are functions here, see customObjectScope.
+  utils: ['CustomObjectScope', 'FeatureSpace', 'bounding_boxes', 'model_to_dot', 'plot_model'],
+};
 const camel = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -42,6 +71,15 @@ it.each(Object.keys(names))("TensorFlow's names of %s", (space) => {
   const missing = names[space].split(/\s+/).filter((name) => ours[camel(name)] === undefined);
   // An axis that is null.
   expect(missing).toEqual(space === 'tf' ? ['newaxis'].filter(() => tf.newaxis !== null) : []);
+});
+
+it.each(Object.keys(kerasNames))("Keras's names of %s", (space) => {
+  const ours = space.split('.').reduce<object>((at, key) => (at as Record<string, object>)[key]!, tf.keras);
+  const missing = kerasNames[space]
+    .split(/\s+/)
+    .filter((name) => (ours as Record<string, unknown>)[camel(name)] === undefined);
+  // Somebody else may have added one of these.
+  expect(missingInKeras[space] ?? []).toEqual(expect.arrayContaining(missing));
 });
 
 it('names of one function are one function', () => {

@@ -19,6 +19,9 @@ const names = [
   'Adafactor',
   'Ftrl',
   'Lion',
+  'Lamb',
+  'Muon',
+  'ScheduleFreeAdamW',
 ];
 
 /** A little regression: what changes in a step, and a step. */
@@ -163,5 +166,43 @@ describe('moving averages of the variables', () => {
     expect(() => new tf.optimizers.SGD({ useEma: true, emaOverwriteFrequency: 0.5 })).toThrow(
       'emaOverwriteFrequency must be an integer of at least 1, got 0.5',
     );
+  });
+});
+
+test('MultiOptimizer trains a model, and goes on from a checkpoint and a configuration', async () => {
+  const { Adam, MultiOptimizer, OptimizerMap, SGD } = tf.optimizers;
+  const make = (): tf.Model => {
+    tf.random.setSeed(3);
+    const model = new tf.Sequential([
+      tf.Input({ shape: [2] }),
+      new tf.layers.Dense(4, { name: 'first', activation: 'tanh' }),
+      new tf.layers.Dense(1, { name: 'last' }),
+    ]);
+    model.compile({
+      optimizer: new MultiOptimizer(new OptimizerMap(new SGD(0.05), { 'last/.*': new Adam(0.05) })),
+      loss: 'mse',
+    });
+    return model;
+  };
+  const x = tf.random.normal([32, 2], { seed: 1 });
+  const y = tf.matmul(x, [[1], [-2]]);
+  const options = { verbose: 0, shuffle: false } as const;
+  const model = make();
+  const callbacks = [new tf.callbacks.TensorBoard(join(folder, 'logs'))];
+  const { history } = await model.fit(x, y, { ...options, epochs: 3, callbacks });
+  expect(history.loss?.[2]).toBeLessThan(history.loss?.[0] as number);
+  const { optimizer } = model;
+  expect(optimizer).toBeInstanceOf(MultiOptimizer);
+  const steps = optimizer.variables.filter((v) => v.name.endsWith('/iteration')).map((v) => v.item());
+  expect(steps).toEqual([3, 3, 3]);
+
+  const path = new tf.train.Checkpoint({ model }).write(join(folder, 'multi'));
+  const other = make();
+  other.compile({ optimizer: tf.optimizers.deserialize(tf.optimizers.serialize(optimizer)), loss: 'mse' });
+  const status = new tf.train.Checkpoint({ model: other }).read(path);
+  await Promise.all([model.fit(x, y, options), other.fit(x, y, options)]);
+  status.assertConsumed();
+  other.weights.forEach((w, i) => {
+    expect(w.array()).toEqual(model.weights[i]?.array());
   });
 });

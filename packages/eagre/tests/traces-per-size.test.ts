@@ -506,8 +506,10 @@ walk('metrics', [
 
 walk(
   'optimizers',
-  publicClasses(tf.optimizers, ['Optimizer']).map(([name, Class]) => {
-    const optimizer = new Class() as tf.optimizers.Optimizer;
+  publicClasses(tf.optimizers, ['Optimizer', 'OptimizerMap']).map(([name, Class]) => {
+    const ofVariable = { optimizerMap: () => inner };
+    const inner = new tf.optimizers.Adam();
+    const optimizer = new Class(name === 'MultiOptimizer' ? ofVariable : {}) as tf.optimizers.Optimizer;
     const w = new tf.Variable(tf.ones([3, 2]));
     return {
       name,

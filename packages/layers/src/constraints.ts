@@ -1,13 +1,25 @@
 import { type Axis, type ClassNameOf, type CustomName, Tensor } from '@eagre/core';
-import { anyOption, isPlain, numberOption, type Option, takesOptions, toTensor } from '@eagre/core/internal';
+import {
+  anyOption,
+  type Deserialize,
+  isPlain,
+  type NamedFunction,
+  numberOption,
+  type Option,
+  takesOptions,
+  toTensor,
+} from '@eagre/core/internal';
 import { markOurs } from './ours.ts';
 import {
   ClassNames,
   defineGet,
+  defineObjectDeserialize,
+  defineObjectSerialize,
   type GetOf,
   KerasObject,
   type MakerOf,
   maker,
+  type SerializedFunction,
   type SerializedObject,
 } from './saving/keras-object.ts';
 
@@ -147,3 +159,15 @@ export type ConstraintLike = ConstraintName | ConstraintFunction | SerializedObj
 
 /** The constraint of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
 export const get: GetOf<ConstraintLike, ConstraintFunction> = defineGet('constraints.get', known, Constraint);
+
+/** A constraint, or a registered function, as plain JSON, in Keras's form. */
+export const serialize: NamedFunction<
+  [constraint: ConstraintFunction],
+  ['constraint'],
+  unknown,
+  SerializedObject | SerializedFunction
+> = defineObjectSerialize('constraints.serialize', 'constraint');
+
+/** The constraint that `serialize`, or Keras, wrote. `customObjects` are classes and functions of your own by name. */
+export const deserialize: Deserialize<SerializedObject | SerializedFunction, ConstraintFunction> =
+  defineObjectDeserialize('constraints.deserialize', known, Constraint);

@@ -30,6 +30,7 @@ export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';
 export type { TestOnBatchOptions, TrainOnBatchOptions } from './trainers/on-batch.ts';
+export { PyDataset, PyDataset as Sequence, type PyDatasetOptions } from './trainers/py-dataset.ts';
 export type { LossArguments } from './trainers/steps.ts';
 export type {
   EvaluateOptions,
@@ -37,6 +38,17 @@ export type {
   PredictOptions,
   ValidationData,
 } from './trainers/training-options.ts';
+export { Config } from './utils/config.ts';
+export {
+  disableInteractiveLogging,
+  enableInteractiveLogging,
+  isInteractiveLoggingEnabled,
+} from './utils/messages.ts';
+export { normalize } from './utils/normalize.ts';
+export { Progbar, type ProgbarArguments, type ProgbarOptions, type ProgbarValues } from './utils/progbar.ts';
+export { packXYSampleWeight, unpackXYSampleWeight } from './utils/sample-weight.ts';
+export { standardizeDtype } from './utils/standardize-dtype.ts';
+export { getSourceInputs, isKerasTensor } from './utils/symbolic.ts';
 export { layers, Model, Sequential };
 
 registerLayerClasses(() => ({ ...layers, Model, Functional: Model, Sequential, Operation }));

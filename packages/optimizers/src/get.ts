@@ -16,10 +16,15 @@ import { Adagrad } from './adagrad.ts';
 import { Adam, AdamW } from './adam.ts';
 import { Adamax } from './adamax.ts';
 import { Ftrl } from './ftrl.ts';
+import { Lamb } from './lamb.ts';
 import { Lion } from './lion.ts';
+import { MultiOptimizer } from './multi-optimizer.ts';
+import { Muon } from './muon.ts';
 import { Nadam } from './nadam.ts';
 import { Optimizer } from './optimizer.ts';
+import { reading } from './reading.ts';
 import { RMSprop } from './rmsprop.ts';
+import { ScheduleFreeAdamW } from './schedule-free-adamw.ts';
 import { SGD } from './sgd.ts';
 
 /** An optimizer as Keras writes it in a file. */
@@ -39,7 +44,10 @@ type ClassName =
   | 'Adadelta'
   | 'Adafactor'
   | 'Ftrl'
-  | 'Lion';
+  | 'Lion'
+  | 'Lamb'
+  | 'Muon'
+  | 'ScheduleFreeAdamW';
 /** Names of optimizers: those of the classes, also in lower case. Others are understood in any case at run time. */
 export type OptimizerName = ClassName | Lowercase<ClassName> | CustomName<'optimizer'>;
 
@@ -49,7 +57,7 @@ type FromConfig = {
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): Optimizer;
 };
-const classes: Readonly<Record<ClassName, FromConfig>> = {
+const classes: Readonly<Record<ClassName | 'MultiOptimizer', FromConfig>> = {
   SGD,
   RMSprop,
   Adam,
@@ -61,6 +69,10 @@ const classes: Readonly<Record<ClassName, FromConfig>> = {
   Adafactor,
   Ftrl,
   Lion,
+  Lamb,
+  Muon,
+  ScheduleFreeAdamW,
+  MultiOptimizer,
 };
 
 /** An optimizer as plain JSON, in Keras's form; without its state. */
@@ -93,6 +105,8 @@ export const deserialize: Deserialize<SerializedOptimizer, Optimizer> = defineDe
     return known.fromConfig(config, customObjects);
   },
 );
+
+reading.optimizer = (written, customObjects) => deserialize(written as SerializedOptimizer, customObjects);
 
 /** What stands for an optimizer: a name such as `'adam'`, a serialised one, or an optimizer itself. */
 export type OptimizerLike = OptimizerName | SerializedOptimizer | Optimizer;

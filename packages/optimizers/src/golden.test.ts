@@ -35,7 +35,7 @@ interface Schedules {
 const golden = <T>(name: string): T =>
   JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), 'utf8')) as T;
 
-const { start, gradients, cases } = golden<Trajectories>('trajectories');
+const files = ['trajectories', 'long-trajectories'].map((name) => golden<Trajectories>(name));
 
 function near(
   got: ArrayLike<number | bigint>,
@@ -53,7 +53,8 @@ function near(
 
 for (const backend of listBackends().map((b) => b.name)) {
   describe(`trajectories as in Keras, ${backend}`, () => {
-    for (const { optimizer: name, exact, options, dtype, values, state, config } of cases) {
+    const cases = files.flatMap(({ cases, ...data }) => cases.map((c) => ({ ...data, ...c })));
+    for (const { start, gradients, optimizer: name, exact, options, dtype, values, state, config } of cases) {
       test(`${name} ${dtype} ${JSON.stringify(options)}`, () => {
         using _ = withBackend(backend);
         using __ = scope();
@@ -90,7 +91,10 @@ test('updates leave nothing behind', () => {
   using _ = withBackend('js');
   const variable = new Variable([1, 2, 3]);
   const grads = [constant([0.5, 1, -1])];
-  for (const config of cases.filter((c) => c.dtype === 'float32').map((c) => c.config)) {
+  for (const config of files
+    .flatMap(({ cases }) => cases)
+    .filter((c) => c.dtype === 'float32')
+    .map((c) => c.config)) {
     const optimizer = deserialize(config);
     optimizer.applyGradients(grads, [variable]);
     const before = info();

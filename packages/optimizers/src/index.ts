@@ -14,11 +14,16 @@ export {
   serialize,
 } from './get.ts';
 export type { GradientAndVariable } from './gradients.ts';
+export { Lamb, type LambOptions } from './lamb.ts';
 export { Lion, type LionOptions } from './lion.ts';
+export { MultiOptimizer, type MultiOptimizerOptions, type OptimizerOf } from './multi-optimizer.ts';
+export { Muon, type MuonOptions } from './muon.ts';
 export { Nadam, type NadamOptions } from './nadam.ts';
 export { Optimizer } from './optimizer.ts';
+export { OptimizerMap, type OptimizerMapOptions } from './optimizer-map.ts';
 export type { OptimizerOptions } from './options.ts';
 export type { LearningRate } from './rate.ts';
 export { RMSprop, type RMSpropOptions } from './rmsprop.ts';
+export { ScheduleFreeAdamW, type ScheduleFreeAdamWOptions } from './schedule-free-adamw.ts';
 export * as schedules from './schedules.ts';
 export { SGD, type SGDOptions } from './sgd.ts';

@@ -267,7 +267,7 @@ test('get and configs', () => {
   expect(get('adamw')).toBeInstanceOf(AdamW);
   const sgd = new SGD();
   expect(get(sgd)).toBe(sgd);
-  expect(() => get('lamb')).toThrow(/there is no optimizer 'lamb'; expected one of SGD/);
+  expect(() => get('lamp')).toThrow(/there is no optimizer 'lamp'; expected one of SGD/);
   expect(() => get(7 as never)).toThrow(InvalidArgumentError);
   const copy = Adam.fromConfig(
     new Adam({ learningRate: 0.3, beta1: 0.5, amsgrad: true, clipnorm: 2 }).getConfig(),

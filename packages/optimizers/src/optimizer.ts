@@ -238,10 +238,10 @@ export abstract class Optimizer extends Module implements Trackable {
     readonly shape: readonly number[];
     readonly dtype?: DType;
     readonly name: string;
-    readonly initial?: number;
+    readonly initial?: number | Tensor;
   }): Variable {
     const { shape, dtype = 'float32', name, initial = 0 } = options;
-    return this.#track(name, constant(initial, dtype, { shape }));
+    return this.#track(name, typeof initial === 'number' ? constant(initial, dtype, { shape }) : initial);
   }
   /** A variable of another one's shape and dtype, `adam/dense_kernel_momentum` for `dense/kernel` and `momentum`. */
   addVariableFromReference(
@@ -268,7 +268,8 @@ export abstract class Optimizer extends Module implements Trackable {
     options: {
       readonly shape: readonly number[];
       readonly dtype?: DType;
-      readonly initial?: number;
+      /** 0 everywhere unless given. */
+      readonly initial?: number | Tensor;
     },
   ): Variable {
     const own = `${reference.name.replace(/[/:]/g, '_')}_${name}`;
@@ -342,8 +343,14 @@ export abstract class Optimizer extends Module implements Trackable {
   }
   /** The weight decay of one variable; 0 for none. */
   protected decayOf(variable: Variable): number {
-    if (this.weightDecay === null || this.#noDecay.variables.has(variable)) return 0;
-    return this.#noDecay.names.some((part) => variable.name.includes(part)) ? 0 : this.weightDecay;
+    const decay = this.fullDecayOf(variable);
+    const { variables, names } = this.#noDecay;
+    if (decay === null || variables.has(variable)) return 0;
+    return names.some((part) => variable.name.includes(part)) ? 0 : decay;
+  }
+  /** @internal The same of one that is not exempt. */
+  protected fullDecayOf(_variable: Variable): number | null {
+    return this.weightDecay;
   }
 
   /**
@@ -361,7 +368,7 @@ export abstract class Optimizer extends Module implements Trackable {
   }): Variable;
   applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
     const pairs = pairsOf(first as Iterable<unknown>, second, this.name);
-    inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.#apply(pairs))));
+    inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(pairs))));
     return this.iterations;
   }
 
@@ -410,8 +417,8 @@ export abstract class Optimizer extends Module implements Trackable {
     }
   }
   /** @internal Shrinks variables by their weight decay; overridden where the kernel does it. */
-  protected applyWeightDecay(variables: readonly Variable[], learningRate: Scalar): void {
-    for (const variable of variables) {
+  protected applyWeightDecay(updates: readonly Update[], learningRate: Scalar): void {
+    for (const { variable } of updates) {
       const decay = this.decayOf(variable);
       if (decay !== 0) variable.assignSub(variable.mul(decay).mul(scalarFor(variable, learningRate)));
     }
@@ -501,7 +508,8 @@ export abstract class Optimizer extends Module implements Trackable {
     }
   }
 
-  #apply(pairs: readonly GradientAndVariable[]): void {
+  /** @internal One step. */
+  protected applyPairs(pairs: readonly GradientAndVariable[]): void {
     if (pairs.every(([gradient]) => gradient === null || gradient === undefined)) {
       throw new InvalidArgumentError('No gradients provided for any variable', this.name);
     }
@@ -528,11 +536,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const learningRate = this.#now.rate();
     this.#learningRateNow = learningRate;
     updates = clipGradients(updates, this);
-    if (this.weightDecay !== null)
-      this.applyWeightDecay(
-        updates.map((u) => u.variable),
-        learningRate,
-      );
+    this.applyWeightDecay(updates, learningRate);
     this.updateAll(updates, learningRate);
     if (this.useEma) this.#average();
     for (const { variable } of updates) {
@@ -562,7 +566,14 @@ export abstract class Optimizer extends Module implements Trackable {
   /** With `useEma` puts the averages in the place of the variables. @throws InvalidArgumentError for others than those it was built for */
   finalizeVariableValues(variables: readonly Variable[] | { readonly variables: readonly Variable[] }): void;
   finalizeVariableValues(given: unknown): void {
-    const variables = variablesOf(given, 'variables', `${this.name}.finalizeVariableValues`);
+    this.finalizeAll(variablesOf(given, 'variables', `${this.name}.finalizeVariableValues`));
+  }
+  /** @internal The averages of variables, none before the optimizer was built; null without `useEma`. */
+  get averages(): ReadonlyMap<Variable, Variable> | null {
+    return this.useEma ? new Map([...this.#index.keys()].map((v) => [v, this.slot(v, 'average')])) : null;
+  }
+  /** @internal */
+  protected finalizeAll(variables: readonly Variable[]): void {
     if (!this.useEma || !this.built) return;
     for (const variable of variables) variable.assign(this.slot(variable, 'average').read());
   }

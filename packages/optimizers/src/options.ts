@@ -71,8 +71,8 @@ const momentum: Option<number> = {
 };
 const limit: Option<number | null> = orNull(numberOption(0, 0));
 
-/** What all optimizers take, in Keras's order. */
-const optimizerOptions: Schema<OptimizerOptions, Optimizer>['options'] = {
+/** @internal What all optimizers take, in Keras's order. */
+export const optimizerOptions: Schema<OptimizerOptions, Optimizer>['options'] = {
   learningRate: true,
   weightDecay: orNull(number(0)),
   clipnorm: limit,

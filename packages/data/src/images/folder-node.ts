@@ -24,6 +24,8 @@ export interface FileDecoder {
   readonly spec: TensorSpec;
   /** Whether it has to be waited for. */
   decode(bytes: Uint8Array, path: string): Awaitable<Tensor>;
+  /** How batches are made of tensors that differ in size. */
+  batch?(node: DatasetNode, size: number): DatasetNode;
 }
 
 /** A dataset of files in folders: [values, labels], or values alone where there are no labels. */
@@ -76,7 +78,7 @@ function datasetOf<T>(
   const node = folderNode(files, decoder, labelMode, seed, what);
   if (batchSize === null) return new FolderDataset<T>(node, files);
   checkCount(batchSize, 'batchSize', what);
-  return new FolderDataset<T>(new BatchNode(node, batchSize, {}), files);
+  return new FolderDataset<T>(decoder.batch?.(node, batchSize) ?? new BatchNode(node, batchSize, {}), files);
 }
 
 /** Files by their numbers, and what is made of each; of several at once where the decoder has to be waited for. */

@@ -7,6 +7,7 @@ import {
   setOptions,
   takesOptions,
 } from '@eagre/core/internal';
+import { printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
 import { verbose } from './options.ts';
@@ -81,10 +82,10 @@ export class EarlyStopping extends Callback {
 
   override onTrainEnd(): void {
     const { verbose } = this;
-    if (verbose > 0 && this.stoppedEpoch >= 0) console.log(`Epoch ${this.stoppedEpoch + 1}: early stopping`);
+    if (verbose > 0 && this.stoppedEpoch >= 0) printMessage(`Epoch ${this.stoppedEpoch + 1}: early stopping`);
     if (this.#weights !== undefined) {
       if (verbose > 0)
-        console.log(`Restoring model weights from the end of the best epoch: ${this.bestEpoch + 1}.`);
+        printMessage(`Restoring model weights from the end of the best epoch: ${this.bestEpoch + 1}.`);
       this.model.setWeights(this.#weights);
     }
     this.#weights = undefined;

@@ -1,5 +1,6 @@
 export { BackupAndRestore, type BackupAndRestoreOptions } from './backup-and-restore.ts';
 export { Callback, type FitParams, type Logs } from './callback.ts';
+export { CallbackList, type CallbackListArguments, type CallbackListOptions } from './callback-list.ts';
 export { CSVLogger, type CSVLoggerOptions } from './csv-logger.ts';
 export { EarlyStopping, type EarlyStoppingOptions } from './early-stopping.ts';
 export { History } from './history.ts';
@@ -8,8 +9,10 @@ export { LambdaCallback, type LambdaCallbackFunctions } from './lambda-callback.
 export { LearningRateScheduler, type LearningRateSchedulerOptions } from './learning-rate-scheduler.ts';
 export { ModelCheckpoint, type ModelCheckpointOptions } from './model-checkpoint.ts';
 export type { MonitorOptions } from './monitor.ts';
-export { ProgressBar, type ProgressStream } from './progress.ts';
+export { ProgressBar, ProgressBar as ProgbarLogger, type ProgressStream } from './progress.ts';
 export { ReduceLROnPlateau, type ReduceLROnPlateauOptions } from './reduce-lr-on-plateau.ts';
+export { RemoteMonitor, type RemoteMonitorOptions } from './remote-monitor.ts';
 export type { SaveFreq } from './save-times.ts';
+export { SwapEMAWeights, type SwapEMAWeightsOptions } from './swap-ema-weights.ts';
 export { TensorBoard, type TensorBoardOptions } from './tensorboard.ts';
 export { TerminateOnNaN } from './terminate-on-nan.ts';

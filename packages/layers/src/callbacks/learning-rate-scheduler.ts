@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { argumentsOf, checkNoPromise, setOptions, shown, takesOptions } from '@eagre/core/internal';
+import { printMessage } from '../utils/messages.ts';
 import { Callback } from './callback.ts';
 import { fn, verbose } from './options.ts';
 
@@ -41,7 +42,7 @@ export class LearningRateScheduler extends Callback {
       );
     }
     optimizer.learningRate = rate;
-    if (this.verbose > 0) console.log(`\nEpoch ${epoch + 1}: setting learning rate to ${rate}.`);
+    if (this.verbose > 0) printMessage(`\nEpoch ${epoch + 1}: setting learning rate to ${rate}.`);
   }
 
   /** The rate is one of the epoch's numbers from here on. */

@@ -10,6 +10,7 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import { checkOptionsFor, formatOf } from '../saving/saving.ts';
+import { printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
 import { path, verbose } from './options.ts';
@@ -93,14 +94,14 @@ export class ModelCheckpoint extends Callback {
       const { name, best } = this.#monitor;
       const before = best === undefined ? 'None' : best.toFixed(5);
       if (!this.#monitor.better(value)) {
-        if (verbose > 0) console.log(`\nEpoch ${epoch}: ${name} did not improve from ${before}`);
+        if (verbose > 0) printMessage(`\nEpoch ${epoch}: ${name} did not improve from ${before}`);
         return;
       }
       this.#monitor.best = value;
       why = `${name} improved from ${before} to ${value.toFixed(5)}, `;
     }
     const path = fillIn(this.filepath, { ...logs, epoch });
-    if (verbose > 0) console.log(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
+    if (verbose > 0) printMessage(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
     await this.model.saveWeights(path, this.options);
   }
 }

@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { argumentsOf, type Option, setOptions, shown, takesOptions } from '@eagre/core/internal';
 import type { SingleBar } from 'cli-progress';
+import { isInteractiveLoggingEnabled, printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 import { text } from './options.ts';
+import { drawn, duration, number, rate } from './progress-text.ts';
 
 const WIDTH = 24;
 const NARROW = 8;
@@ -99,7 +101,7 @@ export class ProgressBar extends Callback {
 
   #write(line: string): void {
     // Notebooks show nothing but what goes to the console.
-    if (this.out === undefined || this.#out === undefined) console.log(line);
+    if (this.out === undefined || this.#out === undefined) printMessage(line);
     else this.#out.write(`${line}\n`);
   }
 
@@ -114,7 +116,7 @@ export class ProgressBar extends Callback {
   }
 
   get #live(): boolean {
-    return this.params.verbose === 1 && this.#out?.isTTY === true;
+    return this.params.verbose === 1 && this.#out?.isTTY === true && isInteractiveLoggingEnabled();
   }
 
   #line(logs: Logs, done = false): string {
@@ -212,28 +214,4 @@ function above(target: NodeJS.WriteStream, redraw: () => void): () => void {
     }
     if (begun !== '') write.call(target, `${begun}\n`);
   };
-}
-
-function drawn(width: number, steps: number | undefined, seen: number): string {
-  const filled = steps === undefined ? 0 : Math.round((width * Math.min(seen, steps)) / Math.max(1, steps));
-  return `${'━'.repeat(filled)}${'─'.repeat(width - filled)}`;
-}
-
-function duration(seconds: number): string {
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole}s`;
-  const two = (n: number): string => String(n).padStart(2, '0');
-  const m = Math.floor(whole / 60);
-  const rest = two(whole % 60);
-  return m < 60 ? `${m}:${rest}` : `${Math.floor(m / 60)}:${two(m % 60)}:${rest}`;
-}
-
-function rate(seconds: number): string {
-  if (seconds >= 1) return `${seconds.toFixed(1)}s`;
-  if (seconds >= 1e-3) return `${(seconds * 1e3).toFixed(seconds >= 1e-2 ? 0 : 1)}ms`;
-  return `${Math.round(seconds * 1e6)}us`;
-}
-
-function number(value: number): string {
-  return Math.abs(value) >= 1e-3 || value === 0 ? value.toFixed(4) : value.toExponential(4);
 }

@@ -7,6 +7,7 @@ import {
   shown,
   takesOptions,
 } from '@eagre/core/internal';
+import { printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
 import { verbose } from './options.ts';
@@ -87,7 +88,7 @@ export class ReduceLROnPlateau extends Callback {
     if (!(optimizer.learningRate > Math.fround(minLr))) return false;
     const rate = Math.max(optimizer.learningRate * this.factor, minLr);
     optimizer.learningRate = rate;
-    if (verbose > 0) console.log(`\nEpoch ${epoch + 1}: reducing learning rate to ${rate}.`);
+    if (verbose > 0) printMessage(`\nEpoch ${epoch + 1}: reducing learning rate to ${rate}.`);
     return true;
   }
 }

@@ -9,6 +9,7 @@ import {
   setOptions,
   takesOptions,
 } from '@eagre/core/internal';
+import { MultiOptimizer } from '@eagre/optimizers';
 import * as summary from '@eagre/summary';
 import { enterWriter } from '@eagre/summary/internal';
 import type { Model } from '../models/model.ts';
@@ -152,7 +153,9 @@ export class TensorBoard extends Callback {
     const { histogramFreq, embeddingsFreq, writeStepsPerSecond } = this;
     const entries = Object.entries(logs);
     const train = entries.filter(([name]) => !name.startsWith('val_'));
-    train.push(['learning_rate', trainingOf(this.model).optimizer.learningRate]);
+    const { optimizer } = trainingOf(this.model);
+    // Whose optimizers have learning rates of their own.
+    if (!(optimizer instanceof MultiOptimizer)) train.push(['learning_rate', optimizer.learningRate]);
     if (writeStepsPerSecond) {
       const seconds = (performance.now() - this.#epochStart) / 1000;
       train.push(['steps_per_second', (this.#iterations - this.#epochIterations) / seconds]);

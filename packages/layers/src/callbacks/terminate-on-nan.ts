@@ -1,4 +1,5 @@
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 
 /** Ends training when the loss is no longer a finite number. */
@@ -9,7 +10,7 @@ export class TerminateOnNaN extends Callback {
   }
   override onTrainBatchEnd(batch: number, logs: Logs): void {
     if (logs.loss === undefined || Number.isFinite(logs.loss)) return;
-    console.log(`Batch ${batch}: the loss is ${logs.loss}, training ends`);
+    printMessage(`Batch ${batch}: the loss is ${logs.loss}, training ends`);
     this.model.stopTraining = true;
   }
 }

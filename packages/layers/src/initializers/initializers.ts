@@ -14,6 +14,7 @@ import {
 } from '@eagre/core';
 import {
   checkShape,
+  type Deserialize,
   defineFunction,
   kind,
   type NamedFunction,
@@ -29,33 +30,18 @@ import { show } from '../layer/show.ts';
 import { markOurs } from '../ours.ts';
 import {
   ClassNames,
-  KerasObject,
+  defineObjectDeserialize,
+  defineObjectSerialize,
   type MakerOf,
   maker,
+  type SerializedFunction,
   type SerializedObject,
 } from '../saving/keras-object.ts';
+import { Initializer, type InitializerFunction } from './initializer.ts';
+import { STFT } from './stft.ts';
 
-/** Makes the first value of a weight. */
-export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
-
-/**
- * Base of initializers, which are functions of a shape and a dtype (float32 unless given). To make your own, extend it and write `call`;
- * or take any such function.
- */
-export abstract class Initializer extends KerasObject {
-  /** The values of a weight. */
-  abstract override call(shape: Shape, dtype: DType): Tensor;
-  protected override invoke(shape: Shape, dtype: DType = 'float32'): Tensor {
-    return this.call(shape, dtype);
-  }
-  /** @internal */
-  protected override get module(): string {
-    return 'keras.initializers';
-  }
-}
-export interface Initializer {
-  (shape: Shape, dtype?: DType): Tensor;
-}
+export { Initializer, type InitializerFunction } from './initializer.ts';
+export { STFT, STFT as STFTInitializer, type STFTOptions } from './stft.ts';
 
 export interface SeedOptions {
   /** The same numbers each time; those of the global seed unless given. */
@@ -425,6 +411,9 @@ export const lecunNormal: MakerOf<typeof LecunNormal> = maker(LecunNormal);
 export const lecunUniform: MakerOf<typeof LecunUniform> = maker(LecunUniform);
 /** `new Orthogonal(…)` without `new`. */
 export const orthogonal: MakerOf<typeof Orthogonal> = maker(Orthogonal);
+/** `new STFT(…)` without `new`. */
+export const stft: MakerOf<typeof STFT> = maker(STFT);
+export { Identity as IdentityInitializer, Orthogonal as OrthogonalInitializer };
 
 const classes = {
   Zeros,
@@ -442,6 +431,7 @@ const classes = {
   LecunNormal,
   LecunUniform,
   Orthogonal,
+  STFT,
 };
 // Keras's other names.
 const others = {
@@ -451,6 +441,8 @@ const others = {
   normal: RandomNormal,
   IdentityInitializer: Identity,
   OrthogonalInitializer: Orthogonal,
+  stft: STFT,
+  STFTInitializer: STFT,
 };
 markOurs(...Object.values(classes));
 const known = new ClassNames<Initializer>('initializer', classes, others);
@@ -473,6 +465,8 @@ export type InitializerName =
       | 'lecunNormal'
       | 'lecunUniform'
       | 'orthogonal'
+      | 'stft'
+      | 'STFT'
     >
   | 'zero'
   | 'one'
@@ -492,3 +486,15 @@ export const get: NamedFunction<
 > = defineFunction('initializers.get', { identifier: kind.structure }, {}, (identifier) =>
   known.get<InitializerFunction>(identifier, Initializer),
 );
+
+/** An initializer, or a registered function, as plain JSON, in Keras's form. */
+export const serialize: NamedFunction<
+  [initializer: InitializerFunction],
+  ['initializer'],
+  unknown,
+  SerializedObject | SerializedFunction
+> = defineObjectSerialize('initializers.serialize', 'initializer');
+
+/** The initializer that `serialize`, or Keras, wrote. `customObjects` are classes and functions of your own by name. */
+export const deserialize: Deserialize<SerializedObject | SerializedFunction, InitializerFunction> =
+  defineObjectDeserialize('initializers.deserialize', known, Initializer);

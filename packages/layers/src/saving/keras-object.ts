@@ -6,7 +6,10 @@ import {
   configOf,
   customClass,
   customObject,
+  type Deserialize,
+  defineDeserialize,
   defineFunction,
+  enterCustomObjects,
   isPlain,
   kind,
   type NamedFunction,
@@ -165,6 +168,41 @@ export function defineGet<Like, F extends (...args: never) => unknown, T extends
     {},
     (identifier = null) => (identifier === null ? null : known.get(identifier, Base)),
   ) as GetOf<Like, F>;
+}
+
+/** Declares the `serialize` of such a kind. @param argument what its argument is called */
+export function defineObjectSerialize<F extends (...args: never) => unknown>(
+  name: string,
+  argument: string,
+): F {
+  const run = (object: unknown): unknown => {
+    if (typeof object === 'function') return functionConfig(object);
+    throw new InvalidArgumentError(`expected ${article(argument)} or a function, got ${show(object)}`, name);
+  };
+  return defineFunction(name, { [argument]: true } as never, {} as never, run as never) as unknown as F;
+}
+
+/** Declares the `deserialize` of such a kind. */
+export function defineObjectDeserialize<F extends (...args: never) => unknown, T extends object>(
+  name: string,
+  known: ClassNames<T>,
+  Base: abstract new (...args: never) => T,
+): Deserialize<SerializedObject | SerializedFunction, F> {
+  return defineDeserialize(name, (serialized, customObjects) => {
+    if (!isPlain(serialized) || typeof serialized['class_name'] !== 'string')
+      throw new InvalidArgumentError('expected { class_name, config }, as serialize returns it', name);
+    if (!isPlain(customObjects))
+      throw new InvalidArgumentError(
+        `customObjects must be classes by name, got ${show(customObjects)}`,
+        name,
+      );
+    const leave = enterCustomObjects(customObjects);
+    try {
+      return known.get<F>(serialized, Base) as F;
+    } finally {
+      leave();
+    }
+  });
 }
 
 /** A function that takes what the constructor of a class takes, and makes an object of it. */

@@ -12,6 +12,7 @@ import {
 import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { inOrder, isByName } from './per-output.ts';
+import { batchesOf, PyDataset } from './py-dataset.ts';
 
 /** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
 export type Inputs =
@@ -51,6 +52,9 @@ export interface Batches {
   /** Whether a pass never ends by itself. */
   readonly endless?: boolean;
   batches(): Iterator<Batch> | AsyncIterator<Batch>;
+  /** Around each pass, unless it fails. */
+  onPassBegin?(): void | Promise<void>;
+  onPassEnd?(): void | Promise<void>;
 }
 
 export interface ArraysOptions {
@@ -168,6 +172,42 @@ class IterableBatches implements Batches {
   }
 }
 
+/** Batches by their numbers. */
+class NumberedBatches implements Batches {
+  readonly #data: PyDataset;
+  readonly #shuffle: boolean;
+  readonly #names: Names;
+
+  constructor(data: PyDataset, shuffle: boolean, names: Names) {
+    this.#data = data;
+    this.#shuffle = shuffle;
+    this.#names = names;
+  }
+
+  get steps(): number | undefined {
+    return this.#data.numBatches ?? undefined;
+  }
+  get endless(): boolean {
+    return this.#data.numBatches === null;
+  }
+
+  async *batches(): AsyncGenerator<Batch> {
+    const { steps } = this;
+    const order =
+      this.#shuffle && steps !== undefined && steps > 0
+        ? random.shuffle(range(0, steps, 1, { dtype: 'int32' })).data()
+        : undefined;
+    const place = order === undefined ? (i: number) => i : (i: number) => order[i] as number;
+    for await (const item of batchesOf(this.#data, place)) yield batchOf(item, this.#names);
+  }
+  onPassBegin(): void | Promise<void> {
+    return this.#data.onEpochBegin();
+  }
+  onPassEnd(): void | Promise<void> {
+    return this.#data.onEpochEnd();
+  }
+}
+
 function batchOf(item: BatchLike, names: Names): Batch {
   const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
   if (x === undefined || x === null) {
@@ -270,7 +310,9 @@ export function adapt(
         what,
       );
     }
-    return new IterableBatches(x, names);
+    return x instanceof PyDataset
+      ? new NumberedBatches(x, options.shuffle, names)
+      : new IterableBatches(x, names);
   }
   return new ArrayBatches(batchTensors(x, y, weight, names), options);
 }
@@ -293,6 +335,7 @@ export class Feed {
         'the dataset is infinite: give the number of batches (stepsPerEpoch, steps or validationSteps), or leave out repeat()',
       );
     }
+    await this.#source.onPassBegin?.();
     let iterator = this.#paused ?? this.#source.batches();
     let resumed = this.#paused !== undefined;
     this.#paused = undefined;
@@ -308,12 +351,13 @@ export class Feed {
         resumed = false;
         if (next.done === true) {
           ended = true;
-          return;
+          break;
         }
         yield next.value;
       }
-      this.#paused = iterator;
-      paused = true;
+      if (!ended) this.#paused = iterator;
+      paused = !ended;
+      await this.#source.onPassEnd?.();
     } finally {
       if (!ended && !paused) await iterator.return?.();
     }

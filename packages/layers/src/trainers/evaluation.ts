@@ -2,7 +2,7 @@
 import { concat, type Tensor } from '@eagre/core';
 import { aliasTensor, isKept, tree } from '@eagre/core/internal';
 import type { Logs } from '../callbacks/callback.ts';
-import type { CallbackList } from '../callbacks/list.ts';
+import type { CallbackRun } from '../callbacks/callback-run.ts';
 import type { ProgressBar } from '../callbacks/progress.ts';
 import { flat, type Tensors } from '../layer/batch-tensors.ts';
 import type { Model } from '../models/model.ts';
@@ -26,7 +26,7 @@ export async function test(
   model: Model,
   batches: Batches,
   steps: number | undefined,
-  callbacks: CallbackList,
+  callbacks: CallbackRun,
   bar?: ProgressBar,
 ): Promise<Logs> {
   await callbacks.call((c) => c.onTestBegin());

@@ -2,7 +2,7 @@
 import { nextTurn } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/core';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
-import { CallbackList } from '../callbacks/list.ts';
+import { CallbackRun } from '../callbacks/callback-run.ts';
 import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
 import { type Batch, type Batches, Feed } from './data-adapter.ts';
@@ -63,7 +63,7 @@ export async function runStandalone(
   model: Model,
   batches: Batches,
   options: BatchOptions,
-  work: (callbacks: CallbackList, bar: ProgressBar | undefined) => Promise<Logs>,
+  work: (callbacks: CallbackRun, bar: ProgressBar | undefined) => Promise<Logs>,
 ): Promise<Logs> {
   const params: FitParams = {
     epochs: 1,
@@ -71,7 +71,7 @@ export async function runStandalone(
     verbose: verbosity(options.verbose),
   };
   const bar = params.verbose === 0 ? undefined : new ProgressBar(label);
-  const callbacks = new CallbackList(model, params, checkCallbacks(options.callbacks));
+  const callbacks = new CallbackRun(model, params, checkCallbacks(options.callbacks));
   bar?.attach(model, params);
   try {
     await bar?.onEpochBegin(0);

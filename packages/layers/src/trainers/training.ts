@@ -2,8 +2,8 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
 import { checkFlag } from '@eagre/core/internal';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
+import { CallbackRun } from '../callbacks/callback-run.ts';
 import { History } from '../callbacks/history.ts';
-import { CallbackList } from '../callbacks/list.ts';
 import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
@@ -72,7 +72,7 @@ export async function fit(
   const given = checkCallbacks(options.callbacks);
   // The bar is last, so that what other callbacks print or throw comes before its line.
   const bar = params.verbose === 0 || given.some((c) => c instanceof ProgressBar) ? [] : [new ProgressBar()];
-  const callbacks = new CallbackList(model, params, [...given, history, ...bar]);
+  const callbacks = new CallbackRun(model, params, [...given, history, ...bar]);
   if (training.has(model)) {
     throw new FailedPreconditionError('another fit is training the model; await it first', 'fit');
   }
@@ -137,7 +137,7 @@ function validation(
   data: ValidationData,
   batchSize: number | undefined,
   steps: number | undefined,
-): (callbacks: CallbackList) => Promise<Logs> {
+): (callbacks: CallbackRun) => Promise<Logs> {
   const options = { batchSize, steps, shuffle: false, names: namesOf(model) };
   if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
     throw new InvalidArgumentError(

@@ -1,6 +1,6 @@
 """Makes packages/eagre/golden/images.json with TensorFlow and Keras: images resized, warped, coloured, cut, and their gradients.
 
-Run: KERAS_BACKEND=tensorflow python tools/golden/images.py
+Run: KERAS_BACKEND=tensorflow python tools/golden/image_ops.py
 """
 
 import json

@@ -2,7 +2,7 @@ import type { Model } from '../models/model.ts';
 import { Callback, type FitParams } from './callback.ts';
 
 /** The callbacks of one run. */
-export class CallbackList {
+export class CallbackRun {
   readonly #list: readonly Callback[];
   /** Those that hold something around steps. */
   readonly #around: readonly Callback[];
