@@ -13,7 +13,7 @@ import { loadImg } from './load-image.ts';
 const folder = mkdtempSync(join(tmpdir(), 'eagre-images-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// What Keras and Pillow do: tools/golden/images.py.
+// What Keras and Pillow do: tools/golden/image_files.py.
 const golden = JSON.parse(readFileSync(goldenPath('images.json'), 'utf8')) as {
   readonly png: string;
   readonly loads: readonly {

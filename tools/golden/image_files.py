@@ -1,7 +1,7 @@
 """Makes packages/data/golden/images.json with Keras and Pillow: what `load_img` gives for a small picture with transparency, in modes and
 sizes, and what `array_to_img` and `img_to_array` make of numbers.
 
-Run: KERAS_BACKEND=tensorflow python tools/golden/images.py
+Run: KERAS_BACKEND=tensorflow python tools/golden/image_files.py
 """
 
 import base64
