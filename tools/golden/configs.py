@@ -1,6 +1,6 @@
 """Makes packages/eagre/golden/configs.json with Keras: what it writes of an object of each class, with options that are not the default.
 
-Run: KERAS_BACKEND=tensorflow python tools/golden/configs.py
+Run: KERAS_BACKEND=tensorflow python tools/golden/configs.py (Keras's STFT needs SciPy)
 """
 
 import json
