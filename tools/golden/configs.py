@@ -1,6 +1,6 @@
 """Makes packages/eagre/golden/configs.json with Keras: what it writes of an object of each class, with options that are not the default.
 
-Run: KERAS_BACKEND=tensorflow python tools/golden/configs.py
+Run: KERAS_BACKEND=tensorflow python tools/golden/configs.py (Keras's STFT needs SciPy)
 """
 
 import json
@@ -222,6 +222,7 @@ OPTIMIZERS = [
     ("Adafactor", {"learning_rate": 0.5, "beta_2_decay": -0.5, "epsilon_1": 0.5, "epsilon_2": 0.25, "clip_threshold": 2.0, "relative_step": False}),
     ("Ftrl", {"learning_rate": 0.5, "learning_rate_power": -0.25, "initial_accumulator_value": 0.25, "l1_regularization_strength": 0.5, "l2_regularization_strength": 0.25, "l2_shrinkage_regularization_strength": 0.125, "beta": 0.5}),
     ("Lion", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25}),
+    ("Adam", {"learning_rate": 0.5, "gradient_accumulation_steps": 4}),
     ("Lamb", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5}),
     ("Muon", {"learning_rate": 0.5, "adam_beta_1": 0.5, "adam_weight_decay": None, "exclude_layers": ["last"], "muon_a": 3.0, "muon_b": -4.5, "muon_c": 2.0, "adam_lr_ratio": 0.5, "momentum": 0.5, "ns_steps": 3, "nesterov": False, "rms_rate": None}),
     ("ScheduleFreeAdamW", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5, "warmup_steps": 10, "weight_decay": 0.25}),

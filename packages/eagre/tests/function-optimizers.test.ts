@@ -7,6 +7,8 @@ const makers: readonly (() => tf.optimizers.Optimizer)[] = [
   () => new optimizers.SGD({ learningRate: (step) => 0.2 / (1 + step) }),
   () => new optimizers.Adam(0.1),
   () => new optimizers.Adam({ learningRate: 0.1, useEma: true, emaMomentum: 0.7, emaOverwriteFrequency: 2 }),
+  () => new optimizers.Adam(0.1, { gradientAccumulationSteps: 2 }),
+  () => new optimizers.Nadam(0.1, { gradientAccumulationSteps: 3, useEma: true }),
   () => new optimizers.AdamW(0.1, { weightDecay: 0.05 }),
   () => new optimizers.Adamax(0.1),
   () => new optimizers.Nadam(0.1),

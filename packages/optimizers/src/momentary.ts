@@ -1,7 +1,7 @@
 import type { Variable } from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import type { Rate } from './rate.ts';
-import { add, type Scalar } from './scalars.ts';
+import { add, div, equal, type Flag, floor, mod, type Scalar } from './scalars.ts';
 
 /**
  * Numbers of one update that depend on its step: known now or, while `tf.function` traces, float64 scalars that the graph computes from
@@ -10,10 +10,13 @@ import { add, type Scalar } from './scalars.ts';
 export class Momentary {
   readonly #iterations: Variable;
   readonly #rate: Rate;
+  readonly #every: number;
 
-  constructor(iterations: Variable, rate: Rate) {
+  /** @param every how many steps make an update */
+  constructor(iterations: Variable, rate: Rate, every: number) {
     this.#iterations = iterations;
     this.#rate = rate;
+    this.#every = every;
   }
 
   /** The learning rate of the update at hand. */
@@ -23,8 +26,16 @@ export class Momentary {
 
   /** The number of the update at hand, from 1 on. */
   step(): Scalar {
-    return context.tracer === null
-      ? Number(this.#iterations.item()) + 1
-      : add(this.#iterations.cast('float64'), 1);
+    const done = this.#done();
+    return add(this.#every === 1 ? done : floor(div(done, this.#every)), 1);
+  }
+
+  /** Whether this step is the last one of an update. */
+  isLast(): Flag {
+    return equal(mod(add(this.#done(), 1), this.#every), 0);
+  }
+
+  #done(): Scalar {
+    return context.tracer === null ? Number(this.#iterations.item()) : this.#iterations.cast('float64');
   }
 }

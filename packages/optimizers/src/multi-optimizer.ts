@@ -187,7 +187,14 @@ function readMap(
 }
 
 // What others do to gradients and variables is done by its optimizers.
-const nothing = { clipnorm: null, clipvalue: null, globalClipnorm: null, weightDecay: null, useEma: false };
+const nothing = {
+  clipnorm: null,
+  clipvalue: null,
+  globalClipnorm: null,
+  weightDecay: null,
+  useEma: false,
+  gradientAccumulationSteps: null,
+};
 Object.assign(MultiOptimizer.prototype, nothing);
 
 takesOptions<MultiOptimizerOptions, MultiOptimizer>(

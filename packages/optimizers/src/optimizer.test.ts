@@ -274,7 +274,7 @@ test('get and configs', () => {
   );
   expectTypeOf(copy).toEqualTypeOf<Adam>();
   expect([copy.learningRate, copy.beta1, copy.amsgrad, copy.clipnorm]).toEqual([0.3, 0.5, true, 2]);
-  expect(() => SGD.fromConfig({ gradient_accumulation_steps: 2 })).toThrow(UnimplementedError);
+  expect(() => SGD.fromConfig({ loss_scale_factor: 2 })).toThrow(UnimplementedError);
 });
 
 test('schedules: called with a step or a variable, made by oneself, shown', () => {

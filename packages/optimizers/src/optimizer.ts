@@ -37,6 +37,7 @@ import {
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
+import { type Accumulation, accumulate } from './accumulation.ts';
 import { CheckpointLists } from './checkpoint-lists.ts';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
@@ -50,6 +51,9 @@ import type { Scalar } from './scalars.ts';
 import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
+
+/** The slot of gradients that wait for their update. */
+const ACCUMULATOR = 'gradient_accumulator';
 
 interface OwnVariable {
   readonly dtype?: DType;
@@ -88,7 +92,7 @@ interface Constrained {
  *     }
  */
 export abstract class Optimizer extends Module implements Trackable {
-  /** How many updates were made; int64, saved with the other variables. */
+  /** How many steps were made; int64, saved with the other variables. */
   readonly iterations: Variable;
   declare readonly weightDecay: number | null;
   declare readonly clipnorm: number | null;
@@ -99,8 +103,7 @@ export abstract class Optimizer extends Module implements Trackable {
   declare readonly emaOverwriteFrequency: number | null;
   /** @internal */
   declare readonly lossScaleFactor: null;
-  /** @internal */
-  declare readonly gradientAccumulationSteps: null;
+  declare readonly gradientAccumulationSteps: number | null;
   readonly #variables: Variable[] = [];
   readonly #slots: TrackableSlot[] = [];
   readonly #slotsOf = new Map<Variable, Map<string, Variable>>();
@@ -145,7 +148,7 @@ export abstract class Optimizer extends Module implements Trackable {
       saved: this.#track('learning_rate', constant(value, 'float32')),
       exact: this.#hold('exact_learning_rate', constant(value, 'float64')),
     }));
-    this.#now = new Momentary(this.iterations, this.#rate);
+    this.#now = new Momentary(this.iterations, this.#rate, this.gradientAccumulationSteps ?? 1);
   }
 
   /** Whether `build` has run. */
@@ -217,6 +220,7 @@ export abstract class Optimizer extends Module implements Trackable {
     }
     variables.forEach((variable, i) => this.#index.set(variable, i));
     if (this.useEma) this.addSlots(variables, 'average');
+    if (this.gradientAccumulationSteps !== null) this.addSlots(variables, ACCUMULATOR);
     this.addAllSlots(variables);
   }
   /** @internal What a built-in optimizer remembers for these variables. */
@@ -476,7 +480,7 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /**
    * The optimizer of a config, from `getConfig` or Keras.
-   * @throws UnimplementedError for loss scaling and gradient accumulation, which Keras has and this has not
+   * @throws UnimplementedError for loss scaling, which Keras has and this has not
    */
   static fromConfig<T extends Optimizer>(
     this: new (
@@ -524,7 +528,7 @@ export abstract class Optimizer extends Module implements Trackable {
       checkNoPromise(made, 'build()', this.name);
     });
     const seen = new Set<Variable>();
-    let updates: Update[] = [];
+    const updates: Update[] = [];
     const missing: Variable[] = [];
     for (const [given, variable] of pairs) {
       this.indexOf(variable);
@@ -533,11 +537,9 @@ export abstract class Optimizer extends Module implements Trackable {
       else updates.push({ gradient: gradientOf(given, variable, this.name), variable });
     }
     this.#warn(missing);
-    const learningRate = this.#now.rate();
-    this.#learningRateNow = learningRate;
-    updates = clipGradients(updates, this);
-    this.applyWeightDecay(updates, learningRate);
-    this.updateAll(updates, learningRate);
+    if (this.gradientAccumulationSteps === null) this.#update(updates);
+    else
+      accumulate(this.#accumulation(this.gradientAccumulationSteps), updates, (means) => this.#update(means));
     if (this.useEma) this.#average();
     for (const { variable } of updates) {
       const { constraint } = variable as Variable & Constrained;
@@ -547,6 +549,23 @@ export abstract class Optimizer extends Module implements Trackable {
       variable.assign(value);
     }
     this.iterations.assignAdd(1);
+  }
+
+  #update(gradients: readonly Update[]): void {
+    const learningRate = this.#now.rate();
+    this.#learningRateNow = learningRate;
+    const updates = clipGradients(gradients, this);
+    this.applyWeightDecay(updates, learningRate);
+    this.updateAll(updates, learningRate);
+  }
+
+  #accumulation(steps: number): Accumulation {
+    const variables = [...this.#index.keys()];
+    const sums = new Map(variables.map((v) => [v, this.slot(v, ACCUMULATOR)]));
+    const others = new Set<Variable | null>([this.iterations, this.#rate.variable, ...sums.values()]);
+    for (const average of this.averages?.values() ?? []) others.add(average);
+    const written = [...variables, ...this.#variables.filter((v) => !others.has(v))];
+    return { steps, isLast: this.#now.isLast(), sums, written };
   }
 
   #average(): void {

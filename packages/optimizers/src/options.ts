@@ -35,8 +35,11 @@ export interface OptimizerOptions {
   readonly emaOverwriteFrequency?: number | null;
   /** Keras's scaling of losses, which is not here: null. */
   readonly lossScaleFactor?: null;
-  /** Keras's sum of gradients over several steps, which is not here: null. */
-  readonly gradientAccumulationSteps?: null;
+  /**
+   * Updates the variables in every that many steps only, at least 2, with the means of the gradients since then. Schedules and `iterations`
+   * count all steps.
+   */
+  readonly gradientAccumulationSteps?: number | null;
   readonly name?: string | null;
 }
 
@@ -82,7 +85,7 @@ export const optimizerOptions: Schema<OptimizerOptions, Optimizer>['options'] = 
   emaMomentum: momentum,
   emaOverwriteFrequency: orNull(integerOption(1, 1)),
   lossScaleFactor: missing,
-  gradientAccumulationSteps: missing,
+  gradientAccumulationSteps: orNull(integerOption(2, 2)),
   name: true,
 };
 

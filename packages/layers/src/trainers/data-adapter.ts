@@ -42,7 +42,7 @@ export type BatchLike =
   | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 
-/** Examples: one input, several tensors for a model of several inputs, or an iterable of batches. */
+/** Examples: one input, several tensors for a model of several inputs, an iterable of batches, sync or async, or a `PyDataset`. */
 export type FitData = Inputs | BatchSource;
 
 /** Examples that can be gone through several times. */

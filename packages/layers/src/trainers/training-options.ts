@@ -34,7 +34,7 @@ export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   readonly initialEpoch?: number;
   /** Batches in an epoch. The next epoch goes on where this one stopped, and starts anew when the data has ended. */
   readonly stepsPerEpoch?: number;
-  /** Reorder the examples before each epoch; true unless given. Does not apply to iterables. */
+  /** Reorder the examples, or the batches of a `PyDataset`, before each epoch; true unless given. Does not apply to iterables. */
   readonly shuffle?: boolean;
   /** A factor for the loss of each example, and for `weightedMetrics`; for several outputs one for all, a list, or by name. */
   readonly sampleWeight?: Inputs;

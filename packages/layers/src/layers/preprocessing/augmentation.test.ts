@@ -230,7 +230,9 @@ test('in a model, images are changed in training alone', async () => {
     }
   }
   const own = new Own();
-  expect(Array.from({ length: 8 }, () => stays(own<Tensor>(images, { training: false })))).not.toContain(false);
+  expect(Array.from({ length: 8 }, () => stays(own<Tensor>(images, { training: false })))).not.toContain(
+    false,
+  );
   expect(Array.from({ length: 8 }, () => stays(own<Tensor>(images)))).toContain(false);
   const pipeline = new Sequential([new layers.Pipeline([new layers.RandomFlip()]), new layers.Flatten()]);
   expect(stays((await pipeline.predict(images)) as Tensor)).toBe(true);
