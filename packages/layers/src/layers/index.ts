@@ -90,6 +90,7 @@ export {
 } from './recurrent/recurrent-cells.ts';
 export { RNN, type RNNArguments, type RNNOptions } from './recurrent/rnn.ts';
 export { StackedRNNCells, type StackedRNNCellsArguments } from './recurrent/stacked-cells.ts';
+export * from './preprocessing/normalization.ts';
 export * from './regularization/regularization.ts';
 export * from './reshaping/borders.ts';
 export * from './reshaping/reshaping.ts';
