@@ -64,6 +64,7 @@ export {
   MaxPooling2D as MaxPool2D,
   MaxPooling3D as MaxPool3D,
 } from './pooling/pooling.ts';
+export * from './preprocessing/normalization.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
   GRU,
@@ -90,7 +91,6 @@ export {
 } from './recurrent/recurrent-cells.ts';
 export { RNN, type RNNArguments, type RNNOptions } from './recurrent/rnn.ts';
 export { StackedRNNCells, type StackedRNNCellsArguments } from './recurrent/stacked-cells.ts';
-export * from './preprocessing/normalization.ts';
 export * from './regularization/regularization.ts';
 export * from './reshaping/borders.ts';
 export * from './reshaping/reshaping.ts';
