@@ -1,6 +1,7 @@
-import type { Tensor } from '@eagre/core';
+import type { PartialShape, Tensor } from '@eagre/core';
 import { argumentsOf, type SerializedObject, takesOptions } from '@eagre/core/internal';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries } from '../layer/layer.ts';
+import { isShapes } from '../layer/specs.ts';
 import { Activation } from '../layers/activation/activation.ts';
 import { Conv2D } from '../layers/convolutional/conv.ts';
 import { Concatenate } from '../layers/merging/merging.ts';
@@ -24,6 +25,9 @@ export class CustomScaleLayer extends Layer {
   }
   override call([x, y]: readonly Tensor[]): Tensor {
     return x.add(y.mul(this.scale));
+  }
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    return (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
   }
   /** @internal */
   override get kerasNames(): Partial<SerializedObject> {
