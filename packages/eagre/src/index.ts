@@ -41,6 +41,7 @@ export {
 } from '@eagre/graph';
 export {
   activations,
+  applications,
   type CompileOptions,
   callbacks,
   constraints,

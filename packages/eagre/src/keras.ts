@@ -2,6 +2,7 @@
 export * as datasets from '@eagre/datasets';
 export {
   activations,
+  applications,
   callbacks,
   clearSession,
   constraints,

@@ -25,6 +25,12 @@ const names: Record<string, string> = {
     l2_normalize leaky_relu log_softmax max_pool max_pool1d max_pool2d max_pool3d max_pool_with_argmax moments relu relu6 selu separable_conv2d
     sigmoid_cross_entropy_with_logits silu softmax softmax_cross_entropy_with_logits softplus softsign
     sparse_softmax_cross_entropy_with_logits swish tanh top_k weighted_cross_entropy_with_logits zero_fraction`,
+  applications: `ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge DenseNet121 DenseNet169 DenseNet201 EfficientNetB0
+    EfficientNetB1 EfficientNetB2 EfficientNetB3 EfficientNetB4 EfficientNetB5 EfficientNetB6 EfficientNetB7 EfficientNetV2B0
+    EfficientNetV2B1 EfficientNetV2B2 EfficientNetV2B3 EfficientNetV2L EfficientNetV2M EfficientNetV2S InceptionResNetV2 InceptionV3
+    MobileNet MobileNetV2 MobileNetV3Large MobileNetV3Small NASNetLarge NASNetMobile ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50
+    ResNet50V2 VGG16 VGG19 Xception convnext densenet efficientnet efficientnet_v2 imagenet_utils inception_resnet_v2 inception_v3
+    mobilenet mobilenet_v2 mobilenet_v3 nasnet resnet resnet50 resnet_v2 vgg16 vgg19 xception`,
 };
 
 const spaces: Record<string, object> = {
@@ -33,6 +39,7 @@ const spaces: Record<string, object> = {
   linalg: tf.linalg,
   bitwise: tf.bitwise,
   nn: tf.nn,
+  applications: tf.keras.applications,
 };
 // Public names of Keras 3.15.1, those in snake_case.
 const kerasNames: Record<string, string> = {

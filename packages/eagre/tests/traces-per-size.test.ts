@@ -604,6 +604,7 @@ const layerCases: Readonly<Record<string, Case>> = {
   ActivityRegularization: [() => new layers.ActivityRegularization(0.5), plain],
   GroupNormalization: [() => new layers.GroupNormalization(2), image],
   UnitNormalization: [() => new layers.UnitNormalization(), plain],
+  Normalization: [() => new layers.Normalization(), plain],
   Dot: [() => new layers.Dot(1), uniform([2, 3, 4]), uniform([2, 3, 5])],
   BatchNormalization: [() => new layers.BatchNormalization(), plain],
   'BatchNormalization of images': [() => new layers.BatchNormalization(), image],

@@ -1,4 +1,6 @@
 /** Layers, models and their training. */
+import { LayerScale, StochasticDepth } from './applications/convnext.ts';
+import { CustomScaleLayer } from './applications/inception-resnet-v2.ts';
 import * as layers from './layers/index.ts';
 import { Model } from './models/model.ts';
 import { Operation } from './models/operations.ts';
@@ -6,6 +8,7 @@ import { Sequential } from './models/sequential.ts';
 import { registerLayerClasses } from './saving/serialization.ts';
 
 export * as activations from './activations.ts';
+export * as applications from './applications/index.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
 export * as constraints from './constraints.ts';
@@ -51,4 +54,13 @@ export { standardizeDtype } from './utils/standardize-dtype.ts';
 export { getSourceInputs, isKerasTensor } from './utils/symbolic.ts';
 export { layers, Model, Sequential };
 
-registerLayerClasses(() => ({ ...layers, Model, Functional: Model, Sequential, Operation }));
+registerLayerClasses(() => ({
+  ...layers,
+  Model,
+  Functional: Model,
+  Sequential,
+  Operation,
+  CustomScaleLayer,
+  LayerScale,
+  StochasticDepth,
+}));

@@ -96,6 +96,7 @@ export {
   type StringLookupOptions,
 } from './preprocessing/lookup.ts';
 export * from './preprocessing/mixing.ts';
+export * from './preprocessing/normalization.ts';
 export * from './preprocessing/resizing.ts';
 export {
   type SplitText,

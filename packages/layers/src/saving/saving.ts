@@ -11,6 +11,8 @@ import {
 } from '@eagre/core';
 import { checkPath, sameShape, showShape } from '@eagre/core/internal';
 import {
+  decodeNpz,
+  decodeSafetensors,
   FormatError,
   makeFolders,
   type NDArray,
@@ -71,14 +73,51 @@ export async function saveWeights(model: Model, path: string, options?: Checkpoi
 /** Reads and checks everything before the first weight changes. @returns the status of a checkpoint, null for a file. */
 export async function loadWeights(model: Model, path: string): Promise<LoadStatus | null> {
   const format = formatOf(path);
+  if (format === 'checkpoint') return readCheckpoint(model, path);
+  const weights = builtWeights(model, 'loadWeights');
+  let file: ReadonlyMap<string, NDArray>;
+  try {
+    file = format === 'npz' ? await readNpzFile(path) : (await readSafetensorsFile(path)).tensors;
+  } catch (cause) {
+    throw readError(cause, path);
+  }
+  setWeights(model, weights, file, path);
+  return null;
+}
+
+/** The same at once, for a model that is handed out with its weights. */
+export function loadWeightsSync(model: Model, path: string): void {
+  const format = formatOf(path);
   if (format === 'checkpoint') {
-    const status = await new Checkpoint(model).read(path);
-    // What is built and finds nothing would go on with initial values.
-    if (model.weights.length > 0) status.assertNontrivialMatch();
-    return status;
+    readCheckpoint(model, path);
+    return;
   }
   const weights = builtWeights(model, 'loadWeights');
-  const file = await read(path, format);
+  let file: ReadonlyMap<string, NDArray>;
+  try {
+    const bytes = nodeBuiltin('node:fs').readFileSync(path);
+    file =
+      format === 'npz' ? decodeNpz(bytes, { file: path }) : decodeSafetensors(bytes, { file: path }).tensors;
+  } catch (cause) {
+    throw readError(cause, path);
+  }
+  setWeights(model, weights, file, path);
+}
+
+function readCheckpoint(model: Model, path: string): LoadStatus {
+  const status = new Checkpoint(model).read(path);
+  // What is built and finds nothing would go on with initial values.
+  if (model.weights.length > 0) status.assertNontrivialMatch();
+  return status;
+}
+
+/** @throws InvalidArgumentError unless names, shapes and dtypes are those of the file. */
+function setWeights(
+  model: Model,
+  weights: readonly NamedWeight[],
+  file: ReadonlyMap<string, NDArray>,
+  path: string,
+): void {
   const missing = weights.filter((w) => !file.has(w.path)).map((w) => w.path);
   const names = new Set(weights.map((w) => w.path));
   const unknown = [...file.keys()].filter((name) => !names.has(name));
@@ -106,19 +145,14 @@ export async function loadWeights(model: Model, path: string): Promise<LoadStatu
     const { data, shape, dtype } = file.get(name) as NDArray;
     variable.assign({ data: data as TypedArray, shape, dtype: dtype as DType });
   }
-  return null;
 }
 
-async function read(path: string, format: 'safetensors' | 'npz'): Promise<ReadonlyMap<string, NDArray>> {
-  try {
-    return format === 'npz' ? await readNpzFile(path) : (await readSafetensorsFile(path)).tensors;
-  } catch (cause) {
-    if (cause instanceof FormatError) throw new DataLossError(cause.message, 'loadWeights', { cause });
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new NotFoundError(`there is no file ${path}`, 'loadWeights', { cause });
-    }
-    throw fileError(cause, path, 'loadWeights');
-  }
+/** What went wrong when a file was read. */
+function readError(cause: unknown, path: string): unknown {
+  if (cause instanceof FormatError) return new DataLossError(cause.message, 'loadWeights', { cause });
+  if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+    return new NotFoundError(`there is no file ${path}`, 'loadWeights', { cause });
+  return fileError(cause, path, 'loadWeights');
 }
 
 function builtWeights(model: Model, what: string): NamedWeight[] {

@@ -1,0 +1,2 @@
+/** `tf.keras.applications.imagenetUtils`. */
+export { decodePredictions, preprocessInput } from '../imagenet-utils.ts';

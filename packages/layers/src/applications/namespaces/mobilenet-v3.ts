@@ -1,0 +1,2 @@
+/** `tf.keras.applications.mobilenetV3`. */
+export { decodePredictions, preprocessNothing as preprocessInput } from '../imagenet-utils.ts';
