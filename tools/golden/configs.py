@@ -152,6 +152,7 @@ LAYERS = [
     ("StringLookup", {"vocabulary": ["a", "b"], "mask_token": "", "oov_token": "?", "invert": True}),
     ("StringLookup", {"vocabulary": ["a", "b"], "output_mode": "tf_idf", "idf_weights": [0.25, 0.5]}),
     ("TextVectorization", {"max_tokens": 9, "standardize": "lower", "split": "character", "ngrams": 2, "output_sequence_length": 4, "vocabulary": ["a", "b"]}),
+    ("Normalization", {"axis": [1, 2], "mean": [[1.0, 2.0]], "variance": [[4.0, 9.0]], "invert": True}),
     ("CenterCrop", {"height": 3, "width": 4, "data_format": "channels_first"}),
     ("ContrastLimitedAdaptiveHistogramEqualization", {"value_range": (0, 1), "clip_limit": 2.0, "tile_grid_size": (2, 3)}),
     ("CutMix", {"factor": (0.25, 0.5), "seed": 3}),
