@@ -64,6 +64,8 @@ OUTPUTS = [
     ("DenseNet121", {}, 1),
     ("Xception", {}, 1),
     ("MobileNetV3Small", {}, 100),
+    ("EfficientNetV2B0", {}, 100),
+    ("NASNetMobile", {}, 1),
     ("ConvNeXtTiny", {}, 100),
 ]
 MODES = ["caffe", "tf", "torch"]

@@ -145,7 +145,7 @@ const efficientNetV2 = (
   settings: { includePreprocessing: flag(true) },
   features(images, { includePreprocessing }) {
     const filtersOf = (filters: number): number => multiple(filters * width);
-    // Not of those that are made more: the last blocks may be dropped more often than that.
+    // As in Keras, which counts them before `depth` makes more of them: rates of the last ones are above 0.2 then.
     const blocks = stacks.reduce((n, [, repeats]) => n + repeats, 0);
     const [, , first] = stacks[0];
     let x = through(

@@ -8,7 +8,6 @@ import type { KerasTensor } from '../models/keras-tensor.ts';
 import {
   type Application,
   type Architecture,
-  averageAndClassify,
   defineApplication,
   pooledByName,
   type Step,
@@ -98,7 +97,6 @@ const resnet = (name: string, depths: readonly number[], isV2: boolean): Archite
     }, stem);
     return isV2 ? through(features, ...normalized('post')) : features;
   },
-  top: averageAndClassify,
   withoutTop: pooledByName,
 });
 
