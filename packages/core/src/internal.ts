@@ -70,6 +70,7 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { ambient, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
+export { autocast } from './dispatch/autocast.ts';
 export {
   type Context,
   context,

@@ -20,6 +20,10 @@ export function as(x: Tensor, dtype: Tensor['dtype']): Tensor {
   return x.dtype === dtype ? x : x.cast(dtype);
 }
 
+/** The precision to add up many values in: at least 32 bits. */
+export const wideDType = (dtype: Tensor['dtype']): Tensor['dtype'] =>
+  dtype === 'float16' || dtype === 'bfloat16' ? 'float32' : dtype;
+
 /** Predictions as they are. @throws InvalidArgumentError when there are none. */
 export function given(yPred: TensorLike): Tensor {
   if (yPred === undefined || yPred === null) {

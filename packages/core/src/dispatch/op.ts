@@ -30,6 +30,7 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, common, type DTypeGroup } from '../tensor/dtypes.ts';
 import { noValue } from '../tensor/no-value.ts';
 import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
+import { VariableBase } from '../tensor/variable-base.ts';
 import { complexKernel, onParts } from './complex.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { RecentMap } from './recent-map.ts';
@@ -565,7 +566,9 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
 }
 
 /** @internal Two arguments as tensors of one dtype: bare numbers follow the tensor beside them, tensors are widened. */
-export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor] {
+export function pair(first: TensorLike, second: TensorLike, op: string): [Tensor, Tensor] {
+  const a = first instanceof Tensor ? first : inPrecision(first);
+  const b = second instanceof Tensor ? second : inPrecision(second);
   const hintA = a instanceof Tensor ? a.dtype : dtypeOf(a);
   const hintB = b instanceof Tensor ? b.dtype : dtypeOf(b);
   let x = toTensor(a, hintA === undefined ? hintB : undefined);
@@ -577,6 +580,10 @@ export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor]
   }
   return [x, y];
 }
+
+/** A weight of a layer whose computation has another precision is a tensor of that one. */
+const inPrecision = (value: TensorLike): TensorLike =>
+  value instanceof VariableBase && value.autocast ? toTensor(value) : value;
 
 /** The dtype of something that has one; undefined for bare values, which follow what stands beside them. */
 function dtypeOf(value: TensorLike): DType | undefined {

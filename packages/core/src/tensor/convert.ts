@@ -16,6 +16,7 @@ import {
 } from '@eagre/backend';
 import { unseen } from '../arguments/plain.ts';
 import { isRefusedPromise } from '../arguments/promises.ts';
+import { inComputation } from '../dispatch/autocast.ts';
 import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { complexAt, isComplexNumber } from './complex-numbers.ts';
@@ -49,8 +50,10 @@ export type NestedValues = readonly (Scalar | NestedValues)[];
  */
 export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
   if (value instanceof Tensor) return strict && dtype !== undefined ? sameDType(value, dtype) : value;
-  if (value instanceof VariableBase)
-    return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
+  if (value instanceof VariableBase) {
+    const taken = value.autocast ? inComputation(value.taken()) : value.taken();
+    return strict && dtype !== undefined ? sameDType(taken, dtype) : taken;
+  }
   if (typeof value === 'number') return scalarNumber(value, numberDType(dtype, strict));
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');

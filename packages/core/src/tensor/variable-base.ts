@@ -7,8 +7,11 @@ import type { Tensor } from './tensor.ts';
 export abstract class VariableBase {
   abstract readonly dtype: DType;
   abstract readonly shape: Shape;
+  /** @internal Whether a layer that computes in another precision reads it in that one. */
+  declare autocast: boolean;
   /** The value now, as a tensor that later assignments do not change. */
   abstract read(): Tensor;
   /** @internal The variable's own value, for an op. */
   abstract taken(): Tensor;
 }
+VariableBase.prototype.autocast = false;

@@ -45,7 +45,7 @@ const isTensor = (x: unknown): boolean => x instanceof Tensor || x instanceof Va
 /** @throws InvalidArgumentError that names the layer, for what is no tensor */
 function tensorFor(layer: Layer, value: TensorLike): Tensor {
   try {
-    return toTensor(value, layer.dtype);
+    return toTensor(value, layer.computeDtype);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
     throw new InvalidArgumentError(cause.message, layer.name, { cause });
@@ -56,7 +56,7 @@ function tensorFor(layer: Layer, value: TensorLike): Tensor {
 export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
   if (inputs === undefined || inputs === null)
     throw new InvalidArgumentError(`was called without an input (${inputs})`, layer.name);
-  const { dtype } = layer;
+  const dtype = layer.computeDtype;
   const convert = (value: TensorLike): Tensor => {
     // Not the variable's own memory, which later updates write into.
     const x = value instanceof Variable ? value.read() : tensorFor(layer, value);

@@ -3,14 +3,15 @@ import type { DType, PartialShape, Tensor, Variable } from '@eagre/core';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers/initializers.ts';
 import type { RegularizerLike } from '../regularizers.ts';
+import type { DTypePolicy, PolicyName } from './dtype-policy.ts';
 
 export interface LayerOptions {
   /** Unique in a model; `dense`, `dense_1`… unless given. */
   readonly name?: string | null;
   /** False freezes the weights. */
   readonly trainable?: boolean;
-  /** Of weights and computation: float32 by default. */
-  readonly dtype?: 'float32' | 'float64' | null;
+  /** Of weights and computation: float32 by default, or what `setDtypePolicy` says. `mixed_bfloat16` computes in 16 bits. */
+  readonly dtype?: PolicyName | DTypePolicy | null;
   /** Without the batch dimension: lets a Sequential model build its weights at once. */
   readonly inputShape?: PartialShape;
 }
@@ -31,6 +32,8 @@ export interface WeightOptions {
   readonly constraint?: ConstraintLike | null;
   readonly trainable?: boolean;
   readonly dtype?: DType;
+  /** Whether a layer of a mixed policy reads it in the precision of its computation; true by default. */
+  readonly autocast?: boolean;
 }
 
 export type LayerInput = Tensor | readonly Tensor[];

@@ -15,6 +15,7 @@ import {
 import {
   ambient,
   argumentsOf,
+  autocast,
   callable,
   checkNoPromise,
   checkText,
@@ -57,6 +58,7 @@ import {
   splitCall,
   symbolicIn,
 } from './call.ts';
+import { type DTypePolicy, type FloatDType, isHalfPrecision, policyOf } from './dtype-policy.ts';
 import { namedWeights, walkAttributes, withInner } from './inside.ts';
 import type {
   CallOptions,
@@ -139,6 +141,18 @@ export function isBuiltin(layer: Layer): boolean {
   return builtins.has(layer.call);
 }
 
+// Classes that compute in 32 bits where their policy says 16, as sums and quotients of many numbers need it.
+const wide = new WeakSet<object>();
+
+/** @internal Marks such classes: their weights are read as they are, and their results become 16 bits at the end. */
+export function widened(...classes: readonly { readonly prototype: Layer }[]): void {
+  for (const c of classes) wide.add(c.prototype.call);
+}
+/** @internal Whether a layer computes in 32 bits for 16. */
+export function computesWide(layer: Layer): boolean {
+  return isHalfPrecision(layer.computeDtype) && wide.has(layer.call);
+}
+
 // Whether the outermost call trains; inner layers inherit it.
 const current = ambient<{ training: boolean | undefined; depth: number }>({ training: undefined, depth: 0 });
 // Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
@@ -156,8 +170,16 @@ let anyLosses = false;
  *     }
  */
 export class Layer extends Module implements Trackable {
-  /** Of its weights and computation; float32 by default. */
-  readonly dtype: 'float32' | 'float64';
+  /** The precision of its weights and of what it computes. */
+  declare readonly dtypePolicy: DTypePolicy;
+  /** Of what it computes: float32 by default. */
+  readonly computeDtype: FloatDType;
+  /** Of its weights: float32 by default. */
+  readonly variableDtype: FloatDType;
+  /** That of the weights. */
+  get dtype(): FloatDType {
+    return this.variableDtype;
+  }
   /** @internal */
   declare readonly _layer: LayerState;
   /** @internal Given to the constructor, without the batch. */
@@ -183,7 +205,10 @@ export class Layer extends Module implements Trackable {
     const options = argumentsOf<LayerOptions>(Layer, new.target, args);
     checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
-    this.dtype = dtypeOf(options.dtype) ?? 'float32';
+    const policy = policyOf(options.dtype);
+    Object.defineProperty(this, 'dtypePolicy', { value: policy });
+    this.computeDtype = policy.computeDtype;
+    this.variableDtype = policy.variableDtype;
     const state: LayerState = {
       built: false,
       shape: undefined,
@@ -199,7 +224,7 @@ export class Layer extends Module implements Trackable {
     const self = callable(this, (layer, args) =>
       layer.present(layer.invoke(...(args as readonly unknown[] as [unknown, ...unknown[]])), args),
     );
-    state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
+    state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.computeDtype));
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
     setOptions(self, options);
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
@@ -225,7 +250,7 @@ export class Layer extends Module implements Trackable {
    * The shape of the output for a shape of the input, batch first; `null` is unknown. The default tries the layer on zeros.
    */
   computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const { list, many } = inferOutputSpec(this, specsOf(inputShape, this.dtype));
+    const { list, many } = inferOutputSpec(this, specsOf(inputShape, this.computeDtype));
     if (many) {
       throw new InvalidArgumentError(
         'the layer returns several tensors, so it has no single output shape',
@@ -239,7 +264,7 @@ export class Layer extends Module implements Trackable {
   computeOutputSpec(inputs: Specs): Specs {
     if (this.computeOutputShape === Layer.prototype.computeOutputShape) return inferOutputSpec(this, inputs);
     const shapes = inputs.list.map((s) => s.shape);
-    const { dtype } = this;
+    const dtype = this.computeDtype;
     // Layers that only move values keep integers.
     if (inputs.list.some((s) => s.dtype !== dtype)) {
       try {
@@ -271,12 +296,7 @@ export class Layer extends Module implements Trackable {
         `the constructor of ${this.constructor.name} takes arguments that its configuration does not contain; add to the class: getConfig() { return { ...super.getConfig(), units: this.units }; }, with what the constructor takes in the place of units, and let the constructor take it by name and hand name, trainable and dtype on: constructor({ units, ...options }) { super(options); … }`,
         this.name,
       );
-    const dtype = {
-      module: 'keras',
-      class_name: POLICY,
-      config: { name: this.dtype },
-      registered_name: null,
-    };
+    const dtype = this.dtypePolicy.toJSON();
     return { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
@@ -310,9 +330,9 @@ export class Layer extends Module implements Trackable {
     if ((one === undefined || one === null) && given.length === 0) return;
     const shape = one ?? (given.length === 1 ? given[0] : given);
     if (isPlain(shape) && (!isBuiltin(this) || this.passesOn)) {
-      for (const named of Object.values(shape)) specsOf(named as PartialShape, this.dtype);
+      for (const named of Object.values(shape)) specsOf(named as PartialShape, this.computeDtype);
       this.ensureBuilt(shape as never);
-    } else this.buildFrom(specsOf(shape as PartialShape, this.dtype));
+    } else this.buildFrom(specsOf(shape as PartialShape, this.computeDtype));
   }
   /** @internal What Keras calls the class, where it is not one of `keras.layers`. */
   get kerasNames(): Partial<SerializedObject> {
@@ -326,7 +346,7 @@ export class Layer extends Module implements Trackable {
   /** A new weight of the layer. Its penalty is part of `losses`. */
   addWeight(options?: WeightOptions | null): Variable;
   addWeight(options: WeightOptions = {}): Variable {
-    const { name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
+    const { name, initializer = 'glorotUniform', trainable = true, dtype = this.variableDtype } = options;
     const given = options.shape ?? [];
     if (!Array.isArray(given)) {
       throw new InvalidArgumentError(
@@ -372,6 +392,8 @@ export class Layer extends Module implements Trackable {
     if (options.regularizer !== undefined && options.regularizer !== null) {
       regularizers.set(variable, getRegularizer(options.regularizer));
     }
+    if ((options.autocast ?? true) && this.computeDtype !== this.variableDtype && !computesWide(this))
+      variable.autocast = true;
     state.weights.push({ name: local, variable });
     return variable;
   }
@@ -635,6 +657,11 @@ export class Layer extends Module implements Trackable {
   }
 }
 
+/** What a layer gives that computes in 32 bits, in the 16 of its policy. */
+function narrowed(layer: Layer, y: LayerOutput): LayerOutput {
+  return y instanceof Tensor && computesWide(layer) ? y.cast(layer.computeDtype) : y;
+}
+
 /** A call with values: building, and `call`. @param ours whether the layer is of this package */
 function compute(
   layer: Layer,
@@ -651,6 +678,9 @@ function compute(
   current.training = told;
   current.depth++;
   const leave = context.tracer?.enterScope(layer.name);
+  const precision = autocast.dtype;
+  const { computeDtype } = layer;
+  autocast.dtype = computeDtype === layer.variableDtype ? null : computeDtype;
   try {
     // To our own layers, no word of training says that it is none.
     const unsaid =
@@ -658,7 +688,7 @@ function compute(
     const asGiven = training === options.training || unsaid;
     const all = asGiven ? options : { ...options, training };
     // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
-    if (ours) return inScope(() => layer.call(tensors, all)) as Tensor;
+    if (ours) return inScope(() => narrowed(layer, layer.call(tensors, all))) as Tensor;
     const others = prepareMore(layer, more);
     keepAll(tensors);
     keepAll(others);
@@ -668,6 +698,7 @@ function compute(
       outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call()),
     ) as Tensor;
   } finally {
+    autocast.dtype = precision;
     leave?.();
     current.depth--;
     current.training = before;
@@ -771,19 +802,8 @@ export function trainableChanges(): number {
   return changes;
 }
 
-// What Keras calls the dtypes of a layer's weights and computation together.
-const POLICY = 'DTypePolicy';
-
-/** The dtype of an option, which may be as Keras writes it. */
-function dtypeOf(given: unknown): LayerOptions['dtype'] {
-  const policy = given as { readonly class_name?: unknown; readonly config?: { readonly name?: unknown } };
-  const isPolicy = isPlain(given) && policy.class_name === POLICY && isPlain(policy.config);
-  return (isPolicy ? policy.config?.name : given) as LayerOptions['dtype'];
-}
-
 function checkLayerOptions(options: LayerOptions, className: string): void {
   const { name, trainable, inputShape } = options;
-  const dtype = dtypeOf(options.dtype);
   const refuse = (what: string, value: unknown): never => {
     throw new InvalidArgumentError(`${what}, got ${show(value)}`, className);
   };
@@ -791,8 +811,6 @@ function checkLayerOptions(options: LayerOptions, className: string): void {
     refuse("name must be a string without '/'", name);
   if (trainable !== undefined && trainable !== null && typeof trainable !== 'boolean')
     refuse('trainable must be true or false', trainable);
-  if (dtype !== undefined && dtype !== null && dtype !== 'float32' && dtype !== 'float64')
-    refuse("dtype must be 'float32' or 'float64'", dtype);
   if (inputShape !== undefined && inputShape !== null) checkPartialShape(inputShape, 'inputShape', className);
 }
 

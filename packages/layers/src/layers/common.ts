@@ -25,7 +25,7 @@ import {
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { activationName } from '../layer/activation-names.ts';
-import { Layer } from '../layer/layer.ts';
+import { computesWide, Layer } from '../layer/layer.ts';
 import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
 import { functionConfig, type SerializedFunction } from '../saving/keras-object.ts';
@@ -90,19 +90,20 @@ export function knownSize(layer: Layer, shape: PartialShape, axis: number): numb
 
 /** The input of a layer that computes with floats: anything else is converted to the layer's dtype, as Keras does. */
 export function floats(layer: Layer, x: Tensor): Tensor {
-  if (x.dtype === layer.dtype) return x;
+  const dtype = computesWide(layer) ? 'float32' : layer.computeDtype;
+  if (x.dtype === dtype) return x;
   oneTensor(layer, x);
   if (x.dtype === 'string') fail(layer, 'expects numbers, got a string tensor');
   if (isComplex(x.dtype))
     fail(layer, `expects real numbers, got ${x.dtype}; give it x.real(), x.imag() or x.abs()`);
-  return x.cast(layer.dtype);
+  return x.cast(dtype);
 }
 
 /** The input of a layer that moves values: floats of another precision are converted, as Keras does; other dtypes stay. */
 export function values(layer: Layer, x: Tensor): Tensor {
-  if (x.dtype === layer.dtype) return x;
+  if (x.dtype === layer.computeDtype) return x;
   oneTensor(layer, x);
-  return isFloating(x.dtype) ? x.cast(layer.dtype) : x;
+  return isFloating(x.dtype) ? x.cast(layer.computeDtype) : x;
 }
 
 function oneTensor(layer: Layer, x: Tensor | readonly Tensor[]): void {

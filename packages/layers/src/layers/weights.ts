@@ -30,6 +30,7 @@ export const weightOptions: OptionNames<WeightOptions> = {
   constraint: true,
   trainable: true,
   dtype: true,
+  autocast: true,
 };
 
 export const layerOptions: OptionNames<LayerOptions> = {

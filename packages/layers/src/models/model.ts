@@ -177,7 +177,7 @@ export class Model extends Layer {
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     if (this._graph === undefined) return super.computeOutputShape(inputShape);
-    const { list, many } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
+    const { list, many } = this.computeOutputSpec(specsOf(inputShape, this.computeDtype));
     if (many) {
       throw new InvalidArgumentError(
         `the model has ${list.length} outputs, so it has no single output shape`,
@@ -204,7 +204,7 @@ export class Model extends Layer {
       | { readonly inputShape: PartialShape | readonly PartialShape[] },
   ): void;
   buildFor(inputShape: PartialShape | readonly PartialShape[]): void {
-    this.buildFrom(specsOf(inputShape, this.dtype));
+    this.buildFrom(specsOf(inputShape, this.computeDtype));
   }
   /** @internal */
   override buildFrom(inputs: Specs): void {

@@ -77,7 +77,7 @@ export class Sequential extends Model {
     super(...(args.length === 0 ? [] : [options]));
     const layers = given ?? [];
     Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [], input: undefined } });
-    if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
+    if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.computeDtype);
     if (!Array.isArray(layers)) {
       throw new InvalidArgumentError(
         'a Sequential model takes a list of layers: new Sequential([…])',
@@ -113,7 +113,7 @@ export class Sequential extends Model {
       const known = layer instanceof Model ? layer.knownInputShape : undefined;
       const shape = layer._inputShape === undefined ? known : [null, ...layer._inputShape];
       if (shape !== undefined)
-        this.#expect(shape, layer.dtype, layer instanceof InputLayer ? () => layer : undefined);
+        this.#expect(shape, layer.computeDtype, layer instanceof InputLayer ? () => layer : undefined);
     }
     layers.push(layer);
     try {
@@ -136,7 +136,7 @@ export class Sequential extends Model {
 
   /** Each layer makes its weights when the one before gives it its first input. */
   override build(inputShape: PartialShape): void {
-    if (!isShapes(inputShape)) this.#expect([null, ...inputShape.slice(1)], this.dtype);
+    if (!isShapes(inputShape)) this.#expect([null, ...inputShape.slice(1)], this.computeDtype);
   }
   /** @internal Layer by layer, since each one's input is the output of the one before. */
   override buildFrom(inputs: Specs): void {
@@ -173,7 +173,7 @@ export class Sequential extends Model {
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const { list } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
+    const { list } = this.computeOutputSpec(specsOf(inputShape, this.computeDtype));
     return list[0].shape;
   }
   /** @internal */

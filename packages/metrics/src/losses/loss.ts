@@ -22,7 +22,7 @@ import {
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
-import { alike, as, fits, predictions, sameRank } from '../arrange.ts';
+import { alike, as, fits, predictions, sameRank, wideDType } from '../arrange.ts';
 
 /**
  * How the losses of examples become one: their mean, the sum, the mean weighted by the sample weights, or not at all.
@@ -124,7 +124,9 @@ export abstract class Loss extends Callable {
   /** @internal The losses of the examples, weighted and reduced. */
   protected reduced(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight): Tensor {
     return inGraphScope(this.name, () => {
-      const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
+      const given = predictions(yPred);
+      // Sums of 16 bits would be coarse.
+      const p = as(given, this.dtype ?? wideDType(given.dtype));
       const t = this.targets(yTrue, p.dtype);
       const losses: unknown = this.call(t, p);
       checkNoPromise(losses, 'a loss', this.name);

@@ -14,7 +14,7 @@ import {
   toTensor,
   valuesOf,
 } from '@eagre/core/internal';
-import { alike, as, axes, given, predictions, sameRank } from '../arrange.ts';
+import { alike, as, axes, given, predictions, sameRank, wideDType } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
@@ -148,7 +148,9 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   }
   /** @internal The user's function may keep what it makes. */
   protected evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
-    const values = outsideScopes(() => this.fn(toTensor(yTrue), given(yPred), this.fnOptions));
+    const p = given(yPred);
+    const wide = as(p, wideDType(p.dtype));
+    const values = outsideScopes(() => this.fn(toTensor(yTrue), wide, this.fnOptions));
     checkNoPromise(values, 'a metric', this.name);
     return values;
   }

@@ -161,7 +161,7 @@ export class MultiHeadAttention extends Layer {
       | [options: MultiHeadAttentionOptions]
   ) {
     super(argumentsOf<MultiHeadAttentionOptions>(MultiHeadAttention, new.target, args));
-    const { dropout, seed, dtype } = this;
+    const { dropout, seed, dtypePolicy: dtype } = this;
     this.#drop = dropout > 0 ? new Dropout(dropout, { seed, dtype }) : null;
   }
 

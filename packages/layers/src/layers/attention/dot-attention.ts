@@ -58,7 +58,7 @@ abstract class ScoredAttention extends Layer {
 
   constructor(options: LayerOptions) {
     super(options);
-    const { dropout, seed, dtype } = this;
+    const { dropout, seed, dtypePolicy: dtype } = this;
     this.#drop = dropout > 0 ? new Dropout(dropout, { seed, dtype }) : null;
   }
 

@@ -49,7 +49,7 @@ export class InputLayer extends Layer {
     super(shape === undefined ? options : { ...options, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
     this.shape = [...shape];
-    this.describes({ shape: [null, ...shape], dtype: this.dtype });
+    this.describes({ shape: [null, ...shape], dtype: this.computeDtype });
   }
   /** @internal */
   describes(input: TensorSpec): void {
@@ -77,7 +77,7 @@ export class InputLayer extends Layer {
     const { batch_shape, dtype, ...options } = config as InputConfig;
     const shape = batch_shape === undefined ? {} : { shape: batch_shape.slice(1) };
     const layer = new InputLayer(optionsFrom({ ...options, ...shape }, InputLayer));
-    const input = { shape: batch_shape ?? [null, ...layer.shape], dtype: dtype ?? layer.dtype };
+    const input = { shape: batch_shape ?? [null, ...layer.shape], dtype: dtype ?? layer.computeDtype };
     checkDTypeName(input.dtype, 'InputLayer');
     layer.describes(input);
     return layer;

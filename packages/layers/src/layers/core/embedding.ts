@@ -8,6 +8,7 @@ import {
   type LayerInput,
   type LayerOptions,
   ownsTemporaries,
+  widened,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
@@ -87,6 +88,8 @@ export class Embedding extends Layer {
   }
 }
 ownsTemporaries(Embedding);
+// Rows are read from the table in 32 bits, which then need not be converted as a whole.
+widened(Embedding);
 takesOptions<EmbeddingArguments, Embedding>(
   {
     positional: ['inputDim', 'outputDim'],

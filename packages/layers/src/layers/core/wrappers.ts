@@ -143,7 +143,7 @@ export class Bidirectional extends Layer {
       this.mergeMode === null
         ? [this.forwardLayer.computeOutputShape(first), this.backwardLayer.computeOutputShape(first)]
         : [this.computeOutputShape(first)];
-    const list = [...shapes.map((shape) => ({ shape, dtype: this.dtype })), ...states];
+    const list = [...shapes.map((shape) => ({ shape, dtype: this.computeDtype })), ...states];
     return { list, many: list.length > 1 };
   }
 

@@ -148,7 +148,7 @@ export class Multiply extends Merge {
 export class Average extends Merge {
   declare static readonly fromConfig: FromConfig<Average>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
-    const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.dtype)));
+    const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.computeDtype)));
     return list.length === 1 ? list[0] : list.reduce((a, b) => a.add(b)).div(list.length);
   }
 }

@@ -23,6 +23,7 @@ import {
   type LayerOptions,
   ownsTemporaries,
   passesMask,
+  widened,
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
@@ -366,6 +367,7 @@ ownsTemporaries(
   GroupNormalization,
   UnitNormalization,
 );
+widened(BatchNormalization, LayerNormalization, RMSNormalization, GroupNormalization, UnitNormalization);
 builtAtOnce(UnitNormalization);
 passesMask(BatchNormalization, LayerNormalization, GroupNormalization, UnitNormalization);
 takesCall({ options: { training: true, mask: true } }, BatchNormalization);
@@ -422,3 +424,4 @@ takesOptions<UnitNormalizationOptions, UnitNormalization>(
   { positional: ['axis'], required: 0, options: { axis: axes, ...layerOptions } },
   UnitNormalization,
 );
+widened(BatchNormalization, LayerNormalization, RMSNormalization, GroupNormalization, UnitNormalization);

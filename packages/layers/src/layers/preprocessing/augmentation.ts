@@ -1,6 +1,7 @@
 // Layers that apply several others: by chance, mixed, or in a row.
 import { type PartialShape, stack, type Tensor, where } from '@eagre/core';
 import { argumentsOf, isPlain, type Option, takesOptions, toShape } from '@eagre/core/internal';
+import type { DTypePolicy } from '../../layer/dtype-policy.ts';
 import {
   type CallOptions,
   type FromConfig,
@@ -54,12 +55,12 @@ interface Strength {
   readonly factor: Range;
   readonly interpolation: Interpolation;
   readonly seed: number | null;
-  readonly dtype: 'float32' | 'float64';
+  readonly dtypePolicy: DTypePolicy;
 }
 
 /** The changes of both layers, of which those that AugMix leaves out unless asked for are the last. */
 function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
-  const { factor, interpolation, valueRange: range, seed, dtype } = of;
+  const { factor, interpolation, valueRange: range, seed, dtypePolicy: dtype } = of;
   const moving = { interpolation, seed, dtype };
   const options = { valueRange: range, seed, dtype };
   const [, high] = factor;

@@ -36,8 +36,8 @@ export class CategoryEncoding extends Layer {
     checkOne(this, inputs.shape);
     const given = countWeights !== undefined && countWeights !== null;
     if (given && this.outputMode !== 'count') fail(this, "takes countWeights with outputMode 'count' only");
-    const weights = given ? toTensor(countWeights as Tensor).cast(this.dtype) : undefined;
-    return encoded(checkIntegers(this, inputs), this.outputMode, this.numTokens, this.dtype, weights);
+    const weights = given ? toTensor(countWeights as Tensor).cast(this.computeDtype) : undefined;
+    return encoded(checkIntegers(this, inputs), this.outputMode, this.numTokens, this.computeDtype, weights);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return encodedShape(checkOne(this, inputShape), this.outputMode, this.numTokens);

@@ -393,7 +393,7 @@ export class RandomColorJitter extends ColorLayer {
 
   constructor(...args: [options?: RandomColorJitterOptions]) {
     super(argumentsOf<RandomColorJitterOptions>(RandomColorJitter, new.target, args));
-    const { brightnessFactor, contrastFactor, saturationFactor, hueFactor, dtype, seed } = this;
+    const { brightnessFactor, contrastFactor, saturationFactor, hueFactor, dtypePolicy: dtype, seed } = this;
     const options = { valueRange: this.valueRange, seed, dtype };
     this.#parts = [
       ...(brightnessFactor === null ? [] : [new RandomBrightness(brightnessFactor, options)]),

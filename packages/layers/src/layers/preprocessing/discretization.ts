@@ -62,14 +62,16 @@ export class Discretization extends Layer {
     if (boundaries === null) return fail(this, 'needs adapt(data) before it can be called');
     const x = floats(this, inputs);
     const ids = binsOf(x, boundaries);
-    return this.outputMode === 'int' ? ids : encoded(ids, this.outputMode, boundaries.length + 1, this.dtype);
+    return this.outputMode === 'int'
+      ? ids
+      : encoded(ids, this.outputMode, boundaries.length + 1, this.computeDtype);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     const depth = this.binBoundaries === null ? this.numBins : this.binBoundaries.length + 1;
     return encodedShape(checkOne(this, inputShape), this.outputMode, depth);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const dtype = this.outputMode === 'int' ? 'int32' : this.dtype;
+    const dtype = this.outputMode === 'int' ? 'int32' : this.computeDtype;
     return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
   }
 }

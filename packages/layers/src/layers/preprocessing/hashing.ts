@@ -77,7 +77,7 @@ export class Hashing extends Layer {
       if (masks && String(value) === String(maskValue)) return 0n;
       return binOf(String(value), bins, key) + (masks ? 1n : 0n);
     });
-    return outputMode === 'int' ? ids : encoded(ids, outputMode, this.numBins, this.dtype);
+    return outputMode === 'int' ? ids : encoded(ids, outputMode, this.numBins, this.computeDtype);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return encodedShape(checkOne(this, inputShape), this.outputMode, this.numBins);
@@ -99,7 +99,7 @@ function floating({ dtype, ...options }: Config): Config {
 
 /** The spec of a layer that gives int64, or rows in its dtype. */
 function specOf(layer: Hashing | HashedCrossing, shape: PartialShape): Specs {
-  const dtype = layer.outputMode === 'int' ? 'int64' : layer.dtype;
+  const dtype = layer.outputMode === 'int' ? 'int64' : layer.computeDtype;
   return { list: [{ shape: encodedShape(shape, layer.outputMode, layer.numBins), dtype }], many: false };
 }
 /** Where Keras says int64 of a layer that gives integers. */
@@ -153,7 +153,7 @@ export class HashedCrossing extends Layer {
       );
       return all.reduce(joinedFingerprints, 0xdecafcaffen) % BigInt(this.numBins);
     });
-    return this.outputMode === 'int' ? ids : encoded(ids, 'oneHot', this.numBins, this.dtype);
+    return this.outputMode === 'int' ? ids : encoded(ids, 'oneHot', this.numBins, this.computeDtype);
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const shape = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;

@@ -170,7 +170,7 @@ abstract class IndexLookup extends Layer {
       throw new FailedPreconditionError('needs a vocabulary: give one, or call adapt(data)', this.name);
     if (mode !== 'tfIdf') return encoded(ids, mode, this.#depth, 'int64');
     const weights = [...this.#idf, ...new Array<number>(this.#depth - this.#idf.length).fill(0)];
-    return encoded(ids, 'count', this.#depth, this.dtype).mul(constant(weights, this.dtype));
+    return encoded(ids, 'count', this.#depth, this.computeDtype).mul(constant(weights, this.computeDtype));
   }
   /** @internal The index of each token, int64. */
   indices(x: Tensor): Tensor {
@@ -197,7 +197,7 @@ abstract class IndexLookup extends Layer {
   }
   override computeOutputSpec({ list }: Specs): Specs {
     const dtype =
-      this.outputMode === 'tfIdf' ? this.dtype : this.invert && !this.integers ? 'string' : 'int64';
+      this.outputMode === 'tfIdf' ? this.computeDtype : this.invert && !this.integers ? 'string' : 'int64';
     return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
   }
   /** Nothing: there are no weights whose shapes depend on the inputs. */

@@ -138,7 +138,7 @@ export class Normalization extends Layer {
   #spread(given: TensorLike, x: Tensor): Tensor {
     const values = given instanceof Variable ? given.read() : convertToTensor(given, x.dtype);
     const keep = this.#kept(x.shape);
-    const shape = x.shape.map(() => 1);
+    const shape = new Array<number>(x.rank).fill(1);
     values.shape.forEach((n, i) => {
       shape[keep[i + keep.length - values.rank]] = n;
     });

@@ -153,7 +153,7 @@ export class CenterCrop extends Sized {
     return cropped(images, start, [this.height, this.width]);
   }
   protected override transformMasks(masks: Tensor): Tensor {
-    return this.transform(isFloating(masks.dtype) ? masks : masks.cast(this.dtype));
+    return this.transform(isFloating(masks.dtype) ? masks : masks.cast(this.computeDtype));
   }
 }
 

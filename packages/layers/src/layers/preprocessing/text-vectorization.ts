@@ -209,7 +209,7 @@ export class TextVectorization extends Layer {
       : this.#lookup.computeOutputShape([...batch, null]);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const dtype = this.outputMode === 'tfIdf' ? this.dtype : 'int64';
+    const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
     return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
   }
   override getConfig(): Record<string, unknown> {

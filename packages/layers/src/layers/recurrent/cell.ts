@@ -62,7 +62,7 @@ export function outputSize(cell: RecurrentCell): number {
 /** @internal States of zeros, as `getInitialState` gives them. @throws InvalidArgumentError for what is no batch size */
 export function zeroStates(layer: Layer, batchSize: number, sizes: readonly number[]): Tensor[] {
   checkCount(batchSize, 'batchSize', layer.name);
-  return sizes.map((n) => zeros([batchSize, n], { dtype: layer.dtype }));
+  return sizes.map((n) => zeros([batchSize, n], { dtype: layer.computeDtype }));
 }
 
 export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
@@ -164,7 +164,7 @@ export abstract class Cell extends Layer {
     const sizes = stateSizes(this);
     const states =
       given === undefined
-        ? sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }))
+        ? sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.computeDtype }))
         : ((Array.isArray(given) ? given : [given]) as readonly Tensor[]);
     checkStates(this, states, batch, sizes);
     const masks =
@@ -186,12 +186,12 @@ export abstract class Cell extends Layer {
   /** @internal */
   override computeOutputSpec({ list: [x] }: Specs): Specs {
     const shapes = [this.units, ...stateSizes(this)].map((n) => [x?.shape[0] ?? null, n]);
-    return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: true };
+    return { list: shapes.map((shape) => ({ shape, dtype: this.computeDtype })), many: true };
   }
 
   /** @internal */
   masks(batch: Dim, features: Dim): Masks {
-    const { dtype } = this;
+    const { computeDtype: dtype } = this;
     const mask = (rate: number, size: Dim): Tensor | null => {
       if (rate === 0) return null;
       const shape = toShape([batch, size]);

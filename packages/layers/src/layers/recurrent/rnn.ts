@@ -193,7 +193,7 @@ export class RNN extends Layer {
     const first = inputs.list[0].shape;
     const shapes = [this.computeOutputShape(first)];
     if (this.returnState) for (const n of stateSizes(this.cell)) shapes.push([first[0], n]);
-    return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: this.returnState };
+    return { list: shapes.map((shape) => ({ shape, dtype: this.computeDtype })), many: this.returnState };
   }
 
   /** The states before the first step, zeros [batchSize, units] of each. @throws InvalidArgumentError for what is no batch size */
@@ -245,7 +245,7 @@ export class RNN extends Layer {
           : this.stateful
             ? this.#held(batch).map((held) => held.read())
             : null;
-    if (given === null) return sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
+    if (given === null) return sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.computeDtype }));
     checkStates(this, given, batch, sizes);
     return given.map((s) => floats(this, s));
   }
@@ -270,7 +270,10 @@ export class RNN extends Layer {
         outsideScopes(() =>
           stateSizes(this.cell).map(
             (n) =>
-              new Variable(zeros([batch, n], { dtype: this.dtype }), { trainable: false, name: 'rnn_state' }),
+              new Variable(zeros([batch, n], { dtype: this.computeDtype }), {
+                trainable: false,
+                name: 'rnn_state',
+              }),
           ),
         ),
       );

@@ -68,7 +68,7 @@ export class StackedRNNCells extends Layer {
     const batch = dims(x)[0];
     const given =
       (states as readonly Tensor[] | undefined) ??
-      this.stateSize.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
+      this.stateSize.map((n) => zeros(toShape([batch, n]), { dtype: this.computeDtype }));
     checkStates(this, given, batch, this.stateSize);
     const next: Tensor[] = [];
     this.cells.forEach((cell, i) => {

@@ -1,0 +1,146 @@
+// Layers that compute in 16 bits, and keep their weights in 32.
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { GradientTape } from '@eagre/autodiff';
+import { constant, random, type Tensor } from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
+import { afterEach, describe, expect, test } from 'vitest';
+import { layers, Sequential } from '../index.ts';
+import { readGolden, tensorOf, type Values } from '../testing/golden.ts';
+import { DTypePolicy, dtypePolicy, setDtypePolicy } from './dtype-policy.ts';
+
+afterEach(() => setDtypePolicy('float32'));
+
+interface Case {
+  readonly layer: string;
+  readonly config: Record<string, unknown>;
+  readonly weights: Record<string, Values>;
+  readonly steps: readonly {
+    readonly training: boolean;
+    readonly inputs: readonly Values[];
+    readonly output: Values;
+    readonly upstream: Values;
+    readonly gradients: Record<string, Values>;
+  }[];
+}
+const { cases } = readGolden<{ readonly cases: readonly Case[] }>('layers');
+const classes = layers as unknown as Record<string, { fromConfig(config: object): layers.Layer }>;
+
+/** The largest distance, as a share of the largest value. */
+function apart(got: Tensor, wanted: Values): number {
+  const values = got.cast('float32').data() as Float32Array;
+  const scale = Math.max(1, ...wanted.values.map(Math.abs));
+  return Math.max(0, ...wanted.values.map((v, i) => Math.abs(v - values[i]))) / scale;
+}
+
+// Keras's own results in float32; 8 bits of mantissa make about one part in a hundred.
+describe.each(['mixed_bfloat16', 'mixed_float16'] as const)('layers of the policy %s', (dtype) => {
+  test.each(cases.map((c, i) => [`${i} ${c.layer} ${JSON.stringify(c.config)}`, c] as const))(
+    '%s',
+    (_, c) => {
+      const layer = classes[c.layer].fromConfig({ ...c.config, dtype });
+      const [step] = c.steps;
+      const inputs = step.inputs.map((x) => tensorOf(x));
+      layer.ensureBuilt((inputs.length > 1 ? inputs.map((x) => x.shape) : inputs[0].shape) as number[]);
+      const variables = layer.namedWeights.map((w) => w.variable);
+      expect(variables.every((v) => v.dtype === 'float32')).toBe(true);
+      for (const { path, variable } of layer.namedWeights) variable.assign(tensorOf(c.weights[path]));
+      const call = (...xs: Tensor[]): Tensor =>
+        layer<Tensor>(xs.length > 1 ? xs : xs[0], { training: step.training });
+      const tape = new GradientTape();
+      const y = call(...inputs);
+      const integers = inputs.every((x) => x.dtype !== 'float32');
+      if (!integers) expect(y.dtype).toBe(layer.computeDtype);
+      const tolerance = dtype === 'mixed_bfloat16' ? 0.06 : 0.01;
+      expect(apart(y, step.output)).toBeLessThan(tolerance);
+      const names = Object.keys(step.gradients);
+      const sources = names.map((name) => layer.namedWeights.filter((w) => w.path === name)[0].variable);
+      const gradients = tape.gradient(y, sources, {
+        outputGradients: tensorOf(step.upstream).cast(y.dtype),
+      }) as readonly Tensor[];
+      names.forEach((name, i) => {
+        expect(gradients[i].dtype).toBe('float32');
+        expect(apart(gradients[i], step.gradients[name])).toBeLessThan(4 * tolerance);
+      });
+      // Moving statistics have changed, so what is traced is compared where there are none.
+      if (layer.nonTrainableWeights.length === 0 || !step.training)
+        expect(apart(tfFunction(call)(...inputs), step.output)).toBeLessThan(tolerance);
+    },
+  );
+});
+
+test('policies by name, as objects, as Keras writes them, and for all layers', () => {
+  const mixed = new DTypePolicy('mixed_bfloat16');
+  expect([mixed.computeDtype, mixed.variableDtype, mixed.quantizationMode]).toEqual([
+    'bfloat16',
+    'float32',
+    null,
+  ]);
+  const dense = new layers.Dense(2, { dtype: mixed });
+  expect([dense.dtype, dense.computeDtype, dense.dtypePolicy.name]).toEqual([
+    'float32',
+    'bfloat16',
+    'mixed_bfloat16',
+  ]);
+  const again = layers.Dense.fromConfig(
+    JSON.parse(JSON.stringify(dense.getConfig())) as Record<string, unknown>,
+  );
+  expect(again.dtypePolicy.name).toBe('mixed_bfloat16');
+  setDtypePolicy('mixed_float16');
+  expect(dtypePolicy().name).toBe('mixed_float16');
+  expect(new layers.Dense(2).computeDtype).toBe('float16');
+  setDtypePolicy(new DTypePolicy('float64'));
+  expect(new layers.Dense(2)([[1, 2]]).dtype).toBe('float64');
+  expect(() => new layers.Dense(2, { dtype: 'int8' as never })).toThrow(
+    'a policy is one of float32, float64',
+  );
+  expect(() => setDtypePolicy({ mixed: true } as never)).toThrow();
+  const half = new layers.Dense(2, { dtype: 'bfloat16' });
+  expect(half([[1, 2]]).dtype).toBe('bfloat16');
+  expect(half.weights.map((w) => w.dtype)).toEqual(['bfloat16', 'bfloat16']);
+});
+
+test.each(['mixed_bfloat16', 'mixed_float16', 'float32'] as const)(
+  'a model learns with %s',
+  async (policy) => {
+    setDtypePolicy(policy);
+    random.setSeed(3);
+    const model = new Sequential([
+      new layers.Dense(16, { activation: 'relu', inputShape: [8] }),
+      new layers.BatchNormalization(),
+      new layers.Dropout(0.1),
+      new layers.Dense(3, { activation: 'softmax', dtype: 'float32' }),
+    ]);
+    const x = random.normal([96, 8], { seed: 1 });
+    const y = x.at(':', '0:3').argMax(1).cast('int32');
+    model.compile({ optimizer: 'adam', loss: 'sparseCategoricalCrossentropy', metrics: ['accuracy'] });
+    const { history } = await model.fit(x, y, { epochs: 40, batchSize: 16, verbose: 0, shuffle: false });
+    const losses = history['loss'] as number[];
+    expect(losses.at(-1)).toBeLessThan(0.6 * losses[0]);
+    expect(model.weights.every((w) => w.dtype === 'float32')).toBe(true);
+    const predicted = (await model.predict(x)) as Tensor;
+    expect(predicted.dtype).toBe('float32');
+  },
+);
+
+test('layers of the user read their weights in the precision of the computation', () => {
+  class Scale extends layers.Layer {
+    w!: ReturnType<layers.Layer['addWeight']>;
+    kept!: ReturnType<layers.Layer['addWeight']>;
+    override build(): void {
+      this.w = this.addWeight({ shape: [], initializer: 'ones' });
+      this.kept = this.addWeight({ shape: [], initializer: 'ones', autocast: false });
+    }
+    override call(x: Tensor): Tensor {
+      expect([x.dtype, this.w.mul(2).dtype, this.kept.mul(2).dtype]).toEqual([
+        'bfloat16',
+        'bfloat16',
+        'float32',
+      ]);
+      return x.mul(this.w);
+    }
+  }
+  const layer = new Scale({ dtype: 'mixed_bfloat16' });
+  expect(layer(constant([1.5])).dtype).toBe('bfloat16');
+  expect(layer.w.mul(2).dtype).toBe('float32');
+});
