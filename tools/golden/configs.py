@@ -228,6 +228,7 @@ OPTIMIZERS = [
     ("Muon", {"learning_rate": 0.5, "adam_beta_1": 0.5, "adam_weight_decay": None, "exclude_layers": ["last"], "muon_a": 3.0, "muon_b": -4.5, "muon_c": 2.0, "adam_lr_ratio": 0.5, "momentum": 0.5, "ns_steps": 3, "nesterov": False, "rms_rate": None}),
     ("ScheduleFreeAdamW", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5, "warmup_steps": 10, "weight_decay": 0.25}),
     ("MultiOptimizer", {"optimizer_map": optimizers.OptimizerMap(optimizers.SGD(0.5), {"encoder/.*": optimizers.Adam(0.25, name="a")})}),
+    ("LossScaleOptimizer", {"inner_optimizer": optimizers.SGD(0.5, name="inner"), "initial_scale": 8.0, "dynamic_growth_steps": 3}),
 ]
 SCHEDULES = [
     ("ExponentialDecay", {"initial_learning_rate": 0.5, "decay_steps": 10, "decay_rate": 0.25, "staircase": True}),

@@ -6,6 +6,7 @@ export {
   callbacks,
   clearSession,
   constraints,
+  DTypePolicy,
   Input,
   initializers,
   KerasTensor,
@@ -18,6 +19,8 @@ export {
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as backend from './keras-backend.ts';
+export * as config from './keras-config.ts';
+export * as mixedPrecision from './keras-mixed-precision.ts';
 export * as models from './keras-models.ts';
 export * as saving from './keras-saving.ts';
 export * as utils from './keras-utils.ts';

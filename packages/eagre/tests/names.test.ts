@@ -64,7 +64,6 @@ const kerasNames: Record<string, string> = {
 };
 /** What Keras has and this has not. */
 const missingInKeras: Record<string, readonly string[]> = {
-  optimizers: ['LossScaleOptimizer'],
   // Of another library.
   callbacks: ['OrbaxCheckpoint'],
   // Scopes are functions here, see customObjectScope.

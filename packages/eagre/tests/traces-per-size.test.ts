@@ -509,7 +509,8 @@ walk(
   publicClasses(tf.optimizers, ['Optimizer', 'OptimizerMap']).map(([name, Class]) => {
     const ofVariable = { optimizerMap: () => inner };
     const inner = new tf.optimizers.Adam();
-    const optimizer = new Class(name === 'MultiOptimizer' ? ofVariable : {}) as tf.optimizers.Optimizer;
+    const given = { MultiOptimizer: ofVariable, LossScaleOptimizer: { innerOptimizer: inner } };
+    const optimizer = new Class(given[name as keyof typeof given] ?? {}) as tf.optimizers.Optimizer;
     const w = new tf.Variable(tf.ones([3, 2]));
     return {
       name,

@@ -15,6 +15,14 @@ export * as constraints from './constraints.ts';
 export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
+  DTypePolicy,
+  type DTypePolicyOptions,
+  dtypePolicy,
+  type FloatDType,
+  type PolicyName,
+  setDtypePolicy,
+} from './layer/dtype-policy.ts';
+export {
   type CallOptions,
   Layer,
   type LayerOptions,

@@ -64,7 +64,7 @@ const mistakes: Readonly<
     ],
     'an integer dtype': [
       () => dense(1, { dtype: bad('int32') }),
-      `Dense: dtype must be 'float32' or 'float64', got "int32"`,
+      `Dense: dtype must be a policy (float32, float64, float16, bfloat16, mixed_float16, mixed_bfloat16), got "int32"`,
     ],
     'a name with a slash': [
       () => dense(1, { name: 'a/b' }),

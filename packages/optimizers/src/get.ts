@@ -18,6 +18,7 @@ import { Adamax } from './adamax.ts';
 import { Ftrl } from './ftrl.ts';
 import { Lamb } from './lamb.ts';
 import { Lion } from './lion.ts';
+import { LossScaleOptimizer } from './loss-scale-optimizer.ts';
 import { MultiOptimizer } from './multi-optimizer.ts';
 import { Muon } from './muon.ts';
 import { Nadam } from './nadam.ts';
@@ -57,7 +58,7 @@ type FromConfig = {
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): Optimizer;
 };
-const classes: Readonly<Record<ClassName | 'MultiOptimizer', FromConfig>> = {
+const classes: Readonly<Record<ClassName | 'MultiOptimizer' | 'LossScaleOptimizer', FromConfig>> = {
   SGD,
   RMSprop,
   Adam,
@@ -73,6 +74,7 @@ const classes: Readonly<Record<ClassName | 'MultiOptimizer', FromConfig>> = {
   Muon,
   ScheduleFreeAdamW,
   MultiOptimizer,
+  LossScaleOptimizer,
 };
 
 /** An optimizer as plain JSON, in Keras's form; without its state. */

@@ -16,6 +16,11 @@ export {
 export type { GradientAndVariable } from './gradients.ts';
 export { Lamb, type LambOptions } from './lamb.ts';
 export { Lion, type LionOptions } from './lion.ts';
+export {
+  LossScaleOptimizer,
+  type LossScaleOptimizerArguments,
+  type LossScaleOptimizerOptions,
+} from './loss-scale-optimizer.ts';
 export { MultiOptimizer, type MultiOptimizerOptions, type OptimizerOf } from './multi-optimizer.ts';
 export { Muon, type MuonOptions } from './muon.ts';
 export { Nadam, type NadamOptions } from './nadam.ts';

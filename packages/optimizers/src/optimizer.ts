@@ -377,6 +377,18 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /**
+   * The loss whose gradients `applyGradients` expects: itself, or times the scale of a `LossScaleOptimizer`.
+   */
+  scaleLoss(loss: Tensor | { readonly loss: Tensor }): Tensor;
+  scaleLoss(loss: Tensor): Tensor {
+    return this.scaled(loss);
+  }
+  /** @internal */
+  protected scaled(loss: Tensor): Tensor {
+    return loss;
+  }
+
+  /**
    * Computes the loss, its gradients, and updates the variables: those given, or all trainable ones that `loss` used.
    * @returns the loss
    */
@@ -390,12 +402,16 @@ export abstract class Optimizer extends Module implements Trackable {
     checkFunction(loss, 'loss', `${this.name}.minimize`);
     const tape = new GradientTape();
     try {
-      const value = tape.record(loss as () => Tensor);
+      const [value, scaled] = tape.record((): [Tensor, Tensor] => {
+        const own = (loss as () => Tensor)();
+        checkNoPromise(own, 'loss()', this.name);
+        return [own, this.scaleLoss(own)];
+      });
       const given: unknown = typeof varList === 'function' ? varList() : varList;
       checkNoPromise(given, 'varList()', this.name);
       const list = variablesOf(given ?? tape.watchedVariables(), 'varList', `${this.name}.minimize`);
       inScope(() => {
-        this.applyGradients(tape.gradient(value, list), list);
+        this.applyGradients(tape.gradient(scaled, list), list);
       });
       return value;
     } finally {
@@ -618,6 +634,7 @@ defineMethods(Optimizer.prototype, 'Optimizer', {
   addVariable: { positional: ['shape'], options: { dtype: true, name: true, initial: true } },
   addVariableFromReference: { positional: ['reference', 'name', 'initial'], required: 2 },
   minimize: { positional: ['loss', 'varList'], required: 1 },
+  scaleLoss: { positional: ['loss'] },
   applyGradients: { positional: ['gradients', 'variables'], required: 1 },
   excludeFromWeightDecay: { options: { varList: true, varNames: true } },
   finalizeVariableValues: { positional: ['variables'] },

@@ -11,8 +11,8 @@ const classes = Object.entries(optimizers as Record<string, unknown>).filter(
   (entry): entry is [string, Class] =>
     typeof entry[1] === 'function' &&
     entry[1].prototype instanceof Optimizer &&
-    // It has no learning rate.
-    entry[0] !== 'MultiOptimizer',
+    // They have no learning rate of their own.
+    !['MultiOptimizer', 'LossScaleOptimizer'].includes(entry[0]),
 );
 
 describe('optimizers take options by the names that they know', () => {

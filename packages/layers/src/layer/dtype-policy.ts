@@ -108,7 +108,7 @@ export const setDtypePolicy: NamedFunction<[policy: PolicyName | DTypePolicy], [
   });
 
 /** The policy of an option, which may be a name, a policy, or what Keras writes. @throws InvalidArgumentError for anything else */
-export function policyOf(given: unknown): DTypePolicy {
+export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
   if (given === undefined || given === null) return global ?? named('float32');
   if (given instanceof DTypePolicy) return given;
   const { class_name: className, config } = given as {
@@ -116,7 +116,10 @@ export function policyOf(given: unknown): DTypePolicy {
     readonly config?: { readonly name?: unknown };
   };
   const isWritten = isPlain(given) && className === 'DTypePolicy' && isPlain(config);
-  return named((isWritten ? config?.name : given) as PolicyName);
+  const name = (isWritten ? config?.name : given) as PolicyName;
+  if (!names.includes(name))
+    throw new InvalidArgumentError(`dtype must be a policy (${names.join(', ')}), got ${show(given)}`, of);
+  return named(name);
 }
 
 /** Whether a precision has 16 bits. */

@@ -205,7 +205,7 @@ export class Layer extends Module implements Trackable {
     const options = argumentsOf<LayerOptions>(Layer, new.target, args);
     checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
-    const policy = policyOf(options.dtype);
+    const policy = policyOf(options.dtype, new.target.name);
     Object.defineProperty(this, 'dtypePolicy', { value: policy });
     this.computeDtype = policy.computeDtype;
     this.variableDtype = policy.variableDtype;

@@ -207,7 +207,10 @@ export function train(
   const loss = model.computeLoss({ x, y, yPred, sampleWeight, training: true });
   checkNoPromise(loss, 'computeLoss()', model.name);
   const variables = model.trainableVariables;
-  if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
+  if (variables.length > 0) {
+    const { optimizer } = training;
+    optimizer.applyGradients(tape.gradient(optimizer.scaleLoss(loss), variables), variables);
+  }
   tape.dispose();
   training.mean.updateState(loss, { sampleWeight: examplesOf(x) });
   return yPred;

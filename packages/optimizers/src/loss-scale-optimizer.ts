@@ -1,0 +1,176 @@
+import { isFinite, type Tensor, type TrackableView, type Variable, where } from '@eagre/core';
+import {
+  argumentsOf,
+  initScope,
+  type Option,
+  serializedObject,
+  takesOptions,
+  withoutUnused,
+} from '@eagre/core/internal';
+import { optionsOf } from './config.ts';
+import type { GradientAndVariable } from './gradients.ts';
+import { Optimizer } from './optimizer.ts';
+import { checkOptimizer } from './optimizer-map.ts';
+import { reading } from './reading.ts';
+import { checkPositive } from './schedule.ts';
+
+export interface LossScaleOptimizerOptions {
+  /** 2^15 by default. */
+  readonly initialScale?: number;
+  /** After how many steps in a row without an overflow the scale is doubled; 2,000 by default. */
+  readonly dynamicGrowthSteps?: number;
+  readonly name?: string | null;
+}
+/** All arguments of `LossScaleOptimizer`, by name. */
+export interface LossScaleOptimizerArguments extends LossScaleOptimizerOptions {
+  readonly innerOptimizer: Optimizer;
+}
+
+/**
+ * Scales losses, so that small gradients do not vanish in float16, and gives another optimizer the gradients of the loss itself. Where a
+ * gradient is not finite, nothing is updated and the scale is halved (Micikevicius and others, "Mixed precision training", 2018). `fit` of
+ * a model with the policy `mixed_float16` uses it by itself.
+ */
+export class LossScaleOptimizer extends Optimizer {
+  /** @internal */
+  declare readonly innerOptimizer: Optimizer;
+  declare readonly initialScale: number;
+  declare readonly dynamicGrowthSteps: number;
+  /** The scale at hand, and the steps since it changed; null before `build`. */
+  dynamicScale: Variable | null = null;
+  stepCounter: Variable | null = null;
+
+  constructor(
+    ...args: [innerOptimizer: Optimizer | LossScaleOptimizerArguments, options?: LossScaleOptimizerOptions]
+  ) {
+    super(0, argumentsOf<LossScaleOptimizerArguments>(LossScaleOptimizer, new.target, args) as never);
+  }
+
+  override get variables(): Variable[] {
+    return [...super.variables, ...this.innerOptimizer.variables];
+  }
+  /** That of the optimizer inside. */
+  override get learningRate(): number {
+    return this.innerOptimizer.learningRate;
+  }
+  override set learningRate(value: number) {
+    this.innerOptimizer.learningRate = value;
+  }
+
+  protected override scaled(loss: Tensor): Tensor {
+    const scale = initScope(() => this.#state()).scale;
+    return loss.mul(scale.read().cast(loss.dtype));
+  }
+
+  #state(): { readonly scale: Variable; readonly steps: Variable } {
+    this.stepCounter ??= this.addVariable([], { dtype: 'int32', name: 'step_counter' });
+    this.dynamicScale ??= this.addVariable([], { name: 'dynamic_scale', initial: this.initialScale });
+    return { scale: this.dynamicScale, steps: this.stepCounter };
+  }
+
+  protected override addAllSlots(variables: readonly Variable[]): void {
+    this.#state();
+    this.innerOptimizer.build(variables);
+  }
+
+  protected override applyPairs(pairs: readonly GradientAndVariable[]): void {
+    const variables = pairs.map(([, variable]) => variable);
+    const { scale, steps } = initScope(() => {
+      this.build(variables);
+      return this.#state();
+    });
+    const given = pairs.map(([gradient]) => gradient as Tensor);
+    const finite = given.map((g) => isFinite(g).all()).reduce((a, b) => a.logicalAnd(b));
+    const unscaled = given.map((g, i): GradientAndVariable => {
+      const own = where(finite, g, 0).div(scale.read().cast(g.dtype));
+      return [own, variables[i]];
+    });
+    // The update is computed in any case, and taken back where a gradient was not finite.
+    const written = [...new Set([...variables, ...this.innerOptimizer.variables])];
+    const before = written.map((variable) => variable.read());
+    this.innerOptimizer.applyGradients(unscaled);
+    written.forEach((variable, i) => {
+      variable.assign(where(finite, variable, before[i]));
+    });
+    const grows = finite.logicalAnd(steps.greaterEqual(this.dynamicGrowthSteps - 1));
+    scale.assign(where(finite, where(grows, scale.mul(2), scale), scale.mul(0.5)));
+    steps.assign(where(finite.logicalAnd(grows.logicalNot()), steps.add(1), 0));
+    this.iterations.assignAdd(1);
+  }
+
+  override trackableView(): TrackableView {
+    const { children = [], listed = [], ...view } = super.trackableView();
+    const inner = ['inner_optimizer', this.innerOptimizer] as const;
+    return { ...view, children: [...children, inner], listed: [...listed, inner] };
+  }
+  override get averages(): ReadonlyMap<Variable, Variable> | null {
+    return this.innerOptimizer.averages;
+  }
+  protected override finalizeAll(variables: readonly Variable[]): void {
+    this.innerOptimizer.finalizeVariableValues(variables);
+  }
+
+  /** Keras's config, without the state. */
+  override getConfig(): Record<string, unknown> {
+    const { name, initialScale, dynamicGrowthSteps } = this;
+    const inner = serializedObject(this.innerOptimizer, 'keras.optimizers');
+    return {
+      name,
+      inner_optimizer: inner,
+      initial_scale: initialScale,
+      dynamic_growth_steps: dynamicGrowthSteps,
+    };
+  }
+
+  /** The optimizer of a config, from `getConfig` or Keras. `customObjects` are classes and functions of your own by name. */
+  static override fromConfig<T extends Optimizer>(
+    this: new (
+      options: never,
+    ) => T,
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
+  ): T {
+    const { inner_optimizer: written, ...others } = config;
+    const read = reading.optimizer as NonNullable<typeof reading.optimizer>;
+    const innerOptimizer = read(written, customObjects ?? {});
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this({ ...withoutUnused(this, optionsOf(others)), innerOptimizer } as never);
+  }
+}
+
+// What others do to gradients and variables is done by the optimizer inside.
+const nothing = {
+  clipnorm: null,
+  clipvalue: null,
+  globalClipnorm: null,
+  weightDecay: null,
+  useEma: false,
+  gradientAccumulationSteps: null,
+  lossScaleFactor: null,
+};
+Object.assign(LossScaleOptimizer.prototype, nothing);
+
+const positive = (otherwise: number): Option<number> => ({
+  read: (given, name, of) => {
+    const value = given ?? otherwise;
+    return checkPositive(value as number, name, (of as LossScaleOptimizer).name);
+  },
+});
+takesOptions<LossScaleOptimizerArguments, LossScaleOptimizer>(
+  {
+    positional: ['innerOptimizer'],
+    options: {
+      innerOptimizer: {
+        read: (given) => {
+          checkOptimizer(given, 'innerOptimizer');
+          return given;
+        },
+        hidden: true,
+      },
+      initialScale: positive(2 ** 15),
+      dynamicGrowthSteps: positive(2000),
+      name: true,
+    },
+  },
+  LossScaleOptimizer,
+);
