@@ -92,7 +92,7 @@ test('policies by name, as objects, as Keras writes them, and for all layers', (
   setDtypePolicy(new DTypePolicy('float64'));
   expect(new layers.Dense(2)([[1, 2]]).dtype).toBe('float64');
   expect(() => new layers.Dense(2, { dtype: 'int8' as never })).toThrow(
-    'a policy is one of float32, float64',
+    'dtype must be a policy (float32, float64',
   );
   expect(() => setDtypePolicy({ mixed: true } as never)).toThrow();
   const half = new layers.Dense(2, { dtype: 'bfloat16' });
