@@ -1,5 +1,12 @@
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { checkFlag, customObject, isPlain, type OptionNames, snakeCase } from '@eagre/core/internal';
+import {
+  checkCount,
+  checkFlag,
+  customObject,
+  isPlain,
+  type OptionNames,
+  snakeCase,
+} from '@eagre/core/internal';
 import { losses, metrics as metricsModule } from '@eagre/metrics';
 import {
   get as getOptimizer,
@@ -33,6 +40,15 @@ export interface CompileOptions {
   readonly weightedMetrics?: MetricsOption;
   /** Run the steps of `fit` and `evaluate` as plain code instead of by `tf.function`: to debug them. False unless given. */
   readonly runEagerly?: boolean;
+  /**
+   * How many batches `fit`, `evaluate` and `predict` go through before they call callbacks and read the metrics; 1 unless given. The numbers
+   * are the same. A `stepsPerEpoch` or `steps` that is no multiple of it is rounded up, as in Keras.
+   */
+  readonly stepsPerExecution?: number;
+  /** Without effect: steps are compiled as graphs unless `runEagerly` says otherwise. Configurations hold it. */
+  readonly jitCompile?: boolean | 'auto';
+  /** Without effect in float32 and float64, where losses need no scale. */
+  readonly autoScaleLoss?: boolean;
 }
 
 /** What a compiled model trains with. */
@@ -43,6 +59,8 @@ export interface Training {
   readonly mean: metricsModule.Mean;
   readonly metrics: CompiledMetrics;
   readonly runEagerly: boolean;
+  readonly stepsPerExecution: number;
+  readonly jitCompile: boolean;
   /** As it was given. */
   readonly given: CompileOptions;
 }
@@ -58,11 +76,18 @@ export const compileOptionNames: OptionNames<CompileOptions> = {
   metrics: true,
   weightedMetrics: true,
   runEagerly: true,
+  stepsPerExecution: true,
+  jitCompile: true,
+  autoScaleLoss: true,
 };
 
 export function compile(model: Model, options: CompileOptions): void {
   const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics } = options;
   const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
+  const { stepsPerExecution = 1, jitCompile = 'auto' } = options;
+  checkCount(stepsPerExecution, 'stepsPerExecution', 'compile', 1);
+  checkFlag(options.autoScaleLoss, 'autoScaleLoss', 'compile');
+  const jit = jitCompile !== 'auto' && checkFlag(jitCompile, 'jitCompile', 'compile');
   const noLoss = loss === undefined || loss === null;
   if (noLoss && lossWeights !== undefined && lossWeights !== null)
     throw new InvalidArgumentError('lossWeights have no effect without a loss', 'compile');
@@ -72,6 +97,8 @@ export function compile(model: Model, options: CompileOptions): void {
     mean: new metricsModule.Mean('loss'),
     metrics: new CompiledMetrics(metrics, weightedMetrics),
     runEagerly,
+    stepsPerExecution,
+    jitCompile: jit && !runEagerly,
     given: options,
   };
   const names = model.outputNames;
@@ -95,9 +122,8 @@ export function compileConfig(model: Model): Record<string, unknown> {
     metrics: written(metrics),
     weighted_metrics: written(weightedMetrics),
     run_eagerly: training.runEagerly,
-    // How Keras runs it.
-    steps_per_execution: 1,
-    jit_compile: false,
+    steps_per_execution: training.stepsPerExecution,
+    jit_compile: training.jitCompile,
   };
 }
 
@@ -121,6 +147,7 @@ function written(given: unknown): unknown {
 /** The options of `compile` in a configuration of Keras. */
 export function optionsOfCompile(config: Readonly<Record<string, unknown>>): CompileOptions {
   const { optimizer, loss, loss_weights, metrics, weighted_metrics, run_eagerly } = config;
+  const { steps_per_execution, jit_compile } = config;
   const read = (given: unknown): unknown => {
     if (Array.isArray(given)) return given.map(read);
     if (isByName(given))
@@ -139,7 +166,14 @@ export function optionsOfCompile(config: Readonly<Record<string, unknown>>): Com
       ? {}
       : { weightedMetrics: read(weighted_metrics) as MetricsOption }),
     runEagerly: run_eagerly === true,
+    ...(typeof steps_per_execution === 'number' ? { stepsPerExecution: steps_per_execution } : {}),
+    jitCompile: jit_compile === true && run_eagerly !== true,
   };
+}
+
+/** How many steps are run in one go. */
+export function stepsPerExecution(model: Model): number {
+  return compiled.get(model)?.stepsPerExecution ?? 1;
 }
 
 export function isCompiled(model: Model): boolean {

@@ -168,7 +168,7 @@ class IterableBatches implements Batches {
   }
 }
 
-function batchOf(item: BatchLike, names: Names): Batch {
+export function batchOf(item: BatchLike, names: Names): Batch {
   const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
   if (x === undefined || x === null) {
     throw new InvalidArgumentError(
