@@ -9,7 +9,7 @@ model.add(new layers.Dense(4, { inputShape: [10] }));
 model.add(new layers.Dense(2));
 model.add(new layers.Dense(1));
 export const lines: string[] = [];
-model.summary({ print: (line) => lines.push(line) });
+model.summary({ printFn: (line) => lines.push(line) });
 console.log(lines.join('\n'));
 (model.layers[0] as tf.Layer).trainable = false;
 export const frozen = model.trainableVariables.length;

@@ -171,6 +171,7 @@ export {
   isInteger,
 } from './tensor/dtypes.ts';
 export { roundingTo, showInConsole } from './tensor/format.ts';
+export { whileHolding } from './tensor/held-values.ts';
 export { checkListSize } from './tensor/list-size.ts';
 export { maskOf, masksInUse, setMask, useMasks } from './tensor/masks.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';

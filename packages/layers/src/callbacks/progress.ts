@@ -75,7 +75,8 @@ export class ProgressBar extends Callback {
   }
 
   override onTrainBatchEnd(batch: number, logs: Logs): void {
-    this.#seen = batch + 1;
+    // A last go of several batches may be short.
+    this.#seen = Math.min(batch + 1, this.params.steps ?? Number.POSITIVE_INFINITY);
     this.#current = () => this.#line(logs);
     this.#bar?.update(this.#seen, { line: this.#current });
   }

@@ -4,6 +4,7 @@ import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
 import { constant, random, type Tensor } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
+import { LossScaleOptimizer } from '@eagre/optimizers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { layers, Sequential } from '../index.ts';
 import { readGolden, tensorOf, type Values } from '../testing/golden.ts';

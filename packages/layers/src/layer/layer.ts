@@ -82,6 +82,7 @@ import {
   type TensorSpec,
   tryCall,
 } from './specs.ts';
+import { type StatelessCallOptions, type StatelessResult, statelessCall, type Values } from './stateless.ts';
 import { layerChildren } from './trackable.ts';
 
 export type {
@@ -462,6 +463,15 @@ export class Layer extends Module implements Trackable {
     return this.nonTrainableVariables;
   }
 
+  /** Metrics among the attributes, here and inside. */
+  get metrics(): metrics.Metric[] {
+    return this.attributeMetrics();
+  }
+  /** The variables of all `metrics`. */
+  get metricsVariables(): Variable[] {
+    return this.metrics.flatMap((metric) => metric.variables);
+  }
+
   /** What `addLoss` added in the last call, here and in the layers inside, then the penalties of weights that are not frozen. */
   get losses(): Tensor[] {
     const added = [...withInner(this)].flatMap((layer) => layer._layer.losses);
@@ -493,6 +503,42 @@ export class Layer extends Module implements Trackable {
     if (!this.built)
       throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
     return this.weights.reduce((n, w) => n + w.size, 0);
+  }
+
+  /**
+   * A call with other values of the variables, which stay as they are; gradients flow to the values. What is drawn at random comes from the
+   * usual streams.
+   * @returns the outputs, then the values that the call gave to `nonTrainableVariables`, and with `returnLosses` its losses.
+   * @throws FailedPreconditionError before the layer is built, InvalidArgumentError for values that do not fit.
+   */
+  statelessCall<T = Tensor>(
+    trainableVariables: Values,
+    nonTrainableVariables: Values,
+    inputs: unknown,
+    options?: StatelessCallOptions | null,
+  ): StatelessResult<T>;
+  statelessCall<T = Tensor>(
+    options: {
+      readonly trainableVariables: Values;
+      readonly nonTrainableVariables: Values;
+      readonly inputs: unknown;
+    } & StatelessCallOptions,
+  ): StatelessResult<T>;
+  statelessCall(
+    trainable: unknown,
+    nonTrainable?: Values,
+    inputs?: unknown,
+    options?: StatelessCallOptions | null,
+  ): StatelessResult<never> {
+    if (!this.built)
+      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    return statelessCall(
+      this,
+      trainable as Values,
+      nonTrainable as Values,
+      inputs,
+      options ?? {},
+    ) as StatelessResult<never>;
   }
 
   /** Copies of the weights' values, in the order of `weights`. */
@@ -711,6 +757,11 @@ defineMethods(Layer.prototype, 'Layer', {
   getWeights: {},
   setWeights: { positional: ['weights'] },
   countParams: {},
+  statelessCall: {
+    positional: ['trainableVariables', 'nonTrainableVariables', 'inputs'],
+    objects: ['inputs'],
+    options: { returnLosses: true, training: true, mask: true },
+  },
   getBuildConfig: {},
   buildFromConfig: { positional: ['config'], objects: ['config'] },
 });

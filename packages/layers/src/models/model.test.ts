@@ -6,6 +6,7 @@ import { Add, BatchNormalization, Conv2D, Dense, Dropout, Flatten } from '../lay
 import { Input } from './functional.ts';
 import { Model } from './model.ts';
 import { Sequential } from './sequential.ts';
+import type { SummaryOptions } from './summary.ts';
 
 class Block extends Model {
   conv = new Conv2D(2, 3, { padding: 'same', useBias: false });
@@ -104,61 +105,76 @@ describe('subclassed', () => {
 });
 
 describe('summary', () => {
-  const lines = (model: Model, lineLength?: number): string[] => {
+  const lines = (model: Model, options: SummaryOptions = {}): string[] => {
     const out: string[] = [];
-    model.summary({ print: (line) => out.push(line), ...(lineLength === undefined ? {} : { lineLength }) });
+    model.summary({ printFn: (line) => out.push(line), ...options });
     return out;
   };
+  /** The cells of the layers. */
+  const cells = (model: Model, options?: SummaryOptions): string[][] =>
+    lines(model, options)
+      .filter((line) => line.startsWith('│'))
+      .map((line) =>
+        line
+          .slice(1, -1)
+          .split('│')
+          .map((cell) => cell.trim()),
+      );
   test('of a sequence', () => {
     const model = new Sequential(
       [
         new Dense(4, { inputShape: [10], name: 'a' }),
-        new Sequential([new Dense(2), new Dropout(0.5)], { name: 'inner' }),
+        new Sequential([new Dense(2, { name: 'two' }), new Dropout(0.5, { name: 'half' })], {
+          name: 'inner',
+        }),
         new Dense(1, { name: 'last' }),
       ],
       { name: 'small' },
     );
     (model.layers[0] as Dense).trainable = false;
-    expect(lines(model)).toEqual([
-      'Model: "small"',
-      '─'.repeat(72),
-      'Layer (type)                    Output Shape             Param #',
-      '═'.repeat(72),
-      'a (Dense)                       [null, 4]                44',
-      'inner (Sequential)              [null, 2]                10',
-      'last (Dense)                    [null, 1]                3',
-      '─'.repeat(72),
-      'Total params: 57',
-      'Trainable params: 13',
-      'Non-trainable params: 44',
+    expect(cells(model)).toEqual([
+      ['a (Dense)', '[null, 4]', '44'],
+      ['inner (Sequential)', '[null, 2]', '10'],
+      ['last (Dense)', '[null, 1]', '3'],
     ]);
-    expect(lines(model, 40)[2]).toBe('Layer (type)      Output Shape  Param #');
+    expect(cells(model, { expandNested: true, layerRange: ['in', 'in'] })).toEqual([
+      ['inner (Sequential)', '[null, 2]', '10'],
+      ['└ two (Dense)', '[null, 2]', '10'],
+      ['└ half (Dropout)', '[null, 2]', '0'],
+    ]);
+    expect(lines(model).slice(-3)).toEqual([
+      ' Total params: 57 (228.00 B)',
+      ' Trainable params: 13 (52.00 B)',
+      ' Non-trainable params: 44 (176.00 B)',
+    ]);
+    expect(lines(model, { lineLength: 40 })[1].length).toBe(40);
   });
   test('of a graph and a class', () => {
     const x = Input({ shape: [3] });
     const h = new Dense(1000, { name: 'wide' })(x);
-    const graph = new Model({ inputs: x, outputs: new Add({ name: 'sum' })([h, h]), name: 'graph' });
-    expect(lines(graph).slice(4, 7)).toEqual([
-      `${`${x.name} (InputLayer)`.padEnd(32)}[null, 3]                0`,
-      'wide (Dense)                    [null, 1000]             4,000',
-      'sum (Add)                       [null, 1000]             0',
+    const sum = new Add({ name: 'sum' })([h, h]);
+    const graph = new Model({ inputs: x, outputs: sum.mul(2), name: 'graph' });
+    expect(cells(graph, { lineLength: 120 })).toEqual([
+      [`${x.name} (InputLayer)`, '[null, 3]', '0', '-'],
+      ['wide (Dense)', '[null, 1000]', '4,000', `${x.name}[0][0]`],
+      ['sum (Add)', '[null, 1000]', '0', 'wide[0][0], wide[0][0]'],
+      [expect.stringContaining(' (Multiply)'), '[null, 1000]', '0', 'sum[0][0]'],
     ]);
     const net = new Net();
-    expect(
-      lines(net)
-        .slice(4, -4)
-        .every((line) => line.includes(' ? ')),
-    ).toBe(true);
-    expect(lines(net).at(-3)).toBe('Total params: 0');
+    expect(cells(net).every(([, shape]) => shape === '?')).toBe(true);
+    expect(lines(net).at(-3)).toBe(' Total params: 0 (0.00 B)');
     const early = new Sequential([new Dense(3, { name: 'first' }), new Dropout(0.5, { name: 'half' })]);
-    expect(lines(early).slice(4, 6)).toEqual([
-      'first (Dense)                   ?                        0 (unbuilt)',
-      'half (Dropout)                  ?                        0',
+    expect(cells(early)).toEqual([
+      ['first (Dense)', '?', '0 (unbuilt)'],
+      ['half (Dropout)', '?', '0'],
     ]);
     net(ones([1, 4, 4, 1]));
-    const table = lines(net);
-    expect(table[4]).toMatch(/^block(_\d+)? \(Block\) +\? +26$/);
-    expect(table.at(-3)).toBe(`Total params: ${net.countParams()}`);
+    expect(cells(net)[0]).toEqual([
+      expect.stringMatching(/^block(_\d+)? \(Block\)$/),
+      expect.anything(),
+      '26',
+    ]);
+    expect(lines(net).at(-3)).toContain(` Total params: ${net.countParams()} (`);
     class Lazy extends Model {
       a = new Dense(1, { name: 'a' });
       later = new Dense(1, { name: 'later' });
@@ -168,7 +184,17 @@ describe('summary', () => {
     }
     const lazy = new Lazy();
     lazy(ones([1, 1]));
-    expect(lines(lazy)[5]).toBe('later (Dense)                   ?                        0 (unbuilt)');
+    expect(cells(lazy)).toEqual([
+      ['a (Dense)', '[1, 1]', '2'],
+      ['later (Dense)', '?', '0 (unbuilt)'],
+    ]);
+  });
+  test('of what cannot be shown', () => {
+    const model = new Sequential([new Dense(1, { inputShape: [1], name: 'one' })]);
+    expect(() => lines(model, { lineLength: 8 })).toThrow('too narrow for 3 columns');
+    expect(() => lines(model, { positions: [0.5, 1] })).toThrow('positions must be the ends of 3 columns');
+    expect(() => lines(model, { layerRange: ['one', 'two'] })).toThrow("no layer has the name 'two'");
+    expect(() => lines(model, { layerRange: ['one'] as never })).toThrow('two names of layers');
   });
 });
 

@@ -5,10 +5,12 @@ import {
   InvalidArgumentError,
   type PartialShape,
   type Tensor,
+  type TensorLike,
   type TrackableView,
 } from '@eagre/core';
 import {
   argumentsOf,
+  checkFlag,
   checkOptionNames,
   defineMethods,
   isPlain,
@@ -35,6 +37,7 @@ import {
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
+import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { layerOptions } from '../layers/weights.ts';
 import { loadWeights, saveWeights, unbuilt } from '../saving/saving.ts';
@@ -56,6 +59,13 @@ import {
 import type { FitData, Inputs } from '../trainers/data-adapter.ts';
 import { evaluate, predict } from '../trainers/evaluation.ts';
 import {
+  markOwnFunctions,
+  type PredictFunction,
+  predictFunction,
+  type StepFunction,
+  stepFunction,
+} from '../trainers/functions.ts';
+import {
   predictOnBatch,
   type TestOnBatchOptions,
   type TrainOnBatchOptions,
@@ -70,6 +80,8 @@ import {
   computeMetrics,
   type LossArguments,
   markOwnSteps,
+  type StatelessLoss,
+  statelessComputeLoss,
   test,
   train,
 } from '../trainers/steps.ts';
@@ -86,6 +98,7 @@ import {
 import { FunctionalGraph } from './functional.ts';
 import { type FunctionalConfig, functionalConfig, functionalFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
+import { getStateTree, type StateTree, setStateTree } from './state-tree.ts';
 import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
 
 export interface ModelOptions extends LayerOptions {
@@ -348,8 +361,20 @@ export class Model extends Layer {
    * The mean loss and the metrics of `compile`, also those that were given by name, then metrics among the attributes. All start
    * anew with each epoch.
    */
-  get metrics(): Metric[] {
+  override get metrics(): Metric[] {
     return metricsOf(this);
+  }
+  /** Whether `compile` was called. */
+  get compiled(): boolean {
+    return isCompiled(this);
+  }
+  /** As `compile` was told; false before. */
+  get runEagerly(): boolean {
+    return isCompiled(this) && this.training.runEagerly;
+  }
+  /** As `compile` was told, without effect; false before. */
+  get jitCompile(): boolean {
+    return isCompiled(this) && this.training.jitCompile;
   }
   get optimizer(): Training['optimizer'] {
     return this.training.optimizer;
@@ -404,6 +429,37 @@ export class Model extends Layer {
   predictOnBatch<T extends Tensors = Tensor>(x: unknown): NoInfer<T> {
     return predictOnBatch(this, x as Inputs) as T;
   }
+  /**
+   * A function that trains on the next batches of an iterator, as many as `stepsPerExecution` says; for loops of one's own. `fit` does not
+   * call it: override `trainStep` for another training.
+   * @param force what was traced before is traced again.
+   */
+  makeTrainFunction(force?: boolean | null | { readonly force?: boolean }): StepFunction;
+  makeTrainFunction(force?: boolean | null): StepFunction {
+    return stepFunction(this, 'train', checkFlag(force, 'force', 'makeTrainFunction'));
+  }
+  /** A function that evaluates on the next batches of an iterator; as `makeTrainFunction`. */
+  makeTestFunction(force?: boolean | null | { readonly force?: boolean }): StepFunction;
+  makeTestFunction(force?: boolean | null): StepFunction {
+    return stepFunction(this, 'test', checkFlag(force, 'force', 'makeTestFunction'));
+  }
+  /** A function that gives the outputs for the next batches of an iterator; as `makeTrainFunction`. */
+  makePredictFunction(force?: boolean | null | { readonly force?: boolean }): PredictFunction;
+  makePredictFunction(force?: boolean | null): PredictFunction {
+    return predictFunction(this, checkFlag(force, 'force', 'makePredictFunction'));
+  }
+
+  /** The values of all variables by their names, nested as the layers are; the names of weights are those in files. */
+  getStateTree(): StateTree {
+    return getStateTree(this);
+  }
+  /** Sets variables as `getStateTree` gave them; parts may lack. @throws InvalidArgumentError for names that the model does not have */
+  setStateTree(stateTree: Partial<StateTree<TensorLike>>): void;
+  setStateTree(options: { readonly stateTree: Partial<StateTree<TensorLike>> }): void;
+  setStateTree(stateTree: unknown): void {
+    setStateTree(this, stateTree as Partial<StateTree<TensorLike>>);
+  }
+
   /** Starts the loss and the metrics anew. */
   resetMetrics(): void {
     resetMetrics(this);
@@ -432,6 +488,37 @@ export class Model extends Layer {
    */
   computeLoss(given: LossArguments): Tensor {
     return computeLoss(this, given);
+  }
+  /**
+   * `computeLoss` with other values of the variables, which stay as they are; gradients flow to the values.
+   * @returns the loss, and the values of the variables behind it.
+   */
+  statelessComputeLoss(
+    trainableVariables: Values,
+    nonTrainableVariables: Values,
+    metricsVariables: Values,
+    given: LossArguments,
+  ): StatelessLoss;
+  statelessComputeLoss(
+    given: {
+      readonly trainableVariables: Values;
+      readonly nonTrainableVariables: Values;
+      readonly metricsVariables: Values;
+    } & LossArguments,
+  ): StatelessLoss;
+  statelessComputeLoss(
+    trainable: unknown,
+    nonTrainable?: unknown,
+    ofMetrics?: unknown,
+    given?: LossArguments,
+  ): StatelessLoss {
+    return statelessComputeLoss(
+      this,
+      trainable as Values,
+      nonTrainable as Values,
+      ofMetrics as Values,
+      given ?? ({} as LossArguments),
+    );
   }
   /** Takes a batch into account in the metrics of `compile`. @returns the results of all `metrics` by name. */
   computeMetrics(
@@ -488,6 +575,15 @@ defineMethods(Model.prototype, 'Model', {
   trainOnBatch: { ...examples, options: trainOptionNames },
   testOnBatch: { ...examples, options: testOptionNames },
   predictOnBatch: { positional: ['x'], objects: ['x'] },
+  makeTrainFunction: { positional: ['force'], required: 0 },
+  makeTestFunction: { positional: ['force'], required: 0 },
+  makePredictFunction: { positional: ['force'], required: 0 },
+  getStateTree: {},
+  setStateTree: { positional: ['stateTree'], objects: ['stateTree'] },
+  statelessComputeLoss: {
+    positional: ['trainableVariables', 'nonTrainableVariables', 'metricsVariables'],
+    options: { x: true, y: true, yPred: true, sampleWeight: true, training: true },
+  },
   resetMetrics: {},
   summary: { options: summaryOptionNames },
   saveWeights: { positional: ['path', 'options'], required: 1, objects: ['options'] },
@@ -515,6 +611,11 @@ markOwnSteps(
   Model.prototype.predictStep,
   Model.prototype.computeLoss,
   Model.prototype.computeMetrics,
+);
+markOwnFunctions(
+  Model.prototype.makeTrainFunction,
+  Model.prototype.makeTestFunction,
+  Model.prototype.makePredictFunction,
 );
 
 function only<T>(list: readonly T[]): T | readonly T[] {

@@ -1,8 +1,16 @@
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { checkFlag, customObject, isPlain, type OptionNames, snakeCase } from '@eagre/core/internal';
+import {
+  checkCount,
+  checkFlag,
+  customObject,
+  isPlain,
+  type OptionNames,
+  snakeCase,
+} from '@eagre/core/internal';
 import { losses, metrics as metricsModule } from '@eagre/metrics';
 import {
   get as getOptimizer,
+  LossScaleOptimizer,
   type Optimizer,
   type OptimizerLike,
   serialize as serializeOptimizer,
@@ -33,6 +41,15 @@ export interface CompileOptions {
   readonly weightedMetrics?: MetricsOption;
   /** Run the steps of `fit` and `evaluate` as plain code instead of by `tf.function`: to debug them. False unless given. */
   readonly runEagerly?: boolean;
+  /**
+   * How many batches `fit`, `evaluate` and `predict` go through before they call callbacks and read the metrics; 1 unless given. The numbers
+   * are the same. A `stepsPerEpoch` or `steps` that is no multiple of it is rounded up, as in Keras.
+   */
+  readonly stepsPerExecution?: number;
+  /** Without effect: steps are compiled as graphs unless `runEagerly` says otherwise. Configurations hold it. */
+  readonly jitCompile?: boolean | 'auto';
+  /** Whether a model of the policy `mixed_float16` trains with a `LossScaleOptimizer`; true by default. Other policies need no scale. */
+  readonly autoScaleLoss?: boolean;
 }
 
 /** What a compiled model trains with. */
@@ -43,6 +60,8 @@ export interface Training {
   readonly mean: metricsModule.Mean;
   readonly metrics: CompiledMetrics;
   readonly runEagerly: boolean;
+  readonly stepsPerExecution: number;
+  readonly jitCompile: boolean;
   /** As it was given. */
   readonly given: CompileOptions;
 }
@@ -58,20 +77,29 @@ export const compileOptionNames: OptionNames<CompileOptions> = {
   metrics: true,
   weightedMetrics: true,
   runEagerly: true,
+  stepsPerExecution: true,
+  jitCompile: true,
+  autoScaleLoss: true,
 };
 
 export function compile(model: Model, options: CompileOptions): void {
   const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics } = options;
   const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
+  const { stepsPerExecution = 1, jitCompile = 'auto' } = options;
+  checkCount(stepsPerExecution, 'stepsPerExecution', 'compile', 1);
+  checkFlag(options.autoScaleLoss, 'autoScaleLoss', 'compile');
+  const jit = jitCompile !== 'auto' && checkFlag(jitCompile, 'jitCompile', 'compile');
   const noLoss = loss === undefined || loss === null;
   if (noLoss && lossWeights !== undefined && lossWeights !== null)
     throw new InvalidArgumentError('lossWeights have no effect without a loss', 'compile');
   const training: Training = {
-    optimizer: getOptimizer(optimizer),
+    optimizer: scaling(model, getOptimizer(optimizer), options.autoScaleLoss ?? true),
     loss: noLoss ? undefined : new CompiledLoss(loss, lossWeights ?? undefined),
     mean: new metricsModule.Mean('loss'),
     metrics: new CompiledMetrics(metrics, weightedMetrics),
     runEagerly,
+    stepsPerExecution,
+    jitCompile: jit && !runEagerly,
     given: options,
   };
   const names = model.outputNames;
@@ -95,9 +123,8 @@ export function compileConfig(model: Model): Record<string, unknown> {
     metrics: written(metrics),
     weighted_metrics: written(weightedMetrics),
     run_eagerly: training.runEagerly,
-    // How Keras runs it.
-    steps_per_execution: 1,
-    jit_compile: false,
+    steps_per_execution: training.stepsPerExecution,
+    jit_compile: training.jitCompile,
   };
 }
 
@@ -121,6 +148,7 @@ function written(given: unknown): unknown {
 /** The options of `compile` in a configuration of Keras. */
 export function optionsOfCompile(config: Readonly<Record<string, unknown>>): CompileOptions {
   const { optimizer, loss, loss_weights, metrics, weighted_metrics, run_eagerly } = config;
+  const { steps_per_execution, jit_compile } = config;
   const read = (given: unknown): unknown => {
     if (Array.isArray(given)) return given.map(read);
     if (isByName(given))
@@ -139,7 +167,22 @@ export function optionsOfCompile(config: Readonly<Record<string, unknown>>): Com
       ? {}
       : { weightedMetrics: read(weighted_metrics) as MetricsOption }),
     runEagerly: run_eagerly === true,
+    ...(typeof steps_per_execution === 'number' ? { stepsPerExecution: steps_per_execution } : {}),
+    jitCompile: jit_compile === true && run_eagerly !== true,
   };
+}
+
+/** How many steps are run in one go. */
+export function stepsPerExecution(model: Model): number {
+  return compiled.get(model)?.stepsPerExecution ?? 1;
+}
+
+/** Small gradients vanish in float16, unless the loss is scaled. */
+function scaling(model: Model, optimizer: Optimizer, wanted: boolean): Optimizer {
+  const isHalf = model.dtypePolicy.name === 'mixed_float16';
+  return wanted && isHalf && !(optimizer instanceof LossScaleOptimizer)
+    ? new LossScaleOptimizer(optimizer, { name: 'loss_scale_optimizer' })
+    : optimizer;
 }
 
 export function isCompiled(model: Model): boolean {

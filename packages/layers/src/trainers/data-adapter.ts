@@ -208,7 +208,7 @@ class NumberedBatches implements Batches {
   }
 }
 
-function batchOf(item: BatchLike, names: Names): Batch {
+export function batchOf(item: BatchLike, names: Names): Batch {
   const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
   if (x === undefined || x === null) {
     throw new InvalidArgumentError(

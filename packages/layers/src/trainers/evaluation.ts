@@ -7,7 +7,7 @@ import type { ProgressBar } from '../callbacks/progress.ts';
 import { flat, type Tensors } from '../layer/batch-tensors.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
-import { trainingOf } from './compile.ts';
+import { stepsPerExecution, trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData } from './data-adapter.ts';
 import { onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep } from './steps.ts';
@@ -32,13 +32,20 @@ export async function test(
   await callbacks.call((c) => c.onTestBegin());
   const accumulators = new Accumulators(model);
   accumulators.reset();
-  const logs = await onePass(batches, steps, 'evaluate', async (batch, index) => {
-    await callbacks.call((c) => c.onTestBatchBegin(index));
-    accumulators.enter();
-    const result = callbacks.step(() => runStep(model, 'test', batch, batch.sampleWeight));
-    await callbacks.call((c) => c.onTestBatchEnd(index, result));
-    bar?.onTrainBatchEnd(index, result);
-    return result;
+  let read = (): Logs => ({});
+  const logs = await onePass(batches, steps, stepsPerExecution(model), 'evaluate', {
+    begin: (index) => callbacks.call((c) => c.onTestBatchBegin(index)),
+    run: (batch) => {
+      accumulators.enter();
+      read = callbacks.step(() => runStep(model, 'test', batch, batch.sampleWeight));
+    },
+    end: async (index) => {
+      accumulators.enter();
+      const result = read();
+      await callbacks.call((c) => c.onTestBatchEnd(index, result));
+      bar?.onTrainBatchEnd(index, result);
+      return result;
+    },
   }).finally(() => accumulators.leave());
   await callbacks.call((c) => c.onTestEnd(logs));
   return logs;
@@ -76,18 +83,22 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   let shape: Tensors | undefined;
   await runStandalone('Predict', model, batches, options, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
-    await onePass(batches, steps, 'predict', async (batch, index) => {
-      await callbacks.call((c) => c.onPredictBatchBegin(index));
-      const y = runPredictStep(model, batch.x);
-      shape ??= y;
-      const inputs = flat(batch.x);
-      flat(y).forEach((t, i) => {
-        // An input that was passed on goes when its batch goes.
-        (outputs[i] ??= []).push(inputs.includes(t) ? aliasTensor(t, t.shape) : t);
-      });
-      await callbacks.call((c) => c.onPredictBatchEnd(index, {}));
-      bar?.onTrainBatchEnd(index, {});
-      return {};
+    await onePass(batches, steps, stepsPerExecution(model), 'predict', {
+      begin: (index) => callbacks.call((c) => c.onPredictBatchBegin(index)),
+      run: (batch) => {
+        const y = runPredictStep(model, batch.x);
+        shape ??= y;
+        const inputs = flat(batch.x);
+        flat(y).forEach((t, i) => {
+          // An input that was passed on goes when its batch goes.
+          (outputs[i] ??= []).push(inputs.includes(t) ? aliasTensor(t, t.shape) : t);
+        });
+      },
+      end: async (index) => {
+        await callbacks.call((c) => c.onPredictBatchEnd(index, {}));
+        bar?.onTrainBatchEnd(index, {});
+        return {};
+      },
     });
     await callbacks.call((c) => c.onPredictEnd({}));
     return {};

@@ -28,7 +28,7 @@ function onBatch(
   x: Inputs,
   y: Targets | undefined,
   weight: Inputs | undefined,
-  step: (batch: Batch) => Logs,
+  step: (batch: Batch) => () => Logs,
 ): Logs {
   trainingOf(model);
   const given = batchTensors(x, y, weight, namesOf(model));
@@ -39,7 +39,7 @@ function onBatch(
   const accumulators = new Accumulators(model);
   try {
     accumulators.reset();
-    return step(examples.next().value);
+    return step(examples.next().value)();
   } finally {
     accumulators.leave();
     examples.return(undefined);

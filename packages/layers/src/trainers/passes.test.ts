@@ -27,10 +27,13 @@ test('a pass gives the event loop its turn where there is no setImmediate, as in
   });
   port1.start();
   port2.postMessage(null);
-  const { count } = await pass(feed, undefined, async () => {
-    const until = performance.now() + 60;
-    while (performance.now() < until);
-    return {};
+  const { count } = await pass(feed, undefined, 1, {
+    begin: async () => {},
+    run: () => {
+      const until = performance.now() + 60;
+      while (performance.now() < until);
+    },
+    end: async () => ({}),
   });
   expect([count, turned]).toEqual([3, true]);
 });

@@ -20,21 +20,41 @@ class Pacer {
   }
 }
 
-/** One pass over batches. @returns the logs of the last one, which hold means over the pass, and the number of batches. */
+/** What is done with batches, several of them in one go where `stepsPerExecution` says so. */
+export interface Execution {
+  /** Before the first of them, by its number. */
+  begin(index: number): Promise<void>;
+  run(batch: Batch): void;
+  /** Behind the last one; of a last go that is short, Keras tells the number that it would have had. @returns the logs */
+  end(index: number): Promise<Logs>;
+}
+
+/**
+ * One pass over batches.
+ * @param limit of the batches; what is run in one go is not cut, as in Keras.
+ * @param size how many are run in one go.
+ * @returns the logs of the last one, which hold means over the pass, and the number of batches.
+ */
 export async function pass(
   feed: Feed,
   limit: number | undefined,
-  step: (batch: Batch, index: number) => Promise<Logs>,
+  size: number,
+  { begin, run, end }: Execution,
   model?: Model,
 ): Promise<{ readonly logs: Logs; readonly count: number }> {
   const pacer = new Pacer();
   let logs: Logs = {};
   let count = 0;
-  for await (const batch of feed.pass(limit)) {
-    logs = await step(batch, count++);
+  const whole = limit === undefined ? undefined : Math.ceil(limit / size) * size;
+  for await (const batch of feed.pass(whole)) {
+    if (count % size === 0) await begin(count);
+    run(batch);
+    if (++count % size !== 0) continue;
+    logs = await end(count - 1);
     if (model?.stopTraining === true) break;
     await pacer.turn();
   }
+  if (count % size !== 0) logs = await end(Math.ceil(count / size) * size - 1);
   return { logs, count };
 }
 
@@ -42,12 +62,13 @@ export async function pass(
 export async function onePass(
   batches: Batches,
   limit: number | undefined,
+  size: number,
   what: string,
-  step: (batch: Batch, index: number) => Promise<Logs>,
+  execution: Execution,
 ): Promise<Logs> {
   const feed = new Feed(batches);
   try {
-    const { logs, count } = await pass(feed, limit, step);
+    const { logs, count } = await pass(feed, limit, size, execution);
     if (count === 0) throw new InvalidArgumentError(NO_BATCH, what);
     return logs;
   } finally {

@@ -1,6 +1,13 @@
 // The steps of models: one batch of training, evaluation or prediction, as graphs unless they run eagerly.
 import { GradientTape } from '@eagre/autodiff';
-import { FailedPreconditionError, InvalidArgumentError, keep, scope, Tensor } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  keep,
+  scope,
+  Tensor,
+  type Variable,
+} from '@eagre/core';
 import {
   checkNoPromise,
   dims,
@@ -9,6 +16,7 @@ import {
   shown,
   sizeValue,
   tree,
+  whileHolding,
   withoutTapes,
 } from '@eagre/core/internal';
 import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
@@ -16,6 +24,7 @@ import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { trainableChanges } from '../layer/layer.ts';
+import { checkValues, type Values } from '../layer/stateless.ts';
 import type { Model } from '../models/model.ts';
 import {
   isCompiled,
@@ -40,10 +49,16 @@ export interface LossArguments {
   readonly training?: boolean;
 }
 
+/** A loss, and the values of the variables behind its computation. */
+export type StatelessLoss = [
+  loss: Tensor,
+  variables: [trainable: Tensor[], nonTrainable: Tensor[], ofMetrics: Tensor[]],
+];
+
 type Step = (x: Tensors, y: Tensors | undefined, weight: Tensors | undefined) => unknown;
 /** What the arguments of a step were. */
 type Kinds = readonly unknown[];
-type Kind = 'train' | 'test' | 'predict';
+export type Kind = 'train' | 'test' | 'predict';
 
 /** A step as it was made for a model: what runs it, and what it was made for. */
 interface Made {
@@ -96,6 +111,12 @@ function stepOf(model: Model, kind: Kind): Made {
   return (steps[kind] = { run, method, changes: trainableChanges(), recorded, kinds: null });
 }
 
+/** Has a step traced again. */
+export function forgetSteps(model: Model, kind: Kind): void {
+  const steps = made.get(isCompiled(model) ? trainingOf(model) : model);
+  if (steps !== undefined) delete steps[kind];
+}
+
 /** What a step does. Where all of it is ours, metrics are read behind it: their results need not be part of the graph. */
 function stepFor(model: Model, kind: Kind): Step {
   if (kind === 'predict') return (x) => model.predictStep(x);
@@ -107,13 +128,13 @@ function stepFor(model: Model, kind: Kind): Step {
   };
 }
 
-/** Runs a step of training or evaluation on a batch. @returns what it gave as numbers */
+/** Runs a step of training or evaluation on a batch. @returns what reads what it gave as numbers, before the next step */
 export function runStep(
   model: Model,
   kind: 'train' | 'test',
   batch: Batch,
   sampleWeight: Tensors | undefined,
-): Logs {
+): () => Logs {
   trainingOf(model);
   const step = stepOf(model, kind);
   const { x, y } = batch;
@@ -121,10 +142,11 @@ export function runStep(
   step.kinds ??= [x, y, sampleWeight].map(kindOf);
   if (own.has(step.method as object) && own.has(model.computeMetrics)) {
     step.run(x, y, sampleWeight);
-    return metricLogs(model);
+    return () => metricLogs(model);
   }
   const given = (): Logs => numbers(step.run(x, y, sampleWeight), model, METHODS[kind]);
-  return isTraced(step) ? scope(given) : given();
+  const logs = isTraced(step) ? scope(given) : given();
+  return () => logs;
 }
 
 function isTraced({ run }: Made): boolean {
@@ -262,6 +284,27 @@ export function computeLoss(model: Model, given: LossArguments): Tensor {
   const parts = loss.compute(compared.outputs, compared);
   withoutTapes(() => loss.updateMetrics(parts, examplesOf(x ?? yPred)));
   return [loss.sum(parts), ...penalties].reduce((a, b) => a.add(b));
+}
+
+/** The loss with other values of the variables, which stay as they are. */
+export function statelessComputeLoss(
+  model: Model,
+  trainable: Values,
+  nonTrainable: Values,
+  ofMetrics: Values,
+  given: LossArguments,
+): StatelessLoss {
+  const what = `${model.name}.statelessComputeLoss`;
+  const { trainableVariables, nonTrainableVariables, metricsVariables } = model;
+  checkValues(trainable, trainableVariables, 'trainableVariables', what);
+  checkValues(nonTrainable, nonTrainableVariables, 'nonTrainableVariables', what);
+  checkValues(ofMetrics, metricsVariables, 'metricsVariables', what);
+  const all = [...trainableVariables, ...nonTrainableVariables, ...metricsVariables];
+  return whileHolding(all, [...trainable, ...nonTrainable, ...ofMetrics], what, () => {
+    const loss = model.computeLoss(given);
+    const now = (variables: readonly Variable[]): Tensor[] => variables.map((v) => v.read());
+    return [loss, [now(trainableVariables), now(nonTrainableVariables), now(metricsVariables)]];
+  });
 }
 
 /** Takes a batch into account in the metrics of `compile`. */

@@ -8,10 +8,11 @@ import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { trainingOf } from './compile.ts';
-import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
+import { adapt, type Batch, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, splitValidation } from './examples.ts';
-import { NO_BATCH, pass } from './passes.ts';
+import { checkOwnFunctions } from './functions.ts';
+import { type Execution, NO_BATCH, pass } from './passes.ts';
 import { runStep } from './steps.ts';
 import {
   checkCallbacks,
@@ -36,7 +37,8 @@ export async function fit(
 ): Promise<History> {
   const names = namesOf(model);
   const [y, options] = splitArguments(second, third, names.outputs, fitOptionNames, 'fit');
-  const { optimizer } = trainingOf(model);
+  const { optimizer, stepsPerExecution } = trainingOf(model);
+  checkOwnFunctions(model);
   const { epochs = 1, initialEpoch = 0, batchSize, shuffle = true, stepsPerEpoch } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
   const { validationSteps, validationBatchSize = batchSize } = options;
@@ -87,19 +89,23 @@ export async function fit(
     for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {
       await callbacks.call((c) => c.onEpochBegin(epoch));
       accumulators.reset();
-      const done = await pass(
-        feed,
-        stepsPerEpoch,
-        async (batch, index) => {
-          await callbacks.call((c) => c.onTrainBatchBegin(index));
-          const weight = classWeights(batch, options.classWeight);
+      let read = (): Logs => ({});
+      const step = (batch: Batch): void => {
+        const weight = classWeights(batch, options.classWeight);
+        accumulators.enter();
+        read = callbacks.step(() => runStep(model, 'train', batch, weight));
+      };
+      const execution: Execution = {
+        begin: (index) => callbacks.call((c) => c.onTrainBatchBegin(index)),
+        run: step,
+        end: async (index) => {
           accumulators.enter();
-          const result = callbacks.step(() => runStep(model, 'train', batch, weight));
+          const result = read();
           await callbacks.call((c) => c.onTrainBatchEnd(index, result));
           return result;
         },
-        model,
-      );
+      };
+      const done = await pass(feed, stepsPerEpoch, stepsPerExecution, execution, model);
       if (done.count === 0) {
         if (epoch === first) throw new InvalidArgumentError(NO_BATCH, 'fit');
         warnOfEnd(epoch);

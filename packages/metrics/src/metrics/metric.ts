@@ -28,6 +28,7 @@ import {
   setOptions,
   shown,
   takesOptions,
+  whileHolding,
   withoutTapes,
 } from '@eagre/core/internal';
 import { checkName } from '../losses/loss.ts';
@@ -106,6 +107,28 @@ export abstract class Metric extends Module implements Trackable {
   /** TensorFlow 2.0's name for `resetState`. */
   resetStates(): void {
     this.resetState();
+  }
+
+  /** `updateState` with other values of `variables`, which stay as they are. @returns the values behind it */
+  statelessUpdateState(metricVariables: readonly TensorLike[], ...args: unknown[]): Tensor[] {
+    return holding(this, metricVariables, 'statelessUpdateState', () => {
+      this.updateState(...args);
+      return this.variables.map((v) => v.read());
+    });
+  }
+  /** `result` of other values of `variables`, which stay as they are. */
+  statelessResult(metricVariables: readonly TensorLike[]): Tensor;
+  statelessResult(options: { readonly metricVariables: readonly TensorLike[] }): Tensor;
+  statelessResult(metricVariables: unknown): Tensor {
+    return holding(this, metricVariables as readonly TensorLike[], 'statelessResult', () => this.result());
+  }
+  /** What `resetState` would set `variables` to. */
+  statelessResetState(): Tensor[] {
+    const now = this.variables.map((v) => v.read());
+    return holding(this, now, 'statelessResetState', () => {
+      this.resetState();
+      return this.variables.map((v) => v.read());
+    });
   }
 
   /** A variable that belongs to the metric; a scalar of 0 by default, named `metric/name`. */
@@ -187,9 +210,17 @@ const weightOptions: OptionNames<MetricWeightOptions> = {
 defineMethods(Metric.prototype, 'Metric', {
   resetState: {},
   resetStates: {},
+  statelessUpdateState: { positional: ['metricVariables'], rest: 'args' },
+  statelessResult: { positional: ['metricVariables'] },
+  statelessResetState: {},
   addWeight: { options: weightOptions },
   addVariable: { options: weightOptions },
 });
+function holding<T>(metric: Metric, values: readonly TensorLike[], what: string, fn: () => T): T {
+  if (!Array.isArray(values))
+    throw new InvalidArgumentError(`metricVariables must be a list, got ${shown(values)}`, what);
+  return whileHolding(metric.variables, values, `${metric.name}.${what}`, fn);
+}
 export interface Metric {
   (...args: unknown[]): Tensor;
 }

@@ -293,3 +293,14 @@ test('ignored classes count in the mean, unless there are sample weights', () =>
     ]),
   ).toBeCloseTo(0.49155673, 6);
 });
+
+test('updates that leave the variables as they are', () => {
+  const mean = new Mean();
+  mean.updateState([7]);
+  const first = mean.statelessUpdateState(mean.statelessResetState(), [1, 2]);
+  const second = mean.statelessUpdateState(first, [6], { sampleWeight: [2] });
+  expect(second.map((v) => v.item())).toEqual([15, 4]);
+  expect(mean.statelessResult(second).item()).toBe(3.75);
+  expect(mean.result().item()).toBe(7);
+  expect(() => mean.statelessResult([1])).toThrow('got 1 values for 2 variables');
+});

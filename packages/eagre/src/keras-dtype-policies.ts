@@ -1,0 +1,2 @@
+/** `tf.keras.dtypePolicies`. */
+export { DTypePolicy, DTypePolicy as FloatDTypePolicy } from '@eagre/layers';

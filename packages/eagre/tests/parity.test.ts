@@ -1,0 +1,158 @@
+// What of Keras is here: its public names, and the members of its main classes, against ours. The result stands in docs/keras-parity.md.
+// Write it anew with `vitest -u`; tools/parity/keras_names.py lists Keras's names.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as tf from '../src/index.ts';
+import { leftOut } from './testing/left-out.ts';
+
+interface KerasNames {
+  readonly version: string;
+  /** By namespace, `''` for `keras` itself. */
+  readonly names: Readonly<Record<string, readonly string[]>>;
+  /** By class. */
+  readonly members: Readonly<Record<string, readonly string[]>>;
+}
+const { version, names, members } = JSON.parse(
+  readFileSync(new URL('../golden/keras-names.json', import.meta.url), 'utf8'),
+) as KerasNames;
+
+/** Where the names of a namespace are here, if not in `tf.keras` under its name alone. */
+const alsoIn: Readonly<Record<string, readonly object[]>> = {
+  '': [tf],
+  random: [tf.random],
+  tree: [tf.nest],
+};
+
+const model = new tf.Sequential([tf.Input([2]), new tf.layers.Dense(1)]);
+model.compile({ loss: 'mse' });
+const objects: Readonly<Record<string, object>> = {
+  Layer: model.layers[0],
+  Model: model,
+  Sequential: model,
+  Loss: new tf.losses.MeanSquaredError(),
+  Metric: new tf.metrics.Mean(),
+  Optimizer: model.optimizer,
+  Callback: new tf.callbacks.Callback(),
+  LearningRateSchedule: new tf.optimizers.schedules.CosineDecay(0.1, 10),
+};
+
+/** In camelCase, and without regard to case: `to_json` is `toJSON`, and a class may be a function here, `HeNormal` `heNormal`. */
+const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+/** What can be asked of an object, its class's own functions too. */
+function namesIn(object: object): Set<string> {
+  const found = new Set<string>();
+  for (
+    let at: object | null = object;
+    at !== null && at !== Function.prototype && at !== Object.prototype;
+  ) {
+    for (const name of Object.getOwnPropertyNames(at)) found.add(plain(name));
+    at = Object.getPrototypeOf(at) as object | null;
+  }
+  return found;
+}
+
+/** Whether a name is here; one of a namespace inside is looked for there, `vgg16.preprocess_input`. */
+function isHere(spaces: readonly object[], name: string): boolean {
+  const [first, ...rest] = name.split('.');
+  if (rest.length === 0) return spaces.some((space) => namesIn(space).has(plain(first)));
+  const inner = spaces.flatMap((space) =>
+    Object.entries(space)
+      .filter(([key, value]) => plain(key) === plain(first) && isObject(value))
+      .map(([, value]) => value as object),
+  );
+  return isHere(inner, rest.join('.'));
+}
+
+function spacesOf(path: string): readonly object[] {
+  const other = alsoIn[path] ?? [];
+  let at: unknown = tf.keras;
+  for (const part of path.split('.').filter((p) => p !== ''))
+    at = isObject(at) ? (at as Record<string, unknown>)[part] : undefined;
+  return isObject(at) ? [at, ...other] : other;
+}
+
+interface Area {
+  readonly title: string;
+  readonly all: readonly string[];
+  readonly lacking: readonly string[];
+  readonly leftOut: ReadonlyMap<string, string>;
+}
+
+function areaOf(title: string, all: readonly string[], here: (name: string) => boolean): Area {
+  const not = all.filter((name) => !here(name));
+  const meant = new Map<string, string>();
+  for (const name of not) {
+    const found = leftOut.find(({ what }) => what.test(`${title}.${name}`));
+    if (found !== undefined) meant.set(name, found.why);
+  }
+  return { title, all, lacking: not.filter((name) => !meant.has(name)), leftOut: meant };
+}
+
+const areas: readonly Area[] = [
+  ...Object.entries(names).map(([path, all]) => {
+    const spaces = spacesOf(path);
+    return areaOf(path === '' ? 'keras' : `keras.${path}`, all, (name) => isHere(spaces, name));
+  }),
+  ...Object.entries(members).map(([name, all]) => {
+    const here = namesIn(objects[name]);
+    for (const own of namesIn(objects[name].constructor)) here.add(own);
+    return areaOf(`members of ${name}`, all, (member) => here.has(plain(member)));
+  }),
+];
+
+test('what is left out lacks indeed', () => {
+  const found = areas.flatMap((area) => [...area.leftOut.keys()].map((name) => `${area.title}.${name}`));
+  expect(
+    leftOut.filter(({ what }) => !found.some((name) => what.test(name))).map(({ what }) => what),
+  ).toEqual([]);
+});
+
+test('the page of what is here', async () => {
+  const row = (title: string, of: readonly Area[]): string => {
+    const sum = (count: (area: Area) => number): number => of.reduce((n, area) => n + count(area), 0);
+    const all = sum((area) => area.all.length);
+    const out = sum((area) => area.leftOut.size);
+    const lacking = sum((area) => area.lacking.length);
+    const here = all - out - lacking;
+    const share = all === out ? '–' : `${Math.floor((100 * here) / (all - out))} %`;
+    return `| ${title} | ${all} | ${here} | ${lacking} | ${out} | ${share} |`;
+  };
+  const code = (all: readonly string[]): string => all.map((name) => `\`${name}\``).join(', ');
+  const reasons = [...new Set(areas.flatMap((area) => [...area.leftOut.values()]))];
+  const text = `# Names of Keras that are here
+
+The public names of Keras ${version} and the public members of its main classes, compared with those here: in camelCase, without regard to
+case, since \`to_json\` is \`toJSON\`, and classes of initializers are functions. A name that is here may still lack an option.
+\`packages/eagre/tests/parity.test.ts\` compares them and writes this page.
+
+| area | names | here | lacking | left out | share of what is not left out |
+| --- | --- | --- | --- | --- | --- |
+${areas.map((area) => row(area.title, [area])).join('\n')}
+${row('all', areas)}
+
+## Lacking
+
+${areas
+  .filter((area) => area.lacking.length > 0)
+  .map((area) => `- ${area.title}: ${code(area.lacking)}`)
+  .join('\n')}
+
+## Left out on purpose
+
+${reasons
+  .map((why) => {
+    const of = areas
+      .map(
+        (area) => [area.title, [...area.leftOut].filter(([, w]) => w === why).map(([name]) => name)] as const,
+      )
+      .filter(([, all]) => all.length > 0);
+    return `- ${why}: ${of.map(([title, all]) => `${code(all)} of ${title.replace('members of ', '')}`).join('; ')}`;
+  })
+  .join('\n')}
+`;
+  await expect(text).toMatchFileSnapshot('../../../docs/keras-parity.md');
+});

@@ -1,0 +1,74 @@
+// All variables of a model by their names, nested as the layers are.
+import { InvalidArgumentError, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { isPlain, shown } from '@eagre/core/internal';
+import { isCompiled } from '../trainers/compile.ts';
+import type { Model } from './model.ts';
+
+/** Values by the parts of their variables' names. */
+export type ValueTree<T = Tensor> = { readonly [name: string]: T | ValueTree<T> };
+export interface StateTree<T = Tensor> {
+  readonly trainableVariables: ValueTree<T>;
+  readonly nonTrainableVariables: ValueTree<T>;
+  readonly optimizerVariables: ValueTree<T>;
+  readonly metricsVariables: ValueTree<T>;
+}
+
+/** The variables of each part by their paths. */
+function variablesOf(model: Model): Record<keyof StateTree, Map<string, Variable>> {
+  const weights = model.namedWeights;
+  const named = (trainable: boolean): Map<string, Variable> =>
+    new Map(weights.filter((w) => w.trainable === trainable).map((w) => [w.path, w.variable]));
+  const byOwnNames = (all: readonly Variable[], prefix = ''): Map<string, Variable> => {
+    const found = new Map<string, Variable>();
+    for (const variable of all) {
+      const base = prefix + variable.name;
+      let path = base;
+      for (let n = 1; found.has(path); n++) path = `${base}_${n}`;
+      found.set(path, variable);
+    }
+    return found;
+  };
+  return {
+    trainableVariables: named(true),
+    nonTrainableVariables: named(false),
+    optimizerVariables: isCompiled(model) ? byOwnNames(model.optimizer.variables) : new Map(),
+    metricsVariables: byOwnNames(model.metricsVariables),
+  };
+}
+
+export function getStateTree(model: Model): StateTree {
+  const parts = Object.entries(variablesOf(model)).map(([part, variables]) => {
+    const tree: Record<string, unknown> = {};
+    for (const [path, variable] of variables) {
+      const names = path.split('/');
+      const last = names.pop() as string;
+      let at = tree;
+      for (const name of names) at = (at[name] ??= {}) as Record<string, unknown>;
+      at[last] = variable.read();
+    }
+    return [part, tree] as const;
+  });
+  return Object.fromEntries(parts) as unknown as StateTree;
+}
+
+/** @throws InvalidArgumentError for names that the model does not have; nothing is set then. */
+export function setStateTree(model: Model, tree: Partial<StateTree<TensorLike>>): void {
+  const known = variablesOf(model);
+  const found: [Variable, TensorLike][] = [];
+  if (!isPlain(tree))
+    throw new InvalidArgumentError(`stateTree must be an object, got ${shown(tree)}`, 'setStateTree');
+  for (const [part, values] of Object.entries(tree)) {
+    const variables = known[part as keyof StateTree];
+    if (variables === undefined)
+      throw new InvalidArgumentError(`'${part}' is none of ${Object.keys(known).join(', ')}`, 'setStateTree');
+    const visit = (at: unknown, path: string): void => {
+      const variable = variables.get(path);
+      if (variable !== undefined) found.push([variable, at as TensorLike]);
+      else if (isPlain(at))
+        for (const [name, value] of Object.entries(at)) visit(value, path === '' ? name : `${path}/${name}`);
+      else throw new InvalidArgumentError(`${model.name} has no '${path}' among its ${part}`, 'setStateTree');
+    };
+    visit(values, '');
+  }
+  for (const [variable, value] of found) variable.assign(value);
+}

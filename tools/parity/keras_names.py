@@ -1,0 +1,101 @@
+"""Makes packages/eagre/golden/keras-names.json: the public names of Keras and the public members of its main classes.
+
+Run: KERAS_BACKEND=tensorflow python tools/parity/keras_names.py
+"""
+
+import inspect
+import json
+import os
+import pathlib
+import types
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+
+OUT = pathlib.Path(__file__).parents[2] / "packages/eagre/golden/keras-names.json"
+SPACES = """activations applications backend callbacks config constraints datasets distillation distribution dtype_policies export initializers
+    layers losses metrics mixed_precision models ops ops.image ops.linalg ops.nn ops.numpy optimizers optimizers.schedules preprocessing.image
+    preprocessing.sequence quantizers random regularizers saving tree utils utils.bounding_boxes visualization wrappers""".split()
+# Of each class an object, which has what constructors set, too.
+functional = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+functional.compile("adam", "mse")
+
+
+class Subclass(keras.Model):
+    def call(self, x):
+        return x
+
+
+OBJECTS = {
+    "Layer": (keras.Layer, keras.layers.Dense(1)),
+    "Model": (keras.Model, Subclass()),
+    "Sequential": (keras.Sequential, functional),
+    "Loss": (keras.Loss, keras.losses.MeanSquaredError()),
+    "Metric": (keras.Metric, keras.metrics.Mean()),
+    "Optimizer": (keras.Optimizer, keras.optimizers.Optimizer(0.1)),
+    "Callback": (keras.callbacks.Callback, keras.callbacks.Callback()),
+    "LearningRateSchedule": (
+        keras.optimizers.schedules.LearningRateSchedule,
+        keras.optimizers.schedules.ExponentialDecay(1, 1, 1),
+    ),
+}
+
+
+def space_of(path):
+    module = keras
+    for part in path.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def names_of(module):
+    return sorted(
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+    )
+
+
+def members_of(cls, example):
+    """What is public and written in a class of Keras, not what lets TensorFlow track and save the objects."""
+    written = {
+        name
+        for base in inspect.getmro(cls)
+        if base.__module__.startswith("keras.")
+        and base.__module__.rsplit(".", 1)[-1] not in ("trackable", "tracking")
+        and base.__name__ != "TFLayer"
+        for name in vars(base)
+    }
+    # What `Operation.__init__` and `compile` set.
+    set_by_constructors = {"name", "built", "optimizer", "loss", "compiled", "stop_training", "params"}
+    return sorted(
+        name for name in written | (set(vars(example)) & set_by_constructors) if not name.startswith("_")
+    )
+
+
+spaces = {path: names_of(space_of(path)) for path in SPACES}
+spaces["applications"] = sorted(
+    [
+        *spaces["applications"],
+        *(
+            f"{name}.{inner}"
+            for name, module in vars(keras.applications).items()
+            if isinstance(module, types.ModuleType)
+            for inner in names_of(module)
+        ),
+    ]
+)
+spaces["datasets"] = sorted(
+    f"{name}.{inner}"
+    for name, module in vars(keras.datasets).items()
+    if isinstance(module, types.ModuleType)
+    for inner in names_of(module)
+)
+found = {
+    "version": keras.__version__,
+    "names": {"": names_of(keras), **spaces},
+    "members": {name: members_of(*pair) for name, pair in OBJECTS.items()},
+}
+OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n")
