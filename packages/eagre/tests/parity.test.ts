@@ -71,7 +71,7 @@ function spacesOf(path: string): readonly object[] {
   const other = alsoIn[path] ?? [];
   let at: unknown = tf.keras;
   for (const part of path.split('.').filter((p) => p !== ''))
-    at = isObject(at) ? (at as Record<string, unknown>)[part] : undefined;
+    at = isObject(at) ? Object.entries(at).find(([key]) => plain(key) === plain(part))?.[1] : undefined;
   return isObject(at) ? [at, ...other] : other;
 }
 

@@ -7,10 +7,6 @@ export const leftOut: readonly { readonly what: RegExp; readonly why: string }[]
   { what: /\.OrbaxCheckpoint$/, why: "of Orbax, JAX's checkpoints" },
   { what: /keras\.wrappers\./, why: 'of scikit-learn' },
   {
-    what: /keras\.utils\.(Sequence|PyDataset)$/,
-    why: 'Python processes that load data; `fit` takes iterables, and `tf.data` has workers',
-  },
-  {
     what: /(traceback_filtering|enable_unsafe_deserialization)/,
     why: "of Python's tracebacks, and of Python code in files, which is never run here",
   },
