@@ -3,7 +3,7 @@ import { random } from '@eagre/core';
 /** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
 export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
-export { toCategorical } from '@eagre/layers';
+export { type DrawOptions, modelToDot, type PlotOptions, plotModel, toCategorical } from '@eagre/layers';
 export {
   customObjectScope,
   deserializeKerasObject,

@@ -87,6 +87,8 @@ const hooks: ReadonlySet<string> = new Set([
   'RNN.sequenceConfig',
   'RNN.steps',
   'StackedRNNCells.masks',
+  // It hands on what `updateState` takes.
+  'Metric.statelessUpdateState',
   // Of callbacks.
   'Callback.aroundStep',
   'Callback.attach',
