@@ -3,7 +3,16 @@ import { random } from '@eagre/core';
 /** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
 export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
-export { type DrawOptions, modelToDot, type PlotOptions, plotModel, toCategorical } from '@eagre/layers';
+export {
+  clearSession,
+  type DrawOptions,
+  modelToDot,
+  type PlotOptions,
+  packXYSampleWeight,
+  plotModel,
+  toCategorical,
+  unpackXYSampleWeight,
+} from '@eagre/layers';
 export {
   customObjectScope,
   deserializeKerasObject,

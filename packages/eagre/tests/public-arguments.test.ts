@@ -93,6 +93,8 @@ const hooks: ReadonlySet<string> = new Set([
   'Callback.aroundStep',
   'Callback.attach',
   'Callback.close',
+  'Callback.setModel',
+  'Callback.setParams',
   ...Object.getOwnPropertyNames(tf.callbacks.Callback.prototype).filter((name) => /^on[A-Z]/.test(name)),
 ]);
 

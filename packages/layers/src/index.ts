@@ -30,6 +30,7 @@ export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as regularizers from './regularizers.ts';
 export { toCategorical } from './to-categorical.ts';
+export { packXYSampleWeight, unpackXYSampleWeight } from './trainers/batch-tuples.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';
 export type { TestOnBatchOptions, TrainOnBatchOptions } from './trainers/on-batch.ts';
