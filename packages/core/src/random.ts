@@ -1,3 +1,3 @@
 /** `tf.random`. */
-export { gamma } from './random/gamma.ts';
+export { beta, gamma } from './random/gamma.ts';
 export * from './random/random.ts';

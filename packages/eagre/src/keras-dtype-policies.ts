@@ -1,2 +1,37 @@
 /** `tf.keras.dtypePolicies`. */
+import { defineFunction, type NamedFunction } from '@eagre/core/internal';
+import { DTypePolicy, type PolicyName } from '@eagre/layers';
+
 export { DTypePolicy, DTypePolicy as FloatDTypePolicy } from '@eagre/layers';
+
+type Written = Readonly<Record<string, unknown>>;
+
+/** The policy of a name, of what `serialize` wrote, or as it is. @throws InvalidArgumentError for anything else */
+export const get: NamedFunction<
+  [identifier: PolicyName | DTypePolicy | Written],
+  ['identifier'],
+  unknown,
+  DTypePolicy
+> = /* @__PURE__ */ defineFunction(
+  'keras.dtypePolicies.get',
+  { identifier: { plain: true } },
+  {},
+  (identifier: unknown) => {
+    if (identifier instanceof DTypePolicy) return identifier;
+    const config = (identifier as { readonly config?: Written } | null)?.config;
+    return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);
+  },
+);
+/** A policy as plain JSON, in Keras's form. */
+export const serialize: NamedFunction<[policy: DTypePolicy], ['policy'], unknown, Written> =
+  /* @__PURE__ */ defineFunction('keras.dtypePolicies.serialize', { policy: true }, {}, (policy) =>
+    get(policy as DTypePolicy).toJSON(),
+  );
+/** The policy that `serialize`, or Keras, wrote. */
+export const deserialize: NamedFunction<[config: Written], ['config'], unknown, DTypePolicy> =
+  /* @__PURE__ */ defineFunction(
+    'keras.dtypePolicies.deserialize',
+    { config: { plain: true } },
+    {},
+    (config) => get({ identifier: config as Written }),
+  );

@@ -10,17 +10,37 @@ export {
   Input,
   initializers,
   KerasTensor,
+  Layer,
   layers,
   Model,
   ops,
   regularizers,
   Sequential,
 } from '@eagre/layers';
+
+import { initializers, regularizers } from '@eagre/layers';
+import { losses, metrics } from '@eagre/metrics';
+import * as optimizers from '@eagre/optimizers';
+
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as backend from './keras-backend.ts';
 export * as config from './keras-config.ts';
+export * as dtypePolicies from './keras-dtype-policies.ts';
 export * as mixedPrecision from './keras-mixed-precision.ts';
 export * as models from './keras-models.ts';
+export * as random from './keras-random.ts';
 export * as saving from './keras-saving.ts';
 export * as utils from './keras-utils.ts';
+
+// The classes that others extend, which Keras has at the top, too.
+export const Initializer: typeof initializers.Initializer = initializers.Initializer;
+export const Loss: typeof losses.Loss = losses.Loss;
+export const Metric: typeof metrics.Metric = metrics.Metric;
+export const Optimizer: typeof optimizers.Optimizer = optimizers.Optimizer;
+export const Regularizer: typeof regularizers.Regularizer = regularizers.Regularizer;
+export type Initializer = initializers.Initializer;
+export type Loss = losses.Loss;
+export type Metric = metrics.Metric;
+export type Optimizer = optimizers.Optimizer;
+export type Regularizer = regularizers.Regularizer;

@@ -87,10 +87,14 @@ const hooks: ReadonlySet<string> = new Set([
   'RNN.sequenceConfig',
   'RNN.steps',
   'StackedRNNCells.masks',
+  // It hands on what `updateState` takes.
+  'Metric.statelessUpdateState',
   // Of callbacks.
   'Callback.aroundStep',
   'Callback.attach',
   'Callback.close',
+  'Callback.setModel',
+  'Callback.setParams',
   ...Object.getOwnPropertyNames(tf.callbacks.Callback.prototype).filter((name) => /^on[A-Z]/.test(name)),
 ]);
 

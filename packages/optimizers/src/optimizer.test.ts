@@ -319,3 +319,24 @@ test('schedules: called with a step or a variable, made by oneself, shown', () =
     /need 2 values/,
   );
 });
+
+test('updates of values leave the variables as they are', () => {
+  const w = new Variable([1, 2]);
+  const other = new Variable([1, 2]);
+  const [adam, same] = [new Adam(0.1), new Adam(0.1)];
+  expect(() => adam.statelessApply([], [[1, 1]], [[1, 2]])).toThrow('not built');
+  adam.build([w]);
+  let state = adam.variables.map((v) => v.read());
+  let values = [w.read()];
+  for (const gradient of [
+    [1, -1],
+    [0.5, 2],
+  ]) {
+    [values, state] = adam.statelessApply(state, [gradient], values);
+    same.apply([gradient], [other]);
+  }
+  expect(values[0].array()).toEqual(other.array());
+  expect(state.map((v) => v.array())).toEqual(same.variables.map((v) => v.array()));
+  expect([w.array(), adam.iterations.item()]).toEqual([[1, 2], 0]);
+  expect(() => adam.statelessApply([], [[1, 1]], values)).toThrow('values for');
+});

@@ -34,6 +34,7 @@ import {
   showFields,
   shown,
   takesOptions,
+  whileHolding,
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
@@ -389,6 +390,58 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /**
+   * Keras 3's name for `applyGradients`.
+   * @param trainableVariables those that the optimizer was built for unless given.
+   */
+  apply(
+    gradients: Iterable<TensorLike | null | undefined>,
+    trainableVariables?: Iterable<Variable> | null,
+  ): Variable;
+  apply(options: {
+    readonly gradients: Iterable<TensorLike | null | undefined>;
+    readonly trainableVariables?: Iterable<Variable> | null;
+  }): Variable;
+  apply(gradients: unknown, trainableVariables?: Iterable<Variable> | null): Variable {
+    const variables = trainableVariables ?? this.#index.keys();
+    return this.applyGradients(gradients as Iterable<TensorLike | null>, variables);
+  }
+  /**
+   * An update of values instead of variables: those of `variables` of the optimizer, and those of the variables that it was built for.
+   * @returns the new values of the latter, then of the optimizer.
+   * @throws FailedPreconditionError before the optimizer is built, InvalidArgumentError for values that do not fit.
+   */
+  statelessApply(
+    optimizerVariables: readonly TensorLike[],
+    gradients: readonly (TensorLike | null | undefined)[],
+    trainableVariables: readonly TensorLike[],
+  ): [trainableVariables: Tensor[], optimizerVariables: Tensor[]];
+  statelessApply(options: {
+    readonly optimizerVariables: readonly TensorLike[];
+    readonly gradients: readonly (TensorLike | null | undefined)[];
+    readonly trainableVariables: readonly TensorLike[];
+  }): [trainableVariables: Tensor[], optimizerVariables: Tensor[]];
+  statelessApply(
+    own: unknown,
+    gradients?: readonly (TensorLike | null | undefined)[],
+    trainable?: readonly TensorLike[],
+  ): [trainableVariables: Tensor[], optimizerVariables: Tensor[]] {
+    const what = `${this.name}.statelessApply`;
+    if (!this.built)
+      throw new FailedPreconditionError('the optimizer is not built; call build(variables) first', what);
+    const [mine, theirs] = [this.variables, [...this.#index.keys()]];
+    for (const [values, name] of [
+      [own, 'optimizerVariables'],
+      [trainable, 'trainableVariables'],
+    ] as const)
+      if (!Array.isArray(values)) throw new InvalidArgumentError(`${name} must be a list of values`, what);
+    const values = [...(own as TensorLike[]), ...(trainable as TensorLike[])];
+    return whileHolding([...mine, ...theirs], values, what, () => {
+      this.applyGradients(gradients as readonly TensorLike[], theirs);
+      return [theirs.map((v) => v.read()), mine.map((v) => v.read())];
+    });
+  }
+
+  /**
    * Computes the loss, its gradients, and updates the variables: those given, or all trainable ones that `loss` used.
    * @returns the loss
    */
@@ -636,6 +689,8 @@ defineMethods(Optimizer.prototype, 'Optimizer', {
   minimize: { positional: ['loss', 'varList'], required: 1 },
   scaleLoss: { positional: ['loss'] },
   applyGradients: { positional: ['gradients', 'variables'], required: 1 },
+  apply: { positional: ['gradients', 'trainableVariables'], required: 1 },
+  statelessApply: { positional: ['optimizerVariables', 'gradients', 'trainableVariables'] },
   excludeFromWeightDecay: { options: { varList: true, varNames: true } },
   finalizeVariableValues: { positional: ['variables'] },
 });

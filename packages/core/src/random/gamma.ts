@@ -88,3 +88,26 @@ export const gamma: NamedFunction<
     return drawn.exp().div(rate);
   },
 );
+
+/** Numbers of beta distributions. @param shape of the result, to which alpha and beta, both above 0, broadcast */
+export const beta: NamedFunction<
+  [shape: ShapeLike, alpha: TensorLike, beta: TensorLike],
+  ['shape', 'alpha', 'beta'],
+  { dtype?: DType; seed?: number }
+> = defineFunction(
+  'random.beta',
+  { shape: kind.shape, alpha: kind.tensor, beta: kind.tensor },
+  { dtype: kind.asIs, seed: kind.asIs },
+  (shape: Shape, alpha, other, options) => {
+    const dtype = options.dtype ?? 'float32';
+    checkDType(dtype, 'floating', 'dtype', 'random.beta');
+    checkShape(shape, 'random.beta');
+    const seed = options.seed === undefined ? {} : { seed: options.seed };
+    const draw = (form: TensorLike): Tensor =>
+      logGamma(shape, toTensor(form, dtype).stopGradient(), {
+        normal: (all) => normal(all, { dtype, ...seed }),
+        uniform: (all) => uniform(all, { dtype, ...seed }),
+      });
+    return draw(alpha).sub(draw(other)).sigmoid();
+  },
+);

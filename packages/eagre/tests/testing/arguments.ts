@@ -439,6 +439,7 @@ const own: Readonly<Record<string, Arguments>> = {
   'random.statelessUniform': { seed: [1, 2], minval: 1, maxval: 2 },
   'random.statelessNormal': { seed: [1, 2], mean: 1, stddev: 2 },
   'random.statelessTruncatedNormal': { seed: [1, 2], mean: 1, stddev: 2 },
+  'random.beta': { alpha: 2, beta: 3, seed: 1 },
   'random.gamma': { alpha: 2, beta: 3, seed: 1 },
   'random.setSeed': { seed: 3 },
   tensorScatterNdUpdate: { base: square, indices: [[0]], updates: [vector] },

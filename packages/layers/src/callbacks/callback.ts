@@ -25,7 +25,15 @@ export class Callback {
 
   /** @internal */
   attach(model: Model, params: FitParams): void {
+    this.setParams(params);
+    this.setModel(model);
+  }
+  /** Tells the model, before anything else is called. */
+  setModel(model: Model): void {
     this.model = model;
+  }
+  /** Tells what the run is about to do. */
+  setParams(params: FitParams): void {
     this.params = params;
   }
 
@@ -42,8 +50,16 @@ export class Callback {
   onEpochBegin(_epoch: number): void | Promise<void> {}
   /** `epoch` counts from 0; `logs` has the epoch's means, `val_…` included. */
   onEpochEnd(_epoch: number, _logs: Logs): void | Promise<void> {}
-  onTrainBatchBegin(_batch: number): void | Promise<void> {}
-  onTrainBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
+  onTrainBatchBegin(batch: number): void | Promise<void> {
+    return this.onBatchBegin(batch);
+  }
+  onTrainBatchEnd(batch: number, logs: Logs): void | Promise<void> {
+    return this.onBatchEnd(batch, logs);
+  }
+  /** Another name for `onTrainBatchBegin`, which calls it. */
+  onBatchBegin(_batch: number): void | Promise<void> {}
+  /** Another name for `onTrainBatchEnd`, which calls it. */
+  onBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
 
   /** Around `evaluate`, and around the validation of an epoch. */
   onTestBegin(): void | Promise<void> {}

@@ -121,6 +121,10 @@ test.each(['mixed_bfloat16', 'mixed_float16', 'float32'] as const)(
     expect(model.weights.every((w) => w.dtype === 'float32')).toBe(true);
     const predicted = (await model.predict(x)) as Tensor;
     expect(predicted.dtype).toBe('float32');
+    // Only float16 needs it.
+    expect(model.optimizer instanceof LossScaleOptimizer).toBe(policy === 'mixed_float16');
+    model.compile({ optimizer: 'adam', loss: 'sparseCategoricalCrossentropy', autoScaleLoss: false });
+    expect(model.optimizer).not.toBeInstanceOf(LossScaleOptimizer);
   },
 );
 

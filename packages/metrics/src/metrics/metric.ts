@@ -109,7 +109,7 @@ export abstract class Metric extends Module implements Trackable {
     this.resetState();
   }
 
-  /** `updateState` with other values of `variables`, which stay as they are. @returns the values behind it */
+  /** `updateState` with other values of `variables`, which stay as they are; `args` are as it takes them. @returns the values behind it */
   statelessUpdateState(metricVariables: readonly TensorLike[], ...args: unknown[]): Tensor[] {
     return holding(this, metricVariables, 'statelessUpdateState', () => {
       this.updateState(...args);
@@ -210,7 +210,6 @@ const weightOptions: OptionNames<MetricWeightOptions> = {
 defineMethods(Metric.prototype, 'Metric', {
   resetState: {},
   resetStates: {},
-  statelessUpdateState: { positional: ['metricVariables'], rest: 'args' },
   statelessResult: { positional: ['metricVariables'] },
   statelessResetState: {},
   addWeight: { options: weightOptions },
