@@ -251,6 +251,7 @@ LOSSES = [
     ("Circle", {"gamma": 2.0, "margin": 0.5, "remove_diagonal": False, **loss}),
     ("Dice", {"axis": [1, 2], **loss}),
     ("Tversky", {"alpha": 0.25, "beta": 0.75, "axis": 1, **loss}),
+    ("CTC", loss),
 ]
 metric = {"name": "mine"}
 METRICS = [

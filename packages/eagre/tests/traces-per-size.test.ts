@@ -219,7 +219,7 @@ const notTensors: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const indices: ReadonlySet<string> = new Set(
-  'indices ids segmentIds targets labels lengths mask condition'.split(' '),
+  'indices ids segmentIds targets labels lengths labelLength logitLength mask condition'.split(' '),
 );
 const isNumbers = (value: unknown): boolean =>
   value instanceof tf.Tensor ||
@@ -402,6 +402,7 @@ const pairs: readonly (readonly SampleInput[])[] = [
   [uniform([4, 3]), uniform([4, 3])],
   [uniform([4])],
 ];
+const sequences = [integers([4, 2], 3), uniform([4, 6, 3])];
 type AnyClass = new (options?: object) => object;
 const isClass = (value: unknown): value is AnyClass =>
   typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
@@ -413,7 +414,8 @@ const publicClasses = (of: object, without: readonly string[]): readonly (readon
 /** The first inputs that a function takes. */
 function fitting(name: string, fn: Fn): Subject {
   const sparse = /sparse|generalized|circle/i.test(name);
-  const inputs = (sparse ? pairs : pairs.slice(1)).find((list) => {
+  const possible = /ctc/i.test(name) ? [sequences] : sparse ? pairs : pairs.slice(1);
+  const inputs = possible.find((list) => {
     try {
       fn(
         ...inputsOf(
