@@ -182,6 +182,11 @@ LAYERS = [
     ("Resizing", {"height": 3, "width": 4, "interpolation": "bicubic", "crop_to_aspect_ratio": True, "antialias": True}),
     ("Solarization", {"addition_factor": (0.25, 0.5), "threshold_factor": 0.25, "value_range": (0, 1), "seed": 3}),
 ]
+LAYERS += [
+    ("ConvLSTM1D", {**recurrent, **sequences, "filters": 3, "kernel_size": 2, "strides": 2, "padding": "same", "unit_forget_bias": False, "seed": 4}),
+    ("ConvLSTM2D", {**recurrent, "filters": 3, "kernel_size": (2, 3), "dilation_rate": (2, 1), "data_format": "channels_first", "activity_regularizer": "l2"}),
+    ("ConvLSTM3D", {"filters": 3, "kernel_size": 2, "recurrent_activation": "hard_sigmoid", "stateful": True}),
+]
 INITIALIZERS = [
     ("Zeros", {}),
     ("Ones", {}),

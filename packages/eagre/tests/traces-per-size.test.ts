@@ -636,6 +636,19 @@ const layerCases: Readonly<Record<string, Case>> = {
     sequence,
   ],
   LSTM: [() => new layers.LSTM(3, { returnSequences: true }), sequence],
+  ConvLSTM1D: [() => new layers.ConvLSTM1D(2, 3), uniform([2, 4, 7, 3])],
+  ConvLSTM2D: [
+    () => new layers.ConvLSTM2D(2, 2, { strides: 2, padding: 'same', returnSequences: true }),
+    uniform([2, 3, 7, 6, 1]),
+  ],
+  'ConvLSTM2D with dropout': [
+    () => new layers.ConvLSTM2D(2, 2, { dropout: 0.2, recurrentDropout: 0.2, seed: 3 }),
+    uniform([2, 3, 7, 6, 1]),
+  ],
+  ConvLSTM3D: [
+    () => new layers.ConvLSTM3D(2, 2, { dataFormat: 'channelsFirst' }),
+    uniform([2, 3, 1, 3, 4, 3]),
+  ],
   'LSTM from its end': [() => new layers.LSTM(3, { goBackwards: true }), sequence],
   'LSTM with another activation': [() => new layers.LSTM(3, { activation: 'relu' }), sequence],
   'LSTM that is stateful': [() => new layers.LSTM(3, { stateful: true }), sequence],

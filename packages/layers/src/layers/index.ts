@@ -105,6 +105,17 @@ export {
 } from './preprocessing/text-vectorization.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
+  ConvLSTM1D,
+  type ConvLSTM1DArguments,
+  type ConvLSTM1DOptions,
+  ConvLSTM2D,
+  type ConvLSTM2DArguments,
+  type ConvLSTM2DOptions,
+  ConvLSTM3D,
+  type ConvLSTM3DArguments,
+  type ConvLSTM3DOptions,
+} from './recurrent/conv-lstm.ts';
+export {
   GRU,
   type GRUArguments,
   type GRUOptions,

@@ -7,6 +7,7 @@ const ofAll = (names: string, make: () => unknown[]): [string, () => unknown[]][
 const given = new Map<string, () => unknown[]>([
   ...ofAll('Conv1D Conv2D Conv3D Conv1DTranspose Conv2DTranspose Conv3DTranspose', () => [1, 2]),
   ...ofAll('SeparableConv1D SeparableConv2D', () => [1, 2]),
+  ...ofAll('ConvLSTM1D ConvLSTM2D ConvLSTM3D', () => [2, 2]),
   ...ofAll('DepthwiseConv1D DepthwiseConv2D', () => [2]),
   ...ofAll('AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D', () => [2]),
   ...ofAll('AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D', () => [2]),
