@@ -18,6 +18,7 @@ from layer_values import camel, numbers, tensor
 SEED = 31
 OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
 HEADS = {"num_heads": 2, "key_dim": 3}
+GROUPS = {"head_dim": 3, "num_query_heads": 4, "num_key_value_heads": 2}
 
 # Class, options, shapes of inputs (query, value, key), options of the call; a mask is given by its shape.
 CASES = [
@@ -31,6 +32,11 @@ CASES = [
     ("MultiHeadAttention", {**HEADS, "dropout": 0.5}, [(1, 3, 2), (1, 2, 2)], {"attention_mask": (1, 1, 2)}),
     ("RMSNormalization", {}, [(3, 5)], {}),
     ("RMSNormalization", {"axis": (1, 2), "epsilon": 0.01}, [(2, 3, 4)], {}),
+    ("GroupQueryAttention", GROUPS, [(2, 3, 4), (2, 3, 4)], {}),
+    ("GroupQueryAttention", {**GROUPS, "num_key_value_heads": 1, "use_bias": False}, [(2, 2, 4), (2, 5, 3), (2, 5, 2)], {"attention_mask": (2, 2, 5)}),
+    ("GroupQueryAttention", {**GROUPS, "use_gate": True}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
+    ("GroupQueryAttention", {**GROUPS, "sliding_window": 2}, [(1, 4, 3), (1, 4, 3)], {"return_attention_scores": True}),
+    ("GroupQueryAttention", {**GROUPS, "sliding_window": 2, "dropout": 0.5}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
 ]
 
 rng = np.random.default_rng(SEED)

@@ -597,6 +597,11 @@ const layerCases: Readonly<Record<string, Case>> = {
     },
     sequence,
   ],
+  GroupQueryAttention: [
+    () => new layers.GroupQueryAttention(3, 4, 2, { slidingWindow: 2, useGate: true }),
+    uniform([2, 4, 6]),
+    uniform([2, 5, 6]),
+  ],
   AdditiveAttention: [() => new layers.AdditiveAttention(), uniform([2, 4, 6]), uniform([2, 5, 6])],
   ELU: [() => new layers.ELU(), plain],
   PReLU: [() => new layers.PReLU({ sharedAxes: [1, 2] }), image],

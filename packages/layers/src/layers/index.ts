@@ -4,12 +4,14 @@ export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '
 export { Input, type InputOptions } from '../models/functional.ts';
 export { deserialize, type SerializedLayer, serialize } from '../saving/serialization.ts';
 export * from './activation/activation.ts';
-export {
-  type AttentionCallOptions,
-  MultiHeadAttention,
-  type MultiHeadAttentionOptions,
-} from './attention/attention.ts';
+export { MultiHeadAttention, type MultiHeadAttentionOptions } from './attention/attention.ts';
 export * from './attention/dot-attention.ts';
+export {
+  GroupQueryAttention,
+  type GroupQueryAttentionArguments,
+  type GroupQueryAttentionOptions,
+} from './attention/grouped-attention.ts';
+export type { AttentionCallOptions } from './attention/projected.ts';
 export type { Padding } from './common.ts';
 export * from './convolutional/conv.ts';
 // Keras's longer names.

@@ -31,6 +31,7 @@ const given = new Map<string, () => unknown[]>([
   ['Bidirectional', () => [new layers.LSTM(2)]],
   ['Embedding', () => [2, 3]],
   ['Lambda', () => [(x: Tensor) => x]],
+  ['GroupQueryAttention', () => [3, 4, 2]],
   ['MultiHeadAttention', () => [2, 3]],
   ['Permute', () => [[1]]],
   ['Reshape', () => [[1]]],

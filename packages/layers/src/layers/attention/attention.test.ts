@@ -157,6 +157,49 @@ describe('MultiHeadAttention', () => {
   });
 });
 
+describe('GroupQueryAttention', () => {
+  const { GroupQueryAttention } = layers;
+  const x = random.Generator.fromSeed(2).normal([2, 6, 4]);
+
+  test.each([
+    [[3, 4, 2, { useGate: true, useBias: false }], [2, 5, 6], 5],
+    [[3, 4, 1, { useBias: false, slidingWindow: 2 }], [2, 5, 6], 4],
+  ] as const)('%j', (args, inputShape, trainable) => {
+    runLayerTest(GroupQueryAttention, {
+      args: args as never,
+      inputShape,
+      outputShape: inputShape,
+      trainable,
+    });
+  });
+
+  test('is MultiHeadAttention where no head shares', () => {
+    const [grouped, plain] = [new GroupQueryAttention(3, 2, 2), new MultiHeadAttention(2, 3)];
+    plain(x);
+    grouped(x);
+    grouped.setWeights(plain.getWeights());
+    expect(grouped(x, { useCausalMask: true }).array()).toEqual(plain(x, { useCausalMask: true }).array());
+  });
+
+  test('sees its window alone', () => {
+    const layer = new GroupQueryAttention(3, 4, 2, { slidingWindow: 2 });
+    const [, scores] = layer(x, { returnAttentionScores: true });
+    expect(scores.shape).toEqual([2, 4, 6, 6]);
+    const rows = scores.array() as number[][][][];
+    rows[1]?.[3]?.forEach((row, i) => {
+      row.forEach((w, j) => {
+        expect(w > 0).toBe(Math.abs(i - j) < 2);
+      });
+    });
+  });
+
+  test('says what does not fit', () => {
+    expect(() => new GroupQueryAttention(3, 4, 3)).toThrow('a multiple of numKeyValueHeads, got 4 and 3');
+    expect(() => new GroupQueryAttention(3, 4, 2, { slidingWindow: 0 })).toThrow('slidingWindow');
+    expect(() => new GroupQueryAttention(3, 4, 2)(ones([2, 3]))).toThrow('[batch, time, n]');
+  });
+});
+
 test.each([
   [[], [4, 3]],
   [[{ axis: 1, epsilon: 0.01 }], [2, 3, 4]],
