@@ -1,4 +1,4 @@
-"""Makes packages/layers/golden/attention.json with Keras on TensorFlow: outputs and gradients of attention and RMSNormalization.
+"""Makes packages/layers/golden/attention.json with Keras on TensorFlow: outputs and gradients of attention, RMSNormalization and ReversibleEmbedding.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/attention.py
 """
@@ -37,6 +37,8 @@ CASES = [
     ("GroupQueryAttention", {**GROUPS, "use_gate": True}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
     ("GroupQueryAttention", {**GROUPS, "sliding_window": 2}, [(1, 4, 3), (1, 4, 3)], {"return_attention_scores": True}),
     ("GroupQueryAttention", {**GROUPS, "sliding_window": 2, "dropout": 0.5}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
+    ("ReversibleEmbedding", {"input_dim": 4, "output_dim": 2, "tie_weights": False, "logit_soft_cap": 0.5}, [(3, 2)], {"reverse": True}),
+    ("ReversibleEmbedding", {"input_dim": 5, "output_dim": 3}, [(2, 4, 3)], {"reverse": True}),
 ]
 
 rng = np.random.default_rng(SEED)
@@ -67,7 +69,8 @@ def run(name, options, shapes, call):
         outputs = list(y) if isinstance(y, (list, tuple)) else [y]
         upstream = [tf.constant(numbers(rng, o.shape)) for o in outputs]
         total = sum(tf.reduce_sum(o * d) for o, d in zip(outputs, upstream))
-    grads = tape.gradient(total, inputs + [w.value for w in layer.trainable_weights])
+    # Of weights without one, zeros.
+    grads = tape.gradient(total, inputs + [w.value for w in layer.trainable_weights], unconnected_gradients="zero")
     return {
         "layer": name,
         "config": {camel(key): value for key, value in options.items()},

@@ -186,6 +186,7 @@ LAYERS += [
     ("ConvLSTM1D", {**recurrent, **sequences, "filters": 3, "kernel_size": 2, "strides": 2, "padding": "same", "unit_forget_bias": False, "seed": 4}),
     ("ConvLSTM2D", {**recurrent, "filters": 3, "kernel_size": (2, 3), "dilation_rate": (2, 1), "data_format": "channels_first", "activity_regularizer": "l2"}),
     ("GroupQueryAttention", {**weights, "head_dim": 3, "num_query_heads": 4, "num_key_value_heads": 2, "dropout": 0.25, "sliding_window": 5, "use_gate": True, "seed": 2}),
+    ("ReversibleEmbedding", {"input_dim": 5, "output_dim": 3, "tie_weights": False, "mask_zero": True, "reverse_dtype": "float64", "logit_soft_cap": 2.5}),
     ("ConvLSTM3D", {"filters": 3, "kernel_size": 2, "recurrent_activation": "hard_sigmoid", "stateful": True}),
 ]
 INITIALIZERS = [

@@ -587,6 +587,14 @@ const layerCases: Readonly<Record<string, Case>> = {
     sequence,
   ],
   Embedding: [() => new layers.Embedding(5, 3), integers([2, 4], 5)],
+  ReversibleEmbedding: [() => new layers.ReversibleEmbedding(5, 3, { maskZero: true }), integers([2, 4], 5)],
+  'ReversibleEmbedding in reverse': [
+    () => {
+      const embedding = new layers.ReversibleEmbedding(5, 3, { logitSoftCap: 2 });
+      return new layers.Lambda((x: tf.Tensor) => embedding(x, { reverse: true }));
+    },
+    uniform([2, 4, 3]),
+  ],
   Masking: [() => new layers.Masking(), sequence],
   EinsumDense: [() => new layers.EinsumDense('...x,xy->...y', 5, { biasAxes: 'y' }), sequence],
   Attention: [() => new layers.Attention({ useScale: true }), uniform([2, 4, 6]), uniform([2, 5, 6])],

@@ -36,6 +36,11 @@ export * from './core/core.ts';
 export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
 export { EinsumDense, type EinsumDenseArguments, type EinsumDenseOptions } from './core/einsum-dense.ts';
 export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
+export {
+  ReversibleEmbedding,
+  type ReversibleEmbeddingArguments,
+  type ReversibleEmbeddingOptions,
+} from './core/reversible-embedding.ts';
 export { Masking, type MaskingOptions } from './core/masking.ts';
 export { Wrapper, type WrapperArguments } from './core/wrapper.ts';
 export {

@@ -29,7 +29,7 @@ const given = new Map<string, () => unknown[]>([
   ['Dot', () => [1]],
   ['EinsumDense', () => ['ab,bc->ac', 3]],
   ['Bidirectional', () => [new layers.LSTM(2)]],
-  ['Embedding', () => [2, 3]],
+  ...ofAll('Embedding ReversibleEmbedding', () => [2, 3]),
   ['Lambda', () => [(x: Tensor) => x]],
   ['GroupQueryAttention', () => [3, 4, 2]],
   ['MultiHeadAttention', () => [2, 3]],
