@@ -733,6 +733,15 @@ const layerCases: Readonly<Record<string, Case>> = {
   // Strings are part of a trace.
   StringLookup: [() => ofWords(new layers.StringLookup({ vocabulary: ['a'] })), plain],
   TextVectorization: [() => ofWords(new layers.TextVectorization({ vocabulary: ['a'] })), plain],
+  STFTSpectrogram: [() => new layers.STFTSpectrogram({ frameLength: 4 }), uniform([2, 9, 3])],
+  'STFTSpectrogram as images': [
+    () => new layers.STFTSpectrogram({ frameLength: 4, mode: 'stft', padding: 'same', expandDims: true }),
+    uniform([2, 9, 3]),
+  ],
+  MelSpectrogram: [
+    () => new layers.MelSpectrogram({ fftLength: 8, sequenceStride: 3, numMelBins: 2 }),
+    uniform([2, 19]),
+  ],
   CenterCrop: [() => new layers.CenterCrop(3, 2), rgb],
   ContrastLimitedAdaptiveHistogramEqualization: [
     () => new layers.ContrastLimitedAdaptiveHistogramEqualization({ tileGridSize: 2 }),

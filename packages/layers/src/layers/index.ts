@@ -36,12 +36,12 @@ export * from './core/core.ts';
 export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
 export { EinsumDense, type EinsumDenseArguments, type EinsumDenseOptions } from './core/einsum-dense.ts';
 export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
+export { Masking, type MaskingOptions } from './core/masking.ts';
 export {
   ReversibleEmbedding,
   type ReversibleEmbeddingArguments,
   type ReversibleEmbeddingOptions,
 } from './core/reversible-embedding.ts';
-export { Masking, type MaskingOptions } from './core/masking.ts';
 export { Wrapper, type WrapperArguments } from './core/wrapper.ts';
 export {
   Bidirectional,
@@ -77,6 +77,7 @@ export type { CategoryMode } from './preprocessing/categories.ts';
 export * from './preprocessing/category-encoding.ts';
 export * from './preprocessing/color.ts';
 export { Discretization, type DiscretizationOptions } from './preprocessing/discretization.ts';
+export type { Window } from './preprocessing/fourier.ts';
 export * from './preprocessing/geometry.ts';
 export {
   HashedCrossing,
@@ -102,8 +103,14 @@ export {
   StringLookup,
   type StringLookupOptions,
 } from './preprocessing/lookup.ts';
+export { MelSpectrogram, type MelSpectrogramOptions } from './preprocessing/mel-spectrogram.ts';
 export * from './preprocessing/mixing.ts';
 export * from './preprocessing/resizing.ts';
+export {
+  type SpectrogramMode,
+  STFTSpectrogram,
+  type STFTSpectrogramOptions,
+} from './preprocessing/stft-spectrogram.ts';
 export {
   type SplitText,
   type Standardize,
