@@ -83,7 +83,7 @@ for (const [group, write] of Object.entries(again) as [Group, (written: Written)
 }
 
 test('every class is among them', () => {
-  const bases = ['Layer', 'Loss', 'Metric', 'Optimizer', 'LearningRateSchedule'];
+  const bases = ['InputSpec', 'Layer', 'Loss', 'Metric', 'Optimizer', 'LearningRateSchedule'];
   // Their functions are the user's, which no other program has.
   const wraps = ['Lambda', 'LossFunctionWrapper', 'MeanMetricWrapper'];
   const spaces: Record<Group, object> = { ...tf, schedules: tf.optimizers.schedules };

@@ -57,6 +57,7 @@ import {
   splitCall,
   symbolicIn,
 } from './call.ts';
+import { checkInputSpec, type InputSpecs } from './input-spec.ts';
 import { namedWeights, walkAttributes, withInner } from './inside.ts';
 import type {
   CallOptions,
@@ -175,6 +176,9 @@ export class Layer extends Module implements Trackable {
    */
   // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
   declare readonly output: any;
+
+  /** Of a class of one's own: what its inputs must be, one `InputSpec` for each. */
+  declare inputSpec?: InputSpecs;
 
   /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
   declare supportsMasking: boolean;
@@ -561,9 +565,12 @@ export class Layer extends Module implements Trackable {
     const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
     const { inputs, options } = own ?? { inputs: given, options: split.options };
     const more = ours ? [] : split.more;
-    if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
+    if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options)) {
+      if (!ours) checkInputSpec(this, inputs);
       return this.symbolic(inputs, more, options) as unknown as Tensor;
+    }
     const tensors = prepare(this, inputs, ours);
+    if (!ours) checkInputSpec(this, tensors);
     if (!masked) return compute(this, tensors, more, options, ours);
     return callMasked(this, [inputs, ...more], tensors, options, ours, (all) =>
       compute(this, tensors, more, all, ours),

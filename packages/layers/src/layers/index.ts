@@ -1,5 +1,6 @@
 /** `tf.layers`. */
 
+export { InputSpec, type InputSpecOptions } from '../layer/input-spec.ts';
 export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '../layer/layer.ts';
 export { Input, type InputOptions } from '../models/functional.ts';
 export { deserialize, type SerializedLayer, serialize } from '../saving/serialization.ts';
