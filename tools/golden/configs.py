@@ -189,6 +189,7 @@ LAYERS += [
     ("ReversibleEmbedding", {"input_dim": 5, "output_dim": 3, "tie_weights": False, "mask_zero": True, "reverse_dtype": "float64", "logit_soft_cap": 2.5}),
     ("STFTSpectrogram", {"mode": "psd", "frame_length": 6, "frame_step": 2, "fft_length": 16, "window": "hamming", "periodic": True, "scaling": "spectrum", "padding": "same", "expand_dims": True, "data_format": "channels_first"}),
     ("MelSpectrogram", {"fft_length": 64, "sequence_stride": 20, "window": "hamming", "sampling_rate": 8000, "num_mel_bins": 5, "power_to_db": False, "top_db": 20.0, "mag_exp": 1.0, "min_power": 0.5, "ref_power": 2.0}),
+    ("MaxNumBoundingBoxes", {"max_number": 3, "data_format": "channels_first", "bounding_box_format": "xyxy"}),
     ("ConvLSTM3D", {"filters": 3, "kernel_size": 2, "recurrent_activation": "hard_sigmoid", "stateful": True}),
 ]
 INITIALIZERS = [

@@ -45,6 +45,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout2D: ['trainable'],
   SpatialDropout3D: ['trainable'],
   RandomGrayscale: ['seed'],
+  MaxNumBoundingBoxes: ['fill_value'],
   Discretization: ['trainable'],
   HashedCrossing: ['trainable'],
   Identity: ['gain'],

@@ -738,6 +738,17 @@ const layerCases: Readonly<Record<string, Case>> = {
     () => new layers.STFTSpectrogram({ frameLength: 4, mode: 'stft', padding: 'same', expandDims: true }),
     uniform([2, 9, 3]),
   ],
+  MaxNumBoundingBoxes: [
+    () => {
+      const layer = new layers.MaxNumBoundingBoxes(3);
+      return new layers.Lambda((boxes: tf.Tensor) => {
+        const images = tf.ones([1, 2, 2, 3]);
+        const { boundingBoxes } = layer({ images, boundingBoxes: { boxes, labels: boxes.max(-1) } });
+        return tf.concat([boundingBoxes.boxes.flatten(), boundingBoxes.labels.flatten()]);
+      });
+    },
+    uniform([2, 5, 4]),
+  ],
   MelSpectrogram: [
     () => new layers.MelSpectrogram({ fftLength: 8, sequenceStride: 3, numMelBins: 2 }),
     uniform([2, 19]),

@@ -686,7 +686,7 @@ defineMethods(Layer.prototype, 'Layer', {
 /** What a layer is built for, without what only a trace knows. */
 function builtFor(shape: Shapes): Shapes {
   if (!Array.isArray(shape))
-    return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, partialShape(one)]));
+    return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, builtFor(one)])) as Shapes;
   return isShapes(shape) ? shape.map((one) => partialShape(one)) : partialShape(shape);
 }
 
@@ -731,7 +731,9 @@ function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
   };
   if (Array.isArray(tensors)) return tensors.map(shapeOf);
   if (!isPlain(tensors)) return shapeOf(tensors);
-  const shapes = Object.entries(tensors as object).map(([name, t]) => [name, shapeOf(t)] as const);
+  const shapes = Object.entries(tensors as object).map(
+    ([name, t]) => [name, isByNames(t) && !isSpec(t) ? shapesOf(t as never) : shapeOf(t)] as const,
+  );
   return Object.fromEntries(shapes) as unknown as PartialShape;
 }
 

@@ -74,6 +74,12 @@ export {
 } from './pooling/pooling.ts';
 export type { AdaptData } from './preprocessing/adapt-data.ts';
 export * from './preprocessing/augmentation.ts';
+export {
+  type BoundingBoxes,
+  MaxNumBoundingBoxes,
+  type MaxNumBoundingBoxesArguments,
+  type MaxNumBoundingBoxesOptions,
+} from './preprocessing/bounding-boxes.ts';
 export type { CategoryMode } from './preprocessing/categories.ts';
 export * from './preprocessing/category-encoding.ts';
 export * from './preprocessing/color.ts';

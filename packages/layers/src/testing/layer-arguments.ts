@@ -21,7 +21,7 @@ const given = new Map<string, () => unknown[]>([
   ...ofAll('CenterCrop RandomCrop Resizing', () => [3, 4]),
   ['RandomPosterization', () => [4]],
   ['RandomTranslation', () => [0.5, 0.25]],
-  ...ofAll('CategoryEncoding HashedCrossing Hashing', () => [3]),
+  ...ofAll('CategoryEncoding HashedCrossing Hashing MaxNumBoundingBoxes', () => [3]),
   ['Discretization', () => [[0, 1]]],
   ['Pipeline', () => [[new layers.RandomFlip()]]],
   ['Activation', () => ['relu']],
