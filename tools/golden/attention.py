@@ -1,4 +1,4 @@
-"""Makes packages/layers/golden/attention.json with Keras on TensorFlow: outputs and gradients of attention and RMSNormalization.
+"""Makes packages/layers/golden/attention.json with Keras on TensorFlow: outputs and gradients of attention, RMSNormalization and ReversibleEmbedding.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/attention.py
 """
@@ -18,6 +18,7 @@ from layer_values import camel, numbers, tensor
 SEED = 31
 OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
 HEADS = {"num_heads": 2, "key_dim": 3}
+GROUPS = {"head_dim": 3, "num_query_heads": 4, "num_key_value_heads": 2}
 
 # Class, options, shapes of inputs (query, value, key), options of the call; a mask is given by its shape.
 CASES = [
@@ -31,6 +32,13 @@ CASES = [
     ("MultiHeadAttention", {**HEADS, "dropout": 0.5}, [(1, 3, 2), (1, 2, 2)], {"attention_mask": (1, 1, 2)}),
     ("RMSNormalization", {}, [(3, 5)], {}),
     ("RMSNormalization", {"axis": (1, 2), "epsilon": 0.01}, [(2, 3, 4)], {}),
+    ("GroupQueryAttention", GROUPS, [(2, 3, 4), (2, 3, 4)], {}),
+    ("GroupQueryAttention", {**GROUPS, "num_key_value_heads": 1, "use_bias": False}, [(2, 2, 4), (2, 5, 3), (2, 5, 2)], {"attention_mask": (2, 2, 5)}),
+    ("GroupQueryAttention", {**GROUPS, "use_gate": True}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
+    ("GroupQueryAttention", {**GROUPS, "sliding_window": 2}, [(1, 4, 3), (1, 4, 3)], {"return_attention_scores": True}),
+    ("GroupQueryAttention", {**GROUPS, "sliding_window": 2, "dropout": 0.5}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
+    ("ReversibleEmbedding", {"input_dim": 4, "output_dim": 2, "tie_weights": False, "logit_soft_cap": 0.5}, [(3, 2)], {"reverse": True}),
+    ("ReversibleEmbedding", {"input_dim": 5, "output_dim": 3}, [(2, 4, 3)], {"reverse": True}),
 ]
 
 rng = np.random.default_rng(SEED)
@@ -61,7 +69,8 @@ def run(name, options, shapes, call):
         outputs = list(y) if isinstance(y, (list, tuple)) else [y]
         upstream = [tf.constant(numbers(rng, o.shape)) for o in outputs]
         total = sum(tf.reduce_sum(o * d) for o, d in zip(outputs, upstream))
-    grads = tape.gradient(total, inputs + [w.value for w in layer.trainable_weights])
+    # Of weights without one, zeros.
+    grads = tape.gradient(total, inputs + [w.value for w in layer.trainable_weights], unconnected_gradients="zero")
     return {
         "layer": name,
         "config": {camel(key): value for key, value in options.items()},

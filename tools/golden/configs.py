@@ -183,6 +183,16 @@ LAYERS = [
     ("Resizing", {"height": 3, "width": 4, "interpolation": "bicubic", "crop_to_aspect_ratio": True, "antialias": True}),
     ("Solarization", {"addition_factor": (0.25, 0.5), "threshold_factor": 0.25, "value_range": (0, 1), "seed": 3}),
 ]
+LAYERS += [
+    ("ConvLSTM1D", {**recurrent, **sequences, "filters": 3, "kernel_size": 2, "strides": 2, "padding": "same", "unit_forget_bias": False, "seed": 4}),
+    ("ConvLSTM2D", {**recurrent, "filters": 3, "kernel_size": (2, 3), "dilation_rate": (2, 1), "data_format": "channels_first", "activity_regularizer": "l2"}),
+    ("GroupQueryAttention", {**weights, "head_dim": 3, "num_query_heads": 4, "num_key_value_heads": 2, "dropout": 0.25, "sliding_window": 5, "use_gate": True, "seed": 2}),
+    ("ReversibleEmbedding", {"input_dim": 5, "output_dim": 3, "tie_weights": False, "mask_zero": True, "reverse_dtype": "float64", "logit_soft_cap": 2.5}),
+    ("STFTSpectrogram", {"mode": "psd", "frame_length": 6, "frame_step": 2, "fft_length": 16, "window": "hamming", "periodic": True, "scaling": "spectrum", "padding": "same", "expand_dims": True, "data_format": "channels_first"}),
+    ("MelSpectrogram", {"fft_length": 64, "sequence_stride": 20, "window": "hamming", "sampling_rate": 8000, "num_mel_bins": 5, "power_to_db": False, "top_db": 20.0, "mag_exp": 1.0, "min_power": 0.5, "ref_power": 2.0}),
+    ("MaxNumBoundingBoxes", {"max_number": 3, "data_format": "channels_first", "bounding_box_format": "xyxy"}),
+    ("ConvLSTM3D", {"filters": 3, "kernel_size": 2, "recurrent_activation": "hard_sigmoid", "stateful": True}),
+]
 INITIALIZERS = [
     ("Zeros", {}),
     ("Ones", {}),
@@ -261,6 +271,7 @@ LOSSES = [
     ("Circle", {"gamma": 2.0, "margin": 0.5, "remove_diagonal": False, **loss}),
     ("Dice", {"axis": [1, 2], **loss}),
     ("Tversky", {"alpha": 0.25, "beta": 0.75, "axis": 1, **loss}),
+    ("CTC", loss),
 ]
 metric = {"name": "mine"}
 METRICS = [

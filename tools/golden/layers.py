@@ -168,6 +168,16 @@ CASES = [
     ("AdditiveAttention", {"use_scale": False}, [(2, 3, 4), (2, 2, 4)]),
     ("UpSampling2D", {"size": (2, 3), "interpolation": "bilinear"}, [(1, 2, 3, 2)]),
     ("UpSampling2D", {"size": 2, "interpolation": "lanczos3", "data_format": "channels_first"}, [(1, 2, 3, 2)]),
+    ("STFTSpectrogram", {"frame_length": 4}, [(2, 9, 2)]),
+    ("STFTSpectrogram", {"mode": "magnitude", "frame_length": 5, "frame_step": 3, "padding": "same", "expand_dims": True}, [(1, 10, 2)]),
+    ("STFTSpectrogram", {"mode": "psd", "frame_length": 4, "fft_length": 8, "data_format": "channels_first"}, [(1, 2, 9)]),
+    ("STFTSpectrogram", {"mode": "real", "frame_length": 4, "data_format": "channels_first", "expand_dims": True}, [(2, 1, 7)]),
+    ("STFTSpectrogram", {"mode": "imag", "frame_length": 4}, [(1, 8, 2)]),
+    ("STFTSpectrogram", {"mode": "angle", "frame_length": 3, "frame_step": 1}, [(1, 6, 1)]),
+    ("STFTSpectrogram", {"mode": "stft", "frame_length": 4, "frame_step": 4}, [(1, 9, 2)]),
+    ("MelSpectrogram", {"fft_length": 16, "sequence_stride": 5, "sampling_rate": 4000, "num_mel_bins": 3}, [(2, 23)]),
+    ("MelSpectrogram", {"fft_length": 16, "sequence_stride": 4, "sequence_length": 10, "window": "hamming", "num_mel_bins": 4, "power_to_db": False}, [(30,)]),
+    ("MelSpectrogram", {"fft_length": 8, "sequence_stride": 3, "num_mel_bins": 2, "mag_exp": 1.0, "top_db": 5.0, "ref_power": 2.0, "min_freq": 100.0}, [(1, 2, 14)]),
 ]
 
 rng = np.random.default_rng(SEED)

@@ -224,6 +224,12 @@ METRICS += [
     ("PearsonCorrelation", {}, two(normal, N, C), two(normal, N, C)),
     ("ConcordanceCorrelation", {}, two(normal, N, C), two(normal, N, C)),
 ]
+rng = np.random.default_rng(SEED + 2)
+LOSSES += [
+    ("CTC", {}, [[1, 2, 0], [2, 2, 0], [3, 0, 0], [0, 0, 0]], normal(N, 5, 4)),
+    # Labels that do not fit: five frames have no place for three that are equal, and a fourth.
+    ("CTC", {}, [[1, 2, 1, 0], [1, 1, 1, 2], [2, 2, 3, 3], [3, 2, 1, 3]], normal(N, 5, 4)),
+]
 rng = before
 
 

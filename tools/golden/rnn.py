@@ -65,6 +65,19 @@ CASES = [
         {"inner": ("SimpleRNN", {"units": 2, "return_sequences": True, "return_state": True}), "masked": True},
     ),
     ("Bidirectional", {}, {"inner": ("LSTM", {"units": 2}), "masked": True}),
+    # Of steps that are no vectors: their shape, and that of the states.
+    ("ConvLSTM1D", {"filters": 2, "kernel_size": 2}, {"step": (5, 3)}),
+    ("ConvLSTM2D", {"filters": 2, "kernel_size": (2, 3), "strides": 2, "return_sequences": True}, {"step": (4, 5, 2)}),
+    (
+        "ConvLSTM2D",
+        {"filters": 3, "kernel_size": 3, "padding": "same", "return_state": True, "use_bias": False, "go_backwards": True},
+        {"step": (3, 4, 2), "states": [(3, 4, 3), (3, 4, 3)]},
+    ),
+    ("ConvLSTM2D", {"filters": 2, "kernel_size": 2, "dilation_rate": 2, "activation": "relu"}, {"step": (4, 3, 1), "calls": 1}),
+    ("ConvLSTM2D", {"filters": 3, "kernel_size": 2, "data_format": "channels_first", "stateful": True}, {"step": (2, 4, 5), "calls": 2}),
+    ("ConvLSTM2D", {"filters": 2, "kernel_size": 2, "return_sequences": True}, {"step": (3, 3, 2), "masked": True}),
+    ("ConvLSTM3D", {"filters": 2, "kernel_size": 2, "recurrent_activation": "hard_sigmoid"}, {"step": (2, 3, 2, 2)}),
+    ("Bidirectional", {}, {"inner": ("ConvLSTM1D", {"filters": 2, "kernel_size": 2, "return_sequences": True}), "step": (4, 2)}),
 ]
 MASK = [[True, True, True], [True, False, False], [False, True, True]]
 
@@ -95,7 +108,7 @@ def run(name, options, extra=None):
     # Names count from the start again, as they do within one layer of ours.
     keras.utils.clear_session()
     masked = extra.get("masked", False)
-    shape = (len(MASK) if masked else 2, 3, 2)
+    shape = (len(MASK) if masked else 2, 3, *extra.get("step", (2,)))
     layer = make(name, options, extra)
     layer.build(shape)
     for w in layer.weights:
@@ -113,7 +126,7 @@ def run(name, options, extra=None):
     case["calls"] = []
     for _ in range(extra.get("calls", 1)):
         x = tf.constant(numbers(rng, shape))
-        states = [tf.constant(numbers(rng, (shape[0], n), 0.5)) for n in extra.get("states", [])]
+        states = [tf.constant(numbers(rng, (shape[0], *np.atleast_1d(n)), 0.5)) for n in extra.get("states", [])]
         with tf.GradientTape() as tape:
             tape.watch([x, *states])
             given = {"initial_state": states} if states else {}

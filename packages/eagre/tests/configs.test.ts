@@ -45,6 +45,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout2D: ['trainable'],
   SpatialDropout3D: ['trainable'],
   RandomGrayscale: ['seed'],
+  MaxNumBoundingBoxes: ['fill_value'],
   Discretization: ['trainable'],
   HashedCrossing: ['trainable'],
   Identity: ['gain'],
@@ -84,7 +85,7 @@ for (const [group, write] of Object.entries(again) as [Group, (written: Written)
 
 test('every class is among them', () => {
   // The map is in the configuration of MultiOptimizer.
-  const bases = ['Layer', 'Loss', 'Metric', 'Optimizer', 'OptimizerMap', 'LearningRateSchedule'];
+  const bases = ['InputSpec', 'Layer', 'Loss', 'Metric', 'Optimizer', 'OptimizerMap', 'LearningRateSchedule'];
   // Their functions are the user's, which no other program has.
   const wraps = ['Lambda', 'LossFunctionWrapper', 'MeanMetricWrapper'];
   const spaces: Record<Group, object> = { ...tf, schedules: tf.optimizers.schedules };

@@ -83,6 +83,7 @@ const hooks: ReadonlySet<string> = new Set([
   'LSTM.fused',
   'LSTMCell.firstBias',
   'LSTMCell.step',
+  'RNN.checkSequence',
   'RNN.run',
   'RNN.sequenceConfig',
   'RNN.steps',

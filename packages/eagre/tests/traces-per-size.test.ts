@@ -219,7 +219,7 @@ const notTensors: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const indices: ReadonlySet<string> = new Set(
-  'indices ids segmentIds targets labels lengths mask condition'.split(' '),
+  'indices ids segmentIds targets labels lengths labelLength logitLength mask condition'.split(' '),
 );
 const isNumbers = (value: unknown): boolean =>
   value instanceof tf.Tensor ||
@@ -402,6 +402,7 @@ const pairs: readonly (readonly SampleInput[])[] = [
   [uniform([4, 3]), uniform([4, 3])],
   [uniform([4])],
 ];
+const sequences = [integers([4, 2], 3), uniform([4, 6, 3])];
 type AnyClass = new (options?: object) => object;
 const isClass = (value: unknown): value is AnyClass =>
   typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
@@ -413,7 +414,8 @@ const publicClasses = (of: object, without: readonly string[]): readonly (readon
 /** The first inputs that a function takes. */
 function fitting(name: string, fn: Fn): Subject {
   const sparse = /sparse|generalized|circle/i.test(name);
-  const inputs = (sparse ? pairs : pairs.slice(1)).find((list) => {
+  const possible = /ctc/i.test(name) ? [sequences] : sparse ? pairs : pairs.slice(1);
+  const inputs = possible.find((list) => {
     try {
       fn(
         ...inputsOf(
@@ -588,6 +590,14 @@ const layerCases: Readonly<Record<string, Case>> = {
     sequence,
   ],
   Embedding: [() => new layers.Embedding(5, 3), integers([2, 4], 5)],
+  ReversibleEmbedding: [() => new layers.ReversibleEmbedding(5, 3, { maskZero: true }), integers([2, 4], 5)],
+  'ReversibleEmbedding in reverse': [
+    () => {
+      const embedding = new layers.ReversibleEmbedding(5, 3, { logitSoftCap: 2 });
+      return new layers.Lambda((x: tf.Tensor) => embedding(x, { reverse: true }));
+    },
+    uniform([2, 4, 3]),
+  ],
   Masking: [() => new layers.Masking(), sequence],
   EinsumDense: [() => new layers.EinsumDense('...x,xy->...y', 5, { biasAxes: 'y' }), sequence],
   Attention: [() => new layers.Attention({ useScale: true }), uniform([2, 4, 6]), uniform([2, 5, 6])],
@@ -597,6 +607,11 @@ const layerCases: Readonly<Record<string, Case>> = {
       return new layers.Lambda((x: tf.Tensor) => attention([x, x], { useCausalMask: true }));
     },
     sequence,
+  ],
+  GroupQueryAttention: [
+    () => new layers.GroupQueryAttention(3, 4, 2, { slidingWindow: 2, useGate: true }),
+    uniform([2, 4, 6]),
+    uniform([2, 5, 6]),
   ],
   AdditiveAttention: [() => new layers.AdditiveAttention(), uniform([2, 4, 6]), uniform([2, 5, 6])],
   ELU: [() => new layers.ELU(), plain],
@@ -638,6 +653,19 @@ const layerCases: Readonly<Record<string, Case>> = {
     sequence,
   ],
   LSTM: [() => new layers.LSTM(3, { returnSequences: true }), sequence],
+  ConvLSTM1D: [() => new layers.ConvLSTM1D(2, 3), uniform([2, 4, 7, 3])],
+  ConvLSTM2D: [
+    () => new layers.ConvLSTM2D(2, 2, { strides: 2, padding: 'same', returnSequences: true }),
+    uniform([2, 3, 7, 6, 1]),
+  ],
+  'ConvLSTM2D with dropout': [
+    () => new layers.ConvLSTM2D(2, 2, { dropout: 0.2, recurrentDropout: 0.2, seed: 3 }),
+    uniform([2, 3, 7, 6, 1]),
+  ],
+  ConvLSTM3D: [
+    () => new layers.ConvLSTM3D(2, 2, { dataFormat: 'channelsFirst' }),
+    uniform([2, 3, 1, 3, 4, 3]),
+  ],
   'LSTM from its end': [() => new layers.LSTM(3, { goBackwards: true }), sequence],
   'LSTM with another activation': [() => new layers.LSTM(3, { activation: 'relu' }), sequence],
   'LSTM that is stateful': [() => new layers.LSTM(3, { stateful: true }), sequence],
@@ -709,6 +737,26 @@ const layerCases: Readonly<Record<string, Case>> = {
   // Strings are part of a trace.
   StringLookup: [() => ofWords(new layers.StringLookup({ vocabulary: ['a'] })), plain],
   TextVectorization: [() => ofWords(new layers.TextVectorization({ vocabulary: ['a'] })), plain],
+  STFTSpectrogram: [() => new layers.STFTSpectrogram({ frameLength: 4 }), uniform([2, 9, 3])],
+  'STFTSpectrogram as images': [
+    () => new layers.STFTSpectrogram({ frameLength: 4, mode: 'stft', padding: 'same', expandDims: true }),
+    uniform([2, 9, 3]),
+  ],
+  MaxNumBoundingBoxes: [
+    () => {
+      const layer = new layers.MaxNumBoundingBoxes(3);
+      return new layers.Lambda((boxes: tf.Tensor) => {
+        const images = tf.ones([1, 2, 2, 3]);
+        const { boundingBoxes } = layer({ images, boundingBoxes: { boxes, labels: boxes.max(-1) } });
+        return tf.concat([boundingBoxes.boxes.flatten(), boundingBoxes.labels.flatten()]);
+      });
+    },
+    uniform([2, 5, 4]),
+  ],
+  MelSpectrogram: [
+    () => new layers.MelSpectrogram({ fftLength: 8, sequenceStride: 3, numMelBins: 2 }),
+    uniform([2, 19]),
+  ],
   CenterCrop: [() => new layers.CenterCrop(3, 2), rgb],
   ContrastLimitedAdaptiveHistogramEqualization: [
     () => new layers.ContrastLimitedAdaptiveHistogramEqualization({ tileGridSize: 2 }),
@@ -755,7 +803,7 @@ const layerCases: Readonly<Record<string, Case>> = {
 test('every layer has a case', () => {
   const names = Object.keys(layerCases);
   const covered = new Set<unknown>(names.map((name) => layers[name as 'Dense']));
-  const all = publicClasses(layers, ['Layer']);
+  const all = publicClasses(layers, ['Layer', 'InputSpec']);
   expect(all.filter(([, Class]) => !covered.has(Class)).map(([name]) => name)).toEqual([]);
 });
 

@@ -70,7 +70,12 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
         layer.name,
       );
     }
-    const entries = Object.entries(inputs).map(([name, x]) => [name, convert(x as TensorLike)] as const);
+    // Names within names are for the layer itself, as bounding boxes of images.
+    const one = (x: unknown): unknown =>
+      ours && isByNames(x)
+        ? tree.mapLeaves(x, OP, (t) => convert(t as TensorLike))
+        : convert(x as TensorLike);
+    const entries = Object.entries(inputs).map(([name, x]) => [name, one(x)] as const);
     return Object.fromEntries(entries) as unknown as LayerInput;
   }
   const several = Array.isArray(inputs) && inputs.some(isTensor);

@@ -59,6 +59,7 @@ import {
   symbolicIn,
 } from './call.ts';
 import { type DTypePolicy, type FloatDType, isHalfPrecision, policyOf } from './dtype-policy.ts';
+import { checkInputSpec, type InputSpecs } from './input-spec.ts';
 import { namedWeights, walkAttributes, withInner } from './inside.ts';
 import type {
   CallOptions,
@@ -198,6 +199,9 @@ export class Layer extends Module implements Trackable {
    */
   // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
   declare readonly output: any;
+
+  /** Of a class of one's own: what its inputs must be, one `InputSpec` for each. */
+  declare inputSpec?: InputSpecs;
 
   /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
   declare supportsMasking: boolean;
@@ -629,9 +633,12 @@ export class Layer extends Module implements Trackable {
     const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
     const { inputs, options } = own ?? { inputs: given, options: split.options };
     const more = ours ? [] : split.more;
-    if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
+    if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options)) {
+      if (!ours) checkInputSpec(this, inputs);
       return this.symbolic(inputs, more, options) as unknown as Tensor;
+    }
     const tensors = prepare(this, inputs, ours);
+    if (!ours) checkInputSpec(this, tensors);
     if (!masked) return compute(this, tensors, more, options, ours);
     return callMasked(this, [inputs, ...more], tensors, options, ours, (all) =>
       compute(this, tensors, more, all, ours),
@@ -769,7 +776,7 @@ defineMethods(Layer.prototype, 'Layer', {
 /** What a layer is built for, without what only a trace knows. */
 function builtFor(shape: Shapes): Shapes {
   if (!Array.isArray(shape))
-    return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, partialShape(one)]));
+    return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, builtFor(one)])) as Shapes;
   return isShapes(shape) ? shape.map((one) => partialShape(one)) : partialShape(shape);
 }
 
@@ -814,7 +821,9 @@ function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
   };
   if (Array.isArray(tensors)) return tensors.map(shapeOf);
   if (!isPlain(tensors)) return shapeOf(tensors);
-  const shapes = Object.entries(tensors as object).map(([name, t]) => [name, shapeOf(t)] as const);
+  const shapes = Object.entries(tensors as object).map(
+    ([name, t]) => [name, isByNames(t) && !isSpec(t) ? shapesOf(t as never) : shapeOf(t)] as const,
+  );
   return Object.fromEntries(shapes) as unknown as PartialShape;
 }
 

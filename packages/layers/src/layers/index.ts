@@ -1,15 +1,18 @@
 /** `tf.layers`. */
 
+export { InputSpec, type InputSpecOptions } from '../layer/input-spec.ts';
 export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '../layer/layer.ts';
 export { Input, type InputOptions } from '../models/functional.ts';
 export { deserialize, type SerializedLayer, serialize } from '../saving/serialization.ts';
 export * from './activation/activation.ts';
-export {
-  type AttentionCallOptions,
-  MultiHeadAttention,
-  type MultiHeadAttentionOptions,
-} from './attention/attention.ts';
+export { MultiHeadAttention, type MultiHeadAttentionOptions } from './attention/attention.ts';
 export * from './attention/dot-attention.ts';
+export {
+  GroupQueryAttention,
+  type GroupQueryAttentionArguments,
+  type GroupQueryAttentionOptions,
+} from './attention/grouped-attention.ts';
+export type { AttentionCallOptions } from './attention/projected.ts';
 export type { Padding } from './common.ts';
 export * from './convolutional/conv.ts';
 // Keras's longer names.
@@ -35,6 +38,11 @@ export { Dense, type DenseArguments, type DenseOptions } from './core/dense.ts';
 export { EinsumDense, type EinsumDenseArguments, type EinsumDenseOptions } from './core/einsum-dense.ts';
 export { Embedding, type EmbeddingArguments, type EmbeddingOptions } from './core/embedding.ts';
 export { Masking, type MaskingOptions } from './core/masking.ts';
+export {
+  ReversibleEmbedding,
+  type ReversibleEmbeddingArguments,
+  type ReversibleEmbeddingOptions,
+} from './core/reversible-embedding.ts';
 export { Wrapper, type WrapperArguments } from './core/wrapper.ts';
 export {
   Bidirectional,
@@ -66,10 +74,17 @@ export {
 } from './pooling/pooling.ts';
 export type { AdaptData } from './preprocessing/adapt-data.ts';
 export * from './preprocessing/augmentation.ts';
+export {
+  type BoundingBoxes,
+  MaxNumBoundingBoxes,
+  type MaxNumBoundingBoxesArguments,
+  type MaxNumBoundingBoxesOptions,
+} from './preprocessing/bounding-boxes.ts';
 export type { CategoryMode } from './preprocessing/categories.ts';
 export * from './preprocessing/category-encoding.ts';
 export * from './preprocessing/color.ts';
 export { Discretization, type DiscretizationOptions } from './preprocessing/discretization.ts';
+export type { Window } from './preprocessing/fourier.ts';
 export * from './preprocessing/geometry.ts';
 export {
   HashedCrossing,
@@ -95,9 +110,15 @@ export {
   StringLookup,
   type StringLookupOptions,
 } from './preprocessing/lookup.ts';
+export { MelSpectrogram, type MelSpectrogramOptions } from './preprocessing/mel-spectrogram.ts';
 export * from './preprocessing/mixing.ts';
 export * from './preprocessing/normalization.ts';
 export * from './preprocessing/resizing.ts';
+export {
+  type SpectrogramMode,
+  STFTSpectrogram,
+  type STFTSpectrogramOptions,
+} from './preprocessing/stft-spectrogram.ts';
 export {
   type SplitText,
   type Standardize,
@@ -105,6 +126,17 @@ export {
   type TextVectorizationOptions,
 } from './preprocessing/text-vectorization.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
+export {
+  ConvLSTM1D,
+  type ConvLSTM1DArguments,
+  type ConvLSTM1DOptions,
+  ConvLSTM2D,
+  type ConvLSTM2DArguments,
+  type ConvLSTM2DOptions,
+  ConvLSTM3D,
+  type ConvLSTM3DArguments,
+  type ConvLSTM3DOptions,
+} from './recurrent/conv-lstm.ts';
 export {
   GRU,
   type GRUArguments,

@@ -357,6 +357,16 @@ export class CategoricalGeneralizedCrossEntropy extends BuiltInLoss {
   }
 }
 
+/** Of label sequences that are shorter than the sequences of predictions: see `losses.ctc`. */
+export class CTC extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.ctc(yTrue, yPred);
+  }
+  protected override targets(yTrue: TensorLike, _dtype: DType): Tensor {
+    return toTensor(yTrue, 'int32');
+  }
+}
+
 takesOptions<LossOptions, BuiltInLoss>(
   { positional: ['reduction'], required: 0, options: lossNames },
   MeanSquaredError,
@@ -369,6 +379,7 @@ takesOptions<LossOptions, BuiltInLoss>(
   Hinge,
   SquaredHinge,
   CategoricalHinge,
+  CTC,
 );
 takesOptions<LossFunctionWrapperArguments, LossFunctionWrapper>(
   { positional: ['fn'], options: { fn: true, ...lossNames } },

@@ -1,5 +1,6 @@
 import {
   div,
+  fill,
   InvalidArgumentError,
   maximum,
   nn,
@@ -22,6 +23,7 @@ import {
   shown,
   showShape,
   sizeValue,
+  toShape,
   toTensor,
 } from '@eagre/core/internal';
 import {
@@ -416,6 +418,25 @@ export const categoricalGeneralizedCrossEntropy: LossFunction<{ readonly q?: num
       return sub(1, own.pow(q)).div(q);
     },
   );
+
+/**
+ * Connectionist temporal classification: `nn.ctcLoss` of labels [batch, labels], which 0 fills up, and logits [batch, time, classes], of which class 0
+ * stands for no label (Graves and others, 2006).
+ * @throws OutOfRangeError for a label outside of the classes
+ */
+export const ctc: LossFunction = defineExampleFunction('losses.ctc', {}, (yTrue, yPred) => {
+  const logits = predictions(yPred);
+  const labels = labelIndices(yTrue);
+  if (labels.rank !== 2 || logits.rank !== 3)
+    throw new InvalidArgumentError(
+      `takes labels [batch, labels] and logits [batch, time, classes], got ${showShape(labels.shape)} and ${showShape(logits.shape)}`,
+      'ctc',
+    );
+  const [batch, time] = dims(logits) as [Dim, Dim];
+  const labelLength = labels.notEqual(0).cast('int32').sum(1);
+  const logitLength = fill(toShape([batch]), sizeValue(time, 'int32'), 'int32');
+  return nn.ctcLoss(labels, logits, labelLength, logitLength, { logitsTimeMajor: false });
+});
 
 export interface CircleOptions {
   /** Labels of the reference embeddings; those of the predictions unless given. */

@@ -44,6 +44,7 @@ export {
   depthwiseConv2d,
   separableConv2d,
 } from './conv.ts';
+export { type CtcLossOptions, ctcLoss } from './ctc.ts';
 export {
   l2Loss,
   sigmoidCrossEntropyWithLogits,

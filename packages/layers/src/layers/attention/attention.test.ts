@@ -62,7 +62,9 @@ function compareWithKeras(c: Case): void {
   outputs.forEach((o, i) => {
     close(o, c.outputs[i] as Values, `output ${i}`);
   });
-  const gradients = tape.gradient(total, [...inputs, ...named.map((w) => w.variable)]) as Tensor[];
+  const gradients = tape.gradient(total, [...inputs, ...named.map((w) => w.variable)], {
+    unconnectedGradients: 'zero',
+  }) as Tensor[];
   c.inputGradients.forEach((expected, i) => {
     close(gradients[i] as Tensor, expected, `gradient of input ${i}`);
   });
@@ -154,6 +156,49 @@ describe('MultiHeadAttention', () => {
     expect(() => layer(ones([2, 3, 5]))).toThrow('was built for query [batch, time, 4]');
     expect(() => layer(ones([2, 3, 4]), { attentionMask: ones([2]) })).toThrow('attentionMask');
     expect(() => new MultiHeadAttention({ numHeads: 0, keyDim: 1 })).toThrow('numHeads');
+  });
+});
+
+describe('GroupQueryAttention', () => {
+  const { GroupQueryAttention } = layers;
+  const x = random.Generator.fromSeed(2).normal([2, 6, 4]);
+
+  test.each([
+    [[3, 4, 2, { useGate: true, useBias: false }], [2, 5, 6], 5],
+    [[3, 4, 1, { useBias: false, slidingWindow: 2 }], [2, 5, 6], 4],
+  ] as const)('%j', (args, inputShape, trainable) => {
+    runLayerTest(GroupQueryAttention, {
+      args: args as never,
+      inputShape,
+      outputShape: inputShape,
+      trainable,
+    });
+  });
+
+  test('is MultiHeadAttention where no head shares', () => {
+    const [grouped, plain] = [new GroupQueryAttention(3, 2, 2), new MultiHeadAttention(2, 3)];
+    plain(x);
+    grouped(x);
+    grouped.setWeights(plain.getWeights());
+    expect(grouped(x, { useCausalMask: true }).array()).toEqual(plain(x, { useCausalMask: true }).array());
+  });
+
+  test('sees its window alone', () => {
+    const layer = new GroupQueryAttention(3, 4, 2, { slidingWindow: 2 });
+    const [, scores] = layer(x, { returnAttentionScores: true });
+    expect(scores.shape).toEqual([2, 4, 6, 6]);
+    const rows = scores.array() as number[][][][];
+    rows[1]?.[3]?.forEach((row, i) => {
+      row.forEach((w, j) => {
+        expect(w > 0).toBe(Math.abs(i - j) < 2);
+      });
+    });
+  });
+
+  test('says what does not fit', () => {
+    expect(() => new GroupQueryAttention(3, 4, 3)).toThrow('a multiple of numKeyValueHeads, got 4 and 3');
+    expect(() => new GroupQueryAttention(3, 4, 2, { slidingWindow: 0 })).toThrow('slidingWindow');
+    expect(() => new GroupQueryAttention(3, 4, 2)(ones([2, 3]))).toThrow('[batch, time, n]');
   });
 });
 

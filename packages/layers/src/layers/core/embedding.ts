@@ -1,5 +1,5 @@
 import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, takesOptions, useMasks } from '@eagre/core/internal';
+import { argumentsOf, type Schema, takesOptions, useMasks } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import {
@@ -90,17 +90,19 @@ export class Embedding extends Layer {
 ownsTemporaries(Embedding);
 // Rows are read from the table in 32 bits, which then need not be converted as a whole.
 widened(Embedding);
+/** @internal */
+export const embeddingOptions: Schema<EmbeddingArguments, Embedding>['options'] = {
+  inputDim: integer(),
+  outputDim: integer(),
+  ...weights({ embeddings: 'uniform' }),
+  maskZero: flag(false),
+  activityRegularizer: regularizer,
+  ...layerOptions,
+};
 takesOptions<EmbeddingArguments, Embedding>(
   {
     positional: ['inputDim', 'outputDim'],
-    options: {
-      inputDim: integer(),
-      outputDim: integer(),
-      ...weights({ embeddings: 'uniform' }),
-      maskZero: flag(false),
-      activityRegularizer: regularizer,
-      ...layerOptions,
-    },
+    options: embeddingOptions,
     fixed: { quantization_config: null },
   },
   Embedding,

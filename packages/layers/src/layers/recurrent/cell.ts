@@ -17,6 +17,7 @@ import {
   differs,
   dims,
   isPlain,
+  sameShape,
   showShape,
   toShape,
 } from '@eagre/core/internal';
@@ -33,7 +34,7 @@ import {
 } from '../../layer/layer.ts';
 import { type CallParameters, takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { checkRank, fail, floats, knownSize, shapeOf, sizesOf } from '../common.ts';
+import { checkRank, fail, floats, knownSize, type Size, shapeOf, sizesOf } from '../common.ts';
 import { recipe } from '../options.ts';
 import type { BiasOptions, KernelOptions } from '../weights.ts';
 
@@ -46,8 +47,10 @@ export interface RecurrentCell extends Layer {
   readonly stateSize: number | readonly number[];
   /** The number of units of the output; that of the first state by default. */
   readonly outputSize?: number;
-  /** @internal Dropout masks that hold for all steps of a call. */
-  masks?(batch: Dim, features: Dim): unknown;
+  /** @internal Dropout masks that hold for all steps of a call, for the sizes of a step. */
+  masks?(batch: Dim, ...step: Dim[]): unknown;
+  /** @internal The sizes of a step's output, and of each of its states, where these are no vectors. */
+  resultSizes?(batch: Size, step: readonly Size[]): readonly Size[];
 }
 
 /** @internal */
@@ -59,10 +62,20 @@ export function outputSize(cell: RecurrentCell): number {
   return cell.outputSize ?? stateSizes(cell)[0];
 }
 
-/** @internal States of zeros, as `getInitialState` gives them. @throws InvalidArgumentError for what is no batch size */
-export function zeroStates(layer: Layer, batchSize: number, sizes: readonly number[]): Tensor[] {
+/** @internal The sizes of each state: [batch, units], unless the cell says others for a step [batch, ...step]. */
+export function stateShapes(cell: RecurrentCell, batch: Size, step: readonly Size[] = []): Dims[] {
+  const own = cell.resultSizes?.(batch, step);
+  return stateSizes(cell).map((n) => (own ?? [batch, n]) as Dims);
+}
+
+/** @internal States of zeros. */
+export function zeroStates(layer: Layer, shapes: readonly Dims[]): Tensor[] {
+  return shapes.map((shape) => zeros(toShape(shape), { dtype: layer.computeDtype }));
+}
+/** @internal As `getInitialState` gives them. @throws InvalidArgumentError for what is no batch size */
+export function initialStates(layer: Layer, cell: RecurrentCell, batchSize: number): Tensor[] {
   checkCount(batchSize, 'batchSize', layer.name);
-  return sizes.map((n) => zeros([batchSize, n], { dtype: layer.computeDtype }));
+  return zeroStates(layer, stateShapes(cell, batchSize));
 }
 
 export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
@@ -89,6 +102,29 @@ export interface Masks {
   readonly recurrent: Tensor | null;
 }
 
+/** @internal A factor that leaves out a share, and scales the rest; null for none. */
+export function dropoutMask(
+  { dtype }: Layer,
+  generator: random.Generator | null,
+  rate: number,
+  sizes: Dims,
+): Tensor | null {
+  if (rate === 0) return null;
+  const shape = toShape(sizes);
+  const noise = generator?.uniform(shape, { dtype }) ?? random.uniform(shape, { dtype });
+  return noise
+    .greaterEqual(rate)
+    .cast(dtype)
+    .mul(1 / (1 - rate));
+}
+/** @internal The generator of a cell's dropout. @throws InvalidArgumentError for rates that leave nothing */
+export function dropoutGenerator(
+  cell: Layer & { readonly dropout: number; readonly recurrentDropout: number; readonly seed: number | null },
+): random.Generator | null {
+  if (cell.dropout === 1 || cell.recurrentDropout === 1) fail(cell, 'needs dropout rates below 1');
+  return cell.seed === null ? null : random.Generator.fromSeed(cell.seed);
+}
+
 /** What the cells share: weights, dropout, options. */
 export abstract class Cell extends Layer {
   declare readonly units: number;
@@ -106,8 +142,7 @@ export abstract class Cell extends Layer {
 
   constructor(options: CellArguments) {
     super(options);
-    if (this.dropout === 1 || this.recurrentDropout === 1) fail(this, 'needs dropout rates below 1');
-    this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
+    this.#generator = dropoutGenerator(this);
   }
 
   get stateSize(): number | readonly number[] {
@@ -152,7 +187,7 @@ export abstract class Cell extends Layer {
   /** The states before the first step: zeros [batchSize, units]. @throws InvalidArgumentError for what is no batch size */
   getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
-    return zeroStates(this, batchSize, stateSizes(this));
+    return initialStates(this, this, batchSize);
   }
 
   override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {
@@ -161,12 +196,12 @@ export abstract class Cell extends Layer {
     this.checkFeatures(x.shape);
     const given = options['states'] as Tensor | readonly Tensor[] | undefined;
     const [batch, features] = dims(x) as [Dim, Dim];
-    const sizes = stateSizes(this);
+    const shapes = stateShapes(this, batch);
     const states =
       given === undefined
-        ? sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.computeDtype }))
+        ? zeroStates(this, shapes)
         : ((Array.isArray(given) ? given : [given]) as readonly Tensor[]);
-    checkStates(this, states, batch, sizes);
+    checkStates(this, states, shapes);
     const masks =
       options.training === true
         ? ((options['masks'] as Masks | undefined) ?? this.masks(batch, features))
@@ -191,16 +226,8 @@ export abstract class Cell extends Layer {
 
   /** @internal */
   masks(batch: Dim, features: Dim): Masks {
-    const { computeDtype: dtype } = this;
-    const mask = (rate: number, size: Dim): Tensor | null => {
-      if (rate === 0) return null;
-      const shape = toShape([batch, size]);
-      const noise = this.#generator?.uniform(shape, { dtype }) ?? random.uniform(shape, { dtype });
-      return noise
-        .greaterEqual(rate)
-        .cast(dtype)
-        .mul(1 / (1 - rate));
-    };
+    const mask = (rate: number, size: Dim): Tensor | null =>
+      dropoutMask(this, this.#generator, rate, [batch, size]);
     return { input: mask(this.dropout, features), recurrent: mask(this.recurrentDropout, this.units) };
   }
 
@@ -223,24 +250,11 @@ export interface Cell {
   ): [output: Tensor, states: Tensor[]];
 }
 
-/** @internal @throws InvalidArgumentError unless there is a state of each size. */
-export function checkStates(
-  layer: Layer,
-  states: readonly Tensor[],
-  batch: Dim,
-  sizes: readonly number[],
-): void {
-  let fits = states.length === sizes.length;
-  for (let i = 0; fits && i < sizes.length; i++) {
-    const shape = dims(states[i]);
-    fits = shape.length === 2 && !differs(shape[0], batch) && !differs(shape[1], sizes[i]);
-  }
-  if (fits) return;
-  const show = (shapes: readonly Dims[]): string => shapes.map(showShape).join(', ');
-  fail(
-    layer,
-    `expects states of shape ${show(sizes.map((n) => [batch, n]))}, got ${show(states.map((s) => s.shape))}`,
-  );
+/** @internal @throws InvalidArgumentError unless there is a state of each shape. */
+export function checkStates(layer: Layer, states: readonly Tensor[], shapes: readonly Dims[]): void {
+  if (states.length === shapes.length && states.every((s, i) => sameShape(dims(s), shapes[i]))) return;
+  const show = (all: readonly Dims[]): string => all.map(showShape).join(', ');
+  fail(layer, `expects states of shape ${show(shapes)}, got ${show(states.map((s) => s.shape))}`);
 }
 ownsTemporaries(Cell);
 defineMethods(Cell.prototype, 'Cell', { getInitialState: { positional: ['batchSize'] } });

@@ -1,7 +1,15 @@
 // One step of a recurrent network.
 
 import { concat, type DType, type Shape, type Tensor } from '@eagre/core';
-import { argumentsOf, fusedMatMul, runGru, runLstm, type Schema, takesOptions } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  fusedMatMul,
+  type Option,
+  runGru,
+  runLstm,
+  type Schema,
+  takesOptions,
+} from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import { type InitializerFunction, ones } from '../../initializers/initializers.ts';
 import type { FromConfig } from '../../layer/layer.ts';
@@ -41,6 +49,11 @@ export class SimpleRNNCell extends Cell {
   }
 }
 
+/** @internal Where the forget gate's bias, of four, begins with 1. */
+export function openForget(given: InitializerFunction, n: number): InitializerFunction {
+  return (_: Shape, dtype: DType) => concat([given([n], dtype), ones()([n], dtype), given([2 * n], dtype)]);
+}
+
 export interface LSTMCellOptions extends GatedCellOptions {
   /** Whether the forget gate's bias begins with 1; true by default. */
   readonly unitForgetBias?: boolean;
@@ -65,9 +78,7 @@ export class LSTMCell extends Cell {
     return 4;
   }
   protected override firstBias(given: InitializerFunction): InitializerFunction {
-    if (!this.unitForgetBias) return given;
-    const u = this.units;
-    return (_: Shape, dtype: DType) => concat([given([u], dtype), ones()([u], dtype), given([2 * u], dtype)]);
+    return this.unitForgetBias ? openForget(given, this.units) : given;
   }
   /** @internal Whether the fused kernel computes what this cell does. */
   get fusable(): boolean {
@@ -159,12 +170,23 @@ export class GRUCell extends Cell {
 }
 
 const first = { units: integer(), activation: activation('tanh') } as const;
-const gates = { recurrentActivation: activation('sigmoid') } as const;
-const weighted = {
+/** @internal */
+export const gates: { readonly recurrentActivation: Option<Activation> } = {
+  recurrentActivation: activation('sigmoid'),
+};
+/** @internal */
+export const weighted: { readonly useBias: Option<boolean> } & ReturnType<
+  typeof weights<'kernel' | 'recurrent' | 'bias'>
+> = {
   useBias: flag(true),
   ...weights({ kernel: 'glorotUniform', recurrent: 'orthogonal', bias: 'zeros' }),
-} as const;
-const drops = { dropout: rate(0), recurrentDropout: rate(0), seed } as const;
+};
+/** @internal */
+export const drops: {
+  readonly dropout: Option<number>;
+  readonly recurrentDropout: Option<number>;
+  readonly seed: Option<number | null>;
+} = { dropout: rate(0), recurrentDropout: rate(0), seed };
 /** @internal The options of a class of cells, and of the layer that runs them. */
 export type CellSchema<O extends object, C> = Schema<O, C>['options'];
 export const simpleRNNOptions: CellSchema<SimpleRNNCellArguments, SimpleRNNCell> = {

@@ -368,7 +368,7 @@ describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (ba
           : c.inner !== undefined
             ? new Class(made(c.inner), c.config)
             : made(c);
-      layer.build([2, 3, 2]);
+      layer.build(c.calls[0]?.x.shape as number[]);
       const named = layer.namedWeights;
       expect(named.map((w) => w.path).sort()).toEqual(Object.keys(c.weights).sort());
       for (const { path, variable } of named) variable.assign(tensor(c.weights[path] as Values));
@@ -483,4 +483,55 @@ test('getInitialState gives the states of zeros, in a list', () => {
   const x = ones([5, 2, 1]);
   const y = gru(x, { initialState: gru.getInitialState(5) }) as Tensor;
   expect(y.array()).toEqual((gru(x) as Tensor).array());
+});
+
+describe('ConvLSTM', () => {
+  const { ConvLSTM1D, ConvLSTM2D, ConvLSTM3D } = layers;
+  test.each([
+    [ConvLSTM1D, [2, 3], [2, 4, 5, 3], [2, 3, 2], 3],
+    [ConvLSTM2D, [2, 3, { padding: 'same', returnSequences: true }], [2, 3, 4, 5, 1], [2, 3, 4, 5, 2], 3],
+    [ConvLSTM2D, [3, [1, 2], { strides: 2, useBias: false }], [1, 3, 4, 5, 1], [1, 2, 2, 3], 2],
+    [ConvLSTM3D, [2, 2, { dataFormat: 'channelsFirst' }], [1, 2, 1, 3, 2, 3], [1, 2, 2, 1, 2], 3],
+  ] as const)('%o %j', (Class, args, inputShape, outputShape, trainable) => {
+    runLayerTest(Class as never, { args: args as never, inputShape, outputShape, trainable });
+  });
+
+  test('states have the sizes of the convolution', () => {
+    const layer = new ConvLSTM2D(2, 3, { returnState: true });
+    expect(() => layer.getInitialState(2)).toThrow('behind a call');
+    const [y, h, c] = list(layer(ones([2, 3, 5, 4, 1])));
+    expect([y, h, c].map((t) => t?.shape)).toEqual(new Array(3).fill([2, 3, 2, 2]));
+    expect(layer.getInitialState(4).map((t) => t.shape)).toEqual(new Array(2).fill([4, 3, 2, 2]));
+    expect(() => layer(ones([1, 3, 5, 4, 1]), { initialState: [ones([1, 2]), ones([1, 2])] })).toThrow(
+      'expects states of shape [1, 3, 2, 2], [1, 3, 2, 2], got [1, 2], [1, 2]',
+    );
+    expect(() => layer(ones([2, 5, 4, 1]))).toThrow('of rank 5 [batch, time, height, width, channels]');
+    expect(() => layer(ones([2, 3, 5, 4, 2]))).toThrow('was built for 1 channels, got 2');
+  });
+
+  test('dropout of input and state differs by gate and is that of all steps', () => {
+    const options = { dropout: 0.5, recurrentDropout: 0.5, seed: 1, padding: 'same' } as const;
+    const layer = new ConvLSTM1D(2, 3, options);
+    const x = ones([2, 3, 4, 1]);
+    const plain = layer(x).array();
+    expect(layer(x, { training: true }).array()).not.toEqual(plain);
+    const masks = layer.cell.masks(2, 4, 1);
+    expect([masks.input?.shape, masks.recurrent?.shape]).toEqual([
+      [2, 4, 4],
+      [2, 4, 8],
+    ]);
+    expect(() => new ConvLSTM1D(2, 3, { dropout: 1 })).toThrow('dropout rates below 1');
+    expect(() => new ConvLSTM2D(2, 3, { strides: 2, dilationRate: 2 })).toThrow('together');
+  });
+
+  test('the forget gate begins open', () => {
+    const layer = new ConvLSTM1D(1, 2);
+    layer.build([null, null, 5, 1]);
+    expect(layer.cell.bias?.array()).toEqual([0, 1, 0, 0]);
+    expect(layer.namedWeights.map((w) => w.path)).toEqual([
+      'conv_lstm_cell/kernel',
+      'conv_lstm_cell/recurrent_kernel',
+      'conv_lstm_cell/bias',
+    ]);
+  });
 });

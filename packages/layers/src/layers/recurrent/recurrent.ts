@@ -20,20 +20,24 @@ import {
 } from './recurrent-cells.ts';
 import { RNN, type RNNOptions, rnnFixed, rnnOptions, type Sequence } from './rnn.ts';
 
-/** A layer of one of our cells, whose options it takes among its own. */
-abstract class CellLayer extends RNN {
-  declare readonly cell: SimpleRNNCell | LSTMCell | GRUCell;
-
-  get units(): number {
-    return this.cell.units;
-  }
+/** @internal A layer of one of our cells, whose options it takes among its own. */
+export abstract class CellLayer extends RNN {
   override getConfig(): Record<string, unknown> {
     return { ...this.cell.getConfig(), ...this.sequenceConfig() };
   }
 }
 
+/** A layer whose states are vectors. */
+abstract class UnitsLayer extends CellLayer {
+  declare readonly cell: SimpleRNNCell | LSTMCell | GRUCell;
+
+  get units(): number {
+    return this.cell.units;
+  }
+}
+
 /** A layer whose cell has a kernel that runs all steps. */
-abstract class FusedLayer extends CellLayer {
+abstract class FusedLayer extends UnitsLayer {
   declare readonly cell: LSTMCell | GRUCell;
 
   /** All steps in one kernel. */
@@ -48,8 +52,11 @@ abstract class FusedLayer extends CellLayer {
   }
 }
 
-/** The options of a cell among those of its layer. */
-function ofCell<T extends LayerOptions>(options: T, names: Readonly<Record<keyof Required<T>, unknown>>): T {
+/** @internal The options of a cell among those of its layer. */
+export function ofCell<T extends LayerOptions>(
+  options: T,
+  names: Readonly<Record<keyof Required<T>, unknown>>,
+): T {
   const own = ([name]: [string, unknown]): boolean =>
     Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
   return Object.fromEntries(Object.entries(options).filter(own)) as T;
@@ -60,7 +67,7 @@ export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;
 export type SimpleRNNArguments = RNNOptions & SimpleRNNCellArguments;
 
 /** A recurrent network whose state is its output: activation(x · kernel + h · recurrentKernel + bias). */
-export class SimpleRNN extends CellLayer {
+export class SimpleRNN extends UnitsLayer {
   declare static readonly fromConfig: FromConfig<SimpleRNN>;
   declare readonly cell: SimpleRNNCell;
 
@@ -110,8 +117,8 @@ export class GRU extends FusedLayer {
   }
 }
 
-/** What such a layer takes: the options of its cell, which reads and writes them, and those of the layer. */
-function ofLayer<C extends object>(
+/** @internal What such a layer takes: the options of its cell, which reads and writes them, and those of the layer. */
+export function ofLayer<C extends object>(
   cell: Readonly<Record<keyof Required<C>, unknown>>,
 ): Readonly<Record<keyof Required<C>, true>> & typeof rnnOptions {
   const names = Object.keys(cell).map((name) => [name, true]);

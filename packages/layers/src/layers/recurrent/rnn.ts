@@ -17,8 +17,8 @@ import {
   checkList,
   context,
   type Dim,
+  type Dims,
   defineMethods,
-  differs,
   dims,
   initScope,
   isPlain,
@@ -58,10 +58,11 @@ import { layerOptions } from '../weights.ts';
 import {
   Cell,
   checkStates,
+  initialStates,
   outputSize,
   type RecurrentCell,
   runCell,
-  stateSizes,
+  stateShapes,
   zeroStates,
 } from './cell.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
@@ -120,9 +121,8 @@ export class RNN extends Layer {
   }
 
   override build(inputShape: PartialShape | readonly PartialShape[]): void {
-    const shape = this.#sequence(inputShape);
-    const [batch = null, , features = null] = partialShape(shape);
-    this.cell.ensureBuilt([batch, features]);
+    const [batch = null, , ...step] = partialShape(this.#sequence(inputShape));
+    this.cell.ensureBuilt([batch, ...step]);
   }
 
   override call(inputs: LayerInput, options: CallOptions): LayerOutput {
@@ -131,7 +131,7 @@ export class RNN extends Layer {
     this.#sequence(x.shape);
     if (lessThan(dims(x)[1], 1))
       fail(this, `expects a sequence of at least one step, got ${showShape(x.shape)}`);
-    const states = this.#initial(dims(x)[0], list.slice(1), options);
+    const states = this.#initial(x, list.slice(1), options);
     const training = options.training ?? false;
     const mask = this.#mask(x, options);
     const back = (t: Tensor): Tensor => (this.goBackwards ? t.reverse(1) : t);
@@ -140,7 +140,10 @@ export class RNN extends Layer {
     const y = penalize(this, this.returnSequences ? output() : last);
     // States that are outputs too count among them, as in Keras.
     if (this.returnState) for (const state of after) penalize(this, state);
-    if (this.stateful) this.#remember(after);
+    if (this.stateful)
+      this.#held(after.map(dims)).forEach((held, i) => {
+        held.assign(after[i]);
+      });
     return this.returnState ? [y, ...after] : y;
   }
 
@@ -157,13 +160,13 @@ export class RNN extends Layer {
   /** @internal The same, step by step. @param mask bool [batch, time]. */
   protected steps(x: Tensor, initial: readonly Tensor[], training: boolean, mask: Tensor | null): Sequence {
     const { cell } = this;
-    const [batch, time, features] = dims(x) as [Dim, Dim, Dim];
-    const masks = training ? cell.masks?.(batch, features) : undefined;
+    const [batch, time, ...own] = dims(x) as [Dim, Dim, ...Dim[]];
+    const masks = training ? cell.masks?.(batch, ...own) : undefined;
     /** One step behind another. */
     const next = ({ output, states }: Step, input: Tensor, seen: Tensor | undefined): StepDone => {
       const [y, ...after] = runCell(cell, input, states, { training, masks }) as [Tensor, ...Tensor[]];
-      const here = seen?.expandDims(1);
-      if (here === undefined) return { output: y, states: after };
+      if (seen === undefined) return { output: y, states: after };
+      const here = seen.reshape(toShape([batch, ...new Array<number>(y.rank - 1).fill(1)]));
       const before = this.zeroOutputForMask ? null : output;
       return {
         output: where(here, y, before ?? zerosLike(y)),
@@ -184,22 +187,23 @@ export class RNN extends Layer {
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const [batch, time] = sizesOf(this.#sequence(inputShape)) as readonly [Size, Size];
-    const units = outputSize(this.cell);
-    return shapeOf(this.returnSequences ? [batch, time, units] : [batch, units]);
+    const [batch, time, ...step] = sizesOf(this.#sequence(inputShape)) as readonly [Size, Size, ...Size[]];
+    const [, ...own] = this.cell.resultSizes?.(batch, step) ?? [batch, outputSize(this.cell)];
+    return shapeOf(this.returnSequences ? [batch, time, ...own] : [batch, ...own]);
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
     const first = inputs.list[0].shape;
+    const [batch, , ...step] = sizesOf(this.#sequence(first)) as readonly [Size, Size, ...Size[]];
     const shapes = [this.computeOutputShape(first)];
-    if (this.returnState) for (const n of stateSizes(this.cell)) shapes.push([first[0], n]);
+    if (this.returnState) shapes.push(...stateShapes(this.cell, batch, step).map(shapeOf));
     return { list: shapes.map((shape) => ({ shape, dtype: this.computeDtype })), many: this.returnState };
   }
 
   /** The states before the first step, zeros [batchSize, units] of each. @throws InvalidArgumentError for what is no batch size */
   getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
-    return zeroStates(this, batchSize, stateSizes(this.cell));
+    return initialStates(this, this.cell, batchSize);
   }
 
   /** Forgets the states of a stateful layer, or sets them. Traced functions go on from there. */
@@ -208,10 +212,10 @@ export class RNN extends Layer {
     if (states !== null) {
       if (checkList(states, 'states', this.name).some((s) => !(s instanceof Tensor)))
         throw new InvalidArgumentError(`states must be a list of tensors, got ${shown(states)}`, this.name);
-      const batch = states[0]?.shape[0] ?? 0;
-      checkStates(this, states, batch, stateSizes(this.cell));
+      const shapes = stateShapes(this.cell, states[0]?.shape[0] ?? 0);
+      checkStates(this, states, shapes);
       this.#forgotten = true;
-      this.#held(batch).forEach((held, i) => {
+      this.#held(shapes).forEach((held, i) => {
         held.assign(states[i]);
       });
     } else for (const held of this.#states ?? []) held.assign(zeros(held.shape, { dtype: held.dtype }));
@@ -228,14 +232,19 @@ export class RNN extends Layer {
 
   #sequence(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const shape = isShapes(inputShape) ? inputShape[0] : inputShape;
+    this.checkSequence(shape);
+    return shape;
+  }
+  /** @internal @throws InvalidArgumentError for what is no sequence for the cell. */
+  protected checkSequence(shape: PartialShape): void {
     checkRank(this, shape, 3, '[batch, time, features]');
     const { cell } = this;
     if (cell instanceof Cell) cell.checkFeatures(shape);
-    return shape;
   }
 
-  #initial(batch: Dim, inputs: readonly Tensor[], options: CallOptions): readonly Tensor[] {
-    const sizes = stateSizes(this.cell);
+  #initial(x: Tensor, inputs: readonly Tensor[], options: CallOptions): readonly Tensor[] {
+    const [batch, , ...step] = dims(x) as [Dim, Dim, ...Dim[]];
+    const shapes = stateShapes(this.cell, batch, step);
     const option = options['initialState'] as Tensor | readonly Tensor[] | null | undefined;
     const given: readonly Tensor[] | null =
       inputs.length > 0
@@ -243,10 +252,10 @@ export class RNN extends Layer {
         : option !== undefined && option !== null
           ? ((Array.isArray(option) ? option : [option]) as readonly Tensor[])
           : this.stateful
-            ? this.#held(batch).map((held) => held.read())
+            ? this.#held(shapes).map((held) => held.read())
             : null;
-    if (given === null) return sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.computeDtype }));
-    checkStates(this, given, batch, sizes);
+    if (given === null) return zeroStates(this, shapes);
+    checkStates(this, given, shapes);
     return given.map((s) => floats(this, s));
   }
 
@@ -262,15 +271,15 @@ export class RNN extends Layer {
   }
 
   /** What holds the states of a stateful layer from call to call. Variables, so that traced functions read and write them at each run. */
-  #held(size: Dim): readonly Variable[] {
-    const known = this.#states?.[0]?.shape[0];
-    if (this.#states === null || (this.#forgotten && differs(size, known ?? 0))) {
-      const batch = knownDim(size);
+  #held(shapes: readonly Dims[]): readonly Variable[] {
+    const fits = (held: Variable): boolean => sameShape(held.shape, shapes[0]);
+    if (this.#states === null || (this.#forgotten && !fits(this.#states[0]))) {
+      const known = shapes.map((shape) => shape.map(knownDim));
       this.#states = initScope(() =>
         outsideScopes(() =>
-          stateSizes(this.cell).map(
-            (n) =>
-              new Variable(zeros([batch, n], { dtype: this.computeDtype }), {
+          known.map(
+            (shape) =>
+              new Variable(zeros(shape, { dtype: this.computeDtype }), {
                 trainable: false,
                 name: 'rnn_state',
               }),
@@ -280,14 +289,6 @@ export class RNN extends Layer {
     }
     this.#forgotten = false;
     return this.#states;
-  }
-
-  #remember(states: readonly Tensor[]): void {
-    const [first] = states;
-    const batch = first === undefined ? 0 : dims(first)[0];
-    this.#held(batch).forEach((held, i) => {
-      held.assign(states[i]);
-    });
   }
 }
 

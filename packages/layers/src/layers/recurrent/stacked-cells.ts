@@ -1,4 +1,4 @@
-import { type PartialShape, type Tensor, zeros } from '@eagre/core';
+import type { PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   type Dim,
@@ -7,7 +7,6 @@ import {
   isPlain,
   type Option,
   takesOptions,
-  toShape,
 } from '@eagre/core/internal';
 import {
   type CallOptions,
@@ -23,10 +22,12 @@ import { layerOptions } from '../weights.ts';
 import {
   cellCall,
   checkStates,
+  initialStates,
   outputSize,
   presentStep,
   type RecurrentCell,
   runCell,
+  stateShapes,
   stateSizes,
   zeroStates,
 } from './cell.ts';
@@ -53,7 +54,7 @@ export class StackedRNNCells extends Layer {
   /** The states of all cells before the first step, zeros. @throws InvalidArgumentError for what is no batch size */
   getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
-    return zeroStates(this, batchSize, this.stateSize);
+    return initialStates(this, this, batchSize);
   }
   override build(inputShape: PartialShape): void {
     let shape: PartialShape = inputShape;
@@ -66,10 +67,9 @@ export class StackedRNNCells extends Layer {
   override call(inputs: Tensor, { training, states, masks }: CallOptions): readonly Tensor[] {
     let x = floats(this, inputs);
     const batch = dims(x)[0];
-    const given =
-      (states as readonly Tensor[] | undefined) ??
-      this.stateSize.map((n) => zeros(toShape([batch, n]), { dtype: this.computeDtype }));
-    checkStates(this, given, batch, this.stateSize);
+    const shapes = stateShapes(this, batch);
+    const given = (states as readonly Tensor[] | undefined) ?? zeroStates(this, shapes);
+    checkStates(this, given, shapes);
     const next: Tensor[] = [];
     this.cells.forEach((cell, i) => {
       const n = stateSizes(cell).length;
