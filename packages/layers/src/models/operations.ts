@@ -55,7 +55,10 @@ export class Operation extends Layer {
     const options = argumentsOf<OperationOptions>(Operation, new.target, args);
     functionOf(options.op);
     const known = kerasOperation(options.op)?.className;
-    super({ ...options, name: options.name ?? uniqueName(known ?? options.op.slice(options.op.lastIndexOf('.') + 1)) });
+    super({
+      ...options,
+      name: options.name ?? uniqueName(known ?? options.op.slice(options.op.lastIndexOf('.') + 1)),
+    });
   }
   override call(_: LayerInput, { args }: CallOptions): LayerOutput {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
@@ -159,13 +162,12 @@ type KerasFunctions = typeof keras.core &
   typeof keras.linalg &
   typeof keras.nn;
 type Symbolic<F> = { readonly [K in keyof F]: SymbolicFunction<F[K]> };
-type Spaces = { readonly [K in (typeof SPACES)[number]]: Symbolic<(typeof keras)[K]> };
+type Spaces = { readonly [K in 'image' | 'linalg' | 'nn' | 'numpy']: Symbolic<(typeof keras)[K]> };
 
 /** What looks at symbolic tensors itself, or takes functions alone. */
 const THEMSELVES: ReadonlySet<string> = new Set([
   ...['shape', 'ndim', 'dtype', 'isTensor', 'customGradient', 'vectorize'],
 ]);
-const SPACES = ['image', 'linalg', 'nn', 'numpy'] as const;
 
 /**
  * `tf.keras.ops`: the functions of Keras under its names, with its arguments and defaults, and beside them those of `tf.math`, `tf.linalg` and
@@ -207,11 +209,13 @@ const collected = lazily(() => {
         return [name, wrapped(op, fn)];
       }),
     );
-  const { image, ...others } = keras;
-  for (const space of Object.values(others)) Object.assign(made, addKeras(space));
-  for (const space of SPACES) {
-    const before = space === 'image' ? 'image.' : '';
-    made[space] = space === 'image' ? addKeras(image, before) : addKeras(keras[space]);
-  }
+  for (const space of [keras.core, keras.numpy, keras.math, keras.linalg, keras.nn])
+    Object.assign(made, addKeras(space));
+  Object.assign(made, {
+    image: addKeras(keras.image, 'image.'),
+    linalg: addKeras(keras.linalg),
+    nn: addKeras(keras.nn),
+    numpy: addKeras(keras.numpy),
+  });
   return { made, functions };
 });

@@ -1,19 +1,19 @@
 // `tf.keras.ops`: what computes nothing, loops, branches, and elements at places.
 import { customGradient as ownGradient } from '@eagre/autodiff';
 import {
-  cast as coreCast,
   concat,
+  cast as coreCast,
   convertToTensor as coreConvert,
+  isTensor as coreIsTensor,
+  saturateCast as coreSaturateCast,
   type DType,
   gatherNd,
   type HostArray,
   type IntegerLike,
-  isTensor as coreIsTensor,
   type NamedFunction,
-  saturateCast as coreSaturateCast,
-  scatterNd,
-  type ShapeLike,
   type Shape,
+  type ShapeLike,
+  scatterNd,
   stack,
   type Tensor,
   type TensorLike,
@@ -22,9 +22,9 @@ import {
 } from '@eagre/core';
 import {
   context,
+  type Dim,
   declareAs,
   defineFunction,
-  type Dim,
   dims,
   floorDivDims,
   iota,
@@ -37,13 +37,19 @@ import {
   toTensor,
   tree,
 } from '@eagre/core/internal';
-import { cond, mapFn, scan as graphScan, switchCase, vectorizedMap, whileLoop as graphLoop } from '@eagre/graph';
+import {
+  cond,
+  whileLoop as graphLoop,
+  scan as graphScan,
+  mapFn,
+  switchCase,
+  vectorizedMap,
+} from '@eagre/graph';
 import { KerasTensor } from '../models/keras-tensor.ts';
 import { named, refuse } from './define.ts';
 
 export { stopGradient } from '@eagre/core';
-export { cond, vectorizedMap };
-export { mapFn as map };
+export { cond, mapFn as map, vectorizedMap };
 
 // biome-ignore lint/suspicious/noExplicitAny: structures of tensors, which types do not know.
 type Any = any;
@@ -120,10 +126,15 @@ export const dtype: NamedFunction<[x: Any0], ['x'], unknown, DType> = defineFunc
   (x) => known(x).dtype,
 );
 /** The number of elements: an int32 scalar. */
-export const size: NamedFunction<[x: TensorLike], ['x']> = defineFunction(named('size'), { x: kind.tensor }, {}, (x) => {
-  const t = toTensor(x);
-  return toTensor(sizeValue(dims(t).reduce(mulDims, 1), 'int32'), 'int32');
-});
+export const size: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  named('size'),
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toTensor(x);
+    return toTensor(sizeValue(dims(t).reduce(mulDims, 1), 'int32'), 'int32');
+  },
+);
 
 /** The tensors along an axis, without it. @param num how many there are, where the shape does not tell */
 export const unstack: NamedFunction<
@@ -185,7 +196,8 @@ export const scatterUpdate: NamedFunction<
       }
       return y;
     }
-    if (!(reduction in SCATTERS)) refuse(`reduction is '${String(reduction)}', expected add, max, min or mul`, 'scatterUpdate');
+    if (!(reduction in SCATTERS))
+      refuse(`reduction is '${String(reduction)}', expected add, max, min or mul`, 'scatterUpdate');
     return x[SCATTERS[reduction]](i, u);
   },
 );
@@ -200,6 +212,7 @@ const slice: NamedFunction<
   {},
   (inputs, startIndices, shape) => toTensor(inputs).slice(startIndices as number[], shape as number[]),
 );
+
 export {
   /** A block of a tensor: where it begins and its shape, in which −1 reaches to the end. */
   slice,
@@ -216,7 +229,9 @@ export const sliceUpdate: NamedFunction<
   (inputs, startIndices, updates) => {
     const x = toTensor(inputs);
     const u = toTensor(updates, x.dtype).cast(x.dtype);
-    const starts = Array.isArray(startIndices) ? (startIndices as readonly TensorLike[]) : (startIndices as Tensor).unstack();
+    const starts = Array.isArray(startIndices)
+      ? (startIndices as readonly TensorLike[])
+      : (startIndices as Tensor).unstack();
     const grids = dims(u).map((d, axis) => {
       const places = iota(d).add(toTensor(starts[axis], 'int32').cast('int32'));
       return places.reshape(dims(u).map((_, i) => (i === axis ? -1 : 1))).broadcastTo(u.shape);
@@ -228,15 +243,31 @@ export const sliceUpdate: NamedFunction<
 // ---- branches and loops
 
 /** What the branch of number `index` gives for the operands; numbers outside are the first or the last branch. */
-const switchOf = (index: TensorLike, branches: readonly ((...operands: Any[]) => Any)[], ...operands: Any[]): Any => {
-  const i = toTensor(index, 'int32').cast('int32').maximum(0).minimum(branches.length - 1);
-  return switchCase(i, branches.map((branch) => () => branch(...operands)));
+const switchOf = (
+  index: TensorLike,
+  branches: readonly ((...operands: Any[]) => Any)[],
+  ...operands: Any[]
+): Any => {
+  const i = toTensor(index, 'int32')
+    .cast('int32')
+    .maximum(0)
+    .minimum(branches.length - 1);
+  return switchCase(
+    i,
+    branches.map((branch) => () => branch(...operands)),
+  );
 };
+
 export { switchOf as switch };
 
 /** The variables after `body` has been applied as long as `cond` holds, at most `maximumIterations` times. One alone may stand without a list. */
 export const whileLoop: NamedFunction<
-  [cond: (...vars: Any[]) => Any, body: (...vars: Any[]) => Any, loopVars: Any, maximumIterations?: number | null],
+  [
+    cond: (...vars: Any[]) => Any,
+    body: (...vars: Any[]) => Any,
+    loopVars: Any,
+    maximumIterations?: number | null,
+  ],
   ['cond', 'body', 'loopVars', 'maximumIterations'],
   unknown,
   Any
@@ -300,7 +331,8 @@ export const scan: NamedFunction<
   (f, init, xs: Any = null, { length, reverse = false }) => {
     const given = xs === null ? null : tree.mapLeaves(xs, OP, (x) => toTensor(x as TensorLike));
     const count: Dim = given === null ? (length ?? 0) : dims(leaves(given)[0])[0];
-    const at = (i: number): unknown => (given === null ? null : tree.mapLeaves(given, OP, (x) => (x as Tensor).at(i)));
+    const at = (i: number): unknown =>
+      given === null ? null : tree.mapLeaves(given, OP, (x) => (x as Tensor).at(i));
     if (context.tracer === null || typeof count === 'number') {
       let carry: unknown = init;
       const results: unknown[] = [];
@@ -355,7 +387,9 @@ export const associativeScan: NamedFunction<
       return tree.mapLeaves(elems, OP, () => flat[i++]);
     };
     const combine = (a: readonly Tensor[], b: readonly Tensor[]): Tensor[] => leaves(f(packed(a), packed(b)));
-    const scanned = prefixes(list, combine).map((t) => (reverse ? t.reverse(0) : t).moveAxis(0, axis as number));
+    const scanned = prefixes(list, combine).map((t) =>
+      (reverse ? t.reverse(0) : t).moveAxis(0, axis as number),
+    );
     return packed(scanned);
   },
 );
@@ -380,6 +414,7 @@ const customGradient: typeof ownGradient = declareAs(
   ((...args: readonly never[]) => (ownGradient as Any)(...args)) as typeof ownGradient,
   ownGradient,
 );
+
 export {
   /** A function whose gradient is given: `f` gives the value and a function of the gradient of it, see `tf.customGradient`. */
   customGradient,
@@ -410,14 +445,15 @@ export const vectorize: NamedFunction<
     return (...args) => {
       const varied = args.flatMap((_, i) => (excluded?.includes(i) === true ? [] : [i]));
       const tensors = varied.map((i) => toTensor(args[i]));
-      const own = tensors.map((t, k) => ranks?.[k] ?? 0);
+      const own = tensors.map((_, k) => ranks?.[k] ?? 0);
       const batch = Math.max(0, ...tensors.map((t, k) => t.rank - own[k]));
       // Leading axes of size 1 are those that broadcast.
       const full = tensors.map((t, k) =>
         t.reshape(toShape([...new Array<number>(batch - (t.rank - own[k])).fill(1), ...dims(t)])),
       );
-      const lead = Array.from({ length: batch }, (_, axis): Dim =>
-        full.map((t) => dims(t)[axis]).reduce((a, b) => (a === 1 ? b : a)),
+      const lead = Array.from(
+        { length: batch },
+        (_, axis): Dim => full.map((t) => dims(t)[axis]).reduce((a, b) => (a === 1 ? b : a)),
       );
       const call = (elems: readonly Tensor[]): unknown => {
         const given: unknown[] = [...args];
@@ -461,7 +497,8 @@ export const rearrange: NamedFunction<
     const x = toTensor(tensor);
     const [left, right, more] = pattern.split('->').map(groupsOf);
     if (right === undefined || more !== undefined) refuse(`'${pattern}' needs one '->'`, 'rearrange');
-    if (left.length !== x.rank) refuse(`'${pattern}' has ${left.length} axes, the tensor ${x.rank}`, 'rearrange');
+    if (left.length !== x.rank)
+      refuse(`'${pattern}' has ${left.length} axes, the tensor ${x.rank}`, 'rearrange');
     const sizes = new Map<string, Dim>();
     left.forEach((group, axis) => {
       const open = group.filter((name) => axesLengths[name] === undefined);
@@ -483,4 +520,3 @@ const groupsOf = (side: string): string[][] =>
   [...side.matchAll(/\(([^)]*)\)|(\S+)/g)].map(([, group, name]) =>
     group === undefined ? [name] : group.trim().split(/\s+/).filter(Boolean),
   );
-

@@ -9,8 +9,8 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import {
-  defineFunction,
   type Dim,
+  defineFunction,
   dims,
   hasGradient,
   isFloating,
@@ -67,7 +67,11 @@ export function floatPair(x1: TensorLike, x2: TensorLike, name: string): [Tensor
 }
 
 /** Declares a function of two tensors, which are of one dtype then. */
-export const binary = (name: string, run: (a: Tensor, b: Tensor) => Tensor, read: typeof pair = pair): Binary =>
+export const binary = (
+  name: string,
+  run: (a: Tensor, b: Tensor) => Tensor,
+  read: typeof pair = pair,
+): Binary =>
   defineFunction(named(name), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) =>
     run(...read(x1, x2, named(name))),
   );
@@ -99,8 +103,7 @@ export function asLast(
   const rest = dims(x).flatMap((_, i) => (axes.includes(i) ? [] : [i]));
   const moved = axes.every((a, i) => a === rest.length + i) ? x : x.transpose([...rest, ...axes]);
   const own = dims(x);
-  const rows =
-    axes.length === 1 ? moved : moved.reshape(toShape([...rest.map((i) => own[i]), -1 as Dim]));
+  const rows = axes.length === 1 ? moved : moved.reshape(toShape([...rest.map((i) => own[i]), -1 as Dim]));
   const shape = reducedShape(own, axes, keepdims);
   return { rows, back: (y) => (keepdims ? y.reshape(shape) : y) };
 }
@@ -117,4 +120,10 @@ export function channelsLast(
   if (format !== 'channels_first')
     refuse(`dataFormat is ${String(format)}, expected 'channels_last' or 'channels_first'`, name);
   return run(x.moveAxis(1, -1)).moveAxis(-1, 1);
+}
+
+/** The elements of rows [..., n] in places [..., k]. */
+export function taken(rows: Tensor, places: Tensor): Tensor {
+  if (rows.rank === 1) return rows.gather(places);
+  return rows.gather(places, rows.rank - 1, { batchDims: rows.rank - 1 });
 }

@@ -30,8 +30,7 @@ export const slogdet: NamedFunction<[x: TensorLike], ['x'], unknown, [sign: Tens
     return [pivots.sign().prod(-1).mul(sign), pivots.abs().log().sum(-1)];
   });
 
-const one = (a: Tensor): Tensor =>
-  eye(sizeOf(a), { dtype: a.dtype as 'float32' }).broadcastTo(a.shape);
+const one = (a: Tensor): Tensor => eye(sizeOf(a), { dtype: a.dtype as 'float32' }).broadcastTo(a.shape);
 
 /** The inverses of square matrices. */
 export const inv: Unary = unary('inv', (x) => {
@@ -63,11 +62,18 @@ export const solveTriangular: Solve<{ readonly lower?: boolean }> = defineFuncti
 
 /** The inverses of matrices of which x are the factors of Cholesky, lower ones unless `upper`. */
 export const choleskyInverse: NamedFunction<[x: TensorLike], ['x'], { readonly upper?: boolean }> =
-  defineFunction(named('choleskyInverse'), { x: kind.tensor }, { upper: kind.asIs }, (x, { upper = false }) => {
-    const a = matrices(x, 'choleskyInverse', true);
-    const inverse = bySubstitution(a, one(a), !upper);
-    return upper ? inverse.matmul(inverse, { transposeB: true }) : inverse.matmul(inverse, { transposeA: true });
-  });
+  defineFunction(
+    named('choleskyInverse'),
+    { x: kind.tensor },
+    { upper: kind.asIs },
+    (x, { upper = false }) => {
+      const a = matrices(x, 'choleskyInverse', true);
+      const inverse = bySubstitution(a, one(a), !upper);
+      return upper
+        ? inverse.matmul(inverse, { transposeB: true })
+        : inverse.matmul(inverse, { transposeA: true });
+    },
+  );
 
 interface SvdOptions {
   /** Whether u and vh are square; true by default. */
@@ -115,18 +121,22 @@ export const pinv: NamedFunction<[x: TensorLike, rcond?: number | null], ['x', '
 );
 
 /** The x of least norm for which a · x is nearest to b, of one matrix a [m, n] and b [m] or [m, k]. */
-export const lstsq: NamedFunction<[a: TensorLike, b: TensorLike, rcond?: number | null], ['a', 'b', 'rcond']> =
-  defineFunction(
-    named('lstsq'),
-    { a: kind.tensor, b: kind.tensor, rcond: kind.asIs },
-    {},
-    (a, b, rcond: number | null = null) => {
-      const [system, right] = pair(matrices(a, 'lstsq'), floating(b), named('lstsq'));
-      if (system.rank !== 2) refuse(`a has shape [${system.shape}], expected one matrix`, 'lstsq');
-      const share = rcond ?? EPSILON(system) * Math.max(sizeOf(system), sizeOf(system, -2));
-      return columns(system, right, (r) => pseudoInverse(system, share < 0 ? EPSILON(system) : share, true).matmul(r));
-    },
-  );
+export const lstsq: NamedFunction<
+  [a: TensorLike, b: TensorLike, rcond?: number | null],
+  ['a', 'b', 'rcond']
+> = defineFunction(
+  named('lstsq'),
+  { a: kind.tensor, b: kind.tensor, rcond: kind.asIs },
+  {},
+  (a, b, rcond: number | null = null) => {
+    const [system, right] = pair(matrices(a, 'lstsq'), floating(b), named('lstsq'));
+    if (system.rank !== 2) refuse(`a has shape [${system.shape}], expected one matrix`, 'lstsq');
+    const share = rcond ?? EPSILON(system) * Math.max(sizeOf(system), sizeOf(system, -2));
+    return columns(system, right, (r) =>
+      pseudoInverse(system, share < 0 ? EPSILON(system) : share, true).matmul(r),
+    );
+  },
+);
 
 /** How many singular values of each matrix are larger than `tol`: int32. */
 export const matrixRank: NamedFunction<[x: TensorLike, tol?: number | null], ['x', 'tol']> = defineFunction(
@@ -170,7 +180,8 @@ export const norm: NamedFunction<
     if (ord === -1) return fit(size.sum(rows, kept).min(cols, kept));
     if (ord === Infinity) return fit(size.sum(cols, kept).max(rows, kept));
     if (ord === -Infinity) return fit(size.sum(cols, kept).min(rows, kept));
-    if (ord !== 2 && ord !== -2 && ord !== 'nuc') return refuse(`there is no norm of matrices of order ${ord}`, 'norm');
+    if (ord !== 2 && ord !== -2 && ord !== 'nuc')
+      return refuse(`there is no norm of matrices of order ${ord}`, 'norm');
     const positive = axes.map((a) => (a < 0 ? a + t.rank : a));
     const rest = dims(t).flatMap((_, i) => (positive.includes(i) ? [] : [i]));
     const s = linalg.svd(t.transpose([...rest, ...positive]), { computeUV: false });
@@ -192,7 +203,10 @@ function vectorNorm(
   if (ord === Infinity) return size.max(axes, { keepdims });
   if (ord === -Infinity) return size.min(axes, { keepdims });
   if (ord === 0) return t.notEqual(0).cast(t.dtype).sum(axes, { keepdims });
-  return size.pow(ord).sum(axes, { keepdims }).pow(1 / ord);
+  return size
+    .pow(ord)
+    .sum(axes, { keepdims })
+    .pow(1 / ord);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: structures of tensors, which types do not know.
@@ -228,7 +242,8 @@ export const jvp: NamedFunction<
     const along = gradients
       .flatMap((g, i) => (g === null ? [] : [g.mul(directions[i]).sum()]))
       .reduce<Tensor | null>((a, b) => (a === null ? b : a.add(b)), null);
-    const changes = along === null ? weights.map(() => null) : (outer.gradient(along, weights) as (Tensor | null)[]);
+    const changes =
+      along === null ? weights.map(() => null) : (outer.gradient(along, weights) as (Tensor | null)[]);
     let i = 0;
     const change = tree.mapLeaves(value, named('jvp'), () => {
       const at = i++;

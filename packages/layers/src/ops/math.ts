@@ -8,7 +8,7 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { defineFunction, type Dim, iota, isFloating, kind, pair, toTensor } from '@eagre/core/internal';
+import { type Dim, defineFunction, iota, isFloating, kind, pair, toTensor } from '@eagre/core/internal';
 import { type Along, along, floating, named, type Unary, unary, unaryFloat } from './define.ts';
 import { cholesky } from './linalg/factors.ts';
 
@@ -18,7 +18,11 @@ export * from './math/fourier.ts';
 /** 1 / √x. */
 export const rsqrt: Unary = unaryFloat('rsqrt', (x) => x.rsqrt());
 /** The logarithm of the sum of exponentials over axes. */
-export const logsumexp: Along = along('logsumexp', (x, axis, options) => x.logSumExp(axis, options), floating);
+export const logsumexp: Along = along(
+  'logsumexp',
+  (x, axis, options) => x.logSumExp(axis, options),
+  floating,
+);
 
 /** The `k` largest values along the last axis in falling order, and their places (int32): [values, indices]. */
 export const topK: NamedFunction<
@@ -114,4 +118,3 @@ export const viewAsReal: Unary = unary('viewAsReal', (x) => stack([x.real(), x.i
 
 /** The logarithm of the determinant of symmetric positive definite matrices. */
 export const logdet: Unary = unaryFloat('logdet', (x) => cholesky(x).diagPart().log().sum(-1).mul(2));
-

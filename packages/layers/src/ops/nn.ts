@@ -1,5 +1,10 @@
 /** `tf.keras.ops.nn`: activations, convolutions, pooling, normalization, attention, losses. */
-import { gelu as coreGelu, leakyRelu as coreLeakyRelu, type NamedFunction, type TensorLike } from '@eagre/core';
+import {
+  gelu as coreGelu,
+  leakyRelu as coreLeakyRelu,
+  type NamedFunction,
+  type TensorLike,
+} from '@eagre/core';
 import { defineFunction, kind } from '@eagre/core/internal';
 import { floating, named } from './define.ts';
 
@@ -51,9 +56,10 @@ export const leakyRelu: NamedFunction<[x: TensorLike, negativeSlope?: number], [
   );
 
 /** x · Φ(x), Φ being the normal distribution's; computed by tanh unless `approximate` is false. */
-export const gelu: NamedFunction<[x: TensorLike, approximate?: boolean], ['x', 'approximate']> = defineFunction(
-  named('gelu'),
-  { x: kind.tensor, approximate: kind.asIs },
-  {},
-  (x, approximate: boolean = true) => coreGelu(floating(x), { approximate }),
-);
+export const gelu: NamedFunction<[x: TensorLike, approximate?: boolean], ['x', 'approximate']> =
+  defineFunction(
+    named('gelu'),
+    { x: kind.tensor, approximate: kind.asIs },
+    {},
+    (x, approximate: boolean = true) => coreGelu(floating(x), { approximate }),
+  );

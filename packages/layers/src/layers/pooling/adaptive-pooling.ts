@@ -2,7 +2,7 @@
 import type { PartialShape, Tensor } from '@eagre/core';
 import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
-import { adaptivelyPooled } from '../../ops/nn/pooling.ts';
+import { adaptivelyPooled } from '../../ops/nn/windows.ts';
 import { floats, values } from '../common.ts';
 import { sizes } from '../options.ts';
 import {

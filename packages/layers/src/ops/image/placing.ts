@@ -1,16 +1,10 @@
 // Images of other sizes: cut, surrounded, resized, in pieces.
-import {
-  eye,
-  type NamedFunction,
-  saturateCast,
-  type Tensor,
-  type TensorLike,
-} from '@eagre/core';
+import { eye, type NamedFunction, saturateCast, type Tensor, type TensorLike } from '@eagre/core';
 import {
   addDims,
   cropped,
-  defineFunction,
   type Dim,
+  defineFunction,
   dims,
   floorDivDims,
   isFloating,
@@ -24,7 +18,8 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { named, refuse } from '../define.ts';
-import { conv, type Padding, type Sizes, each } from '../nn/conv.ts';
+import { conv } from '../nn/conv.ts';
+import { each, type Padding, type Sizes } from '../nn/windows.ts';
 import { type FormatOption, ofImages } from './images.ts';
 
 /** A side: what is before, behind and between, one of which follows from the others. */
@@ -72,8 +67,22 @@ export const cropImages: Placing<'Cropping'> = defineFunction(
     ofImages(images, options.dataFormat, 'image.cropImages', (x) => {
       const { topCropping: top, bottomCropping: bottom, leftCropping: left, rightCropping: right } = options;
       const [, h, w] = dims(x);
-      const rows = side(h, top ?? null, bottom ?? null, options.targetHeight ?? null, false, 'image.cropImages');
-      const columns = side(w, left ?? null, right ?? null, options.targetWidth ?? null, false, 'image.cropImages');
+      const rows = side(
+        h,
+        top ?? null,
+        bottom ?? null,
+        options.targetHeight ?? null,
+        false,
+        'image.cropImages',
+      );
+      const columns = side(
+        w,
+        left ?? null,
+        right ?? null,
+        options.targetWidth ?? null,
+        false,
+        'image.cropImages',
+      );
       return cropped(x, [rows[0], columns[0]], [rows[2], columns[2]]);
     }),
 );
@@ -93,8 +102,22 @@ export const padImages: Placing<'Padding'> = defineFunction(
     ofImages(images, options.dataFormat, 'image.padImages', (x) => {
       const { topPadding: top, bottomPadding: bottom, leftPadding: left, rightPadding: right } = options;
       const [, h, w] = dims(x);
-      const rows = side(h, top ?? null, bottom ?? null, options.targetHeight ?? null, true, 'image.padImages');
-      const columns = side(w, left ?? null, right ?? null, options.targetWidth ?? null, true, 'image.padImages');
+      const rows = side(
+        h,
+        top ?? null,
+        bottom ?? null,
+        options.targetHeight ?? null,
+        true,
+        'image.padImages',
+      );
+      const columns = side(
+        w,
+        left ?? null,
+        right ?? null,
+        options.targetWidth ?? null,
+        true,
+        'image.padImages',
+      );
       return surrounded(x, [rows[0], rows[1]], [columns[0], columns[1]], 0);
     }),
 );
@@ -134,9 +157,18 @@ export const resize: NamedFunction<
     dataFormat: kind.asIs,
   },
   (images, size, options) => {
-    const { interpolation = 'bilinear', antialias = false, cropToAspectRatio, padToAspectRatio, fillValue = 0 } = options;
+    const {
+      interpolation = 'bilinear',
+      antialias = false,
+      cropToAspectRatio,
+      padToAspectRatio,
+      fillValue = 0,
+    } = options;
     if (!METHODS.includes(interpolation))
-      refuse(`interpolation is '${String(interpolation)}', expected one of ${METHODS.join(', ')}`, 'image.resize');
+      refuse(
+        `interpolation is '${String(interpolation)}', expected one of ${METHODS.join(', ')}`,
+        'image.resize',
+      );
     if (cropToAspectRatio === true && padToAspectRatio === true)
       refuse('cropToAspectRatio and padToAspectRatio exclude each other', 'image.resize');
     const [height, width] = size;
@@ -148,7 +180,9 @@ export const resize: NamedFunction<
         const to = [maxDims(1, minDims(h, other[0])), maxDims(1, minDims(w, other[1]))] as const;
         x = cropped(x, [half(subDims(h, to[0])), half(subDims(w, to[1]))], to);
       } else if (padToAspectRatio === true) {
-        const [rows, columns] = [subDims(maxDims(h, other[0]), h), subDims(maxDims(w, other[1]), w)].map(half);
+        const [rows, columns] = [subDims(maxDims(h, other[0]), h), subDims(maxDims(w, other[1]), w)].map(
+          half,
+        );
         x = surrounded(x, [rows, rows], [columns, columns], fillValue);
       }
       const y = resizeBatch(x, [height, width], interpolation, antialias);
@@ -164,7 +198,12 @@ interface PatchOptions extends FormatOption {
   readonly padding?: Padding;
 }
 type Patches<N extends string> = NamedFunction<[images: TensorLike, size: Sizes], [N, 'size'], PatchOptions>;
-const patchOptions = { strides: kind.asIs, dilationRate: kind.asIs, padding: kind.asIs, dataFormat: kind.asIs };
+const patchOptions = {
+  strides: kind.asIs,
+  dilationRate: kind.asIs,
+  padding: kind.asIs,
+  dataFormat: kind.asIs,
+};
 
 /** Windows as channels: a convolution with one filter for each of their numbers. */
 function patches(x: Tensor, window: readonly number[], options: PatchOptions): Tensor {
@@ -182,7 +221,9 @@ export const extractPatches: Patches<'images'> = defineFunction(
   patchOptions,
   (images, size, options) => {
     if (typeof size !== 'number' && size.length === 3) return extractPatches3d(images, size, options);
-    return ofImages(images, options.dataFormat, 'image.extractPatches', (x) => patches(x, each(size, 2, 1), options));
+    return ofImages(images, options.dataFormat, 'image.extractPatches', (x) =>
+      patches(x, each(size, 2, 1), options),
+    );
   },
 );
 

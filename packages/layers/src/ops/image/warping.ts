@@ -11,7 +11,18 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { defineFunction, type Dim, dims, iota, isFloating, kind, sampled, sizeValue, toTensor } from '@eagre/core/internal';
+import {
+  type Dim,
+  defineFunction,
+  dims,
+  initScope,
+  iota,
+  isFloating,
+  kind,
+  sampled,
+  sizeValue,
+  toTensor,
+} from '@eagre/core/internal';
 import { blurred } from '../../layers/preprocessing/blur.ts';
 import { floating, named, refuse } from '../define.ts';
 import { type FormatOption, ofImages } from './images.ts';
@@ -75,13 +86,18 @@ export const elasticTransform: NamedFunction<
       const [n, h, w] = x.shape;
       const size = (6 * Math.trunc(sigma)) | 1;
       const moved = (more: number): Tensor => {
-        const noise = random.normal([n, h, w, 1], seed === undefined || seed === null ? {} : { seed: seed + more });
+        const noise = random.normal(
+          [n, h, w, 1],
+          seed === undefined || seed === null ? {} : { seed: seed + more },
+        );
         const s = toTensor(sigma, 'float32');
         return blurred(noise.mul(sigma), [size, size], [s, s]).squeeze(-1).mul(alpha).cast(x.dtype);
       };
       const across = iota(w).cast(x.dtype).add(moved(0));
       const down = iota(h).cast(x.dtype).expandDims(1).add(moved(1));
-      return sampled(x, across, down, { interpolation, fillMode, fillValue }, 'image.elasticTransform').cast(given.dtype);
+      return sampled(x, across, down, { interpolation, fillMode, fillValue }, 'image.elasticTransform').cast(
+        given.dtype,
+      );
     });
   },
 );
@@ -120,7 +136,8 @@ export const mapCoordinates: NamedFunction<
     const places = floating(coordinates).unstack(0);
     if (places.length !== x.rank) refuse(`there are ${places.length} coordinates for ${x.rank} axes`, name);
     if (order !== 0 && order !== 1) refuse(`order is ${String(order)}, expected 0 or 1`, name);
-    if (!FILLS.includes(fillMode)) refuse(`fillMode is '${String(fillMode)}', expected one of ${FILLS.join(', ')}`, name);
+    if (!FILLS.includes(fillMode))
+      refuse(`fillMode is '${String(fillMode)}', expected one of ${FILLS.join(', ')}`, name);
     const values = isFloating(x.dtype) ? x : x.cast('float32');
     // Of each axis the elements before and behind, with their weights.
     const nodes = places.map((p): (readonly [Tensor, Tensor | null])[] => {
@@ -140,7 +157,9 @@ export const mapCoordinates: NamedFunction<
       let found = gatherNd(values, stack(at, -1));
       if (fillMode === 'constant') {
         const within = chosen
-          .map(([place], axis) => place.greaterEqual(0).logicalAnd(place.less(sizeValue(dims(x)[axis], 'int32'))))
+          .map(([place], axis) =>
+            place.greaterEqual(0).logicalAnd(place.less(sizeValue(dims(x)[axis], 'int32'))),
+          )
           .reduce((a, b) => a.logicalAnd(b));
         found = within.where(found, fillValue);
       }
@@ -155,13 +174,16 @@ export const mapCoordinates: NamedFunction<
 /** How much elements count by their distance. */
 const KERNELS: Readonly<Record<string, (x: number) => number>> = {
   linear: (x) => Math.max(0, 1 - x),
-  cubic: (x) =>
-    x >= 2 ? 0 : x >= 1 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : (1.5 * x - 2.5) * x * x + 1,
+  cubic: (x) => (x >= 2 ? 0 : x >= 1 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : (1.5 * x - 2.5) * x * x + 1),
   lanczos3: (x) => lanczos(3, x),
   lanczos5: (x) => lanczos(5, x),
 };
 const lanczos = (radius: number, x: number): number =>
-  x > radius ? 0 : x <= 1e-3 ? 1 : (radius * Math.sin(Math.PI * x) * Math.sin((Math.PI * x) / radius)) / (Math.PI * x) ** 2;
+  x > radius
+    ? 0
+    : x <= 1e-3
+      ? 1
+      : (radius * Math.sin(Math.PI * x) * Math.sin((Math.PI * x) / radius)) / (Math.PI * x) ** 2;
 const SAME: Readonly<Record<string, string>> = {
   ...{ bilinear: 'linear', trilinear: 'linear', triangle: 'linear', bicubic: 'cubic', tricubic: 'cubic' },
 };
@@ -197,16 +219,23 @@ export const scaleAndTranslate: NamedFunction<
   (images, outputShape: Shape, scale, translation, spatialDims, method, antialias: boolean = true) => {
     const x = toTensor(images);
     const kernel = KERNELS[SAME[method] ?? method];
-    if (kernel === undefined) return refuse(`there is no method '${String(method)}'`, 'image.scaleAndTranslate');
-    const [scales, shifts] = [scale, translation].map((v) => Array.from(toTensor(v).flatten().data(), Number));
+    if (kernel === undefined)
+      return refuse(`there is no method '${String(method)}'`, 'image.scaleAndTranslate');
+    const [scales, shifts] = initScope(() =>
+      [scale, translation].map((v) => Array.from(toTensor(v).flatten().data(), Number)),
+    );
     let y = isFloating(x.dtype) ? x : x.cast('float32');
     spatialDims.forEach((given, i) => {
       const axis = given < 0 ? given + x.rank : given;
       const weights = weightsOf(x.shape[axis], outputShape[axis], scales[i], shifts[i], kernel, antialias);
-      const matrix = constant(weights.flat(), 'float64', { shape: [x.shape[axis], outputShape[axis]] }).cast(y.dtype);
+      const matrix = constant(weights.flat(), 'float64', { shape: [x.shape[axis], outputShape[axis]] }).cast(
+        y.dtype,
+      );
       y = y.tensordot(matrix, [[axis], [0]]).moveAxis(-1, axis);
     });
-    return isFloating(x.dtype) ? y : y.round().maximum(x.min().cast(y.dtype)).minimum(x.max().cast(y.dtype)).cast(x.dtype);
+    return isFloating(x.dtype)
+      ? y
+      : y.round().maximum(x.min().cast(y.dtype)).minimum(x.max().cast(y.dtype)).cast(x.dtype);
   },
 );
 

@@ -1,6 +1,25 @@
 // Fourier's transforms. Complex numbers are pairs of tensors, as in Keras.
-import { constant, type DType, type IntegerLike, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
-import { defineFunction, dims, floorDivDims, addDims, subDims, iota, kind, knownDim, maxDims, toShape, toTensor } from '@eagre/core/internal';
+import {
+  constant,
+  type DType,
+  type IntegerLike,
+  type NamedFunction,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import {
+  addDims,
+  defineFunction,
+  dims,
+  floorDivDims,
+  iota,
+  kind,
+  knownDim,
+  maxDims,
+  subDims,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
 import { floating, named, refuse } from '../define.ts';
 
 /** Real and imaginary parts. */
@@ -12,7 +31,11 @@ const DIRECT = 32;
 /** cos and sin of numbers of turns. */
 function turns(parts: readonly number[], shape: readonly number[], dtype: DType): Pair {
   const made = (f: (x: number) => number): Tensor =>
-    constant(parts.map((t) => f(2 * Math.PI * t)), 'float64', { shape }).cast(dtype);
+    constant(
+      parts.map((t) => f(2 * Math.PI * t)),
+      'float64',
+      { shape },
+    ).cast(dtype);
   return [made(Math.cos), made(Math.sin)];
 }
 const times = ([a, b]: Pair, [c, d]: Pair): Pair => [a.mul(c).sub(b.mul(d)), a.mul(d).add(b.mul(c))];
@@ -62,10 +85,22 @@ function bluestein(x: Pair, n: number): Pair {
   while (m < 2 * n - 1) m *= 2;
   const half = Array.from({ length: n }, (_, i) => ((i * i) % (2 * n)) / (2 * n));
   const dtype = x[0].dtype;
-  const chirp = turns(half.map((t) => -t), [n], dtype);
+  const chirp = turns(
+    half.map((t) => -t),
+    [n],
+    dtype,
+  );
   const around = Array.from({ length: m }, (_, i) => (i < n ? half[i] : m - i < n ? half[m - i] : null));
-  const there = constant(around.map((t) => (t === null ? 0 : 1)), 'float64', { shape: [m] }).cast(dtype);
-  const filter = turns(around.map((t) => t ?? 0), [m], dtype).map((t) => t.mul(there)) as Pair;
+  const there = constant(
+    around.map((t) => (t === null ? 0 : 1)),
+    'float64',
+    { shape: [m] },
+  ).cast(dtype);
+  const filter = turns(
+    around.map((t) => t ?? 0),
+    [m],
+    dtype,
+  ).map((t) => t.mul(there)) as Pair;
   const wide = times(x, chirp).map((t) => padded(t, m - n)) as Pair;
   const product = times(transformed(wide, m), transformed(filter, m));
   const back = inverse(product, m).map((t) => t.at('...', `:${n}`)) as Pair;
@@ -87,7 +122,8 @@ const acrossRows = (x: Pair, run: (x: Pair, n: number) => Pair): Pair => {
 };
 
 function pairOf(x: readonly TensorLike[], name: string): Pair {
-  if (!Array.isArray(x) || x.length !== 2) refuse('x must be a list of the real and the imaginary part', name);
+  if (!Array.isArray(x) || x.length !== 2)
+    refuse('x must be a list of the real and the imaginary part', name);
   return x.map((t) => floating(t as TensorLike)) as Pair;
 }
 type Transform = NamedFunction<[x: readonly [real: TensorLike, imag: TensorLike]], ['x'], unknown, Pair>;
@@ -109,11 +145,15 @@ function fitted(x: Tensor, length: number): Tensor {
 const lengthArguments = { x: kind.asIs, fftLength: kind.integer };
 
 /** The first half of the transform of real numbers, [real, imag] [..., fftLength / 2 + 1]; the other half mirrors it. */
-export const rfft: NamedFunction<[x: TensorLike, fftLength?: IntegerLike | null], ['x', 'fftLength'], unknown, Pair> =
-  defineFunction(named('rfft'), lengthArguments, {}, (x, fftLength: number | null = null) => {
-    const t = floating(x);
-    return half(fitted(t, fftLength ?? last(t)));
-  });
+export const rfft: NamedFunction<
+  [x: TensorLike, fftLength?: IntegerLike | null],
+  ['x', 'fftLength'],
+  unknown,
+  Pair
+> = defineFunction(named('rfft'), lengthArguments, {}, (x, fftLength: number | null = null) => {
+  const t = floating(x);
+  return half(fitted(t, fftLength ?? last(t)));
+});
 function half(x: Tensor): Pair {
   const n = last(x);
   return transformed([x, x.mul(0)], n).map((t) => t.at('...', `:${Math.floor(n / 2) + 1}`)) as Pair;
@@ -171,7 +211,8 @@ function windowOf(window: Window, length: number, wide: number, dtype: DType, na
   let values: Tensor;
   if (window === null) return constant(new Array<number>(wide).fill(1), 'float64').cast(dtype);
   if (typeof window === 'string') {
-    if (window !== 'hann' && window !== 'hamming') refuse(`window is '${window}', expected 'hann' or 'hamming'`, name);
+    if (window !== 'hann' && window !== 'hamming')
+      refuse(`window is '${window}', expected 'hann' or 'hamming'`, name);
     const base = window === 'hann' ? 0.5 : 0.54;
     const list = Array.from({ length }, (_, i) => base - (1 - base) * Math.cos((2 * Math.PI * i) / length));
     values = constant(list, 'float64').cast(dtype);
@@ -198,12 +239,21 @@ export const stft: NamedFunction<
   named('stft'),
   timeArguments,
   { window: kind.asIs, center: kind.asIs },
-  (x, sequenceLength: number, sequenceStride: number, fftLength: number, { window = 'hann', center = true }) => {
+  (
+    x,
+    sequenceLength: number,
+    sequenceStride: number,
+    fftLength: number,
+    { window = 'hann', center = true },
+  ) => {
     if (fftLength < sequenceLength) refuse('fftLength must be at least sequenceLength', 'stft');
     const t = floating(x);
     const by = Math.floor(fftLength / 2);
     const wide = center
-      ? t.pad(dims(t).map((_, i): [number, number] => (i === t.rank - 1 ? [by, by] : [0, 0])), { mode: 'REFLECT' })
+      ? t.pad(
+          dims(t).map((_, i): [number, number] => (i === t.rank - 1 ? [by, by] : [0, 0])),
+          { mode: 'REFLECT' },
+        )
       : t;
     const shape = windowOf(window, sequenceLength, fftLength, t.dtype, 'stft');
     return half(pieces(wide, fftLength, sequenceStride).mul(shape));
@@ -219,22 +269,37 @@ export const istft: NamedFunction<
   named('istft'),
   timeArguments,
   { window: kind.asIs, center: kind.asIs, length: kind.integer },
-  (x, sequenceLength: number, sequenceStride: number, fftLength: number, { window = 'hann', center = true, length }) => {
+  (
+    x,
+    sequenceLength: number,
+    sequenceStride: number,
+    fftLength: number,
+    { window = 'hann', center = true, length },
+  ) => {
     const given = pairOf(x, 'istft');
     const frames = whole(given, fftLength);
     const shape = windowOf(window, sequenceLength, fftLength, frames.dtype, 'istft');
     const count = knownDim(dims(frames)[frames.rank - 2]);
     const total = fftLength + sequenceStride * (count - 1);
-    const places = Array.from({ length: count * fftLength }, (_, i) => Math.floor(i / fftLength) * sequenceStride + (i % fftLength));
+    const places = Array.from(
+      { length: count * fftLength },
+      (_, i) => Math.floor(i / fftLength) * sequenceStride + (i % fftLength),
+    );
     const at = constant(places, 'int32');
     const added = (pieces: Tensor): Tensor => {
       const lead = dims(pieces).slice(0, -2);
       const rows = pieces.reshape(toShape([-1, count * fftLength])).transpose();
-      return rows.unsortedSegmentSum(at, total).transpose().reshape(toShape([...lead, total]));
+      return rows
+        .unsortedSegmentSum(at, total)
+        .transpose()
+        .reshape(toShape([...lead, total]));
     };
     // By windows that repeat: each place is divided by the sum of squares of the windows there.
     const summed = window === null ? null : periodicSum(shape.square(), sequenceStride, fftLength);
-    const scaled = summed === null ? frames : frames.mul(summed.equal(0).where(0, shape.div(summed.equal(0).where(1, summed))));
+    const scaled =
+      summed === null
+        ? frames
+        : frames.mul(summed.equal(0).where(0, shape.div(summed.equal(0).where(1, summed))));
     const sum = added(scaled);
     const start = center ? Math.floor(fftLength / 2) : 0;
     const end = typeof length === 'number' ? start + length : center ? total - start : total;
@@ -244,6 +309,9 @@ export const istft: NamedFunction<
 
 /** For each place of a window the sum of its squares at places a multiple of the stride away. */
 function periodicSum(squares: Tensor, stride: number, length: number): Tensor {
-  const ids = constant(Array.from({ length }, (_, i) => i % stride), 'int32');
+  const ids = constant(
+    Array.from({ length }, (_, i) => i % stride),
+    'int32',
+  );
   return squares.unsortedSegmentSum(ids, stride).gather(ids);
 }

@@ -39,14 +39,17 @@ export const dotProductAttention: NamedFunction<
   },
   (query, key, value, { bias, mask, scale, isCausal, attnLogitsSoftCap: cap }) => {
     const [q, k, v] = [query, key, value].map(floating);
-    for (const x of [q, k, v]) if (x.rank !== 4) refuse(`expected rank 4, got [${x.shape}]`, 'dotProductAttention');
+    for (const x of [q, k, v])
+      if (x.rank !== 4) refuse(`expected rank 4, got [${x.shape}]`, 'dotProductAttention');
     const size = q.shape[3];
     let scores = einsum('btnh,bsnh->bnts', q, k).mul(scale ?? 1 / Math.sqrt(size));
     if (bias !== undefined && bias !== null) scores = scores.add(toTensor(bias).cast(scores.dtype));
     if (cap !== undefined && cap !== null) scores = scores.div(cap).tanh().mul(cap);
     let seen: Tensor | null = mask === undefined || mask === null ? null : toTensor(mask).cast('bool');
     if (isCausal === true) {
-      const before = iota(dims(q)[1]).expandDims(1).greaterEqual(iota(dims(k)[1]));
+      const before = iota(dims(q)[1])
+        .expandDims(1)
+        .greaterEqual(iota(dims(k)[1]));
       seen = seen === null ? before : seen.logicalAnd(before);
     }
     if (seen !== null) scores = seen.where(scores, -0.7 * 3.4028234663852886e38);

@@ -1,5 +1,11 @@
 // Numbers of classes as rows of zeros and ones.
-import { type DType, type IntegerLike, type NamedFunction, oneHot as coreOneHot, type TensorLike } from '@eagre/core';
+import {
+  oneHot as coreOneHot,
+  type DType,
+  type IntegerLike,
+  type NamedFunction,
+  type TensorLike,
+} from '@eagre/core';
 import { defineFunction, kind, toTensor } from '@eagre/core/internal';
 import { named, refuse } from '../define.ts';
 
@@ -17,15 +23,24 @@ function hot(x: TensorLike, count: number, { axis = -1, dtype, sparse }: HotOpti
   if ((sparse as boolean | undefined) === true) refuse('there are no sparse tensors', name);
   const t = toTensor(x, 'int32');
   const numbers = t.dtype === 'int64' ? t : t.cast('int32');
-  const ones = coreOneHot(numbers, count, { axis, dtype: dtype === 'bool' ? 'float32' : (dtype ?? 'float32') });
+  const ones = coreOneHot(numbers, count, {
+    axis,
+    dtype: dtype === 'bool' ? 'float32' : (dtype ?? 'float32'),
+  });
   return dtype === 'bool' ? ones.cast('bool') : ones;
 }
 
 /** A 1 in the place of each number of a class, zeros elsewhere; numbers that are no class give zeros. */
-export const oneHot: NamedFunction<[x: TensorLike, numClasses: IntegerLike], ['x', 'numClasses'], HotOptions> =
-  defineFunction(named('oneHot'), { x: kind.tensor, numClasses: kind.size }, hotOptions, (x, numClasses: number, options) =>
-    hot(x, numClasses, options, 'oneHot'),
-  );
+export const oneHot: NamedFunction<
+  [x: TensorLike, numClasses: IntegerLike],
+  ['x', 'numClasses'],
+  HotOptions
+> = defineFunction(
+  named('oneHot'),
+  { x: kind.tensor, numClasses: kind.size },
+  hotOptions,
+  (x, numClasses: number, options) => hot(x, numClasses, options, 'oneHot'),
+);
 
 /** Ones in the places of all classes of a list [..., count], zeros elsewhere: [..., numClasses]. */
 export const multiHot: NamedFunction<

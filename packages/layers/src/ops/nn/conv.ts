@@ -1,12 +1,15 @@
 // Convolutions of sequences, images and volumes.
-import { type IntegersLike, type NamedFunction, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
-import { addDims, defineFunction, type Dim, dims, kind, mulDims, pair, toShape } from '@eagre/core/internal';
-import { channelsLast, type DataFormat, named, refuse } from '../define.ts';
-
-/** A number for all directions, or one for each. */
-export type Sizes = number | readonly number[];
-/** Whether windows stay within the input, or reach beyond so that sizes stay. */
-export type Padding = 'valid' | 'same';
+import {
+  type IntegersLike,
+  type NamedFunction,
+  nn,
+  type Shape,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import { addDims, type Dim, defineFunction, dims, kind, mulDims, pair, toShape } from '@eagre/core/internal';
+import { channelsLast, type DataFormat, named } from '../define.ts';
+import { each, type Padding, paddingOf, type Sizes } from './windows.ts';
 
 interface ConvOptions {
   /** 1 by default. */
@@ -17,20 +20,12 @@ interface ConvOptions {
   /** The distance of the kernel's taps; 1 by default. */
   readonly dilationRate?: Sizes;
 }
-const convOptions = { strides: kind.asIs, padding: kind.asIs, dataFormat: kind.asIs, dilationRate: kind.asIs };
-
-/** As TensorFlow has it. */
-export function paddingOf(padding: Padding | undefined, name: string): 'VALID' | 'SAME' {
-  const given = padding ?? 'valid';
-  if (given !== 'valid' && given !== 'same') refuse(`padding is '${String(given)}', expected 'valid' or 'same'`, name);
-  return given === 'same' ? 'SAME' : 'VALID';
-}
-
-/** A list of sizes for each direction. */
-export function each(given: Sizes | undefined, rank: number, otherwise: number): number[] {
-  if (given === undefined || typeof given === 'number') return new Array<number>(rank).fill(given ?? otherwise);
-  return given.length === 1 ? new Array<number>(rank).fill(given[0]) : [...given];
-}
+const convOptions = {
+  strides: kind.asIs,
+  padding: kind.asIs,
+  dataFormat: kind.asIs,
+  dilationRate: kind.asIs,
+};
 
 function convolved(inputs: TensorLike, kernel: TensorLike, options: ConvOptions, name: string): Tensor {
   const [x, filters] = pair(inputs, kernel, named(name));
@@ -59,7 +54,9 @@ export const conv: Conv = defineFunction(
 function inGroups(kernel: TensorLike, x: TensorLike, name: string): Tensor {
   const [filters] = pair(kernel, x, named(name));
   const own = dims(filters);
-  return filters.reshape(toShape([...own.slice(0, -2), 1, mulDims(own[own.length - 2], own[own.length - 1])]));
+  return filters.reshape(
+    toShape([...own.slice(0, -2), 1, mulDims(own[own.length - 2], own[own.length - 1])]),
+  );
 }
 
 /** The convolution of each channel with `multiplier` kernels of its own: [...windows, channels, multiplier]. */
@@ -81,7 +78,12 @@ export const separableConv: NamedFunction<
   { inputs: kind.tensor, depthwiseKernel: kind.tensor, pointwiseKernel: kind.tensor },
   convOptions,
   (inputs, depthwiseKernel, pointwiseKernel, options) => {
-    const depthwise = convolved(inputs, inGroups(depthwiseKernel, inputs, 'separableConv'), options, 'separableConv');
+    const depthwise = convolved(
+      inputs,
+      inGroups(depthwiseKernel, inputs, 'separableConv'),
+      options,
+      'separableConv',
+    );
     return convolved(depthwise, pointwiseKernel, { dataFormat: options.dataFormat }, 'separableConv');
   },
 );
@@ -106,7 +108,8 @@ export const convTranspose: NamedFunction<
       const sizes = own.slice(1, -1).map((size, i): Dim => {
         const reach = (filters.shape[i] - 1) * dilations[i] + 1;
         const grown = mulDims(size, steps[i]);
-        if (!same) return addDims(grown, reach - steps[i] + (extra?.[i] ?? Math.max(reach, steps[i]) - reach));
+        if (!same)
+          return addDims(grown, reach - steps[i] + (extra?.[i] ?? Math.max(reach, steps[i]) - reach));
         return extra === null ? grown : addDims(grown, (reach % 2) - steps[i] + extra[i]);
       });
       const shape: Shape = toShape([own[0], ...sizes, dims(filters)[rank]]);

@@ -1,12 +1,5 @@
 // Cross entropies of probabilities or logits, and how near two images are.
-import {
-  type IntegerLike,
-  type NamedFunction,
-  nn,
-  oneHot,
-  type Tensor,
-  type TensorLike,
-} from '@eagre/core';
+import { type IntegerLike, type NamedFunction, nn, oneHot, type Tensor, type TensorLike } from '@eagre/core';
 import { defineFunction, dims, endsInOne, kind, normalizeAxis, toTensor } from '@eagre/core/internal';
 import { floating, named } from '../define.ts';
 
@@ -33,7 +26,10 @@ export const binaryCrossentropy: Loss<Logits> = defineFunction(
     const t = toTensor(target).cast(y.dtype);
     if (fromLogits === true) return nn.sigmoidCrossEntropyWithLogits(t, y);
     const p = y.clipByValue(EPSILON, 1 - EPSILON);
-    return t.mul(p.log()).add(t.mul(-1).add(1).mul(p.mul(-1).add(1).log())).neg();
+    return t
+      .mul(p.log())
+      .add(t.mul(-1).add(1).mul(p.mul(-1).add(1).log()))
+      .neg();
   },
 );
 
@@ -69,8 +65,16 @@ export const sparseCategoricalCrossentropy: Loss<Classes> = defineFunction(
     const given = toTensor(target, 'int32');
     const at = normalizeAxis(axis as number, y.rank);
     const t = (given.rank === y.rank && endsInOne(given) ? given.squeeze(-1) : given).cast('int32');
-    const p = fromLogits ? nn.logSoftmax(y, at) : y.div(y.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON).log();
-    return oneHot(t, dims(y)[at] as number, { axis: at, dtype: y.dtype }).mul(p).sum(at).neg();
+    const p = fromLogits
+      ? nn.logSoftmax(y, at)
+      : y
+          .div(y.sum(at, { keepdims: true }))
+          .clipByValue(EPSILON, 1 - EPSILON)
+          .log();
+    return oneHot(t, dims(y)[at] as number, { axis: at, dtype: y.dtype })
+      .mul(p)
+      .sum(at)
+      .neg();
   },
 );
 
@@ -83,6 +87,9 @@ export const psnr: NamedFunction<[x1: TensorLike, x2: TensorLike, maxVal: number
     (x1, x2, maxVal) => {
       const [a, b] = [floating(x1), floating(x2)];
       const noise = a.sub(b).square().mean();
-      return noise.log().mul(-10 / Math.LN10).add(20 * Math.log10(maxVal));
+      return noise
+        .log()
+        .mul(-10 / Math.LN10)
+        .add(20 * Math.log10(maxVal));
     },
   );

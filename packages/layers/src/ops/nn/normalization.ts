@@ -94,12 +94,21 @@ export const normalize: NamedFunction<
     const t = floating(x);
     const least = epsilon ?? EPSILON;
     if (order === 2)
-      return t.mul(t.square().sum(axis, { keepdims: true }).maximum(least * least).rsqrt());
+      return t.mul(
+        t
+          .square()
+          .sum(axis, { keepdims: true })
+          .maximum(least * least)
+          .rsqrt(),
+      );
     const size = t.abs();
     const norm =
       order === Infinity
         ? size.max(axis, { keepdims: true })
-        : size.pow(order).sum(axis, { keepdims: true }).pow(1 / order);
+        : size
+            .pow(order)
+            .sum(axis, { keepdims: true })
+            .pow(1 / order);
     return t.div(norm.maximum(least));
   },
 );

@@ -2,9 +2,13 @@
 import { type IntegerLike, type NamedFunction, stack, type Tensor, type TensorLike } from '@eagre/core';
 import { defineFunction, dims, kind, mulDims, toShape, toTensor } from '@eagre/core/internal';
 import { channelsLast, type DataFormat, named, refuse } from '../define.ts';
-import { each, type Sizes } from './conv.ts';
+import { each, type Sizes } from './windows.ts';
 
-type Blocks = NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize'], { readonly dataFormat?: DataFormat }>;
+type Blocks = NamedFunction<
+  [x: TensorLike, blockSize: IntegerLike],
+  ['x', 'blockSize'],
+  { readonly dataFormat?: DataFormat }
+>;
 const blocks = (name: string, run: (x: Tensor, size: number) => Tensor): Blocks =>
   defineFunction(
     named(name),
@@ -63,12 +67,18 @@ export const unfold: NamedFunction<[x: TensorLike, kernelSize: Sizes], ['x', 'ke
     foldOptions,
     (x, kernelSize, options) => {
       const t = toTensor(x);
-      if (t.rank !== 4) refuse(`x has shape [${t.shape}], expected [batch, channels, height, width]`, 'unfold');
+      if (t.rank !== 4)
+        refuse(`x has shape [${t.shape}], expected [batch, channels, height, width]`, 'unfold');
       const form = geometry(kernelSize, options);
       const [rows, columns] = countsOf([t.shape[2], t.shape[3]], form);
       const wide = t.pad(around(form));
       const seen = taps(form).map(([i, j]) =>
-        wide.at(':', ':', `${i}:${i + (rows - 1) * form.stride[0] + 1}:${form.stride[0]}`, `${j}:${j + (columns - 1) * form.stride[1] + 1}:${form.stride[1]}`),
+        wide.at(
+          ':',
+          ':',
+          `${i}:${i + (rows - 1) * form.stride[0] + 1}:${form.stride[0]}`,
+          `${j}:${j + (columns - 1) * form.stride[1] + 1}:${form.stride[1]}`,
+        ),
       );
       const [n, c] = dims(t);
       return stack(seen, 2).reshape(toShape([n, mulDims(c, seen.length), rows * columns]));
@@ -109,10 +119,21 @@ function spread(x: Tensor, stride: readonly number[]): Tensor {
   const [down, across] = stride;
   const wide = x
     .reshape(toShape([n, c, h, 1, w, 1]))
-    .pad([[0, 0], [0, 0], [0, 0], [0, down - 1], [0, 0], [0, across - 1]])
+    .pad([
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0, down - 1],
+      [0, 0],
+      [0, across - 1],
+    ])
     .reshape(toShape([n, c, mulDims(h, down), mulDims(w, across)]));
   return wide.at(':', ':', `:${x.shape[2] * down - down + 1}`, `:${x.shape[3] * across - across + 1}`);
 }
 const inPlace = (x: Tensor, [i, j]: readonly number[], [height, width]: readonly number[]): Tensor =>
-  x.pad([[0, 0], [0, 0], [i, height - i - x.shape[2]], [j, width - j - x.shape[3]]]);
-
+  x.pad([
+    [0, 0],
+    [0, 0],
+    [i, height - i - x.shape[2]],
+    [j, width - j - x.shape[3]],
+  ]);

@@ -1,11 +1,11 @@
 // Tensors of given shapes, ranges and windows.
 import {
   cast,
+  fullLike as coreFullLike,
   type DType,
   fill,
   meshgrid as grid,
   type IntegerLike,
-  fullLike as coreFullLike,
   type NamedFunction,
   onesLike,
   range,
@@ -17,9 +17,15 @@ import {
   zerosLike,
 } from '@eagre/core';
 import {
+  type Dim,
   defineFunction,
   defineVariadic,
-  type Dim, dims, iota, kind, sizeValue, toTensor } from '@eagre/core/internal';
+  dims,
+  iota,
+  kind,
+  sizeValue,
+  toTensor,
+} from '@eagre/core/internal';
 import { floating, named, refuse, type Unary, unary } from '../define.ts';
 
 export { identity as copy, ones, onesLike, zeros, zerosLike } from '@eagre/core';
@@ -42,13 +48,23 @@ const converted = (x: TensorLike, dtype: DType | null): Tensor => {
  * float32.
  */
 export const arange: NamedFunction<
-  [start: number | Tensor, stop?: number | Tensor | null, step?: number | Tensor | null, dtype?: DType | null],
+  [
+    start: number | Tensor,
+    stop?: number | Tensor | null,
+    step?: number | Tensor | null,
+    dtype?: DType | null,
+  ],
   ['start', 'stop', 'step', 'dtype']
 > = defineFunction(
   named('arange'),
   { start: kind.asIs, stop: kind.asIs, step: kind.asIs, dtype: kind.asIs },
   {},
-  (start, stop: number | Tensor | null = null, step: number | Tensor | null = null, dtype: DType | null = null) => {
+  (
+    start,
+    stop: number | Tensor | null = null,
+    step: number | Tensor | null = null,
+    dtype: DType | null = null,
+  ) => {
     const given = [start, stop ?? 0, step ?? 1];
     const numbers = given.every((v) => typeof v === 'number');
     const type = dtype ?? (numbers && given.every(Number.isInteger) ? 'int32' : undefined);
@@ -170,8 +186,11 @@ function spaced(start: TensorLike, stop: TensorLike, num: number, endpoint: bool
   const [first, last] = [floating(start), floating(stop)];
   const distance = last.sub(first);
   const count = sizeValue(num as Dim, 'float64');
-  const parts = typeof count === 'number' ? Math.max(1, endpoint ? count - 1 : count) : count.sub(endpoint ? 1 : 0);
-  const shares = iota(num as Dim).cast('float64').div(parts);
+  const parts =
+    typeof count === 'number' ? Math.max(1, endpoint ? count - 1 : count) : count.sub(endpoint ? 1 : 0);
+  const shares = iota(num as Dim)
+    .cast('float64')
+    .div(parts);
   const by = shares.cast(distance.dtype).reshape([-1, ...distance.shape.map(() => 1)]);
   // Both ends are exact.
   const values = first.mul(by.mul(-1).add(1)).add(last.mul(by));
@@ -231,13 +250,20 @@ export const meshgrid: (
 
 /** Windows of `n` values: of cosines at multiples of a whole turn. */
 function cosines(name: string, weights: readonly number[]): Unary {
-  return unary(name, (x) => windowOf(x, name, (turn) => {
-    let sum = turn.mul(0).add(weights[0]);
-    weights.slice(1).forEach((weight, i) => {
-      sum = sum.add(turn.mul(i + 1).cos().mul(weight));
-    });
-    return sum;
-  }));
+  return unary(name, (x) =>
+    windowOf(x, name, (turn) => {
+      let sum = turn.mul(0).add(weights[0]);
+      weights.slice(1).forEach((weight, i) => {
+        sum = sum.add(
+          turn
+            .mul(i + 1)
+            .cos()
+            .mul(weight),
+        );
+      });
+      return sum;
+    }),
+  );
 }
 
 /** @param of the values at 0 … 2π */
@@ -274,17 +300,21 @@ export const kaiser: NamedFunction<[x: TensorLike, beta: number], ['x', 'beta']>
 // Abramowitz and Stegun 9.8.1 and 9.8.2: two polynomials.
 const NEAR = [1, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813];
 const FAR = [
-  0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377,
+  0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633,
+  0.00392377,
 ];
 const polynomial = (x: Tensor, factors: readonly number[]): Tensor =>
   factors.slice(0, -1).reduceRight((sum, f) => sum.mul(x).add(f), x.mul(0).add(factors[factors.length - 1]));
 
 /** The modified Bessel function of order 0. */
-export function bessel(x: Tensor): Tensor {
+function bessel(x: Tensor): Tensor {
   const size = x.abs();
   const near = polynomial(size.minimum(3.75).div(3.75).square(), NEAR);
   const far = size.maximum(3.75);
-  const outer = far.exp().div(far.sqrt()).mul(polynomial(far.reciprocal().mul(3.75), FAR));
+  const outer = far
+    .exp()
+    .div(far.sqrt())
+    .mul(polynomial(far.reciprocal().mul(3.75), FAR));
   return size.less(3.75).where(near, outer);
 }
 

@@ -1,18 +1,28 @@
 // Functions of each element.
 import {
-  type NamedFunction,
-  round as coreRound,
   cast,
   clipByValue,
+  round as coreRound,
+  where as coreWhere,
   type DType,
   type IntegerLike,
+  type NamedFunction,
   type Tensor,
   type TensorLike,
-  where as coreWhere,
   zerosLike,
 } from '@eagre/core';
 import { defineFunction, isFloating, kind, pair, toTensor } from '@eagre/core/internal';
-import { type Binary, binary, binaryFloat, floating, named, refuse, type Unary, unary, unaryFloat } from '../define.ts';
+import {
+  type Binary,
+  binary,
+  binaryFloat,
+  floating,
+  named,
+  refuse,
+  type Unary,
+  unary,
+  unaryFloat,
+} from '../define.ts';
 
 export {
   abs,
@@ -128,17 +138,18 @@ export const trunc: Unary = unary('trunc', (x) =>
 );
 
 /** x rounded to so many decimals, halves to even; negative `decimals` round tens, hundreds and so on. */
-export const round: NamedFunction<[x: TensorLike, decimals?: IntegerLike], ['x', 'decimals']> = defineFunction(
-  named('round'),
-  { x: kind.tensor, decimals: kind.integer },
-  {},
-  (x, decimals: number = 0) => {
-    const t = toTensor(x);
-    if (decimals === 0) return isFloating(t.dtype) ? coreRound(t) : t.identity();
-    const factor = 10 ** decimals;
-    return coreRound(floating(t).mul(factor)).div(factor).cast(t.dtype);
-  },
-);
+export const round: NamedFunction<[x: TensorLike, decimals?: IntegerLike], ['x', 'decimals']> =
+  defineFunction(
+    named('round'),
+    { x: kind.tensor, decimals: kind.integer },
+    {},
+    (x, decimals: number = 0) => {
+      const t = toTensor(x);
+      if (decimals === 0) return isFloating(t.dtype) ? coreRound(t) : t.identity();
+      const factor = 10 ** decimals;
+      return coreRound(floating(t).mul(factor)).div(factor).cast(t.dtype);
+    },
+  );
 
 // ---- kinds of numbers
 
@@ -184,36 +195,57 @@ export const hypot: Binary = binaryFloat('hypot', (a, b) => {
   return most.mul(share.square().add(1).sqrt());
 });
 /** log(exp(x1) + exp(x2)). */
-export const logaddexp: Binary = binaryFloat('logaddexp', (a, b) => a.maximum(b).add(a.sub(b).abs().neg().exp().log1p()));
+export const logaddexp: Binary = binaryFloat('logaddexp', (a, b) =>
+  a.maximum(b).add(a.sub(b).abs().neg().exp().log1p()),
+);
 /** The logarithm to base 2 of 2^x1 + 2^x2. */
 export const logaddexp2: Binary = binaryFloat('logaddexp2', (a, b) =>
   a.maximum(b).add(a.sub(b).abs().mul(-Math.LN2).exp().log1p().mul(Math.LOG2E)),
 );
 /** x1 · 2^x2. */
-export const ldexp: Binary = defineFunction(named('ldexp'), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) => {
-  const x = floating(x1);
-  return x.mul(cast(x2, x.dtype).mul(Math.LN2).exp());
-});
+export const ldexp: Binary = defineFunction(
+  named('ldexp'),
+  { x1: kind.tensor, x2: kind.tensor },
+  {},
+  (x1, x2) => {
+    const x = floating(x1);
+    return x.mul(cast(x2, x.dtype).mul(Math.LN2).exp());
+  },
+);
 /** The remainder of x1 / x2, of the sign of x1. */
 export const fmod: Binary = binary('fmod', (a, b) => {
   const rest = a.abs().mod(b.abs());
   return a.less(0).where(rest.neg(), rest);
 });
-const other = (choose: (a: Tensor, b: Tensor) => Tensor) => (a: Tensor, b: Tensor): Tensor =>
-  isFloating(a.dtype) ? a.isNan().where(b, b.isNan().where(a, choose(a, b))) : choose(a, b);
+const other =
+  (choose: (a: Tensor, b: Tensor) => Tensor) =>
+  (a: Tensor, b: Tensor): Tensor =>
+    isFloating(a.dtype) ? a.isNan().where(b, b.isNan().where(a, choose(a, b))) : choose(a, b);
 /** The larger one of two; of a number and NaN the number. */
-export const fmax: Binary = binary('fmax', other((a, b) => a.maximum(b)));
+export const fmax: Binary = binary(
+  'fmax',
+  other((a, b) => a.maximum(b)),
+);
 /** The smaller one of two; of a number and NaN the number. */
-export const fmin: Binary = binary('fmin', other((a, b) => a.minimum(b)));
+export const fmin: Binary = binary(
+  'fmin',
+  other((a, b) => a.minimum(b)),
+);
 
 /** The next number of the dtype after x1 in the direction of x2. Without a gradient. */
 export const nextafter: Binary = binaryFloat('nextafter', (a, b) => {
   const bits = a.dtype === 'float64' ? 'int64' : 'int32';
-  if (a.dtype !== 'float64' && a.dtype !== 'float32') refuse(`x1 is ${a.dtype}, expected float32 or float64`, 'nextafter');
+  if (a.dtype !== 'float64' && a.dtype !== 'float32')
+    refuse(`x1 is ${a.dtype}, expected float32 or float64`, 'nextafter');
   const [x, y] = [a.add(b.mul(0)), b.add(a.mul(0))];
   const away = x.less(y).equal(x.greater(0));
-  const moved = x.bitcast(bits).add(coreWhere(away, 1, -1).cast(bits)).bitcast(a.dtype);
-  const first = y.greater(0).where(toTensor(smallest(a.dtype), a.dtype), toTensor(-smallest(a.dtype), a.dtype));
+  const moved = x
+    .bitcast(bits)
+    .add(coreWhere(away, 1, -1).cast(bits))
+    .bitcast(a.dtype);
+  const first = y
+    .greater(0)
+    .where(toTensor(smallest(a.dtype), a.dtype), toTensor(-smallest(a.dtype), a.dtype));
   return x.equal(y).where(y, x.equal(0).where(first, moved));
 });
 const smallest = (dtype: DType): number => (dtype === 'float64' ? 5e-324 : 2 ** -149);
@@ -243,13 +275,16 @@ export const lcm: Binary = binary('lcm', (a, b) => {
 // ---- limits and choices
 
 /** x limited to `xMin` … `xMax`. */
-export const clip: NamedFunction<
-  [x: TensorLike, xMin: TensorLike, xMax: TensorLike],
-  ['x', 'xMin', 'xMax']
-> = defineFunction(named('clip'), { x: kind.tensor, xMin: kind.tensor, xMax: kind.tensor }, {}, (x, xMin, xMax) => {
-  const t = toTensor(x);
-  return clipByValue(t.dtype === 'bool' ? t.cast('int32') : t, xMin, xMax);
-});
+export const clip: NamedFunction<[x: TensorLike, xMin: TensorLike, xMax: TensorLike], ['x', 'xMin', 'xMax']> =
+  defineFunction(
+    named('clip'),
+    { x: kind.tensor, xMin: kind.tensor, xMax: kind.tensor },
+    {},
+    (x, xMin, xMax) => {
+      const t = toTensor(x);
+      return clipByValue(t.dtype === 'bool' ? t.cast('int32') : t, xMin, xMax);
+    },
+  );
 
 /**
  * x1 where the condition is true or not 0, x2 elsewhere; all three broadcast. Without x1 and x2, the places of the true elements: int32
@@ -299,7 +334,8 @@ export const select: NamedFunction<
     if (condlist.length !== choicelist.length || condlist.length === 0)
       refuse(`${condlist.length} conditions and ${choicelist.length} choices do not match`, 'select');
     return condlist.reduceRight<TensorLike>(
-      (rest, condition, i) => coreWhere(cast(condition, 'bool'), ...pair(choicelist[i], rest, named('select'))),
+      (rest, condition, i) =>
+        coreWhere(cast(condition, 'bool'), ...pair(choicelist[i], rest, named('select'))),
       otherwise,
     ) as Tensor;
   },

@@ -1,7 +1,14 @@
 // Products of vectors and matrices.
-import { type IntegerLike, matmul as coreMatmul, type NamedFunction, stack, type TensorLike } from '@eagre/core';
-import { defineFunction, dims, kind, mulDims, normalizeAxis, pair, toShape } from '@eagre/core/internal';
+
 import type { Tensor } from '@eagre/core';
+import {
+  matmul as coreMatmul,
+  type IntegerLike,
+  type NamedFunction,
+  stack,
+  type TensorLike,
+} from '@eagre/core';
+import { defineFunction, dims, kind, mulDims, normalizeAxis, pair, toShape } from '@eagre/core/internal';
 import { type Binary, binary, named, refuse } from '../define.ts';
 
 export { einsum, outer } from '@eagre/core';
@@ -13,10 +20,14 @@ export const matmul: Binary = binary('matmul', (a, b) => {
   if (a.rank === 0 || b.rank === 0) refuse('scalars have no product of matrices', 'matmul');
   if (a.rank > 1 && b.rank > 1) return coreMatmul(a, b);
   if (a.rank === 1 && b.rank === 1) return a.mul(b).sum();
-  return a.rank === 1 ? coreMatmul(a.expandDims(0), b).squeeze(-2) : coreMatmul(a, b.expandDims(1)).squeeze(-1);
+  return a.rank === 1
+    ? coreMatmul(a.expandDims(0), b).squeeze(-2)
+    : coreMatmul(a, b.expandDims(1)).squeeze(-1);
 });
 /** NumPy's dot: the product of scalars, the sum over the last axis of x1 and the last but one of x2 otherwise. */
-export const dot: Binary = binary('dot', (a, b) => (a.rank === 0 || b.rank === 0 ? a.mul(b) : byColumns(a, b)));
+export const dot: Binary = binary('dot', (a, b) =>
+  a.rank === 0 || b.rank === 0 ? a.mul(b) : byColumns(a, b),
+);
 /** The sums of the products along the last axes of both. */
 export const inner: Binary = binary('inner', (a, b) =>
   a.rank === 0 || b.rank === 0 ? a.mul(b) : a.tensordot(b, [[a.rank - 1], [b.rank - 1]]),
@@ -68,10 +79,12 @@ export const cross: NamedFunction<
   { axisa: kind.axis, axisb: kind.axis, axisc: kind.axis, axis: kind.axis },
   (x1, x2, { axisa = -1, axisb = -1, axisc = -1, axis = null }) => {
     const [a, b] = pair(x1, x2, named('cross'));
-    const parts = (x: Tensor, at: IntegerLike): Tensor[] => x.unstack(normalizeAxis((axis ?? at) as number, x.rank));
+    const parts = (x: Tensor, at: IntegerLike): Tensor[] =>
+      x.unstack(normalizeAxis((axis ?? at) as number, x.rank));
     const [u, v] = [parts(a, axisa), parts(b, axisb)];
     for (const list of [u, v])
-      if (list.length !== 2 && list.length !== 3) refuse(`the vectors have ${list.length} elements, expected 2 or 3`, 'cross');
+      if (list.length !== 2 && list.length !== 3)
+        refuse(`the vectors have ${list.length} elements, expected 2 or 3`, 'cross');
     const plane = u[0].mul(v[1]).sub(u[1].mul(v[0]));
     if (u.length === 2 && v.length === 2) return plane;
     const [u2, v2] = [u[2] ?? u[0].mul(0), v[2] ?? v[0].mul(0)];
@@ -101,7 +114,8 @@ export const correlate: NamedFunction<
     const every = slid(x.pad([[before, before]]), y, n + m - 1);
     if (mode === 'full') return every;
     if (mode === 'same') return every.slice([Math.floor((least - 1) / 2)], [long]);
-    if (mode !== 'valid') refuse(`mode is '${String(mode)}', expected 'valid', 'same' or 'full'`, 'correlate');
+    if (mode !== 'valid')
+      refuse(`mode is '${String(mode)}', expected 'valid', 'same' or 'full'`, 'correlate');
     return every.slice([least - 1], [long - least + 1]);
   },
 );

@@ -4,9 +4,9 @@ import {
   type AxisLike,
   argMax,
   argMin,
+  countNonzero as coreCount,
   cumprod as coreCumprod,
   cumsum as coreCumsum,
-  countNonzero as coreCount,
   type DType,
   type IntegerLike,
   maximum,
@@ -18,8 +18,19 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { defineFunction, type Dim, isFloating, iota, kind, normalizeAxis, dims, pair, sizeValue, toTensor } from '@eagre/core/internal';
-import { type Along, along, asLast, floating, floatType, type Keepdims, named, refuse } from '../define.ts';
+import {
+  type Dim,
+  defineFunction,
+  dims,
+  iota,
+  isFloating,
+  kind,
+  normalizeAxis,
+  pair,
+  sizeValue,
+  toTensor,
+} from '@eagre/core/internal';
+import { type Along, along, asLast, floating, floatType, type Keepdims, named, refuse, taken } from '../define.ts';
 
 const numbers = (x: TensorLike): Tensor => {
   const t = toTensor(x);
@@ -34,6 +45,7 @@ export const mean: Along = along('mean', (x, axis, options) => x.mean(axis, opti
 /** The standard deviation over axes; that of integers is a float. */
 export const std: Along = along('std', (x, axis, options) => x.std(axis, options), floating);
 const variance: Along = along('var', (x, axis, options) => x.variance(axis, options), floating);
+
 export { /** The variance over axes; that of integers is a float. */ variance as var };
 /** Whether all elements over axes are true or not 0. */
 export const all: Along = along('all', (x, axis, options) => x.all(axis, options), truths);
@@ -147,7 +159,11 @@ const without = (x: Tensor, value: number): Tensor => (isFloating(x.dtype) ? x.i
 /** The sum over axes, leaving out NaN. */
 export const nansum: Along = along('nansum', (x, axis, options) => without(x, 0).sum(axis, options), numbers);
 /** The product over axes, leaving out NaN. */
-export const nanprod: Along = along('nanprod', (x, axis, options) => without(x, 1).prod(axis, options), numbers);
+export const nanprod: Along = along(
+  'nanprod',
+  (x, axis, options) => without(x, 1).prod(axis, options),
+  numbers,
+);
 
 function nanMean(x: Tensor, axis: Axis, options: Keepdims): Tensor {
   const count = x.isNan().logicalNot().cast(x.dtype).sum(axis, options);
@@ -161,7 +177,11 @@ export const nanmean: Along = along('nanmean', nanMean, floating);
 /** The variance over axes, leaving out NaN. */
 export const nanvar: Along = along('nanvar', nanVariance, floating);
 /** The standard deviation over axes, leaving out NaN. */
-export const nanstd: Along = along('nanstd', (x, axis, options) => nanVariance(x, axis, options).sqrt(), floating);
+export const nanstd: Along = along(
+  'nanstd',
+  (x, axis, options) => nanVariance(x, axis, options).sqrt(),
+  floating,
+);
 
 const nanExtreme = (name: string, of: 'max' | 'min', lowest: number): Along =>
   along(name, (x, axis, options) => {
@@ -188,7 +208,8 @@ function quantiles(
   skips: boolean,
   name: string,
 ): Tensor {
-  if (!METHODS.includes(method)) refuse(`method is '${String(method)}', expected one of ${METHODS.join(', ')}`, name);
+  if (!METHODS.includes(method))
+    refuse(`method is '${String(method)}', expected one of ${METHODS.join(', ')}`, name);
   const { rows, back } = asLast(x, axis, keepdims);
   // NaN comes last.
   const sorted = rows.sort(-1);
@@ -218,12 +239,6 @@ function quantiles(
   return stack(each).reshape([...q.shape, ...each[0].shape]);
 }
 
-/** The elements of rows [..., n] in places [..., k]. */
-export function taken(rows: Tensor, places: Tensor): Tensor {
-  if (rows.rank === 1) return rows.gather(places);
-  return rows.gather(places, rows.rank - 1, { batchDims: rows.rank - 1 });
-}
-
 type Quantile = NamedFunction<
   [x: TensorLike, q: TensorLike, axis?: AxisLike],
   ['x', 'q', 'axis'],
@@ -248,7 +263,11 @@ export const nanpercentile: Quantile = quantileOf('nanpercentile', 100, true);
 
 const HALF = (): Tensor => toTensor(0.5, 'float64');
 /** The number in the middle over axes, of an even number of elements the mean of two. */
-export const median: Along = along('median', (x, axis, options) => quantiles(x, HALF(), axis, options, false, 'median'), floating);
+export const median: Along = along(
+  'median',
+  (x, axis, options) => quantiles(x, HALF(), axis, options, false, 'median'),
+  floating,
+);
 /** As `median`, leaving out NaN. */
 export const nanmedian: Along = along(
   'nanmedian',
@@ -319,20 +338,18 @@ const neighbours = (x: Tensor, of: (a: Tensor, b: Tensor) => Tensor): Tensor =>
   of(x.at('...', ':-1'), x.at('...', '1:'));
 
 /** The differences between neighbours along an axis, `n` times. */
-export const diff: NamedFunction<
-  [a: TensorLike, n?: IntegerLike, axis?: IntegerLike],
-  ['a', 'n', 'axis']
-> = defineFunction(
-  named('diff'),
-  { a: kind.tensor, n: kind.integer, axis: kind.axis },
-  {},
-  (a, n: number = 1, axis: number = -1) => {
-    let x = toTensor(a).moveAxis(axis, -1);
-    for (let i = 0; i < n; i++)
-      x = neighbours(x, (p, q) => (x.dtype === 'bool' ? q.notEqual(p) : q.sub(p)));
-    return x.moveAxis(-1, axis);
-  },
-);
+export const diff: NamedFunction<[a: TensorLike, n?: IntegerLike, axis?: IntegerLike], ['a', 'n', 'axis']> =
+  defineFunction(
+    named('diff'),
+    { a: kind.tensor, n: kind.integer, axis: kind.axis },
+    {},
+    (a, n: number = 1, axis: number = -1) => {
+      let x = toTensor(a).moveAxis(axis, -1);
+      for (let i = 0; i < n; i++)
+        x = neighbours(x, (p, q) => (x.dtype === 'bool' ? q.notEqual(p) : q.sub(p)));
+      return x.moveAxis(-1, axis);
+    },
+  );
 
 // ---- counting
 
@@ -352,12 +369,15 @@ export const bincount: NamedFunction<
     const length = t.max().add(1).maximum(least).maximum(0);
     const values = weights === null ? onesLike(t, 'int32') : toTensor(weights);
     if (t.rank === 1) return values.unsortedSegmentSum(t, length);
-    const hits = t.expandDims(-1).equal(range(0, length, 1, { dtype: 'int32' })).cast(values.dtype);
+    const hits = t
+      .expandDims(-1)
+      .equal(range(0, length, 1, { dtype: 'int32' }))
+      .cast(values.dtype);
     return hits.mul(values.expandDims(-1)).sum(-2);
   },
 );
 
-/** The numbers of the pieces between bins in which the elements lie, and the edges: [counts int32 [bins], edges [bins + 1]]. */
+/** The numbers of the pieces between bins in which the elements lie, and the edges: [counts [bins], edges [bins + 1]], both floats. */
 export const histogram: NamedFunction<
   [x: TensorLike, bins?: IntegerLike, range?: readonly [number, number] | null],
   ['x', 'bins', 'range'],
@@ -372,11 +392,16 @@ export const histogram: NamedFunction<
     const t = given.cast(floatType(given.dtype)).flatten();
     const low = limits === null ? t.min() : toTensor(limits[0], t.dtype);
     const high = limits === null ? t.max() : toTensor(limits[1], t.dtype);
-    const shares = iota(bins + 1).cast(t.dtype).div(bins);
+    const shares = iota(bins + 1)
+      .cast(t.dtype)
+      .div(bins);
     const edges = low.add(high.sub(low).mul(shares));
     const inside = t.greaterEqual(low).logicalAnd(t.lessEqual(high));
-    const place = countBelow(edges, t).sub(1).minimum(bins - 1).maximum(0);
-    const counts = inside.cast('int32');
+    const place = countBelow(edges, t)
+      .sub(1)
+      .minimum(bins - 1)
+      .maximum(0);
+    const counts = inside.cast(t.dtype);
     return [counts.unsortedSegmentSum(place, bins), edges];
   },
 );

@@ -1,31 +1,31 @@
 // Where elements stand: shapes, joins, splits, diagonals, order.
 import {
-  argSort,
-  type AxisLike,
   type Axis,
+  type AxisLike,
+  argSort,
   bitcast,
   concat,
+  pad as corePad,
+  repeat as coreRepeat,
+  roll as coreRoll,
+  tile as coreTile,
+  unique as coreUnique,
   type DType,
   gather,
   type IntegerLike,
   type IntegersLike,
   type NamedFunction,
-  pad as corePad,
-  repeat as coreRepeat,
   reverse,
-  roll as coreRoll,
   type Shape,
   type ShapeLike,
   type Tensor,
-  tile as coreTile,
   type TensorLike,
-  unique as coreUnique,
   zerosLike,
 } from '@eagre/core';
 import {
   addDims,
-  defineFunction,
   type Dim,
+  defineFunction,
   dims,
   floorDivDims,
   iota,
@@ -42,8 +42,8 @@ import {
   toShape,
   toTensor,
 } from '@eagre/core/internal';
-import { named, refuse, type Unary, unary } from '../define.ts';
-import { taken } from './reduce.ts';
+import { named, refuse, taken, type Unary, unary } from '../define.ts';
+
 
 export {
   at as getItem,
@@ -76,15 +76,30 @@ export const concatenate: Join = defineFunction(
 );
 
 type Joined = NamedFunction<[xs: readonly TensorLike[]], ['xs']>;
-const joined = (name: string, rank: number, form: (x: Tensor) => Tensor, axis: (rank: number) => number): Joined =>
+const joined = (
+  name: string,
+  rank: number,
+  form: (x: Tensor) => Tensor,
+  axis: (rank: number) => number,
+): Joined =>
   defineFunction(named(name), { xs: kind.asIs }, {}, (xs) => {
     const list = tensors(xs, name).map((x) => (x.rank < rank ? form(x) : x));
     return concat(list, axis(list[0].rank));
   });
 /** Tensors one below the other: vectors as rows. */
-export const vstack: Joined = joined('vstack', 2, (x) => (x.rank === 0 ? x.reshape([1, 1]) : x.expandDims(0)), () => 0);
+export const vstack: Joined = joined(
+  'vstack',
+  2,
+  (x) => (x.rank === 0 ? x.reshape([1, 1]) : x.expandDims(0)),
+  () => 0,
+);
 /** Tensors side by side: vectors one behind the other, others along their second axis. */
-export const hstack: Joined = joined('hstack', 1, (x) => x.expandDims(0), (rank) => (rank === 1 ? 0 : 1));
+export const hstack: Joined = joined(
+  'hstack',
+  1,
+  (x) => x.expandDims(0),
+  (rank) => (rank === 1 ? 0 : 1),
+);
 /** Tensors behind one another, along their third axis. */
 export const dstack: Joined = joined(
   'dstack',
@@ -116,14 +131,22 @@ type Split = NamedFunction<
   unknown,
   Tensor[]
 >;
-type SplitAt = NamedFunction<[x: TensorLike, indicesOrSections: Parts], ['x', 'indicesOrSections'], unknown, Tensor[]>;
+type SplitAt = NamedFunction<
+  [x: TensorLike, indicesOrSections: Parts],
+  ['x', 'indicesOrSections'],
+  unknown,
+  Tensor[]
+>;
 
 function parts(x: Tensor, given: number | readonly number[], axis: number, uneven: boolean): Tensor[] {
   const size = dims(x)[normalizeAxis(axis, x.rank)];
   if (typeof given === 'number') {
     if (!uneven) return x.split(given, axis);
     const n = knownDim(size);
-    return x.split(Array.from({ length: given }, (_, i) => Math.floor(n / given) + (i < n % given ? 1 : 0)), axis);
+    return x.split(
+      Array.from({ length: given }, (_, i) => Math.floor(n / given) + (i < n % given ? 1 : 0)),
+      axis,
+    );
   }
   // The places where pieces begin, which may be behind the end.
   const places = [0, ...given].map((i): Dim => (i < 0 ? maxDims(0, addDims(size, i)) : minDims(i, size)));
@@ -143,12 +166,14 @@ const arraySplit: Split = defineFunction(
   {},
   (x, given: number | readonly number[], axis: number = 0) => parts(toTensor(x), given, axis, true),
 );
+
 export {
-  /** Pieces of equal size along an axis, or those between the given places. */
-  split,
   /** As `split`, with pieces that differ by 1 where a number of them does not divide the size. */
   arraySplit,
+  /** Pieces of equal size along an axis, or those between the given places. */
+  split,
 };
+
 const splitAt = (name: string, axis: (rank: number) => number): SplitAt =>
   defineFunction(named(name), splitArguments, {}, (x, given: number | readonly number[]) => {
     const t = toTensor(x);
@@ -190,8 +215,9 @@ export const moveaxis: NamedFunction<
   {},
   (x, source: number | readonly number[], destination: number | readonly number[]) => {
     const t = toTensor(x);
-    const from = normalizeAxes(source, t.rank, named('moveaxis'));
-    const to = normalizeAxes(destination, t.rank, named('moveaxis'));
+    const inOrder = (axes: number | readonly number[]): number[] =>
+      [axes].flat().map((axis) => normalizeAxis(axis, t.rank, named('moveaxis')));
+    const [from, to] = [inOrder(source), inOrder(destination)];
     if (from.length !== to.length) refuse('source and destination differ in length', 'moveaxis');
     const perm = dims(t).flatMap((_, i) => (from.includes(i) ? [] : [i]));
     to.map((at, i) => [at, from[i]])
@@ -319,18 +345,29 @@ function matrices(x: Tensor, axis1: number, axis2: number, name: string): Tensor
   return x.transpose([...rest, a, b]);
 }
 /** The diagonal of number `offset` of matrices [..., rows, columns]. */
-export function diagonalOf(x: Tensor, offset: number): Tensor {
+function diagonalOf(x: Tensor, offset: number): Tensor {
   const [rows, columns] = dims(x).slice(-2);
-  const length = maxDims(0, minDims(subDims(rows, Math.max(0, -offset)), subDims(columns, Math.max(0, offset))));
+  const length = maxDims(
+    0,
+    minDims(subDims(rows, Math.max(0, -offset)), subDims(columns, Math.max(0, offset))),
+  );
   const i = iota(length);
-  const places = i.add(Math.max(0, -offset)).mul(sizeValue(columns, 'int32')).add(i.add(Math.max(0, offset)));
+  const places = i
+    .add(Math.max(0, -offset))
+    .mul(sizeValue(columns, 'int32'))
+    .add(i.add(Math.max(0, offset)));
   return gather(x.reshape(toShape([...dims(x).slice(0, -2), mulDims(rows, columns)])), places, -1);
 }
 /** Vectors [..., n] on the diagonal of number `k` of matrices, zeros elsewhere. */
 function onDiagonal(x: Tensor, k: number): Tensor {
   const n = addDims(dims(x)[x.rank - 1], Math.abs(k));
   const [row, column] = [iota(n).expandDims(1), iota(n)];
-  const wide = corePad(x, [...dims(x).slice(1).map((): [number, number] => [0, 0]), k >= 0 ? [k, 0] : [0, -k]]);
+  const wide = corePad(x, [
+    ...dims(x)
+      .slice(1)
+      .map((): [number, number] => [0, 0]),
+    k >= 0 ? [k, 0] : [0, -k],
+  ]);
   const hit = column.equal(row.add(k));
   return hit.where(wide.expandDims(-2), x.dtype === 'bool' ? false : 0);
 }
@@ -370,7 +407,9 @@ const ofDiagonal = (name: string, of: (d: Tensor) => Tensor): OfDiagonal =>
 /** The diagonal of number `offset` of two axes, which comes last. */
 export const diagonal: OfDiagonal = ofDiagonal('diagonal', (d) => d);
 /** The sum of the diagonal of number `offset` of two axes. */
-export const trace: OfDiagonal = ofDiagonal('trace', (d) => (d.dtype === 'bool' ? d.cast('int32') : d).sum(-1));
+export const trace: OfDiagonal = ofDiagonal('trace', (d) =>
+  (d.dtype === 'bool' ? d.cast('int32') : d).sum(-1),
+);
 
 // ---- elements by their places
 
@@ -410,7 +449,9 @@ export const takeAlongAxis: NamedFunction<
     const last = (y: Tensor): Tensor => (at === y.rank - 1 ? y : y.moveAxis(at, -1));
     const [rows, columns] = [last(t), last(places)];
     // Axes of size 1 broadcast.
-    const lead = dims(rows).slice(0, -1).map((d, i) => maxDims(d, dims(columns)[i]));
+    const lead = dims(rows)
+      .slice(0, -1)
+      .map((d, i) => maxDims(d, dims(columns)[i]));
     const wide = (y: Tensor): Tensor => y.broadcastTo(toShape([...lead, dims(y)[y.rank - 1]]));
     const found = taken(wide(rows), wide(columns));
     return at === t.rank - 1 ? found : found.moveAxis(-1, at);
@@ -418,16 +459,12 @@ export const takeAlongAxis: NamedFunction<
 );
 
 /** The places that would sort an axis, the last by default: int32. `null` sorts all as one list. */
-export const argsort: NamedFunction<[x: TensorLike, axis?: IntegerLike | null], ['x', 'axis']> = defineFunction(
-  named('argsort'),
-  { x: kind.tensor, axis: kind.axis },
-  {},
-  (x, axis: number | null = -1) => {
+export const argsort: NamedFunction<[x: TensorLike, axis?: IntegerLike | null], ['x', 'axis']> =
+  defineFunction(named('argsort'), { x: kind.tensor, axis: kind.axis }, {}, (x, axis: number | null = -1) => {
     const given = toTensor(x);
     const t = given.dtype === 'bool' ? given.cast('int32') : given;
     return axis === null ? argSort(t.flatten()) : argSort(t, axis);
-  },
-);
+  });
 
 /** Places of which the first `kth` have the smallest elements, and the next one the element that sorting would put there: int32. */
 export const argpartition: NamedFunction<
@@ -458,7 +495,8 @@ export const searchsorted: NamedFunction<
   { sortedSequence: kind.tensor, values: kind.tensor, side: kind.asIs },
   {},
   (sortedSequence, values, side: 'left' | 'right' = 'left') => {
-    if (side !== 'left' && side !== 'right') refuse(`side is '${String(side)}', expected 'left' or 'right'`, 'searchsorted');
+    if (side !== 'left' && side !== 'right')
+      refuse(`side is '${String(side)}', expected 'left' or 'right'`, 'searchsorted');
     const [list, x] = pair(sortedSequence, values, named('searchsorted'));
     if (list.rank !== 1) refuse(`sortedSequence has shape [${list.shape}], expected rank 1`, 'searchsorted');
     return placeIn(list, x, side);
@@ -466,7 +504,7 @@ export const searchsorted: NamedFunction<
 );
 
 /** By halves: each step gathers one element for each value. */
-export function placeIn(list: Tensor, x: Tensor, side: 'left' | 'right'): Tensor {
+function placeIn(list: Tensor, x: Tensor, side: 'left' | 'right'): Tensor {
   const n = knownDim(dims(list)[0]);
   let low = zerosLike(x, 'int32');
   if (n === 0) return low;
@@ -567,7 +605,9 @@ export const unique: NamedFunction<[x: TensorLike, sorted?: boolean], ['x', 'sor
         const size = options.size as number | null | undefined;
         if (size === undefined || size === null) return rising;
         const n = rising.shape[0];
-        return n >= size ? rising.slice([0], [size]) : concat([rising, toTensor(fill, y.dtype).broadcastTo([size - n])]);
+        return n >= size
+          ? rising.slice([0], [size])
+          : concat([rising, toTensor(fill, y.dtype).broadcastTo([size - n])]);
       };
       const found = fit(values, Number(options.fillValue ?? 0));
       const list = [found];
@@ -595,11 +635,13 @@ export const view: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x', 'd
     if (from === to) return bitcast(t, dtype);
     const last = own[t.rank - 1];
     if (from > to) return bitcast(t, dtype).reshape(toShape([...own.slice(0, -1), mulDims(last, from / to)]));
-    return bitcast(t.reshape(toShape([...own.slice(0, -1), floorDivDims(last, to / from), to / from])), dtype);
+    return bitcast(
+      t.reshape(toShape([...own.slice(0, -1), floorDivDims(last, to / from), to / from])),
+      dtype,
+    );
   },
 );
 const BYTES: Readonly<Partial<Record<DType, number>>> = {
   ...{ bool: 1, int8: 1, uint8: 1, int16: 2, uint16: 2, float16: 2, bfloat16: 2 },
   ...{ float64: 8, int64: 8, uint64: 8, complex64: 8, complex128: 16 },
 };
-
