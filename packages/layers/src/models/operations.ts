@@ -97,7 +97,7 @@ export function kerasCall(
   const of = kerasOperation(layer.op);
   if (of === undefined)
     throw new core.UnimplementedError(
-      `Keras has no op '${layer.op}', so no file holds it: put the call into a layer of your own, with getConfig`,
+      `Keras has no op '${layer.op.slice(layer.op.startsWith(KERAS) ? KERAS.length : 0)}', so no file holds it: put the call into a layer of your own, with getConfig`,
       layer.name,
     );
   const { positional = [], rest } = declared(functionOf(layer.op)) ?? {};
@@ -206,6 +206,8 @@ const collected = lazily(() => {
         const op = first.get(fn) ?? `${KERAS}${before}${name}`;
         first.set(fn, op);
         functions.set(op, fn);
+        // Second names are in files too.
+        functions.set(`${KERAS}${before}${name}`, fn);
         return [name, wrapped(op, fn)];
       }),
     );

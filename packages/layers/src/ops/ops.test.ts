@@ -4,8 +4,9 @@ import { constant, type DType, Tensor } from '@eagre/core';
 import { declared } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
+import { Model } from '../index.ts';
+import { modelFromJSON } from '../models/cloning.ts';
 import { Input } from '../models/functional.ts';
-import { Model } from '../models/model.ts';
 import { ops } from '../models/operations.ts';
 import { readGolden } from '../testing/golden.ts';
 
@@ -273,4 +274,35 @@ describe('functions of functions', () => {
     expect(() => ops.median([1, 2], 0, { keepDims: true } as never)).toThrow("did you mean 'keepdims'?");
     expect(() => ops.quantile([1], 0.5, 0, { method: 'best' as never })).toThrow('expected one of linear');
   });
+});
+
+it('models of these calls are written in Keras form and read again', () => {
+  const x = new Input({ shape: [4, 3], name: 'x' });
+  const y = ops.median(ops.quantile(ops.nanToNum(x, 1), 0.5, { axis: 1, keepdims: true }), { axis: 1 });
+  const z = ops.layerNormalization(ops.logaddexp(y, ops.mean(x, 1)));
+  const model = new Model(x, ops.reshape(ops.round(ops.tile(z, [1, 2]), 2), [-1, 3, 2]));
+  const json = model.toJSON() as string;
+  const names = [...json.matchAll(/"class_name":"(\w+)"/g)].map(([, name]) => name);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'Median',
+      'Quantile',
+      'NanToNum',
+      'LayerNorm',
+      'Logaddexp',
+      'Mean',
+      'Round',
+      'Tile',
+      'Reshape',
+    ]),
+  );
+  const again = modelFromJSON(json);
+  const input = constant(
+    Array.from({ length: 24 }, (_, i) => Math.sin(i)),
+    'float32',
+    { shape: [2, 4, 3] },
+  );
+  expect((again.call(input as never, {} as never) as Tensor).array()).toEqual(
+    (model.call(input as never, {} as never) as Tensor).array(),
+  );
 });

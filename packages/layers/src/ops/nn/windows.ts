@@ -44,4 +44,3 @@ export function adaptivelyPooled(x: Tensor, axis: number, n: number, reduction: 
   const shares = places.less(end).cast(x.dtype).div(end.sub(begin).cast(x.dtype));
   return seen.mul(shares.reshape(toShape([n, longest, ...own.slice(axis + 1).map(() => 1)]))).sum(axis + 1);
 }
-

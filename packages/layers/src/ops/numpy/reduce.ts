@@ -30,7 +30,17 @@ import {
   sizeValue,
   toTensor,
 } from '@eagre/core/internal';
-import { type Along, along, asLast, floating, floatType, type Keepdims, named, refuse, taken } from '../define.ts';
+import {
+  type Along,
+  along,
+  asLast,
+  floating,
+  floatType,
+  type Keepdims,
+  named,
+  refuse,
+  taken,
+} from '../define.ts';
 
 const numbers = (x: TensorLike): Tensor => {
   const t = toTensor(x);

@@ -44,7 +44,6 @@ import {
 } from '@eagre/core/internal';
 import { named, refuse, taken, type Unary, unary } from '../define.ts';
 
-
 export {
   at as getItem,
   broadcastTo,
