@@ -161,7 +161,11 @@ type KerasFunctions = typeof keras.core &
   typeof keras.math &
   typeof keras.linalg &
   typeof keras.nn;
-type Symbolic<F> = { readonly [K in keyof F]: SymbolicFunction<F[K]> };
+/** Functions whose types say themselves what they take and give. */
+type OwnTypes =
+  | ('shape' | 'ndim' | 'dtype' | 'isTensor' | 'convertToNumpy' | 'customGradient' | 'vectorize' | 'jvp')
+  | ('cond' | 'switch' | 'whileLoop' | 'foriLoop' | 'scan' | 'associativeScan' | 'map' | 'vectorizedMap');
+type Symbolic<F> = { readonly [K in keyof F]: K extends OwnTypes ? F[K] : SymbolicFunction<F[K]> };
 type Spaces = { readonly [K in 'image' | 'linalg' | 'nn' | 'numpy']: Symbolic<(typeof keras)[K]> };
 
 /** What looks at symbolic tensors itself, or takes functions alone. */

@@ -142,7 +142,7 @@ describe('in functional models', () => {
       const args = call(c);
       const first = args[0];
       if (!(first instanceof Tensor) || first.rank === 0) return;
-      const x = new Input({ shape: first.shape.slice(1), batchSize: first.shape[0], dtype: first.dtype });
+      const x = Input({ shape: first.shape.slice(1), batchSize: first.shape[0], dtype: first.dtype });
       const y = fnOf(c.op)(x, ...args.slice(1));
       const model = new Model(x, y as never);
       const results = leaves(model.call(first as never, {} as never));
@@ -260,7 +260,7 @@ describe('functions of functions', () => {
     );
   });
   it('what is asked of symbolic tensors', () => {
-    const x = new Input({ shape: [3] });
+    const x = Input({ shape: [3] });
     expect([ops.shape(x), ops.ndim(x), ops.dtype(x), ops.isTensor(x)]).toEqual([
       [null, 3],
       2,
@@ -277,7 +277,7 @@ describe('functions of functions', () => {
 });
 
 it('models of these calls are written in Keras form and read again', () => {
-  const x = new Input({ shape: [4, 3], name: 'x' });
+  const x = Input({ shape: [4, 3], name: 'x' });
   const y = ops.median(ops.quantile(ops.nanToNum(x, 1), 0.5, { axis: 1, keepdims: true }), { axis: 1 });
   const z = ops.layerNormalization(ops.logaddexp(y, ops.mean(x, 1)));
   const model = new Model(x, ops.reshape(ops.round(ops.tile(z, [1, 2]), 2), [-1, 3, 2]));
