@@ -25,6 +25,7 @@ import {
   type Dim,
   declareAs,
   defineFunction,
+  defineVariadic,
   dims,
   floorDivDims,
   iota,
@@ -242,21 +243,24 @@ export const sliceUpdate: NamedFunction<
 
 // ---- branches and loops
 
+type Branches = readonly ((...operands: Any[]) => Any)[];
 /** What the branch of number `index` gives for the operands; numbers outside are the first or the last branch. */
-const switchOf = (
-  index: TensorLike,
-  branches: readonly ((...operands: Any[]) => Any)[],
-  ...operands: Any[]
-): Any => {
-  const i = toTensor(index, 'int32')
-    .cast('int32')
-    .maximum(0)
-    .minimum(branches.length - 1);
-  return switchCase(
-    i,
-    branches.map((branch) => () => branch(...operands)),
-  );
-};
+const switchOf: (index: TensorLike, branches: Branches, ...operands: Any[]) => Any = defineVariadic(
+  named('switch'),
+  { index: kind.tensor, branches: kind.asIs },
+  { operands: kind.structure },
+  {},
+  (index: TensorLike, branches: Branches, operands: readonly Any[]) => {
+    const i = toTensor(index, 'int32')
+      .cast('int32')
+      .maximum(0)
+      .minimum(branches.length - 1);
+    return switchCase(
+      i,
+      branches.map((branch) => () => branch(...operands)),
+    );
+  },
+);
 
 export { switchOf as switch };
 
