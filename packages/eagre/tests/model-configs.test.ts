@@ -211,7 +211,13 @@ const make: Readonly<Record<string, () => AnyModel>> = {
     const positive = x.greater(0);
     const other = y.less(0).logicalNot();
     two.push(positive.logicalAnd(other), ops.where(x.greater(y), x, 0));
-    two.push(ops.leakyRelu(x, { alpha: 0.5 }), ops.elu(x, { alpha: 0.5 }), ops.gelu(x), p.pow(2), x.round());
+    two.push(
+      ops.leakyRelu(x, { negativeSlope: 0.5 }),
+      ops.elu(x, { alpha: 0.5 }),
+      ops.gelu(x, false),
+      p.pow(2),
+      x.round(),
+    );
     return new Model([x, y], [...one, ...ofP, ...two]);
   },
   structural() {
@@ -219,12 +225,12 @@ const make: Readonly<Record<string, () => AnyModel>> = {
     const parts = x.split(3, -1);
     const outer = x.split([1, 2, -1], 1);
     const taken = x.gather([0, 2], 1);
-    const best = ops.topK(x, 2) as unknown as { readonly values: Symbolic };
+    const [best] = ops.topK(x, 2);
     const outputs = [
       parts[1],
       outer[0],
       taken,
-      best.values,
+      best,
       ops.einsum('bij,bjk->bik', x, y),
       x.matmul(y),
       x.std(-1),

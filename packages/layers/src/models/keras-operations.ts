@@ -1,9 +1,10 @@
 // The ops of functional models as Keras writes them: which of its classes is one of ours, and what its objects and their calls hold.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import { lazily, shown } from '@eagre/core/internal';
+import { kerasClasses } from './keras-classes.ts';
 
 /** What an argument of ours is as an option of Keras's class. */
-interface Setting {
+export interface Setting {
   /** The name of ours; none where there is but one value. */
   readonly of?: string;
   /** The value of an argument that is not given; null by default. */
@@ -198,6 +199,23 @@ const operations = lazily(() => {
   const blocks = { block_size: set('blockSize'), data_format: only('channels_last') };
   operation('depthToSpace', 'nn', 'DepthToSpace', { inputs: x, settings: blocks });
   operation('spaceToDepth', 'nn', 'SpaceToDepth', { inputs: x, settings: blocks });
+  operation('keras.layerNormalization', 'nn', 'LayerNorm', {
+    inputs: ['x', 'gamma', 'beta'],
+    settings: { axis: set('axis', -1), epsilon: set('epsilon'), rms_scaling: only(false) },
+  });
+  operation('keras.pad', 'numpy', 'Pad', {
+    inputs: x,
+    named: { constant_values: 'constantValues' },
+    settings: { pad_width: set('padWidth'), mode: set('mode', 'constant') },
+  });
+  operation('keras.cast', 'core', 'Cast', { inputs: x, settings: { dtype: set('dtype') } });
+  const own = new Set<string>();
+  for (const one of kerasClasses()) {
+    byOp.set(one.op, one);
+    const name = `${one.module}.${one.className}`;
+    if (!own.has(name)) byClass.set(name, one);
+    own.add(name);
+  }
   return { byOp, byClass };
 });
 

@@ -4,6 +4,7 @@ import { linalg, math, nn } from '@eagre/core';
 import {
   anyOption,
   argumentsOf,
+  declareAs,
   declared,
   isPlain,
   lazily,
@@ -24,6 +25,7 @@ import {
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
 import { layerOptions } from '../layers/weights.ts';
+import * as keras from '../ops/index.ts';
 import {
   fromKeras,
   type KerasCall,
@@ -53,7 +55,10 @@ export class Operation extends Layer {
     const options = argumentsOf<OperationOptions>(Operation, new.target, args);
     functionOf(options.op);
     const known = kerasOperation(options.op)?.className;
-    super({ ...options, name: options.name ?? uniqueName(known ?? options.op) });
+    super({
+      ...options,
+      name: options.name ?? uniqueName(known ?? options.op.slice(options.op.lastIndexOf('.') + 1)),
+    });
   }
   override call(_: LayerInput, { args }: CallOptions): LayerOutput {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
@@ -64,6 +69,8 @@ takesCall({ options: { training: true, args: true } }, Operation);
 takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
 
 const methods = new Set(methodNames);
+/** Before the names of functions that are Keras's alone. */
+const KERAS = 'keras.';
 
 /** @throws InvalidArgumentError for what is no op */
 function functionOf(op: string): OpFunction {
@@ -90,7 +97,7 @@ export function kerasCall(
   const of = kerasOperation(layer.op);
   if (of === undefined)
     throw new core.UnimplementedError(
-      `Keras has no op '${layer.op}', so no file holds it: put the call into a layer of your own, with getConfig`,
+      `Keras has no op '${layer.op.slice(layer.op.startsWith(KERAS) ? KERAS.length : 0)}', so no file holds it: put the call into a layer of your own, with getConfig`,
       layer.name,
     );
   const { positional = [], rest } = declared(functionOf(layer.op)) ?? {};
@@ -149,30 +156,72 @@ const JOINS = [
 // Of another order and other defaults in Keras: what is written for it would get wrong results.
 const OTHERWISE = ['svd'] as const;
 type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number]> & typeof nn & Joins;
+type KerasFunctions = typeof keras.core &
+  typeof keras.numpy &
+  typeof keras.math &
+  typeof keras.linalg &
+  typeof keras.nn;
+/** Functions whose types say themselves what they take and give. */
+type OwnTypes =
+  | ('shape' | 'ndim' | 'dtype' | 'isTensor' | 'convertToNumpy' | 'customGradient' | 'vectorize' | 'jvp')
+  | ('cond' | 'switch' | 'whileLoop' | 'foriLoop' | 'scan' | 'associativeScan' | 'map' | 'vectorizedMap');
+type Symbolic<F> = { readonly [K in keyof F]: K extends OwnTypes ? F[K] : SymbolicFunction<F[K]> };
+type Spaces = { readonly [K in 'image' | 'linalg' | 'nn' | 'numpy']: Symbolic<(typeof keras)[K]> };
+
+/** What looks at symbolic tensors itself, or takes functions alone. */
+const THEMSELVES: ReadonlySet<string> = new Set([
+  ...['shape', 'ndim', 'dtype', 'isTensor', 'customGradient', 'vectorize'],
+]);
 
 /**
- * The functions of `tf.math`, `tf.linalg` and `tf.nn`, methods of tensors as functions, and those that take several tensors (`concat`, `stack`,
- * `where`, …), which take symbolic tensors too: each such call is a layer of the model that is described. `tf.keras.ops`.
+ * `tf.keras.ops`: the functions of Keras under its names, with its arguments and defaults, and beside them those of `tf.math`, `tf.linalg` and
+ * `tf.nn` and methods of tensors under names that Keras has not. They take symbolic tensors too: each such call is a layer of the model that is
+ * described.
  */
-export const ops: { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } = lazyObject(
-  () => collected().made as never,
-);
+export const ops: Symbolic<Omit<Functions, keyof KerasFunctions>> & Symbolic<KerasFunctions> & Spaces =
+  lazyObject(() => collected().made as never);
 
 const collected = lazily(() => {
-  const made: Record<string, OpFunction> = {};
+  const made: Record<string, unknown> = {};
   const functions = new Map<string, OpFunction>();
   const first = new Map<unknown, string>();
+  const wrapped = (op: string, fn: OpFunction): OpFunction => {
+    const call: OpFunction = (...args) =>
+      isSymbolic(args) ? describe(new Operation({ op }), args) : fn(...args);
+    return declared(fn) === undefined ? call : declareAs(call, fn);
+  };
   const add = (name: string, fn: unknown): void => {
     if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
     // TensorFlow's second names of ops are the same functions.
     const op = first.get(fn) ?? name;
     first.set(fn, op);
     functions.set(name, fn as OpFunction);
-    made[name] = (...args) =>
-      isSymbolic(args) ? describe(new Operation({ op }), args) : (fn as OpFunction)(...args);
+    made[name] = wrapped(op, fn as OpFunction);
   };
   const all = core as unknown as Record<string, unknown>;
   for (const name of [...methodNames, ...JOINS]) add(name, all[name]);
   for (const group of [math, linalg, nn]) for (const [name, fn] of Object.entries(group)) add(name, fn);
+
+  /** The functions of a file of Keras's. */
+  const addKeras = (space: object, before = ''): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(space).map(([name, fn]: [string, OpFunction]) => {
+        if (THEMSELVES.has(name)) return [name, fn];
+        const op = first.get(fn) ?? `${KERAS}${before}${name}`;
+        first.set(fn, op);
+        functions.set(op, fn);
+        // Second names are in files too.
+        functions.set(`${KERAS}${before}${name}`, fn);
+        return [name, wrapped(op, fn)];
+      }),
+    );
+  for (const space of [keras.core, keras.numpy, keras.math, keras.linalg, keras.nn])
+    Object.assign(made, addKeras(space));
+  Object.assign(made, {
+    image: addKeras(keras.image, 'image.'),
+    linalg: addKeras(keras.linalg),
+    nn: addKeras(keras.nn),
+    numpy: addKeras(keras.numpy),
+  });
   return { made, functions };
 });

@@ -1,16 +1,8 @@
 // Pooling to a given size: windows are as large as that needs.
-import { gather, type PartialShape, reshape, type Tensor } from '@eagre/core';
-import {
-  addDims,
-  argumentsOf,
-  dims,
-  floorDivDims,
-  iota,
-  sizeValue,
-  takesOptions,
-  toShape,
-} from '@eagre/core/internal';
+import type { PartialShape, Tensor } from '@eagre/core';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
+import { adaptivelyPooled } from '../../ops/nn/windows.ts';
 import { floats, values } from '../common.ts';
 import { sizes } from '../options.ts';
 import {
@@ -48,30 +40,9 @@ abstract class AdaptivePooling extends SpatialLayer {
     this.check(y.shape);
     // A window of several directions is one of each.
     this.directions.forEach((axis, i) => {
-      y = this.#along(y, axis, this.outputSize[i]);
+      y = adaptivelyPooled(y, axis, this.outputSize[i], this.#reduction);
     });
     return y;
-  }
-
-  /** One direction. The window i of n is from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉, as in PyTorch. */
-  #along(x: Tensor, axis: number, n: number): Tensor {
-    const own = dims(x);
-    const size = sizeValue(own[axis], 'int32');
-    const i = iota(n).expandDims(1);
-    const begin = i.mul(size).floorDiv(n);
-    const end = i
-      .add(1)
-      .mul(size)
-      .add(n - 1)
-      .floorDiv(n);
-    const longest = addDims(floorDivDims(addDims(own[axis], n - 1), n), 1);
-    // Shorter windows see their last element again, which no maximum minds.
-    const places = begin.add(iota(longest));
-    const seen = gather(x, places.minimum(end.sub(1)), axis);
-    if (this.#reduction === 'max') return seen.max(axis + 1);
-    const shares = places.less(end).cast(x.dtype).div(end.sub(begin).cast(x.dtype));
-    const rest = own.slice(axis + 1).map(() => 1);
-    return seen.mul(reshape(shares, toShape([n, longest, ...rest]))).sum(axis + 1);
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -1,0 +1,129 @@
+// How the functions of `tf.keras.ops` are declared, and what many of them do first.
+import {
+  type Axis,
+  type AxisLike,
+  type DType,
+  InvalidArgumentError,
+  type NamedFunction,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import {
+  type Dim,
+  defineFunction,
+  dims,
+  hasGradient,
+  isFloating,
+  kind,
+  normalizeAxes,
+  pair,
+  reducedShape,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
+
+/** A function of one tensor. */
+export type Unary = NamedFunction<[x: TensorLike], ['x']>;
+/** A function of two tensors that broadcast. */
+export type Binary = NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2']>;
+/** Options of what makes one value of many. */
+export interface Keepdims {
+  /** Whether the axes stay, of size 1; false by default. */
+  readonly keepdims?: boolean;
+}
+/** A function along one axis, several, or all (`null`). */
+export type Along<O = Keepdims> = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], O>;
+/** Where the axis of channels is. */
+export type DataFormat = 'channels_last' | 'channels_first';
+
+/** The name in messages. */
+export const named = (name: string): string => `keras.ops.${name}`;
+
+/** @throws InvalidArgumentError with the name of the function */
+export function refuse(message: string, name: string): never {
+  throw new InvalidArgumentError(message, named(name));
+}
+
+/** A tensor of floats or complex numbers: others become float32. */
+export function floating(x: TensorLike): Tensor {
+  const t = toTensor(x);
+  return hasGradient(t.dtype) ? t : t.cast('float32');
+}
+
+/** The dtype of results that are floats. */
+export const floatType = (dtype: DType): DType => (isFloating(dtype) ? dtype : 'float32');
+
+/** Declares a function of one tensor. */
+export const unary = (name: string, run: (x: Tensor) => Tensor, read: typeof floating = toTensor): Unary =>
+  defineFunction(named(name), { x: kind.tensor }, {}, (x) => run(read(x)));
+
+/** Declares a function of one tensor of floats. */
+export const unaryFloat = (name: string, run: (x: Tensor) => Tensor): Unary => unary(name, run, floating);
+
+/** Two tensors of one dtype, of floats. */
+export function floatPair(x1: TensorLike, x2: TensorLike, name: string): [Tensor, Tensor] {
+  const [a, b] = pair(x1, x2, named(name));
+  return [floating(a), floating(b)];
+}
+
+/** Declares a function of two tensors, which are of one dtype then. */
+export const binary = (
+  name: string,
+  run: (a: Tensor, b: Tensor) => Tensor,
+  read: typeof pair = pair,
+): Binary =>
+  defineFunction(named(name), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) =>
+    run(...read(x1, x2, named(name))),
+  );
+
+/** Declares a function of two tensors of floats. */
+export const binaryFloat = (name: string, run: (a: Tensor, b: Tensor) => Tensor): Binary =>
+  binary(name, run, floatPair);
+
+/** Declares a function along axes. */
+export const along = (
+  name: string,
+  run: (x: Tensor, axis: Axis, options: Keepdims) => Tensor,
+  read: (x: TensorLike) => Tensor = toTensor,
+): Along =>
+  defineFunction(
+    named(name),
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => run(read(x), axis, options),
+  );
+
+/** Some axes as one, which comes last; `back` gives what was computed along it the shape of the result. */
+export function asLast(
+  x: Tensor,
+  axis: Axis,
+  keepdims = false,
+): { readonly rows: Tensor; readonly back: (y: Tensor) => Tensor } {
+  const axes = normalizeAxes(axis, x.rank);
+  const rest = dims(x).flatMap((_, i) => (axes.includes(i) ? [] : [i]));
+  const moved = axes.every((a, i) => a === rest.length + i) ? x : x.transpose([...rest, ...axes]);
+  const own = dims(x);
+  const rows = axes.length === 1 ? moved : moved.reshape(toShape([...rest.map((i) => own[i]), -1 as Dim]));
+  const shape = reducedShape(own, axes, keepdims);
+  return { rows, back: (y) => (keepdims ? y.reshape(shape) : y) };
+}
+
+/** Runs a function of tensors whose channels are last, wherever they are. */
+export function channelsLast(
+  x: Tensor,
+  dataFormat: DataFormat | null | undefined,
+  name: string,
+  run: (x: Tensor) => Tensor,
+): Tensor {
+  const format = dataFormat ?? 'channels_last';
+  if (format === 'channels_last') return run(x);
+  if (format !== 'channels_first')
+    refuse(`dataFormat is ${String(format)}, expected 'channels_last' or 'channels_first'`, name);
+  return run(x.moveAxis(1, -1)).moveAxis(-1, 1);
+}
+
+/** The elements of rows [..., n] in places [..., k]. */
+export function taken(rows: Tensor, places: Tensor): Tensor {
+  if (rows.rank === 1) return rows.gather(places);
+  return rows.gather(places, rows.rank - 1, { batchDims: rows.rank - 1 });
+}

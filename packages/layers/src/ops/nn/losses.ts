@@ -1,0 +1,95 @@
+// Cross entropies of probabilities or logits, and how near two images are.
+import { type IntegerLike, type NamedFunction, nn, oneHot, type Tensor, type TensorLike } from '@eagre/core';
+import { defineFunction, dims, endsInOne, kind, normalizeAxis, toTensor } from '@eagre/core/internal';
+import { floating, named } from '../define.ts';
+
+const EPSILON = 1e-7;
+
+type Loss<O> = NamedFunction<[target: TensorLike, output: TensorLike], ['target', 'output'], O>;
+interface Logits {
+  /** Whether the outputs are not probabilities yet; false by default. */
+  readonly fromLogits?: boolean;
+}
+interface Classes extends Logits {
+  /** The axis of the classes; the last by default. */
+  readonly axis?: IntegerLike;
+}
+const both = { target: kind.tensor, output: kind.tensor };
+
+/** −log of the probability of each target of zeros and ones, element by element. */
+export const binaryCrossentropy: Loss<Logits> = defineFunction(
+  named('binaryCrossentropy'),
+  both,
+  { fromLogits: kind.asIs },
+  (target, output, { fromLogits }) => {
+    const y = floating(output);
+    const t = toTensor(target).cast(y.dtype);
+    if (fromLogits === true) return nn.sigmoidCrossEntropyWithLogits(t, y);
+    const p = y.clipByValue(EPSILON, 1 - EPSILON);
+    return t
+      .mul(p.log())
+      .add(t.mul(-1).add(1).mul(p.mul(-1).add(1).log()))
+      .neg();
+  },
+);
+
+/** The sum of −target · log(probability) over the classes. */
+function entropy(target: Tensor, output: Tensor, axis: number, fromLogits: boolean): Tensor {
+  const p = fromLogits
+    ? nn.logSoftmax(output, axis)
+    : output
+        .div(output.sum(axis, { keepdims: true }))
+        .clipByValue(EPSILON, 1 - EPSILON)
+        .log();
+  return target.mul(p).sum(axis).neg();
+}
+
+/** The cross entropy of rows of targets, one number per class. */
+export const categoricalCrossentropy: Loss<Classes> = defineFunction(
+  named('categoricalCrossentropy'),
+  both,
+  { fromLogits: kind.asIs, axis: kind.axis },
+  (target, output, { fromLogits = false, axis = -1 }) => {
+    const y = floating(output);
+    return entropy(toTensor(target).cast(y.dtype), y, axis as number, fromLogits);
+  },
+);
+
+/** The cross entropy of numbers of classes. */
+export const sparseCategoricalCrossentropy: Loss<Classes> = defineFunction(
+  named('sparseCategoricalCrossentropy'),
+  both,
+  { fromLogits: kind.asIs, axis: kind.axis },
+  (target, output, { fromLogits = false, axis = -1 }) => {
+    const y = floating(output);
+    const given = toTensor(target, 'int32');
+    const at = normalizeAxis(axis as number, y.rank);
+    const t = (given.rank === y.rank && endsInOne(given) ? given.squeeze(-1) : given).cast('int32');
+    const p = fromLogits
+      ? nn.logSoftmax(y, at)
+      : y
+          .div(y.sum(at, { keepdims: true }))
+          .clipByValue(EPSILON, 1 - EPSILON)
+          .log();
+    return oneHot(t, dims(y)[at] as number, { axis: at, dtype: y.dtype })
+      .mul(p)
+      .sum(at)
+      .neg();
+  },
+);
+
+/** The ratio of the largest possible value to the noise between two images, in decibels: one number. */
+export const psnr: NamedFunction<[x1: TensorLike, x2: TensorLike, maxVal: number], ['x1', 'x2', 'maxVal']> =
+  defineFunction(
+    named('psnr'),
+    { x1: kind.tensor, x2: kind.tensor, maxVal: kind.asIs },
+    {},
+    (x1, x2, maxVal) => {
+      const [a, b] = [floating(x1), floating(x2)];
+      const noise = a.sub(b).square().mean();
+      return noise
+        .log()
+        .mul(-10 / Math.LN10)
+        .add(20 * Math.log10(maxVal));
+    },
+  );
