@@ -380,9 +380,9 @@ it('18: models', async () => {
   tf.keras.clearSession();
   const e = await import('./18-models.ts');
   const text = e.lines.join('\n');
-  expect(text).toMatch(/dense \(Dense\)\s+\[null, 4\]\s+44/);
-  expect(text).toMatch(/dense_1 \(Dense\)\s+\[null, 2\]\s+10/);
-  expect(text).toMatch(/dense_2 \(Dense\)\s+\[null, 1\]\s+3/);
+  expect(text).toMatch(/dense \(Dense\)[\s│]+\[null, 4\][\s│]+44/);
+  expect(text).toMatch(/dense_1 \(Dense\)[\s│]+\[null, 2\][\s│]+10/);
+  expect(text).toMatch(/dense_2 \(Dense\)[\s│]+\[null, 1\][\s│]+3/);
   expect(text).toMatch(/Total params: 57/);
   expect(e.frozen).toBe(4);
   expect(e.submodules).toBe(3);

@@ -61,7 +61,7 @@ export function summary(model: Model, options: SummaryOptions): void {
     positions = [...positions.map((p) => p * 0.9), 1];
   }
   const longest = (connected ? 108 : 88) + (showTrainable ? 12 : 0);
-  const columns = globalThis.process?.stdout?.columns ?? TERMINAL;
+  const columns = globalThis.process?.stdout?.columns || TERMINAL;
   const lineLength = options.lineLength ?? Math.min(longest, columns - 4);
   const widths = widthsOf(positions, lineLength, titles.length);
 

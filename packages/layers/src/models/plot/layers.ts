@@ -201,11 +201,27 @@ function crossings(rows: readonly (readonly number[])[], slots: readonly Slot[])
   let count = 0;
   rows.slice(1).forEach((row, r) => {
     const place = new Map(row.map((i, at) => [i, at]));
-    const ends = rows[r].map((i) => slots[i].below.map((j) => place.get(j) as number));
-    ends.forEach((right, at) => {
-      for (const left of ends.slice(0, at)) for (const a of left) for (const b of right) if (a > b) count++;
-    });
+    const ends = rows[r].flatMap((i) =>
+      slots[i].below.map((j) => place.get(j) as number).sort((x, y) => x - y),
+    );
+    count += inversions(ends);
   });
+  return count;
+}
+
+/** How many pairs are in the wrong order; sorts them. */
+function inversions(numbers: number[]): number {
+  if (numbers.length < 2) return 0;
+  const left = numbers.slice(0, numbers.length >> 1);
+  const right = numbers.slice(left.length);
+  let count = inversions(left) + inversions(right);
+  let [i, j] = [0, 0];
+  for (let k = 0; k < numbers.length; k++) {
+    if (j < right.length && (i === left.length || right[j] < left[i])) {
+      numbers[k] = right[j++];
+      count += left.length - i;
+    } else numbers[k] = left[i++];
+  }
   return count;
 }
 
