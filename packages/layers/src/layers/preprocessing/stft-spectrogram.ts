@@ -1,6 +1,6 @@
 import { concat, constant, nn, type PartialShape, type Tensor, type Variable } from '@eagre/core';
 import { argumentsOf, type Dim, dims, mulDims, orNull, takesOptions, toShape } from '@eagre/core/internal';
-import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
+import { type FromConfig, ownsTemporaries, widened } from '../../layer/layer.ts';
 import { fail, floats, type Padding, type Size, shapeOf, times } from '../common.ts';
 import { flag, integer, padding, word } from '../options.ts';
 import { dataFormat, SpatialLayer, type SpatialOptions } from '../spatial.ts';
@@ -162,6 +162,7 @@ export class STFTSpectrogram extends SpatialLayer {
   }
 }
 ownsTemporaries(STFTSpectrogram);
+widened(STFTSpectrogram);
 takesOptions<STFTSpectrogramOptions, STFTSpectrogram>(
   {
     positional: ['mode'],
