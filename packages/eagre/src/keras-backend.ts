@@ -1,7 +1,7 @@
 /** `tf.keras.backend`: what programs still ask it for. */
 import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 
-export { clearSession } from '@eagre/layers';
+export { clearSession, isKerasTensor, standardizeDtype } from '@eagre/layers';
 
 /** The small number that keeps quotients and logarithms finite: 1e-7. */
 export const epsilon: NamedFunction<[], [], unknown, number> = /* @__PURE__ */ defineFunction(

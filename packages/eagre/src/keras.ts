@@ -7,6 +7,7 @@ export {
   clearSession,
   constraints,
   DTypePolicy,
+  DTypePolicy as FloatDTypePolicy,
   Input,
   initializers,
   KerasTensor,
@@ -29,6 +30,7 @@ export * as config from './keras-config.ts';
 export * as dtypePolicies from './keras-dtype-policies.ts';
 export * as mixedPrecision from './keras-mixed-precision.ts';
 export * as models from './keras-models.ts';
+export * as preprocessing from './keras-preprocessing.ts';
 export * as random from './keras-random.ts';
 export * as saving from './keras-saving.ts';
 export * as utils from './keras-utils.ts';

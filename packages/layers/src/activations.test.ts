@@ -103,3 +103,16 @@ test('those of users by name', () => {
   expect(() => registerKerasSerializable({} as never)).toThrow(InvalidArgumentError);
   expect(() => registerKerasSerializable(() => 1)).toThrow('a function without a name needs { name }');
 });
+
+test('activations as configurations say them', () => {
+  expect([
+    activations.serialize(activations.leakyRelu),
+    activations.serialize(activations.relu),
+    activations.serialize(activations.linear),
+  ]).toEqual(['leaky_relu', 'relu', 'linear']);
+  expect(activations.deserialize('leaky_relu')).toBe(activations.leakyRelu);
+  const own = (x: Tensor): Tensor => x;
+  expect(activations.deserialize('mine', { mine: own })).toBe(own);
+  expect(() => activations.serialize('relu' as never)).toThrow('expected an activation');
+  expect(() => activations.deserialize('nothing')).toThrow();
+});

@@ -29,8 +29,8 @@ import {
   unknownName,
 } from '@eagre/core/internal';
 import { show } from './layer/show.ts';
-import { functionOf } from './saving/keras-object.ts';
-import { deserializeLayer } from './saving/serialization.ts';
+import { functionConfig, functionOf, type SerializedFunction } from './saving/keras-object.ts';
+import { deserializeLayer, withCustomObjects } from './saving/serialization.ts';
 
 /** A function of a tensor. */
 export type Activation = (x: Tensor) => Tensor;
@@ -328,6 +328,44 @@ export type ActivationName =
 
 /** A name, or a function of a tensor, which a layer is too; `null` is `linear`. */
 export type ActivationLike = ActivationName | Activation | null;
+
+/** What configurations say of an activation: its name in Keras, or what a function of the user's is registered as. */
+export const serialize: NamedFunction<
+  [activation: Activation],
+  ['activation'],
+  unknown,
+  string | SerializedFunction
+> = defineFunction('activations.serialize', { activation: kind.asIs }, {}, (activation) => {
+  if (typeof activation !== 'function')
+    throw new InvalidArgumentError(
+      `expected an activation, got ${show(activation)}`,
+      'activations.serialize',
+    );
+  return isKnown(activation)
+    ? snakeCase(activation.name)
+    : (functionConfig(activation) as SerializedFunction);
+});
+/** Whether a function is the one of Keras's that its name says. */
+function isKnown(fn: Activation): boolean {
+  try {
+    return get(fn.name) === fn;
+  } catch {
+    return false;
+  }
+}
+/** The activation that `serialize`, or Keras, wrote. `customObjects` are functions of your own by name. */
+export const deserialize: NamedFunction<
+  [config: string | SerializedFunction, customObjects?: Readonly<Record<string, unknown>> | null],
+  ['config', 'customObjects'],
+  unknown,
+  Activation
+> = defineFunction(
+  'activations.deserialize',
+  { config: kind.structure, customObjects: kind.structure },
+  {},
+  (config, customObjects: Readonly<Record<string, unknown>> | null = null) =>
+    withCustomObjects(customObjects, () => get({ identifier: config as string })),
+);
 
 /** The activation of a name, or the function itself; `linear` for null. @throws InvalidArgumentError for an unknown name. */
 export const get: NamedFunction<

@@ -3,7 +3,7 @@ import { lazily } from '@eagre/core/internal';
 import * as activations from '../activations.ts';
 
 const names = lazily(() => {
-  const { get: _, ...functions } = activations;
+  const { get: _, serialize: __, deserialize: ___, ...functions } = activations;
   return new Map<unknown, string>(Object.values(functions).map((fn) => [fn, fn.name]));
 });
 

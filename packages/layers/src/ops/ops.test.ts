@@ -1,6 +1,6 @@
 // The functions of tf.keras.ops against Keras: eagerly, traced with sizes that are not known, and in functional models.
 import { GradientTape } from '@eagre/autodiff';
-import { constant, type DType, Tensor } from '@eagre/core';
+import { constant, type DType, nn, random, Tensor } from '@eagre/core';
 import { declared } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
@@ -305,4 +305,15 @@ it('models of these calls are written in Keras form and read again', () => {
   expect((again.call(input as never, {} as never) as Tensor).array()).toEqual(
     (model.call(input as never, {} as never) as Tensor).array(),
   );
+});
+
+it('ctcLoss has the batch first, and a blank of class 0', () => {
+  const output = random.normal([2, 5, 4], { seed: 1 });
+  const labels = [
+    [1, 2],
+    [3, 0],
+  ];
+  const wanted = nn.ctcLoss(labels, output.transpose([1, 0, 2]), [2, 1], [5, 4], { blankIndex: 0 });
+  expect(ops.ctcLoss(labels, output, [2, 1], [5, 4]).array()).toEqual(wanted.array());
+  expect(ops.nn.ctcLoss(labels, output, [2, 1], [5, 4]).array()).toEqual(wanted.array());
 });

@@ -93,3 +93,34 @@ export const psnr: NamedFunction<[x1: TensorLike, x2: TensorLike, maxVal: number
         .add(20 * Math.log10(maxVal));
     },
   );
+
+/**
+ * The loss of label sequences whose places are not known (Graves and others, 2006), [batch].
+ * @param target integers [batch, labels]
+ * @param output logits [batch, time, classes], also of the blank, whose class is `maskIndex`: 0 unless given.
+ */
+export const ctcLoss: NamedFunction<
+  [
+    target: TensorLike,
+    output: TensorLike,
+    targetLength: TensorLike,
+    outputLength: TensorLike,
+    maskIndex?: IntegerLike,
+  ],
+  ['target', 'output', 'targetLength', 'outputLength', 'maskIndex']
+> = defineFunction(
+  named('ctcLoss'),
+  {
+    target: kind.tensor,
+    output: kind.tensor,
+    targetLength: kind.tensor,
+    outputLength: kind.tensor,
+    maskIndex: kind.axis,
+  },
+  {},
+  (target, output, targetLength, outputLength, maskIndex: IntegerLike = 0) =>
+    nn.ctcLoss(target, floating(output), targetLength, outputLength, {
+      logitsTimeMajor: false,
+      blankIndex: maskIndex as number,
+    }),
+);

@@ -1,0 +1,2 @@
+/** `tf.keras.preprocessing.image`. */
+export { arrayToImg, imgToArray, loadImg, saveImg } from '@eagre/data';

@@ -1,0 +1,2 @@
+/** `tf.keras.preprocessing.sequence`. */
+export { padSequences } from '@eagre/datasets';
