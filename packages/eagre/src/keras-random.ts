@@ -8,13 +8,13 @@ interface Drawn {
   readonly seed?: number;
 }
 
-export const beta: Random['beta'] = random.beta;
-export const categorical: Random['categorical'] = random.categorical;
-export const gamma: Random['gamma'] = random.gamma;
-export const normal: Random['normal'] = random.normal;
-export const shuffle: Random['shuffle'] = random.shuffle;
-export const truncatedNormal: Random['truncatedNormal'] = random.truncatedNormal;
-export const uniform: Random['uniform'] = random.uniform;
+export const beta: Random['beta'] = /* @__PURE__ */ (() => random.beta)();
+export const categorical: Random['categorical'] = /* @__PURE__ */ (() => random.categorical)();
+export const gamma: Random['gamma'] = /* @__PURE__ */ (() => random.gamma)();
+export const normal: Random['normal'] = /* @__PURE__ */ (() => random.normal)();
+export const shuffle: Random['shuffle'] = /* @__PURE__ */ (() => random.shuffle)();
+export const truncatedNormal: Random['truncatedNormal'] = /* @__PURE__ */ (() => random.truncatedNormal)();
+export const uniform: Random['uniform'] = /* @__PURE__ */ (() => random.uniform)();
 
 /** Integers from minval up to maxval, which is not among them; int32 by default. */
 export const randint: NamedFunction<

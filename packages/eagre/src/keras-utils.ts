@@ -50,4 +50,4 @@ export {
 } from './keras-saving.ts';
 
 /** `tf.random.setSeed` under Keras's name: what is drawn from here on depends on the seed alone. */
-export const setRandomSeed: typeof random.setSeed = random.setSeed;
+export const setRandomSeed: typeof random.setSeed = /* @__PURE__ */ (() => random.setSeed)();

@@ -35,12 +35,14 @@ export * as random from './keras-random.ts';
 export * as saving from './keras-saving.ts';
 export * as utils from './keras-utils.ts';
 
-// The classes that others extend, which Keras has at the top, too.
-export const Initializer: typeof initializers.Initializer = initializers.Initializer;
-export const Loss: typeof losses.Loss = losses.Loss;
-export const Metric: typeof metrics.Metric = metrics.Metric;
-export const Optimizer: typeof optimizers.Optimizer = optimizers.Optimizer;
-export const Regularizer: typeof regularizers.Regularizer = regularizers.Regularizer;
+// The classes that others extend, which Keras has at the top, too. Bundlers leave out calls that are marked, and so what these lie in.
+export const Initializer: typeof initializers.Initializer = /* @__PURE__ */ (() =>
+  initializers.Initializer)();
+export const Loss: typeof losses.Loss = /* @__PURE__ */ (() => losses.Loss)();
+export const Metric: typeof metrics.Metric = /* @__PURE__ */ (() => metrics.Metric)();
+export const Optimizer: typeof optimizers.Optimizer = /* @__PURE__ */ (() => optimizers.Optimizer)();
+export const Regularizer: typeof regularizers.Regularizer = /* @__PURE__ */ (() =>
+  regularizers.Regularizer)();
 export type Initializer = initializers.Initializer;
 export type Loss = losses.Loss;
 export type Metric = metrics.Metric;

@@ -69,7 +69,7 @@ export const gamma: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike],
   ['shape', 'alpha'],
   { beta?: TensorLike; dtype?: DType; seed?: number }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'random.gamma',
   { shape: kind.shape, alpha: kind.tensor },
   { beta: kind.tensor, dtype: kind.asIs, seed: kind.asIs },
@@ -94,7 +94,7 @@ export const beta: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike, beta: TensorLike],
   ['shape', 'alpha', 'beta'],
   { dtype?: DType; seed?: number }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'random.beta',
   { shape: kind.shape, alpha: kind.tensor, beta: kind.tensor },
   { dtype: kind.asIs, seed: kind.asIs },

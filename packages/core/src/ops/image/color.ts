@@ -60,7 +60,7 @@ function asUnit(x: Tensor, op: string, fn: (floats: Tensor) => Tensor): Tensor {
 const LUMA = [0.2989, 0.587, 0.114];
 
 /** Brightness of images [..., 3]: [..., 1]. */
-export const rgbToGrayscale: ColorFunction = defineFunction(
+export const rgbToGrayscale: ColorFunction = /* @__PURE__ */ defineFunction(
   'image.rgbToGrayscale',
   { images: kind.tensor },
   {},
@@ -71,7 +71,7 @@ export const rgbToGrayscale: ColorFunction = defineFunction(
 );
 
 /** Images [..., 1] as red, green and blue of the same brightness: [..., 3]. */
-export const grayscaleToRgb: ColorFunction = defineFunction(
+export const grayscaleToRgb: ColorFunction = /* @__PURE__ */ defineFunction(
   'image.grayscaleToRgb',
   { images: kind.tensor },
   {},
@@ -82,7 +82,7 @@ export const grayscaleToRgb: ColorFunction = defineFunction(
 );
 
 /** Hue, saturation and value of colours [..., 3] of floats, all from 0 to 1. */
-export const rgbToHsv: ColorFunction = defineFunction(
+export const rgbToHsv: ColorFunction = /* @__PURE__ */ defineFunction(
   'image.rgbToHsv',
   { images: kind.tensor },
   {},
@@ -114,7 +114,7 @@ export const rgbToHsv: ColorFunction = defineFunction(
 );
 
 /** Colours of hue, saturation and value [..., 3] of floats. */
-export const hsvToRgb: ColorFunction = defineFunction(
+export const hsvToRgb: ColorFunction = /* @__PURE__ */ defineFunction(
   'image.hsvToRgb',
   { images: kind.tensor },
   {},
@@ -142,7 +142,7 @@ const number = (value: unknown, what: string, op: string): TensorLike => {
 
 /** Images with `delta`, from -1 to 1, added to each colour. Integers stay in their range. */
 export const adjustBrightness: NamedFunction<[images: TensorLike, delta: TensorLike], ['images', 'delta']> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'image.adjustBrightness',
     { images: kind.tensor, delta: kind.tensor },
     {},
@@ -158,7 +158,7 @@ export const adjustBrightness: NamedFunction<[images: TensorLike, delta: TensorL
 export const adjustContrast: NamedFunction<
   [images: TensorLike, contrastFactor: TensorLike],
   ['images', 'contrastFactor']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.adjustContrast',
   { images: kind.tensor, contrastFactor: kind.tensor },
   {},
@@ -185,7 +185,7 @@ export const adjustContrast: NamedFunction<
 export const adjustGamma: NamedFunction<
   [image: TensorLike, gamma?: TensorLike, gain?: TensorLike],
   ['image', 'gamma', 'gain']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.adjustGamma',
   { image: kind.tensor, gamma: kind.tensor, gain: kind.tensor },
   {},
@@ -201,20 +201,25 @@ export const adjustGamma: NamedFunction<
 
 /** Images [..., 3] with `delta`, from -1 to 1, added to the hue. */
 export const adjustHue: NamedFunction<[images: TensorLike, delta: TensorLike], ['images', 'delta']> =
-  defineFunction('image.adjustHue', { images: kind.tensor, delta: kind.tensor }, {}, (images, delta) => {
-    const op = 'image.adjustHue';
-    return asUnit(colored(images, 3, op), op, (x) => {
-      const [h, s, v] = channels(rgbToHsv(x));
-      const turned = h.add(toTensor(number(delta, 'delta', op), x.dtype));
-      return hsvToRgb(stack([turned.sub(turned.floor()), s, v], -1));
-    });
-  });
+  /* @__PURE__ */ defineFunction(
+    'image.adjustHue',
+    { images: kind.tensor, delta: kind.tensor },
+    {},
+    (images, delta) => {
+      const op = 'image.adjustHue';
+      return asUnit(colored(images, 3, op), op, (x) => {
+        const [h, s, v] = channels(rgbToHsv(x));
+        const turned = h.add(toTensor(number(delta, 'delta', op), x.dtype));
+        return hsvToRgb(stack([turned.sub(turned.floor()), s, v], -1));
+      });
+    },
+  );
 
 /** Images [..., 3] with the saturation times a factor. */
 export const adjustSaturation: NamedFunction<
   [images: TensorLike, saturationFactor: TensorLike],
   ['images', 'saturationFactor']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.adjustSaturation',
   { images: kind.tensor, saturationFactor: kind.tensor },
   {},
@@ -229,11 +234,8 @@ export const adjustSaturation: NamedFunction<
 );
 
 /** Images [..., h, w, c] with mean 0 and variance 1, each by itself; no image is divided by less than 1 / √(h · w · c). */
-export const perImageStandardization: NamedFunction<[image: TensorLike], ['image']> = defineFunction(
-  'image.perImageStandardization',
-  { image: kind.tensor },
-  {},
-  (image) => {
+export const perImageStandardization: NamedFunction<[image: TensorLike], ['image']> =
+  /* @__PURE__ */ defineFunction('image.perImageStandardization', { image: kind.tensor }, {}, (image) => {
     const given = toTensor(image);
     checkDType(given.dtype, 'numeric', 'image', 'image.perImageStandardization');
     if (given.rank < 3)
@@ -246,5 +248,4 @@ export const perImageStandardization: NamedFunction<[image: TensorLike], ['image
     const least = x.mul(0).add(1).sum(axes, { keepdims: true }).rsqrt();
     const centered = x.sub(x.mean(axes, { keepdims: true }));
     return centered.div(centered.square().mean(axes, { keepdims: true }).sqrt().maximum(least));
-  },
-);
+  });

@@ -21,35 +21,36 @@ const define = (name: string, run: (x: Tensor) => Tensor): ImageFunction =>
   );
 
 /** Images with left and right changed places. */
-export const flipLeftRight: ImageFunction = define('flipLeftRight', (x) => reverse(x, -2));
+export const flipLeftRight: ImageFunction = /* @__PURE__ */ define('flipLeftRight', (x) => reverse(x, -2));
 /** Images with top and bottom changed places. */
-export const flipUpDown: ImageFunction = define('flipUpDown', (x) => reverse(x, -3));
+export const flipUpDown: ImageFunction = /* @__PURE__ */ define('flipUpDown', (x) => reverse(x, -3));
 /** Images with rows and columns changed places. */
-export const transpose: ImageFunction = define('transpose', (x) => swapped(x));
+export const transpose: ImageFunction = /* @__PURE__ */ define('transpose', (x) => swapped(x));
 
 const swapped = (x: Tensor): Tensor => transposed(x, x.rank === 3 ? [1, 0, 2] : [0, 2, 1, 3]);
 
 /** Images turned by 90° against the clock, k times. */
-export const rot90: NamedFunction<[images: TensorLike, k?: IntegerLike], ['images', 'k']> = defineFunction(
-  'image.rot90',
-  { images: kind.tensor, k: kind.integer },
-  {},
-  (images, k: IntegerLike = 1) => {
-    const x = toImages(images, 'image.rot90');
-    if (!Number.isSafeInteger(k))
-      throw new InvalidArgumentError(`k must be an integer, got ${show(k)}`, 'image.rot90');
-    switch ((((k as number) % 4) + 4) % 4) {
-      case 0:
-        return x.identity();
-      case 1:
-        return reverse(swapped(x), -3);
-      case 2:
-        return reverse(x, [-3, -2]);
-      default:
-        return reverse(swapped(x), -2);
-    }
-  },
-);
+export const rot90: NamedFunction<[images: TensorLike, k?: IntegerLike], ['images', 'k']> =
+  /* @__PURE__ */ defineFunction(
+    'image.rot90',
+    { images: kind.tensor, k: kind.integer },
+    {},
+    (images, k: IntegerLike = 1) => {
+      const x = toImages(images, 'image.rot90');
+      if (!Number.isSafeInteger(k))
+        throw new InvalidArgumentError(`k must be an integer, got ${show(k)}`, 'image.rot90');
+      switch ((((k as number) % 4) + 4) % 4) {
+        case 0:
+          return x.identity();
+        case 1:
+          return reverse(swapped(x), -3);
+        case 2:
+          return reverse(x, [-3, -2]);
+        default:
+          return reverse(swapped(x), -2);
+      }
+    },
+  );
 
 /** The part of images [h, w, c] or [n, h, w, c] that begins at a pixel, which a run may choose. */
 export function cropped(
@@ -96,7 +97,7 @@ const box = {
 } as const;
 
 /** The part of images that begins at (offsetHeight, offsetWidth) and is targetHeight × targetWidth large. @throws InvalidArgumentError where it is not inside. */
-export const cropToBoundingBox: BoxFunction = defineFunction(
+export const cropToBoundingBox: BoxFunction = /* @__PURE__ */ defineFunction(
   'image.cropToBoundingBox',
   box,
   {},
@@ -118,7 +119,7 @@ export const cropToBoundingBox: BoxFunction = defineFunction(
 );
 
 /** Images inside of larger ones, targetHeight × targetWidth of zeros, at (offsetHeight, offsetWidth). @throws InvalidArgumentError where they do not fit. */
-export const padToBoundingBox: BoxFunction = defineFunction(
+export const padToBoundingBox: BoxFunction = /* @__PURE__ */ defineFunction(
   'image.padToBoundingBox',
   box,
   {},
@@ -144,7 +145,7 @@ export const padToBoundingBox: BoxFunction = defineFunction(
 export const centralCrop: NamedFunction<
   [image: TensorLike, centralFraction: number],
   ['image', 'centralFraction']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.centralCrop',
   { image: kind.tensor, centralFraction: kind.asIs },
   {},
@@ -166,7 +167,7 @@ export const centralCrop: NamedFunction<
 export const resizeWithCropOrPad: NamedFunction<
   [image: TensorLike, targetHeight: IntegerLike, targetWidth: IntegerLike],
   ['image', 'targetHeight', 'targetWidth']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.resizeWithCropOrPad',
   { image: kind.tensor, targetHeight: kind.size, targetWidth: kind.size },
   {},

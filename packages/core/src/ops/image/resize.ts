@@ -56,13 +56,22 @@ const cubic = (near: readonly number[], far: readonly number[]): Filter => {
 };
 const filters: Readonly<Record<Exclude<ResizeMethod, 'nearest' | 'area'>, Filter>> = {
   bilinear: { radius: 1, weight: (x) => x.neg().add(1) },
-  bicubic: cubic([1.5, -2.5, 0, 1], [-0.5, 2.5, -4, 2]),
-  mitchellcubic: cubic([7 / 6, -2, 0, 8 / 9], [-7 / 18, 2, -10 / 3, 16 / 9]),
-  lanczos3: lanczos(3),
-  lanczos5: lanczos(5),
+  bicubic: /* @__PURE__ */ cubic([1.5, -2.5, 0, 1], [-0.5, 2.5, -4, 2]),
+  mitchellcubic: /* @__PURE__ */ cubic([7 / 6, -2, 0, 8 / 9], [-7 / 18, 2, -10 / 3, 16 / 9]),
+  lanczos3: /* @__PURE__ */ lanczos(3),
+  lanczos5: /* @__PURE__ */ lanczos(5),
   gaussian: { radius: 1.5, weight: (x) => x.square().mul(-2).exp() },
 };
-const methods = ['nearest', 'area', ...Object.keys(filters)];
+const methods: readonly ResizeMethod[] = [
+  'nearest',
+  'area',
+  'bilinear',
+  'bicubic',
+  'mitchellcubic',
+  'lanczos3',
+  'lanczos5',
+  'gaussian',
+];
 
 /** How much each of `from` pixels counts for each of `to`: [to, from]. */
 function weightsOf(from: Dim, to: Dim, method: ResizeMethod, antialias: boolean, like: Tensor): Tensor {
@@ -134,7 +143,7 @@ export const resize: NamedFunction<
   [images: TensorLike, size: IntegersLike],
   ['images', 'size'],
   ResizeOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.resize',
   { images: kind.tensor, size: kind.shape },
   { method: kind.asIs, preserveAspectRatio: kind.asIs, antialias: kind.asIs },

@@ -141,7 +141,7 @@ export const affineTransform: NamedFunction<
   [images: TensorLike, transform: TensorLike],
   ['images', 'transform'],
   WarpOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.affineTransform',
   { images: kind.tensor, transform: kind.tensor },
   { interpolation: kind.asIs, fillMode: kind.asIs, fillValue: kind.asIs },
@@ -189,7 +189,7 @@ export const perspectiveTransform: NamedFunction<
   [images: TensorLike, startPoints: TensorLike, endPoints: TensorLike],
   ['images', 'startPoints', 'endPoints'],
   WarpOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'image.perspectiveTransform',
   { images: kind.tensor, startPoints: kind.tensor, endPoints: kind.tensor },
   { interpolation: kind.asIs, fillMode: kind.asIs, fillValue: kind.asIs },

@@ -124,7 +124,7 @@ export const ctcLoss: NamedFunction<
   [labels: TensorLike, logits: TensorLike, labelLength: TensorLike, logitLength: TensorLike],
   ['labels', 'logits', 'labelLength', 'logitLength'],
   CtcLossOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.ctcLoss',
   { labels: kind.tensor, logits: kind.tensor, labelLength: kind.tensor, logitLength: kind.tensor },
   { logitsTimeMajor: kind.asIs, blankIndex: kind.axis },
