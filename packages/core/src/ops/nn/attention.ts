@@ -213,7 +213,7 @@ export const scaledDotProductAttention: NamedFunction<
   [query: TensorLike, key: TensorLike, value: TensorLike],
   ['query', 'key', 'value'],
   AttentionOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.scaledDotProductAttention',
   { query: kind.tensor, key: kind.tensor, value: kind.tensor },
   { mask: kind.asIs, isCausal: kind.asIs, scale: kind.asIs, timeFirst: kind.asIs },

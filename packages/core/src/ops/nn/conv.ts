@@ -382,20 +382,23 @@ const defineConvolution = <S extends Sizes>(name: string, called: string, rank?:
  * the sizes of their windows.
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const convolution: Convolution<Sizes> = defineConvolution('nn.convolution', 'convolution');
+export const convolution: Convolution<Sizes> = /* @__PURE__ */ defineConvolution(
+  'nn.convolution',
+  'convolution',
+);
 
 /**
  * Convolution of images [n, h, w, c] with filters [height, width, c / groups, out]; gives [n, h', w', out].
  * `tf.nn.conv2d(images, filters, { strides: 2, padding: 'SAME' })`
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const conv2d: Convolution<Size2D> = defineConvolution('nn.conv2d', 'Conv2D', 2);
+export const conv2d: Convolution<Size2D> = /* @__PURE__ */ defineConvolution('nn.conv2d', 'Conv2D', 2);
 
 /**
  * Convolution of volumes [n, d, h, w, c] with filters [depth, height, width, c / groups, out]; gives [n, d', h', w', out].
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const conv3d: Convolution<Size3D> = defineConvolution('nn.conv3d', 'Conv3D', 3);
+export const conv3d: Convolution<Size3D> = /* @__PURE__ */ defineConvolution('nn.conv3d', 'Conv3D', 3);
 
 /** @internal `convolution` with a bias (or null) and an activation (0 none, 1 relu), in one kernel. */
 export function fusedConvolution(
@@ -420,7 +423,7 @@ export const depthwiseConv2d: NamedFunction<
   [x: TensorLike, filter: TensorLike],
   ['x', 'filter'],
   ConvOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.depthwiseConv2d',
   { x: kind.tensor, filter: kind.tensor },
   { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
@@ -446,7 +449,7 @@ export const separableConv2d: NamedFunction<
   [x: TensorLike, depthwiseFilter: TensorLike, pointwiseFilter: TensorLike],
   ['x', 'depthwiseFilter', 'pointwiseFilter'],
   ConvOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.separableConv2d',
   { x: kind.tensor, depthwiseFilter: kind.tensor, pointwiseFilter: kind.tensor },
   { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
@@ -599,21 +602,21 @@ const defineTransposed = <S extends Sizes>(
  * less the padding.
  * @throws InvalidArgumentError when `conv2d` of `outputShape` would not give x's shape.
  */
-export const conv2dTranspose: TransposedConvolution<Size2D> = defineTransposed(
+export const conv2dTranspose: TransposedConvolution<Size2D> = /* @__PURE__ */ defineTransposed(
   'nn.conv2dTranspose',
   'Conv2DBackpropInput',
   2,
 );
 
 /** The transposed convolution of volumes [n, d, h, w, in] with filters [depth, height, width, out, in]; see `conv2dTranspose`. */
-export const conv3dTranspose: TransposedConvolution<Size3D> = defineTransposed(
+export const conv3dTranspose: TransposedConvolution<Size3D> = /* @__PURE__ */ defineTransposed(
   'nn.conv3dTranspose',
   'Conv3DBackpropInputV2',
   3,
 );
 
 /** The transposed convolution of sequences, images or volumes with filters [..., out, in]; see `conv2dTranspose`. */
-export const convTranspose: TransposedConvolution<Sizes> = defineTransposed(
+export const convTranspose: TransposedConvolution<Sizes> = /* @__PURE__ */ defineTransposed(
   'nn.convTranspose',
   'convTranspose',
 );
@@ -647,7 +650,7 @@ const alongOne = ({
  * instead of n, but not none.
  */
 export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', 'filters'], Conv1dOptions> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'nn.conv1d',
     { x: kind.tensor, filters: kind.tensor },
     { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
@@ -666,7 +669,7 @@ export const conv1dTranspose: NamedFunction<
   [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
   ['x', 'filters', 'outputShape'],
   Omit<Conv1dOptions, 'groups'>
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.conv1dTranspose',
   { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
   { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs },

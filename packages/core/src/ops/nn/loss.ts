@@ -81,7 +81,7 @@ export const softmaxCrossEntropyWithLogits: NamedFunction<
   CrossEntropyPair,
   ['labels', 'logits'],
   { axis?: IntegerLike }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.softmaxCrossEntropyWithLogits',
   { labels: kind.tensor, logits: kind.tensor },
   { axis: kind.axis },
@@ -110,7 +110,7 @@ export const softmaxCrossEntropyWithLogits: NamedFunction<
  * @throws OutOfRangeError for a label outside of 0 … classes - 1.
  */
 export const sparseSoftmaxCrossEntropyWithLogits: NamedFunction<CrossEntropyPair, ['labels', 'logits']> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'nn.sparseSoftmaxCrossEntropyWithLogits',
     { labels: kind.tensor, logits: kind.tensor },
     {},
@@ -146,7 +146,7 @@ const sigmoidCrossEntropy: BinaryFunction = defineBinary({
 
 /** −z · log sigmoid(x) − (1 − z) · log(1 − sigmoid(x)) for labels z and logits x, element-wise. */
 export const sigmoidCrossEntropyWithLogits: NamedFunction<CrossEntropyPair, ['labels', 'logits']> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'nn.sigmoidCrossEntropyWithLogits',
     { labels: kind.tensor, logits: kind.tensor },
     {},
@@ -160,7 +160,7 @@ export const sigmoidCrossEntropyWithLogits: NamedFunction<CrossEntropyPair, ['la
 export const weightedCrossEntropyWithLogits: NamedFunction<
   [labels: TensorLike, logits: TensorLike, posWeight: TensorLike],
   ['labels', 'logits', 'posWeight']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.weightedCrossEntropyWithLogits',
   { labels: kind.tensor, logits: kind.tensor, posWeight: kind.tensor },
   {},
@@ -181,7 +181,7 @@ const l2LossOp: Op = defineOp({
 });
 
 /** Σ x² / 2, a scalar. */
-export const l2Loss: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const l2Loss: NamedFunction<[x: TensorLike], ['x']> = /* @__PURE__ */ defineFunction(
   'nn.l2Loss',
   { x: kind.tensor },
   {},

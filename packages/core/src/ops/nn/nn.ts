@@ -69,11 +69,8 @@ export { gru, lstm } from './rnn.ts';
 export type { Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
 
 /** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
-export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> = defineFunction(
-  'nn.biasAdd',
-  { x: kind.tensor, bias: kind.tensor },
-  {},
-  (x, bias) => {
+export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> =
+  /* @__PURE__ */ defineFunction('nn.biasAdd', { x: kind.tensor, bias: kind.tensor }, {}, (x, bias) => {
     const [t, b] = pair(x, bias, 'BiasAdd');
     if (t.rank < 2 || b.rank !== 1 || differs(dims(b)[0], dims(t)[t.rank - 1])) {
       throw new InvalidArgumentError(
@@ -82,8 +79,7 @@ export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bi
       );
     }
     return t.add(b);
-  },
-);
+  });
 
 /** x scaled by 1 / (1 − rate) where noise is at least the rate, 0 elsewhere. */
 const dropoutOp: Op = defineElementwise({
@@ -108,7 +104,7 @@ export const dropout: NamedFunction<
   [x: TensorLike, rate: number],
   ['x', 'rate'],
   { seed?: number; noiseShape?: readonly (IntegerLike | null)[] | Tensor | null }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.dropout',
   { x: kind.tensor, rate: kind.asIs },
   { seed: kind.asIs, noiseShape: kind.shape },
@@ -145,15 +141,18 @@ function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
 
 /** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
 export const embeddingLookup: NamedFunction<[params: TensorLike, ids: TensorLike], ['params', 'ids']> =
-  defineFunction('nn.embeddingLookup', { params: kind.tensor, ids: kind.tensor }, {}, (params, ids) =>
-    gather(params, ids, 0),
+  /* @__PURE__ */ defineFunction(
+    'nn.embeddingLookup',
+    { params: kind.tensor, ids: kind.tensor },
+    {},
+    (params, ids) => gather(params, ids, 0),
   );
 
 /** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
 export const inTopK: NamedFunction<
   [targets: TensorLike, predictions: TensorLike, k: IntegerLike],
   ['targets', 'predictions', 'k']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.inTopK',
   { targets: kind.tensor, predictions: kind.tensor, k: kind.integer },
   {},

@@ -30,7 +30,7 @@ export const batchNormalization: NamedFunction<
     varianceEpsilon: number,
   ],
   ['x', 'mean', 'variance', 'offset', 'scale', 'varianceEpsilon']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.batchNormalization',
   {
     x: kind.tensor,
@@ -165,7 +165,7 @@ export const fusedBatchNorm: NamedFunction<
   ['x', 'scale', 'offset'],
   { mean?: TensorLike; variance?: TensorLike; epsilon?: number; isTraining?: boolean },
   { y: Tensor; mean: Tensor; variance: Tensor }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.fusedBatchNorm',
   { x: kind.tensor, scale: kind.tensor, offset: kind.tensor },
   { mean: kind.asIs, variance: kind.asIs, epsilon: kind.asIs, isTraining: kind.asIs },
@@ -241,7 +241,7 @@ export const layerNormalization: NamedFunction<
   [x: TensorLike],
   ['x'],
   { scale?: TensorLike | null; offset?: TensorLike | null; axis?: AxisLike; epsilon?: number }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.layerNormalization',
   { x: kind.tensor },
   { scale: kind.asIs, offset: kind.asIs, axis: kind.axes, epsilon: kind.asIs },
@@ -274,7 +274,7 @@ export const rmsNormalization: NamedFunction<
   [x: TensorLike],
   ['x'],
   { scale?: TensorLike | null; axis?: AxisLike; epsilon?: number }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.rmsNormalization',
   { x: kind.tensor },
   { scale: kind.asIs, axis: kind.axes, epsilon: kind.asIs },

@@ -187,13 +187,28 @@ const definePooling = <S extends Sizes>(name: string, op: Op, called: string, ra
   );
 
 /** The largest value of each window of sequences [n, w, c], images [n, h, w, c] or volumes [n, d, h, w, c]. */
-export const maxPool: Pooling<Sizes> = definePooling('nn.maxPool', maxPoolOp, 'maxPool');
+export const maxPool: Pooling<Sizes> = /* @__PURE__ */ definePooling('nn.maxPool', maxPoolOp, 'maxPool');
 /** The largest value of each window of sequences [n, w, c]. */
-export const maxPool1d: Pooling<number> = definePooling('nn.maxPool1d', maxPoolOp, 'maxPool1d', 1);
+export const maxPool1d: Pooling<number> = /* @__PURE__ */ definePooling(
+  'nn.maxPool1d',
+  maxPoolOp,
+  'maxPool1d',
+  1,
+);
 /** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */
-export const maxPool2d: Pooling<Size2D> = definePooling('nn.maxPool2d', maxPoolOp, 'MaxPool', 2);
+export const maxPool2d: Pooling<Size2D> = /* @__PURE__ */ definePooling(
+  'nn.maxPool2d',
+  maxPoolOp,
+  'MaxPool',
+  2,
+);
 /** The largest value of each window of volumes [n, d, h, w, c]. */
-export const maxPool3d: Pooling<Size3D> = definePooling('nn.maxPool3d', maxPoolOp, 'MaxPool3D', 3);
+export const maxPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
+  'nn.maxPool3d',
+  maxPoolOp,
+  'MaxPool3D',
+  3,
+);
 
 /** Like `maxPool2d`, with the place of each maximum (int32): its index within one image's h · w · c elements. */
 export const maxPoolWithArgmax: NamedFunction<
@@ -201,7 +216,7 @@ export const maxPoolWithArgmax: NamedFunction<
   ['x', 'ksize'],
   PoolOptions,
   { output: Tensor; argmax: Tensor }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.maxPoolWithArgmax',
   { x: kind.tensor, ksize: kind.asIs },
   { strides: kind.asIs, padding: kind.asIs },
@@ -216,10 +231,25 @@ export const maxPoolWithArgmax: NamedFunction<
 );
 
 /** The mean of each window of sequences, images or volumes; padding does not count. */
-export const avgPool: Pooling<Sizes> = definePooling('nn.avgPool', avgPoolOp, 'avgPool');
+export const avgPool: Pooling<Sizes> = /* @__PURE__ */ definePooling('nn.avgPool', avgPoolOp, 'avgPool');
 /** The mean of each window of sequences [n, w, c]; steps of the padding do not count. */
-export const avgPool1d: Pooling<number> = definePooling('nn.avgPool1d', avgPoolOp, 'avgPool1d', 1);
+export const avgPool1d: Pooling<number> = /* @__PURE__ */ definePooling(
+  'nn.avgPool1d',
+  avgPoolOp,
+  'avgPool1d',
+  1,
+);
 /** The mean of each window of images [n, h, w, c]; pixels of the padding do not count. */
-export const avgPool2d: Pooling<Size2D> = definePooling('nn.avgPool2d', avgPoolOp, 'AvgPool', 2);
+export const avgPool2d: Pooling<Size2D> = /* @__PURE__ */ definePooling(
+  'nn.avgPool2d',
+  avgPoolOp,
+  'AvgPool',
+  2,
+);
 /** The mean of each window of volumes [n, d, h, w, c]; what pads does not count. */
-export const avgPool3d: Pooling<Size3D> = definePooling('nn.avgPool3d', avgPoolOp, 'AvgPool3D', 3);
+export const avgPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
+  'nn.avgPool3d',
+  avgPoolOp,
+  'AvgPool3D',
+  3,
+);

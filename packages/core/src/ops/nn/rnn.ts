@@ -374,7 +374,7 @@ export const lstm: NamedFunction<
   ['x', 'kernel', 'recurrentKernel', 'bias'],
   { initialState?: readonly [h: TensorLike, c: TensorLike] | null },
   { output: Tensor; h: Tensor; c: Tensor }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.lstm',
   { x: kind.tensor, kernel: kind.tensor, recurrentKernel: kind.tensor, bias: kind.tensor },
   { initialState: kind.asIs },
@@ -411,7 +411,7 @@ export const gru: NamedFunction<
   ['x', 'kernel', 'recurrentKernel', 'bias'],
   { initialState?: TensorLike | null },
   { output: Tensor; h: Tensor }
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'nn.gru',
   { x: kind.tensor, kernel: kind.tensor, recurrentKernel: kind.tensor, bias: kind.tensor },
   { initialState: kind.asIs },
