@@ -47,7 +47,7 @@ import {
   vectorizedMap,
 } from '@eagre/graph';
 import { KerasTensor } from '../models/keras-tensor.ts';
-import { named, refuse } from './define.ts';
+import { list as listKind, named, refuse, text as textKind } from './define.ts';
 
 export { stopGradient } from '@eagre/core';
 export { cond, mapFn as map, vectorizedMap };
@@ -232,7 +232,7 @@ export const sliceUpdate: NamedFunction<
     const u = toTensor(updates, x.dtype).cast(x.dtype);
     const starts = Array.isArray(startIndices)
       ? (startIndices as readonly TensorLike[])
-      : (startIndices as Tensor).unstack();
+      : toTensor(startIndices as TensorLike).unstack();
     const grids = dims(u).map((d, axis) => {
       const places = iota(d).add(toTensor(starts[axis], 'int32').cast('int32'));
       return places.reshape(dims(u).map((_, i) => (i === axis ? -1 : 1))).broadcastTo(u.shape);
@@ -247,7 +247,7 @@ type Branches = readonly ((...operands: Any[]) => Any)[];
 /** What the branch of number `index` gives for the operands; numbers outside are the first or the last branch. */
 const switchOf: (index: TensorLike, branches: Branches, ...operands: Any[]) => Any = defineVariadic(
   named('switch'),
-  { index: kind.tensor, branches: kind.asIs },
+  { index: kind.tensor, branches: listKind },
   { operands: kind.structure },
   {},
   (index: TensorLike, branches: Branches, operands: readonly Any[]) => {
@@ -495,7 +495,7 @@ export const rearrange: NamedFunction<
   ['tensor', 'pattern', 'axesLengths']
 > = defineFunction(
   named('rearrange'),
-  { tensor: kind.tensor, pattern: kind.asIs, axesLengths: kind.structure },
+  { tensor: kind.tensor, pattern: textKind, axesLengths: kind.structure },
   {},
   (tensor, pattern, axesLengths: Readonly<Record<string, number>> = {}) => {
     const x = toTensor(tensor);

@@ -13,11 +13,14 @@ import {
   defineFunction,
   dims,
   hasGradient,
+  isExpression,
   isFloating,
+  type Kind,
   kind,
   normalizeAxes,
   pair,
   reducedShape,
+  shown,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
@@ -127,3 +130,42 @@ export function taken(rows: Tensor, places: Tensor): Tensor {
   if (rows.rank === 1) return rows.gather(places);
   return rows.gather(places, rows.rank - 1, { batchDims: rows.rank - 1 });
 }
+
+const isNone = (value: unknown): boolean => value === undefined || value === null;
+
+/** A size, which need not be known while a function is traced. @throws InvalidArgumentError for what is none */
+export const size: Kind = {
+  numbers: true,
+  read: (value, what, op) => {
+    if (isNone(value)) return value;
+    const read = kind.size.read?.(value, what, op) ?? value;
+    if (isExpression(read) || (Number.isSafeInteger(read) && (read as number) >= 0)) return read;
+    throw new InvalidArgumentError(`${what} must be an integer of at least 0, got ${shown(value)}`, op);
+  },
+};
+/** An integer. @throws InvalidArgumentError for what is none */
+export const integer: Kind = {
+  numbers: true,
+  read: (value, what, op) => {
+    if (isNone(value)) return value;
+    const read = kind.integer.read?.(value, what, op) ?? value;
+    if (Number.isSafeInteger(read)) return read;
+    throw new InvalidArgumentError(`${what} must be an integer, got ${shown(value)}`, op);
+  },
+};
+/** A list. @throws InvalidArgumentError for anything else */
+export const list: Kind = {
+  read: (value, what, op) => {
+    if (isNone(value) || Array.isArray(value)) return value;
+    throw new InvalidArgumentError(`${what} must be a list, got ${shown(value)}`, op);
+  },
+  numbers: true,
+};
+/** A text. @throws InvalidArgumentError for anything else */
+export const text: Kind = {
+  numbers: true,
+  read: (value, what, op) => {
+    if (isNone(value) || typeof value === 'string') return value;
+    throw new InvalidArgumentError(`${what} must be a string, got ${shown(value)}`, op);
+  },
+};

@@ -11,7 +11,7 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import { defineFunction, dims, kind, normalizeAxes, pair, toTensor, tree } from '@eagre/core/internal';
-import { floating, type Keepdims, named, refuse, type Unary, unary } from './define.ts';
+import { floating, type Keepdims, list as listKind, named, refuse, type Unary, unary } from './define.ts';
 import { bySubstitution, factored, flipped, matrices, sizeOf, solved } from './linalg/factors.ts';
 
 export { cholesky, eigh, luFactor, qr } from './linalg/factors.ts';
@@ -223,7 +223,7 @@ export const jvp: NamedFunction<
   Any[]
 > = defineFunction(
   named('jvp'),
-  { fun: kind.asIs, primals: kind.asIs, tangents: kind.asIs },
+  { fun: kind.asIs, primals: listKind, tangents: listKind },
   { hasAux: kind.asIs },
   (fun, primals, tangents, { hasAux = false }) => {
     const inputs = primals.map((p) => floating(p).identity());

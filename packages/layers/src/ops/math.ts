@@ -9,7 +9,17 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import { type Dim, defineFunction, iota, isFloating, kind, pair, toTensor } from '@eagre/core/internal';
-import { type Along, along, floating, named, type Unary, unary, unaryFloat } from './define.ts';
+import {
+  type Along,
+  along,
+  floating,
+  integer as integerKind,
+  named,
+  size as sizeKind,
+  type Unary,
+  unary,
+  unaryFloat,
+} from './define.ts';
 import { cholesky } from './linalg/factors.ts';
 
 export { erf, erfc, erfinv } from '@eagre/core';
@@ -30,7 +40,7 @@ export const topK: NamedFunction<
   ['x', 'k'],
   { readonly sorted?: boolean },
   [values: Tensor, indices: Tensor]
-> = defineFunction(named('topK'), { x: kind.tensor, k: kind.size }, { sorted: kind.asIs }, (x, k: number) => {
+> = defineFunction(named('topK'), { x: kind.tensor, k: sizeKind }, { sorted: kind.asIs }, (x, k: number) => {
   const { values, indices } = math.topK(x, k);
   return [values, indices];
 });
@@ -41,7 +51,7 @@ export const inTopK: NamedFunction<
   ['targets', 'predictions', 'k']
 > = defineFunction(
   named('inTopK'),
-  { targets: kind.tensor, predictions: kind.tensor, k: kind.integer },
+  { targets: kind.tensor, predictions: kind.tensor, k: integerKind },
   {},
   (targets, predictions, k: number) => math.inTopK(toTensor(targets, 'int32'), predictions, k),
 );
@@ -56,7 +66,7 @@ type Segment = NamedFunction<
 const segment = (name: string, run: (data: Tensor, ids: Tensor, count: Dim | Tensor) => Tensor): Segment =>
   defineFunction(
     named(name),
-    { data: kind.tensor, segmentIds: kind.tensor, numSegments: kind.size },
+    { data: kind.tensor, segmentIds: kind.tensor, numSegments: sizeKind },
     { sorted: kind.asIs },
     (data, segmentIds, numSegments: number | null = null) => {
       const ids = toTensor(segmentIds, 'int32');

@@ -1,6 +1,6 @@
 // The functions of tf.keras.ops against Keras: eagerly, traced with sizes that are not known, and in functional models.
 import { GradientTape } from '@eagre/autodiff';
-import { constant, type DType, nn, random, Tensor } from '@eagre/core';
+import { constant, type DType, InvalidArgumentError, nn, ones, random, Tensor } from '@eagre/core';
 import { declared } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
@@ -316,4 +316,29 @@ it('ctcLoss has the batch first, and a blank of class 0', () => {
   const wanted = nn.ctcLoss(labels, output.transpose([1, 0, 2]), [2, 1], [5, 4], { blankIndex: 0 });
   expect(ops.ctcLoss(labels, output, [2, 1], [5, 4]).array()).toEqual(wanted.array());
   expect(ops.nn.ctcLoss(labels, output, [2, 1], [5, 4]).array()).toEqual(wanted.array());
+});
+
+it('wrong arguments are refused by typed errors', () => {
+  const any = ops as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const x = ones([1, 4, 4, 2]);
+  const calls: readonly (readonly [string, ...unknown[]])[] = [
+    ['eye', {}],
+    ['identity', 'x'],
+    ['tri', []],
+    ['rot90', x, 1, 3],
+    ['select', 3, 4],
+    ['rearrange', x, 3],
+    ['switch', 0, 3],
+    ['maxPool', x, 0],
+    ['averagePool', x, [1, 2, 3]],
+    ['adaptiveMaxPool', x, {}],
+    ['conv', x, ones([2, 2, 2, 1]), { strides: {} }],
+    ['segmentMax', [1, 2], [0, 1], 'two'],
+    ['unravelIndex', [3], 4],
+    ['view', 3, 'float64'],
+    ['jvp', (a: unknown) => a, 3, 4],
+    ['diag', [1, 2], 'k'],
+    ['histogram', [1, 2], 'bins'],
+  ];
+  for (const [name, ...args] of calls) expect(() => any[name](...args), name).toThrow(InvalidArgumentError);
 });

@@ -13,6 +13,7 @@ import {
 } from '@eagre/core/internal';
 import { Layer, type LayerInput, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
+import { isShapes } from '../../layer/specs.ts';
 import { type Config, checkOne, fail } from '../common.ts';
 import { integer } from '../options.ts';
 import { layerOptions } from '../weights.ts';
@@ -156,7 +157,7 @@ export class HashedCrossing extends Layer {
     return this.outputMode === 'int' ? ids : encoded(ids, 'oneHot', this.numBins, this.computeDtype);
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const shape = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;
+    const shape = (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
     return encodedShape(shape, this.outputMode, this.numBins);
   }
   override computeOutputSpec({ list }: Specs): Specs {

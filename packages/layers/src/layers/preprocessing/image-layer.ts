@@ -93,7 +93,7 @@ export abstract class ImageLayer extends Layer {
   }
   /** Images changed as a transformation says. */
   transformImages(images: Tensor, transformation: Transformation | null, training = true): Tensor {
-    const x = this.prepared(images);
+    const x = this.prepared(toTensor(images));
     if ((!training && !this.always) || transformation === null) return x;
     const { batch, back } = this.#batch(x);
     return back(this.transform(batch, transformation));
@@ -136,7 +136,7 @@ export abstract class ImageLayer extends Layer {
 
   /** Images in the dtype that the layer computes in. */
   protected prepared(images: Tensor): Tensor {
-    return floats(this, toTensor(images));
+    return floats(this, images);
   }
 
   /** @throws InvalidArgumentError for a shape that is not of images */

@@ -1,4 +1,5 @@
 // Layers that give strings and integers the indices of a vocabulary, and back.
+import { fileError } from '@eagre/backend';
 import {
   constant,
   FailedPreconditionError,
@@ -279,12 +280,24 @@ function rowsOf<T>(values: readonly T[], count: number): T[][] {
   return Array.from({ length: count }, (_, i) => values.slice(i * each, (i + 1) * each));
 }
 
+function integerOf(line: string, layer: Layer): bigint {
+  if (!/^[+-]?\d+$/.test(line)) fail(layer, `needs integers in its vocabulary, got ${show(line)}`);
+  return BigInt(line);
+}
+function textOf(path: string): string {
+  try {
+    return nodeBuiltin('node:fs').readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw fileError(cause, path);
+  }
+}
+
 /** Tokens of a list, a tensor, or a file. */
 function tokensOf(given: unknown, integers: boolean, layer: Layer): readonly Token[] {
   if (typeof given === 'string') {
-    const lines = nodeBuiltin('node:fs').readFileSync(given, 'utf8').split('\n');
+    const lines = textOf(given).split('\n');
     while (lines.at(-1) === '') lines.pop();
-    return integers ? lines.map((line) => BigInt(line)) : lines;
+    return integers ? lines.map((line) => integerOf(line, layer)) : lines;
   }
   const list: unknown = given instanceof Tensor ? valuesOf(given) : given;
   const read = (token: unknown): Token => {

@@ -31,11 +31,11 @@ import {
 type Range = readonly [low: number, high: number];
 
 /** Rows mixed with others: weight · x + (1 − weight) · others. */
-function mixed(x: Tensor, { permutationOrder, mixWeight }: Transformation): Tensor {
+function mixed(x: Tensor, transformation: Transformation): Tensor {
   const floats = x.dtype === 'float64' ? x : x.cast('float32');
-  const weight = (mixWeight as Tensor).cast(floats.dtype);
+  const weight = drawn(transformation, 'mixWeight').cast(floats.dtype);
   const share = weight.reshape([-1, ...new Array<number>(x.rank - 1).fill(1)]);
-  const others = floats.gather(permutationOrder as Tensor, 0);
+  const others = floats.gather(drawn(transformation, 'permutationOrder'), 0);
   return share.mul(floats).add(share.neg().add(1).mul(others));
 }
 

@@ -1,7 +1,7 @@
 // Layers of categories, numbers and texts against Keras's.
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { constant, type DType, type Tensor } from '@eagre/core';
+import { constant, type DType, InvalidArgumentError, NotFoundError, ones, type Tensor } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { Input, layers, Model } from '../../index.ts';
@@ -139,6 +139,10 @@ test('mistakes say what to do', () => {
   );
   expect(() => new layers.HashedCrossing(3)(constant(['a']))).toThrow('a list of at least two tensors');
   expect(() => new layers.Hashing(0)).toThrow('at least 1');
+  expect(() => new layers.StringLookup().setVocabulary('/nowhere/words.txt')).toThrow(NotFoundError);
+  expect(() => new layers.HashedCrossing(2).computeOutputShape(null as never)).toThrow(InvalidArgumentError);
+  expect(() => new layers.MixUp().transformImages(ones([2, 2, 2, 3]), {})).toThrow(InvalidArgumentError);
+  expect(() => new layers.Resizing(2, 2).transformImages(null as never, {})).toThrow(InvalidArgumentError);
   expect(() => new layers.CategoryEncoding(3)(constant(['a']))).toThrow('expects integers');
 });
 

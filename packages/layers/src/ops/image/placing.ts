@@ -17,7 +17,7 @@ import {
   surrounded,
   toTensor,
 } from '@eagre/core/internal';
-import { named, refuse } from '../define.ts';
+import { integer as integerKind, named, refuse } from '../define.ts';
 import { conv } from '../nn/conv.ts';
 import { each, type Padding, type Sizes } from '../nn/windows.ts';
 import { type FormatOption, ofImages } from './images.ts';
@@ -40,7 +40,7 @@ function side(
   return [first, last, target ?? (grows ? addDims(size, change) : subDims(size, change))];
 }
 
-const sizes = { targetHeight: kind.integer, targetWidth: kind.integer, dataFormat: kind.asIs };
+const sizes = { targetHeight: integerKind, targetWidth: integerKind, dataFormat: kind.asIs };
 interface Targets extends FormatOption {
   readonly targetHeight?: number | null;
   readonly targetWidth?: number | null;
@@ -58,10 +58,10 @@ export const cropImages: Placing<'Cropping'> = defineFunction(
   { images: kind.tensor },
   {
     ...sizes,
-    topCropping: kind.integer,
-    leftCropping: kind.integer,
-    bottomCropping: kind.integer,
-    rightCropping: kind.integer,
+    topCropping: integerKind,
+    leftCropping: integerKind,
+    bottomCropping: integerKind,
+    rightCropping: integerKind,
   },
   (images, options) =>
     ofImages(images, options.dataFormat, 'image.cropImages', (x) => {
@@ -93,10 +93,10 @@ export const padImages: Placing<'Padding'> = defineFunction(
   { images: kind.tensor },
   {
     ...sizes,
-    topPadding: kind.integer,
-    leftPadding: kind.integer,
-    bottomPadding: kind.integer,
-    rightPadding: kind.integer,
+    topPadding: integerKind,
+    leftPadding: integerKind,
+    bottomPadding: integerKind,
+    rightPadding: integerKind,
   },
   (images, options) =>
     ofImages(images, options.dataFormat, 'image.padImages', (x) => {

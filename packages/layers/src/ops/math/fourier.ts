@@ -20,7 +20,7 @@ import {
   toShape,
   toTensor,
 } from '@eagre/core/internal';
-import { floating, named, refuse } from '../define.ts';
+import { floating, integer as integerKind, named, refuse } from '../define.ts';
 
 /** Real and imaginary parts. */
 export type Pair = [real: Tensor, imag: Tensor];
@@ -142,7 +142,7 @@ function fitted(x: Tensor, length: number): Tensor {
   const n = last(x);
   return n === length ? x : n > length ? x.at('...', `:${length}`) : padded(x, length - n);
 }
-const lengthArguments = { x: kind.asIs, fftLength: kind.integer };
+const lengthArguments = { x: kind.asIs, fftLength: integerKind };
 
 /** The first half of the transform of real numbers, [real, imag] [..., fftLength / 2 + 1]; the other half mirrors it. */
 export const rfft: NamedFunction<
@@ -192,7 +192,7 @@ export const extractSequences: NamedFunction<
   ['x', 'sequenceLength', 'sequenceStride']
 > = defineFunction(
   named('extractSequences'),
-  { x: kind.tensor, sequenceLength: kind.integer, sequenceStride: kind.integer },
+  { x: kind.tensor, sequenceLength: integerKind, sequenceStride: integerKind },
   {},
   (x, sequenceLength: number, sequenceStride: number) => pieces(toTensor(x), sequenceLength, sequenceStride),
 );
@@ -224,9 +224,9 @@ function windowOf(window: Window, length: number, wide: number, dtype: DType, na
 type Times = [sequenceLength: IntegerLike, sequenceStride: IntegerLike, fftLength: IntegerLike];
 const timeArguments = {
   x: kind.asIs,
-  sequenceLength: kind.integer,
-  sequenceStride: kind.integer,
-  fftLength: kind.integer,
+  sequenceLength: integerKind,
+  sequenceStride: integerKind,
+  fftLength: integerKind,
 };
 
 /** Fourier's transform of pieces of a sequence [..., n]: [real, imag] [..., count, fftLength / 2 + 1]. */
@@ -268,7 +268,7 @@ export const istft: NamedFunction<
 > = defineFunction(
   named('istft'),
   timeArguments,
-  { window: kind.asIs, center: kind.asIs, length: kind.integer },
+  { window: kind.asIs, center: kind.asIs, length: integerKind },
   (
     x,
     sequenceLength: number,

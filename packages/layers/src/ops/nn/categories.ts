@@ -7,7 +7,7 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import { defineFunction, kind, toTensor } from '@eagre/core/internal';
-import { named, refuse } from '../define.ts';
+import { named, refuse, size as sizeKind } from '../define.ts';
 
 interface HotOptions {
   /** Where the classes are in the result; last by default. */
@@ -37,7 +37,7 @@ export const oneHot: NamedFunction<
   HotOptions
 > = defineFunction(
   named('oneHot'),
-  { x: kind.tensor, numClasses: kind.size },
+  { x: kind.tensor, numClasses: sizeKind },
   hotOptions,
   (x, numClasses: number, options) => hot(x, numClasses, options, 'oneHot'),
 );
@@ -49,7 +49,7 @@ export const multiHot: NamedFunction<
   HotOptions
 > = defineFunction(
   named('multiHot'),
-  { inputs: kind.tensor, numClasses: kind.size },
+  { inputs: kind.tensor, numClasses: sizeKind },
   hotOptions,
   (inputs, numClasses: number, options) => {
     const rows = hot(inputs, numClasses, options, 'multiHot');

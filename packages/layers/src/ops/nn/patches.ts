@@ -1,7 +1,7 @@
 // Blocks of images as channels or columns, and back.
 import { type IntegerLike, type NamedFunction, stack, type Tensor, type TensorLike } from '@eagre/core';
 import { defineFunction, dims, kind, mulDims, toShape, toTensor } from '@eagre/core/internal';
-import { channelsLast, type DataFormat, named, refuse } from '../define.ts';
+import { channelsLast, type DataFormat, integer as integerKind, named, refuse } from '../define.ts';
 import { each, type Sizes } from './windows.ts';
 
 type Blocks = NamedFunction<
@@ -12,7 +12,7 @@ type Blocks = NamedFunction<
 const blocks = (name: string, run: (x: Tensor, size: number) => Tensor): Blocks =>
   defineFunction(
     named(name),
-    { x: kind.tensor, blockSize: kind.integer },
+    { x: kind.tensor, blockSize: integerKind },
     { dataFormat: kind.asIs },
     (x, blockSize: number, { dataFormat }) =>
       channelsLast(toTensor(x), dataFormat, name, (images) => run(images, blockSize)),

@@ -1,6 +1,6 @@
 // Windows of convolutions and pooling. Nothing here is public.
-import { gather, type Tensor } from '@eagre/core';
-import { addDims, dims, floorDivDims, iota, sizeValue, toShape } from '@eagre/core/internal';
+import { gather, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { addDims, dims, floorDivDims, iota, shown, sizeValue, toShape } from '@eagre/core/internal';
 import { refuse } from '../define.ts';
 
 /** A number for all directions, or one for each. */
@@ -18,9 +18,14 @@ export function paddingOf(padding: Padding | undefined, name: string): 'VALID' |
 
 /** A list of sizes for each direction. */
 export function each(given: Sizes | undefined, rank: number, otherwise: number): number[] {
-  if (given === undefined || typeof given === 'number')
-    return new Array<number>(rank).fill(given ?? otherwise);
-  return given.length === 1 ? new Array<number>(rank).fill(given[0]) : [...given];
+  const all: unknown = given ?? otherwise;
+  const least = Math.min(1, otherwise);
+  const own = Array.isArray(all) ? (all as number[]) : [all as number];
+  if (rank < 1 || ![1, rank].includes(own.length) || !own.every((n) => Number.isSafeInteger(n) && n >= least))
+    throw new InvalidArgumentError(
+      `expected an integer of at least ${least} for each of ${Math.max(0, rank)} directions, got ${shown(given)}`,
+    );
+  return own.length === 1 ? new Array<number>(rank).fill(own[0]) : [...own];
 }
 
 /**

@@ -26,7 +26,15 @@ import {
   sizeValue,
   toTensor,
 } from '@eagre/core/internal';
-import { floating, named, refuse, type Unary, unary } from '../define.ts';
+import {
+  floating,
+  integer as integerKind,
+  named,
+  refuse,
+  size as sizeKind,
+  type Unary,
+  unary,
+} from '../define.ts';
 
 export { identity as copy, ones, onesLike, zeros, zerosLike } from '@eagre/core';
 
@@ -130,7 +138,7 @@ export const tri: NamedFunction<
   ['N', 'M', 'k', 'dtype']
 > = defineFunction(
   named('tri'),
-  { N: kind.size, M: kind.size, k: kind.integer, dtype: kind.asIs },
+  { N: sizeKind, M: sizeKind, k: integerKind, dtype: kind.asIs },
   {},
   (N: number, M: number | null = null, k: number = 0, dtype: DType | null = null) =>
     below(N, M ?? N, k).cast(dtype ?? 'float32'),
@@ -142,7 +150,7 @@ export const eye: NamedFunction<
   ['N', 'M', 'k', 'dtype']
 > = defineFunction(
   named('eye'),
-  { N: kind.size, M: kind.size, k: kind.integer, dtype: kind.asIs },
+  { N: sizeKind, M: sizeKind, k: integerKind, dtype: kind.asIs },
   {},
   (N: number, M: number | null = null, k: number = 0, dtype: DType | null = null) =>
     diagonalOfOnes(N, M ?? N, k).cast(dtype ?? 'float32'),
@@ -154,7 +162,7 @@ const diagonalOfOnes = (rows: Dim, columns: Dim, k: number): Tensor =>
 /** The matrix [n, n] of ones on the diagonal, zeros elsewhere. */
 export const identity: NamedFunction<[n: IntegerLike, dtype?: DType | null], ['n', 'dtype']> = defineFunction(
   named('identity'),
-  { n: kind.size, dtype: kind.asIs },
+  { n: sizeKind, dtype: kind.asIs },
   {},
   (n: number, dtype: DType | null = null) => diagonalOfOnes(n, n, 0).cast(dtype ?? 'float32'),
 );
@@ -173,7 +181,7 @@ type Spaced<O = Spacing, R = Tensor> = NamedFunction<
   O,
   R
 >;
-const ends = { start: kind.tensor, stop: kind.tensor, num: kind.size };
+const ends = { start: kind.tensor, stop: kind.tensor, num: sizeKind };
 const spacing = { endpoint: kind.asIs, dtype: kind.asIs, axis: kind.axis };
 
 interface Numbers {
@@ -328,7 +336,7 @@ export const vander: NamedFunction<
   { readonly increasing?: boolean }
 > = defineFunction(
   named('vander'),
-  { x: kind.tensor, N: kind.size },
+  { x: kind.tensor, N: sizeKind },
   { increasing: kind.asIs },
   (x, N: number | null = null, options) => {
     const t = toTensor(x);

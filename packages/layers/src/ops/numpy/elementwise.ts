@@ -17,6 +17,8 @@ import {
   binary,
   binaryFloat,
   floating,
+  integer as integerKind,
+  list as listKind,
   named,
   refuse,
   type Unary,
@@ -139,17 +141,12 @@ export const trunc: Unary = unary('trunc', (x) =>
 
 /** x rounded to so many decimals, halves to even; negative `decimals` round tens, hundreds and so on. */
 export const round: NamedFunction<[x: TensorLike, decimals?: IntegerLike], ['x', 'decimals']> =
-  defineFunction(
-    named('round'),
-    { x: kind.tensor, decimals: kind.integer },
-    {},
-    (x, decimals: number = 0) => {
-      const t = toTensor(x);
-      if (decimals === 0) return isFloating(t.dtype) ? coreRound(t) : t.identity();
-      const factor = 10 ** decimals;
-      return coreRound(floating(t).mul(factor)).div(factor).cast(t.dtype);
-    },
-  );
+  defineFunction(named('round'), { x: kind.tensor, decimals: integerKind }, {}, (x, decimals: number = 0) => {
+    const t = toTensor(x);
+    if (decimals === 0) return isFloating(t.dtype) ? coreRound(t) : t.identity();
+    const factor = 10 ** decimals;
+    return coreRound(floating(t).mul(factor)).div(factor).cast(t.dtype);
+  });
 
 // ---- kinds of numbers
 
@@ -328,7 +325,7 @@ export const select: NamedFunction<
   ['condlist', 'choicelist', 'default']
 > = defineFunction(
   named('select'),
-  { condlist: kind.asIs, choicelist: kind.asIs, default: kind.tensor },
+  { condlist: listKind, choicelist: listKind, default: kind.tensor },
   {},
   (condlist, choicelist, otherwise: TensorLike = 0) => {
     if (condlist.length !== choicelist.length || condlist.length === 0)

@@ -36,9 +36,11 @@ import {
   asLast,
   floating,
   floatType,
+  integer as integerKind,
   type Keepdims,
   named,
   refuse,
+  size as sizeKind,
   taken,
 } from '../define.ts';
 
@@ -351,7 +353,7 @@ const neighbours = (x: Tensor, of: (a: Tensor, b: Tensor) => Tensor): Tensor =>
 export const diff: NamedFunction<[a: TensorLike, n?: IntegerLike, axis?: IntegerLike], ['a', 'n', 'axis']> =
   defineFunction(
     named('diff'),
-    { a: kind.tensor, n: kind.integer, axis: kind.axis },
+    { a: kind.tensor, n: integerKind, axis: kind.axis },
     {},
     (a, n: number = 1, axis: number = -1) => {
       let x = toTensor(a).moveAxis(axis, -1);
@@ -371,7 +373,7 @@ export const bincount: NamedFunction<
 > = defineFunction(
   named('bincount'),
   { x: kind.tensor, weights: kind.tensor },
-  { minlength: kind.size, sparse: kind.asIs },
+  { minlength: sizeKind, sparse: kind.asIs },
   (x, weights: TensorLike | null = null, { minlength = 0, sparse }) => {
     if ((sparse as boolean | undefined) === true) refuse('there are no sparse tensors', 'bincount');
     const t = toTensor(x).cast('int32');
@@ -395,7 +397,7 @@ export const histogram: NamedFunction<
   [counts: Tensor, edges: Tensor]
 > = defineFunction(
   named('histogram'),
-  { x: kind.tensor, bins: kind.integer, range: kind.asIs },
+  { x: kind.tensor, bins: integerKind, range: kind.asIs },
   {},
   (x, bins: number = 10, limits: readonly [number, number] | null = null) => {
     const given = toTensor(x);

@@ -42,7 +42,7 @@ import {
   toShape,
   toTensor,
 } from '@eagre/core/internal';
-import { named, refuse, taken, type Unary, unary } from '../define.ts';
+import { integer as integerKind, named, refuse, taken, type Unary, unary } from '../define.ts';
 
 export {
   at as getItem,
@@ -249,10 +249,11 @@ export const rot90: NamedFunction<
   ['array', 'k', 'axes']
 > = defineFunction(
   named('rot90'),
-  { array: kind.tensor, k: kind.integer, axes: kind.integers },
+  { array: kind.tensor, k: integerKind, axes: kind.integers },
   {},
   (array, k: number = 1, axes: readonly number[] = [0, 1]) => {
     const x = toTensor(array);
+    if (!Array.isArray(axes) || axes.length !== 2) refuse('axes must be two integers', 'rot90');
     const [a, b] = axes.map((axis) => normalizeAxis(axis, x.rank, named('rot90')));
     if (axes.length !== 2 || a === b) refuse(`axes are [${axes}], expected two that differ`, 'rot90');
     const turns = ((k % 4) + 4) % 4;
@@ -375,7 +376,7 @@ type Diagonal = NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']>;
 /** The matrix with a vector on its diagonal of number `k`; of a matrix that diagonal. */
 export const diag: Diagonal = defineFunction(
   named('diag'),
-  { x: kind.tensor, k: kind.integer },
+  { x: kind.tensor, k: integerKind },
   {},
   (x, k: number = 0) => {
     const t = toTensor(x);
@@ -386,7 +387,7 @@ export const diag: Diagonal = defineFunction(
 /** The matrix with all elements of x on its diagonal of number `k`. */
 export const diagflat: Diagonal = defineFunction(
   named('diagflat'),
-  { x: kind.tensor, k: kind.integer },
+  { x: kind.tensor, k: integerKind },
   {},
   (x, k: number = 0) => onDiagonal(toTensor(x).flatten(), k),
 );
@@ -398,7 +399,7 @@ type OfDiagonal = NamedFunction<
 const ofDiagonal = (name: string, of: (d: Tensor) => Tensor): OfDiagonal =>
   defineFunction(
     named(name),
-    { x: kind.tensor, offset: kind.integer, axis1: kind.axis, axis2: kind.axis },
+    { x: kind.tensor, offset: integerKind, axis1: kind.axis, axis2: kind.axis },
     {},
     (x, offset: number = 0, axis1: number = 0, axis2: number = 1) =>
       of(diagonalOf(matrices(toTensor(x), axis1, axis2, name), offset)),
@@ -471,7 +472,7 @@ export const argpartition: NamedFunction<
   ['x', 'kth', 'axis']
 > = defineFunction(
   named('argpartition'),
-  { x: kind.tensor, kth: kind.integer, axis: kind.axis },
+  { x: kind.tensor, kth: integerKind, axis: kind.axis },
   {},
   (x, kth: number, axis: number = -1) => {
     const t = toTensor(x);
@@ -555,6 +556,7 @@ export const unravelIndex: NamedFunction<
   { indices: kind.tensor, shape: kind.shape },
   {},
   (indices, shape: Shape) => {
+    if (!Array.isArray(shape)) refuse('shape must be a list of sizes', 'unravelIndex');
     let rest = toTensor(indices, 'int32');
     const found: Tensor[] = [];
     for (const size of [...dims({ shape })].reverse()) {
@@ -589,7 +591,7 @@ export const unique: NamedFunction<[x: TensorLike, sorted?: boolean], ['x', 'sor
       returnInverse: kind.asIs,
       returnCounts: kind.asIs,
       axis: kind.asIs,
-      size: kind.integer,
+      size: integerKind,
       fillValue: kind.asIs,
     },
     (x, _: boolean = true, options) => {
@@ -632,6 +634,7 @@ export const view: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x', 'd
     const [from, to] = [BYTES[t.dtype] ?? 4, BYTES[dtype] ?? 4];
     const own = dims(t);
     if (from === to) return bitcast(t, dtype);
+    if (t.rank === 0) refuse('a scalar has no last axis, which other sizes of elements need', 'view');
     const last = own[t.rank - 1];
     if (from > to) return bitcast(t, dtype).reshape(toShape([...own.slice(0, -1), mulDims(last, from / to)]));
     return bitcast(

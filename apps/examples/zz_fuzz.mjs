@@ -1,0 +1,18 @@
+import * as tf from 'eagre';
+const odd = [undefined, null, -1, 0, 2.5, NaN, Infinity, '', 'x', [], [1], [0.2, 0.1], [[1], ['a']], {}, { a: 1 }, true, () => 1, new Map(), Symbol('s'), 10n, new Date(0), tf.constant(['a', 'b']), tf.constant([1, 2]), tf.ones([2, 4, 4, 3]), tf.ones([2, 3, 2]), tf.zeros([0, 4, 4, 3]), new Float32Array(3), tf.constant([[1, 2]], 'int32'), tf.complex([1], [2])];
+let calls = 0, bad = new Map();
+const note = (what, e) => { const k = `${what}: ${e?.constructor?.name}: ${String(e?.message).slice(0, 110)}`; bad.set(k, (bad.get(k) ?? 0) + 1); };
+const attempt = (what, fn) => { calls++; try { return fn(); } catch (e) { if (!(e instanceof tf.EagreError ?? false)) { if (e?.code === undefined || !String(e?.constructor?.name).endsWith('Error') || ['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'Error', 'InternalError'].includes(e?.constructor?.name)) note(what, e); } } };
+const names = process.argv[2] === 'ops' ? [] : ['TextVectorization', 'StringLookup', 'IntegerLookup', 'Hashing', 'HashedCrossing', 'CategoryEncoding', 'Discretization', 'Normalization', 'Resizing', 'CenterCrop', 'RandomCrop', 'RandomFlip', 'RandomRotation', 'RandomZoom', 'RandomTranslation', 'RandomShear', 'RandomPerspective', 'RandomElasticTransform', 'RandomBrightness', 'RandomContrast', 'RandomHue', 'RandomSaturation', 'RandomGrayscale', 'RandomColorJitter', 'RandomColorDegeneration', 'RandomSharpness', 'RandomPosterization', 'RandomInvert', 'RandomGaussianBlur', 'RandomErasing', 'Solarization', 'AutoContrast', 'Equalization', 'ContrastLimitedAdaptiveHistogramEqualization', 'MixUp', 'CutMix', 'RandAugment', 'AugMix', 'Pipeline', 'ConvLSTM1D', 'ConvLSTM2D', 'GroupQueryAttention', 'ReversibleEmbedding', 'STFTSpectrogram', 'MelSpectrogram', 'MaxNumBoundingBoxes', 'InputSpec'];
+for (const name of names) {
+  const C = tf.layers[name];
+  const made = [];
+  for (const a of odd) { const l = attempt(name, () => new C(a)); if (l) made.push(l); }
+  for (let i = 0; i < 60; i++) { const [a, b] = [odd[(i * 7) % odd.length], odd[(i * 11 + 3) % odd.length]]; const l = attempt(name, () => new C(a, b)); if (l && made.length < 8) made.push(l); }
+  for (const good of [[2], [2, 3], [0.5], [{ vocabulary: ['a', 'b'] }], [[0, 1]], [2, 2, { kernelSize: 2 }]]) { const l = attempt(name, () => new C(...good)); if (l && made.length < 12) made.push(l); }
+  for (const l of made) for (const x of odd) { attempt(name + '()', () => l(x)); attempt(name + '() training', () => l(x, { training: true })); if (l.adapt) attempt(name + '.adapt', () => l.adapt(x)); if (l.computeOutputShape) attempt(name + '.shape', () => l.computeOutputShape(x)); if (l.setVocabulary) attempt(name + '.setVocabulary', () => l.setVocabulary(x)); if (l.transformImages) attempt(name + '.transformImages', () => l.transformImages(x, odd[calls % odd.length])); }
+}
+if (process.argv[2] === 'ops') for (const [name, f] of Object.entries(tf.keras.ops)) { if (typeof f !== 'function' || /while|fori|scan|hostFunction/i.test(name)) continue; for (let i = 0; i < 70; i++) { const args = [odd[(i * 7 + 1) % odd.length], odd[(i * 11 + 3) % odd.length], odd[(i * 5 + 2) % odd.length]].slice(0, 1 + (i % 3)); attempt('ops.' + name, () => f(...args)); } }
+for (const [name, f] of Object.entries(tf.image)) for (let i = 0; i < 90; i++) { const args = [odd[(i * 7 + 1) % odd.length], odd[(i * 11 + 3) % odd.length], odd[(i * 5 + 2) % odd.length]].slice(0, 1 + (i % 3)); attempt('image.' + name, () => f(...args)); }
+console.log(calls, 'calls', [...bad.values()].reduce((a, b) => a + b, 0), 'untyped');
+for (const [k, n] of [...bad].slice(0, 60)) console.log(n, k);
