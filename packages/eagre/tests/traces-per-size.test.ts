@@ -383,7 +383,7 @@ const { get: _, ...activations } = tf.activations;
 walk(
   'activations',
   Object.entries(activations)
-    .filter(([, fn]) => typeof fn === 'function')
+    .filter(([name, fn]) => typeof fn === 'function' && !['serialize', 'deserialize'].includes(name))
     .map(([name, fn]) => ({
       name,
       inputs: [uniform([4, 6])],
