@@ -51,6 +51,11 @@ UNARY = {
     "sum": tf.reduce_sum,
     "mean": tf.reduce_mean,
     "cumsum": tf.cumsum,
+    "prod": tf.reduce_prod,
+    "cumprod": tf.math.cumprod,
+    "norm": tf.norm,
+    "variance": tf.math.reduce_variance,
+    "std": tf.math.reduce_std,
     "reverse": lambda x: tf.reverse(x, [0]),
     "identity": tf.identity,
 }
@@ -90,7 +95,7 @@ def seed_for(y):
 
 
 # TensorFlow's gradients of these lack the conjugation that those of its other ops have.
-NOT_CONJUGATED = {"mulNoNan", "xlogy", "xdivy", "squaredDifference"}
+NOT_CONJUGATED = {"mulNoNan", "xlogy", "xdivy", "squaredDifference", "cumprod"}
 
 
 def case(name, fn, inputs):

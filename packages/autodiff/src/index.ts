@@ -10,4 +10,5 @@ export {
   valueAndGradientsFunction,
 } from './functional.ts';
 export type { GradientsOf, Nested, Source } from './nest.ts';
+export { recomputeGrad } from './recompute-grad.ts';
 export { type GradientOptions, GradientTape, type GradientTapeOptions } from './tape.ts';

@@ -64,6 +64,8 @@ export class NativeExecutable implements Executable {
   /** What the steps write; undefined where there is no code of the host. */
   readonly #written: ReadonlySet<number> | undefined;
   readonly #stacks: boolean;
+  /** Whether a run is one call of the addon: there is neither code of the host nor a stack. */
+  readonly #atOnce: boolean;
   #block: Float64Array;
   /** The addon's. */
   readonly #number: number;
@@ -88,6 +90,7 @@ export class NativeExecutable implements Executable {
     this.#given = this.#run.given;
     this.#arena = host.allocator.allocateAlone(bytes);
     this.#memory = flat.steps.some((step) => isHost(step)) ? [] : undefined;
+    this.#atOnce = this.#memory === undefined && !this.#stacks;
     offsets.forEach((offset, value) => {
       if (offset < 0) return;
       this.#place(value, this.#arena.address + offset);
@@ -99,6 +102,10 @@ export class NativeExecutable implements Executable {
   }
 
   run(inputs: readonly Storage[], outputs: readonly Storage[], times?: Float64Array): void {
+    if (this.#atOnce && times === undefined) {
+      this.#runAtOnce(inputs, outputs);
+      return;
+    }
     const end = this.#steps.length;
     this.#run.start(inputs, outputs, times);
     let at = 0;
@@ -148,6 +155,19 @@ export class NativeExecutable implements Executable {
     this.#addon.dropPlan(this.#number);
     this.#block = new Float64Array(0);
     this.#arena.release();
+  }
+
+  /** Nothing of JavaScript has its turn before the end, so nothing has to be kept and nothing is left behind. */
+  #runAtOnce(inputs: readonly Storage[], outputs: readonly Storage[]): void {
+    const run = this.#run;
+    run.check(inputs, outputs);
+    const { inputs: given, outputs: wanted } = this.#plan;
+    const { asked } = run;
+    for (let i = 0; i < asked.length; i++) this.#place(asked[i].value, run.ask(asked[i]).address);
+    for (let i = 0; i < given.length; i++) this.#place(given[i], inputs[i].address);
+    for (let i = 0; i < wanted.length; i++) this.#place(wanted[i], outputs[i].address);
+    const code = this.#addon.runPlan(this.#number, undefined, 0);
+    if (code !== undefined) throw this.#error(code, this.#addon.lastStep(), this.#addon.lastError());
   }
 
   // Made once: a run of a small plan takes about as long as making a function.

@@ -69,7 +69,7 @@ export {
   defineSerialize,
   type Serialized,
 } from './arguments/serialized.ts';
-export { ambient, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
+export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
   type Context,
@@ -127,6 +127,7 @@ export {
 } from './dispatch/symbolic.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
+export { loadVariables, saveVariables } from './module/own-variables.ts';
 export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
@@ -136,10 +137,19 @@ export { fusedMatMul } from './ops/linalg/products.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { runGru, runLstm } from './ops/nn/rnn.ts';
-export { type Draw, type DrawSource, drawWords, isDrawSource, writeDraw } from './random/draws.ts';
+export {
+  type Draw,
+  type Drawn,
+  type DrawSource,
+  drawing,
+  drawWords,
+  isDrawSource,
+  writeDraw,
+} from './random/draws.ts';
 export { logGamma } from './random/gamma.ts';
 export { seeds } from './random/seeds.ts';
 export { findDropped, whenDropped } from './scopes/dropped.ts';
+export { type KerasDefaults, kerasDefaults, wideFloatx } from './scopes/keras-defaults.ts';
 export { forEachTensor, inScope, isKept, outsideScopes } from './scopes/scope.ts';
 export * from './shapes/dim.ts';
 export * from './shapes/dims.ts';

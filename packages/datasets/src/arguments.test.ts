@@ -18,10 +18,12 @@ describe('the functions of a data set', () => {
   test('are all declared', () => {
     expect(sets).toHaveLength(8);
     expect(functions.length).toBeGreaterThan(15);
+    for (const [, fn] of functions) expect(declared(fn)?.positional).toEqual([]);
   });
 
-  test.each(functions)('%s refuses what it does not take', async (_, fn) => {
-    expect(declared(fn)?.positional).toEqual([]);
+  // Names of labels are there without anything to load.
+  const loaders = functions.filter(([name]) => !name.endsWith('.getLabelNames'));
+  test.each(loaders)('%s refuses what it does not take', async (_, fn) => {
     const refused = async (message: string, ...args: unknown[]): Promise<void> => {
       const error = await fn(...args).catch((e: unknown) => e);
       expect(error).toBeInstanceOf(InvalidArgumentError);
@@ -35,6 +37,11 @@ describe('the functions of a data set', () => {
     await refused('signal must be', { signal: {} });
     await refused('progress must be a function', { progress: 'yes' });
   });
+});
+
+test('names of labels take no arguments', () => {
+  const { getLabelNames } = datasets.reuters as unknown as { getLabelNames: (given: unknown) => unknown };
+  expect(() => getLabelNames({ folder: '/none' })).toThrow("'folder' is not an option");
 });
 
 test('arguments by name', () => {

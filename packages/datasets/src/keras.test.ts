@@ -69,6 +69,14 @@ describe('the same as Keras', () => {
 
   it('the topics of Reuters', () => {
     expect(reuters.classNames).toEqual(golden.labels);
+    const names = reuters.getLabelNames();
+    expect(names).toEqual(golden.labels);
+    // The list is the caller's.
+    names.pop();
+    expect(reuters.getLabelNames()).toEqual(golden.labels);
+    expect(() => (reuters.getLabelNames as unknown as (n: number) => string[])(3)).toThrow(
+      InvalidArgumentError,
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import * as kind from './kinds.ts';
 import type { RemoteFiles } from './load-file.ts';
 import { numpyShuffler } from './numpy-random.ts';
@@ -54,6 +55,8 @@ export interface Reuters {
   loadData(options?: ReutersOptions | null): Promise<readonly [train: SequenceSplit, test: SequenceSplit]>;
   /** The number of each word, from 1 by frequency; `loadData` adds `indexFrom` to it. */
   getWordIndex(options?: LoadOptions | null): Promise<ReadonlyMap<string, number>>;
+  /** The names of the 46 topics, in the order of the labels: a new list with `classNames`. */
+  readonly getLabelNames: NamedFunction<[], [], unknown, string[]>;
 }
 
 const reutersOptions = { ...sequenceOptions, testSplit: kind.part };
@@ -77,6 +80,7 @@ export function defineReuters(files: RemoteFiles): Reuters {
     getWordIndex: defineLoader(`${files.name}.getWordIndex`, loadOptions, async (options: LoadOptions) =>
       loadWordIndex(files, files.files[1], options),
     ),
+    getLabelNames: defineFunction(`${files.name}.getLabelNames`, {}, {}, () => [...classNames]),
   };
 }
 

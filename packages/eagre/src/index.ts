@@ -9,6 +9,7 @@ export {
   gradientsFunction,
   implicitGradients,
   implicitValueAndGradients,
+  recomputeGrad,
   valueAndGrad,
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
@@ -42,6 +43,7 @@ export {
 export {
   activations,
   applications,
+  type CallOptions,
   type CompileOptions,
   callbacks,
   constraints,

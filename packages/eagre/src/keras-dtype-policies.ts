@@ -1,14 +1,14 @@
 /** `tf.keras.dtypePolicies`. */
 import { defineFunction, type NamedFunction } from '@eagre/core/internal';
-import { DTypePolicy, type PolicyName } from '@eagre/layers';
+import { DTypePolicy, type PolicyName, QuantizedDTypePolicy, type QuantizedPolicyName } from '@eagre/layers';
 
-export { DTypePolicy, DTypePolicy as FloatDTypePolicy } from '@eagre/layers';
+export { DTypePolicy, DTypePolicy as FloatDTypePolicy, QuantizedDTypePolicy } from '@eagre/layers';
 
 type Written = Readonly<Record<string, unknown>>;
 
 /** The policy of a name, of what `serialize` wrote, or as it is. @throws InvalidArgumentError for anything else */
 export const get: NamedFunction<
-  [identifier: PolicyName | DTypePolicy | Written],
+  [identifier: PolicyName | QuantizedPolicyName | DTypePolicy | Written],
   ['identifier'],
   unknown,
   DTypePolicy
@@ -18,7 +18,14 @@ export const get: NamedFunction<
   {},
   (identifier: unknown) => {
     if (identifier instanceof DTypePolicy) return identifier;
-    const config = (identifier as { readonly config?: Written } | null)?.config;
+    const quantized = typeof identifier === 'string' ? /^int8_from_(.*)$/.exec(identifier)?.[1] : undefined;
+    if (quantized !== undefined) return new QuantizedDTypePolicy('int8', quantized as PolicyName);
+    const { class_name: name, config } = (identifier ?? {}) as {
+      readonly class_name?: string;
+      readonly config?: Written;
+    };
+    if (config !== undefined && name === 'QuantizedDTypePolicy')
+      return QuantizedDTypePolicy.fromConfig(config);
     return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);
   },
 );

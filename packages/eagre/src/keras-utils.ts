@@ -14,6 +14,7 @@ export {
 } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
 export {
+  boundingBoxes,
   Config,
   clearSession,
   type DrawOptions,

@@ -8,6 +8,7 @@ export {
   constraints,
   DTypePolicy,
   DTypePolicy as FloatDTypePolicy,
+  distillation,
   Input,
   initializers,
   KerasTensor,
@@ -15,14 +16,16 @@ export {
   layers,
   Model,
   ops,
+  quantizers,
   regularizers,
   Sequential,
 } from '@eagre/layers';
 
-import { initializers, regularizers } from '@eagre/layers';
+import { initializers, layers, quantizers, regularizers } from '@eagre/layers';
 import { losses, metrics } from '@eagre/metrics';
 import * as optimizers from '@eagre/optimizers';
 
+export { recomputeGrad as remat } from '@eagre/autodiff';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as backend from './keras-backend.ts';
@@ -38,13 +41,17 @@ export * as utils from './keras-utils.ts';
 // The classes that others extend, which Keras has at the top, too. Bundlers leave out calls that are marked, and so what these lie in.
 export const Initializer: typeof initializers.Initializer = /* @__PURE__ */ (() =>
   initializers.Initializer)();
+export const InputSpec: typeof layers.InputSpec = /* @__PURE__ */ (() => layers.InputSpec)();
 export const Loss: typeof losses.Loss = /* @__PURE__ */ (() => losses.Loss)();
 export const Metric: typeof metrics.Metric = /* @__PURE__ */ (() => metrics.Metric)();
 export const Optimizer: typeof optimizers.Optimizer = /* @__PURE__ */ (() => optimizers.Optimizer)();
+export const Quantizer: typeof quantizers.Quantizer = /* @__PURE__ */ (() => quantizers.Quantizer)();
 export const Regularizer: typeof regularizers.Regularizer = /* @__PURE__ */ (() =>
   regularizers.Regularizer)();
 export type Initializer = initializers.Initializer;
 export type Loss = losses.Loss;
 export type Metric = metrics.Metric;
 export type Optimizer = optimizers.Optimizer;
+export type Quantizer = quantizers.Quantizer;
 export type Regularizer = regularizers.Regularizer;
+export type InputSpec = layers.InputSpec;

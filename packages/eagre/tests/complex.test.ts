@@ -138,6 +138,40 @@ function byDifferences(f: Fn, xs: readonly tf.Tensor[], weights: tf.Tensor): tf.
 
 const far = (a: tf.Tensor, b: tf.Tensor): number => a.sub(b).abs().max().item();
 
+it('are multiplied along axes, forward, from the end, without themselves, and where there are none', () => {
+  const z = tf.complex([1, 2, 0, 3], [1, 0, 1, -1]);
+  const pairs = (t: tf.Tensor): unknown => t.array();
+  expect(pairs(tf.cumprod(z))).toEqual([
+    { re: 1, im: 1 },
+    { re: 2, im: 2 },
+    { re: -2, im: 2 },
+    { re: -4, im: 8 },
+  ]);
+  expect(pairs(tf.cumprod(z, { exclusive: true, reverse: true }))).toEqual([
+    { re: 2, im: 6 },
+    { re: 1, im: 3 },
+    { re: 3, im: -1 },
+    { re: 1, im: 0 },
+  ]);
+  const square = z.reshape([2, 2]);
+  expect(pairs(square.prod([0, 1]))).toEqual({ re: -4, im: 8 });
+  expect(pairs(square.prod(0, { keepdims: true }))).toEqual([
+    [
+      { re: -1, im: 1 },
+      { re: 6, im: -2 },
+    ],
+  ]);
+  const none = tf.zeros([2, 0], 'complex64');
+  expect(pairs(none.prod(1))).toEqual([
+    { re: 1, im: 0 },
+    { re: 1, im: 0 },
+  ]);
+  expect(tf.cumprod(none, 1).shape).toEqual([2, 0]);
+  expect(pairs(none.prod())).toEqual({ re: 1, im: 0 });
+  expect(tf.norm(z, Number.POSITIVE_INFINITY).dtype).toBe('float32');
+  expect(tf.norm(z).dtype).toBe('complex64');
+});
+
 describe('gradients', () => {
   const z = numbers([2, 3], 'complex128', 1);
   const w = numbers([2, 3], 'complex128', 2);
@@ -146,6 +180,17 @@ describe('gradients', () => {
     xlogy: (a, b) => tf.xlogy(a, b),
     xdivy: (a, b) => tf.xdivy(a, b),
     squaredDifference: (a, b) => tf.squaredDifference(a, b),
+    'running products': (a, b) =>
+      tf
+        .cumprod(a, 1, { exclusive: true, reverse: true })
+        .mul(tf.cumprod(b, 0))
+        .add(tf.cumprod(a, { axis: 1, reverse: true })),
+    'products over axes': (a, b) => a.prod(1, { keepdims: true }).mul(b.prod([0, 1])),
+    norms: (a, b) => tf.norm(a, 1, 1).mul(tf.norm(b, 'euclidean').real()),
+    moments: (a, b) => {
+      const [mean, variance] = tf.moments(a, 1);
+      return mean.mul(variance).mul(tf.std(b, 0).sum());
+    },
     pow: (a, b) => a.pow(b.mul(0.3)),
     abs: (a, b) => a.mul(b).abs(),
     angle: (a, b) => a.add(b).angle(),
@@ -339,7 +384,6 @@ describe('values', () => {
     for (const fn of [
       (x: tf.Tensor) => x.max(),
       (x: tf.Tensor) => x.argMax(0),
-      (x: tf.Tensor) => x.prod(),
       (x: tf.Tensor) => tf.topK(x, 1),
     ])
       expect(() => fn(z)).toThrow(/complex64.*take x\.real\(\), x\.imag\(\) or x\.abs\(\) before/);

@@ -76,6 +76,7 @@ const hooks: ReadonlySet<string> = new Set([
   // Of layers, for the library itself.
   'attributeMetrics',
   'ensureBuilt',
+  'toIntegers',
   'invokeInside',
   'present',
   'specsOfCall',

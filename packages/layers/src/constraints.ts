@@ -3,6 +3,7 @@ import {
   anyOption,
   type Deserialize,
   isPlain,
+  kerasDefaults,
   type NamedFunction,
   numberOption,
   type Option,
@@ -25,9 +26,6 @@ import {
 
 /** Brings a weight back into a permitted set after each update. */
 export type ConstraintFunction = (weight: Tensor) => Tensor;
-
-// As Keras: keeps a division by a vanishing norm finite.
-const EPSILON = 1e-7;
 
 /** Base of constraints, which are functions of a weight. To make your own, extend it and write `call`; or take any such function. */
 export abstract class Constraint extends KerasObject {
@@ -66,7 +64,7 @@ export class MaxNorm extends Constraint {
   }
   override call(weight: Tensor): Tensor {
     const length = norms(weight, this.axis);
-    return weight.mul(length.clipByValue(0, this.maxValue).div(length.add(EPSILON)));
+    return weight.mul(length.clipByValue(0, this.maxValue).div(length.add(kerasDefaults.epsilon)));
   }
 }
 
@@ -94,7 +92,7 @@ export class MinMaxNorm extends Constraint {
     const length = norms(weight, this.axis);
     const bounded = length.clipByValue(this.minValue, this.maxValue).mul(this.rate);
     const wanted = this.rate === 1 ? bounded : bounded.add(length.mul(1 - this.rate));
-    return weight.mul(wanted.div(length.add(EPSILON)));
+    return weight.mul(wanted.div(length.add(kerasDefaults.epsilon)));
   }
 }
 
@@ -117,7 +115,7 @@ export class UnitNorm extends Constraint {
     super(...args);
   }
   override call(weight: Tensor): Tensor {
-    return weight.div(norms(weight, this.axis).add(EPSILON));
+    return weight.div(norms(weight, this.axis).add(kerasDefaults.epsilon));
   }
 }
 markOurs(MaxNorm, MinMaxNorm, NonNeg, UnitNorm);

@@ -1,6 +1,7 @@
 /** Layers, models and their training. */
 import { LayerScale, StochasticDepth } from './applications/convnext.ts';
 import { CustomScaleLayer } from './applications/inception-resnet-v2.ts';
+import { Distiller } from './distillation/distiller.ts';
 import * as layers from './layers/index.ts';
 import { Model } from './models/model.ts';
 import { Operation } from './models/operations.ts';
@@ -12,6 +13,7 @@ export * as applications from './applications/index.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
 export * as constraints from './constraints.ts';
+export * as distillation from './distillation/index.ts';
 export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
@@ -20,6 +22,9 @@ export {
   dtypePolicy,
   type FloatDType,
   type PolicyName,
+  QuantizedDTypePolicy,
+  type QuantizedDTypePolicyOptions,
+  type QuantizedPolicyName,
   setDtypePolicy,
 } from './layer/dtype-policy.ts';
 export {
@@ -29,7 +34,7 @@ export {
   type NamedWeight,
   type WeightOptions,
 } from './layer/layer.ts';
-export { clearSession } from './layer/naming.ts';
+export { clearSession, getUid } from './layer/naming.ts';
 export { type CloneOptions, cloneModel, modelFromJSON } from './models/cloning.ts';
 export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
@@ -39,6 +44,7 @@ export type { DrawOptions } from './models/plot/options.ts';
 export { modelToDot, type PlotOptions, plotModel } from './models/plot/plot.ts';
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
+export * as quantizers from './quantizers.ts';
 export * as regularizers from './regularizers.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
@@ -52,6 +58,7 @@ export type {
   PredictOptions,
   ValidationData,
 } from './trainers/training-options.ts';
+export * as boundingBoxes from './utils/bounding-boxes.ts';
 export { Config } from './utils/config.ts';
 export {
   disableInteractiveLogging,
@@ -71,6 +78,7 @@ registerLayerClasses(() => ({
   Functional: Model,
   Sequential,
   Operation,
+  Distiller,
   CustomScaleLayer,
   LayerScale,
   StochasticDepth,

@@ -12,6 +12,7 @@ import {
 import {
   type Deserialize,
   isPlain,
+  kerasDefaults,
   type NamedFunction,
   nameOption,
   numberOption,
@@ -55,7 +56,6 @@ export interface Regularizer {
 }
 
 // As Keras: of rows shorter than this the lengths stay below 1.
-const EPSILON = 1e-7;
 
 const factor = (otherwise: number): Option<number> => numberOption(otherwise, 0);
 
@@ -141,7 +141,7 @@ export class OrthogonalRegularizer extends Regularizer {
         .square()
         .sum(1, { keepdims: true })
         .rsqrt()
-        .minimum(1 / EPSILON),
+        .minimum(1 / kerasDefaults.epsilon),
     );
     const products = matmul(directions, directions, { transposeB: true });
     const others = products.sub(diag(diagPart(products)));

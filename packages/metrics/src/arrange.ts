@@ -12,9 +12,6 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 
-/** Keras's fuzz factor, which keeps logarithms and quotients finite. */
-export const EPSILON = 1e-7;
-
 /** `x.cast(dtype)`, or `x` itself. */
 export function as(x: Tensor, dtype: Tensor['dtype']): Tensor {
   return x.dtype === dtype ? x : x.cast(dtype);

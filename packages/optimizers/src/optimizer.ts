@@ -29,7 +29,10 @@ import {
   inScope,
   isFloating,
   isPlain,
+  kerasDefaults,
+  loadVariables,
   outsideScopes,
+  saveVariables,
   setOptions,
   showFields,
   shown,
@@ -67,6 +70,12 @@ function variablesOf(given: unknown, what: string, of: string): readonly Variabl
   if (!Array.isArray(given) || !given.every((v) => !isPlain(v) && v instanceof Variable))
     throw new InvalidArgumentError(`${what} must be a list of variables, got ${shown(given)}`, of);
   return given as readonly Variable[];
+}
+
+/** @throws InvalidArgumentError for what is no variable */
+function variableOf(given: unknown, of: string): Variable {
+  if (!isPlain(given) && given instanceof Variable) return given;
+  throw new InvalidArgumentError(`variable must be a variable, got ${shown(given)}`, of);
 }
 
 /** A scalar for ops on a variable. */
@@ -230,7 +239,7 @@ export abstract class Optimizer extends Module implements Trackable {
   /** A variable of the optimizer's own, not trainable, `initial` (0 unless given) everywhere; saved with the others. */
   addVariable(...args: Arguments<[shape: readonly number[]], ['shape'], OwnVariable>): Variable;
   addVariable(shape: unknown, options: unknown = {}): Variable {
-    const { dtype = 'float32', name = 'variable', initial = 0 } = options as OwnVariable;
+    const { dtype = kerasDefaults.floatx, name = 'variable', initial = 0 } = options as OwnVariable;
     const what = `${this.name}.addVariable`;
     checkList(shape as readonly number[], 'shape', what);
     checkText(name, 'name', what);
@@ -315,6 +324,100 @@ export abstract class Optimizer extends Module implements Trackable {
     }
     return lists as { [K in keyof N]: Variable[] };
   }
+  /**
+   * For each variable one of the optimizer's own, of its shape and dtype, or several of different names; those of one variable follow each
+   * other in `variables`.
+   * @param initial what they hold first, 0 by default; one number for all names, or one for each
+   * @returns them in the order of `trainableVariables`; a list of such lists where there is a list of names
+   */
+  addOptimizerVariables(
+    ...args: Arguments<
+      [trainableVariables: readonly Variable[], name: string, initial?: number],
+      ['trainableVariables', 'name', 'initial']
+    >
+  ): Variable[];
+  addOptimizerVariables(
+    ...args: Arguments<
+      [
+        trainableVariables: readonly Variable[],
+        name: readonly string[],
+        initial?: number | readonly number[],
+      ],
+      ['trainableVariables', 'name', 'initial']
+    >
+  ): Variable[][];
+  addOptimizerVariables(given: unknown, name?: unknown, initial: unknown = 0): Variable[] | Variable[][] {
+    const what = `${this.name}.addOptimizerVariables`;
+    const variables = variablesOf(given, 'trainableVariables', what);
+    const names = (Array.isArray(name) ? name : [name]) as readonly string[];
+    for (const one of names) checkText(one, 'name', what);
+    const initials = (Array.isArray(initial) ? initial : names.map(() => initial)) as readonly number[];
+    if (initials.length !== names.length)
+      throw new InvalidArgumentError(
+        `there are ${names.length} names and ${initials.length} first values`,
+        what,
+      );
+    const lists = names.map((): Variable[] => []);
+    for (const variable of variables)
+      names.forEach((one, i) => {
+        lists[i].push(this.addVariableFromReference(variable, one, initials[i]));
+      });
+    return Array.isArray(name) ? lists : lists[0];
+  }
+
+  /** `variable.assign(value)`, as Keras's optimizers write it. */
+  assign(...args: Arguments<[variable: Variable, value: TensorLike], ['variable', 'value']>): void;
+  assign(variable: unknown, value?: unknown): void {
+    variableOf(variable, `${this.name}.assign`).assign(value as TensorLike);
+  }
+  /** `variable.assignAdd(value)`, as Keras's optimizers write it. */
+  assignAdd(...args: Arguments<[variable: Variable, value: TensorLike], ['variable', 'value']>): void;
+  assignAdd(variable: unknown, value?: unknown): void {
+    variableOf(variable, `${this.name}.assignAdd`).assignAdd(value as TensorLike);
+  }
+  /** `variable.assignSub(value)`, as Keras's optimizers write it. */
+  assignSub(...args: Arguments<[variable: Variable, value: TensorLike], ['variable', 'value']>): void;
+  assignSub(variable: unknown, value?: unknown): void {
+    variableOf(variable, `${this.name}.assignSub`).assignSub(value as TensorLike);
+  }
+
+  /**
+   * Sets `variables`, in their order.
+   * @throws FailedPreconditionError before the optimizer is built, InvalidArgumentError for another number of values or other shapes
+   */
+  setWeights(weights: readonly TensorLike[] | { readonly weights: readonly TensorLike[] }): void;
+  setWeights(weights: unknown): void {
+    const what = `${this.name}.setWeights`;
+    if (!this.built)
+      throw new FailedPreconditionError('the optimizer is not built; call build(variables) first', what);
+    checkList(weights as readonly TensorLike[], 'weights', what);
+    const values = weights as readonly TensorLike[];
+    if (values.length !== this.#variables.length)
+      throw new InvalidArgumentError(
+        `expected ${this.#variables.length} values (${this.#variables.map((v) => v.name).join(', ')}), got ${values.length}`,
+        what,
+      );
+    this.#variables.forEach((variable, i) => {
+      variable.assign(values[i]);
+    });
+  }
+  /** Puts copies of `variables` into an object: `'0'`, `'1'`, … */
+  saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
+  saveOwnVariables(given: unknown): void {
+    saveVariables(this.#variables, given, `${this.name}.saveOwnVariables`);
+  }
+  /** Sets `variables` from what `saveOwnVariables` gave; of another number of values it warns, and leaves them, as Keras. */
+  loadOwnVariables(
+    store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
+  ): void;
+  loadOwnVariables(given: unknown): void {
+    loadVariables(this.#variables, given, `${this.name}.loadOwnVariables`, (count) => {
+      console.warn(
+        `${this.name}: has ${this.#variables.length} variables and ${count} were given, so they stay as they are${this.built ? '' : '; build it first'}`,
+      );
+    });
+  }
+
   /** The place of a variable among those that the optimizer was built for. */
   protected indexOf(variable: Variable): number {
     const index = this.#index.get(variable);
@@ -686,6 +789,13 @@ defineMethods(Optimizer.prototype, 'Optimizer', {
   build: { positional: ['variables'] },
   addVariable: { positional: ['shape'], options: { dtype: true, name: true, initial: true } },
   addVariableFromReference: { positional: ['reference', 'name', 'initial'], required: 2 },
+  addOptimizerVariables: { positional: ['trainableVariables', 'name', 'initial'], required: 2 },
+  assign: { positional: ['variable', 'value'] },
+  assignAdd: { positional: ['variable', 'value'] },
+  assignSub: { positional: ['variable', 'value'] },
+  setWeights: { positional: ['weights'] },
+  saveOwnVariables: { positional: ['store'], objects: ['store'] },
+  loadOwnVariables: { positional: ['store'], objects: ['store'] },
   minimize: { positional: ['loss', 'varList'], required: 1 },
   scaleLoss: { positional: ['loss'] },
   applyGradients: { positional: ['gradients', 'variables'], required: 1 },

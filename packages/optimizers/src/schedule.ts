@@ -2,6 +2,7 @@ import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import {
   argumentsOf,
   Callable,
+  camelCaseKeys,
   checkNoPromise,
   configOf,
   defineMethods,
@@ -31,6 +32,12 @@ export abstract class LearningRateSchedule extends Callable {
   trace?(step: Tensor): Tensor;
   /** What makes it again, with Keras's names: `new Class(...)` by `schedules.deserialize`. */
   abstract getConfig(): Record<string, unknown>;
+  /** A schedule of the options that `getConfig` gave, here or in Keras. */
+  static fromConfig(config: Readonly<Record<string, unknown>>): LearningRateSchedule {
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    const Class = this as unknown as new (options: object) => LearningRateSchedule;
+    return new Class(camelCaseKeys(config));
+  }
 
   protected override invoke(step: Step): number {
     if (typeof step !== 'object') return rateOf(this.call(Number(step)), this.constructor.name);
@@ -40,6 +47,9 @@ export abstract class LearningRateSchedule extends Callable {
   }
 }
 takesArguments<object>({ names: {} }, LearningRateSchedule);
+defineMethods(LearningRateSchedule, 'LearningRateSchedule', {
+  fromConfig: { positional: ['config'], objects: ['config'] },
+});
 defineMethods(LearningRateSchedule.prototype, 'LearningRateSchedule', {
   invoke: { called: 'schedule', positional: ['step'] },
 });

@@ -2,9 +2,10 @@ import type { Storage } from '../buffer/storage.ts';
 import { InternalError } from '../errors.ts';
 import type { Plan, PlanState } from './plan.ts';
 
-type Asked = PlanState & { readonly memory: () => Storage };
+/** A state whose memory is asked for before each run, as a variable's is. */
+export type AskedState = PlanState & { readonly memory: () => Storage };
 
-const isAsked = (state: PlanState): state is Asked => typeof state.memory === 'function';
+const isAsked = (state: PlanState): state is AskedState => typeof state.memory === 'function';
 
 const none: readonly Storage[] = [];
 
@@ -16,8 +17,7 @@ export class PlanRun {
   /** The memory of the states that were asked; null between runs. */
   readonly #states: (Storage | null)[];
   readonly #plan: Plan;
-  /** The states whose memory is asked for before each run. */
-  readonly #asked: readonly Asked[];
+  readonly asked: readonly AskedState[];
   #running = false;
   #disposed = false;
   #held: readonly Storage[] = [];
@@ -25,14 +25,14 @@ export class PlanRun {
   /** @param plan with the numbering and states of its flat plan; of its calls only the count matters. */
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.#asked = plan.states.filter(isAsked);
-    this.#states = this.#asked.map(() => null);
+    this.asked = plan.states.filter(isAsked);
+    this.#states = this.asked.map(() => null);
   }
 
   /** The values whose memory is another one at each run: inputs, outputs, and states that are asked. */
   get given(): readonly number[] {
     const { inputs, outputs } = this.#plan;
-    return [...inputs, ...outputs, ...this.#asked.map(({ value }) => value)];
+    return [...inputs, ...outputs, ...this.asked.map(({ value }) => value)];
   }
 
   /** Tells the memory of the states that are constants, which is the same at each run. */
@@ -50,11 +50,8 @@ export class PlanRun {
    * @throws InternalError, and there is no run, when one is under way, after disposal, and for memory that does not fit.
    */
   start(inputs: readonly Storage[], outputs: readonly Storage[], times: Float64Array | undefined): void {
-    const { calls, inputs: given, outputs: wanted } = this.#plan;
-    if (this.#running) throw new InternalError('a plan was run while it runs');
-    if (this.#disposed) throw new InternalError('a plan was run after it had been disposed');
-    this.#checkAll('input', given, inputs);
-    this.#checkAll('output', wanted, outputs);
+    this.check(inputs, outputs);
+    const { calls } = this.#plan;
     if (times !== undefined && times.length < calls.length)
       throw new InternalError(`room for the times of ${times.length} calls of ${calls.length}`);
     this.#inputs = inputs;
@@ -62,16 +59,32 @@ export class PlanRun {
     this.#running = true;
   }
 
+  /**
+   * Checks what a run is given, for one in whose middle nothing else has its turn, so that it needs neither `start` nor `end`.
+   * @throws InternalError as `start`.
+   */
+  check(inputs: readonly Storage[], outputs: readonly Storage[]): void {
+    if (this.#running) throw new InternalError('a plan was run while it runs');
+    if (this.#disposed) throw new InternalError('a plan was run after it had been disposed');
+    this.#checkAll('input', this.#plan.inputs, inputs);
+    this.#checkAll('output', this.#plan.outputs, outputs);
+  }
+
+  /** The memory of a state that is asked for. @throws InternalError where it is too small. */
+  ask({ value, memory }: AskedState): Storage {
+    const storage = memory();
+    this.#check('state', value, storage);
+    return storage;
+  }
+
   /** Tells the memory of every input, output and variable; call it after whatever could change a variable. */
   bind(place: (value: number, memory: Storage) => void): void {
     const { inputs, outputs } = this.#plan;
-    const asked = this.#asked;
+    const asked = this.asked;
     for (let i = 0; i < asked.length; i++) {
-      const { value, memory } = asked[i];
-      const storage = memory();
-      this.#check('state', value, storage);
+      const storage = this.ask(asked[i]);
       this.#states[i] = storage;
-      place(value, storage);
+      place(asked[i].value, storage);
     }
     for (let i = 0; i < inputs.length; i++) place(inputs[i], this.#inputs[i]);
     for (let i = 0; i < outputs.length; i++) place(outputs[i], this.#outputs[i]);
@@ -84,7 +97,7 @@ export class PlanRun {
    */
   hold(written?: ReadonlySet<number>): void {
     const states = this.#states.filter(
-      (storage, i) => storage !== null && written?.has(this.#asked[i].value) !== true,
+      (storage, i) => storage !== null && written?.has(this.asked[i].value) !== true,
     );
     this.#held = [...this.#inputs, ...this.#outputs, ...(states as Storage[])];
     for (const storage of this.#held) storage.refs++;

@@ -9,6 +9,8 @@ interface Part {
   readonly rest: Fields;
   /** Those that hold for code that stands alone, too. */
   readonly lasting: readonly PropertyKey[];
+  /** Whether they are part of what a function computes, so that a second run of it needs them as they were. */
+  readonly again: boolean;
 }
 const parts: Part[] = [];
 
@@ -17,24 +19,26 @@ const parts: Part[] = [];
  * they can be set aside and brought back as a whole.
  * @param lasting fields that hold for code that stands alone, too: the backend, the graph that is being written.
  * @param except fields that are never set aside: hooks, which tell nothing of the code that runs.
+ * @param again whether code that runs a second time, for its gradient, needs them as they were at first.
  */
 export function ambient<T extends object>(
   fields: T,
   lasting: readonly (keyof T)[] = [],
   except: readonly (keyof T)[] = [],
+  again = false,
 ): T {
   const all = fields as unknown as Fields;
   const keys = Object.keys(fields).filter((key) => !except.includes(key as keyof T));
-  parts.push({ fields: all, keys, rest: { ...all }, lasting });
+  parts.push({ fields: all, keys, rest: { ...all }, lasting, again });
   return fields;
 }
 
 /** Takes all fields as they are. @returns what brings them back. */
-function capture(): () => void {
-  const before = parts.map(({ fields, keys }) => keys.map((key) => fields[key]));
+function capture(from: readonly Part[] = parts): () => void {
+  const before = from.map(({ fields, keys }) => keys.map((key) => fields[key]));
   return () => {
     before.forEach((values, i) => {
-      const { fields, keys } = parts[i] as Part;
+      const { fields, keys } = from[i] as Part;
       for (let k = 0; k < keys.length; k++) fields[keys[k] as PropertyKey] = values[k];
     });
   };
@@ -48,6 +52,16 @@ export function keepingAmbient<T>(fn: () => T): T {
   } finally {
     bringBack();
   }
+}
+
+/** Notes how code computes here: whether layers train, and in which precision. @returns what runs code in the same way later. */
+export function computingAsHere(): <T>(fn: () => T) => T {
+  const bringBack = capture(parts.filter(({ again }) => again));
+  return (fn) =>
+    keepingAmbient(() => {
+      bringBack();
+      return fn();
+    });
 }
 
 /**

@@ -1,5 +1,7 @@
 // Where random draws get their keys and counters.
 import { type Backend, hostView, readStorage, type Storage } from '@eagre/backend';
+import { ambient } from '../dispatch/ambient.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 
 /** Key and counter of one draw. A type and not an interface, so that it can be attributes of an op. */
 export type Draw = {
@@ -147,3 +149,11 @@ export class Stream implements DrawSource {
 export function isDrawSource(source: unknown): source is DrawSource {
   return typeof (source as Partial<DrawSource> | undefined)?.take === 'function';
 }
+
+/** What a call draws: where from, or the numbers themselves while a function is traced. */
+export type Drawn = Draw | Tensor;
+
+/** Takes part in each draw, for a function that runs a second time with the same numbers; `make` draws. */
+export const drawing: { next: ((make: () => Drawn) => Drawn) | null } = ambient<{
+  next: ((make: () => Drawn) => Drawn) | null;
+}>({ next: null });

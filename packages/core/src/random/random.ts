@@ -5,7 +5,7 @@ import * as kind from '../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
 import type { OptionNames } from '../arguments/option-names.ts';
-import { currentBackend } from '../dispatch/context.ts';
+import { context, currentBackend } from '../dispatch/context.ts';
 import { type Attrs, defineOp, execute1, type Op } from '../dispatch/op.ts';
 import { type Sample, values } from '../dispatch/samples.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
@@ -19,7 +19,7 @@ import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type Draw, type DrawSource, keyOf, Stream, writeDraw } from './draws.ts';
+import { type Draw, type DrawSource, drawing, keyOf, Stream, writeDraw } from './draws.ts';
 import { seeds } from './seeds.ts';
 
 // ---- where keys and counters come from
@@ -216,7 +216,13 @@ function run(d: Distribution, from: From, attrs: Attrs): Tensor {
     const { low, high } = attrs as { readonly low?: number; readonly high?: number };
     return low === undefined || high === undefined || low === high ? y : y.less(high).where(y, low);
   }
-  return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
+  const { next } = drawing;
+  if (next === null || !('source' in from))
+    return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
+  const got = next(() =>
+    context.tracer === null ? from.source.draw() : execute1(d.drawn, [], { ...attrs, ...from }),
+  );
+  return 'k0' in got ? execute1(d.stateless, [], { ...attrs, ...got }) : got;
 }
 
 // ---- options

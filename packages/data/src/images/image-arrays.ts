@@ -6,10 +6,12 @@ import {
   checkPath,
   defineFunction,
   isPlain,
+  kerasDefaults,
   kind,
   shown,
   showShape,
   toTensor,
+  wideFloatx,
 } from '@eagre/core/internal';
 import { writeFileAtomic } from '@eagre/formats';
 import type { Picture } from './picture.ts';
@@ -18,9 +20,9 @@ type DataFormat = 'channelsLast' | 'channelsFirst';
 type Floats = 'float32' | 'float64';
 
 export interface ImageToArrayOptions {
-  /** Where the channels stand in the tensor; `'channelsLast'` unless given. */
+  /** Where the channels stand in the tensor; that of `tf.keras.config.imageDataFormat()` unless given. */
   readonly dataFormat?: DataFormat | null;
-  /** float32 unless given. */
+  /** That of `tf.keras.config.floatx()` unless given, of 32 bits at least. */
   readonly dtype?: Floats | null;
 }
 export interface ArrayToImageOptions extends ImageToArrayOptions {
@@ -89,9 +91,11 @@ function read(
   { dataFormat, dtype }: ImageToArrayOptions,
   what: string,
 ): { readonly first: boolean; readonly dtype: Floats } {
-  checkOneOf(dataFormat ?? 'channelsLast', FORMATS, 'dataFormat', what);
-  checkOneOf(dtype ?? 'float32', ['float32', 'float64'], 'dtype', what);
-  return { first: dataFormat === 'channelsFirst', dtype: dtype ?? 'float32' };
+  const format = dataFormat ?? kerasDefaults.imageDataFormat;
+  checkOneOf(format, FORMATS, 'dataFormat', what);
+  const floats = dtype ?? wideFloatx();
+  checkOneOf(floats, ['float32', 'float64'], 'dtype', what);
+  return { first: format === 'channelsFirst', dtype: floats };
 }
 
 function pictureOf(given: TensorLike, options: ArrayToImageOptions, what: string): Picture {

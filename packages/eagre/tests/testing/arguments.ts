@@ -122,6 +122,7 @@ const own: Readonly<Record<string, Arguments>> = {
     outputs: { dtype: 'float32', shape: [] },
   },
   implicitGradients: { fn: ofVariable },
+  recomputeGrad: { fn: (x: tf.Tensor) => tf.sum(tf.square(x)) },
   implicitValueAndGradients: { fn: ofVariable },
   keep: { x: tf.constant(square) },
   listPhysicalDevices: { deviceType: 'CPU' },

@@ -19,6 +19,14 @@ export const leftOut: readonly { readonly what: RegExp; readonly why: string }[]
     what: /(StatelessScope|SymbolicScope|keras\.Operation|keras\.Function)$/,
     why: 'how Keras runs on backends without state, and records calls; `tf.function` traces both here',
   },
+  {
+    what: /quantizers\.(compute_float8_\w+|quantize_and_dequantize|Float8QuantizationConfig)$|QuantizedFloat8DTypePolicy$/,
+    why: 'for floats of 8 bits, which are no dtype here',
+  },
+  {
+    what: /\.(GPTQ|AWQ)(Config|DTypePolicy)$/,
+    why: 'weights of large language models quantized with a calibration text and its tokenizer',
+  },
   { what: /\.plot_\w+_gallery$/, why: 'of Matplotlib' },
   {
     what: /members of \w+\.(add_metric|metrics_names|compiled_loss|compiled_metrics|quantized_(call|build)|get_quantization_layer_structure|symbolic_call)$/,

@@ -6,6 +6,7 @@ import {
   checkOneOf,
   checkText,
   defineFunction,
+  kerasDefaults,
   type NamedFunction,
   shown,
   showShape,
@@ -249,6 +250,11 @@ function shapeOfImages<O>(
   includeTop: boolean,
   op: string,
 ): PartialShape {
+  if (kerasDefaults.imageDataFormat === 'channelsFirst')
+    throw new UnimplementedError(
+      "the networks are of images whose channels are last; call tf.keras.config.setImageDataFormat('channelsLast') first",
+      op,
+    );
   const otherwise = includeTop ? size : sizeWithoutTop;
   const shape = given === null ? [otherwise, otherwise, 3] : checkPartialShape(given, 'inputShape', op);
   const fail = (message: string): never => {

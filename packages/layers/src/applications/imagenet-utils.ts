@@ -13,6 +13,7 @@ import {
   hostValues,
   isFloating,
   isPlain,
+  kerasDefaults,
   kind,
   type NamedFunction,
   shown,
@@ -78,7 +79,12 @@ export const preprocessInput: SymbolicFunction<
   { x: kind.tensor, dataFormat: true, mode: true },
   {},
   (x, dataFormat = null, mode = 'caffe') =>
-    prepare(x, dataFormat ?? 'channelsLast', mode, 'applications.imagenetUtils.preprocessInput'),
+    prepare(
+      x,
+      dataFormat ?? kerasDefaults.imageDataFormat,
+      mode,
+      'applications.imagenetUtils.preprocessInput',
+    ),
 ) as never;
 
 const preprocess = (mode: PreprocessMode | null): PreprocessInput => {
@@ -88,7 +94,7 @@ const preprocess = (mode: PreprocessMode | null): PreprocessInput => {
     { x: kind.tensor, dataFormat: true },
     {},
     (x, dataFormat = null) => {
-      if (mode !== null) return prepare(x, dataFormat ?? 'channelsLast', mode, op);
+      if (mode !== null) return prepare(x, dataFormat ?? kerasDefaults.imageDataFormat, mode, op);
       return (x as unknown) instanceof KerasTensor ? (x as Tensor) : convertToTensor(x);
     },
   ) as never;

@@ -1,4 +1,5 @@
 import type { DType, Shape, Tensor } from '@eagre/core';
+import { kerasDefaults } from '@eagre/core/internal';
 import { KerasObject } from '../saving/keras-object.ts';
 
 /** Makes the first value of a weight. */
@@ -11,7 +12,7 @@ export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
 export abstract class Initializer extends KerasObject {
   /** The values of a weight. */
   abstract override call(shape: Shape, dtype: DType): Tensor;
-  protected override invoke(shape: Shape, dtype: DType = 'float32'): Tensor {
+  protected override invoke(shape: Shape, dtype: DType = kerasDefaults.floatx): Tensor {
     return this.call(shape, dtype);
   }
   /** @internal */

@@ -41,6 +41,24 @@ export function walkAttributes(layer: Layer, visit: (key: string, value: unknown
   inside(layer);
 }
 
+// Weights that were made to be trained, and frozen afterwards: their places stay.
+const frozenLater = new WeakSet<Variable>();
+/** Freezes a weight for good, as LoRA does. */
+export function freezeLater(variable: Variable): void {
+  if (variable.trainable) frozenLater.add(variable);
+  (variable as { trainable: boolean }).trainable = false;
+}
+const isFirst = (variable: Variable): boolean => variable.trainable || frozenLater.has(variable);
+
+/** @internal The variables of a layer itself: first those that can be trained, then the others. */
+export function ownVariables(layer: Layer): Variable[] {
+  const own = new Set(layer._layer.weights.map(({ variable }) => variable));
+  walkAttributes(layer, (_, value) => {
+    if (value instanceof Variable) own.add(value);
+  });
+  return [...[...own].filter(isFirst), ...[...own].filter((v) => !isFirst(v))];
+}
+
 /** Every weight, layer by layer: first those that can be trained, then the others. */
 export function namedWeights(
   layer: Layer,
@@ -60,7 +78,7 @@ export function namedWeights(
   walkAttributes(layer, (key, value) => {
     if (value instanceof Variable) add(key, value);
   });
-  const out = [...own.filter((w) => w.variable.trainable), ...own.filter((w) => !w.variable.trainable)];
+  const out = [...own.filter((w) => isFirst(w.variable)), ...own.filter((w) => !isFirst(w.variable))];
   const inner = new LocalNames();
   for (const child of layer.directLayers()) {
     // Numbered within this layer, not by the names that layers happened to get, so that another process finds them again.

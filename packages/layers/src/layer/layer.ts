@@ -10,9 +10,11 @@ import {
   type TensorLike,
   type Trackable,
   type TrackableView,
+  UnimplementedError,
   Variable,
 } from '@eagre/core';
 import {
+  type Arguments,
   ambient,
   argumentsOf,
   autocast,
@@ -25,12 +27,14 @@ import {
   initScope,
   inScope,
   isPlain,
+  loadVariables,
   masksInUse,
   optionsFrom,
   outsideScopes,
   partialShape,
   type SerializedObject,
   sameShape,
+  saveVariables,
   setOptions,
   showFields,
   showShape,
@@ -45,6 +49,7 @@ import { get as getInitializer } from '../initializers/initializers.ts';
 import { layerOptions, weightOptions } from '../layers/weights.ts';
 import { KerasTensor, type Producer } from '../models/keras-tensor.ts';
 import { isOurs } from '../ours.ts';
+import type { QuantizationConfig } from '../quantizers.ts';
 import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
 import {
   areSymbolic,
@@ -60,7 +65,7 @@ import {
 } from './call.ts';
 import { type DTypePolicy, type FloatDType, isHalfPrecision, policyOf } from './dtype-policy.ts';
 import { checkInputSpec, type InputSpecs } from './input-spec.ts';
-import { namedWeights, walkAttributes, withInner } from './inside.ts';
+import { namedWeights, ownVariables, walkAttributes, withInner } from './inside.ts';
 import type {
   CallOptions,
   LayerInput,
@@ -97,11 +102,19 @@ export type {
 } from './layer-types.ts';
 export { inferOutputSpec, type Specs, specsOf, type TensorSpec } from './specs.ts';
 
+/** Of `layer.quantize`. */
+export interface QuantizeLayerOptions {
+  /** Which quantizers are used; an `Int8QuantizationConfig` of defaults unless given. */
+  readonly config?: QuantizationConfig | null;
+}
+
 /** What a layer keeps beside its attributes, out of sight of the search for variables. */
 type Shapes = PartialShape | readonly PartialShape[] | Readonly<Record<string, PartialShape>>;
 
 interface LayerState {
   built: boolean;
+  /** The names of the layers around it, and its own; null before it is built. */
+  path: string | null;
   /** What it was built for; undefined before, and where it said itself that it is built. */
   shape: Shapes | undefined;
   /** Whether the class handed options on to `Layer`, which then could have them from a configuration. */
@@ -156,9 +169,31 @@ export function computesWide(layer: Layer): boolean {
 }
 
 // Whether the outermost call trains; inner layers inherit it.
-const current = ambient<{ training: boolean | undefined; depth: number }>({ training: undefined, depth: 0 });
+const current = ambient<{ training: boolean | undefined; depth: number; layer: Layer | null }>(
+  { training: undefined, depth: 0, layer: null },
+  [],
+  [],
+  true,
+);
 // Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
 let anyLosses = false;
+
+/** The path of a layer that is built now. */
+function setPath(layer: Layer): void {
+  const around = current.layer?._layer.path;
+  layer._layer.path ??= around === undefined || around === null ? layer.name : `${around}/${layer.name}`;
+}
+/** @internal Builds what lies in a layer, whose paths begin with its own. */
+export function buildingInside<T>(layer: Layer, build: () => T): T {
+  setPath(layer);
+  const outer = current.layer;
+  current.layer = layer;
+  try {
+    return build();
+  } finally {
+    current.layer = outer;
+  }
+}
 
 /**
  * A function with weights. Subclasses make weights in `build` (called once, with the shape of the first input) or in the
@@ -203,6 +238,11 @@ export class Layer extends Module implements Trackable {
   /** Of a class of one's own: what its inputs must be, one `InputSpec` for each. */
   declare inputSpec?: InputSpecs;
 
+  /** The dtype that floating inputs are converted to: that of what it computes. */
+  declare readonly inputDtype: FloatDType;
+  /** The names of the layers that it was built in, and its own, `'encoder/dense'`; null before it is built. */
+  declare readonly path: string | null;
+
   /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
   declare supportsMasking: boolean;
 
@@ -211,11 +251,12 @@ export class Layer extends Module implements Trackable {
     checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
     const policy = policyOf(options.dtype, new.target.name);
-    Object.defineProperty(this, 'dtypePolicy', { value: policy });
+    Object.defineProperty(this, 'dtypePolicy', { value: policy, configurable: true });
     this.computeDtype = policy.computeDtype;
     this.variableDtype = policy.variableDtype;
     const state: LayerState = {
       built: false,
+      path: null,
       shape: undefined,
       takesOptions: args.length > 0,
       trainable: options.trainable ?? true,
@@ -403,6 +444,40 @@ export class Layer extends Module implements Trackable {
     return variable;
   }
 
+  /** The integers that its weights are kept as; null for floats. */
+  get quantizationMode(): 'int8' | null {
+    return this.dtypePolicy.quantizationMode;
+  }
+  /**
+   * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. Of `Dense`, `EinsumDense` and
+   * `Embedding`; other layers cannot. Gradients reach the inputs, not the weight.
+   * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
+   */
+  quantize(mode?: 'int8' | null, options?: QuantizeLayerOptions | null): void;
+  quantize(options: { readonly mode?: 'int8' | null } & QuantizeLayerOptions): void;
+  quantize(mode?: unknown, options?: QuantizeLayerOptions | null): void {
+    this.toIntegers(mode, options?.config);
+  }
+  /** @internal What `quantize` does. */
+  toIntegers(_mode: unknown, _config: unknown): void {
+    throw new UnimplementedError(
+      `${this.constructor.name} cannot be quantized; Dense, EinsumDense and Embedding can`,
+      this.name,
+    );
+  }
+
+  /** As `addWeight`, with the shape and the initializer as arguments. */
+  addVariable(
+    ...args: Arguments<
+      [shape: WeightOptions['shape'], initializer: WeightOptions['initializer']],
+      ['shape', 'initializer'],
+      Omit<WeightOptions, 'shape' | 'initializer'>
+    >
+  ): Variable;
+  addVariable(shape: unknown, initializer?: unknown, options: unknown = {}): Variable {
+    return this.addWeight({ ...(options as object), shape, initializer } as WeightOptions);
+  }
+
   /** Adds a term to the loss of the current call; `fit` adds up its elements. */
   addLoss(loss: Tensor | { readonly loss: Tensor }): void {
     checkNoPromise(loss, 'the function of a loss', this.name);
@@ -565,6 +640,30 @@ export class Layer extends Module implements Trackable {
     });
   }
 
+  /** Puts copies of the layer's own variables, not of those of layers inside, into an object: `'0'`, `'1'`, trainable ones first. */
+  saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
+  saveOwnVariables(store: unknown): void {
+    saveVariables(ownVariables(this), store, this.name);
+  }
+  /**
+   * Gives the layer's own variables the values that `saveOwnVariables` has put into an object.
+   * @throws InvalidArgumentError for another number of values, or values that do not fit
+   */
+  loadOwnVariables(
+    store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
+  ): void;
+  loadOwnVariables(given: unknown): void {
+    const variables = ownVariables(this);
+    loadVariables(variables, given, this.name, (count) => {
+      const names = variables.map((v) => v.name).join(', ');
+      const advice = this.built ? '' : '; the layer is not built, so build it first';
+      throw new InvalidArgumentError(
+        `loadOwnVariables: expected ${variables.length} variables (${names}), got ${count}${advice}`,
+        this.name,
+      );
+    });
+  }
+
   /** @internal Where sublayers are looked for; containers that keep them elsewhere override it. */
   directLayers(): Layer[] {
     const found: Layer[] = [];
@@ -593,7 +692,9 @@ export class Layer extends Module implements Trackable {
     const build = own === state.build ? (Object.getPrototypeOf(this) as Layer).build : own;
     const before = state.weights.length;
     try {
-      const made: unknown = outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape)));
+      const made: unknown = buildingInside(this, () =>
+        outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape))),
+      );
       checkNoPromise(made, 'build()', this.name);
     } catch (error) {
       // Another attempt starts anew.
@@ -728,7 +829,9 @@ function compute(
   const told = options.training ?? before;
   const training = told ?? false;
   if (current.depth === 0 && anyLosses) for (const inner of withInner(layer)) inner._layer.losses = [];
+  const outer = current.layer;
   current.training = told;
+  current.layer = layer;
   current.depth++;
   const leave = context.tracer?.enterScope(layer.name);
   const precision = autocast.dtype;
@@ -754,13 +857,23 @@ function compute(
     autocast.dtype = precision;
     leave?.();
     current.depth--;
+    current.layer = outer;
     current.training = before;
   }
 }
 
+const { shape: _, initializer: __, ...variableOptions } = weightOptions;
 defineMethods(Layer.prototype, 'Layer', {
   addWeight: { options: weightOptions },
+  addVariable: {
+    positional: ['shape', 'initializer'],
+    objects: ['initializer'],
+    options: variableOptions,
+  },
+  saveOwnVariables: { positional: ['store'], objects: ['store'] },
+  loadOwnVariables: { positional: ['store'], objects: ['store'] },
   addLoss: { positional: ['loss'] },
+  quantize: { positional: ['mode'], required: 0, options: { config: true } },
   getWeights: {},
   setWeights: { positional: ['weights'] },
   countParams: {},
@@ -844,6 +957,9 @@ export interface Layer {
   <T extends Symbolic = KerasTensor>(inputs: OneSymbolic | One, ...rest: (OneSymbolic | One)[]): NoInfer<T>;
 }
 readable(Layer.prototype, 'supportsMasking', (layer) => layer.computeMask !== Layer.prototype.computeMask);
+readable(Layer.prototype, 'inputDtype', (layer) => layer.computeDtype);
+readable(Layer.prototype, 'inputSpec', () => null);
+readable(Layer.prototype, 'path', (layer) => layer._layer.path);
 readable(Layer.prototype, 'input', (layer) => layer.onlyCall.args[0]);
 readable(Layer.prototype, 'output', (layer) => {
   const { outputs } = layer.onlyCall;
@@ -857,6 +973,10 @@ showFields(Layer.prototype, (layer) => ({
 
 // What was traced before a change trains the variables of then.
 let changes = 0;
+/** @internal Says that other variables are trained from now on. */
+export function noteChange(): void {
+  changes++;
+}
 /** @internal How often `trainable` was set, of any layer. */
 export function trainableChanges(): number {
   return changes;

@@ -358,3 +358,34 @@ test("layers inside of layers of one's own see masks, and make them", () => {
   expect(outer(x).array()).toEqual(plain);
   expect(own(x).array()).toEqual(plain);
 });
+
+test('metrics without weights leave out what a mask hides, as in Keras 3.15.1', async () => {
+  const a = Input({ shape: [null], dtype: 'int32' });
+  const outputs = new Dense(2, { kernelInitializer: 'zeros' })(
+    new Embedding({ inputDim: 4, outputDim: 3, maskZero: true })(a),
+  );
+  const model = new Model(a, outputs);
+  model.compile({
+    loss: new losses.SparseCategoricalCrossentropy({ fromLogits: true }),
+    metrics: ['accuracy'],
+  });
+  // The first class is predicted everywhere. Of the six places three are seen, which are all of it.
+  const logs = await model.evaluate(
+    constant(
+      [
+        [1, 0, 0],
+        [1, 2, 0],
+      ],
+      'int32',
+    ),
+    constant(
+      [
+        [0, 1, 1],
+        [0, 0, 1],
+      ],
+      'int32',
+    ),
+    { verbose: 0 },
+  );
+  expect((logs as Record<string, number>).accuracy).toBe(1);
+});

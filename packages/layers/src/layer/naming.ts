@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { defineFunction, type NamedFunction, snakeCase } from '@eagre/core/internal';
+import { checkText, defineFunction, type NamedFunction, snakeCase } from '@eagre/core/internal';
 
 const counts = new Map<string, number>();
 
@@ -25,12 +25,25 @@ export function checkUniqueNames(layers: readonly { readonly name: string }[], m
   }
 }
 
+const uids = new Map<string, number>();
+/** How often it was asked for this prefix, from 1 on; `clearSession` starts anew. */
+export const getUid: NamedFunction<[prefix?: string], ['prefix'], unknown, number> =
+  /* @__PURE__ */ defineFunction('keras.backend.getUid', { prefix: true }, {}, (prefix: unknown = '') => {
+    checkText(prefix, 'prefix', 'keras.backend.getUid');
+    const n = (uids.get(prefix as string) ?? 0) + 1;
+    uids.set(prefix as string, n);
+    return n;
+  });
+
 /** Starts the numbering of names again (Keras's `backend.clear_session`). */
 export const clearSession: NamedFunction<[], [], unknown, void> = defineFunction(
   'keras.clearSession',
   {},
   {},
-  () => counts.clear(),
+  () => {
+    counts.clear();
+    uids.clear();
+  },
 );
 
 /** Makes names unique within one container, in order: the names of layers inside weights files. */

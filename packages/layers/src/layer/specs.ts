@@ -59,10 +59,16 @@ export function isTryingOut(): boolean {
   return attempts.trying;
 }
 
+type StandIn = readonly [batch: number, other: number];
 // Sizes tried for unknown dimensions (batch, others): what differs between two attempts depends on them.
 const STAND_INS = [
   [2, 32],
   [3, 48],
+] as const;
+// Where those are too many, such as for a table of positions that is shorter.
+const SMALL_STAND_INS = [
+  [5, 2],
+  [7, 3],
 ] as const;
 
 /** Runs a layer on zeros to see what comes out. */
@@ -80,7 +86,7 @@ export function tryCall(
   args: (zero: (spec: TensorSpec) => Tensor) => readonly unknown[],
   specs: readonly TensorSpec[],
 ): Specs {
-  const attempt = ([batch, other]: readonly [number, number]): Specs => {
+  const attempt = ([batch, other]: StandIn): Specs => {
     return within(attempts, { trying: true }, () =>
       withoutTapes(() =>
         scope(() => {
@@ -105,12 +111,26 @@ export function tryCall(
       ),
     );
   };
-  const first = attempt(STAND_INS[0]);
-  if (specs.every(({ shape }) => !shape.includes(null))) return first;
-  const second = attempt(STAND_INS[1]);
+  if (specs.every(({ shape }) => !shape.includes(null))) return attempt(STAND_INS[0]);
+  const [first, second] = bothOf(attempt, specs);
   const list = first.list.map(({ shape, dtype }, i) => {
     const other = second.list[i]?.shape;
     return { shape: shape.map((d, k) => (d === other?.[k] ? d : null)), dtype };
   });
   return { ...first, list };
+}
+
+/** Two attempts with other sizes. @throws what the first one threw, where smaller sizes do not work either */
+function bothOf(attempt: (sizes: StandIn) => Specs, specs: readonly TensorSpec[]): readonly [Specs, Specs] {
+  const both = ([one, other]: readonly [StandIn, StandIn]) => [attempt(one), attempt(other)] as const;
+  try {
+    return both(STAND_INS);
+  } catch (error) {
+    if (specs.every(({ shape }) => !shape.slice(1).includes(null))) throw error;
+    try {
+      return both(SMALL_STAND_INS);
+    } catch {
+      throw error;
+    }
+  }
 }

@@ -1,9 +1,18 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { concat, constant, FailedPreconditionError, ones, random, type Tensor, Variable } from '@eagre/core';
+import {
+  concat,
+  constant,
+  FailedPreconditionError,
+  ones,
+  random,
+  range,
+  type Tensor,
+  Variable,
+} from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { Concatenate, Dense, InputLayer, LSTM } from '../layers/index.ts';
+import { Concatenate, Dense, Embedding, InputLayer, LSTM } from '../layers/index.ts';
 import { Input } from '../models/functional.ts';
 import type { KerasTensor } from '../models/keras-tensor.ts';
 import { Model } from '../models/model.ts';
@@ -265,4 +274,47 @@ test('types of calls', () => {
     }
   }
   expect(new Scaled()(ones([1]), { factor: 3 }).array()).toEqual([3]);
+});
+
+describe('layers of users that know how long a sequence may be', () => {
+  test('a table of positions that is shorter than the sizes that are tried', () => {
+    class Positions extends Layer {
+      tokens = new Embedding(9, 4);
+      positions = new Embedding(5, 4);
+      override call(x: Tensor): Tensor {
+        return this.tokens(x).add(this.positions(range(0, x.shape[1] as number, 1, { dtype: 'int32' })));
+      }
+    }
+    const input = Input({ shape: [null], dtype: 'int32' });
+    const model = new Model(input, new Positions()(input));
+    expect(model.outputs[0]?.shape).toEqual([null, null, 4]);
+    expect(model(constant([[1, 2, 3]], 'int32')).shape).toEqual([1, 3, 4]);
+    expect(() => model(constant([[1, 2, 3, 4, 5, 6]], 'int32'))).toThrow(/rows 0 … 4/);
+  });
+  test('the same with a variable', () => {
+    class Positions extends Layer {
+      table = new Variable([[1], [2], [3], [4]]);
+      override call(x: Tensor): Tensor {
+        return x.add(this.table.read().slice([0, 0], [x.shape[1] as number, 1]));
+      }
+    }
+    const input = Input({ shape: [null, 2] });
+    const model = new Model(input, new Positions()(input));
+    expect(model.outputs[0]?.shape).toEqual([null, null, 2]);
+    expect(model(ones([1, 3, 2])).array()).toEqual([
+      [
+        [2, 2],
+        [3, 3],
+        [4, 4],
+      ],
+    ]);
+  });
+  test('what no size makes work is refused as it was said first', () => {
+    class Refuses extends Layer {
+      override call(x: Tensor): Tensor {
+        throw new FailedPreconditionError(`of ${x.shape[1]}`);
+      }
+    }
+    expect(() => new Refuses()(Input({ shape: [null] }))).toThrow(/of 32/);
+  });
 });

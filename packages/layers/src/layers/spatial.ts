@@ -1,6 +1,6 @@
 // What layers of sequences, images and volumes share: where the channels are, and how many directions lie beside them.
 import { type PartialShape, type Tensor, transpose } from '@eagre/core';
-import { type Option, partialShape, showShape, snakeCase } from '@eagre/core/internal';
+import { kerasDefaults, type Option, partialShape, showShape, snakeCase } from '@eagre/core/internal';
 import { Layer, type LayerOptions } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import { checkRank, fail, type Padding, type Size, shapeOf, sizesOf, windowed } from './common.ts';
@@ -19,13 +19,13 @@ export type Sizes = number | readonly number[];
 export type DataFormat = 'channelsLast' | 'channelsFirst';
 
 export interface SpatialOptions extends LayerOptions {
-  /** `channelsLast` by default. */
+  /** That of `tf.keras.config.imageDataFormat()` by default, which is `channelsLast`. */
   readonly dataFormat?: DataFormat | null;
 }
 
 export const dataFormat: Option<DataFormat> = {
   read: (given, _, layer) => {
-    const value = given ?? 'channelsLast';
+    const value = given ?? kerasDefaults.imageDataFormat;
     if (value === 'channelsLast' || value === 'channels_last') return 'channelsLast';
     if (value === 'channelsFirst' || value === 'channels_first') return 'channelsFirst';
     return fail(layer as Layer, `needs dataFormat 'channelsLast' or 'channelsFirst', got ${show(value)}`);

@@ -4,6 +4,7 @@ import {
   checkCount,
   checkDTypeName,
   checkText,
+  kerasDefaults,
   showShape,
   takesArguments,
   tree,
@@ -47,7 +48,7 @@ export function Input(...args: readonly unknown[]): KerasTensor {
   const shape = checkPartialShape(options.shape, 'shape', 'Input');
   return new KerasTensor(
     [batchSize ?? null, ...shape],
-    dtype ?? 'float32',
+    dtype ?? kerasDefaults.floatx,
     name ?? uniqueName('InputLayer'),
     null,
   );

@@ -22,6 +22,7 @@ import type { Logs } from '../callbacks/callback.ts';
 import type { History } from '../callbacks/history.ts';
 import type { Tensors } from '../layer/batch-tensors.ts';
 import { isSymbolic } from '../layer/call.ts';
+import { withInner } from '../layer/inside.ts';
 import {
   type CallOptions,
   inferOutputSpec,
@@ -30,6 +31,7 @@ import {
   type LayerOptions,
   type LayerOutput,
   ownsTemporaries,
+  type QuantizeLayerOptions,
   readable,
   type Specs,
   type Symbolic,
@@ -126,6 +128,26 @@ type ModelArguments =
   | [options?: ModelOptions]
   | [inputs: Symbolic, outputs: Symbolic, options?: LayerOptions];
 
+/** Of `model.quantize`. */
+export interface QuantizeOptions extends QuantizeLayerOptions {
+  /** Which layers: by name, or by a function that says it; all of them unless given. */
+  readonly filters?: string | RegExp | readonly (string | RegExp)[] | ((layer: Layer) => boolean) | null;
+}
+
+/** @throws InvalidArgumentError for what is no filter */
+function filterOf(filters: unknown, op: string): (layer: Layer) => boolean {
+  if (filters === null) return () => true;
+  if (typeof filters === 'function') return (layer) => Boolean((filters as (of: Layer) => unknown)(layer));
+  const list: readonly unknown[] = Array.isArray(filters) ? filters : [filters];
+  if (!list.every((one) => typeof one === 'string' || one instanceof RegExp))
+    throw new InvalidArgumentError(
+      `filters must be a pattern, a list of patterns or a function of a layer, got ${shown(filters)}`,
+      op,
+    );
+  const patterns = list.map((one) => new RegExp(one as string | RegExp));
+  return (layer) => patterns.some((pattern) => pattern.test(layer.name));
+}
+
 /**
  * A layer that can be trained, evaluated and saved. Subclass it (layers as attributes, also in arrays and maps; `call`
  * computes), or describe it by `new Model(inputs, outputs)` or `new Model({ inputs, outputs })`, or use `Sequential`.
@@ -163,6 +185,22 @@ export class Model extends Layer {
     const inside = this.directLayers();
     return this._graph === undefined ? inside : [...new Set([...this._graph.allLayers, ...inside])];
   }
+  /**
+   * Quantizes all layers inside that can be, as `layer.quantize` does; the others stay as they are: `model.quantize('int8')`. Compile the model anew
+   * behind it.
+   * @param options.filters which layers: by a pattern that their name has in it, by several of which one has to fit, or by a function of the layer
+   * @throws FailedPreconditionError for a layer that is not built, or is quantized already
+   */
+  override quantize(mode?: 'int8' | null, options?: QuantizeOptions | null): void;
+  override quantize(options: { readonly mode?: 'int8' | null } & QuantizeOptions): void;
+  override quantize(mode?: unknown, options?: QuantizeOptions | null): void {
+    const wanted = filterOf(options?.filters ?? null, this.name);
+    for (const layer of withInner(this)) {
+      if (layer === this || layer.sublayers.length > 0 || !wanted(layer)) continue;
+      if (layer.toIntegers !== Layer.prototype.toIntegers) layer.toIntegers(mode, options?.config);
+    }
+  }
+
   /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
   getLayer(name: string | number): Layer;
   getLayer(options: { readonly name: string } | { readonly index: number }): Layer;
@@ -385,6 +423,7 @@ export class Model extends Layer {
    * `[x, y]` or `[x, y, sampleWeight]`. For several inputs or outputs these are lists of tensors, or objects by the names of inputs
    * and of the layers that the outputs come from. Shows a progress bar on a terminal, lines elsewhere.
    * @returns the losses and metrics of each epoch.
+   * @throws (the promise) CancelledError after an abort of `signal`; the weights are those of the last complete step.
    */
   fit(options: FitOptions & ByName): Promise<History>;
   fit(x: FitData, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History>;
@@ -567,6 +606,11 @@ export class Model extends Layer {
 }
 const examples = { positional: ['x', 'y'], required: 1, objects: ['x', 'y'] };
 defineMethods(Model.prototype, 'Model', {
+  quantize: {
+    positional: ['mode'],
+    required: 0,
+    options: { config: true, filters: true },
+  },
   getLayer: { positional: ['name'], required: 0, options: { index: true } },
   compile: { options: compileOptionNames },
   fit: { ...examples, options: fitOptionNames },

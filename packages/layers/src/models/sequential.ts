@@ -15,11 +15,13 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import {
+  buildingInside,
   type CallOptions,
   isBuiltin,
   Layer,
   type LayerInput,
   ownsTemporaries,
+  readable,
   type Specs,
   type Symbolic,
   specsOf,
@@ -117,7 +119,7 @@ export class Sequential extends Model {
     }
     layers.push(layer);
     try {
-      this.#buildKnown();
+      buildingInside(this, () => this.#buildKnown());
     } catch (error) {
       this.pop();
       throw error;
@@ -146,10 +148,12 @@ export class Sequential extends Model {
   /** @internal */
   protected override buildInside(inputs: Specs): void {
     const { layers } = this._sequence;
-    layers.reduce((specs, layer, i) => {
-      layer.buildFrom(specs);
-      return i + 1 < layers.length ? layer.computeOutputSpec(specs) : specs;
-    }, inputs);
+    buildingInside(this, () =>
+      layers.reduce((specs, layer, i) => {
+        layer.buildFrom(specs);
+        return i + 1 < layers.length ? layer.computeOutputSpec(specs) : specs;
+      }, inputs),
+    );
   }
 
   override call(inputs: LayerInput, { training, mask }: CallOptions): Tensor {
@@ -171,6 +175,9 @@ export class Sequential extends Model {
     tellMasks(Array.isArray(x) ? x : [x], masks);
     return x;
   }
+
+  /** The shape of what it gives, batch first. @throws FailedPreconditionError while the shape of the input is not known */
+  declare readonly outputShape: PartialShape;
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const { list } = this.computeOutputSpec(specsOf(inputShape, this.computeDtype));
@@ -305,3 +312,12 @@ takesOptions<SequentialOptions, Sequential>(
   { positional: ['layers'], required: 0, options: { layers: true, ...layerOptions } },
   Sequential,
 );
+readable(Sequential.prototype, 'outputShape', (model) => {
+  const { knownInputShape: shape } = model;
+  if (shape === undefined || model._sequence.layers.length === 0)
+    throw new FailedPreconditionError(
+      'the shape of its input is not known yet, so it has no outputShape; call it, or add an Input first',
+      model.name,
+    );
+  return model.computeOutputShape(shape);
+});

@@ -16,6 +16,7 @@ import {
   isExpression,
   isFloating,
   type Kind,
+  kerasDefaults,
   kind,
   normalizeAxes,
   pair,
@@ -54,7 +55,7 @@ export function floating(x: TensorLike): Tensor {
 }
 
 /** The dtype of results that are floats. */
-export const floatType = (dtype: DType): DType => (isFloating(dtype) ? dtype : 'float32');
+export const floatType = (dtype: DType): DType => (isFloating(dtype) ? dtype : kerasDefaults.floatx);
 
 /** Declares a function of one tensor. */
 export const unary = (name: string, run: (x: Tensor) => Tensor, read: typeof floating = toTensor): Unary =>
@@ -111,6 +112,13 @@ export function asLast(
   return { rows, back: (y) => (keepdims ? y.reshape(shape) : y) };
 }
 
+/** The format that is given, else that of `setImageDataFormat`. */
+export function formatOf(dataFormat: DataFormat | null | undefined): DataFormat {
+  return (
+    dataFormat ?? (kerasDefaults.imageDataFormat === 'channelsFirst' ? 'channels_first' : 'channels_last')
+  );
+}
+
 /** Runs a function of tensors whose channels are last, wherever they are. */
 export function channelsLast(
   x: Tensor,
@@ -118,7 +126,7 @@ export function channelsLast(
   name: string,
   run: (x: Tensor) => Tensor,
 ): Tensor {
-  const format = dataFormat ?? 'channels_last';
+  const format = formatOf(dataFormat);
   if (format === 'channels_last') return run(x);
   if (format !== 'channels_first')
     refuse(`dataFormat is ${String(format)}, expected 'channels_last' or 'channels_first'`, name);

@@ -7,14 +7,16 @@ import type { ProgressBar } from '../callbacks/progress.ts';
 import { flat, type Tensors } from '../layer/batch-tensors.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
+import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { stepsPerExecution, trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData } from './data-adapter.ts';
-import { onePass, runStandalone } from './passes.ts';
+import { type Execution, onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep } from './steps.ts';
 import {
   checkCounts,
   type EvaluateOptions,
   evaluateOptionNames,
+  limitedSteps,
   namesOf,
   type PredictOptions,
   splitArguments,
@@ -27,13 +29,14 @@ export async function test(
   batches: Batches,
   steps: number | undefined,
   callbacks: CallbackRun,
+  checkSignal: CheckSignal,
   bar?: ProgressBar,
 ): Promise<Logs> {
   await callbacks.call((c) => c.onTestBegin());
   const accumulators = new Accumulators(model);
   accumulators.reset();
   let read = (): Logs => ({});
-  const logs = await onePass(batches, steps, stepsPerExecution(model), 'evaluate', {
+  const execution: Execution = {
     begin: (index) => callbacks.call((c) => c.onTestBatchBegin(index)),
     run: (batch) => {
       accumulators.enter();
@@ -46,7 +49,11 @@ export async function test(
       bar?.onTrainBatchEnd(index, result);
       return result;
     },
-  }).finally(() => accumulators.leave());
+  };
+  const size = stepsPerExecution(model);
+  const logs = await onePass(batches, steps, size, 'evaluate', execution, checkSignal).finally(() =>
+    accumulators.leave(),
+  );
   await callbacks.call((c) => c.onTestEnd(logs));
   return logs;
 }
@@ -60,17 +67,20 @@ export async function evaluate(
   const names = namesOf(model);
   const [y, options] = splitArguments(second, third, names.outputs, evaluateOptionNames, 'evaluate');
   trainingOf(model);
-  const { batchSize, steps } = options;
-  checkCounts({ batchSize, steps }, 'evaluate');
+  const { batchSize } = options;
+  checkCounts({ batchSize }, 'evaluate');
+  const steps = limitedSteps(options.steps, 'steps', 'evaluate');
   const batches = adapt(x, y, options.sampleWeight, { batchSize, steps, shuffle: false, names }, 'evaluate');
-  return runStandalone('Evaluate', model, batches, options, (callbacks, bar) =>
-    test(model, batches, steps, callbacks, bar),
+  const checkSignal = signalChecker(options.signal, 'evaluate');
+  return runStandalone('Evaluate', model, batches, options, checkSignal, (callbacks, bar) =>
+    test(model, batches, steps, callbacks, checkSignal, bar),
   );
 }
 
 export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensors> {
-  const { batchSize, steps } = options;
-  checkCounts({ batchSize, steps }, 'predict');
+  const { batchSize } = options;
+  checkCounts({ batchSize }, 'predict');
+  const steps = limitedSteps(options.steps, 'steps', 'predict');
   const batches = adapt(
     x,
     undefined,
@@ -81,9 +91,10 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   // For each output of the model its values, batch by batch.
   const outputs: Tensor[][] = [];
   let shape: Tensors | undefined;
-  await runStandalone('Predict', model, batches, options, async (callbacks, bar) => {
+  const checkSignal = signalChecker(options.signal, 'predict');
+  await runStandalone('Predict', model, batches, options, checkSignal, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
-    await onePass(batches, steps, stepsPerExecution(model), 'predict', {
+    const execution: Execution = {
       begin: (index) => callbacks.call((c) => c.onPredictBatchBegin(index)),
       run: (batch) => {
         const y = runPredictStep(model, batch.x);
@@ -99,14 +110,22 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
         bar?.onTrainBatchEnd(index, {});
         return {};
       },
-    });
+    };
+    await onePass(batches, steps, stepsPerExecution(model), 'predict', execution, checkSignal);
     await callbacks.call((c) => c.onPredictEnd({}));
     return {};
+  }).catch((error: unknown) => {
+    release(outputs);
+    throw error;
   });
   const all = outputs.map((parts) => {
     const joined = concat(parts, 0);
-    for (const t of parts) if (!isKept(t)) t.dispose();
+    release([parts]);
     return joined;
   });
   return tree.pack(shape, all, 'predict') as Tensors;
+}
+
+function release(outputs: readonly (readonly Tensor[])[]): void {
+  for (const t of outputs.flat()) if (!isKept(t)) t.dispose();
 }

@@ -27,13 +27,14 @@ test('a pass gives the event loop its turn where there is no setImmediate, as in
   });
   port1.start();
   port2.postMessage(null);
-  const { count } = await pass(feed, undefined, 1, {
+  const execution = {
     begin: async () => {},
     run: () => {
       const until = performance.now() + 60;
       while (performance.now() < until);
     },
     end: async () => ({}),
-  });
+  };
+  const { count } = await pass(feed, undefined, 1, execution, () => {});
   expect([count, turned]).toEqual([3, true]);
 });

@@ -5,19 +5,20 @@ import type { FitParams, Logs } from '../callbacks/callback.ts';
 import { CallbackRun } from '../callbacks/callback-run.ts';
 import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
+import type { CheckSignal } from './cancellation.ts';
 import { type Batch, type Batches, Feed } from './data-adapter.ts';
 import { type BatchOptions, checkCallbacks, verbosity } from './training-options.ts';
 
 // A turn of the event loop now and then: timers, signals and the collection of what native code held need it.
 const TURN_MS = 50;
 
-class Pacer {
-  #last = performance.now();
-  async turn(): Promise<void> {
-    if (performance.now() - this.#last < TURN_MS) return;
-    await nextTurn();
-    this.#last = performance.now();
-  }
+// For all runs together: one of many short passes has its turn as well.
+let lastTurn = 0;
+
+async function turn(): Promise<void> {
+  if (performance.now() - lastTurn < TURN_MS) return;
+  await nextTurn();
+  lastTurn = performance.now();
 }
 
 /** What is done with batches, several of them in one go where `stepsPerExecution` says so. */
@@ -34,27 +35,35 @@ export interface Execution {
  * @param limit of the batches; what is run in one go is not cut, as in Keras.
  * @param size how many are run in one go.
  * @returns the logs of the last one, which hold means over the pass, and the number of batches.
+ * @throws CancelledError between two goes
  */
 export async function pass(
   feed: Feed,
   limit: number | undefined,
   size: number,
   { begin, run, end }: Execution,
+  checkSignal: CheckSignal,
   model?: Model,
 ): Promise<{ readonly logs: Logs; readonly count: number }> {
-  const pacer = new Pacer();
   let logs: Logs = {};
   let count = 0;
   const whole = limit === undefined ? undefined : Math.ceil(limit / size) * size;
   for await (const batch of feed.pass(whole)) {
-    if (count % size === 0) await begin(count);
+    if (count % size === 0) {
+      checkSignal(count);
+      await begin(count);
+    }
     run(batch);
     if (++count % size !== 0) continue;
     logs = await end(count - 1);
     if (model?.stopTraining === true) break;
-    await pacer.turn();
+    await turn();
+    checkSignal(count);
   }
-  if (count % size !== 0) logs = await end(Math.ceil(count / size) * size - 1);
+  if (count % size !== 0) {
+    logs = await end(Math.ceil(count / size) * size - 1);
+    checkSignal(count);
+  }
   return { logs, count };
 }
 
@@ -65,10 +74,11 @@ export async function onePass(
   size: number,
   what: string,
   execution: Execution,
+  checkSignal: CheckSignal,
 ): Promise<Logs> {
   const feed = new Feed(batches);
   try {
-    const { logs, count } = await pass(feed, limit, size, execution);
+    const { logs, count } = await pass(feed, limit, size, execution, checkSignal);
     if (count === 0) throw new InvalidArgumentError(NO_BATCH, what);
     return logs;
   } finally {
@@ -84,6 +94,7 @@ export async function runStandalone(
   model: Model,
   batches: Batches,
   options: BatchOptions,
+  checkSignal: CheckSignal,
   work: (callbacks: CallbackRun, bar: ProgressBar | undefined) => Promise<Logs>,
 ): Promise<Logs> {
   const params: FitParams = {
@@ -92,7 +103,9 @@ export async function runStandalone(
     verbose: verbosity(options.verbose),
   };
   const bar = params.verbose === 0 ? undefined : new ProgressBar(label);
-  const callbacks = new CallbackRun(model, params, checkCallbacks(options.callbacks));
+  const given = checkCallbacks(options.callbacks);
+  checkSignal(0);
+  const callbacks = new CallbackRun(model, params, given);
   bar?.attach(model, params);
   try {
     await bar?.onEpochBegin(0);

@@ -69,6 +69,8 @@ interface Made {
   readonly changes: number;
   /** Whether there was a default writer of summaries then: without one, those of layers are not in the graph. */
   readonly recorded: boolean;
+  /** Whether it runs as plain code because its batches hold strings: a trace of strings serves one batch only. */
+  readonly strings: boolean;
   /** The arguments of the first call. */
   kinds: Kinds | null;
 }
@@ -85,7 +87,7 @@ export function markOwnSteps(...methods: readonly object[]): void {
 // By what `compile` made, so that another `compile` makes other steps; before that by the model.
 const made = new WeakMap<object, Partial<Record<Kind, Made>>>();
 
-function stepOf(model: Model, kind: Kind): Made {
+function stepOf(model: Model, kind: Kind, batch: Batch): Made {
   const training = isCompiled(model) ? trainingOf(model) : null;
   const owner = training ?? model;
   let steps = made.get(owner);
@@ -93,23 +95,27 @@ function stepOf(model: Model, kind: Kind): Made {
   const known = steps[kind];
   const recorded = hasDefaultWriter();
   const method: unknown = model[METHODS[kind]];
+  const strings = flat(batch.x).some(isString) || flat(batch.y).some(isString);
   if (
     known !== undefined &&
+    known.strings === strings &&
     known.method === method &&
     known.changes === trainableChanges() &&
     (known.recorded || !recorded)
   )
     return known;
   const step = stepFor(model, kind);
-  const eager = training?.runEagerly === true;
+  const eager = strings || training?.runEagerly === true;
   const ours = [method, model.computeLoss, model.computeMetrics].every((part) => own.has(part as object));
   const run: Made['run'] = !eager
     ? tfFunction(step, { name: METHODS[kind] })
     : ours
       ? (x, y, weight) => scope(() => step(x, y, weight))
       : step;
-  return (steps[kind] = { run, method, changes: trainableChanges(), recorded, kinds: null });
+  return (steps[kind] = { run, method, changes: trainableChanges(), recorded, strings, kinds: null });
 }
+
+const isString = ({ dtype }: Tensor): boolean => dtype === 'string';
 
 /** Has a step traced again. */
 export function forgetSteps(model: Model, kind: Kind): void {
@@ -136,7 +142,7 @@ export function runStep(
   sampleWeight: Tensors | undefined,
 ): () => Logs {
   trainingOf(model);
-  const step = stepOf(model, kind);
+  const step = stepOf(model, kind, batch);
   const { x, y } = batch;
   keepSeen(model, step, { x, y, sampleWeight });
   step.kinds ??= [x, y, sampleWeight].map(kindOf);
@@ -157,8 +163,9 @@ function isTraced({ run }: Made): boolean {
 export function runPredictStep(model: Model, x: Tensors): Tensors {
   // One pass over each batch is less than what a trace costs, and what is traced elsewhere computes the same.
   if (own.has(model.predictStep)) return scope(() => model.predictStep(x));
-  const step = stepOf(model, 'predict');
-  keepSeen(model, step, { x, y: undefined, sampleWeight: undefined });
+  const batch = { x, y: undefined, sampleWeight: undefined };
+  const step = stepOf(model, 'predict', batch);
+  keepSeen(model, step, batch);
   const result = step.run(x, undefined, undefined);
   if (flat(result as Tensors).every((t) => t instanceof Tensor)) return result as Tensors;
   throw new InvalidArgumentError(

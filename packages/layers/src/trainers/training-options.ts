@@ -1,6 +1,6 @@
 // What fit, evaluate and predict take.
 import { InvalidArgumentError } from '@eagre/core';
-import { checkCount, checkOptionNames, type OptionNames, shown } from '@eagre/core/internal';
+import { checkCount, checkOptionNames, kerasDefaults, type OptionNames, shown } from '@eagre/core/internal';
 import { Callback } from '../callbacks/callback.ts';
 import type { Model } from '../models/model.ts';
 import type { BatchSource, Inputs, Names } from './data-adapter.ts';
@@ -18,6 +18,8 @@ export interface BatchOptions {
   readonly callbacks?: readonly Callback[];
   /** Stop a pass after that many batches. */
   readonly steps?: number;
+  /** Aborted, it ends the run between two steps: the promise is rejected with a CancelledError that says how far it came. */
+  readonly signal?: AbortSignal;
 }
 export interface EvaluateOptions extends BatchOptions {
   /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
@@ -55,6 +57,7 @@ export const batchOptionNames: OptionNames<BatchOptions> = {
   verbose: true,
   callbacks: true,
   steps: true,
+  signal: true,
 };
 export const evaluateOptionNames: OptionNames<EvaluateOptions> = { ...batchOptionNames, sampleWeight: true };
 export const fitOptionNames: OptionNames<FitOptions> = {
@@ -62,6 +65,7 @@ export const fitOptionNames: OptionNames<FitOptions> = {
   batchSize: true,
   verbose: true,
   callbacks: true,
+  signal: true,
   shuffle: true,
   initialEpoch: true,
   stepsPerEpoch: true,
@@ -107,6 +111,16 @@ export function namesOf(model: Model): Names {
 export function checkCounts(counts: Readonly<Record<string, unknown>>, op: string, least = 1): void {
   for (const [name, value] of Object.entries(counts))
     if (value !== undefined) checkCount(value, name, op, least);
+}
+
+/** How many batches a pass has at most: those that are given, and not more than `setMaxStepsPerEpoch` allows. */
+export function limitedSteps(given: unknown, name: string, op: string): number | undefined {
+  checkCounts({ [name]: given }, op);
+  const steps = given as number | undefined;
+  const { maxStepsPerEpoch: most } = kerasDefaults;
+  if (most === null || (steps !== undefined && steps <= most)) return steps;
+  console.warn(`${op}: tf.keras.config.setMaxStepsPerEpoch limits ${name} to ${most}`);
+  return most;
 }
 
 /** @throws InvalidArgumentError for what is no verbosity */

@@ -767,3 +767,31 @@ test.each(['trainStep', 'computeLoss', 'computeMetrics'] as const)(
     await new Promise((resolve) => setTimeout(resolve, 5));
   },
 );
+
+test('batches of strings run as plain code: no trace for each batch', async () => {
+  let calls = 0;
+  class Length extends Layer {
+    override call(x: Tensor): Tensor {
+      calls++;
+      return constant(
+        (x.array() as string[]).map((text) => [text.length]),
+        'float32',
+      );
+    }
+  }
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const model = new Sequential([new Length(), new Dense(1, { kernelInitializer: 'ones' })]);
+  model.compile({ optimizer: new SGD(0), loss: 'mse' });
+  const x = constant(Array.from({ length: 16 }, (_, i) => 'a'.repeat(i)));
+  const y = constant(Array.from({ length: 16 }, (_, i) => [i + 1]));
+  const { loss } = await model.evaluate(x, y, { ...quiet, batchSize: 1 });
+  expect(loss).toBeCloseTo(1, 5);
+  expect(calls).toBe(16);
+  // Twice the same batches are not answered from traces.
+  await model.evaluate(x, y, { ...quiet, batchSize: 1 });
+  expect(calls).toBe(32);
+  const { history } = await model.fit(x, y, { ...quiet, batchSize: 1 });
+  expect(history.loss?.[0]).toBeCloseTo(1, 5);
+  expect(warn).not.toHaveBeenCalled();
+  warn.mockRestore();
+});

@@ -1,12 +1,13 @@
 // fit: passes that train, and validation between them.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
-import { checkFlag } from '@eagre/core/internal';
+import { checkFlag, kerasDefaults } from '@eagre/core/internal';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
 import { CallbackRun } from '../callbacks/callback-run.ts';
 import { History } from '../callbacks/history.ts';
 import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
+import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, type Batch, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
@@ -19,6 +20,7 @@ import {
   checkCounts,
   type FitOptions,
   fitOptionNames,
+  limitedSteps,
   namesOf,
   splitArguments,
   type Targets,
@@ -39,11 +41,13 @@ export async function fit(
   const [y, options] = splitArguments(second, third, names.outputs, fitOptionNames, 'fit');
   const { optimizer, stepsPerExecution } = trainingOf(model);
   checkOwnFunctions(model);
-  const { epochs = 1, initialEpoch = 0, batchSize, shuffle = true, stepsPerEpoch } = options;
+  const { epochs: wanted = 1, initialEpoch = 0, batchSize, shuffle = true } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
   const { validationSteps, validationBatchSize = batchSize } = options;
-  checkCounts({ epochs, initialEpoch }, 'fit', 0);
-  checkCounts({ batchSize, stepsPerEpoch, validationFreq, validationSteps, validationBatchSize }, 'fit');
+  checkCounts({ epochs: wanted, initialEpoch }, 'fit', 0);
+  const epochs = limitedEpochs(wanted);
+  const stepsPerEpoch = limitedSteps(options.stepsPerEpoch, 'stepsPerEpoch', 'fit');
+  checkCounts({ batchSize, validationFreq, validationSteps, validationBatchSize }, 'fit');
   checkFlag(shuffle, 'shuffle', 'fit');
   checkClassWeight(options.classWeight, 'fit');
 
@@ -59,10 +63,16 @@ export async function fit(
     { batchSize, steps: stepsPerEpoch, shuffle, names },
     'fit',
   );
+  const checkSignal = signalChecker(options.signal, 'fit');
   const validate =
     validationData === undefined
       ? undefined
-      : validation(model, validationData, validationBatchSize, validationSteps);
+      : validation(
+          model,
+          validationData,
+          validationBatchSize,
+          limitedSteps(validationSteps, 'validationSteps', 'fit'),
+        );
 
   const history = new History();
   const params: FitParams = {
@@ -74,6 +84,7 @@ export async function fit(
   const given = checkCallbacks(options.callbacks);
   // The bar is last, so that what other callbacks print or throw comes before its line.
   const bar = params.verbose === 0 || given.some((c) => c instanceof ProgressBar) ? [] : [new ProgressBar()];
+  checkSignal(0);
   const callbacks = new CallbackRun(model, params, [...given, history, ...bar]);
   if (training.has(model)) {
     throw new FailedPreconditionError('another fit is training the model; await it first', 'fit');
@@ -105,7 +116,8 @@ export async function fit(
           return result;
         },
       };
-      const done = await pass(feed, stepsPerEpoch, stepsPerExecution, execution, model);
+      const check: CheckSignal = (steps) => checkSignal(steps, epoch - first);
+      const done = await pass(feed, stepsPerEpoch, stepsPerExecution, execution, check, model);
       if (done.count === 0) {
         if (epoch === first) throw new InvalidArgumentError(NO_BATCH, 'fit');
         warnOfEnd(epoch);
@@ -114,11 +126,12 @@ export async function fit(
       params.steps ??= done.count;
       logs = done.logs;
       if (validate !== undefined && (epoch + 1) % validationFreq === 0) {
-        const found = await validate(callbacks);
+        const found = await validate(callbacks, () => check(done.count));
         const named = Object.entries(found).map(([name, value]) => [`val_${name}`, value] as const);
         logs = { ...logs, ...Object.fromEntries(named) };
       }
       await callbacks.call((c) => c.onEpochEnd(epoch, logs));
+      checkSignal(0, epoch - first + 1);
     }
     if (epochs > 0) optimizer.finalizeVariableValues(model.trainableVariables);
     await callbacks.call((c) => c.onTrainEnd(logs));
@@ -129,6 +142,14 @@ export async function fit(
     await feed.close();
   }
   return history;
+}
+
+/** The epochs, at most those of `setMaxEpochs`. */
+function limitedEpochs(epochs: number): number {
+  const { maxEpochs } = kerasDefaults;
+  if (maxEpochs === null || maxEpochs >= epochs) return epochs;
+  console.warn(`fit: tf.keras.config.setMaxEpochs limits the ${epochs} epochs to ${maxEpochs}`);
+  return maxEpochs;
 }
 
 function warnOfEnd(epochs: number): void {
@@ -143,7 +164,7 @@ function validation(
   data: ValidationData,
   batchSize: number | undefined,
   steps: number | undefined,
-): (callbacks: CallbackRun) => Promise<Logs> {
+): (callbacks: CallbackRun, checkSignal: CheckSignal) => Promise<Logs> {
   const options = { batchSize, steps, shuffle: false, names: namesOf(model) };
   if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
     throw new InvalidArgumentError(
@@ -154,5 +175,5 @@ function validation(
   const batches = isBatchSource(data)
     ? adapt(data, undefined, undefined, options, 'fit')
     : adapt(data[0], data[1], data[2], options, 'fit');
-  return (callbacks) => test(model, batches, steps, callbacks);
+  return (callbacks, checkSignal) => test(model, batches, steps, callbacks, checkSignal);
 }

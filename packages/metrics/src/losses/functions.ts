@@ -17,6 +17,7 @@ import {
   endsInOne,
   iota,
   isInteger,
+  kerasDefaults,
   normalizeAxis,
   type OptionNames,
   sameShape,
@@ -31,7 +32,6 @@ import {
   as,
   checkFit,
   defineExampleFunction,
-  EPSILON,
   type ExampleFunction,
   predictions,
   sameRank,
@@ -100,12 +100,12 @@ export const meanAbsoluteError: LossFunction = simple('meanAbsoluteError', (t, p
 
 /** 100 · mean(|(yTrue − yPred) / yTrue|) over the last axis; |yTrue| counts as 1e-7 at least. */
 export const meanAbsolutePercentageError: LossFunction = simple('meanAbsolutePercentageError', (t, p) =>
-  t.sub(p).div(maximum(t.abs(), EPSILON)).abs().mean(-1).mul(100),
+  t.sub(p).div(maximum(t.abs(), kerasDefaults.epsilon)).abs().mean(-1).mul(100),
 );
 
 /** mean((log(yTrue + 1) − log(yPred + 1))²) over the last axis; values below 1e-7 count as that. */
 export const meanSquaredLogarithmicError: LossFunction = simple('meanSquaredLogarithmicError', (t, p) => {
-  const log = (x: Tensor): Tensor => maximum(x, EPSILON).add(1).log();
+  const log = (x: Tensor): Tensor => maximum(x, kerasDefaults.epsilon).add(1).log();
   return log(p).sub(log(t)).square().mean(-1);
 });
 
@@ -133,12 +133,14 @@ export const logCosh: LossFunction = simple('logCosh', (t, p) => {
 
 /** Σ yTrue · log(yTrue / yPred) over the last axis, both clipped to [1e-7, 1]. */
 export const klDivergence: LossFunction = simple('klDivergence', (t, p) => {
-  const target = t.clipByValue(EPSILON, 1);
-  return target.mul(target.div(p.clipByValue(EPSILON, 1)).log()).sum(-1);
+  const target = t.clipByValue(kerasDefaults.epsilon, 1);
+  return target.mul(target.div(p.clipByValue(kerasDefaults.epsilon, 1)).log()).sum(-1);
 });
 
 /** mean(yPred − yTrue · log(yPred + 1e-7)) over the last axis. */
-export const poisson: LossFunction = simple('poisson', (t, p) => p.sub(t.mul(p.add(EPSILON).log())).mean(-1));
+export const poisson: LossFunction = simple('poisson', (t, p) =>
+  p.sub(t.mul(p.add(kerasDefaults.epsilon).log())).mean(-1),
+);
 
 /** Targets of 0 and 1, if that is all there is, as −1 and 1. */
 function signs(t: Tensor): Tensor {
@@ -169,7 +171,12 @@ export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define
   { axis: true },
   (t, p, { axis = -1 }) => {
     const unit = (x: Tensor): Tensor =>
-      x.mul(maximum(x.square().sum(axis, { keepdims: true }), EPSILON * EPSILON).rsqrt());
+      x.mul(
+        maximum(
+          x.square().sum(axis, { keepdims: true }),
+          kerasDefaults.epsilon * kerasDefaults.epsilon,
+        ).rsqrt(),
+      );
     return unit(t).mul(unit(p)).sum(axis).neg();
   },
 );
@@ -195,9 +202,9 @@ export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define(
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
     const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
     if (fromLogits) return nn.sigmoidCrossEntropyWithLogits({ labels, logits: p }).mean(axis);
-    const q = p.clipByValue(EPSILON, 1 - EPSILON);
-    const yes = labels.mul(q.add(EPSILON).log());
-    const no = sub(1, labels).mul(sub(1, q).add(EPSILON).log());
+    const q = p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
+    const yes = labels.mul(q.add(kerasDefaults.epsilon).log());
+    const no = sub(1, labels).mul(sub(1, q).add(kerasDefaults.epsilon).log());
     return yes.add(no).neg().mean(axis);
   },
   sameShapes('binaryCrossentropy'),
@@ -219,7 +226,9 @@ export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define
     const share = typeof classes === 'number' ? smoothing / classes : div(smoothing, classes);
     const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(share);
     if (fromLogits) return nn.softmaxCrossEntropyWithLogits({ labels, logits: p, axis: at });
-    const q = p.div(p.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
+    const q = p
+      .div(p.sum(at, { keepdims: true }))
+      .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
     return labels.mul(q.log()).sum(at).neg();
   },
   sameShapes('categoricalCrossentropy', '; sparseCategoricalCrossentropy takes labels'),
@@ -258,7 +267,7 @@ export const binaryFocalCrossentropy: LossFunction<BinaryFocalOptions> = define(
     const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
     const others = sub(1, labels);
     const q = fromLogits ? p.sigmoid() : p;
-    const kept = q.clipByValue(EPSILON, 1 - EPSILON);
+    const kept = q.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
     const entropy = labels
       .mul(kept.log())
       .add(others.mul(sub(1, kept).log()))
@@ -294,7 +303,9 @@ export const categoricalFocalCrossentropy: LossFunction<CategoricalFocalOptions>
     const share = typeof classes === 'number' ? smoothing / classes : div(smoothing, classes);
     const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(share);
     const given = fromLogits ? nn.softmax(p, at) : p;
-    const q = given.div(given.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
+    const q = given
+      .div(given.sum(at, { keepdims: true }))
+      .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
     const weight = sub(1, q).pow(numeric(gamma, 'gamma')).mul(weightsOf(alpha, q.dtype));
     return weight.mul(labels.mul(q.log()).neg()).sum(at);
   },
@@ -316,7 +327,7 @@ export const dice: LossFunction<{ readonly axis?: Axes }> = define(
   { axis: true },
   (t, p, { axis = null }) => {
     const common = t.mul(p).sum(axis).mul(2);
-    return sub(1, common.div(t.sum(axis).add(p.sum(axis)).add(EPSILON)));
+    return sub(1, common.div(t.sum(axis).add(p.sum(axis)).add(kerasDefaults.epsilon)));
   },
 );
 
@@ -340,7 +351,7 @@ export const tversky: LossFunction<TverskyOptions> = define(
     const common = t.mul(p).sum(axis);
     const missed = sub(1, p).mul(t).sum(axis).mul(numeric(alpha, 'alpha'));
     const surplus = p.mul(sub(1, t)).sum(axis).mul(numeric(beta, 'beta'));
-    return sub(1, common.div(common.add(missed).add(surplus).add(EPSILON)));
+    return sub(1, common.div(common.add(missed).add(surplus).add(kerasDefaults.epsilon)));
   },
 );
 
@@ -383,7 +394,7 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
         'sparseCategoricalCrossentropy',
       );
     }
-    const logits = fromLogits ? p : p.clipByValue(EPSILON, 1 - EPSILON).log();
+    const logits = fromLogits ? p : p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon).log();
     if (valid === null) return nn.sparseSoftmaxCrossEntropyWithLogits({ labels, logits });
     const known = where(valid, labels, toTensor(0, labels.dtype));
     const loss = nn.sparseSoftmaxCrossEntropyWithLogits({ labels: known, logits });

@@ -9,8 +9,15 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { argumentsOf, flagOption, type Option, shown, takesOptions } from '@eagre/core/internal';
-import { as, EPSILON, predictions } from '../arrange.ts';
+import {
+  argumentsOf,
+  flagOption,
+  kerasDefaults,
+  type Option,
+  shown,
+  takesOptions,
+} from '@eagre/core/internal';
+import { as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { checkThresholds, confusion, MOST_THRESHOLDS } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
@@ -63,7 +70,7 @@ export class AUC extends Metric {
         : [...thresholds].sort((a, b) => a - b);
     this.#given = thresholds;
     // A little beyond 0 and 1, so that every prediction is above the first and none above the last.
-    this.thresholds = [-EPSILON, ...inner, 1 + EPSILON];
+    this.thresholds = [-kerasDefaults.epsilon, ...inner, 1 + kerasDefaults.epsilon];
     this.numThresholds = this.thresholds.length;
     const weight = (local: string): Variable => this.addWeight({ name: local, shape: [this.numThresholds] });
     this.truePositives = weight('true_positives');

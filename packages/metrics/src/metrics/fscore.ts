@@ -11,6 +11,7 @@ import {
   argumentsOf,
   type Dim,
   dims,
+  kerasDefaults,
   knownDim,
   numberOption,
   type Option,
@@ -20,7 +21,7 @@ import {
   showShape,
   takesOptions,
 } from '@eagre/core/internal';
-import { alike, as, EPSILON, predictions } from '../arrange.ts';
+import { alike, as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
@@ -95,15 +96,15 @@ export class FBetaScore extends Metric {
       if (this.counts === null) throw new FailedPreconditionError('there was no update yet', this.name);
       const { truePositives: tp, falsePositives: fp, falseNegatives: fn, intermediateWeights } = this.counts;
       const squared = this.beta ** 2;
-      const precision = tp.div(tp.add(fp).add(EPSILON));
-      const recall = tp.div(tp.add(fn).add(EPSILON));
+      const precision = tp.div(tp.add(fp).add(kerasDefaults.epsilon));
+      const recall = tp.div(tp.add(fn).add(kerasDefaults.epsilon));
       const scores = precision
         .mul(recall)
-        .div(precision.mul(squared).add(recall).add(EPSILON))
+        .div(precision.mul(squared).add(recall).add(kerasDefaults.epsilon))
         .mul(1 + squared);
       if (this.average === null) return scores;
       if (this.average !== 'weighted') return scores.mean();
-      return scores.mul(intermediateWeights.div(intermediateWeights.sum().add(EPSILON))).sum();
+      return scores.mul(intermediateWeights.div(intermediateWeights.sum().add(kerasDefaults.epsilon))).sum();
     });
   }
 

@@ -13,6 +13,7 @@ import {
   argumentsOf,
   flagOption,
   integerOption,
+  kerasDefaults,
   numberOption,
   type Option,
   orNull,
@@ -22,7 +23,7 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import { alike, EPSILON, predictions } from '../arrange.ts';
+import { alike, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { defineUpdates, dtypeOption, Metric, type MetricOptions, update } from './metric.ts';
 
@@ -126,8 +127,8 @@ abstract class ConfusionMatrix extends Metric {
       const [common, all] = [both.gather(ids), either.gather(ids)];
       // A class that neither targets nor predictions have is left out.
       const there = all.greater(1e-9);
-      const each = where(there, common.div(all.add(EPSILON)), constant(0, this.dtype));
-      return each.sum().div(there.cast(this.dtype).sum().add(EPSILON));
+      const each = where(there, common.div(all.add(kerasDefaults.epsilon)), constant(0, this.dtype));
+      return each.sum().div(there.cast(this.dtype).sum().add(kerasDefaults.epsilon));
     });
   }
 }

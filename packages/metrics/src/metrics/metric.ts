@@ -29,6 +29,7 @@ import {
   shown,
   takesOptions,
   whileHolding,
+  wideFloatx,
   withoutTapes,
 } from '@eagre/core/internal';
 import { checkName } from '../losses/loss.ts';
@@ -44,7 +45,7 @@ type MetricDType = 'float32' | 'float64';
 /** @internal */
 export const dtypeOption: Option<MetricDType> = {
   read: (given, name, of) => {
-    const dtype = given ?? 'float32';
+    const dtype = given ?? wideFloatx();
     checkOneOf(dtype, ['float32', 'float64'], name, (of as Metric).name);
     return dtype as MetricDType;
   },

@@ -143,7 +143,7 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const values = this.evaluate(yTrue, yPred);
-      this.add(as(toTensor(values), this.dtype), seen(sampleWeight, maskOf(yPred)));
+      this.add(as(toTensor(values), this.dtype), seen(sampleWeight, maskOf(yPred), this.dtype));
     });
   }
   /** @internal The user's function may keep what it makes. */
@@ -160,9 +160,10 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   }
 }
 
-/** Weights without those of what a mask hides. As in Keras, without weights the mask of predictions counts for nothing. */
-function seen(sampleWeight: SampleWeight, mask: Tensor | null): SampleWeight {
-  if (sampleWeight === null || mask === null) return sampleWeight;
+/** Weights without those of what a mask hides; the mask itself where there are no weights. */
+function seen(sampleWeight: SampleWeight, mask: Tensor | null, dtype: 'float32' | 'float64'): SampleWeight {
+  if (mask === null) return sampleWeight;
+  if (sampleWeight === null) return mask.cast(dtype);
   const given = predictions(sampleWeight);
   const [weights, places] = sameRank(given, mask.cast(given.dtype));
   return weights.mul(places);

@@ -13,6 +13,7 @@ import {
   argumentsOf,
   dims,
   integerOption,
+  kerasDefaults,
   knownDim,
   type Option,
   sameShape,
@@ -27,7 +28,6 @@ import {
   as,
   checkFit,
   defineExampleFunction,
-  EPSILON,
   type ExampleFunction,
   predictions,
   sameRank,
@@ -77,7 +77,7 @@ export const concordanceCorrelation: ExampleFunction<AxisOption> = defineCorrela
     const [x, y] = [t.sub(a), p.sub(b)];
     const spread = (of: Tensor): Tensor => of.square().mean(axis, { keepdims: true });
     const norm = spread(x).add(spread(y)).add(a.sub(b).square());
-    return x.mul(y).mul(2).div(norm.add(EPSILON)).mean(axis);
+    return x.mul(y).mul(2).div(norm.add(kerasDefaults.epsilon)).mean(axis);
   },
 );
 

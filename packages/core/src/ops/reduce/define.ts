@@ -4,21 +4,22 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import type { Op } from '../../dispatch/op.ts';
 import type { Axis } from '../../shapes/shape.ts';
-import type { TensorLike } from '../../tensor/convert.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import { type ReduceOptions, reduceBy } from '../array/axes.ts';
 
 /** A function of a tensor and the axes that are reduced: one, several, or all (`null` by default). */
 export type Reduction = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions>;
 
-/** Declares one. @param checked the tensor as the op takes it. */
+/** Declares one. @param reduce the op, or what calls ops. */
 export const defineReduced = (
   name: string,
-  op: Op,
-  checked: (x: TensorLike) => TensorLike = (x) => x,
+  reduce: Op | ((x: Tensor, axis: Axis, options: ReduceOptions) => Tensor),
 ): Reduction =>
   defineFunction(
     name,
     { x: kind.tensor, axis: kind.axes },
     { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => reduceBy(op, checked(x), axis, options),
+    (x, axis: Axis = null, options) =>
+      typeof reduce === 'function' ? reduce(toTensor(x), axis, options) : reduceBy(reduce, x, axis, options),
   );

@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError, type KernelName } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isComplex, type KernelName } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -6,13 +6,22 @@ import { defineOp, execute1, type GradContext, type GradFn, type Op, opHooks } f
 import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import { type Dim, productOf } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { normalizeAxes, normalizeAxis, reducedShape, type Shape } from '../../shapes/shape.ts';
+import {
+  type Axis,
+  checkFlag,
+  normalizeAxes,
+  normalizeAxis,
+  reducedShape,
+  type Shape,
+} from '../../shapes/shape.ts';
+import { atMost } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, type DTypeGroup } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { axesOf, keepsDims, kept, reductionSamples } from '../array/axes.ts';
+import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from '../array/axes.ts';
 import { defineReduced, type Reduction } from './define.ts';
+import { complexCumprod } from './doubling.ts';
 
 export type { ReduceOptions } from '../array/axes.ts';
 export * from './scan.ts';
@@ -91,7 +100,21 @@ const prodOp: Op = defineReduction({
   grad: (g, dy) => productGrad(g, dy),
 });
 /** The product over one axis, several, or all (`null`). Its gradient is right where factors are 0, too. */
-export const prod: Reduction = defineReduced('prod', prodOp);
+export const prod: Reduction = defineReduced('prod', (x, axis, options) =>
+  isComplex(x.dtype) ? complexProd(x, axis, options) : reduceBy(prodOp, x, axis, options),
+);
+
+/** No kernel multiplies complex numbers of one tensor: the first of the running products from the end. */
+function complexProd(x: Tensor, axis: Axis, options: ReduceOptions): Tensor {
+  const axes = normalizeAxes(axis, x.rank, 'Prod');
+  const keepdims = checkFlag(options.keepdims, 'keepdims', 'Prod');
+  const all = axes.reduce((t, along) => {
+    // The product of nothing is 1.
+    if (atMost(dims(t)[along], 0)) return t.sum(along, { keepdims: true }).add(1);
+    return complexCumprod(t, along, false, true).gather([0], { axis: along });
+  }, x);
+  return keepdims ? all : all.reshape(reducedShape(x.shape, axes, false));
+}
 
 /** Each factor gets the product of all others: those before it times those behind it, since dividing fails at 0. */
 function productGrad(g: GradContext, dy: Tensor): Tensor {

@@ -1,3 +1,4 @@
+import { isComplex } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -9,6 +10,7 @@ import { atMost, lessThan } from '../../shapes/shape-env.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { complexCumprod, shifted } from './doubling.ts';
 
 export interface ScanOptions {
   /** Leaves out the element itself: the result starts with 0 (for a product, 1); false by default. */
@@ -57,18 +59,13 @@ function cumprodGrad(g: GradContext, dy: Tensor): Tensor {
   const turned = (t: Tensor): Tensor => (reverse ? t.reverse(axis) : t);
   const x = turned(g.x);
   const n = dims(x)[axis];
-  /** Moved toward the start, zeros coming in at the end. */
-  const shifted = (t: Tensor, by: number): Tensor => {
-    const at = (value: number): number[] => dims(x).map((_, i) => (i === axis ? value : 0));
-    const end = at(by);
-    return t.slice(end).pad(end.map((after): [number, number] => [0, after]));
-  };
+  const later = (t: Tensor, by: number): Tensor => shifted(t, axis, by, 0);
   if (atMost(n, 0)) return dy;
-  let sum = exclusive ? shifted(turned(dy), 1) : turned(dy);
-  let factor = shifted(x, 1);
+  let sum = exclusive ? later(turned(dy), 1) : turned(dy);
+  let factor = later(x, 1);
   for (let by = 1; lessThan(by, n); by *= 2) {
-    sum = sum.add(factor.mul(shifted(sum, by)));
-    if (lessThan(2 * by, n)) factor = factor.mul(shifted(factor, by));
+    sum = sum.add(factor.mul(later(sum, by)));
+    if (lessThan(2 * by, n)) factor = factor.mul(later(factor, by));
   }
   return turned(x.cumprod(axis, { exclusive: true }).mul(sum));
 }
@@ -76,11 +73,11 @@ function cumprodGrad(g: GradContext, dy: Tensor): Tensor {
 function scan(op: Op, x: TensorLike, axis: number, options: ScanOptions): Tensor {
   const value = toTensor(x);
   checkDType(value.dtype, 'numeric', 'x', op.name);
-  return execute1(op, [value], {
-    axis: normalizeAxis(axis, value.rank, op.name),
-    exclusive: checkFlag(options.exclusive, 'exclusive', op.name),
-    reverse: checkFlag(options.reverse, 'reverse', op.name),
-  });
+  const along = normalizeAxis(axis, value.rank, op.name);
+  const exclusive = checkFlag(options.exclusive, 'exclusive', op.name);
+  const reverse = checkFlag(options.reverse, 'reverse', op.name);
+  if (op === cumprodOp && isComplex(value.dtype)) return complexCumprod(value, along, exclusive, reverse);
+  return execute1(op, [value], { axis: along, exclusive, reverse });
 }
 /**
  * The running sum along one axis.

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { AxisLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -22,6 +22,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from '../array/axes.ts';
 import { concat } from '../array/join.ts';
 import { disposeAll } from '../array/moving.ts';
+import { conj, real } from '../elementwise/complex.ts';
 import { permuted } from '../linalg/products.ts';
 import { singularValues } from '../linalg/svd.ts';
 import { defineReduced, type Reduction } from './define.ts';
@@ -79,10 +80,24 @@ const varianceOp: Op = defineOp({
   compose: ([x], attrs) => meanAndVariance(x, attrs)[1],
   samples: reductionSamples(uniform),
 });
-/** The variance over one axis, several, or all (`null`): the mean squared distance from the mean. Floats only. */
-export const variance: Reduction = defineReduced('variance', varianceOp, (x) =>
-  floating(x, 'ReduceVariance'),
+/**
+ * The variance over one axis, several, or all (`null`): the mean squared distance from the mean. Of floats, and of complex numbers, for
+ * which it is real.
+ */
+export const variance: Reduction = defineReduced('variance', (x, axis, options) =>
+  isComplex(x.dtype)
+    ? complexVariance(x, axis, options)
+    : reduceBy(varianceOp, floating(x, 'ReduceVariance'), axis, options),
 );
+
+function complexVariance(x: Tensor, axis: Axis, options: ReduceOptions): Tensor {
+  return squares(x.sub(x.mean(axis, { keepdims: true }))).mean(axis, options);
+}
+
+/** |x|², real; its gradient at 0 is 0. */
+function squares(x: Tensor): Tensor {
+  return real(x.mul(conj(x)));
+}
 
 /** The standard deviation over axes: the square root of the variance. */
 const stdOp: Op = defineOp({
@@ -91,10 +106,17 @@ const stdOp: Op = defineOp({
   compose: ([x], attrs) => meanAndVariance(x, attrs)[1].sqrt(),
   samples: reductionSamples(uniform),
 });
-/** The standard deviation over one axis, several, or all (`null`). Floats only. */
-export const std: Reduction = defineReduced('std', stdOp, (x) => floating(x, 'ReduceStd'));
+/** The standard deviation over one axis, several, or all (`null`). Of floats, and of complex numbers, for which it is real. */
+export const std: Reduction = defineReduced('std', (x, axis, options) =>
+  isComplex(x.dtype)
+    ? complexVariance(x, axis, options).sqrt()
+    : reduceBy(stdOp, floating(x, 'ReduceStd'), axis, options),
+);
 
-/** Mean and variance over one axis, several, or all (`null`): `const [mean, variance] = tf.nn.moments(x, 0)`. Floats only. */
+/**
+ * Mean and variance over one axis, several, or all (`null`): `const [mean, variance] = tf.nn.moments(x, 0)`. Of floats, and of complex
+ * numbers; the variance has their dtype then, too, as in TensorFlow.
+ */
 export const moments: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
   ['x', 'axis'],
@@ -105,7 +127,10 @@ export const moments: NamedFunction<
   { x: kind.tensor, axis: kind.axes },
   { keepdims: kind.asIs },
   (x, axis: Axis = null, options) => {
-    const value = floating(x, 'Moments');
+    const given = toTensor(x);
+    if (isComplex(given.dtype))
+      return [given.mean(axis, options), complexVariance(given, axis, options).cast(given.dtype)];
+    const value = floating(given, 'Moments');
     const axes = normalizeAxes(axis, value.rank, 'Moments');
     const keepdims = checkFlag(options.keepdims, 'keepdims', 'Moments');
     const [mean, variance] = meanAndVariance(value, { axes, keepdims });
@@ -137,8 +162,8 @@ const logSumExpOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** log Σ exp(x) over one axis, several, or all (`null`), without overflow or underflow. Floats only. */
-export const logSumExp: Reduction = defineReduced('logSumExp', logSumExpOp, (x) =>
-  floating(x, 'ReduceLogSumExp'),
+export const logSumExp: Reduction = defineReduced('logSumExp', (x, axis, options) =>
+  reduceBy(logSumExpOp, floating(x, 'ReduceLogSumExp'), axis, options),
 );
 
 /** The square root of the sum of squares over axes. */
@@ -154,16 +179,14 @@ const euclideanNormOp: Op = defineOp({
   grad: (g, dy) => g.x.mul(kept(dy.divNoNan(g.y), g)),
   samples: reductionSamples(uniform),
 });
-/** The square root of the sum of squares over one axis, several, or all (`null`). Floats only. The gradient at 0 is 0. */
-export const reduceEuclideanNorm: NamedFunction<
-  [x: TensorLike, axis?: AxisLike],
-  ['x', 'axis'],
-  ReduceOptions
-> = defineFunction(
-  'reduceEuclideanNorm',
-  { x: kind.tensor, axis: kind.axes },
-  { keepdims: kind.asIs },
-  (x, axis: Axis = null, options) => reduceBy(euclideanNormOp, floating(x, 'EuclideanNorm'), axis, options),
+/**
+ * The square root of the sum of squares over one axis, several, or all (`null`); the gradient at 0 is 0. Of floats, and of complex
+ * numbers, whose norm has their dtype, as in TensorFlow.
+ */
+export const reduceEuclideanNorm: Reduction = defineReduced('reduceEuclideanNorm', (x, axis, options) =>
+  isComplex(x.dtype)
+    ? reduceBy(euclideanNormOp, x.abs(), axis, options).cast(x.dtype)
+    : reduceBy(euclideanNormOp, floating(x, 'EuclideanNorm'), axis, options),
 );
 
 /**
@@ -174,7 +197,7 @@ export const reduceEuclideanNorm: NamedFunction<
 export type NormOrder = 'euclidean' | 'fro' | number;
 
 /**
- * The norm of vectors, or of all elements.
+ * The norm of vectors, or of all elements. Of complex numbers it is real, but for the euclidean one, which has their dtype, as in TensorFlow.
  * @param ord `'euclidean'` by default, or a number above 0, `Infinity` included.
  * @param axis the axis of the vectors; all elements as one vector by default. Two axes are those of the rows and the columns of
  * matrices.
@@ -189,7 +212,8 @@ export const norm: NamedFunction<
   { x: kind.tensor, ord: kind.asIs, axis: kind.axes },
   { keepdims: kind.asIs },
   (x, ord = 'euclidean', axis: Axis = null, options) => {
-    const value = floating(x, 'Norm');
+    const given = toTensor(x);
+    const value = isComplex(given.dtype) ? given : floating(given, 'Norm');
     if (ord === 'euclidean' || ord === 'fro') return reduceEuclideanNorm(value, axis, options);
     if (typeof ord !== 'number' || !(ord > 0)) {
       throw new InvalidArgumentError(

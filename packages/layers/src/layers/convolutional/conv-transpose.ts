@@ -1,6 +1,6 @@
 // Transposed convolutions over sequences, images and volumes.
 import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, orNull, takesOptions } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, orNull, takesOptions } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
 import { fail, plus, type Size, shapeOf, times } from '../common.ts';
 import { recipe, sizes, weights } from '../options.ts';
@@ -88,9 +88,11 @@ abstract class ConvTranspose extends ConvBase {
 export class Conv1DTranspose extends ConvTranspose {
   declare static readonly fromConfig: FromConfig<Conv1DTranspose>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size1D, options?: Conv1DTransposeOptions]
-      | [options: Conv1DTransposeArguments]
+    ...args: Arguments<
+      [filters: number, kernelSize: Size1D],
+      ['filters', 'kernelSize'],
+      Conv1DTransposeOptions
+    >
   ) {
     super(1, argumentsOf<Conv1DTransposeArguments>(Conv1DTranspose, new.target, args));
   }
@@ -103,9 +105,11 @@ export class Conv1DTranspose extends ConvTranspose {
 export class Conv2DTranspose extends ConvTranspose {
   declare static readonly fromConfig: FromConfig<Conv2DTranspose>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size2D, options?: Conv2DTransposeOptions]
-      | [options: Conv2DTransposeArguments]
+    ...args: Arguments<
+      [filters: number, kernelSize: Size2D],
+      ['filters', 'kernelSize'],
+      Conv2DTransposeOptions
+    >
   ) {
     super(2, argumentsOf<Conv2DTransposeArguments>(Conv2DTranspose, new.target, args));
   }
@@ -118,9 +122,11 @@ export class Conv2DTranspose extends ConvTranspose {
 export class Conv3DTranspose extends ConvTranspose {
   declare static readonly fromConfig: FromConfig<Conv3DTranspose>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size3D, options?: Conv3DTransposeOptions]
-      | [options: Conv3DTransposeArguments]
+    ...args: Arguments<
+      [filters: number, kernelSize: Size3D],
+      ['filters', 'kernelSize'],
+      Conv3DTransposeOptions
+    >
   ) {
     super(3, argumentsOf<Conv3DTransposeArguments>(Conv3DTranspose, new.target, args));
   }

@@ -1,6 +1,6 @@
 // Convolutions over sequences, images and volumes.
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, showShape, takesOptions } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, showShape, takesOptions } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
 import { fail, type Padding } from '../common.ts';
 import { causalPadding, integer, recipe, weights } from '../options.ts';
@@ -77,7 +77,7 @@ abstract class Conv extends ConvBase {
 export class Conv1D extends Conv {
   declare static readonly fromConfig: FromConfig<Conv1D>;
   constructor(
-    ...args: [filters: number, kernelSize: Size1D, options?: Conv1DOptions] | [options: Conv1DArguments]
+    ...args: Arguments<[filters: number, kernelSize: Size1D], ['filters', 'kernelSize'], Conv1DOptions>
   ) {
     super(1, argumentsOf<Conv1DArguments>(Conv1D, new.target, args));
   }
@@ -87,7 +87,7 @@ export class Conv1D extends Conv {
 export class Conv2D extends Conv {
   declare static readonly fromConfig: FromConfig<Conv2D>;
   constructor(
-    ...args: [filters: number, kernelSize: Size2D, options?: Conv2DOptions] | [options: Conv2DArguments]
+    ...args: Arguments<[filters: number, kernelSize: Size2D], ['filters', 'kernelSize'], Conv2DOptions>
   ) {
     super(2, argumentsOf<Conv2DArguments>(Conv2D, new.target, args));
   }
@@ -97,7 +97,7 @@ export class Conv2D extends Conv {
 export class Conv3D extends Conv {
   declare static readonly fromConfig: FromConfig<Conv3D>;
   constructor(
-    ...args: [filters: number, kernelSize: Size3D, options?: Conv3DOptions] | [options: Conv3DArguments]
+    ...args: Arguments<[filters: number, kernelSize: Size3D], ['filters', 'kernelSize'], Conv3DOptions>
   ) {
     super(3, argumentsOf<Conv3DArguments>(Conv3D, new.target, args));
   }

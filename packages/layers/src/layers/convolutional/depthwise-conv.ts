@@ -1,6 +1,6 @@
 // Convolutions over sequences and images that treat each channel by itself.
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, fusedConvolution, takesOptions } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, fusedConvolution, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
@@ -126,9 +126,11 @@ abstract class SeparableConv extends ConvBase {
 export class SeparableConv1D extends SeparableConv {
   declare static readonly fromConfig: FromConfig<SeparableConv1D>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size1D, options?: SeparableConv1DOptions]
-      | [options: SeparableConv1DArguments]
+    ...args: Arguments<
+      [filters: number, kernelSize: Size1D],
+      ['filters', 'kernelSize'],
+      SeparableConv1DOptions
+    >
   ) {
     super(1, argumentsOf<SeparableConv1DArguments>(SeparableConv1D, new.target, args));
   }
@@ -138,9 +140,11 @@ export class SeparableConv1D extends SeparableConv {
 export class SeparableConv2D extends SeparableConv {
   declare static readonly fromConfig: FromConfig<SeparableConv2D>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size2D, options?: SeparableConv2DOptions]
-      | [options: SeparableConv2DArguments]
+    ...args: Arguments<
+      [filters: number, kernelSize: Size2D],
+      ['filters', 'kernelSize'],
+      SeparableConv2DOptions
+    >
   ) {
     super(2, argumentsOf<SeparableConv2DArguments>(SeparableConv2D, new.target, args));
   }

@@ -1,7 +1,8 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
-import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
+import type { ConstraintFunction } from '../../constraints.ts';
+import { type FromConfig, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
   applyActivation,
@@ -16,8 +17,20 @@ import {
 } from '../common.ts';
 import { activation, activityRegularizer, flag, integer, recipe, weights } from '../options.ts';
 import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import {
+  AdaptedLayer,
+  type AdaptedOptions,
+  adaptedOptions,
+  addQuantized,
+  baseOf,
+  inputsQuantizer,
+  loraOf,
+  productOfInts,
+  quantizedOf,
+  toInt8,
+} from './adapted.ts';
 
-export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
+export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
   /** Applied to the result; none by default. */
   readonly activation?: ActivationLike;
   /** A penalty on the output, per example. */
@@ -31,17 +44,26 @@ export interface DenseArguments extends DenseOptions {
 }
 
 /** `activation(x · kernel + bias)` over the last axis: [..., n] becomes [..., units]. */
-export class Dense extends Layer {
+export class Dense extends AdaptedLayer {
   declare static readonly fromConfig: FromConfig<Dense>;
   declare readonly units: number;
   declare readonly activation: Activation;
   declare readonly useBias: boolean;
   /** @internal */
+  declare readonly kernelRegularizer: RegularizerFunction | null;
+  /** @internal */
+  declare readonly kernelConstraint: ConstraintFunction | null;
+  /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
-  /** [n, units] */
+  /** [n, units]; of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   /** [units], or null without a bias. */
   bias: Variable | null = null;
+  /** After `enableLora`: [n, rank] and [rank, units]. */
+  declare readonly loraKernelA?: Variable;
+  declare readonly loraKernelB?: Variable;
+  /** Of int8: [units], by which the integers are divided. */
+  declare readonly kernelScale?: Variable;
 
   constructor(...args: [units: number | DenseArguments, options?: DenseOptions]) {
     super(argumentsOf<DenseArguments>(Dense, new.target, args));
@@ -49,26 +71,49 @@ export class Dense extends Layer {
 
   override build(inputShape: PartialShape): void {
     this.#check(inputShape);
-    this.kernel = this.addWeight({
-      name: 'kernel',
-      shape: [knownSize(this, inputShape, -1), this.units],
-      ...recipe(this, 'kernel'),
-    });
-    if (!this.useBias) return;
-    this.bias = this.addWeight({
-      name: 'bias',
-      shape: [this.units],
-      ...recipe(this, 'bias'),
-    });
+    const shape = [knownSize(this, inputShape, -1), this.units];
+    if (this.quantizationMode !== null) addQuantized(this, 'kernel', shape, [this.units]);
+    else this.kernel = this.addWeight({ name: 'kernel', shape, ...recipe(this, 'kernel') });
+    if (this.useBias)
+      this.bias = this.addWeight({ name: 'bias', shape: [this.units], ...recipe(this, 'bias') });
+    this.addOwnLora();
+  }
+
+  /** @internal */
+  protected override get largeWeight(): 'kernel' {
+    return 'kernel';
+  }
+  /** @internal */
+  protected override scaleOfWeight(scale: Tensor): Tensor {
+    return scale;
+  }
+  /** @internal */
+  override toIntegers(mode: unknown, config: unknown): void {
+    toInt8(this, { own: Dense, name: 'kernel', axis: 0 }, mode, config, (scale) => scale.squeeze([0]));
   }
 
   override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
     this.#check(x.shape);
+    if (this.quantizationMode !== null) return this.#ofInts(x);
     const fused = this.activation === relu;
     let y = fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 });
     if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
     return penalize(this, y);
+  }
+
+  #ofInts(x: Tensor): Tensor {
+    let y = productOfInts(x, quantizedOf(this, 'kernel'), inputsQuantizer(this), {
+      axis: -1,
+      product: (a, b) => a.matmul(b),
+      ofInputs: (scale) => scale,
+      ofWeight: (scale) => scale,
+      back: (dy, kernel) => dy.matmul(kernel, { transposeB: true }),
+    });
+    const lora = loraOf(this);
+    if (lora !== null) y = y.add(x.matmul(lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
+    if (this.bias !== null) y = y.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -81,7 +126,7 @@ export class Dense extends Layer {
       fail(this, `expects input of rank 2 or more [batch, ..., n], got ${showShape(shape)}`);
     }
     const last = sizesOf(shape).at(-1) ?? null;
-    const n = this.kernel?.shape[0];
+    const n = baseOf(this, 'kernel')?.shape[0];
     if (n !== undefined && last !== null && differs(last, n)) {
       fail(this, `was built for a last axis of ${n}, got ${last} (input ${showShape(shape)})`);
     }
@@ -98,9 +143,9 @@ takesOptions<DenseArguments, Dense>(
       useBias: flag(true),
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer,
+      ...adaptedOptions,
       ...layerOptions,
     },
-    fixed: { quantization_config: null },
   },
   Dense,
 );

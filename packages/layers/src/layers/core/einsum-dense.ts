@@ -1,8 +1,17 @@
 import { einsum, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, differs, type Option, orNull, showShape, takesOptions } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  differs,
+  type Option,
+  orNull,
+  showShape,
+  takesOptions,
+} from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
+import type { ConstraintFunction } from '../../constraints.ts';
 import { withAxes } from '../../initializers/initializer-axes.ts';
-import { type FromConfig, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import { type FromConfig, type Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
@@ -18,8 +27,24 @@ import {
 } from '../common.ts';
 import { activation, recipe, regularizer, weights } from '../options.ts';
 import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import {
+  AdaptedLayer,
+  type AdaptedOptions,
+  adaptedOptions,
+  addQuantized,
+  baseOf,
+  inputsQuantizer,
+  loraOf,
+  productOfInts,
+  quantizedOf,
+  toInt8,
+} from './adapted.ts';
 
-export interface EinsumDenseOptions extends LayerOptions, KernelOptions, Omit<BiasOptions, 'useBias'> {
+export interface EinsumDenseOptions
+  extends LayerOptions,
+    KernelOptions,
+    Omit<BiasOptions, 'useBias'>,
+    AdaptedOptions {
   /** Applied to the result; none by default. */
   readonly activation?: ActivationLike | null;
   /** The letters of the result along which a bias is added; no bias by default. */
@@ -66,7 +91,7 @@ function lettersOf(equation: string): Letters | null {
 }
 
 /** A dense layer of any axes: `activation(einsum(equation, x, kernel) + bias)`. */
-export class EinsumDense extends Layer {
+export class EinsumDense extends AdaptedLayer {
   declare static readonly fromConfig: FromConfig<EinsumDense>;
   declare readonly equation: string;
   /** Without the batch and without what dots stand for. */
@@ -75,14 +100,26 @@ export class EinsumDense extends Layer {
   declare readonly activation: Activation;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
+  /** @internal */
+  declare readonly kernelRegularizer: RegularizerFunction | null;
+  /** @internal */
+  declare readonly kernelConstraint: ConstraintFunction | null;
+  /** After `enableLora`: the kernel's shape with rank as the last size, and [rank, last]. */
+  declare readonly loraKernelA?: Variable;
+  declare readonly loraKernelB?: Variable;
+  /** Of int8, by which the integers are divided: of the result's rank, with sizes of 1 where it does not differ. */
+  declare readonly kernelScale?: Variable;
+  /** Of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   bias: Variable | null = null;
   readonly #letters: Letters;
 
   constructor(
-    ...args:
-      | [equation: string, outputShape: number | PartialShape, options?: EinsumDenseOptions]
-      | [options: EinsumDenseArguments]
+    ...args: Arguments<
+      [equation: string, outputShape: number | PartialShape],
+      ['equation', 'outputShape'],
+      EinsumDenseOptions
+    >
   ) {
     super(argumentsOf<EinsumDenseArguments>(EinsumDense, new.target, args));
     const letters = lettersOf(this.equation);
@@ -97,19 +134,96 @@ export class EinsumDense extends Layer {
   override build(inputShape: PartialShape): void {
     const { kernel, bias, from, to } = this.#analyse(inputShape);
     const { initializer, ...rest } = recipe(this, 'kernel');
-    this.kernel = this.addWeight({
-      name: 'kernel',
-      shape: kernel,
-      initializer: withAxes(initializer, from, to),
-      ...rest,
-    });
+    if (this.quantizationMode !== null)
+      addQuantized(this, 'kernel', kernel, this.#scaleShape(inputShape.length, kernel));
+    else
+      this.kernel = this.addWeight({
+        name: 'kernel',
+        shape: kernel,
+        initializer: withAxes(initializer, from, to),
+        ...rest,
+      });
     if (bias !== null) this.bias = this.addWeight({ name: 'bias', shape: bias, ...recipe(this, 'bias') });
+    this.addOwnLora();
+  }
+
+  /** @internal */
+  protected override get largeWeight(): 'kernel' {
+    return 'kernel';
+  }
+  /** @internal */
+  override toIntegers(mode: unknown, config: unknown): void {
+    const { kernel, output } = this.#letters;
+    const axis = [...kernel].flatMap((letter, i) => (output.includes(letter) ? [] : [i]));
+    const shape = (baseOf(this, 'kernel') as Variable | undefined)?.shape ?? [];
+    const built = this._layer.shape as PartialShape | undefined;
+    toInt8(this, { own: EinsumDense, name: 'kernel', axis }, mode, config, (scale) => {
+      const kept = scale.squeeze(axis).transpose(this.#orderOfKernel());
+      return kept.reshape(this.#scaleShape(built?.length ?? 0, shape));
+    });
+  }
+  /** The letters that kernel and result share, as the kernel has them: their places in the order of the result. */
+  #orderOfKernel(): number[] {
+    const { kernel, output } = this.#letters;
+    const shared = [...kernel].filter((letter) => output.includes(letter));
+    return [...output].filter((letter) => shared.includes(letter)).map((letter) => shared.indexOf(letter));
+  }
+  /** Of the kernel's scale, so that it meets the result. @param rank of the inputs */
+  #scaleShape(rank: number, kernelShape: Shape): number[] {
+    const { input, kernel, output, dots } = this.#letters;
+    const own = [...output].map((letter) =>
+      kernel.includes(letter) ? (kernelShape[kernel.indexOf(letter)] as number) : 1,
+    );
+    const elided = new Array<number>(rank - input.length).fill(1);
+    return dots === 'front' ? [...elided, ...own] : [...own, ...elided];
+  }
+  /** @internal The scale with the axes of the kernel. */
+  protected override scaleOfWeight(scale: Tensor): Tensor {
+    const { kernel, output } = this.#letters;
+    const shape = (baseOf(this, 'kernel') as Variable).shape;
+    const shared = [...output].filter((letter) => kernel.includes(letter));
+    const sizes = shared.map((letter) => shape[kernel.indexOf(letter)] as number);
+    const own = [...kernel].filter((letter) => output.includes(letter));
+    return scale
+      .reshape(sizes)
+      .transpose(own.map((letter) => shared.indexOf(letter)))
+      .reshape([...kernel].map((letter, i) => (output.includes(letter) ? (shape[i] as number) : 1)));
+  }
+  #ofInts(x: Tensor): Tensor {
+    const { input, kernel, output, dots } = this.#letters;
+    const elided = x.rank - input.length;
+    // Letters for what dots stand for.
+    const free = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'].filter(
+      (letter) => !(input + kernel + output).includes(letter),
+    );
+    const more = free.slice(0, elided).join('');
+    const from = dots === 'front' ? more + input : input + more;
+    const to = dots === 'front' ? more + output : output + more;
+    const axis = [...from].flatMap((letter, i) => (to.includes(letter) ? [] : [i]));
+    const shared = [...from].filter((letter) => to.includes(letter));
+    const order = [...to].filter((letter) => shared.includes(letter)).map((letter) => shared.indexOf(letter));
+    return productOfInts(x, quantizedOf(this, 'kernel'), inputsQuantizer(this), {
+      axis,
+      product: (a, b) => einsum(`${from},${kernel}->${to}`, a, b),
+      ofInputs: (scale) => {
+        let aligned = scale.squeeze(axis).transpose(order);
+        [...to].forEach((letter, i) => {
+          if (!shared.includes(letter)) aligned = aligned.expandDims(i);
+        });
+        return aligned;
+      },
+      ofWeight: (scale) => this.scaleOfWeight(scale),
+      back: (dy, weight) => einsum(`${to},${kernel}->${from}`, dy, weight),
+    });
   }
 
   override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
     this.#analyse(x.shape);
-    let y = einsum(this.equation, x, this.kernel);
+    let y = this.quantizationMode === null ? einsum(this.equation, x, this.kernel) : this.#ofInts(x);
+    const lora = this.quantizationMode === null ? null : loraOf(this);
+    if (lora !== null)
+      y = y.add(einsum(this.equation, x, lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);
     return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
@@ -161,7 +275,7 @@ export class EinsumDense extends Layer {
     const isOutput = (axis: number): boolean => output.includes(kernel[axis] as string);
     const result = [...output].map((letter) => sizes.get(letter) ?? null);
     return {
-      kernel: this.kernel?.shape ?? [...kernel].map(known),
+      kernel: baseOf(this, 'kernel')?.shape ?? [...kernel].map(known),
       bias: this.#bias(output, known, dots === 'end' ? elided : 0),
       output: dots === 'front' ? [...covered, ...result] : [...result, ...covered],
       from: axes.filter((axis) => !isOutput(axis)),
@@ -207,9 +321,9 @@ takesOptions<EinsumDenseArguments, EinsumDense>(
       biasAxes: orNull(text),
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer: regularizer,
+      ...adaptedOptions,
       ...layerOptions,
     },
-    fixed: { quantization_config: null },
   },
   EinsumDense,
 );

@@ -1,22 +1,32 @@
-import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, type Schema, takesOptions, useMasks } from '@eagre/core/internal';
-import type { ConstraintLike } from '../../constraints.ts';
+import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable, zeros } from '@eagre/core';
+import { type Arguments, argumentsOf, type Schema, takesOptions, useMasks } from '@eagre/core/internal';
+import type { ConstraintFunction, ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import {
   type FromConfig,
-  Layer,
   type LayerInput,
   type LayerOptions,
   ownsTemporaries,
   widened,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
+import { isTryingOut } from '../../layer/specs.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, penalize } from '../common.ts';
 import { flag, integer, recipe, regularizer, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
+import {
+  AdaptedLayer,
+  type AdaptedOptions,
+  adaptedOptions,
+  addQuantized,
+  baseOf,
+  loraOf,
+  quantizedOf,
+  toInt8,
+} from './adapted.ts';
 
-export interface EmbeddingOptions extends LayerOptions {
+export interface EmbeddingOptions extends LayerOptions, AdaptedOptions {
   /** `uniform`, between -0.05 and 0.05 by default. */
   readonly embeddingsInitializer?: InitializerLike;
   readonly embeddingsRegularizer?: RegularizerLike | null;
@@ -36,38 +46,79 @@ export interface EmbeddingArguments extends EmbeddingOptions {
 }
 
 /** Integers in 0 … inputDim − 1 become vectors that training learns: [batch, n] becomes [batch, n, outputDim]. */
-export class Embedding extends Layer {
+export class Embedding extends AdaptedLayer {
   declare static readonly fromConfig: FromConfig<Embedding>;
   declare readonly inputDim: number;
   declare readonly outputDim: number;
   declare readonly maskZero: boolean;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
-  /** [inputDim, outputDim] */
+  /** @internal */
+  declare readonly embeddingsRegularizer: RegularizerFunction | null;
+  /** @internal */
+  declare readonly embeddingsConstraint: ConstraintFunction | null;
+  /** After `enableLora`: [inputDim, rank] and [rank, outputDim]. */
+  declare readonly loraEmbeddingsA?: Variable;
+  declare readonly loraEmbeddingsB?: Variable;
+  /** Of int8: [inputDim], by which the integers are divided. */
+  declare readonly embeddingsScale?: Variable;
+  /** [inputDim, outputDim]; of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
   embeddings!: Variable;
 
   constructor(
-    ...args: [inputDim: number, outputDim: number, options?: EmbeddingOptions] | [options: EmbeddingArguments]
+    ...args: Arguments<[inputDim: number, outputDim: number], ['inputDim', 'outputDim'], EmbeddingOptions>
   ) {
     super(argumentsOf<EmbeddingArguments>(Embedding, new.target, args));
     if (this.maskZero) useMasks();
   }
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
-    this.embeddings = this.addWeight({
-      name: 'embeddings',
-      shape: [this.inputDim, this.outputDim],
-      ...recipe(this, 'embeddings'),
-    });
+    const shape = [this.inputDim, this.outputDim];
+    if (this.quantizationMode !== null) addQuantized(this, 'embeddings', shape, [this.inputDim]);
+    else this.embeddings = this.addWeight({ name: 'embeddings', shape, ...recipe(this, 'embeddings') });
+    this.addOwnLora();
+  }
+
+  /** @internal */
+  protected override get largeWeight(): 'embeddings' {
+    return 'embeddings';
+  }
+  /** @internal */
+  protected override scaleOfWeight(scale: Tensor): Tensor {
+    return scale.expandDims(-1);
+  }
+  /** @internal */
+  override toIntegers(mode: unknown, config: unknown): void {
+    toInt8(this, { own: Embedding, name: 'embeddings', axis: -1 }, mode, config, (scale) =>
+      scale.squeeze([-1]),
+    );
+  }
+
+  /** The rows of integers, of a table of int8 or with LoRA beside it. */
+  #rows(ids: Tensor): Tensor {
+    const dtype = this.computeDtype;
+    const base = baseOf(this, 'embeddings') as Variable;
+    const found = nn.embeddingLookup(base, ids);
+    let y = found;
+    if (this.quantizationMode !== null) {
+      const { scale } = quantizedOf(this, 'embeddings');
+      y = found.cast(dtype).div(nn.embeddingLookup(scale, ids).cast(dtype).expandDims(-1));
+    }
+    const lora = loraOf(this);
+    if (lora === null) return y;
+    return y.add(nn.embeddingLookup(lora.a, ids).matmul(lora.b).mul(lora.scale).cast(y.dtype));
   }
 
   /** @param inputs integers; floats that hold integers are converted. @throws OutOfRangeError for another integer. */
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
     if (inputs.dtype === 'string') fail(this, 'expects integers, got a string tensor');
+    // Where only shapes are asked for, sizes and so the integers that are computed of them are made up.
+    if (isTryingOut())
+      return penalize(this, zeros([...inputs.shape, this.outputDim], { dtype: this.computeDtype }));
     const ids = inputs.dtype === 'int32' || inputs.dtype === 'int64' ? inputs : inputs.cast('int32');
     try {
-      return penalize(this, nn.embeddingLookup(this.embeddings, ids));
+      return penalize(this, this.#rows(ids));
     } catch (error) {
       if (!(error instanceof OutOfRangeError)) throw error;
       throw new OutOfRangeError(
@@ -97,13 +148,13 @@ export const embeddingOptions: Schema<EmbeddingArguments, Embedding>['options'] 
   ...weights({ embeddings: 'uniform' }),
   maskZero: flag(false),
   activityRegularizer: regularizer,
+  ...adaptedOptions,
   ...layerOptions,
 };
 takesOptions<EmbeddingArguments, Embedding>(
   {
     positional: ['inputDim', 'outputDim'],
     options: embeddingOptions,
-    fixed: { quantization_config: null },
   },
   Embedding,
 );

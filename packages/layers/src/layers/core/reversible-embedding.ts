@@ -1,5 +1,6 @@
 import type { DType, PartialShape, Tensor, TensorLike, Variable } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   differs,
   dims,
@@ -54,9 +55,11 @@ export class ReversibleEmbedding extends Embedding {
   reverseEmbeddings: Variable | null = null;
 
   constructor(
-    ...args:
-      | [inputDim: number, outputDim: number, options?: ReversibleEmbeddingOptions]
-      | [options: ReversibleEmbeddingArguments]
+    ...args: Arguments<
+      [inputDim: number, outputDim: number],
+      ['inputDim', 'outputDim'],
+      ReversibleEmbeddingOptions
+    >
   ) {
     super(argumentsOf<ReversibleEmbeddingArguments>(ReversibleEmbedding, new.target, args));
     if (this.maskZero) useMasks();
@@ -132,7 +135,6 @@ takesOptions<ReversibleEmbeddingArguments, ReversibleEmbedding>(
       reverseDtype: floating,
       logitSoftCap: orNull(positive()),
     },
-    fixed: { quantization_config: null },
   },
   ReversibleEmbedding,
 );

@@ -2,6 +2,7 @@ import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type V
 import {
   argumentsOf,
   dims,
+  kerasDefaults,
   lessThan,
   normalizeAxes,
   type Option,
@@ -167,7 +168,7 @@ export class BatchNormalization extends Normalization {
     const seen = seenBy(mask).expandDims(-1);
     const over = Array.from({ length: x.rank - 1 }, (_, i) => i);
     // As in Keras, which keeps the quotient finite.
-    const total = seen.cast(x.dtype).sum(over).add(1e-7);
+    const total = seen.cast(x.dtype).sum(over).add(kerasDefaults.epsilon);
     const mean = seen.where(x, 0).sum(over).div(total);
     const variance = seen.where(x.sub(mean), 0).square().sum(over).div(total);
     const y = nn.batchNormalization(x, mean, variance, this.beta, this.gamma, this.epsilon);

@@ -4,6 +4,7 @@ import {
   argumentsOf,
   dims,
   iota,
+  kerasDefaults,
   mulDims,
   type Option,
   sizeValue,
@@ -134,7 +135,7 @@ export class RandomSaturation extends RandomColor {
   protected override draw(images: Tensor): Transformation {
     const shape = toShape([sidesOf(images)[0]]);
     const given = this.source.uniform(shape, 'float32', ...this.factor);
-    return { factor: given.div(given.neg().add(1 + 1e-7)) };
+    return { factor: given.div(given.neg().add(1 + kerasDefaults.epsilon)) };
   }
   protected override transform(images: Tensor, transformation: Transformation): Tensor {
     const strength = drawn(transformation, 'factor').cast(images.dtype).reshape([-1, 1, 1]);

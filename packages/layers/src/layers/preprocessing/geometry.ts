@@ -1,6 +1,7 @@
 // Layers that turn, shift, zoom, shear and bend images at random.
 import { concat, image, ones, reverse, stack, type Tensor, where, zeros } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   type Dim,
   iota,
@@ -136,9 +137,11 @@ export class RandomTranslation extends Warped {
   declare readonly widthFactor: Factor;
 
   constructor(
-    ...args:
-      | [heightFactor: Factor, widthFactor: Factor, options?: WarpedOptions]
-      | [options: RandomTranslationArguments]
+    ...args: Arguments<
+      [heightFactor: Factor, widthFactor: Factor],
+      ['heightFactor', 'widthFactor'],
+      WarpedOptions
+    >
   ) {
     super(argumentsOf<RandomTranslationArguments>(RandomTranslation, new.target, args));
   }

@@ -54,12 +54,12 @@ interface LookupOptions<T> extends LayerOptions {
 }
 
 /** A layer with a vocabulary. */
-abstract class IndexLookup extends Layer {
+abstract class IndexLookup<T extends Token = Token> extends Layer {
   declare readonly maxTokens: number | null;
   declare readonly numOovIndices: number;
-  declare readonly maskToken: Token | null;
-  declare readonly oovToken: Token | null;
-  declare readonly vocabulary: readonly Token[] | null;
+  declare readonly maskToken: T | null;
+  declare readonly oovToken: T | null;
+  declare readonly vocabulary: readonly T[] | null;
   declare readonly idfWeights: readonly number[] | null;
   declare readonly invert: boolean;
   declare readonly outputMode: LookupMode;
@@ -110,8 +110,8 @@ abstract class IndexLookup extends Layer {
   }
 
   /** The tokens in the order of their indices, those for the mask and for unknown tokens first. */
-  getVocabulary(includeSpecialTokens?: boolean): Token[];
-  getVocabulary(options: { readonly includeSpecialTokens?: boolean }): Token[];
+  getVocabulary(includeSpecialTokens?: boolean): T[];
+  getVocabulary(options: { readonly includeSpecialTokens?: boolean }): T[];
   getVocabulary(includeSpecialTokens: unknown = true): Token[] {
     const oov = new Array<Token>(this.numOovIndices).fill(this.oovToken ?? (this.integers ? -1n : ''));
     const special = [...(this.#masks ? [this.maskToken as Token] : []), ...oov];
@@ -347,7 +347,7 @@ export interface StringLookupOptions extends LookupOptions<string> {
 }
 
 /** Strings as integers, their places in a vocabulary: `new StringLookup({ vocabulary: ['a', 'b'] })` gives 1 and 2, and 0 for all others. */
-export class StringLookup extends IndexLookup {
+export class StringLookup extends IndexLookup<string> {
   constructor(...args: [maxTokens?: number | null | StringLookupOptions, options?: StringLookupOptions]) {
     super(argumentsOf<StringLookupOptions>(StringLookup, new.target, args));
   }
@@ -369,7 +369,7 @@ export interface IntegerLookupOptions extends LookupOptions<number> {
 }
 
 /** Integers as their places in a vocabulary: `new IntegerLookup({ vocabulary: [12, 36] })` gives 1 and 2, and 0 for all others. */
-export class IntegerLookup extends IndexLookup {
+export class IntegerLookup extends IndexLookup<bigint> {
   declare readonly oovMethod: 'floormod' | 'farmhash';
 
   constructor(...args: [maxTokens?: number | null | IntegerLookupOptions, options?: IntegerLookupOptions]) {

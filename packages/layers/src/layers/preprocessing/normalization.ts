@@ -10,6 +10,7 @@ import {
 import {
   argumentsOf,
   defineMethods,
+  kerasDefaults,
   normalizeAxes,
   type Option,
   orNull,
@@ -97,7 +98,7 @@ export class Normalization extends Layer {
     const mean = this.#spread(this.adaptMean ?? (this.mean as TensorLike), x);
     const deviation = this.#spread(this.adaptVariance ?? (this.variance as TensorLike), x)
       .sqrt()
-      .maximum(1e-7);
+      .maximum(kerasDefaults.epsilon);
     return this.invert ? x.mul(deviation).add(mean) : x.sub(mean).div(deviation);
   }
 

@@ -1,6 +1,7 @@
 // Layers that give images another size: by interpolation, or by cutting.
 import { type PartialShape, saturateCast, type Tensor } from '@eagre/core';
 import {
+  type Arguments,
   addDims,
   argumentsOf,
   cropped,
@@ -96,9 +97,7 @@ export class Resizing extends Sized {
   declare readonly fillValue: number;
   declare readonly antialias: boolean;
 
-  constructor(
-    ...args: [height: number, width: number, options?: ResizingOptions] | [options: ResizingArguments]
-  ) {
+  constructor(...args: Arguments<[height: number, width: number], ['height', 'width'], ResizingOptions>) {
     super(argumentsOf<ResizingArguments>(Resizing, new.target, args));
     if (this.cropToAspectRatio && this.padToAspectRatio)
       fail(this, 'takes cropToAspectRatio or padToAspectRatio, not both');
@@ -141,9 +140,7 @@ export type CenterCropArguments = ImageLayerOptions & SizeArguments;
 export class CenterCrop extends Sized {
   declare static readonly fromConfig: FromConfig<CenterCrop>;
 
-  constructor(
-    ...args: [height: number, width: number, options?: ImageLayerOptions] | [options: CenterCropArguments]
-  ) {
+  constructor(...args: Arguments<[height: number, width: number], ['height', 'width'], ImageLayerOptions>) {
     super(argumentsOf<CenterCropArguments>(CenterCrop, new.target, args));
   }
   protected override transform(images: Tensor): Tensor {
@@ -164,9 +161,7 @@ export type RandomCropArguments = RandomImageOptions & SizeArguments;
 export class RandomCrop extends Sized {
   declare static readonly fromConfig: FromConfig<RandomCrop>;
 
-  constructor(
-    ...args: [height: number, width: number, options?: RandomImageOptions] | [options: RandomCropArguments]
-  ) {
+  constructor(...args: Arguments<[height: number, width: number], ['height', 'width'], RandomImageOptions>) {
     super(argumentsOf<RandomCropArguments>(RandomCrop, new.target, args));
   }
   override getRandomTransformation(

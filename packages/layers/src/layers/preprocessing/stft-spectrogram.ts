@@ -1,5 +1,14 @@
 import { concat, constant, nn, type PartialShape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, type Dim, dims, mulDims, orNull, takesOptions, toShape } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  type Dim,
+  dims,
+  kerasDefaults,
+  mulDims,
+  orNull,
+  takesOptions,
+  toShape,
+} from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries, widened } from '../../layer/layer.ts';
 import { fail, floats, type Padding, type Size, shapeOf, times } from '../common.ts';
 import { flag, integer, padding, word } from '../options.ts';
@@ -34,8 +43,6 @@ export interface STFTSpectrogramOptions extends SpatialOptions {
   /** Whether channels and frequencies are axes of their own, as images have them; false by default. */
   readonly expandDims?: boolean;
 }
-
-const EPSILON = 1e-7;
 
 /**
  * Short-time Fourier transforms of signals [batch, time, channels], by convolutions whose kernels begin as Fourier's and are trained unless the
@@ -146,8 +153,8 @@ export class STFTSpectrogram extends SpatialLayer {
       const counts = Array.from({ length: bins }, (_, i) => (i === 0 || i === bins - 1 ? 1 : 2));
       return power.mul(constant(counts, power.dtype));
     }
-    const magnitude = power.maximum(EPSILON).sqrt();
-    return this.mode === 'magnitude' ? magnitude : magnitude.maximum(EPSILON).log();
+    const magnitude = power.maximum(kerasDefaults.epsilon).sqrt();
+    return this.mode === 'magnitude' ? magnitude : magnitude.maximum(kerasDefaults.epsilon).log();
   }
 
   /** The axes as the options say. */

@@ -1,6 +1,7 @@
 // Recurrent networks over sequences of sequences, of images and of volumes.
 import { type PartialShape, type random, type Tensor, tile, type Variable } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   type Dim,
   dims,
@@ -237,9 +238,7 @@ export type ConvLSTM3DArguments = RNNOptions & ConvCellArguments<Size3D>;
 export class ConvLSTM1D extends ConvLSTM {
   declare static readonly fromConfig: FromConfig<ConvLSTM1D>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size1D, options?: ConvLSTM1DOptions]
-      | [options: ConvLSTM1DArguments]
+    ...args: Arguments<[filters: number, kernelSize: Size1D], ['filters', 'kernelSize'], ConvLSTM1DOptions>
   ) {
     super(1, argumentsOf<ConvLSTM1DArguments>(ConvLSTM1D, new.target, args));
   }
@@ -252,9 +251,7 @@ export class ConvLSTM1D extends ConvLSTM {
 export class ConvLSTM2D extends ConvLSTM {
   declare static readonly fromConfig: FromConfig<ConvLSTM2D>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size2D, options?: ConvLSTM2DOptions]
-      | [options: ConvLSTM2DArguments]
+    ...args: Arguments<[filters: number, kernelSize: Size2D], ['filters', 'kernelSize'], ConvLSTM2DOptions>
   ) {
     super(2, argumentsOf<ConvLSTM2DArguments>(ConvLSTM2D, new.target, args));
   }
@@ -264,9 +261,7 @@ export class ConvLSTM2D extends ConvLSTM {
 export class ConvLSTM3D extends ConvLSTM {
   declare static readonly fromConfig: FromConfig<ConvLSTM3D>;
   constructor(
-    ...args:
-      | [filters: number, kernelSize: Size3D, options?: ConvLSTM3DOptions]
-      | [options: ConvLSTM3DArguments]
+    ...args: Arguments<[filters: number, kernelSize: Size3D], ['filters', 'kernelSize'], ConvLSTM3DOptions>
   ) {
     super(3, argumentsOf<ConvLSTM3DArguments>(ConvLSTM3D, new.target, args));
   }

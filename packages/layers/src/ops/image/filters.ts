@@ -2,7 +2,7 @@
 import { image as core, type NamedFunction, nn, stack, type Tensor, type TensorLike } from '@eagre/core';
 import { defineFunction, dims, isFloating, kind, toShape, toTensor } from '@eagre/core/internal';
 import { blurred } from '../../layers/preprocessing/blur.ts';
-import { floating, named, refuse } from '../define.ts';
+import { floating, formatOf, named, refuse } from '../define.ts';
 import { type FormatOption, ofImages } from './images.ts';
 
 type Color = NamedFunction<[images: TensorLike], ['images'], FormatOption>;
@@ -53,7 +53,7 @@ export const sobelEdges: NamedFunction<[images: TensorLike], ['images'], FormatO
   { dataFormat: kind.asIs },
   (images, { dataFormat }) => {
     const given = floating(images);
-    const first = dataFormat === 'channels_first';
+    const first = formatOf(dataFormat) === 'channels_first';
     const x = first ? given.moveAxis(1, -1) : given;
     if (x.rank !== 4) refuse(`images have shape [${x.shape}], expected rank 4`, 'image.sobelEdges');
     const wide = x.pad(
@@ -141,7 +141,7 @@ function stackOfTwo(
   const form = (x: TensorLike): Tensor => {
     const t = floating(x);
     const batch = t.rank === 3 ? t.expandDims(0) : t;
-    return dataFormat === 'channels_first' ? batch.moveAxis(1, -1) : batch;
+    return formatOf(dataFormat) === 'channels_first' ? batch.moveAxis(1, -1) : batch;
   };
   const y = run(form(image1), form(image2));
   return toTensor(image1).rank === 3 ? y.squeeze(0) : y;

@@ -1,7 +1,7 @@
 // What functions of images share.
 import type { Tensor, TensorLike } from '@eagre/core';
 import { toTensor } from '@eagre/core/internal';
-import { type DataFormat, refuse } from '../define.ts';
+import { type DataFormat, formatOf, refuse } from '../define.ts';
 
 export interface FormatOption {
   readonly dataFormat?: DataFormat | null;
@@ -16,7 +16,7 @@ export function ofImages(
 ): Tensor {
   const x = toTensor(images);
   if (x.rank !== 3 && x.rank !== 4) refuse(`images have shape [${x.shape}], expected rank 3 or 4`, name);
-  const format = dataFormat ?? 'channels_last';
+  const format = formatOf(dataFormat);
   if (format !== 'channels_last' && format !== 'channels_first')
     refuse(`dataFormat is ${String(format)}, expected 'channels_last' or 'channels_first'`, name);
   const first = format === 'channels_first';

@@ -17,7 +17,7 @@ import {
   surrounded,
   toTensor,
 } from '@eagre/core/internal';
-import { integer as integerKind, named, refuse } from '../define.ts';
+import { formatOf, integer as integerKind, named, refuse } from '../define.ts';
 import { conv } from '../nn/conv.ts';
 import { each, type Padding, type Sizes } from '../nn/windows.ts';
 import { type FormatOption, ofImages } from './images.ts';
@@ -234,7 +234,7 @@ export const extractPatches3d: Patches<'volumes'> = defineFunction(
   patchOptions,
   (volumes, size, options) => {
     const x = toTensor(volumes);
-    const first = options.dataFormat === 'channels_first';
+    const first = formatOf(options.dataFormat) === 'channels_first';
     const last = first ? x.moveAxis(-4, -1) : x;
     const y = patches(x.rank === 4 ? last.expandDims(0) : last, each(size, 3, 1), options);
     const own = x.rank === 4 ? y.squeeze(0) : y;

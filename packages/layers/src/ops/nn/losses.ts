@@ -1,9 +1,15 @@
 // Cross entropies of probabilities or logits, and how near two images are.
 import { type IntegerLike, type NamedFunction, nn, oneHot, type Tensor, type TensorLike } from '@eagre/core';
-import { defineFunction, dims, endsInOne, kind, normalizeAxis, toTensor } from '@eagre/core/internal';
+import {
+  defineFunction,
+  dims,
+  endsInOne,
+  kerasDefaults,
+  kind,
+  normalizeAxis,
+  toTensor,
+} from '@eagre/core/internal';
 import { floating, named } from '../define.ts';
-
-const EPSILON = 1e-7;
 
 type Loss<O> = NamedFunction<[target: TensorLike, output: TensorLike], ['target', 'output'], O>;
 interface Logits {
@@ -25,7 +31,7 @@ export const binaryCrossentropy: Loss<Logits> = defineFunction(
     const y = floating(output);
     const t = toTensor(target).cast(y.dtype);
     if (fromLogits === true) return nn.sigmoidCrossEntropyWithLogits(t, y);
-    const p = y.clipByValue(EPSILON, 1 - EPSILON);
+    const p = y.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
     return t
       .mul(p.log())
       .add(t.mul(-1).add(1).mul(p.mul(-1).add(1).log()))
@@ -39,7 +45,7 @@ function entropy(target: Tensor, output: Tensor, axis: number, fromLogits: boole
     ? nn.logSoftmax(output, axis)
     : output
         .div(output.sum(axis, { keepdims: true }))
-        .clipByValue(EPSILON, 1 - EPSILON)
+        .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon)
         .log();
   return target.mul(p).sum(axis).neg();
 }
@@ -69,7 +75,7 @@ export const sparseCategoricalCrossentropy: Loss<Classes> = defineFunction(
       ? nn.logSoftmax(y, at)
       : y
           .div(y.sum(at, { keepdims: true }))
-          .clipByValue(EPSILON, 1 - EPSILON)
+          .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon)
           .log();
     return oneHot(t, dims(y)[at] as number, { axis: at, dtype: y.dtype })
       .mul(p)

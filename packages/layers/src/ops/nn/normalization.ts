@@ -8,10 +8,16 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { defineFunction, dims, kind, normalizeAxis, toShape, toTensor } from '@eagre/core/internal';
+import {
+  defineFunction,
+  dims,
+  kerasDefaults,
+  kind,
+  normalizeAxis,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
 import { floating, type Keepdims, named } from '../define.ts';
-
-const EPSILON = 1e-7;
 
 /** The mean and the variance over axes: [mean, variance]. */
 export const moments: NamedFunction<
@@ -65,7 +71,12 @@ export const layerNormalization: NamedFunction<
   { x: kind.tensor, gamma: kind.tensor, beta: kind.tensor, axis: kind.axes },
   { epsilon: kind.asIs },
   (x, gamma: TensorLike | null = null, beta: TensorLike | null = null, axis: Axis = -1, { epsilon }) =>
-    nn.layerNormalization(floating(x), { scale: gamma, offset: beta, axis, epsilon: epsilon ?? EPSILON }),
+    nn.layerNormalization(floating(x), {
+      scale: gamma,
+      offset: beta,
+      axis,
+      epsilon: epsilon ?? kerasDefaults.epsilon,
+    }),
 );
 
 /** x divided by the root of the mean of its squares over axes, scaled. */
@@ -78,7 +89,7 @@ export const rmsNormalization: NamedFunction<
   { x: kind.tensor, scale: kind.tensor, axis: kind.axes },
   { epsilon: kind.asIs },
   (x, scale: TensorLike | null = null, axis: Axis = -1, { epsilon }) =>
-    nn.rmsNormalization(floating(x), { scale, axis, epsilon: epsilon ?? EPSILON }),
+    nn.rmsNormalization(floating(x), { scale, axis, epsilon: epsilon ?? kerasDefaults.epsilon }),
 );
 
 /** x divided by its norm of an order (2 by default) along axes, so that this becomes 1. */
@@ -92,7 +103,7 @@ export const normalize: NamedFunction<
   { epsilon: kind.asIs },
   (x, axis: Axis = -1, order: number = 2, { epsilon }) => {
     const t = floating(x);
-    const least = epsilon ?? EPSILON;
+    const least = epsilon ?? kerasDefaults.epsilon;
     if (order === 2)
       return t.mul(
         t

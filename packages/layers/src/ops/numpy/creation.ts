@@ -2,6 +2,8 @@
 import {
   cast,
   fullLike as coreFullLike,
+  ones as coreOnes,
+  zeros as coreZeros,
   type DType,
   fill,
   meshgrid as grid,
@@ -13,7 +15,6 @@ import {
   type ShapeLike,
   type Tensor,
   type TensorLike,
-  zeros,
   zerosLike,
 } from '@eagre/core';
 import {
@@ -22,6 +23,7 @@ import {
   defineVariadic,
   dims,
   iota,
+  kerasDefaults,
   kind,
   sizeValue,
   toTensor,
@@ -36,7 +38,23 @@ import {
   unary,
 } from '../define.ts';
 
-export { identity as copy, ones, onesLike, zeros, zerosLike } from '@eagre/core';
+export { identity as copy, onesLike, zerosLike } from '@eagre/core';
+
+type Filled = NamedFunction<[shape: ShapeLike, dtype?: DType | null], ['shape', 'dtype']>;
+/** Zeros of a shape; of `tf.keras.config.floatx()` by default. */
+export const zeros: Filled = defineFunction(
+  named('zeros'),
+  { shape: kind.shape, dtype: kind.asIs },
+  {},
+  (shape, dtype: DType | null = null) => coreZeros(shape, dtype ?? kerasDefaults.floatx),
+);
+/** Ones of a shape; of `tf.keras.config.floatx()` by default. */
+export const ones: Filled = defineFunction(
+  named('ones'),
+  { shape: kind.shape, dtype: kind.asIs },
+  {},
+  (shape, dtype: DType | null = null) => coreOnes(shape, dtype ?? kerasDefaults.floatx),
+);
 
 /** A tensor of values: numbers, lists, arrays or tensors; of their dtype unless another is given. */
 export const array: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x', 'dtype']> = defineFunction(
@@ -88,7 +106,8 @@ export const full: NamedFunction<
   named('full'),
   { shape: kind.shape, fillValue: kind.tensor, dtype: kind.asIs },
   {},
-  (shape: Shape, fillValue, dtype: DType | null = null) => filled(shape, fillValue, dtype ?? 'float32'),
+  (shape: Shape, fillValue, dtype: DType | null = null) =>
+    filled(shape, fillValue, dtype ?? kerasDefaults.floatx),
 );
 
 function filled(shape: Shape, value: TensorLike, dtype: DType): Tensor {
@@ -117,7 +136,7 @@ export const empty: NamedFunction<[shape: ShapeLike, dtype?: DType | null], ['sh
     named('empty'),
     { shape: kind.shape, dtype: kind.asIs },
     {},
-    (shape, dtype: DType | null = null) => zeros(shape, dtype ?? 'float32'),
+    (shape, dtype: DType | null = null) => zeros(shape, dtype ?? kerasDefaults.floatx),
   );
 
 /** A tensor like another one, whose values do not matter; they are 0. */
@@ -141,7 +160,7 @@ export const tri: NamedFunction<
   { N: sizeKind, M: sizeKind, k: integerKind, dtype: kind.asIs },
   {},
   (N: number, M: number | null = null, k: number = 0, dtype: DType | null = null) =>
-    below(N, M ?? N, k).cast(dtype ?? 'float32'),
+    below(N, M ?? N, k).cast(dtype ?? kerasDefaults.floatx),
 );
 
 /** A matrix [N, M] of ones on its diagonal of number `k`, zeros elsewhere. */
@@ -153,7 +172,7 @@ export const eye: NamedFunction<
   { N: sizeKind, M: sizeKind, k: integerKind, dtype: kind.asIs },
   {},
   (N: number, M: number | null = null, k: number = 0, dtype: DType | null = null) =>
-    diagonalOfOnes(N, M ?? N, k).cast(dtype ?? 'float32'),
+    diagonalOfOnes(N, M ?? N, k).cast(dtype ?? kerasDefaults.floatx),
 );
 
 const diagonalOfOnes = (rows: Dim, columns: Dim, k: number): Tensor =>
@@ -164,7 +183,7 @@ export const identity: NamedFunction<[n: IntegerLike, dtype?: DType | null], ['n
   named('identity'),
   { n: sizeKind, dtype: kind.asIs },
   {},
-  (n: number, dtype: DType | null = null) => diagonalOfOnes(n, n, 0).cast(dtype ?? 'float32'),
+  (n: number, dtype: DType | null = null) => diagonalOfOnes(n, n, 0).cast(dtype ?? kerasDefaults.floatx),
 );
 
 interface Spacing {

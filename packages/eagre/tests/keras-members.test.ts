@@ -1,0 +1,142 @@
+// Members of layers, optimizers and schedules that programs of Keras's style use.
+import { expect, test, vi } from 'vitest';
+import * as tf from '../src/index.ts';
+
+class Outer extends tf.layers.Layer {
+  readonly inner: InstanceType<typeof tf.layers.Dense>;
+  constructor() {
+    super({ name: 'outer' });
+    this.inner = new tf.layers.Dense(2, { name: 'inner' });
+  }
+  override call(x: tf.Tensor): tf.Tensor {
+    return this.inner(x);
+  }
+}
+
+test('a path has the names of the layers around, as in Keras', () => {
+  const outer = new Outer();
+  expect([outer.path, outer.inner.path]).toEqual([null, null]);
+  outer(tf.ones([1, 3]));
+  expect([outer.path, outer.inner.path]).toEqual(['outer', 'outer/inner']);
+  const model = new tf.Sequential([tf.Input([3]), new tf.layers.Dense(2, { name: 'a' })], { name: 'seq' });
+  expect([model.path, model.layers[0].path]).toEqual(['seq', 'seq/a']);
+  const late = new tf.Sequential([new tf.layers.Dense(2, { name: 'a' })], { name: 'late' });
+  late(tf.ones([1, 3]));
+  expect([late.path, late.layers[0].path]).toEqual(['late', 'late/a']);
+  class Own extends tf.layers.Layer {
+    override path = 'mine';
+    override call(x: tf.Tensor): tf.Tensor {
+      return x.neg();
+    }
+  }
+  const own = new Own();
+  own(tf.ones([1]));
+  expect(own.path).toBe('mine');
+});
+
+test('inputDtype, inputSpec, outputShape', () => {
+  const dense = new tf.layers.Dense(2, { dtype: 'mixed_bfloat16' });
+  expect([dense.inputDtype, dense.inputSpec]).toEqual(['bfloat16', null]);
+  const model = new tf.Sequential([tf.Input([3]), new tf.layers.Dense(2)]);
+  expect(model.outputShape).toEqual([null, 2]);
+  const unknown = new tf.Sequential([new tf.layers.Dense(2)], { name: 'unknown' });
+  expect(() => unknown.outputShape).toThrow(tf.errors.FailedPreconditionError);
+  class Picky extends tf.layers.Layer {
+    constructor() {
+      super({ name: 'picky' });
+      this.inputSpec = new tf.keras.InputSpec({ ndim: 3 });
+    }
+    override call(x: tf.Tensor): tf.Tensor {
+      return x.neg();
+    }
+  }
+  expect(() => new Picky()(tf.ones([2, 2]))).toThrow(/picky.*rank 3 as input 0, got float32 \[2, 2\]/);
+});
+
+test('addVariable is addWeight', () => {
+  const layer = new Outer();
+  const v = layer.addVariable([2, 3], 'ones', { name: 'scale', trainable: false });
+  expect([v.shape, v.trainable]).toEqual([[2, 3], false]);
+  expect(Array.from(v.read().data() as Float32Array)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(layer.weights).toContain(v);
+  expect(layer.addVariable({ shape: [1], initializer: 'zeros' }).shape).toEqual([1]);
+});
+
+test("a layer's own variables into an object and back", () => {
+  const make = (): InstanceType<typeof tf.layers.BatchNormalization> => {
+    const layer = new tf.layers.BatchNormalization();
+    layer.build([null, 2]);
+    return layer;
+  };
+  const [from, to] = [make(), make()];
+  from.setWeights([1, 2, 3, 4].map((n) => [n, n]));
+  const store: Record<string, tf.TensorLike> = {};
+  from.saveOwnVariables(store);
+  expect(Object.keys(store)).toEqual(['0', '1', '2', '3']);
+  to.loadOwnVariables(store);
+  expect(to.getWeights().map((w) => w.data()[0])).toEqual([1, 2, 3, 4]);
+  delete store['3'];
+  expect(() => to.loadOwnVariables(store)).toThrow(/expected 4 variables .*got 3/);
+  expect(() => new tf.layers.Dense(1).loadOwnVariables(store)).toThrow(/not built/);
+  const outer = new Outer();
+  outer(tf.ones([1, 3]));
+  const own: Record<string, tf.TensorLike> = {};
+  outer.saveOwnVariables(own);
+  expect(own).toEqual({});
+});
+
+test('an optimizer of Keras style, with its own variables', () => {
+  class Momentum extends tf.optimizers.Optimizer {
+    momentums!: tf.Variable[];
+    override build(variables: readonly tf.Variable[]): void {
+      if (this.built) return;
+      super.build(variables);
+      this.momentums = this.addOptimizerVariables(variables, 'momentum');
+    }
+    override updateStep(gradient: tf.Tensor, variable: tf.Variable, rate: number): void {
+      const m = this.momentums[this.indexOf(variable)];
+      this.assign(m, m.mul(0.5).add(gradient));
+      this.assignSub(variable, m.mul(rate));
+    }
+  }
+  const optimizer = new Momentum(0.1);
+  const v = new tf.Variable([1, 2], { name: 'v' });
+  const step = (): void => void optimizer.applyGradients([tf.constant([1, 1])], [v]);
+  expect(() => optimizer.setWeights([])).toThrow(tf.errors.FailedPreconditionError);
+  step();
+  step();
+  expect(Array.from(v.read().data() as Float32Array, (x) => +x.toFixed(5))).toEqual([0.75, 1.75]);
+  expect(optimizer.momentums[0].name).toContain('v_momentum');
+  const store: Record<string, tf.TensorLike> = {};
+  optimizer.saveOwnVariables(store);
+  expect(Object.keys(store)).toEqual(['0', '1', '2']);
+  const other = new Momentum(0.2);
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  other.loadOwnVariables(store);
+  expect(warn.mock.calls[0][0]).toMatch(/build it first/);
+  warn.mockRestore();
+  other.build([v]);
+  other.loadOwnVariables(store);
+  expect(other.iterations.item()).toBe(2);
+  expect(other.learningRate).toBeCloseTo(0.1, 6);
+  expect(other.momentums[0].read().data()[0]).toBe(1.5);
+  other.setWeights([7, 0.5, [8, 9]]);
+  expect([other.iterations.item(), other.learningRate, other.momentums[0].read().data()[1]]).toEqual([
+    7, 0.5, 9,
+  ]);
+  expect(() => other.setWeights([1])).toThrow(/expected 3 values/);
+  expect(() => other.setWeights([7, 0.5, [8, 9, 10]])).toThrow(tf.errors.InvalidArgumentError);
+  const [a, b] = other.addOptimizerVariables([v], ['a', 'b'], [0, 1]);
+  expect([a[0].read().data()[0], b[0].read().data()[0]]).toEqual([0, 1]);
+  other.assignAdd(b[0], [1, 2]);
+  expect(Array.from(b[0].read().data() as Float32Array)).toEqual([2, 3]);
+  expect(() => other.assign(3 as never, 1)).toThrow(tf.errors.InvalidArgumentError);
+});
+
+test('a schedule of its configuration', () => {
+  const schedule = new tf.optimizers.schedules.CosineDecay(0.1, 10, { alpha: 0.5 });
+  const again = tf.optimizers.schedules.CosineDecay.fromConfig(schedule.getConfig());
+  expect(again).toBeInstanceOf(tf.optimizers.schedules.CosineDecay);
+  expect(again.getConfig()).toEqual(schedule.getConfig());
+  expect(again(7)).toBe(schedule(7));
+});

@@ -1,0 +1,346 @@
+// What becomes of the weights of dense layers and tables afterwards: integers with a scale, or frozen ones beside two small matrices (LoRA).
+
+import { customGradient } from '@eagre/autodiff';
+import {
+  type Axis,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type Shape,
+  type Tensor,
+  UnimplementedError,
+  type Variable,
+} from '@eagre/core';
+import { defineMethods, inScope, type Option, type OptionNames, orNull } from '@eagre/core/internal';
+import type { ConstraintFunction } from '../../constraints.ts';
+import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
+import { QuantizedDTypePolicy } from '../../layer/dtype-policy.ts';
+import { freezeLater } from '../../layer/inside.ts';
+import { Layer, noteChange } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
+import {
+  AbsMaxQuantizer,
+  Int8QuantizationConfig,
+  QuantizationConfig,
+  type Quantizer,
+} from '../../quantizers.ts';
+import type { RegularizerFunction } from '../../regularizers.ts';
+import { serializedConfig } from '../../saving/quantization-config.ts';
+import { fail } from '../common.ts';
+import { integer, positive } from '../options.ts';
+
+export interface LoraOptions {
+  /** What the product of the small matrices is multiplied by, times the rank; the rank unless given, which makes 1. */
+  readonly loraAlpha?: number | null;
+  /** Of the first matrix; `heUniform` unless given. */
+  readonly aInitializer?: InitializerLike;
+  /** Of the second matrix; `zeros` unless given, with which nothing changes at first. */
+  readonly bInitializer?: InitializerLike;
+}
+
+/** Of `enableLora`. */
+export const loraOptionNames: OptionNames<LoraOptions> = {
+  loraAlpha: true,
+  aInitializer: true,
+  bInitializer: true,
+};
+
+export interface AdaptedOptions {
+  /** Trains two matrices of this rank instead of the large one, as `enableLora` does; none unless given. */
+  readonly loraRank?: number | null;
+  /** What their product is multiplied by, times the rank; the rank unless given. */
+  readonly loraAlpha?: number | null;
+  /** How a layer of the policy `int8_from_float32` quantizes. */
+  readonly quantizationConfig?: QuantizationConfig | null;
+}
+
+/** The large weight of a layer. */
+type LargeWeight = 'kernel' | 'embeddings';
+
+/** The options of `AdaptedOptions`. */
+export const adaptedOptions: {
+  readonly loraRank: Option<number | null>;
+  readonly loraAlpha: Option<number | null>;
+  readonly quantizationConfig: Option<QuantizationConfig | null>;
+} = {
+  // Configurations leave it out where there is none, as Keras's do.
+  loraRank: { ...orNull(integer()), write: (value) => value ?? undefined },
+  loraAlpha: {
+    read: (given, name, of) => {
+      const { loraRank } = of as AdaptedLayer;
+      return given === undefined || given === null ? loraRank : positive().read(given, name, of);
+    },
+    write: (value) => value ?? undefined,
+  },
+  quantizationConfig: serializedConfig,
+};
+
+type Fields = Record<string, unknown>;
+/** A field that nobody lists. */
+function hide(layer: Layer, name: string, value: unknown): void {
+  Object.defineProperty(layer, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+// ---- LoRA
+
+/** The two small matrices; null without. */
+export interface LoraParts {
+  readonly a: Variable;
+  readonly b: Variable;
+  /** What their product counts. */
+  readonly scale: number;
+}
+
+/** The small matrices of a layer; null without. */
+export function loraOf(layer: AdaptedLayer): LoraParts | null {
+  return ((layer as unknown as Fields)['_lora'] as LoraParts | undefined) ?? null;
+}
+
+/** The variable behind `kernel`, which is a sum after `enableLora`. */
+export function baseOf(layer: Layer, name: LargeWeight): Variable | undefined {
+  const fields = layer as unknown as Fields;
+  return (fields[`_${name}`] ?? fields[name]) as Variable | undefined;
+}
+
+/** A layer whose large weight can be quantized, and have LoRA beside it. */
+export abstract class AdaptedLayer extends Layer {
+  declare readonly loraRank: number | null;
+  declare readonly loraAlpha: number | null;
+  declare readonly quantizationConfig: QuantizationConfig | null;
+
+  /** @internal */
+  protected abstract get largeWeight(): LargeWeight;
+  /** @internal The scale of a weight of integers, so that it meets the weight. */
+  protected abstract scaleOfWeight(scale: Tensor): Tensor;
+
+  /** Whether two small matrices are trained instead of the large weight. */
+  get loraEnabled(): boolean {
+    return loraOf(this) !== null;
+  }
+  /**
+   * Freezes the large weight, and trains two matrices whose product, times `loraAlpha / rank`, is added to it (Hu and others, "LoRA", 2021).
+   * Compile a model anew behind it.
+   * @throws FailedPreconditionError before the layer is built and a second time, InvalidArgumentError for a weight with a constraint.
+   */
+  enableLora(rank: number, options?: LoraOptions | null): void;
+  enableLora(options: { readonly rank: number } & LoraOptions): void;
+  enableLora(rank: unknown, options?: LoraOptions | null): void {
+    if (!this.built)
+      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    if (loraOf(this) !== null)
+      throw new FailedPreconditionError('LoRA is already enabled, which can be done once', this.name);
+    integer().read(rank, 'rank', this);
+    this.#addLora(rank as number, options ?? {});
+  }
+  /** @internal Makes the small matrices that the options asked for; at the end of `build`. */
+  protected addOwnLora(): void {
+    if (this.loraRank !== null) this.#addLora(this.loraRank, { loraAlpha: this.loraAlpha });
+  }
+
+  #addLora(rank: number, options: LoraOptions): void {
+    const name = this.largeWeight;
+    const fields = this as unknown as Fields;
+    if (((fields[`${name}Constraint`] ?? null) as ConstraintFunction | null) !== null)
+      fail(this, `cannot have LoRA beside the constraint of its ${name}; leave out ${name}Constraint`);
+    const alpha =
+      options.loraAlpha === undefined || options.loraAlpha === null
+        ? rank
+        : positive().read(options.loraAlpha, 'loraAlpha', this);
+    const base = fields[name] as Variable;
+    const make = (part: 'a' | 'b', shape: Shape, initializer: InitializerLike): Variable =>
+      this.addWeight({
+        name: `lora_${name}_${part}`,
+        shape,
+        initializer: getInitializer(initializer),
+        dtype: 'float32',
+        regularizer: fields[`${name}Regularizer`] as RegularizerFunction | null,
+      });
+    const a = make('a', [...base.shape.slice(0, -1), rank], options.aInitializer ?? 'heUniform');
+    const b = make('b', [rank, base.shape.at(-1) as number], options.bInitializer ?? 'zeros');
+    const scale = alpha / rank;
+    const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    fields[`lora${title}A`] = a;
+    fields[`lora${title}B`] = b;
+    freezeLater(base);
+    hide(this, `_${name}`, base);
+    hide(this, '_lora', { a, b, scale } satisfies LoraParts);
+    fields['loraRank'] = rank;
+    fields['loraAlpha'] = alpha;
+    Object.defineProperty(this, name, {
+      configurable: true,
+      enumerable: false,
+      get: () =>
+        inScope(() => {
+          const floats = this.#floats(base);
+          const sum = floats.add(a.matmul(b).mul(scale).cast(floats.dtype));
+          return sum.cast(this.computeDtype);
+        }),
+    });
+    noteChange();
+  }
+  /** The large weight as floats. */
+  #floats(base: Variable): Tensor {
+    if (this.quantizationMode === null) return base.read();
+    const { scale } = quantizedOf(this, this.largeWeight);
+    return base.cast(this.computeDtype).div(this.scaleOfWeight(scale.cast(this.computeDtype)));
+  }
+}
+defineMethods(AdaptedLayer.prototype, 'AdaptedLayer', {
+  enableLora: { positional: ['rank'], options: loraOptionNames, called: 'enableLora' },
+});
+
+// ---- integers
+
+/** The integers of a weight and what they are divided by. */
+export interface Quantized {
+  readonly ints: Variable;
+  readonly scale: Variable;
+}
+
+/** The integers behind a weight. */
+export function quantizedOf(layer: Layer, name: LargeWeight): Quantized {
+  const scale = (layer as unknown as Fields)[`${name}Scale`] as Variable;
+  return { ints: baseOf(layer, name) as Variable, scale };
+}
+
+/** Makes the weights of a layer that is of integers from the beginning, or becomes it. */
+export function addQuantized(
+  layer: AdaptedLayer,
+  name: LargeWeight,
+  shape: Shape,
+  scaleShape: Shape,
+): Quantized {
+  const ints = layer.addWeight({
+    name,
+    shape,
+    initializer: 'zeros',
+    dtype: 'int8',
+    trainable: false,
+    autocast: false,
+  });
+  const scale = layer.addWeight({
+    name: `${name}_scale`,
+    shape: scaleShape,
+    initializer: 'ones',
+    trainable: false,
+  });
+  const fields = layer as unknown as Fields;
+  fields[name] = ints;
+  fields[`${name}Scale`] = scale;
+  return { ints, scale };
+}
+
+/** What quantizes the inputs of a layer; null where they stay floats. */
+export function inputsQuantizer(layer: AdaptedLayer): Quantizer | null {
+  const { quantizationConfig: config } = layer;
+  return config === null ? standard() : config.activationQuantizer;
+}
+let last: AbsMaxQuantizer | undefined;
+const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
+
+/**
+ * Makes the weight of a layer one of integers.
+ * @param scaleShape of what is kept, from that of the weight and a scale with sizes of 1
+ * @throws UnimplementedError for other modes and for classes that extend the layer's, FailedPreconditionError unless it is built and of floats
+ */
+export function toInt8(
+  layer: AdaptedLayer,
+  of: { readonly own: object; readonly name: LargeWeight; readonly axis: Axis },
+  mode: unknown,
+  given: unknown,
+  keepScale: (scale: Tensor) => Tensor,
+): void {
+  const config = configFor(layer, mode, given);
+  if (layer.constructor !== of.own)
+    throw new UnimplementedError(
+      `${layer.constructor.name} extends a layer that can be quantized, and may compute something else; quantize the layers that it consists of`,
+      layer.name,
+    );
+  if (!layer.built)
+    throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', layer.name);
+  if (layer.quantizationMode !== null)
+    throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
+  if (loraOf(layer) !== null)
+    throw new FailedPreconditionError('the layer has LoRA; quantize first, then enableLora', layer.name);
+  if (layer.computeDtype === 'float16')
+    throw new InvalidArgumentError(
+      'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
+      layer.name,
+    );
+  const { name, axis } = of;
+  const quantizer = config.weightQuantizer;
+  const before = baseOf(layer, name) as Variable;
+  const floats = before.read();
+  const result = (
+    quantizer instanceof AbsMaxQuantizer && quantizer.axis !== null
+      ? quantizer(floats)
+      : (quantizer ?? standard())(floats, { axis })
+  ) as [Tensor, Tensor];
+  const [ints, scale] = result;
+  const kept = keepScale(scale);
+  const { weights } = layer._layer;
+  weights.splice(
+    weights.findIndex((w) => w.variable === before),
+    1,
+  );
+  const made = addQuantized(layer, name, before.shape, kept.shape);
+  made.ints.assign(ints);
+  made.scale.assign(kept.cast(made.scale.dtype));
+  (layer as unknown as Fields)['quantizationConfig'] = config;
+  Object.defineProperty(layer, 'dtypePolicy', {
+    value: new QuantizedDTypePolicy('int8', layer.dtypePolicy.name as never),
+    configurable: true,
+  });
+  noteChange();
+}
+
+/** @throws InvalidArgumentError for arguments that contradict each other or say nothing, UnimplementedError for other modes */
+function configFor(layer: Layer, mode: unknown, given: unknown): QuantizationConfig {
+  if (given !== undefined && given !== null && !(given instanceof QuantizationConfig))
+    throw new InvalidArgumentError(
+      `config must be an Int8QuantizationConfig, got ${show(given)}`,
+      layer.name,
+    );
+  const known = ['int8', 'int4', 'float8', 'gptq', 'awq'];
+  if (mode !== undefined && mode !== null && !known.includes(mode as string))
+    throw new InvalidArgumentError(`the mode must be 'int8', got ${show(mode)}`, layer.name);
+  const named = mode ?? (given as QuantizationConfig | null | undefined)?.mode;
+  if (named === undefined)
+    throw new InvalidArgumentError("give quantize a mode, 'int8', or a config", layer.name);
+  if (named !== 'int8')
+    throw new UnimplementedError(`layers are quantized to int8 only, got ${show(named)}`, layer.name);
+  return given instanceof QuantizationConfig ? given : new Int8QuantizationConfig();
+}
+
+/**
+ * The product of inputs and integers, whose gradient is that of the weights which the integers stand for.
+ * @param product of two tensors, both int32 or both floats
+ * @param both brings the scales of inputs and weight to the axes of the result
+ * @param back the gradient of the inputs, from that of the result and the weight as floats
+ */
+export function productOfInts(
+  x: Tensor,
+  { ints, scale }: Quantized,
+  quantizer: Quantizer | null,
+  parts: {
+    readonly axis: Axis;
+    readonly product: (x: Tensor, ints: Tensor) => Tensor;
+    readonly ofInputs: (scale: Tensor) => Tensor;
+    readonly ofWeight: (scale: Tensor) => Tensor;
+    readonly back: (dy: Tensor, weight: Tensor) => Tensor;
+  },
+): Tensor {
+  const { dtype } = x;
+  const run = customGradient((inputs: Tensor) => {
+    const value = inScope(() => {
+      const scales = scale.read().cast(dtype);
+      if (quantizer === null) return parts.product(inputs, ints.cast(dtype)).div(scales);
+      const [values, own] = quantizer(inputs, { axis: parts.axis }) as [Tensor, Tensor];
+      const sums = parts.product(values.cast('int32'), ints.cast('int32'));
+      return sums.cast(dtype).div(parts.ofInputs(own).mul(scales));
+    });
+    const gradient = (dy: Tensor): Tensor =>
+      parts.back(dy, ints.cast(dtype).div(parts.ofWeight(scale.read().cast(dtype))));
+    return [value, gradient];
+  });
+  return run(x);
+}

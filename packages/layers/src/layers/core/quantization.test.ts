@@ -1,0 +1,343 @@
+// Quantizers, layers of int8 and LoRA, against Keras's own results.
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { GradientTape } from '@eagre/autodiff';
+import {
+  constant,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  random,
+  type Tensor,
+  UnimplementedError,
+} from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
+import { describe, expect, test } from 'vitest';
+import { DTypePolicy, Input, layers, QuantizedDTypePolicy, quantizers, Sequential } from '../../index.ts';
+import { assertCloseTensor, readGolden, tensorOf, type Values } from '../../testing/golden.ts';
+
+interface Weight extends Values {
+  readonly name: string;
+  readonly dtype: string;
+  readonly trainable: boolean;
+}
+interface LayerCase {
+  readonly layer: 'Dense' | 'Embedding' | 'EinsumDense';
+  readonly config: Record<string, unknown>;
+  readonly weights: readonly Values[];
+  readonly x: Values;
+  readonly quantize: boolean;
+  readonly policy?: string;
+  readonly quantizedConfig?: Record<string, unknown>;
+  readonly lora: { readonly rank: number; readonly lora_alpha?: number } | null;
+  readonly lora_values?: readonly [Values, Values];
+  readonly after: readonly Weight[];
+  readonly up: Values;
+  readonly outputs: readonly Values[];
+  readonly gradient?: Values;
+  readonly trained: readonly Values[];
+}
+const golden = readGolden<{
+  readonly abs_max: readonly {
+    readonly x: Values;
+    readonly axis: number | readonly number[];
+    readonly options: { readonly value_range?: [number, number] };
+    readonly y: Values;
+    readonly scale: Values;
+  }[];
+  readonly fake_quant: readonly {
+    readonly x: Values;
+    readonly low: Values;
+    readonly high: Values;
+    readonly options: { readonly num_bits?: number; readonly narrow_range?: boolean; readonly axis?: number };
+    readonly y: Values;
+    readonly up: Values;
+    readonly grads: readonly Values[];
+  }[];
+  readonly grouped: readonly { x: Values; block: number; y: Values; scale: Values; zero: Values }[];
+  readonly packed: readonly {
+    readonly x: Values;
+    readonly axis: number;
+    readonly dtype: 'int8' | 'uint8';
+    readonly y: Values;
+    readonly shape: readonly number[];
+    readonly length: number;
+  }[];
+  readonly layers: readonly LayerCase[];
+  readonly configs: readonly [object, object, object, object];
+}>('quantization');
+const exactly = (got: Tensor, wanted: Values): void => {
+  expect(got.shape).toEqual(wanted.shape);
+  expect(Array.from(got.data() as ArrayLike<number>, (v) => v + 0)).toEqual(wanted.values.map((v) => v + 0));
+};
+
+describe('quantizers', () => {
+  test.each(golden.abs_max.map((c, i) => [i, c] as const))('absMaxQuantize %i', (_, c) => {
+    const x = tensorOf(c.x);
+    const { value_range: valueRange } = c.options;
+    const options = valueRange === undefined ? {} : { valueRange };
+    const run = (t: Tensor): Tensor[] => quantizers.absMaxQuantize(t, c.axis, options);
+    for (const [y, scale] of [run(x), tfFunction(run)(x)] as [Tensor, Tensor][]) {
+      expect(y.dtype).toBe('int8');
+      exactly(y, c.y);
+      assertCloseTensor(scale, c.scale, 'scale', 1e-6);
+    }
+    const [y] = new quantizers.AbsMaxQuantizer({ axis: c.axis, ...options })(x);
+    exactly(y, c.y);
+  });
+
+  test.each(golden.fake_quant.map((c, i) => [i, c] as const))('fakeQuantWithMinMaxVars %i', (_, c) => {
+    const inputs = [c.x, c.low, c.high].map((v) => tensorOf(v)) as [Tensor, Tensor, Tensor];
+    const up = tensorOf(c.up);
+    const { num_bits: numBits, narrow_range: narrowRange, axis } = c.options;
+    const options = {
+      ...(numBits === undefined ? {} : { numBits }),
+      ...(narrowRange === undefined ? {} : { narrowRange }),
+      ...(axis === undefined ? {} : { axis }),
+    };
+    const run = (x: Tensor, low: Tensor, high: Tensor): Tensor[] => {
+      const tape = new GradientTape();
+      tape.watch([x, low, high]);
+      const y = quantizers.fakeQuantWithMinMaxVars(x, low, high, options);
+      return [y, ...(tape.gradient(y, [x, low, high], { outputGradients: up }) as Tensor[])];
+    };
+    for (const [y, ...grads] of [run(...inputs), tfFunction(run)(...inputs)] as Tensor[][]) {
+      assertCloseTensor(y as Tensor, c.y, 'y', 1e-6);
+      grads.forEach((g, i) => assertCloseTensor(g, c.grads[i] as Values, `gradient ${i}`, 1e-5));
+    }
+  });
+
+  test.each(golden.grouped.map((c, i) => [i, c] as const))('groups with a zero point %i', (_, c) => {
+    const [y, scale, zero] = quantizers.absMaxQuantizeGroupedWithZeroPoint(tensorOf(c.x), c.block);
+    exactly(y, c.y);
+    assertCloseTensor(scale, c.scale, 'scale', 1e-6);
+    exactly(zero, c.zero);
+  });
+
+  test.each(golden.packed.map((c, i) => [i, c] as const))('4 bits %i', (_, c) => {
+    const x = tensorOf(c.x, 'int32').cast(c.dtype);
+    const [y, shape, length] = quantizers.packInt4(x, c.axis, { dtype: c.dtype });
+    exactly(y, c.y);
+    expect(shape).toEqual(c.shape);
+    expect(length).toBe(c.length);
+    exactly(quantizers.unpackInt4(y, length, c.axis, { dtype: c.dtype }), c.x);
+  });
+
+  test('configurations are those of Keras', () => {
+    const plain = (x: unknown): unknown => JSON.parse(JSON.stringify(x));
+    const [first, second, config, policy] = golden.configs;
+    expect(plain(quantizers.serialize(new quantizers.AbsMaxQuantizer(0)))).toEqual(first);
+    expect(plain(quantizers.deserialize(second as never))).toEqual(second);
+    expect(plain(new quantizers.Int8QuantizationConfig())).toEqual(config);
+    expect(plain(new QuantizedDTypePolicy('int8', 'float32'))).toEqual(policy);
+  });
+
+  test('wrong arguments are refused', () => {
+    expect(() => quantizers.absMaxQuantize(constant([1, 2], 'int32'), 0)).toThrow(InvalidArgumentError);
+    expect(() => quantizers.packInt4(constant([1, 2], 'int32'))).toThrow(InvalidArgumentError);
+    expect(() => quantizers.fakeQuantWithMinMaxVars([1], -1, 1, { numBits: 1 })).toThrow(
+      InvalidArgumentError,
+    );
+    expect(() => new quantizers.AbsMaxQuantizer({ valueRange: [-300, 300] })).toThrow(InvalidArgumentError);
+  });
+});
+
+const make = (c: LayerCase, config: Record<string, unknown>): layers.Dense =>
+  (layers[c.layer] as unknown as typeof layers.Dense).fromConfig(config);
+
+describe('layers', () => {
+  test.each(
+    golden.layers.map(
+      (c, i) => [i, c.layer, c.quantize ? 'int8' : 'floats', c.lora === null ? '' : 'with LoRA', c] as const,
+    ),
+  )('%i %s of %s %s', (_i, _layer, _mode, _with, c) => {
+    const layer = make(c, c.config);
+    const x = tensorOf(c.x, c.layer === 'Embedding' ? 'int32' : 'float32');
+    layer(x);
+    layer.setWeights(c.weights.map((v) => tensorOf(v)));
+    if (c.quantize) {
+      layer.quantize('int8');
+      expect(layer.quantizationMode).toBe('int8');
+      expect(layer.dtypePolicy.name).toBe(c.policy);
+      const { build_config: _, ...config } = c.quantizedConfig ?? {};
+      expect(JSON.parse(JSON.stringify(layer.getConfig()))).toMatchObject(config);
+      const again = make(c, layer.getConfig());
+      again(x);
+      again.setWeights(layer.getWeights());
+      expect(again(x).data()).toEqual(layer(x).data());
+    }
+    if (c.lora !== null) {
+      const { rank, lora_alpha: loraAlpha = null } = c.lora;
+      layer.enableLora(rank, { loraAlpha });
+      const adapters = layer.weights.filter((w) => w.name.includes('lora'));
+      adapters.forEach((w, i) => w.assign(tensorOf(c.lora_values?.[i] as Values)));
+    }
+    const { weights } = layer;
+    expect(weights.map((w) => [w.dtype, w.trainable, w.name.split('/').at(-1)?.split(':')[0]])).toEqual(
+      c.after.map((w) => [w.dtype, w.trainable, w.name]),
+    );
+    weights.forEach((w, i) => {
+      const wanted = c.after[i] as Weight;
+      if (w.dtype === 'int8') exactly(w.read(), wanted);
+      else assertCloseTensor(w.read(), wanted, w.name, 1e-6);
+    });
+
+    const up = tensorOf(c.up);
+    const step = (input: Tensor): Tensor[] => {
+      const tape = new GradientTape();
+      if (c.layer !== 'Embedding') tape.watch(input);
+      const y = layer<Tensor>(input);
+      const sources = [...layer.trainableVariables, ...(c.layer === 'Embedding' ? [] : [input])];
+      const gradients = tape.gradient(y, sources, { outputGradients: up }) as Tensor[];
+      return [y, ...gradients];
+    };
+    const before = layer.getWeights();
+    for (const run of [step, tfFunction(step)] as const) {
+      layer.setWeights(before);
+      c.outputs.forEach((wanted, i) => {
+        const [y, ...gradients] = run(x) as [Tensor, ...Tensor[]];
+        assertCloseTensor(y, wanted, `outputs of step ${i}`, 3e-5);
+        if (i === 0 && c.gradient !== undefined)
+          assertCloseTensor(gradients.at(-1) as Tensor, c.gradient, 'gradient', 1e-5);
+        if (i < c.outputs.length - 1)
+          layer.trainableVariables.forEach((v, j) => {
+            const g = gradients[j] as Tensor;
+            v.assign(v.sub(g.mul(0.01)));
+          });
+      });
+      layer.trainableVariables.forEach((v, i) =>
+        assertCloseTensor(v.read(), c.trained[i] as Values, v.name, 3e-5),
+      );
+    }
+  });
+});
+
+describe('models', () => {
+  const model = (): Sequential =>
+    new Sequential([
+      Input({ shape: [6] }),
+      new layers.Dense(8, { activation: 'relu', name: 'first' }),
+      new layers.Dropout(0.1),
+      new layers.Dense(3, { name: 'last' }),
+    ]);
+
+  test('all layers that can be are quantized, or those that filters say', () => {
+    const x = tensorOf((golden.layers[0] as LayerCase).x);
+    const all = model();
+    const before = all<Tensor>(x);
+    all.quantize('int8');
+    expect(all.weights.map((w) => w.dtype)).toEqual([
+      'float32',
+      'int8',
+      'float32',
+      'float32',
+      'int8',
+      'float32',
+    ]);
+    const after = all<Tensor>(x);
+    expect(Math.max(...(after.sub(before).abs().data() as Float32Array))).toBeLessThan(0.05);
+    const one = model();
+    one.quantize({ mode: 'int8', filters: '^la' });
+    expect(one.layers.map((l) => l.quantizationMode)).toEqual([null, null, 'int8']);
+    const other = model();
+    other.quantize({ config: new quantizers.Int8QuantizationConfig(), filters: (l) => l.name === 'first' });
+    expect(other.layers.map((l) => l.quantizationMode)).toEqual(['int8', null, null]);
+  });
+
+  test('a model of int8 with LoRA trains the small matrices alone', async () => {
+    const [x, y] = [
+      tensorOf((golden.layers[0] as LayerCase).x),
+      constant([
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+        [1, 0, 0],
+      ]),
+    ];
+    random.setSeed(1);
+    const tuned = model();
+    tuned.quantize('int8');
+    for (const name of ['first', 'last']) (tuned.getLayer(name) as layers.Dense).enableLora(2);
+    const frozen = tuned.nonTrainableVariables.map((v) => v.read());
+    tuned.compile({ optimizer: 'adam', loss: 'mse' });
+    // Evaluated, not from the history: the dropout's draws make the loss of a single step go up and down.
+    const { loss: before } = await tuned.evaluate(x, y, { verbose: 0 });
+    await tuned.fit(x, y, { epochs: 30, verbose: 0 });
+    const { loss: after } = await tuned.evaluate(x, y, { verbose: 0 });
+    expect(after as number).toBeLessThan(before as number);
+    tuned.nonTrainableVariables.forEach((v, i) => expect(v.read().data()).toEqual(frozen[i]?.data()));
+    expect(tuned.trainableVariables).toHaveLength(6);
+  });
+
+  test('a model of int8 is read from its configuration', () => {
+    const one = model();
+    one.quantize('int8');
+    const again = Sequential.fromConfig(JSON.parse(JSON.stringify(one.getConfig())));
+    again.setWeights(one.getWeights());
+    const x = tensorOf((golden.layers[0] as LayerCase).x);
+    expect(again<Tensor>(x).data()).toEqual(one<Tensor>(x).data());
+  });
+});
+
+describe('LoRA', () => {
+  test('the kernel is the sum', () => {
+    const layer = new layers.Dense(4, { loraRank: 2, loraAlpha: 3 });
+    layer.build([null, 3]);
+    expect(layer.loraEnabled).toBe(true);
+    layer.loraKernelB?.assign([
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ]);
+    const x = constant([[1, 2, 3]]);
+    expect(layer.kernel.shape).toEqual([3, 4]);
+    const sum = x.matmul(layer.kernel).data() as Float32Array;
+    (layer(x).data() as Float32Array).forEach((v, i) => expect(v).toBeCloseTo(sum[i] as number, 5));
+    expect(layer.getConfig()).toMatchObject({ lora_rank: 2, lora_alpha: 3 });
+  });
+
+  test('one that could not work is refused', () => {
+    const layer = new layers.Dense(4, { kernelConstraint: 'nonNeg' });
+    expect(() => layer.enableLora(2)).toThrow(FailedPreconditionError);
+    layer.build([null, 3]);
+    expect(() => layer.enableLora(2)).toThrow(InvalidArgumentError);
+    const other = new layers.Dense(4);
+    other.build([null, 3]);
+    expect(() => other.enableLora(0)).toThrow(InvalidArgumentError);
+    other.enableLora({ rank: 1 });
+    expect(() => other.enableLora(1)).toThrow(FailedPreconditionError);
+    expect(() => other.quantize('int8')).toThrow(FailedPreconditionError);
+  });
+});
+
+test('what cannot be quantized is refused', () => {
+  const layer = new layers.Dense(4);
+  expect(() => layer.quantize('int8')).toThrow(FailedPreconditionError);
+  layer.build([null, 3]);
+  expect(() => layer.quantize()).toThrow(InvalidArgumentError);
+  expect(() => layer.quantize('int4' as never)).toThrow(UnimplementedError);
+  expect(() => layer.quantize('int3' as never)).toThrow(InvalidArgumentError);
+  layer.quantize('int8');
+  expect(() => layer.quantize('int8')).toThrow(FailedPreconditionError);
+  expect(() => new layers.Dropout(0.5).quantize('int8')).toThrow(UnimplementedError);
+  class Mine extends layers.Dense {}
+  const mine = new Mine(2);
+  mine.build([null, 3]);
+  expect(() => mine.quantize('int8')).toThrow(UnimplementedError);
+  expect(() => new QuantizedDTypePolicy('int8', 'mixed_float16')).toThrow(InvalidArgumentError);
+  expect(new QuantizedDTypePolicy('int8', 'mixed_bfloat16')).toBeInstanceOf(DTypePolicy);
+  const half = new layers.Dense(2, { dtype: 'mixed_bfloat16' });
+  half.build([null, 3]);
+  half.quantize('int8');
+  expect(half(constant([[1, 2, 3]])).dtype).toBe('bfloat16');
+});
+
+test('an EinsumDense with dots, which Keras cannot quantize, gives what its letters give', () => {
+  const { x, weights } = golden.layers[9] as LayerCase;
+  const outputs = ['abx,xy->aby', '...x,xy->...y'].map((equation) => {
+    const layer = new layers.EinsumDense(equation, equation.startsWith('.') ? 4 : [3, 4]);
+    layer(tensorOf(x));
+    layer.setWeights([tensorOf(weights[0] as Values)]);
+    layer.quantize('int8');
+    return layer(tensorOf(x)).data();
+  });
+  expect(outputs[0]).toEqual(outputs[1]);
+});

@@ -1,0 +1,24 @@
+// How configurations say how a layer quantizes.
+import { InvalidArgumentError } from '@eagre/core';
+import { isPlain, type Option, optionsFrom } from '@eagre/core/internal';
+import { show } from '../layer/show.ts';
+import { Int8QuantizationConfig, QuantizationConfig } from '../quantizers.ts';
+
+/** A `QuantizationConfig`, or what a file holds of it; null unless given. */
+export const serializedConfig: Option<QuantizationConfig | null> = {
+  read: (given, name, of) => {
+    if (given === undefined || given === null) return null;
+    if (given instanceof QuantizationConfig) return given;
+    const { class_name: className, config } = given as {
+      readonly class_name?: unknown;
+      readonly config?: unknown;
+    };
+    if (isPlain(given) && className === 'Int8QuantizationConfig' && isPlain(config))
+      return new Int8QuantizationConfig(optionsFrom(config as never, Int8QuantizationConfig));
+    throw new InvalidArgumentError(
+      `${name} must be an Int8QuantizationConfig, got ${show(given)}`,
+      of.constructor.name,
+    );
+  },
+  write: (value) => (value === null ? null : value.toJSON()),
+};

@@ -1,0 +1,170 @@
+"""Makes packages/layers/golden/quantization.json with Keras on TensorFlow: quantizers, layers of int8, and LoRA.
+
+Run: KERAS_BACKEND=tensorflow python tools/golden/quantization.py
+"""
+
+import json
+import os
+import pathlib
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers, quantizers
+
+SEED = 71
+OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden/quantization.json"
+rng = np.random.default_rng(SEED)
+
+
+def values(x):
+    x = np.asarray(x)
+    return {"shape": list(x.shape), "values": [float(f"{v:.9g}") for v in x.ravel().tolist()]}
+
+
+def floats(*shape):
+    return rng.normal(size=shape).astype("float32")
+
+
+def abs_max(x, axis, **options):
+    y, scale = quantizers.abs_max_quantize(x, axis, **options)
+    return {"x": values(x), "axis": axis, "options": options, "y": values(y), "scale": values(scale)}
+
+
+def fake_quant(x, low, high, **options):
+    low, high = tf.constant(low), tf.constant(high)
+    x = tf.constant(x)
+    up = floats(*x.shape)
+    with tf.GradientTape() as tape:
+        tape.watch([x, low, high])
+        y = quantizers.fake_quant_with_min_max_vars(x, low, high, **options)
+        loss = tf.reduce_sum(y * up)
+    grads = tape.gradient(loss, [x, low, high])
+    return {
+        "x": values(x),
+        "low": values(low),
+        "high": values(high),
+        "options": options,
+        "y": values(y),
+        "up": values(up),
+        "grads": [values(g) for g in grads],
+    }
+
+
+def grouped(x, block):
+    # As layers do it.
+    y, scale, zero = quantizers.abs_max_quantize_grouped_with_zero_point(x, block_size=block)
+    return {"x": values(x), "block": block, "y": values(y), "scale": values(scale), "zero": values(zero)}
+
+
+def packed(x, axis, dtype):
+    y, shape, length = quantizers.pack_int4(tf.constant(x, dtype), axis=axis, dtype=dtype)
+    return {"x": values(x), "axis": axis, "dtype": dtype, "y": values(y), "shape": list(shape), "length": length}
+
+
+def layer_case(make, x, *, quantize, lora=None, steps=0):
+    """A layer with weights of its own, made int8 or given LoRA, then some steps of gradient descent."""
+    layer = make()
+    integers = x.dtype == np.int32
+    layer(x)
+    layer.set_weights([floats(*w.shape) for w in layer.weights])
+    case = {
+        "layer": type(layer).__name__,
+        "config": keras.saving.serialize_keras_object(layer)["config"],
+        "weights": [values(w) for w in layer.weights],
+        "x": values(x),
+        "quantize": quantize,
+        "lora": lora,
+    }
+    if quantize:
+        layer.quantize("int8")
+        case["policy"] = layer.dtype_policy.name
+        case["quantizedConfig"] = keras.saving.serialize_keras_object(layer)["config"]
+    if lora:
+        layer.enable_lora(**lora)
+        a, b = [w for w in layer.weights if "lora" in w.name]
+        a.assign(floats(*a.shape))
+        b.assign(floats(*b.shape))
+        case["lora_values"] = [values(a), values(b)]
+    case["after"] = [{"name": w.name, "dtype": str(w.dtype), "trainable": w.trainable, **values(w)} for w in layer.weights]
+    inputs = tf.constant(x)
+    up = floats(*layer(inputs).shape)
+    case["up"] = values(up)
+    case["outputs"], case["trained"] = [], []
+    for step in range(steps + 1):
+        with tf.GradientTape() as tape:
+            if not integers:
+                tape.watch(inputs)
+            y = layer(inputs)
+            loss = tf.reduce_sum(y * up)
+        variables = [w.value for w in layer.trainable_weights]
+        sources = variables + ([] if integers else [inputs])
+        grads = tape.gradient(loss, sources)
+        case["outputs"].append(values(y))
+        if step == 0 and not integers:
+            case["gradient"] = values(grads[-1])
+        if step < steps:
+            for v, g in zip(layer.trainable_weights, grads):
+                v.assign(v - 0.01 * tf.convert_to_tensor(g))
+    case["trained"] = [values(w) for w in layer.trainable_weights]
+    return case
+
+
+x = floats(4, 6)
+rows = rng.integers(0, 7, size=(3, 4)).astype("int32")
+dense = lambda **o: lambda: layers.Dense(5, name="dense", **o)
+table = lambda **o: lambda: layers.Embedding(7, 4, name="table", **o)
+einsum = lambda equation, shape, **o: lambda: layers.EinsumDense(equation, shape, name="einsum", **o)
+wide = floats(2, 3, 6)
+
+golden = {
+    "versions": {"tensorflow": tf.__version__, "keras": keras.__version__, "numpy": np.__version__},
+    "seed": SEED,
+    "abs_max": [
+        abs_max(x, 0),
+        abs_max(x, -1),
+        abs_max(floats(2, 3, 4), [0, 2]),
+        abs_max(x, 0, value_range=[-8, 7]),
+        abs_max(np.zeros((2, 3), "float32"), 0),
+    ],
+    "fake_quant": [
+        fake_quant(floats(4, 5), -1.3, 0.9),
+        fake_quant(floats(4, 5), -1.0, 1.5, num_bits=4, narrow_range=True),
+        fake_quant(floats(2, 3), -0.5, 0.5, num_bits=2),
+        fake_quant(floats(3, 4), [-1.0, -0.2, -0.4, -0.9], [0.5, 1.0, 0.3, 0.8], axis=1),
+        fake_quant(floats(3, 2), [-1.0, -0.2, -0.4], [0.5, 1.0, 0.3], axis=0, num_bits=4),
+    ],
+    "grouped": [grouped(floats(8, 3), 4), grouped(floats(7, 2), 3), grouped(floats(4, 2), 8)],
+    "packed": [
+        packed(rng.integers(-8, 8, size=(5, 3)), 0, "int8"),
+        packed(rng.integers(-8, 8, size=(2, 4)), -1, "int8"),
+        packed(rng.integers(0, 16, size=(3, 5)), 1, "uint8"),
+    ],
+    "layers": [
+        layer_case(dense(), x, quantize=True),
+        layer_case(dense(activation="relu", use_bias=False), wide, quantize=True, steps=0),
+        layer_case(dense(activation="tanh"), x, quantize=True, lora={"rank": 2, "lora_alpha": 3}, steps=3),
+        layer_case(dense(activation="relu"), x, quantize=False, lora={"rank": 2}, steps=3),
+        layer_case(dense(kernel_regularizer="l2"), x, quantize=False, lora={"rank": 3, "lora_alpha": 1.5}, steps=2),
+        layer_case(table(), rows, quantize=True),
+        layer_case(table(), rows, quantize=False, lora={"rank": 2, "lora_alpha": 4}, steps=2),
+        layer_case(table(), rows, quantize=True, lora={"rank": 2}, steps=2),
+        layer_case(einsum("abc,cd->abd", (3, 5), bias_axes="d"), wide, quantize=True),
+        layer_case(einsum("abx,xy->aby", (3, 4), activation="relu"), wide, quantize=True),
+        layer_case(einsum("abc,cde->abde", (3, 2, 4), bias_axes="de"), wide, quantize=True),
+        layer_case(einsum("abcd,cde->abe", (3, 5), bias_axes="e"), floats(2, 3, 2, 4), quantize=True),
+        layer_case(einsum("abc,cd->abd", (3, 5), bias_axes="d"), wide, quantize=False, lora={"rank": 2}, steps=2),
+        layer_case(einsum("abc,cd->abd", (3, 5)), wide, quantize=True, lora={"rank": 2, "lora_alpha": 1}, steps=2),
+    ],
+    "configs": [
+        quantizers.serialize(quantizers.AbsMaxQuantizer(axis=0)),
+        quantizers.serialize(quantizers.AbsMaxQuantizer(axis=-1, value_range=(-8, 7))),
+        keras.saving.serialize_keras_object(quantizers.Int8QuantizationConfig()),
+        keras.dtype_policies.serialize(keras.dtype_policies.get("int8_from_float32")),
+    ],
+}
+OUT.write_text(json.dumps(golden, separators=(",", ":")) + "\n")
+print(OUT, OUT.stat().st_size)
