@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as tf from 'eagre';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 // Every program runs as a user would run it; here its outcome is looked at.
 beforeAll(() => {
@@ -468,4 +468,133 @@ it('20: data from files', async () => {
   expect(e.imageLabels).toEqual([0, 0, 0, 1, 1, 1]);
   expect(e.classNames).toEqual(['dark', 'light']);
   expect([e.keptCount, e.keptFirst]).toEqual([8, 'example 0']);
+});
+
+describe('with Shakespeare', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('30: text generation', async () => {
+    vi.stubEnv('CHARACTERS', '100000');
+    vi.stubEnv('EPOCHS', '2');
+    const e = await import('./30-text-generation.ts');
+    const size = e.idsFromChars.vocabularySize();
+    expect(e.textFromIds(e.idsFromChars(tf.constant([...'First'])))).toBe('First');
+    const [inputs, targets] = e.dataset.iterator().getNext();
+    expect(inputs.at(':', '1:').array()).toEqual(targets.at(':', ':-1').array());
+    // Untrained, it is as good as a guess.
+    expect(e.exponential).toBeGreaterThan(size * 0.9);
+    expect(e.exponential).toBeLessThan(size * 1.1);
+    const [first, last] = e.history.loss as [number, number];
+    expect(last).toBeLessThan(2.5);
+    expect(last).toBeLessThan(first * 0.85);
+    expect([...e.written]).toHaveLength(301);
+    expect(e.written).not.toContain('[UNK]');
+    // States say what was before: all at once is the same as one after another.
+    const whole = e.model(inputs.at('0:1'));
+    const [start, states] = e.model<[tf.Tensor, tf.Tensor]>(inputs.at('0:1', ':20'), { returnState: true });
+    const rest = e.model(inputs.at('0:1', '20:'), { states });
+    expect(tf.concat([start, rest], 1).sub(whole).abs().max().item()).toBeLessThan(1e-4);
+  });
+
+  it('31: a miniature GPT', async () => {
+    vi.stubEnv('CHARACTERS', '200000');
+    vi.stubEnv('EPOCHS', '2');
+    const e = await import('./31-mini-gpt.ts');
+    const [first, last] = e.history.loss as [number, number];
+    expect(last).toBeLessThan(2.5);
+    expect(last).toBeLessThan(first * 0.93);
+    expect(e.textGenCallback.samples.map((text) => text.slice(0, 6))).toEqual(['First ', 'First ']);
+    expect(e.tokens).toHaveLength(40);
+    expect(e.logitsOfSteps).toHaveLength(40);
+    // Keys and values that are kept give the logits of the whole model.
+    expect(e.difference).toBeLessThan(1e-4);
+    // What comes later changes nothing before.
+    const other = tf.constant([[...e.tokens.slice(0, 20), ...new Array<number>(20).fill(3)]], 'int32');
+    const [logits] = e.model<tf.Tensor[]>(other);
+    const gaps = (logits as tf.Tensor)
+      .sub(e.logitsAtOnce as tf.Tensor)
+      .abs()
+      .max([0, 2]);
+    expect(gaps.at(':20').max().item()).toBeLessThan(1e-5);
+    expect(gaps.at('20:').max().item()).toBeGreaterThan(0.1);
+  });
+});
+
+describe('texts, series and tables', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('32: text classification', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    vi.stubEnv('REVIEWS', '1600');
+    const e = await import('./32-text-classification.ts');
+    expect(e.counts).toEqual([40, 10, 13]);
+    expect(e.vectorizeLayer.getVocabulary().slice(0, 2)).toEqual(['', '[UNK]']);
+    // 15 words between opinions, 16 of opinions, `not`, padding and unknown ones; the line breaks are gone.
+    expect(e.vectorizeLayer.vocabularySize()).toBe(34);
+    expect(e.evaluated.accuracy).toBeGreaterThan(0.9);
+    expect(e.endToEnd.loss).toBeCloseTo(e.evaluated.loss as number, 5);
+    expect(e.endToEnd.accuracy).toBe(e.evaluated.accuracy);
+    expect(e.probabilities.shape).toEqual([2, 1]);
+    // Batches of strings make no trace each.
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  it('33: translation', async () => {
+    vi.stubEnv('PAIRS', '2500');
+    vi.stubEnv('EPOCHS', '4');
+    const e = await import('./33-translation.ts');
+    const losses = e.history.loss as number[];
+    expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.1);
+    const right = e.translations.filter((text, i) => text === e.testPairs[i]?.[1]);
+    expect(e.translations).toHaveLength(30);
+    expect(right.length).toBeGreaterThan(27);
+  });
+
+  it('34: time series', async () => {
+    vi.stubEnv('HOURS', '2500');
+    vi.stubEnv('EPOCHS', '5');
+    const e = await import('./34-time-series.ts');
+    const [inputs, labels] = e.convWindow.train.iterator().getNext();
+    expect([inputs.shape, labels.shape]).toEqual([
+      [32, 3, 4],
+      [32, 1, 1],
+    ]);
+    expect(e.wideConv).toEqual([32, 22, 1]);
+    const { baseline, dense, conv, lstm } = e.performance;
+    for (const error of [dense, conv, lstm]) expect(error).toBeLessThan((baseline as number) * 0.8);
+    expect(e.performance['residual lstm']).toBeLessThan((e.performance['baseline of all'] as number) * 0.8);
+  });
+
+  it('35: structured data', async () => {
+    vi.stubEnv('PETS', '2000');
+    vi.stubEnv('EPOCHS', '5');
+    const e = await import('./35-structured-data.ts');
+    const losses = e.history.loss as number[];
+    expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.8);
+    expect(e.result.accuracy).toBeGreaterThan(0.75);
+    expect(e.kitten).toBeGreaterThan(0.9);
+    expect(e.oldDog).toBeLessThan(0.1);
+  });
+});
+
+it('36: actor and critic', async () => {
+  const { rewards } = await import('./36-actor-critic.ts');
+  const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
+  expect(mean(rewards.slice(0, 20))).toBeLessThan(60);
+  expect(mean(rewards.slice(-20))).toBeGreaterThan(120);
+});
+
+it('37: word vectors', async () => {
+  const e = await import('./37-word2vec.ts');
+  const losses = e.history.loss as number[];
+  expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.7);
+  // Of its own kind, not of the other topic.
+  expect(e.nearest('whale').sort()).toEqual(['seal', 'shark']);
+  expect(e.nearest('tram').sort()).toEqual(['taxi', 'truck']);
+  expect(e.nearest('reef').sort()).toEqual(['bay', 'ocean']);
 });
