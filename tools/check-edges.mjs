@@ -40,9 +40,12 @@ const permitted = {
     'checkpoint',
     'backend',
   ],
+  'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
+  onnx: ['core', 'graph', 'formats', 'backend'],
+  serving: ['core', 'graph', 'saved-model', 'backend'],
   datasets: ['core', 'formats', 'backend'],
   board: ['formats', 'summary'],
-  cli: ['formats', 'datasets', 'summary', 'board'],
+  cli: ['formats', 'datasets', 'summary', 'board', 'core', 'layers', 'saved-model', 'onnx', 'serving'],
   testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [
     'backend',
@@ -60,6 +63,9 @@ const permitted = {
     'summary',
     'datasets',
     'formats',
+    'saved-model',
+    'onnx',
+    'serving',
     'cli',
   ],
 };

@@ -22,13 +22,15 @@ from google.protobuf import struct_pb2, wrappers_pb2
 from tensorflow.core.example import example_pb2, feature_pb2
 from tensorflow.core.framework import (attr_value_pb2, function_pb2, graph_pb2, node_def_pb2, op_def_pb2, summary_pb2, tensor_pb2,
                                        tensor_shape_pb2, tensor_slice_pb2, versions_pb2)
-from tensorflow.core.protobuf import config_pb2, tensor_bundle_pb2, trackable_object_graph_pb2
+from tensorflow.core.protobuf import (config_pb2, fingerprint_pb2, meta_graph_pb2, saved_model_pb2, saved_object_graph_pb2, saver_pb2,
+                                      struct_pb2 as structures_pb2, tensor_bundle_pb2, trackable_object_graph_pb2)
 from tensorflow.core.util import event_pb2
 from tensorflow.python.training import checkpoint_state_pb2
 
 HERE = pathlib.Path(__file__).parent
 MODULES = [attr_value_pb2, function_pb2, graph_pb2, node_def_pb2, op_def_pb2, tensor_pb2, tensor_shape_pb2, versions_pb2, config_pb2,
-           summary_pb2, event_pb2, tensor_slice_pb2, tensor_bundle_pb2, trackable_object_graph_pb2, example_pb2, feature_pb2]
+           summary_pb2, event_pb2, tensor_slice_pb2, tensor_bundle_pb2, trackable_object_graph_pb2, example_pb2, feature_pb2, saved_model_pb2, meta_graph_pb2, saved_object_graph_pb2,
+           structures_pb2, saver_pb2, fingerprint_pb2]
 COMPRESSIONS = {'plain': '', 'gzip': 'GZIP', 'zlib': 'ZLIB'}
 KINDS = {
     'float32': np.array([[1.5, -2], [3e38, -0.0]], np.float32),

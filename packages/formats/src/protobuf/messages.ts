@@ -4,6 +4,7 @@ import * as events from '../tensorflow/events.ts';
 import * as examples from '../tensorflow/example-messages.ts';
 import * as framework from '../tensorflow/framework.ts';
 import * as hparams from '../tensorflow/hparams.ts';
+import * as savedModels from '../tensorflow/saved-model-messages.ts';
 import type { MessageType } from './protobuf.ts';
 
 export * from '../tensorflow/bundle-messages.ts';
@@ -12,6 +13,7 @@ export * from '../tensorflow/events.ts';
 export * from '../tensorflow/example-messages.ts';
 export * from '../tensorflow/framework.ts';
 export * from '../tensorflow/hparams.ts';
+export * from '../tensorflow/saved-model-messages.ts';
 
 /**
  * The numbers of every field of every message, under the names of TensorFlow and TensorBoard: programs in `tools/golden` compare
@@ -19,7 +21,7 @@ export * from '../tensorflow/hparams.ts';
  */
 export function fieldNumbers(): Readonly<Record<string, Readonly<Record<string, number>>>> {
   const numbers: Record<string, Readonly<Record<string, number>>> = {};
-  for (const module of [framework, bundle, events, examples, hparams])
+  for (const module of [framework, bundle, events, examples, hparams, savedModels])
     for (const value of Object.values(module)) if (isMessageType(value)) numbers[value.name] = value.numbers;
   return numbers;
 }

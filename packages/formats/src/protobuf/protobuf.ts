@@ -155,6 +155,15 @@ const kinds = {
   } satisfies Kind<number>,
   int64: { wire: 0, write: writeInt64, read: readInt64 } satisfies Kind<number | bigint>,
   uint64: { wire: 0, write: writeInt64, read: readUint64 } satisfies Kind<number | bigint>,
+  sint64: {
+    wire: 0,
+    write: (w, v) => writeInt64(w, BigInt.asUintN(64, (BigInt(v) << 1n) ^ (BigInt(v) >> 63n))),
+    read: (r) => {
+      const zigzag = BigInt.asUintN(64, BigInt(readInt64(r)));
+      const exact = (zigzag >> 1n) ^ -(zigzag & 1n);
+      return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+    },
+  } satisfies Kind<number | bigint>,
 };
 
 function writeInt64(writer: PbfWriter, value: number | bigint): void {
@@ -245,6 +254,9 @@ export const double = (number: number): Field<number> => one(number, kinds.doubl
 export const int32 = (number: number): Field<number> => one(number, kinds.int32);
 /** A bigint where a number would not be exact. */
 export const int64 = (number: number): Field<number | bigint> => one(number, kinds.int64);
+/** Zigzag: small negative numbers are short. A bigint where a number would not be exact. */
+export const sint64 = (number: number): Field<number | bigint> => one(number, kinds.sint64);
+export const uint64 = (number: number): Field<number | bigint> => one(number, kinds.uint64);
 export const fixed32 = (number: number): Field<number> => one(number, kinds.fixed32);
 /** A message inside. */
 export const nested = <T>(number: number, type: () => MessageType<T>): Field<T> =>

@@ -1,0 +1,2 @@
+/** SavedModels and TensorFlow's graphs. */
+export {};

@@ -1,0 +1,2 @@
+/** A prediction server with TensorFlow Serving's REST API. */
+export {};
