@@ -84,3 +84,45 @@ export const rssCnn: ProbeWorkload = {
   python: { torch: ['probes/rss_cnn_torch.py'] },
   targets: [ratio('torch', 1)],
 };
+
+const kerasBackends = ['torch', 'tensorflow', 'jax'];
+
+function fitProbe(
+  what: string,
+  name: string,
+  args: readonly [model: string, what: string],
+  atLeast: number,
+): ProbeWorkload {
+  return {
+    kind: 'probe',
+    name,
+    title: what,
+    unit: 's',
+    probe: 'fit',
+    args,
+    runs: 3,
+    python: Object.fromEntries(
+      kerasBackends.map((backend) => [backend, ['probes/fit.py', backend, ...args]]),
+    ),
+    targets: kerasBackends.map((backend) => ratio(backend, atLeast)),
+  };
+}
+
+/** Models that `fit` trains, in Keras on each of its backends too. */
+const fitted = {
+  mlp: '784-128-64-10, batch 32',
+  cnn: 'Conv32-pool-Conv64-pool-Dense64-Dense10 of MNIST, batch 32',
+  lstm: 'Embedding64-LSTM64 of 80 words, batch 32',
+  gpt: 'two Transformer blocks of width 128, 64 tokens, batch 16',
+  mobilenet: 'MobileNetV2 of 96 × 96 pixels, batch 16',
+};
+
+export const fits: readonly ProbeWorkload[] = Object.entries(fitted).flatMap(([model, title]) => [
+  fitProbe(`a step of model.fit: ${title}`, `fit_${model}`, [model, 'step'], 1.5),
+  fitProbe(
+    `what the first epoch of fit takes beyond its steps: ${title}`,
+    `fit_start_${model}`,
+    [model, 'start'],
+    1 / 0.3,
+  ),
+]);
