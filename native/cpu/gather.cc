@@ -113,12 +113,35 @@ struct RowLoad : Shortcut {
 };
 inline char* address(double value) { return reinterpret_cast<char*>(static_cast<intptr_t>(value)); }
 
-template <class I> void load_row(Shortcut* shortcut, const double* block) {
-  const RowLoad& s = *static_cast<const RowLoad*>(shortcut);
+template <class I> [[gnu::always_inline]] inline int64_t checked_index(const RowLoad& s, const double* block) {
   const I* index = reinterpret_cast<const I*>(address(block[s.index_at]));
   const I at = *index;
   if (at < 0 || static_cast<int64_t>(at) >= s.n) check_indices(index, 1, s.n);
-  copy_bytes(address(block[s.y_at]), address(block[2]) + static_cast<int64_t>(at) * s.bytes, s.bytes);
+  return static_cast<int64_t>(at);
+}
+
+template <class I> void load_row(Shortcut* shortcut, const double* block) {
+  const RowLoad& s = *static_cast<const RowLoad*>(shortcut);
+  const int64_t at = checked_index<I>(s, block);
+  copy_bytes(address(block[s.y_at]), address(block[2]) + at * s.bytes, s.bytes);
+}
+
+// A single number, as loops over values have it: what comes next waits for it.
+template <class I, class T> void load_number(Shortcut* shortcut, const double* block) {
+  const RowLoad& s = *static_cast<const RowLoad*>(shortcut);
+  const int64_t at = checked_index<I>(s, block);
+  std::memcpy(address(block[s.y_at]), address(block[2]) + at * static_cast<int64_t>(sizeof(T)), sizeof(T));
+}
+
+using RunShortcut = void (*)(Shortcut*, const double*);
+template <class I> RunShortcut load_of(int64_t bytes) {
+  switch (bytes) {
+    case 1: return load_number<I, uint8_t>;
+    case 2: return load_number<I, uint16_t>;
+    case 4: return load_number<I, uint32_t>;
+    case 8: return load_number<I, uint64_t>;
+    default: return load_row<I>;
+  }
 }
 
 Shortcut* gather_shortcut(Args& a) {
@@ -129,9 +152,9 @@ Shortcut* gather_shortcut(Args& a) {
   void* memory = std::malloc(sizeof(RowLoad));
   if (!memory) return nullptr;
   RowLoad* s = new (memory) RowLoad{};
-  s->run = indices.dtype == DType::i32 ? load_row<int32_t> : load_row<int64_t>;
   s->n = shape.n;
   s->bytes = shape.inner * static_cast<int64_t>(dtype_size(y.dtype));
+  s->run = indices.dtype == DType::i32 ? load_of<int32_t>(s->bytes) : load_of<int64_t>(s->bytes);
   s->index_at = 2 + 3 + params.rank;
   s->y_at = s->index_at + 3 + indices.rank;
   return s;

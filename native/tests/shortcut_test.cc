@@ -165,23 +165,84 @@ void turns() {
   CHECK(count == 1000 && i == 1000 && total == 249500);
 }
 
-template <class I> void rows(const Dims& dims, int64_t axis, const Dims& index_dims) {
-  const auto params = Array<float>::make(dims, [](int64_t k) { return 0.5 * k; });
+// Programs of several operations, of which some may fail, again and again on the same few places, with results on operands in all ways.
+void in_place() {
+  constexpr Op kOps[] = {Op::add, Op::sub, Op::mul, Op::bit_and, Op::min, Op::mod, Op::neg, Op::select};
+  // Apart, as values of their own are.
+  constexpr int kPlaces = 5, kApart = 4;
+  Random random(7);
+  int failures = 0;
+  for (int round = 0; round < 400; round++) {
+    const int inputs = 1 + static_cast<int>(random.below(3));
+    ScalarCode code(std::vector<DType>(static_cast<size_t>(inputs), DType::i32));
+    std::vector<int> known;
+    for (int v = 0; v < inputs; v++) known.push_back(v);
+    if (random.below(2) == 0) known.push_back(code.op(Op::constant, DType::i32, {}, 3));
+    const auto any = [&] { return known[static_cast<size_t>(random.below(static_cast<int64_t>(known.size())))]; };
+    // Each takes the one before, so that all count.
+    for (int64_t left = 1 + random.below(6); left > 0; left--) {
+      const Op op = kOps[random.below(8)];
+      if (op == Op::neg) known.push_back(code.op(op, DType::i32, {known.back()}));
+      else if (op == Op::select) known.push_back(code.op(op, DType::i32, {code.op(Op::lt, DType::boolean, {known.back(), any()}), any(), any()}));
+      else known.push_back(code.op(op, DType::i32, {known.back(), any()}));
+    }
+    const int outputs = 1 + static_cast<int>(random.below(3));
+    std::vector<int> results;
+    for (int k = 0; k < outputs; k++) results.push_back(k == 0 ? known.back() : any());
+    const int program = outputs == 1   ? code.compile({results[0]})
+                        : outputs == 2 ? code.compile({results[0], results[1]})
+                                       : code.compile({results[0], results[1], results[2]});
+    std::unique_ptr<Both> both;
+    int32_t memory[kPlaces * kApart];
+    for (int32_t& m : memory) m = static_cast<int32_t>(random.below(9)) - 2;
+    for (int turn = 0; turn < 12; turn++) {
+      std::vector<const void*> from;
+      std::vector<void*> to, apart;
+      int32_t expected[kPlaces * kApart], made[kPlaces];
+      // Results in places of their own; operands may share one.
+      bool taken[kPlaces] = {};
+      std::vector<size_t> places;
+      for (int k = 0; k < outputs; k++) {
+        size_t place;
+        do place = static_cast<size_t>(random.below(kPlaces)); while (taken[place]);
+        taken[place] = true;
+        places.push_back(place);
+        to.push_back(memory + place * kApart);
+        apart.push_back(made + k);
+      }
+      for (int j = 0; j < inputs; j++) from.push_back(memory + random.below(kPlaces) * kApart);
+      const std::vector<double> block = flat_block(program, from, to);
+      if (!both) both = std::make_unique<Both>("ElementwiseFlat", block);
+      CHECK(both->shortcut);
+      std::memcpy(expected, memory, sizeof memory);
+      const Code wanted = both->by_kernel(flat_block(program, from, apart));
+      for (size_t k = 0; wanted == Code::ok && k < places.size(); k++) expected[places[k] * kApart] = made[k];
+      CHECK(both->by_shortcut(block) == wanted);
+      CHECK(std::memcmp(expected, memory, sizeof memory) == 0);
+      failures += wanted != Code::ok;
+    }
+    release_program(program);
+  }
+  CHECK(failures > 100);
+}
+
+template <class I, class T> void rows(const Dims& dims, int64_t axis, const Dims& index_dims) {
+  const auto params = Array<T>::make(dims, [](int64_t k) { return 0.5 * k; });
   int64_t n = dims[static_cast<size_t>(axis)];
   Array<I> index(index_dims);
   Dims row(dims.begin(), dims.begin() + axis);
   row.insert(row.end(), index_dims.begin(), index_dims.end());
   row.insert(row.end(), dims.begin() + axis + 1, dims.end());
-  Array<float> expected(row), found(row);
-  const auto block = [&](Array<float>& y) {
+  Array<T> expected(row), found(row);
+  const auto block = [&](Array<T>& y) {
     std::vector<double> b = {2, 1};
     const auto tensor = [&](const void* p, DType t, const Dims& d) {
       b.insert(b.end(), {address(p), static_cast<double>(static_cast<int>(t)), static_cast<double>(d.size())});
       b.insert(b.end(), d.begin(), d.end());
     };
-    tensor(const_cast<Array<float>&>(params).data(), DType::f32, dims);
+    tensor(const_cast<Array<T>&>(params).data(), DTypeOf<T>::value, dims);
     tensor(index.data(), DTypeOf<I>::value, index_dims);
-    tensor(y.data(), DType::f32, row);
+    tensor(y.data(), DTypeOf<T>::value, row);
     b.insert(b.end(), {static_cast<double>(axis), 0});
     return b;
   };
@@ -251,10 +312,14 @@ void without_shortcuts() {
 int main() {
   all_operations();
   turns();
-  rows<int32_t>({5}, 0, {});
-  rows<int64_t>({5}, 0, {1});
-  rows<int32_t>({4, 3}, 0, {});
-  rows<int64_t>({1, 7, 70}, 1, {1, 1});
+  in_place();
+  rows<int32_t, float>({5}, 0, {});
+  rows<int64_t, float>({5}, 0, {1});
+  rows<int32_t, double>({5}, 0, {});
+  rows<int64_t, uint8_t>({5}, 0, {});
+  rows<int32_t, int64_t>({1, 5}, 1, {});
+  rows<int32_t, float>({4, 3}, 0, {});
+  rows<int64_t, float>({1, 7, 70}, 1, {1, 1});
   stores<int32_t>({6});
   stores<int64_t>({3, 5, 7});
   without_shortcuts();
