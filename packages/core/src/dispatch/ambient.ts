@@ -2,17 +2,18 @@
 
 type Fields = Record<PropertyKey, unknown>;
 
-interface Part {
-  readonly fields: Fields;
-  readonly keys: readonly PropertyKey[];
-  /** What the fields are where nothing is going on. */
-  readonly rest: Fields;
-  /** Those that hold for code that stands alone, too. */
-  readonly lasting: readonly PropertyKey[];
-  /** Whether they are part of what a function computes, so that a second run of it needs them as they were. */
+/** One field, of one of the objects that packages declare. */
+interface Field {
+  readonly owner: Fields;
+  readonly key: PropertyKey;
+  /** What it is where nothing is going on. */
+  readonly rest: unknown;
+  /** Whether it holds for code that stands alone, too. */
+  readonly lasting: boolean;
+  /** Whether it is part of what a function computes, so that a second run of it needs it as it was. */
   readonly again: boolean;
 }
-const parts: Part[] = [];
+const all: Field[] = [];
 
 /**
  * Declares fields that tell what is current, with what they are where nothing is going on. All code reads and writes them there, so that
@@ -27,39 +28,47 @@ export function ambient<T extends object>(
   except: readonly (keyof T)[] = [],
   again = false,
 ): T {
-  const all = fields as unknown as Fields;
-  const keys = Object.keys(fields).filter((key) => !except.includes(key as keyof T));
-  parts.push({ fields: all, keys, rest: { ...all }, lasting, again });
+  const owner = fields as unknown as Fields;
+  for (const key of Object.keys(fields))
+    if (!except.includes(key as keyof T))
+      all.push({ owner, key, rest: owner[key], lasting: lasting.includes(key as keyof T), again });
   return fields;
 }
 
-/** Takes all fields as they are. @returns what brings them back. */
-function capture(from: readonly Part[] = parts): () => void {
-  const before = from.map(({ fields, keys }) => keys.map((key) => fields[key]));
-  return () => {
-    before.forEach((values, i) => {
-      const { fields, keys } = from[i] as Part;
-      for (let k = 0; k < keys.length; k++) fields[keys[k] as PropertyKey] = values[k];
-    });
-  };
+// Datasets set everything aside for each element, so these loops make no lists but one and write only what differs.
+
+/** The values of fields now. */
+function valuesOf(fields: readonly Field[]): unknown[] {
+  const values = new Array<unknown>(fields.length);
+  for (let i = 0; i < fields.length; i++) values[i] = fields[i].owner[fields[i].key];
+  return values;
+}
+
+/** Sets fields to values that they had. Modules that were loaded since may have declared more. */
+function bringBack(fields: readonly Field[], values: readonly unknown[]): void {
+  for (let i = 0; i < values.length; i++) {
+    const { owner, key } = fields[i];
+    if (owner[key] !== values[i]) owner[key] = values[i];
+  }
 }
 
 /** Runs `fn`, and leaves everything that is current as it was before, also what `fn` began and never ended. */
 export function keepingAmbient<T>(fn: () => T): T {
-  const bringBack = capture();
+  const before = valuesOf(all);
   try {
     return fn();
   } finally {
-    bringBack();
+    bringBack(all, before);
   }
 }
 
 /** Notes how code computes here: whether layers train, and in which precision. @returns what runs code in the same way later. */
 export function computingAsHere(): <T>(fn: () => T) => T {
-  const bringBack = capture(parts.filter(({ again }) => again));
+  const fields = all.filter(({ again }) => again);
+  const values = valuesOf(fields);
   return (fn) =>
     keepingAmbient(() => {
-      bringBack();
+      bringBack(fields, values);
       return fn();
     });
 }
@@ -69,21 +78,21 @@ export function computingAsHere(): <T>(fn: () => T) => T {
  * records it, no scope of memory or names holds it, and no layer around it trains.
  */
 export function standingAlone<T>(fn: () => T): T {
-  const bringBack = capture();
-  for (const { fields, keys, rest, lasting } of parts)
-    for (const key of keys) if (!lasting.includes(key)) fields[key] = rest[key];
+  const before = valuesOf(all);
+  for (let i = 0; i < before.length; i++) {
+    const { owner, key, rest, lasting } = all[i];
+    if (!lasting && before[i] !== rest) owner[key] = rest;
+  }
   try {
     return fn();
   } finally {
-    bringBack();
+    bringBack(all, before);
   }
 }
 
 /** The fields that are not as they are where nothing is going on. */
 export function notAtRest(): string[] {
-  return parts.flatMap(({ fields, keys, rest }) =>
-    keys.filter((key) => !isAlike(fields[key], rest[key])).map(String),
-  );
+  return all.flatMap(({ owner, key, rest }) => (isAlike(owner[key], rest) ? [] : [String(key)]));
 }
 
 function isAlike(a: unknown, b: unknown): boolean {

@@ -169,6 +169,9 @@ const arrays: readonly (readonly [unknown, DType])[] = [
     .map((dtype) => [dtypeTraits[dtype].array, dtype] as const),
   [Uint8ClampedArray, 'uint8'],
 ];
+const arrayDTypes: ReadonlyMap<unknown, DType> = new Map(
+  arrays.map(([type, dtype]) => [(type as { prototype: unknown }).prototype, dtype]),
+);
 
 function fromTyped(
   data: TypedArray,
@@ -177,7 +180,9 @@ function fromTyped(
   strict: boolean,
   given?: DType,
 ): Tensor {
-  const held = arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
+  const held =
+    arrayDTypes.get(Object.getPrototypeOf(data)) ??
+    arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
   const narrow =
     (given === 'bool' && held === 'uint8') ||
     (given && isHalf(given) && held === 'float32') ||

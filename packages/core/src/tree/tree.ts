@@ -114,6 +114,9 @@ export function forEachLeaf(
 export function leavesOf(value: unknown, op: string, isLeaf: IsLeaf = nothing): unknown[] {
   // One tensor is what most structures are.
   if (!isContainer(value)) return [value];
+  // And a list of tensors what most others are.
+  if (Array.isArray(value) && value.length > 0 && !isLeaf(value) && !value.some(isContainer))
+    return [...value];
   const leaves: unknown[] = [];
   let level = 0;
   const look = (v: unknown): void => {
