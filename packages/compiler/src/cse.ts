@@ -11,25 +11,25 @@ import { callsHost, substitute } from './tensors.ts';
 export function shareCommonCalls(plan: Plan): Plan {
   const uses = new Uses(plan);
   const versions = new Uint32Array(plan.bytes.length);
-  const known = new Map<string, readonly PlanTensor[]>();
+  // By kernel and inputs. The rest is compared where these are alike: few calls are.
+  const known = new Map<string, PlanCall[]>();
   const replaced = new Map<number, number>();
   const calls: PlanCall[] = [];
-  const show = ({ value, dtype, shape }: PlanTensor): string =>
-    `${value}.${versions[value]} ${dtype}[${shape}]`;
+  const keyOf = ({ kernel, inputs }: PlanCall): string => {
+    let key = typeof kernel === 'string' ? kernel : programKey(kernel);
+    for (const { value } of inputs) key += `|${value}.${versions[value]}`;
+    return key;
+  };
   const alike = (a: number, b: number): boolean => plan.bytes[a] === plan.bytes[b];
-  const kernelKey = (kernel: PlanCall['kernel']): string =>
-    typeof kernel === 'string' ? kernel : programKey(kernel);
   for (const original of plan.calls) {
     const call = substitute(original, replaced);
     const writesState = call.outputs.some(({ value }) => uses.states.has(value));
     if (!writesState && !callsHost(call) && !hasBodies(call)) {
-      const made = call.outputs.map(({ dtype, shape }) => `${dtype}[${shape}]`);
-      const attrs = Object.entries(call.attrs)
-        .map(([name, attr]) => `${name}=${Object.is(attr, -0) ? '-0' : String(attr)}`)
-        .sort();
-      const key = [kernelKey(call.kernel), ...call.inputs.map(show), '->', ...made, ...attrs].join('|');
-      const same = known.get(key);
-      if (same === undefined) known.set(key, call.outputs);
+      const key = keyOf(call);
+      const candidates = known.get(key);
+      const same = candidates?.find((other) => computesTheSame(call, other))?.outputs;
+      if (candidates === undefined) known.set(key, [call]);
+      else if (same === undefined) candidates.push(call);
       else if (call.outputs.every(({ value }, i) => uses.isTemporary(value) && alike(value, same[i].value))) {
         call.outputs.forEach(({ value }, i) => replaced.set(value, same[i].value));
         continue;
@@ -39,4 +39,31 @@ export function shareCommonCalls(plan: Plan): Plan {
     calls.push(call);
   }
   return { ...plan, calls };
+}
+
+/** Whether two calls of one kernel on the same values do the same. */
+function computesTheSame(a: PlanCall, b: PlanCall): boolean {
+  return (
+    a.outputs.length === b.outputs.length &&
+    a.inputs.every((t, i) => sameType(t, b.inputs[i])) &&
+    a.outputs.every((t, i) => sameType(t, b.outputs[i])) &&
+    sameAttrs(a.attrs, b.attrs)
+  );
+}
+
+function sameType(a: PlanTensor, b: PlanTensor): boolean {
+  return a.dtype === b.dtype && sameNumbers(a.shape, b.shape);
+}
+
+function sameAttrs(a: PlanCall['attrs'], b: PlanCall['attrs']): boolean {
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => {
+    const [x, y] = [a[name], b[name]];
+    return Array.isArray(x) && Array.isArray(y) ? sameNumbers(x, y) : Object.is(x, y);
+  });
+}
+
+function sameNumbers(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((x, i) => Object.is(x, b[i]));
 }

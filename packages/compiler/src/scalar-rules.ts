@@ -266,14 +266,14 @@ function inOrder(
   args: readonly number[],
   exchanged: boolean,
 ): boolean {
-  const arg = (i: number): number => args[exchanged ? 1 - i : i];
   // Most rules fail here, before anything is bound.
-  for (let i = 0; i < terms.length; i++) if (!isLike(nodes, terms[i], arg(i))) return false;
-  const before = [...bound];
-  if (terms.every((term, i) => matches(nodes, term, arg(i)))) return true;
-  before.forEach((node, i) => {
-    bound[i] = node;
-  });
+  for (let i = 0; i < terms.length; i++)
+    if (!isLike(nodes, terms[i], args[exchanged ? 1 - i : i])) return false;
+  const before = bound.slice();
+  let i = 0;
+  while (i < terms.length && matches(nodes, terms[i], args[exchanged ? 1 - i : i])) i++;
+  if (i === terms.length) return true;
+  for (let v = 0; v < before.length; v++) bound[v] = before[v];
   return false;
 }
 
