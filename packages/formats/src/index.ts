@@ -20,7 +20,21 @@ export {
   type Safetensors,
   type SafetensorsEntry,
   type SafetensorsHeader,
+  safetensorsKind,
+  type TensorSpec,
 } from './arrays/safetensors.ts';
+export {
+  parseSafetensorsIndex,
+  type SafetensorsIndex,
+  SafetensorsModel,
+  type SafetensorsModelEntry,
+} from './arrays/safetensors-model.ts';
+export {
+  type TensorSource,
+  type WriteSafetensorsModelOptions,
+  writeSafetensorsModel,
+  writeSafetensorsTensors,
+} from './arrays/safetensors-writer.ts';
 export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
 export { writeFileAtomic, writeFileAtomicSync } from './files/atomic.ts';
 export {
