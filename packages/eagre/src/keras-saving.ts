@@ -17,6 +17,15 @@ import { losses, metrics } from '@eagre/metrics';
 import * as optimizers from '@eagre/optimizers';
 
 export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
+export {
+  type LoadedSafetensors,
+  type LoadSafetensorsOptions,
+  loadSafetensors,
+  type SaveSafetensorsOptions,
+  saveSafetensors,
+  type WeightNames,
+  type WeightSource,
+} from '@eagre/layers';
 
 type Objects = Readonly<Record<string, unknown>>;
 type Base = abstract new (...args: never) => object;

@@ -43,9 +43,10 @@ export async function writeSafetensorsTensors(
   const { rename, rm } = nodeBuiltin('node:fs').promises;
   refuseSpecial(path);
   deleteLeftovers(nodeBuiltin('node:path').dirname(path));
+  const layout = layOutSafetensors(tensors, metadata);
   const temporary = temporaryFor(path);
   try {
-    await writePieces(temporary, tensors, metadata);
+    await writePieces(temporary, layout);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -68,6 +69,7 @@ export async function writeSafetensorsModel(
 ): Promise<string[]> {
   const { join } = nodeBuiltin('node:path');
   const shards = shardsOf(tensors, maxShardSize);
+  const layouts = shards.map((shard) => layOutSafetensors(shard, metadata));
   const names = shards.map((_, i) => shardName(i, shards.length));
   makeFolders(folder);
   deleteLeftovers(folder);
@@ -75,7 +77,7 @@ export async function writeSafetensorsModel(
   const { rename, rm } = nodeBuiltin('node:fs').promises;
   const temporaries = names.map((name) => temporaryFor(join(folder, name)));
   try {
-    for (const [i, shard] of shards.entries()) await writePieces(temporaries[i], shard, metadata);
+    for (const [i, layout] of layouts.entries()) await writePieces(temporaries[i], layout);
     // Old and new files are never read together: nothing is found until the new index is there.
     await rm(join(folder, SAFETENSORS_INDEX), { force: true });
     for (const [i, name] of names.entries()) await rename(temporaries[i], join(folder, name));
@@ -144,10 +146,8 @@ async function deleteOthers(folder: string, names: readonly string[]): Promise<v
 /** Writes a new file, down to the disk. */
 async function writePieces(
   path: string,
-  tensors: readonly TensorSource[],
-  metadata: Metadata | undefined,
+  { header, ordered }: ReturnType<typeof layOutSafetensors<TensorSource>>,
 ): Promise<void> {
-  const { header, ordered } = layOutSafetensors(tensors, metadata);
   const file = await nodeBuiltin('node:fs').promises.open(path, 'wx');
   try {
     await file.appendFile(header);

@@ -155,7 +155,8 @@ function readError(cause: unknown, path: string): unknown {
   return fileError(cause, path, 'loadWeights');
 }
 
-function builtWeights(model: Model, what: string): NamedWeight[] {
+/** Every weight with its name. @throws FailedPreconditionError before there are all of them. */
+export function builtWeights(model: Model, what: string): NamedWeight[] {
   const missing = unbuilt(model);
   if (missing !== undefined) {
     throw new FailedPreconditionError(
