@@ -1,2 +1,12 @@
 /** `tf.keras.models`. */
-export { type CloneOptions, cloneModel, Model, modelFromJSON, Sequential } from '@eagre/layers';
+export {
+  CausalLM,
+  type CloneOptions,
+  cloneModel,
+  type GenerateOptions,
+  type GenerateTextOptions,
+  Model,
+  modelFromJSON,
+  type Prompts,
+  Sequential,
+} from '@eagre/layers';

@@ -19,6 +19,7 @@ export {
   quantizers,
   regularizers,
   Sequential,
+  samplers,
 } from '@eagre/layers';
 
 import { initializers, layers, quantizers, regularizers } from '@eagre/layers';

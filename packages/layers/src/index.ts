@@ -14,6 +14,13 @@ export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
 export * as constraints from './constraints.ts';
 export * as distillation from './distillation/index.ts';
+export {
+  CausalLM,
+  type GenerateOptions,
+  type GenerateTextOptions,
+  type Prompts,
+} from './generation/causal-lm.ts';
+export * as samplers from './generation/samplers.ts';
 export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
