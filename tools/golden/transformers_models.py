@@ -107,7 +107,6 @@ def warped(logits):
         "temperature": left(logits / 0.7),
         "topK": left(TopKLogitsWarper(5)(None, logits)),
         "topP": left(TopPLogitsWarper(0.6)(None, logits)),
-        "topKTopP": left(TopPLogitsWarper(0.6)(None, TopKLogitsWarper(5)(None, logits))),
     }
 
 
