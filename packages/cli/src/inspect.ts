@@ -20,14 +20,14 @@ export async function inspect(path: string): Promise<Contents> {
   if (/\.data-\d{5}-of-\d{5}$/.test(path)) return await inspectCheckpoint(path.replace(/\.data-[^.]*$/, ''));
   // What names the newest in its folder.
   if (/(^|[/\\])checkpoint$/.test(path)) return await inspectFolder(dirname(path));
-  if (path.endsWith('.safetensors')) return await inspectSafetensors(path);
+  if (/\.safetensors(\.index\.json)?$/.test(path)) return await inspectSafetensors(path);
   if (path.endsWith('.npz')) return await inspectNpz(path);
   if (path.endsWith('.npy')) return await inspectNpy(path);
   if (path.endsWith('.keras')) return await inspectKeras(path);
   if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
   if (basename(path).includes('tfevents')) return await inspectEvents(path);
   throw new Error(
-    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .npz, .npy, .keras, .h5`,
+    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .safetensors.index.json, .npz, .npy, .keras, .h5`,
   );
 }
 
@@ -39,7 +39,8 @@ async function inspectFolder(path: string): Promise<Contents> {
   if (existsSync(`${saved}.index`)) return await inspectCheckpoint(saved);
   const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
   if (files.some((file) => basename(file).includes('tfevents'))) return await inspectEvents(path);
-  throw new Error(`there are neither checkpoints nor event files in ${path}`);
+  if (files.some((file) => file.endsWith('.safetensors'))) return await inspectSafetensors(path);
+  throw new Error(`there are neither checkpoints nor event files nor safetensors in ${path}`);
 }
 
 /** For people to read. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { bytesText, plainLines, table } from './table.ts';
+import { bytesText, plain, plainLines, table } from './table.ts';
 
 /** Where a command writes. */
 export interface Output {
@@ -37,7 +37,7 @@ export function program(version: string, out: Output): Command {
   command
     .command('inspect')
     .description(
-      'names, shapes, dtypes and sizes in a checkpoint, event file, .keras, .h5, .safetensors, .npz or .npy file',
+      'names, shapes, dtypes and sizes in a checkpoint, event file, .keras, .h5, .safetensors (or its index), .npz or .npy file',
     )
     .argument('<path>', 'a file, the prefix of a checkpoint, or a folder of checkpoints or event files')
     .option('--json', 'print JSON')
@@ -47,6 +47,39 @@ export function program(version: string, out: Output): Command {
       out.write(
         `${options.json ? plainLines(JSON.stringify(contents, undefined, 2)) : contentsText(contents)}\n`,
       );
+    });
+  command
+    .command('convert')
+    .description('writes the arrays of a file in another format; names stay as they are')
+    .argument(
+      '<source>',
+      'a .safetensors, .npz or .npy file, an index or a folder of safetensors, or a checkpoint',
+    )
+    .argument(
+      '<target>',
+      'the format is that of its ending: none is a checkpoint, a slash a folder of safetensors',
+    )
+    .option('--from <format>', 'of the source, where its path does not tell')
+    .option('--to <format>', 'of the target')
+    .option('--dtype <dtype>', 'casts all floats: float16, bfloat16, float32, float64')
+    .option('--max-shard-size <size>', 'writes files of at most so many bytes, such as 5GB, into a folder')
+    .option('--skip-strings', 'leaves out the texts of a checkpoint')
+    .option('--overwrite', 'replaces what is there')
+    .option('--no-progress', 'shows no progress')
+    .action(async (source: string, target: string, given: ConvertCommand) => {
+      const { convert } = await import('./convert.ts');
+      const { progress, ...options } = given;
+      const display = progress && process.stderr.isTTY ? onLine(process.stderr) : undefined;
+      try {
+        const { from, to, arrays } = await convert(source, target, {
+          ...options,
+          onProgress: display?.update,
+        });
+        display?.stop();
+        out.write(`${plain(target)}: ${to} of ${arrays} array${arrays === 1 ? '' : 's'}, from ${from}\n`);
+      } finally {
+        display?.stop();
+      }
     });
   const datasets = command.command('datasets').description('data sets that can be downloaded');
   datasets
@@ -73,6 +106,33 @@ export function program(version: string, out: Output): Command {
         for (const path of await download(name, { cacheDir, progress })) out.write(`${path}\n`);
     });
   return command;
+}
+
+/** The options of `convert`, as they are read. */
+interface ConvertCommand {
+  readonly from?: string;
+  readonly to?: string;
+  readonly dtype?: string;
+  readonly maxShardSize?: string;
+  readonly skipStrings?: true;
+  readonly overwrite?: true;
+  readonly progress: boolean;
+}
+
+/** Says what is being done in one line of a terminal, again and again. */
+function onLine(to: Output): { update(done: number, total: number, name: string): void; stop(): void } {
+  let shown = 0;
+  const show = (text: string): void => {
+    to.write(`\r${text.padEnd(shown)}`);
+    shown = text.length;
+  };
+  return {
+    update: (done, total, name) => show(plain(`${done + 1} of ${total}: ${name}`.slice(0, 78))),
+    stop: () => {
+      if (shown > 0) to.write(`\r${' '.repeat(shown)}\r`);
+      shown = 0;
+    },
+  };
 }
 
 function folder(path: string): string {

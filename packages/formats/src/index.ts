@@ -30,6 +30,7 @@ export {
   type SafetensorsModelEntry,
 } from './arrays/safetensors-model.ts';
 export {
+  shardBytes,
   type TensorSource,
   type WriteSafetensorsModelOptions,
   writeSafetensorsModel,

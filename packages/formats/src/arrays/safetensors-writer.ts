@@ -22,6 +22,25 @@ export interface TensorSource extends TensorSpec {
 
 type Metadata = Readonly<Record<string, string>>;
 
+const UNITS: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, G: 1e9 };
+
+/**
+ * The bytes that a number, or a text such as `5GB` or `200MB`, means: powers of 1000, as Hugging Face's libraries count.
+ *
+ * @throws FormatError for anything else.
+ */
+export function shardBytes(size: unknown): number {
+  const text = typeof size === 'number' ? `${size}B` : String(size);
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) ?([KMG]?)B?$/i.exec(text) ?? [];
+  const bytes = Number(number) * UNITS[unit.toUpperCase()];
+  if (bytes > 0) return bytes;
+  throw errorsFor('safetensors', undefined)(
+    'the size of a file',
+    "a number of bytes, or a text such as '5GB'",
+    text,
+  );
+}
+
 /** Options of {@link writeSafetensorsModel}. */
 export interface WriteSafetensorsModelOptions {
   /** The most bytes of tensors in a file; a tensor that is larger has a file of its own. One file by default. */

@@ -31,6 +31,7 @@ import {
   SafetensorsModel,
   type SafetensorsModelEntry,
   safetensorsKind,
+  shardBytes,
   type TensorSource,
   UnsupportedFormatError,
   writeSafetensorsModel,
@@ -368,15 +369,10 @@ function savedAs(weights: readonly NamedWeight[], names: SaveSafetensorsOptions[
   });
 }
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, G: 1e9 };
-
 function bytesOf(size: number | string): number {
-  const [, number, unit] =
-    /^(\d+(?:\.\d+)?) ?([KMG]?)B$/i.exec(typeof size === 'number' ? `${size}B` : size) ?? [];
-  const bytes = Number(number) * (UNITS[(unit ?? '').toUpperCase()] ?? NaN);
-  if (bytes > 0) return bytes;
-  throw new InvalidArgumentError(
-    `maxShardSize must be a number of bytes, or a text such as '5GB', got ${shown(size)}`,
-    SAVE,
-  );
+  try {
+    return shardBytes(size);
+  } catch (cause) {
+    throw new InvalidArgumentError(`maxShardSize: ${(cause as Error).message}`, SAVE, { cause });
+  }
 }
