@@ -1,6 +1,16 @@
 /** `tf.keras.samplers`: how the next token is chosen, as in KerasHub. */
 import { InvalidArgumentError, type Tensor, topK, zerosLike } from '@eagre/core';
-import { argumentsOf, type Option, orNull, setOptions, shown, takesOptions } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  type Option,
+  orNull,
+  setOptions,
+  shown,
+  takesOptions,
+} from '@eagre/core/internal';
 import { RandomSource } from '../layers/random-source.ts';
 
 export interface SamplerOptions {
@@ -134,15 +144,20 @@ const CLASSES = {
 export type SamplerLike = Sampler | 'greedy' | 'random' | 'topK' | 'topP' | 'top_k' | 'top_p';
 
 /** The sampler of a name: 'greedy', 'random', 'topK' or 'topP'; a sampler itself. */
-export function get(identifier: SamplerLike): Sampler {
-  if (identifier instanceof Sampler) return identifier;
-  const name = String(identifier).replace(/_([kp])$/, (_, letter: string) => letter.toUpperCase());
-  if (Object.hasOwn(CLASSES, name)) return new CLASSES[name as keyof typeof CLASSES]();
-  throw new InvalidArgumentError(
-    `expected a sampler or one of ${Object.keys(CLASSES).join(', ')}, got ${shown(identifier)}`,
-    'keras.samplers.get',
-  );
-}
+export const get: NamedFunction<[identifier: SamplerLike], ['identifier'], unknown, Sampler> = defineFunction(
+  'keras.samplers.get',
+  { identifier: kind.asIs },
+  {},
+  (identifier: SamplerLike) => {
+    if (identifier instanceof Sampler) return identifier;
+    const name = String(identifier).replace(/_([kp])$/, (_, letter: string) => letter.toUpperCase());
+    if (Object.hasOwn(CLASSES, name)) return new CLASSES[name as keyof typeof CLASSES]();
+    throw new InvalidArgumentError(
+      `expected a sampler or one of ${Object.keys(CLASSES).join(', ')}, got ${shown(identifier)}`,
+      'keras.samplers.get',
+    );
+  },
+);
 
 const refuse = (message: string): never => {
   throw new InvalidArgumentError(message, 'keras.samplers');

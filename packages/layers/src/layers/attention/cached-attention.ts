@@ -1,6 +1,17 @@
 // Attention that keeps the keys and values of earlier positions, for generation.
-import { concat, constant, type Tensor, type TensorLike, zeros } from '@eagre/core';
-import { type Dim, dims, iota, optionsFrom, showShape, toShape, toTensor } from '@eagre/core/internal';
+import { concat, constant, Tensor, type TensorLike, zeros } from '@eagre/core';
+import {
+  type Dim,
+  defineMethods,
+  differs,
+  dims,
+  iota,
+  optionsFrom,
+  shown,
+  showShape,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
 import { type LayerInput, ownsTemporaries } from '../../layer/layer.ts';
 import type { StepOutput } from '../../layer/layer-types.ts';
 import { takesCall } from '../../layer/own-call.ts';
@@ -38,9 +49,12 @@ export class CachedMultiHeadAttention extends MultiHeadAttention {
   }
 
   /** Zeros for the keys and values of `maxLength` positions, in the dtype of the computation. */
-  buildCache(batchSize: number, maxLength: number): AttentionCache {
+  buildCache(batchSize: number, maxLength: number): AttentionCache;
+  buildCache(options: { readonly batchSize: number; readonly maxLength: number }): AttentionCache;
+  buildCache(batchSize: unknown, maxLength?: unknown): AttentionCache {
     const dtype = this.computeDtype;
-    const empty = (size: number): Tensor => zeros([batchSize, maxLength, this.numHeads, size], dtype);
+    const empty = (size: number): Tensor =>
+      zeros([batchSize as number, maxLength as number, this.numHeads, size], dtype);
     return [empty(this.keyDim), empty(this.valueDim)];
   }
 
@@ -69,10 +83,15 @@ export class CachedMultiHeadAttention extends MultiHeadAttention {
   /** The cache with keys or values of new positions. */
   #written(cache: Tensor, given: Tensor, at: Tensor): Tensor {
     const [batch, time, ...rest] = dims(given) as [Dim, Dim, Dim, Dim];
-    if (cache.rank !== 4 || cache.dtype !== given.dtype)
+    const isRight =
+      cache instanceof Tensor &&
+      cache.rank === 4 &&
+      cache.dtype === given.dtype &&
+      [batch, ...rest].every((d, i) => !differs(d, dims(cache)[i === 0 ? 0 : i + 1] as Dim));
+    if (!isRight)
       fail(
         this,
-        `needs a cache [batch, positions, ${rest.join(', ')}] of ${given.dtype}, got ${cache.dtype} ${showShape(cache.shape)}`,
+        `needs a cache ${showShape([given.shape[0] as number, null, ...given.shape.slice(2)])} of ${given.dtype}, got ${shown(cache)}`,
       );
     // Pairs of an example and a position.
     const pairs = toShape([batch, time, 1]);
@@ -96,13 +115,16 @@ function seenFrom(at: Tensor, time: Dim, positions: Dim, isCausal: boolean): Ten
     .lessEqual(last)
     .reshape(toShape([1, 1, isCausal ? time : 1, positions]));
 }
-interface CachedAttentionCall {
+export interface CachedMultiHeadAttention {
+  // Before the signatures without a cache, which take any options.
   (
     inputs: TensorLike | readonly Tensor[],
     options: CachedAttentionCallOptions & { readonly cache: AttentionCache },
   ): [y: Tensor, cache: AttentionCache];
 }
-export interface CachedMultiHeadAttention extends CachedAttentionCall {}
+defineMethods(CachedMultiHeadAttention.prototype, 'CachedMultiHeadAttention', {
+  buildCache: { positional: ['batchSize', 'maxLength'] },
+});
 ownsTemporaries(CachedMultiHeadAttention);
 takesCall(
   { ...attentionCall, options: { ...attentionCall.options, cache: true, cacheUpdateIndex: true } },
