@@ -1,2 +1,12 @@
 /** `tf.keras.models`. */
-export { type CloneOptions, cloneModel, Model, modelFromJSON, Sequential } from '@eagre/layers';
+export {
+  type CloneOptions,
+  cloneModel,
+  type LoadOptions,
+  loadModel,
+  Model,
+  modelFromJSON,
+  type SaveOptions,
+  Sequential,
+  saveModel,
+} from '@eagre/layers';

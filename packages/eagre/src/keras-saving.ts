@@ -17,6 +17,17 @@ import { losses, metrics } from '@eagre/metrics';
 import * as optimizers from '@eagre/optimizers';
 
 export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
+export {
+  type LoadOptions,
+  type LoadWeightsOptions,
+  loadModel,
+  loadWeights,
+  type SaveOptions,
+  type SaveWeightsOptions,
+  saveModel,
+  saveModelToBytes,
+  saveWeights,
+} from '@eagre/layers';
 
 type Objects = Readonly<Record<string, unknown>>;
 type Base = abstract new (...args: never) => object;
