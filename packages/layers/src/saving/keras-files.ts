@@ -27,7 +27,7 @@ import {
 import { loadState, saveState } from './keras-state.ts';
 import { encodeLegacyModel, loadLegacyWeights, modelOfLegacy } from './legacy-h5.ts';
 import type { ModelReading } from './model-config.ts';
-import { unbuilt } from './saving.ts';
+import { isModelPath, unbuilt } from './saving.ts';
 import { loadShards, saveShards } from './sharded-weights.ts';
 
 /** Of `model.save` and `saveModel`. */
@@ -67,7 +67,7 @@ export interface LoadWeightsOptions {
   readonly objectsToSkip?: readonly object[] | null;
 }
 
-const isLegacy = (path: string): boolean => /\.(h5|hdf5)$/.test(path) && !path.endsWith('.weights.h5');
+const isLegacy = (path: string): boolean => isModelPath(path) && !path.endsWith('.keras');
 const LEGACY = "this is Keras's older format; prefer model.save('model.keras')";
 
 /** @throws InvalidArgumentError where there is something that is not to be replaced */

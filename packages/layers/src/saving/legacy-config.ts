@@ -5,6 +5,10 @@ import type { SerializedLayer } from './serialization.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
+// These files have the names in Keras's code, of which one differs from the public one.
+const CODE_NAMES: Readonly<Record<string, string>> = { GroupQueryAttention: 'GroupedQueryAttention' };
+const PUBLIC_NAMES: Readonly<Record<string, string>> = { GroupedQueryAttention: 'GroupQueryAttention' };
+
 /** What a layer is in such a file: its class, which is `package>name` of one that is registered, and its configuration. */
 export function toLegacyConfig(written: SerializedLayer): Config {
   const { module, class_name: name, registered_name: registered, config, ...rest } = written;
@@ -12,7 +16,8 @@ export function toLegacyConfig(written: SerializedLayer): Config {
   const { layers } = config as { readonly layers?: readonly SerializedLayer[] };
   const inner = Array.isArray(layers) ? { ...config, layers: layers.map(toLegacyConfig) } : config;
   // Classes of Keras have a module.
-  return { class_name: module === null ? (registered ?? name) : name, config: inner, ...behind };
+  const own = CODE_NAMES[name] ?? name;
+  return { class_name: module === null ? (registered ?? name) : own, config: inner, ...behind };
 }
 
 /** Options that Keras 3 has not, by values with which they say nothing. */
@@ -44,7 +49,7 @@ export function fromLegacyConfig(given: Config): Config {
   const isCustom = name.includes('>');
   const className = isCustom
     ? { class_name: name.slice(name.indexOf('>') + 1), registered_name: name }
-    : { class_name: name };
+    : { class_name: PUBLIC_NAMES[name] ?? name };
   if (name === 'Sequential') return { ...rest, class_name: name, config: sequential(own) };
   if (name === 'Functional' || name === 'Model')
     return { ...rest, class_name: 'Functional', config: 'layers' in own ? functional(own) : own };
@@ -136,6 +141,23 @@ function withoutObsolete(config: Config): Config {
 function policyName(dtype: unknown): unknown {
   if (!isPlain(dtype) || dtype['class_name'] !== 'Policy') return dtype;
   return isPlain(dtype['config']) ? (dtype['config'] as Config)['name'] : dtype;
+}
+
+// Keras cannot read short names in these files, which it writes itself.
+const LONG_NAMES: Readonly<Record<string, string>> = {
+  ...{ mse: 'mean_squared_error', mae: 'mean_absolute_error', mape: 'mean_absolute_percentage_error' },
+  ...{ msle: 'mean_squared_logarithmic_error', bce: 'binary_crossentropy', kld: 'kl_divergence' },
+};
+/** What a model was compiled with, beside the optimizer. */
+export function toLegacyTraining(given: Config): Config {
+  const { loss, metrics, weighted_metrics: weighted, ...rest } = given;
+  const long = (value: unknown): unknown => {
+    if (typeof value === 'string') return LONG_NAMES[value.toLowerCase()] ?? value;
+    if (Array.isArray(value)) return value.map(long);
+    if (!isPlain(value) || 'class_name' in value) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, long(one)]));
+  };
+  return { ...rest, loss: long(loss), metrics: long(metrics), weighted_metrics: long(weighted) };
 }
 
 /** What a model is compiled with. */

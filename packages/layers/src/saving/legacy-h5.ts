@@ -15,7 +15,7 @@ import type { Layer } from '../layer/layer.ts';
 import type { Model } from '../models/model.ts';
 import { Operation } from '../models/operations.ts';
 import { assignmentOf, misfit, type Plan, sourceOf } from './keras-state.ts';
-import { fromLegacyConfig, fromLegacyTraining, toLegacyConfig } from './legacy-config.ts';
+import { fromLegacyConfig, fromLegacyTraining, toLegacyConfig, toLegacyTraining } from './legacy-config.ts';
 import { type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
 import { withCustomObjects } from './serialization.ts';
 
@@ -41,7 +41,7 @@ export function encodeLegacyModel(model: Model, includeOptimizer: boolean): File
     const optimizerConfig = { class_name: registered_name ?? class_name, config };
     root.attributes.set(
       'training_config',
-      JSON.stringify({ ...training, optimizer_config: optimizerConfig }),
+      JSON.stringify({ ...toLegacyTraining(training), optimizer_config: optimizerConfig }),
     );
     const { variables, name } = model.optimizer;
     if (variables.length > 0)

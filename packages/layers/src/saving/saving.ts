@@ -68,6 +68,11 @@ export function checkOptionsFor(path: string, options: CheckpointOptions | undef
     );
 }
 
+/** Whether a path is one of a whole model in a file of Keras. */
+export function isModelPath(path: string): boolean {
+  return /\.(keras|h5|hdf5)$/.test(path) && !path.endsWith('.weights.h5');
+}
+
 /** The names of the options of `save`. */
 export const saveOptionNames: OptionNames<SaveOptions> = {
   overwrite: true,
