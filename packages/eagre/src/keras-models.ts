@@ -5,8 +5,12 @@ export {
   cloneModel,
   type GenerateOptions,
   type GenerateTextOptions,
+  type LoadOptions,
+  loadModel,
   Model,
   modelFromJSON,
   type Prompts,
+  type SaveOptions,
   Sequential,
+  saveModel,
 } from '@eagre/layers';

@@ -19,10 +19,19 @@ import * as optimizers from '@eagre/optimizers';
 export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
 export {
   type LoadedSafetensors,
+  type LoadOptions,
   type LoadSafetensorsOptions,
+  type LoadWeightsOptions,
+  loadModel,
   loadSafetensors,
+  loadWeights,
+  type SaveOptions,
   type SaveSafetensorsOptions,
+  type SaveWeightsOptions,
+  saveModel,
+  saveModelToBytes,
   saveSafetensors,
+  saveWeights,
   type WeightNames,
   type WeightSource,
 } from '@eagre/layers';

@@ -49,6 +49,13 @@ export type { ModelOptions } from './models/model.ts';
 export { ops } from './models/operations.ts';
 export type { DrawOptions } from './models/plot/options.ts';
 export { modelToDot, type PlotOptions, plotModel } from './models/plot/plot.ts';
+export {
+  loadModel,
+  loadWeights,
+  saveModel,
+  saveModelToBytes,
+  saveWeights,
+} from './models/saving.ts';
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as quantizers from './quantizers.ts';
@@ -62,6 +69,12 @@ export {
   type WeightNames,
   type WeightSource,
 } from './saving/safetensors.ts';
+export type {
+  LoadOptions,
+  LoadWeightsOptions,
+  SaveOptions,
+  SaveWeightsOptions,
+} from './saving/keras-files.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';

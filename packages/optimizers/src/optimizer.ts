@@ -404,16 +404,17 @@ export abstract class Optimizer extends Module implements Trackable {
   /** Puts copies of `variables` into an object: `'0'`, `'1'`, … */
   saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
   saveOwnVariables(given: unknown): void {
-    saveVariables(this.#variables, given, `${this.name}.saveOwnVariables`);
+    saveVariables(this.variables, given, `${this.name}.saveOwnVariables`);
   }
   /** Sets `variables` from what `saveOwnVariables` gave; of another number of values it warns, and leaves them, as Keras. */
   loadOwnVariables(
     store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
   ): void;
   loadOwnVariables(given: unknown): void {
-    loadVariables(this.#variables, given, `${this.name}.loadOwnVariables`, (count) => {
+    const { variables } = this;
+    loadVariables(variables, given, `${this.name}.loadOwnVariables`, (count) => {
       console.warn(
-        `${this.name}: has ${this.#variables.length} variables and ${count} were given, so they stay as they are${this.built ? '' : '; build it first'}`,
+        `${this.name}: has ${variables.length} variables and ${count} were given, so they stay as they are${this.built ? '' : '; build it first'}`,
       );
     });
   }

@@ -61,6 +61,16 @@ export class MultiHeadAttention extends ProjectedAttention {
     return new MultiHeadAttention(optionsFrom(options, MultiHeadAttention) as never);
   }
 
+  /** @internal */
+  override get savedNames(): Readonly<Record<string, string>> {
+    return {
+      query: 'query_dense',
+      key: 'key_dense',
+      value: 'value_dense',
+      attentionOutput: 'output_dense',
+    };
+  }
+
   override build(inputShape: Shapes): void {
     const [query, value, key] = this.shapes(inputShape);
     const n = knownSize(this, query, -1);

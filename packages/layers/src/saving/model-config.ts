@@ -1,0 +1,37 @@
+// Models of configurations in files.
+import { InvalidArgumentError } from '@eagre/core';
+import { Model } from '../models/model.ts';
+import {
+  deserializeLayer,
+  type SerializedLayer,
+  serializeLayer,
+  withCustomObjects,
+} from './serialization.ts';
+import { readingObjects, sharingObjects } from './serialization-scope.ts';
+
+/** How the model of a file is made. */
+export interface ModelReading {
+  /** The name of the file, for messages. */
+  readonly file: string;
+  readonly customObjects: Readonly<Record<string, unknown>> | null;
+  readonly compile: boolean;
+  readonly safeMode: boolean;
+}
+
+/** A model as a file holds it. */
+export function serializedModel(model: Model): SerializedLayer {
+  return sharingObjects(() => serializeLayer(model));
+}
+
+/** @throws InvalidArgumentError for what is no model, and for classes that are not known */
+export function modelOfConfig(
+  config: Readonly<Record<string, unknown>>,
+  { file, customObjects, compile, safeMode }: ModelReading,
+): Model {
+  const { compile_config: _, ...uncompiled } = config;
+  const model = readingObjects(safeMode, () =>
+    withCustomObjects(customObjects, () => deserializeLayer(compile ? config : uncompiled)),
+  );
+  if (model instanceof Model) return model;
+  throw new InvalidArgumentError(`${file} is of no model, but of a ${model.constructor.name}`, 'loadModel');
+}
