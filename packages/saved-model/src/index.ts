@@ -1,2 +1,2 @@
 /** SavedModels and TensorFlow's graphs. */
-export {};
+export { translatedOps } from './import/ops/index.ts';
