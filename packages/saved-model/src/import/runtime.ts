@@ -69,6 +69,18 @@ export class Runtime {
     this.graph = new Body('main', graphDef.node ?? [], null, this.#place);
   }
 
+  /** Whether some node makes lists longer: lists of fixed size are faster. */
+  get growsLists(): boolean {
+    this.#grows ??= [
+      ...this.graph.defs,
+      ...[...this.#library.values()].flatMap((f) => f.node_def ?? []),
+    ].some(
+      ({ op, attr }) => op === 'TensorListResize' || attr?.get('resize_if_index_out_of_bounds')?.b === true,
+    );
+    return this.#grows;
+  }
+  #grows: boolean | undefined;
+
   /** The names of the library's functions. */
   get functionNames(): readonly string[] {
     return [...this.#library.keys()];
