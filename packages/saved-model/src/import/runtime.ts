@@ -66,7 +66,7 @@ export class Runtime {
       library.set(name, def);
     }
     this.#library = library;
-    this.graph = new Body('main', graphDef.node ?? [], null, this.#place);
+    this.graph = functionalized(new Body('main', graphDef.node ?? [], null, this.#place));
   }
 
   /** Whether some node makes lists longer: lists of fixed size are faster. */
@@ -164,7 +164,9 @@ export class Runtime {
       throw new InvalidArgumentError(`graph '${body.name}': the argument '${def.name}' has no value`);
     const inputs = node.inputs.map((ref) => valueAt(body, values, ref));
     const row = this.rows.get(def.op ?? '');
+    const macro = body.macro(node.id);
     try {
+      if (macro !== undefined) return macro.run(new OpCall(def, inputs, this), this, body);
       if (row === undefined) {
         if (this.#library.has(def.op ?? '')) return this.call(def.op as string, inputs);
         throw lacking(def, body);
@@ -193,6 +195,10 @@ export class Runtime {
       for (const { def } of own.order(wanted, given)) {
         if (given.has(own.id(def.name ?? ''))) continue;
         const called = functionsOf(def);
+        const macro = own.macro(own.id(def.name ?? ''));
+        for (const { outputs: parts, fed: also } of macro?.parts ?? [])
+          waiting.push(() => [own, parts.map((ref) => ref.node), new Set([...given, ...also])]);
+        if (macro !== undefined) continue;
         if (!this.rows.has(def.op ?? '')) {
           if (!this.#library.has(def.op ?? '')) throw lacking(def, own);
           called.push(def.op as string);
