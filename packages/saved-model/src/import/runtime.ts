@@ -148,10 +148,20 @@ export class Runtime {
     outputs: readonly Ref[],
     effects: readonly number[] = [],
   ): Value[] {
-    const values = new Map(fed);
-    const order = body.order([...outputs.map((ref) => ref.node), ...effects], new Set(fed.keys()));
-    for (const node of order) values.set(node.id, this.#runNode(body, node, values));
+    const values = this.runNodes(body, fed, [...outputs.map((ref) => ref.node), ...effects]);
     return outputs.map((ref) => valueAt(body, values, ref));
+  }
+
+  /** What the nodes that some need compute. */
+  runNodes(
+    body: Body,
+    fed: ReadonlyMap<number, readonly (Value | undefined)[]>,
+    wanted: readonly number[],
+  ): ReadonlyMap<number, readonly (Value | undefined)[]> {
+    const values = new Map(fed);
+    for (const node of body.order(wanted, new Set(fed.keys())))
+      values.set(node.id, this.#runNode(body, node, values));
+    return values;
   }
 
   #runNode(
