@@ -136,7 +136,7 @@ export { sampled } from './ops/image/warp.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
-export { runGru, runLstm } from './ops/nn/rnn.ts';
+export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export {
   type Draw,
   type Drawn,

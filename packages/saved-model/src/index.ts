@@ -1,2 +1,4 @@
 /** SavedModels and TensorFlow's graphs. */
-export {};
+export { Asset } from './save/asset.ts';
+export { type SaveModelOptions, save } from './save/save.ts';
+export type { Signatures } from './save/signatures.ts';
