@@ -1,4 +1,5 @@
 /** SavedModels and TensorFlow's graphs. */
+export { translatedOps } from './import/ops/index.ts';
 export { Asset } from './save/asset.ts';
 export { type SaveModelOptions, save } from './save/save.ts';
 export type { Signatures } from './save/signatures.ts';
