@@ -1,13 +1,17 @@
 // Ops that TensorFlow has none for, in terms of those that it has: traced into small graphs, which stand for a node.
-import { isComplex, type ScalarOp, type ScalarProgram } from '@eagre/backend';
+import { dtypeTraits, isComplex, type NumericDType, type ScalarOp, type ScalarProgram } from '@eagre/backend';
 import {
   bitwise,
+  broadcastTo,
   cast,
   concat,
   constant,
   expandDims,
   gather,
+  logSoftmax,
   matmul,
+  onesLike,
+  pad,
   range,
   relu,
   reshape,
@@ -25,6 +29,7 @@ import {
   type Dim,
   type Dims,
   dims,
+  dimsOf,
   execute1,
   isElementwise,
   isExpression,
@@ -32,6 +37,7 @@ import {
   mulDims,
   type Op,
   productOf,
+  shapesAgree,
   rnnGradients,
   ShapeEnv,
   sizeValue,
@@ -90,7 +96,12 @@ function composeOf(op: Op, node: GraphNode): Compose | null {
   if (own !== undefined) return own;
   if (isElementwise(op)) {
     const program = programOf(op, node);
-    return program === null ? null : (inputs) => programOutputs(program, inputs);
+        if (program === null) return null;
+    // A result that is a number is one of the op's shape.
+    return (inputs, _, [output]) =>
+      programOutputs(program, inputs).map((t) =>
+        shapesAgree(dims(t), output.shape) ? t : broadcastTo(t, toShape(output.shape)),
+      );
   }
   // An op that is made of others, as its parts.
   return op.isMadeOfOps ? (inputs, attrs) => op.evaluate(inputs, attrs) : null;
@@ -178,12 +189,19 @@ const INSTRUCTIONS: Readonly<Partial<Record<ScalarOp, string>>> = {
   select: 'SelectV2',
 };
 
+/** Conversions to small integers end at the largest; those of TensorFlow wrap. */
+function saturated(x: Tensor, dtype: NumericDType): Tensor {
+  const { integer, bytes, low, high } = dtypeTraits[dtype];
+  const exceeds = dtypeTraits[x.dtype].floating && integer && bytes <= 2;
+  return cast(exceeds ? x.maximum(low).minimum(high) : x, dtype);
+}
+
 function programOutputs({ instrs, outputs }: ScalarProgram, inputs: readonly Tensor[]): Tensor[] {
   const values = [...inputs];
   for (const { op, dtype, args, value } of instrs) {
     const operands = args.map((i) => values[i] as Tensor);
     if (op === 'const') values.push(dtype === 'bool' ? constant(value !== 0) : constant(value, dtype));
-    else if (op === 'cast') values.push(cast(operands[0] as Tensor, dtype));
+    else if (op === 'cast') values.push(saturated(operands[0] as Tensor, dtype));
     else values.push(execute1(listOps().get(INSTRUCTIONS[op] as string) as Op, operands));
   }
   return outputs.map((i) => values[i] as Tensor);
@@ -418,6 +436,16 @@ const maxPoolGather: Compose = ([x, argmax]) => {
   return [where(places.less(0), 0, found)];
 };
 
+/** A mean of windows with any padding: zeros count for nothing, so what they take off is put back. */
+const avgPool: Compose = ([x], attrs) => {
+  const { window, strides, padding } = attrs as unknown as Record<'window' | 'strides' | 'padding', number[]>;
+  const [top, bottom, left, right] = dimsOf(padding);
+  const pads = [toShape([0, 0]), toShape([top, bottom]), toShape([left, right]), toShape([0, 0])];
+  const mean = (t: Tensor): Tensor =>
+    named('AvgPool', [pad(t, pads as [number, number][])], { window, strides, padding: [0, 0, 0, 0] });
+  return [mean(x as Tensor).div(mean(onesLike(x as Tensor)))];
+};
+
 const atIndex = (index: Tensor): Tensor => index.reshape([1, 1]);
 
 const compositions: Readonly<Record<string, Compose>> = {
@@ -428,6 +456,11 @@ const compositions: Readonly<Record<string, Compose>> = {
   _FusedConv2D: ([x, filter, bias], attrs) => {
     const { activation: _, ...geometry } = attrs;
     return [biased(named('Conv2D', [x, filter] as Tensor[], geometry), bias, attrs)];
+  },
+  SoftmaxCrossEntropyWithLogits: ([logits, labels]) => {
+    const [x, y] = [logits as Tensor, labels as Tensor];
+    const logs = logSoftmax(x);
+    return [y.mul(logs).sum(-1).neg(), logs.exp().mul(y.sum(-1, { keepdims: true })).sub(y)];
   },
   ScaledDotProductAttention: attention,
   ScaledDotProductAttentionGrad: attentionGradient,
@@ -445,6 +478,7 @@ const compositions: Readonly<Record<string, Compose>> = {
   GRUGrad: (inputs, _attrs, outputs) => rnnGradients.gru(inputs).slice(0, outputs.length),
   Sort: sorted,
   GatherGrad: gatherGradient,
+  AvgPool: avgPool,
   MaxPoolScatter: maxPoolScatter,
   MaxPoolGradGradWithArgmax: maxPoolGather,
   TensorListGetItem: ([list, index]) => [gather(list as Tensor, index as Tensor)],

@@ -19,10 +19,12 @@ import {
   type Factor,
   hasUnknown,
   identicalDims,
+  isElementwise,
   isExpression,
   Operated,
   type Operation,
   partialShape,
+  shapesAgree,
   viewOf,
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
@@ -982,8 +984,9 @@ class Writer {
   }
 }
 
-// They have no gradients in TensorFlow.
+// They have no gradients in TensorFlow, or other second results.
 const FUSED: ReadonlySet<string> = new Set([
+  'SoftmaxCrossEntropyWithLogits',
   '_FusedMatMul',
   '_FusedConv2D',
   'FusedBatchNormV3',
@@ -994,18 +997,32 @@ const FUSED: ReadonlySet<string> = new Set([
 function isWritable(node: GraphNode, known: ReturnType<typeof tensorFlowOp>): boolean {
   const signature = signatureOf(known?.op ?? node.type);
   if (signature === null) return false;
+  const [first, ...others] = node.inputs;
+  // TensorFlow's gradients of elementwise ops do not broadcast, and its bounds do not stretch.
+  if (isStrict(node) && others.some((v) => !shapesAgree(dims(v), dims(first as GraphValue)))) return false;
   const { inputs, attrs } = signature;
   const given = known === null ? Object.keys(typesOf(node)) : Object.keys(known.attrs);
   const more = known === null ? Object.keys(node.attrs) : [];
   const count = known?.inputs.length ?? node.inputs.length;
   const T = node.inputs[0]?.dtype;
+  const types: readonly (readonly [string, DType])[] =
+    known === null
+      ? T === undefined
+        ? []
+        : [['T', T]]
+      : Object.entries(known.attrs).flatMap(([name, a]) =>
+          a.kind === 'type' ? [[name, a.value] as const] : [],
+        );
   return (
     [...given, ...more].every((name) => attrs.has(name)) &&
     [...attrs.values()].every((a) => !a.isRequired || given.includes(a.name) || more.includes(a.name)) &&
     (inputs.some(({ isList }) => isList) || inputs.length === count) &&
-    (known !== null || T === undefined || attrs.get('T')?.dtypes?.has(numberOf(T)) !== false)
+    [...types].every(([name, dtype]) => attrs.get(name)?.dtypes?.has(numberOf(dtype)) !== false)
   );
 }
+
+const isStrict = ({ what, type }: GraphNode): boolean =>
+  type === 'ClipByValue' || (type.endsWith('Grad') && what.kind === 'op' && isElementwise(what.op));
 
 function notWritable({ name, type, inputs, what }: GraphNode): UnimplementedError {
   const why =

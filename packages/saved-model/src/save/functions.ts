@@ -113,13 +113,12 @@ function namedInputs(args: readonly unknown[], { parameters, rest }: ParameterLi
   const names = new Names();
   const found: { name: string; spec: TensorSpec }[] = [];
   tree.forEachLeaf(args, 'savedModel.save', (leaf, path) => {
-      if (!(leaf instanceof TensorSpec)) return;
-      const [at, ...inside] = path as readonly [number, ...unknown[]];
-      const own =
-        parameters[at]?.name ?? (rest === null ? `args_${at}` : `${rest}_${at - parameters.length}`);
-      const wanted = leaf.name ?? [own, ...inside.map(String)].join('_');
-      found.push({ name: names.take(wanted.replace(/\W/g, '_')), spec: leaf });
-    });
+    if (!(leaf instanceof TensorSpec)) return;
+    const [at, ...inside] = path as readonly [number, ...unknown[]];
+    const own = parameters[at]?.name ?? (rest === null ? `args_${at}` : `${rest}_${at - parameters.length}`);
+    const wanted = leaf.name ?? [own, ...inside.map(String)].join('_');
+    found.push({ name: names.take(wanted.replace(/\W/g, '_')), spec: leaf });
+  });
   return found;
 }
 

@@ -93,9 +93,7 @@ class Builder {
         this.#trace(own[0] as WrittenTrace, this.#ids.get(object));
         continue;
       }
-      const traces = own.map((trace, i) =>
-        this.#child(`trace_${i}`, this.#trace(trace)),
-      );
+      const traces = own.map((trace, i) => this.#child(`trace_${i}`, this.#trace(trace)));
       if (children.length + traces.length > 0) node.children = [...children, ...traces];
     }
     const signature_def = this.#addSignatures(written.signatures);
