@@ -125,6 +125,7 @@ export {
   symbolically,
   symbolicTensor,
 } from './dispatch/symbolic.ts';
+export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { loadVariables, saveVariables } from './module/own-variables.ts';

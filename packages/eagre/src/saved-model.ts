@@ -2,6 +2,7 @@
 import { defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
 import type { GraphDefFile, LoadedObject, LoadOptions, SaveModelOptions } from '@eagre/saved-model';
 
+export { Asset } from '@eagre/core/internal';
 export type {
   GraphDefFile,
   LoadedObject,
@@ -9,7 +10,6 @@ export type {
   SaveModelOptions,
   SignatureFunction,
 } from '@eagre/saved-model';
-export { Asset } from '@eagre/saved-model/asset';
 
 /**
  * Loads the SavedModel in a folder: an object with its functions, variables and signatures.
@@ -76,7 +76,7 @@ export const save: NamedFunction<
   Promise<void>
 > = defineFunction(
   'savedModel.save',
-  { obj: kind.asIs, exportDir: kind.asIs },
+  { obj: kind.structure, exportDir: kind.asIs },
   { signatures: kind.asIs },
   async (obj, exportDir, options) => (await import('@eagre/saved-model')).save(obj, exportDir, options),
 );

@@ -1,5 +1,4 @@
 /** SavedModels and TensorFlow's graphs. */
 export { translatedOps } from './import/ops/index.ts';
-export { Asset } from './save/asset.ts';
 export { type SaveModelOptions, save } from './save/save.ts';
 export type { Signatures } from './save/signatures.ts';

@@ -44,7 +44,7 @@ export class ConcreteFunction extends Callable {
     this.#name = name;
     const { tensors, key } = flattenKinds(args);
     this.#kind = key;
-    this.#specs = tensors.map((t, i) => new TensorSpec(shapes[i], t.dtype));
+    this.#specs = tensors.map((t, i) => specOf(t, shapes[i]));
     this.#args = rebuilder(args)(this.#specs) as readonly unknown[];
     this.#resolve = resolve;
     this.#sized = sized;
@@ -155,6 +155,14 @@ export class ConcreteFunction extends Callable {
       return tensor;
     });
   }
+}
+
+/** The spec of an argument, which may have a name. */
+export function specOf(t: Tensor | TensorSpec, shape: PartialShape): TensorSpec {
+  const { dtype } = t;
+  return new TensorSpec(
+    t instanceof TensorSpec && t.name !== undefined ? { shape, dtype, name: t.name } : { shape, dtype },
+  );
 }
 
 function variablesIn(graph: Graph): Variable[] {

@@ -40,7 +40,7 @@ import {
 } from '../tracing/structure.ts';
 import { FunctionTracer, type TracedCall } from '../tracing/tracer.ts';
 import { AtomicFunction } from './atomic-function.ts';
-import { ConcreteFunction } from './concrete-function.ts';
+import { ConcreteFunction, specOf } from './concrete-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { type ArgumentSpec, CapturesOutside, SizedTraces } from './sized-traces.ts';
 
@@ -164,8 +164,9 @@ export class PolymorphicFunction {
   /** What is saved: all traces, or that of the signature where there are none. */
   saved(self: unknown): SavedFunction {
     const ofSizes = [...this.#traces.values()].flatMap((concrete): ConcreteFunction[] => {
-      const args = this.#templates.get(concrete);
-      if (args === undefined) return [];
+      const template = this.#templates.get(concrete);
+      if (template === undefined) return [];
+      const args = this.#named(template);
       const shapes = flattenKinds(args).tensors.map((t) => t.shape as Shape);
       return [new ConcreteFunction(this.#name, args, shapes, () => concrete, null, this.#fn)];
     });
@@ -181,6 +182,19 @@ export class PolymorphicFunction {
     };
   }
 
+  /** Arguments with the names that the signature has for them. */
+  #named(args: readonly unknown[]): readonly unknown[] {
+    if (this.#signature === undefined) return args;
+    const names = flattenKinds(this.#signature).tensors.map((t) =>
+      t instanceof TensorSpec ? t.name : undefined,
+    );
+    const specs = flattenKinds(args).tensors.map(({ dtype, shape }, i) => {
+      const name = names[i];
+      return new TensorSpec(name === undefined ? { shape, dtype } : { shape, dtype, name });
+    });
+    return rebuilder(args)(specs) as readonly unknown[];
+  }
+
   #ofSized(sized: SizedTraces): ConcreteFunction {
     const resolve = (now: readonly Tensor[]): AtomicFunction =>
       sized.concrete(
@@ -188,7 +202,7 @@ export class PolymorphicFunction {
         context.tracer === null ? now : undefined,
       );
     const shapes = sized.specs.map((s) => s.shape);
-    return new ConcreteFunction(this.#name, sized.args, shapes, resolve, sized, this.#fn);
+    return new ConcreteFunction(this.#name, this.#named(sized.args), shapes, resolve, sized, this.#fn);
   }
 
   #call(self: unknown, given: readonly unknown[]): unknown {
@@ -498,7 +512,7 @@ function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
 
 /** Arguments without their tensors, which need not live on. */
 function templateOf(args: readonly unknown[], shapes: readonly PartialShape[]): readonly unknown[] {
-  const specs = flattenKinds(args).tensors.map(({ dtype }, i) => new TensorSpec(shapes[i], dtype));
+  const specs = flattenKinds(args).tensors.map((t, i) => specOf(t, shapes[i]));
   return rebuilder(args)(specs) as readonly unknown[];
 }
 

@@ -18,9 +18,7 @@ import {
   type Tensor,
   tensorScatterNdAdd,
   tensorScatterNdUpdate,
-  topK,
   transpose,
-  unsortedSegmentSum,
   where,
 } from '@eagre/core';
 import {
@@ -30,6 +28,7 @@ import {
   type Dims,
   dims,
   dimsOf,
+  execute,
   execute1,
   isElementwise,
   isExpression,
@@ -37,9 +36,9 @@ import {
   mulDims,
   type Op,
   productOf,
-  shapesAgree,
   rnnGradients,
   ShapeEnv,
+  shapesAgree,
   sizeValue,
   symbolically,
   symbolicTensor,
@@ -96,7 +95,7 @@ function composeOf(op: Op, node: GraphNode): Compose | null {
   if (own !== undefined) return own;
   if (isElementwise(op)) {
     const program = programOf(op, node);
-        if (program === null) return null;
+    if (program === null) return null;
     // A result that is a number is one of the op's shape.
     return (inputs, _, [output]) =>
       programOutputs(program, inputs).map((t) =>
@@ -216,6 +215,8 @@ const allButLast = (t: Tensor): number[] => Array.from({ length: t.rank - 1 }, (
 const shaped = (t: Tensor, shape: Dims): Tensor => reshape(t, toShape(shape));
 const named = (name: string, inputs: readonly Tensor[], attrs: Attrs): Tensor =>
   execute1(listOps().get(name) as Op, inputs, attrs);
+const segmentSum = (rows: Tensor, ids: Tensor, count: Dim): Tensor =>
+  named('UnsortedSegmentSum', [rows, ids], { count });
 /** 0, 1, … below a size. */
 const count = (n: Dim): Tensor => range(sizeValue(n, 'int32'), { dtype: 'int32' });
 
@@ -380,15 +381,15 @@ const gru: Compose = (inputs, _attrs, [, , reserve]) => {
 
 const sorted: Compose = ([x], attrs) => {
   const t = x as Tensor;
-  const n = toShape([dims(t)[t.rank - 1] as Dim])[0] as number;
+  const k = dims(t)[t.rank - 1];
+  const largest = (y: Tensor): readonly Tensor[] => execute(listOps().get('TopKV2') as Op, [y], { k });
   if (flag(attrs, 'descending')) {
-    const { values, indices } = topK(t, n);
-    return [values, indices];
+    return largest(t);
   }
   // What turns the order around, and is its own inverse.
   const turned = (y: Tensor): Tensor =>
     y.dtype.startsWith('float') || y.dtype === 'bfloat16' ? y.neg() : bitwise.invert(y);
-  const { values, indices } = topK(turned(t), n);
+  const [values, indices] = largest(turned(t));
   return [turned(values), indices];
 };
 
@@ -408,7 +409,7 @@ const gatherGradient: Compose = ([dy, indices], attrs, [{ shape }]) => {
   const local = shaped(cast(indices as Tensor, 'int32'), [batch, taken]);
   const first = expandDims(count(batch), 1).mul(sizeValue(n, 'int32'));
   const ids = shaped(batchDims === 0 ? local : local.add(first), [mulDims(batch, taken)]);
-  const total = unsortedSegmentSum(rows, ids, toShape([mulDims(batch, n)])[0] as number);
+  const total = segmentSum(rows, ids, mulDims(batch, n));
   return [shaped(transpose(shaped(total, [batch, n, ahead, behind]), [0, 2, 1, 3]), shape)];
 };
 
@@ -421,10 +422,10 @@ function placesInBatch(argmax: Tensor, perImage: Dim): Tensor {
 
 const maxPoolScatter: Compose = ([dy, argmax], _attrs, [{ shape }]) => {
   const places = placesInBatch(argmax as Tensor, productOf(shape.slice(1)));
-  const flat = unsortedSegmentSum(
+  const flat = segmentSum(
     shaped(dy as Tensor, [productOf(dims(dy as Tensor))]),
     shaped(places, [productOf(dims(places))]),
-    toShape([productOf(shape)])[0] as number,
+    productOf(shape),
   );
   return [shaped(flat, shape)];
 };
@@ -460,7 +461,13 @@ const compositions: Readonly<Record<string, Compose>> = {
   SoftmaxCrossEntropyWithLogits: ([logits, labels]) => {
     const [x, y] = [logits as Tensor, labels as Tensor];
     const logs = logSoftmax(x);
-    return [y.mul(logs).sum(-1).neg(), logs.exp().mul(y.sum(-1, { keepdims: true })).sub(y)];
+    return [
+      y.mul(logs).sum(-1).neg(),
+      logs
+        .exp()
+        .mul(y.sum(-1, { keepdims: true }))
+        .sub(y),
+    ];
   },
   ScaledDotProductAttention: attention,
   ScaledDotProductAttentionGrad: attentionGradient,

@@ -163,20 +163,20 @@ export class Library {
    * The name of a graph's function, which is added at its first use.
    * @param more values that the function returns behind the graph's own results.
    * @param sizes what else it takes, behind its arguments: sizes that may be any. A loop returns them.
-   * @param beside other bodies of the node, which is given what all of them draw from.
+   * @param bodies all bodies of the node, which is given what they draw from.
    */
   nameOf(
     graph: Graph,
     more: readonly GraphValue[] = [],
     sizes: PassedSizes = NO_SIZES,
-    beside: readonly Graph[] = [],
+    bodies: readonly Graph[] = [graph],
   ): string {
     let name = this.#names.get(graph);
     if (name === undefined) {
       name = this.#unique.take(graph.name);
       this.#names.set(graph, name);
       // Of a body: the streams that it draws from, which it is given.
-      const captures = this.portable === null ? null : new Captures(this.streams, [graph, ...beside]);
+      const captures = this.portable === null ? null : new Captures(this.streams, bodies);
       this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], sizes, this, captures));
     }
     return name;
@@ -187,12 +187,15 @@ function functionDef(
   name: string,
   graph: Graph,
   results: readonly GraphValue[],
-  { symbols, returned }: PassedSizes,
+  { symbols, returned, isLoop }: PassedSizes,
   library: Library,
   captures: Captures | null = null,
   wanted: FunctionNames = {},
 ): tensorflow.FunctionDef {
   const names = new Names();
+  // What TensorFlow looks for where it makes the gradient of a loop.
+  const leading =
+    isLoop === true ? ['loop_counter', 'maximum_iterations'].map((name) => names.take(name)) : [];
   const args = graph.arguments.map((value, i) => names.take(wanted.arguments?.[i] ?? value.node.name));
   const sizes = new Map(symbols.map((symbol) => [symbol, names.take(`size_${symbol.text}`)]));
   const outputs = results.map((_, i) =>
@@ -202,7 +205,8 @@ function functionDef(
     ? symbols.map((symbol) => [names.take('size'), sizes.get(symbol) as string])
     : [];
   captures?.nameAll(names);
-  const writer = new Writer(graph, library, args, sizes, captures, results);
+  const writer = new Writer(graph, library, args, { sizes, captures, results, reserved: leading });
+  const counter = leading.length > 0 && returned ? writer.counted(leading[0] as string) : null;
   const node_def = writer.write();
   const arg = (argument: string, { dtype }: Pick<GraphValue, 'dtype'>) => ({
     name: argument,
@@ -215,6 +219,7 @@ function functionDef(
     ? captured.map((a) => ({ ...a, from: a.name, name: names.take(`${a.name}_out`) }))
     : [];
   const shapes = [
+    ...leading.map(() => shapeProto([])),
     ...graph.arguments.map(valueShape),
     ...symbols.map(() => shapeProto([])),
     ...(captures?.list ?? []).map(captureShape),
@@ -223,11 +228,13 @@ function functionDef(
     signature: {
       name,
       input_arg: [
+        ...leading.map(size),
         ...graph.arguments.map((value, i) => arg(args[i], value)),
         ...[...sizes.values()].map(size),
         ...captured,
       ],
       output_arg: [
+        ...(counter === null ? [] : leading.map((name) => size(`${name}_out`))),
         ...results.map((value, i) => arg(outputs[i], value)),
         ...kept.map(([output]) => size(output)),
         ...passed.map(({ name: output, type }) => ({ name: output, type })),
@@ -236,6 +243,9 @@ function functionDef(
     },
     node_def,
     ret: new Map([
+      ...(counter === null
+        ? []
+        : leading.map((name, i) => [`${name}_out`, i === 0 ? counter : name] as const)),
       ...results.map((value, i) => [outputs[i], writer.reference(value)] as const),
       ...kept,
       ...passed.map(({ name: output, from }) => [output, from as string] as const),
@@ -249,7 +259,7 @@ function functionDef(
             value: {
               attr: new Map<string, AttrValue>([
                 ['_output_shapes', { list: { shape: [shape] } }],
-                ...(key < args.length
+                ...(leading.length === 0 && key < args.length
                   ? ([['_user_specified_name', { s: utf8(args[key] as string) }]] as const)
                   : []),
               ]),
@@ -316,6 +326,7 @@ class Captures {
   }
 }
 
+const COUNTER = { dtype: 'int32', shape: [] } as const;
 // DT_RESOURCE
 const RESOURCE = 20;
 // Constants of more bytes are one tensor for all functions.
@@ -329,6 +340,8 @@ interface PassedSizes {
   readonly symbols: readonly DimSymbol[];
   /** Whether it returns them, as the body of a loop does. */
   readonly returned: boolean;
+  /** Whether it is the condition or the body of a loop that counts its turns. */
+  readonly isLoop?: boolean;
 }
 const NO_SIZES: PassedSizes = { symbols: [], returned: false };
 
@@ -366,6 +379,18 @@ export class Names {
   }
 }
 
+/** What is known of a function beside its arguments. */
+interface FunctionParts {
+  /** The arguments that are sizes. */
+  readonly sizes?: ReadonlyMap<DimSymbol, string>;
+  /** What it is given beside its arguments; null where it finds that by name. */
+  readonly captures?: Captures | null;
+  /** What it returns. */
+  readonly results?: readonly GraphValue[];
+  /** Names that no node may have. */
+  readonly reserved?: readonly string[];
+}
+
 /** Writes the nodes of one graph. */
 class Writer {
   /** The nodes that do something beside their results: the last code of the host, and assignments. */
@@ -395,18 +420,11 @@ class Writer {
   /** The int32 scalars of sizes and of what is computed with them, by the keys of their expressions. */
   readonly #sizes = new Map<string, string>();
 
-  /**
-   * @param sizes the arguments of a function that are sizes.
-   * @param captures what a function is given beside its arguments; null where it finds that by name.
-   * @param results what is returned.
-   */
   constructor(
     graph: Graph,
     library: Library,
     args: readonly string[] | null,
-    sizes: ReadonlyMap<DimSymbol, string> = new Map(),
-    captures: Captures | null = null,
-    results: readonly GraphValue[] = graph.outputs,
+    { sizes = new Map(), captures = null, results = graph.outputs, reserved = [] }: FunctionParts = {},
   ) {
     this.#captures = captures;
     this.#results = results;
@@ -424,7 +442,7 @@ class Writer {
     const handleOf = captures === null ? undefined : (source: DrawSource) => captures.of(source);
     this.#random = graph.runsWhole ? new RandomStates(nodes, library.streams, handleOf) : null;
     const given = captures?.args().map(({ name }) => name as string) ?? [];
-    for (const name of [...(args ?? []), ...sizes.values(), ...given]) this.#names.take(name);
+    for (const name of [...reserved, ...(args ?? []), ...sizes.values(), ...given]) this.#names.take(name);
     for (const [symbol, name] of sizes) this.#sizes.set(dimOf(symbol).key, name);
   }
 
@@ -459,12 +477,20 @@ class Writer {
     }
     if (host !== null) this.effects.push(host);
     if (this.#random !== null) {
-      this.effects.push(...this.#random.finish());
+      // One node may have advanced several states.
+      this.effects.push(...new Set(this.#random.finish()));
       if (this.#args === null) this.#random.initialize();
     }
     for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
     if (this.#args === null) this.#identities();
     return this.#nodes;
+  }
+
+  /** Adds 1 to a counter of turns. @returns how others name the result. */
+  counted(counter: string): string {
+    const one = this.#constantInput(counter, { name: 'one', dtype: 'int32', value: 1 });
+    const T = { type: numberOf('int32') };
+    return this.#node('AddV2', [counter, one], { T }, this.#names.take(`${counter}/next`));
   }
 
   /** How other nodes name a value. */
@@ -731,12 +757,22 @@ class Writer {
       const behind = this.#random?.enter(node) ?? [];
       const captures = this.#captures;
       const states = captures === null ? [] : sourcesIn(bodiesOf(node)).map((source) => captures.of(source));
+      const isLoop = node.type === 'While' && portable !== null;
+      const counters = isLoop
+        ? (['loop_counter', 'maximum_iterations'] as const).map((last, i) =>
+            this.#constantInput(name, { name: last, dtype: 'int32', value: -i }),
+          )
+        : [];
       this.#add(
         name,
         op,
-        [...own, ...sizes, ...states, ...control, ...behind],
-        this.#controlAttrs(node, symbols, states.length),
+        [...counters, ...own, ...sizes, ...states, ...control, ...new Set(behind)],
+        this.#controlAttrs(node, symbols, { states: states.length, isLoop }),
       );
+      if (isLoop)
+        node.outputs.forEach((value, i) => {
+          this.#aliases.set(value, `${name}:${outputName(op, i + counters.length)}`);
+        });
       this.#random?.leave(node, name);
       return;
     }
@@ -885,7 +921,7 @@ class Writer {
   #controlAttrs(
     node: GraphNode,
     symbols: readonly DimSymbol[],
-    states: number,
+    { states, isLoop }: { readonly states: number; readonly isLoop: boolean },
   ): Readonly<Record<string, AttrValue>> {
     const { type, attrs, inputs, outputs } = node;
     const library = this.#library;
@@ -895,20 +931,22 @@ class Writer {
       more: readonly GraphValue[] = [],
       returned = false,
     ): { func: tensorflow.NameAttrList } => ({
-      func: { name: library.nameOf(graph as Graph, more, { symbols, returned }, bodies) },
+      func: { name: library.nameOf(graph as Graph, more, { symbols, returned, isLoop }, bodies) },
     });
     const sizes = symbols.map(() => ({ dtype: 'int32', shape: [] }) as const);
     const resources = new Array<number>(states).fill(RESOURCE);
+    const counters = isLoop ? [COUNTER, COUNTER] : [];
     const list = (values: readonly Pick<GraphValue, 'dtype'>[], more: readonly number[] = []): AttrValue => ({
       list: { type: [...values.map((v) => numberOf(v.dtype)), ...more] },
     });
     if (type === 'While') {
       const body = attrs['body'] as Graph;
       return {
-        T: list([...inputs, ...sizes], resources),
+        T: list([...counters, ...inputs, ...sizes], resources),
         cond: func(attrs['condition']),
         body: func(body, body.arguments.slice(body.outputs.length), true),
         ...outputShapes([
+          ...counters,
           ...outputs,
           ...inputs.slice(outputs.length),
           ...sizes,

@@ -1,5 +1,4 @@
 // Traces of functions as they are in a SavedModel: each a function of the graph's library with a description of its arguments.
-import { Variable } from '@eagre/core';
 import { tree } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import {
@@ -33,6 +32,9 @@ export interface WrittenTrace {
   readonly output_signature: StructuredValue;
 }
 
+// What functions without a name are called.
+const NAMELESS = 'function';
+
 /** Writes traces, each graph once. */
 export class FunctionWriter {
   readonly library: Library = new Library({}, { compose: compositionOf });
@@ -47,8 +49,13 @@ export class FunctionWriter {
   /**
    * @throws UnimplementedError for a node that TensorFlow has no ops for, or an argument that no file can hold.
    */
-  trace(concrete: ConcreteFunction, list: ParameterList = parametersOf(concrete.hostFunction)): WrittenTrace {
-    const { name: called, graph, structuredOutputs: outputs } = concrete.saved;
+  trace(
+    concrete: ConcreteFunction,
+    list: ParameterList = parametersOf(concrete.hostFunction),
+    attribute?: string,
+  ): WrittenTrace {
+    const { name, graph, structuredOutputs: outputs } = concrete.saved;
+    const called = name === NAMELESS ? (attribute ?? name) : name;
     const known = this.#written.get(graph);
     if (known !== undefined) return known;
     const args = concrete.structuredInputSignature;
@@ -58,11 +65,11 @@ export class FunctionWriter {
     const values = paddedArguments(args, list).map((arg) =>
       isDefault(arg) ? arg.value : encodeStructure(arg, what, (spec) => names.get(spec)),
     );
-    const { name, captures } = this.library.add(this.unique(called), graph, {
+    const { name: unique, captures } = this.library.add(this.unique(called), graph, {
       arguments: inputs.map((input) => input.name),
     });
     const written: WrittenTrace = {
-      name,
+      name: unique,
       called,
       captures,
       inputs,
@@ -76,12 +83,15 @@ export class FunctionWriter {
   }
 
   /** All traces of a function, and how it is called. */
-  function(fn: SavedFunction): {
+  function(
+    fn: SavedFunction,
+    called: string,
+  ): {
     readonly traces: readonly WrittenTrace[];
     readonly spec: tensorflow.FunctionSpec;
   } {
     const list = parametersOf(fn.hostFunction);
-    const traces = fn.concreteFunctions.map((concrete) => this.trace(concrete, list));
+    const traces = fn.concreteFunctions.map((concrete) => this.trace(concrete, list, called));
     const calls = fn.concreteFunctions.map((concrete) => concrete.structuredInputSignature);
     return { traces, spec: functionSpec(list, calls, fn.inputSignature) };
   }
@@ -174,9 +184,4 @@ function fullArgSpec(
   };
   const values = Object.entries(fields).map(([key, value]) => ({ key, value }));
   return { named_tuple_value: { name: 'FullArgSpec', values } };
-}
-
-/** What a function captures, for messages. */
-export function captureName(capture: Capture): string {
-  return capture instanceof Variable ? `the variable '${capture.name}'` : 'a tensor';
 }

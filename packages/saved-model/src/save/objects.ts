@@ -2,19 +2,22 @@
 
 import { type Seen, type View, viewOf, walk, withoutSlots } from '@eagre/checkpoint/internal';
 import { Module, Variable } from '@eagre/core';
-import { tree } from '@eagre/core/internal';
+import { Asset, tree } from '@eagre/core/internal';
 import { ConcreteFunction, isTracedFunction } from '@eagre/graph';
-import { Asset } from './asset.ts';
 
 /** How an object looks to a SavedModel. */
 export function look(object: object): View {
   if (isTracedFunction(object) || object instanceof ConcreteFunction || object instanceof Asset)
     return NOTHING;
-  const view = withoutSlots(object, viewOf(object));
+  const own = viewOf(object);
+  if (object instanceof Variable) return own;
+  const { children: saved, ...rest } = withoutSlots(object, own);
+  const view = { ...rest, children: [...saved, ...(own.unsaved ?? [])] };
   const names = new Set(view.children.map(([name]) => name));
   const children = new Set(view.children.map(([, child]) => child));
   const more = ownEntries(object).filter(
-    ([name, value]) => !names.has(name) && !children.has(value) && holdsFunction(value),
+    ([name, value]) =>
+      !names.has(name) && !children.has(value) && (holdsFunction(value) || isEmptyList(value)),
   );
   return more.length === 0 ? view : { ...view, children: [...view.children, ...more] };
 }
@@ -35,6 +38,8 @@ export function isSavable(value: unknown): value is object {
 
 const isOurs = (value: unknown): value is object =>
   isTracedFunction(value) || value instanceof ConcreteFunction || value instanceof Asset;
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** Whether a value is a function or a file, or holds one in lists, maps and plain objects. */
 function holdsFunction(value: unknown, seen: Set<object> = new Set()): value is object {

@@ -1,10 +1,9 @@
 // Everything that a SavedModel holds, made of objects and their functions; nothing is written yet.
 import { describe, type Entry, type Look, type Seen, walk } from '@eagre/checkpoint/internal';
 import { FailedPreconditionError, Tensor, Variable } from '@eagre/core';
-
+import { Asset } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { type Capture, ConcreteFunction, Names, savedFunction, streamState } from '@eagre/graph';
-import { Asset } from './asset.ts';
 import { assetNames } from './asset-names.ts';
 import { FunctionWriter, keywordSpec, type WrittenTrace } from './functions.ts';
 import {
@@ -112,11 +111,11 @@ class Builder {
     readonly signatures: ReadonlyMap<string, WrittenTrace>;
   } {
     const functions = new Map<object, readonly WrittenTrace[]>();
-    for (const { object } of walk(this.#root, look)) {
+    for (const { object, names } of walk(this.#root, look)) {
       const saved = savedFunction(object);
       if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
       else if (saved !== null) {
-        const { traces, spec } = this.#functions.function(saved);
+        const { traces, spec } = this.#functions.function(saved, names.at(-1) ?? saved.name);
         functions.set(object, traces);
         this.#specs.set(object, spec);
       }

@@ -1,4 +1,7 @@
-import { type Arguments, argumentsOf, checkPath, showFields, takesArguments } from '@eagre/core/internal';
+import type { Arguments } from '../arguments/arguments.ts';
+import { showFields } from '../arguments/callable.ts';
+import { checkPath } from '../arguments/checks.ts';
+import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 
 /**
  * A file that belongs to a model, such as a vocabulary. It goes into the folder `assets` of the SavedModel, and a loaded model has the
