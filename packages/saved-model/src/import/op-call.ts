@@ -33,6 +33,8 @@ export class OpCall {
   x(i: number = 0): Tensor {
     const value = this.inputs[i];
     if (value instanceof Tensor) return value;
+    // TensorFlow 1's variables are references that ops read.
+    if (value instanceof VariableHandle) return value.variable.read();
     if (value === undefined) throw this.wrong(`input ${i} is missing`);
     throw this.wrong(`input ${i} is a resource or a list, expected a tensor`);
   }
@@ -110,6 +112,10 @@ export class OpCall {
   intsAttr(name: string, missing?: readonly number[]): readonly number[] {
     const list = this.#attr(name)?.list;
     return this.#needed(name, list && (list.i ?? []).map(Number), missing, 'list');
+  }
+  floatsAttr(name: string): readonly number[] {
+    const list = this.#attr(name)?.list;
+    return this.#needed(name, list && (list.f ?? []), [], 'list');
   }
   dtypeAttr(name: string, missing?: DType): DType {
     const number = this.#attr(name)?.type;

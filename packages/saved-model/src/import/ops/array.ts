@@ -3,28 +3,28 @@
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { dims, dimsOf, hostDims, isFloating, knownDim, knownTensor, sizeValue } from '@eagre/core/internal';
+import { tensorflow } from '@eagre/formats';
 import { constantOf } from '../constants.ts';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate, unary } from '../op-row.ts';
+import { VariableHandle } from '../values.ts';
+import { stridedSlice, withParts } from './strided-slice.ts';
 
-const same: Translate = (c) => c.inputs[0] ?? [];
+const { DataType } = tensorflow;
+
+const same: Translate = (c) => {
+  const value = c.inputs[0] ?? [];
+  // What reads a reference of TensorFlow 1; handles go on.
+  return value instanceof VariableHandle && c.node.attr?.get('T')?.type !== DataType.DT_RESOURCE
+    ? value.variable.read()
+    : value;
+};
 
 const gather = (c: OpCall, axis: number, batchDims = 0): Tensor =>
   tf.gather(c.x(0), c.x(1), axis, { batchDims });
 
 /** The integers that an op gives: int32, or int64 where that is wanted. */
 const integers = (x: Tensor, dtype: tf.DType): Tensor => (x.dtype === dtype ? x : tf.cast(x, dtype));
-
-const stridedSlice: Translate = (c) => {
-  const mask = (name: string): number => c.intAttr(name, 0);
-  return tf.stridedSlice(c.x(0), c.x(1), c.x(2), c.x(3), {
-    beginMask: mask('begin_mask'),
-    endMask: mask('end_mask'),
-    ellipsisMask: mask('ellipsis_mask'),
-    newAxisMask: mask('new_axis_mask'),
-    shrinkAxisMask: mask('shrink_axis_mask'),
-  });
-};
 
 const slice: Translate = (c) => {
   const size = hostDims(c.x(2), 'size', 'Slice');
@@ -115,6 +115,14 @@ const matrixDiag: Translate = (c) => {
   return tf.diag(c.x(0));
 };
 
+/** How many of the sorted boundaries are not above each element. */
+const bucketize: Translate = (c) => {
+  const boundaries = c.floatsAttr('boundaries');
+  if (boundaries.length === 0) return tf.zerosLike(c.x(), 'int32');
+  const x = tf.expandDims(tf.cast(c.x(), c.x().dtype === 'float64' ? 'float64' : 'float32'), -1);
+  return tf.sum(x.greaterEqual(tf.constant([...boundaries], x.dtype)).cast('int32'), -1);
+};
+
 export const array: OpTable = {
   Const: (c) => constantOf(c.node),
   Identity: same,
@@ -155,7 +163,7 @@ export const array: OpTable = {
       return tf.constant(place, shape.dtype);
     });
   },
-  Pack: (c) => tf.stack(c.xs(), c.intAttr('axis', 0)),
+  Pack: (c) => withParts(tf.stack(c.xs(), c.intAttr('axis', 0)), c.xs()),
   Unpack: (c) => {
     const axis = c.intAttr('axis', 0);
     return tf.split(c.x(), c.intAttr('num'), axis).map((part) => tf.squeeze(part, axis));
@@ -208,6 +216,7 @@ export const array: OpTable = {
   },
   Roll: (c) => tf.roll(c.x(0), c.x(1), c.x(2)),
   OneHot: oneHot,
+  Bucketize: bucketize,
   Where: whereNonzero,
   Unique: several(['y', 'idx'], (c) => {
     const { values, indices } = unique(c);

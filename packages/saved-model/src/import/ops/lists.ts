@@ -48,8 +48,8 @@ const flow = (c: OpCall, i: number): TensorArray => c.list(i);
 
 export const lists: OpTable = {
   EmptyTensorList: (c) => sized(c, 0, elementShape(c, 0), true),
-  TensorListReserve: (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0)),
-  TensorListFromTensor: (c) => rowsOf(c.x(0), false),
+  TensorListReserve: (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0), c.runtime.growsLists),
+  TensorListFromTensor: (c) => rowsOf(c.x(0), c.runtime.growsLists),
   TensorListStack: (c) => c.list(0).stack(),
   TensorListLength: (c) => c.list(0).size(),
   TensorListElementShape: (c) => {
