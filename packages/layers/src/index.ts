@@ -75,6 +75,12 @@ export type {
   SaveOptions,
   SaveWeightsOptions,
 } from './saving/keras-files.ts';
+export {
+  type EndpointOptions,
+  ExportArchive,
+  type ExportOptions,
+  type WriteOutOptions,
+} from './saving/export.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';

@@ -9,6 +9,7 @@ import {
   type TrackableView,
 } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   checkFlag,
   checkOptionNames,
@@ -42,6 +43,7 @@ import { takesCall } from '../layer/own-call.ts';
 import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { layerOptions } from '../layers/weights.ts';
+import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from '../saving/keras-files.ts';
 import {
   type AllSaveWeightsOptions,
@@ -588,6 +590,28 @@ export class Model extends Layer {
   }
 
   /**
+   * Writes the model as a SavedModel, for TensorFlow and its servers: its variables, and a function `serve` that predicts, which is the
+   * signature `serving_default`, too.
+   *
+   *     await model.export('exported');
+   *
+   * The folder appears whole, in the place of a SavedModel that was there. Optimizer and metrics of `compile` are left out.
+   * @throws (the promise) FailedPreconditionError before the model is built, UnimplementedError for a layer whose ops TensorFlow lacks.
+   */
+  export(...args: Arguments<[filepath: string], ['filepath'], ExportOptions>): Promise<void>;
+  async export(filepath: unknown, options?: unknown): Promise<void> {
+    await exportModel(this, filepath as string, (options ?? {}) as ExportOptions);
+  }
+  /** @internal What serves the model where it is saved as any other object. */
+  defaultSaveSignature(): unknown {
+    return defaultSaveSignature(this);
+  }
+  /** @internal The inputs as the model takes them; null where they are not described. */
+  get symbolicInputs(): Symbolic | null {
+    return this._graph?.given.inputs ?? null;
+  }
+
+  /**
    * Writes the model, whole or not at all, to a file that ends in `.keras`: its configuration, its weights, what it was compiled with and the
    * state of the optimizer, and vocabularies. Keras reads it, and so does `tf.keras.models.loadModel`. A path that ends in `.h5` is of Keras's older format.
    * @throws InvalidArgumentError for another ending, and for what is not to be overwritten.
@@ -651,6 +675,7 @@ defineMethods(Model.prototype, 'Model', {
   },
   resetMetrics: {},
   summary: { options: summaryOptionNames },
+  export: { positional: ['filepath'], options: { format: true, inputSignature: true, verbose: true } },
   save: { positional: ['filepath'], options: saveOptionNames },
   saveWeights: {
     positional: ['path', 'options'],
