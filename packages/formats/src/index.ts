@@ -34,7 +34,7 @@ export {
   writeSafetensorsFile,
 } from './files/files.ts';
 export { makeFolders } from './files/make-folders.ts';
-export * as onnx from './onnx/messages.ts';
+export * as onnx from './onnx/index.ts';
 export * as tensorflow from './protobuf/messages.ts';
 export type { BundleEntry } from './tensorflow/bundle-index.ts';
 export { mergeBundles } from './tensorflow/bundle-merge.ts';

@@ -36,6 +36,7 @@ export {
   traceOn,
 } from './inspect/graph-trace.ts';
 export { Profile, type ProfileOptions, type ProfileRow } from './inspect/profile.ts';
+export { expandGraph, type Keeps } from './interchange/expand.ts';
 export type { GraphDefOptions } from './interchange/graph-def.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';

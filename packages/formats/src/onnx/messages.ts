@@ -306,5 +306,3 @@ export const AttributeType = {
   TENSORS: 9,
   GRAPHS: 10,
 } as const;
-
-export { decodeOnnxTensor, encodeOnnxTensor, type OnnxValue, onnxType, onnxTypeName } from './tensors.ts';
