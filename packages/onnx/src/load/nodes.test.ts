@@ -1,11 +1,10 @@
 // The node tests of the onnx package, which tools/golden/onnx_nodes.py has picked: every model must give the values that are beside it.
-import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { onnx, unzip } from '@eagre/formats';
+import { onnx } from '@eagre/formats';
 import { runFunctionsEagerly } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
-import { tensorOf } from '../tensors.ts';
+import { goldenArchive, infoOf, valuesOf } from '../testing/archive.ts';
 import { difference } from '../testing/compare.ts';
 import { load } from './load.ts';
 
@@ -16,31 +15,10 @@ interface Case {
   readonly values: readonly [number, number];
 }
 
-const files = new Map(
-  unzip(new Uint8Array(readFileSync(new URL('../../golden/nodes.zip', import.meta.url)))).map((f) => [
-    f.name,
-    f.bytes,
-  ]),
-);
-const bytesOf = (name: string): Uint8Array => files.get(name) as Uint8Array;
-const { tests } = JSON.parse(new TextDecoder().decode(bytesOf('info.json'))) as {
-  tests: Record<string, Case>;
-};
+const files = goldenArchive('nodes.zip');
+const { tests } = infoOf<{ readonly tests: Readonly<Record<string, Case>> }>(files);
 const cut = (name: string, [at, length]: readonly [number, number]): Uint8Array =>
-  bytesOf(name).subarray(at, at + length);
-
-/** The values of a prefix in their order; sequences are lists. */
-function valuesOf(graph: onnx.GraphProto, prefix: string): (Tensor | Tensor[])[] {
-  const found: (Tensor | Tensor[])[] = [];
-  for (const proto of graph.initializer ?? []) {
-    const match = /^([io])(\d+)(\.\d+)?$/.exec(proto.name ?? '');
-    if (match?.[1] !== prefix) continue;
-    const tensor = tensorOf(proto);
-    if (match[3] === undefined) found[Number(match[2])] = tensor;
-    else found[Number(match[2])] = [...((found[Number(match[2])] as Tensor[] | undefined) ?? []), tensor];
-  }
-  return found;
-}
+  (files.get(name) as Uint8Array).subarray(at, at + length);
 
 /** Tests of which only a part is translated, by the start of their names, and why. */
 const REFUSED: readonly (readonly [RegExp, string])[] = [
