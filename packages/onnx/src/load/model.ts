@@ -62,6 +62,7 @@ export class OnnxModel extends Module {
     const context = {
       functions: new Map((model.functions ?? []).map((f) => [functionKey(f.domain, f.name, f.overload), f])),
       external: (proto: onnx.TensorProto) => external.get(proto),
+      count: { nodes: 0 },
     };
     this.opsets = opsetsOf(model.opset_import);
     this.producer = [model.producer_name, model.producer_version]

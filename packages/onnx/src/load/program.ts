@@ -12,7 +12,13 @@ export interface ModelContext {
   readonly functions: ReadonlyMap<string, onnx.FunctionProto>;
   /** The bytes of tensors in other files. */
   readonly external: (proto: onnx.TensorProto) => Uint8Array | undefined;
+  /** How many nodes there are by now, with those of functions as often as they are called. */
+  readonly count: { nodes: number };
 }
+
+// Functions that call each other could be more than any memory holds.
+const MOST_NODES = 200_000;
+const DEEPEST_CALLS = 100;
 
 type Opsets = ReadonlyMap<string, number>;
 
@@ -222,6 +228,8 @@ export class Compiler {
 
   #step(node: onnx.NodeProto, place: number): Step {
     const { op_type: type = '', output: outputs = [] } = node;
+    if (++this.#context.count.nodes > MOST_NODES)
+      throw invalid(`with the bodies of its functions it has more than ${MOST_NODES} nodes`);
     // What is missing at the end is left out.
     const inputs = [...(node.input ?? [])];
     const domain = domainOf(node.domain);
@@ -303,6 +311,8 @@ export class Compiler {
   /** A call of a function of the model, whose nodes run in its place. */
   #call(fn: onnx.FunctionProto, key: string, node: onnx.NodeProto, where: string): Step {
     if (this.#calls.includes(key)) throw invalid(`the function ${fn.name} calls itself`);
+    if (this.#calls.length >= DEEPEST_CALLS)
+      throw invalid(`functions call each other more than ${DEEPEST_CALLS} levels deep`);
     const { input = [], output = [] } = fn;
     const attributes = new Map((node.attribute ?? []).map((a) => [a.name, a]));
     for (const fallback of fn.attribute_proto ?? [])

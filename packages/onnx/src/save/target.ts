@@ -33,6 +33,11 @@ export function graphOf(target: unknown, options: TargetOptions): { graph: Graph
   const { concrete, inputs, outputs } = traceOf(target, options.inputSignature);
   const { graph } = concrete;
   const { arguments: args } = graph;
+  if (graph.outputs.length === 0)
+    throw new InvalidArgumentError(
+      `the function '${graph.name}' returns no tensor, so there is nothing to export`,
+      OP,
+    );
   return {
     graph,
     names: {
