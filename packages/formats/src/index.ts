@@ -59,6 +59,7 @@ export {
 } from './hdf5/hdf5.ts';
 export { type Hdf5Source, type ReadHdf5Options, readHdf5, readHdf5File } from './hdf5/hdf5-reader.ts';
 export { encodeHdf5, type Hdf5ArraySource, Hdf5GroupBuilder } from './hdf5/hdf5-writer.ts';
+export * as onnx from './onnx/index.ts';
 export * as tensorflow from './protobuf/messages.ts';
 export type { BundleEntry } from './tensorflow/bundle-index.ts';
 export { mergeBundles } from './tensorflow/bundle-merge.ts';

@@ -46,6 +46,7 @@ export {
   Names,
 } from './interchange/graph-def.ts';
 export { streamState } from './interchange/random-def.ts';
+export { expandGraph, type Keeps } from './interchange/expand.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {
