@@ -48,7 +48,7 @@ const sorted = (map: ReadonlyMap<string, NDArray>): [string, NDArray][] =>
 const expected = sorted(new Map(Object.entries(arrays)));
 
 async function read(path: string): Promise<[string, NDArray][]> {
-  const source = await formats.find((format) => format.reads(path))!.open(path, {});
+  const source = await formats.find((format) => format.reads(path))!.arrays!.open(path, {});
   const all = new Map<string, NDArray>();
   for (const array of source.arrays) {
     const value = await array.read();

@@ -1,10 +1,22 @@
-// `eagre convert`: the arrays of one file in another format.
+// `eagre convert`: a model, or the arrays of a file, in another format.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FailedPreconditionError, InvalidArgumentError, NotFoundError } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  NotFoundError,
+  UnimplementedError,
+} from '@eagre/core';
 import { makeFolders, shardBytes } from '@eagre/formats';
 import { FLOATS, type FloatName, withFloats, withProgress } from './convert/array-source.ts';
-import { type Format, formats, type WriteOptions } from './convert/formats.ts';
+import {
+  type Arrays,
+  type Format,
+  formats,
+  type Models,
+  type WriteOptions,
+  wayBetween,
+} from './convert/formats.ts';
 
 /** How to convert. */
 export interface ConvertOptions {
@@ -28,7 +40,8 @@ export interface ConvertOptions {
 export interface Converted {
   readonly from: string;
   readonly to: string;
-  readonly arrays: number;
+  /** How many; null for models. */
+  readonly arrays: number | null;
 }
 
 /**
@@ -47,27 +60,37 @@ export async function convert(
   if (dtype !== undefined && !FLOATS.includes(dtype as FloatName))
     throw new InvalidArgumentError(`--dtype must be one of ${FLOATS.join(', ')}, got ${dtype}`, 'convert');
   const reader = from === undefined ? readerOf(source) : named(from, '--from');
-  const writer = to === undefined ? writerOf(target, write) : named(to, '--to');
+  const writer = to === undefined ? writerOf(target, write, reader) : named(to, '--to');
   if (write.maxShardSize !== undefined && writer.name !== 'safetensors-folder')
     throw new InvalidArgumentError(
       `--max-shard-size needs a folder as the target, not ${writer.title}`,
       'convert',
     );
+  const way = wayBetween(reader, writer);
+  if (way === null) throw new UnimplementedError(`${reader.title} cannot become ${writer.title}`, 'convert');
+  if (way === 'models' && reader === writer)
+    throw new InvalidArgumentError(`${source} is ${writer.title} already: copy it`, 'convert');
+  if (dtype !== undefined && way === 'models')
+    throw new InvalidArgumentError('--dtype casts arrays, and this converts models', 'convert');
   const there = writer.files(target).find((file) => existsSync(file));
   if (there !== undefined && !overwrite)
     throw new FailedPreconditionError(`${there} is there already; pass --overwrite to replace it`, 'convert');
-  const opened = await reader.open(source, { skipStrings });
+  const result = { from: reader.name, to: writer.name };
+  if (way === 'models') {
+    const model = await (reader.models as Models).load(source);
+    makeFolders(dirname(target));
+    await (writer.models as Models).save(target, model);
+    return { ...result, arrays: null };
+  }
+  const opened = await (reader.arrays as Arrays).open(source, { skipStrings });
   try {
     const { arrays } = opened;
     let done = 0;
     const watched = withProgress(opened, (name) => onProgress?.(done++, arrays.length, name));
     makeFolders(dirname(target));
-    await writer.write(
-      target,
-      dtype === undefined ? watched : withFloats(watched, dtype as FloatName),
-      write,
-    );
-    return { from: reader.name, to: writer.name, arrays: arrays.length };
+    const cast = dtype === undefined ? watched : withFloats(watched, dtype as FloatName);
+    await (writer.arrays as Arrays).write(target, cast, write);
+    return { ...result, arrays: arrays.length };
   } finally {
     await opened.close();
   }
@@ -93,9 +116,10 @@ function readerOf(path: string): Format {
   );
 }
 
-function writerOf(path: string, options: WriteOptions): Format {
-  const found = formats.find((format) => format.writes(path, options));
-  if (found !== undefined) return found;
+function writerOf(path: string, options: WriteOptions, reader: Format): Format {
+  const found = formats.filter((format) => format.writes(path, options));
+  const fits = found.find((format) => wayBetween(reader, format) !== null) ?? found[0];
+  if (fits !== undefined) return fits;
   throw new InvalidArgumentError(`the path ${path} stands for none of: ${titles()}; pass --to`, 'convert');
 }
 

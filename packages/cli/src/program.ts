@@ -55,14 +55,14 @@ export function program(version: string, out: Output): Command {
     });
   command
     .command('convert')
-    .description('writes the arrays of a file in another format; names stay as they are')
+    .description('writes a model, or the arrays of a file, in another format; names stay as they are')
     .argument(
       '<source>',
-      'a .safetensors, .npz or .npy file, an index or a folder of safetensors, or a checkpoint',
+      'a model (.keras, .h5, .onnx, a SavedModel) or arrays (.safetensors, its index or folder, .npz, .npy, .weights.h5, a checkpoint)',
     )
     .argument(
       '<target>',
-      'the format is that of its ending: none is a checkpoint, a slash a folder of safetensors',
+      'the format is that of its ending; without one a SavedModel or, for arrays, a checkpoint',
     )
     .option('--from <format>', 'of the source, where its path does not tell')
     .option('--to <format>', 'of the target')
@@ -81,7 +81,8 @@ export function program(version: string, out: Output): Command {
           onProgress: display?.update,
         });
         display?.stop();
-        out.write(`${plain(target)}: ${to} of ${arrays} array${arrays === 1 ? '' : 's'}, from ${from}\n`);
+        const what = arrays === null ? 'a model' : `${arrays} array${arrays === 1 ? '' : 's'}`;
+        out.write(`${plain(target)}: ${to} of ${what}, from ${from}\n`);
       } finally {
         display?.stop();
       }

@@ -7,11 +7,17 @@ import {
   BundleWriter,
   dataTypeInfo,
   dataTypeNumber,
+  encodeHdf5,
+  type Hdf5Group,
+  Hdf5GroupBuilder,
+  isHdf5Dataset,
   type NDArray,
+  readHdf5File,
   readNpyFile,
   readNpzFile,
   SafetensorsModel,
   safetensorsKind,
+  writeFileAtomic,
   writeNpyFile,
   writeNpzFile,
   writeSafetensorsModel,
@@ -20,6 +26,16 @@ import {
 import { encodeElements } from '@eagre/formats/internal';
 import { newestIn } from '../inspect/checkpoint.ts';
 import { type ArraySource, onlyArray, readAll, sourceOf } from './array-source.ts';
+import {
+  loadKeras,
+  loadOnnx,
+  loadSavedModel,
+  type ModelSource,
+  openWeights,
+  saveKeras,
+  saveOnnx,
+  saveSavedModel,
+} from './models.ts';
 
 /** How something is read. */
 export interface ReadOptions {
@@ -33,7 +49,21 @@ export interface WriteOptions {
   readonly maxShardSize?: number | undefined;
 }
 
-/** One format. */
+/** How arrays of a format are read and written, one by one. */
+export interface Arrays {
+  open(path: string, options: ReadOptions): Promise<ArraySource>;
+  /** Writes everything or nothing. */
+  write(path: string, source: ArraySource, options: WriteOptions): Promise<void>;
+}
+
+/** How models of a format are read and written. */
+export interface Models {
+  load(path: string): Promise<ModelSource>;
+  /** Writes everything or nothing. */
+  save(path: string, source: ModelSource): Promise<void>;
+}
+
+/** One format: of arrays, of models, or of models whose weights can be read as arrays. */
 export interface Format {
   /** What `--from` and `--to` call it. */
   readonly name: string;
@@ -45,9 +75,8 @@ export interface Format {
   writes(path: string, options: WriteOptions): boolean;
   /** The files that are written, of which none may be there. */
   files(path: string): readonly string[];
-  open(path: string, options: ReadOptions): Promise<ArraySource>;
-  /** Writes everything or nothing. */
-  write(path: string, source: ArraySource, options: WriteOptions): Promise<void>;
+  readonly arrays?: Pick<Arrays, 'open'> & Partial<Arrays>;
+  readonly models?: Models;
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -63,8 +92,10 @@ const safetensors: Format = {
   reads: endsIn('.safetensors'),
   writes: endsIn('.safetensors'),
   files: (path) => [path],
-  open: openSafetensors,
-  write: (path, { arrays, metadata }) => writeSafetensorsTensors(path, arrays, metadata),
+  arrays: {
+    open: openSafetensors,
+    write: (path, { arrays, metadata }) => writeSafetensorsTensors(path, arrays, metadata),
+  },
 };
 
 const shards: Format = {
@@ -75,9 +106,11 @@ const shards: Format = {
     (isFolder(path) && [INDEX, 'model.safetensors'].some((name) => existsSync(join(path, name)))),
   writes: (path, { maxShardSize }) => maxShardSize !== undefined || /[/\\]$/.test(path),
   files: (path) => [join(path, INDEX), join(path, 'model.safetensors')],
-  open: openSafetensors,
-  write: async (path, { arrays, metadata }, { maxShardSize }) => {
-    await writeSafetensorsModel(path, arrays, { maxShardSize, metadata });
+  arrays: {
+    open: openSafetensors,
+    write: async (path, { arrays, metadata }, { maxShardSize }) => {
+      await writeSafetensorsModel(path, arrays, { maxShardSize, metadata });
+    },
   },
 };
 
@@ -87,10 +120,12 @@ const npz: Format = {
   reads: endsIn('.npz'),
   writes: endsIn('.npz'),
   files: (path) => [path],
-  open: async (path) => sourceOf(await readNpzFile(path)),
-  write: async (path, source) => {
-    refuseBrainFloats(source, path);
-    await writeNpzFile(path, await readAll(source));
+  arrays: {
+    open: async (path) => sourceOf(await readNpzFile(path)),
+    write: async (path, source) => {
+      refuseBrainFloats(source, path);
+      await writeNpzFile(path, await readAll(source));
+    },
   },
 };
 
@@ -101,11 +136,14 @@ const npy: Format = {
   writes: endsIn('.npy'),
   files: (path) => [path],
   // An array without a name gets that of its file.
-  open: async (path) => sourceOf(new Map([[basename(path).replace(/\.npy$/i, ''), await readNpyFile(path)]])),
-  write: async (path, source) => {
-    const array = onlyArray(source, path);
-    refuseBrainFloats(source, path);
-    await writeNpyFile(path, await array.read());
+  arrays: {
+    open: async (path) =>
+      sourceOf(new Map([[basename(path).replace(/\.npy$/i, ''), await readNpyFile(path)]])),
+    write: async (path, source) => {
+      const array = onlyArray(source, path);
+      refuseBrainFloats(source, path);
+      await writeNpyFile(path, await array.read());
+    },
   },
 };
 
@@ -119,12 +157,85 @@ const checkpoint: Format = {
   // A prefix has no extension; `ckpt-3.5` would be one, too.
   writes: (path) => !/\.[a-z]\w*$/i.test(path),
   files: (path) => [`${path}.index`],
-  open: openCheckpoint,
-  write: writeCheckpoint,
+  arrays: {
+    open: openCheckpoint,
+    write: writeCheckpoint,
+  },
 };
 
-/** All formats. The first that fits a path is taken. */
-export const formats: readonly Format[] = [safetensors, shards, npz, npy, checkpoint];
+const weightsH5: Format = {
+  name: 'weights-h5',
+  title: "weights in Keras's .weights.h5 file",
+  reads: endsIn('.weights.h5'),
+  writes: endsIn('.weights.h5'),
+  files: (path) => [path],
+  arrays: {
+    open: async (path) => sourceOf(await readHdf5File(path, (root) => hdf5Arrays(root, path))),
+    write: async (path, source) => {
+      const root = new Hdf5GroupBuilder();
+      for (const [name, array] of await readAll(source)) putArray(root, name, array);
+      await writeFileAtomic(path, encodeHdf5(root));
+    },
+  },
+};
+
+const keras: Format = {
+  name: 'keras',
+  title: "a model in Keras's .keras file",
+  reads: endsIn('.keras'),
+  writes: endsIn('.keras'),
+  files: (path) => [path],
+  arrays: { open: openWeights },
+  models: { load: loadKeras, save: saveKeras },
+};
+
+const kerasH5: Format = {
+  name: 'keras-h5',
+  title: "a model in Keras's older .h5 file",
+  reads: (path) => endsIn('.h5', '.hdf5')(path) && !weightsH5.reads(path),
+  writes: (path) => endsIn('.h5')(path) && !weightsH5.writes(path, {}),
+  files: (path) => [path],
+  arrays: { open: openWeights },
+  models: { load: loadKeras, save: saveKeras },
+};
+
+const onnx: Format = {
+  name: 'onnx',
+  title: 'an .onnx file',
+  reads: endsIn('.onnx'),
+  writes: endsIn('.onnx'),
+  files: (path) => [path],
+  models: { load: loadOnnx, save: saveOnnx },
+};
+
+const savedModel: Format = {
+  name: 'saved-model',
+  title: "a folder with TensorFlow's SavedModel",
+  reads: (path) => isFolder(path) && existsSync(join(path, 'saved_model.pb')),
+  writes: (path) => !/\.[a-z]\w*$/i.test(path),
+  files: (path) => [join(path, 'saved_model.pb')],
+  models: { load: loadSavedModel, save: saveSavedModel },
+};
+
+/** All formats. The first that fits a path, and what is converted, is taken. */
+export const formats: readonly Format[] = [
+  safetensors,
+  shards,
+  npz,
+  npy,
+  weightsH5,
+  keras,
+  kerasH5,
+  onnx,
+  savedModel,
+  checkpoint,
+];
+
+/** How one format becomes another: as models, or by their arrays. Null where it cannot. */
+export function wayBetween(from: Format, to: Format): 'models' | 'arrays' | null {
+  if (from.models !== undefined && to.models !== undefined) return 'models';
+  return from.arrays !== undefined && to.arrays?.write !== undefined ? 'arrays' : null;
+}
 
 async function openSafetensors(path: string): Promise<ArraySource> {
   const model = await SafetensorsModel.open(path);
@@ -152,6 +263,36 @@ function refuseBrainFloats({ arrays }: ArraySource, path: string): void {
     `${path}: '${found.name}' is bfloat16, which NumPy's files cannot hold; pass --dtype float32`,
     'convert',
   );
+}
+
+/** The arrays of an HDF5 file by their paths. */
+function hdf5Arrays(root: Hdf5Group, path: string): Map<string, NDArray> {
+  const arrays = new Map<string, NDArray>();
+  const visit = (group: Hdf5Group, prefix: string): void => {
+    for (const [name, child] of group.children) {
+      if (!isHdf5Dataset(child)) visit(child, `${prefix}${name}/`);
+      else if (child.dtype === null)
+        throw new UnimplementedError(
+          `${path}: '${prefix}${name}' is ${child.type}, which is no array of numbers`,
+          'convert',
+        );
+      else arrays.set(`${prefix}${name}`, child.read());
+    }
+  };
+  visit(root, '');
+  return arrays;
+}
+
+function putArray(root: Hdf5GroupBuilder, path: string, array: NDArray): void {
+  const at = path.lastIndexOf('/');
+  const { children } = at < 0 ? root : root.group(path.slice(0, at));
+  const name = path.slice(at + 1);
+  if (name === '' || children.has(name))
+    throw new InvalidArgumentError(
+      `'${path}' is no name that an HDF5 file can have beside the others`,
+      'convert',
+    );
+  children.set(name, { shape: array.shape, dtype: array.dtype, read: () => array });
 }
 
 // The graph of objects beside the values of a checkpoint, which names alone do not make.
