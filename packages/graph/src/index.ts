@@ -45,6 +45,7 @@ export {
   Library,
   Names,
 } from './interchange/graph-def.ts';
+export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
 export { streamState } from './interchange/random-def.ts';
 export { expandGraph, type Keeps } from './interchange/expand.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
