@@ -1,5 +1,5 @@
 // Models of Keras's files, ONNX files and SavedModels. What reads and writes them is loaded when it is needed.
-import { type Module, UnimplementedError } from '@eagre/core';
+import { type Module, type Tensor, UnimplementedError } from '@eagre/core';
 import type { DTypeName, NDArray } from '@eagre/formats';
 import type { TracedFunction } from '@eagre/graph';
 import type { Model } from '@eagre/layers';
@@ -62,7 +62,7 @@ export async function loadOnnx(path: string): Promise<ModelSource> {
   // By name, as servers call it.
   const serve = tfFunction(
     (...inputs: never[]) => {
-      const result = model(...(inputs as never));
+      const result = model(...(inputs as unknown as Tensor[]));
       const list = (Array.isArray(result) ? result : [result]) as unknown[];
       return Object.fromEntries(outputNames.map((name, i) => [name, list[i]]));
     },

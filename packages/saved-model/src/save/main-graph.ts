@@ -122,11 +122,16 @@ function callAttrs(
 interface Wrapped {
   readonly fn: string;
   readonly inputs: readonly Value[];
+  /** The same in the order in which the other function takes them. */
+  readonly passed: readonly Value[];
   readonly outputs: readonly (Value & { readonly shape: tensorflow.TensorShapeProto })[];
 }
 
 /** A function that calls another one under names of its own for what that gives. */
-export function wrapperFunction(name: string, { fn, inputs, outputs }: Wrapped): tensorflow.FunctionDef {
+export function wrapperFunction(
+  name: string,
+  { fn, inputs, passed, outputs }: Wrapped,
+): tensorflow.FunctionDef {
   const call = 'StatefulPartitionedCall';
   const results = outputs.map((output, i) => ({ ...output, from: `${call}:output:${i}` }));
   return {
@@ -141,8 +146,8 @@ export function wrapperFunction(name: string, { fn, inputs, outputs }: Wrapped):
       {
         name: call,
         op: call,
-        input: inputs.map((i) => i.name),
-        attr: new Map(Object.entries(callAttrs(fn, inputs, outputs))),
+        input: passed.map((i) => i.name),
+        attr: new Map(Object.entries(callAttrs(fn, passed, outputs))),
       },
     ],
     ret: new Map(results.map((r) => [r.name, r.from])),

@@ -259,21 +259,28 @@ class Builder {
     for (const input of trace.inputs) names.take(input.name);
     const bound = this.#captured(trace);
     const captured = bound.map(({ type }, i) => ({ name: names.take(`unknown_${i}`), type }));
-    const inputs = trace.inputs.map((input) => ({ ...input, type: typeOf(input.spec.dtype) }));
+    const passed = trace.inputs.map((input) => ({ ...input, type: typeOf(input.spec.dtype) }));
+    // TensorFlow gives a function its named arguments in the order of their names.
+    const inputs = [...passed].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const values = (list: typeof inputs): Value[] => [
+      ...list.map(({ name: arg, type }) => ({ name: arg, type })),
+      ...captured,
+    ];
     const wrapper = this.#functions.unique(`signature_wrapper_${trace.called}`);
     this.#functions.library.push(
       wrapperFunction(wrapper, {
         fn: trace.name,
-        inputs: [...inputs.map(({ name: arg, type }) => ({ name: arg, type })), ...captured],
+        inputs: values(inputs),
+        passed: values(passed),
         outputs,
       }),
     );
-    const keywords = inputs.map((input) => input.name).sort();
+    const keywords = inputs.map((input) => input.name);
     const id =
       this.#nodes.push({
         bare_concrete_function: {
           concrete_function_name: wrapper,
-          argument_keywords: inputs.map((input) => input.name),
+          argument_keywords: keywords,
           allowed_positional_arguments: inputs.length === 1 ? 1 : 0,
           function_spec: keywordSpec(keywords),
         },
