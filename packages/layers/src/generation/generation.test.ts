@@ -1,8 +1,10 @@
 import '@eagre/backend-native';
 import { type Backend, type Kernel, listBackends, type Plan } from '@eagre/backend';
-import { constant, memory, random, type Tensor } from '@eagre/core';
+import { constant, InvalidArgumentError, memory, random, type Tensor } from '@eagre/core';
 import { dims, iota } from '@eagre/core/internal';
+import { runFunctionsEagerly } from '@eagre/graph';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { setDtypePolicy } from '../layer/dtype-policy.ts';
 import { clearSession } from '../layer/naming.ts';
 import {
   type AttentionCache,
@@ -144,6 +146,39 @@ describe('generate', () => {
     expect(one).toEqual(two);
     expect(one).not.toEqual(other);
     expect(one![0]!.slice(1)).not.toEqual(one![1]!.slice(1));
+  });
+
+  test('runs eagerly where functions do, and in 16 bits', async () => {
+    const options = { maxLength: 12, sampler: 'greedy' } as const;
+    const expected = await model.generate(prompts, options);
+    runFunctionsEagerly(true);
+    try {
+      expect(await model.generate(prompts, options)).toEqual(expected);
+    } finally {
+      runFunctionsEagerly(false);
+    }
+    setDtypePolicy('mixed_bfloat16');
+    try {
+      const half = new Tiny();
+      expect(
+        half
+          .buildCache(1, 3)
+          .flat()
+          .map((t) => t.dtype),
+      ).toEqual(['bfloat16', 'bfloat16']);
+      const texts = await half.generate(prompts, options);
+      expect(texts.map((text) => text.length)).toEqual([12, 12, 12]);
+    } finally {
+      setDtypePolicy('float32');
+    }
+  });
+
+  test('needs a length', async () => {
+    await expect((async () => model.generate([[1]], undefined as never))()).rejects.toThrow(
+      InvalidArgumentError,
+    );
+    expect(() => model.generateStream([[1]], undefined as never).next()).toThrow(InvalidArgumentError);
+    expect(() => model.generateStream([[1]], {} as never).next()).toThrow(/maxLength/);
   });
 
   test.each([
