@@ -16,7 +16,7 @@ import type { Model } from '../models/model.ts';
 import { Operation } from '../models/operations.ts';
 import { assignmentOf, misfit, type Plan, sourceOf } from './keras-state.ts';
 import { fromLegacyConfig, fromLegacyTraining, toLegacyConfig, toLegacyTraining } from './legacy-config.ts';
-import { type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
+import { checkDepth, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
 import { withCustomObjects } from './serialization.ts';
 
 const KERAS_VERSION = '3.15.1';
@@ -279,5 +279,6 @@ function jsonOf(root: Hdf5Group, name: string, file: string): Readonly<Record<st
     throw new DataLossError(`${file}: ${name} is no JSON: ${(cause as Error).message}`, undefined, { cause });
   }
   if (!isPlain(value)) throw new DataLossError(`${file}: ${name} must hold an object`);
+  checkDepth(value, `${file}: ${name}`);
   return value as Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 // Models of configurations in files.
-import { InvalidArgumentError } from '@eagre/core';
+import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { Model } from '../models/model.ts';
 import {
   deserializeLayer,
@@ -16,6 +16,17 @@ export interface ModelReading {
   readonly customObjects: Readonly<Record<string, unknown>> | null;
   readonly compile: boolean;
   readonly safeMode: boolean;
+}
+
+// Models in models nest a handful, each of them four levels deep.
+const MOST_DEPTH = 400;
+/** @throws DataLossError for a value that is nested so deep that reading it would overflow the stack */
+export function checkDepth(value: unknown, what: string): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_DEPTH) throw new DataLossError(`${what} is nested more than ${MOST_DEPTH} levels deep`);
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
 }
 
 /** A model as a file holds it. */
