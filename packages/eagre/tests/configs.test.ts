@@ -46,7 +46,6 @@ const more: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout3D: ['trainable'],
   RandomGrayscale: ['seed'],
   MaxNumBoundingBoxes: ['fill_value'],
-  Discretization: ['trainable'],
   HashedCrossing: ['trainable'],
   Identity: ['gain'],
   Huber: ['delta'],
@@ -58,7 +57,6 @@ const asText: Readonly<Record<string, readonly string[]>> = {
   SpatialDropout1D: ['dtype'],
   SpatialDropout2D: ['dtype'],
   SpatialDropout3D: ['dtype'],
-  Discretization: ['dtype'],
   HashedCrossing: ['dtype'],
 };
 

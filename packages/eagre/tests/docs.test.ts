@@ -23,6 +23,7 @@ const pages = [
   'docs/datasets',
   'docs/devices',
   'docs/checkpoint',
+  'docs/saving-models',
   'docs/summary',
   'docs/hugging-face',
   'docs/from-tensorflow',

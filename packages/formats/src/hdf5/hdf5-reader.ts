@@ -254,8 +254,9 @@ class OpenDataset extends OpenObject implements Hdf5Dataset {
     return this.#metadata.size;
   }
   get type(): string {
-    const { dtypeName, type, size } = this.#metadata;
-    return dtypeName ?? (type === STRING ? 'text' : (KINDS[type] ?? `${size} bytes`));
+    const { dtypeName, type, size, vlen } = this.#metadata;
+    if (type === STRING) return vlen ? 'text' : 'bytes';
+    return dtypeName ?? KINDS[type] ?? `${size} bytes`;
   }
 
   #dtypeOf({ type, size, signed, enum_type: names, vlen }: Metadata): DTypeName | null {

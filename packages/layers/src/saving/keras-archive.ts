@@ -4,7 +4,7 @@ import { isPlain } from '@eagre/core/internal';
 import { encodeHdf5, type FileParts, readHdf5, unzip, zipParts } from '@eagre/formats';
 import type { Model } from '../models/model.ts';
 import { isPlainPath, loadState, saveState } from './keras-state.ts';
-import { type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
+import { checkDepth, kerasJson, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
 
 /** The names in an archive, and in the folder that is made of `zipped: false`. */
 export const CONFIG = 'config.json';
@@ -25,7 +25,7 @@ export type ArchiveFiles = ReadonlyMap<string, Uint8Array>;
 export function archiveOf(
   model: Model,
 ): readonly (readonly [name: string, content: FileParts | Uint8Array])[] {
-  const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+  const text = (value: unknown): Uint8Array => new TextEncoder().encode(kerasJson(value));
   const config = text(serializedModel(model));
   const { weights, assets } = saveState(model);
   const saved = new Date().toISOString().replace('T', '@').slice(0, 19);
@@ -95,5 +95,6 @@ function jsonIn(files: ArchiveFiles, name: string, file: string): Readonly<Recor
     throw new DataLossError(`${file}: ${name} is no JSON: ${(cause as Error).message}`, undefined, { cause });
   }
   if (!isPlain(value)) throw new InvalidArgumentError(`${file}: ${name} must hold an object`, 'loadModel');
+  checkDepth(value, `${file}: ${name}`);
   return value as Readonly<Record<string, unknown>>;
 }

@@ -16,7 +16,7 @@ import type { Model } from '../models/model.ts';
 import { Operation } from '../models/operations.ts';
 import { assignmentOf, misfit, type Plan, sourceOf } from './keras-state.ts';
 import { fromLegacyConfig, fromLegacyTraining, toLegacyConfig, toLegacyTraining } from './legacy-config.ts';
-import { type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
+import { checkDepth, kerasJson, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
 import { withCustomObjects } from './serialization.ts';
 
 const KERAS_VERSION = '3.15.1';
@@ -33,7 +33,7 @@ export function encodeLegacyModel(model: Model, includeOptimizer: boolean): File
   const { compile_config: compiled, ...written } = serializedModel(model);
   root.attributes.set('keras_version', KERAS_VERSION);
   root.attributes.set('backend', BACKEND);
-  root.attributes.set('model_config', JSON.stringify(toLegacyConfig(written)));
+  root.attributes.set('model_config', kerasJson(toLegacyConfig(written)));
   addWeights(root.group('model_weights'), model);
   if (includeOptimizer && model.compiled && isPlain(compiled)) {
     const { optimizer, ...training } = compiled as Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export function encodeLegacyModel(model: Model, includeOptimizer: boolean): File
     const optimizerConfig = { class_name: registered_name ?? class_name, config };
     root.attributes.set(
       'training_config',
-      JSON.stringify({ ...toLegacyTraining(training), optimizer_config: optimizerConfig }),
+      kerasJson({ ...toLegacyTraining(training), optimizer_config: optimizerConfig }),
     );
     const { variables, name } = model.optimizer;
     if (variables.length > 0)
@@ -279,5 +279,6 @@ function jsonOf(root: Hdf5Group, name: string, file: string): Readonly<Record<st
     throw new DataLossError(`${file}: ${name} is no JSON: ${(cause as Error).message}`, undefined, { cause });
   }
   if (!isPlain(value)) throw new DataLossError(`${file}: ${name} must hold an object`);
+  checkDepth(value, `${file}: ${name}`);
   return value as Readonly<Record<string, unknown>>;
 }

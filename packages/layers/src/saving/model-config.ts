@@ -1,5 +1,5 @@
 // Models of configurations in files.
-import { InvalidArgumentError } from '@eagre/core';
+import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { Model } from '../models/model.ts';
 import {
   deserializeLayer,
@@ -16,6 +16,22 @@ export interface ModelReading {
   readonly customObjects: Readonly<Record<string, unknown>> | null;
   readonly compile: boolean;
   readonly safeMode: boolean;
+}
+
+// Models in models nest a handful, each of them four levels deep.
+const MOST_DEPTH = 400;
+/** @throws DataLossError for a value that is nested so deep that reading it would overflow the stack */
+export function checkDepth(value: unknown, what: string): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_DEPTH) throw new DataLossError(`${what} is nested more than ${MOST_DEPTH} levels deep`);
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+}
+
+/** The JSON of a configuration. A learning rate of 1 is written 1.0: Keras takes no integers there. */
+export function kerasJson(value: unknown, indent?: number | string | undefined): string {
+  return JSON.stringify(value, null, indent).replace(/(?<!\\)("learning_rate": ?-?\d+)(?=[,}\s])/g, '$1.0');
 }
 
 /** A model as a file holds it. */
