@@ -265,7 +265,7 @@ export const array: OpTable = {
   Reverse: (c) => {
     const known = knownTensor(c.x(1));
     if (known === null) throw c.lacks('the axes must be constants');
-    const axes = Array.from(hostValues(known)).flatMap((on, axis) => (on ? [axis] : []));
+    const axes = Array.from(hostValues(known), Number).flatMap((on, axis) => (on ? [axis] : []));
     return axes.length === 0 ? c.x(0) : tf.reverse(c.x(0), axes);
   },
   ReverseV2: (c) => {
