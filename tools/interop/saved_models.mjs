@@ -50,11 +50,30 @@ const ints = (shape, high) => tf.random.uniform(shape, { maxval: high, dtype: 'i
 
 await exported(
   'dense',
-  sequential([4], new layers.Dense(8, { activation: 'relu' }), new layers.Dense(3, { activation: 'softmax' })),
+  sequential(
+    [4],
+    new layers.Dense(8, { activation: 'relu' }),
+    new layers.Dense(3, { activation: 'softmax' }),
+  ),
   ...batches(4),
 );
-for (const activation of ['gelu', 'silu', 'elu', 'selu', 'mish', 'softplus', 'hardSigmoid', 'leakyRelu', 'tanh', 'logSoftmax'])
-  await exported(`activation_${activation}`, sequential([4], new layers.Dense(5, { activation })), ...batches(4));
+for (const activation of [
+  'gelu',
+  'silu',
+  'elu',
+  'selu',
+  'mish',
+  'softplus',
+  'hardSigmoid',
+  'leakyRelu',
+  'tanh',
+  'logSoftmax',
+])
+  await exported(
+    `activation_${activation}`,
+    sequential([4], new layers.Dense(5, { activation })),
+    ...batches(4),
+  );
 await exported(
   'conv',
   sequential(
@@ -86,8 +105,16 @@ await exported(
   ),
   ...batches(4, 4, 3),
 );
-await exported('conv1d', sequential([12, 3], new layers.Conv1D(4, 3, { padding: 'causal' }), new layers.MaxPooling1D(2)), ...batches(12, 3));
-await exported('conv3d', sequential([5, 6, 6, 2], new layers.Conv3D(3, 2), new layers.MaxPooling3D(2)), ...batches(5, 6, 6, 2));
+await exported(
+  'conv1d',
+  sequential([12, 3], new layers.Conv1D(4, 3, { padding: 'causal' }), new layers.MaxPooling1D(2)),
+  ...batches(12, 3),
+);
+await exported(
+  'conv3d',
+  sequential([5, 6, 6, 2], new layers.Conv3D(3, 2), new layers.MaxPooling3D(2)),
+  ...batches(5, 6, 6, 2),
+);
 await exported(
   'pooling',
   sequential(
@@ -149,15 +176,27 @@ await exported(
 {
   const input = tf.Input([6, 8]);
   const attention = new layers.MultiHeadAttention(2, 4);
-  const y = new layers.LayerNormalization().call === undefined ? input : attention(input, input, { useCausalMask: true });
-  await exported('attention', new tf.Model({ inputs: input, outputs: new layers.Add()([input, y]) }), ...batches(6, 8));
+  const y =
+    new layers.LayerNormalization().call === undefined
+      ? input
+      : attention(input, input, { useCausalMask: true });
+  await exported(
+    'attention',
+    new tf.Model({ inputs: input, outputs: new layers.Add()([input, y]) }),
+    ...batches(6, 8),
+  );
 }
 {
   const [a, b] = [tf.Input([4], { name: 'first' }), tf.Input([3], { name: 'second' })];
   const shared = new layers.Dense(3, { name: 'shared' });
   const joined = new layers.Concatenate()([shared(shared(new layers.Dense(3)(a))), b]);
   const outputs = [new layers.Dense(2)(joined), new layers.Dense(1)(b)];
-  await exported('several', new tf.Model({ inputs: [a, b], outputs }), [x(3, 4), x(3, 3)], [x(1, 4), x(1, 3)]);
+  await exported(
+    'several',
+    new tf.Model({ inputs: [a, b], outputs }),
+    [x(3, 4), x(3, 3)],
+    [x(1, 4), x(1, 3)],
+  );
   await exported(
     'named',
     new tf.Model({ inputs: { first: a, second: b }, outputs: { left: outputs[0], right: outputs[1] } }),
@@ -167,7 +206,11 @@ await exported(
 {
   const inner = sequential([4], new layers.Dense(4, { activation: 'relu' }), new layers.Dense(4));
   const input = tf.Input([4]);
-  await exported('nested', new tf.Model({ inputs: input, outputs: new layers.Add()([inner(input), inner(inner(input))]) }), ...batches(4));
+  await exported(
+    'nested',
+    new tf.Model({ inputs: input, outputs: new layers.Add()([inner(input), inner(inner(input))]) }),
+    ...batches(4),
+  );
 }
 {
   class Own extends tf.Model {
@@ -186,7 +229,12 @@ await exported(
   await exported('numbers', sequential([4], normalization, new layers.Dense(2)), ...batches(4));
   await exported(
     'images',
-    sequential([10, 12, 3], new layers.Rescaling(1 / 255, { offset: -1 }), new layers.Resizing(6, 5), new layers.CenterCrop(4, 4)),
+    sequential(
+      [10, 12, 3],
+      new layers.Rescaling(1 / 255, { offset: -1 }),
+      new layers.Resizing(6, 5),
+      new layers.CenterCrop(4, 4),
+    ),
     ...batches(10, 12, 3),
   );
   await exported(
@@ -198,11 +246,21 @@ await exported(
     ]),
     ints([4, 3], 5),
   );
-  await exported('buckets', sequential([3], new layers.Discretization({ binBoundaries: [-1, 0, 1] })), ...batches(3));
+  await exported(
+    'buckets',
+    sequential([3], new layers.Discretization({ binBoundaries: [-1, 0, 1] })),
+    ...batches(3),
+  );
 }
 await exported(
   'dropout',
-  sequential([8], new layers.Dense(8), new layers.Dropout(0.5), new layers.GaussianNoise(1), new layers.Dense(2)),
+  sequential(
+    [8],
+    new layers.Dense(8),
+    new layers.Dropout(0.5),
+    new layers.GaussianNoise(1),
+    new layers.Dense(2),
+  ),
   ...batches(8),
 );
 
@@ -228,7 +286,10 @@ class Counter extends tf.Module {
     scale: new tf.Variable([1, 2, 3], { name: 'scale' }),
     table: [new tf.Variable(2, { name: 'a' }), { deep: new tf.Variable(3, { name: 'b' }) }],
     power: tf.function((a, n, negate = false) => (negate ? a.pow(n).neg() : a.pow(n))),
-    nested: tf.function((given) => ({ sum: given.left.add(given.right[0]), parts: [given.left, given.right[1].mul(2)] })),
+    nested: tf.function((given) => ({
+      sum: given.left.add(given.right[0]),
+      parts: [given.left, given.right[1].mul(2)],
+    })),
   };
   const a = tf.constant([1, 2, 3]);
   object.power(a, 2);
@@ -274,7 +335,9 @@ class Counter extends tf.Module {
       );
       return filled.stack();
     }),
-    constants: tf.function({ inputSignature: [spec([null, 30])] })((a) => a.matmul(object.large).add(object.large.sum())),
+    constants: tf.function({ inputSignature: [spec([null, 30])] })((a) =>
+      a.matmul(object.large).add(object.large.sum()),
+    ),
     twice: tf.function({ inputSignature: [spec([null, 30])] })((a) => object.constants(a).mul(2)),
   };
   await saved('control', object, [
@@ -300,12 +363,13 @@ class Counter extends tf.Module {
         () => generator.normal([3]),
       ),
     ),
-    inLoop: tf.function({ inputSignature: [spec([], 'int32')] })((n) =>
-      tf.whileLoop(
-        (i) => i.less(n),
-        (i, y) => [i.add(1), y.add(tf.random.normal([2]))],
-        [tf.constant(0, 'int32'), tf.zeros([2])],
-      )[1],
+    inLoop: tf.function({ inputSignature: [spec([], 'int32')] })(
+      (n) =>
+        tf.whileLoop(
+          (i) => i.less(n),
+          (i, y) => [i.add(1), y.add(tf.random.normal([2]))],
+          [tf.constant(0, 'int32'), tf.zeros([2])],
+        )[1],
     ),
   };
   await saved('random', object, [
@@ -319,13 +383,46 @@ class Counter extends tf.Module {
   ]);
 }
 for (const [name, makeOptimizer, net] of [
-  ['trainSgd', () => new tf.optimizers.SGD(0.1, { momentum: 0.9 }), () => [new layers.Dense(8, { activation: 'tanh' })]],
-  ['trainAdam', () => new tf.optimizers.Adam(0.02), () => [new layers.Dense(8, { activation: 'relu' }), new layers.Dropout(0.3)]],
-  ['trainAdamW', () => new tf.optimizers.AdamW(0.02), () => [new layers.BatchNormalization(), new layers.Dense(8, { activation: 'gelu' }), new layers.LayerNormalization()]],
-  ['trainRmsprop', () => new tf.optimizers.RMSprop(0.01), () => [new layers.Reshape([4, 2]), new layers.LSTM(6)]],
+  [
+    'trainSgd',
+    () => new tf.optimizers.SGD(0.1, { momentum: 0.9 }),
+    () => [new layers.Dense(8, { activation: 'tanh' })],
+  ],
+  [
+    'trainAdam',
+    () => new tf.optimizers.Adam(0.02),
+    () => [new layers.Dense(8, { activation: 'relu' }), new layers.Dropout(0.3)],
+  ],
+  [
+    'trainAdamW',
+    () => new tf.optimizers.AdamW(0.02),
+    () => [
+      new layers.BatchNormalization(),
+      new layers.Dense(8, { activation: 'gelu' }),
+      new layers.LayerNormalization(),
+    ],
+  ],
+  [
+    'trainRmsprop',
+    () => new tf.optimizers.RMSprop(0.01),
+    () => [new layers.Reshape([4, 2]), new layers.LSTM(6)],
+  ],
   ['trainGru', () => new tf.optimizers.Adam(0.01), () => [new layers.Reshape([4, 2]), new layers.GRU(6)]],
-  ['trainConv', () => new tf.optimizers.Nadam(0.01), () => [new layers.Reshape([4, 2, 1]), new layers.Conv2D(3, 2, { padding: 'same', activation: 'relu' }), new layers.MaxPooling2D(2), new layers.Flatten()]],
-  ['trainSeparable', () => new tf.optimizers.Adam(0.01), () => [new layers.Reshape([2, 2, 2]), new layers.DepthwiseConv2D(2), new layers.Flatten()]],
+  [
+    'trainConv',
+    () => new tf.optimizers.Nadam(0.01),
+    () => [
+      new layers.Reshape([4, 2, 1]),
+      new layers.Conv2D(3, 2, { padding: 'same', activation: 'relu' }),
+      new layers.MaxPooling2D(2),
+      new layers.Flatten(),
+    ],
+  ],
+  [
+    'trainSeparable',
+    () => new tf.optimizers.Adam(0.01),
+    () => [new layers.Reshape([2, 2, 2]), new layers.DepthwiseConv2D(2), new layers.Flatten()],
+  ],
 ]) {
   const model = sequential([8], ...net(), new layers.Dense(3));
   const optimizer = makeOptimizer();
@@ -353,7 +450,10 @@ for (const [name, makeOptimizer, net] of [
   writeFileSync(join(folder, 'words.txt'), 'a\nb\n');
   const object = {
     words: new tf.savedModel.Asset(join(folder, 'words.txt')),
-    f: tf.function({ inputSignature: [spec([null], 'float32', 'numbers')] })((a) => ({ doubled: a.mul(2), all: a.sum() })),
+    f: tf.function({ inputSignature: [spec([null], 'float32', 'numbers')] })((a) => ({
+      doubled: a.mul(2),
+      all: a.sum(),
+    })),
   };
   await saved('asset', object, [['f', tf.constant([1, 2])]]);
 }

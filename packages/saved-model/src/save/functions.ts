@@ -65,7 +65,8 @@ export class FunctionWriter {
     const values = paddedArguments(args, list).map((arg) =>
       isDefault(arg) ? arg.value : encodeStructure(arg, what, (spec) => names.get(spec)),
     );
-    const { name: unique, captures } = this.library.add(this.unique(called), graph, {
+    const unique = this.unique(called);
+    const captures = this.library.add(unique, graph, {
       arguments: inputs.map((input) => input.name),
     });
     const written: WrittenTrace = {
