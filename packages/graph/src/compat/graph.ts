@@ -179,7 +179,7 @@ export class Graph {
   getOperationByName(...args: Arguments<[name: string], ['name']>): Operation;
   getOperationByName(name: string): Operation {
     checkText(name, 'name', 'getOperationByName');
-    const node = this.body.nodes.find((n) => n.name === name) ?? this.importedNode(name);
+    const node = this.body.nodes.find((n) => n.name === name) ?? this.#importedNode(name);
     if (node === undefined) throw new NotFoundError(`the graph has no operation '${name}'`);
     return new Operation(this, node);
   }
