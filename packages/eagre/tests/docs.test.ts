@@ -24,6 +24,7 @@ const pages = [
   'docs/devices',
   'docs/checkpoint',
   'docs/saving-models',
+  'docs/saved-models',
   'docs/summary',
   'docs/hugging-face',
   'docs/from-tensorflow',

@@ -24,7 +24,12 @@ export {
   type TracedFunction,
   tfFunction,
 } from './function/function.ts';
-export { isTracedFunction, type SavedFunction, savedFunction } from './function/polymorphic-function.ts';
+export {
+  declareSavedFunction,
+  isTracedFunction,
+  type SavedFunction,
+  savedFunction,
+} from './function/polymorphic-function.ts';
 export type { GraphStatistics } from './inspect/graph-statistics.ts';
 export {
   type GraphSink,

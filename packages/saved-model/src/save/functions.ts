@@ -91,7 +91,7 @@ export class FunctionWriter {
     readonly traces: readonly WrittenTrace[];
     readonly spec: tensorflow.FunctionSpec;
   } {
-    const list = parametersOf(fn.hostFunction);
+    const list = fn.parameters ?? parametersOf(fn.hostFunction);
     const traces = fn.concreteFunctions.map((concrete) => this.trace(concrete, list, called));
     const calls = fn.concreteFunctions.map((concrete) => concrete.structuredInputSignature);
     return { traces, spec: functionSpec(list, calls, fn.inputSignature) };

@@ -111,7 +111,7 @@ class Builder {
     readonly signatures: ReadonlyMap<string, WrittenTrace>;
   } {
     const functions = new Map<object, readonly WrittenTrace[]>();
-    for (const { object, names } of walk(this.#root, look)) {
+    for (const { object, names } of walk(this.#root, this.#look())) {
       const saved = savedFunction(object);
       if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
       else if (saved !== null) {
