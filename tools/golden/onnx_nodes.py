@@ -3,12 +3,13 @@
 A test of an op without a row in the loader's tables is left out, and so are large ones. In the archive `name.onnx` is the model, `name.pb` a
 GraphProto whose initializers are the inputs and outputs in their order (`i0`, `i1`, …, `o0`, …). `info.json` has the versions.
 
-Run: python tools/golden/onnx_nodes.py [ops.json]
+Also makes packages/onnx/golden/schemas.json: the standard ops by domain, each with the opset of its last change.
+
+Run: python tools/golden/onnx_nodes.py, after the test of packages/onnx/src/load/ops.test.ts has written ops.json
 """
 
 import json
 import pathlib
-import sys
 import warnings
 import zipfile
 
@@ -63,7 +64,16 @@ def packed(values, names):
     return graph
 
 
+def schemas():
+    found = {}
+    for schema in onnx.defs.get_all_schemas():
+        if schema.domain in OPS and not schema.deprecated:
+            found.setdefault(schema.domain, {})[schema.name] = schema.since_version
+    return {domain: dict(sorted(ops.items())) for domain, ops in sorted(found.items())}
+
+
 def main():
+    (OUT / "schemas.json").write_text(json.dumps(schemas(), indent=0, separators=(",", ":")) + "\n")
     np.random.seed(SEED)
     left_out = {}
     OUT.mkdir(exist_ok=True)

@@ -26,6 +26,7 @@ const pages = [
   'docs/saving-models',
   'docs/saved-models',
   'docs/summary',
+  'docs/onnx',
   'docs/hugging-face',
   'docs/from-tensorflow',
 ];

@@ -22,7 +22,7 @@ describe('what is written', () => {
   test('a model with its names, sizes and weights', async () => {
     const x = tf.Input([4], { name: 'features' });
     const model = new tf.Model(x, new layers.Dense(2, { name: 'scores' })(x));
-    await tf.onnx.save(model as never, at('dense.onnx'));
+    await tf.onnx.save(model, at('dense.onnx'));
     const graph = graphIn(at('dense.onnx'));
     expect(graph.input?.map((i) => [i.name, sizesOf(i)])).toEqual([['features', ['N', 4]]]);
     expect(graph.output?.map((o) => [o.name, sizesOf(o)])).toEqual([['scores', ['N', 2]]]);
@@ -42,7 +42,7 @@ describe('what is written', () => {
       new layers.ReLU(),
       new layers.Conv2D(2, 2),
     ]);
-    await tf.onnx.save(model as never, at('cnn.onnx'));
+    await tf.onnx.save(model, at('cnn.onnx'));
     const ops = opsIn(at('cnn.onnx'));
     expect(ops.filter((op) => op === 'Transpose').length).toBe(2);
     expect(ops.filter((op) => op === 'Conv').length).toBe(3);
@@ -58,10 +58,10 @@ describe('what is written', () => {
       new layers.LayerNormalization(),
       new layers.Dense(2, { activation: 'gelu' }),
     ]);
-    await tf.onnx.save(model as never, at('composite.onnx'));
+    await tf.onnx.save(model, at('composite.onnx'));
     const ops = opsIn(at('composite.onnx'));
     for (const op of ['LSTM', 'GRU', 'LayerNormalization', 'Gelu']) expect(ops).toContain(op);
-    await tf.onnx.save(model as never, at('composite17.onnx'), { opset: 17 });
+    await tf.onnx.save(model, at('composite17.onnx'), { opset: 17 });
     expect(opsIn(at('composite17.onnx'))).not.toContain('Gelu');
   });
 
@@ -108,7 +108,7 @@ describe('what is written', () => {
       new layers.InputLayer({ shape: [3] }),
       new layers.Dense(2, { activation: 'tanh' }),
     ]);
-    await tf.onnx.save(model as never, at('once.onnx'));
+    await tf.onnx.save(model, at('once.onnx'));
     const read = await tf.onnx.load(at('once.onnx'));
     await tf.onnx.save((x: tf.Tensor) => read(x), at('twice.onnx'), { inputSignature: [spec(null, 3)] });
     const x = tf.random.normal([4, 3]);
@@ -158,7 +158,7 @@ describe('what is refused', () => {
       tf.onnx.save(f, at('never.onnx'), { inputSignature, externalData: 1 as never }),
     ).rejects.toThrow(InvalidArgumentError);
     class Own extends tf.Model {
-      call(x: tf.Tensor): tf.Tensor {
+      override call(x: tf.Tensor): tf.Tensor {
         return x;
       }
     }
@@ -173,7 +173,7 @@ describe('what is read', () => {
       new layers.Dense(4, { activation: 'tanh' }),
       new layers.Dense(1),
     ]);
-    await tf.onnx.save(model as never, at('train.onnx'));
+    await tf.onnx.save(model, at('train.onnx'));
     const read = await tf.onnx.load(at('train.onnx'));
     expect(read.trainableVariables.length).toBe(4);
     expect([...read.weights.keys()].filter((name) => name.endsWith('/kernel')).length).toBe(2);
@@ -202,7 +202,7 @@ describe('what is read', () => {
       new layers.Flatten(),
       new layers.Dense(2),
     ]);
-    await tf.onnx.save(model as never, at('grad.onnx'));
+    await tf.onnx.save(model, at('grad.onnx'));
     const read = await tf.onnx.load(at('grad.onnx'));
     const x = tf.random.normal([2, 6, 6, 2]);
     const gradientOf = (f: (x: tf.Tensor) => tf.Tensor): tf.Tensor => {
@@ -219,7 +219,7 @@ describe('what is read', () => {
     await tf.onnx.save((x: tf.Tensor) => x.mul(3), at('triple.onnx'), { inputSignature: [spec(null, 2)] });
     const read = await tf.onnx.load(at('triple.onnx'));
     class Triple extends tf.Layer {
-      call(x: tf.Tensor): tf.Tensor {
+      override call(x: tf.Tensor): tf.Tensor {
         return read(x) as tf.Tensor;
       }
       override computeOutputShape(shape: tf.PartialShape): tf.PartialShape {

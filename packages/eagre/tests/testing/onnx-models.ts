@@ -2,7 +2,7 @@
 import * as tf from '../../src/index.ts';
 
 export interface Exported {
-  readonly target: Parameters<typeof tf.onnx.save>[0];
+  readonly target: tf.onnx.SaveTarget;
   readonly options?: { readonly inputSignature?: readonly tf.TensorSpec[] };
   /** What it is called with, more than once where sizes may be any. */
   readonly inputs: readonly (readonly tf.Tensor[])[];
@@ -15,7 +15,7 @@ const { layers } = tf;
 /** A model of one input with random numbers, for these batch sizes. */
 function model(m: tf.Model, shape: readonly number[], batches: readonly number[] = [1, 3]): Exported {
   return {
-    target: m as never,
+    target: m,
     inputs: batches.map((n) => [tf.random.normal([n, ...shape], { seed: 7 })]),
     call: ([x]) => m(x as tf.Tensor, { training: false }),
   };
@@ -34,7 +34,7 @@ const fn = (
   f: (...xs: tf.Tensor[]) => unknown,
   specs: readonly tf.TensorSpec[],
   ...inputs: readonly (readonly tf.Tensor[])[]
-): Exported => ({ target: f as never, options: { inputSignature: specs }, inputs, call: (xs) => f(...xs) });
+): Exported => ({ target: f, options: { inputSignature: specs }, inputs, call: (xs) => f(...xs) });
 const spec = (shape: readonly (number | null)[], dtype: tf.DType = 'float32'): tf.TensorSpec =>
   new tf.TensorSpec([...shape], dtype);
 const normal = (...shape: number[]): tf.Tensor => tf.random.normal(shape, { seed: 5 });
@@ -212,7 +212,7 @@ export const exported: Readonly<Record<string, () => Exported>> = {
     const ids = (n: number): tf.Tensor =>
       tf.random.uniform([n, 6], { minval: 0, maxval: 10, dtype: 'int32', seed: 3 });
     return {
-      target: m as never,
+      target: m,
       options: { inputSignature: [spec([null, 6], 'int32')] },
       inputs: [[ids(1)], [ids(4)]],
       call: ([x]) => m(x as tf.Tensor),
@@ -238,7 +238,7 @@ export const exported: Readonly<Record<string, () => Exported>> = {
       [new layers.Dense(2, { name: 'sum' })(joined), new layers.Multiply()([new layers.Dense(3)(b), a])],
     );
     return {
-      target: m as never,
+      target: m,
       inputs: [
         [normal(2, 3), normal(2, 4)],
         [normal(1, 3), normal(1, 4)],

@@ -1,5 +1,5 @@
 // Graphs in terms of fewer ops: for formats that do not have all of Eagre's.
-import { UnimplementedError } from '@eagre/backend';
+import { FailedPreconditionError, UnimplementedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { type Attrs, dims, type Op, toBackend } from '@eagre/core/internal';
 import { ControlOp } from '../control/control-op.ts';
@@ -116,10 +116,21 @@ class Expander extends FunctionTracer {
   override execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
     if (op.isComposite || this.#keeps(op.name) || op instanceof ControlOp)
       return super.execute(op, inputs, attrs);
-    const outputs = op.evaluate(toBackend(inputs, op), attrs);
+    const outputs = this.#evaluated(op, inputs, attrs);
     // A kernel leaves nothing behind but shapes.
     if (!outputs.every((t) => this.knows(t))) this.#lacks(`needs the op ${op.name}`);
     return outputs;
+  }
+
+  #evaluated(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    try {
+      return op.evaluate(toBackend(inputs, op), attrs);
+    } catch (error) {
+      // The op's own code reads values.
+      if (error instanceof FailedPreconditionError)
+        this.#lacks(`needs the op ${op.name}, which runs on the host`);
+      throw error;
+    }
   }
 
   #lacks(why: string): never {

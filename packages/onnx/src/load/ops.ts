@@ -13,6 +13,7 @@ import { randoms } from './ops/random.ts';
 import { recurrent } from './ops/recurrent.ts';
 import { reductions } from './ops/reductions.ts';
 import { resizing } from './ops/resizing.ts';
+import { sampling } from './ops/sampling.ts';
 import { vision } from './ops/vision.ts';
 
 const tables: Readonly<Record<string, readonly OpTable[]>> = {
@@ -29,6 +30,7 @@ const tables: Readonly<Record<string, readonly OpTable[]>> = {
     recurrent,
     reductions,
     resizing,
+    sampling,
     vision,
   ],
   'ai.onnx.ml': [ml],

@@ -36,7 +36,11 @@ export interface NamedValues {
 }
 
 /** Writes a function's graph. */
-export function writeGraph(file: File, traced: Graph, names: NamedValues): onnx.GraphProto {
+export function writeGraph(
+  file: File,
+  traced: Graph,
+  names: NamedValues,
+): { readonly graph: onnx.GraphProto; readonly conditions: readonly string[] } {
   if (traced.assignments.length > 0)
     throw new UnimplementedError(
       `the function assigns to the variable '${traced.assignments[0]?.variable.name}', but an ONNX model keeps no state: return the value, or export without training`,
@@ -58,7 +62,19 @@ export function writeGraph(file: File, traced: Graph, names: NamedValues): onnx.
     return valueInfo(name, value, sizes);
   });
   const node = simplified(w.nodes, reserved);
-  return { node, name: graph.name, input, output };
+  return { graph: { node, name: graph.name, input, output }, conditions: conditionsOf(graph, sizes) };
+}
+
+/** What the trace has found true of sizes that may be any: the file is for these sizes only. */
+function conditionsOf(graph: Graph, sizes: SizeNames): string[] {
+  const unknown = graph.arguments.flatMap((v) => dims(v).filter(isExpression));
+  const [first] = unknown;
+  if (first === undefined) return [];
+  const signs = { equal: '=', differ: '≠', atMost: '≤' } as const;
+  // That a size is not 1 or 0 is said of broadcasting, which ONNX's ops do by themselves.
+  return first.env.guards
+    .filter(({ kind }) => kind !== 'differ')
+    .map(({ kind, a, b }) => `${sizes.text(a)} ${signs[kind]} ${sizes.text(b)}`);
 }
 
 /** The nodes of a graph whose arguments have names. */

@@ -68,6 +68,9 @@ export const save: Save = /* @__PURE__ */ defineFunction<Save>(
         producer_name: 'eagre',
         graph: { ...written.graph, initializer },
         opset_import: [{ domain: '', version: opset }],
+        ...(written.conditions.length === 0
+          ? {}
+          : { metadata_props: [{ key: 'sizes', value: written.conditions.join(', ') }] }),
       }),
     );
     if (bytes.length > 2 ** 31 - 1)
@@ -100,6 +103,8 @@ function checkOptions(file: unknown, options: SaveOptions): void {
 
 interface Written {
   readonly graph: onnx.GraphProto;
+  /** What has to hold for sizes that may be any. */
+  readonly conditions: readonly string[];
   /** The initializers that nodes use. */
   readonly tensors: readonly (readonly [string, Tensor])[];
 }
@@ -107,7 +112,7 @@ interface Written {
 function encode(target: unknown, opset: number, options: SaveOptions): Written {
   const { graph, names } = graphOf(target, options);
   const file = new File(opset, writeNodes);
-  const written = writeGraph(file, graph, names);
+  const { graph: written, conditions } = writeGraph(file, graph, names);
   const used = new Set<string>();
   const visit = ({ node = [] }: onnx.GraphProto): void => {
     for (const { input = [], attribute = [] } of node) {
@@ -116,7 +121,7 @@ function encode(target: unknown, opset: number, options: SaveOptions): Written {
     }
   };
   visit(written);
-  return { graph: written, tensors: [...file.initializers].filter(([name]) => used.has(name)) };
+  return { graph: written, conditions, tensors: [...file.initializers].filter(([name]) => used.has(name)) };
 }
 
 // Floats of 16 bits come as float32, and are written with 16.

@@ -338,10 +338,10 @@ export class SizeNames {
 
   /** The dimension of a size. */
   dimension(d: Dim): onnx.Dimension {
-    return isExpression(d) ? { dim_param: this.#text(d) } : { dim_value: d };
+    return isExpression(d) ? { dim_param: this.text(d) } : { dim_value: d };
   }
 
-  #text(d: Dim): string {
+  text(d: Dim): string {
     if (typeof d === 'number') return String(d);
     return d.terms
       .map(({ coefficient, factors }) =>
@@ -355,7 +355,7 @@ export class SizeNames {
 
   #factor(factor: Factor): string {
     if (factor instanceof Operated)
-      return `${factor.operation}(${this.#text(factor.a)}, ${this.#text(factor.b)})`;
+      return `${factor.operation}(${this.text(factor.a)}, ${this.text(factor.b)})`;
     return this.symbol(factor as DimSymbol);
   }
 

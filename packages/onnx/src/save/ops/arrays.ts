@@ -256,6 +256,18 @@ export const arrays: Rows = {
     const places = w.cast(indices as string, input(node).dtype, 'int64');
     return w.add('ScatterND', [base, places, updates as string], { reduction: 'add' });
   },
+  UnsortedSegmentSum: (w, node, [x, segments]) => {
+    const { dtype } = output(node);
+    const [count, ...rest] = dims(output(node)) as [Dim, ...Dim[]];
+    const ids = w.cast(segments as string, input(node, 1).dtype, 'int64');
+    // What belongs to no segment goes into one more, which is cut off.
+    const none = w.squeeze(w.size(count), [0]);
+    const places = w.add('Where', [w.add('Less', [ids, w.scalar(0, 'int64')]), none, ids]);
+    const base = filled(w, w.shape([addDims(count, 1), ...rest]), 0, dtype);
+    const index = w.unsqueeze(places, [input(node, 1).shape.length]);
+    const sums = w.add('ScatterND', [base, index, x as string], { reduction: 'add' });
+    return w.add('Slice', [sums, w.ints([0]), w.size(count), w.ints([0])]);
+  },
   TensorListGetItem: (w, _, [list, index]) => w.add('Gather', [list as string, index as string], { axis: 0 }),
   TensorListSetItem: (w, node, [list, index, item]) =>
     w.add('ScatterND', [

@@ -171,6 +171,18 @@ export const elementwise: Rows = {
     times(w, node, x, w.add('Log', [w.add('Add', [y, number(w, node, 1)])])),
   ),
   Xdivy: binary((w, x, y, node) => times(w, node, x, w.add('Reciprocal', [y]))),
+  Atan2: binary((w, y, x, node) => {
+    const [zero, half] = [number(w, node, 0), number(w, node, Math.PI / 2)];
+    const isZero = w.add('Equal', [x, zero]);
+    const angle = w.add('Atan', [w.add('Div', [y, w.add('Where', [isZero, number(w, node, 1), x])])]);
+    const turn = w.add('Where', [
+      w.add('Less', [y, zero]),
+      number(w, node, -Math.PI),
+      number(w, node, Math.PI),
+    ]);
+    const turned = w.add('Where', [w.add('Less', [x, zero]), w.add('Add', [angle, turn]), angle]);
+    return w.add('Where', [isZero, w.add('Mul', [w.add('Sign', [y]), half]), turned]);
+  }),
   Lerp: (w, _, [start, end, weight]) =>
     w.add('Add', [
       start as string,
