@@ -38,6 +38,8 @@ const permitted = {
     'formats',
     'summary',
     'checkpoint',
+    // When a model is exported.
+    'saved-model',
     'backend',
   ],
   'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
@@ -45,7 +47,7 @@ const permitted = {
   serving: ['core', 'graph', 'saved-model', 'backend'],
   datasets: ['core', 'formats', 'backend'],
   board: ['formats', 'summary'],
-  cli: ['formats', 'datasets', 'summary', 'board', 'core', 'layers', 'saved-model', 'onnx', 'serving'],
+  cli: ['formats', 'datasets', 'summary', 'board', 'core', 'graph', 'layers', 'saved-model', 'onnx', 'serving'],
   testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [
     'backend',

@@ -9,6 +9,7 @@ const EMBED_DIM = 64;
 const NUM_HEADS = 2;
 const FEED_FORWARD_DIM = 128;
 const BATCH = 64;
+type Cache = readonly tf.keras.layers.AttentionCache[];
 
 tf.keras.utils.setRandomSeed(3);
 const text = (await tf.datasets.tinyShakespeare.loadText()).slice(0, CHARACTERS);
@@ -27,7 +28,7 @@ function causalAttentionMask(batchSize: tf.Tensor, nDest: tf.Tensor, nSrc: tf.Te
 }
 
 class TransformerBlock extends layers.Layer {
-  att: tf.keras.layers.MultiHeadAttention;
+  att: tf.keras.layers.CachedMultiHeadAttention;
   ffn: tf.keras.Sequential;
   layernorm1 = new layers.LayerNormalization({ epsilon: 1e-6 });
   layernorm2 = new layers.LayerNormalization({ epsilon: 1e-6 });
@@ -36,7 +37,7 @@ class TransformerBlock extends layers.Layer {
 
   constructor(embedDim: number, numHeads: number, ffDim: number, rate = 0.1) {
     super();
-    this.att = new layers.MultiHeadAttention(numHeads, embedDim);
+    this.att = new layers.CachedMultiHeadAttention(numHeads, embedDim);
     this.ffn = new tf.keras.Sequential([
       new layers.Dense(ffDim, { activation: 'relu' }),
       new layers.Dense(embedDim),
@@ -50,7 +51,18 @@ class TransformerBlock extends layers.Layer {
     const [batchSize, seqLen] = [inputShape.at(0), inputShape.at(1)];
     const attentionMask = causalAttentionMask(batchSize, seqLen, seqLen);
     const attentionOutput = this.dropout1(this.att(inputs, inputs, { attentionMask }));
-    const out1 = this.layernorm1(inputs.add(attentionOutput));
+    return this.feedForward(inputs.add(attentionOutput));
+  }
+
+  /** The same for positions from `index` on, with the keys and values of those before. */
+  step(inputs: tf.Tensor, cache: Cache[number], index: tf.Tensor): [tf.Tensor, Cache[number]] {
+    const options = { cache, cacheUpdateIndex: index, useCausalMask: true } as const;
+    const [attentionOutput, next] = this.att(inputs, options);
+    return [this.feedForward(inputs.add(attentionOutput)), next];
+  }
+
+  feedForward(seen: tf.Tensor): tf.Tensor {
+    const out1 = this.layernorm1(seen);
     return this.layernorm2(out1.add(this.dropout2(this.ffn(out1))));
   }
 }
@@ -66,7 +78,12 @@ class TokenAndPositionEmbedding extends layers.Layer {
   }
 
   override call(x: tf.Tensor): tf.Tensor {
-    const positions = tf.range(0, tf.shape(x).at(-1), 1, { dtype: 'int32' });
+    return this.step(x, tf.constant(0, 'int32'));
+  }
+
+  /** The same for positions from `index` on. */
+  step(x: tf.Tensor, index: tf.Tensor): tf.Tensor {
+    const positions = tf.range(0, tf.shape(x).at(-1), 1, { dtype: 'int32' }).add(index);
     return this.tokenEmb(x).add(this.posEmb(positions));
   }
 }
@@ -130,46 +147,41 @@ export const textGenCallback = new TextGenerator(
 );
 export const { history } = await model.fit(textDs, { epochs: EPOCHS, callbacks: [textGenCallback] });
 
-// ---- the same with keys and values kept: each step computes one position only
+// ---- the same with keys and values kept: each token costs one run of a graph, of one position
 
-const { att } = transformerBlock;
+/** The layers of the model, which can remember what they have seen. */
+class Writer extends tf.keras.models.CausalLM {
+  embedding = embeddingLayer;
+  block = transformerBlock;
+  head = head;
 
-/** The logits after one more character, and the keys and values [1, positions, heads, size] with those of its position. */
-export function decodeStep(token: number, position: number, cache: KeysAndValues | null): Decoded {
-  const e = embeddingLayer.tokenEmb(tf.constant([[token]], 'int32'));
-  const input = e.add(embeddingLayer.posEmb(tf.constant([position], 'int32')));
-  const [query, key, value] = [att.query(input), att.key(input), att.value(input)];
-  const keys = cache === null ? key : tf.concat([cache.keys, key], 1);
-  const values = cache === null ? value : tf.concat([cache.values, value], 1);
-  const scores = tf.einsum('bqhd,bkhd->bhqk', query, keys).div(Math.sqrt(EMBED_DIM));
-  const seen = tf.einsum('bhqk,bkhd->bqhd', tf.nn.softmax(scores), values);
-  const out1 = transformerBlock.layernorm1(input.add(att.attentionOutput(seen)));
-  const out2 = transformerBlock.layernorm2(out1.add(transformerBlock.ffn(out1)));
-  return { logits: head(out2).at(0, 0), cache: { keys, values } };
-}
-interface KeysAndValues {
-  keys: tf.Tensor;
-  values: tf.Tensor;
-}
-interface Decoded {
-  logits: tf.Tensor;
-  cache: KeysAndValues;
+  override call(tokens: tf.Tensor): tf.Tensor {
+    return this.head(this.block(this.embedding(tokens)));
+  }
+
+  override buildCache(batchSize: number, maxLength: number): Cache {
+    return [this.block.att.buildCache(batchSize, maxLength)];
+  }
+
+  override callWithCache(tokens: tf.Tensor, cache: Cache, index: tf.Tensor): [tf.Tensor, Cache] {
+    const [y, next] = this.block.step(this.embedding.step(tokens, index), cache[0] as Cache[number], index);
+    return [this.head(y), [next]];
+  }
 }
 
-export const tokens = [...textGenCallback.startTokens];
-export const logitsOfSteps: tf.Tensor[] = [];
-let cache: KeysAndValues | null = null;
-for (let position = 0; position < MAXLEN; position++) {
-  const step: Decoded = decodeStep(tokens[position] as number, position, cache);
-  cache = step.cache;
-  logitsOfSteps.push(step.logits);
-  if (position === tokens.length - 1 && tokens.length < MAXLEN) tokens.push(sampleFrom(step.logits, 3));
-}
-console.log(`with keys and values kept:\n${tokens.map((id) => vocab[id]).join('')}`);
+export const writer = new Writer();
+const start = textGenCallback.startTokens;
+const sampler = new tf.keras.samplers.TopKSampler(3, { temperature: 0.8 });
+export const texts = await writer.generate([start, start], { maxLength: MAXLEN, sampler });
+for (const ids of texts) console.log(`with keys and values kept:\n${ids.map((id) => vocab[id]).join('')}`);
+
+// The logits are those of the whole model.
+export const [tokens] = texts as [number[]];
+const cache = writer.buildCache(1, MAXLEN);
+const [logitsOfSteps] = writer.callWithCache(tf.constant([tokens], 'int32'), cache, tf.constant(0, 'int32'));
 export const [logitsAtOnce] = model<tf.Tensor[]>(tf.constant([tokens], 'int32'));
-export const difference = tf
-  .stack(logitsOfSteps)
-  .sub((logitsAtOnce as tf.Tensor).at(0))
+export const difference = logitsOfSteps
+  .sub(logitsAtOnce as tf.Tensor)
   .abs()
   .max()
   .item();

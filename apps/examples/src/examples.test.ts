@@ -506,8 +506,9 @@ describe('with Shakespeare', () => {
     expect(last).toBeLessThan(2.5);
     expect(last).toBeLessThan(first * 0.93);
     expect(e.textGenCallback.samples.map((text) => text.slice(0, 6))).toEqual(['First ', 'First ']);
-    expect(e.tokens).toHaveLength(40);
-    expect(e.logitsOfSteps).toHaveLength(40);
+    expect(e.texts.map((text) => text.length)).toEqual([40, 40]);
+    expect(e.texts.map((text) => text.slice(0, 6))).toEqual([0, 1].map(() => e.textGenCallback.startTokens));
+    expect(e.texts[0]).not.toEqual(e.texts[1]);
     // Keys and values that are kept give the logits of the whole model.
     expect(e.difference).toBeLessThan(1e-4);
     // What comes later changes nothing before.

@@ -162,7 +162,7 @@ function scatterNd(
     const out = bigints(y);
     const data = bigints(updates);
     const f = combineBig[mode];
-    out.set(bigints(base));
+    if (!sameBytes(base.storage, y.storage)) out.set(bigints(base));
     scatter((to, from) => {
       out[to] = f(out[to], data[from]);
     });
@@ -172,7 +172,7 @@ function scatterNd(
   const out = numbers(y);
   const data = numbers(updates);
   const f = combine[mode];
-  out.set(numbers(base));
+  if (!sameBytes(base.storage, y.storage)) out.set(numbers(base));
   scatter((to, from) => {
     out[to] = f(out[to], data[from]);
   });

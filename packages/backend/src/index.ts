@@ -17,6 +17,7 @@ export * from './plan/flat-plan.ts';
 export { flattenPlan } from './plan/flatten-plan.ts';
 export * from './plan/interpreter.ts';
 export * from './plan/memory.ts';
+export { mayOverwrite } from './plan/overwrite.ts';
 export * from './plan/plan.ts';
 export { PlanRun } from './plan/run.ts';
 export * from './program/complex.ts';

@@ -94,8 +94,8 @@ describe('inspect', () => {
     expect(items?.map(({ name, dtype, shape, bytes }) => [name, dtype, shape, bytes])).toEqual([
       ['big_endian', 'float32', [3], 12],
       ['bytes', 'bytes', [2], 4],
-      ['fields', 'other', [2], 0],
-      ['flags', 'int8', [2], 2],
+      ['fields', 'record', [2], 16],
+      ['flags', 'bool', [2], 2],
       ['group/int64', 'int64', [10], 80],
       ['half', 'float16', [2, 2], 8],
       ['text', 'text', [], 0],

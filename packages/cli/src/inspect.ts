@@ -5,10 +5,11 @@ import { inspectCheckpoint, newestIn } from './inspect/checkpoint.ts';
 import type { Contents, Item } from './inspect/contents.ts';
 import { inspectEvents } from './inspect/events.ts';
 import { inspectHdf5, inspectKeras } from './inspect/keras.ts';
+import { inspectSavedModel } from './inspect/saved-model.ts';
 import { bytesText, plain, table } from './table.ts';
 
 /**
- * What is in a file, or a checkpoint by its prefix, or a folder of checkpoints or event files.
+ * What is in a file, or a checkpoint by its prefix, or a folder with a SavedModel, checkpoints or event files.
  *
  * @throws Error where there is no such file, or it is of no known format; FormatError for one that is damaged.
  */
@@ -20,26 +21,28 @@ export async function inspect(path: string): Promise<Contents> {
   if (/\.data-\d{5}-of-\d{5}$/.test(path)) return await inspectCheckpoint(path.replace(/\.data-[^.]*$/, ''));
   // What names the newest in its folder.
   if (/(^|[/\\])checkpoint$/.test(path)) return await inspectFolder(dirname(path));
-  if (path.endsWith('.safetensors')) return await inspectSafetensors(path);
+  if (/\.safetensors(\.index\.json)?$/.test(path)) return await inspectSafetensors(path);
   if (path.endsWith('.npz')) return await inspectNpz(path);
   if (path.endsWith('.npy')) return await inspectNpy(path);
   if (path.endsWith('.keras')) return await inspectKeras(path);
   if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
   if (basename(path).includes('tfevents')) return await inspectEvents(path);
   throw new Error(
-    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .npz, .npy, .keras, .h5`,
+    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .safetensors.index.json, .npz, .npy, .keras, .h5`,
   );
 }
 
 async function inspectFolder(path: string): Promise<Contents> {
   const newest = newestIn(path);
   if (newest !== undefined) return await inspectCheckpoint(newest);
-  // A SavedModel keeps its variables as a checkpoint.
+  if (existsSync(join(path, 'saved_model.pb'))) return await inspectSavedModel(path);
+  // The variables of a SavedModel, without the rest.
   const saved = join(path, 'variables', 'variables');
   if (existsSync(`${saved}.index`)) return await inspectCheckpoint(saved);
   const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
   if (files.some((file) => basename(file).includes('tfevents'))) return await inspectEvents(path);
-  throw new Error(`there are neither checkpoints nor event files in ${path}`);
+  if (files.some((file) => file.endsWith('.safetensors'))) return await inspectSafetensors(path);
+  throw new Error(`there are neither a SavedModel nor checkpoints, event files or safetensors in ${path}`);
 }
 
 /** For people to read. */

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { bytesText, plainLines, table } from './table.ts';
+import type { RunOptions } from './saved-model/run.ts';
+import type { ShowOptions } from './saved-model/show.ts';
+import { bytesText, plain, plainLines, table } from './table.ts';
 
 /** Where a command writes. */
 export interface Output {
@@ -37,9 +39,12 @@ export function program(version: string, out: Output): Command {
   command
     .command('inspect')
     .description(
-      'names, shapes, dtypes and sizes in a checkpoint, event file, .keras, .h5, .safetensors, .npz or .npy file',
+      'names, shapes, dtypes and sizes in a SavedModel, checkpoint, event file, .keras, .h5, .safetensors (or its index), .npz or .npy file',
     )
-    .argument('<path>', 'a file, the prefix of a checkpoint, or a folder of checkpoints or event files')
+    .argument(
+      '<path>',
+      'a file, the prefix of a checkpoint, or a folder with a SavedModel, checkpoints, event files or safetensors',
+    )
     .option('--json', 'print JSON')
     .action(async (path: string, options: { json?: true }) => {
       const { contentsText, inspect } = await import('./inspect.ts');
@@ -47,6 +52,69 @@ export function program(version: string, out: Output): Command {
       out.write(
         `${options.json ? plainLines(JSON.stringify(contents, undefined, 2)) : contentsText(contents)}\n`,
       );
+    });
+  command
+    .command('convert')
+    .description('writes a model, or the arrays of a file, in another format; names stay as they are')
+    .argument(
+      '<source>',
+      'a model (.keras, .h5, .onnx, a SavedModel) or arrays (.safetensors, its index or folder, .npz, .npy, .weights.h5, a checkpoint)',
+    )
+    .argument(
+      '<target>',
+      'the format is that of its ending; without one a SavedModel or, for arrays, a checkpoint',
+    )
+    .option('--from <format>', 'of the source, where its path does not tell')
+    .option('--to <format>', 'of the target')
+    .option('--dtype <dtype>', 'casts all floats: float16, bfloat16, float32, float64')
+    .option('--max-shard-size <size>', 'writes files of at most so many bytes, such as 5GB, into a folder')
+    .option('--skip-strings', 'leaves out the texts of a checkpoint')
+    .option('--overwrite', 'replaces what is there')
+    .option('--no-progress', 'shows no progress')
+    .action(async (source: string, target: string, given: ConvertCommand) => {
+      const { convert } = await import('./convert.ts');
+      const { progress, ...options } = given;
+      const display = progress && process.stderr.isTTY ? onLine(process.stderr) : undefined;
+      try {
+        const { from, to, arrays } = await convert(source, target, {
+          ...options,
+          onProgress: display?.update,
+        });
+        display?.stop();
+        const what = arrays === null ? 'a model' : `${arrays} array${arrays === 1 ? '' : 's'}`;
+        out.write(`${plain(target)}: ${to} of ${what}, from ${from}\n`);
+      } finally {
+        display?.stop();
+      }
+    });
+  const savedModel = command
+    .command('saved-model')
+    .description('SavedModels: what they hold, and calls of them');
+  savedModel
+    .command('show')
+    .description("what TensorFlow's saved_model_cli shows: tags, signatures, ops and functions")
+    .argument('<folder>', 'with a SavedModel', folder)
+    .option('--all', 'everything')
+    .option('--tag-set <tags>', 'the graph with these tags, such as serve')
+    .option('--signature-def <key>', 'inputs and outputs of this signature')
+    .option('--list-ops', 'the ops of the graph')
+    .action(async (dir: string, options: ShowOptions) => {
+      const { showSavedModel } = await import('./saved-model/show.ts');
+      out.write(`${plainLines(showSavedModel(dir, options))}\n`);
+    });
+  savedModel
+    .command('run')
+    .description('calls a signature, and prints its outputs')
+    .argument('<folder>', 'with a SavedModel', folder)
+    .requiredOption('--tag-set <tags>', 'the graph with these tags, such as serve')
+    .requiredOption('--signature-def <key>', 'the signature, such as serving_default')
+    .option('--inputs <files>', "arrays of files: 'x=a.npy;y=b.npz[name]'")
+    .option('--input-exprs <values>', "values: 'x=[[1, 2.5]];flag=True'")
+    .option('--outdir <folder>', 'where outputs are written, as .npy files', folder)
+    .option('--overwrite', 'replace files that are there')
+    .action(async (dir: string, options: RunOptions) => {
+      const { runSavedModel } = await import('./saved-model/run.ts');
+      await runSavedModel(dir, options, (text) => out.write(`${plainLines(text)}\n`));
     });
   const datasets = command.command('datasets').description('data sets that can be downloaded');
   datasets
@@ -73,6 +141,33 @@ export function program(version: string, out: Output): Command {
         for (const path of await download(name, { cacheDir, progress })) out.write(`${path}\n`);
     });
   return command;
+}
+
+/** The options of `convert`, as they are read. */
+interface ConvertCommand {
+  readonly from?: string;
+  readonly to?: string;
+  readonly dtype?: string;
+  readonly maxShardSize?: string;
+  readonly skipStrings?: true;
+  readonly overwrite?: true;
+  readonly progress: boolean;
+}
+
+/** Says what is being done in one line of a terminal, again and again. */
+function onLine(to: Output): { update(done: number, total: number, name: string): void; stop(): void } {
+  let shown = 0;
+  const show = (text: string): void => {
+    to.write(`\r${text.padEnd(shown)}`);
+    shown = text.length;
+  };
+  return {
+    update: (done, total, name) => show(plain(`${done + 1} of ${total}: ${name}`.slice(0, 78))),
+    stop: () => {
+      if (shown > 0) to.write(`\r${' '.repeat(shown)}\r`);
+      shown = 0;
+    },
+  };
 }
 
 function folder(path: string): string {

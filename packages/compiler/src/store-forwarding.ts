@@ -1,12 +1,12 @@
-import { InternalError, type Plan, type PlanCall, type PlanTensor } from '@eagre/backend';
+import { InternalError, mayOverwrite, type Plan, type PlanCall, type PlanTensor } from '@eagre/backend';
 import { Uses } from './def-use.ts';
 import { reshaped, substitute } from './tensors.ts';
 
 /**
  * Lets a call write where its result is copied to, a state or an output of the plan, and drops the copy. With the call at i and the
  * copy of its temporary x to t at j:
- * - between them nobody reads or writes t, so that t may have its new value early; the call itself reads t only if it is a
- *   scalar program, and element by element;
+ * - between them nobody reads or writes t, so that t may have its new value early; the call itself reads t only if it may write over what
+ *   it reads: a scalar program does so element by element, SetRow and ScatterNd leave all but some rows;
  * - what reads x reads t from then on, so nobody may write t before the last of them.
  */
 export function sinkStores(plan: Plan): Plan {
@@ -50,9 +50,11 @@ function storingInto(call: PlanCall, value: number, to: PlanTensor): PlanCall | 
   if (to.shape.length === 0 && output.shape.length > 0) return undefined;
   // Two results at one place cannot be told apart.
   if (call.outputs.some((tensor) => tensor.value === to.value)) return undefined;
-  const reads = call.inputs.filter((input) => input.value === to.value);
-  if (reads.length > 0 && typeof call.kernel === 'string') return undefined;
-  if (!reads.every((input) => input.dtype === to.dtype && input.size === to.size)) return undefined;
+  const places = call.inputs.flatMap((input, i) => (input.value === to.value ? [i] : []));
+  if (typeof call.kernel === 'string') {
+    if (places.length > 0 && !mayOverwrite(call, places, output)) return undefined;
+  } else if (!places.every((i) => call.inputs[i].dtype === to.dtype && call.inputs[i].size === to.size))
+    return undefined;
   return {
     ...call,
     inputs: call.inputs.map((input) => (input.value === to.value ? reshaped(input, output.shape) : input)),

@@ -1,2 +1,16 @@
 /** `tf.keras.models`. */
-export { type CloneOptions, cloneModel, Model, modelFromJSON, Sequential } from '@eagre/layers';
+export {
+  CausalLM,
+  type CloneOptions,
+  cloneModel,
+  type GenerateOptions,
+  type GenerateTextOptions,
+  type LoadOptions,
+  loadModel,
+  Model,
+  modelFromJSON,
+  type Prompts,
+  type SaveOptions,
+  Sequential,
+  saveModel,
+} from '@eagre/layers';

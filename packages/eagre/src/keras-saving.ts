@@ -17,6 +17,24 @@ import { losses, metrics } from '@eagre/metrics';
 import * as optimizers from '@eagre/optimizers';
 
 export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
+export {
+  type LoadedSafetensors,
+  type LoadOptions,
+  type LoadSafetensorsOptions,
+  type LoadWeightsOptions,
+  loadModel,
+  loadSafetensors,
+  loadWeights,
+  type SaveOptions,
+  type SaveSafetensorsOptions,
+  type SaveWeightsOptions,
+  saveModel,
+  saveModelToBytes,
+  saveSafetensors,
+  saveWeights,
+  type WeightNames,
+  type WeightSource,
+} from '@eagre/layers';
 
 type Objects = Readonly<Record<string, unknown>>;
 type Base = abstract new (...args: never) => object;

@@ -23,7 +23,11 @@ const pages = [
   'docs/datasets',
   'docs/devices',
   'docs/checkpoint',
+  'docs/saving-models',
+  'docs/saved-models',
   'docs/summary',
+  'docs/onnx',
+  'docs/hugging-face',
   'docs/from-tensorflow',
 ];
 

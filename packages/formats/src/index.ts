@@ -2,6 +2,7 @@ export { crc32c, maskCrc, unmaskCrc } from './archives/crc32c.ts';
 export { type GunzipOptions, gunzip, isGzip } from './archives/gzip.ts';
 export { Inflater } from './archives/inflater.ts';
 export { unzip, type ZipFile } from './archives/zip.ts';
+export { type FileParts, zipParts } from './archives/zip-writer.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './arrays/idx.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './arrays/ndarray.ts';
 export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './arrays/npy.ts';
@@ -20,7 +21,22 @@ export {
   type Safetensors,
   type SafetensorsEntry,
   type SafetensorsHeader,
+  safetensorsKind,
+  type TensorSpec,
 } from './arrays/safetensors.ts';
+export {
+  parseSafetensorsIndex,
+  type SafetensorsIndex,
+  SafetensorsModel,
+  type SafetensorsModelEntry,
+} from './arrays/safetensors-model.ts';
+export {
+  shardBytes,
+  type TensorSource,
+  type WriteSafetensorsModelOptions,
+  writeSafetensorsModel,
+  writeSafetensorsTensors,
+} from './arrays/safetensors-writer.ts';
 export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
 export { writeFileAtomic, writeFileAtomicSync } from './files/atomic.ts';
 export {
@@ -34,6 +50,16 @@ export {
   writeSafetensorsFile,
 } from './files/files.ts';
 export { makeFolders } from './files/make-folders.ts';
+export {
+  type Hdf5Attribute,
+  type Hdf5Dataset,
+  type Hdf5Group,
+  hdf5At,
+  isHdf5Dataset,
+} from './hdf5/hdf5.ts';
+export { type Hdf5Source, type ReadHdf5Options, readHdf5, readHdf5File } from './hdf5/hdf5-reader.ts';
+export { encodeHdf5, type Hdf5ArraySource, Hdf5GroupBuilder } from './hdf5/hdf5-writer.ts';
+export * as onnx from './onnx/index.ts';
 export * as tensorflow from './protobuf/messages.ts';
 export type { BundleEntry } from './tensorflow/bundle-index.ts';
 export { mergeBundles } from './tensorflow/bundle-merge.ts';

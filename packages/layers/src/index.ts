@@ -14,6 +14,13 @@ export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
 export * as constraints from './constraints.ts';
 export * as distillation from './distillation/index.ts';
+export {
+  CausalLM,
+  type GenerateOptions,
+  type GenerateTextOptions,
+  type Prompts,
+} from './generation/causal-lm.ts';
+export * as samplers from './generation/samplers.ts';
 export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
@@ -42,10 +49,38 @@ export type { ModelOptions } from './models/model.ts';
 export { ops } from './models/operations.ts';
 export type { DrawOptions } from './models/plot/options.ts';
 export { modelToDot, type PlotOptions, plotModel } from './models/plot/plot.ts';
+export {
+  loadModel,
+  loadWeights,
+  saveModel,
+  saveModelToBytes,
+  saveWeights,
+} from './models/saving.ts';
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as quantizers from './quantizers.ts';
 export * as regularizers from './regularizers.ts';
+export {
+  type LoadedSafetensors,
+  type LoadSafetensorsOptions,
+  loadSafetensors,
+  type SaveSafetensorsOptions,
+  saveSafetensors,
+  type WeightNames,
+  type WeightSource,
+} from './saving/safetensors.ts';
+export type {
+  LoadOptions,
+  LoadWeightsOptions,
+  SaveOptions,
+  SaveWeightsOptions,
+} from './saving/keras-files.ts';
+export {
+  type EndpointOptions,
+  ExportArchive,
+  type ExportOptions,
+  type WriteOutOptions,
+} from './saving/export.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';

@@ -192,7 +192,7 @@ export abstract class Optimizer extends Module implements Trackable {
   /** The state for checkpoints: `iter`, `learning_rate`, Keras 2's options such as `beta_1`, and the slots of variables. */
   trackableView(): TrackableView {
     const children: [string, Variable][] = [['iter', this.iterations]];
-    const rate = this.#rate.variable;
+    const { exact, variable: rate } = this.#rate;
     if (rate !== null) children.push(['learning_rate', rate]);
     const known = new Set<unknown>(this.#variables);
     const others = Object.entries(this).filter(
@@ -203,6 +203,7 @@ export abstract class Optimizer extends Module implements Trackable {
       children: [...children, ...this.#options.children(), ...this.#named, ...others],
       slots: this.#slots,
       listed: [...this.#lists.children(this.#named), ...others],
+      unsaved: exact === null || rate === null ? [] : [['_exact_learning_rate', exact]],
     };
   }
 
@@ -404,16 +405,17 @@ export abstract class Optimizer extends Module implements Trackable {
   /** Puts copies of `variables` into an object: `'0'`, `'1'`, … */
   saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
   saveOwnVariables(given: unknown): void {
-    saveVariables(this.#variables, given, `${this.name}.saveOwnVariables`);
+    saveVariables(this.variables, given, `${this.name}.saveOwnVariables`);
   }
   /** Sets `variables` from what `saveOwnVariables` gave; of another number of values it warns, and leaves them, as Keras. */
   loadOwnVariables(
     store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
   ): void;
   loadOwnVariables(given: unknown): void {
-    loadVariables(this.#variables, given, `${this.name}.loadOwnVariables`, (count) => {
+    const { variables } = this;
+    loadVariables(variables, given, `${this.name}.loadOwnVariables`, (count) => {
       console.warn(
-        `${this.name}: has ${this.#variables.length} variables and ${count} were given, so they stay as they are${this.built ? '' : '; build it first'}`,
+        `${this.name}: has ${variables.length} variables and ${count} were given, so they stay as they are${this.built ? '' : '; build it first'}`,
       );
     });
   }

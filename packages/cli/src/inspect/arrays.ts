@@ -1,25 +1,25 @@
 // Arrays in files of NumPy and Hugging Face: headers are enough, however large what follows them is.
 import { open } from 'node:fs/promises';
-import { decodeNpyHeader, decodeSafetensorsHeader, readFileBytes, unzip } from '@eagre/formats';
+import { decodeNpyHeader, readFileBytes, SafetensorsModel, unzip } from '@eagre/formats';
 import type { Contents, Item } from './contents.ts';
 import { numpyDType } from './dtypes.ts';
 
 // No correct header is longer.
-const LONGEST_SAFETENSORS = 1e8;
 const LONGEST_NPY = (1 << 20) + 12;
 
+/** A file, or several by their index or their folder. */
 export async function inspectSafetensors(path: string): Promise<Contents> {
-  const { bytes: length, size: fileBytes } = await beginning(path, 8);
-  const header = length.length < 8 ? 0 : Number(new DataView(length.buffer).getBigUint64(0, true));
-  const { bytes } = await beginning(path, 8 + (header <= LONGEST_SAFETENSORS ? header : 0));
-  const { metadata, entries } = decodeSafetensorsHeader(bytes, { file: path, fileBytes });
-  const items = [...entries].map(([name, { dtype, shape, begin, end }]) => ({
+  const model = await SafetensorsModel.open(path);
+  const entries = [...model.entries];
+  const items = entries.map(([name, { dtype, shape, begin, end }]) => ({
     name,
     dtype,
     shape,
     bytes: end - begin,
   }));
-  return { path, format: 'safetensors', items, about: metadata };
+  const files = new Set(entries.map(([, { file }]) => file)).size;
+  const about = model.path.endsWith('.json') ? { ...model.metadata, files } : model.metadata;
+  return { path: model.path, format: 'safetensors', items, about };
 }
 
 export async function inspectNpz(path: string): Promise<Contents> {

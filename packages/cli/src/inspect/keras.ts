@@ -1,7 +1,14 @@
-import { FormatError, readFileBytes, unzip } from '@eagre/formats';
-import type { Dataset, Group } from 'jsfive';
+import {
+  FormatError,
+  type Hdf5Dataset,
+  type Hdf5Group,
+  isHdf5Dataset,
+  readFileBytes,
+  readHdf5,
+  readHdf5File,
+  unzip,
+} from '@eagre/formats';
 import type { Contents, Item } from './contents.ts';
-import { numpyDType } from './dtypes.ts';
 
 // Keras nests a handful.
 const MOST_GROUPS = 64;
@@ -22,7 +29,10 @@ export async function inspectKeras(path: string): Promise<Contents> {
   return {
     path,
     format: 'keras',
-    items: weights === undefined ? [] : await itemsIn(weights.bytes, path),
+    items:
+      weights === undefined
+        ? []
+        : await readHdf5(weights.bytes, (root) => [...itemsIn(root, '', path, 0)], { file: path }),
     about: {
       class: config?.class_name,
       name: config?.config?.name,
@@ -34,50 +44,27 @@ export async function inspectKeras(path: string): Promise<Contents> {
 
 /** The weights of a Keras model, or any other HDF5 file. */
 export async function inspectHdf5(path: string): Promise<Contents> {
-  return { path, format: 'hdf5', items: await itemsIn(await readFileBytes(path), path) };
+  return { path, format: 'hdf5', items: await readHdf5File(path, (root) => [...itemsIn(root, '', path, 0)]) };
 }
 
-/** The data sets in an HDF5 file. @throws FormatError when it is damaged. */
-async function itemsIn(bytes: Uint8Array, path: string): Promise<Item[]> {
-  const { File } = await import('jsfive');
-  try {
-    const file = new File(bytes.slice().buffer, path);
-    return await below(file, '');
-  } catch (cause) {
-    const what = cause instanceof Error ? cause.message : String(cause);
-    throw new FormatError({ format: 'HDF5', file: path, what, cause });
-  }
-}
-
-async function below(group: Group, path: string, depth = 0): Promise<Item[]> {
-  const { Dataset } = await import('jsfive');
+/** The data sets in a group. @throws FormatError when it is damaged. */
+function* itemsIn(group: Hdf5Group, path: string, file: string, depth: number): Iterable<Item> {
   // Groups of a damaged file may contain themselves.
-  if (depth > MOST_GROUPS) throw new Error(`groups in groups, more than ${MOST_GROUPS} of them`);
-  const items: Item[] = [];
-  for (const key of group.keys) {
+  if (depth > MOST_GROUPS)
+    throw new FormatError({
+      format: 'HDF5',
+      file,
+      what: `groups in groups, more than ${MOST_GROUPS} of them`,
+    });
+  for (const [key, child] of group.children) {
     const name = path === '' ? key : `${path}/${key}`;
-    const entity = group.get(key);
-    if (entity instanceof Dataset) items.push(itemOf(name, entity));
-    else items.push(...(await below(entity, name, depth + 1)));
+    if (isHdf5Dataset(child)) yield itemOf(name, child);
+    else yield* itemsIn(child, name, file, depth + 1);
   }
-  return items;
 }
 
-function itemOf(name: string, set: Dataset): Item {
-  const { shape } = set;
+function itemOf(name: string, { shape, type, elementBytes }: Hdf5Dataset): Item {
   const count = shape.reduce((all, size) => all * size, 1);
-  const { dtype, bytes } = dtypeOf(set);
-  return { name, dtype, shape, bytes: count * bytes };
-}
-
-/** Of a kind that the reader of HDF5 does not know, such as records of fields, nothing more is said. */
-function dtypeOf(set: Dataset): { readonly dtype: string; readonly bytes: number } {
-  let dtype: Dataset['dtype'];
-  try {
-    dtype = set.dtype;
-  } catch {
-    return { dtype: 'other', bytes: 0 };
-  }
-  if (typeof dtype === 'string') return numpyDType(dtype);
-  return { dtype: dtype[0] === 'VLEN_STRING' ? 'text' : String(dtype[0]).toLowerCase(), bytes: 0 };
+  // Texts have no size of their own.
+  return { name, dtype: type, shape, bytes: type === 'text' ? 0 : count * elementBytes };
 }

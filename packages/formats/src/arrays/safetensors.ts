@@ -56,7 +56,8 @@ const WRITE_ORDER: readonly DTypeName[] = [
   'bool',
 ];
 
-const MAX_HEADER_BYTES = 100_000_000;
+/** The longest header that readers accept. */
+export const MAX_HEADER_BYTES = 100_000_000;
 const METADATA = '__metadata__';
 
 /** Options of the safetensors readers. */
@@ -100,29 +101,56 @@ export function encodeSafetensors(
   tensors: NamedArrays,
   metadata?: Readonly<Record<string, string>>,
 ): Uint8Array {
-  const error = errorsFor('safetensors', undefined);
-  const entries = entriesOf(tensors).map(([name, array]) => {
+  const specs = entriesOf(tensors).map(([name, array]) => {
     checkNDArray(array, 'safetensors', name);
-    checkText(error, 'tensor name', name);
-    if (FILE_DTYPES[array.dtype].safetensors === '')
-      throw error.unsupported(`tensor ${quote(name)}: dtype`, Object.keys(KINDS).join(', '), array.dtype);
-    if (name === METADATA) throw error(`a tensor cannot be named ${quote(METADATA)}`);
-    return { name, key: new TextEncoder().encode(name), array };
+    return { name, ...array };
   });
-  entries.sort(
-    (a, b) =>
-      WRITE_ORDER.indexOf(a.array.dtype) - WRITE_ORDER.indexOf(b.array.dtype) || compareBytes(a.key, b.key),
-  );
+  const { header, ordered, bytes } = layOutSafetensors(specs, metadata);
+  const out = new Uint8Array(header.length + bytes);
+  out.set(header);
+  let at = header.length;
+  for (const array of ordered) {
+    out.set(encodeElements(array), at);
+    at += fileBytes(array);
+  }
+  return out;
+}
 
+/** What is known of a tensor before its elements are. */
+export interface TensorSpec {
+  readonly name: string;
+  readonly dtype: DTypeName;
+  readonly shape: readonly number[];
+}
+
+/**
+ * The beginning of a safetensors file, up to the elements, and the tensors in the order in which their elements follow.
+ *
+ * @throws FormatError when a name or a shape is not one the format allows; UnsupportedFormatError for complex128.
+ */
+export function layOutSafetensors<T extends TensorSpec>(
+  tensors: readonly T[],
+  metadata?: Readonly<Record<string, string>>,
+): { header: Uint8Array; ordered: T[]; bytes: number } {
+  const error = errorsFor('safetensors', undefined);
+  const ordered = [...tensors].sort(
+    (a, b) =>
+      WRITE_ORDER.indexOf(a.dtype) - WRITE_ORDER.indexOf(b.dtype) ||
+      compareBytes(new TextEncoder().encode(a.name), new TextEncoder().encode(b.name)),
+  );
   const header: [string, unknown][] =
     metadata === undefined ? [] : [[METADATA, checkMetadata(error, metadata)]];
   let offset = 0;
-  for (const { name, array } of entries) {
+  for (const tensor of ordered) {
     const begin = offset;
-    offset += fileBytes(array);
+    offset += safetensorsBytes(tensor);
     header.push([
-      name,
-      { dtype: FILE_DTYPES[array.dtype].safetensors, shape: array.shape, data_offsets: [begin, offset] },
+      tensor.name,
+      {
+        dtype: FILE_DTYPES[tensor.dtype].safetensors,
+        shape: tensor.shape,
+        data_offsets: [begin, offset],
+      },
     ]);
   }
   // Member by member: an object would move names that look like integers to the front.
@@ -131,17 +159,24 @@ export function encodeSafetensors(
   const headerBytes = Math.ceil(text.length / 8) * 8;
   if (headerBytes > MAX_HEADER_BYTES)
     throw error('header too long', `at most ${MAX_HEADER_BYTES} bytes`, headerBytes);
-
-  const out = new Uint8Array(8 + headerBytes + offset);
+  const out = new Uint8Array(8 + headerBytes);
   new DataView(out.buffer).setBigUint64(0, BigInt(headerBytes), true);
   out.set(text, 8);
-  out.fill(0x20, 8 + text.length, 8 + headerBytes);
-  let at = 8 + headerBytes;
-  for (const { array } of entries) {
-    out.set(encodeElements(array), at);
-    at += fileBytes(array);
-  }
-  return out;
+  out.fill(0x20, 8 + text.length);
+  return { header: out, ordered, bytes: offset };
+}
+
+/** How many bytes a tensor takes in a file. @throws FormatError for a name, dtype or shape that the format does not allow. */
+export function safetensorsBytes({ name, dtype, shape }: TensorSpec): number {
+  const error = errorsFor('safetensors', undefined);
+  checkText(error, 'tensor name', name);
+  if (name === METADATA) throw error(`a tensor cannot be named ${quote(METADATA)}`);
+  if (!Object.hasOwn(FILE_DTYPES, dtype) || FILE_DTYPES[dtype].safetensors === '')
+    throw error.unsupported(`tensor ${quote(name)}: dtype`, Object.keys(KINDS).join(', '), dtype);
+  const bytes = (elementCount(shape) ?? NaN) * FILE_DTYPES[dtype].bytes;
+  if (!Number.isSafeInteger(bytes))
+    throw error(`tensor ${quote(name)}: shape`, 'sizes with a product below 2^53', `[${shape.join(', ')}]`);
+  return bytes;
 }
 
 /**
@@ -177,16 +212,32 @@ export function decodeSafetensorsHeader(
  * @throws UnsupportedFormatError when a selected tensor has a dtype that Eagre lacks (F8, F4).
  */
 export function decodeSafetensors(bytes: Uint8Array, options: DecodeSafetensorsOptions = {}): Safetensors {
-  const error = errorsFor('safetensors', options.file);
   const { metadata, entries } = decodeSafetensorsHeader(bytes, options);
   const tensors = new Map<string, NDArray>();
-  for (const [name, { dtype, shape, begin, end }] of entries) {
+  for (const [name, entry] of entries) {
     if (options.filter && !options.filter(name)) continue;
-    const kind = KINDS[dtype];
-    if (!kind) throw error.unsupported(`tensor ${quote(name)}: dtype`, Object.keys(KINDS).join(', '), dtype);
-    tensors.set(name, decodeElements(kind, bytes.subarray(begin, end), shape));
+    const { begin, end } = entry;
+    tensors.set(name, decodeSafetensorsTensor(name, entry, bytes.subarray(begin, end), options.file));
   }
   return { metadata, tensors };
+}
+
+/** The tensor whose bytes these are. @throws UnsupportedFormatError for a dtype that Eagre lacks. */
+export function decodeSafetensorsTensor(
+  name: string,
+  { dtype, shape }: Pick<SafetensorsEntry, 'dtype' | 'shape'>,
+  bytes: Uint8Array,
+  file?: string,
+): NDArray {
+  return decodeElements(safetensorsKind(name, dtype, file), bytes, shape);
+}
+
+/** The dtype here of one that the format spells so. @throws UnsupportedFormatError for a dtype that Eagre lacks. */
+export function safetensorsKind(name: string, dtype: string, file?: string): DTypeName {
+  const kind = Object.hasOwn(KINDS, dtype) ? KINDS[dtype] : undefined;
+  if (kind !== undefined) return kind;
+  const known = Object.keys(KINDS).join(', ');
+  throw errorsFor('safetensors', file).unsupported(`tensor ${quote(name)}: dtype`, known, dtype);
 }
 
 function headerText(bytes: Uint8Array, error: ErrorMaker): { text: string; dataStart: number } {

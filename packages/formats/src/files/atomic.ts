@@ -4,17 +4,22 @@ import { nodeBuiltin } from './node.ts';
 
 /**
  * Writes a file so that a reader, or a crash at any moment, sees the old content or the whole new content: into a
- * temporary file of the same folder, to the disk, renamed over the target. The folder must exist. Node only.
+ * temporary file of the same folder, to the disk, renamed over the target. The folder must exist. Parts are written one after the other.
+ * Node only.
  *
  * @throws Node's system error; the temporary file is then gone and the target as it was.
  */
-export async function writeFileAtomic(path: string, data: Uint8Array | string): Promise<void> {
+export async function writeFileAtomic(
+  path: string,
+  data: Uint8Array | string | Iterable<Uint8Array>,
+): Promise<void> {
   const { open, rename, rm } = nodeBuiltin('node:fs').promises;
   const temporary = begin(path);
   try {
     const file = await open(temporary, 'wx');
     try {
-      await file.writeFile(data);
+      // An array of bytes is iterable too, of numbers.
+      await file.writeFile(data as Uint8Array);
       await file.sync();
     } finally {
       await file.close();

@@ -4,11 +4,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { InvalidArgumentError, ones, random } from '@eagre/core';
+import { InvalidArgumentError, ones, random, zeros } from '@eagre/core';
 import { Adam, SGD } from '@eagre/optimizers';
 import { build } from 'vite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadModel } from '../index.ts';
 import { Dense, Dropout } from '../layers/index.ts';
+import type { Model } from '../models/model.ts';
 import { Sequential } from '../models/sequential.ts';
 import { runProcess } from '../testing/run-process.ts';
 import {
@@ -155,8 +157,40 @@ describe('ModelCheckpoint', () => {
     expect([existsSync(inFolder('c')), warn.mock.calls.length]).toEqual([false, 1]);
     warn.mockRestore();
   });
+  test("whole models and weights in Keras's files", async () => {
+    const model = (): Sequential => {
+      const made = new Sequential([new Dense(1, { inputShape: [1] })]);
+      made.compile({ optimizer: 'adam', loss: 'mse' });
+      return made;
+    };
+    const fit = (one: Model, ...list: ModelCheckpoint[]): Promise<unknown> =>
+      one.fit(ones([4, 1]), zeros([4, 1]), { epochs: 2, verbose: 0, callbacks: list });
+    const [trained, other] = [model(), model()];
+    await fit(
+      trained,
+      new ModelCheckpoint(inFolder('m/{epoch}.keras')),
+      new ModelCheckpoint(inFolder('m/{epoch}.weights.h5'), { saveWeightsOnly: true }),
+    );
+    expect(readdirSync(inFolder('m')).sort()).toEqual(['1.keras', '1.weights.h5', '2.keras', '2.weights.h5']);
+    const read = await loadModel(inFolder('m/2.keras'));
+    await other.loadWeights(inFolder('m/2.weights.h5'));
+    const weights = (one: Model): unknown => one.getWeights().map((w) => w.array());
+    for (const one of [read, other]) {
+      expect(weights(one)).toEqual(weights(trained));
+      expect(one.optimizer.variables.map((v) => v.array())).toEqual(
+        trained.optimizer.variables.map((v) => v.array()),
+      );
+    }
+  });
   test('says at once what cannot be', async () => {
-    expect(() => new ModelCheckpoint('weights.h5')).toThrow('.safetensors');
+    expect(() => new ModelCheckpoint('weights.bin')).toThrow('.safetensors');
+    expect(() => new ModelCheckpoint('x.keras', { saveWeightsOnly: true })).toThrow(
+      /must end in .weights.h5/,
+    );
+    expect(() => new ModelCheckpoint('x.weights.h5', { saveWeightsOnly: false })).toThrow(
+      /must end in .keras/,
+    );
+    expect(() => new ModelCheckpoint('x', { saveWeightsOnly: false })).toThrow(/must end in .keras/);
     expect(() => new ModelCheckpoint('{epoch:5x}.safetensors')).toThrow('{epoch:5x}');
     await expect(run([1], new ModelCheckpoint(inFolder('{nothing}.safetensors')))).rejects.toThrow(
       "uses 'nothing', which is not among val_loss, epoch",

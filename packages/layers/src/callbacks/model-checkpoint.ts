@@ -5,11 +5,12 @@ import {
   argumentsOf,
   flagOption,
   numberOption,
+  type Option,
   orNull,
   setOptions,
   takesOptions,
 } from '@eagre/core/internal';
-import { checkOptionsFor, formatOf } from '../saving/saving.ts';
+import { checkOptionsFor, formatToSave, isModelPath } from '../saving/saving.ts';
 import { printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
@@ -20,6 +21,11 @@ import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 export interface ModelCheckpointOptions extends MonitorOptions {
   /** Write only when the watched number is the best so far. */
   readonly saveBestOnly?: boolean;
+  /**
+   * Whether the weights are saved, with the state of the optimizer where the file has a place for it, or the whole model. The path tells unless
+   * given: files that end in `.keras` and `.h5` hold models, others weights.
+   */
+  readonly saveWeightsOnly?: boolean | null;
   /** After each epoch by default, or after that many batches. */
   readonly saveFreq?: SaveFreq;
   /** What the watched number must beat at first. */
@@ -36,14 +42,15 @@ export interface ModelCheckpointArguments extends ModelCheckpointOptions {
 }
 
 /**
- * Saves the weights after each epoch, or after so many batches. The path is one for `model.saveWeights`, and may hold `{epoch}` (from 1,
- * `{epoch:02d}` pads), `{batch}`, and names of the logs with decimals: `weights-{epoch:02d}-{val_loss:.2f}.safetensors`.
+ * Saves the model, or its weights, after each epoch, or after so many batches. The path is one for `model.save` or `model.saveWeights`, and
+ * may hold `{epoch}` (from 1, `{epoch:02d}` pads), `{batch}`, and names of the logs with decimals: `model-{epoch:02d}-{val_loss:.2f}.keras`.
  */
 export class ModelCheckpoint extends Callback {
   declare readonly filepath: string;
   declare readonly monitor: string;
   declare readonly verbose: 0 | 1;
   declare readonly saveBestOnly: boolean;
+  declare saveWeightsOnly: boolean;
   declare readonly mode: 'auto' | 'min' | 'max';
   declare readonly saveFreq: SaveFreq;
   declare readonly initialValueThreshold: number | null;
@@ -60,7 +67,16 @@ export class ModelCheckpoint extends Callback {
     const { filepath } = this;
     const filled = filepath.replace(PLACE, '0');
     checkOptionsFor(filled, this.options, 'ModelCheckpoint');
-    formatOf(filled);
+    const isModel = isModelPath(filled);
+    if (!isModel) formatToSave(filled);
+    this.saveWeightsOnly ??= !isModel;
+    if (this.saveWeightsOnly === isModel)
+      throw new InvalidArgumentError(
+        isModel
+          ? `with saveWeightsOnly the path must end in .weights.h5, or be another one of weights, got ${filepath}`
+          : `with saveWeightsOnly: false the path must end in .keras, or in .h5, got ${filepath}`,
+        'ModelCheckpoint',
+      );
     for (const [place] of filepath.matchAll(/\{[^{}]*\}/g)) {
       if (!new RegExp(`^${PLACE.source}$`).test(place)) {
         throw new InvalidArgumentError(
@@ -102,7 +118,8 @@ export class ModelCheckpoint extends Callback {
     }
     const path = fillIn(this.filepath, { ...logs, epoch });
     if (verbose > 0) printMessage(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
-    await this.model.saveWeights(path, this.options);
+    if (this.saveWeightsOnly) await this.model.saveWeights(path, this.options);
+    else await this.model.save(path);
   }
 }
 
@@ -136,6 +153,7 @@ takesOptions<ModelCheckpointArguments, ModelCheckpoint>(
       monitor,
       verbose,
       saveBestOnly: flagOption(false),
+      saveWeightsOnly: orNull(flagOption(false)) as Option<boolean>,
       mode,
       saveFreq,
       initialValueThreshold: orNull(numberOption(0)),

@@ -384,6 +384,24 @@ export class Layer extends Module implements Trackable {
   get kerasNames(): Partial<SerializedObject> {
     return {};
   }
+  /** @internal What Keras's files call its class in lists: the name in Keras's code. */
+  get classInFiles(): string {
+    return this.kerasNames.class_name ?? this.constructor.name;
+  }
+  /** @internal The layer's own variables in the order of files. */
+  get fileVariables(): Variable[] {
+    return ownVariables(this);
+  }
+  /** @internal Called when they have got values from a file. */
+  finishLoading(): void {}
+  /** @internal What Keras's files call attributes with layers, where that is not their name in snake_case. */
+  get savedNames(): Readonly<Record<string, string>> {
+    return {};
+  }
+  /** @internal Layers with state that are no attributes, by their names in Keras's files. */
+  get innerSaveables(): Readonly<Record<string, Layer>> {
+    return {};
+  }
   /** @internal Whether Keras builds it when it is made. */
   get isBuiltAtOnce(): boolean {
     return false;
@@ -643,7 +661,7 @@ export class Layer extends Module implements Trackable {
   /** Puts copies of the layer's own variables, not of those of layers inside, into an object: `'0'`, `'1'`, trainable ones first. */
   saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
   saveOwnVariables(store: unknown): void {
-    saveVariables(ownVariables(this), store, this.name);
+    saveVariables(this.fileVariables, store, this.name);
   }
   /**
    * Gives the layer's own variables the values that `saveOwnVariables` has put into an object.
@@ -653,7 +671,7 @@ export class Layer extends Module implements Trackable {
     store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
   ): void;
   loadOwnVariables(given: unknown): void {
-    const variables = ownVariables(this);
+    const variables = this.fileVariables;
     loadVariables(variables, given, this.name, (count) => {
       const names = variables.map((v) => v.name).join(', ');
       const advice = this.built ? '' : '; the layer is not built, so build it first';
@@ -662,7 +680,16 @@ export class Layer extends Module implements Trackable {
         this.name,
       );
     });
+    this.finishLoading();
   }
+
+  /**
+   * Puts what a `.keras` file keeps beside the variables, such as a vocabulary, into an object by the names of files. Nothing, unless a class
+   * overrides it.
+   */
+  saveAssets(_store: Record<string, Uint8Array | string>): void {}
+  /** Takes what `saveAssets` has put into an object. */
+  loadAssets(_store: Readonly<Record<string, Uint8Array>>): void {}
 
   /** @internal Where sublayers are looked for; containers that keep them elsewhere override it. */
   directLayers(): Layer[] {

@@ -6,6 +6,11 @@ export { Input, type InputOptions } from '../models/functional.ts';
 export { deserialize, type SerializedLayer, serialize } from '../saving/serialization.ts';
 export * from './activation/activation.ts';
 export { MultiHeadAttention, type MultiHeadAttentionOptions } from './attention/attention.ts';
+export {
+  type AttentionCache,
+  type CachedAttentionCallOptions,
+  CachedMultiHeadAttention,
+} from './attention/cached-attention.ts';
 export * from './attention/dot-attention.ts';
 export {
   GroupQueryAttention,

@@ -48,12 +48,13 @@ export function functionalConfig(graph: FunctionalGraph): FunctionalConfig {
   const inputs = new Set(graph.inputs);
   const own = new Set(graph.calls);
   const callsOf = (layer: Layer): readonly Producer[] => layer._layer.calls.filter((call) => own.has(call));
-  const history = (t: KerasTensor): History => {
+  // Among the arguments of calls Keras counts the calls of a functional model from 0, among the outputs of the whole from 1.
+  const history = (t: KerasTensor, first: (layer: Layer) => number = () => 0): History => {
     const { producer } = t;
     if (producer === null || inputs.has(t)) return [inputLayer(t).name, 0, 0];
     const { layer } = producer;
     const outputs = layer instanceof Operation ? inKerasOrder(layer.op, producer.outputs) : producer.outputs;
-    return [layer.name, callsOf(layer).indexOf(producer) + madeBy(layer), outputs.indexOf(t)];
+    return [layer.name, callsOf(layer).indexOf(producer) + first(layer), outputs.indexOf(t)];
   };
   const written = (value: unknown, layer: Layer): unknown => {
     if (value instanceof KerasTensor) {
@@ -87,9 +88,9 @@ export function functionalConfig(graph: FunctionalGraph): FunctionalConfig {
     return { ...serializeLayer(layer), name: layer.name, inbound_nodes: nodes };
   };
   const places = (given: Symbolic): unknown => {
-    if (given instanceof KerasTensor) return history(given);
-    if (Array.isArray(given)) return (given as readonly KerasTensor[]).map(history);
-    return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, history(t)]));
+    if (given instanceof KerasTensor) return history(given, madeBy);
+    if (Array.isArray(given)) return (given as readonly KerasTensor[]).map((t) => history(t, madeBy));
+    return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, history(t, madeBy)]));
   };
   const layers = graph.nodes.map((node): LayerConfig => {
     if (!(node instanceof KerasTensor)) return layerConfig(node);
@@ -158,7 +159,7 @@ export function functionalFromConfig(config: FunctionalConfig): {
     const layer = made.get(name);
     if (layer === undefined)
       throw new InvalidArgumentError(`a call of the layer '${name}', which is not among the layers`, 'Model');
-    return layer.results[call - layer.first]?.[output];
+    return layer.results[call]?.[output];
   };
   // In Keras's order a layer may come before what it is called with again: then it has to wait.
   let left = config.layers.flatMap(({ name, inbound_nodes }) =>
@@ -179,7 +180,10 @@ export function functionalFromConfig(config: FunctionalConfig): {
       );
     left = waiting;
   }
-  const place = (given: unknown): unknown => result(checkHistory(given));
+  const place = (given: unknown): unknown => {
+    const [name, call, output] = checkHistory(given);
+    return result([name, call - (made.get(name)?.first ?? 0), output]);
+  };
   const places = (given: unknown): unknown => {
     if (Array.isArray(given)) return typeof given[0] === 'string' ? place(given) : given.map(place);
     if (!isPlain(given)) return refuse('input_layers and output_layers to be places of tensors', given);
@@ -227,7 +231,7 @@ function checkHistory(value: unknown): History {
 
 /** A layer of a configuration. */
 interface Made {
-  /** The number of its first call. */
+  /** The number of its first call among the outputs of the whole. */
   readonly first: number;
   call(node: NodeConfig): readonly KerasTensor[];
   readonly results: (readonly KerasTensor[])[];

@@ -84,6 +84,10 @@ const operations = lazily(() => {
   for (const [module, classes] of Object.entries(plain))
     for (const [op, className] of Object.entries(classes)) operation(op, module, className);
 
+  // What Keras notes of masks; written it is a copy.
+  const copy = byOp.get('identity') as KerasOperation;
+  byClass.set('keras.src.ops.core.ConvertToTensor', { ...copy, inputs: x });
+
   for (const [op, classes] of Object.entries({
     ...{ sum: 'Sum', mean: 'Mean', all: 'All', any: 'Any', variance: 'Var', std: 'Std' },
   }))

@@ -9,6 +9,7 @@ import {
   type TrackableView,
 } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   checkFlag,
   checkOptionNames,
@@ -42,7 +43,17 @@ import { takesCall } from '../layer/own-call.ts';
 import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { layerOptions } from '../layers/weights.ts';
-import { loadWeights, saveWeights, unbuilt } from '../saving/saving.ts';
+import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
+import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from '../saving/keras-files.ts';
+import {
+  type AllSaveWeightsOptions,
+  loadWeights,
+  loadWeightsOptionNames,
+  save,
+  saveOptionNames,
+  saveWeights,
+  unbuilt,
+} from '../saving/saving.ts';
 import { type SerializedLayer, serializeLayer, withCustomObjects } from '../saving/serialization.ts';
 import {
   type CompileOptions,
@@ -579,29 +590,63 @@ export class Model extends Layer {
   }
 
   /**
-   * Writes the weights, whole or not at all: to a file that ends in `.safetensors` or `.npz`, or, under a path without an ending, as a
-   * checkpoint of TensorFlow, with the state of the optimizer of `compile`.
-   * @param options how the checkpoint is written.
-   * @throws FailedPreconditionError before the model is built, InvalidArgumentError for options where the path has an ending.
+   * Writes the model as a SavedModel, for TensorFlow and its servers: its variables, and a function `serve` that predicts, which is the
+   * signature `serving_default`, too.
+   *
+   *     await model.export('exported');
+   *
+   * The folder appears whole, in the place of a SavedModel that was there. Optimizer and metrics of `compile` are left out.
+   * @throws (the promise) FailedPreconditionError before the model is built, UnimplementedError for a layer whose ops TensorFlow lacks.
    */
-  saveWeights(path: string, options?: CheckpointOptions | null): Promise<void>;
-  saveWeights(path: string, options: { readonly options?: CheckpointOptions | undefined }): Promise<void>;
-  saveWeights(options: {
-    readonly path: string;
-    readonly options?: CheckpointOptions | undefined;
-  }): Promise<void>;
-  async saveWeights(path: unknown, options?: unknown): Promise<void> {
-    await saveWeights(this, path as string, options as CheckpointOptions | undefined);
+  export(...args: Arguments<[filepath: string], ['filepath'], ExportOptions>): Promise<void>;
+  async export(filepath: unknown, options?: unknown): Promise<void> {
+    await exportModel(this, filepath as string, (options ?? {}) as ExportOptions);
+  }
+  /** @internal What serves the model where it is saved as any other object. */
+  defaultSaveSignature(): unknown {
+    return defaultSaveSignature(this);
+  }
+  /** @internal The inputs as the model takes them; null where they are not described. */
+  get symbolicInputs(): Symbolic | null {
+    return this._graph?.given.inputs ?? null;
+  }
+
+  /**
+   * Writes the model, whole or not at all, to a file that ends in `.keras`: its configuration, its weights, what it was compiled with and the
+   * state of the optimizer, and vocabularies. Keras reads it, and so does `tf.keras.models.loadModel`. A path that ends in `.h5` is of Keras's older format.
+   * @throws InvalidArgumentError for another ending, and for what is not to be overwritten.
+   */
+  save(filepath: string, options?: SaveOptions | null): Promise<void>;
+  save(options: { readonly filepath: string } & SaveOptions): Promise<void>;
+  async save(filepath: unknown, options?: SaveOptions | null): Promise<void> {
+    await save(this, filepath, options ?? {});
   }
   /**
-   * Reads weights written by `saveWeights` into a model of the same structure. From a checkpoint, weights that do not exist yet get their
-   * values when they are made.
+   * Writes the weights, whole or not at all: to a file that ends in `.weights.h5`, as Keras does, with the state of the optimizer of `compile`;
+   * to one that ends in `.safetensors` or `.npz`; or, under a path without an ending, as a checkpoint of TensorFlow, with that state too.
+   * @param options how the checkpoint is written; or all options by name.
+   * @throws FailedPreconditionError before the model is built, InvalidArgumentError for options that do not go with the path.
+   */
+  saveWeights(path: string, options?: CheckpointOptions | null): Promise<void>;
+  saveWeights(path: string, options: AllSaveWeightsOptions): Promise<void>;
+  saveWeights(options: { readonly path: string } & AllSaveWeightsOptions): Promise<void>;
+  async saveWeights(path: unknown, options?: unknown, more?: SaveWeightsOptions | null): Promise<void> {
+    await saveWeights(this, path as string, {
+      ...more,
+      options: (options ?? undefined) as CheckpointOptions,
+    });
+  }
+  /**
+   * Reads weights written by `saveWeights`, or by Keras (`.weights.h5`, `.weights.json`, `.keras` and older `.h5`), into a model of the same
+   * structure. From a checkpoint, weights that do not exist yet get their values when they are made.
    * @returns for a checkpoint its status, which tells what did not match; null for a file, in which everything must match.
    * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ, FailedPreconditionError for a checkpoint in
    * which a model that is built finds nothing; the model stays as it was.
    */
-  async loadWeights(path: string | { readonly path: string }): Promise<LoadStatus | null> {
-    return loadWeights(this, path as string);
+  loadWeights(path: string, options?: LoadWeightsOptions | null): Promise<LoadStatus | null>;
+  loadWeights(options: { readonly path: string } & LoadWeightsOptions): Promise<LoadStatus | null>;
+  async loadWeights(path: unknown, options?: LoadWeightsOptions | null): Promise<LoadStatus | null> {
+    return loadWeights(this, path as string, options ?? {});
   }
 }
 const examples = { positional: ['x', 'y'], required: 1, objects: ['x', 'y'] };
@@ -630,8 +675,14 @@ defineMethods(Model.prototype, 'Model', {
   },
   resetMetrics: {},
   summary: { options: summaryOptionNames },
-  saveWeights: { positional: ['path', 'options'], required: 1, objects: ['options'] },
-  loadWeights: { positional: ['path'] },
+  export: { positional: ['filepath'], options: { format: true, inputSignature: true, verbose: true } },
+  save: { positional: ['filepath'], options: saveOptionNames },
+  saveWeights: {
+    positional: ['path', 'options'],
+    required: 1,
+    options: { overwrite: true, maxShardSize: true },
+  },
+  loadWeights: { positional: ['path'], options: loadWeightsOptionNames },
   buildFor: { positional: ['inputShape'], objects: ['inputShape'] },
   getMetricsResult: {},
   getCompileConfig: {},

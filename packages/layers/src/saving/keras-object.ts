@@ -24,6 +24,7 @@ import {
   unknownName,
 } from '@eagre/core/internal';
 import { show } from '../layer/show.ts';
+import { isSafe } from './serialization-scope.ts';
 
 export type { SerializedObject } from '@eagre/core/internal';
 
@@ -66,6 +67,20 @@ export function functionOf(like: unknown): unknown {
   throw new InvalidArgumentError(
     `the function ${show(name)} of the configuration is not known: register it with registerKerasSerializable(fn, { name }) first`,
   );
+}
+
+/**
+ * The function of a layer of which a file holds Python code: a function of one's own that is registered under the name of the layer. The
+ * code is never run. Undefined for anything else.
+ * @throws InvalidArgumentError while a file is read in safe mode, and where nothing has that name
+ */
+export function pythonFunctionOf(like: unknown, layer: string): unknown {
+  if (!isPlain(like) || like['class_name'] !== '__lambda__') return undefined;
+  const what = `the function of the layer '${layer}' is a lambda of Python, whose code is not run here`;
+  const advice = `write it as a function of your own, register it with registerKerasSerializable(fn, { name: ${show(layer)} }) or give it as customObjects: { ${show(layer)}: fn }, and load with safeMode: false`;
+  const own = isSafe() ? undefined : customObject(layer);
+  if (typeof own === 'function') return own;
+  throw new InvalidArgumentError(`${what}; ${advice}`);
 }
 
 /** A function with options, which `getConfig` gives by Keras's names. */

@@ -183,8 +183,9 @@ describe('what goes wrong leaves everything as it was', () => {
     await expect(half.saveWeights(file('x.safetensors'))).rejects.toThrow(
       "'never_called' has no weights yet",
     );
-    await expect(make().saveWeights(file('x.h5'))).rejects.toThrow('.safetensors');
-    await expect(make().loadWeights(file('x.keras'))).rejects.toThrow('.safetensors');
+    await expect(make().saveWeights(file('x.bin'))).rejects.toThrow('.safetensors');
+    await expect(make().loadWeights(file('x.txt'))).rejects.toThrow('.safetensors');
+    await expect(make().saveWeights(file('x.h5'))).rejects.toThrow(/must end in .weights.h5/);
     expect(readdirSync(folder).includes('x.safetensors')).toBe(false);
   });
 });

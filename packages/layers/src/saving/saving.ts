@@ -8,8 +8,9 @@ import {
   InvalidArgumentError,
   NotFoundError,
   type TypedArray,
+  UnimplementedError,
 } from '@eagre/core';
-import { checkPath, sameShape, showShape } from '@eagre/core/internal';
+import { checkFlag, checkPath, type OptionNames, sameShape, showShape } from '@eagre/core/internal';
 import {
   decodeNpz,
   decodeSafetensors,
@@ -23,10 +24,12 @@ import {
 } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from '../layer/layer.ts';
+import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
+import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from './keras-files.ts';
 
-/** How weights are kept: arrays by name in one file, or a checkpoint of TensorFlow. */
-type Format = 'safetensors' | 'npz' | 'checkpoint';
+/** How weights are kept: arrays by name in one file, a checkpoint of TensorFlow, or a file of Keras. */
+type Format = 'safetensors' | 'npz' | 'checkpoint' | 'keras';
 
 /**
  * The format that a path stands for.
@@ -37,8 +40,22 @@ export function formatOf(path: string): Format {
   const ending = /\.([a-z]\w*)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending === undefined) return 'checkpoint';
   if (ending === 'safetensors' || ending === 'npz') return ending;
+  if (/\.(h5|hdf5|keras|weights\.json)$/.test(path)) return 'keras';
   throw new InvalidArgumentError(
-    `${path}: weights can be saved in .safetensors and .npz files, or in TensorFlow checkpoints, whose paths have no extension`,
+    `${path}: weights can be saved in .weights.h5, .safetensors and .npz files, or in TensorFlow checkpoints, whose paths have no extension`,
+  );
+}
+
+/** The format of a path that weights are saved to. @throws InvalidArgumentError for one of which they are only read */
+export function formatToSave(path: string, maxShardSize: number | null = null): Format {
+  const format = formatOf(path);
+  const ending = maxShardSize === null ? '.weights.h5' : '.weights.json';
+  if (format !== 'keras' || path.endsWith(ending)) return format;
+  throw new InvalidArgumentError(
+    maxShardSize === null
+      ? `the path of weights in Keras's format must end in .weights.h5 (or in .weights.json with maxShardSize), got ${path}`
+      : `with maxShardSize the path must end in .weights.json, got ${path}`,
+    'saveWeights',
   );
 }
 
@@ -51,11 +68,66 @@ export function checkOptionsFor(path: string, options: CheckpointOptions | undef
     );
 }
 
-/** Writes every weight: under its path (`dense/kernel`) or, in a checkpoint, with its place in the model. */
-export async function saveWeights(model: Model, path: string, options?: CheckpointOptions): Promise<void> {
-  const format = formatOf(path);
+/** Whether a path is one of a whole model in a file of Keras. */
+export function isModelPath(path: string): boolean {
+  return /\.(keras|h5|hdf5)$/.test(path) && !path.endsWith('.weights.h5');
+}
+
+/** The names of the options of `save`. */
+export const saveOptionNames: OptionNames<SaveOptions> = {
+  overwrite: true,
+  zipped: true,
+  includeOptimizer: true,
+};
+/** Those of `loadWeights`. */
+export const loadWeightsOptionNames: OptionNames<LoadWeightsOptions> = {
+  skipMismatch: true,
+  byName: true,
+  objectsToSkip: true,
+};
+
+/** Writes a whole model. */
+export async function save(model: Model, path: unknown, options: SaveOptions): Promise<void> {
+  checkPath(path, 'the path of the model');
+  for (const name of ['overwrite', 'zipped', 'includeOptimizer'] as const)
+    checkFlag(options[name] ?? true, name, 'save');
+  const { saveModel } = await import('./keras-files.ts');
+  await saveModel(model, path as string, options);
+}
+
+/** Of `saveWeights`. */
+export interface AllSaveWeightsOptions extends SaveWeightsOptions {
+  /** How a checkpoint is written. */
+  readonly options?: CheckpointOptions | undefined;
+}
+
+/** Writes every weight: under its path (`dense/kernel`) or, in a checkpoint and in Keras's files, with its place in the model. */
+export async function saveWeights(
+  model: Model,
+  path: string,
+  { options, ...own }: AllSaveWeightsOptions,
+): Promise<void> {
+  const { overwrite, maxShardSize } = own;
+  checkFlag(overwrite, 'overwrite', 'saveWeights');
+  if (maxShardSize !== undefined && maxShardSize !== null)
+    checkPositive(maxShardSize, 'maxShardSize', 'saveWeights');
+  const format = formatToSave(path, maxShardSize);
   checkOptionsFor(path, options, 'saveWeights');
+  if (maxShardSize !== undefined && maxShardSize !== null && format !== 'keras')
+    throw new InvalidArgumentError(
+      `maxShardSize works for .weights.json files only, got ${path}`,
+      'saveWeights',
+    );
   const weights = builtWeights(model, 'saveWeights');
+  if (format === 'keras') {
+    const { saveKerasWeights } = await import('./keras-files.ts');
+    return saveKerasWeights(model, path, own);
+  }
+  if (
+    overwrite === false &&
+    nodeBuiltin('node:fs').existsSync(format === 'checkpoint' ? `${path}.index` : path)
+  )
+    throw new InvalidArgumentError(`${path} exists, and overwrite is false`, 'saveWeights');
   if (format === 'checkpoint') {
     await new Checkpoint(model).writeAsync(path, options);
     updateCheckpointState(nodeBuiltin('node:path').dirname(path), { latest: path, all: [path] });
@@ -69,10 +141,28 @@ export async function saveWeights(model: Model, path: string, options?: Checkpoi
   if (format === 'npz') await writeNpzFile(path, arrays);
   else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
 }
+function checkPositive(value: unknown, name: string, op: string): void {
+  if (typeof value !== 'number' || !(value > 0))
+    throw new InvalidArgumentError(`${name} must be a positive number, got ${show(value)}`, op);
+}
 
 /** Reads and checks everything before the first weight changes. @returns the status of a checkpoint, null for a file. */
-export async function loadWeights(model: Model, path: string): Promise<LoadStatus | null> {
+export async function loadWeights(
+  model: Model,
+  path: string,
+  options: LoadWeightsOptions,
+): Promise<LoadStatus | null> {
   const format = formatOf(path);
+  if (format === 'keras') {
+    builtWeights(model, 'loadWeights');
+    for (const name of ['skipMismatch', 'byName'] as const) checkFlag(options[name], name, 'loadWeights');
+    const { loadKerasWeights } = await import('./keras-files.ts');
+    await loadKerasWeights(model, path, options);
+    return null;
+  }
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined && value !== null && value !== false)
+      throw new InvalidArgumentError(`${name} works for Keras's files only, got ${path}`, 'loadWeights');
   if (format === 'checkpoint') return readCheckpoint(model, path);
   const weights = builtWeights(model, 'loadWeights');
   let file: ReadonlyMap<string, NDArray>;
@@ -88,6 +178,10 @@ export async function loadWeights(model: Model, path: string): Promise<LoadStatu
 /** The same at once, for a model that is handed out with its weights. */
 export function loadWeightsSync(model: Model, path: string): void {
   const format = formatOf(path);
+  if (format === 'keras')
+    throw new UnimplementedError(
+      `${path}: Keras's files are read later only; make the model without weights, and then await model.loadWeights(path)`,
+    );
   if (format === 'checkpoint') {
     readCheckpoint(model, path);
     return;
@@ -155,7 +249,8 @@ function readError(cause: unknown, path: string): unknown {
   return fileError(cause, path, 'loadWeights');
 }
 
-function builtWeights(model: Model, what: string): NamedWeight[] {
+/** Every weight with its name. @throws FailedPreconditionError before there are all of them. */
+export function builtWeights(model: Model, what: string): NamedWeight[] {
   const missing = unbuilt(model);
   if (missing !== undefined) {
     throw new FailedPreconditionError(

@@ -18,6 +18,7 @@ import {
 } from '@eagre/core/internal';
 import type { Layer } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
+import { sharedIdOf, sharedLayer } from './serialization-scope.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 type LayerClass = { fromConfig(config: Config, customObjects?: Config): Layer };
@@ -31,6 +32,8 @@ export interface SerializedLayer extends SerializedObject {
   readonly build_config?: Config;
   /** Of a model: what it was compiled with; empty where it was not. */
   readonly compile_config?: Config;
+  /** In files: the same for each occurrence of one layer that occurs several times. */
+  readonly shared_object_id?: number;
 }
 
 /** What models have beside layers. */
@@ -55,6 +58,7 @@ export function serializeLayer(layer: Layer): SerializedLayer {
     ...layer.kerasNames,
     ...(build === null ? {} : { build_config: build }),
     ...(compilable(layer) ? { compile_config: layer.getCompileConfig() } : {}),
+    ...sharedIdOf(layer),
   };
   return Object.defineProperty(written, madeOf, { value: layer.constructor });
 }
@@ -65,6 +69,11 @@ export function serializeLayer(layer: Layer): SerializedLayer {
  * @throws InvalidArgumentError for a class that is neither ours nor registered.
  */
 export function deserializeLayer(serialized: unknown, changes: Config = {}): Layer {
+  const { shared_object_id: id } = (serialized ?? {}) as { readonly shared_object_id?: unknown };
+  return sharedLayer(id, () => makeLayer(serialized, changes));
+}
+
+function makeLayer(serialized: unknown, changes: Config): Layer {
   const {
     class_name: name,
     config,

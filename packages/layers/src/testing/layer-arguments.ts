@@ -33,6 +33,7 @@ const given = new Map<string, () => unknown[]>([
   ['Lambda', () => [(x: Tensor) => x]],
   ['GroupQueryAttention', () => [3, 4, 2]],
   ['MultiHeadAttention', () => [2, 3]],
+  ['CachedMultiHeadAttention', () => [2, 3]],
   ['Permute', () => [[1]]],
   ['Reshape', () => [[1]]],
   ['RNN', () => [new layers.GRUCell(2)]],

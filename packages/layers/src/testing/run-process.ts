@@ -30,7 +30,7 @@ export async function runProcess(
           { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${packages}$1/src/internal.ts` },
         ],
       },
-      ssr: { noExternal: true, external: ['cli-progress'] },
+      ssr: { noExternal: true, external: ['cli-progress', 'h5wasm'] },
       build: { ssr: entry, outDir: folder, emptyOutDir: false, target: 'es2022', minify: false },
     });
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

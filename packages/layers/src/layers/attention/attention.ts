@@ -1,6 +1,7 @@
 import { type PartialShape, type Shape, type Tensor, UnimplementedError } from '@eagre/core';
 import { argumentsOf, type Option, optionsFrom, orNull, shown, takesOptions } from '@eagre/core/internal';
 import { type Layer, type LayerInput, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import type { StepOutput } from '../../layer/layer-types.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { type Config, fail, knownSize } from '../common.ts';
@@ -60,6 +61,16 @@ export class MultiHeadAttention extends ProjectedAttention {
     return new MultiHeadAttention(optionsFrom(options, MultiHeadAttention) as never);
   }
 
+  /** @internal */
+  override get savedNames(): Readonly<Record<string, string>> {
+    return {
+      query: 'query_dense',
+      key: 'key_dense',
+      value: 'value_dense',
+      attentionOutput: 'output_dense',
+    };
+  }
+
   override build(inputShape: Shapes): void {
     const [query, value, key] = this.shapes(inputShape);
     const n = knownSize(this, query, -1);
@@ -74,7 +85,7 @@ export class MultiHeadAttention extends ProjectedAttention {
     );
   }
 
-  override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] {
+  override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] | StepOutput {
     const [x, v, k] = this.given(inputs);
     const [query, key, value] = [this.query(x), this.key(k), this.value(v)];
     const [seen, weights] = this.attend([query, value, key], this.keyDim, options);

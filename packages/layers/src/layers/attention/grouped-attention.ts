@@ -72,6 +72,21 @@ export class GroupQueryAttention extends ProjectedAttention {
       );
   }
 
+  /** @internal */
+  override get classInFiles(): string {
+    return 'GroupedQueryAttention';
+  }
+  /** @internal */
+  override get savedNames(): Readonly<Record<string, string>> {
+    return {
+      query: '_query_dense',
+      key: '_key_dense',
+      value: '_value_dense',
+      gate: '_gate_dense',
+      attentionOutput: '_output_dense',
+    };
+  }
+
   override build(inputShape: Shapes): void {
     const [query, value, key] = this.shapes(inputShape);
     const n = knownSize(this, query, -1);

@@ -57,7 +57,7 @@ export class Projection extends Layer {
     [from, to]: readonly [from: Shape, to: Shape],
     activation?: (y: Tensor) => Tensor,
   ) {
-    super({ name, dtype: of.dtype, trainable: of.trainable });
+    super({ name, dtype: of.dtypePolicy, trainable: of.trainable });
     this.#of = of;
     this.#activation = activation;
     this.from = from;

@@ -7,8 +7,10 @@ import {
   InvalidArgumentError,
   type Shape,
   type Tensor,
+  type TensorLike,
   UnimplementedError,
   type Variable,
+  zeros,
 } from '@eagre/core';
 import { defineMethods, inScope, type Option, type OptionNames, orNull } from '@eagre/core/internal';
 import type { ConstraintFunction } from '../../constraints.ts';
@@ -108,7 +110,11 @@ export abstract class AdaptedLayer extends Layer {
   declare readonly quantizationConfig: QuantizationConfig | null;
 
   /** @internal */
-  protected abstract get largeWeight(): LargeWeight;
+  abstract get largeWeight(): LargeWeight;
+  /** @internal Along which axes elements of the weight have one scale. */
+  abstract get axisOfScale(): Axis;
+  /** @internal A scale with sizes of 1 in the shape in which it is kept. */
+  abstract keptScale(scale: Tensor): Tensor;
   /** @internal The scale of a weight of integers, so that it meets the weight. */
   protected abstract scaleOfWeight(scale: Tensor): Tensor;
 
@@ -177,6 +183,39 @@ export abstract class AdaptedLayer extends Layer {
     });
     noteChange();
   }
+  /** @internal As Keras's files have them: the large weight, its scale at the end, and not what LoRA adds. */
+  override get fileVariables(): Variable[] {
+    const own = super.fileVariables;
+    const first = baseOf(this, this.largeWeight);
+    if (first === undefined || (this.quantizationMode === null && loraOf(this) === null)) return own;
+    const { a, b } = loraOf(this) ?? {};
+    const scale = this.quantizationMode === null ? [] : [quantizedOf(this, this.largeWeight).scale];
+    const rest = own.filter((v) => v !== first && v !== a && v !== b && !scale.includes(v));
+    return [first, ...rest, ...scale];
+  }
+  /** What LoRA adds becomes part of the large weight, as in Keras. */
+  override saveOwnVariables(
+    store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> },
+  ): void {
+    super.saveOwnVariables(store);
+    const lora = loraOf(this);
+    const base = baseOf(this, this.largeWeight);
+    if (lora === null || base === undefined) return;
+    const { a, b, scale } = lora;
+    const merged = this.#floats(base).add(a.matmul(b).mul(scale).cast(this.computeDtype));
+    const into = store as Record<string, TensorLike>;
+    if (this.quantizationMode === null) into['0'] = merged.cast(base.dtype);
+    else {
+      const [ints, scales] = standard()(merged, { axis: this.axisOfScale }) as [Tensor, Tensor];
+      into['0'] = ints;
+      into[`${this.fileVariables.length - 1}`] = this.keptScale(scales);
+    }
+  }
+  /** @internal What was loaded has what LoRA had added before. */
+  override finishLoading(): void {
+    const lora = loraOf(this);
+    for (const part of lora === null ? [] : [lora.a, lora.b]) part.assign(zeros(part.shape, part.dtype));
+  }
   /** The large weight as floats. */
   #floats(base: Variable): Tensor {
     if (this.quantizationMode === null) return base.read();
@@ -239,18 +278,12 @@ const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
 
 /**
  * Makes the weight of a layer one of integers.
- * @param scaleShape of what is kept, from that of the weight and a scale with sizes of 1
+ * @param own the class that can be quantized, of which extensions may compute something else
  * @throws UnimplementedError for other modes and for classes that extend the layer's, FailedPreconditionError unless it is built and of floats
  */
-export function toInt8(
-  layer: AdaptedLayer,
-  of: { readonly own: object; readonly name: LargeWeight; readonly axis: Axis },
-  mode: unknown,
-  given: unknown,
-  keepScale: (scale: Tensor) => Tensor,
-): void {
+export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: unknown): void {
   const config = configFor(layer, mode, given);
-  if (layer.constructor !== of.own)
+  if (layer.constructor !== own)
     throw new UnimplementedError(
       `${layer.constructor.name} extends a layer that can be quantized, and may compute something else; quantize the layers that it consists of`,
       layer.name,
@@ -266,7 +299,7 @@ export function toInt8(
       'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
       layer.name,
     );
-  const { name, axis } = of;
+  const { largeWeight: name, axisOfScale: axis } = layer;
   const quantizer = config.weightQuantizer;
   const before = baseOf(layer, name) as Variable;
   const floats = before.read();
@@ -276,7 +309,7 @@ export function toInt8(
       : (quantizer ?? standard())(floats, { axis })
   ) as [Tensor, Tensor];
   const [ints, scale] = result;
-  const kept = keepScale(scale);
+  const kept = layer.keptScale(scale);
   const { weights } = layer._layer;
   weights.splice(
     weights.findIndex((w) => w.variable === before),

@@ -6,6 +6,7 @@ import {
   checkDTypeName,
   differs,
   dims,
+  isPlain,
   type Option,
   optionsFrom,
   takesOptions,
@@ -23,7 +24,7 @@ import {
   type TensorSpec,
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { functionConfig, functionOf } from '../../saving/keras-object.ts';
+import { functionConfig, functionOf, pythonFunctionOf } from '../../saving/keras-object.ts';
 import { type Config, checkOne, fail, floats, values } from '../common.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -197,14 +198,18 @@ takesOptions<LambdaArguments, Lambda>(
     options: {
       function: {
         read: (given, _, layer) => {
-          const fn = functionOf(given) ?? given;
+          const fn = pythonFunctionOf(given, (layer as Layer).name) ?? functionOf(given) ?? given;
           if (typeof fn !== 'function') fail(layer as Layer, `needs a function, got ${typeof fn}`);
           return fn as LambdaFunction;
         },
         write: functionConfig,
       },
       outputShape: {
-        read: (given) => (functionOf(given) ?? given ?? undefined) as LambdaOptions['outputShape'],
+        // What Python computes the shape by is not needed: a try finds it.
+        read: (given) =>
+          (isPlain(given) && given['class_name'] === '__lambda__'
+            ? undefined
+            : (functionOf(given) ?? given ?? undefined)) as LambdaOptions['outputShape'],
         write: functionConfig,
       },
       ...layerOptions,

@@ -1,4 +1,4 @@
-import type { PartialShape, Tensor, Variable } from '@eagre/core';
+import type { Axis, PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
@@ -80,7 +80,7 @@ export class Dense extends AdaptedLayer {
   }
 
   /** @internal */
-  protected override get largeWeight(): 'kernel' {
+  override get largeWeight(): 'kernel' {
     return 'kernel';
   }
   /** @internal */
@@ -89,7 +89,15 @@ export class Dense extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, { own: Dense, name: 'kernel', axis: 0 }, mode, config, (scale) => scale.squeeze([0]));
+    toInt8(this, Dense, mode, config);
+  }
+  /** @internal */
+  override get axisOfScale(): Axis {
+    return 0;
+  }
+  /** @internal */
+  override keptScale(scale: Tensor): Tensor {
+    return scale.squeeze([0]);
   }
 
   override call(inputs: Tensor): Tensor {

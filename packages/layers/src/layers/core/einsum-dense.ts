@@ -148,19 +148,24 @@ export class EinsumDense extends AdaptedLayer {
   }
 
   /** @internal */
-  protected override get largeWeight(): 'kernel' {
+  override get largeWeight(): 'kernel' {
     return 'kernel';
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
+    toInt8(this, EinsumDense, mode, config);
+  }
+  /** @internal */
+  override get axisOfScale(): readonly number[] {
     const { kernel, output } = this.#letters;
-    const axis = [...kernel].flatMap((letter, i) => (output.includes(letter) ? [] : [i]));
-    const shape = (baseOf(this, 'kernel') as Variable | undefined)?.shape ?? [];
-    const built = this._layer.shape as PartialShape | undefined;
-    toInt8(this, { own: EinsumDense, name: 'kernel', axis }, mode, config, (scale) => {
-      const kept = scale.squeeze(axis).transpose(this.#orderOfKernel());
-      return kept.reshape(this.#scaleShape(built?.length ?? 0, shape));
-    });
+    return [...kernel].flatMap((letter, i) => (output.includes(letter) ? [] : [i]));
+  }
+  /** @internal */
+  override keptScale(scale: Tensor): Tensor {
+    const shape = (baseOf(this, 'kernel') as Variable).shape;
+    const built = this._layer.shape as PartialShape;
+    const kept = scale.squeeze(this.axisOfScale).transpose(this.#orderOfKernel());
+    return kept.reshape(this.#scaleShape(built.length, shape));
   }
   /** The letters that kernel and result share, as the kernel has them: their places in the order of the result. */
   #orderOfKernel(): number[] {

@@ -1,4 +1,12 @@
-import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable, zeros } from '@eagre/core';
+import {
+  type Axis,
+  nn,
+  OutOfRangeError,
+  type PartialShape,
+  type Tensor,
+  type Variable,
+  zeros,
+} from '@eagre/core';
 import { type Arguments, argumentsOf, type Schema, takesOptions, useMasks } from '@eagre/core/internal';
 import type { ConstraintFunction, ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
@@ -80,7 +88,7 @@ export class Embedding extends AdaptedLayer {
   }
 
   /** @internal */
-  protected override get largeWeight(): 'embeddings' {
+  override get largeWeight(): 'embeddings' {
     return 'embeddings';
   }
   /** @internal */
@@ -89,9 +97,15 @@ export class Embedding extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, { own: Embedding, name: 'embeddings', axis: -1 }, mode, config, (scale) =>
-      scale.squeeze([-1]),
-    );
+    toInt8(this, Embedding, mode, config);
+  }
+  /** @internal */
+  override get axisOfScale(): Axis {
+    return -1;
+  }
+  /** @internal */
+  override keptScale(scale: Tensor): Tensor {
+    return scale.squeeze([-1]);
   }
 
   /** The rows of integers, of a table of int8 or with LoRA beside it. */

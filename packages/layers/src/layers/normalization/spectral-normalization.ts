@@ -73,6 +73,11 @@ export class SpectralNormalization extends Wrapper {
     kernel.assign(normalized);
   }
 
+  /** @internal In Keras the kernel is an attribute of the wrapper too. */
+  override get fileVariables(): Variable[] {
+    return this.built ? [this.#kernel, ...super.fileVariables] : super.fileVariables;
+  }
+
   get #kernel(): Variable {
     const { kernel, embeddings } = this.layer as Layer & { kernel?: unknown; embeddings?: unknown };
     const found = kernel ?? embeddings;

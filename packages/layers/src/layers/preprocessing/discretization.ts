@@ -70,6 +70,11 @@ export class Discretization extends Layer {
     const depth = this.binBoundaries === null ? this.numBins : this.binBoundaries.length + 1;
     return encodedShape(checkOne(this, inputShape), this.outputMode, depth);
   }
+  /** As Keras's, which takes no `trainable`, and a dtype by its name. */
+  override getConfig(): Record<string, unknown> {
+    const { trainable: _, ...config } = super.getConfig();
+    return { ...config, dtype: this.dtype };
+  }
   override computeOutputSpec({ list }: Specs): Specs {
     const dtype = this.outputMode === 'int' ? 'int32' : this.computeDtype;
     return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };

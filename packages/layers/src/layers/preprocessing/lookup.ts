@@ -158,6 +158,31 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     this.#idf = [...new Array<number>(this.#start).fill(mean), ...idf];
   }
 
+  /** Keeps the vocabulary that `adapt` or `setVocabulary` gave in a file; one that is an option is in the configuration. */
+  override saveAssets(store: Record<string, Uint8Array | string>): void {
+    if (this.vocabulary !== null) return;
+    const tokens = this.getVocabulary().map(String);
+    const broken = tokens.find((token) => token.includes('\n'));
+    if (broken !== undefined)
+      fail(
+        this,
+        `has a token with a line break, ${show(broken)}, which files cannot keep; give the vocabulary as an option`,
+      );
+    store['vocabulary.txt'] = tokens.join('\n');
+    // Keras does not keep them.
+    if (this.#idf.length > 0) store['idf_weights.txt'] = this.#idf.join('\n');
+  }
+  /** Takes the vocabulary of such a file. */
+  override loadAssets(store: Readonly<Record<string, Uint8Array>>): void {
+    if (this.vocabulary !== null) return;
+    const file = store['vocabulary.txt'];
+    if (file === undefined) fail(this, 'has no vocabulary.txt in the file');
+    const lines = linesOf(file);
+    const weights = store['idf_weights.txt'];
+    const tokens = this.integers ? lines.map((line) => integerOf(line, this)) : lines;
+    this.#take(tokens, weights === undefined ? null : linesOf(weights).map(Number));
+  }
+
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
     if (this.invert) return this.#tokensAt(inputs);
@@ -283,6 +308,12 @@ function rowsOf<T>(values: readonly T[], count: number): T[][] {
 function integerOf(line: string, layer: Layer): bigint {
   if (!/^[+-]?\d+$/.test(line)) fail(layer, `needs integers in its vocabulary, got ${show(line)}`);
   return BigInt(line);
+}
+/** The lines of a text, without empty ones at its end. */
+function linesOf(bytes: Uint8Array): string[] {
+  const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
+  while (lines.at(-1) === '') lines.pop();
+  return lines;
 }
 function textOf(path: string): string {
   try {

@@ -172,6 +172,19 @@ export class TextVectorization extends Layer {
   setVocabulary(vocabulary: unknown, idfWeights: unknown = null): void {
     this.#lookup.setVocabulary(vocabulary as string[], idfWeights as number[] | null);
   }
+  /** @internal */
+  override get innerSaveables(): Readonly<Record<string, Layer>> {
+    return { _lookup_layer: this.#lookup };
+  }
+  /** Keeps the vocabulary that `adapt` or `setVocabulary` gave in a file. */
+  override saveAssets(store: Record<string, Uint8Array | string>): void {
+    this.#lookup.saveAssets(store);
+  }
+  /** Takes the vocabulary of such a file. */
+  override loadAssets(store: Readonly<Record<string, Uint8Array>>): void {
+    this.#lookup.loadAssets(store);
+  }
+
   /** How many indices there are. */
   vocabularySize(): number {
     return this.#lookup.vocabularySize();

@@ -1,0 +1,114 @@
+// Models and weights in files of Keras, as functions.
+import { InvalidArgumentError } from '@eagre/core';
+import {
+  checkFlag,
+  checkPath,
+  defineFunction,
+  isPlain,
+  kind,
+  type NamedFunction,
+  shown,
+} from '@eagre/core/internal';
+import type {
+  LoadOptions,
+  LoadWeightsOptions,
+  SaveOptions,
+  SaveWeightsOptions,
+} from '../saving/keras-files.ts';
+import { loadWeightsOptionNames, save, saveOptionNames } from '../saving/saving.ts';
+import { Model } from './model.ts';
+
+function checkModel(model: unknown, op: string): void {
+  if (isPlain(model) || !(model instanceof Model))
+    throw new InvalidArgumentError(`expected a model, got ${shown(model)}`, op);
+}
+
+/** `model.save(filepath)` as a function. */
+export const saveModel: NamedFunction<
+  [model: Model, filepath: string],
+  ['model', 'filepath'],
+  SaveOptions,
+  Promise<void>
+> = defineFunction(
+  'keras.saving.saveModel',
+  { model: kind.asIs, filepath: kind.asIs },
+  saveOptionNames,
+  async (model: Model, filepath: unknown, options) => {
+    checkModel(model, 'keras.saving.saveModel');
+    await save(model, filepath, options);
+  },
+);
+
+/** The bytes of a `.keras` file, for where there are no files, as in browsers. `loadModel` reads them. */
+export const saveModelToBytes: NamedFunction<
+  [model: Model],
+  ['model'],
+  unknown,
+  Promise<Uint8Array>
+> = defineFunction('keras.saving.saveModelToBytes', { model: kind.asIs }, {}, async (model: Model) => {
+  checkModel(model, 'keras.saving.saveModelToBytes');
+  const { modelBytes } = await import('../saving/keras-files.ts');
+  return modelBytes(model);
+});
+
+/**
+ * The model of a `.keras` file, of a folder of `zipped: false`, or of an older `.h5` file, written here or by Keras, with its weights; compiled, with the
+ * state of its optimizer, if it was. Classes of your own are registered before, or given as `customObjects`. No code in a file is run.
+ * @param filepath a path, or the bytes of a file.
+ * @throws (the promise) NotFoundError without such a file, DataLossError for a damaged one, InvalidArgumentError for classes that are not known.
+ */
+export const loadModel: NamedFunction<
+  [filepath: string | Uint8Array],
+  ['filepath'],
+  LoadOptions,
+  Promise<Model>
+> = defineFunction(
+  'keras.saving.loadModel',
+  { filepath: kind.asIs },
+  { customObjects: { plain: true }, compile: true, safeMode: true },
+  async (filepath: unknown, options) => {
+    const { customObjects = null } = options;
+    if (!(filepath instanceof Uint8Array)) checkPath(filepath, 'the path of the model');
+    for (const name of ['compile', 'safeMode'] as const)
+      checkFlag(options[name] ?? true, name, 'keras.saving.loadModel');
+    if (customObjects !== null && !isPlain(customObjects))
+      throw new InvalidArgumentError(
+        `customObjects must be classes and functions by name, got ${shown(customObjects)}`,
+        'keras.saving.loadModel',
+      );
+    const files = await import('../saving/keras-files.ts');
+    return files.loadModel(filepath as string | Uint8Array, options);
+  },
+);
+
+/** `model.saveWeights(filepath)` as a function. */
+export const saveWeights: NamedFunction<
+  [model: Model, filepath: string],
+  ['model', 'filepath'],
+  SaveWeightsOptions,
+  Promise<void>
+> = defineFunction(
+  'keras.saving.saveWeights',
+  { model: kind.asIs, filepath: kind.asIs },
+  { overwrite: true, maxShardSize: true },
+  async (model: Model, filepath: string, options) => {
+    checkModel(model, 'keras.saving.saveWeights');
+    await model.saveWeights(filepath, options);
+  },
+);
+
+/** `model.loadWeights(filepath)` as a function. */
+export const loadWeights: NamedFunction<
+  [model: Model, filepath: string],
+  ['model', 'filepath'],
+  LoadWeightsOptions,
+  Promise<void>
+> = defineFunction(
+  'keras.saving.loadWeights',
+  { model: kind.asIs, filepath: kind.asIs },
+  loadWeightsOptionNames,
+  async (model: Model, filepath: string, options) => {
+    checkModel(model, 'keras.saving.loadWeights');
+    await model.loadWeights(filepath, options);
+  },
+);

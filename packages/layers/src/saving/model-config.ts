@@ -1,0 +1,53 @@
+// Models of configurations in files.
+import { DataLossError, InvalidArgumentError } from '@eagre/core';
+import { Model } from '../models/model.ts';
+import {
+  deserializeLayer,
+  type SerializedLayer,
+  serializeLayer,
+  withCustomObjects,
+} from './serialization.ts';
+import { readingObjects, sharingObjects } from './serialization-scope.ts';
+
+/** How the model of a file is made. */
+export interface ModelReading {
+  /** The name of the file, for messages. */
+  readonly file: string;
+  readonly customObjects: Readonly<Record<string, unknown>> | null;
+  readonly compile: boolean;
+  readonly safeMode: boolean;
+}
+
+// Models in models nest a handful, each of them four levels deep.
+const MOST_DEPTH = 400;
+/** @throws DataLossError for a value that is nested so deep that reading it would overflow the stack */
+export function checkDepth(value: unknown, what: string): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_DEPTH) throw new DataLossError(`${what} is nested more than ${MOST_DEPTH} levels deep`);
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+}
+
+/** The JSON of a configuration. A learning rate of 1 is written 1.0: Keras takes no integers there. */
+export function kerasJson(value: unknown, indent?: number | string | undefined): string {
+  return JSON.stringify(value, null, indent).replace(/(?<!\\)("learning_rate": ?-?\d+)(?=[,}\s])/g, '$1.0');
+}
+
+/** A model as a file holds it. */
+export function serializedModel(model: Model): SerializedLayer {
+  return sharingObjects(() => serializeLayer(model));
+}
+
+/** @throws InvalidArgumentError for what is no model, and for classes that are not known */
+export function modelOfConfig(
+  config: Readonly<Record<string, unknown>>,
+  { file, customObjects, compile, safeMode }: ModelReading,
+): Model {
+  const { compile_config: _, ...uncompiled } = config;
+  const model = readingObjects(safeMode, () =>
+    withCustomObjects(customObjects, () => deserializeLayer(compile ? config : uncompiled)),
+  );
+  if (model instanceof Model) return model;
+  throw new InvalidArgumentError(`${file} is of no model, but of a ${model.constructor.name}`, 'loadModel');
+}

@@ -1,0 +1,120 @@
+// Reductions, scans and segments.
+
+import type { Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import type { OpCall } from '../op-call.ts';
+import type { OpTable, Translate } from '../op-row.ts';
+
+type Reduce = (x: Tensor, axis: readonly number[], options: { readonly keepdims: boolean }) => Tensor;
+
+/** No axes are none, not all. */
+const reduction =
+  (fn: Reduce): Translate =>
+  (c) => {
+    const axes = c.ints(1);
+    return axes.length === 0 ? c.x(0) : fn(c.x(0), axes, { keepdims: c.boolAttr('keep_dims', false) });
+  };
+const position =
+  (fn: (x: Tensor, axis: number, options: { readonly dtype: 'int32' | 'int64' }) => Tensor): Translate =>
+  (c) => {
+    const dtype = c.dtypeAttr('output_type', 'int64');
+    const found = fn(c.x(0), c.int(1), { dtype: dtype === 'int64' ? 'int64' : 'int32' });
+    return found.dtype === dtype ? found : tf.cast(found, dtype);
+  };
+const scan =
+  (
+    fn: (
+      x: Tensor,
+      axis: number,
+      options: { readonly exclusive: boolean; readonly reverse: boolean },
+    ) => Tensor,
+  ): Translate =>
+  (c) =>
+    fn(c.x(0), c.int(1), {
+      exclusive: c.boolAttr('exclusive', false),
+      reverse: c.boolAttr('reverse', false),
+    });
+
+/** Segments of sorted numbers: as many as the last one says. */
+const sortedSegments =
+  (combine: (c: OpCall, x: Tensor, ids: Tensor, n: Tensor) => Tensor): Translate =>
+  (c) =>
+    combine(c, c.x(0), c.x(1), tf.max(c.x(1)).cast('int32').add(1));
+
+const counts = (ids: Tensor, n: Tensor | number, like: Tensor): Tensor => {
+  const ones = tf.unsortedSegmentSum(tf.onesLike(ids, 'float32'), ids, n);
+  const shaped = tf.reshape(ones, [-1, ...Array.from({ length: Math.max(0, like.rank - 1) }, () => 1)]);
+  return tf.cast(tf.maximum(shaped, 1), like.dtype);
+};
+
+/** The largest or smallest of each segment; the other end of the dtype's range where there is none. */
+const extreme =
+  (scatter: (x: Tensor, indices: Tensor, updates: Tensor) => Tensor, sign: 1 | -1): Translate =>
+  (c) => {
+    const [x, ids] = [c.x(0), c.x(1)];
+    const n = c.op.startsWith('Unsorted') ? c.x(2) : tf.max(ids).cast('int32').add(1);
+    const rest = tf.slice(tf.shapeOf(x), [ids.rank], [-1]);
+    const shape = tf.concat([tf.reshape(tf.cast(n, 'int32'), [1]), rest], 0);
+    const start = tf.broadcastTo(tf.constant(rangeEnd(c, x.dtype, sign), x.dtype), shape);
+    return scatter(start, tf.expandDims(ids, -1), x);
+  };
+
+const FLOATS: Readonly<Record<string, number>> = {
+  float32: 3.4028234663852886e38,
+  float64: Number.MAX_VALUE,
+  float16: 65504,
+  bfloat16: 3.3895313892515355e38,
+};
+const INTEGERS: Readonly<Record<string, readonly [number | bigint, number | bigint]>> = {
+  int8: [-128, 127],
+  int16: [-32768, 32767],
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint8: [0, 255],
+  uint16: [0, 65535],
+  uint32: [0, 2 ** 32 - 1],
+  uint64: [0n, 2n ** 64n - 1n],
+};
+function rangeEnd(c: OpCall, dtype: tf.DType, sign: 1 | -1): number {
+  const float = FLOATS[dtype];
+  if (float !== undefined) return float * sign;
+  const ends = INTEGERS[dtype];
+  if (ends === undefined) throw c.lacks(`${dtype} is not supported`);
+  return ends[sign === 1 ? 1 : 0] as number;
+}
+
+export const reduce: OpTable = {
+  Sum: reduction(tf.sum),
+  Mean: reduction(tf.mean),
+  Prod: reduction(tf.prod),
+  Max: reduction(tf.max),
+  Min: reduction(tf.min),
+  All: reduction(tf.all),
+  Any: reduction(tf.any),
+  EuclideanNorm: (c) => (c.ints(1).length === 0 ? tf.abs(c.x(0)) : reduction(tf.reduceEuclideanNorm)(c)),
+  ArgMax: position(tf.argMax),
+  ArgMin: position(tf.argMin),
+  Cumsum: scan(tf.cumsum),
+  Cumprod: scan(tf.cumprod),
+  L2Loss: (c) => tf.nn.l2Loss(c.x()),
+  UnsortedSegmentSum: (c) => tf.unsortedSegmentSum(c.x(0), c.x(1), c.x(2)),
+  UnsortedSegmentMax: extreme(tf.tensorScatterNdMax, -1),
+  UnsortedSegmentMin: extreme(tf.tensorScatterNdMin, 1),
+  SegmentSum: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n)),
+  SegmentMean: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n).div(counts(ids, n, x))),
+  Bincount: (c) => {
+    const ids = tf.reshape(c.x(0), [-1]);
+    const weights = c.x(2);
+    const values = weights.shape.includes(0) ? tf.onesLike(ids, weights.dtype) : tf.reshape(weights, [-1]);
+    return tf.unsortedSegmentSum(values, ids, c.x(1));
+  },
+  DenseBincount: (c) => {
+    const [ids, size, weights] = [c.x(0), c.x(1), c.x(2)];
+    const dtype = weights.dtype;
+    const n = tf.reshape(size, []);
+    const one = tf.oneHot(ids, n, { dtype });
+    const weighted = weights.shape.includes(0) ? one : one.mul(tf.expandDims(weights, -1));
+    if (c.boolAttr('binary_output', false)) return tf.max(one, ids.rank - 1);
+    return tf.sum(weighted, ids.rank - 1);
+  },
+};
