@@ -42,7 +42,7 @@ const permitted = {
   ],
   'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
   onnx: ['core', 'graph', 'formats', 'backend'],
-  serving: ['core', 'graph', 'saved-model', 'backend'],
+  serving: ['core', 'graph', 'saved-model', 'formats', 'backend'],
   datasets: ['core', 'formats', 'backend'],
   board: ['formats', 'summary'],
   cli: ['formats', 'datasets', 'summary', 'board', 'core', 'layers', 'saved-model', 'onnx', 'serving'],
