@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { ServedModels } from './server.ts';
 import { createServer, type Server } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 import { ask, post, predict } from './testing/client.ts';
 import { alone, echo, halfPlus, halfPlusThree } from './testing/servables.ts';
-import type { ServedModels } from './server.ts';
-import type { ServerOptions } from './server-options.ts';
 
 const servers: Server[] = [];
 async function serve(models: ServedModels, options: ServerOptions = {}): Promise<Server> {
@@ -68,13 +68,39 @@ describe("the examples of TensorFlow Serving's guide", () => {
       ),
     );
     const rows = [
-      { tag: 'foo', signal: [1, 2, 3, 4, 5], sensor: [[1, 2], [3, 4]] },
-      { tag: 'bar', signal: [3, 4, 1, 2, 5], sensor: [[4, 5], [6, 8]] },
+      {
+        tag: 'foo',
+        signal: [1, 2, 3, 4, 5],
+        sensor: [
+          [1, 2],
+          [3, 4],
+        ],
+      },
+      {
+        tag: 'bar',
+        signal: [3, 4, 1, 2, 5],
+        sensor: [
+          [4, 5],
+          [6, 8],
+        ],
+      },
     ];
     const columns = {
       tag: ['foo', 'bar'],
-      signal: [[1, 2, 3, 4, 5], [3, 4, 1, 2, 5]],
-      sensor: [[[1, 2], [3, 4]], [[4, 5], [6, 8]]],
+      signal: [
+        [1, 2, 3, 4, 5],
+        [3, 4, 1, 2, 5],
+      ],
+      sensor: [
+        [
+          [1, 2],
+          [3, 4],
+        ],
+        [
+          [4, 5],
+          [6, 8],
+        ],
+      ],
     };
     expect((await predict(server, 'default', { instances: rows })).json).toEqual({ predictions: rows });
     expect((await predict(server, 'default', { inputs: columns })).json).toEqual({ outputs: columns });

@@ -37,9 +37,18 @@ export type ServedModels =
  * where the port cannot be had.
  */
 export async function createServer(models: ServedModels, options: ServerOptions = {}): Promise<Server> {
+  return startServer(models, options, loadServable);
+}
+
+/** As `createServer`, with what loads the versions in folders. */
+export async function startServer(
+  models: ServedModels,
+  options: ServerOptions,
+  load: (path: string) => Promise<Servable>,
+): Promise<Server> {
   checkOptionNames<ServerOptions>(options, serverOptionNames, 'serving.createServer');
   const settings = settingsOf(options);
-  const running = new RunningServer(sourcesOf(models, settings.name), settings);
+  const running = new RunningServer(sourcesOf(models, settings.name), settings, load);
   await running.start();
   return running;
 }
@@ -50,11 +59,17 @@ class RunningServer implements Server {
   readonly #models: ReadonlyMap<string, ServedModel>;
   readonly #watchers: VersionWatcher[] = [];
   readonly #http: HttpServer;
+  readonly #load: (path: string) => Promise<Servable>;
   #url = '';
   #closed: Promise<void> | undefined;
 
-  constructor(sources: ReadonlyMap<string, Source>, settings: ServerSettings) {
+  constructor(
+    sources: ReadonlyMap<string, Source>,
+    settings: ServerSettings,
+    load: (path: string) => Promise<Servable>,
+  ) {
     this.#settings = settings;
+    this.#load = load;
     this.#sources = sources;
     this.#models = new Map(
       [...sources].map(([name, source]) => [
@@ -115,7 +130,7 @@ class RunningServer implements Server {
       pollMs: pollSeconds * 1000,
       find: await versionsOf(path),
       load: async (folder) => {
-        const servable = await loadServable(folder.path);
+        const servable = await this.#load(folder.path);
         await orDispose(servable, () =>
           warmUp(folder.path, servable, { maxDepth: maxJsonDepth, maxValues: maxJsonValues }),
         );

@@ -38,7 +38,10 @@ export class ConcreteFunction extends Callable {
     this.#name = name;
     const { tensors, key } = flattenKinds(args);
     this.#kind = key;
-    this.#specs = tensors.map((t, i) => new TensorSpec(shapes[i], t.dtype));
+    // Specs keep their names, by which saved and served functions take their inputs.
+    this.#specs = tensors.map(
+      (t, i) => new TensorSpec(shapes[i], t.dtype, t instanceof TensorSpec ? t.name : undefined),
+    );
     this.#args = rebuilder(args)(this.#specs) as readonly unknown[];
     this.#resolve = resolve;
     this.#sized = sized;

@@ -1,5 +1,6 @@
 // The server in HTTP: limits, time, health, metrics, CORS and the request log around the API.
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { UnavailableError } from '@eagre/backend';
@@ -25,6 +26,7 @@ const METRICS_PATH = '/monitoring/prometheus/metrics';
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #app: FastifyInstance;
+  readonly #connections: Connections;
   #closing = false;
 
   constructor(options: HttpServerOptions) {
@@ -34,7 +36,7 @@ export class HttpServer {
       bodyLimit: settings.maxBodyBytes,
       requestTimeout: settings.requestTimeoutMs,
       keepAliveTimeout: settings.keepAliveTimeoutMs,
-      forceCloseConnections: 'idle',
+      forceCloseConnections: false,
       http: {
         maxHeaderSize: settings.maxHeaderBytes,
         headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
@@ -44,6 +46,7 @@ export class HttpServer {
       frameworkErrors: (error, _, reply) => send(reply, failure(error)),
     });
     if (settings.maxConnections !== undefined) this.#app.server.maxConnections = settings.maxConnections;
+    this.#connections = new Connections(this.#app.server);
     this.#addRoutes();
   }
 
@@ -67,10 +70,15 @@ export class HttpServer {
   async close(): Promise<void> {
     this.#closing = true;
     const { server } = this.#app;
+    // Those that are busy now are idle after their answer.
+    const idle = setInterval(() => this.#connections.closeIdle(), 20);
     const impatient = setTimeout(() => server.closeAllConnections(), this.#options.settings.drainTimeoutMs);
     try {
-      await this.#app.close();
+      const closed = this.#app.close();
+      this.#connections.closeIdle();
+      await closed;
     } finally {
+      clearInterval(idle);
       clearTimeout(impatient);
     }
   }
@@ -79,6 +87,9 @@ export class HttpServer {
     const app = this.#app;
     const { metrics, settings } = this.#options;
     // Whatever type a client says: curl says that its body is a form.
+    app.addHook('onRequest', async ({ raw }) => {
+      delete raw.headers['content-type'];
+    });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
     app.setErrorHandler((error, request, reply) => this.#send(request, reply, failure(error)));
@@ -169,6 +180,28 @@ export class HttpServer {
   }
 }
 
+/** The connections of a server. Node's own `closeIdleConnections` leaves those on which no request has come yet. */
+class Connections {
+  readonly #open = new Set<Socket>();
+  readonly #busy = new Set<Socket>();
+
+  constructor(server: Server) {
+    server.on('connection', (socket: Socket) => {
+      this.#open.add(socket);
+      socket.once('close', () => this.#open.delete(socket));
+    });
+    server.on('request', ({ socket }, response) => {
+      this.#busy.add(socket);
+      response.once('close', () => this.#busy.delete(socket));
+    });
+  }
+
+  /** Closes those on which no request is being answered. */
+  closeIdle(): void {
+    for (const socket of this.#open) if (!this.#busy.has(socket)) socket.destroySoon();
+  }
+}
+
 const unzipped = promisify(gunzip) as (
   bytes: Uint8Array,
   options: { maxOutputLength: number },
@@ -209,7 +242,7 @@ const refusals: Readonly<Record<string, readonly [status: number, text: string, 
 };
 
 /** Answers what is no HTTP, or comes too slowly, and closes the connection. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const [status, text, message] = refusals[error.code ?? ''] ?? [
     400,

@@ -91,7 +91,7 @@ export class RestApi {
   ): Promise<string> {
     const { queue, metrics, limits, predictTimeoutMs } = this.#options;
     if (body.length === 0)
-      throw new StatusError('INVALID_ARGUMENT', 'JSON Parse error: The document is empty at offset: 0');
+      throw new StatusError('INVALID_ARGUMENT', 'JSON Parse error: The document is empty. at offset: 0');
     const infer = inferenceOf(target.method, asDocument(parseJson(body, limits)));
     const giveUp = new Deadline(predictTimeoutMs, signal);
     try {

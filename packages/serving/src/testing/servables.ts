@@ -1,6 +1,7 @@
 // What tests serve.
-import { TensorSpec, tfFunction } from '@eagre/graph';
+
 import type { Tensor } from '@eagre/core';
+import { TensorSpec, tfFunction } from '@eagre/graph';
 import type { HostTensor, Servable, ServableSignature, TensorInfo } from '../servable/servable.ts';
 
 /** TensorFlow Serving's example: x / 2 + 3. */
