@@ -67,5 +67,6 @@ export * as config from './config.ts';
 export * as errors from './errors.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
+export * as savedModel from './saved-model.ts';
 export * as test from './test.ts';
 export * as version from './version.ts';

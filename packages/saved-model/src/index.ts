@@ -1,2 +1,6 @@
 /** SavedModels and TensorFlow's graphs. */
-export {};
+export { GraphDefFile, loadGraphDef } from './import/graph-def-file.ts';
+export type { LoadedFunction, SignatureFunction } from './load/functions.ts';
+export { type LoadOptions, load } from './load/load.ts';
+export { LoadedObject } from './load/loaded-object.ts';
+export type { PrunedFunction } from './load/version1.ts';

@@ -1,0 +1,47 @@
+/** `tf.savedModel`: models and functions in TensorFlow's format. The code comes with the first call, as few programs need it. */
+import { defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
+import type { GraphDefFile, LoadedObject, LoadOptions } from '@eagre/saved-model';
+
+export type { GraphDefFile, LoadedObject, LoadOptions, SignatureFunction } from '@eagre/saved-model';
+
+/**
+ * Loads the SavedModel in a folder: an object with its functions, variables and signatures.
+ *
+ *     const model = await tf.savedModel.load('exported');
+ *     const { output_0 } = model.signatures.serving_default({ inputs: x });
+ *
+ * @param options.tags which of the file's graphs; needed where it has several.
+ * @param options.lazy an op that Eagre lacks is an error where it would run, and not while loading.
+ * @param options.allowPartialCheckpoint variables that the file has no value for get zeros.
+ * @throws (the promise) NotFoundError where there is none, DataLossError where it is damaged, UnimplementedError for what Eagre cannot run,
+ * with the node's name.
+ */
+export const load: NamedFunction<
+  [exportDir: string],
+  ['exportDir'],
+  LoadOptions,
+  Promise<LoadedObject>
+> = defineFunction(
+  'savedModel.load',
+  { exportDir: kind.asIs },
+  { tags: kind.asIs, lazy: kind.asIs, allowPartialCheckpoint: kind.asIs },
+  async (exportDir, options) => (await import('@eagre/saved-model')).load(exportDir, options),
+);
+
+/**
+ * Reads a graph of TensorFlow, such as a frozen model: a `.pb` file, or the bytes of one.
+ *
+ *     const graph = await tf.savedModel.loadGraphDef('frozen.pb');
+ *     const predict = graph.prune(['x:0'], ['probabilities:0']);
+ *     const [y] = predict(x);
+ *
+ * @throws (the promise) NotFoundError where there is none, DataLossError for other bytes.
+ */
+export const loadGraphDef: NamedFunction<
+  [file: string | Uint8Array],
+  ['file'],
+  unknown,
+  Promise<GraphDefFile>
+> = defineFunction('savedModel.loadGraphDef', { file: kind.asIs }, {}, async (file) =>
+  (await import('@eagre/saved-model')).loadGraphDef(file),
+);

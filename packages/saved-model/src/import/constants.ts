@@ -1,0 +1,55 @@
+// Constants of graphs, each decoded once.
+import {
+  constant,
+  InvalidArgumentError,
+  type Tensor,
+  type TypedArray,
+  UnimplementedError,
+} from '@eagre/core';
+import { initScope } from '@eagre/core/internal';
+import { decodeTensorProto, type TensorValue, type tensorflow } from '@eagre/formats';
+import { dtypeOf } from './op-call.ts';
+
+// More than a graph holds, where one value stands for all of them, is a damaged file.
+const MOST_BYTES = 2 ** 30;
+
+const decoded = new WeakMap<tensorflow.NodeDef, Tensor>();
+
+/** The value of a Const node. */
+export function constantOf(node: tensorflow.NodeDef): Tensor {
+  let tensor = decoded.get(node);
+  if (tensor === undefined) {
+    const proto = node.attr?.get('value')?.tensor;
+    if (proto === undefined) throw new InvalidArgumentError(`the constant '${node.name}' has no value`);
+    tensor = tensorOf(proto, node.name ?? '');
+    decoded.set(node, tensor);
+  }
+  return tensor;
+}
+
+/** A tensor of a message. */
+export function tensorOf(proto: tensorflow.TensorProto, where: string): Tensor {
+  dtypeOf(proto.dtype ?? 0, where);
+  return tensorOfValue(decodeTensorProto(proto, { file: where, maxBytes: MOST_BYTES }), where);
+}
+
+/** A tensor of what a file held. @throws UnimplementedError for strings that are no text. */
+export function tensorOfValue(value: TensorValue, where: string): Tensor {
+  return initScope(() => {
+    if (value.dtype !== 'string')
+      return constant({ data: value.data as TypedArray, shape: value.shape, dtype: value.dtype });
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const decode = (bytes: Uint8Array): string => {
+      try {
+        return text.decode(bytes);
+      } catch (cause) {
+        throw new UnimplementedError(
+          `the strings of '${where}' are no text, as strings are here`,
+          undefined,
+          { cause },
+        );
+      }
+    };
+    return constant(value.data.map(decode), 'string', { shape: value.shape });
+  });
+}

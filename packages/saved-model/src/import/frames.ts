@@ -1,0 +1,6 @@
+import type { Body } from './body.ts';
+
+/** placeholder */
+export function functionalized(body: Body): Body {
+  return body;
+}

@@ -1,0 +1,72 @@
+// Images.
+
+import type { Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import { dims } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
+import type { OpTable, Translate } from '../op-row.ts';
+
+type Method = 'bilinear' | 'nearest' | 'bicubic' | 'area';
+
+/** Corners as TensorFlow 2 has them; others are matrices of weights. */
+const resize =
+  (method: Method): Translate =>
+  (c) => {
+    const aligned = c.boolAttr('align_corners', false);
+    const half = method === 'area' || c.boolAttr('half_pixel_centers', false);
+    const x = c.x(0);
+    const size = c.ints(1) as [number, number];
+    const result =
+      half && !aligned ? tf.image.resize(x, size, { method }) : oldResize(c, x, size, method, aligned);
+    // Nearest keeps the dtype, the others give floats.
+    return method === 'nearest' ? result : result.dtype === 'float64' ? tf.cast(result, 'float32') : result;
+  };
+
+/** Images of another size as TensorFlow 1 computed them: pixels are points at their corners. */
+function oldResize(
+  c: OpCall,
+  x: Tensor,
+  [height, width]: readonly [number, number],
+  method: Method,
+  aligned: boolean,
+): Tensor {
+  if (method === 'bicubic') throw c.lacks('bicubic resizing needs half_pixel_centers');
+  const [, h, w] = dims(x) as readonly number[] as [number, number, number];
+  if (typeof h !== 'number' || typeof w !== 'number') throw c.lacks('it needs images of known size');
+  const along = (image: Tensor, axis: number, from: number, to: number): Tensor => {
+    const scale = aligned && to > 1 ? (from - 1) / (to - 1) : from / to;
+    const places = Array.from({ length: to }, (_, i) => i * scale);
+    const last = (p: number): number => Math.min(Math.max(p, 0), from - 1);
+    if (method === 'nearest')
+      return tf.gather(
+        image,
+        tf.constant(
+          places.map((p) => last(aligned ? Math.round(p) : Math.floor(p))),
+          'int32',
+        ),
+        axis,
+      );
+    const rows = (list: readonly number[]): Tensor => tf.gather(image, tf.constant([...list], 'int32'), axis);
+    const weight = tf.reshape(
+      tf.constant(places.map((p) => p - Math.floor(p))),
+      axis === 1 ? [1, -1, 1, 1] : [1, 1, -1, 1],
+    );
+    const low = rows(places.map((p) => last(Math.floor(p))));
+    const high = rows(places.map((p) => last(Math.floor(p) + 1)));
+    return low.add(high.sub(low).mul(weight));
+  };
+  const image = method === 'nearest' ? x : tf.cast(x, 'float32');
+  return along(along(image, 1, h, height), 2, w, width);
+}
+
+export const image: OpTable = {
+  ResizeBilinear: resize('bilinear'),
+  ResizeNearestNeighbor: resize('nearest'),
+  ResizeBicubic: resize('bicubic'),
+  ResizeArea: resize('area'),
+  RGBToHSV: (c) => tf.image.rgbToHsv(c.x()),
+  HSVToRGB: (c) => tf.image.hsvToRgb(c.x()),
+  AdjustContrastv2: (c) => tf.image.adjustContrast(c.x(0), c.x(1)),
+  AdjustHue: (c) => tf.image.adjustHue(c.x(0), c.x(1)),
+  AdjustSaturation: (c) => tf.image.adjustSaturation(c.x(0), c.x(1)),
+};

@@ -1,0 +1,110 @@
+// Lists of tensors, which loops fill: TensorFlow 2's TensorLists, and the TensorArrays of TensorFlow 1.
+
+import type { Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import { type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
+import { TensorArray } from '@eagre/graph';
+import type { AttrShape, OpCall } from '../op-call.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
+import { ArrayHandle, type Value } from '../values.ts';
+
+/** The shape of elements that input `i` tells: a scalar is any shape. */
+function elementShape(c: OpCall, i: number): AttrShape {
+  const x = c.x(i);
+  if (x.rank === 0) return null;
+  const sizes = hostDims(x, 'element_shape', c.op);
+  if (!sizes.includes(-1)) return toShape(sizes);
+  return sizes.map((d: Dim) => (typeof d === 'number' && d >= 0 ? d : null));
+}
+
+const sized = (c: OpCall, size: Tensor | number, shape: AttrShape, dynamicSize = false): TensorArray =>
+  new TensorArray(c.dtypeAttr('element_dtype'), { size, elementShape: shape, dynamicSize });
+
+const rowsOf = (x: Tensor, dynamicSize: boolean): TensorArray =>
+  new TensorArray(x.dtype, {
+    size: sizeValue(dims(x)[0] as Dim, 'int32'),
+    dynamicSize,
+  }).unstack(x);
+
+const scatter: Translate = (c) => {
+  const [x, indices] = [c.x(0), c.x(1)];
+  const n = c.has(3) ? c.x(3) : null;
+  const size =
+    n !== null && n.size === 1 && hostDims(n, 'num_elements', c.op)[0] !== -1
+      ? tf.reshape(n, [])
+      : tf.max(indices).add(1);
+  return sized(c, size, elementShape(c, 2)).scatter(indices, x);
+};
+
+const lengthsOf = (list: TensorArray): Tensor => {
+  const n = hostDims(list.size(), 'size', 'TensorListConcat')[0] as number;
+  return tf.stack(Array.from({ length: n }, (_, i) => tf.shapeOf(list.read(i)).gather(0).cast('int64')));
+};
+
+const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c.list(0))];
+
+/** The contents of an array of TensorFlow 1 go where its flow goes. */
+const flow = (c: OpCall, i: number): TensorArray => c.list(i);
+
+export const lists: OpTable = {
+  EmptyTensorList: (c) => sized(c, 0, elementShape(c, 0), true),
+  TensorListReserve: (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0), c.runtime.growsLists),
+  TensorListFromTensor: (c) => rowsOf(c.x(0), c.runtime.growsLists),
+  TensorListStack: (c) => c.list(0).stack(),
+  TensorListLength: (c) => c.list(0).size(),
+  TensorListElementShape: (c) => {
+    const shape = c.list(0).elementShape;
+    const dtype = c.dtypeAttr('shape_type');
+    return shape === null
+      ? tf.constant(-1, dtype)
+      : tf.constant(
+          shape.map((d) => d ?? -1),
+          dtype,
+        );
+  },
+  TensorListSetItem: (c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)),
+  TensorListGetItem: (c) => c.list(0).read(tf.reshape(c.x(1), [])),
+  TensorListPushBack: (c) => c.list(0).write(c.list(0).size(), c.x(1)),
+  TensorListPopBack: several(['output_handle', 'tensor'], (c) => {
+    const list = c.list(0);
+    const last = list.size().sub(1);
+    const rows = list.stack();
+    const sizes = dims(rows).slice(1);
+    const before = tf.slice(rows, [0, ...sizes.map(() => 0)], [last, ...(sizes as number[])]);
+    return [list.withRows(before), list.read(last)];
+  }),
+  TensorListGather: (c) => c.list(0).gather(c.x(1)),
+  TensorListScatter: scatter,
+  TensorListScatterV2: scatter,
+  TensorListScatterIntoExistingList: (c) => c.list(0).scatter(c.x(2), c.x(1)),
+  TensorListConcat: several(['tensor', 'lengths'], concat),
+  TensorListConcatV2: several(['tensor', 'lengths'], concat),
+  TensorListSplit: (c) =>
+    new TensorArray(c.x(0).dtype, { size: c.x(2).size, inferShape: false }).split(c.x(0), c.x(2)),
+  TensorListResize: (c) => {
+    const list = c.list(0);
+    const size = tf.reshape(c.x(1), []);
+    return new TensorArray(list.dtype, { size, elementShape: list.elementShape, dynamicSize: true }).scatter(
+      tf.range(0, tf.minimum(size, list.size()), 1, { dtype: 'int32' }),
+      list.stack(),
+    );
+  },
+
+  TensorArrayV3: several(['handle', 'flow'], (c): Value[] => {
+    const dtype = c.dtypeAttr('dtype');
+    const array = new TensorArray(dtype, {
+      size: tf.reshape(c.x(0), []),
+      dynamicSize: c.boolAttr('dynamic_size', false),
+      elementShape: c.shapeAttr('element_shape'),
+    });
+    return [new ArrayHandle(dtype), array];
+  }),
+  TensorArrayWriteV3: (c) => flow(c, 3).write(tf.reshape(c.x(1), []), c.x(2)),
+  TensorArrayReadV3: (c) => flow(c, 2).read(tf.reshape(c.x(1), [])),
+  TensorArrayGatherV3: (c) => flow(c, 2).gather(c.x(1)),
+  TensorArrayScatterV3: (c) => flow(c, 3).scatter(c.x(1), c.x(2)),
+  TensorArraySizeV3: (c) => flow(c, 1).size(),
+  TensorArrayConcatV3: several(['value', 'lengths'], (c) => [flow(c, 1).concat(), lengthsOf(flow(c, 1))]),
+  TensorArraySplitV3: (c) => flow(c, 3).split(c.x(1), c.x(2)),
+  TensorArrayCloseV3: () => [],
+};

@@ -1,0 +1,218 @@
+// Convolutions, pooling, normalization and losses.
+
+import type { Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import { dims, toShape } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
+import { vjp } from '../vjp.ts';
+import { refuseChannelsFirst } from './array.ts';
+
+/** Padding as Eagre's functions take it: pairs of pixels where it is explicit. */
+export type Padding = 'SAME' | 'VALID' | [number, number][];
+
+/** The geometry of windows over images or volumes with channels last. */
+export interface Windows {
+  readonly strides: number[];
+  readonly padding: Padding;
+  readonly dilations: number[];
+}
+
+/** Sizes without those of the batch and of channels. */
+const spatial = (c: OpCall, name: string, missing?: readonly number[]): number[] => {
+  const list = c.intsAttr(name, missing);
+  if (list.length < 3 || list[0] !== 1 || list.at(-1) !== 1)
+    throw c.lacks(`${name} of batches and channels must be 1, got [${list.join(', ')}]`);
+  return list.slice(1, -1);
+};
+
+/** What a convolution says about its windows. */
+export function windowsOf(c: OpCall, rank: number): Windows {
+  refuseChannelsFirst(c);
+  const ones = Array.from({ length: rank + 2 }, () => 1);
+  return {
+    strides: spatial(c, 'strides'),
+    padding: paddingOf(c),
+    dilations: spatial(c, 'dilations', ones),
+  };
+}
+
+function paddingOf(c: OpCall): Padding {
+  const padding = c.textAttr('padding');
+  if (padding === 'SAME' || padding === 'VALID') return padding;
+  if (padding !== 'EXPLICIT') throw c.wrong(`'${padding}' is no padding`);
+  const all = c.intsAttr('explicit_paddings');
+  const pairs: [number, number][] = [];
+  for (let i = 2; i < all.length - 2; i += 2) pairs.push([all[i] as number, all[i + 1] as number]);
+  return pairs;
+}
+
+const conv2d: Translate = (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 2));
+
+/** A convolution with what the graph's optimizer put into it. */
+const fusedConv2d: Translate = (c) => {
+  let x = conv2d(c) as Tensor;
+  let next = 2;
+  for (const name of c.textsAttr('fused_ops')) {
+    if (name === 'BiasAdd') x = tf.nn.biasAdd(x, c.x(next++));
+    else if (name === 'Relu') x = tf.relu(x);
+    else if (name === 'Relu6') x = tf.relu6(x);
+    else if (name === 'Elu') x = tf.elu(x);
+    else if (name === 'LeakyRelu') x = tf.leakyRelu(x, { alpha: c.floatAttr('leakyrelu_alpha', 0.2) });
+    else throw c.lacks(`'${name}' in a fused convolution is not supported`);
+  }
+  return x;
+};
+
+const depthwise = (c: OpCall, x: Tensor, filter: Tensor): Tensor =>
+  tf.nn.depthwiseConv2d(x, filter, windowsOf(c, 2) as never);
+
+const transposed =
+  (rank: 2 | 3): Translate =>
+  (c) =>
+    tf.nn.convTranspose(c.x(2), c.x(1), c.shape(0) as number[], windowsOf(c, rank));
+
+/** The gradient of a convolution for its filter, whose sizes are input 1. */
+const filterGradient =
+  (rank: number, conv: (c: OpCall, x: Tensor, filter: Tensor) => Tensor): Translate =>
+  (c) => {
+    const sizes = c.ints(1);
+    if (sizes.length !== rank + 2) throw c.wrong(`the filter's sizes are [${sizes.join(', ')}]`);
+    // It is linear in the filter: any filter will do.
+    const filter = tf.zeros(sizes, c.x(2).dtype);
+    return vjp((f) => conv(c, c.x(0), f as Tensor), [filter], c.x(2))[0] as Tensor;
+  };
+
+type Pool = (x: Tensor, ksize: number[], options: { strides: number[]; padding: Padding }) => Tensor;
+
+/** @param value whether pooling of this kind gives values. */
+export const pool =
+  (fn: Pool): ((c: OpCall, x: Tensor) => Tensor) =>
+  (c, x) => {
+    refuseChannelsFirst(c);
+    return fn(x, spatial(c, 'ksize'), { strides: spatial(c, 'strides'), padding: paddingOf(c) });
+  };
+/** Pooling of images and volumes. */
+export const maxPool: (c: OpCall, x: Tensor) => Tensor = pool(tf.nn.maxPool as Pool);
+export const avgPool: (c: OpCall, x: Tensor) => Tensor = pool(tf.nn.avgPool as Pool);
+
+/** Pooling whose windows are inputs. */
+const poolV2: Translate = (c) => {
+  refuseChannelsFirst(c);
+  const inner = (i: number): number[] => c.ints(i).slice(1, -1);
+  return tf.nn.maxPool(c.x(0), inner(1), { strides: inner(2), padding: paddingOf(c) });
+};
+
+const BATCH_NORM = [
+  'y',
+  'batch_mean',
+  'batch_variance',
+  'reserve_space_1',
+  'reserve_space_2',
+  'reserve_space_3',
+];
+
+const batchNorm: Translate = (c) => {
+  refuseChannelsFirst(c);
+  const x = c.x(0);
+  // TensorFlow computes halves in float32.
+  const dtype = c.x(1).dtype;
+  const wide = x.dtype === dtype ? x : tf.cast(x, dtype);
+  const [scale, offset] = [c.x(1), c.x(2)];
+  const epsilon = c.floatAttr('epsilon', 1e-4);
+  const none = tf.zeros([0], dtype);
+  if (!c.boolAttr('is_training', true)) {
+    const [mean, variance] = [c.x(3), c.x(4)];
+    const y = tf.nn.batchNormalization(wide, mean, variance, offset, scale, epsilon);
+    return [tf.cast(y, x.dtype), mean, variance, mean, variance, none].slice(0, outputsOf(c));
+  }
+  const { y, mean, variance } = tf.nn.fusedBatchNorm(wide, scale, offset, { epsilon, isTraining: true });
+  // The variance of the sample is corrected, as TensorFlow's op does.
+  const all = tf.cast(tf.size(wide), dtype).div(tf.cast(tf.size(mean), dtype));
+  const corrected = variance.mul(all.div(tf.maximum(all.sub(1), 1)));
+  const factor = c.floatAttr('exponential_avg_factor', 1);
+  const moved = (old: number, now: Tensor): Tensor =>
+    factor === 1
+      ? now
+      : c
+          .x(old)
+          .mul(1 - factor)
+          .add(now.mul(factor));
+  return [tf.cast(y, x.dtype), moved(3, mean), moved(4, corrected), mean, variance, none].slice(
+    0,
+    outputsOf(c),
+  );
+};
+const outputsOf = (c: OpCall): number => (c.op === 'FusedBatchNormV3' ? 6 : 5);
+
+/** Loss and its gradient for the logits. */
+const softmaxLoss: Translate = (c) => {
+  const [logits, labels] = [c.x(0), c.x(1)];
+  const loss = tf.nn.softmaxCrossEntropyWithLogits(labels, logits);
+  return [loss, tf.softmax(logits).sub(labels)];
+};
+const sparseSoftmaxLoss: Translate = (c) => {
+  const [logits, labels] = [c.x(0), c.x(1)];
+  const loss = tf.nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
+  const one = tf.oneHot(labels, dims(logits).at(-1) as number, { dtype: logits.dtype });
+  return [loss, tf.softmax(logits).sub(one)];
+};
+
+/** Each value divided by the values around it in the channels. */
+const localResponse: Translate = (c) => {
+  const x = c.x();
+  const radius = c.intAttr('depth_radius', 5);
+  const squares = tf.pad(x.square(), [
+    [0, 0],
+    [0, 0],
+    [0, 0],
+    [radius, radius],
+  ]);
+  const window = 2 * radius + 1;
+  const depth = dims(x)[3] as number;
+  const sums = tf.addN(
+    Array.from({ length: window }, (_, i) =>
+      tf.slice(squares, [0, 0, 0, i], toShape([...dims(x).slice(0, 3), depth]) as number[]),
+    ),
+  );
+  const base = sums.mul(c.floatAttr('alpha', 1)).add(c.floatAttr('bias', 1));
+  return x.div(base.pow(c.floatAttr('beta', 0.5)));
+};
+
+export const nn: OpTable = {
+  BiasAdd: (c) => {
+    refuseChannelsFirst(c);
+    return tf.nn.biasAdd(c.x(0), c.x(1));
+  },
+  BiasAddV1: (c) => tf.nn.biasAdd(c.x(0), c.x(1)),
+  Conv2D: conv2d,
+  Conv3D: (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 3)),
+  _FusedConv2D: fusedConv2d,
+  DepthwiseConv2dNative: (c) => depthwise(c, c.x(0), c.x(1)),
+  Conv2DBackpropInput: transposed(2),
+  Conv3DBackpropInputV2: transposed(3),
+  Conv2DBackpropFilter: filterGradient(2, (c, x, f) => tf.nn.convolution(x, f, windowsOf(c, 2))),
+  Conv3DBackpropFilterV2: filterGradient(3, (c, x, f) => tf.nn.convolution(x, f, windowsOf(c, 3))),
+  DepthwiseConv2dNativeBackpropFilter: filterGradient(2, depthwise),
+  DepthwiseConv2dNativeBackpropInput: (c) => {
+    const x = tf.zeros(c.shape(0) as number[], c.x(2).dtype);
+    return vjp((x) => depthwise(c, x as Tensor, c.x(1)), [x], c.x(2))[0] as Tensor;
+  },
+  MaxPool: (c) => maxPool(c, c.x()),
+  MaxPoolV2: poolV2,
+  MaxPool3D: (c) => maxPool(c, c.x()),
+  AvgPool: (c) => avgPool(c, c.x()),
+  AvgPool3D: (c) => avgPool(c, c.x()),
+  FusedBatchNorm: several(BATCH_NORM.slice(0, 5), batchNorm),
+  FusedBatchNormV2: several(BATCH_NORM.slice(0, 5), batchNorm),
+  FusedBatchNormV3: several(BATCH_NORM, batchNorm),
+  BatchNormWithGlobalNormalization: (c) => {
+    const scale = c.boolAttr('scale_after_normalization') ? c.x(4) : null;
+    return tf.nn.batchNormalization(c.x(0), c.x(1), c.x(2), c.x(3), scale, c.floatAttr('variance_epsilon'));
+  },
+  LRN: localResponse,
+  SoftmaxCrossEntropyWithLogits: several(['loss', 'backprop'], softmaxLoss),
+  SparseSoftmaxCrossEntropyWithLogits: several(['loss', 'backprop'], sparseSoftmaxLoss),
+  InTopK: (c) => tf.nn.inTopK(c.x(1), c.x(0), c.intAttr('k')),
+  InTopKV2: (c) => tf.nn.inTopK(c.x(1), c.x(0), c.x(2)),
+};

@@ -1,0 +1,62 @@
+// Random numbers. They come from Eagre's streams: the same distributions, other numbers than TensorFlow's.
+
+import type { Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import { hostValues, knownTensor } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
+
+const dtypeOf = (c: OpCall): tf.DType => c.dtypeAttr('dtype', 'float32');
+const shapeOf = (c: OpCall): number[] => c.shape(0) as number[];
+
+/** Integers between inputs 1 and 2, or others. */
+const integers =
+  (low: number): Translate =>
+  (c) => {
+    const known = (i: number): number => {
+      const value = knownTensor(c.x(i));
+      if (value === null) throw c.lacks('its bounds must be constants');
+      return Number(hostValues(value)[0]);
+    };
+    return tf.random.uniform(shapeOf(c), {
+      dtype: c.x(low).dtype,
+      minval: known(low),
+      maxval: known(low + 1),
+    });
+  };
+
+const KEYS = ['key', 'counter'];
+
+/** A key made of a seed: who draws with it draws from Eagre's stream. */
+const keyOf = (c: OpCall): Tensor[] => {
+  const seed = tf.cast(c.x(0), 'uint64');
+  return [tf.slice(seed, [0], [1]), seed];
+};
+
+const uniform: Translate = (c) => tf.random.uniform(shapeOf(c), { dtype: dtypeOf(c) });
+const normal: Translate = (c) => tf.random.normal(shapeOf(c), { dtype: dtypeOf(c) as 'float32' });
+const truncated: Translate = (c) => tf.random.truncatedNormal(shapeOf(c), { dtype: dtypeOf(c) as 'float32' });
+const categorical: Translate = (c) =>
+  tf.random.categorical(c.x(0), c.int(1), {
+    dtype: c.dtypeAttr('output_dtype', 'int64') === 'int64' ? 'int64' : 'int32',
+  });
+
+export const random: OpTable = {
+  RandomUniform: uniform,
+  RandomUniformInt: integers(1),
+  RandomStandardNormal: normal,
+  TruncatedNormal: truncated,
+  RandomShuffle: (c) => tf.random.shuffle(c.x()),
+  Multinomial: categorical,
+  StatelessRandomUniform: uniform,
+  StatelessRandomUniformV2: uniform,
+  StatelessRandomUniformInt: integers(2),
+  StatelessRandomUniformIntV2: integers(4),
+  StatelessRandomNormal: normal,
+  StatelessRandomNormalV2: normal,
+  StatelessTruncatedNormal: truncated,
+  StatelessTruncatedNormalV2: truncated,
+  StatelessMultinomial: categorical,
+  StatelessRandomGetKeyCounter: several(KEYS, keyOf),
+  StatelessRandomGetAlg: () => tf.constant(1, 'int32'),
+};

@@ -1,0 +1,160 @@
+// Variables: those of resources, and TensorFlow 1's references.
+import * as tf from '@eagre/core';
+import { type Tensor, Variable } from '@eagre/core';
+import type { OpCall } from '../op-call.ts';
+import type { OpTable, Translate } from '../op-row.ts';
+import { VariableHandle } from '../values.ts';
+
+/** The one variable of a name; zeros until somebody assigns. */
+const handle: Translate = (c) => {
+  const { resources } = c.runtime.surroundings;
+  const name = c.textAttr('shared_name', '') || (c.node.name ?? '');
+  let found = resources.get(name);
+  if (found === undefined) {
+    const shape = c.shapeAttr('shape');
+    if (shape === null || shape.includes(null))
+      throw c.lacks(`the variable '${name}' has no shape of its own`);
+    const dtype = c.dtypeAttr('dtype');
+    const initial = dtype === 'string' ? '' : 0;
+    found = new VariableHandle(
+      new Variable(() => tf.fill(shape as number[], initial, dtype), { name, dtype }),
+    );
+    resources.set(name, found);
+  }
+  return found;
+};
+
+const read: Translate = (c) => c.variable().read();
+
+/** Changes a variable, and gives its reference for those who want it. */
+const update =
+  (fn: (variable: Variable, c: OpCall) => void): Translate =>
+  (c) => {
+    fn(c.variable(), c);
+    return c.inputs[0] as VariableHandle;
+  };
+const assign = update((variable, c) => {
+  variable.assign(c.x(1));
+});
+const assignAdd = update((variable, c) => {
+  variable.assignAdd(c.x(1));
+});
+const assignSub = update((variable, c) => {
+  variable.assignSub(c.x(1));
+});
+
+type Scatter = (x: Tensor, indices: Tensor, updates: Tensor) => Tensor;
+
+/** Rows at indices of any shape. */
+const scatterRows = (fn: Scatter): Translate =>
+  update((variable, c) => {
+    const indices = tf.expandDims(c.x(1), -1);
+    const rows = c.x(2);
+    const shape = [...c.x(1).shape, ...variable.shape.slice(1)];
+    const full = rows.rank === shape.length ? rows : tf.broadcastTo(rows, shape);
+    variable.assign(fn(variable.read(), indices, full));
+  });
+const scatterNd = (fn: Scatter): Translate =>
+  update((variable, c) => {
+    variable.assign(fn(variable.read(), c.x(1), c.x(2)));
+  });
+
+export const variables: OpTable = {
+  VarHandleOp: handle,
+  Variable: handle,
+  VariableV2: handle,
+  ReadVariableOp: read,
+  AssignVariableOp: assign,
+  AssignAddVariableOp: assignAdd,
+  AssignSubVariableOp: assignSub,
+  Assign: assign,
+  AssignAdd: assignAdd,
+  AssignSub: assignSub,
+  VarIsInitializedOp: () => tf.constant(true),
+  IsVariableInitialized: () => tf.constant(true),
+  VariableShape: (c) => tf.constant([...c.variable().shape], c.dtypeAttr('out_type', 'int32')),
+  DestroyResourceOp: () => [],
+  ResourceGather: (c) => tf.gather(c.variable(), c.x(1), 0, { batchDims: c.intAttr('batch_dims', 0) }),
+  ResourceGatherNd: (c) => tf.gatherNd(c.variable(), c.x(1)),
+  ResourceScatterUpdate: scatterRows(tf.tensorScatterNdUpdate),
+  ResourceScatterAdd: scatterRows(tf.tensorScatterNdAdd),
+  ResourceScatterSub: scatterRows(tf.tensorScatterNdSub),
+  ResourceScatterMax: scatterRows(tf.tensorScatterNdMax),
+  ResourceScatterMin: scatterRows(tf.tensorScatterNdMin),
+  ScatterUpdate: scatterRows(tf.tensorScatterNdUpdate),
+  ScatterAdd: scatterRows(tf.tensorScatterNdAdd),
+  ScatterSub: scatterRows(tf.tensorScatterNdSub),
+  ResourceScatterNdUpdate: scatterNd(tf.tensorScatterNdUpdate),
+  ResourceScatterNdAdd: scatterNd(tf.tensorScatterNdAdd),
+  ResourceScatterNdSub: scatterNd(tf.tensorScatterNdSub),
+  ResourceApplyGradientDescent: update((variable, c) => {
+    variable.assignSub(c.x(1).mul(c.x(2)));
+  }),
+  ResourceApplyMomentum: update((variable, c) => {
+    const accumulator = c.variable(1);
+    const [rate, gradient, momentum] = [c.x(2), c.x(3), c.x(4)];
+    const next = accumulator.read().mul(momentum).add(gradient);
+    accumulator.assign(next);
+    const step = c.boolAttr('use_nesterov', false) ? gradient.add(next.mul(momentum)) : next;
+    variable.assignSub(step.mul(rate));
+  }),
+  ResourceApplyKerasMomentum: update((variable, c) => {
+    const accumulator = c.variable(1);
+    const step = c.x(2).mul(c.x(3));
+    const momentum = c.x(4);
+    const next = accumulator.read().mul(momentum).sub(step);
+    accumulator.assign(next);
+    variable.assignAdd(c.boolAttr('use_nesterov', false) ? next.mul(momentum).sub(step) : next);
+  }),
+  ResourceApplyAdam: update((variable, c) => {
+    const [m, v] = [c.variable(1), c.variable(2)];
+    const [beta1Power, beta2Power, rate, beta1, beta2, epsilon, gradient] = c.xs(3) as [
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+    ];
+    const one = tf.onesLike(rate);
+    const alpha = rate.mul(one.sub(beta2Power).sqrt()).div(one.sub(beta1Power));
+    const nextM = m.read().add(gradient.sub(m.read()).mul(one.sub(beta1)));
+    const nextV = v.read().add(gradient.square().sub(v.read()).mul(one.sub(beta2)));
+    m.assign(nextM);
+    v.assign(nextV);
+    const top = c.boolAttr('use_nesterov', false)
+      ? nextM.mul(beta1).add(gradient.mul(one.sub(beta1)))
+      : nextM;
+    variable.assignSub(top.mul(alpha).div(nextV.sqrt().add(epsilon)));
+  }),
+  ResourceApplyAdagradV2: update((variable, c) => {
+    const accumulator = c.variable(1);
+    const [rate, epsilon, gradient] = c.xs(2) as [Tensor, Tensor, Tensor];
+    if (c.boolAttr('update_slots', true)) accumulator.assignAdd(gradient.square());
+    variable.assignSub(gradient.mul(rate).div(accumulator.read().sqrt().add(epsilon)));
+  }),
+  ResourceApplyRMSProp: update((variable, c) => {
+    const [ms, mom] = [c.variable(1), c.variable(2)];
+    const [rate, rho, momentum, epsilon, gradient] = c.xs(3) as [Tensor, Tensor, Tensor, Tensor, Tensor];
+    const nextMs = ms.read().add(gradient.square().sub(ms.read()).mul(tf.onesLike(rho).sub(rho)));
+    const nextMom = mom
+      .read()
+      .mul(momentum)
+      .add(gradient.mul(rate).div(nextMs.add(epsilon).sqrt()));
+    ms.assign(nextMs);
+    mom.assign(nextMom);
+    variable.assignSub(nextMom);
+  }),
+  RestoreV2: (c) => {
+    const names = c.x(1).strings();
+    if (
+      c
+        .x(2)
+        .strings()
+        .some((slice) => slice !== '')
+    )
+      throw c.lacks('variables that are kept in parts are not supported');
+    return c.runtime.surroundings.restore(c.x(0).strings()[0] ?? '', names, c);
+  },
+};

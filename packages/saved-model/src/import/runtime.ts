@@ -1,0 +1,272 @@
+// Runs the nodes of TensorFlow's graphs by calling Eagre's ops: at once, or, in a function that is traced, into its graph.
+// Types in a circle: the rows of ops get a call, which knows the runtime that calls them.
+import { EagreError, errorFromCode } from '@eagre/backend';
+import { InvalidArgumentError, type Tensor, UnimplementedError } from '@eagre/core';
+import type { tensorflow } from '@eagre/formats';
+import { Body, type Node, type Ref } from './body.ts';
+import { functionalized } from './frames.ts';
+import { OpCall } from './op-call.ts';
+import type { OpRow } from './op-row.ts';
+import type { Resource, Value } from './values.ts';
+
+/** What a graph finds outside of itself. */
+export interface Surroundings {
+  /** Resources of the graph by their names, such as variables. */
+  readonly resources: Map<string, Resource>;
+  /** Reads tensors of a checkpoint by their names. */
+  readonly restore: (prefix: string, names: readonly string[], call: OpCall) => Tensor[];
+  /** The text of an asset; graphs read no other files. */
+  readonly assetText: (path: string, call: OpCall) => string;
+}
+
+/** A graph by itself. */
+export const nothingAround = (): Surroundings => ({
+  resources: new Map(),
+  restore: (_, __, call) => {
+    throw call.lacks('there is no checkpoint to read from');
+  },
+  assetText: (path, call) => {
+    throw call.lacks(`'${path}' is no asset of the model`);
+  },
+});
+
+// Calls in calls; functions that call themselves would never end.
+const DEEPEST_CALL = 100;
+
+/** A function of the library, ready to be called. */
+interface LibraryFunction {
+  readonly body: Body;
+  readonly outputs: readonly Ref[];
+  /** What has to run beside the outputs. */
+  readonly effects: readonly number[];
+  readonly def: tensorflow.FunctionDef;
+}
+
+/** A graph with its functions. */
+export class Runtime {
+  readonly graph: Body;
+  readonly rows: ReadonlyMap<string, OpRow>;
+  readonly surroundings: Surroundings;
+  readonly #library: ReadonlyMap<string, tensorflow.FunctionDef>;
+  readonly #functions = new Map<string, LibraryFunction>();
+  #depth = 0;
+
+  /** @throws InvalidArgumentError for functions or nodes of one name. */
+  constructor(
+    graphDef: tensorflow.GraphDef,
+    rows: ReadonlyMap<string, OpRow>,
+    surroundings: Surroundings = nothingAround(),
+  ) {
+    this.rows = rows;
+    this.surroundings = surroundings;
+    const library = new Map<string, tensorflow.FunctionDef>();
+    for (const def of graphDef.library?.function ?? []) {
+      const name = def.signature?.name ?? '';
+      if (library.has(name)) throw new InvalidArgumentError(`two functions are called '${name}'`);
+      library.set(name, def);
+    }
+    this.#library = library;
+    this.graph = new Body('main', graphDef.node ?? [], null, this.#place);
+  }
+
+  /** Whether some node makes lists longer: lists of fixed size are faster. */
+  get growsLists(): boolean {
+    this.#grows ??= [
+      ...this.graph.defs,
+      ...[...this.#library.values()].flatMap((f) => f.node_def ?? []),
+    ].some(
+      ({ op, attr }) => op === 'TensorListResize' || attr?.get('resize_if_index_out_of_bounds')?.b === true,
+    );
+    return this.#grows;
+  }
+  #grows: boolean | undefined;
+
+  /** The names of the library's functions. */
+  get functionNames(): readonly string[] {
+    return [...this.#library.keys()];
+  }
+  hasFunction(name: string): boolean {
+    return this.#library.has(name);
+  }
+
+  /** Where outputs with a name begin among a node's outputs. */
+  readonly #place = (def: tensorflow.NodeDef, name: string, body: Body): number => {
+    const row = this.rows.get(def.op ?? '');
+    const called = this.#library.get(def.op ?? '');
+    const names = row === undefined ? called?.signature?.output_arg?.map((a) => a.name ?? '') : row.outputs;
+    // An op with one output, or a list of them.
+    if (names === undefined) return 0;
+    const at = names.indexOf(name);
+    if (at < 0)
+      throw new InvalidArgumentError(
+        `graph '${body.name}': node '${def.name}' (${def.op}) has no output '${name}'`,
+      );
+    return at;
+  };
+
+  /** @throws InvalidArgumentError for a function that is not in the library. */
+  function(name: string): LibraryFunction {
+    let found = this.#functions.get(name);
+    if (found !== undefined) return found;
+    const def = this.#library.get(name);
+    if (def === undefined) throw new InvalidArgumentError(`the graph has no function '${name}'`);
+    const args = (def.signature?.input_arg ?? []).map((a) => a.name ?? '');
+    const body = functionalized(new Body(name, def.node_def ?? [], args, this.#place));
+    const outputs = (def.signature?.output_arg ?? []).map(({ name: output = '' }) => {
+      const ref = def.ret?.get(output);
+      if (ref === undefined)
+        throw new InvalidArgumentError(`function '${name}' does not say what '${output}' is`);
+      return body.ref(ref);
+    });
+    const effects = [...(def.control_ret?.values() ?? [])].map((node) => body.id(node));
+    found = { body, outputs, effects, def };
+    this.#functions.set(name, found);
+    return found;
+  }
+
+  /** Calls a function of the library. */
+  call(name: string, args: readonly Value[]): Value[] {
+    const { body, outputs, effects } = this.function(name);
+    if (args.length !== body.arguments.length)
+      throw new InvalidArgumentError(
+        `function '${name}' takes ${body.arguments.length} arguments, but got ${args.length}`,
+      );
+    if (this.#depth >= DEEPEST_CALL)
+      throw new InvalidArgumentError(`function '${name}': calls are nested more than ${DEEPEST_CALL} deep`);
+    this.#depth++;
+    try {
+      return this.run(body, new Map(args.map((value, id) => [id, [value]])), outputs, effects);
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  /** What outputs of a body are, where the nodes in `fed` have these values; `effects` run too. */
+  run(
+    body: Body,
+    fed: ReadonlyMap<number, readonly (Value | undefined)[]>,
+    outputs: readonly Ref[],
+    effects: readonly number[] = [],
+  ): Value[] {
+    const values = new Map(fed);
+    const order = body.order([...outputs.map((ref) => ref.node), ...effects], new Set(fed.keys()));
+    for (const node of order) values.set(node.id, this.#runNode(body, node, values));
+    return outputs.map((ref) => valueAt(body, values, ref));
+  }
+
+  #runNode(
+    body: Body,
+    node: Node,
+    values: ReadonlyMap<number, readonly (Value | undefined)[]>,
+  ): readonly Value[] {
+    const { def } = node;
+    if (body.isArgument(node.id))
+      throw new InvalidArgumentError(`graph '${body.name}': the argument '${def.name}' has no value`);
+    const inputs = node.inputs.map((ref) => valueAt(body, values, ref));
+    const row = this.rows.get(def.op ?? '');
+    try {
+      if (row === undefined) {
+        if (this.#library.has(def.op ?? '')) return this.call(def.op as string, inputs);
+        throw lacking(def, body);
+      }
+      const result = row.run(new OpCall(def, inputs, this));
+      return result === undefined ? [] : Array.isArray(result) ? result : [result as Value];
+    } catch (error) {
+      throw located(error, def);
+    }
+  }
+
+  /** @throws UnimplementedError for ops that Eagre lacks among those that outputs of a body need, in functions too. */
+  check(
+    body: Body,
+    outputs: readonly Ref[],
+    effects: readonly number[],
+    fed: ReadonlySet<number>,
+    checked: Set<string> = new Set(),
+  ): void {
+    // A list and no recursion: functions may call each other in a circle.
+    const waiting: (() => readonly [Body, readonly number[], ReadonlySet<number>])[] = [
+      () => [body, [...outputs.map((ref) => ref.node), ...effects], fed],
+    ];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [own, wanted, given] = next();
+      for (const { def } of own.order(wanted, given)) {
+        if (given.has(own.id(def.name ?? ''))) continue;
+        const called = functionsOf(def);
+        if (!this.rows.has(def.op ?? '')) {
+          if (!this.#library.has(def.op ?? '')) throw lacking(def, own);
+          called.push(def.op as string);
+        }
+        for (const name of called) {
+          if (checked.has(name)) continue;
+          checked.add(name);
+          waiting.push(() => {
+            const fn = this.function(name);
+            return [
+              fn.body,
+              [...fn.outputs.map((ref) => ref.node), ...fn.effects],
+              new Set(fn.body.arguments),
+            ];
+          });
+        }
+      }
+    }
+  }
+
+  /** {@link check} of a function. */
+  checkFunction(name: string, checked: Set<string>): void {
+    if (checked.has(name)) return;
+    checked.add(name);
+    const { body, outputs, effects } = this.function(name);
+    this.check(body, outputs, effects, new Set(body.arguments), checked);
+  }
+}
+
+function valueAt(
+  body: Body,
+  values: ReadonlyMap<number, readonly (Value | undefined)[]>,
+  { node, output }: Ref,
+): Value {
+  const value = values.get(node)?.[output];
+  if (value === undefined)
+    throw new InvalidArgumentError(
+      `graph '${body.name}': node '${body.defs[node]?.name}' has no output ${output}`,
+    );
+  return value;
+}
+
+/** The functions that a node names in its attributes, such as the body of a loop. */
+function functionsOf({ attr, op = '' }: tensorflow.NodeDef): string[] {
+  const found: string[] = [];
+  if (!CALLS.has(op)) return found;
+  for (const { func, list } of attr?.values() ?? []) {
+    if (func?.name !== undefined) found.push(func.name);
+    for (const { name } of list?.func ?? []) if (name !== undefined) found.push(name);
+  }
+  return found;
+}
+
+const CALLS: ReadonlySet<string> = new Set([
+  'PartitionedCall',
+  'StatefulPartitionedCall',
+  'SymbolicGradient',
+  'If',
+  'StatelessIf',
+  'Case',
+  'StatelessCase',
+  'While',
+  'StatelessWhile',
+  'For',
+]);
+
+function lacking(def: tensorflow.NodeDef, body: Body): UnimplementedError {
+  return new UnimplementedError(
+    `Eagre has no op '${def.op}' (node '${def.name}' of '${body.name}'): export the model without it, or load it with { lazy: true } and call functions that do not need it`,
+  );
+}
+
+/** An error of an op, with the node that it arose in. */
+function located(error: unknown, { name = '', op = '' }: tensorflow.NodeDef): unknown {
+  if (!(error instanceof EagreError) || error.message.includes("node '")) return error;
+  return errorFromCode(error.code, `${error.message} (in node '${name}', ${op})`);
+}

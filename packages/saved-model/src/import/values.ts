@@ -1,0 +1,39 @@
+// What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables and tables, and lists of tensors.
+import type { DType, Tensor, Variable } from '@eagre/core';
+import type { TensorArray } from '@eagre/graph';
+import type { LookupTable } from './lookup-table.ts';
+
+/** The handle of a variable. */
+export class VariableHandle {
+  readonly variable: Variable;
+  constructor(variable: Variable) {
+    this.variable = variable;
+  }
+}
+
+/** The handle of a table. */
+export class TableHandle {
+  readonly table: LookupTable;
+  constructor(table: LookupTable) {
+    this.table = table;
+  }
+}
+
+/** The handle of a TensorArray of TensorFlow 1, whose contents are in its flow. */
+export class ArrayHandle {
+  readonly dtype: DType;
+  constructor(dtype: DType) {
+    this.dtype = dtype;
+  }
+}
+
+/** A resource of the graph. */
+export type Resource = VariableHandle | TableHandle | ArrayHandle;
+
+/** What a node computes: a variant is a list of tensors. */
+export type Value = Tensor | TensorArray | Resource;
+
+/** Whether the value is a resource, of which there is one whatever branch or turn of a loop uses it. */
+export function isResource(value: unknown): value is Resource {
+  return value instanceof VariableHandle || value instanceof TableHandle || value instanceof ArrayHandle;
+}

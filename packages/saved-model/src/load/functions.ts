@@ -1,0 +1,346 @@
+// Functions of a loaded model: traces of TensorFlow, found by their arguments.
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  Tensor,
+  UnimplementedError,
+  type Variable,
+} from '@eagre/core';
+import { isPlain } from '@eagre/core/internal';
+import type { tensorflow } from '@eagre/formats';
+import {
+  type ConcreteFunction,
+  type Signature,
+  type TensorSpec,
+  type TracedFunction,
+  tfFunction,
+} from '@eagre/graph';
+import type { Runtime } from '../import/runtime.ts';
+import type { Value } from '../import/values.ts';
+import {
+  argumentsIn,
+  fit,
+  isSignature,
+  objectOf,
+  packed,
+  type Structure,
+  show,
+  specsIn,
+  structureOf,
+  valueOf,
+} from './structure.ts';
+import { TracedOrHost } from './traced-or-host.ts';
+
+type AnyFunction = (...args: never[]) => unknown;
+
+/** One trace of a function. */
+export class SavedTrace {
+  readonly name: string;
+  readonly args: readonly Structure[];
+  readonly named: Extract<Structure, { kind: 'dict' }>;
+  readonly outputs: Structure;
+  readonly #runtime: Runtime;
+  readonly #captures: () => readonly Value[];
+  #traced: TracedFunction<AnyFunction> | undefined;
+
+  /** @throws InvalidArgumentError where arguments and captures are not those of the function in the graph. */
+  constructor(
+    name: string,
+    runtime: Runtime,
+    saved: tensorflow.SavedConcreteFunction,
+    captures: () => readonly Value[],
+  ) {
+    this.name = name;
+    this.#runtime = runtime;
+    this.#captures = captures;
+    const input = structureOf(saved.canonicalized_input_signature, name);
+    const { args, named } = argumentsIn(input, name);
+    this.args = args;
+    this.named = named;
+    this.outputs = structureOf(saved.output_signature, name);
+    const { body, outputs } = runtime.function(name);
+    const wanted = specsIn(input).length + (saved.bound_inputs?.length ?? 0);
+    if (wanted !== body.arguments.length)
+      throw new InvalidArgumentError(
+        `the function '${name}' takes ${body.arguments.length} arguments, but the model gives it ${wanted}`,
+      );
+    if (specsIn(this.outputs).length !== outputs.length)
+      throw new InvalidArgumentError(
+        `the function '${name}' gives ${outputs.length} results, but the model says ${specsIn(this.outputs).length}`,
+      );
+  }
+
+  get inputs(): readonly TensorSpec[] {
+    return [...this.args.flatMap(specsIn), ...specsIn(this.named)];
+  }
+
+  /** Strings are on the host: what takes or gives them runs node by node. */
+  get #onHost(): boolean {
+    return [...this.inputs, ...specsIn(this.outputs)].some(({ dtype }) => dtype === 'string');
+  }
+
+  /** Whether all arguments are tensors, in structures that `tf.function` knows. */
+  get #isPlain(): boolean {
+    return this.args.every(isSignature) && isSignature(this.named);
+  }
+
+  /** The trace as a `tf.function`, whose signature has the structure of the arguments where they are all tensors. */
+  get traced(): TracedFunction<AnyFunction> {
+    if (this.#traced === undefined) {
+      const plain = this.#isPlain;
+      const signature = plain
+        ? [...this.args.map(valueOf), ...(this.named.keys.length > 0 ? [valueOf(this.named)] : [])]
+        : this.inputs;
+      const structure: Structure = {
+        kind: 'list',
+        items: [...this.args, ...(this.named.keys.length > 0 ? [this.named] : [])],
+      };
+      const run = (...given: readonly unknown[]): unknown => {
+        const tensors = plain ? fit(structure, given, false, 'arguments') : (given as Tensor[]);
+        if (typeof tensors === 'string') throw new InvalidArgumentError(tensors, this.name);
+        return this.run(tensors);
+      };
+      this.#traced = tfFunction(run as never, {
+        inputSignature: signature as readonly Signature[],
+        name: shortName(this.name),
+        autograph: false,
+      }) as unknown as TracedFunction<AnyFunction>;
+    }
+    return this.#traced;
+  }
+
+  /** Runs the nodes on tensors for the specs: at once, or into the graph of a function that is traced. */
+  run(tensors: readonly Tensor[]): unknown {
+    const results = this.#runtime.call(this.name, [...tensors, ...this.#captures()]);
+    const wrong = results.find((result) => !(result instanceof Tensor));
+    if (wrong !== undefined)
+      throw new UnimplementedError('it gives a list or a resource, which is no value here', this.name);
+    return packed(this.outputs, results);
+  }
+
+  /** Calls it with tensors for the specs. */
+  call(tensors: readonly Tensor[]): unknown {
+    this.#calls ??= new TracedOrHost(this.traced, (given) => this.run(given), this.#onHost);
+    if (!this.#isPlain) return this.#calls.call(tensors, tensors);
+    let next = 0;
+    const args = [...this.args, ...(this.named.keys.length > 0 ? [this.named] : [])].map((structure) => {
+      const count = specsIn(structure).length;
+      next += count;
+      return packed(structure, tensors.slice(next - count, next));
+    });
+    return this.#calls.call(args, tensors);
+  }
+  #calls: TracedOrHost | undefined;
+
+  toString(): string {
+    const named = this.named.keys.map(
+      (key, i) => `${key}: ${show(valueOf(this.named.items[i] as Structure))}`,
+    );
+    return `(${[...this.args.map((arg) => show(valueOf(arg))), ...named].join(', ')}) -> ${show(valueOf(this.outputs))}`;
+  }
+}
+
+/** `__inference_f_123` is `f`. */
+export function shortName(name: string): string {
+  return /^__inference_(?:signature_wrapper_)?(.*?)(?:_\d+)?$/.exec(name)?.[1] || name;
+}
+
+/** The arguments of the Python function: names and defaults. */
+export interface PythonArguments {
+  /** In order, without `self`. */
+  readonly args: readonly string[];
+  /** The values of arguments that are left out. */
+  readonly defaults: ReadonlyMap<string, unknown>;
+  readonly keywordOnly: readonly string[];
+}
+
+/** The arguments that a file tells; those that it does not are known by position only. */
+export function pythonArguments(spec: tensorflow.FunctionSpec | undefined): PythonArguments {
+  const full =
+    spec?.fullargspec === undefined ? undefined : valueOf(structureOf(spec.fullargspec, 'fullargspec'));
+  const fields = (typeof full === 'object' && full !== null ? full : {}) as Record<string, unknown>;
+  const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  const all = list(fields['args']).map(String);
+  const values = list(fields['defaults']);
+  const defaults = new Map<string, unknown>();
+  values.forEach((value, i) => {
+    const name = all[all.length - values.length + i];
+    if (name !== undefined) defaults.set(name, value);
+  });
+  for (const [name, value] of Object.entries((fields['kwonlydefaults'] as object | null) ?? {}))
+    defaults.set(name, value);
+  const args = spec?.is_method || all[0] === 'self' ? all.slice(1) : all;
+  return { args, defaults, keywordOnly: list(fields['kwonlyargs']).map(String) };
+}
+
+/** A function of a loaded model. */
+export interface LoadedFunction {
+  /** Calls the trace that fits the arguments. Those by name come in an object at the end. */
+  // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the function returned in Python
+  (...args: readonly unknown[]): any;
+  /** The trace for arguments like these, which may be specs; the only one where none are given. */
+  getConcreteFunction(...args: readonly unknown[]): ConcreteFunction;
+  /** Each trace that the file has, as a function with an input signature. */
+  readonly traces: readonly TracedFunction<AnyFunction>[];
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/(?<=.)_+([a-z\d])/g, (_, c: string) => c.toUpperCase());
+
+/** The functions of files: their traces and their names in Python. */
+const savedFunctions = new WeakMap<object, readonly SavedTrace[]>();
+/** The traces of a loaded function; undefined for other functions. */
+export function tracesOf(fn: object): readonly SavedTrace[] | undefined {
+  return savedFunctions.get(fn);
+}
+
+/** A function with its traces. */
+export function loadedFunction(
+  name: string,
+  traces: readonly SavedTrace[],
+  python: PythonArguments,
+): LoadedFunction {
+  const fail = (args: readonly unknown[], why: readonly string[]): never => {
+    if (traces.length === 0)
+      throw new FailedPreconditionError(
+        'the file has no trace of it: it was never called before the model was saved, and has no input signature',
+        name,
+      );
+    throw new InvalidArgumentError(
+      `no trace fits the arguments (${args.map(show).join(', ')}). The file has:\n${traces
+        .map((trace, i) => `  ${String(trace)}${why[i] === undefined ? '' : `: ${why[i]}`}`)
+        .join('\n')}`,
+      name,
+    );
+  };
+  const chosen = (given: readonly unknown[]): { trace: SavedTrace; tensors: Tensor[] } => {
+    const why: string[] = [];
+    for (const converts of [false, true])
+      for (const [i, trace] of traces.entries()) {
+        const tensors = fitting(trace, given, python, converts);
+        if (typeof tensors !== 'string') return { trace, tensors };
+        why[i] = tensors;
+      }
+    return fail(given, why);
+  };
+  const call = (...args: readonly unknown[]): unknown => {
+    const { trace, tensors } = chosen(args);
+    return trace.call(tensors);
+  };
+  const members = {
+    traces: undefined as unknown,
+    getConcreteFunction: (...args: readonly unknown[]): ConcreteFunction => {
+      const [first] = traces;
+      if (args.length === 0 && traces.length === 1) return (first as SavedTrace).traced.getConcreteFunction();
+      const { trace } = chosen(args);
+      return trace.traced.getConcreteFunction();
+    },
+  };
+  const fn = Object.assign(call, members) as unknown as LoadedFunction;
+  Object.defineProperty(fn, 'traces', { get: () => traces.map((trace) => trace.traced), enumerable: true });
+  Object.defineProperty(fn, 'name', { value: name });
+  savedFunctions.set(fn, traces);
+  return fn;
+}
+
+/** The tensors of a call that fits a trace; why it does not otherwise. */
+function fitting(
+  trace: SavedTrace,
+  given: readonly unknown[],
+  python: PythonArguments,
+  converts: boolean,
+): Tensor[] | string {
+  const direct = fitArguments(trace, given, {}, python, converts);
+  const last = given.at(-1);
+  if (typeof direct !== 'string' || !isPlain(last) || Array.isArray(last)) return direct;
+  // The object at the end may be arguments by name.
+  const byName = fitArguments(trace, given.slice(0, -1), last as Record<string, unknown>, python, converts);
+  return typeof byName === 'string' ? (Object.keys(last as object).length === 0 ? direct : byName) : byName;
+}
+
+function fitArguments(
+  trace: SavedTrace,
+  given: readonly unknown[],
+  options: Record<string, unknown>,
+  python: PythonArguments,
+  converts: boolean,
+): Tensor[] | string {
+  const { args, named } = trace;
+  if (given.length > args.length)
+    return `it takes ${args.length} arguments by position, but got ${given.length}`;
+  const names = args.map((_, i) => python.args[i]);
+  const used = new Set<string>();
+  const find = (name: string | undefined): { readonly value: unknown } | undefined => {
+    if (name === undefined) return undefined;
+    for (const key of [name, camelCase(name)])
+      if (Object.hasOwn(options, key)) {
+        used.add(key);
+        return { value: options[key] };
+      }
+    return python.defaults.has(name) ? { value: python.defaults.get(name) } : undefined;
+  };
+  const positional: unknown[] = [...given];
+  for (let i = given.length; i < args.length; i++) {
+    const own = find(names[i]);
+    const structure = args[i] as Structure;
+    if (own === undefined && !(structure.kind === 'value' && structure.value === null))
+      return `argument ${i}${names[i] === undefined ? '' : ` (${names[i]})`} is missing`;
+    positional.push(own?.value);
+  }
+  const byName = named.keys.map((key): readonly [string, unknown] => [key, find(key)?.value]);
+  const unknown = Object.keys(options).find((key) => !used.has(key));
+  if (unknown !== undefined) return `it takes no argument '${unknown}'`;
+  const label = (i: number): string => `argument ${i}${names[i] === undefined ? '' : ` (${names[i]})`}`;
+  const found: Tensor[] = [];
+  for (const [i, structure] of args.entries()) {
+    const tensors = fit(structure, positional[i], converts, label(i));
+    if (typeof tensors === 'string') return tensors;
+    found.push(...tensors);
+  }
+  const rest = fit(named, objectOf(byName.filter(([, value]) => value !== undefined)), converts, 'arguments');
+  if (typeof rest === 'string') return rest;
+  return [...found, ...rest];
+}
+
+/** A signature of a model: it takes tensors by name and gives tensors by name. */
+export interface SignatureFunction {
+  (inputs?: Readonly<Record<string, unknown>>): Record<string, Tensor>;
+  /** The function as `tf.function` made it. */
+  getConcreteFunction(): ConcreteFunction;
+  /** `[[], { x: TensorSpec }]`: positional arguments, and those by name. */
+  readonly structuredInputSignature: readonly [
+    args: readonly [],
+    named: Readonly<Record<string, TensorSpec>>,
+  ];
+  readonly structuredOutputs: Readonly<Record<string, TensorSpec>>;
+  readonly inputs: readonly TensorSpec[];
+  readonly outputs: readonly TensorSpec[];
+  /** The variables that it reads or changes. */
+  readonly variables: readonly Variable[];
+  readonly traces: readonly TracedFunction<AnyFunction>[];
+}
+
+/** A signature that runs one trace, whose only arguments are tensors by name. */
+export function signatureFunction(name: string, trace: SavedTrace): SignatureFunction {
+  const plain = loadedFunction(name, [trace], { args: [], defaults: new Map(), keywordOnly: [] });
+  // A single input may be given by itself, as TensorFlow permits.
+  const call = (...args: readonly unknown[]): unknown => {
+    const [only] = trace.named.keys;
+    const [first] = args;
+    if (args.length === 1 && trace.named.keys.length === 1 && only !== undefined && first instanceof Tensor)
+      return plain({ [only]: first });
+    return plain(...args);
+  };
+  const fn = Object.assign(call, {
+    getConcreteFunction: () => trace.traced.getConcreteFunction(),
+    structuredInputSignature: [[], valueOf(trace.named)],
+    structuredOutputs: valueOf(trace.outputs),
+    inputs: trace.inputs,
+    outputs: specsIn(trace.outputs),
+  });
+  Object.defineProperty(fn, 'variables', { get: () => trace.traced.getConcreteFunction().variables });
+  Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
+  Object.defineProperty(fn, 'name', { value: name });
+  savedFunctions.set(fn, [trace]);
+  return fn as unknown as SignatureFunction;
+}

@@ -1,0 +1,279 @@
+// The objects of a SavedModel of TensorFlow 2, from the graph of them in the file.
+import { constant, InvalidArgumentError, type Tensor, UnimplementedError, Variable } from '@eagre/core';
+import type { tensorflow } from '@eagre/formats';
+import { constantOf } from '../import/constants.ts';
+import { itemsOf } from '../import/lookup-table.ts';
+import type { Runtime } from '../import/runtime.ts';
+import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
+import { OP } from './files.ts';
+import {
+  loadedFunction,
+  pythonArguments,
+  SavedTrace,
+  type SignatureFunction,
+  signatureFunction,
+} from './functions.ts';
+import { LoadedObject } from './loaded-object.ts';
+import { objectOf } from './structure.ts';
+import { keyIn, restoredVariable, type SavedValues } from './variables.ts';
+
+/** What objects are made of. */
+export interface Parts {
+  readonly graph: tensorflow.SavedObjectGraph;
+  readonly runtime: Runtime;
+  readonly values: SavedValues | null;
+  /** The paths of the assets, in the file's order. */
+  readonly assets: readonly string[];
+  readonly partial: boolean;
+  /** Whether ops that are not there may be found out about later. */
+  readonly lazy: boolean;
+}
+
+/** Functions that tables have for TensorFlow's sake. */
+const CREATE = '_create_resource';
+const INITIALIZE = '_initialize';
+const OF_RESOURCES: ReadonlySet<string> = new Set([CREATE, INITIALIZE, '_destroy_resource']);
+
+/** Makes the objects of a model. @returns the root. */
+export async function loadObjects(parts: Parts): Promise<LoadedObject> {
+  return new ObjectLoader(parts).load();
+}
+
+class ObjectLoader {
+  readonly #parts: Parts;
+  readonly #nodes: readonly tensorflow.SavedObject[];
+  readonly #objects: unknown[];
+  readonly #resources: Map<number, Resource> = new Map();
+  readonly #traces = new Map<string, SavedTrace>();
+  readonly #checked = new Set<string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#nodes = parts.graph.nodes ?? [];
+    this.#objects = new Array(this.#nodes.length);
+  }
+
+  async load(): Promise<LoadedObject> {
+    await this.#makeAll();
+    this.#attachAll();
+    this.#makeTables();
+    await this.#restoreTables();
+    const root = this.#objects[0];
+    if (!(root instanceof LoadedObject))
+      throw new InvalidArgumentError('the first object of the model is no module', OP);
+    LoadedObject.attach(root, 'signatures', this.#signatures());
+    return root;
+  }
+
+  /** The node with a number. */
+  #node(id: number): tensorflow.SavedObject {
+    const node = this.#nodes[id];
+    if (node === undefined)
+      throw new InvalidArgumentError(
+        `the model has ${this.#nodes.length} objects, but names number ${id}`,
+        OP,
+      );
+    return node;
+  }
+
+  async #makeAll(): Promise<void> {
+    const { values, partial } = this.#parts;
+    const stored = values?.nodesOf(this.#nodes) ?? new Map<number, tensorflow.TrackableObject>();
+    // Variables first, as functions hold them.
+    for (const [id, { variable }] of this.#nodes.entries())
+      if (variable !== undefined)
+        this.#objects[id] = await restoredVariable(variable, stored.get(id), values, partial);
+    for (const [id, node] of this.#nodes.entries())
+      if (node.variable === undefined) this.#objects[id] = this.#make(node);
+  }
+
+  #make(node: tensorflow.SavedObject): unknown {
+    const { runtime, assets } = this.#parts;
+    if (node.user_object !== undefined) return emptyOf(node.user_object.identifier ?? '');
+    if (node.asset !== undefined) {
+      const path = assets[node.asset.asset_file_def_index ?? 0];
+      if (path === undefined) throw new InvalidArgumentError('an asset of the model has no file', OP);
+      return constant(path);
+    }
+    if (node.constant !== undefined) {
+      const { graph } = runtime;
+      const def = graph.defs[graph.id(node.constant.operation ?? '')] as tensorflow.NodeDef;
+      if (def.op !== 'Const') throw new InvalidArgumentError(`the node '${def.name}' is no constant`, OP);
+      return constantOf(def);
+    }
+    if (node.function !== undefined || node.bare_concrete_function !== undefined) return undefined;
+    // Tensors of a graph around a function are held by functions inside of it, which nobody calls from outside.
+    if (node.captured_tensor !== undefined) return undefined;
+    return new LoadedObject();
+  }
+
+  #attachAll(): void {
+    // Which functions belong to tables alone.
+    const ofResources = new Set<number>();
+    for (const { children, resource } of this.#nodes)
+      for (const { local_name: name = '', node_id: id = 0 } of children ?? [])
+        if (resource !== undefined && OF_RESOURCES.has(name)) ofResources.add(id);
+    const names = new Map<number, string>();
+    for (const { children } of this.#nodes)
+      for (const { local_name: name = '', node_id: id = 0 } of children ?? [])
+        if (!names.has(id)) names.set(id, name);
+    for (const [id, node] of this.#nodes.entries()) {
+      if (node.function === undefined || ofResources.has(id)) continue;
+      const traces = (node.function.concrete_functions ?? []).flatMap((name) => this.#traceIfKnown(name));
+      this.#objects[id] = loadedFunction(
+        names.get(id) ?? '',
+        traces,
+        pythonArguments(node.function.function_spec),
+      );
+    }
+    for (const [id, node] of this.#nodes.entries()) {
+      const object = this.#objects[id];
+      for (const { local_name: name = '', node_id: child = 0 } of node.children ?? []) {
+        this.#node(child);
+        if (id === 0 && name === 'signatures') continue;
+        attach(object, name, this.#objects[child]);
+      }
+      for (const slot of node.slot_variables ?? []) this.#attachSlot(object, slot);
+    }
+  }
+
+  #attachSlot(object: unknown, saved: tensorflow.SlotVariableReference): void {
+    const [variable, slot] = [saved.original_variable_node_id ?? 0, saved.slot_variable_node_id ?? 0].map(
+      (id) => {
+        this.#node(id);
+        return this.#objects[id];
+      },
+    );
+    if (object instanceof LoadedObject && variable instanceof Variable && slot instanceof Variable)
+      LoadedObject.attachSlot(object, { variable, slot, name: saved.slot_name ?? '' });
+  }
+
+  /** The trace of a name, with its ops checked. */
+  #trace(name: string): SavedTrace {
+    let trace = this.#traces.get(name);
+    if (trace !== undefined) return trace;
+    const saved = this.#parts.graph.concrete_functions?.get(name);
+    if (saved === undefined)
+      throw new InvalidArgumentError(`the model does not describe the function '${name}'`, OP);
+    const bound = saved.bound_inputs ?? [];
+    for (const id of bound) this.#node(id);
+    trace = new SavedTrace(name, this.#parts.runtime, saved, () => bound.map((id) => this.#capture(id)));
+    if (!this.#parts.lazy) this.#parts.runtime.checkFunction(name, this.#checked);
+    this.#traces.set(name, trace);
+    return trace;
+  }
+
+  /** None, where a lazy load meets one that it cannot describe, such as one of ragged tensors. */
+  #traceIfKnown(name: string): SavedTrace[] {
+    try {
+      return [this.#trace(name)];
+    } catch (error) {
+      if (this.#parts.lazy && error instanceof UnimplementedError) return [];
+      throw error;
+    }
+  }
+
+  /** What a function holds. */
+  #capture(id: number): Value {
+    const object = this.#objects[id];
+    if (object instanceof Variable) return new VariableHandle(object);
+    const resource = this.#resources.get(id);
+    if (resource !== undefined) return resource;
+    if (this.#node(id).constant !== undefined || this.#node(id).asset !== undefined) return object as Tensor;
+    throw new UnimplementedError(
+      `a function of the model holds object ${id}, which is no variable, table, asset or constant`,
+      OP,
+    );
+  }
+
+  #makeTables(): void {
+    const initializers: string[] = [];
+    for (const [id, node] of this.#nodes.entries()) {
+      if (node.resource === undefined) continue;
+      const create = this.#functionOf(node, CREATE);
+      if (create === undefined) continue;
+      try {
+        if (!this.#parts.lazy) this.#parts.runtime.checkFunction(create, this.#checked);
+        const [handle] = this.#run(create);
+        if (handle instanceof TableHandle) this.#resources.set(id, handle);
+      } catch (error) {
+        if (!(this.#parts.lazy && error instanceof UnimplementedError)) throw error;
+        continue;
+      }
+      const initialize = this.#functionOf(node, INITIALIZE);
+      if (initialize !== undefined) initializers.push(initialize);
+    }
+    for (const name of initializers) {
+      if (!this.#parts.lazy) this.#parts.runtime.checkFunction(name, this.#checked);
+      this.#run(name);
+    }
+  }
+
+  /** The trace of a function of a resource. */
+  #functionOf(node: tensorflow.SavedObject, name: string): string | undefined {
+    const child = node.children?.find((c) => c.local_name === name);
+    if (child === undefined) return undefined;
+    const { function: saved, bare_concrete_function: bare } = this.#node(child.node_id ?? 0);
+    return saved?.concrete_functions?.[0] ?? bare?.concrete_function_name;
+  }
+
+  #run(name: string): Value[] {
+    const saved = this.#parts.graph.concrete_functions?.get(name);
+    const captures = (saved?.bound_inputs ?? []).map((id) => this.#capture(id));
+    return this.#parts.runtime.call(name, captures);
+  }
+
+  /** The contents of tables that programs have changed. */
+  async #restoreTables(): Promise<void> {
+    const { values } = this.#parts;
+    const stored = values?.nodesOf(this.#nodes);
+    for (const [id, resource] of this.#resources) {
+      const key = keyIn(stored?.get(id), 'table') ?? keyIn(stored?.get(id), 'VARIABLE_VALUE');
+      if (key === undefined || !(resource instanceof TableHandle) || !values?.has(`${key}-keys`)) continue;
+      const [keys, items] = [await values.read(`${key}-keys`), await values.read(`${key}-values`)];
+      resource.table.clear();
+      resource.table.insert(itemsOf(keys), itemsOf(items), true);
+    }
+  }
+
+  #signatures(): Readonly<Record<string, SignatureFunction>> {
+    const child = this.#node(0).children?.find((c) => c.local_name === 'signatures');
+    if (child === undefined) return {};
+    const found = (this.#node(child.node_id ?? 0).children ?? []).flatMap(
+      ({ local_name: name = '', node_id: id = 0 }) => {
+        const { bare_concrete_function: bare, function: saved } = this.#node(id);
+        const fn = bare?.concrete_function_name ?? saved?.concrete_functions?.[0];
+        if (fn === undefined) return [];
+        const [trace] = this.#traceIfKnown(fn);
+        return trace === undefined ? [] : [[name, signatureFunction(name, trace)] as const];
+      },
+    );
+    return objectOf(found) as Readonly<Record<string, SignatureFunction>>;
+  }
+}
+
+/** What a user's object of a kind is here: lists and dicts of Python are arrays and objects. */
+function emptyOf(identifier: string): object {
+  if (identifier === 'trackable_list_wrapper' || identifier === 'trackable_tuple_wrapper') return [];
+  if (identifier === 'trackable_dict_wrapper') return {};
+  return new LoadedObject();
+}
+
+function attach(object: unknown, name: string, child: unknown): void {
+  if (child === undefined) return;
+  if (object instanceof LoadedObject) LoadedObject.attach(object, name, child);
+  else if (Array.isArray(object)) {
+    const index = Number(name);
+    // An index far behind the end would be a list of nothing.
+    if (Number.isInteger(index) && index >= 0 && index <= object.length + 1024) object[index] = child;
+  } else if (isEmptyObject(object))
+    Object.defineProperty(object, name, {
+      value: child,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+}
+
+const isEmptyObject = (object: unknown): object is object =>
+  typeof object === 'object' && object !== null && Object.getPrototypeOf(object) === Object.prototype;

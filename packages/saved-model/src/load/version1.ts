@@ -1,0 +1,243 @@
+// SavedModels without objects: graphs of TensorFlow 1, and graphs that hold all their values as constants.
+import { constant, InvalidArgumentError, Tensor, UnimplementedError, type Variable } from '@eagre/core';
+import type { tensorflow } from '@eagre/formats';
+import { TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import type { Body, Ref } from '../import/body.ts';
+import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
+import type { Runtime } from '../import/runtime.ts';
+import { type Value, VariableHandle } from '../import/values.ts';
+import { OP } from './files.ts';
+import type { SignatureFunction } from './functions.ts';
+import { LoadedObject } from './loaded-object.ts';
+import { fit, objectOf, type Structure } from './structure.ts';
+import { TracedOrHost } from './traced-or-host.ts';
+
+type AnyFunction = (...args: never[]) => unknown;
+
+/** A part of a graph as a function of some of its tensors. */
+export interface PrunedFunction {
+  (...inputs: readonly unknown[]): Tensor[];
+  readonly inputs: readonly TensorSpec[];
+}
+
+const tensorName = (name: string): string => (name.includes(':') ? name : `${name}:0`);
+
+/** What is known of a placeholder's tensor. */
+function specOf(body: Body, { node }: Ref, name: string): TensorSpec {
+  const { attr } = body.defs[node] as tensorflow.NodeDef;
+  const number = attr?.get('dtype')?.type ?? attr?.get('T')?.type;
+  if (number === undefined)
+    throw new InvalidArgumentError(`the dtype of '${name}' is not known: give a tf.TensorSpec`, 'prune');
+  const shape = attr?.get('shape')?.shape ?? attr?.get('_output_shapes')?.list?.shape?.[0];
+  return new TensorSpec(partialShapeOf(shape), dtypeOf(number, name), name.replace(/:0$/, ''));
+}
+
+/** What a part of a graph is computed from, and what it computes. */
+export interface PartOptions {
+  /** The specs of the fed tensors; those of the placeholders unless given. */
+  readonly specs?: readonly TensorSpec[];
+  readonly name: string;
+  readonly lazy: boolean;
+  /** Whether something is fed anyway, such as the paths of assets. */
+  readonly always?: ReadonlyMap<number, readonly Value[]>;
+}
+
+/** What computes fetched tensors, or runs fetched operations, from fed ones. @throws UnimplementedError for ops that are missing. */
+export function partOf(
+  runtime: Runtime,
+  feeds: readonly string[],
+  fetches: readonly string[],
+  { specs, name, lazy, always = new Map() }: PartOptions,
+): {
+  readonly specs: readonly TensorSpec[];
+  readonly run: (inputs: readonly Tensor[]) => Tensor[];
+  readonly onHost: boolean;
+} {
+  const { graph } = runtime;
+  const fed = feeds.map((feed) => graph.ref(tensorName(feed)));
+  const inputs = specs ?? fed.map((ref, i) => specOf(graph, ref, feeds[i] as string));
+  // What stands without a colon, and has no outputs, is run for its own sake.
+  const isOperation = (fetch: string): boolean => !fetch.includes(':');
+  const wanted = fetches.filter((fetch) => !isOperation(fetch)).map((fetch) => graph.ref(fetch));
+  const effects = fetches.filter(isOperation).map((fetch) => graph.id(fetch));
+  const given = new Set([...fed.map((ref) => ref.node), ...always.keys()]);
+  if (!lazy) runtime.check(graph, wanted, effects, given);
+  const run = (tensors: readonly Tensor[]): Tensor[] => {
+    const values = new Map<number, (Value | undefined)[]>([...always].map(([id, list]) => [id, [...list]]));
+    fed.forEach(({ node, output }, i) => {
+      const list = values.get(node) ?? [];
+      list[output] = tensors[i];
+      values.set(node, list);
+    });
+    return runtime.run(graph, values, wanted, effects).map((value) => {
+      const tensor = value instanceof VariableHandle ? value.variable.read() : value;
+      if (!(tensor instanceof Tensor))
+        throw new UnimplementedError('a resource or list is no result of a function', name);
+      return tensor;
+    });
+  };
+  const needs = graph.order([...wanted.map((ref) => ref.node), ...effects], given);
+  const onHost = inputs.some(({ dtype }) => dtype === 'string') || needs.some(({ def }) => givesText(def));
+  return { specs: inputs, run, onHost };
+}
+
+/** Whether a node computes text. */
+function givesText({ attr, op }: tensorflow.NodeDef): boolean {
+  return op !== 'Const' && (attr?.get('T')?.type === 7 || attr?.get('Tout')?.type === 7);
+}
+
+/** A part of a graph as a function. */
+export function prunedFunction(
+  runtime: Runtime,
+  feeds: readonly string[],
+  fetches: readonly string[],
+  options: PartOptions,
+): PrunedFunction {
+  const part = partOf(runtime, feeds, fetches, options);
+  const traced = tfFunction(((...inputs: Tensor[]) => part.run(inputs)) as never, {
+    inputSignature: part.specs,
+    name: options.name,
+    autograph: false,
+  }) as unknown as TracedFunction<AnyFunction>;
+  const calls = new TracedOrHost(traced, part.run, part.onHost);
+  const structure: Structure = { kind: 'list', items: part.specs.map((spec) => ({ kind: 'tensor', spec })) };
+  const fn = (...inputs: readonly unknown[]): Tensor[] => {
+    const tensors = fitted(structure, inputs, options.name);
+    return calls.call(tensors, tensors) as Tensor[];
+  };
+  return Object.assign(fn, { inputs: part.specs });
+}
+
+/** @throws InvalidArgumentError for what does not fit. */
+function fitted(structure: Structure, given: unknown, name: string): Tensor[] {
+  const tensors = fit(structure, given, true, 'arguments');
+  if (typeof tensors === 'string') throw new InvalidArgumentError(tensors, name);
+  return tensors;
+}
+
+/** A signature as a function of tensors by name. */
+function signatureOf(
+  name: string,
+  signature: tensorflow.SignatureDef,
+  runtime: Runtime,
+  lazy: boolean,
+  variables: () => readonly Variable[],
+): SignatureFunction {
+  const sorted = (map: ReadonlyMap<string, tensorflow.TensorInfo> | undefined) =>
+    [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [inputs, outputs] = [sorted(signature.inputs), sorted(signature.outputs)];
+  for (const [key, info] of [...inputs, ...outputs])
+    if (info.name === undefined || info.name === '')
+      throw new UnimplementedError(`'${key}' of the signature '${name}' is no plain tensor`, OP);
+  const spec = ([key, info]: readonly [string, tensorflow.TensorInfo]): TensorSpec =>
+    new TensorSpec(partialShapeOf(info.tensor_shape), dtypeOf(info.dtype ?? 0, key), key);
+  const specs = inputs.map(spec);
+  const part = partOf(
+    runtime,
+    inputs.map(([, info]) => info.name as string),
+    outputs.map(([, info]) => info.name as string),
+    { specs, name, lazy },
+  );
+  const packed = (tensors: readonly Tensor[]): Record<string, Tensor> =>
+    objectOf(outputs.map(([key], i) => [key, tensors[i]])) as Record<string, Tensor>;
+  const run = (given: Readonly<Record<string, Tensor>>): Record<string, Tensor> =>
+    packed(part.run(inputs.map(([key]) => given[key] as Tensor)));
+  const signatureOfInputs = objectOf(inputs.map(([key], i) => [key, specs[i]]));
+  const traced = tfFunction((inputs.length > 0 ? run : () => run({})) as never, {
+    inputSignature: inputs.length > 0 ? [signatureOfInputs as never] : [],
+    name,
+    autograph: false,
+  }) as unknown as TracedFunction<AnyFunction>;
+  const structure: Structure = {
+    kind: 'dict',
+    keys: inputs.map(([key]) => key),
+    items: specs.map((spec) => ({ kind: 'tensor', spec })),
+  };
+  const calls = new TracedOrHost(traced, (tensors) => packed(part.run(tensors)), part.onHost);
+  const call = (given: unknown = {}): unknown => {
+    const [only] = inputs;
+    const named =
+      given instanceof Tensor && inputs.length === 1 && only !== undefined ? { [only[0]]: given } : given;
+    const tensors = fitted(structure, named, name);
+    const args = objectOf(inputs.map(([key], i) => [key, tensors[i]]));
+    return calls.call(inputs.length > 0 ? [args] : [], tensors);
+  };
+  const fn = Object.assign(call, {
+    getConcreteFunction: () => traced.getConcreteFunction(),
+    structuredInputSignature: [[], signatureOfInputs],
+    structuredOutputs: objectOf(outputs.map((entry) => [entry[0], spec(entry)])),
+    inputs: specs,
+    outputs: outputs.map(spec),
+    traces: [traced],
+  });
+  Object.defineProperty(fn, 'variables', { get: variables });
+  Object.defineProperty(fn, 'name', { value: name });
+  return fn as unknown as SignatureFunction;
+}
+
+/** What a model of TensorFlow 1 says of itself. */
+export interface Version1Parts {
+  readonly meta: tensorflow.MetaGraphDef;
+  readonly runtime: Runtime;
+  /** The checkpoint's prefix, or null where there is none. */
+  readonly checkpoint: string | null;
+  readonly assets: readonly string[];
+  readonly lazy: boolean;
+}
+
+/** Loads a graph with its variables, and runs what initializes its tables. */
+export function loadVersion1({ meta, runtime, checkpoint, assets, lazy }: Version1Parts): LoadedObject {
+  const { graph, surroundings } = runtime;
+  const paths = new Map<number, readonly Value[]>();
+  (meta.asset_file_def ?? []).forEach(({ tensor_info: info }, i) => {
+    if (info?.name) paths.set(graph.ref(tensorName(info.name)).node, [constant(assets[i] as string)]);
+  });
+  const runOperation = (operation: string, fed: ReadonlyMap<number, readonly Value[]>): void => {
+    partOf(runtime, [], [operation.replace(/:\d+$/, '').replace(/^\^/, '')], {
+      name: operation,
+      lazy,
+      always: new Map([...paths, ...fed]),
+    }).run([]);
+  };
+  const { restore_op_name: restore = '', filename_tensor_name: file = '' } = meta.saver_def ?? {};
+  if (checkpoint !== null && restore !== '')
+    runOperation(restore, new Map([[graph.ref(tensorName(file)).node, [constant(checkpoint)]]]));
+  for (const operation of initializersOf(meta)) runOperation(operation, new Map());
+  const variables = (): Variable[] =>
+    [...surroundings.resources.values()].flatMap((r) => (r instanceof VariableHandle ? [r.variable] : []));
+  const signatures = [...(meta.signature_def ?? [])].flatMap(([name, signature]) =>
+    name.startsWith('__saved_model')
+      ? []
+      : [[name, signatureOf(name, signature, runtime, lazy, variables)] as const],
+  );
+  const root = new LoadedObject();
+  LoadedObject.attach(root, 'signatures', objectOf(signatures));
+  LoadedObject.attach(root, 'graphVariables', objectOf(variables().map((v) => [v.name, v])));
+  LoadedObject.attach(
+    root,
+    'prune',
+    (feeds: string | readonly string[], fetches: string | readonly string[]): PrunedFunction =>
+      prunedFunction(runtime, namesOf(feeds, 'feeds'), namesOf(fetches, 'fetches'), { name: 'pruned', lazy }),
+  );
+  return root;
+}
+
+/** @throws InvalidArgumentError for what is no name or list of names. */
+export function namesOf(value: unknown, what: string): readonly string[] {
+  const list = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(list) || list.some((name) => typeof name !== 'string'))
+    throw new InvalidArgumentError(`${what} must be names of tensors, such as 'x:0'`, 'prune');
+  return list as readonly string[];
+}
+
+const INIT_KEYS = ['saved_model_main_op', 'legacy_init_op'];
+
+/** The operations that make a graph ready for use. */
+function initializersOf({
+  signature_def: signatures,
+  collection_def: collections,
+}: tensorflow.MetaGraphDef): string[] {
+  const named = signatures?.get('__saved_model_init_op')?.outputs?.get('__saved_model_init_op')?.name;
+  const listed = INIT_KEYS.flatMap((key) => collections?.get(key)?.node_list?.value ?? []);
+  return [...new Set([...(named === undefined ? [] : [named]), ...listed])];
+}
