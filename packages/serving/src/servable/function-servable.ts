@@ -54,7 +54,7 @@ export function kerasSignature(model: KerasModel): ServableSignature {
 }
 
 /**
- * The signature of a traced function with an input signature: its inputs by the names of their specs, or by their keys in an object.
+ * The signature of a traced function with an input signature: its inputs by the names of their specs, those in objects by their keys.
  *
  * @throws InvalidArgumentError where there is no such signature, or the function returns what is no structure of tensors; UnimplementedError for strings and complex numbers.
  */
@@ -142,7 +142,7 @@ function namedSpecs(
 
 function inputName(spec: TensorSpec, path: readonly (string | number)[]): string {
   const last = path.at(-1);
-  return spec.name ?? (typeof last === 'string' ? last : `args_${path.join('_')}`);
+  return typeof last === 'string' ? last : (spec.name ?? `args_${path.join('_')}`);
 }
 
 function outputName(_: TensorSpec, path: readonly (string | number)[]): string {

@@ -1,7 +1,115 @@
-import { UnimplementedError } from '@eagre/backend';
-import type { Servable } from './servable.ts';
+// Serves SavedModels.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DType, dtypeTraits, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import type { Tensor } from '@eagre/core';
+import { tensorflow } from '@eagre/formats';
+import { type LoadedObject, load, type SignatureFunction } from '@eagre/saved-model';
+import { functionSignature } from './function-servable.ts';
+import { hostTensor, tensorOf } from './host-tensors.ts';
+import type { HostTensors, MethodName, Servable, ServableSignature, TensorInfo } from './servable.ts';
 
-/** Loads the SavedModel in a folder. */
+/**
+ * Loads the SavedModel in a folder. Its signatures are traced at once, so that the first requests need not wait for that.
+ *
+ * @throws as `tf.savedModel.load` does; InvalidArgumentError for a model without signatures; UnimplementedError where none of these can run
+ */
 export async function loadServable(path: string): Promise<Servable> {
-  throw new UnimplementedError(`cannot load ${path}`, 'serving');
+  const { signatures } = await loaded(path);
+  const names = Object.keys(signatures);
+  if (names.length === 0)
+    throw new InvalidArgumentError(`the SavedModel in ${path} has no signatures`, 'serving');
+  const definitions = await signatureDefs(path);
+  const traced = names.map((name) => tracedSignature(signatures[name]));
+  const broken = traced.find((signature) => signature instanceof Error);
+  if (broken !== undefined && traced.every((signature) => signature instanceof Error)) throw broken;
+  return {
+    signatures: Object.fromEntries(
+      names.map((name, i) => {
+        const definition = definitions.get(name) ?? {};
+        const own = traced[i];
+        return [name, { ...infosOf(definition, signatures[name]), run: runOf(own, signatures[name]) }];
+      }),
+    ),
+  };
+}
+
+/** The model; where it has ops that are unknown here, one that fails where these run, as they need not be in every signature. */
+async function loaded(path: string): Promise<LoadedObject> {
+  try {
+    return await load(path);
+  } catch (error) {
+    if (!(error instanceof UnimplementedError)) throw error;
+    return load(path, { lazy: true });
+  }
+}
+
+/** undefined for one that runs on the host, as those with strings do; why it cannot be traced. */
+function tracedSignature(fn: SignatureFunction): ServableSignature | Error | undefined {
+  if ([...fn.inputs, ...fn.outputs].some(({ dtype }) => dtype === 'string')) return undefined;
+  try {
+    const concrete = fn.getConcreteFunction();
+    void concrete.graph;
+    return functionSignature(concrete);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function runOf(traced: ReturnType<typeof tracedSignature>, fn: SignatureFunction): ServableSignature['run'] {
+  if (traced !== undefined && !(traced instanceof Error)) return traced.run;
+  // Some graphs can only run node by node, on this thread.
+  return (inputs) => runOnHost(fn, inputs);
+}
+
+async function runOnHost(fn: SignatureFunction, values: HostTensors): Promise<HostTensors> {
+  const inputs = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, tensorOf(value)]));
+  const outputs = Object.entries<Tensor>(fn(inputs));
+  // They are not disposed: the model may hold them.
+  const read = await Promise.all(
+    outputs.map(async ([name, tensor]) => [name, await hostTensor(tensor)] as const),
+  );
+  return Object.fromEntries(read);
+}
+
+/** The signatures as the file has them, which is what the metadata show. */
+async function signatureDefs(path: string): Promise<ReadonlyMap<string, tensorflow.SignatureDef>> {
+  const file = join(path, 'saved_model.pb');
+  const model = tensorflow.SavedModel.decode(await readFile(file), { file });
+  return model.meta_graphs?.[0]?.signature_def ?? new Map();
+}
+
+function infosOf(
+  { inputs, outputs, method_name: method }: tensorflow.SignatureDef,
+  fn: SignatureFunction,
+): Pick<ServableSignature, 'inputs' | 'outputs' | 'methodName'> {
+  return {
+    inputs: merged(fn.structuredInputSignature[1], inputs),
+    outputs: merged(fn.structuredOutputs, outputs),
+    ...(method === undefined ? {} : { methodName: method as MethodName }),
+  };
+}
+
+function merged(
+  specs: SignatureFunction['structuredOutputs'],
+  infos: ReadonlyMap<string, tensorflow.TensorInfo> = new Map(),
+): Readonly<Record<string, TensorInfo>> {
+  return Object.fromEntries(
+    Object.entries(specs).map(([key, { dtype, shape }]) => {
+      const info = infos.get(key);
+      const own =
+        info === undefined ? { dtype, shape } : { dtype: dtypeOf(info, dtype), shape: shapeOf(info) };
+      return [key, { ...own, ...(info?.name === undefined ? {} : { name: info.name }) }];
+    }),
+  );
+}
+
+function dtypeOf({ dtype }: tensorflow.TensorInfo, otherwise: DType): DType {
+  const found = Object.values(dtypeTraits).find(({ tensorflow: code }) => code === dtype);
+  return found?.name ?? otherwise;
+}
+
+function shapeOf({ tensor_shape: shape }: tensorflow.TensorInfo): TensorInfo['shape'] {
+  if (shape === undefined || shape.unknown_rank === true) return null;
+  return (shape.dim ?? []).map(({ size }) => (size === undefined || size < 0 ? null : Number(size)));
 }
