@@ -68,5 +68,6 @@ export * as errors from './errors.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
 export * as savedModel from './saved-model.ts';
+export * as serving from './serving.ts';
 export * as test from './test.ts';
 export * as version from './version.ts';

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from '@eagre/backend';
 import {
   checkCount,
@@ -10,6 +9,7 @@ import {
   type OptionNames,
   shown,
 } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import type { BatchingOptions } from './batching/batch-queue.ts';
 import { checkPolicy, isVersion, type VersionPolicy } from './models/version-policy.ts';
 
@@ -142,7 +142,7 @@ export function settingsOf(options: ServerOptions): ServerSettings {
     name,
     versionPolicy = 'latest',
     versionLabels = {},
-    maxInFlight = availableParallelism(),
+    maxInFlight = nodeBuiltin('node:os').availableParallelism(),
     maxConnections,
     cors = false,
     requestLog,

@@ -1,9 +1,8 @@
 // The server in HTTP: limits, time, health, metrics, CORS and the request log around the API.
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { UnavailableError } from '@eagre/backend';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Metrics } from '../metrics.ts';
 import { errorBody } from '../rest/predict-response.ts';
@@ -145,7 +144,7 @@ export class HttpServer {
       throw new StatusError('INVALID_ARGUMENT', `bodies may be compressed by gzip, not by ${encoding}`, 415);
     const { maxBodyBytes } = this.#options.settings;
     try {
-      return await unzipped(body, { maxOutputLength: maxBodyBytes });
+      return await unzipped(body, maxBodyBytes);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
         throw new StatusError('INVALID_ARGUMENT', `the body is larger than ${maxBodyBytes} bytes`, 413);
@@ -202,10 +201,14 @@ class Connections {
   }
 }
 
-const unzipped = promisify(gunzip) as (
-  bytes: Uint8Array,
-  options: { maxOutputLength: number },
-) => Promise<Buffer>;
+/** What was compressed. @throws an error with a code for more bytes, and for what is no gzip file */
+function unzipped(bytes: Uint8Array, maxOutputLength: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    nodeBuiltin('node:zlib').gunzip(bytes, { maxOutputLength }, (error, result) =>
+      error === null ? resolve(result) : reject(error),
+    );
+  });
+}
 
 /** The path as it was sent, without the query. */
 function pathOf({ raw }: FastifyRequest): string {

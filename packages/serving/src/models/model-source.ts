@@ -1,8 +1,7 @@
 // What may be served: objects of the program, and folders.
-import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { checkOptionNames, isPlain, shown } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { ConcreteFunction } from '@eagre/graph';
 import {
   functionSignature,
@@ -83,13 +82,14 @@ function methodOf(name: string): ServableSignature['methodName'] {
 
 /** One model as it is served. @throws InvalidArgumentError for what cannot be served */
 function sourceOf(model: unknown): Source | undefined {
-  if (typeof model === 'string') return { kind: 'folder', path: resolve(model), config: { path: model } };
+  if (typeof model === 'string')
+    return { kind: 'folder', path: nodeBuiltin('node:path').resolve(model), config: { path: model } };
   if (isPlain(model) && typeof model['path'] === 'string') {
     const config = model as unknown as ModelConfig;
     checkOptionNames<ModelConfig>(config, { path: true, versionPolicy: true, versionLabels: true }, OP);
     if ((config.versionPolicy ?? null) !== null) checkPolicy(config.versionPolicy, OP);
     if ((config.versionLabels ?? null) !== null) checkLabels(config.versionLabels, OP);
-    return { kind: 'folder', path: resolve(config.path), config };
+    return { kind: 'folder', path: nodeBuiltin('node:path').resolve(config.path), config };
   }
   const servable = servableOf(model);
   return servable === undefined ? undefined : { kind: 'servable', servable };
@@ -104,7 +104,7 @@ function sourceOf(model: unknown): Source | undefined {
 export function sourcesOf(models: unknown, name: string | undefined): Map<string, Source> {
   const alone = sourceOf(models);
   if (alone !== undefined) {
-    const own = alone.kind === 'folder' ? basename(alone.path) : 'default';
+    const own = alone.kind === 'folder' ? nodeBuiltin('node:path').basename(alone.path) : 'default';
     return new Map([[name ?? own, alone]]);
   }
   const entries: [unknown, unknown][] | undefined =
@@ -132,7 +132,9 @@ export function sourcesOf(models: unknown, name: string | undefined): Map<string
 
 /** What finds the versions of a folder: those in it, or the folder itself where it is a SavedModel. @throws NotFoundError where there is no folder */
 export async function versionsOf(path: string): Promise<() => Promise<readonly VersionFolder[]>> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await nodeBuiltin('node:fs')
+    .promises.stat(path)
+    .catch(() => undefined);
   if (found?.isDirectory() !== true) throw new NotFoundError(`there is no folder ${path}`, OP);
   if (!(await holdsModel(path))) return () => versionFolders(path);
   return async () => {

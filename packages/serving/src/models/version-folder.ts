@@ -1,6 +1,7 @@
 // Versions on disk: DIR/1, DIR/2, … with a SavedModel in each.
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { nodeBuiltin } from '@eagre/formats/internal';
+
+const files = (): typeof import('node:fs/promises') => nodeBuiltin('node:fs').promises;
 
 /** A folder that holds a version. */
 export interface VersionFolder {
@@ -21,7 +22,7 @@ export async function versionFolders(base: string): Promise<VersionFolder[]> {
   const found = new Map<number, VersionFolder>();
   for (const name of await namesIn(base)) {
     const version = versionOf(name);
-    const path = join(base, name);
+    const path = `${base}/${name}`;
     if (version === undefined || found.has(version) || !(await holdsModel(path))) continue;
     const fingerprint = await fingerprintOf(path);
     if (fingerprint !== undefined) found.set(version, { version, path, fingerprint });
@@ -39,7 +40,7 @@ export function versionOf(name: string): number | undefined {
 /** Sorted, so that of two folders for one version, such as `1` and `01`, it is always the same one that counts. */
 async function namesIn(path: string): Promise<string[]> {
   try {
-    return (await readdir(path)).sort();
+    return (await files().readdir(path)).sort();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // What is gone or no folder holds nothing; whatever else is wrong shall be known.
@@ -51,8 +52,8 @@ async function namesIn(path: string): Promise<string[]> {
 /** undefined where a file vanishes meanwhile. */
 export async function fingerprintOf(path: string): Promise<string | undefined> {
   try {
-    const names = (await readdir(path, { recursive: true })).sort();
-    const stats = await Promise.all(names.map((name) => stat(join(path, name))));
+    const names = (await files().readdir(path, { recursive: true })).sort();
+    const stats = await Promise.all(names.map((name) => files().stat(`${path}/${name}`)));
     return stats.map(({ size, mtimeMs }, i) => `${names[i]}:${size}:${mtimeMs}`).join('\n');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -1,7 +1,6 @@
 // Requests that a new version runs before it is served, so that the first ones of clients are not slow.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DataLossError } from '@eagre/backend';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { isArray, isObject } from '../json/json.ts';
 import { type JsonLimits, parseJson } from '../json/json-reader.ts';
 import { type InferenceMethod, inferenceOf } from '../rest/inference.ts';
@@ -21,7 +20,7 @@ const MOST = 1000;
 export async function warmUp(folder: string, servable: Servable, limits: JsonLimits): Promise<void> {
   let bytes: Uint8Array;
   try {
-    bytes = await readFile(join(folder, WARMUP_FILE));
+    bytes = await nodeBuiltin('node:fs').promises.readFile(`${folder}/${WARMUP_FILE}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;

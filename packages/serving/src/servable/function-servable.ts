@@ -35,15 +35,11 @@ export function isKerasModel(value: unknown): value is KerasModel & ((...args: u
 /**
  * The signature of a model: its inputs by their names, its outputs as `output_0`, `output_1`, …, or by their names where it returns an object.
  *
- * @throws InvalidArgumentError for a model that is not built.
+ * @throws InvalidArgumentError for a model that does not know its inputs.
  */
 export function kerasSignature(model: KerasModel): ServableSignature {
-  const { inputs, name } = model;
-  if (inputs === null || inputs === undefined || inputs.length === 0)
-    throw new InvalidArgumentError(
-      `the model "${name}" has no inputs yet: build it with an input shape, or serve a tf.function with an input signature that calls it`,
-      'serving.createServer',
-    );
+  const { name } = model;
+  const inputs = inputsOf(model);
   const names = model.inputNames ?? inputs.map((t) => t.name);
   const specs = inputs.map(({ shape, dtype }, i) => new TensorSpec(shape, dtype, names[i]));
   const call = model as unknown as (x: unknown, options: { training: boolean }) => unknown;
@@ -51,6 +47,18 @@ export function kerasSignature(model: KerasModel): ServableSignature {
     call(xs.length === 1 ? xs[0] : xs, { training: false }),
   );
   return functionSignature(traced as unknown as AnyTraced);
+}
+
+function inputsOf(model: KerasModel): readonly KerasTensorLike[] {
+  try {
+    return model.inputs as readonly KerasTensorLike[];
+  } catch (cause) {
+    throw new InvalidArgumentError(
+      `the inputs of the model "${model.name}" are not known: give its first layer an input shape, or serve a tf.function with an input signature that calls it`,
+      'serving.createServer',
+      { cause },
+    );
+  }
 }
 
 /**

@@ -1,9 +1,8 @@
 // Serves SavedModels.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type DType, dtypeTraits, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { type LoadedObject, load, type SignatureFunction } from '@eagre/saved-model';
 import { functionSignature } from './function-servable.ts';
 import { hostTensor, tensorOf } from './host-tensors.ts';
@@ -74,8 +73,8 @@ async function runOnHost(fn: SignatureFunction, values: HostTensors): Promise<Ho
 
 /** The signatures as the file has them, which is what the metadata show. */
 async function signatureDefs(path: string): Promise<ReadonlyMap<string, tensorflow.SignatureDef>> {
-  const file = join(path, 'saved_model.pb');
-  const model = tensorflow.SavedModel.decode(await readFile(file), { file });
+  const file = `${path}/saved_model.pb`;
+  const model = tensorflow.SavedModel.decode(await nodeBuiltin('node:fs').promises.readFile(file), { file });
   return model.meta_graphs?.[0]?.signature_def ?? new Map();
 }
 
