@@ -182,7 +182,8 @@ export class HttpServer {
 /** The connections of a server. Node's own `closeIdleConnections` leaves those on which no request has come yet. */
 class Connections {
   readonly #open = new Set<Socket>();
-  readonly #busy = new Set<Socket>();
+  /** How many requests of each are being answered: a client may send several at once. */
+  readonly #busy = new Map<Socket, number>();
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
@@ -190,8 +191,12 @@ class Connections {
       socket.once('close', () => this.#open.delete(socket));
     });
     server.on('request', ({ socket }, response) => {
-      this.#busy.add(socket);
-      response.once('close', () => this.#busy.delete(socket));
+      this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
+      response.once('close', () => {
+        const left = (this.#busy.get(socket) ?? 1) - 1;
+        if (left > 0) this.#busy.set(socket, left);
+        else this.#busy.delete(socket);
+      });
     });
   }
 
