@@ -24,6 +24,7 @@ const pages = [
   'docs/devices',
   'docs/checkpoint',
   'docs/summary',
+  'docs/serving',
   'docs/from-tensorflow',
 ];
 
