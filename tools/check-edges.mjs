@@ -38,6 +38,8 @@ const permitted = {
     'formats',
     'summary',
     'checkpoint',
+    // When a model is exported.
+    'saved-model',
     'backend',
   ],
   'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],

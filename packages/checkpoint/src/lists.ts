@@ -26,6 +26,14 @@ const isOptimizer = ({ children = [] }: Node): boolean =>
 
 const isList = (node: Node | undefined): boolean => node?.children?.[0]?.local_name === '0';
 
+/** An object with its slots among its children: as lists, or by the names of slots and their places. */
+export function withoutSlots(object: object, view: View): View {
+  if (view.slots.length === 0) return view;
+  if (view.listed.length > 0) return asLists(object, view);
+  const slots = view.slots.map(({ name, slot }, i) => [`${name}_${i}`, slot] as const);
+  return { ...view, children: [...view.children, ...slots], slots: [] };
+}
+
 /**
  * The same graph without the lists of all variables: other optimizers count other variables there, and what a state is for tells its own
  * list.

@@ -19,6 +19,8 @@ export interface View {
   readonly slots: readonly TrackableSlot[];
   /** What files may have in the place of `children` and `slots`. */
   readonly listed: readonly (readonly [name: string, child: object])[];
+  /** What functions use and checkpoints leave out. */
+  readonly unsaved?: readonly (readonly [name: string, variable: Variable])[];
 }
 
 /** How the object looks now. */
@@ -33,6 +35,7 @@ export function viewOf(object: object): View {
     attributes: new Map(own.attributes ?? []),
     slots: [...(own.slots ?? [])],
     listed: trackable(own.listed ?? []),
+    ...(own.unsaved === undefined ? {} : { unsaved: [...own.unsaved] }),
   };
 }
 

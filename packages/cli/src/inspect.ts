@@ -5,10 +5,11 @@ import { inspectCheckpoint, newestIn } from './inspect/checkpoint.ts';
 import type { Contents, Item } from './inspect/contents.ts';
 import { inspectEvents } from './inspect/events.ts';
 import { inspectHdf5, inspectKeras } from './inspect/keras.ts';
+import { inspectSavedModel } from './inspect/saved-model.ts';
 import { bytesText, plain, table } from './table.ts';
 
 /**
- * What is in a file, or a checkpoint by its prefix, or a folder of checkpoints or event files.
+ * What is in a file, or a checkpoint by its prefix, or a folder with a SavedModel, checkpoints or event files.
  *
  * @throws Error where there is no such file, or it is of no known format; FormatError for one that is damaged.
  */
@@ -34,12 +35,13 @@ export async function inspect(path: string): Promise<Contents> {
 async function inspectFolder(path: string): Promise<Contents> {
   const newest = newestIn(path);
   if (newest !== undefined) return await inspectCheckpoint(newest);
-  // A SavedModel keeps its variables as a checkpoint.
+  if (existsSync(join(path, 'saved_model.pb'))) return await inspectSavedModel(path);
+  // The variables of a SavedModel, without the rest.
   const saved = join(path, 'variables', 'variables');
   if (existsSync(`${saved}.index`)) return await inspectCheckpoint(saved);
   const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
   if (files.some((file) => basename(file).includes('tfevents'))) return await inspectEvents(path);
-  throw new Error(`there are neither checkpoints nor event files in ${path}`);
+  throw new Error(`there are neither a SavedModel nor checkpoints nor event files in ${path}`);
 }
 
 /** For people to read. */

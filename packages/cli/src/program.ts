@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import type { RunOptions } from './saved-model/run.ts';
+import type { ShowOptions } from './saved-model/show.ts';
 import type { ServeOptions } from './serve.ts';
 import { bytesText, plainLines, table } from './table.ts';
 
@@ -38,9 +40,12 @@ export function program(version: string, out: Output): Command {
   command
     .command('inspect')
     .description(
-      'names, shapes, dtypes and sizes in a checkpoint, event file, .keras, .h5, .safetensors, .npz or .npy file',
+      'names, shapes, dtypes and sizes in a SavedModel, checkpoint, event file, .keras, .h5, .safetensors, .npz or .npy file',
     )
-    .argument('<path>', 'a file, the prefix of a checkpoint, or a folder of checkpoints or event files')
+    .argument(
+      '<path>',
+      'a file, the prefix of a checkpoint, or a folder with a SavedModel, checkpoints or event files',
+    )
     .option('--json', 'print JSON')
     .action(async (path: string, options: { json?: true }) => {
       const { contentsText, inspect } = await import('./inspect.ts');
@@ -48,6 +53,35 @@ export function program(version: string, out: Output): Command {
       out.write(
         `${options.json ? plainLines(JSON.stringify(contents, undefined, 2)) : contentsText(contents)}\n`,
       );
+    });
+  const savedModel = command
+    .command('saved-model')
+    .description('SavedModels: what they hold, and calls of them');
+  savedModel
+    .command('show')
+    .description("what TensorFlow's saved_model_cli shows: tags, signatures, ops and functions")
+    .argument('<folder>', 'with a SavedModel', folder)
+    .option('--all', 'everything')
+    .option('--tag-set <tags>', 'the graph with these tags, such as serve')
+    .option('--signature-def <key>', 'inputs and outputs of this signature')
+    .option('--list-ops', 'the ops of the graph')
+    .action(async (dir: string, options: ShowOptions) => {
+      const { showSavedModel } = await import('./saved-model/show.ts');
+      out.write(`${plainLines(showSavedModel(dir, options))}\n`);
+    });
+  savedModel
+    .command('run')
+    .description('calls a signature, and prints its outputs')
+    .argument('<folder>', 'with a SavedModel', folder)
+    .requiredOption('--tag-set <tags>', 'the graph with these tags, such as serve')
+    .requiredOption('--signature-def <key>', 'the signature, such as serving_default')
+    .option('--inputs <files>', "arrays of files: 'x=a.npy;y=b.npz[name]'")
+    .option('--input-exprs <values>', "values: 'x=[[1, 2.5]];flag=True'")
+    .option('--outdir <folder>', 'where outputs are written, as .npy files', folder)
+    .option('--overwrite', 'replace files that are there')
+    .action(async (dir: string, options: RunOptions) => {
+      const { runSavedModel } = await import('./saved-model/run.ts');
+      await runSavedModel(dir, options, (text) => out.write(`${plainLines(text)}\n`));
     });
   addServe(command, out);
   const datasets = command.command('datasets').description('data sets that can be downloaded');

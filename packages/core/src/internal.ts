@@ -125,6 +125,7 @@ export {
   symbolically,
   symbolicTensor,
 } from './dispatch/symbolic.ts';
+export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { loadVariables, saveVariables } from './module/own-variables.ts';
@@ -136,7 +137,7 @@ export { sampled } from './ops/image/warp.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
-export { runGru, runLstm } from './ops/nn/rnn.ts';
+export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export {
   type Draw,
   type Drawn,

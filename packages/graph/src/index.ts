@@ -24,6 +24,7 @@ export {
   type TracedFunction,
   tfFunction,
 } from './function/function.ts';
+export { isTracedFunction, type SavedFunction, savedFunction } from './function/polymorphic-function.ts';
 export type { GraphStatistics } from './inspect/graph-statistics.ts';
 export {
   type GraphSink,
@@ -36,7 +37,15 @@ export {
   traceOn,
 } from './inspect/graph-trace.ts';
 export { Profile, type ProfileOptions, type ProfileRow } from './inspect/profile.ts';
-export type { GraphDefOptions } from './interchange/graph-def.ts';
+export { compositionOf } from './interchange/composed-ops.ts';
+export {
+  type Capture,
+  type FunctionNames,
+  type GraphDefOptions,
+  Library,
+  Names,
+} from './interchange/graph-def.ts';
+export { streamState } from './interchange/random-def.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {

@@ -46,6 +46,12 @@ export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as quantizers from './quantizers.ts';
 export * as regularizers from './regularizers.ts';
+export {
+  type EndpointOptions,
+  ExportArchive,
+  type ExportOptions,
+  type WriteOutOptions,
+} from './saving/export.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';

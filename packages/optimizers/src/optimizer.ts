@@ -192,7 +192,7 @@ export abstract class Optimizer extends Module implements Trackable {
   /** The state for checkpoints: `iter`, `learning_rate`, Keras 2's options such as `beta_1`, and the slots of variables. */
   trackableView(): TrackableView {
     const children: [string, Variable][] = [['iter', this.iterations]];
-    const rate = this.#rate.variable;
+    const { exact, variable: rate } = this.#rate;
     if (rate !== null) children.push(['learning_rate', rate]);
     const known = new Set<unknown>(this.#variables);
     const others = Object.entries(this).filter(
@@ -203,6 +203,7 @@ export abstract class Optimizer extends Module implements Trackable {
       children: [...children, ...this.#options.children(), ...this.#named, ...others],
       slots: this.#slots,
       listed: [...this.#lists.children(this.#named), ...others],
+      unsaved: exact === null || rate === null ? [] : [['_exact_learning_rate', exact]],
     };
   }
 

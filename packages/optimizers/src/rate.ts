@@ -21,7 +21,7 @@ export class Rate {
   // As it was given: the variable holds it as float32, and 0.1 should read back as 0.1.
   #given = 0;
   // The same for graphs. It is not saved: it says no more than the variable that is.
-  #exact: Variable | null = null;
+  exact: Variable | null = null;
   readonly #optimizer: string;
   readonly #make: (value: number) => { readonly saved: Variable; readonly exact: Variable };
 
@@ -45,7 +45,7 @@ export class Rate {
     if (stored !== Math.fround(this.#given)) {
       // Restored from a file: take the shortest number that is this float32.
       this.#given = shortest(stored);
-      this.#exact?.assign(this.#given);
+      this.exact?.assign(this.#given);
     }
     return this.#given;
   }
@@ -61,7 +61,7 @@ export class Rate {
       return atRunTime('LearningRate', ask, [iterations.read()], [{ dtype: 'float64', shape: [] }])[0];
     }
     const stored = (variable as Variable).read();
-    const exact = (this.#exact as Variable).read();
+    const exact = (this.exact as Variable).read();
     return where(equal(exact.cast('float32'), stored), exact, stored.cast('float64'));
   }
 
@@ -91,10 +91,10 @@ export class Rate {
     if (this.variable === null) {
       const { saved, exact } = this.#make(value);
       this.variable = saved;
-      this.#exact = exact;
+      this.exact = exact;
     } else {
       this.variable.assign(value);
-      this.#exact?.assign(value);
+      this.exact?.assign(value);
     }
   }
 }

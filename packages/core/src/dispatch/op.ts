@@ -135,10 +135,13 @@ export class Op {
   readonly valueSized: ValueSized | undefined;
   /** Whether tapes see the parts instead of the op. */
   readonly isComposite: boolean;
+  /** Whether `evaluate` runs other ops, and no kernel. */
+  readonly isMadeOfOps: boolean;
   /** Computes the outputs; tapes are told by `execute`. */
   readonly evaluate: (inputs: readonly Tensor[], attrs: Attrs) => readonly Tensor[];
 
   constructor(spec: OpSpecBase, evaluate: Op['evaluate'], transparent = false) {
+    this.isMadeOfOps = 'compose' in spec;
     this.name = spec.name;
     this.grad = spec.grad;
     this.notDifferentiable = spec.notDifferentiable;

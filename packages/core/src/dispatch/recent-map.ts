@@ -37,6 +37,10 @@ export class RecentMap<K, V> {
     return this;
   }
 
+  values(): IterableIterator<V> {
+    return this.#entries.values();
+  }
+
   /** Forgets everything. */
   clear(): void {
     for (const value of this.#entries.values()) this.#forgotten(value);

@@ -30,6 +30,8 @@ export interface TrackableView {
    * `children` and `slots`.
    */
   readonly listed?: Iterable<readonly [name: string, child: unknown]>;
+  /** Variables that checkpoints leave out, since others say as much, but that functions use. */
+  readonly unsaved?: Iterable<readonly [name: string, variable: Variable]>;
 }
 
 /**

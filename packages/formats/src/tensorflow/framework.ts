@@ -220,13 +220,34 @@ export interface FunctionDef {
   readonly attr?: ReadonlyMap<string, AttrValue>;
   /** The nodes behind the control outputs. */
   readonly control_ret?: ReadonlyMap<string, string>;
+  /** By the places of arguments. */
+  readonly arg_attr?: readonly ArgAttrEntry[];
 }
+/** Attributes of an argument. */
+export interface ArgAttrs {
+  readonly attr?: ReadonlyMap<string, AttrValue>;
+}
+export const ArgAttrs: MessageType<ArgAttrs> = message('FunctionDef.ArgAttrs', () => ({
+  attr: attributes(1),
+}));
+
+/** An entry of a map from the places of arguments. */
+export interface ArgAttrEntry {
+  readonly key?: number;
+  readonly value?: ArgAttrs;
+}
+export const ArgAttrEntry: MessageType<ArgAttrEntry> = message('FunctionDef.ArgAttrEntry', () => ({
+  key: int32(1),
+  value: nested(2, () => ArgAttrs),
+}));
+
 export const FunctionDef: MessageType<FunctionDef> = message('FunctionDef', () => ({
   signature: nested(1, () => OpDef),
   node_def: nestedList(3, () => NodeDef),
   ret: map(4, text, () => ''),
   attr: attributes(5),
   control_ret: map(6, text, () => ''),
+  arg_attr: nestedList(7, () => ArgAttrEntry),
 }));
 
 /** Functions that nodes call by name. */

@@ -179,7 +179,7 @@ export class Graph {
   getOperationByName(...args: Arguments<[name: string], ['name']>): Operation;
   getOperationByName(name: string): Operation {
     checkText(name, 'name', 'getOperationByName');
-    const node = this.body.nodes.find((n) => n.name === name);
+    const node = this.body.nodes.find((n) => n.name === name) ?? this.#importedNode(name);
     if (node === undefined) throw new NotFoundError(`the graph has no operation '${name}'`);
     return new Operation(this, node);
   }
@@ -190,9 +190,20 @@ export class Graph {
     const [, operation, index] = /^(.+):(\d+)$/.exec(name) ?? [];
     if (operation === undefined)
       throw new InvalidArgumentError(`'${name}' is not the name of a tensor: expected a form like 'add:0'`);
-    const tensor = this.getOperationByName(operation).outputs[Number(index)];
+    const imported = this.#imported.get(operation);
+    const tensor = (imported ?? this.getOperationByName(operation).outputs)[Number(index)];
     if (tensor === undefined) throw new NotFoundError(`the operation '${operation}' has no output ${index}`);
     return tensor;
+  }
+
+  /** @internal Gives the name of a node in a file to the tensors that it became. */
+  alias(name: string, tensors: readonly (Tensor | undefined)[]): void {
+    this.#imported.set(name, tensors);
+  }
+  readonly #imported = new Map<string, readonly (Tensor | undefined)[]>();
+  #importedNode(name: string): GraphNode | undefined {
+    const tensor = this.#imported.get(name)?.find((t) => t !== undefined && this.tracer.knows(t));
+    return tensor === undefined ? undefined : this.valueOf(tensor).node;
   }
 
   /**

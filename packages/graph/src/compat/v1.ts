@@ -16,6 +16,7 @@ export {
   UninitializedVariables,
 } from './fetches.ts';
 export { Graph, type GraphElement, GraphKeys, Operation } from './graph.ts';
+export { type ImportableGraph, type ImportOptions, importGraphDef } from './import-graph-def.ts';
 export {
   addToCollection,
   assign,

@@ -9,6 +9,8 @@ import { flattenKinds, rebuilder } from '../tracing/structure.ts';
 import type { AtomicFunction } from './atomic-function.ts';
 import type { SizedTraces } from './sized-traces.ts';
 
+type AnyHostFunction = (...args: never[]) => unknown;
+
 /**
  * One trace of a function, to be called: with arguments as the function takes them, or with its tensors alone, in their order.
  *
@@ -25,6 +27,8 @@ export class ConcreteFunction extends Callable {
   readonly #specs: readonly TensorSpec[];
   readonly #resolve: (tensors: readonly Tensor[]) => AtomicFunction;
   readonly #sized: SizedTraces | null;
+  /** @internal The function that was traced, whose arguments have names. */
+  declare readonly hostFunction: AnyHostFunction;
 
   /** @internal */
   constructor(
@@ -33,15 +37,14 @@ export class ConcreteFunction extends Callable {
     shapes: readonly PartialShape[],
     resolve: (tensors: readonly Tensor[]) => AtomicFunction,
     sized: SizedTraces | null,
+    hostFunction: AnyHostFunction,
   ) {
     super();
+    Object.defineProperty(this, 'hostFunction', { value: hostFunction });
     this.#name = name;
     const { tensors, key } = flattenKinds(args);
     this.#kind = key;
-    // Specs keep their names, by which saved and served functions take their inputs.
-    this.#specs = tensors.map(
-      (t, i) => new TensorSpec(shapes[i], t.dtype, t instanceof TensorSpec ? t.name : undefined),
-    );
+    this.#specs = tensors.map((t, i) => specOf(t, shapes[i]));
     this.#args = rebuilder(args)(this.#specs) as readonly unknown[];
     this.#resolve = resolve;
     this.#sized = sized;
@@ -58,6 +61,12 @@ export class ConcreteFunction extends Callable {
    */
   specialize(...inputs: readonly Tensor[]): AtomicFunction {
     return this.#resolve(this.#fitting(inputs, inputs));
+  }
+
+  /** @internal What is saved of it: the trace for all sizes. */
+  get saved(): { readonly name: string; readonly graph: Graph; readonly structuredOutputs: unknown } {
+    const { structuredOutputs, graph } = this.#sized?.forAllSizes() ?? this.#resolve([]);
+    return { name: this.#name, graph, structuredOutputs };
   }
 
   /** What it takes: the arguments, with a spec in the place of each tensor. */
@@ -146,6 +155,14 @@ export class ConcreteFunction extends Callable {
       return tensor;
     });
   }
+}
+
+/** The spec of an argument, which may have a name. */
+export function specOf(t: Tensor | TensorSpec, shape: PartialShape): TensorSpec {
+  const { dtype } = t;
+  return new TensorSpec(
+    t instanceof TensorSpec && t.name !== undefined ? { shape, dtype, name: t.name } : { shape, dtype },
+  );
 }
 
 function variablesIn(graph: Graph): Variable[] {

@@ -40,7 +40,7 @@ import {
 } from '../tracing/structure.ts';
 import { FunctionTracer, type TracedCall } from '../tracing/tracer.ts';
 import { AtomicFunction } from './atomic-function.ts';
-import { ConcreteFunction } from './concrete-function.ts';
+import { ConcreteFunction, specOf } from './concrete-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { type ArgumentSpec, CapturesOutside, SizedTraces } from './sized-traces.ts';
 
@@ -89,6 +89,27 @@ export const functionsRunEagerly: NamedFunction<[], [], unknown, boolean> = defi
   () => eagerly,
 );
 
+/** What is saved of a traced function. */
+export interface SavedFunction {
+  readonly name: string;
+  readonly hostFunction: AnyFunction;
+  readonly inputSignature: readonly Signature[] | null;
+  readonly concreteFunctions: readonly ConcreteFunction[];
+}
+
+const callables = new WeakMap<object, { readonly traces: PolymorphicFunction; readonly self: unknown }>();
+
+/** What is saved of a function that `tf.function` made; null for anything else. */
+export function savedFunction(value: unknown): SavedFunction | null {
+  const known = typeof value === 'function' ? callables.get(value) : undefined;
+  return known === undefined ? null : known.traces.saved(known.self);
+}
+
+/** Whether `tf.function` made the value. */
+export function isTracedFunction(value: unknown): boolean {
+  return typeof value === 'function' && callables.has(value);
+}
+
 /** The traces of one function. */
 export class PolymorphicFunction {
   readonly #fn: AnyFunction;
@@ -100,6 +121,8 @@ export class PolymorphicFunction {
   readonly #traces = new RecentMap<string, AtomicFunction>(TRACES, (concrete) => concrete.dispose());
   /** Traces that use tensors of a function around this one, by that function's own trace: they are of use in that one only. */
   readonly #inside = new WeakMap<FunctionTracer, Map<string, AtomicFunction>>();
+  /** The arguments of these traces, without their tensors. */
+  readonly #templates = new WeakMap<AtomicFunction, readonly unknown[]>();
   /** For arguments of which sizes may be any, by their kinds. */
   readonly #sized = new Map<string, SizedTraces[]>();
   /** The shapes that there are traces for, by kinds. */
@@ -128,6 +151,7 @@ export class PolymorphicFunction {
 
   callable(self: unknown): AnyFunction {
     const call = (...args: unknown[]): unknown => this.#call(self, args);
+    callables.set(call, { traces: this, self });
     return Object.assign(call as AnyFunction, {
       getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
       runAsync: (...args: unknown[]) => this.#callAsync(self, args),
@@ -135,6 +159,50 @@ export class PolymorphicFunction {
       experimentalGetTracingCount: () => this.#count,
       hostFunction: this.#fn,
     });
+  }
+
+  /** What is saved: all traces, or that of the signature where there are none. */
+  saved(self: unknown): SavedFunction {
+    const ofSizes = [...this.#traces.values()].flatMap((concrete): ConcreteFunction[] => {
+      const template = this.#templates.get(concrete);
+      if (template === undefined) return [];
+      const args = this.#named(template);
+      const shapes = flattenKinds(args).tensors.map((t) => t.shape as Shape);
+      return [new ConcreteFunction(this.#name, args, shapes, () => concrete, null, this.#fn)];
+    });
+    const ofAnySize = [...this.#sized.values()].flat().map((sized) => this.#ofSized(sized));
+    const concreteFunctions = [...ofAnySize, ...ofSizes];
+    if (concreteFunctions.length === 0 && this.#signature !== undefined)
+      concreteFunctions.push(this.#concreteCall(self, []));
+    return {
+      name: this.#name,
+      hostFunction: this.#fn,
+      inputSignature: this.#signature ?? null,
+      concreteFunctions,
+    };
+  }
+
+  /** Arguments with the names that the signature has for them. */
+  #named(args: readonly unknown[]): readonly unknown[] {
+    if (this.#signature === undefined) return args;
+    const names = flattenKinds(this.#signature).tensors.map((t) =>
+      t instanceof TensorSpec ? t.name : undefined,
+    );
+    const specs = flattenKinds(args).tensors.map(({ dtype, shape }, i) => {
+      const name = names[i];
+      return new TensorSpec(name === undefined ? { shape, dtype } : { shape, dtype, name });
+    });
+    return rebuilder(args)(specs) as readonly unknown[];
+  }
+
+  #ofSized(sized: SizedTraces): ConcreteFunction {
+    const resolve = (now: readonly Tensor[]): AtomicFunction =>
+      sized.concrete(
+        now.map((t) => t.shape),
+        context.tracer === null ? now : undefined,
+      );
+    const shapes = sized.specs.map((s) => s.shape);
+    return new ConcreteFunction(this.#name, this.#named(sized.args), shapes, resolve, sized, this.#fn);
   }
 
   #call(self: unknown, given: readonly unknown[]): unknown {
@@ -219,7 +287,10 @@ export class PolymorphicFunction {
     if (concrete.captures && tracer !== null) {
       const list = this.#inside.get(tracer) ?? new Map<string, AtomicFunction>();
       this.#inside.set(tracer, list.set(shapesKey, concrete));
-    } else if (sized === undefined) this.#traces.set(key, concrete);
+    } else if (sized === undefined) {
+      this.#traces.set(key, concrete);
+      if (around === null) this.#templates.set(concrete, templateOf(args, shapes));
+    }
     if (this.#count > before) this.#retracing.traced(this.#count, args);
     return concrete;
   }
@@ -294,7 +365,7 @@ export class PolymorphicFunction {
     const { tensors } = flattenKinds(args);
     const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] }));
     const template = templateOf(args, shapes);
-    const sized = new SizedTraces(this.#name, specs, (now, anySize, inputs, measured) =>
+    const sized = new SizedTraces(this.#name, template, specs, (now, anySize, inputs, measured) =>
       this.#trace(self, template, now, anySize, inputs, measured),
     );
     const list = this.#sized.get(kind);
@@ -329,7 +400,7 @@ export class PolymorphicFunction {
       of: readonly PartialShape[],
       resolve: (tensors: readonly Tensor[]) => AtomicFunction,
       sized: SizedTraces | null,
-    ): ConcreteFunction => new ConcreteFunction(this.#name, args, of, resolve, sized);
+    ): ConcreteFunction => new ConcreteFunction(this.#name, args, of, resolve, sized, this.#fn);
     let sized: SizedTraces | undefined;
     if (shapes.some((shape) => shape.includes(null))) {
       const equal = ({ specs }: SizedTraces): boolean =>
@@ -441,7 +512,7 @@ function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
 
 /** Arguments without their tensors, which need not live on. */
 function templateOf(args: readonly unknown[], shapes: readonly PartialShape[]): readonly unknown[] {
-  const specs = flattenKinds(args).tensors.map(({ dtype }, i) => new TensorSpec(shapes[i], dtype));
+  const specs = flattenKinds(args).tensors.map((t, i) => specOf(t, shapes[i]));
   return rebuilder(args)(specs) as readonly unknown[];
 }
 

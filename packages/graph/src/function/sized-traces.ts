@@ -45,6 +45,7 @@ interface Variant {
 /** The traces of one function for arguments of some dtypes and ranks, with sizes of which some may be any. */
 export class SizedTraces {
   readonly specs: readonly ArgumentSpec[];
+  readonly args: readonly unknown[];
   /** How many sizes are unknown. */
   readonly unknown: number;
   readonly #name: string;
@@ -57,7 +58,9 @@ export class SizedTraces {
   readonly #perSize = new RecentMap<string, AtomicFunction>(TRACES, (concrete) => concrete.dispose());
   #warned = false;
 
-  constructor(name: string, specs: readonly ArgumentSpec[], trace: Trace) {
+  /** @param args the arguments, with specs in the places of tensors. */
+  constructor(name: string, args: readonly unknown[], specs: readonly ArgumentSpec[], trace: Trace) {
+    this.args = args;
     this.specs = specs;
     this.#name = name;
     this.#trace = trace;
@@ -78,9 +81,20 @@ export class SizedTraces {
     return specsOf(structure, graph.outputs);
   }
 
+  /** The trace that serves all sizes, not only those of the calls so far. @throws the error of the trace where there is none. */
+  forAllSizes(): { readonly graph: Graph; readonly structuredOutputs: unknown } {
+    const { graph, structure } =
+      this.#variants.find(({ guards }) => guards.length === 0) ?? this.#forAnyCall();
+    return { graph, structuredOutputs: specsOf(structure, graph.outputs) };
+  }
+
   #forNoCall(): Variant {
     const [first] = this.#variants;
-    if (this.#general !== null || first !== undefined) return this.#general ?? first;
+    return this.#general ?? first ?? this.#forAnyCall();
+  }
+
+  #forAnyCall(): Variant {
+    if (this.#general !== null) return this.#general;
     // Sizes along one axis are taken for the same: those of a batch.
     const axes = [...new Set(this.#places.map(({ axis }) => axis))];
     const sizes = this.#places.map(({ axis }) => MADE_UP * (1 + axes.indexOf(axis)));

@@ -12,22 +12,27 @@ import {
   DimExpr,
   DimSymbol,
   type Dims,
+  type DrawSource,
   dimOf,
   dims,
   dimsOf,
   type Factor,
   hasUnknown,
   identicalDims,
+  isElementwise,
   isExpression,
   Operated,
   type Operation,
   partialShape,
+  shapesAgree,
   viewOf,
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf, isGraph, lateSizesIn } from '../ir/graph-bodies.ts';
 import { isUnknownRank } from '../tracing/unknown-rank.ts';
+import type { Composition } from './composed-ops.ts';
+import { outputName, signatureOf } from './op-signatures.ts';
 import {
   type DrawCall,
   drawCall,
@@ -36,8 +41,9 @@ import {
   noDraw,
   RandomStates,
   StreamNames,
+  sourcesIn,
 } from './random-def.ts';
-import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
+import { type ConstantInput, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
 
 type AttrValue = tensorflow.AttrValue;
@@ -89,9 +95,20 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
   return bytes;
 }
 
-/** The functions that nodes call: graphs inside of attributes. */
-class Library {
+/** What functions are written for: a program that gives them what they capture. */
+export interface FunctionOptions {
+  /** A node in terms of ops that TensorFlow has; null where there is no such form. */
+  readonly compose: (node: GraphNode, isUsed: (output: number) => boolean) => Composition | null;
+}
+
+/** What a function uses that is no argument: a variable, a stream of random numbers, a large constant. */
+export type Capture = Variable | DrawSource | Tensor;
+
+/** The functions that nodes call: graphs inside of attributes, and what is added. */
+export class Library {
   readonly options: GraphDefOptions;
+  /** Null where functions find variables by their names. */
+  readonly portable: FunctionOptions | null;
   /** The streams that are drawn from anywhere. */
   readonly streams: StreamNames = new StreamNames();
   readonly #draws = new Map<string, string>();
@@ -99,8 +116,32 @@ class Library {
   readonly #unique = new Names();
   readonly #functions: tensorflow.FunctionDef[] = [];
 
-  constructor(options: GraphDefOptions) {
+  constructor(options: GraphDefOptions, portable: FunctionOptions | null = null) {
     this.options = options;
+    this.portable = portable;
+  }
+
+  /**
+   * Adds the function of a graph under a name of its own.
+   * @param names those of its arguments and results.
+   * @returns its name, and what it captures, which are its last arguments.
+   */
+  add(
+    wanted: string,
+    graph: Graph,
+    names: FunctionNames,
+  ): { readonly name: string; readonly captures: readonly Capture[] } {
+    const name = this.#unique.take(wanted);
+    const captures = new Captures(this.streams);
+    this.#functions.push(functionDef(name, graph, graph.outputs, NO_SIZES, this, captures, names));
+    return { name, captures: captures.list };
+  }
+
+  /** Adds a function that was written elsewhere. */
+  push(make: (name: string) => tensorflow.FunctionDef, wanted: string): string {
+    const name = this.#unique.take(wanted);
+    this.#functions.push(make(name));
+    return name;
   }
 
   /** The name of the function that makes such draws. */
@@ -122,13 +163,21 @@ class Library {
    * The name of a graph's function, which is added at its first use.
    * @param more values that the function returns behind the graph's own results.
    * @param sizes what else it takes, behind its arguments: sizes that may be any. A loop returns them.
+   * @param bodies all bodies of the node, which is given what they draw from.
    */
-  nameOf(graph: Graph, more: readonly GraphValue[] = [], sizes: PassedSizes = NO_SIZES): string {
+  nameOf(
+    graph: Graph,
+    more: readonly GraphValue[] = [],
+    sizes: PassedSizes = NO_SIZES,
+    bodies: readonly Graph[] = [graph],
+  ): string {
     let name = this.#names.get(graph);
     if (name === undefined) {
       name = this.#unique.take(graph.name);
       this.#names.set(graph, name);
-      this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], sizes, this));
+      // Of a body: the streams that it draws from, which it is given.
+      const captures = this.portable === null ? null : new Captures(this.streams, bodies);
+      this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], sizes, this, captures));
     }
     return name;
   }
@@ -138,48 +187,161 @@ function functionDef(
   name: string,
   graph: Graph,
   results: readonly GraphValue[],
-  { symbols, returned }: PassedSizes,
+  { symbols, returned, isLoop }: PassedSizes,
   library: Library,
+  captures: Captures | null = null,
+  wanted: FunctionNames = {},
 ): tensorflow.FunctionDef {
   const names = new Names();
-  const args = graph.arguments.map((value) => names.take(value.node.name));
+  // What TensorFlow looks for where it makes the gradient of a loop.
+  const leading =
+    isLoop === true ? ['loop_counter', 'maximum_iterations'].map((name) => names.take(name)) : [];
+  const args = graph.arguments.map((value, i) => names.take(wanted.arguments?.[i] ?? value.node.name));
   const sizes = new Map(symbols.map((symbol) => [symbol, names.take(`size_${symbol.text}`)]));
-  const outputs = results.map((_, i) => names.take(i === 0 ? 'output' : `output_${i}`));
-  const kept = returned ? symbols.map((symbol) => [names.take('size'), sizes.get(symbol) as string]) : [];
-  const writer = new Writer(graph, library, args, sizes);
+  const outputs = results.map((_, i) =>
+    names.take(wanted.results?.[i] ?? (i === 0 ? 'output' : `output_${i}`)),
+  );
+  const kept: (readonly [string, string])[] = returned
+    ? symbols.map((symbol) => [names.take('size'), sizes.get(symbol) as string])
+    : [];
+  captures?.nameAll(names);
+  const writer = new Writer(graph, library, args, { sizes, captures, results, reserved: leading });
+  const counter = leading.length > 0 && returned ? writer.counted(leading[0] as string) : null;
   const node_def = writer.write();
   const arg = (argument: string, { dtype }: Pick<GraphValue, 'dtype'>) => ({
     name: argument,
     type: numberOf(dtype),
   });
   const size = (argument: string) => arg(argument, { dtype: 'int32' });
+  const captured = captures?.args() ?? [];
+  // What a loop is given it returns.
+  const passed = returned
+    ? captured.map((a) => ({ ...a, from: a.name, name: names.take(`${a.name}_out`) }))
+    : [];
+  const shapes = [
+    ...leading.map(() => shapeProto([])),
+    ...graph.arguments.map(valueShape),
+    ...symbols.map(() => shapeProto([])),
+    ...(captures?.list ?? []).map(captureShape),
+  ];
   return {
     signature: {
       name,
       input_arg: [
+        ...leading.map(size),
         ...graph.arguments.map((value, i) => arg(args[i], value)),
         ...[...sizes.values()].map(size),
+        ...captured,
       ],
       output_arg: [
+        ...(counter === null ? [] : leading.map((name) => size(`${name}_out`))),
         ...results.map((value, i) => arg(outputs[i], value)),
         ...kept.map(([output]) => size(output)),
+        ...passed.map(({ name: output, type }) => ({ name: output, type })),
       ],
       ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
     },
     node_def,
     ret: new Map([
+      ...(counter === null
+        ? []
+        : leading.map((name, i) => [`${name}_out`, i === 0 ? counter : name] as const)),
       ...results.map((value, i) => [outputs[i], writer.reference(value)] as const),
-      ...(kept as [string, string][]),
+      ...kept,
+      ...passed.map(({ name: output, from }) => [output, from as string] as const),
     ]),
+    ...(captures === null
+      ? {}
+      : {
+          attr: new Map([['_input_shapes', { list: { shape: shapes } }]]),
+          arg_attr: shapes.map((shape, key) => ({
+            key,
+            value: {
+              attr: new Map<string, AttrValue>([
+                ['_output_shapes', { list: { shape: [shape] } }],
+                ...(leading.length === 0 && key < args.length
+                  ? ([['_user_specified_name', { s: utf8(args[key] as string) }]] as const)
+                  : []),
+              ]),
+            },
+          })),
+        }),
     ...(writer.effects.length === 0 ? {} : { control_ret: new Map(writer.effects.map((e) => [e, e])) }),
   };
 }
+
+/** What arguments and results of a function are called. */
+export interface FunctionNames {
+  readonly arguments?: readonly string[];
+  readonly results?: readonly string[];
+}
+
+/** What a function is given behind its arguments, each under a name. */
+class Captures {
+  readonly list: Capture[] = [];
+  readonly #names = new Map<Capture, string>();
+  readonly #streams: StreamNames;
+  #unique = new Names();
+
+  /** @param bodies those of a branch or loop, which is given what all of them draw from, and nothing else. */
+  constructor(streams: StreamNames, bodies: readonly Graph[] | null = null) {
+    this.#streams = streams;
+    this.isBody = bodies !== null;
+    if (bodies !== null) this.list.push(...sourcesIn(bodies));
+  }
+
+  readonly isBody: boolean;
+
+  /** Names what is known already, and the rest as it comes. */
+  nameAll(names: Names): void {
+    this.#unique = names;
+    for (const capture of this.list) this.#name(capture);
+  }
+
+  /** The argument for it. */
+  of(capture: Capture): string {
+    const known = this.#names.get(capture);
+    if (known !== undefined) return known;
+    this.list.push(capture);
+    return this.#name(capture);
+  }
+
+  args(): tensorflow.ArgDef[] {
+    return this.list.map((capture) => ({
+      name: this.of(capture),
+      type: capture instanceof Tensor ? numberOf(capture.dtype) : RESOURCE,
+    }));
+  }
+
+  #name(capture: Capture): string {
+    const wanted =
+      capture instanceof Variable
+        ? `${capture.name}_resource`
+        : capture instanceof Tensor
+          ? 'constant'
+          : this.#streams.of(capture);
+    const name = this.#unique.take(wanted.replaceAll('/', '_').toLowerCase());
+    this.#names.set(capture, name);
+    return name;
+  }
+}
+
+const COUNTER = { dtype: 'int32', shape: [] } as const;
+// DT_RESOURCE
+const RESOURCE = 20;
+// Constants of more bytes are one tensor for all functions.
+const SHARED_CONSTANT = 256;
+
+const captureShape = (capture: Capture): tensorflow.TensorShapeProto =>
+  capture instanceof Tensor ? shapeProto(capture.shape) : shapeProto([]);
 
 /** Sizes that may be any, which a function needs beside its arguments. */
 interface PassedSizes {
   readonly symbols: readonly DimSymbol[];
   /** Whether it returns them, as the body of a loop does. */
   readonly returned: boolean;
+  /** Whether it is the condition or the body of a loop that counts its turns. */
+  readonly isLoop?: boolean;
 }
 const NO_SIZES: PassedSizes = { symbols: [], returned: false };
 
@@ -205,7 +367,7 @@ function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
 }
 
 /** Names that TensorFlow accepts, each once. */
-class Names {
+export class Names {
   readonly #taken = new Set<string>();
 
   take(wanted: string): string {
@@ -215,6 +377,18 @@ class Names {
     this.#taken.add(name);
     return name;
   }
+}
+
+/** What is known of a function beside its arguments. */
+interface FunctionParts {
+  /** The arguments that are sizes. */
+  readonly sizes?: ReadonlyMap<DimSymbol, string>;
+  /** What it is given beside its arguments; null where it finds that by name. */
+  readonly captures?: Captures | null;
+  /** What it returns. */
+  readonly results?: readonly GraphValue[];
+  /** Names that no node may have. */
+  readonly reserved?: readonly string[];
 }
 
 /** Writes the nodes of one graph. */
@@ -234,19 +408,26 @@ class Writer {
   /** Assignments that are nodes, for which TensorFlow has no results. */
   readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
 
+  readonly #captures: Captures | null;
+  readonly #results: readonly GraphValue[];
+  /** Values that stand for others, or are results of what stands for a node. */
+  readonly #aliases = new Map<GraphValue, string>();
+  #usedValues: ReadonlySet<GraphValue> | undefined;
+
   /** Null for graphs of sessions, in which TensorFlow draws numbers of its own. */
   readonly #random: RandomStates | null;
 
   /** The int32 scalars of sizes and of what is computed with them, by the keys of their expressions. */
   readonly #sizes = new Map<string, string>();
 
-  /** @param sizes the arguments of a function that are sizes. */
   constructor(
     graph: Graph,
     library: Library,
     args: readonly string[] | null,
-    sizes: ReadonlyMap<DimSymbol, string> = new Map(),
+    { sizes = new Map(), captures = null, results = graph.outputs, reserved = [] }: FunctionParts = {},
   ) {
+    this.#captures = captures;
+    this.#results = results;
     this.#graph = graph;
     this.#library = library;
     this.#args = args;
@@ -258,8 +439,10 @@ class Writer {
       },
       constant: (name, value) => this.#put(name, value),
     };
-    this.#random = graph.runsWhole ? new RandomStates(nodes, library.streams) : null;
-    for (const name of [...(args ?? []), ...sizes.values()]) this.#names.take(name);
+    const handleOf = captures === null ? undefined : (source: DrawSource) => captures.of(source);
+    this.#random = graph.runsWhole ? new RandomStates(nodes, library.streams, handleOf) : null;
+    const given = captures?.args().map(({ name }) => name as string) ?? [];
+    for (const name of [...reserved, ...(args ?? []), ...sizes.values(), ...given]) this.#names.take(name);
     for (const [symbol, name] of sizes) this.#sizes.set(dimOf(symbol).key, name);
   }
 
@@ -294,16 +477,27 @@ class Writer {
     }
     if (host !== null) this.effects.push(host);
     if (this.#random !== null) {
-      this.effects.push(...this.#random.finish());
+      // One node may have advanced several states.
+      this.effects.push(...new Set(this.#random.finish()));
       if (this.#args === null) this.#random.initialize();
     }
     for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
-    if (this.#args === null) this.#results();
+    if (this.#args === null) this.#identities();
     return this.#nodes;
   }
 
+  /** Adds 1 to a counter of turns. @returns how others name the result. */
+  counted(counter: string): string {
+    const one = this.#constantInput(counter, { name: 'one', dtype: 'int32', value: 1 });
+    const T = { type: numberOf('int32') };
+    return this.#node('AddV2', [counter, one], { T }, this.#names.take(`${counter}/next`));
+  }
+
   /** How other nodes name a value. */
-  reference({ node, index }: GraphValue): string {
+  reference(value: GraphValue): string {
+    const alias = this.#aliases.get(value);
+    if (alias !== undefined) return alias;
+    const { node, index } = value;
     const parts = this.#parts.get(node);
     const written = parts?.[index] ?? this.#written.get(node) ?? this.#readAfter(node);
     if (written === undefined) throw new FailedPreconditionError(`${node.name} is not part of the graph`);
@@ -345,6 +539,17 @@ class Writer {
 
   #constant(node: GraphNode, name: string, tensor: Tensor): void {
     const { largestConstant = Number.POSITIVE_INFINITY } = this.#library.options;
+    const captures = this.#captures;
+    if (
+      captures !== null &&
+      !captures.isBody &&
+      tensor.dtype !== 'string' &&
+      viewOf(tensor).byteLength > SHARED_CONSTANT
+    ) {
+      this.#aliases.set(node.outputs[0] as GraphValue, captures.of(tensor));
+      this.#written.set(node, { name, op: 'Const' });
+      return;
+    }
     const value = tensorProto(tensor);
     this.#written.set(node, { name, op: 'Const' });
     this.#add(name, 'Const', [], {
@@ -363,7 +568,7 @@ class Writer {
   #read(node: GraphNode, name: string, handle: string, control: readonly string[]): void {
     const [{ dtype }] = node.outputs as readonly [GraphValue];
     this.#written.set(node, { name, op: 'ReadVariableOp' });
-    this.#add(name, 'ReadVariableOp', [this.#args === null ? handle : `${handle}:resource:0`, ...control], {
+    this.#add(name, 'ReadVariableOp', [this.#resource(handle), ...control], {
       dtype: { type: numberOf(dtype) },
       ...outputShapes(node.outputs),
     });
@@ -375,7 +580,7 @@ class Writer {
     if (known === undefined) this.#handles.set(variable, { handle, read: null });
     this.#assigning.set(node, { name, variable });
     const [value] = node.inputs as readonly [GraphValue];
-    this.#add(name, 'AssignVariableOp', [handle, this.reference(value), ...control], {
+    this.#add(name, 'AssignVariableOp', [this.#resource(handle), this.reference(value), ...control], {
       dtype: { type: numberOf(variable.dtype) },
       validate_shape: { b: false },
     });
@@ -395,17 +600,26 @@ class Writer {
     // A variable whose old value nobody needs is not read.
     const handle = known?.handle ?? this.#handle(variable);
     const name = this.#names.take(`${variable.name}/Assign`);
-    const resource = this.#args === null ? handle : `${handle}:resource:0`;
     this.#add(
       name,
       'AssignVariableOp',
-      [resource, this.reference(value), ...(typeof known?.read === 'string' ? [`^${known.read}`] : [])],
+      [
+        this.#resource(handle),
+        this.reference(value),
+        ...(typeof known?.read === 'string' ? [`^${known.read}`] : []),
+      ],
       { dtype: { type: numberOf(variable.dtype) }, validate_shape: { b: false } },
     );
     return name;
   }
 
+  /** How nodes name a handle. */
+  #resource(handle: string): string {
+    return this.#args === null || this.#captures !== null ? handle : `${handle}:resource:0`;
+  }
+
   #handle(variable: Variable): string {
+    if (this.#captures !== null) return this.#captures.of(variable);
     const { dtype, shape } = variable;
     const handle = this.#names.take(variable.name);
     this.#add(handle, 'VarHandleOp', [], {
@@ -441,6 +655,42 @@ class Writer {
       outputs.map((output) => made.get(output) as Written),
     );
     this.#written.set(node, [...made.values()].at(-1) as Written);
+  }
+
+  /** A node in terms of other ops, which are written in its place. */
+  #composed(node: GraphNode, name: string, control: readonly string[], portable: FunctionOptions): void {
+    const composition = node.what.kind === 'op' ? portable.compose(node, (i) => this.#isUsed(node, i)) : null;
+    if (composition === null) throw notWritable(node);
+    const { graph, places } = composition;
+    node.inputs.forEach((v, i) => this.#aliases.set(graph.arguments[i] as GraphValue, this.reference(v)));
+    let last: Written | undefined;
+    for (const part of graph.liveNodes()) {
+      if (part.what.kind === 'argument') continue;
+      const own = this.#names.take(`${name}/${part.name}`);
+      if (part.what.kind === 'constant') this.#constant(part, own, part.what.tensor);
+      else if (part.what.kind === 'size') this.#sizeNode(part, own, part.what.size);
+      else this.#op(part, own, [...control]);
+      last = this.#written.get(part);
+    }
+    if (last !== undefined) this.#written.set(node, last);
+    places.forEach((place, i) => {
+      if (place === null) return;
+      this.#aliases.set(node.outputs[i] as GraphValue, this.reference(graph.outputs[place] as GraphValue));
+    });
+  }
+
+  /** Whether anything needs an output of a node. */
+  #isUsed(node: GraphNode, index: number): boolean {
+    this.#usedValues ??= new Set([
+      ...this.#results,
+      ...this.#graph.outputs,
+      ...this.#graph.assignments.map(({ value }) => value),
+      ...this.#graph.measures.map(({ value }) => value),
+      ...this.#graph.liveNodes(this.#graph.measures.map(({ value }) => value)).flatMap((n) => n.inputs),
+    ]);
+    const value = node.outputs[index] as GraphValue;
+    // A part of a composition is not in the graph.
+    return this.#usedValues.has(value) || !this.#graph.nodes.includes(node);
   }
 
   /** A constant of the writer's own. */
@@ -483,8 +733,13 @@ class Writer {
       this.#several(node, name, control, parts);
       return;
     }
+    const portable = this.#library.portable;
+    const known = tensorFlowOp(node, portable === null ? undefined : (i) => this.#isUsed(node, i));
+    if (portable !== null && !CONTROL.has(node.type) && (FUSED.has(node.type) || !isWritable(node, known))) {
+      this.#composed(node, name, control, portable);
+      return;
+    }
     const own = node.inputs.map((v) => this.reference(v));
-    const known = tensorFlowOp(node);
     const op = known?.op ?? node.type;
     this.#written.set(node, { name, op });
     if (known !== null) {
@@ -500,7 +755,24 @@ class Writer {
       const symbols = symbolsIn(bodiesOf(node));
       const sizes = symbols.map((symbol) => this.#size(dimOf(symbol)));
       const behind = this.#random?.enter(node) ?? [];
-      this.#add(name, op, [...own, ...sizes, ...control, ...behind], this.#controlAttrs(node, symbols));
+      const captures = this.#captures;
+      const states = captures === null ? [] : sourcesIn(bodiesOf(node)).map((source) => captures.of(source));
+      const isLoop = node.type === 'While' && portable !== null;
+      const counters = isLoop
+        ? (['loop_counter', 'maximum_iterations'] as const).map((last, i) =>
+            this.#constantInput(name, { name: last, dtype: 'int32', value: -i }),
+          )
+        : [];
+      this.#add(
+        name,
+        op,
+        [...counters, ...own, ...sizes, ...states, ...control, ...new Set(behind)],
+        this.#controlAttrs(node, symbols, { states: states.length, isLoop }),
+      );
+      if (isLoop)
+        node.outputs.forEach((value, i) => {
+          this.#aliases.set(value, `${name}:${outputName(op, i + counters.length)}`);
+        });
       this.#random?.leave(node, name);
       return;
     }
@@ -647,28 +919,39 @@ class Writer {
 
   /** Branches and loops; TensorFlow's loops return all that goes into them. */
   #controlAttrs(
-    { type, attrs, inputs, outputs }: GraphNode,
+    node: GraphNode,
     symbols: readonly DimSymbol[],
+    { states, isLoop }: { readonly states: number; readonly isLoop: boolean },
   ): Readonly<Record<string, AttrValue>> {
+    const { type, attrs, inputs, outputs } = node;
     const library = this.#library;
+    const bodies = bodiesOf(node);
     const func = (
       graph: unknown,
       more: readonly GraphValue[] = [],
       returned = false,
     ): { func: tensorflow.NameAttrList } => ({
-      func: { name: library.nameOf(graph as Graph, more, { symbols, returned }) },
+      func: { name: library.nameOf(graph as Graph, more, { symbols, returned, isLoop }, bodies) },
     });
     const sizes = symbols.map(() => ({ dtype: 'int32', shape: [] }) as const);
-    const list = (values: readonly Pick<GraphValue, 'dtype'>[]): AttrValue => ({
-      list: { type: values.map((v) => numberOf(v.dtype)) },
+    const resources = new Array<number>(states).fill(RESOURCE);
+    const counters = isLoop ? [COUNTER, COUNTER] : [];
+    const list = (values: readonly Pick<GraphValue, 'dtype'>[], more: readonly number[] = []): AttrValue => ({
+      list: { type: [...values.map((v) => numberOf(v.dtype)), ...more] },
     });
     if (type === 'While') {
       const body = attrs['body'] as Graph;
       return {
-        T: list([...inputs, ...sizes]),
+        T: list([...counters, ...inputs, ...sizes], resources),
         cond: func(attrs['condition']),
         body: func(body, body.arguments.slice(body.outputs.length), true),
-        ...outputShapes([...outputs, ...inputs.slice(outputs.length), ...sizes]),
+        ...outputShapes([
+          ...counters,
+          ...outputs,
+          ...inputs.slice(outputs.length),
+          ...sizes,
+          ...resources.map(() => ({ shape: [] })),
+        ]),
       };
     }
     const branches = (attrs['branches'] as readonly Graph[]).map((graph) => func(graph).func);
@@ -683,7 +966,7 @@ class Writer {
         : { branches: { list: { func: branches } } };
     return {
       ...named,
-      Tin: list([...inputs.slice(1), ...sizes]),
+      Tin: list([...inputs.slice(1), ...sizes], resources),
       Tout: list(outputs),
       ...outputShapes(outputs),
     };
@@ -725,7 +1008,7 @@ class Writer {
   }
 
   /** What the function returns: nodes that run after everything that it does. */
-  #results(): void {
+  #identities(): void {
     const control = this.effects.map((name) => `^${name}`);
     for (const value of this.#graph.outputs) {
       this.#add(this.#names.take('Identity'), 'Identity', [this.reference(value), ...control], {
@@ -737,6 +1020,58 @@ class Writer {
     if (this.#graph.outputs.length === 0 && control.length > 0)
       this.#add(this.#names.take('NoOp'), 'NoOp', control, {});
   }
+}
+
+// They have no gradients in TensorFlow, or other second results.
+const FUSED: ReadonlySet<string> = new Set([
+  'SoftmaxCrossEntropyWithLogits',
+  '_FusedMatMul',
+  '_FusedConv2D',
+  'FusedBatchNormV3',
+  'FusedBatchNormGradV3',
+]);
+
+/** Whether a node can be written as one of TensorFlow's. */
+function isWritable(node: GraphNode, known: ReturnType<typeof tensorFlowOp>): boolean {
+  const signature = signatureOf(known?.op ?? node.type);
+  if (signature === null) return false;
+  const [first, ...others] = node.inputs;
+  // TensorFlow's gradients of elementwise ops do not broadcast, and its bounds do not stretch.
+  if (isStrict(node) && others.some((v) => !shapesAgree(dims(v), dims(first as GraphValue)))) return false;
+  const { inputs, attrs } = signature;
+  const given = known === null ? Object.keys(typesOf(node)) : Object.keys(known.attrs);
+  const more = known === null ? Object.keys(node.attrs) : [];
+  const count = known?.inputs.length ?? node.inputs.length;
+  const T = node.inputs[0]?.dtype;
+  const types: readonly (readonly [string, DType])[] =
+    known === null
+      ? T === undefined
+        ? []
+        : [['T', T]]
+      : Object.entries(known.attrs).flatMap(([name, a]) =>
+          a.kind === 'type' ? [[name, a.value] as const] : [],
+        );
+  return (
+    [...given, ...more].every((name) => attrs.has(name)) &&
+    [...attrs.values()].every((a) => !a.isRequired || given.includes(a.name) || more.includes(a.name)) &&
+    (inputs.some(({ isList }) => isList) || inputs.length === count) &&
+    [...types].every(([name, dtype]) => attrs.get(name)?.dtypes?.has(numberOf(dtype)) !== false)
+  );
+}
+
+const isStrict = ({ what, type }: GraphNode): boolean =>
+  type === 'ClipByValue' || (type.endsWith('Grad') && what.kind === 'op' && isElementwise(what.op));
+
+function notWritable({ name, type, inputs, what }: GraphNode): UnimplementedError {
+  const why =
+    what.kind === 'host'
+      ? 'it is code of this process (tf.print, tf.hostFunction, a host loop or a layer of texts)'
+      : 'TensorFlow has no such op, and Eagre no form of it in other ones';
+  const dtypes = inputs.map((v) => v.dtype).join(', ');
+  return new UnimplementedError(
+    `'${name}', a ${type} of (${dtypes}), cannot be written for TensorFlow: ${why}. Leave it out of the functions that are saved`,
+    'savedModel.save',
+  );
 }
 
 /** For a graph that could not run elsewhere, and would not say why. */

@@ -5,8 +5,8 @@ import { type Draw, type DrawSource, isDrawSource } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import type { Graph, GraphNode } from '../ir/graph.ts';
 import { bodiesOf } from '../ir/graph-bodies.ts';
+import { outputName } from './op-signatures.ts';
 import { type Arithmetic, floatTransforms, integerTransform, type Transform } from './random-transforms.ts';
-import { outputName } from './tensorflow-ops.ts';
 
 type AttrValues = Readonly<Record<string, tensorflow.AttrValue>>;
 
@@ -27,6 +27,11 @@ const integers = (...values: readonly bigint[]): Tensor => constant(BigInt64Arra
 /** Counter and key as TensorFlow's op is given them. */
 const stateOf = ({ k0, k1, counter0, counter1 }: Draw): Tensor =>
   integers(word(counter0, counter1), word(k0, k1));
+
+/** The state that a stream is in now: its counter and its key, int64 [2]. */
+export function streamState(source: DrawSource): Tensor {
+  return stateOf(source.peek());
+}
 
 /** The names under which all functions of a GraphDef find the variable of a stream. */
 export class StreamNames {
@@ -61,7 +66,11 @@ export class RandomStates {
   readonly #names: StreamNames;
   readonly #states = new Map<DrawSource, State>();
 
-  constructor(writer: NodeWriter, names: StreamNames) {
+  readonly #handleOf: ((source: DrawSource) => string) | undefined;
+
+  /** @param handleOf how nodes name the variable of a stream, where they are given it; a node for it is made unless given. */
+  constructor(writer: NodeWriter, names: StreamNames, handleOf?: (source: DrawSource) => string) {
+    this.#handleOf = handleOf;
     this.#writer = writer;
     this.#names = names;
   }
@@ -140,12 +149,14 @@ export class RandomStates {
     let state = this.#states.get(source);
     if (state === undefined) {
       const name = this.#writer.name('random_state');
-      const handle = this.#writer.add(name, 'VarHandleOp', [], {
-        dtype: int64,
-        shape: { shape: { dim: [{ size: 2 }] } },
-        shared_name: { s: new TextEncoder().encode(this.#names.of(source)) },
-        container: { s: new Uint8Array() },
-      });
+      const handle =
+        this.#handleOf?.(source) ??
+        this.#writer.add(name, 'VarHandleOp', [], {
+          dtype: int64,
+          shape: { shape: { dim: [{ size: 2 }] } },
+          shared_name: { s: new TextEncoder().encode(this.#names.of(source)) },
+          container: { s: new Uint8Array() },
+        });
       state = { name, handle, read: null, last: null };
       this.#states.set(source, state);
     }
@@ -154,7 +165,7 @@ export class RandomStates {
 }
 
 /** The streams that graphs draw from, and graphs inside of them. */
-function sourcesIn(graphs: readonly Graph[]): readonly DrawSource[] {
+export function sourcesIn(graphs: readonly Graph[]): readonly DrawSource[] {
   const found = new Set<DrawSource>();
   for (const { nodes } of graphs)
     for (const node of nodes) {

@@ -46,7 +46,7 @@ export interface TensorFlowOp {
   readonly moreOutputs?: readonly (readonly number[])[];
 }
 
-type Translate = (node: GraphNode) => TensorFlowOp | null;
+type Translate = (node: GraphNode, isUsed?: (output: number) => boolean) => TensorFlowOp | null;
 
 const type = (value: DType): TypedAttr => ({ kind: 'type', value });
 const int = (value: number): TypedAttr => ({ kind: 'int', value });
@@ -147,6 +147,64 @@ const complexParts: Translate = (node) => ({
 /** Ops without a type of their own: truth values in and out. */
 const untyped: Translate = (node) => ({ op: node.type, inputs: all(node), attrs: {} });
 
+/** What of a tensor a strided slice takes. */
+function stridedSlice(
+  begin: Dims,
+  size: Dims,
+  strides: readonly number[],
+): Pick<TensorFlowOp, 'attrs'> & { readonly inputs: readonly ConstantInput[] } {
+  const end = begin.map((b, i) => addDims(b, mulDims(strides[i], size[i])));
+  // Below 0 would count from the end; a bit of the mask means: as far as there is something.
+  const mask = end.reduce<number>((bits, e, i) => (hintOf(e) < 0 ? bits | (1 << i) : bits), 0);
+  return {
+    inputs: [
+      indices('begin', begin),
+      indices(
+        'end',
+        end.map((e) => (hintOf(e) < 0 ? 0 : e)),
+      ),
+      indices('strides', strides),
+    ],
+    attrs: {
+      begin_mask: int(0),
+      end_mask: int(mask),
+      ellipsis_mask: int(0),
+      new_axis_mask: int(0),
+      shrink_axis_mask: int(0),
+    },
+  };
+}
+/** Padding with mirrored values, and its gradient. */
+const mirrored: Translate = (node) => {
+  const { before, after, mode } = node.attrs as unknown as { before: Dims; after: Dims; mode: number };
+  return {
+    op: node.type,
+    inputs: [
+      0,
+      indices(
+        'paddings',
+        before.map((b, i) => [b, after[i]]),
+      ),
+    ],
+    attrs: {
+      T: type(input(node).dtype),
+      Tpaddings: int32,
+      mode: text(mode === 1 ? 'REFLECT' : 'SYMMETRIC'),
+    },
+  };
+};
+/** Ops that put slices into a tensor. */
+const scatter: Translate = (node) => ({
+  op: node.type,
+  inputs: [0, 1, 2],
+  attrs: { T: type(input(node).dtype), Tindices: type(input(node, 1).dtype) },
+});
+/** An op whose only attribute here is 1 in TensorFlow; null for another one. */
+const ofUnitAlpha: Translate = (node) =>
+  attr<number>(node, 'alpha') === 1
+    ? { op: node.type, inputs: all(node), attrs: { T: type(input(node).dtype) } }
+    : null;
+
 interface Window {
   readonly strides: readonly [number, number];
   /** Top, bottom, left, right. */
@@ -208,7 +266,7 @@ function pooling(
 ): TensorFlowOp | null {
   const window = node.attrs as unknown as Window & { readonly window: readonly [number, number] };
   const pads = padding(window, images.slice(1, 3), window.window, [1, 1]);
-  if ('explicit_paddings' in pads) return null;
+  if ('explicit_paddings' in pads && node.type !== 'MaxPool') return null;
   return {
     op: node.type,
     inputs: all(node),
@@ -283,6 +341,9 @@ const translations: Readonly<Record<string, Translate>> = {
   ReverseV2: withConstant('axis', 'axes', 'Tidx'),
   Tile: withConstant('multiples', 'multiples', 'Tmultiples'),
   BroadcastTo: withConstant('shape', 'shape', 'Tidx'),
+  EuclideanNorm: reduction(),
+  Elu: ofUnitAlpha,
+  EluGrad: ofUnitAlpha,
   Sum: reduction(),
   Mean: reduction(),
   Prod: reduction(),
@@ -360,6 +421,16 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0, 1],
     attrs: { Tparams: type(input(node).dtype), Tindices: type(input(node, 1).dtype) },
   }),
+  TensorScatterUpdate: scatter,
+  TensorScatterAdd: scatter,
+  TensorScatterSub: scatter,
+  TensorScatterMax: scatter,
+  TensorScatterMin: scatter,
+  ScatterNd: (node) => ({
+    op: 'ScatterNd',
+    inputs: [0, 1, { name: 'shape', dtype: input(node).dtype, value: dims(output(node)) }],
+    attrs: { T: type(input(node, 1).dtype), Tindices: type(input(node).dtype) },
+  }),
   OneHot: (node) => {
     const { depth, on, off, axis } = node.attrs as Readonly<Record<string, number>>;
     const { dtype, shape } = output(node);
@@ -432,24 +503,8 @@ const translations: Readonly<Record<string, Translate>> = {
       attrs: { T: type(dtype), Tpaddings: int32 },
     };
   },
-  MirrorPad: (node) => {
-    const { before, after, mode } = node.attrs as unknown as { before: Dims; after: Dims; mode: number };
-    return {
-      op: 'MirrorPad',
-      inputs: [
-        0,
-        indices(
-          'paddings',
-          before.map((b, i) => [b, after[i]]),
-        ),
-      ],
-      attrs: {
-        T: type(input(node).dtype),
-        Tpaddings: int32,
-        mode: text(mode === 1 ? 'REFLECT' : 'SYMMETRIC'),
-      },
-    };
-  },
+  MirrorPad: mirrored,
+  MirrorPadGrad: mirrored,
   Slice: (node) => ({
     op: 'Slice',
     inputs: [
@@ -465,29 +520,20 @@ const translations: Readonly<Record<string, Translate>> = {
       size: Dims;
       strides: readonly number[];
     };
-    const end = begin.map((b, i) => addDims(b, mulDims(strides[i], size[i])));
-    // Below 0 would count from the end; a bit of the mask means: as far as there is something.
-    const mask = end.reduce<number>((bits, e, i) => (hintOf(e) < 0 ? bits | (1 << i) : bits), 0);
+    const sliced = stridedSlice(begin, size, strides);
     return {
       op: 'StridedSlice',
-      inputs: [
-        0,
-        indices('begin', begin),
-        indices(
-          'end',
-          end.map((e) => (hintOf(e) < 0 ? 0 : e)),
-        ),
-        indices('strides', strides),
-      ],
-      attrs: {
-        T: type(input(node).dtype),
-        Index: int32,
-        begin_mask: int(0),
-        end_mask: int(mask),
-        ellipsis_mask: int(0),
-        new_axis_mask: int(0),
-        shrink_axis_mask: int(0),
-      },
+      inputs: [0, ...sliced.inputs],
+      attrs: { T: type(input(node).dtype), Index: int32, ...sliced.attrs },
+    };
+  },
+  StridedSliceGrad: (node) => {
+    const { begin, strides } = node.attrs as unknown as { begin: Dims; strides: readonly number[] };
+    const sliced = stridedSlice(begin, dims(input(node)), strides);
+    return {
+      op: 'StridedSliceGrad',
+      inputs: [indices('shape', dims(output(node))), ...sliced.inputs, 0],
+      attrs: { T: type(input(node).dtype), Index: int32, ...sliced.attrs },
     };
   },
   SelectV2: (node) => ({ op: 'SelectV2', inputs: [0, 1, 2], attrs: { T: type(input(node, 1).dtype) } }),
@@ -532,15 +578,24 @@ const translations: Readonly<Record<string, Translate>> = {
     const shape = dims(output(node));
     return convolution(node, dims(input(node)), shape, [0, indices('filter_sizes', shape), 1]);
   },
-  MaxPoolWithArgmax: (node) =>
-    pooling(node, dims(input(node)), { Targmax: int32, include_batch_in_index: bool(false) }),
+  MaxPoolWithArgmax: (node, isUsed) => {
+    // Where the maxima are nobody asks: an op with kernels for more.
+    if (isUsed?.(1) === false)
+      return pooling({ ...node, type: 'MaxPool' }, dims(input(node)), { data_format: text('NHWC') });
+    return pooling(node, dims(input(node)), { Targmax: int32, include_batch_in_index: bool(false) });
+  },
+  AvgPoolGrad: (node) => {
+    const shape = dims(output(node));
+    const known = pooling(node, shape, { data_format: text('NHWC') });
+    return known && { ...known, inputs: [indices('orig_input_shape', shape), 0] };
+  },
   AvgPool: (node) => pooling(node, dims(input(node)), { data_format: text('NHWC') }),
 };
 
 /** The node as TensorFlow's op of that name has it; null if the op is Eagre's own, or takes its attributes as they are. */
-export function tensorFlowOp(node: GraphNode): TensorFlowOp | null {
+export function tensorFlowOp(node: GraphNode, isUsed?: (output: number) => boolean): TensorFlowOp | null {
   if (node.what.kind !== 'op' || !Object.hasOwn(translations, node.type)) return null;
-  return translations[node.type]({ ...node, attrs: withExpressions(node.attrs) });
+  return translations[node.type]({ ...node, attrs: withExpressions(node.attrs) } as GraphNode, isUsed);
 }
 
 /** Attributes with expressions in the places of sizes that may be any. */
@@ -550,51 +605,4 @@ function withExpressions(attrs: GraphNode['attrs']): GraphNode['attrs'] {
   return Object.fromEntries(
     Object.entries(attrs).map(([key, value]) => [key, list(value)]),
   ) as GraphNode['attrs'];
-}
-
-const outputNames: Readonly<Record<string, string>> = {
-  MatMul: 'product',
-  _FusedMatMul: 'product',
-  Relu: 'activations',
-  Relu6: 'activations',
-  Elu: 'activations',
-  Selu: 'activations',
-  LeakyRelu: 'activations',
-  Softplus: 'activations',
-  Softsign: 'activations',
-  Softmax: 'softmax',
-  LogSoftmax: 'logsoftmax',
-  ReluGrad: 'backprops',
-  Relu6Grad: 'backprops',
-  EluGrad: 'backprops',
-  SeluGrad: 'backprops',
-  LeakyReluGrad: 'backprops',
-  AddN: 'sum',
-  Cumsum: 'out',
-  Cumprod: 'out',
-  Complex: 'out',
-  VarHandleOp: 'resource',
-  ReadVariableOp: 'value',
-  Where: 'index',
-};
-const ofX =
-  'Neg Abs ComplexAbs Sign Floor Ceil Round Square Sqrt Rsqrt Reciprocal Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Erf Erfc Lgamma Digamma Sigmoid IsNan IsInf IsFinite LogicalNot Invert Cast Transpose InvertPermutation';
-const ofXAndY =
-  'AddV2 Sub Mul RealDiv FloorDiv FloorMod DivNoNan MulNoNan Pow Maximum Minimum SquaredDifference Xlogy Xlog1py Xdivy Atan2 Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad';
-const y = new Set(ofX.split(' '));
-const z = new Set(ofXAndY.split(' '));
-const several: Readonly<Record<string, readonly string[]>> = {
-  MaxPoolWithArgmax: ['output', 'argmax'],
-  TopKV2: ['values', 'indices'],
-  UniqueWithCounts: ['y', 'idx', 'count'],
-  Svd: ['s', 'u', 'v'],
-  SparseSoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
-  SoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
-};
-
-/** How a node of a function names one of the outputs of another: `product:0`. */
-export function outputName(op: string, index: number): string {
-  const names = several[op];
-  if (names !== undefined) return `${names[index]}:0`;
-  return `${y.has(op) ? 'y' : z.has(op) ? 'z' : (outputNames[op] ?? 'output')}:${index}`;
 }

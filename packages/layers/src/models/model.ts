@@ -9,6 +9,7 @@ import {
   type TrackableView,
 } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   checkFlag,
   checkOptionNames,
@@ -42,6 +43,7 @@ import { takesCall } from '../layer/own-call.ts';
 import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { layerOptions } from '../layers/weights.ts';
+import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
 import { loadWeights, saveWeights, unbuilt } from '../saving/saving.ts';
 import { type SerializedLayer, serializeLayer, withCustomObjects } from '../saving/serialization.ts';
 import {
@@ -579,6 +581,28 @@ export class Model extends Layer {
   }
 
   /**
+   * Writes the model as a SavedModel, for TensorFlow and its servers: its variables, and a function `serve` that predicts, which is the
+   * signature `serving_default`, too.
+   *
+   *     await model.export('exported');
+   *
+   * The folder appears whole, in the place of a SavedModel that was there. Optimizer and metrics of `compile` are left out.
+   * @throws (the promise) FailedPreconditionError before the model is built, UnimplementedError for a layer whose ops TensorFlow lacks.
+   */
+  export(...args: Arguments<[filepath: string], ['filepath'], ExportOptions>): Promise<void>;
+  async export(filepath: unknown, options?: unknown): Promise<void> {
+    await exportModel(this, filepath as string, (options ?? {}) as ExportOptions);
+  }
+  /** @internal What serves the model where it is saved as any other object. */
+  defaultSaveSignature(): unknown {
+    return defaultSaveSignature(this);
+  }
+  /** @internal The inputs as the model takes them; null where they are not described. */
+  get symbolicInputs(): Symbolic | null {
+    return this._graph?.given.inputs ?? null;
+  }
+
+  /**
    * Writes the weights, whole or not at all: to a file that ends in `.safetensors` or `.npz`, or, under a path without an ending, as a
    * checkpoint of TensorFlow, with the state of the optimizer of `compile`.
    * @param options how the checkpoint is written.
@@ -630,6 +654,7 @@ defineMethods(Model.prototype, 'Model', {
   },
   resetMetrics: {},
   summary: { options: summaryOptionNames },
+  export: { positional: ['filepath'], options: { format: true, inputSignature: true, verbose: true } },
   saveWeights: { positional: ['path', 'options'], required: 1, objects: ['options'] },
   loadWeights: { positional: ['path'] },
   buildFor: { positional: ['inputShape'], objects: ['inputShape'] },

@@ -218,6 +218,12 @@ export class Sequential extends Model {
   }
 
   /** @internal */
+  override get symbolicInputs(): Symbolic | null {
+    const { layers, inputs } = this._sequence;
+    return inputs[0] === undefined || layers.length === 0 ? null : this.described.given.inputs;
+  }
+
+  /** @internal */
   override get knownInputShape(): PartialShape | undefined {
     return this._sequence.inputs[0]?.list[0]?.shape;
   }

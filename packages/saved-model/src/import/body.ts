@@ -1,6 +1,10 @@
 // The nodes of a graph or a function, found by their names and put in an order in which each comes after what it needs.
+// Types in a circle: a macro is run by the runtime, which runs bodies.
 import { InvalidArgumentError } from '@eagre/core';
 import type { tensorflow } from '@eagre/formats';
+import type { OpCall } from './op-call.ts';
+import type { Runtime } from './runtime.ts';
+import type { Value } from './values.ts';
 
 /** An output of a node or an argument. */
 export interface Ref {
@@ -20,6 +24,13 @@ export interface Node {
 /** Tells where the outputs of a node begin that have a name in functions, such as `variance` of FusedBatchNormV3. */
 export type OutputPlace = (def: tensorflow.NodeDef, name: string, body: Body) => number;
 
+/** A node that runs parts of its own body: a branch or loop of TensorFlow 1. */
+export interface Macro {
+  /** What it may run: outputs, and the nodes that have values then. */
+  readonly parts: readonly { readonly outputs: readonly Ref[]; readonly fed: readonly number[] }[];
+  run(call: OpCall, runtime: Runtime, body: Body): readonly Value[];
+}
+
 const ARGUMENT = '_Arg';
 
 /** The nodes of a graph or of a function. */
@@ -29,7 +40,8 @@ export class Body {
   readonly #ids = new Map<string, number>();
   readonly #nodes: (Node | undefined)[] = [];
   readonly #place: OutputPlace;
-  readonly #isFunction: boolean;
+  /** Whether outputs have names, as in functions. */
+  readonly isFunction: boolean;
   /** The numbers of the arguments' nodes. */
   readonly arguments: readonly number[];
   readonly #plans = new Map<string, readonly Node[]>();
@@ -45,7 +57,7 @@ export class Body {
     place: OutputPlace,
   ) {
     this.name = name;
-    this.#isFunction = args !== null;
+    this.isFunction = args !== null;
     this.#place = place;
     this.#defs = [...(args ?? []).map((name) => ({ name, op: ARGUMENT })), ...defs];
     this.#defs.forEach(({ name: own = '' }, id) => {
@@ -57,6 +69,18 @@ export class Body {
 
   #error(why: string): InvalidArgumentError {
     return new InvalidArgumentError(`graph '${this.name}': ${why}`);
+  }
+
+  /** The same with other nodes, of which some are macros. */
+  with(defs: readonly tensorflow.NodeDef[], macros: ReadonlyMap<string, Macro>): Body {
+    const args = defs.slice(0, this.arguments.length).map(({ name = '' }) => name);
+    const other = new Body(this.name, defs.slice(args.length), this.isFunction ? args : null, this.#place);
+    for (const [name, macro] of macros) other.#macros.set(other.id(name), macro);
+    return other;
+  }
+  readonly #macros = new Map<number, Macro>();
+  macro(id: number): Macro | undefined {
+    return this.#macros.get(id);
   }
 
   get defs(): readonly tensorflow.NodeDef[] {
@@ -82,7 +106,7 @@ export class Body {
     if (rest.length > 2 || !Number.isInteger(index) || index < 0)
       throw this.#error(`'${name}' is the name of no output`);
     if (rest.length < 2) return { node: id, output: index };
-    if (!this.#isFunction) throw this.#error(`'${name}' is the name of no output`);
+    if (!this.isFunction) throw this.#error(`'${name}' is the name of no output`);
     const def = this.#defs[id] as tensorflow.NodeDef;
     return { node: id, output: this.#place(def, rest[0] as string, this) + index };
   }
@@ -103,7 +127,7 @@ export class Body {
   }
 
   isArgument(id: number): boolean {
-    return (this.#defs[id] as tensorflow.NodeDef).op === ARGUMENT && this.#isFunction;
+    return (this.#defs[id] as tensorflow.NodeDef).op === ARGUMENT && this.isFunction;
   }
 
   /**

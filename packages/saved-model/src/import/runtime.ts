@@ -66,7 +66,7 @@ export class Runtime {
       library.set(name, def);
     }
     this.#library = library;
-    this.graph = new Body('main', graphDef.node ?? [], null, this.#place);
+    this.graph = functionalized(new Body('main', graphDef.node ?? [], null, this.#place));
   }
 
   /** Whether some node makes lists longer: lists of fixed size are faster. */
@@ -148,10 +148,20 @@ export class Runtime {
     outputs: readonly Ref[],
     effects: readonly number[] = [],
   ): Value[] {
-    const values = new Map(fed);
-    const order = body.order([...outputs.map((ref) => ref.node), ...effects], new Set(fed.keys()));
-    for (const node of order) values.set(node.id, this.#runNode(body, node, values));
+    const values = this.runNodes(body, fed, [...outputs.map((ref) => ref.node), ...effects]);
     return outputs.map((ref) => valueAt(body, values, ref));
+  }
+
+  /** What the nodes that some need compute. */
+  runNodes(
+    body: Body,
+    fed: ReadonlyMap<number, readonly (Value | undefined)[]>,
+    wanted: readonly number[],
+  ): ReadonlyMap<number, readonly (Value | undefined)[]> {
+    const values = new Map(fed);
+    for (const node of body.order(wanted, new Set(fed.keys())))
+      values.set(node.id, this.#runNode(body, node, values));
+    return values;
   }
 
   #runNode(
@@ -164,7 +174,9 @@ export class Runtime {
       throw new InvalidArgumentError(`graph '${body.name}': the argument '${def.name}' has no value`);
     const inputs = node.inputs.map((ref) => valueAt(body, values, ref));
     const row = this.rows.get(def.op ?? '');
+    const macro = body.macro(node.id);
     try {
+      if (macro !== undefined) return macro.run(new OpCall(def, inputs, this), this, body);
       if (row === undefined) {
         if (this.#library.has(def.op ?? '')) return this.call(def.op as string, inputs);
         throw lacking(def, body);
@@ -193,6 +205,10 @@ export class Runtime {
       for (const { def } of own.order(wanted, given)) {
         if (given.has(own.id(def.name ?? ''))) continue;
         const called = functionsOf(def);
+        const macro = own.macro(own.id(def.name ?? ''));
+        for (const { outputs: parts, fed: also } of macro?.parts ?? [])
+          waiting.push(() => [own, parts.map((ref) => ref.node), new Set([...given, ...also])]);
+        if (macro !== undefined) continue;
         if (!this.rows.has(def.op ?? '')) {
           if (!this.#library.has(def.op ?? '')) throw lacking(def, own);
           called.push(def.op as string);

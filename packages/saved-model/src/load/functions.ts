@@ -255,7 +255,10 @@ function fitting(
   if (typeof direct !== 'string' || !isPlain(last) || Array.isArray(last)) return direct;
   // The object at the end may be arguments by name.
   const byName = fitArguments(trace, given.slice(0, -1), last as Record<string, unknown>, python, converts);
-  return typeof byName === 'string' ? (Object.keys(last as object).length === 0 ? direct : byName) : byName;
+  if (typeof byName !== 'string') return byName;
+  const names = new Set([...python.args, ...trace.named.keys].flatMap((name) => [name, camelCase(name)]));
+  const meant = Object.keys(last as object).some((key) => names.has(key)) || given.length > trace.args.length;
+  return meant ? byName : direct;
 }
 
 function fitArguments(

@@ -25,8 +25,127 @@ describe('models of TensorFlow and Keras compute what they compute there', () =>
     });
   }
 });
-void GradientTape;
-void tfFunction;
-void modelOf;
-void tf;
-void expect;
+
+describe('a loaded model', () => {
+  const loaded = async (name: string): Promise<LoadedObject> => load(unpack(modelOf(name), folder.path));
+
+  test('has the gradients that it has in TensorFlow', async () => {
+    for (const name of ['dense', 'conv', 'lstm']) {
+      const model = modelOf(name);
+      const { gradients } = model;
+      if (gradients === undefined) throw new Error(`${name} has no gradients`);
+      const object = await loaded(name);
+      const x = toValue((model.cases[0] as { args: readonly never[] }).args[0] as never) as tf.Tensor;
+      const byName = new Map(object.trainableVariables.map((v) => [v.name, v]));
+      const variables = gradients.variables.map((v) => byName.get(v.name.replace(/:0$/, '')) as tf.Variable);
+      expect(variables.length).toBeGreaterThan(2);
+      for (const serve of [object['serve'], tfFunction((y: tf.Tensor) => object['serve'](y))] as ((
+        x: tf.Tensor,
+      ) => tf.Tensor)[]) {
+        const tape = new GradientTape();
+        const loss = tape.record(() => {
+          tape.watch(x);
+          return serve(x).square().sum();
+        });
+        expectSame(loss, gradients.loss, `${name}: loss`);
+        const found = tape.gradient(loss, [x, ...variables]) as tf.Tensor[];
+        expectSame(found[0], gradients.input, `${name}: input`, 1e-4);
+        gradients.variables.forEach((v, i) => {
+          expectSame(found[i + 1], v.gradient, `${name}: ${v.name}`, 1e-4);
+        });
+      }
+    }
+  });
+
+  test('is trained further, and its functions see the new values', async () => {
+    const object = await loaded('dense');
+    const x = tf.constant([[1, 2, 3]]);
+    const before = object['serve'](x).array();
+    const step = tfFunction(() => {
+      const tape = new GradientTape();
+      const loss = tape.record(() => object['serve'](x).gather(0).gather(0).log().neg());
+      const variables = object.trainableVariables;
+      const gradients = tape.gradient(loss, variables);
+      variables.forEach((v, i) => {
+        v.assignSub((gradients[i] as tf.Tensor).mul(0.1));
+      });
+      return loss;
+    });
+    const losses = Array.from({ length: 4 }, () => step().item());
+    expect(losses).toEqual([...losses].sort((a, b) => b - a));
+    expect(object['serve'](x).array()).not.toEqual(before);
+    expect(object.signatures['serving_default']?.({ keras_tensor: x })['output_0']?.array()).toEqual(
+      object['serve'](x).array(),
+    );
+  });
+
+  test('has its objects, variables and signatures', async () => {
+    const flow = await loaded('flow');
+    expect(flow).toBeInstanceOf(tf.Module);
+    expect(flow.variables.map((v) => v.name).sort()).toEqual([
+      'count',
+      'offset',
+      'pair',
+      'scale',
+      'w0',
+      'w1',
+    ]);
+    expect(flow.trainableVariables.map((v) => v.name).sort()).toEqual([
+      'offset',
+      'pair',
+      'scale',
+      'w0',
+      'w1',
+    ]);
+    expect(flow['weights']).toHaveLength(2);
+    expect(flow['count']).toBeInstanceOf(tf.Variable);
+    expect(flow['count'].dtype).toBe('int64');
+    expect(flow['count'].trainable).toBe(false);
+    expect(Object.keys(flow['parts']).sort()).toEqual(['inner', 'scale']);
+    expect(flow['parts'].inner.offset.item()).toBe(0.5);
+    expect(flow['pair'][0].array()).toEqual([1, 2]);
+    const { affine } = flow.signatures;
+    expect(String(affine?.structuredInputSignature[1]['x'])).toBe(
+      "TensorSpec(shape=[null, 2], dtype=float32, name='x')",
+    );
+    expect(Object.keys(affine?.structuredOutputs ?? {})).toEqual(['output_0']);
+    expect(affine?.inputs.map(String)).toEqual(["TensorSpec(shape=[null, 2], dtype=float32, name='x')"]);
+    expect(affine?.variables.map((v) => v.name).sort()).toEqual(['offset', 'pair', 'scale', 'w0', 'w1']);
+    expect(String(flow['affine'].getConcreteFunction())).toContain('affine(TensorSpec(shape=[null, 2]');
+    expect(flow['power'].traces).toHaveLength(4);
+  });
+
+  test('takes Python arguments by position and by name, and says what fits when none does', async () => {
+    const flow = await loaded('flow');
+    const x = tf.constant([1, 2]);
+    expect(flow['power'](x, 3, true).array()).toEqual([-1, -8]);
+    expect(flow['power'](x, { exponent: 3, negate: true }).array()).toEqual([-1, -8]);
+    expect(flow['power']({ x, exponent: 3 }).array()).toEqual([1, 8]);
+    expect(flow['power']([1, 2]).array()).toEqual([1, 4]);
+    expect(flow['affine'](x.reshape([1, 2])).shape).toEqual([1, 2]);
+    expect(() => flow['power'](x, 4)).toThrow(
+      /power: no trace fits the arguments[\s\S]*argument 1 \(exponent\) is 4, expected 2/,
+    );
+    expect(() => flow['power'](x, { exponents: 3 })).toThrow(/it takes no argument 'exponents'/);
+    expect(() => flow['power']()).toThrow(/argument 0 \(x\) is missing/);
+    expect(() => flow['affine'](tf.zeros([2, 3]))).toThrow(tf.InvalidArgumentError);
+    expect(() => flow['affine'](tf.zeros([2, 2], 'int32'))).toThrow(/int32 \[2,2\], expected TensorSpec/);
+    expect(() => flow.signatures['affine']?.({ y: x })).toThrow(/it takes no argument 'y'/);
+    expect(() => flow['pick']({ a: x })).toThrow(/b is missing/);
+  });
+
+  test('is part of other functions, of any batch size, without more traces', async () => {
+    const object = await loaded('conv');
+    const both = tfFunction((x: tf.Tensor) => object['serve'](x).sum());
+    for (const n of [1, 2, 3]) {
+      const x = tf.random.normal([n, 12, 12, 2]);
+      expect(both(x).item()).toBeCloseTo(object['serve'](x).sum().item(), 3);
+    }
+    expect(object['serve'].traces[0].experimentalGetTracingCount()).toBeLessThan(6);
+  });
+
+  test('keeps its state, and loads apart from other copies', async () => {
+    const [a, b] = [await loaded('flow'), await loaded('flow')];
+    expect([a['step'](), a['step'](), b['step']()].map((t) => t.item())).toEqual([1, 2, 1]);
+  });
+});

@@ -1,5 +1,5 @@
 // Objects of loaded models.
-import { Module, type Trackable, type TrackableSlot, type TrackableView } from '@eagre/core';
+import { Module, type Trackable, type TrackableSlot, type TrackableView, Variable } from '@eagre/core';
 import type { SignatureFunction } from './functions.ts';
 
 /**
@@ -22,7 +22,7 @@ export class LoadedObject extends Module implements Trackable {
   /** @internal Puts something inside. */
   static attach(object: LoadedObject, name: string, child: unknown): void {
     object.#children.set(name, child);
-    // Those of Module list the same variables as what a file has under these names.
+    // Members of Module keep their meaning; those that list variables look here.
     if (name in Module.prototype || name === 'constructor' || name === 'trackableView') return;
     Object.defineProperty(object, name, {
       value: child,
@@ -34,6 +34,21 @@ export class LoadedObject extends Module implements Trackable {
   /** @internal Adds a slot of an optimizer. */
   static attachSlot(object: LoadedObject, slot: TrackableSlot): void {
     object.#slots.push(slot);
+  }
+
+  /** Those that the file lists as the object's, as Keras's exports do; otherwise all inside. */
+  override get variables(): Variable[] {
+    return this.#listed('variables') ?? super.variables;
+  }
+  override get trainableVariables(): Variable[] {
+    return this.#listed('trainable_variables') ?? super.trainableVariables;
+  }
+  override get nonTrainableVariables(): Variable[] {
+    return this.#listed('non_trainable_variables') ?? super.nonTrainableVariables;
+  }
+  #listed(name: string): Variable[] | undefined {
+    const list = this.#children.get(name);
+    return Array.isArray(list) && list.every((v) => v instanceof Variable) ? [...list] : undefined;
   }
 
   /** How checkpoints see it: as TensorFlow does. */

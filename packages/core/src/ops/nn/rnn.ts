@@ -301,6 +301,12 @@ function gruBackward(inputs: readonly Tensor[], dReserve: Tensor | null = null):
   return [all, toH, overSteps(x, ofX), overSteps(hBefore, ofH), biases, byTransposed(ofX, kernel)];
 }
 
+/** @internal What LSTMGrad and GRUGrad compute, in ops that have gradients; always with the gradient of x, last. */
+export const rnnGradients: {
+  readonly lstm: (inputs: readonly Tensor[]) => Tensor[];
+  readonly gru: (inputs: readonly Tensor[]) => Tensor[];
+} = { lstm: lstmBackward, gru: gruBackward };
+
 // ---- what users call
 
 interface Checked {

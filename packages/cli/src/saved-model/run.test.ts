@@ -1,0 +1,81 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { constant } from '@eagre/core';
+import { decodeNpy, encodeNpy, encodeNpz } from '@eagre/formats';
+import { Input, layers, Model } from '@eagre/layers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { contentsText, inspect } from '../inspect.ts';
+import { runSavedModel } from './run.ts';
+import { showSavedModel } from './show.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-cli-'));
+const dir = join(folder, 'model');
+const signature = { tagSet: 'serve', signatureDef: 'serving_default' };
+
+beforeAll(async () => {
+  const [a, b] = [Input([2], { name: 'a' }), Input([1], { name: 'b', dtype: 'int32' })];
+  const doubled = new layers.Dense(1, { kernelInitializer: 'ones', name: 'sum' })(a);
+  const outputs = { sum: doubled, whole: new layers.Flatten()(b) };
+  await new Model({ inputs: [a, b], outputs }).export(dir, { verbose: false });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(
+  options: Omit<Parameters<typeof runSavedModel>[1], keyof typeof signature>,
+): Promise<string> {
+  const lines: string[] = [];
+  await runSavedModel(dir, { ...signature, ...options }, (line) => lines.push(line));
+  return lines.join('\n');
+}
+
+test('values of the command', async () => {
+  expect(await run({ inputExprs: 'a=[[1, 2.5], [3, 4]];b=[[1], [2]]' })).toBe(
+    'Result for output key sum:\n[[3.5]\n [7. ]]\nResult for output key whole:\n[[1]\n [2]]',
+  );
+});
+
+test('values of files, and outputs in files', async () => {
+  const array = constant([[1, 2]]).ndarray();
+  writeFileSync(join(folder, 'a.npy'), encodeNpy(array));
+  writeFileSync(
+    join(folder, 'b.npz'),
+    encodeNpz({ x: constant([[7]]).ndarray(), y: constant([[8]]).ndarray() }),
+  );
+  const inputs = `a=${join(folder, 'a.npy')};b=${join(folder, 'b.npz')}[y]`;
+  const outdir = join(folder, 'out');
+  expect(await run({ inputs, outdir })).toContain(`Output sum is saved to ${join(outdir, 'sum.npy')}`);
+  expect(decodeNpy(readFileSync(join(outdir, 'whole.npy')))).toMatchObject({ shape: [1, 1], dtype: 'int32' });
+  await expect(run({ inputs, outdir })).rejects.toThrow('exists already; add --overwrite');
+  await run({ inputs, outdir, overwrite: true });
+  expect(readdirSync(outdir).sort()).toEqual(['sum.npy', 'whole.npy']);
+  // What is in the command counts.
+  expect(await run({ inputs, inputExprs: 'b=[[9]]' })).toContain('[[9]]');
+});
+
+test('what cannot be run', async () => {
+  await expect(run({})).rejects.toThrow("the input 'a' is missing");
+  await expect(run({ inputExprs: 'c=1' })).rejects.toThrow(
+    "'c' is no input of the signature; its inputs are 'a', 'b'",
+  );
+  await expect(run({ inputExprs: 'a' })).rejects.toThrow('key=value');
+  await expect(run({ inputExprs: 'a=[[1,2],[3]];b=[[1]]' })).rejects.toThrow(
+    "the input 'a' is no float32 tensor",
+  );
+  await expect(run({ inputExprs: "a={'x': 1};b=[[1]]" })).rejects.toThrow('is a dictionary');
+  await expect(run({ inputs: `a=${join(folder, 'none.npy')}` })).rejects.toThrow('there is no');
+  await expect(run({ inputs: `b=${join(folder, 'b.npz')}` })).rejects.toThrow('holds 2 arrays');
+  await expect(run({ inputs: `b=${join(folder, 'b.npz')}[z]` })).rejects.toThrow("has no array 'z'");
+  await expect(runSavedModel(folder, { ...signature }, () => {})).rejects.toThrow('there is no SavedModel');
+  await expect(runSavedModel(dir, { ...signature, tagSet: 'gpu' }, () => {})).rejects.toThrow("tags 'gpu'");
+});
+
+test('what is in it', async () => {
+  const contents = await inspect(dir);
+  expect(contents).toMatchObject({ format: 'savedModel', about: { tags: 'serve', functions: ['serve'] } });
+  expect(contentsText(contents)).toMatch(/signatures: \["serve","serving_default"\]/);
+  expect(contents.items?.map(({ shape }) => shape)).toEqual(expect.arrayContaining([[2, 1], [1]]));
+  expect(showSavedModel(dir, { all: true })).toContain(
+    "          Value: [TensorSpec(shape=(None, 2), dtype=tf.float32, name='a'), TensorSpec(shape=(None, 1), dtype=tf.int32, name='b')]",
+  );
+});

@@ -1,0 +1,231 @@
+// Signatures of TensorFlow's ops, of TensorFlow 2.21.0: written by tools/print-tensorflow-ops.py.
+
+/**
+ * A line for each op: name|inputs|outputs|attributes, and |s for one with effects. A star marks a list, an exclamation mark an attribute
+ * without a default, and the numbers behind = are the dtypes that it may have.
+ */
+export const OP_DEFS: string = `
+Abs|x|y|T!=14,19,1,2,6,5,3,9
+Acos|x|y|T!=14,19,1,2,8,18
+Acosh|x|y|T!=14,19,1,2,8,18
+AddN|inputs*|sum|N! T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,21
+AddV2|x y|z|T!=14,19,1,2,4,17,22,23,6,5,3,9,8,18
+All|input reduction_indices|output|keep_dims Tidx=3,9
+Angle|input|output|T=8,18 Tout=1,2
+Any|input reduction_indices|output|keep_dims Tidx=3,9
+ApplyAdam|var m v beta1_power beta2_power lr beta1 beta2 epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking use_nesterov
+ApplyGradientDescent|var alpha delta|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking
+ApplyMomentum|var accum lr grad momentum|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking use_nesterov
+ApplyRMSProp|var ms mom lr rho momentum epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking
+ArgMax|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 Tidx=5,3,9 output_type=5,17,3,9
+ArgMin|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 Tidx=3,9 output_type=3,9
+Asin|x|y|T!=14,19,1,2,8,18
+Asinh|x|y|T!=14,19,1,2,8,18
+Assign|ref value|output_ref|T! validate_shape use_locking
+AssignVariableOp|resource value||dtype! validate_shape|s
+Atan|x|y|T!=14,19,1,2,8,18
+Atan2|y x|z|T!=14,19,1,2
+Atanh|x|y|T!=14,19,1,2,8,18
+AvgPool|value|output|ksize! strides! padding! data_format T!=19,14,1,2
+AvgPool3D|input|output|ksize! strides! padding! data_format T!=19,14,1,2
+AvgPoolGrad|orig_input_shape grad|output|ksize! strides! padding! data_format T!=19,14,1,2
+Batch|in_tensors*|batched_tensors* batch_index id|num_batch_threads! max_batch_size! max_enqueued_batches batch_timeout_micros! allowed_batch_sizes grad_timeout_micros! container shared_name batching_queue T!
+BatchMatMulV2|x y|output|T!=14,19,1,2,5,3,9,4,17,22,23,8,18 adj_x adj_y grad_x grad_y
+BiasAdd|value bias|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 data_format
+Bitcast|input|output|T!=14,19,1,2,9,3,4,17,22,23,6,5,8,18,11,12,15,16,13 type!=14,19,1,2,9,3,4,17,22,23,6,5,8,18,11,12,15,16,13
+BitwiseAnd|x y|z|T!=6,5,3,9,4,17,22,23
+BitwiseOr|x y|z|T!=6,5,3,9,4,17,22,23
+BitwiseXor|x y|z|T!=6,5,3,9,4,17,22,23
+BroadcastTo|input shape|output|T! Tidx=3,9
+CTCLoss|inputs labels_indices labels_values sequence_length|loss gradient|preprocess_collapse_repeated ctc_merge_repeated ignore_longer_outputs_than_inputs T=1,2
+Case|branch_index input*|output*|Tin! Tout! branches! output_shapes|s
+Cast|x|y|SrcT! DstT! Truncate
+Ceil|x|y|T!=14,19,1,2
+ClipByValue|t clip_value_min clip_value_max|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23
+Complex|real imag|out|T=1,2 Tout=8,18
+ComplexAbs|x|y|T=8,18 Tout=1,2
+Concat|concat_dim values*|output|N! T!
+ConcatV2|values* axis|output|N! T! Tidx=3,9
+Conj|input|output|T=8,18,21
+Const||output|value! dtype!
+Conv2D|input filter|output|T!=19,14,1,2,3 strides! use_cudnn_on_gpu padding! explicit_paddings data_format dilations
+Conv2DBackpropFilter|input filter_sizes out_backprop|output|T!=19,14,1,2 strides! use_cudnn_on_gpu padding! explicit_paddings data_format dilations
+Conv2DBackpropInput|input_sizes filter out_backprop|output|T!=19,14,1,2,3 strides! use_cudnn_on_gpu padding! explicit_paddings data_format dilations
+Conv3D|input filter|output|T!=19,14,1,2 strides! padding! data_format dilations
+Conv3DBackpropInputV2|input_sizes filter out_backprop|output|T!=19,14,1,2 strides! padding! data_format dilations Tshape=3,9
+Copy|input|output|T! tensor_name debug_ops_spec
+Cos|x|y|T!=14,19,1,2,8,18
+Cosh|x|y|T!=14,19,1,2,8,18
+Cumprod|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+Cumsum|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+DepthToSpace|input|output|T! block_size! data_format
+DepthwiseConv2dNative|input filter|output|T!=19,14,1,2 strides! padding! explicit_paddings data_format dilations
+Digamma|x|y|T!=14,19,1,2
+DivNoNan|x y|z|T!=19,1,14,2,8,18
+Einsum|inputs*|output|equation! N! T!
+Elu|features|activations|T!=19,14,1,2
+EluGrad|gradients outputs|backprops|T!=19,14,1,2
+Equal|x y|z|T! incompatible_shape_error
+Erf|x|y|T!=14,19,1,2
+Erfc|x|y|T!=14,19,1,2
+Erfinv|x|y|T!=14,19,1,2
+EuclideanNorm|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+Exp|x|y|T!=14,19,1,2,8,18
+ExpandDims|input dim|output|T! Tdim=3,9
+Expm1|x|y|T!=14,19,1,2,8,18
+Fill|dims value|output|T! index_type=3,9
+Floor|x|y|T!=14,19,1,2
+FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
+FloorMod|x y|z|T!=6,5,3,9,4,17,22,23,14,19,1,2
+For|start limit delta input*|output*|T! body!
+FusedBatchNorm|x scale offset mean variance|y batch_mean batch_variance reserve_space_1 reserve_space_2|T!=1 epsilon exponential_avg_factor data_format is_training
+FusedBatchNormGrad|y_backprop x scale reserve_space_1 reserve_space_2|x_backprop scale_backprop offset_backprop reserve_space_3 reserve_space_4|T!=1 epsilon data_format is_training
+FusedBatchNormGradV3|y_backprop x scale reserve_space_1 reserve_space_2 reserve_space_3|x_backprop scale_backprop offset_backprop reserve_space_4 reserve_space_5|T!=19,14,1 U!=1 epsilon data_format is_training
+FusedBatchNormV3|x scale offset mean variance|y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3|T!=19,14,1 U!=14,1 epsilon exponential_avg_factor data_format is_training
+Gather|params indices|output|validate_indices Tparams! Tindices!=3,9
+GatherNd|params indices|output|Tparams! Tindices!=5,3,9 bad_indices_policy
+GatherV2|params indices axis|output|batch_dims Tparams! Tindices!=5,3,9 Taxis!=3,9
+Greater|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
+GreaterEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
+Identity|input|output|T!
+If|cond input*|output*|Tcond! Tin! Tout! then_branch! else_branch! output_shapes|s
+Imag|input|output|T=8,18 Tout=1,2
+InTopKV2|predictions targets k|precision|T=3,9
+Invert|x|y|T!=6,5,3,9,4,17,22,23
+InvertPermutation|x|y|T=3,9
+IsFinite|x|y|T!=14,19,1,2
+IsInf|x|y|T!=14,19,1,2
+IsNan|x|y|T!=14,19,1,2
+L2Loss|t|output|T!=19,14,1,2
+LeakyRelu|features|activations|alpha T=19,14,1,2
+LeakyReluGrad|gradients features|backprops|alpha T=19,14,1,2
+LeftShift|x y|z|T!=6,5,3,9,4,17,22,23
+Less|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
+LessEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
+Lgamma|x|y|T!=14,19,1,2
+LinSpace|start stop num|output|T!=14,19,1,2 Tidx=3,9
+Log|x|y|T!=14,19,1,2,8,18
+Log1p|x|y|T!=14,19,1,2,8,18
+LogSoftmax|logits|logsoftmax|T!=19,14,1,2
+LogicalAnd|x y|z|
+LogicalNot|x|y|
+LogicalOr|x y|z|
+MatMul|a b|product|transpose_a transpose_b T!=14,19,1,2,3,9,4,17,22,23,8,18 grad_a grad_b
+MatrixBandPart|input num_lower num_upper|band|T! Tindex=3,9
+MatrixDiag|diagonal|output|T!
+MatrixDiagPart|input|diagonal|T!
+MatrixSetDiag|input diagonal|output|T!
+Max|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16 Tidx=3,9
+MaxPool|input|output|T=19,14,1,2,3,9,4,5,6,17,11 ksize! strides! padding! explicit_paddings data_format
+MaxPool3D|input|output|ksize! strides! padding! data_format T!=19,14,1
+MaxPoolGrad|orig_input orig_output grad|output|ksize! strides! padding! explicit_paddings data_format T=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPoolGradGradWithArgmax|input grad argmax|output|ksize! strides! padding! include_batch_in_index Targmax!=3,9 T!=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPoolGradWithArgmax|input grad argmax|output|ksize! strides! padding! include_batch_in_index Targmax!=3,9 T!=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPoolWithArgmax|input|output argmax|ksize! strides! Targmax=3,9 padding! include_batch_in_index T!=1,2,3,4,5,6,9,14,17,19,22,23
+Maximum|x y|z|T!=14,19,1,2,6,4,5,17,3,22,9,23
+Mean|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+Min|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16 Tidx=3,9
+Minimum|x y|z|T!=14,19,1,2,6,4,5,17,3,22,9,23
+MirrorPad|input paddings|output|T! Tpaddings=3,9 mode!
+MirrorPadGrad|input paddings|output|T! Tpaddings=3,9 mode!
+Mul|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
+MulNoNan|x y|z|T!=14,19,1,2,8,18
+Neg|x|y|T!=14,19,1,2,6,5,3,9,8,18
+NoOp|||
+NotEqual|x y|z|T! incompatible_shape_error
+OneHot|indices depth on_value off_value|output|axis T! TI=4,6,3,9
+OnesLike|x|y|T!=14,19,1,2,6,4,5,17,3,22,9,23,8,18,10
+Pack|values*|output|N! T! axis
+Pad|input paddings|output|T! Tpaddings=3,9
+PadV2|input paddings constant_values|output|T! Tpaddings=3,9
+PartitionedCall|args*|output*|Tin! Tout! f! config config_proto executor_type
+Placeholder||output|dtype! shape
+Pow|x y|z|T!=14,1,19,2,6,5,3,9,8,18
+Prod|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+RandomStandardNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
+RandomUniform|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
+RandomUniformInt|shape minval maxval|output|seed seed2 Tout!=3,9 T!=3,9|s
+Range|start limit delta|output|Tidx=14,19,1,2,6,5,3,9,17,22,23
+ReadVariableOp|resource|value|dtype!|s
+Real|input|output|T=8,18 Tout=1,2
+RealDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
+Reciprocal|x|y|T!=14,19,1,2,6,5,3,9,8,18
+ReciprocalGrad|y dy|z|T!=14,19,1,2,8,18
+Relu|features|activations|T!=1,2,3,4,5,6,9,14,17,19,22,23,11
+Relu6|features|activations|T!=1,2,3,4,5,6,9,14,17,19,22,23
+Relu6Grad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
+ReluGrad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
+Reshape|tensor shape|output|T! Tshape=3,9
+Reverse|tensor dims|output|T!=4,6,17,5,22,3,23,9,10,14,19,1,2,8,18,7
+ReverseV2|tensor axis|output|Tidx=3,9 T!=4,6,17,5,3,22,9,23,10,14,19,1,2,8,18,7
+RightShift|x y|z|T!=6,5,3,9,4,17,22,23
+Roll|input shift axis|output|T! Tshift!=3,9 Taxis!=3,9
+Round|x|y|T!=14,19,1,2,6,5,3,9,8,18
+Rsqrt|x|y|T!=14,19,1,2,8,18
+RsqrtGrad|y dy|z|T!=14,19,1,2,8,18
+ScatterNd|indices updates shape|output|T! Tindices!=5,3,9 bad_indices_policy
+SelectV2|condition t e|output|T!
+Selu|features|activations|T!=19,14,1,2
+SeluGrad|gradients outputs|backprops|T!=19,14,1,2
+Shape|input|output|T! out_type=3,9
+Sigmoid|x|y|T!=14,19,1,2,8,18
+SigmoidGrad|y dy|z|T!=14,19,1,2,8,18
+Sign|x|y|T!=14,19,1,2,6,5,3,9,8,18
+Sin|x|y|T!=14,19,1,2,8,18
+Sinh|x|y|T!=14,19,1,2,8,18
+Size|input|output|T! out_type=3,9
+Slice|input begin size|output|T! Index!=3,9
+Softmax|logits|softmax|T!=19,14,1,2
+SoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2
+Softplus|features|activations|T!=19,14,1,2
+SoftplusGrad|gradients features|backprops|T!=19,14,1,2
+Softsign|features|activations|T!=19,14,1,2
+SoftsignGrad|gradients features|backprops|T!=19,14,1,2
+SpaceToDepth|input|output|T! block_size! data_format
+SparseSoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2 Tlabels=3,9
+Split|split_dim value|output*|num_split! T!
+SplitV|value size_splits split_dim|output*|num_split! T! Tlen=6,3,9
+Sqrt|x|y|T!=14,19,1,2,8,18
+SqrtGrad|y dy|z|T!=14,19,1,2,8,18
+Square|x|y|T!=14,19,1,2,6,5,3,9,4,17,22,23,8,18
+SquaredDifference|x y|z|T!=14,19,1,2,3,9,8,18
+Squeeze|input|output|T! squeeze_dims
+Stage|values*||capacity memory_limit dtypes! container shared_name|s
+StatelessRandomUniformFullIntV2|shape key counter alg|output|dtype=3,9,22,23 Tshape=3,9
+StopGradient|input|output|T!
+StridedSlice|input begin end strides|output|T! Index!=5,3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
+StridedSliceGrad|shape begin end strides dy|output|T! Index!=3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
+Sub|x y|z|T!=14,19,1,2,4,6,17,5,3,9,8,18,22,23
+Sum|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+Svd|input|s u v|compute_uv full_matrices T!=2,1,19,8,18
+Tan|x|y|T!=14,19,1,2,8,18
+Tanh|x|y|T!=14,19,1,2,8,18
+TanhGrad|y dy|z|T!=14,19,1,2,8,18
+TensorArray|size|handle|dtype! dynamic_size clear_after_read tensor_array_name element_shape|s
+TensorListGetItem|input_handle index element_shape|item|element_dtype! Tshape=3,9
+TensorListSetItem|input_handle index item|output_handle|element_dtype! resize_if_index_out_of_bounds
+TensorScatterAdd|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy
+TensorScatterMax|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy
+TensorScatterMin|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy
+TensorScatterSub|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy
+TensorScatterUpdate|tensor indices updates|output|T! Tindices!=5,3,9,17 bad_indices_policy
+Tile|input multiples|output|T! Tmultiples=3,9
+TopK|input|values indices|k! sorted T!=1,2,3,4,5,6,9,14,17,19,22,23
+TopKV2|input k|values indices|sorted T!=1,2,3,4,5,6,9,14,17,19,22,23 Tk=5,3,9 index_type=5,3,9
+Transpose|x perm|y|T! Tperm=3,9
+TruncatedNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
+Unique|x|y idx|T! out_idx=3,9
+UniqueWithCounts|x|y idx count|T! out_idx=3,9
+Unpack|value|output*|num! T! axis
+UnsortedSegmentSum|data segment_ids num_segments|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=5,3,9 Tnumsegments=3,9
+VarHandleOp||resource|container shared_name debug_name dtype! shape! allowed_devices|s
+Variable||ref|shape! dtype! container shared_name|s
+Where|input|index|T=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,10
+While|input*|output*|T! cond! body! output_shapes parallel_iterations|s
+Xdivy|x y|z|T!=19,14,1,2,8,18
+Xlog1py|x y|z|T!=19,14,1,2,8,18
+Xlogy|x y|z|T!=19,14,1,2,8,18
+ZerosLike|x|y|T!
+_FusedConv2D|input filter args* host_args*|output|T!=19,1,2,6,11 TArgs! num_args! num_host_args strides! padding! explicit_paddings data_format filter_format dilations use_cudnn_on_gpu fused_ops epsilon leakyrelu_alpha
+_FusedMatMul|a b args*|product|transpose_a transpose_b T!=14,19,1 num_args! fused_ops epsilon leakyrelu_alpha
+`;

@@ -1,0 +1,62 @@
+import type { Tensor } from '@eagre/core';
+import { compat } from '@eagre/graph';
+import { describe, expect, test } from 'vitest';
+import { expectSame, golden, toValue } from '../testing/golden.ts';
+import { loadGraphDef } from './graph-def-file.ts';
+
+const { Graph, Session, importGraphDef, placeholder } = compat.v1;
+const bytes = Buffer.from(golden.frozen.graph, 'base64');
+
+describe('importGraphDef', () => {
+  test('writes a graph into another one, where sessions run it', async () => {
+    const graphDef = await loadGraphDef(bytes);
+    const graph = new Graph();
+    graph.asDefault(() => importGraphDef(graphDef, { name: 'old', returnElements: ['chosen', 'x:0'] }));
+    const session = new Session({ graph });
+    const [stored] = golden.frozen.cases as readonly [Record<string, never>];
+    const feeds = new Map<Tensor, never>([
+      [graph.getTensorByName('old/x:0'), toValue(stored['x'] as never) as never],
+      [graph.getTensorByName('old/n:0'), stored['n'] as never],
+    ]);
+    const chosen = session.run(graph.getTensorByName('old/chosen:0'), { feedDict: feeds as never });
+    expectSame(chosen, stored['chosen'] as never, 'chosen');
+    expect(graph.getOperationByName('old/chosen').outputs).toHaveLength(1);
+    expect(() => graph.getTensorByName('old/total:0')).toThrow(/no operation 'old\/total'/);
+  });
+
+  test('takes tensors in the place of its own, and gives what it is asked for', async () => {
+    const graphDef = await loadGraphDef(bytes);
+    const graph = new Graph();
+    const [x, y] = graph.asDefault(() => {
+      const x = placeholder('float32', [null, 2]);
+      const [y] = importGraphDef(graphDef, {
+        inputMap: { 'x:0': x.mul(2), n: placeholder('int32', [], { name: 'm' }) },
+        returnElements: ['chosen:0'],
+      });
+      return [x, y as Tensor];
+    });
+    const feedDict = new Map<unknown, unknown>([
+      [x, [[1, 2]]],
+      [graph.getTensorByName('m:0'), 1],
+    ]);
+    const result = new Session({ graph }).run(y as Tensor, {
+      feedDict: feedDict as never,
+    }) as unknown as Tensor;
+    expect(result.array()).toEqual([[4, 8]]);
+  });
+
+  test('refuses what is no graph, and unknown names', async () => {
+    const graphDef = await loadGraphDef(bytes);
+    const write =
+      (args: object, def: unknown = graphDef) =>
+      () =>
+        new Graph().asDefault(() => importGraphDef(def as never, args));
+    expect(write({}, bytes)).toThrow(/await tf.savedModel.loadGraphDef/);
+    expect(write({ returnElements: ['nothing:0'] })).toThrow(/'nothing', which is not in the graph/);
+    expect(write({ inputMap: { 'x:0': 3 } })).toThrow(/expected a tensor/);
+    expect(write({ inputMap: 3 })).toThrow(/expected tensors by name/);
+    expect(() => importGraphDef(graphDef)).toThrow(/not compatible with eager/);
+    await expect(loadGraphDef(bytes.subarray(0, 100))).rejects.toThrow(/GraphDef/);
+    await expect(loadGraphDef('nowhere.pb')).rejects.toThrow(/nowhere.pb/);
+  });
+});

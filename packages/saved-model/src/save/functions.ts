@@ -1,0 +1,187 @@
+// Traces of functions as they are in a SavedModel: each a function of the graph's library with a description of its arguments.
+import { tree } from '@eagre/core/internal';
+import type { tensorflow } from '@eagre/formats';
+import {
+  type Capture,
+  type ConcreteFunction,
+  compositionOf,
+  type Graph,
+  Library,
+  Names,
+  type SavedFunction,
+  type Signature,
+  TensorSpec,
+} from '@eagre/graph';
+import { type Parameter, type ParameterList, parametersOf } from './parameters.ts';
+import { dict, encodeStructure, list, NONE, text, tuple } from './structured-value.ts';
+
+type StructuredValue = tensorflow.StructuredValue;
+
+/** A trace that was written. */
+export interface WrittenTrace {
+  /** Of its function in the library. */
+  readonly name: string;
+  /** What its function is called in the program. */
+  readonly called: string;
+  readonly captures: readonly Capture[];
+  /** Its tensors in their order, with the names that they are given by. */
+  readonly inputs: readonly { readonly name: string; readonly spec: TensorSpec }[];
+  readonly outputs: unknown;
+  readonly args: readonly StructuredValue[];
+  readonly spec: tensorflow.FunctionSpec;
+  readonly output_signature: StructuredValue;
+}
+
+// What functions without a name are called.
+const NAMELESS = 'function';
+
+/** Writes traces, each graph once. */
+export class FunctionWriter {
+  readonly library: Library = new Library({}, { compose: compositionOf });
+  readonly #written = new Map<Graph, WrittenTrace>();
+  #next = 0;
+
+  /** A name for another function of the library. */
+  unique(called: string): string {
+    return `__inference_${called.replace(/\W+/g, '_')}_${this.#next++}`;
+  }
+
+  /**
+   * @throws UnimplementedError for a node that TensorFlow has no ops for, or an argument that no file can hold.
+   */
+  trace(
+    concrete: ConcreteFunction,
+    list: ParameterList = parametersOf(concrete.hostFunction),
+    attribute?: string,
+  ): WrittenTrace {
+    const { name, graph, structuredOutputs: outputs } = concrete.saved;
+    const called = name === NAMELESS ? (attribute ?? name) : name;
+    const known = this.#written.get(graph);
+    if (known !== undefined) return known;
+    const args = concrete.structuredInputSignature;
+    const what = `the function '${called}'`;
+    const inputs = namedInputs(args, list);
+    const names = new Map(inputs.map(({ spec, name }) => [spec, name]));
+    const values = paddedArguments(args, list).map((arg) =>
+      isDefault(arg) ? arg.value : encodeStructure(arg, what, (spec) => names.get(spec)),
+    );
+    const { name: unique, captures } = this.library.add(this.unique(called), graph, {
+      arguments: inputs.map((input) => input.name),
+    });
+    const written: WrittenTrace = {
+      name: unique,
+      called,
+      captures,
+      inputs,
+      outputs,
+      args: values,
+      spec: functionSpec(list, [args], null),
+      output_signature: encodeStructure(outputs, what),
+    };
+    this.#written.set(graph, written);
+    return written;
+  }
+
+  /** All traces of a function, and how it is called. */
+  function(
+    fn: SavedFunction,
+    called: string,
+  ): {
+    readonly traces: readonly WrittenTrace[];
+    readonly spec: tensorflow.FunctionSpec;
+  } {
+    const list = parametersOf(fn.hostFunction);
+    const traces = fn.concreteFunctions.map((concrete) => this.trace(concrete, list, called));
+    const calls = fn.concreteFunctions.map((concrete) => concrete.structuredInputSignature);
+    return { traces, spec: functionSpec(list, calls, fn.inputSignature) };
+  }
+}
+
+/** A default value that is put in the place of an argument that was left out. */
+class Default {
+  readonly value: StructuredValue;
+  constructor(value: StructuredValue) {
+    this.value = value;
+  }
+}
+const isDefault = (value: unknown): value is Default => value instanceof Default;
+
+const defaultOf = (parameter: Parameter | undefined): StructuredValue =>
+  parameter?.default === undefined ? NONE : encodeStructure(parameter.default, 'a default value');
+
+/** The arguments of a trace, with the values of those that the call left out. */
+function paddedArguments(args: readonly unknown[], { parameters }: ParameterList): readonly unknown[] {
+  const left = parameters.slice(args.length).map((p) => new Default(defaultOf(p)));
+  return [
+    ...args.map((arg, i) => (arg === undefined ? new Default(defaultOf(parameters[i])) : arg)),
+    ...left,
+  ];
+}
+
+/** The names of the tensors of a call: those of their specs, or of the arguments and what is inside of these. */
+function namedInputs(args: readonly unknown[], { parameters, rest }: ParameterList): WrittenTrace['inputs'] {
+  const names = new Names();
+  const found: { name: string; spec: TensorSpec }[] = [];
+  tree.forEachLeaf(args, 'savedModel.save', (leaf, path) => {
+    if (!(leaf instanceof TensorSpec)) return;
+    const [at, ...inside] = path as readonly [number, ...unknown[]];
+    const own = parameters[at]?.name ?? (rest === null ? `args_${at}` : `${rest}_${at - parameters.length}`);
+    const wanted = leaf.name ?? [own, ...inside.map(String)].join('_');
+    found.push({ name: names.take(wanted.replace(/\W/g, '_')), spec: leaf });
+  });
+  return found;
+}
+
+/** Python's description of the arguments. */
+function functionSpec(
+  { parameters, rest }: ParameterList,
+  calls: readonly (readonly unknown[])[],
+  signature: readonly Signature[] | null,
+): tensorflow.FunctionSpec {
+  const most =
+    rest === null ? Math.max(parameters.length, ...calls.map((args) => args.length)) : parameters.length;
+  const all: readonly Parameter[] = Array.from(
+    { length: most },
+    (_, i) => parameters[i] ?? { name: `args_${i}` },
+  );
+  const least = Math.min(most, ...calls.map((args) => args.length));
+  // Behind an argument that may be left out all may be.
+  const given = all.findIndex((p) => p.default !== undefined);
+  const from = Math.min(given < 0 ? most : given, least);
+  const defaults = all.slice(from);
+  return {
+    fullargspec: fullArgSpec(
+      all.map((p) => p.name),
+      { varargs: rest, defaults: defaults.length === 0 ? null : defaults.map(defaultOf) },
+    ),
+    is_method: false,
+    input_signature:
+      signature === null ? NONE : tuple(signature.map((s) => encodeStructure(s, 'inputSignature'))),
+  };
+}
+
+/** The specification of the arguments of a function that is called by names alone. */
+export function keywordSpec(names: readonly string[]): tensorflow.FunctionSpec {
+  return { fullargspec: fullArgSpec([], { kwonlyargs: names }), input_signature: NONE };
+}
+
+function fullArgSpec(
+  args: readonly string[],
+  more: {
+    readonly varargs?: string | null;
+    readonly defaults?: readonly StructuredValue[] | null;
+    readonly kwonlyargs?: readonly string[];
+  },
+): StructuredValue {
+  const fields: Readonly<Record<string, StructuredValue>> = {
+    args: list(args.map(text)),
+    varargs: more.varargs === null || more.varargs === undefined ? NONE : text(more.varargs),
+    varkw: NONE,
+    defaults: more.defaults === null || more.defaults === undefined ? NONE : tuple(more.defaults),
+    kwonlyargs: list((more.kwonlyargs ?? []).map(text)),
+    kwonlydefaults: NONE,
+    annotations: dict([]),
+  };
+  const values = Object.entries(fields).map(([key, value]) => ({ key, value }));
+  return { named_tuple_value: { name: 'FullArgSpec', values } };
+}

@@ -1,0 +1,39 @@
+import { InvalidArgumentError } from '@eagre/core';
+import { checkPath, initScope, shown } from '@eagre/core/internal';
+import { isSavable } from './objects.ts';
+import { savedModelOf } from './saved-model.ts';
+import { type Signatures, signaturesOf } from './signatures.ts';
+import { checkAssets, checkTarget, snapshotOf, writeSavedModel } from './write.ts';
+
+/** Options of `tf.savedModel.save`. */
+export interface SaveModelOptions {
+  /**
+   * What servers call: one function of `tf.function` (or a trace of one), as `serving_default`, or several by name. Unless given, the
+   * model's own signature, or the only function of the object that has one trace and an `inputSignature`.
+   */
+  readonly signatures?: Signatures | null;
+}
+
+/**
+ * Saves an object with its variables, functions and files as a SavedModel: see `tf.savedModel.save`.
+ * @throws (the promise) InvalidArgumentError for what is nothing to save or no signature; UnimplementedError for an op that TensorFlow has
+ * none for, before anything is written; FailedPreconditionError for a folder with other files, and for a function that uses variables which
+ * are not part of the object.
+ */
+export async function save(obj: object, exportDir: string, options: SaveModelOptions = {}): Promise<void> {
+  checkPath(exportDir, 'exportDir', 'savedModel.save');
+  if (!isSavable(obj))
+    throw new InvalidArgumentError(
+      `${shown(obj)} has neither variables nor functions to save: expected a module, a Keras model or layer, a function of tf.function, or an object that holds some`,
+      'savedModel.save',
+    );
+  checkTarget(exportDir);
+  const contents = initScope(() => savedModelOf(obj, signaturesOf(obj, options.signatures)));
+  checkAssets(contents.assets);
+  const snapshot = snapshotOf(contents.entries);
+  try {
+    await writeSavedModel(exportDir, contents, snapshot);
+  } finally {
+    for (const [, tensor] of snapshot.tensors) tensor.dispose();
+  }
+}

@@ -1,0 +1,394 @@
+// Everything that a SavedModel holds, made of objects and their functions; nothing is written yet.
+import { describe, type Entry, type Look, type Seen, walk } from '@eagre/checkpoint/internal';
+import { FailedPreconditionError, Tensor, Variable } from '@eagre/core';
+import { Asset } from '@eagre/core/internal';
+import { tensorflow } from '@eagre/formats';
+import { type Capture, ConcreteFunction, Names, savedFunction, streamState } from '@eagre/graph';
+import { assetNames } from './asset-names.ts';
+import { FunctionWriter, keywordSpec, type WrittenTrace } from './functions.ts';
+import {
+  MainGraph,
+  restoreFunction,
+  type SavedHandle,
+  saveFunction,
+  typeOf,
+  type Value,
+  wrapperFunction,
+} from './main-graph.ts';
+import { look } from './objects.ts';
+import { outputNames } from './signatures.ts';
+import { dict, shapeProto, specProto, tuple } from './structured-value.ts';
+
+const { OBJECT_GRAPH_KEY, TrackableObjectGraph } = tensorflow;
+const OP = 'savedModel.save';
+// What TensorFlow 2.21 writes; nothing that is used is newer than its oldest reader.
+const VERSIONS: tensorflow.VersionDef = { producer: 2474, min_consumer: 12 };
+const TENSORFLOW = '2.21.0';
+const RESOURCE = 20;
+const STRING = 7;
+/** Where the root keeps the state of random streams. */
+const RANDOM_STATES = '_random_states';
+
+/** A SavedModel in memory, but for its weights and files. */
+export interface SavedModelContents {
+  readonly proto: tensorflow.SavedModel;
+  /** What the checkpoint holds. */
+  readonly objectGraph: tensorflow.TrackableObjectGraph;
+  readonly entries: readonly Entry[];
+  /** The files to copy, by the names that they get. */
+  readonly assets: ReadonlyMap<string, string>;
+}
+
+type SavedObject = { -readonly [K in keyof tensorflow.SavedObject]: tensorflow.SavedObject[K] };
+type Child = tensorflow.ObjectReference;
+
+/**
+ * @param signatures traces by name.
+ * @throws UnimplementedError for what TensorFlow's graphs cannot hold, FailedPreconditionError for a variable that is used and not
+ * part of what is saved.
+ */
+export function savedModelOf(
+  root: object,
+  signatures: ReadonlyMap<string, ConcreteFunction>,
+): SavedModelContents {
+  return new Builder(root, signatures).build();
+}
+
+class Builder {
+  readonly #root: object;
+  readonly #signatures: ReadonlyMap<string, ConcreteFunction>;
+  readonly #functions = new FunctionWriter();
+  readonly #graph = new MainGraph();
+  readonly #nodes: SavedObject[] = [];
+  readonly #ids = new Map<object, number>();
+  readonly #traceIds = new Map<WrittenTrace, number>();
+  readonly #concrete = new Map<string, tensorflow.SavedConcreteFunction>();
+  /** The variables that stand for streams of random numbers. */
+  readonly #states = new Map<Capture, Variable>();
+  /** The nodes of variables and constants in the graph. */
+  readonly #handles = new Map<Capture, Value>();
+
+  constructor(root: object, signatures: ReadonlyMap<string, ConcreteFunction>) {
+    this.#root = root;
+    this.#signatures = signatures;
+  }
+
+  build(): SavedModelContents {
+    const written = this.#write();
+    const see = this.#look();
+    const seen = walk(this.#root, see);
+    for (const [id, { object }] of seen.entries()) this.#ids.set(object, id);
+    const { proto: objectGraph, entries } = describe(this.#root, see);
+    for (const { object } of seen) this.#nodes.push(this.#node(object));
+    const assets = this.#assets(seen);
+    const handles = this.#variables(seen, entries);
+    for (const { object, view } of seen) {
+      const node = this.#nodes[this.#ids.get(object) as number] as SavedObject;
+      const children = view.children.map(([name, child]) =>
+        this.#child(name, this.#ids.get(child) as number),
+      );
+      const own = written.functions.get(object) ?? [];
+      if (object instanceof ConcreteFunction) {
+        this.#trace(own[0] as WrittenTrace, this.#ids.get(object));
+        continue;
+      }
+      const traces = own.map((trace, i) => this.#child(`trace_${i}`, this.#trace(trace)));
+      if (children.length + traces.length > 0) node.children = [...children, ...traces];
+    }
+    const signature_def = this.#addSignatures(written.signatures);
+    const saver_def = this.#saver(handles, objectGraph);
+    return {
+      proto: this.#proto(signature_def, saver_def, assets),
+      objectGraph,
+      entries,
+      assets: assets.files,
+    };
+  }
+
+  /** Writes all traces into the library, before anything else is known. */
+  #write(): {
+    readonly functions: ReadonlyMap<object, readonly WrittenTrace[]>;
+    readonly signatures: ReadonlyMap<string, WrittenTrace>;
+  } {
+    const functions = new Map<object, readonly WrittenTrace[]>();
+    for (const { object, names } of walk(this.#root, look)) {
+      const saved = savedFunction(object);
+      if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
+      else if (saved !== null) {
+        const { traces, spec } = this.#functions.function(saved, names.at(-1) ?? saved.name);
+        functions.set(object, traces);
+        this.#specs.set(object, spec);
+      }
+    }
+    const signatures = new Map(
+      [...this.#signatures].map(([name, concrete]) => [name, this.#functions.trace(concrete)]),
+    );
+    for (const { captures } of [...functions.values(), ...signatures.values()].flat())
+      for (const capture of captures) {
+        if (capture instanceof Variable || capture instanceof Tensor || this.#states.has(capture)) continue;
+        const name = `random_state_${this.#states.size}`;
+        this.#states.set(capture, new Variable(streamState(capture), { trainable: false, name }));
+      }
+    return { functions, signatures };
+  }
+
+  readonly #specs = new Map<object, tensorflow.FunctionSpec>();
+
+  /** The objects, with the states of random streams beside what the root has. */
+  #look(): Look {
+    const states = [...this.#states.values()];
+    return (object) => {
+      const view = look(object);
+      if (object !== this.#root) return view;
+      // Loaded objects have theirs, which are written anew.
+      const children = view.children.filter(([name]) => name !== 'signatures' && name !== RANDOM_STATES);
+      return { ...view, children: states.length === 0 ? children : [...children, [RANDOM_STATES, states]] };
+    };
+  }
+
+  #child(local_name: string, node_id: number): Child {
+    return { node_id, local_name };
+  }
+
+  /** What an object is, without what is inside. */
+  #node(object: object): SavedObject {
+    if (object instanceof Variable) {
+      const { dtype, shape, trainable, name } = object;
+      return { variable: { dtype: typeOf(dtype), shape: shapeProto(shape), trainable, name } };
+    }
+    const spec = this.#specs.get(object);
+    if (spec !== undefined) return { function: { function_spec: spec } };
+    if (object instanceof ConcreteFunction) return {};
+    if (object instanceof Asset) return {};
+    const isRoot = object === this.#root;
+    if (Array.isArray(object) || object instanceof Set) return userObject('trackable_list_wrapper');
+    const isDict = object instanceof Map || (!isRoot && Object.getPrototypeOf(object) === Object.prototype);
+    return userObject(isDict ? 'trackable_dict_wrapper' : '_generic_user_object');
+  }
+
+  /** Nodes for all variables. @returns those that the checkpoint holds. */
+  #variables(seen: readonly Seen[], entries: readonly Entry[]): readonly SavedHandle[] {
+    const keys = new Map(entries.map(({ key, attribute }) => [attribute, key]));
+    return seen.flatMap(({ object, view }): SavedHandle[] => {
+      if (!(object instanceof Variable)) return [];
+      const { name, dtype, shape } = object;
+      const handle = this.#graph.handle(name, dtype, shape);
+      this.#handles.set(object, { name: handle, type: RESOURCE });
+      const [attribute] = view.attributes.values();
+      return [{ handle, dtype, key: keys.get(attribute as NonNullable<typeof attribute>) as string }];
+    });
+  }
+
+  /** The node of what a function captures. */
+  #capture(capture: Capture, trace: WrittenTrace): number {
+    const object = this.#states.get(capture) ?? capture;
+    const known = this.#ids.get(object);
+    if (known !== undefined) return known;
+    if (object instanceof Tensor) {
+      const name = this.#graph.constant('Const', object);
+      this.#handles.set(object, { name, type: typeOf(object.dtype) });
+      const id = this.#nodes.push({ constant: { operation: name } }) - 1;
+      this.#ids.set(object, id);
+      return id;
+    }
+    const called = object instanceof Variable ? `the variable '${object.name}'` : 'a variable';
+    throw new FailedPreconditionError(
+      `the function '${trace.called}' uses ${called}, which is not part of what is saved: make it an attribute of the object, or of one inside`,
+      OP,
+    );
+  }
+
+  /** The nodes of the graph that give a trace what it captures. */
+  #captured(trace: WrittenTrace): Value[] {
+    return trace.captures.map((capture) => {
+      this.#capture(capture, trace);
+      return this.#handles.get(this.#states.get(capture) ?? capture) as Value;
+    });
+  }
+
+  /** The node of a trace. @param at which one it is, where there is a node for it already. */
+  #trace(trace: WrittenTrace, at?: number): number {
+    const known = this.#traceIds.get(trace);
+    if (known !== undefined) return known;
+    const names = trace.inputs.map(({ name }) => name);
+    const id = at ?? this.#nodes.length;
+    this.#nodes[id] = {
+      bare_concrete_function: {
+        concrete_function_name: trace.name,
+        argument_keywords: names,
+        allowed_positional_arguments: names.length,
+        function_spec: trace.spec,
+      },
+    };
+    this.#traceIds.set(trace, id);
+    this.#concrete.set(trace.name, {
+      bound_inputs: trace.captures.map((capture) => this.#capture(capture, trace)),
+      canonicalized_input_signature: tuple([tuple(trace.args), dict([])]),
+      output_signature: trace.output_signature,
+    });
+    return id;
+  }
+
+  #addSignatures(traces: ReadonlyMap<string, WrittenTrace>): ReadonlyMap<string, tensorflow.SignatureDef> {
+    const defs = new Map<string, tensorflow.SignatureDef>();
+    const children: Child[] = [];
+    const map = this.#nodes.push(userObject('signature_map')) - 1;
+    for (const [name, trace] of traces) {
+      const { id, def } = this.#signature(name, trace);
+      children.push(this.#child(name, id));
+      defs.set(name, def);
+    }
+    if (children.length > 0) (this.#nodes[map] as SavedObject).children = children;
+    const root = this.#nodes[0] as SavedObject;
+    root.children = [...(root.children ?? []), this.#child('signatures', map)];
+    return defs;
+  }
+
+  /** A function that calls a trace by names and gives its results by names, its node, and what servers are told. */
+  #signature(
+    name: string,
+    trace: WrittenTrace,
+  ): { readonly id: number; readonly def: tensorflow.SignatureDef } {
+    const outputs = outputNames(trace.outputs, name).map(({ name: output, spec }) => ({
+      name: output,
+      spec,
+      type: typeOf(spec.dtype),
+      shape: shapeProto(spec.shape),
+    }));
+    const names = new Names();
+    for (const input of trace.inputs) names.take(input.name);
+    const bound = this.#captured(trace);
+    const captured = bound.map(({ type }, i) => ({ name: names.take(`unknown_${i}`), type }));
+    const inputs = trace.inputs.map((input) => ({ ...input, type: typeOf(input.spec.dtype) }));
+    const wrapper = this.#functions.library.push(
+      (unique) =>
+        wrapperFunction(unique, {
+          fn: trace.name,
+          inputs: [...inputs.map(({ name: arg, type }) => ({ name: arg, type })), ...captured],
+          outputs,
+        }),
+      this.#functions.unique(`signature_wrapper_${trace.called}`),
+    );
+    const keywords = inputs.map((input) => input.name).sort();
+    const id =
+      this.#nodes.push({
+        bare_concrete_function: {
+          concrete_function_name: wrapper,
+          argument_keywords: inputs.map((input) => input.name),
+          allowed_positional_arguments: inputs.length === 1 ? 1 : 0,
+          function_spec: keywordSpec(keywords),
+        },
+      }) - 1;
+    this.#concrete.set(wrapper, {
+      bound_inputs: trace.captures.map((capture) => this.#capture(capture, trace)),
+      canonicalized_input_signature: tuple([
+        tuple([]),
+        dict(inputs.map((input) => [input.name, specProto(input.spec, input.name)])),
+      ]),
+      output_signature: dict(outputs.map((o) => [o.name, specProto(o.spec, o.name)])),
+    });
+    const placeholders = inputs.map(({ name: arg, spec, type }) => ({
+      name: this.#graph.placeholder(`${name}_${arg}`, type, shapeProto(spec.shape)),
+      type,
+    }));
+    const call = this.#graph.call(wrapper, [...placeholders, ...bound], outputs);
+    const def: tensorflow.SignatureDef = {
+      ...(inputs.length === 0
+        ? {}
+        : {
+            inputs: new Map(
+              inputs.map(({ name: arg, spec, type }, i) => [
+                arg,
+                { name: `${placeholders[i]?.name}:0`, dtype: type, tensor_shape: shapeProto(spec.shape) },
+              ]),
+            ),
+          }),
+      ...(outputs.length === 0
+        ? {}
+        : {
+            outputs: new Map(
+              outputs.map((o, i) => [o.name, { name: `${call}:${i}`, dtype: o.type, tensor_shape: o.shape }]),
+            ),
+          }),
+      method_name: 'tensorflow/serving/predict',
+    };
+    return { id, def };
+  }
+
+  /** What loads the variables where there are no objects, as in TensorFlow Serving. */
+  #saver(handles: readonly SavedHandle[], objectGraph: tensorflow.TrackableObjectGraph): tensorflow.SaverDef {
+    const { library } = this.#functions;
+    const prefix: Value = { name: this.#graph.placeholder('saver_filename', STRING, {}), type: STRING };
+    const inputs = [prefix, ...handles.map((h): Value => ({ name: h.handle, type: RESOURCE }))];
+    const encoded = TrackableObjectGraph.encode(objectGraph);
+    const output = [{ type: STRING, shape: {} }];
+    const save = library.push(
+      (name) => saveFunction(name, handles, [OBJECT_GRAPH_KEY, encoded]),
+      '__inference__traced_save',
+    );
+    const restore = library.push((name) => restoreFunction(name, handles), '__inference__traced_restore');
+    return {
+      filename_tensor_name: `${prefix.name}:0`,
+      save_tensor_name: `${this.#graph.call(save, inputs, output)}:0`,
+      restore_op_name: this.#graph.call(restore, inputs, output),
+      version: 2,
+    };
+  }
+
+  #assets(
+    seen: readonly Seen[],
+  ): ReturnType<typeof assetNames> & { readonly defs: tensorflow.AssetFileDef[] } {
+    const assets = seen.flatMap(({ object }) => (object instanceof Asset ? [object] : []));
+    const named = assetNames(assets.map((a) => a.assetPath));
+    const defs = assets.map((asset, i): tensorflow.AssetFileDef => {
+      const id = this.#ids.get(asset) as number;
+      this.#nodes[id] = { asset: { asset_file_def_index: i } };
+      const initializer = this.#graph.placeholder('asset_path_initializer', STRING, {});
+      return {
+        tensor_info: { name: `${initializer}:0` },
+        filename: named.names.get(asset.assetPath) as string,
+      };
+    });
+    return { ...named, defs };
+  }
+
+  #proto(
+    signatures: ReadonlyMap<string, tensorflow.SignatureDef>,
+    saver_def: tensorflow.SaverDef,
+    { defs }: { readonly defs: readonly tensorflow.AssetFileDef[] },
+  ): tensorflow.SavedModel {
+    const init = this.#graph.noOp();
+    for (const [object, spec] of this.#specs) {
+      const traces = (this.#nodes[this.#ids.get(object) as number] as SavedObject).children ?? [];
+      const concrete_functions = traces.map(
+        ({ node_id }) =>
+          this.#nodes[node_id as number]?.bare_concrete_function?.concrete_function_name as string,
+      );
+      (this.#nodes[this.#ids.get(object) as number] as SavedObject).function = {
+        concrete_functions,
+        function_spec: spec,
+      };
+    }
+    const initOp: tensorflow.SignatureDef = {
+      outputs: new Map([['__saved_model_init_op', { name: init, tensor_shape: { unknown_rank: true } }]]),
+    };
+    const meta: tensorflow.MetaGraphDef = {
+      meta_info_def: { tags: ['serve'], tensorflow_version: TENSORFLOW, stripped_default_attrs: false },
+      graph_def: {
+        node: this.#graph.nodes,
+        library: { function: this.#functions.library.functions() },
+        versions: VERSIONS,
+      },
+      saver_def,
+      collection_def: new Map([['saved_model_main_op', { node_list: { value: [init] } }]]),
+      signature_def: new Map([...signatures, ['__saved_model_init_op', initOp]]),
+      ...(defs.length === 0 ? {} : { asset_file_def: defs }),
+      object_graph_def: { nodes: this.#nodes, concrete_functions: this.#concrete },
+    };
+    return { saved_model_schema_version: 1, meta_graphs: [meta] };
+  }
+}
+
+function userObject(identifier: string): SavedObject {
+  return { user_object: { identifier, version: { producer: 1, min_consumer: 1 } } };
+}

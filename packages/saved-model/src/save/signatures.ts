@@ -1,0 +1,107 @@
+// The signatures of a SavedModel: functions that servers call, with names for what they take and give.
+import { InvalidArgumentError } from '@eagre/core';
+import { isPlain, shown } from '@eagre/core/internal';
+import { ConcreteFunction, savedFunction, TensorSpec } from '@eagre/graph';
+import { look } from './objects.ts';
+
+const OP = 'savedModel.save';
+/** The name that servers look for. */
+export const SERVING_DEFAULT = 'serving_default';
+// TensorFlow keeps the node of what initializes the model under it.
+const RESERVED = '__saved_model_init_op';
+
+/** What the caller gives: one function, or several by name. */
+export type Signatures = object | Readonly<Record<string, unknown>>;
+
+/** An object that has a signature of its own, as Keras models have. */
+interface HasSignature {
+  defaultSaveSignature(): unknown;
+}
+
+/**
+ * The traces for signatures, by name. Unless given: the object's own, or its only function with one trace and a signature.
+ * @throws InvalidArgumentError for what is no traced function, or one with several traces.
+ */
+export function signaturesOf(
+  root: object,
+  given: Signatures | null | undefined,
+): ReadonlyMap<string, ConcreteFunction> {
+  if (given === null || given === undefined) return defaultSignature(root);
+  if (typeof given === 'function' || !isPlain(given))
+    return new Map([[SERVING_DEFAULT, concreteOf(given, SERVING_DEFAULT)]]);
+  return new Map(
+    Object.entries(given).map(([name, fn]) => {
+      if (name === '' || name === RESERVED)
+        throw new InvalidArgumentError(`a signature cannot have the name ${shown(name)}`, OP);
+      return [name, concreteOf(fn, name)];
+    }),
+  );
+}
+
+function defaultSignature(root: object): ReadonlyMap<string, ConcreteFunction> {
+  const own = (root as Partial<HasSignature>).defaultSaveSignature;
+  if (typeof own === 'function') {
+    const fn = own.call(root);
+    return fn === null ? new Map() : new Map([[SERVING_DEFAULT, concreteOf(fn, SERVING_DEFAULT)]]);
+  }
+  const functions = [...look(root).children.map(([, child]) => child), root]
+    .map((value) => savedFunction(value))
+    .filter((fn) => fn !== null && fn.inputSignature !== null && fn.concreteFunctions.length === 1);
+  const [only] = functions;
+  if (functions.length !== 1 || only === null || only === undefined) return new Map();
+  const [concrete] = only.concreteFunctions as readonly [ConcreteFunction];
+  // What servers cannot call is no signature; the function is saved all the same.
+  return canServe(concrete) ? new Map([[SERVING_DEFAULT, concrete]]) : new Map();
+}
+
+function concreteOf(fn: unknown, name: string): ConcreteFunction {
+  if (fn instanceof ConcreteFunction) return fn;
+  const saved = savedFunction(fn);
+  if (saved === null)
+    throw new InvalidArgumentError(
+      `the signature '${name}' is ${shown(fn)}, expected a function of tf.function or what its getConcreteFunction gives`,
+      OP,
+    );
+  const [only, ...others] = saved.concreteFunctions;
+  if (only !== undefined && others.length === 0) return only;
+  throw new InvalidArgumentError(
+    `the signature '${name}' is a function with ${saved.concreteFunctions.length} traces, expected one: give ${saved.name}.getConcreteFunction(new tf.TensorSpec(…)), or give the function an inputSignature`,
+    OP,
+  );
+}
+
+function canServe(concrete: ConcreteFunction): boolean {
+  try {
+    outputNames(concrete.saved.structuredOutputs, '');
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The names of what a signature gives, with the places of the tensors among the results of its function: `output_0`, …, or the keys.
+ * @throws InvalidArgumentError for anything but one tensor, a list of them, or tensors by name.
+ */
+export function outputNames(
+  outputs: unknown,
+  signature: string,
+): readonly { readonly name: string; readonly spec: TensorSpec }[] {
+  const fail = (): never => {
+    throw new InvalidArgumentError(
+      `the function of the signature '${signature}' returns ${shown(outputs)}, expected one tensor, a list of tensors, or an object with tensors as its values`,
+      OP,
+    );
+  };
+  const tensor = (spec: unknown): TensorSpec => (spec instanceof TensorSpec ? spec : fail());
+  if (outputs === undefined || outputs === null) return [];
+  if (outputs instanceof TensorSpec) return [{ name: 'output_0', spec: outputs }];
+  if (Array.isArray(outputs)) return outputs.map((spec, i) => ({ name: `output_${i}`, spec: tensor(spec) }));
+  const entries: [unknown, unknown][] =
+    outputs instanceof Map ? [...outputs] : isPlain(outputs) ? Object.entries(outputs) : fail();
+  // As the results of the function: by their keys.
+  return entries
+    .map(([name, spec]) => ({ name: typeof name === 'string' ? name : fail(), spec: tensor(spec) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

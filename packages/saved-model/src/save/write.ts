@@ -1,0 +1,128 @@
+// A SavedModel on the disk: whole, or not at all.
+
+import { fileError } from '@eagre/backend';
+import { type Entry, writeBundleAsync } from '@eagre/checkpoint/internal';
+import { FailedPreconditionError, NotFoundError, ResourceExhaustedError } from '@eagre/core';
+import { tensorflow } from '@eagre/formats';
+import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import type { SavedModelContents } from './saved-model.ts';
+
+const OP = 'savedModel.save';
+// Protocol buffers hold less than 2 GiB.
+const MOST_BYTES = 2 ** 31 - 1;
+
+// What is in a folder with a SavedModel, by whatever program.
+const OWN: ReadonlySet<string> = new Set([
+  'saved_model.pb',
+  'saved_model.pbtxt',
+  'variables',
+  'assets',
+  'assets.extra',
+  'fingerprint.pb',
+  'keras_metadata.pb',
+]);
+
+/** The values of a checkpoint as they are now: tensors that later assignments do not change. */
+export interface Snapshot {
+  readonly tensors: readonly (readonly [key: string, value: ReturnType<Entry['attribute']['save']>])[];
+}
+
+export function snapshotOf(entries: readonly Entry[]): Snapshot {
+  return { tensors: entries.map(({ key, attribute }) => [key, attribute.save()]) };
+}
+
+/** @throws FailedPreconditionError for a file, or a folder that holds something else than a SavedModel. */
+export function checkTarget(dir: string): void {
+  const fs = nodeBuiltin('node:fs');
+  const found = fs.statSync(dir, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isDirectory())
+    throw new FailedPreconditionError(`${dir} is a file, expected a folder or none`, OP);
+  const others = fs.readdirSync(dir).filter((name) => !OWN.has(name) && !isTemporary(name));
+  if (others.length > 0)
+    throw new FailedPreconditionError(
+      `${dir} holds other files (${others.slice(0, 3).join(', ')}), which a save would lose: give a folder of its own`,
+      OP,
+    );
+}
+
+/** @throws NotFoundError for an asset that is not there or no file. */
+export function checkAssets(assets: SavedModelContents['assets']): void {
+  const fs = nodeBuiltin('node:fs');
+  for (const path of assets.values())
+    if (fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+      throw new NotFoundError(`the asset ${path} is not a file`, OP);
+}
+
+/** Writes a SavedModel beside its folder, and puts it there when it is complete. */
+export async function writeSavedModel(
+  dir: string,
+  { proto, objectGraph, assets }: SavedModelContents,
+  { tensors }: Snapshot,
+): Promise<void> {
+  const fs = nodeBuiltin('node:fs');
+  const { basename, dirname, join, resolve } = nodeBuiltin('node:path');
+  const bytes = tensorflow.SavedModel.encode(proto);
+  if (bytes.length > MOST_BYTES)
+    throw new ResourceExhaustedError(
+      `the functions take ${bytes.length} bytes, but a SavedModel must keep them in less than 2 GiB: keep large constants in variables`,
+      OP,
+    );
+  const target = resolve(dir);
+  const parent = dirname(target);
+  const temporary = join(parent, `.${basename(target)}.${ownMark()}.tmp`);
+  try {
+    await fs.promises.mkdir(join(temporary, 'assets'), { recursive: true });
+    removeLeftovers(target);
+    await writeBundleAsync(join(temporary, 'variables', 'variables'), { graph: objectGraph, tensors });
+    for (const [name, path] of assets) await fs.promises.copyFile(path, join(temporary, 'assets', name));
+    await writeSynced(join(temporary, 'saved_model.pb'), bytes);
+    replaceFolder(target, temporary);
+  } catch (cause) {
+    fs.rmSync(temporary, { recursive: true, force: true });
+    throw fileError(cause, dir, OP);
+  }
+}
+
+async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await nodeBuiltin('node:fs').promises.open(path, 'wx');
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Puts a folder in the place of another one, which is there until the new one is. */
+function replaceFolder(target: string, temporary: string): void {
+  const fs = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  checkTarget(target);
+  const old = join(dirname(target), `.${basename(target)}.${ownMark()}.old`);
+  const had = fs.existsSync(target);
+  if (had) fs.renameSync(target, old);
+  try {
+    fs.renameSync(temporary, target);
+  } catch (error) {
+    if (had) fs.renameSync(old, target);
+    throw error;
+  }
+  if (had) fs.rmSync(old, { recursive: true, force: true });
+}
+
+const isTemporary = (name: string): boolean => /^\..+\.[0-9a-z]+-[0-9a-z]+-[0-9a-z]+\.(tmp|old)$/.test(name);
+
+/** Deletes what processes have left that were killed while they wrote; a model that one of them had moved away is put back. */
+function removeLeftovers(target: string): void {
+  const fs = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  const start = `.${basename(target)}.`;
+  for (const name of fs.readdirSync(dirname(target))) {
+    const [, mark, kind] = /^\..+\.([0-9a-z]+-[0-9a-z]+-[0-9a-z]+)\.(tmp|old)$/.exec(name) ?? [];
+    if (mark === undefined || !name.startsWith(start) || !isLeftover(mark)) continue;
+    const path = join(dirname(target), name);
+    if (kind === 'old' && !fs.existsSync(target)) fs.renameSync(path, target);
+    else fs.rmSync(path, { recursive: true, force: true });
+  }
+}

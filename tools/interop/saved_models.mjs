@@ -1,0 +1,460 @@
+// SavedModels of many kinds of models and functions, with arguments and results; loaded, run and trained by saved_models.py.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// On sources: EAGRE_ENTRY=$PWD/packages/eagre/src/index.ts, under tsx.
+const tf = await import(process.env.EAGRE_ENTRY ?? '../../packages/eagre/dist/index.js');
+
+const { layers } = tf;
+const [folder] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+tf.random.setSeed(1);
+
+/** A structure of tensors for Python. */
+function host(value) {
+  if (Array.isArray(value)) return value.map(host);
+  if (!(value instanceof tf.Tensor) && typeof value === 'object')
+    return { fields: Object.fromEntries(Object.entries(value).map(([k, v]) => [k, host(v)])) };
+  return { dtype: value.dtype, shape: value.shape, values: Array.from(value.data(), Number) };
+}
+
+const described = {};
+
+/** Exports a Keras model, with what it predicts for batches of two sizes. */
+async function exported(name, model, ...inputs) {
+  const results = inputs.map((x) => host(model(x)));
+  await model.export(join(folder, name), { verbose: false });
+  described[name] = { kind: 'model', inputs: inputs.map(host), results, weights: model.variables.length };
+}
+
+/** Saves an object, with calls of its functions in order: [name, arguments, keywords]. */
+async function saved(name, object, calls, signatures) {
+  await tf.savedModel.save(object, join(folder, name), signatures === undefined ? {} : { signatures });
+  // After the save: the state of what is saved is that before the calls.
+  const results = calls.map(([fn, ...args]) => host(object[fn](...args)));
+  described[name] = {
+    kind: 'object',
+    calls: calls.map(([fn, ...args], i) => ({
+      fn,
+      args: args.map((a) => (typeof a === 'object' ? host(a) : a)),
+      result: results[i],
+    })),
+  };
+}
+
+const x = (...shape) => tf.random.normal(shape);
+const batches = (...shape) => [x(5, ...shape), x(2, ...shape)];
+const sequential = (inputShape, ...all) => new tf.Sequential([tf.Input(inputShape), ...all]);
+const spec = (...args) => new tf.TensorSpec(...args);
+const ints = (shape, high) => tf.random.uniform(shape, { maxval: high, dtype: 'int32' });
+
+await exported(
+  'dense',
+  sequential(
+    [4],
+    new layers.Dense(8, { activation: 'relu' }),
+    new layers.Dense(3, { activation: 'softmax' }),
+  ),
+  ...batches(4),
+);
+for (const activation of [
+  'gelu',
+  'silu',
+  'elu',
+  'selu',
+  'mish',
+  'softplus',
+  'hardSigmoid',
+  'leakyRelu',
+  'tanh',
+  'logSoftmax',
+])
+  await exported(
+    `activation_${activation}`,
+    sequential([4], new layers.Dense(5, { activation })),
+    ...batches(4),
+  );
+await exported(
+  'conv',
+  sequential(
+    [9, 8, 3],
+    new layers.Conv2D(4, 3, { padding: 'same', activation: 'relu', strides: 2 }),
+    new layers.Conv2D(4, 3, { dilationRate: 2, padding: 'same' }),
+    new layers.Flatten(),
+    new layers.Dense(2),
+  ),
+  ...batches(9, 8, 3),
+);
+await exported(
+  'separable',
+  sequential(
+    [8, 8, 4],
+    new layers.DepthwiseConv2D(3, { depthMultiplier: 2 }),
+    new layers.SeparableConv2D(5, 3, { padding: 'same' }),
+    new layers.GlobalAveragePooling2D(),
+  ),
+  ...batches(8, 8, 4),
+);
+await exported(
+  'transposed',
+  sequential(
+    [4, 4, 3],
+    new layers.Conv2DTranspose(5, 3, { strides: 2, padding: 'same' }),
+    new layers.Conv2DTranspose(2, 2),
+    new layers.UpSampling2D(2),
+  ),
+  ...batches(4, 4, 3),
+);
+await exported(
+  'conv1d',
+  sequential([12, 3], new layers.Conv1D(4, 3, { padding: 'causal' }), new layers.MaxPooling1D(2)),
+  ...batches(12, 3),
+);
+await exported(
+  'conv3d',
+  sequential([5, 6, 6, 2], new layers.Conv3D(3, 2), new layers.MaxPooling3D(2)),
+  ...batches(5, 6, 6, 2),
+);
+await exported(
+  'pooling',
+  sequential(
+    [9, 9, 2],
+    new layers.MaxPooling2D(2, { padding: 'same' }),
+    new layers.AveragePooling2D(3, { strides: 1, padding: 'same' }),
+    new layers.ZeroPadding2D(1),
+    new layers.Cropping2D(1),
+    new layers.GlobalMaxPooling2D(),
+  ),
+  ...batches(9, 9, 2),
+);
+await exported(
+  'normalization',
+  sequential(
+    [6, 6, 4],
+    new layers.BatchNormalization(),
+    new layers.LayerNormalization(),
+    new layers.GroupNormalization(2),
+    new layers.RMSNormalization(),
+    new layers.UnitNormalization(),
+  ),
+  ...batches(6, 6, 4),
+);
+for (const [name, layer] of Object.entries({
+  lstm: new layers.LSTM(5),
+  lstmSequences: new layers.LSTM(5, { returnSequences: true, goBackwards: true }),
+  gru: new layers.GRU(4),
+  simpleRnn: new layers.SimpleRNN(4, { returnSequences: true }),
+  bidirectional: new layers.Bidirectional(new layers.LSTM(3, { returnSequences: true })),
+}))
+  await exported(name, sequential([7, 3], layer), ...batches(7, 3));
+await exported(
+  'anyTime',
+  sequential([null, 3], new layers.GRU(4, { returnSequences: true }), new layers.LSTM(2)),
+  x(2, 5, 3),
+  x(3, 9, 3),
+);
+await exported(
+  'embedding',
+  new tf.Sequential([
+    tf.Input([6], { dtype: 'int32' }),
+    new layers.Embedding(10, 4),
+    new layers.GlobalAveragePooling1D(),
+    new layers.Dense(2),
+  ]),
+  ints([3, 6], 10),
+  ints([1, 6], 10),
+);
+await exported(
+  'masked',
+  new tf.Sequential([
+    tf.Input([6], { dtype: 'int32' }),
+    new layers.Embedding(10, 4, { maskZero: true }),
+    new layers.LSTM(3),
+  ]),
+  ints([4, 6], 3),
+);
+{
+  const input = tf.Input([6, 8]);
+  const attention = new layers.MultiHeadAttention(2, 4);
+  const y =
+    new layers.LayerNormalization().call === undefined
+      ? input
+      : attention(input, input, { useCausalMask: true });
+  await exported(
+    'attention',
+    new tf.Model({ inputs: input, outputs: new layers.Add()([input, y]) }),
+    ...batches(6, 8),
+  );
+}
+{
+  const [a, b] = [tf.Input([4], { name: 'first' }), tf.Input([3], { name: 'second' })];
+  const shared = new layers.Dense(3, { name: 'shared' });
+  const joined = new layers.Concatenate()([shared(shared(new layers.Dense(3)(a))), b]);
+  const outputs = [new layers.Dense(2)(joined), new layers.Dense(1)(b)];
+  await exported(
+    'several',
+    new tf.Model({ inputs: [a, b], outputs }),
+    [x(3, 4), x(3, 3)],
+    [x(1, 4), x(1, 3)],
+  );
+  await exported(
+    'named',
+    new tf.Model({ inputs: { first: a, second: b }, outputs: { left: outputs[0], right: outputs[1] } }),
+    { first: x(3, 4), second: x(3, 3) },
+  );
+}
+{
+  const inner = sequential([4], new layers.Dense(4, { activation: 'relu' }), new layers.Dense(4));
+  const input = tf.Input([4]);
+  await exported(
+    'nested',
+    new tf.Model({ inputs: input, outputs: new layers.Add()([inner(input), inner(inner(input))]) }),
+    ...batches(4),
+  );
+}
+{
+  class Own extends tf.Model {
+    dense = new layers.Dense(3);
+    call(inputs) {
+      return this.dense(inputs).relu().mul(2);
+    }
+  }
+  const own = new Own();
+  own(x(2, 4));
+  await exported('subclassed', own, ...batches(4));
+}
+{
+  const normalization = new layers.Normalization();
+  normalization.adapt(x(20, 4));
+  await exported('numbers', sequential([4], normalization, new layers.Dense(2)), ...batches(4));
+  await exported(
+    'images',
+    sequential(
+      [10, 12, 3],
+      new layers.Rescaling(1 / 255, { offset: -1 }),
+      new layers.Resizing(6, 5),
+      new layers.CenterCrop(4, 4),
+    ),
+    ...batches(10, 12, 3),
+  );
+  await exported(
+    'categories',
+    new tf.Sequential([
+      tf.Input([3], { dtype: 'int32' }),
+      new layers.CategoryEncoding({ numTokens: 5, outputMode: 'multiHot' }),
+      new layers.Dense(2),
+    ]),
+    ints([4, 3], 5),
+  );
+  await exported(
+    'buckets',
+    sequential([3], new layers.Discretization({ binBoundaries: [-1, 0, 1] })),
+    ...batches(3),
+  );
+}
+await exported(
+  'dropout',
+  sequential(
+    [8],
+    new layers.Dense(8),
+    new layers.Dropout(0.5),
+    new layers.GaussianNoise(1),
+    new layers.Dense(2),
+  ),
+  ...batches(8),
+);
+
+// Objects with functions.
+class Counter extends tf.Module {
+  count = new tf.Variable(1, { name: 'count' });
+  add = tf.function({ inputSignature: [spec([])] })((a) => this.count.assignAdd(a).read());
+}
+{
+  const counter = new Counter();
+  await saved(
+    'counter',
+    counter,
+    [
+      ['add', tf.constant(5)],
+      ['add', tf.constant(2.5)],
+    ],
+    { serving_default: counter.add },
+  );
+}
+{
+  const object = {
+    scale: new tf.Variable([1, 2, 3], { name: 'scale' }),
+    table: [new tf.Variable(2, { name: 'a' }), { deep: new tf.Variable(3, { name: 'b' }) }],
+    power: tf.function((a, n, negate = false) => (negate ? a.pow(n).neg() : a.pow(n))),
+    nested: tf.function((given) => ({
+      sum: given.left.add(given.right[0]),
+      parts: [given.left, given.right[1].mul(2)],
+    })),
+  };
+  const a = tf.constant([1, 2, 3]);
+  object.power(a, 2);
+  object.power(a, 3, true);
+  object.nested({ left: a, right: [a, a] });
+  await saved('structures', object, [
+    ['power', a, 2],
+    ['power', a, 3, true],
+    ['nested', { left: a, right: [a.mul(3), a] }],
+  ]);
+}
+{
+  const object = {
+    v: new tf.Variable([1, 1], { name: 'v' }),
+    large: tf.random.normal([30, 20]),
+    branch: tf.function({ inputSignature: [spec([null])] })((a) => {
+      const y = tf.cond(
+        a.sum().greater(0),
+        () => {
+          object.v.assignAdd([1, 2]);
+          return a.mul(2);
+        },
+        () => a.neg(),
+      );
+      return [y, object.v.read()];
+    }),
+    loop: tf.function({ inputSignature: [spec([], 'int32'), spec([null, null])] })((n, a) =>
+      tf.whileLoop(
+        (i) => i.less(n),
+        (i, y) => [i.add(1), y.mul(0.5).add(a.mean())],
+        [tf.constant(0, 'int32'), a],
+      ),
+    ),
+    chosen: tf.function({ inputSignature: [spec([], 'int32'), spec([2])] })((i, a) =>
+      tf.switchCase(i, [() => a, () => a.mul(10), () => a.add(object.v)]),
+    ),
+    array: tf.function({ inputSignature: [spec([4, null])] })((rows) => {
+      const squares = new tf.TensorArray('float32', { size: 4, elementShape: [null] });
+      const [, filled] = tf.whileLoop(
+        (i) => i.less(4),
+        (i, array) => [i.add(1), array.write(i, rows.gather(i).square())],
+        [tf.constant(0, 'int32'), squares],
+      );
+      return filled.stack();
+    }),
+    constants: tf.function({ inputSignature: [spec([null, 30])] })((a) =>
+      a.matmul(object.large).add(object.large.sum()),
+    ),
+    twice: tf.function({ inputSignature: [spec([null, 30])] })((a) => object.constants(a).mul(2)),
+  };
+  await saved('control', object, [
+    ['branch', tf.constant([1, 2, 3])],
+    ['branch', tf.constant([-1, -2])],
+    ['loop', tf.constant(4, 'int32'), x(3, 2)],
+    ['chosen', tf.constant(2, 'int32'), tf.constant([1, 2])],
+    ['chosen', tf.constant(9, 'int32'), tf.constant([1, 2])],
+    ['array', x(4, 3)],
+    ['constants', x(2, 30)],
+    ['twice', x(2, 30)],
+  ]);
+}
+{
+  const generator = tf.random.Generator.fromSeed(5);
+  const object = {
+    noise: tf.function({ inputSignature: [spec([null, 3])] })((a) => a.add(tf.random.normal(a.shape))),
+    ofGenerator: tf.function({ inputSignature: [] })(() => [generator.uniform([4]), generator.normal([2])]),
+    inBranch: tf.function({ inputSignature: [spec([])] })((a) =>
+      tf.cond(
+        a.greater(0),
+        () => tf.random.uniform([3]),
+        () => generator.normal([3]),
+      ),
+    ),
+    inLoop: tf.function({ inputSignature: [spec([], 'int32')] })(
+      (n) =>
+        tf.whileLoop(
+          (i) => i.less(n),
+          (i, y) => [i.add(1), y.add(tf.random.normal([2]))],
+          [tf.constant(0, 'int32'), tf.zeros([2])],
+        )[1],
+    ),
+  };
+  await saved('random', object, [
+    ['noise', tf.zeros([2, 3])],
+    ['noise', tf.zeros([2, 3])],
+    ['ofGenerator'],
+    ['inBranch', tf.constant(1)],
+    ['inBranch', tf.constant(-1)],
+    ['inLoop', tf.constant(3, 'int32')],
+    ['noise', tf.zeros([1, 3])],
+  ]);
+}
+for (const [name, makeOptimizer, net] of [
+  [
+    'trainSgd',
+    () => new tf.optimizers.SGD(0.1, { momentum: 0.9 }),
+    () => [new layers.Dense(8, { activation: 'tanh' })],
+  ],
+  [
+    'trainAdam',
+    () => new tf.optimizers.Adam(0.02),
+    () => [new layers.Dense(8, { activation: 'relu' }), new layers.Dropout(0.3)],
+  ],
+  [
+    'trainAdamW',
+    () => new tf.optimizers.AdamW(0.02),
+    () => [
+      new layers.BatchNormalization(),
+      new layers.Dense(8, { activation: 'gelu' }),
+      new layers.LayerNormalization(),
+    ],
+  ],
+  [
+    'trainRmsprop',
+    () => new tf.optimizers.RMSprop(0.01),
+    () => [new layers.Reshape([4, 2]), new layers.LSTM(6)],
+  ],
+  ['trainGru', () => new tf.optimizers.Adam(0.01), () => [new layers.Reshape([4, 2]), new layers.GRU(6)]],
+  [
+    'trainConv',
+    () => new tf.optimizers.Nadam(0.01),
+    () => [
+      new layers.Reshape([4, 2, 1]),
+      new layers.Conv2D(3, 2, { padding: 'same', activation: 'relu' }),
+      new layers.MaxPooling2D(2),
+      new layers.Flatten(),
+    ],
+  ],
+  [
+    'trainSeparable',
+    () => new tf.optimizers.Adam(0.01),
+    () => [new layers.Reshape([2, 2, 2]), new layers.DepthwiseConv2D(2), new layers.Flatten()],
+  ],
+]) {
+  const model = sequential([8], ...net(), new layers.Dense(3));
+  const optimizer = makeOptimizer();
+  const lossObject = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+  optimizer.build(model.trainableVariables);
+  const object = {
+    model,
+    optimizer,
+    step: tf.function({ inputSignature: [spec([null, 8]), spec([null], 'int32')] })((inputs, labels) => {
+      const tape = new tf.GradientTape();
+      const loss = tape.record(() => lossObject(labels, model(inputs, { training: true })));
+      optimizer.applyGradients(tape.gradient(loss, model.trainableVariables), model.trainableVariables);
+      return loss;
+    }),
+    predict: tf.function({ inputSignature: [spec([null, 8])] })((inputs) => model(inputs)),
+  };
+  const [inputs, labels] = [x(6, 8), ints([6], 3)];
+  await saved(name, object, [
+    ...Array.from({ length: 8 }, () => ['step', inputs, labels]),
+    ['predict', inputs],
+    ['predict', x(2, 8)],
+  ]);
+}
+{
+  writeFileSync(join(folder, 'words.txt'), 'a\nb\n');
+  const object = {
+    words: new tf.savedModel.Asset(join(folder, 'words.txt')),
+    f: tf.function({ inputSignature: [spec([null], 'float32', 'numbers')] })((a) => ({
+      doubled: a.mul(2),
+      all: a.sum(),
+    })),
+  };
+  await saved('asset', object, [['f', tf.constant([1, 2])]]);
+}
+writeFileSync(join(folder, 'models.json'), JSON.stringify(described));
