@@ -7,6 +7,7 @@ import { Body, type Node, type Ref } from './body.ts';
 import { functionalized } from './frames.ts';
 import { OpCall } from './op-call.ts';
 import type { OpRow } from './op-row.ts';
+import { whyNot } from './ops/untranslated.ts';
 import type { Resource, Value } from './values.ts';
 
 /** What a graph finds outside of itself. */
@@ -276,8 +277,9 @@ const CALLS: ReadonlySet<string> = new Set([
 ]);
 
 function lacking(def: tensorflow.NodeDef, body: Body): UnimplementedError {
+  const why = whyNot(def.op ?? '');
   return new UnimplementedError(
-    `Eagre has no op '${def.op}' (node '${def.name}' of '${body.name}'): export the model without it, or load it with { lazy: true } and call functions that do not need it`,
+    `Eagre has no op '${def.op}' (node '${def.name}' of '${body.name}')${why === undefined ? '' : `, as ${why}`}: export the model without it, or load it with { lazy: true } and call functions that do not need it`,
   );
 }
 

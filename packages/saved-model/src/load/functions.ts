@@ -257,7 +257,8 @@ function fitting(
   const byName = fitArguments(trace, given.slice(0, -1), last as Record<string, unknown>, python, converts);
   if (typeof byName !== 'string') return byName;
   const names = new Set([...python.args, ...trace.named.keys].flatMap((name) => [name, camelCase(name)]));
-  const meant = Object.keys(last as object).some((key) => names.has(key)) || given.length > trace.args.length;
+  const place = trace.args[given.length - 1];
+  const meant = place?.kind !== 'dict' || Object.keys(last as object).some((key) => names.has(key));
   return meant ? byName : direct;
 }
 

@@ -8,7 +8,8 @@ import { constantOf } from '../constants.ts';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate, unary } from '../op-row.ts';
 import { VariableHandle } from '../values.ts';
-import { stridedSlice, withParts } from './strided-slice.ts';
+import { vjp } from '../vjp.ts';
+import { assignedSlice, slicedBy, stridedSlice, withParts } from './strided-slice.ts';
 
 const { DataType } = tensorflow;
 
@@ -115,6 +116,15 @@ const matrixDiag: Translate = (c) => {
   return tf.diag(c.x(0));
 };
 
+const diagonal: Translate = (c) => {
+  if (c.ints(1).some((n) => n !== 0)) throw c.lacks('only the main diagonal is supported');
+  return tf.diagPart(c.x());
+};
+const withDiagonal: Translate = (c) => {
+  if (c.ints(2).some((n) => n !== 0)) throw c.lacks('only the main diagonal is supported');
+  return tf.setDiag(c.x(0), c.x(1));
+};
+
 /** How many of the sorted boundaries are not above each element. */
 const bucketize: Translate = (c) => {
   const boundaries = c.floatsAttr('boundaries');
@@ -123,14 +133,46 @@ const bucketize: Translate = (c) => {
   return tf.sum(x.greaterEqual(tf.constant([...boundaries], x.dtype)).cast('int32'), -1);
 };
 
+/** How many of the sorted values of a row are below each value, or not above it. */
+const sortedPlaces =
+  (upper: boolean): Translate =>
+  (c) => {
+    const sorted = tf.expandDims(c.x(0), -2);
+    const values = tf.expandDims(c.x(1), -1);
+    const counted = upper ? sorted.lessEqual(values) : sorted.less(values);
+    return tf.sum(tf.cast(counted, c.dtypeAttr('out_type', 'int32')), -1);
+  };
+
+/** The first elements of each row back to front. */
+const reverseSequence: Translate = (c) => {
+  const [axis, batch] = [c.intAttr('seq_dim'), c.intAttr('batch_dim', 0)];
+  const x = c.x(0);
+  const order = [batch, axis, ...x.shape.map((_, i) => i).filter((i) => i !== batch && i !== axis)];
+  const rows = tf.transpose(x, order);
+  const lengths = tf.expandDims(tf.cast(c.x(1), 'int32'), 1);
+  const places = tf.expandDims(
+    tf.range(0, sizeValue(dims(rows)[1] as number, 'int32'), 1, { dtype: 'int32' }),
+    0,
+  );
+  const turned = tf.where(places.less(lengths), lengths.sub(1).sub(places), places);
+  const back = order.map((_, i) => order.indexOf(i));
+  return tf.transpose(tf.gather(rows, turned, 1, { batchDims: 1 }), back);
+};
+
+/** @throws UnimplementedError for other axes than the only one. */
+const checkUniqueAxis = (c: OpCall): void => {
+  if (c.x(0).rank !== 1) throw c.lacks('only vectors are supported');
+};
+
 export const array: OpTable = {
   Const: (c) => constantOf(c.node),
   Identity: same,
+  RefIdentity: same,
   Snapshot: same,
   DeepCopy: same,
   EnsureShape: same,
   PreventGradient: same,
-  CheckpointName: same,
+  GuaranteeConst: same,
   PlaceholderWithDefault: same,
   DebugIdentity: same,
   DebugIdentityV2: same,
@@ -196,6 +238,12 @@ export const array: OpTable = {
     const value = c.inputs[0];
     return value instanceof tf.Tensor ? tf.zerosLike(value) : c.list(0).emptied();
   },
+  // What a branch gives that the other one alone computes; nobody reads it.
+  FakeParam: (c) =>
+    tf.zeros(
+      (c.shapeAttr('shape') ?? []).map((d) => d ?? 0),
+      c.dtypeAttr('dtype'),
+    ),
   Empty: (c) => tf.zeros(c.x(0), c.dtypeAttr('dtype')),
   Range: (c) => tf.range(bound(c, 0), bound(c, 1), bound(c, 2), { dtype: c.dtypeAttr('Tidx', c.x(0).dtype) }),
   LinSpace: (c) => {
@@ -226,6 +274,26 @@ export const array: OpTable = {
     const { values, indices, counts } = unique(c);
     return [values, indices, counts];
   }),
+  UniqueV2: several(['y', 'idx'], (c) => {
+    checkUniqueAxis(c);
+    const { values, indices } = unique(c);
+    return [values, indices];
+  }),
+  UniqueWithCountsV2: several(['y', 'idx', 'count'], (c) => {
+    checkUniqueAxis(c);
+    const { values, indices, counts } = unique(c);
+    return [values, indices, counts];
+  }),
+  DynamicPartition: (c) =>
+    Array.from({ length: c.intAttr('num_partitions') }, (_, i) => tf.booleanMask(c.x(0), c.x(1).equal(i))),
+  LowerBound: sortedPlaces(false),
+  UpperBound: sortedPlaces(true),
+  ReverseSequence: reverseSequence,
+  StridedSliceGrad: (c) => {
+    const x = tf.zeros(c.shape(0) as number[], c.x(4).dtype);
+    return vjp((x) => slicedBy(c, x as Tensor, 1), [x], c.x(4))[0] as Tensor;
+  },
+  TensorStridedSliceUpdate: (c) => assignedSlice(c, c.x(0), c.x(4)),
   TopK: several(['values', 'indices'], (c) => {
     const { values, indices } = tf.topK(c.x(0), c.intAttr('k'), { sorted: c.boolAttr('sorted', true) });
     return [values, indices];
@@ -252,15 +320,11 @@ export const array: OpTable = {
   MatrixDiagV2: matrixDiag,
   MatrixDiagV3: matrixDiag,
   MatrixDiagPart: (c) => tf.diagPart(c.x()),
-  MatrixDiagPartV3: (c) => {
-    if (c.ints(1).some((n) => n !== 0)) throw c.lacks('only the main diagonal is supported');
-    return tf.diagPart(c.x());
-  },
+  MatrixDiagPartV2: diagonal,
+  MatrixDiagPartV3: diagonal,
   MatrixSetDiag: (c) => tf.setDiag(c.x(0), c.x(1)),
-  MatrixSetDiagV3: (c) => {
-    if (c.ints(2).some((n) => n !== 0)) throw c.lacks('only the main diagonal is supported');
-    return tf.setDiag(c.x(0), c.x(1));
-  },
+  MatrixSetDiagV2: withDiagonal,
+  MatrixSetDiagV3: withDiagonal,
   MatrixBandPart: (c) => tf.bandPart(c.x(0), c.int(1), c.int(2)),
 };
 

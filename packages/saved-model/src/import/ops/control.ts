@@ -55,6 +55,9 @@ const runFor: Translate = (c) => {
 };
 
 const bothSides: Translate = (c) => [c.inputs[0] as Value, c.inputs[0] as Value];
+const notFed: Translate = (c) => {
+  throw c.wrong('the placeholder has no value: it is no input of what was called');
+};
 const call: Translate = (c) => c.runtime.call(c.funcAttr('f').name ?? '', c.inputs);
 
 export const control: OpTable = {
@@ -78,9 +81,8 @@ export const control: OpTable = {
   RefEnter: (c) => c.inputs[0] as Value,
   LoopCond: (c) => c.x(),
   ControlTrigger: () => [],
-  Placeholder: (c) => {
-    throw c.wrong('the placeholder has no value: it is no input of what was called');
-  },
+  Placeholder: notFed,
+  PlaceholderV2: notFed,
   Assert: (c) => {
     const known = c.inputs
       .slice(1)

@@ -19,6 +19,11 @@ const ofOutput =
   (c) =>
     fn(c.x(0), c.x(1));
 
+const avgPoolGrad: Translate = (c) => {
+  const x = tf.zeros(c.shape(0) as number[], c.x(1).dtype);
+  return vjp((x) => avgPool(c, x as Tensor), [x], c.x(1))[0] as Tensor;
+};
+
 const batchNormGrad: Translate = (c) => {
   refuseChannelsFirst(c);
   const [dy, x, scale] = [c.x(0), c.x(1), c.x(2)];
@@ -78,10 +83,8 @@ export const gradients: OpTable = {
   },
   MaxPoolGrad: (c) => vjp((x) => maxPool(c, x as Tensor), [c.x(0)], c.x(2))[0] as Tensor,
   MaxPool3DGrad: (c) => vjp((x) => maxPool(c, x as Tensor), [c.x(0)], c.x(2))[0] as Tensor,
-  AvgPoolGrad: (c) => {
-    const x = tf.zeros(c.shape(0) as number[], c.x(1).dtype);
-    return vjp((x) => avgPool(c, x as Tensor), [x], c.x(1))[0] as Tensor;
-  },
+  AvgPoolGrad: avgPoolGrad,
+  AvgPool3DGrad: avgPoolGrad,
   FusedBatchNormGrad: several(BATCH_NORM_GRAD, batchNormGrad),
   FusedBatchNormGradV2: several(BATCH_NORM_GRAD, batchNormGrad),
   FusedBatchNormGradV3: several(BATCH_NORM_GRAD, batchNormGrad),

@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { dims, toShape } from '@eagre/core/internal';
+import { dims, knownDim, toShape } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
@@ -201,6 +201,26 @@ export const nn: OpTable = {
   MaxPool: (c) => maxPool(c, c.x()),
   MaxPoolV2: poolV2,
   MaxPool3D: (c) => maxPool(c, c.x()),
+  MaxPoolWithArgmax: several(['output', 'argmax'], (c) => {
+    if (c.boolAttr('include_batch_in_index', false)) throw c.lacks('include_batch_in_index is not supported');
+    const { output, argmax } = tf.nn.maxPoolWithArgmax(c.x(), spatial(c, 'ksize') as never, {
+      strides: spatial(c, 'strides') as never,
+      padding: paddingOf(c),
+    });
+    return [output, tf.cast(argmax, c.dtypeAttr('Targmax', 'int64'))];
+  }),
+  // Each patch is what a filter of ones and zeros finds.
+  ExtractImagePatches: (c) => {
+    const [height, width] = spatial(c, 'ksizes') as [number, number];
+    const channels = knownDim(dims(c.x())[3] as number);
+    const n = height * width * channels;
+    const filter = tf.reshape(tf.eye(n, null, { dtype: c.x().dtype }), [height, width, channels, n]);
+    return tf.nn.convolution(c.x(), filter, {
+      strides: spatial(c, 'strides'),
+      padding: paddingOf(c),
+      dilations: spatial(c, 'rates'),
+    });
+  },
   AvgPool: (c) => avgPool(c, c.x()),
   AvgPool3D: (c) => avgPool(c, c.x()),
   FusedBatchNorm: several(BATCH_NORM.slice(0, 5), batchNorm),

@@ -41,11 +41,24 @@ const categorical: Translate = (c) =>
     dtype: c.dtypeAttr('output_dtype', 'int64') === 'int64' ? 'int64' : 'int32',
   });
 
+/** Of each alpha a block of the shape, as the outer axes. */
+const gamma: Translate = (c) => {
+  const alpha = c.op.endsWith('V3') ? c.x(4) : c.op.startsWith('Stateless') ? c.x(2) : c.x(1);
+  const shape = tf.cast(c.x(0), 'int32');
+  // TensorFlow's stateless ops are told the whole shape.
+  const whole = c.op.startsWith('Stateless') ? shape : tf.concat([shape, tf.shapeOf(alpha)], 0);
+  const outer = tf.slice(whole, [0], [(whole.shape[0] as number) - alpha.rank]);
+  return tf.random.gamma(outer, alpha, { dtype: alpha.dtype });
+};
+
 export const random: OpTable = {
   RandomUniform: uniform,
   RandomUniformInt: integers(1),
   RandomStandardNormal: normal,
   TruncatedNormal: truncated,
+  RandomGamma: gamma,
+  StatelessRandomGammaV2: gamma,
+  StatelessRandomGammaV3: gamma,
   RandomShuffle: (c) => tf.random.shuffle(c.x()),
   Multinomial: categorical,
   StatelessRandomUniform: uniform,

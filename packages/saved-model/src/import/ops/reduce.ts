@@ -47,6 +47,42 @@ const counts = (ids: Tensor, n: Tensor | number, like: Tensor): Tensor => {
   return tf.cast(tf.maximum(shaped, 1), like.dtype);
 };
 
+/** The largest or smallest of each segment; the other end of the dtype's range where there is none. */
+const extreme =
+  (scatter: (x: Tensor, indices: Tensor, updates: Tensor) => Tensor, sign: 1 | -1): Translate =>
+  (c) => {
+    const [x, ids] = [c.x(0), c.x(1)];
+    const n = c.op.startsWith('Unsorted') ? c.x(2) : tf.max(ids).cast('int32').add(1);
+    const rest = tf.slice(tf.shapeOf(x), [ids.rank], [-1]);
+    const shape = tf.concat([tf.reshape(tf.cast(n, 'int32'), [1]), rest], 0);
+    const start = tf.broadcastTo(tf.constant(rangeEnd(c, x.dtype, sign), x.dtype), shape);
+    return scatter(start, tf.expandDims(ids, -1), x);
+  };
+
+const FLOATS: Readonly<Record<string, number>> = {
+  float32: 3.4028234663852886e38,
+  float64: Number.MAX_VALUE,
+  float16: 65504,
+  bfloat16: 3.3895313892515355e38,
+};
+const INTEGERS: Readonly<Record<string, readonly [number | bigint, number | bigint]>> = {
+  int8: [-128, 127],
+  int16: [-32768, 32767],
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint8: [0, 255],
+  uint16: [0, 65535],
+  uint32: [0, 2 ** 32 - 1],
+  uint64: [0n, 2n ** 64n - 1n],
+};
+function rangeEnd(c: OpCall, dtype: tf.DType, sign: 1 | -1): number {
+  const float = FLOATS[dtype];
+  if (float !== undefined) return float * sign;
+  const ends = INTEGERS[dtype];
+  if (ends === undefined) throw c.lacks(`${dtype} is not supported`);
+  return ends[sign === 1 ? 1 : 0] as number;
+}
+
 export const reduce: OpTable = {
   Sum: reduction(tf.sum),
   Mean: reduction(tf.mean),
@@ -62,6 +98,8 @@ export const reduce: OpTable = {
   Cumprod: scan(tf.cumprod),
   L2Loss: (c) => tf.nn.l2Loss(c.x()),
   UnsortedSegmentSum: (c) => tf.unsortedSegmentSum(c.x(0), c.x(1), c.x(2)),
+  UnsortedSegmentMax: extreme(tf.tensorScatterNdMax, -1),
+  UnsortedSegmentMin: extreme(tf.tensorScatterNdMin, 1),
   SegmentSum: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n)),
   SegmentMean: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n).div(counts(ids, n, x))),
   Bincount: (c) => {

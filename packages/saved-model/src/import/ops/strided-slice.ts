@@ -2,7 +2,8 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { context, dims, knownTensor, sizeValue } from '@eagre/core/internal';
+import { context, dims, knownTensor, sizeOfDims, sizeValue } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
 import type { Translate } from '../op-row.ts';
 
 /** What tensors were packed of. */
@@ -26,7 +27,11 @@ interface Masks {
   readonly shrinkAxisMask: number;
 }
 
-export const stridedSlice: Translate = (c) => {
+/** The slice that a node describes. */
+export const stridedSlice: Translate = (c) => slicedBy(c, c.x(0), 1);
+
+/** The slice of `x` that the inputs of a node from `first` on describe: begin, end and strides. */
+export function slicedBy(c: OpCall, x: Tensor, first: number): Tensor {
   const mask = (name: string): number => c.intAttr(name, 0);
   const masks: Masks = {
     beginMask: mask('begin_mask'),
@@ -35,10 +40,19 @@ export const stridedSlice: Translate = (c) => {
     newAxisMask: mask('new_axis_mask'),
     shrinkAxisMask: mask('shrink_axis_mask'),
   };
-  const [x, begin, end, strides] = [c.x(0), c.x(1), c.x(2), c.x(3)];
+  const [begin, end, strides] = [c.x(first), c.x(first + 1), c.x(first + 2)];
   if (isKnown(begin) && isKnown(end)) return tf.stridedSlice(x, begin, end, strides, masks);
   return withRunIndices(x, begin, end, strides, masks);
-};
+}
+
+/** `x` with other values in a slice. */
+export function assignedSlice(c: OpCall, x: Tensor, value: Tensor): Tensor {
+  const count = sizeValue(sizeOfDims(dims(x)), 'int32');
+  const places = slicedBy(c, tf.reshape(tf.range(0, count, 1, { dtype: 'int32' }), tf.shapeOf(x)), 1);
+  const values = tf.reshape(tf.broadcastTo(value, tf.shapeOf(places)), [-1]);
+  const flat = tf.tensorScatterNdUpdate(tf.flatten(x), tf.reshape(places, [-1, 1]), values);
+  return tf.reshape(flat, tf.shapeOf(x));
+}
 
 /** Single elements along an axis are gathered where their index is not known; the rest is a slice. */
 function withRunIndices(x: Tensor, begin: Tensor, end: Tensor, strides: Tensor, masks: Masks): Tensor {

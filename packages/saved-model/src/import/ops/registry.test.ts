@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { translatedOps } from './index.ts';
+import { whyNot } from './untranslated.ts';
+
+const { ops } = JSON.parse(
+  gunzipSync(readFileSync(fileURLToPath(new URL('../../../golden/ops.json.gz', import.meta.url)))).toString(),
+) as { readonly ops: Readonly<Record<string, readonly string[]>> };
+
+test('every op of TensorFlow is translated, or there is a reason why it is not', () => {
+  const translated = translatedOps();
+  const neither = Object.keys(ops).filter((op) => !translated.has(op) && whyNot(op) === undefined);
+  expect(neither).toEqual([]);
+  expect(Object.keys(ops).length).toBeGreaterThan(1500);
+  expect(whyNot('FancySoftmax')).toBe(undefined);
+});
+
+test('translated ops are ops of TensorFlow, with its outputs', () => {
+  for (const [name, { outputs }] of translatedOps()) {
+    const own = ops[name];
+    // Made by TensorFlow's graph optimizer and by graphs of functions.
+    if (own === undefined) expect(name, name).toMatch(/^_/);
+    else expect(outputs ?? own.slice(0, 1), name).toEqual(own.length > 1 ? own : own.slice(0, 1));
+  }
+});
+
+// What the exports of Keras's layers and applications, TensorFlow's tutorials and frozen detectors without their last step are made of.
+const COMMON =
+  `Abs Add AddN AddV2 All Any ArgMax ArgMin AssignAddVariableOp AssignSubVariableOp AssignVariableOp AvgPool AvgPool3D BatchMatMulV2
+BatchToSpaceND BiasAdd BroadcastTo Bucketize Cast Ceil ClipByValue Concat ConcatV2 Const Conv2D Conv2DBackpropInput Conv3D Conv3DBackpropInputV2 Cos
+Cumsum DenseBincount DepthToSpace DepthwiseConv2dNative DivNoNan Einsum Elu Enter Equal Erf Erfc Exp ExpandDims ExtractImagePatches Fill Floor FloorDiv
+FloorMod FusedBatchNormV3 Gather GatherNd GatherV2 Greater GreaterEqual HashTableV2 Identity IdentityN If InitializeTableFromTextFileV2 IsFinite IsInf
+IsNan L2Loss LeakyRelu Less LessEqual LinSpace Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr LookupTableFindV2 LookupTableImportV2 LookupTableSizeV2
+LoopCond MatMul MatrixBandPart MatrixDiagV3 MatrixSetDiagV3 Max MaxPool MaxPool3D Maximum Mean Min Minimum MirrorPad Mul Neg NoOp NotEqual OneHot OnesLike Pack
+Pad PadV2 PartitionedCall Placeholder PlaceholderWithDefault Pow Prod RaggedTensorToTensor Range Rank ReadVariableOp RealDiv Reciprocal Relu Relu6 Reshape
+ResizeArea ResizeBicubic ResizeBilinear ResizeNearestNeighbor ResourceGather ReverseSequence ReverseV2 Roll Round Rsqrt ScatterNd Select SelectV2 Selu Shape
+ShapeN Sigmoid Sign Sin Size Slice Softmax Softplus Softsign SpaceToBatchND SpaceToDepth SparseSoftmaxCrossEntropyWithLogits Split SplitV Sqrt Square
+SquaredDifference Squeeze StatefulPartitionedCall StatelessIf StatelessRandomGetKeyCounter StatelessRandomUniformV2 StatelessWhile StaticRegexReplace
+StopGradient StridedSlice StringLower StringSplitV2 Sub Sum Switch Tanh TensorArrayGatherV3 TensorArrayReadV3 TensorArrayScatterV3 TensorArrayV3
+TensorArrayWriteV3 TensorListFromTensor TensorListGetItem TensorListPushBack TensorListReserve TensorListSetItem TensorListStack TensorScatterUpdate Tile TopKV2
+Transpose TruncatedNormal Unpack UnsortedSegmentMax UnsortedSegmentSum VarHandleOp VariableV2 Where While Xdivy ZerosLike`.split(
+    /\s+/,
+  );
+
+test('the ops that common models use are translated', () => {
+  const translated = translatedOps();
+  expect(COMMON.filter((op) => !translated.has(op))).toEqual([]);
+  expect(COMMON.filter((op) => ops[op] === undefined)).toEqual([]);
+});

@@ -1,0 +1,95 @@
+// Why ops of TensorFlow are not translated: every op of its registry is either in a table or here.
+
+/** The reason for one op, or for those whose names match. */
+type Reason = readonly [names: RegExp, why: string];
+
+const REASONS: readonly Reason[] = [
+  [
+    /^(Merge|RefMerge|Exit|RefExit|NextIteration|RefNextIteration)$/,
+    'it stands outside of a branch or loop of TensorFlow 1 of the usual form',
+  ],
+  [
+    /^(SaveV?2?|SaveSlices|MergeV2Checkpoints|ShardedFilename|ShardedFilespec|Restore|RestoreSlice|CheckpointHasTensor|DistributedSave|LoadAndRemapMatrix|DisableCopyOnRead)$/,
+    'graphs write no files here: use tf.train.Checkpoint or tf.savedModel.save',
+  ],
+  [
+    /Dataset|Iterator|^Optional|ThreadPoolHandle|StatsAggregator|MultiDevice|DatasetToGraph|ModelDataset|SqlDataset|^(ComputeBatchSize|CompressElement|UncompressElement|GetElementAtIndex|GetOptions|WindowOp|AnonymousSeedGenerator|AnonymousRandomSeedGenerator|DeleteSeedGenerator|DeleteRandomSeedGenerator|DummySeedGenerator|DummyIterationCounter|AnonymousMemoryCache|DeleteMemoryCache|DummyMemoryCache|DataServiceDatasetV?\d?|RegisterDataset.*|SnapshotNestedDatasetReader|InitializeTableFromDataset)$/,
+    'it is part of a tf.data pipeline: write the pipeline with tf.data',
+  ],
+  [
+    /^(Parse|DecodeProto|EncodeProto|DecodeCSV|DecodeJSON|DecodeRaw|DecodePadded|DecodeCompressed|SerializeTensor|ParseTensor|SerializeMany|DeserializeMany|SerializeSparse|DeserializeSparse|SerializeIterator|DeserializeIterator|SerializeTRT)|(Reader|ReaderV2)$|^Reader|^(ReadFile|WriteFile|MatchingFiles|WholeFile.*|IdentityReader.*|LMDBReader|TextLineReader.*|TFRecordReader.*|FixedLengthRecordReader.*|FileSystemSetConfiguration|ImportEvent|RecordInput)$|Summary|Event$/,
+    'files and records are read and written outside of graphs: see tf.io, tf.data and tf.summary',
+  ],
+  [
+    /^(Decode|Encode)(Image|Jpeg|Png|Gif|Bmp|WebP|AndCropJpeg|Wav)|Jpeg|JPEG/,
+    'images and sounds are decoded outside of graphs: see tf.data',
+  ],
+  [/Base64|^(Decode|Encode)/, 'strings are text here, not bytes'],
+  [
+    /Sparse|^(ConvertToCooTensor|SetSize|Dense.*Set.*|CTC.*|AddManySparse.*|TakeManySparse.*|EditDistance)$/,
+    'there are no sparse tensors',
+  ],
+  [
+    /Ragged|Unicode|StringSplit$|StringNGrams|UnsortedSegmentJoin|StringToHash|Fingerprint|StringToKeyed/,
+    'it takes or gives text or ragged tensors in a way that is not supported',
+  ],
+  [/FFT/, 'there is no Fourier transform'],
+  [
+    /^Quantiz|Quantize|Quant[A-Z]|Requant|^Dequantize|FakeQuant|^Uniform(Quant|Dequant|Requant)|Calibration|CustomAggregator/,
+    'quantized graphs are not supported: export the model in float32',
+  ],
+  [
+    /TPU|Tpu|XLA|Xla|xla|^Prelinearize|^Infeed|^Outfeed|Embedding(Activations|.*Gradients|.*Parameters)|MinibatchS|Minibatches|Minibatch|SparseCore|DedupData|DTensor|CopyToMesh|Relayout|Collective|Nccl|CrossReplicaSum|AllToAll|RemoteCall|^Rpc|RpcFuture|^Risc|WorkerHeartbeat|ConfigureDistributed|ShutdownDistributed|ConfigureAndInitialize|WaitForDistributed|GlobalIterId|UpdateTaskIdAndGlobalCoreArray|SyncDevice|CheckPinned|CopyHost|^Copy(Op)?$|^(Send|Recv|_.*|HostConst|IsTensorFloat32Enabled)$|TRT|TensorRT|MakeUnique|TopKUnique|TopKWithUnique|KthOrderStatistic|ApproxTopK|StochasticCast|Cudnn|Mkl|DeviceIndex/,
+    'it is of another device, or of several machines',
+  ],
+  [
+    /Queue|Stage|Unstage|Barrier|Mutex|MapPeek|MapSize|MapClear|MapIncompleteSize|OrderedMap|Stack(V2)?$|^Stack|ConditionalAccumulator|Accumulator|^Batch$|^Unbatch|^BatchFunction$|SessionHandle|SessionTensor|TensorMap|^(Batch|Unbatch)/,
+    'it belongs to queues, stacks or servers of TensorFlow',
+  ],
+  [
+    /Boosted|Forest|^Sdca|CandidateSampler|Skipgram|KMC2|Kmeans|NearestNeighbors|ComputeAccidentalHits|GenerateVocabRemapping|NegTrain|^Record|DecisionTree/,
+    'it belongs to training methods that Eagre does not have',
+  ],
+  [
+    /^(Cholesky|CholeskyGrad|Matrix(Inverse|Solve|Determinant|Logarithm|SquareRoot|Exponential|TriangularSolve|SolveLs)|LogMatrixDeterminant|Lu|Qr|Eig|SelfAdjointEig|SelfAdjointEigV2|Banded.*|Tridiagonal.*|Batch.*)$/,
+    'there are no solvers of linear systems among the ops of graphs',
+  ],
+  [
+    /^(Bessel|Betainc|Igamma|Polygamma|Zeta|Fresnel|Dawsn|Expint|Spence|NextAfter|PopulationCount)/,
+    'there is no such special function',
+  ],
+  [
+    /NonMaxSuppression|BoundingBox|CropAndResize|ExtractGlimpse|ImageProjectiveTransform|ScaleAndTranslate|AdjustContrast$|RandomCrop|Fractional|Dilation2D|ExtractVolumePatches|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|MaxPool.*GradGrad|MaxPool.*WithArgmax|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$|DataFormat/,
+    'there is no such op of images or signals',
+  ],
+  [
+    /Random|Stateful(Uniform|StandardNormal|TruncatedNormal)|^Rng|Multinomial|ParameterizedTruncatedNormal|NonDeterministicInts|SobolSample|StatelessShuffle|StatelessSample|FullInt/,
+    'there is no such distribution, or generator with a state of its own',
+  ],
+  [
+    /^(Resource)?Apply|^(Resource)?Sparse|Ftrl|Proximal|CenteredRMSProp/,
+    'there is no such update of an optimizer',
+  ],
+  [/TensorArray|TensorList/, 'it is an old or a rare form of lists'],
+  [
+    /Scatter|InplaceUpdate|InplaceAdd|InplaceSub|CountUpTo|TemporaryVariable|ResourceAccumulator|InitializedOp|ImmutableConst|DebugGradient|ResourceCreateOp|ResourceUsingOp|MakeWeakResourceHandle|LookupTable|MutableDenseHashTable|TablesOfTensors|HashTableOfTensors/,
+    'variables and tables are not changed in this way here',
+  ],
+  [
+    /Block(LSTM|Cell)|LSTMBlock|GRUBlock/,
+    'cells that are one op are not supported: export the model without fused cells',
+  ],
+  [
+    /PyFunc|SymbolicGradient|MapDefun|Composite|Print|Debug|Dump|Abort|Sleep|Stub|Deadline|Timestamp|RefSelect|GraphDefVersion|Mlir|FuncAttr|DevicePlacement|Assign.*(Grad)|ReadVariableXla|Eager/,
+    'it is of Python, or of the tools around TensorFlow',
+  ],
+  [
+    /^(ListDiff|UnravelIndex|IsotonicRegression|CumulativeLogsumexp|HistogramFixedWidth|Nth.*|Segment(Max|Min|Prod|Sum)(V2)?|UnsortedSegmentProd|SpaceToBatch|BatchToSpace|ParallelConcat|TileGrad|Substr.*|Pack.*|GatherGrad|Fill.*|Lower.*|RandomIndexShuffle)$/,
+    'it is rare, and not supported yet',
+  ],
+];
+
+/** Why an op is not translated; undefined for one that TensorFlow does not have either. */
+export function whyNot(op: string): string | undefined {
+  return REASONS.find(([names]) => names.test(op))?.[1];
+}
