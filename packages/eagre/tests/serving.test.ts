@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 
@@ -124,4 +127,34 @@ test('a server that has closed holds nothing', async () => {
     (globalThis as { gc?: () => void }).gc?.();
   }
   expect(models.filter((model) => model.deref() !== undefined)).toEqual([]);
+});
+
+test('models that Eagre has saved are served', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-served-'));
+  try {
+    const model = new tf.Sequential([
+      new tf.layers.Dense(4, { activation: 'relu', inputShape: [3] }),
+      new tf.layers.Dense(2),
+    ]);
+    const x = tf.random.normal([6, 3]);
+    const expected = model(x, { training: false }).array<number[][]>();
+    await model.export(join(folder, 'mine/1'));
+    const server = await serve({ mine: join(folder, 'mine') }, { batching: true });
+    const rows = x.array<unknown[]>();
+    const answers = await Promise.all(rows.map((row) => predict(server, 'mine', { instances: [row] })));
+    answers.forEach(({ predictions: [row] }, i) => {
+      row.forEach((v: number, j: number) => expect(v).toBeCloseTo(expected[i]?.[j] as number, 5));
+    });
+    const half = tf.function((v: tf.Tensor) => ({ y: v.mul(0.5) }), {
+      inputSignature: [new tf.TensorSpec([null], 'float32', 'v')],
+    });
+    const module = new (class extends tf.Module {
+      half = half;
+    })();
+    await tf.savedModel.save(module, join(folder, 'half/3'), { signatures: half });
+    const other = await serve(join(folder, 'half'));
+    expect(await predict(other, 'half', { instances: [{ v: 3 }] })).toEqual({ predictions: [1.5] });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
