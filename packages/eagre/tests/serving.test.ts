@@ -37,7 +37,7 @@ describe('served models of Keras', () => {
     const x = tf.random.normal([20, 8, 8, 1]);
     const expected = (await model.predict(x)).array<number[][]>();
     const server = await serve(model, { name: 'cnn', batching: { maxBatchSize: 8 } });
-    const rows = x.array<unknown[]>();
+    const rows = x.array<number[][]>();
     const answers = await Promise.all(rows.map((row) => predict(server, 'cnn', { instances: [row] })));
     answers.forEach(({ predictions: [row] }, i) => {
       row.forEach((v: number, j: number) => expect(v).toBeCloseTo((expected[i] as number[])[j] as number, 5));
@@ -140,7 +140,7 @@ test('models that Eagre has saved are served', async () => {
     const expected = model(x, { training: false }).array<number[][]>();
     await model.export(join(folder, 'mine/1'));
     const server = await serve({ mine: join(folder, 'mine') }, { batching: true });
-    const rows = x.array<unknown[]>();
+    const rows = x.array<number[][]>();
     const answers = await Promise.all(rows.map((row) => predict(server, 'mine', { instances: [row] })));
     answers.forEach(({ predictions: [row] }, i) => {
       row.forEach((v: number, j: number) => expect(v).toBeCloseTo(expected[i]?.[j] as number, 5));

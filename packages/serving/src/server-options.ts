@@ -161,6 +161,7 @@ export function settingsOf(options: ServerOptions): ServerSettings {
   checkFlag(cors, 'cors', OP);
   if (requestLog !== undefined) checkFunction(requestLog, 'requestLog', OP);
   checkFunction(log, 'log', OP);
+  const safeLog = withoutErrors(log);
   const numbers = { ...defaults, ...pick(given) };
   for (const [key, value] of Object.entries(numbers)) checkLimit(key, value);
   const batching = batchingOf(given.batching ?? false);
@@ -175,8 +176,19 @@ export function settingsOf(options: ServerOptions): ServerSettings {
     maxInFlight,
     maxConnections,
     cors,
-    requestLog,
-    log,
+    requestLog: requestLog === undefined ? undefined : withoutErrors(requestLog),
+    log: safeLog,
+  };
+}
+
+/** A function of the user's that only watches: what it throws must not fail a request. */
+function withoutErrors<A extends readonly unknown[]>(watch: (...args: A) => void): (...args: A) => void {
+  return (...args) => {
+    try {
+      watch(...args);
+    } catch (error) {
+      console.warn('a log function of the server failed:', error);
+    }
   };
 }
 

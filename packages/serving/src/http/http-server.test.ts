@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { gather, type Tensor } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ServableSignature } from '../servable/servable.ts';
 import { createServer, type ServedModels, type Server } from '../server.ts';
 import type { RequestLogEntry, ServerOptions } from '../server-options.ts';
@@ -431,6 +431,66 @@ describe('closing', () => {
     for (let i = 0; i < 10; i++) await once();
     await new Promise((done) => setTimeout(done, 50));
     expect(handles()).toBeLessThanOrEqual(before + 1);
+  });
+});
+
+describe("programs' own code", () => {
+  test('may return anything, which is told to the log alone', async () => {
+    const x = { x: { dtype: 'float32', shape: null } } as const;
+    const results: unknown[] = [
+      undefined,
+      {},
+      { y: undefined },
+      { y: { dtype: 'float32', shape: [1], values: [1] } },
+      { y: { dtype: 'float32', shape: [2], values: Float32Array.of(1) } },
+      { y: { dtype: 'string', shape: [1], values: Float32Array.of(1) } },
+      { y: { dtype: 'float', shape: [1], values: Float32Array.of(1) } },
+      { y: { dtype: 'float32', shape: [-1], values: new Float32Array(0) } },
+    ];
+    const errors: unknown[] = [];
+    let next = 0;
+    const signature = {
+      inputs: x,
+      outputs: x,
+      run: async () => results[next++],
+    } as unknown as ServableSignature;
+    const server = await serve(alone(signature), { log: (_, error) => errors.push(error) });
+    for (const result of results) {
+      const { status, json } = await predict(server, 'default', { instances: [1] });
+      const empty =
+        JSON.stringify(result) === '{}' && result !== undefined && Object.keys(result as object).length === 0;
+      expect(status).toBe(empty ? 400 : 500);
+      expect(typeof json.error).toBe('string');
+    }
+    expect(errors).toHaveLength(results.length - 1);
+  });
+
+  test('may throw where it only watches', async () => {
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const server = await serve(alone(halfPlus(1)), { requestLog: fail, log: fail });
+    expect((await predict(server, 'default', { instances: [4] })).status).toBe(200);
+    expect(warned).toHaveBeenCalledTimes(1);
+    warned.mockRestore();
+  });
+
+  test('is disposed of when its last run has ended, though nobody waits for it', async () => {
+    const { signature, open, started } = held();
+    let disposed = false;
+    const server = await serve(
+      { ...alone(signature), dispose: () => void (disposed = true) },
+      { predictTimeoutMs: 20 },
+    );
+    const slow = predict(server, 'default', { instances: [1] });
+    await started;
+    expect((await slow).status).toBe(504);
+    await server.close();
+    expect(disposed).toBe(false);
+    open();
+    await new Promise((done) => setTimeout(done, 20));
+    expect(disposed).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 // The versions of one model: which there are, which is asked for, and when one may go.
-import type { Servable } from '../servable/servable.ts';
+import { checkedOutputs } from '../servable/host-tensors.ts';
+import type { Servable, ServableSignature } from '../servable/servable.ts';
 import { type StatusCode, StatusError } from '../status.ts';
 
 /** As in TensorFlow Serving. */
@@ -119,7 +120,27 @@ export class ServedModel {
 
   /** From now on requests are for this version where it is the newest. */
   loaded(version: number, servable: Servable): void {
-    this.#versions.set(version, { state: 'AVAILABLE', code: 'OK', message: '', servable, users: 0 });
+    const entry: Version = { state: 'AVAILABLE', code: 'OK', message: '', servable: undefined, users: 0 };
+    entry.servable = this.#counted(version, entry, servable);
+    this.#versions.set(version, entry);
+  }
+
+  /** Runs use a version too: they may go on when nobody waits for them any more. */
+  #counted(number: number, entry: Version, servable: Servable): Servable {
+    const signatures = Object.entries(servable.signatures).map(([name, signature]) => {
+      const run: ServableSignature['run'] = async (inputs, signal) => {
+        entry.users++;
+        try {
+          return checkedOutputs(await signature.run(inputs, signal));
+        } finally {
+          entry.users--;
+          this.#disposeUnused(number, entry);
+        }
+      };
+      const { inputs, outputs, methodName } = signature;
+      return [name, { inputs, outputs, ...(methodName === undefined ? {} : { methodName }), run }] as const;
+    });
+    return { signatures: Object.fromEntries(signatures), dispose: () => servable.dispose?.() };
   }
 
   failed(version: number, code: StatusCode, message: string): void {

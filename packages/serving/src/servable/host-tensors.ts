@@ -1,13 +1,16 @@
 import {
   type DType,
   dtypeTraits,
+  InternalError,
   InvalidArgumentError,
+  isComplex,
   isHalf,
   type TypedArray,
   UnimplementedError,
 } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import type { HostTensor, TensorInfo } from './servable.ts';
+import { isPlain, shown } from '@eagre/core/internal';
+import type { HostTensor, HostTensors, TensorInfo } from './servable.ts';
 
 /** The values of a tensor. */
 export async function hostTensor(tensor: Tensor): Promise<HostTensor> {
@@ -65,6 +68,27 @@ export function rowsOf({ dtype, shape, values }: HostTensor, start: number, coun
   const to = from + count * size;
   const part = Array.isArray(values) ? values.slice(from, to) : (values as TypedArray).subarray(from, to);
   return { dtype, shape: [count, ...shape.slice(1)], values: part };
+}
+
+/** @returns the outputs of a signature. @throws InternalError for what are none, as signatures may be anybody's code */
+export function checkedOutputs(outputs: HostTensors): HostTensors {
+  if (!isPlain(outputs))
+    throw new InternalError(`a signature must return tensors by name, got ${shown(outputs)}`);
+  for (const [name, tensor] of Object.entries(outputs)) {
+    const { dtype, shape, values } = (tensor ?? {}) as Partial<HostTensor>;
+    const sizes = Array.isArray(shape) && shape.every((d) => Number.isSafeInteger(d) && d >= 0);
+    const known = typeof dtype === 'string' && Object.hasOwn(dtypeTraits, dtype);
+    if (!known || !sizes || typeof values?.length !== 'number')
+      throw new InternalError(`the output "${name}" must be { dtype, shape, values }`);
+    const size = shape.reduce((product, d) => product * d, isComplex(dtype) ? 2 : 1);
+    const right =
+      dtype === 'string' ? Array.isArray(values) : values instanceof arrayFor(dtype, 0).constructor;
+    if (!right || values.length !== size)
+      throw new InternalError(
+        `the output "${name}" of dtype ${dtype} and shape [${shape}] has ${values.length} values of ${shown(values)}`,
+      );
+  }
+  return outputs;
 }
 
 /** `[?,3]` */
