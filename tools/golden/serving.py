@@ -99,6 +99,21 @@ with tempfile.TemporaryDirectory() as folder:
     names = tf.saved_model.load(path).signatures['serving_default'].structured_input_signature[1]
     stored('cnn', path, 'serving_default', {next(iter(names)): random.standard_normal((5, 6, 6, 1)).astype(np.float32)})
 
+    # TensorFlow 1, with an input of any shape, as TensorFlow Serving's own example has it.
+    path = os.path.join(folder, 'half_plus_any')
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, name='x')
+        bias = tf.compat.v1.get_variable('bias', initializer=3., use_resource=True)
+        y = tf.add(x / 2., bias, name='y')
+        session.run(tf.compat.v1.global_variables_initializer())
+        builder = tf.compat.v1.saved_model.Builder(path)
+        info = tf.compat.v1.saved_model.build_tensor_info
+        builder.add_meta_graph_and_variables(session, ['serve'], {
+            'serving_default': tf.compat.v1.saved_model.build_signature_def(
+                {'x': info(x)}, {'y': info(y)}, 'tensorflow/serving/predict')})
+        builder.save()
+    stored('half_plus_any', path, 'serving_default', {'x': np.array([[1., 2.], [5., 6.]], np.float32)})
+
 text = json.dumps({
     'versions': {'tensorflow': tf.__version__, 'keras': keras.__version__, 'python': sys.version.split()[0]}, 'seed': SEED,
     'models': MODELS})

@@ -19,15 +19,19 @@ export async function loadServable(path: string): Promise<Servable> {
   if (names.length === 0)
     throw new InvalidArgumentError(`the SavedModel in ${path} has no signatures`, 'serving');
   const definitions = await signatureDefs(path);
-  const traced = names.map((name) => tracedSignature(signatures[name]));
-  const broken = traced.find((signature) => signature instanceof Error);
-  if (broken !== undefined && traced.every((signature) => signature instanceof Error)) throw broken;
+  const runs = names.map((name) => tracedRun(signatures[name]));
+  const broken = runs.find((run) => run instanceof Error);
+  if (broken !== undefined && runs.every((run) => run instanceof Error)) throw broken;
   return {
     signatures: Object.fromEntries(
       names.map((name, i) => {
-        const definition = definitions.get(name) ?? {};
-        const own = traced[i];
-        return [name, { ...infosOf(definition, signatures[name]), run: runOf(own, signatures[name]) }];
+        const fn = signatures[name];
+        const run = runs[i];
+        const onHost: Run = (inputs) => runOnHost(fn, inputs);
+        return [
+          name,
+          { ...infosOf(definitions.get(name) ?? {}, fn), run: typeof run === 'function' ? run : onHost },
+        ];
       }),
     ),
   };
@@ -43,32 +47,52 @@ async function loaded(path: string): Promise<LoadedObject> {
   }
 }
 
-/** undefined for one that runs on the host, as those with strings do; why it cannot be traced. */
-function tracedSignature(fn: SignatureFunction): ServableSignature | Error | undefined {
+type Run = ServableSignature['run'];
+
+/** What runs a signature off the event loop; undefined for one that runs on the host, as those with strings do; why it cannot be traced. */
+function tracedRun(fn: SignatureFunction): Run | Error | undefined {
   if ([...fn.inputs, ...fn.outputs].some(({ dtype }) => dtype === 'string')) return undefined;
+  // There is a trace for each rank that comes.
+  if (fn.inputs.some(({ shape }) => shape === null))
+    return (inputs, signal) => runOfAnyRank(fn, inputs, signal);
   try {
     const concrete = fn.getConcreteFunction();
     void concrete.graph;
-    return functionSignature(concrete);
+    return functionSignature(concrete).run;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-function runOf(traced: ReturnType<typeof tracedSignature>, fn: SignatureFunction): ServableSignature['run'] {
-  if (traced !== undefined && !(traced instanceof Error)) return traced.run;
-  // Some graphs can only run node by node, on this thread.
-  return (inputs) => runOnHost(fn, inputs);
+async function runOfAnyRank(
+  fn: SignatureFunction,
+  values: HostTensors,
+  signal: AbortSignal,
+): Promise<HostTensors> {
+  const [traced] = fn.traces as unknown as readonly {
+    runAsync(inputs: Readonly<Record<string, Tensor>>, signal: AbortSignal): Promise<Record<string, Tensor>>;
+  }[];
+  try {
+    return await hostTensors(await traced.runAsync(tensorsOf(values), signal));
+  } catch (error) {
+    // Some graphs can only run node by node, on this thread.
+    if (!(error instanceof UnimplementedError)) throw error;
+    return runOnHost(fn, values);
+  }
 }
 
-async function runOnHost(fn: SignatureFunction, values: HostTensors): Promise<HostTensors> {
-  const inputs = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, tensorOf(value)]));
-  const outputs = Object.entries<Tensor>(fn(inputs));
-  // They are not disposed: the model may hold them.
-  const read = await Promise.all(
-    outputs.map(async ([name, tensor]) => [name, await hostTensor(tensor)] as const),
+/** The outputs are not disposed: the model may hold them. */
+const runOnHost = async (fn: SignatureFunction, values: HostTensors): Promise<HostTensors> =>
+  hostTensors(fn(tensorsOf(values)));
+
+const tensorsOf = (values: HostTensors): Record<string, Tensor> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, tensorOf(value)]));
+
+async function hostTensors(tensors: Readonly<Record<string, Tensor>>): Promise<HostTensors> {
+  const read = Object.entries(tensors).map(
+    async ([name, tensor]) => [name, await hostTensor(tensor)] as const,
   );
-  return Object.fromEntries(read);
+  return Object.fromEntries(await Promise.all(read));
 }
 
 /** The signatures as the file has them, which is what the metadata show. */
