@@ -69,7 +69,7 @@ test('signatures of strings, and of regressions by name', async () => {
   const server = await serve(base);
   const greeting = { signature_name: 'greet', instances: ['world', { b64: 'w6k=' }] };
   expect((await predict(server, 'm', greeting)).json).toEqual({
-    predictions: ['hello WORLD', expect.stringMatching(/^hello /)],
+    predictions: ['hello WORLD', 'hello é'],
   });
   const regress = { signature_name: 'regress', examples: [{ inputs: 1.5 }, { inputs: 2 }] };
   expect((await post(server, '/v1/models/m:regress', regress)).json).toEqual({ results: [3.75, 4] });
