@@ -188,6 +188,7 @@ export { maskOf, masksInUse, setMask, useMasks } from './tensor/masks.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';
 export {
   aliasTensor,
+  checkAlive,
   emptyTensor,
   hostValues,
   setValues,

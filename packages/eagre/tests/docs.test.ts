@@ -23,6 +23,7 @@ const pages = [
   'docs/datasets',
   'docs/devices',
   'docs/checkpoint',
+  'docs/saved-models',
   'docs/summary',
   'docs/serving',
   'docs/from-tensorflow',

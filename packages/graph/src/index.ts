@@ -24,7 +24,12 @@ export {
   type TracedFunction,
   tfFunction,
 } from './function/function.ts';
-export { isTracedFunction, type SavedFunction, savedFunction } from './function/polymorphic-function.ts';
+export {
+  declareSavedFunction,
+  isTracedFunction,
+  type SavedFunction,
+  savedFunction,
+} from './function/polymorphic-function.ts';
 export type { GraphStatistics } from './inspect/graph-statistics.ts';
 export {
   type GraphSink,
@@ -45,6 +50,7 @@ export {
   Library,
   Names,
 } from './interchange/graph-def.ts';
+export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
 export { streamState } from './interchange/random-def.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';

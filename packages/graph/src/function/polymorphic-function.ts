@@ -95,19 +95,36 @@ export interface SavedFunction {
   readonly hostFunction: AnyFunction;
   readonly inputSignature: readonly Signature[] | null;
   readonly concreteFunctions: readonly ConcreteFunction[];
+  /** The names of the arguments, where the source code does not tell them. */
+  readonly parameters?: {
+    readonly parameters: readonly {
+      readonly name: string;
+      readonly default?: string | number | boolean | null;
+    }[];
+    readonly rest: string | null;
+  };
+}
+
+/** Functions of other kinds that are made of traces. */
+const declared = new WeakMap<object, () => SavedFunction>();
+
+/** Lets a function that is made of traces be saved as those of `tf.function` are. */
+export function declareSavedFunction(fn: object, saved: () => SavedFunction): void {
+  declared.set(fn, saved);
 }
 
 const callables = new WeakMap<object, { readonly traces: PolymorphicFunction; readonly self: unknown }>();
 
 /** What is saved of a function that `tf.function` made; null for anything else. */
 export function savedFunction(value: unknown): SavedFunction | null {
-  const known = typeof value === 'function' ? callables.get(value) : undefined;
-  return known === undefined ? null : known.traces.saved(known.self);
+  if (typeof value !== 'function') return null;
+  const known = callables.get(value);
+  return known === undefined ? (declared.get(value)?.() ?? null) : known.traces.saved(known.self);
 }
 
 /** Whether `tf.function` made the value. */
 export function isTracedFunction(value: unknown): boolean {
-  return typeof value === 'function' && callables.has(value);
+  return typeof value === 'function' && (callables.has(value) || declared.has(value));
 }
 
 /** The traces of one function. */

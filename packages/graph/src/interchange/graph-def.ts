@@ -8,6 +8,7 @@ import {
 } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
 import {
+  checkAlive,
   type Dim,
   DimExpr,
   DimSymbol,
@@ -122,26 +123,20 @@ export class Library {
   }
 
   /**
-   * Adds the function of a graph under a name of its own.
+   * Adds the function of a graph.
+   * @param name no other function's, and none that a node could have.
    * @param names those of its arguments and results.
-   * @returns its name, and what it captures, which are its last arguments.
+   * @returns what it captures, which are its last arguments.
    */
-  add(
-    wanted: string,
-    graph: Graph,
-    names: FunctionNames,
-  ): { readonly name: string; readonly captures: readonly Capture[] } {
-    const name = this.#unique.take(wanted);
+  add(name: string, graph: Graph, names: FunctionNames): readonly Capture[] {
     const captures = new Captures(this.streams);
     this.#functions.push(functionDef(name, graph, graph.outputs, NO_SIZES, this, captures, names));
-    return { name, captures: captures.list };
+    return captures.list;
   }
 
   /** Adds a function that was written elsewhere. */
-  push(make: (name: string) => tensorflow.FunctionDef, wanted: string): string {
-    const name = this.#unique.take(wanted);
-    this.#functions.push(make(name));
-    return name;
+  push(fn: tensorflow.FunctionDef): void {
+    this.#functions.push(fn);
   }
 
   /** The name of the function that makes such draws. */
@@ -539,6 +534,7 @@ class Writer {
 
   #constant(node: GraphNode, name: string, tensor: Tensor): void {
     const { largestConstant = Number.POSITIVE_INFINITY } = this.#library.options;
+    checkAlive(tensor);
     const captures = this.#captures;
     if (
       captures !== null &&

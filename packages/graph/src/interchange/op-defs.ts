@@ -156,6 +156,7 @@ Relu6|features|activations|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Relu6Grad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 ReluGrad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Reshape|tensor shape|output|T! Tshape=3,9
+RestoreV2|prefix tensor_names shape_and_slices|tensors*|dtypes!|s
 Reverse|tensor dims|output|T!=4,6,17,5,22,3,23,9,10,14,19,1,2,8,18,7
 ReverseV2|tensor axis|output|Tidx=3,9 T!=4,6,17,5,3,22,9,23,10,14,19,1,2,8,18,7
 RightShift|x y|z|T!=6,5,3,9,4,17,22,23
@@ -163,6 +164,7 @@ Roll|input shift axis|output|T! Tshift!=3,9 Taxis!=3,9
 Round|x|y|T!=14,19,1,2,6,5,3,9,8,18
 Rsqrt|x|y|T!=14,19,1,2,8,18
 RsqrtGrad|y dy|z|T!=14,19,1,2,8,18
+SaveV2|prefix tensor_names shape_and_slices tensors*||dtypes!|s
 ScatterNd|indices updates shape|output|T! Tindices!=5,3,9 bad_indices_policy
 SelectV2|condition t e|output|T!
 Selu|features|activations|T!=19,14,1,2
@@ -175,6 +177,7 @@ Sin|x|y|T!=14,19,1,2,8,18
 Sinh|x|y|T!=14,19,1,2,8,18
 Size|input|output|T! out_type=3,9
 Slice|input begin size|output|T! Index!=3,9
+Snapshot|input|output|T!
 Softmax|logits|softmax|T!=19,14,1,2
 SoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2
 Softplus|features|activations|T!=19,14,1,2
@@ -191,6 +194,7 @@ Square|x|y|T!=14,19,1,2,6,5,3,9,4,17,22,23,8,18
 SquaredDifference|x y|z|T!=14,19,1,2,3,9,8,18
 Squeeze|input|output|T! squeeze_dims
 Stage|values*||capacity memory_limit dtypes! container shared_name|s
+StatefulPartitionedCall|args*|output*|Tin! Tout! f! config config_proto executor_type|s
 StatelessRandomUniformFullIntV2|shape key counter alg|output|dtype=3,9,22,23 Tshape=3,9
 StopGradient|input|output|T!
 StridedSlice|input begin end strides|output|T! Index!=5,3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask

@@ -2,12 +2,14 @@
 import { FailedPreconditionError, InvalidArgumentError, type PartialShape, Variable } from '@eagre/core';
 import {
   type Arguments,
+  argumentsOf,
   checkFlag,
   checkFunction,
   checkOneOf,
   checkText,
   defineMethods,
   shown,
+  takesArguments,
   tree,
 } from '@eagre/core/internal';
 import { isTracedFunction, type Signature, savedFunction, TensorSpec, tfFunction } from '@eagre/graph';
@@ -103,6 +105,10 @@ export class ExportArchive {
   readonly #tracked: object[] = [];
   readonly #endpoints = new Map<string, Fn>();
   readonly #collections = new Map<string, readonly Variable[]>();
+
+  constructor(...args: []) {
+    argumentsOf<Record<never, never>>(ExportArchive, new.target, args);
+  }
 
   /**
    * Keeps the variables of a layer, a model or another object.
@@ -252,6 +258,7 @@ function variablesOf(resource: object): readonly Variable[] {
   return Array.isArray(variables) ? variables.filter((v): v is Variable => v instanceof Variable) : [];
 }
 
+takesArguments<Record<never, never>>({ names: {} }, ExportArchive);
 defineMethods(ExportArchive.prototype, 'ExportArchive', {
   track: { positional: ['resource'], objects: ['resource'] },
   addEndpoint: { positional: ['name', 'fn'], options: { inputSignature: true } },

@@ -10,6 +10,8 @@ import { isPlain } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import {
   type ConcreteFunction,
+  declareSavedFunction,
+  type SavedFunction,
   type Signature,
   type TensorSpec,
   type TracedFunction,
@@ -79,34 +81,50 @@ export class SavedTrace {
     return [...this.inputs, ...specsIn(this.outputs)].some(({ dtype }) => dtype === 'string');
   }
 
-  /** Whether all arguments are tensors, in structures that `tf.function` knows. */
-  get #isPlain(): boolean {
-    return this.args.every(isSignature) && isSignature(this.named);
+  /** The arguments of a call: those by name come last, or, where there are no others, in one object. */
+  get #structures(): readonly Structure[] {
+    return this.args.length === 0 && this.named.keys.length > 0
+      ? [this.named]
+      : [...this.args, ...this.named.items];
+  }
+  /** The names of the arguments behind those by position. */
+  get namesBehind(): readonly string[] {
+    return this.args.length === 0 && this.named.keys.length > 0 ? ['options'] : this.named.keys;
   }
 
-  /** The trace as a `tf.function`, whose signature has the structure of the arguments where they are all tensors. */
+  /** Whether all arguments are tensors, in structures that `tf.function` knows. */
+  get isPlain(): boolean {
+    return this.#structures.every(isSignature);
+  }
+  get signature(): readonly Signature[] {
+    return this.#structures.map(valueOf) as readonly Signature[];
+  }
+
+  /** The trace as a `tf.function` of the same arguments. Those that are no tensors are what they are in the file. */
   get traced(): TracedFunction<AnyFunction> {
     if (this.#traced === undefined) {
-      const plain = this.#isPlain;
-      const signature = plain
-        ? [...this.args.map(valueOf), ...(this.named.keys.length > 0 ? [valueOf(this.named)] : [])]
-        : this.inputs;
-      const structure: Structure = {
-        kind: 'list',
-        items: [...this.args, ...(this.named.keys.length > 0 ? [this.named] : [])],
-      };
+      const structure: Structure = { kind: 'list', items: this.#structures };
       const run = (...given: readonly unknown[]): unknown => {
-        const tensors = plain ? fit(structure, given, false, 'arguments') : (given as Tensor[]);
+        const tensors = fit(structure, given, false, 'arguments');
         if (typeof tensors === 'string') throw new InvalidArgumentError(tensors, this.name);
         return this.run(tensors);
       };
+      const plain = this.isPlain;
       this.#traced = tfFunction(run as never, {
-        inputSignature: signature as readonly Signature[],
+        ...(plain ? { inputSignature: this.signature } : {}),
         name: shortName(this.name),
         autograph: false,
       }) as unknown as TracedFunction<AnyFunction>;
+      // One trace serves all sizes that the file leaves open.
+      const ranked = this.inputs.every(({ shape, dtype }) => shape !== null && dtype !== 'string');
+      if (!plain && ranked) this.concrete();
     }
     return this.#traced;
+  }
+
+  /** The trace by itself. */
+  concrete(): ConcreteFunction {
+    return this.traced.getConcreteFunction(...this.signature);
   }
 
   /** Runs the nodes on tensors for the specs: at once, or into the graph of a function that is traced. */
@@ -120,10 +138,14 @@ export class SavedTrace {
 
   /** Calls it with tensors for the specs. */
   call(tensors: readonly Tensor[]): unknown {
-    this.#calls ??= new TracedOrHost(this.traced, (given) => this.run(given), this.#onHost);
-    if (!this.#isPlain) return this.#calls.call(tensors, tensors);
+    this.#calls ??= new TracedOrHost(
+      this.traced,
+      () => this.concrete(),
+      (given) => this.run(given),
+      this.#onHost,
+    );
     let next = 0;
-    const args = [...this.args, ...(this.named.keys.length > 0 ? [this.named] : [])].map((structure) => {
+    const args = this.#structures.map((structure) => {
       const count = specsIn(structure).length;
       next += count;
       return packed(structure, tensors.slice(next - count, next));
@@ -187,11 +209,27 @@ export interface LoadedFunction {
 const camelCase = (name: string): string =>
   name.replace(/(?<=.)_+([a-z\d])/g, (_, c: string) => c.toUpperCase());
 
-/** The functions of files: their traces and their names in Python. */
-const savedFunctions = new WeakMap<object, readonly SavedTrace[]>();
-/** The traces of a loaded function; undefined for other functions. */
-export function tracesOf(fn: object): readonly SavedTrace[] | undefined {
-  return savedFunctions.get(fn);
+const NO_ARGUMENTS: PythonArguments = { args: [], defaults: new Map(), keywordOnly: [] };
+
+/** What is saved of it again: its traces, with the names that the arguments have in Python. */
+function savedAs(name: string, traces: readonly SavedTrace[], python: PythonArguments): SavedFunction {
+  const count = Math.max(0, ...traces.map((trace) => trace.args.length));
+  const isPrimitive = (value: unknown): value is string | number | boolean | null =>
+    value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  const behind = [...new Set(traces.flatMap((trace) => trace.namesBehind))];
+  const parameters = Array.from({ length: count + behind.length }, (_, i) => {
+    const own = (i < count ? python.args[i] : behind[i - count]) ?? `args_${i}`;
+    const given = python.defaults.get(own);
+    return python.defaults.has(own) && isPrimitive(given) ? { name: own, default: given } : { name: own };
+  });
+  const [first, ...others] = traces;
+  return {
+    name,
+    hostFunction: (first?.traced.hostFunction ?? (() => undefined)) as AnyFunction,
+    inputSignature: first !== undefined && others.length === 0 && first.isPlain ? first.signature : null,
+    concreteFunctions: traces.map((trace) => trace.concrete()),
+    parameters: { parameters, rest: null },
+  };
 }
 
 /** A function with its traces. */
@@ -231,15 +269,15 @@ export function loadedFunction(
     traces: undefined as unknown,
     getConcreteFunction: (...args: readonly unknown[]): ConcreteFunction => {
       const [first] = traces;
-      if (args.length === 0 && traces.length === 1) return (first as SavedTrace).traced.getConcreteFunction();
+      if (args.length === 0 && traces.length === 1) return (first as SavedTrace).concrete();
       const { trace } = chosen(args);
-      return trace.traced.getConcreteFunction();
+      return trace.concrete();
     },
   };
   const fn = Object.assign(call, members) as unknown as LoadedFunction;
   Object.defineProperty(fn, 'traces', { get: () => traces.map((trace) => trace.traced), enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
-  savedFunctions.set(fn, traces);
+  declareSavedFunction(fn, () => savedAs(name, traces, python));
   return fn;
 }
 
@@ -326,7 +364,7 @@ export interface SignatureFunction {
 
 /** A signature that runs one trace, whose only arguments are tensors by name. */
 export function signatureFunction(name: string, trace: SavedTrace): SignatureFunction {
-  const plain = loadedFunction(name, [trace], { args: [], defaults: new Map(), keywordOnly: [] });
+  const plain = loadedFunction(name, [trace], NO_ARGUMENTS);
   // A single input may be given by itself, as TensorFlow permits.
   const call = (...args: readonly unknown[]): unknown => {
     const [only] = trace.named.keys;
@@ -336,15 +374,15 @@ export function signatureFunction(name: string, trace: SavedTrace): SignatureFun
     return plain(...args);
   };
   const fn = Object.assign(call, {
-    getConcreteFunction: () => trace.traced.getConcreteFunction(),
+    getConcreteFunction: () => trace.concrete(),
     structuredInputSignature: [[], valueOf(trace.named)],
     structuredOutputs: valueOf(trace.outputs),
     inputs: trace.inputs,
     outputs: specsIn(trace.outputs),
   });
-  Object.defineProperty(fn, 'variables', { get: () => trace.traced.getConcreteFunction().variables });
+  Object.defineProperty(fn, 'variables', { get: () => trace.concrete().variables });
   Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
-  savedFunctions.set(fn, [trace]);
+  declareSavedFunction(fn, () => savedAs(name, [trace], NO_ARGUMENTS));
   return fn as unknown as SignatureFunction;
 }

@@ -1,7 +1,7 @@
 // Functions of graphs that run traced where they can be.
 import { InvalidArgumentError, OutOfRangeError, type Tensor, UnimplementedError } from '@eagre/core';
 import { context } from '@eagre/core/internal';
-import type { TracedFunction } from '@eagre/graph';
+import type { ConcreteFunction, TracedFunction } from '@eagre/graph';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -11,16 +11,22 @@ type AnyFunction = (...args: never[]) => unknown;
  */
 export class TracedOrHost {
   readonly #traced: TracedFunction<AnyFunction>;
+  readonly #concrete: () => ConcreteFunction;
   readonly #host: (tensors: readonly Tensor[]) => unknown;
   #onHost: boolean;
 
-  /** @param onHost whether it never is traced: strings are on the host. */
+  /**
+   * @param concrete its trace for tensors of any size that the graph permits.
+   * @param onHost whether it never is traced: strings are on the host.
+   */
   constructor(
     traced: TracedFunction<AnyFunction>,
+    concrete: () => ConcreteFunction,
     host: (tensors: readonly Tensor[]) => unknown,
     onHost: boolean,
   ) {
     this.#traced = traced;
+    this.#concrete = concrete;
     this.#host = host;
     this.#onHost = onHost;
   }
@@ -41,7 +47,7 @@ export class TracedOrHost {
   /** Whether there is a trace for the tensors: then what went wrong was in the run. */
   #canTrace(tensors: readonly Tensor[]): boolean {
     try {
-      this.#traced.getConcreteFunction().specialize(...tensors);
+      this.#concrete().specialize(...tensors);
       return true;
     } catch (error) {
       return !REASONS.some((reason) => error instanceof reason) || String(error).includes('has no rank');

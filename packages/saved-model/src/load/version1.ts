@@ -99,7 +99,7 @@ export function prunedFunction(
     name: options.name,
     autograph: false,
   }) as unknown as TracedFunction<AnyFunction>;
-  const calls = new TracedOrHost(traced, part.run, part.onHost);
+  const calls = new TracedOrHost(traced, () => traced.getConcreteFunction(), part.run, part.onHost);
   const structure: Structure = { kind: 'list', items: part.specs.map((spec) => ({ kind: 'tensor', spec })) };
   const fn = (...inputs: readonly unknown[]): Tensor[] => {
     const tensors = fitted(structure, inputs, options.name);
@@ -153,7 +153,12 @@ function signatureOf(
     keys: inputs.map(([key]) => key),
     items: specs.map((spec) => ({ kind: 'tensor', spec })),
   };
-  const calls = new TracedOrHost(traced, (tensors) => packed(part.run(tensors)), part.onHost);
+  const calls = new TracedOrHost(
+    traced,
+    () => traced.getConcreteFunction(),
+    (tensors) => packed(part.run(tensors)),
+    part.onHost,
+  );
   const call = (given: unknown = {}): unknown => {
     const [only] = inputs;
     const named =

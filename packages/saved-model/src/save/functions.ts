@@ -65,7 +65,8 @@ export class FunctionWriter {
     const values = paddedArguments(args, list).map((arg) =>
       isDefault(arg) ? arg.value : encodeStructure(arg, what, (spec) => names.get(spec)),
     );
-    const { name: unique, captures } = this.library.add(this.unique(called), graph, {
+    const unique = this.unique(called);
+    const captures = this.library.add(unique, graph, {
       arguments: inputs.map((input) => input.name),
     });
     const written: WrittenTrace = {
@@ -90,7 +91,7 @@ export class FunctionWriter {
     readonly traces: readonly WrittenTrace[];
     readonly spec: tensorflow.FunctionSpec;
   } {
-    const list = parametersOf(fn.hostFunction);
+    const list = fn.parameters ?? parametersOf(fn.hostFunction);
     const traces = fn.concreteFunctions.map((concrete) => this.trace(concrete, list, called));
     const calls = fn.concreteFunctions.map((concrete) => concrete.structuredInputSignature);
     return { traces, spec: functionSpec(list, calls, fn.inputSignature) };

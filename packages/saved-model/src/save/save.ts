@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { checkPath, initScope, shown } from '@eagre/core/internal';
+import { ConcreteFunction, isTracedFunction, savedFunction } from '@eagre/graph';
 import { isSavable } from './objects.ts';
 import { savedModelOf } from './saved-model.ts';
 import { type Signatures, signaturesOf } from './signatures.ts';
@@ -28,7 +29,8 @@ export async function save(obj: object, exportDir: string, options: SaveModelOpt
       'savedModel.save',
     );
   checkTarget(exportDir);
-  const contents = initScope(() => savedModelOf(obj, signaturesOf(obj, options.signatures)));
+  const root = rootOf(obj);
+  const contents = initScope(() => savedModelOf(root, signaturesOf(root, options.signatures)));
   checkAssets(contents.assets);
   const snapshot = snapshotOf(contents.entries);
   try {
@@ -36,4 +38,11 @@ export async function save(obj: object, exportDir: string, options: SaveModelOpt
   } finally {
     for (const [, tensor] of snapshot.tensors) tensor.dispose();
   }
+}
+
+/** A function by itself is the one attribute of an object, under its name. */
+function rootOf(obj: object): object {
+  if (obj instanceof ConcreteFunction) return { [obj.saved.name]: obj };
+  const fn = isTracedFunction(obj) ? savedFunction(obj) : null;
+  return fn === null ? obj : { [fn.name]: obj };
 }

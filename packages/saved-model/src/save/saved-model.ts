@@ -111,7 +111,7 @@ class Builder {
     readonly signatures: ReadonlyMap<string, WrittenTrace>;
   } {
     const functions = new Map<object, readonly WrittenTrace[]>();
-    for (const { object, names } of walk(this.#root, look)) {
+    for (const { object, names } of walk(this.#root, this.#look())) {
       const saved = savedFunction(object);
       if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
       else if (saved !== null) {
@@ -260,14 +260,13 @@ class Builder {
     const bound = this.#captured(trace);
     const captured = bound.map(({ type }, i) => ({ name: names.take(`unknown_${i}`), type }));
     const inputs = trace.inputs.map((input) => ({ ...input, type: typeOf(input.spec.dtype) }));
-    const wrapper = this.#functions.library.push(
-      (unique) =>
-        wrapperFunction(unique, {
-          fn: trace.name,
-          inputs: [...inputs.map(({ name: arg, type }) => ({ name: arg, type })), ...captured],
-          outputs,
-        }),
-      this.#functions.unique(`signature_wrapper_${trace.called}`),
+    const wrapper = this.#functions.unique(`signature_wrapper_${trace.called}`);
+    this.#functions.library.push(
+      wrapperFunction(wrapper, {
+        fn: trace.name,
+        inputs: [...inputs.map(({ name: arg, type }) => ({ name: arg, type })), ...captured],
+        outputs,
+      }),
     );
     const keywords = inputs.map((input) => input.name).sort();
     const id =
@@ -322,11 +321,11 @@ class Builder {
     const inputs = [prefix, ...handles.map((h): Value => ({ name: h.handle, type: RESOURCE }))];
     const encoded = TrackableObjectGraph.encode(objectGraph);
     const output = [{ type: STRING, shape: {} }];
-    const save = library.push(
-      (name) => saveFunction(name, handles, [OBJECT_GRAPH_KEY, encoded]),
-      '__inference__traced_save',
-    );
-    const restore = library.push((name) => restoreFunction(name, handles), '__inference__traced_restore');
+    const [save, restore] = ['_traced_save', '_traced_restore'].map((name) =>
+      this.#functions.unique(name),
+    ) as [string, string];
+    library.push(saveFunction(save, handles, [OBJECT_GRAPH_KEY, encoded]));
+    library.push(restoreFunction(restore, handles));
     return {
       filename_tensor_name: `${prefix.name}:0`,
       save_tensor_name: `${this.#graph.call(save, inputs, output)}:0`,
@@ -360,10 +359,12 @@ class Builder {
     const init = this.#graph.noOp();
     for (const [object, spec] of this.#specs) {
       const traces = (this.#nodes[this.#ids.get(object) as number] as SavedObject).children ?? [];
-      const concrete_functions = traces.map(
-        ({ node_id }) =>
-          this.#nodes[node_id as number]?.bare_concrete_function?.concrete_function_name as string,
-      );
+      const concrete_functions = traces
+        .filter(({ local_name }) => local_name?.startsWith('trace_'))
+        .map(
+          ({ node_id }) =>
+            this.#nodes[node_id as number]?.bare_concrete_function?.concrete_function_name as string,
+        );
       (this.#nodes[this.#ids.get(object) as number] as SavedObject).function = {
         concrete_functions,
         function_spec: spec,

@@ -2,7 +2,16 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { dims, dimsOf, hostDims, isFloating, knownDim, knownTensor, sizeValue } from '@eagre/core/internal';
+import {
+  dims,
+  dimsOf,
+  hostDims,
+  hostValues,
+  isFloating,
+  knownDim,
+  knownTensor,
+  sizeValue,
+} from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { constantOf } from '../constants.ts';
 import type { OpCall } from '../op-call.ts';
@@ -253,11 +262,12 @@ export const array: OpTable = {
     const step = c.x(1).sub(c.x(0)).div(tf.cast(last, dtype).sub(1));
     return c.x(0).add(tf.range(0, sizeValue(n, dtype), 1, { dtype }).mul(step));
   },
-  Reverse: (c) =>
-    tf.reverse(
-      c.x(0),
-      c.ints(1).flatMap((on, axis) => (on ? [axis] : [])),
-    ),
+  Reverse: (c) => {
+    const known = knownTensor(c.x(1));
+    if (known === null) throw c.lacks('the axes must be constants');
+    const axes = Array.from(hostValues(known), Number).flatMap((on, axis) => (on ? [axis] : []));
+    return axes.length === 0 ? c.x(0) : tf.reverse(c.x(0), axes);
+  },
   ReverseV2: (c) => {
     const axes = c.ints(1);
     return axes.length === 0 ? c.x(0) : tf.reverse(c.x(0), axes);

@@ -42,12 +42,13 @@ const batchNormGrad: Translate = (c) => {
   const none = tf.zeros([0], dtype);
   return [dx as Tensor, dScale as Tensor, dOffset as Tensor, none, none];
 };
-const BATCH_NORM_GRAD = [
+/** The names of the gradients and of two outputs that nobody reads. */
+const batchNormNames = (first: number): string[] => [
   'x_backprop',
   'scale_backprop',
   'offset_backprop',
-  'reserve_space_3',
-  'reserve_space_4',
+  `reserve_space_${first}`,
+  `reserve_space_${first + 1}`,
 ];
 
 export const gradients: OpTable = {
@@ -85,9 +86,9 @@ export const gradients: OpTable = {
   MaxPool3DGrad: (c) => vjp((x) => maxPool(c, x as Tensor), [c.x(0)], c.x(2))[0] as Tensor,
   AvgPoolGrad: avgPoolGrad,
   AvgPool3DGrad: avgPoolGrad,
-  FusedBatchNormGrad: several(BATCH_NORM_GRAD, batchNormGrad),
-  FusedBatchNormGradV2: several(BATCH_NORM_GRAD, batchNormGrad),
-  FusedBatchNormGradV3: several(BATCH_NORM_GRAD, batchNormGrad),
+  FusedBatchNormGrad: several(batchNormNames(3), batchNormGrad),
+  FusedBatchNormGradV2: several(batchNormNames(3), batchNormGrad),
+  FusedBatchNormGradV3: several(batchNormNames(4), batchNormGrad),
   ResizeBilinearGrad: (c) => {
     if (!c.boolAttr('half_pixel_centers', false)) throw c.lacks('it needs half_pixel_centers');
     const [dy, x] = [c.x(0), c.x(1)];

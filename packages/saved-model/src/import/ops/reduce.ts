@@ -91,7 +91,7 @@ export const reduce: OpTable = {
   Min: reduction(tf.min),
   All: reduction(tf.all),
   Any: reduction(tf.any),
-  EuclideanNorm: reduction(tf.reduceEuclideanNorm),
+  EuclideanNorm: (c) => (c.ints(1).length === 0 ? tf.abs(c.x(0)) : reduction(tf.reduceEuclideanNorm)(c)),
   ArgMax: position(tf.argMax),
   ArgMin: position(tf.argMin),
   Cumsum: scan(tf.cumsum),

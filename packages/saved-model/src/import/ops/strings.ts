@@ -132,11 +132,7 @@ const split: Translate = (c) => {
   const rows = x
     .strings()
     .map((text) =>
-      separator === ''
-        ? text.split(/\s+/).filter((word) => word !== '')
-        : text === ''
-          ? []
-          : text.split(separator),
+      separator === '' ? text.split(/\s+/).filter((word) => word !== '') : text.split(separator),
     );
   const places = rows.flatMap((words, row) => words.map((_, i) => [row, i]));
   const longest = rows.reduce((most, words) => Math.max(most, words.length), 0);

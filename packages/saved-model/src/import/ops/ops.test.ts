@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import * as tf from '@eagre/core';
+import { tensorflow } from '@eagre/formats';
+import { describe, expect, test } from 'vitest';
+import { expectSame, type Stored, toValue } from '../../testing/golden.ts';
+import { loadGraphDef } from '../graph-def-file.ts';
+import { translatedOps } from './index.ts';
+
+type Complex = { readonly complex: readonly [Stored, Stored] };
+const golden = JSON.parse(
+  gunzipSync(
+    readFileSync(fileURLToPath(new URL('../../../golden/imported-ops.json.gz', import.meta.url))),
+  ).toString(),
+) as {
+  readonly graph: string;
+  readonly inputs: Readonly<Record<string, Stored>>;
+  readonly cases: Readonly<Record<string, readonly (Stored | Complex)[]>>;
+};
+const bytes = Buffer.from(golden.graph, 'base64');
+
+// TensorFlow reads the weights of cubic filters from a table.
+const TOLERANCES: Readonly<Record<string, number>> = { ResizeBicubic: 1e-3 };
+
+describe('ops of TensorFlow give what they give there', async () => {
+  const graph = await loadGraphDef(bytes);
+  const names = Object.keys(golden.inputs);
+  const inputs = names.map((name) => toValue(golden.inputs[name] as Stored) as tf.Tensor);
+  for (const [name, results] of Object.entries(golden.cases))
+    test(name, () => {
+      for (const [i, wanted] of results.entries()) {
+        const output = `case_${name}_${i}:0`;
+        const run = graph.prune(
+          names.map((input) => `${input}:0`),
+          output,
+        );
+        const [result] = run(...inputs) as [tf.Tensor];
+        if ('complex' in wanted) {
+          expectSame(tf.real(result), wanted.complex[0], `${output}, real`);
+          expectSame(tf.imag(result), wanted.complex[1], `${output}, imaginary`);
+        } else expectSame(result, wanted, output, TOLERANCES[name]);
+      }
+    });
+});
+
+test('most ops are in the graph', () => {
+  const { node = [] } = tensorflow.GraphDef.decode(bytes);
+  const tested = new Set(node.map(({ op }) => op));
+  const translated = translatedOps();
+  expect([...translated.keys()].filter((op) => tested.has(op)).length).toBeGreaterThan(220);
+});

@@ -1,0 +1,73 @@
+// Every op of the catalogue, as TensorFlow's graphs have it.
+import '@eagre/backend-js';
+import { constant, type Tensor } from '@eagre/core';
+import { type Attrs, execute, listOps, type Op } from '@eagre/core/internal';
+import type { tensorflow } from '@eagre/formats';
+import { type ConcreteFunction, signatureOfOp, tfFunction } from '@eagre/graph';
+import { materialize } from '@eagre/testing';
+import { describe, expect, test } from 'vitest';
+import { savedModelOf } from './saved-model.ts';
+
+/** Ops without a graph, or samples of which there is no form in TensorFlow's ops, and why. */
+const left: Readonly<Record<string, RegExp>> = {
+  InvertPermutation: /no value while tf.function traces/,
+  CheckNumericsV2: /no value while tf.function traces/,
+  // With pixels around the images that TensorFlow's op does not have.
+  MaxPoolWithArgmax: /cannot be written for TensorFlow/,
+  AvgPoolGrad: /cannot be written for TensorFlow/,
+};
+
+/** Nodes that TensorFlow would refuse. */
+function wrongNodes(nodes: readonly tensorflow.NodeDef[], functions: ReadonlySet<string>): string[] {
+  return nodes.flatMap((node) => {
+    const { name = '', op = '', input = [], attr = new Map() } = node;
+    const signature = signatureOfOp(op);
+    if (signature === null) return [`${name}: there is no ${op}`];
+    const wrong: string[] = [];
+    for (const each of signature.attrs.values()) {
+      const value = attr.get(each.name);
+      if (value === undefined && each.isRequired) wrong.push(`${name} (${op}) lacks ${each.name}`);
+      const dtype = value?.type;
+      if (dtype !== undefined && each.dtypes !== null && !each.dtypes.has(dtype))
+        wrong.push(`${name} (${op}) has ${each.name} ${dtype}`);
+    }
+    for (const key of attr.keys())
+      if (!key.startsWith('_') && !signature.attrs.has(key)) wrong.push(`${name} (${op}) has a ${key}`);
+    const data = input.filter((i) => !i.startsWith('^')).length;
+    if (!signature.inputs.some(({ isList }) => isList) && data !== signature.inputs.length)
+      wrong.push(`${name} (${op}) has ${data} inputs`);
+    for (const { func } of attr.values() as Iterable<tensorflow.AttrValue>)
+      if (func !== undefined && !functions.has(func.name ?? '')) wrong.push(`${name} calls ${func.name}`);
+    return wrong;
+  });
+}
+
+function traced(op: Op, inputs: readonly Tensor[], attrs: Attrs): ConcreteFunction {
+  return tfFunction((...xs: Tensor[]) => execute(op, xs, attrs) as Tensor[]).getConcreteFunction(...inputs);
+}
+
+describe('each op', () => {
+  for (const op of listOps().values())
+    test(op.name, () => {
+      for (const [index, sample] of op.samples().entries()) {
+        const inputs = materialize(sample, 'float32', index + 1);
+        if (inputs.some(({ dtype }) => dtype === 'string')) continue;
+        try {
+          const f = traced(op, inputs, sample.attrs ?? {});
+          const { proto } = savedModelOf({ f }, new Map());
+          const library = proto.meta_graphs?.[0]?.graph_def?.library?.function ?? [];
+          const names = new Set(library.map(({ signature }) => signature?.name ?? ''));
+          expect(library.flatMap(({ node_def = [] }) => wrongNodes(node_def, names))).toEqual([]);
+        } catch (error) {
+          expect((error as Error).message).toMatch(left[op.name] ?? /^$/);
+        }
+      }
+    });
+});
+
+test('an op of a program is written as its scalar program', () => {
+  const op = listOps().get('Silu') as Op;
+  const f = traced(op, [constant([1, 2])], {});
+  const [fn] = savedModelOf({ f }, new Map()).proto.meta_graphs?.[0]?.graph_def?.library?.function ?? [];
+  expect(fn?.node_def?.map(({ op }) => op)).toEqual(['Sigmoid', 'Mul']);
+});

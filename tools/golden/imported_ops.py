@@ -1,0 +1,208 @@
+"""One graph with a call of each op that Eagre translates, and TensorFlow's results: python tools/golden/imported_ops.py"""
+
+import base64
+import gzip
+import json
+import os
+import pathlib
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
+
+import numpy as np
+import tensorflow as tf
+
+SEED = 11
+TARGET = pathlib.Path(__file__).parents[2] / 'packages' / 'saved-model' / 'golden' / 'imported-ops.json.gz'
+random = np.random.default_rng(SEED)
+R = tf.raw_ops
+
+
+def noise(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def stored(x):
+    x = np.asarray(x)
+    if x.dtype.kind == 'c':
+        return {'complex': [stored(x.real), stored(x.imag)], 'dtype': x.dtype.name}
+    if x.dtype == object:
+        return {'dtype': 'string', 'shape': list(x.shape), 'data': [s.decode() for s in x.reshape(-1)]}
+    data = x.reshape(-1).tolist()
+    if x.dtype.kind == 'f':
+        data = [float(f'{v:.8g}') if np.isfinite(v) else str(v) for v in data]
+    return {'dtype': x.dtype.name, 'shape': list(x.shape), 'data': data}
+
+
+inputs = {
+    'x': noise(2, 3), 'y': noise(2, 3) + 0.1, 'p': np.abs(noise(2, 3)) + 0.5, 'u': random.uniform(-0.9, 0.9, [2, 3]).astype(np.float32),
+    'i': np.array([[7, -7, 3], [-3, 8, 5]], np.int32), 'j': np.array([[2, 2, -2], [-2, 3, -4]], np.int32), 'b': np.array([[True, False, True], [False, False, True]]),
+    'm': noise(3, 4), 'bm': noise(2, 3, 4), 'bn': noise(2, 4, 2), 'v': noise(5), 'ids': np.array([0, 2, 2, 1, 0], np.int32), 'image': noise(1, 6, 5, 2),
+    'volume': noise(1, 4, 4, 4, 2), 'filter': noise(3, 3, 2, 4), 'deep': noise(2, 2, 2, 3), 'cube': noise(2, 2, 2, 2, 3), 'labels': np.array([2, 0], np.int32),
+    'k': np.array(1, np.int32), 'rgb': random.uniform(0, 1, [1, 4, 4, 3]).astype(np.float32), 'square': noise(3, 3),
+}
+cases = {}
+with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+    T = {name: tf.compat.v1.placeholder(value.dtype, [None] * value.ndim if name in ('x', 'y', 'image') else value.shape, name=name)
+         for name, value in inputs.items()}
+    x, y, p, u, i, j, b, m, bm, bn, v, ids = (T[n] for n in ['x', 'y', 'p', 'u', 'i', 'j', 'b', 'm', 'bm', 'bn', 'v', 'ids'])
+    image, volume, kernel, deep, cube, labels, k, rgb, square = (
+        T[n] for n in ['image', 'volume', 'filter', 'deep', 'cube', 'labels', 'k', 'rgb', 'square'])
+
+    def case(name, *results):
+        flat = tf.nest.flatten(list(results))
+        cases[name] = [tf.identity(t, name=f'case_{name}_{n}') for n, t in enumerate(flat)]
+
+    for op in ['Abs', 'Neg', 'Sign', 'Floor', 'Ceil', 'Rint', 'Round', 'Square', 'Exp', 'Expm1', 'Sin', 'Cos', 'Tan', 'Atan', 'Sinh', 'Cosh', 'Tanh', 'Asinh', 'Erf',
+               'Erfc', 'Sigmoid', 'IsNan', 'IsInf', 'IsFinite', 'OnesLike', 'ZerosLike', 'Reciprocal', 'Inv']:
+        case(op, getattr(R, op)(**{next(iter(getattr(R, op).__signature__.parameters)): x}))
+    for op in ['Relu', 'Relu6', 'Elu', 'Selu', 'Softplus', 'Softsign', 'LeakyRelu']:
+        case(op, getattr(R, op)(features=x))
+    for op in ['Sqrt', 'Rsqrt', 'Log', 'Log1p', 'Lgamma', 'Digamma', 'Acosh']:
+        case(op, getattr(R, op)(x=p + (1 if op == 'Acosh' else 0)))
+    for op in ['Asin', 'Acos', 'Atanh', 'Erfinv', 'Ndtri']:
+        case(op, getattr(R, op)(x=tf.abs(u) if op == 'Ndtri' else u))
+    for op in ['Add', 'AddV2', 'Sub', 'Mul', 'RealDiv', 'Div', 'DivNoNan', 'FloorDiv', 'FloorMod', 'Maximum', 'Minimum', 'SquaredDifference', 'Atan2', 'Less', 'LessEqual',
+               'Greater', 'GreaterEqual', 'Equal', 'NotEqual', 'MulNoNan', 'TruncateMod', 'Mod']:
+        parameters = list(getattr(R, op).__signature__.parameters)
+        case(op, getattr(R, op)(**{parameters[0]: x, parameters[1]: y}))
+        if op not in ('DivNoNan', 'Atan2', 'MulNoNan', 'RealDiv', 'TruncateMod'):
+            case(op + '_int', getattr(R, op)(**{parameters[0]: i, parameters[1]: j}))
+    case('TruncateDiv', R.TruncateDiv(x=i, y=j))
+    case('ApproximateEqual', R.ApproximateEqual(x=x, y=x + 1e-6))
+    for op in ['Pow', 'Xlogy', 'Xlog1py', 'Xdivy']:
+        case(op, getattr(R, op)(x=p, y=p + 0.5))
+    for op in ['BitwiseAnd', 'BitwiseOr', 'BitwiseXor']:
+        case(op, getattr(R, op)(x=i, y=j))
+    case('Invert', R.Invert(x=i)), case('LeftShift', R.LeftShift(x=i, y=tf.abs(j))), case('RightShift', R.RightShift(x=i, y=tf.abs(j)))
+    case('LogicalAnd', R.LogicalAnd(x=b, y=x > 0)), case('LogicalOr', R.LogicalOr(x=b, y=x > 0)), case('LogicalNot', R.LogicalNot(x=b))
+    case('AddN', R.AddN(inputs=[x, y, p])), case('Select', R.Select(condition=b, x=x, y=y)), case('Select_rows', R.Select(condition=b[:, 0], x=x, y=y))
+    case('SelectV2', R.SelectV2(condition=b[:, :1], t=x, e=y)), case('ClipByValue', R.ClipByValue(t=x, clip_value_min=-0.5, clip_value_max=0.5))
+    for dtype in ['int32', 'int64', 'float64', 'float16', 'bool', 'uint8', 'bfloat16']:
+        case('Cast_' + dtype, tf.cast(R.Cast(x=tf.abs(x) * 3, DstT=dtype), 'float32'))
+    case('Bitcast', R.Bitcast(input=x, type=tf.int32))
+    case('Complex', R.Complex(real=x, imag=y)), case('ComplexAbs', R.ComplexAbs(x=R.Complex(real=x, imag=y))), case('Real', R.Real(input=R.Complex(real=x, imag=y)))
+    case('Angle', R.Angle(input=R.Complex(real=x, imag=y))), case('Conj', R.Conj(input=R.Complex(real=x, imag=y)))
+
+    # Elements
+    case('Shape', R.Shape(input=image), R.Shape(input=x, out_type=tf.int64), R.Size(input=x), R.Rank(input=image), *R.ShapeN(input=[x, y]))
+    case('Reshape', R.Reshape(tensor=x, shape=[-1, 2]), R.Reshape(tensor=image, shape=R.Pack(values=[R.Shape(input=image)[0], -1])))
+    case('Squeeze', R.Squeeze(input=x[:, :, None]), R.Squeeze(input=x[None, :, :, None], axis=[0, -1])), case('ExpandDims', R.ExpandDims(input=x, axis=-1))
+    case('Transpose', R.Transpose(x=bm, perm=[2, 0, 1])), case('ConcatV2', R.ConcatV2(values=[x, y, x], axis=1)), case('Concat', R.Concat(concat_dim=0, values=[x, y]))
+    case('ConcatOffset', *R.ConcatOffset(concat_dim=1, shape=[[2, 3], [2, 4], [2, 1]]))
+    case('Pack', R.Pack(values=[x, y], axis=1)), case('Unpack', *R.Unpack(value=m, num=4, axis=1)), case('Split', *R.Split(axis=1, value=m, num_split=2))
+    case('SplitV', *R.SplitV(value=m, size_splits=[1, -1], axis=1, num_split=2)), case('Slice', R.Slice(input=m, begin=[1, 0], size=[-1, 2]))
+    case('StridedSlice', m[1:, ::-2], m[..., tf.newaxis, 1], m[-1], bm[:, 1:2, -1], v[3:1:-1], m[k], bm[:, k, 1:], bm[k, ..., k], bm[tf.newaxis, k])
+    case('Gather', R.Gather(params=m, indices=[[0, 2], [1, 1]])), case('GatherV2', R.GatherV2(params=m, indices=[3, 0], axis=1), R.GatherV2(params=bm, indices=[[0, 1], [2, 2]], axis=1, batch_dims=1))
+    case('GatherNd', R.GatherNd(params=m, indices=[[0, 1], [2, 3]])), case('ScatterNd', R.ScatterNd(indices=[[1], [0], [1]], updates=m, shape=[3, 4]))
+    for op in ['Update', 'Add', 'Sub', 'Max', 'Min']:
+        case('TensorScatter' + op, getattr(R, 'TensorScatter' + op)(tensor=m, indices=[[2], [0]], updates=m[:2]))
+    case('Pad', R.Pad(input=x, paddings=[[1, 0], [0, 2]])), case('PadV2', R.PadV2(input=x, paddings=[[1, 0], [0, 2]], constant_values=3.), R.PadV2(input=x, paddings=[[1, 1], [0, 0]], constant_values=v[0]))
+    case('MirrorPad', R.MirrorPad(input=m, paddings=[[1, 1], [2, 0]], mode='REFLECT'), R.MirrorPad(input=m, paddings=[[1, 1], [2, 0]], mode='SYMMETRIC'))
+    case('Tile', R.Tile(input=x, multiples=[2, 1])), case('BroadcastTo', R.BroadcastTo(input=x[:1], shape=[2, 2, 3])), case('Fill', R.Fill(dims=[2, 2], value=v[0]))
+    case('BroadcastArgs', R.BroadcastArgs(s0=[2, 1, 3], s1=[4, 1])), case('BroadcastGradientArgs', *R.BroadcastGradientArgs(s0=[2, 1, 3], s1=[4, 3]))
+    case('Range', R.Range(start=1, limit=10, delta=3), R.Range(start=1., limit=0., delta=-0.25)), case('LinSpace', R.LinSpace(start=1., stop=2., num=5), R.LinSpace(start=1., stop=2., num=1))
+    case('ReverseV2', R.ReverseV2(tensor=m, axis=[1])), case('Reverse', R.Reverse(tensor=m, dims=[True, False])), case('Roll', R.Roll(input=m, shift=[1, -1], axis=[0, 1]))
+    case('ReverseSequence', R.ReverseSequence(input=bm, seq_lengths=[2, 3], seq_dim=1, batch_dim=0), R.ReverseSequence(input=bm, seq_lengths=[2, 1, 0, 2], seq_dim=0, batch_dim=2))
+    case('OneHot', R.OneHot(indices=ids, depth=3, on_value=2., off_value=-1.), R.OneHot(indices=ids, depth=3, on_value=True, off_value=False, axis=0))
+    case('Where', R.Where(condition=b)), case('Unique', *R.Unique(x=ids)), case('UniqueWithCounts', *R.UniqueWithCounts(x=ids)), case('UniqueV2', *R.UniqueV2(x=ids, axis=[0]))
+    case('TopKV2', *R.TopKV2(input=m, k=2)), case('InvertPermutation', R.InvertPermutation(x=[2, 0, 1])), case('Bucketize', R.Bucketize(input=v, boundaries=[-0.5, 0., 0.5]))
+    case('DynamicStitch', R.DynamicStitch(indices=[[0, 2], [1, 3]], data=[x, y])), case('DynamicPartition', *R.DynamicPartition(data=v, partitions=ids, num_partitions=3))
+    case('SpaceToDepth', R.SpaceToDepth(input=volume[0], block_size=2)), case('DepthToSpace', R.DepthToSpace(input=tf.reshape(volume, [1, 4, 4, 8]), block_size=2))
+    case('SpaceToBatchND', R.SpaceToBatchND(input=rgb, block_shape=[2, 2], paddings=[[0, 2], [1, 1]])), case('BatchToSpaceND', R.BatchToSpaceND(input=tf.tile(rgb, [4, 1, 1, 1]), block_shape=[2, 2], crops=[[1, 0], [0, 2]]))
+    case('MatrixDiag', R.MatrixDiag(diagonal=x), R.MatrixDiagV3(diagonal=x, k=0, num_rows=-1, num_cols=-1, padding_value=0.)), case('Diag', R.Diag(diagonal=v))
+    case('MatrixDiagPart', R.MatrixDiagPart(input=bm), R.MatrixDiagPartV3(input=bm, k=0, padding_value=0.)), case('MatrixSetDiag', R.MatrixSetDiagV3(input=square, diagonal=v[:3], k=0))
+    case('MatrixBandPart', R.MatrixBandPart(input=square, num_lower=1, num_upper=0)), case('LowerBound', R.LowerBound(sorted_inputs=[[1., 2., 2., 3.]], values=[[2., 0., 4.]]))
+    case('UpperBound', R.UpperBound(sorted_inputs=[[1., 2., 2., 3.]], values=[[2., 0., 4.]]))
+    case('StridedSliceGrad', R.StridedSliceGrad(shape=[3, 4], begin=[1, 0], end=[3, 4], strides=[1, 2], dy=m[:2, :2]))
+    case('TensorStridedSliceUpdate', R.TensorStridedSliceUpdate(input=m, begin=[1, 0], end=[3, 4], strides=[1, 2], value=m[:2, :2]))
+    case('ExtractImagePatches', R.ExtractImagePatches(images=image, ksizes=[1, 2, 3, 1], strides=[1, 2, 1, 1], rates=[1, 1, 1, 1], padding='SAME'))
+
+    # Reductions
+    for op in ['Sum', 'Mean', 'Prod', 'Max', 'Min', 'EuclideanNorm']:
+        case(op, getattr(R, op)(input=bm, axis=[0, -1]), getattr(R, op)(input=bm, axis=1, keep_dims=True), getattr(R, op)(input=m, axis=tf.constant([], tf.int32)))
+    case('All', R.All(input=b, axis=[1])), case('Any', R.Any(input=b, axis=[0])), case('ArgMax', R.ArgMax(input=m, dimension=1), R.ArgMax(input=m, dimension=0, output_type=tf.int32))
+    case('ArgMin', R.ArgMin(input=m, dimension=-1)), case('Cumsum', R.Cumsum(x=m, axis=1, exclusive=True), R.Cumsum(x=m, axis=0, reverse=True)), case('Cumprod', R.Cumprod(x=m, axis=1))
+    case('L2Loss', R.L2Loss(t=x)), case('Softmax', R.Softmax(logits=m)), case('LogSoftmax', R.LogSoftmax(logits=m))
+    for op in ['Sum', 'Max', 'Min']:
+        case('UnsortedSegment' + op, getattr(R, 'UnsortedSegment' + op)(data=v, segment_ids=ids, num_segments=4))
+    case('SegmentSum', R.SegmentSum(data=m, segment_ids=[0, 0, 1]), R.SegmentMean(data=m, segment_ids=[0, 0, 1]))
+    case('Bincount', R.Bincount(arr=ids, size=4, weights=tf.constant([], tf.float32)), R.DenseBincount(input=ids, size=4, weights=v), R.DenseBincount(input=i % 3, size=3, weights=tf.constant([], tf.int32), binary_output=True))
+    case('MatMul', R.MatMul(a=m, b=m, transpose_b=True), R.MatMul(a=m, b=m, transpose_a=True)), case('BatchMatMulV2', R.BatchMatMulV2(x=bm, y=bn), R.BatchMatMulV2(x=bn, y=m, adj_x=True, adj_y=True))
+    case('Einsum', R.Einsum(inputs=[bm, bn], equation='bij,bjk->bik'), R.Einsum(inputs=[bm, m], equation='...ij,ij->...i')), case('Cross', R.Cross(a=x, b=y))
+
+    # Layers
+    common = dict(strides=[1, 2, 1, 1], padding='SAME')
+    case('BiasAdd', R.BiasAdd(value=m, bias=v[:4])), case('Conv2D', R.Conv2D(input=image, filter=kernel, **common), R.Conv2D(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='VALID', dilations=[1, 2, 1, 1]),
+         R.Conv2D(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='EXPLICIT', explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0]))
+    case('DepthwiseConv2dNative', R.DepthwiseConv2dNative(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='SAME'))
+    case('Conv2DBackpropInput', R.Conv2DBackpropInput(input_sizes=[1, 6, 5, 2], filter=kernel, out_backprop=R.Conv2D(input=image, filter=kernel, **common), **common))
+    case('Conv2DBackpropFilter', R.Conv2DBackpropFilter(input=image, filter_sizes=[3, 3, 2, 4], out_backprop=R.Conv2D(input=image, filter=kernel, **common), **common))
+    case('DepthwiseConv2dNativeBackprop', R.DepthwiseConv2dNativeBackpropInput(input_sizes=[1, 6, 5, 2], filter=kernel, out_backprop=R.DepthwiseConv2dNative(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='SAME'), strides=[1, 1, 1, 1], padding='SAME'),
+         R.DepthwiseConv2dNativeBackpropFilter(input=image, filter_sizes=[3, 3, 2, 4], out_backprop=R.DepthwiseConv2dNative(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='SAME'), strides=[1, 1, 1, 1], padding='SAME'))
+    case('Conv3D', R.Conv3D(input=volume, filter=cube[:, :, :, :, :2], strides=[1, 1, 1, 1, 1], padding='SAME'))
+    case('MaxPool', R.MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME'), R.MaxPoolV2(input=image, ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding='VALID'))
+    case('AvgPool', R.AvgPool(value=image, ksize=[1, 3, 2, 1], strides=[1, 2, 2, 1], padding='SAME')), case('MaxPool3D', R.MaxPool3D(input=volume, ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='VALID'), R.AvgPool3D(input=volume, ksize=[1, 2, 2, 2, 1], strides=[1, 1, 2, 2, 1], padding='SAME'))
+    pooled = R.MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME')
+    case('MaxPoolGrad', R.MaxPoolGrad(orig_input=image, orig_output=pooled, grad=pooled, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME'))
+    case('AvgPoolGrad', R.AvgPoolGrad(orig_input_shape=[1, 6, 5, 2], grad=pooled, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME'))
+    case('MaxPoolWithArgmax', *R.MaxPoolWithArgmax(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME'))
+    scale, offset, mean, variance = p[0, :2], y[0, :2], x[0, :2], p[1, :2]
+    case('FusedBatchNormV3', R.FusedBatchNormV3(x=image, scale=scale, offset=offset, mean=mean, variance=variance, is_training=False, epsilon=1e-3)[0])
+    trained = R.FusedBatchNormV3(x=image, scale=scale, offset=offset, mean=tf.constant([], tf.float32), variance=tf.constant([], tf.float32), is_training=True, epsilon=1e-3)
+    case('FusedBatchNormV3_training', *trained[:3]), case('FusedBatchNormV3_average', *R.FusedBatchNormV3(
+        x=image, scale=scale, offset=offset, mean=mean, variance=variance, is_training=True, exponential_avg_factor=0.1)[:3])
+    case('FusedBatchNormGradV3', *R.FusedBatchNormGradV3(y_backprop=image * image, x=image, scale=scale, reserve_space_1=trained[3], reserve_space_2=trained[4], reserve_space_3=trained[5], is_training=True, epsilon=1e-3)[:3])
+    case('LRN', R.LRN(input=rgb, depth_radius=1, bias=1.5, alpha=0.7, beta=0.6))
+    case('SoftmaxCrossEntropyWithLogits', *R.SoftmaxCrossEntropyWithLogits(features=x, labels=tf.nn.softmax(y)))
+    case('SparseSoftmaxCrossEntropyWithLogits', *R.SparseSoftmaxCrossEntropyWithLogits(features=x, labels=labels)), case('InTopKV2', R.InTopKV2(predictions=x, targets=labels, k=2))
+    for op in ['Relu', 'Relu6', 'Softplus', 'Softsign', 'LeakyRelu']:
+        case(op + 'Grad', getattr(R, op + 'Grad')(gradients=y, features=x))
+    for op in ['Elu', 'Selu']:
+        case(op + 'Grad', getattr(R, op + 'Grad')(gradients=y, outputs=getattr(R, op)(features=x)))
+    for op in ['Sigmoid', 'Tanh']:
+        case(op + 'Grad', getattr(R, op + 'Grad')(y=getattr(R, op)(x=x), dy=y))
+    for op in ['Sqrt', 'Rsqrt', 'Reciprocal']:
+        case(op + 'Grad', getattr(R, op + 'Grad')(y=getattr(R, op)(x=p), dy=y))
+    case('BiasAddGrad', R.BiasAddGrad(out_backprop=image)), case('MirrorPadGrad', R.MirrorPadGrad(input=m, paddings=[[1, 0], [1, 1]], mode='REFLECT'))
+
+    # Images
+    for op in ['Bilinear', 'NearestNeighbor', 'Bicubic', 'Area']:
+        resize = getattr(R, 'Resize' + op)
+        if op != 'Area':
+            case('Resize' + op, resize(images=rgb, size=[7, 3], half_pixel_centers=True))
+        if op != 'Bicubic':
+            case(f'Resize{op}_old', resize(images=rgb, size=[7, 3]), resize(images=rgb, size=[8, 2]), *([] if op == 'Area' else [resize(images=rgb, size=[7, 3], align_corners=True)]))
+    case('ResizeBilinearGrad', R.ResizeBilinearGrad(grads=tf.tile(rgb, [1, 2, 1, 1]), original_image=rgb[:, :, :3], half_pixel_centers=True))
+    case('RGBToHSV', R.RGBToHSV(images=rgb), R.HSVToRGB(images=rgb)), case('AdjustContrastv2', R.AdjustContrastv2(images=rgb, contrast_factor=1.5))
+    case('AdjustHue', R.AdjustHue(images=rgb, delta=0.2), R.AdjustSaturation(images=rgb, scale=0.6))
+
+    # Lists and branches
+    items = R.TensorListFromTensor(tensor=m, element_shape=[4])
+    case('TensorListStack', R.TensorListStack(input_handle=R.TensorListSetItem(input_handle=items, index=k, item=v[:4]), element_shape=[4], element_dtype=tf.float32),
+         R.TensorListGetItem(input_handle=items, index=k, element_shape=[4], element_dtype=tf.float32), R.TensorListLength(input_handle=items))
+    pushed = R.TensorListPushBack(input_handle=R.TensorListPushBack(input_handle=R.EmptyTensorList(element_shape=[3], max_num_elements=-1, element_dtype=tf.float32), tensor=x[0]), tensor=y[0])
+    popped = R.TensorListPopBack(input_handle=pushed, element_shape=[3], element_dtype=tf.float32)
+    case('TensorListPushBack', R.TensorListStack(input_handle=pushed, element_shape=[3], element_dtype=tf.float32), popped[1],
+         R.TensorListStack(input_handle=popped[0], element_shape=[3], element_dtype=tf.float32), R.TensorListConcatV2(input_handle=pushed, element_shape=[3], leading_dims=tf.constant([], tf.int64), element_dtype=tf.float32)[0])
+    case('TensorListScatterV2', R.TensorListStack(input_handle=R.TensorListScatterV2(tensor=m, indices=[2, 0, 1], element_shape=[4], num_elements=-1), element_shape=[4], element_dtype=tf.float32),
+         R.TensorListGather(input_handle=items, indices=[2, 0], element_shape=[4], element_dtype=tf.float32))
+    case('Assert', tf.identity(x))
+
+    # Text, from constants
+    words = tf.constant(['Abc dé', 'x', ''])
+    case('StringLower', R.StringLower(input=words, encoding='utf-8'), R.StringUpper(input=words, encoding='utf-8'), R.StringLength(input=words), R.StringLength(input=words, unit='UTF8_CHAR'), R.StringStrip(input=[' a ', 'b']))
+    case('StringJoin', R.StringJoin(inputs=[words, words, tf.constant('!')], separator='-'), R.ReduceJoin(inputs=[['a', 'b'], ['c', 'd']], reduction_indices=[1], separator=','), R.Substr(input=['abcd', 'xyz'], pos=1, len=2), R.Substr(input=['abcd', 'xyz'], pos=[-3, 0], len=[2, 2]))
+    case('StaticRegexReplace', R.StaticRegexReplace(input=words, pattern=r'[[:upper:]](\w)', rewrite=r'<\1>'), R.StaticRegexFullMatch(input=words, pattern='[a-z]'), R.StringToNumber(string_tensor=['1.5', '-2e3', ' 7 ']))
+    case('AsString', R.AsString(input=tf.constant([1.5, -2.])), R.AsString(input=tf.constant([1, 2])), R.AsString(input=tf.constant([1.23456]), precision=2), R.AsString(input=tf.constant([True])), R.AsString(input=tf.constant([12345.678]), scientific=True, precision=3))
+    case('StringSplitV2', *R.StringSplitV2(input=words, sep=''), *R.StringSplitV2(input=['a,b', '', 'c'], sep=','), R.Equal(x=words, y=tf.constant('x')))
+
+    feeds = {T[name]: value for name, value in inputs.items()}
+    results = session.run(cases, feeds)
+    text = json.dumps({
+        'versions': {'tensorflow': tf.__version__}, 'seed': SEED, 'graph': base64.b64encode(graph.as_graph_def().SerializeToString()).decode(),
+        'inputs': {name: stored(value) for name, value in inputs.items()}, 'cases': {name: [stored(r) for r in found] for name, found in results.items()}})
+
+with open(TARGET, 'wb') as file, gzip.GzipFile('', 'wb', 9, file, mtime=0) as out:
+    out.write(text.encode())
+print(len(cases), TARGET.stat().st_size)
