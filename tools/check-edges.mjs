@@ -44,7 +44,7 @@ const permitted = {
   ],
   'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
   onnx: ['core', 'graph', 'formats', 'backend'],
-  serving: ['core', 'graph', 'saved-model', 'backend'],
+  serving: ['core', 'graph', 'saved-model', 'formats', 'backend'],
   datasets: ['core', 'formats', 'backend'],
   board: ['formats', 'summary'],
   cli: ['formats', 'datasets', 'summary', 'board', 'core', 'graph', 'layers', 'saved-model', 'onnx', 'serving'],

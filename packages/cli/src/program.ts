@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import type { RunOptions } from './saved-model/run.ts';
 import type { ShowOptions } from './saved-model/show.ts';
+import type { ServeOptions } from './serve.ts';
 import { bytesText, plain, plainLines, table } from './table.ts';
 
 /** Where a command writes. */
@@ -116,6 +117,7 @@ export function program(version: string, out: Output): Command {
       const { runSavedModel } = await import('./saved-model/run.ts');
       await runSavedModel(dir, options, (text) => out.write(`${plainLines(text)}\n`));
     });
+  addServe(command, out);
   const datasets = command.command('datasets').description('data sets that can be downloaded');
   datasets
     .command('list')
@@ -173,6 +175,59 @@ function onLine(to: Output): { update(done: number, total: number, name: string)
 function folder(path: string): string {
   if (path === '') throw new InvalidArgumentError('expected a folder');
   return path;
+}
+
+function addServe(command: Command, out: Output): void {
+  command
+    .command('serve')
+    .description("a server for SavedModels, with TensorFlow Serving's REST API")
+    .argument('[folder]', 'a SavedModel, the versions of a model (1, 2, …), or several models by their names')
+    .option('--port <number>', 'of the server; 0 takes any that is free', port, 8501)
+    .option('--host <address>', 'to listen on; 0.0.0.0 lets other machines in', '127.0.0.1')
+    .option('--name <name>', 'of the model, where it is one; that of the folder by default')
+    .option('--config <file>', 'several models in JSON: { "models": { "<name>": { "path": … } } }')
+    .option('--batch-size <rows>', 'puts so many rows of requests together', positive)
+    .option('--batch-timeout <µs>', 'how long the first of them waits for others', number)
+    .option('--poll <seconds>', 'how often new versions are looked for; 0 for never', number)
+    .option('--versions <which>', 'latest, all, the newest N (latest:N), or a list (1,2)')
+    .option('--label <name=version...>', 'a name for a version, for /labels/<name>', label)
+    .option('--timeout <ms>', 'how long a prediction may take', positive)
+    .option('--max-body <bytes>', 'the largest body', positive)
+    .option('--max-enqueued <requests>', 'how many may wait', positive)
+    .option('--max-in-flight <runs>', 'how many run at a time', positive)
+    .option('--cors', 'lets pages of other origins in')
+    .option('--request-log', 'prints a line of JSON for each request')
+    .action(async (folder: string | undefined, options: ServeOptions) => {
+      const { serve } = await import('./serve.ts');
+      const server = await serve(folder, options, out);
+      out.write(
+        `Eagre serves ${Object.keys(server.models).join(', ')} at ${server.url} (press Ctrl+C to stop)\n`,
+      );
+      await interrupted();
+      await server.close();
+    });
+}
+
+function number(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new InvalidArgumentError('expected a number that is not negative');
+  return value;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('expected a positive integer');
+  return value;
+}
+
+/** One more `name=version`. */
+function label(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, name, version] = /^(\w+)=(\d+)$/.exec(text) ?? [];
+  if (name === undefined || version === undefined)
+    throw new InvalidArgumentError('expected <name>=<version>');
+  return { ...before, [name]: Number(version) };
 }
 
 function port(text: string): number {

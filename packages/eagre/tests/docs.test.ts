@@ -28,6 +28,7 @@ const pages = [
   'docs/summary',
   'docs/onnx',
   'docs/hugging-face',
+  'docs/serving',
   'docs/from-tensorflow',
 ];
 

@@ -86,6 +86,8 @@ const join: Translate = (c) => {
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const inBytes = (c: OpCall): boolean => c.textAttr('unit', 'BYTE') !== 'UTF8_CHAR';
 
+const isUtf8 = (c: OpCall): boolean => c.textAttr('encoding', '') === 'utf-8';
+
 const asString: Translate = (c) => {
   const x = known(c, 0);
   if (c.intAttr('width', -1) > 0 || c.textAttr('fill', '') !== '') throw c.lacks('widths are not supported');
@@ -191,8 +193,13 @@ const shown = (x: Tensor): string =>
   x.dtype === 'string' && x.rank === 0 ? (x.strings()[0] ?? '') : x.toString();
 
 export const strings: OpTable = {
-  StringLower: each((text) => text.toLowerCase()),
-  StringUpper: each((text) => text.toUpperCase()),
+  // Without an encoding only the letters of ASCII change.
+  StringLower: each((text, c) =>
+    isUtf8(c) ? text.toLowerCase() : text.replace(/[A-Z]+/g, (s) => s.toLowerCase()),
+  ),
+  StringUpper: each((text, c) =>
+    isUtf8(c) ? text.toUpperCase() : text.replace(/[a-z]+/g, (s) => s.toUpperCase()),
+  ),
   StringStrip: each((text) => text.trim()),
   StringLength: (c) => {
     const x = known(c, 0);

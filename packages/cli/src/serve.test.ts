@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { program } from './program.ts';
+import { type ServeOptions, serve } from './serve.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const golden = JSON.parse(
+  gunzipSync(readFileSync(join(root, 'packages/serving/golden/models.json.gz'))).toString(),
+) as { models: Record<string, { files: Record<string, string> }> };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'eagre-serve-'));
+  unpack('half_plus_2', 'half/1');
+  unpack('half_plus_3', 'half/2');
+  unpack('cnn', 'cnn/7');
+  mkdirSync(join(folder, 'notes'));
+  writeFileSync(
+    join(folder, 'models.json'),
+    JSON.stringify({ models: { pinned: { path: 'half', versionPolicy: { specific: [1] } } } }),
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function unpack(name: string, to: string): void {
+  for (const [path, content] of Object.entries(golden.models[name]?.files ?? {})) {
+    const file = join(folder, to, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, Buffer.from(content, 'base64'));
+  }
+}
+
+async function served(
+  path: string | undefined,
+  options: Partial<ServeOptions> = {},
+): Promise<{ models: object; predict(name: string): Promise<unknown>; lines: string[] }> {
+  const lines: string[] = [];
+  const server = await serve(
+    path,
+    { host: '127.0.0.1', port: 0, ...options },
+    { write: (text) => lines.push(text) },
+  );
+  const { models } = server;
+  const answers = new Map<string, unknown>();
+  for (const name of Object.keys(models)) {
+    const response = await fetch(`${server.url}/v1/models/${name}:predict`, {
+      method: 'POST',
+      body: '{"instances": [2]}',
+    });
+    answers.set(name, await response.json());
+  }
+  await server.close();
+  return { models, lines, predict: async (name) => answers.get(name) };
+}
+
+describe('eagre serve', () => {
+  test('serves several models, one model, and a SavedModel', async () => {
+    const all = await served(folder);
+    expect(all.models).toEqual({ cnn: [7], half: [2] });
+    expect(await all.predict('half')).toEqual({ predictions: [4] });
+    const one = await served(join(folder, 'half'), {
+      name: 'mine',
+      versions: 'all',
+      batchSize: 4,
+      requestLog: true,
+    });
+    expect(one.models).toEqual({ mine: [1, 2] });
+    expect(JSON.parse(one.lines.at(-1) as string)).toMatchObject({
+      path: '/v1/models/mine:predict',
+      status: 200,
+    });
+    expect((await served(join(folder, 'half/1'))).models).toEqual({ '1': [1] });
+    const pinned = await served(undefined, { config: join(folder, 'models.json') });
+    expect(pinned.models).toEqual({ pinned: [1] });
+    expect(await pinned.predict('pinned')).toEqual({ predictions: [3] });
+  });
+
+  test('says what is wrong', async () => {
+    const refused = (path: string | undefined, options: Partial<ServeOptions>, message: string) =>
+      expect(served(path, options)).rejects.toThrow(message);
+    await refused(undefined, {}, 'give a folder, or a file with --config');
+    await refused(folder, { config: 'x' }, 'give a folder, or a file with --config');
+    await refused(join(folder, 'notes'), {}, 'there is no SavedModel in');
+    await refused(join(folder, 'nowhere'), {}, 'no such file');
+    await refused(folder, { name: 'x' }, '--name is for one model');
+    await refused(folder, { versions: 'newest' }, '--versions is latest, all');
+    writeFileSync(join(folder, 'bad.json'), '{"models": {"a": {}}}');
+    await refused(undefined, { config: join(folder, 'bad.json') }, 'the model a needs a "path"');
+    const parse = (...args: string[]) =>
+      program('1', { write: () => {} })
+        .exitOverride()
+        .parseAsync(['serve', folder, ...args], { from: 'user' });
+    await expect(parse('--batch-size', '0')).rejects.toThrow();
+    await expect(parse('--poll', '-1')).rejects.toThrow();
+  });
+
+  test('answers what it has begun when it is told to stop, and ends', async () => {
+    const cli = pathToFileURL(join(root, 'packages/cli/src/index.ts')).href;
+    const tsx = pathToFileURL(createRequire(join(root, 'packages/eagre/package.json')).resolve('tsx')).href;
+    const code = `import { run } from ${JSON.stringify(cli)}; process.exitCode = await run(process.argv.slice(1), '1');`;
+    const args = [
+      'serve',
+      join(folder, 'half'),
+      '--port',
+      '0',
+      '--batch-size',
+      '64',
+      '--batch-timeout',
+      '400000',
+    ];
+    const child = spawn(
+      process.execPath,
+      ['--import', tsx, '--input-type=module', '-e', code, '--', ...args],
+      {
+        env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: join(root, 'tsconfig.base.json') },
+      },
+    );
+    let out = '';
+    const ended = new Promise<number | null>((done) => child.on('close', done));
+    const url = await new Promise<string>((done, fail) => {
+      let errors = '';
+      child.stderr.on('data', (data) => (errors += data));
+      child.stdout.on('data', (data) => {
+        out += data;
+        const found = /at (http:\S+)/.exec(out)?.[1];
+        if (found !== undefined) done(found);
+      });
+      child.on('close', () => fail(new Error(errors)));
+    });
+    expect(out).toContain('Eagre serves half at');
+    // The batch waits for others when the signal comes.
+    const answer = fetch(`${url}/v1/models/half:predict`, { method: 'POST', body: '{"instances": [2]}' });
+    await new Promise((done) => setTimeout(done, 150));
+    child.kill('SIGTERM');
+    expect(await (await answer).json()).toEqual({ predictions: [4] });
+    expect(await ended).toBe(0);
+  });
+});

@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createServer, type Server } from '../server.ts';
+import { ask, post, predict } from '../testing/client.ts';
+import { goldenModels, unpack } from '../testing/golden.ts';
+import { loadServable } from './saved-model.ts';
+
+const folders: string[] = [];
+const servers: Server[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'eagre-saved-'));
+  folders.push(made);
+  return made;
+}
+
+async function serve(path: string, options: Parameters<typeof createServer>[1] = {}): Promise<Server> {
+  const server = await createServer(path, {
+    port: 0,
+    name: 'm',
+    pollSeconds: 0.05,
+    log: () => {},
+    ...options,
+  });
+  servers.push(server);
+  return server;
+}
+
+/** Numbers, rounded to what float32 tells apart. */
+const rounded = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(rounded)
+    : typeof value === 'number'
+      ? Number(value.toPrecision(5))
+      : value;
+
+const sorted = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe.each(Object.keys(goldenModels))('the SavedModel %s of TensorFlow', (name) => {
+  const model = goldenModels[name];
+  test('gives what TensorFlow computes, and tells its signatures as TensorFlow Serving does', async () => {
+    const base = folder();
+    unpack(name, join(base, '00000123'));
+    const server = await serve(base, { batching: true });
+    const [output] = Object.values(model.outputs);
+    const expected = { outputs: rounded(output) };
+    const answer = await predict(server, 'm', { inputs: model.inputs });
+    expect({ outputs: rounded(answer.json.outputs) }).toEqual(expected);
+    const [instances] = Object.values(model.inputs) as unknown[][];
+    const answers = await Promise.all(
+      instances.map((instance) => predict(server, 'm', { instances: [instance] })),
+    );
+    expect(answers.map(({ json }) => rounded(json.predictions[0]))).toEqual(expected.outputs);
+    const { json } = await ask(server, '/v1/models/m/metadata');
+    expect(json.model_spec).toEqual({ name: 'm', signature_name: '', version: '123' });
+    expect(json.metadata.signature_def.signature_def).toEqual(sorted(model.signatures));
+  });
+});
+
+test('signatures of strings, and of regressions by name', async () => {
+  const base = folder();
+  unpack('half_plus_3', join(base, '1'));
+  const server = await serve(base);
+  const greeting = { signature_name: 'greet', instances: ['world', { b64: 'w6k=' }] };
+  expect((await predict(server, 'm', greeting)).json).toEqual({
+    predictions: ['hello WORLD', 'hello é'],
+  });
+  const regress = { signature_name: 'regress', examples: [{ inputs: 1.5 }, { inputs: 2 }] };
+  expect((await post(server, '/v1/models/m:regress', regress)).json).toEqual({ results: [3.75, 4] });
+});
+
+test('versions are swapped while requests run, and none of these fails', async () => {
+  const base = folder();
+  unpack('half_plus_2', join(base, '1'));
+  const server = await serve(base, { batching: true });
+  const seen = new Set<number>();
+  let going = true;
+  const clients = Array.from({ length: 4 }, async () => {
+    while (going) {
+      const { status, json } = await predict(server, 'm', { instances: [2] });
+      expect(status).toBe(200);
+      seen.add(json.predictions[0]);
+    }
+  });
+  for (const [version, name] of [
+    ['2', 'half_plus_3'],
+    ['3', 'half_plus_2'],
+    ['4', 'half_plus_3'],
+  ] as const) {
+    unpack(name, join(base, 'aside'));
+    renameSync(join(base, 'aside'), join(base, version));
+    for (let i = 0; i < 500 && !server.models['m'].includes(Number(version)); i++)
+      await new Promise((done) => setTimeout(done, 10));
+    expect(server.models).toEqual({ m: [Number(version)] });
+  }
+  going = false;
+  await Promise.all(clients);
+  expect([...seen].sort()).toEqual([3, 4]);
+});
+
+test('folders that hold no model are refused', async () => {
+  const base = folder();
+  mkdirSync(join(base, '1'));
+  writeFileSync(join(base, '1/saved_model.pb'), 'no model');
+  await expect(loadServable(join(base, '1'))).rejects.toThrow(/saved_model/);
+  const server = await serve(base);
+  expect(server.models).toEqual({ m: [] });
+  expect((await ask(server, '/readyz')).status).toBe(503);
+  expect((await predict(server, 'm', { instances: [1] })).json).toEqual({
+    error: 'Servable not found for request: Latest(m)',
+  });
+  const [status] = (await ask(server, '/v1/models/m')).json.model_version_status;
+  expect(status).toMatchObject({ version: '1', state: 'END' });
+});
