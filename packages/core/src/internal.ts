@@ -134,6 +134,7 @@ export { cropped, surrounded } from './ops/image/placing.ts';
 export { resizeBatch } from './ops/image/resize.ts';
 export { sampled } from './ops/image/warp.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
+export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { runGru, runLstm } from './ops/nn/rnn.ts';

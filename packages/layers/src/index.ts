@@ -18,9 +18,12 @@ export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
   DTypePolicy,
+  DTypePolicyMap,
+  type DTypePolicyMapOptions,
   type DTypePolicyOptions,
   dtypePolicy,
   type FloatDType,
+  type PolicyLike,
   type PolicyName,
   QuantizedDTypePolicy,
   type QuantizedDTypePolicyOptions,
@@ -68,8 +71,17 @@ export {
 export { normalize } from './utils/normalize.ts';
 export { Progbar, type ProgbarArguments, type ProgbarOptions, type ProgbarValues } from './utils/progbar.ts';
 export { packXYSampleWeight, unpackXYSampleWeight } from './utils/sample-weight.ts';
+export { SeedGenerator, type SeedGeneratorOptions } from './utils/seed-generator.ts';
 export { standardizeDtype } from './utils/standardize-dtype.ts';
 export { getSourceInputs, isKerasTensor } from './utils/symbolic.ts';
+export {
+  type DrawBoundingBoxesOptions,
+  type DrawnBoxes,
+  type DrawSegmentationMasksOptions,
+  drawBoundingBoxes,
+  drawSegmentationMasks,
+  type Rgb,
+} from './utils/visualization.ts';
 export { layers, Model, Sequential };
 
 registerLayerClasses(() => ({

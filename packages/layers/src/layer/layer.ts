@@ -63,9 +63,16 @@ import {
   splitCall,
   symbolicIn,
 } from './call.ts';
-import { type DTypePolicy, type FloatDType, isHalfPrecision, policyOf } from './dtype-policy.ts';
+import {
+  type DTypePolicy,
+  DTypePolicyMap,
+  type FloatDType,
+  isHalfPrecision,
+  policyAt,
+  policyOf,
+} from './dtype-policy.ts';
 import { checkInputSpec, type InputSpecs } from './input-spec.ts';
-import { namedWeights, ownVariables, walkAttributes, withInner } from './inside.ts';
+import { namedWeights, ownVariables, seedStates, walkAttributes, withInner } from './inside.ts';
 import type {
   CallOptions,
   LayerInput,
@@ -254,6 +261,7 @@ export class Layer extends Module implements Trackable {
     Object.defineProperty(this, 'dtypePolicy', { value: policy, configurable: true });
     this.computeDtype = policy.computeDtype;
     this.variableDtype = policy.variableDtype;
+    if (policy instanceof DTypePolicyMap) followMap(this, policy);
     const state: LayerState = {
       built: false,
       path: null,
@@ -446,7 +454,8 @@ export class Layer extends Module implements Trackable {
 
   /** The integers that its weights are kept as; null for floats. */
   get quantizationMode(): 'int8' | null {
-    return this.dtypePolicy.quantizationMode;
+    const { dtypePolicy: policy } = this;
+    return policyAt(policy, this._layer.path).quantizationMode;
   }
   /**
    * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. Of `Dense`, `EinsumDense` and
@@ -522,24 +531,25 @@ export class Layer extends Module implements Trackable {
   get weights(): Variable[] {
     return this.namedWeights.map((w) => w.variable);
   }
+  /** The weights, then the states of seed generators. */
   override get variables(): Variable[] {
-    return this.weights;
+    return [...this.weights, ...seedStates(this)];
   }
   /** The weights that are trained: none while `trainable` is false. */
   override get trainableVariables(): Variable[] {
     return this.namedWeights.filter((w) => w.trainable).map((w) => w.variable);
   }
-  /** The weights that are not trained, such as moving averages. */
+  /** The weights that are not trained, such as moving averages, then the states of seed generators. */
   override get nonTrainableVariables(): Variable[] {
-    return this.namedWeights.filter((w) => !w.trainable).map((w) => w.variable);
+    return [...this.nonTrainableWeights, ...seedStates(this)];
   }
   /** The same as `trainableVariables`. */
   get trainableWeights(): Variable[] {
     return this.trainableVariables;
   }
-  /** The same as `nonTrainableVariables`. */
+  /** The weights that are not trained. */
   get nonTrainableWeights(): Variable[] {
-    return this.nonTrainableVariables;
+    return this.namedWeights.filter((w) => !w.trainable).map((w) => w.variable);
   }
 
   /** Metrics among the attributes, here and inside. */
@@ -1000,4 +1010,14 @@ function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
   return isOurs(constraint)
     ? (variable) => constraint(variable.taken())
     : (variable) => constraint(variable.read());
+}
+
+/** Reads the precision of a layer from a map each time, as its path is known from its first call on. */
+function followMap(layer: Layer, policies: DTypePolicyMap): void {
+  for (const name of ['computeDtype', 'variableDtype'] as const)
+    Object.defineProperty(layer, name, {
+      get: () => policyAt(policies, layer._layer?.path ?? null)[name],
+      enumerable: true,
+      configurable: true,
+    });
 }

@@ -57,7 +57,7 @@ export class Projection extends Layer {
     [from, to]: readonly [from: Shape, to: Shape],
     activation?: (y: Tensor) => Tensor,
   ) {
-    super({ name, dtype: of.dtype, trainable: of.trainable });
+    super({ name, dtype: of.dtypePolicy, trainable: of.trainable });
     this.#of = of;
     this.#activation = activation;
     this.from = from;
@@ -80,7 +80,8 @@ export class Projection extends Layer {
     this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe(this.#of, 'bias') });
   }
 
-  override call(x: Tensor): Tensor {
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
     const [batch, time] = dims(x) as [Dim, Dim];
     const size = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
     const [k, n] = [size(this.from), size(this.to)];
@@ -168,11 +169,13 @@ export abstract class ProjectedAttention extends Layer {
    * @param band beside the masks of the call: [1, 1, queries, keys].
    */
   protected attend(
-    [query, value, key]: readonly [Tensor, Tensor, Tensor],
+    projected: readonly [Tensor, Tensor, Tensor],
     size: number,
     options: AttentionCallOptions,
     band: Tensor | null = null,
   ): readonly [y: Tensor, weights: Tensor | null] {
+    // With a map of policies projections may have other precisions.
+    const [query, value, key] = projected.map((t) => floats(this, t)) as [Tensor, Tensor, Tensor];
     const mask = this.#masks(options, band);
     const isCausal = options.useCausalMask === true;
     const scale = 1 / Math.sqrt(size);
