@@ -3,6 +3,7 @@ import { LayerScale, StochasticDepth } from './applications/convnext.ts';
 import { CustomScaleLayer } from './applications/inception-resnet-v2.ts';
 import { Distiller } from './distillation/distiller.ts';
 import * as layers from './layers/index.ts';
+import { FeatureSpace, TFDIdentity } from './layers/preprocessing/feature-space.ts';
 import { Model } from './models/model.ts';
 import { Operation } from './models/operations.ts';
 import { Sequential } from './models/sequential.ts';
@@ -38,6 +39,15 @@ export {
   type WeightOptions,
 } from './layer/layer.ts';
 export { clearSession, getUid } from './layer/naming.ts';
+export {
+  Cross,
+  Feature,
+  type FeatureMode,
+  type FeatureName,
+  FeatureSpace,
+  type FeatureSpaceArguments,
+  type FeatureSpaceOptions,
+} from './layers/preprocessing/feature-space.ts';
 export { type CloneOptions, cloneModel, modelFromJSON } from './models/cloning.ts';
 export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
@@ -89,6 +99,8 @@ registerLayerClasses(() => ({
   Model,
   Functional: Model,
   Sequential,
+  FeatureSpace,
+  TFDIdentity,
   Operation,
   Distiller,
   CustomScaleLayer,

@@ -2,7 +2,7 @@
 import { type ComplexDType, InvalidArgumentError, isComplex } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { defineOp, execute, type GradContext, type Op } from '../../dispatch/op.ts';
+import { defineOp, execute, execute1, type GradContext, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { showShape } from '../../shapes/shape.ts';
@@ -21,7 +21,8 @@ const resultDType = (x: Tensor): ComplexDType =>
   isComplex(x.dtype) ? x.dtype : x.dtype === 'float64' ? 'complex128' : 'complex64';
 
 /** Eigenvalues [..., n] and eigenvectors [..., n, n] of matrices with values. */
-function computed(x: Tensor): Tensor[] {
+function computed(x: Tensor): [Tensor, Tensor] {
+  checkSquare(x);
   const data = hostValues(x) as ArrayLike<number>;
   const n = x.shape.at(-1) as number;
   const both = isComplex(x.dtype) ? 2 : 1;
@@ -52,7 +53,10 @@ const safeReciprocal = (x: Tensor): Tensor => x.div(x.mul(x).add(1e-20));
  * equation 4.77. What comes is conjugated, and so is what goes.
  */
 function gradOfEigen(g: GradContext, dValues: Tensor, dVectors: Tensor | null): Tensor {
-  const [e, v] = g.outputs as [Tensor, Tensor];
+  const [e, v] = (g.attrs['computeV'] === true ? g.outputs : execute(eigOp, [g.x], { computeV: true })) as [
+    Tensor,
+    Tensor,
+  ];
   const vt = matrixTranspose(v);
   let middle = diag(dValues);
   if (dVectors !== null) {
@@ -69,30 +73,31 @@ function gradOfEigen(g: GradContext, dValues: Tensor, dVectors: Tensor | null): 
 
 const eigOp: Op = defineOp({
   name: OP,
-  host: ([x]) => computed(x),
-  infer: ([x]) => {
+  host: ([x], { computeV }) => computed(x).slice(0, computeV === true ? 2 : 1),
+  infer: ([x], { computeV }) => {
     const dtype = resultDType(x);
     const shape = dims(x);
-    return [
-      { dtype, shape: shape.slice(0, -1) },
-      { dtype, shape },
-    ];
+    const found = { dtype, shape: shape.slice(0, -1) };
+    return computeV === true ? [found, { dtype, shape }] : [found];
   },
   grad: (g, dValues, dVectors) => gradOfEigen(g, dValues, dVectors ?? null),
+  // Vectors have no samples: what they are multiplied by is arbitrary, so differences tell nothing of their gradients.
   samples: () => [
-    { inputs: [values([2, 1, 0.5, 0.3, -1, 0.2, 0.4, 0.1, 4], [3, 3])] },
-    { inputs: [values([1, -2, 3, 0.5, 2, 0.25, 1, -3], [2, 2, 2])] },
+    { inputs: [values([2, 1, 0.5, 0.3, -1, 0.2, 0.4, 0.1, 4], [3, 3])], attrs: { computeV: false } },
+    { inputs: [values([1, -2, 3, 0.5, 2, 0.25, 1, -3], [2, 2, 2])], attrs: { computeV: false } },
   ],
 });
 
 function matricesOf(x: TensorLike): Tensor {
   const t = toTensor(x);
   if (!isComplex(t.dtype)) checkDType(t.dtype, 'floating', 'tensor', OP);
-  const half = t.dtype === 'float16' || t.dtype === 'bfloat16';
+  checkSquare(t);
+  return t.dtype === 'float16' || t.dtype === 'bfloat16' ? t.cast('float32') : t;
+}
+function checkSquare(t: Tensor): void {
   const [m, n] = dims(t).slice(-2);
   if (t.rank < 2 || differs(m, n))
     throw new InvalidArgumentError(`tensor has shape ${showShape(t.shape)}, expected square matrices`, OP);
-  return half ? t.cast('float32') : t;
 }
 
 /**
@@ -104,7 +109,7 @@ function matricesOf(x: TensorLike): Tensor {
  */
 export const eig: NamedFunction<[tensor: TensorLike], ['tensor'], unknown, [e: Tensor, v: Tensor]> =
   /* @__PURE__ */ defineFunction('linalg.eig', { tensor: kind.tensor }, {}, (tensor) => {
-    const [e, v] = execute(eigOp, [matricesOf(tensor)]);
+    const [e, v] = execute(eigOp, [matricesOf(tensor)], { computeV: true });
     return [e, v];
   });
 
@@ -113,5 +118,5 @@ export const eigvals: NamedFunction<[tensor: TensorLike], ['tensor']> = /* @__PU
   'linalg.eigvals',
   { tensor: kind.tensor },
   {},
-  (tensor) => eig(tensor)[0],
+  (tensor) => execute1(eigOp, [matricesOf(tensor)], { computeV: false }),
 );
