@@ -13,6 +13,7 @@ import {
   type Dim,
   dims,
   fusedMatMul,
+  iota,
   mulDims,
   partialShape,
   showShape,
@@ -190,6 +191,13 @@ export abstract class ProjectedAttention extends Layer {
     const weights = this.#weights(scores, mask, isCausal);
     const y = first((drop === null ? weights : drop(weights)).matmul(first(value)));
     return [y, options.returnAttentionScores === true ? weights : null];
+  }
+
+  /** What lies in the window of each query, which sees keys less than `window` steps away. */
+  protected band(window: number | null, query: Tensor, key: Tensor): Tensor | null {
+    if (window === null) return null;
+    const places = (t: Tensor, axis: number): Tensor => iota(dims(t)[1] as Dim).expandDims(axis);
+    return places(query, 1).sub(places(key, 0)).abs().less(window).expandDims([0, 1]);
   }
 
   /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */
