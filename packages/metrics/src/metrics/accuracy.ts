@@ -244,7 +244,12 @@ takesOptions<SparseTopKOptions, SparseTopKCategoricalAccuracy>(
   {
     positional: ['k'],
     required: 0,
-    options: { k: integerOption(5, 0), ...metricOptions, fromSortedIds: flagOption(false) },
+    options: {
+      k: integerOption(5, 0),
+      ...metricOptions,
+      // Keras's configurations leave it out.
+      fromSortedIds: { ...flagOption(false), write: (given) => given || undefined },
+    },
   },
   SparseTopKCategoricalAccuracy,
 );
