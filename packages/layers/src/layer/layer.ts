@@ -5,6 +5,7 @@ import {
   keep,
   Module,
   nameScope,
+  OutOfRangeError,
   type PartialShape,
   Tensor,
   type TensorLike,
@@ -40,6 +41,7 @@ import {
   showShape,
   snakeCase,
   takesArguments,
+  tree,
   withoutTapes,
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
@@ -863,6 +865,9 @@ function compute(
     return keepAll(
       outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call()),
     ) as Tensor;
+  } catch (error) {
+    if (!ours) tellCall(layer, tensors, error);
+    throw error;
   } finally {
     autocast.dtype = precision;
     leave?.();
@@ -870,6 +875,17 @@ function compute(
     current.layer = outer;
     current.training = before;
   }
+}
+
+/** Says in the message of an error which layer of the user's it came from, and what that was called with. */
+function tellCall(layer: Layer, tensors: LayerInput, error: unknown): void {
+  if (!(error instanceof InvalidArgumentError || error instanceof OutOfRangeError)) return;
+  if (isTryingOut() || tree.leavesOf(tensors, layer.name).some((t) => !(t instanceof Tensor))) return;
+  const given = tree.showStructure(
+    tensors,
+    (t) => `${(t as Tensor).dtype} ${showShape((t as Tensor).shape)}`,
+  );
+  error.message += `\n  in the call of ${layer.constructor.name} '${layer.name}' with ${given}`;
 }
 
 const { shape: _, initializer: __, ...variableOptions } = weightOptions;

@@ -192,6 +192,11 @@ export class SparseTopKCategoricalAccuracy extends BuiltInMean<SparseTopK> {
       args,
     );
   }
+  override getConfig(): Record<string, unknown> {
+    const { from_sorted_ids: sorted, ...config } = super.getConfig();
+    // Configurations of Keras leave it out.
+    return sorted === true ? { ...config, from_sorted_ids: true } : config;
+  }
 }
 
 /** Whether targets and predictions of these shapes are of two classes, labels of many, or one-hot, as Keras decides. */
@@ -247,8 +252,7 @@ takesOptions<SparseTopKOptions, SparseTopKCategoricalAccuracy>(
     options: {
       k: integerOption(5, 0),
       ...metricOptions,
-      // Keras's configurations leave it out.
-      fromSortedIds: { ...flagOption(false), write: (given) => given || undefined },
+      fromSortedIds: flagOption(false),
     },
   },
   SparseTopKCategoricalAccuracy,
