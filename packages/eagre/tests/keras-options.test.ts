@@ -136,7 +136,7 @@ test('Input takes the shape of a batch', () => {
   expect(() => tf.Input({ batchShape: [4, 3], shape: [3] })).toThrow(
     'give either shape and batchSize, or batchShape',
   );
-  expect(() => tf.Input({} as never)).toThrow('give a shape');
+  expect(() => tf.Input({} as never)).toThrow('shape must be given');
 });
 
 test('recurrent layers know unroll, which changes nothing', () => {

@@ -52,7 +52,7 @@ export function Input(...args: readonly unknown[]): KerasTensor {
     throw new InvalidArgumentError('give either shape and batchSize, or batchShape', 'Input');
   if (!isWhole && (options.shape === undefined || options.shape === null))
     throw new InvalidArgumentError(
-      'give a shape: Input([784]), or Input({ batchShape: [32, 784] })',
+      'shape must be given: write Input(shape, { batchSize }) or Input({ shape, batchSize })',
       'Input',
     );
   const shape = checkPartialShape(
