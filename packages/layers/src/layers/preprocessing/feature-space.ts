@@ -219,9 +219,10 @@ type Encodings = Record<string, Tensor>;
 /**
  * Makes vectors of tables: each column goes through a layer of its kind, and may be crossed with others.
  *
- *     const space = new FeatureSpace({ age: 'floatNormalized', town: 'stringCategorical' }, { crosses: [['age', 'town']] });
- *     space.adapt({ age: [31, 56], town: ['rome', 'oslo'] });
- *     space({ age: 40, town: 'oslo' }); // one vector; for lists, a row for each
+ *     const features = { age: 'floatNormalized', town: 'stringCategorical', rooms: 'integerCategorical' } as const;
+ *     const space = new FeatureSpace(features, { crosses: [['town', 'rooms']] });
+ *     space.adapt({ age: [31, 56], town: ['rome', 'oslo'], rooms: [2, 3] });
+ *     space({ age: 40, town: 'oslo', rooms: 3 }); // one vector; for lists, a row for each
  *     new tf.keras.Model(space.getInputs(), new tf.keras.layers.Dense(1)(space.getEncodedFeatures()));
  */
 export class FeatureSpace extends Layer {
@@ -641,7 +642,8 @@ export class FeatureSpace extends Layer {
   }
 }
 export interface FeatureSpace {
-  (data: Rows): never;
+  // biome-ignore lint/suspicious/noExplicitAny: one tensor, or tensors by name, as `outputMode` says
+  (data: Rows): any;
 }
 
 function mapValues<T, R>(
