@@ -117,7 +117,7 @@ describe.each(Object.keys(spaces))('%s', (name) => {
     expectLike(space(rows), wanted.batched);
     const mapped = data.Dataset.fromTensorSlices(rows as never)
       .batch(3)
-      .map((x: never) => space(x));
+      .map(((x: never) => space(x)) as never);
     for (const batch of mapped) expectLike(batch, wanted.batched);
   });
 

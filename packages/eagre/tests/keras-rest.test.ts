@@ -14,7 +14,7 @@ const flat = (values: unknown): number[] => ([values] as unknown[]).flat(9) as n
 function expectClose(y: tf.Tensor, expected: unknown, tolerance = 1e-5): void {
   const want = flat(expected);
   const scale = Math.max(1, ...want.map(Math.abs));
-  const got = Array.from(y.cast('float64').data());
+  const got = Array.from(y.cast('float64').data() as Float64Array);
   expect(got).toHaveLength(want.length);
   got.forEach((value, i) => {
     expect(Math.abs(value - (want[i] as number))).toBeLessThanOrEqual(tolerance * scale);

@@ -64,7 +64,9 @@ describe('each optimizer with each option that all have', () => {
       const variables = golden.start.map(
         (x, i) => new tf.Variable(x, { name: ['kernel', 'bias'][i] as string }),
       );
-      const apply = (...gradients: tf.Tensor[]): void => optimizer.apply(gradients, variables);
+      const apply = (...gradients: tf.Tensor[]): void => {
+        optimizer.apply(gradients, variables);
+      };
       const step = traced ? (tf.function(apply as never) as unknown as typeof apply) : apply;
       const seen: number[][] = [];
       const look = (): void => {
