@@ -1,4 +1,4 @@
-"""Makes packages/eagre/golden/keras-names.json: the public names of Keras and the public members of its main classes.
+"""Makes packages/eagre/golden/keras-names.json: the public names of Keras, the public members of its main classes, and what all of them take.
 
 Run: KERAS_BACKEND=tensorflow python tools/parity/keras_names.py
 """
@@ -75,6 +75,31 @@ def members_of(cls, example):
     )
 
 
+def arguments_of(value):
+    """The names of arguments, without those that stand for any others; None where Python does not tell them."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+    return [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and name not in ("self", "cls")
+    ]
+
+
+def options_of(owner, names):
+    found = {}
+    for name in names:
+        value = owner
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        arguments = arguments_of(value) if callable(value) else None
+        if arguments:
+            found[name] = arguments
+    return found
+
+
 spaces = {path: names_of(space_of(path)) for path in SPACES}
 spaces["applications"] = sorted(
     [
@@ -97,5 +122,14 @@ found = {
     "version": keras.__version__,
     "names": {"": names_of(keras), **spaces},
     "members": {name: members_of(*pair) for name, pair in OBJECTS.items()},
+}
+found["arguments"] = {
+    "names": {
+        path: options_of(space_of(path) if path else keras, names)
+        for path, names in found["names"].items()
+        # These are the same functions again, under shorter paths.
+        if path not in ("ops.image", "ops.linalg", "ops.nn", "ops.numpy", "mixed_precision")
+    },
+    "members": {name: options_of(pair[1], found["members"][name]) for name, pair in OBJECTS.items()},
 }
 OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n")

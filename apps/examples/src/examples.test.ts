@@ -590,6 +590,14 @@ it('36: actor and critic', async () => {
   expect(mean(rewards.slice(-20))).toBeGreaterThan(120);
 });
 
+it('38: a space of features', async () => {
+  const e = await import('./38-feature-space.ts');
+  // The kinds of each category, one more for unknown ones, bins, and the bins of crosses.
+  expect(e.preprocessed.shape).toEqual([32, 3 + 6 + 5 + 4 + 10 + 1 + 16 + 24]);
+  expect(e.accuracy).toBeGreaterThan(0.8);
+  expect(e.probability).toBeGreaterThan(0.9);
+});
+
 it('37: word vectors', async () => {
   const e = await import('./37-word2vec.ts');
   const losses = e.history.loss as number[];

@@ -42,7 +42,7 @@ export {
   registeredName,
   registerKerasSerializable,
 } from './arguments/custom-names.ts';
-export { checkOptionNames, nearestName, type OptionNames, unknownName } from './arguments/option-names.ts';
+export { checkOptionNames, nearestHint, nearestName, type OptionNames, unknownName } from './arguments/option-names.ts';
 export { isPlain, unseen } from './arguments/plain.ts';
 export { isRefusedPromise } from './arguments/promises.ts';
 export {
@@ -135,6 +135,7 @@ export { cropped, surrounded } from './ops/image/placing.ts';
 export { resizeBatch } from './ops/image/resize.ts';
 export { sampled } from './ops/image/warp.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
+export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';

@@ -18,12 +18,16 @@ export interface GetFileOptions
   extends Pick<LoadOptions, 'cacheDir' | 'offline' | 'progress' | 'signal' | 'retries' | 'timeoutMs'> {
   /** The name to keep the file under. Default: the last part of the URL's path. */
   fname?: string | undefined;
-  /** The file's checksum, `sha256:…` or `md5:…`. Without one, what the server sends is believed. */
-  fileHash?: Checksum | undefined;
+  /** The file's checksum, `sha256:…` or `md5:…`, or its digits alone. Without one, what the server sends is believed. */
+  fileHash?: Checksum | string | undefined;
+  /** An older name of `fileHash`, of MD5. */
+  md5Hash?: string | undefined;
   /** The folder in the cache, relative to it. Default: `datasets`. */
   cacheSubdir?: string | undefined;
   /** Unpack the file, a `.zip`, `.tar` or `.tar.gz`, into `<fname>_extracted`, and give that folder. Default: false. */
   extract?: boolean | undefined;
+  /** An older name of `extract`. */
+  untar?: boolean | undefined;
   /** Download it even when it is here. Default: false. */
   forceDownload?: boolean | undefined;
   /** The most bytes that the file, and what it unpacks to, may have. Default: 2 GiB. */
@@ -55,9 +59,11 @@ export const getFile: NamedFunction<
     retries: loadOptions.retries,
     timeoutMs: loadOptions.timeoutMs,
     fname: kind.text,
-    fileHash: kind.checksum,
+    fileHash: kind.text,
+    md5Hash: kind.text,
     cacheSubdir: kind.text,
     extract: kind.flag,
+    untar: kind.flag,
     forceDownload: kind.flag,
     maxBytes: kind.count(0),
   },
@@ -67,7 +73,8 @@ export const getFile: NamedFunction<
 async function fetched(origin: string, options: GetFileOptions): Promise<string> {
   checkText(origin, 'origin', OP);
   const { join } = nodeBuiltin('node:path');
-  const { fileHash, cacheSubdir = 'datasets', maxBytes = DEFAULT_MAX_BYTES } = options;
+  const fileHash = checksumIn(options);
+  const { cacheSubdir = 'datasets', maxBytes = DEFAULT_MAX_BYTES } = options;
   const name = options.fname ?? nameIn(origin);
   const folder = join(cacheRoot(options), checkedPath('cacheSubdir', cacheSubdir));
   const path = join(folder, checkedPath('fname', name));
@@ -93,7 +100,25 @@ async function fetched(origin: string, options: GetFileOptions): Promise<string>
       },
       options,
     ));
-  return options.extract ? await extracted(name, path, bytes, maxBytes, here === undefined) : path;
+  return options.extract || options.untar
+    ? await extracted(name, path, bytes, maxBytes, here === undefined)
+    : path;
+}
+
+/** The checksum of the options, with the name of its kind. */
+function checksumIn({ fileHash, md5Hash }: GetFileOptions): Checksum | undefined {
+  const given = fileHash ?? md5Hash;
+  if (given === undefined) return undefined;
+  if (fileHash !== undefined && md5Hash !== undefined)
+    throw new InvalidArgumentError('give either fileHash or md5Hash', OP);
+  const digits = given.replace(/^(sha256|md5):/, '');
+  const kindOf = digits.length === 32 ? 'md5' : 'sha256';
+  if (!/^[\da-f]+$/i.test(digits) || (digits.length !== 32 && digits.length !== 64))
+    throw new InvalidArgumentError(
+      `fileHash must be a checksum, 'sha256:…' or 'md5:…', got ${shown(given)}`,
+      OP,
+    );
+  return `${kindOf}:${digits.toLowerCase()}` as Checksum;
 }
 
 /** The last part of a URL's path. */

@@ -1,8 +1,19 @@
 /** `tf.keras.dtypePolicies`. */
 import { defineFunction, type NamedFunction } from '@eagre/core/internal';
-import { DTypePolicy, type PolicyName, QuantizedDTypePolicy, type QuantizedPolicyName } from '@eagre/layers';
+import {
+  DTypePolicy,
+  DTypePolicyMap,
+  type PolicyName,
+  QuantizedDTypePolicy,
+  type QuantizedPolicyName,
+} from '@eagre/layers';
 
-export { DTypePolicy, DTypePolicy as FloatDTypePolicy, QuantizedDTypePolicy } from '@eagre/layers';
+export {
+  DTypePolicy,
+  DTypePolicy as FloatDTypePolicy,
+  DTypePolicyMap,
+  QuantizedDTypePolicy,
+} from '@eagre/layers';
 
 type Written = Readonly<Record<string, unknown>>;
 
@@ -26,6 +37,7 @@ export const get: NamedFunction<
     };
     if (config !== undefined && name === 'QuantizedDTypePolicy')
       return QuantizedDTypePolicy.fromConfig(config);
+    if (config !== undefined && name === 'DTypePolicyMap') return DTypePolicyMap.fromConfig(config);
     return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);
   },
 );

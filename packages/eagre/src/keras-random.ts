@@ -2,6 +2,8 @@
 import {
   add,
   type DType,
+  type IntegerLike,
+  InvalidArgumentError,
   nn,
   random,
   type ShapeLike,
@@ -15,48 +17,127 @@ import {
   kerasDefaults,
   kind,
   type NamedFunction,
+  shown,
   toTensor,
 } from '@eagre/core/internal';
+import { SeedGenerator } from '@eagre/layers';
+
+export { SeedGenerator, type SeedGeneratorOptions } from '@eagre/layers';
 
 type Random = typeof random;
+/** An integer, with which each call draws the same numbers, or a generator of seeds; other numbers at each call unless given. */
+type Seed = number | SeedGenerator | null;
 interface Drawn {
   readonly dtype?: DType;
-  readonly seed?: number;
+  readonly seed?: Seed;
 }
 
-export const beta: Random['beta'] = /* @__PURE__ */ (() => random.beta)();
-export const categorical: Random['categorical'] = /* @__PURE__ */ (() => random.categorical)();
-export const gamma: Random['gamma'] = /* @__PURE__ */ (() => random.gamma)();
-export const shuffle: Random['shuffle'] = /* @__PURE__ */ (() => random.shuffle)();
+/** The seeds of one call. An integer gives the same at each call: what draws several times goes on from the first. */
+function seeded(seed: Seed | undefined): { readonly seed?: random.SeedSource } {
+  if (seed === undefined || seed === null) return {};
+  if (typeof seed !== 'number') {
+    if (seed instanceof SeedGenerator) return { seed };
+    throw new InvalidArgumentError(
+      `seed must be an integer or a SeedGenerator, got ${shown(seed)}`,
+      'keras.random',
+    );
+  }
+  let given = 0;
+  return { seed: { next: () => [seed, given++] } };
+}
 
+/** Numbers of beta distributions. @param shape of the result, to which alpha and beta, both above 0, broadcast */
+export const beta: NamedFunction<
+  [shape: ShapeLike, alpha: TensorLike, beta: TensorLike],
+  ['shape', 'alpha', 'beta'],
+  Drawn
+> = /* @__PURE__ */ defineFunction(
+  'keras.random.beta',
+  { shape: kind.shape, alpha: kind.tensor, beta: kind.tensor },
+  { dtype: kind.asIs, seed: kind.asIs },
+  (shape, alpha, other, { dtype, seed }) =>
+    random.beta(shape, alpha, other, { dtype: dtype ?? floatOf(), ...seeded(seed) }),
+);
+
+/** Draws `numSamples` classes for each row of unnormalised log-probabilities [batch, classes]: [batch, numSamples], int32 by default. */
+export const categorical: NamedFunction<
+  [logits: TensorLike, numSamples: IntegerLike],
+  ['logits', 'numSamples'],
+  { readonly dtype?: 'int32' | 'int64'; readonly seed?: Seed }
+> = /* @__PURE__ */ defineFunction(
+  'keras.random.categorical',
+  { logits: kind.tensor, numSamples: kind.size },
+  { dtype: kind.asIs, seed: kind.asIs },
+  (logits, numSamples, { dtype = 'int32', seed }) =>
+    random.categorical(logits, numSamples, { dtype, ...seeded(seed) }),
+);
+
+/** Numbers of gamma distributions. @param shape of the result, to which alpha, above 0, broadcasts */
+export const gamma: NamedFunction<[shape: ShapeLike, alpha: TensorLike], ['shape', 'alpha'], Drawn> =
+  /* @__PURE__ */ defineFunction(
+    'keras.random.gamma',
+    { shape: kind.shape, alpha: kind.tensor },
+    { dtype: kind.asIs, seed: kind.asIs },
+    (shape, alpha, { dtype, seed }) => {
+      const own = dtype ?? floatOf();
+      const form = toTensor(alpha, own as 'float32').broadcastTo(shape as number[]);
+      return random.gamma([], form, { dtype: own, ...seeded(seed) });
+    },
+  );
+
+/** The slices of x along an axis, the first unless given, in random order. */
+export const shuffle: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x', 'axis'],
+  { readonly seed?: Seed }
+> = /* @__PURE__ */ defineFunction(
+  'keras.random.shuffle',
+  { x: kind.tensor, axis: kind.axis },
+  { seed: kind.asIs },
+  (x, axis: IntegerLike = 0, { seed }) => {
+    const t = toTensor(x);
+    if (axis === 0) return random.shuffle(t, seeded(seed));
+    return random.shuffle(t.moveAxis(axis as number, 0), seeded(seed)).moveAxis(0, axis as number);
+  },
+);
+
+interface Normal extends Drawn {
+  readonly mean?: TensorLike;
+  readonly stddev?: TensorLike;
+}
+interface Uniform extends Drawn {
+  readonly minval?: TensorLike;
+  readonly maxval?: TensorLike;
+}
 /** A function of `tf.random` whose numbers are of the dtype `tf.keras.config.floatx()` unless they are given another one. */
-const usual = <F extends Random['normal'] | Random['uniform']>(
+const usual = <O extends Drawn>(
   name: string,
   options: Readonly<Record<string, true>>,
-  of: () => F,
-): F =>
-  defineFunction<Random['normal']>(
+  of: () => Random['normal'] | Random['uniform'],
+): NamedFunction<[shape: ShapeLike], ['shape'], O> =>
+  defineFunction<NamedFunction<[shape: ShapeLike], ['shape'], Drawn>>(
     `keras.random.${name}`,
     { shape: true },
-    { ...options, dtype: true, seed: true } as never,
-    (shape, given) => (of() as Random['normal'])(shape, { ...given, dtype: given.dtype ?? floatOf() }),
-  ) as unknown as F;
+    { ...options, dtype: true, seed: true },
+    (shape, { seed, ...given }) =>
+      (of() as Random['normal'])(shape, { ...given, dtype: given.dtype ?? floatOf(), ...seeded(seed) }),
+  ) as unknown as NamedFunction<[shape: ShapeLike], ['shape'], O>;
 const floatOf = (): 'float32' => kerasDefaults.floatx as 'float32';
 
 /** Normally distributed numbers; of `tf.keras.config.floatx()` by default. */
-export const normal: Random['normal'] = /* @__PURE__ */ usual(
+export const normal: NamedFunction<[shape: ShapeLike], ['shape'], Normal> = /* @__PURE__ */ usual(
   'normal',
   { mean: true, stddev: true },
   () => random.normal,
 );
 /** Normally distributed numbers within two standard deviations of the mean; of `tf.keras.config.floatx()` by default. */
-export const truncatedNormal: Random['truncatedNormal'] = /* @__PURE__ */ usual(
+export const truncatedNormal: NamedFunction<[shape: ShapeLike], ['shape'], Normal> = /* @__PURE__ */ usual(
   'truncatedNormal',
   { mean: true, stddev: true },
   () => random.truncatedNormal,
 );
 /** Evenly distributed numbers from minval up to maxval; of `tf.keras.config.floatx()` by default. */
-export const uniform: Random['uniform'] = /* @__PURE__ */ usual(
+export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], Uniform> = /* @__PURE__ */ usual(
   'uniform',
   { minval: true, maxval: true },
   () => random.uniform,
@@ -71,20 +152,22 @@ export const randint: NamedFunction<
   'keras.random.randint',
   { shape: true, minval: true, maxval: true },
   { dtype: true, seed: true },
-  (shape, minval, maxval, options) => random.uniform(shape, { dtype: 'int32', ...options, minval, maxval }),
+  (shape, minval, maxval, { dtype = 'int32', seed }) =>
+    random.uniform(shape, { dtype, minval, maxval, ...seeded(seed) }),
 );
 
 /** x with a share `rate` of its elements at 0 and the others scaled up. */
 export const dropout: NamedFunction<
   [inputs: TensorLike, rate: number],
   ['inputs', 'rate'],
-  { readonly noiseShape?: readonly number[]; readonly seed?: number },
+  { readonly noiseShape?: readonly number[] | null; readonly seed?: Seed },
   Tensor
 > = /* @__PURE__ */ defineFunction(
   'keras.random.dropout',
   { inputs: true, rate: true },
   { noiseShape: true, seed: true },
-  (inputs, rate, options) => nn.dropout(inputs, rate, options),
+  (inputs, rate, { noiseShape, seed }) =>
+    nn.dropout(inputs, rate, { ...(noiseShape ? { noiseShape } : {}), ...seeded(seed) }),
 );
 
 // A step halves what is left of the counts, of which there are fewer than 2^31.
@@ -125,7 +208,7 @@ export const binomial: NamedFunction<
     let p = where(valid, chance, 0);
     let successes = left.mul(0);
     // Trials succeed where uniform numbers are below p. The middle one of these, in order, is beta-distributed, and tells about half of them.
-    const seed = options.seed === undefined ? {} : { seed: options.seed };
+    const seed = seeded(options.seed);
     for (let step = 0; step < HALVINGS; step++) {
       const some = left.greater(0);
       const middle = where(some, add(left, 1).div(2).floor(), 1);

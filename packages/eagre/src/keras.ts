@@ -38,7 +38,9 @@ export * as models from './keras-models.ts';
 export * as preprocessing from './keras-preprocessing.ts';
 export * as random from './keras-random.ts';
 export * as saving from './keras-saving.ts';
+export * as tree from './keras-tree.ts';
 export * as utils from './keras-utils.ts';
+export * as visualization from './keras-visualization.ts';
 
 // The classes that others extend, which Keras has at the top, too. Bundlers leave out calls that are marked, and so what these lie in.
 export const Initializer: typeof initializers.Initializer = /* @__PURE__ */ (() =>

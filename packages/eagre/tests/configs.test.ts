@@ -216,7 +216,7 @@ test('losses, metrics and optimizers are made of their configurations by their c
     [{ emaOverwriteFrequency: 0 }, 'emaOverwriteFrequency must be an integer of at least 1, got 0'],
     [{ weightDecay: 'x' }, "weightDecay must be a number, got 'x'"],
     [{ globalClipnorm: -1 }, 'globalClipnorm must be a number of at least 0, got -1'],
-    [{ lossScaleFactor: 2 }, 'the option lossScaleFactor (2) is not supported'],
+    [{ lossScaleFactor: 0 }, 'lossScaleFactor must be a positive number, got 0'],
     [{ gradientAccumulationSteps: 1 }, 'gradientAccumulationSteps must be an integer of at least 2, got 1'],
   ] as const)
     expect(() => new Adam(bad as never)).toThrow(message);

@@ -1,9 +1,10 @@
-// What of Keras is here: its public names, and the members of its main classes, against ours. The result stands in docs/keras-parity.md.
-// Write it anew with `vitest -u`; tools/parity/keras_names.py lists Keras's names.
+// What of Keras is here: its public names, the members of its main classes, and what all of them take, against ours. The result stands in
+// docs/keras-parity.md. Write it anew with `vitest -u`; tools/parity/keras_names.py lists Keras's names.
 import { readFileSync } from 'node:fs';
+import { declared, parametersOf } from '@eagre/core/internal';
 import { expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
-import { leftOut } from './testing/left-out.ts';
+import { leftOut, leftOutArguments } from './testing/left-out.ts';
 
 interface KerasNames {
   readonly version: string;
@@ -11,10 +12,16 @@ interface KerasNames {
   readonly names: Readonly<Record<string, readonly string[]>>;
   /** By class. */
   readonly members: Readonly<Record<string, readonly string[]>>;
+  /** The arguments of functions, classes and methods, as they are in these two. */
+  readonly arguments: Readonly<Record<'names' | 'members', Readonly<Record<string, ArgumentNames>>>>;
 }
-const { version, names, members } = JSON.parse(
-  readFileSync(new URL('../golden/keras-names.json', import.meta.url), 'utf8'),
-) as KerasNames;
+type ArgumentNames = Readonly<Record<string, readonly string[]>>;
+const {
+  version,
+  names,
+  members,
+  arguments: taken,
+} = JSON.parse(readFileSync(new URL('../golden/keras-names.json', import.meta.url), 'utf8')) as KerasNames;
 
 /** Where the names of a namespace are here, if not in `tf.keras` under its name alone. */
 const alsoIn: Readonly<Record<string, readonly object[]>> = {
@@ -75,6 +82,56 @@ function spacesOf(path: string): readonly object[] {
   return isObject(at) ? [at, ...other] : other;
 }
 
+/** What stands under a name, first under the very name in camelCase: classes and functions differ in their first letter. */
+function findIn(spaces: readonly object[], name: string): unknown {
+  const [first, ...rest] = name.split('.') as [string, ...string[]];
+  const exact = first.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
+  const found = spaces.flatMap((space) => {
+    const keys = [exact, ...keysOf(space).filter((key) => plain(key) === plain(first))];
+    return keys.filter((key) => key in space).map((key) => (space as Record<string, unknown>)[key]);
+  });
+  return rest.length === 0 ? found[0] : findIn(found.filter(isObject), rest.join('.'));
+}
+function keysOf(object: object): string[] {
+  const found: string[] = [];
+  for (
+    let at: object | null = object;
+    at !== null && at !== Function.prototype && at !== Object.prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  )
+    found.push(...Object.getOwnPropertyNames(at));
+  return found;
+}
+
+/** The names of what a function, a class or a method takes; null where it does not say so, as methods that users write. */
+function argumentsOf(value: unknown): Set<string> | null {
+  if (!isObject(value)) return null;
+  const [asFunction, asClass] = [declared(value), parametersOf(value)];
+  if (asFunction === undefined && asClass === undefined) return null;
+  const found = [
+    ...(asFunction?.positional ?? []),
+    ...Object.keys(asFunction?.options ?? {}),
+    asFunction?.rest ?? '',
+    ...Object.keys(asClass?.names ?? {}),
+  ];
+  return new Set(found.map(plain));
+}
+
+/** Arguments as areas have names: `Dense(units)`. */
+function argumentArea(title: string, all: ArgumentNames, find: (name: string) => unknown): Area {
+  const asked: string[] = [];
+  const lacking = new Set<string>();
+  for (const [name, list] of Object.entries(all)) {
+    const ours = argumentsOf(find(name));
+    if (ours === null) continue;
+    for (const argument of list) {
+      asked.push(`${name}(${argument})`);
+      if (!ours.has(plain(argument))) lacking.add(`${name}(${argument})`);
+    }
+  }
+  return areaOf(title, asked, (name) => !lacking.has(name), leftOutArguments);
+}
+
 interface Area {
   readonly title: string;
   readonly all: readonly string[];
@@ -82,11 +139,16 @@ interface Area {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
-function areaOf(title: string, all: readonly string[], here: (name: string) => boolean): Area {
+function areaOf(
+  title: string,
+  all: readonly string[],
+  here: (name: string) => boolean,
+  meanings: typeof leftOut = leftOut,
+): Area {
   const not = all.filter((name) => !here(name));
   const meant = new Map<string, string>();
   for (const name of not) {
-    const found = leftOut.find(({ what }) => what.test(`${title}.${name}`));
+    const found = meanings.find(({ what }) => what.test(`${title}.${name}`));
     if (found !== undefined) meant.set(name, found.why);
   }
   return { title, all, lacking: not.filter((name) => !meant.has(name)), leftOut: meant };
@@ -104,10 +166,24 @@ const areas: readonly Area[] = [
   }),
 ];
 
-test('what is left out lacks indeed', () => {
-  const found = areas.flatMap((area) => [...area.leftOut.keys()].map((name) => `${area.title}.${name}`));
+const argumentAreas: readonly Area[] = [
+  ...Object.entries(taken.names).map(([path, all]) => {
+    const spaces = spacesOf(path);
+    return argumentArea(path === '' ? 'keras' : `keras.${path}`, all, (name) => findIn(spaces, name));
+  }),
+  ...Object.entries(taken.members).map(([name, all]) => {
+    const spaces = [objects[name] as object, (objects[name] as object).constructor];
+    return argumentArea(`members of ${name}`, all, (member) => findIn(spaces, member));
+  }),
+];
+
+test.each([
+  ['names', areas, leftOut],
+  ['arguments', argumentAreas, leftOutArguments],
+] as const)('what is left out of %s lacks indeed', (_, of, reasons) => {
+  const found = of.flatMap((area) => [...area.leftOut.keys()].map((name) => `${area.title}.${name}`));
   expect(
-    leftOut.filter(({ what }) => !found.some((name) => what.test(name))).map(({ what }) => what),
+    reasons.filter(({ what }) => !found.some((name) => what.test(name))).map(({ what }) => what),
   ).toEqual([]);
 });
 
@@ -122,37 +198,59 @@ test('the page of what is here', async () => {
     return `| ${title} | ${all} | ${here} | ${lacking} | ${out} | ${share} |`;
   };
   const code = (all: readonly string[]): string => all.map((name) => `\`${name}\``).join(', ');
-  const reasons = [...new Set(areas.flatMap((area) => [...area.leftOut.values()]))];
+  const lacking = (of: readonly Area[]): string =>
+    of
+      .filter((area) => area.lacking.length > 0)
+      .map((area) => `- ${area.title}: ${code(area.lacking)}`)
+      .join('\n') || 'Nothing.';
+  const meant = (all: readonly Area[]): string =>
+    [...new Set(all.flatMap((area) => [...area.leftOut.values()]))]
+      .map((why) => {
+        const of = all
+          .map(
+            (area) =>
+              [area.title, [...area.leftOut].filter(([, w]) => w === why).map(([name]) => name)] as const,
+          )
+          .filter(([, list]) => list.length > 0);
+        return `- ${why}: ${of.map(([title, list]) => `${code(list)} of ${title.replace('members of ', '')}`).join('; ')}`;
+      })
+      .join('\n');
+  const heads = (what: string): string =>
+    `| area | ${what} | here | lacking | left out | share of what is not left out |\n| --- | --- | --- | --- | --- | --- |`;
+  const asked = argumentAreas.filter((area) => area.all.length > 0);
   const text = `# Names of Keras that are here
 
 The public names of Keras ${version} and the public members of its main classes, compared with those here: in camelCase, without regard to
-case, since \`to_json\` is \`toJSON\`, and classes of initializers are functions. A name that is here may still lack an option.
+case, since \`to_json\` is \`toJSON\`, and classes of initializers are functions. What they take is compared below.
 \`packages/eagre/tests/parity.test.ts\` compares them and writes this page.
 
-| area | names | here | lacking | left out | share of what is not left out |
-| --- | --- | --- | --- | --- | --- |
+${heads('names')}
 ${areas.map((area) => row(area.title, [area])).join('\n')}
 ${row('all', areas)}
 
 ## Lacking
 
-${areas
-  .filter((area) => area.lacking.length > 0)
-  .map((area) => `- ${area.title}: ${code(area.lacking)}`)
-  .join('\n')}
+${lacking(areas)}
 
 ## Left out on purpose
 
-${reasons
-  .map((why) => {
-    const of = areas
-      .map(
-        (area) => [area.title, [...area.leftOut].filter(([, w]) => w === why).map(([name]) => name)] as const,
-      )
-      .filter(([, all]) => all.length > 0);
-    return `- ${why}: ${of.map(([title, all]) => `${code(all)} of ${title.replace('members of ', '')}`).join('; ')}`;
-  })
-  .join('\n')}
+${meant(areas)}
+
+## What they take
+
+The arguments of the functions, classes and methods that are here. Methods that users write, such as \`call\`, and callbacks are not counted.
+
+${heads('arguments')}
+${asked.map((area) => row(area.title, [area])).join('\n')}
+${row('all', asked)}
+
+### Lacking
+
+${lacking(asked)}
+
+### Left out on purpose
+
+${meant(asked)}
 `;
   await expect(text).toMatchFileSnapshot('../../../docs/keras-parity.md');
 });

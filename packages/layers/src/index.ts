@@ -3,6 +3,7 @@ import { LayerScale, StochasticDepth } from './applications/convnext.ts';
 import { CustomScaleLayer } from './applications/inception-resnet-v2.ts';
 import { Distiller } from './distillation/distiller.ts';
 import * as layers from './layers/index.ts';
+import { FeatureSpace, TFDIdentity } from './layers/preprocessing/feature-space.ts';
 import { Model } from './models/model.ts';
 import { Operation } from './models/operations.ts';
 import { Sequential } from './models/sequential.ts';
@@ -25,9 +26,12 @@ export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
   DTypePolicy,
+  DTypePolicyMap,
+  type DTypePolicyMapOptions,
   type DTypePolicyOptions,
   dtypePolicy,
   type FloatDType,
+  type PolicyLike,
   type PolicyName,
   QuantizedDTypePolicy,
   type QuantizedDTypePolicyOptions,
@@ -42,6 +46,15 @@ export {
   type WeightOptions,
 } from './layer/layer.ts';
 export { clearSession, getUid } from './layer/naming.ts';
+export {
+  Cross,
+  Feature,
+  type FeatureMode,
+  type FeatureName,
+  FeatureSpace,
+  type FeatureSpaceArguments,
+  type FeatureSpaceOptions,
+} from './layers/preprocessing/feature-space.ts';
 export { type CloneOptions, cloneModel, modelFromJSON } from './models/cloning.ts';
 export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
@@ -103,8 +116,17 @@ export {
 export { normalize } from './utils/normalize.ts';
 export { Progbar, type ProgbarArguments, type ProgbarOptions, type ProgbarValues } from './utils/progbar.ts';
 export { packXYSampleWeight, unpackXYSampleWeight } from './utils/sample-weight.ts';
+export { SeedGenerator, type SeedGeneratorOptions } from './utils/seed-generator.ts';
 export { standardizeDtype } from './utils/standardize-dtype.ts';
 export { getSourceInputs, isKerasTensor } from './utils/symbolic.ts';
+export {
+  type DrawBoundingBoxesOptions,
+  type DrawnBoxes,
+  type DrawSegmentationMasksOptions,
+  drawBoundingBoxes,
+  drawSegmentationMasks,
+  type Rgb,
+} from './utils/visualization.ts';
 export { layers, Model, Sequential };
 
 registerLayerClasses(() => ({
@@ -112,6 +134,8 @@ registerLayerClasses(() => ({
   Model,
   Functional: Model,
   Sequential,
+  FeatureSpace,
+  TFDIdentity,
   Operation,
   Distiller,
   CustomScaleLayer,

@@ -39,8 +39,8 @@ test('fit, evaluate and predict as well', async () => {
   // @ts-expect-error
   await expect(model.fit(x, y, { batch_size: 2 })).rejects.toThrow(InvalidArgumentError);
   // @ts-expect-error
-  await expect(model.evaluate(x, y, { returnDict: true })).rejects.toThrow(
-    "evaluate: 'returnDict' is not an option",
+  await expect(model.evaluate(x, y, { returnDicts: true })).rejects.toThrow(
+    "evaluate: 'returnDicts' is not an option",
   );
   // @ts-expect-error
   await expect(model.predict(x, { epochs: 1 })).rejects.toThrow("predict: 'epochs' is not an option");

@@ -8,6 +8,7 @@ import {
   defineSerialize,
   kind,
   type NamedFunction,
+  nearestHint,
   shown,
 } from '@eagre/core/internal';
 import { Adadelta } from './adadelta.ts';
@@ -100,7 +101,7 @@ export const deserialize: Deserialize<SerializedOptimizer, Optimizer> = defineDe
     const { class_name: name, config } = serialized;
     if (known === undefined) {
       throw new InvalidArgumentError(
-        `there is no optimizer '${name}'; expected one of ${Object.keys(classes).join(', ')}`,
+        `there is no optimizer '${name}'; expected one of ${Object.keys(classes).join(', ')}${nearestHint(String(name), Object.keys(classes))}`,
         'optimizers.get',
       );
     }

@@ -274,7 +274,8 @@ test('get and configs', () => {
   );
   expectTypeOf(copy).toEqualTypeOf<Adam>();
   expect([copy.learningRate, copy.beta1, copy.amsgrad, copy.clipnorm]).toEqual([0.3, 0.5, true, 2]);
-  expect(() => SGD.fromConfig({ loss_scale_factor: 2 })).toThrow(UnimplementedError);
+  expect(SGD.fromConfig({ loss_scale_factor: 2 }).lossScaleFactor).toBe(2);
+  expect(() => new SGD({ lossScaleFactor: -1 })).toThrow('lossScaleFactor must be a positive number, got -1');
 });
 
 test('schedules: called with a step or a variable, made by oneself, shown', () => {

@@ -37,6 +37,7 @@ import {
   showFields,
   shown,
   takesOptions,
+  toTensor,
   whileHolding,
   withoutTapes,
   withoutUnused,
@@ -111,8 +112,7 @@ export abstract class Optimizer extends Module implements Trackable {
   declare readonly useEma: boolean;
   declare readonly emaMomentum: number;
   declare readonly emaOverwriteFrequency: number | null;
-  /** @internal */
-  declare readonly lossScaleFactor: null;
+  declare readonly lossScaleFactor: number | null;
   declare readonly gradientAccumulationSteps: number | null;
   readonly #variables: Variable[] = [];
   readonly #slots: TrackableSlot[] = [];
@@ -477,13 +477,24 @@ export abstract class Optimizer extends Module implements Trackable {
     readonly variables?: Iterable<Variable>;
   }): Variable;
   applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
-    const pairs = pairsOf(first as Iterable<unknown>, second, this.name);
+    const given = pairsOf(first as Iterable<unknown>, second, this.name);
+    const { lossScaleFactor: factor } = this;
+    const unscaled = (gradient: TensorLike): Tensor => toTensor(gradient).div(factor as number);
+    const pairs =
+      factor === null
+        ? given
+        : given.map(
+            ([gradient, variable]): GradientAndVariable => [
+              gradient === null || gradient === undefined ? gradient : unscaled(gradient),
+              variable,
+            ],
+          );
     inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(pairs))));
     return this.iterations;
   }
 
   /**
-   * The loss whose gradients `applyGradients` expects: itself, or times the scale of a `LossScaleOptimizer`.
+   * The loss whose gradients `applyGradients` expects: itself, times `lossScaleFactor`, or times the scale of a `LossScaleOptimizer`.
    */
   scaleLoss(loss: Tensor | { readonly loss: Tensor }): Tensor;
   scaleLoss(loss: Tensor): Tensor {
@@ -491,7 +502,7 @@ export abstract class Optimizer extends Module implements Trackable {
   }
   /** @internal */
   protected scaled(loss: Tensor): Tensor {
-    return loss;
+    return this.lossScaleFactor === null ? loss : loss.mul(this.lossScaleFactor);
   }
 
   /**
@@ -654,7 +665,6 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /**
    * The optimizer of a config, from `getConfig` or Keras.
-   * @throws UnimplementedError for loss scaling, which Keras has and this has not
    */
   static fromConfig<T extends Optimizer>(
     this: new (

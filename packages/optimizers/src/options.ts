@@ -1,5 +1,5 @@
 // Types in a circle: the schema of the options reads them from an optimizer, which is made of them.
-import { InvalidArgumentError, type Module, UnimplementedError } from '@eagre/core';
+import { InvalidArgumentError, type Module } from '@eagre/core';
 import {
   flagOption,
   integerOption,
@@ -33,8 +33,8 @@ export interface OptimizerOptions {
   readonly emaMomentum?: number;
   /** Puts the averages in the place of the variables after every that many steps, too. */
   readonly emaOverwriteFrequency?: number | null;
-  /** Keras's scaling of losses, which is not here: null. */
-  readonly lossScaleFactor?: null;
+  /** The loss is multiplied by it (`scaleLoss`, which `fit` calls), and gradients divided, so that small ones do not vanish in 16 bits. */
+  readonly lossScaleFactor?: number | null;
   /**
    * Updates the variables in every that many steps only, at least 2, with the means of the gradients since then. Schedules and `iterations`
    * count all steps.
@@ -50,17 +50,16 @@ export function number(otherwise: number, key?: string): Option<number> {
   return key === undefined ? { read } : { read, key };
 }
 
-/** What Keras has and this has not. */
-const missing: Option<null> = {
+/** A factor above 0. */
+const factor: Option<number | null> = orNull({
   read: (given, name, of) => {
-    if (given === undefined || given === null || given === false) return null;
-    throw new UnimplementedError(
-      `the option ${name} (${shown(given)}) is not supported`,
+    if (typeof given === 'number' && given > 0 && Number.isFinite(given)) return given;
+    throw new InvalidArgumentError(
+      `${name} must be a positive number, got ${shown(given)}`,
       (of as Module).name,
     );
   },
-  hidden: true,
-};
+});
 /** A share. */
 const momentum: Option<number> = {
   read: (given = 0.99, name, of) => {
@@ -84,7 +83,7 @@ export const optimizerOptions: Schema<OptimizerOptions, Optimizer>['options'] = 
   useEma: flagOption(false),
   emaMomentum: momentum,
   emaOverwriteFrequency: orNull(integerOption(1, 1)),
-  lossScaleFactor: missing,
+  lossScaleFactor: factor,
   gradientAccumulationSteps: orNull(integerOption(2, 2)),
   name: true,
 };

@@ -41,10 +41,15 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
+/** At the end of a message, which of some names was probably meant; nothing where none is near. */
+export function nearestHint(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  return near === undefined ? '' : `; did you mean '${near}'?`;
+}
+
 /** What to say of a name that is none of the known ones: those, and which of them was probably meant. */
 export function unknownName(name: string, known: readonly string[], kind = 'option'): string {
-  const near = nearestName(name, known);
-  const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+  const hint = nearestHint(name, known);
   if (kind !== 'option') return `unknown ${kind} '${name}'; known: ${known.join(', ')}${hint}`;
   const list = known.length === 0 ? 'there are none' : `the options are ${known.join(', ')}`;
   return `'${name}' is not an option; ${list}${hint}`;

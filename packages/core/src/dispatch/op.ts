@@ -112,7 +112,7 @@ type ValueSized = (inputs: readonly Tensor[], attrs: Attrs, size: () => Dim) => 
 
 type Evaluate = (inputs: readonly Tensor[], attrs: Attrs) => Tensor | readonly Tensor[];
 
-/** How an op computes: by a kernel, in terms of other ops, or (for results whose shape depends on values) by its own code. */
+/** How an op computes: by a kernel, by code of the host, in terms of other ops, or (for results whose shape depends on values) by its own code. */
 export type OpSpec = OpSpecBase &
   (
     | {
@@ -120,6 +120,11 @@ export type OpSpec = OpSpecBase &
         readonly kernel: KernelName;
         /** The kernel's attributes, if they are not the op's own. */
         readonly kernelAttrs?: (attrs: Attrs, inputs: readonly Tensor[]) => KernelAttrs;
+      }
+    | {
+        readonly infer: (inputs: readonly Tensor[], attrs: Attrs) => OutputSpec | readonly OutputSpec[];
+        /** Computes the outputs on the host, from inputs with values. */
+        readonly host: (inputs: readonly Tensor[], attrs: Attrs) => readonly Tensor[];
       }
     | { readonly compose: Evaluate }
     | { readonly run: Evaluate }
@@ -283,6 +288,7 @@ export function defineOp(spec: OpSpec): Op {
     };
     return declare(spec, evaluate);
   }
+  if ('host' in spec) return declare(spec, (inputs, attrs) => onHost(spec, inputs, attrs));
   const parts = 'compose' in spec ? spec.compose : spec.run;
   const list = (result: Tensor | readonly Tensor[]): readonly Tensor[] =>
     Array.isArray(result) ? (result as readonly Tensor[]) : [result as Tensor];
@@ -291,6 +297,19 @@ export function defineOp(spec: OpSpec): Op {
   return whole
     ? declare(spec, (inputs, attrs) => list(withoutTapes(() => parts(inputs, attrs))))
     : declare(spec, (inputs, attrs) => list(parts(inputs, attrs)), true);
+}
+
+/** Runs an op that the host computes: now, or in each run of the graph that is being made. */
+function onHost(
+  { name, infer, host }: Extract<OpSpec, { host: unknown }>,
+  inputs: readonly Tensor[],
+  attrs: Attrs,
+): readonly Tensor[] {
+  if (currentBackend() !== symbolic) return withoutTapes(() => host(inputs, attrs));
+  const specs = infer(inputs, attrs) as OutputSpec | OutputSpec[];
+  const outputs = (Array.isArray(specs) ? specs : [specs]).map((s) => symbolicTensor(s.dtype, s.shape));
+  symbolic.recorder?.host?.(name, (...now) => host(now, attrs), inputs, outputs);
+  return outputs;
 }
 
 /** The tensors that tell which kernel it is: outputs where no input says whether it widens, or makes two parts. */

@@ -60,6 +60,13 @@ export interface KernelRecorder {
   capture(x: Tensor): Tensor;
   /** Says that a tensor is memory of the run's own, which calls write several times. */
   scratch?(x: TensorRef): void;
+  /** Code of the host that computes the outputs of an op, in each run. */
+  host?(
+    name: string,
+    fn: (...inputs: Tensor[]) => readonly Tensor[],
+    inputs: readonly Tensor[],
+    outputs: readonly Tensor[],
+  ): void;
   /** The next draw from a source, in each run. */
   draw?(source: DrawSource): SymbolicDraw;
 }

@@ -12,7 +12,7 @@ import { checkShape, type Shape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { normal, uniform } from './random.ts';
+import { normal, type SeedSource, uniform } from './random.ts';
 
 /** What numbers are drawn with. */
 export interface Draws {
@@ -68,7 +68,7 @@ export function logGamma(shape: Shape, alpha: Tensor, draws: Draws): Tensor {
 export const gamma: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike],
   ['shape', 'alpha'],
-  { beta?: TensorLike; dtype?: DType; seed?: number }
+  { beta?: TensorLike; dtype?: DType; seed?: number | SeedSource }
 > = /* @__PURE__ */ defineFunction(
   'random.gamma',
   { shape: kind.shape, alpha: kind.tensor },
@@ -93,7 +93,7 @@ export const gamma: NamedFunction<
 export const beta: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike, beta: TensorLike],
   ['shape', 'alpha', 'beta'],
-  { dtype?: DType; seed?: number }
+  { dtype?: DType; seed?: number | SeedSource }
 > = /* @__PURE__ */ defineFunction(
   'random.beta',
   { shape: kind.shape, alpha: kind.tensor, beta: kind.tensor },

@@ -6,9 +6,10 @@ import { type Arguments, defineFunction, defineMethods, type NamedFunction } fro
 import { shown } from '../arguments/checks.ts';
 import type { OptionNames } from '../arguments/option-names.ts';
 import { context, currentBackend } from '../dispatch/context.ts';
+import { atRunTime } from '../dispatch/host.ts';
 import { type Attrs, defineOp, execute1, type Op } from '../dispatch/op.ts';
 import { type Sample, values } from '../dispatch/samples.ts';
-import { symbolic } from '../dispatch/symbolic.ts';
+import { knownTensor, symbolic } from '../dispatch/symbolic.ts';
 import type { Trackable, TrackableAttribute, TrackableView } from '../module/trackable.ts';
 import { argSort, expandDims, gather, reshape } from '../ops/array/array.ts';
 import { ownShape } from '../ops/array/moving.ts';
@@ -18,7 +19,7 @@ import { checkShape, type Shape, show, showShape, sizeOf } from '../shapes/shape
 import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { hostValues, Tensor } from '../tensor/tensor.ts';
 import { type Draw, type DrawSource, drawing, keyOf, Stream, writeDraw } from './draws.ts';
 import { seeds } from './seeds.ts';
 
@@ -205,8 +206,8 @@ const truncatedFloat: Distribution = define('TruncatedNormal', 'TruncatedNormal'
   { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
 ]);
 
-/** From where a call draws: a source, or a fixed draw. */
-type From = { readonly source: DrawSource } | Draw;
+/** From where a call draws: a source, a fixed draw, or one that only a run knows, as a counter and a key (uint64 [2]). */
+type From = { readonly source: DrawSource } | Draw | { readonly words: Tensor };
 
 function run(d: Distribution, from: From, attrs: Attrs): Tensor {
   const dtype = attrs.dtype as DType;
@@ -216,6 +217,8 @@ function run(d: Distribution, from: From, attrs: Attrs): Tensor {
     const { low, high } = attrs as { readonly low?: number; readonly high?: number };
     return low === undefined || high === undefined || low === high ? y : y.less(high).where(y, low);
   }
+  if ('words' in from)
+    return execute1(d.stateless, [from.words], { ...attrs, k0: 0, k1: 0, counter0: 0, counter1: 0 });
   const { next } = drawing;
   if (next === null || !('source' in from))
     return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
@@ -245,13 +248,25 @@ export interface NormalOptions {
   /** float32 by default, or float64. */
   readonly dtype?: DType;
 }
+/** Gives the seed of each draw, two integers: a `tf.keras.random.SeedGenerator`. */
+export interface SeedSource {
+  next(): StatelessSeed;
+}
+
 /** A seed of a call's own. */
 export interface Seeded {
   /**
    * The numbers then do not depend on other calls: with one seed (and one global seed), the first call always gives the same,
-   * the second call the same, and so on.
+   * the second call the same, and so on. Or what gives the seeds.
    */
-  readonly seed?: number;
+  readonly seed?: number | SeedSource;
+}
+
+/** From where a call with such a seed draws. */
+function fromOf(seed: number | SeedSource | undefined, op: string): From {
+  if (typeof seed !== 'object' || seed === null || typeof seed.next !== 'function')
+    return { source: sourceOf(seed as number | undefined, op) };
+  return statelessDraw(seed.next(), op);
 }
 
 const uniformOptions: OptionNames<UniformOptions> = { minval: true, maxval: true, dtype: true };
@@ -359,7 +374,7 @@ export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], UniformOption
   { shape: kind.shape },
   { minval: kind.asIs, maxval: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
   (shape: Shape, options) => {
-    return drawUniform(shape, options, { source: sourceOf(options.seed, 'RandomUniform') });
+    return drawUniform(shape, options, fromOf(options.seed, 'RandomUniform'));
   },
 );
 
@@ -370,8 +385,7 @@ const defineNormals = (name: string, d: Distribution): Normals =>
     `random.${name}`,
     { shape: kind.shape },
     { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
-    (shape: Shape, options) =>
-      drawNormal(d, shape, options, { source: sourceOf(options.seed, d.drawn.name) }),
+    (shape: Shape, options) => drawNormal(d, shape, options, fromOf(options.seed, d.drawn.name)),
   );
 
 /** Normally distributed random numbers. */
@@ -432,15 +446,34 @@ export const categorical: NamedFunction<
 
 // ---- stateless calls
 
-/** Two integers; equal ones give equal numbers. */
-export type StatelessSeed = readonly [number, number];
+/** Two integers, also as a tensor [2]; equal ones give equal numbers. */
+export type StatelessSeed = readonly [number, number] | Tensor;
 
-function statelessDraw(seed: StatelessSeed, op: string): Draw {
+function statelessDraw(seed: StatelessSeed, op: string): From {
+  if (seed instanceof Tensor) return drawOfTensor(seed, op);
   if (!Array.isArray(seed) || seed.length !== 2) {
     throw new InvalidArgumentError(`seed must be two integers, got ${show(seed)}`, op);
   }
-  const [k0, k1] = keyOf([domain.stateless, ...(seed as StatelessSeed).map((s) => checkSeed(s, op))]);
-  return { k0, k1, counter0: 0, counter1: 0 };
+  return { ...statelessKey(seed as unknown as [number, number], op), counter0: 0, counter1: 0 };
+}
+function statelessKey(seed: readonly number[], op: string): { readonly k0: number; readonly k1: number } {
+  const [k0, k1] = keyOf([domain.stateless, ...seed.map((s) => checkSeed(s, op))]);
+  return { k0, k1 };
+}
+function drawOfTensor(seed: Tensor, op: string): From {
+  checkDType(seed.dtype, 'integer', 'seed', op);
+  if (seed.rank !== 1 || differs(dims(seed)[0], 2))
+    throw new InvalidArgumentError(`seed must be two integers, got shape ${showShape(seed.shape)}`, op);
+  const numbers = (t: Tensor): number[] => Array.from(hostValues(t) as ArrayLike<number | bigint>, Number);
+  const known = knownTensor(seed);
+  if (known !== null) return { ...statelessKey(numbers(known), op), counter0: 0, counter1: 0 };
+  const words = (now: Tensor): Tensor => {
+    const { k0, k1 } = statelessKey(numbers(now), op);
+    return toTensor({ data: BigUint64Array.of(0n, BigInt(k0) + (BigInt(k1) << 32n)), shape: [2] });
+  };
+  return {
+    words: atRunTime('StatelessRandomGetKeyCounter', words, [seed], [{ dtype: 'uint64', shape: [2] }])[0],
+  };
 }
 
 /** `uniform` as a pure function of the seed. */

@@ -1,5 +1,10 @@
+interface LeftOut {
+  readonly what: RegExp;
+  readonly why: string;
+}
+
 /** Names of Keras that are not meant to be here, and why. */
-export const leftOut: readonly { readonly what: RegExp; readonly why: string }[] = [
+export const leftOut: readonly LeftOut[] = [
   {
     what: /\.(JaxLayer|FlaxLayer|TorchModuleWrapper|is_nnx_enabled|set_backend)$/,
     why: 'of JAX, Flax, PyTorch and the choice between backends, of which there is one here',
@@ -27,9 +32,64 @@ export const leftOut: readonly { readonly what: RegExp; readonly why: string }[]
     what: /\.(GPTQ|AWQ)(Config|DTypePolicy)$/,
     why: 'weights of large language models quantized with a calibration text and its tokenizer',
   },
+  {
+    what: /\.Int4(DTypePolicy|QuantizationConfig)$/,
+    why: 'for weights of 4 bits in groups, of which Keras 3.15 has several layouts; `packInt4` and `unpackInt4` are here',
+  },
+  {
+    what: /boston_housing/,
+    why: 'a data set one column of which encodes the race of people, which Keras itself discourages; `californiaHousing` is here',
+  },
   { what: /\.plot_\w+_gallery$/, why: 'of Matplotlib' },
   {
     what: /members of \w+\.(add_metric|metrics_names|compiled_loss|compiled_metrics|quantized_(call|build)|get_quantization_layer_structure|symbolic_call)$/,
     why: 'deprecated, or only for classes of Keras itself',
+  },
+];
+
+/** Arguments of Keras that are not meant to be here, and why. */
+export const leftOutArguments: readonly LeftOut[] = [
+  { what: /\((sparse|ragged)\)$/, why: 'of sparse and ragged tensors, which are no inputs of layers here' },
+  {
+    what: /\((flash_attention|use_cudnn|synchronized|renorm\w*|aggregation|synchronization|layout|overwrite_with_gradient|to_numpy|gptq_\w+)\)$/,
+    why: 'a choice between kernels, memory and copies of weights on GPUs; `renorm` is of version 1',
+  },
+  {
+    what: /\((format|preferred_backend|safe_mode|free_memory|module_objects)\)$/,
+    why: 'of other backends, and of Python',
+  },
+  { what: /\(args\)$/, why: 'any arguments: here classes and methods name what they take' },
+  {
+    what: /ops\.\w+\((x|x1|x2|y|f|xs|function|elements|variable|key|subscripts)\)$|keras\.(remat\(f|device\(device_name|Function\((inputs|outputs)|Variable\((initializer|shape|autocast))\)$/,
+    why: 'functions and classes of TensorFlow, whose names of arguments they have, such as `a` and `b`',
+  },
+  {
+    what: /tree\.\w+\((a|b|shallow_structure|structures|none_is_leaf)\)$/,
+    why: 'functions of `tf.nest`, whose names of arguments they have; null is a leaf',
+  },
+  { what: /datasets\.\S+\(path\)$/, why: 'where a data set is kept is `folder`' },
+  {
+    what: /(custom_object_scope|CustomObjectScope)\(custom_objects\)$|quantizers\.serialize\(initializer\)|dtype_policies\.\w+\((dtype_policy|custom_objects)\)|losses\.deserialize\(name\)/,
+    why: 'called otherwise here, by what they are: `objects`, `quantizer`, `policy`, `config`',
+  },
+  {
+    what: /Optimizer\.\w+\((initializer|grads|grads_and_vars|var_list|reference_variable)\)$/,
+    why: 'called otherwise here: `initial`, `gradients`, `variables`, `reference`',
+  },
+  {
+    what: /(model_to_dot|plot_model)\((subgraph|splines)\)$/,
+    why: 'of Graphviz, which does not draw the pictures here',
+  },
+  {
+    what: /(follow_links|verbose|data_format)\)$/,
+    why: 'messages about folders, and their links; channels are last',
+  },
+  {
+    what: /get_file\((hash_algorithm|archive_format)\)$/,
+    why: 'the digits, and the file itself, tell which it is',
+  },
+  {
+    what: /(add|pop)\(rebuild\)$|get_state_tree\(value_format\)$|quantize\(type_check\)$/,
+    why: 'how Keras does it inside',
   },
 ];

@@ -542,6 +542,16 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0, indices('k', attr<number>(node, 'k'))],
     attrs: { T: type(input(node).dtype), Tk: int32, index_type: int32, sorted: bool(true) },
   }),
+  Eig: (node) => ({
+    op: 'Eig',
+    inputs: [0],
+    attrs: {
+      T: type(input(node).dtype),
+      Tout: type(node.outputs[0].dtype),
+      compute_v: bool(attr<boolean>(node, 'computeV')),
+    },
+    moreOutputs: attr<boolean>(node, 'computeV') ? [] : [[0]],
+  }),
   Svd: (node) => ({
     op: 'Svd',
     inputs: [0],

@@ -204,10 +204,19 @@ export abstract class OpLowering implements KernelRecorder {
     node.outputs.forEach((value, i) => this.tensors.set(value, outputs[i]));
   }
 
-  /** Code of the host gets copies of what it reads, which it may keep. */
   #host(node: GraphNode, { fn, results }: Extract<NodeKind, { kind: 'host' }>): void {
     const inputs = node.inputs.map((v) => this.tensor(v));
     const outputs = node.outputs.map((v) => this.fresh(v));
+    this.host(node.name, (...given) => callHost(node.type, fn, given, results), inputs, outputs);
+  }
+
+  /** Code of the host gets copies of what it reads, which it may keep. */
+  host(
+    name: string,
+    fn: (...inputs: Tensor[]) => readonly Tensor[],
+    inputs: readonly Tensor[],
+    outputs: readonly Tensor[],
+  ): void {
     const host: HostCode = (given, wanted) => {
       const tensors = given.map((t, i) => {
         const { dtype, shape, size } = inputs[i];
@@ -215,7 +224,7 @@ export abstract class OpLowering implements KernelRecorder {
         copyBytes(t.storage, own.storage);
         return own;
       });
-      const made = initScope(() => callHost(node.type, fn, tensors, results));
+      const made = initScope(() => fn(...tensors));
       made.forEach((t, i) => copyBytes(t.storage, wanted[i].storage));
     };
     this.calls.push({
@@ -224,7 +233,7 @@ export abstract class OpLowering implements KernelRecorder {
       inputs: inputs.map((t) => this.ref(t)),
       outputs: outputs.map((t) => this.ref(t)),
       attrs: {},
-      name: node.name,
+      name,
     });
   }
 

@@ -169,6 +169,163 @@ takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
   QuantizedDTypePolicy,
 );
 
+type AnyPolicyName = PolicyName | QuantizedPolicyName;
+/** A policy, its name, or what Keras writes. */
+export type PolicyLike = AnyPolicyName | DTypePolicy | Readonly<Record<string, unknown>>;
+
+export interface DTypePolicyMapOptions {
+  /** Of layers that have no other; the global policy at the time unless given. */
+  readonly defaultPolicy?: PolicyLike | null;
+  /** Policies by paths of layers, `encoder/dense`, or by patterns of whole paths, `encoder/.*`. */
+  readonly policyMap?: Readonly<Record<string, PolicyLike>> | null;
+}
+
+/**
+ * Policies of layers by their paths: `new MultiHeadAttention(2, 8, { dtype: new DTypePolicyMap('float32', { 'attention/query': 'bfloat16' }) })`. Layers
+ * hand it on to those inside, each of which takes the policy of its path. A path is a key itself, or matches one as a regular expression.
+ */
+export class DTypePolicyMap extends DTypePolicy implements Iterable<string> {
+  readonly #default: AnyPolicyName | DTypePolicy | null;
+  readonly #policies = new Map<string, DTypePolicy>();
+
+  constructor(
+    ...args: [
+      defaultPolicy?: PolicyLike | null | DTypePolicyMapOptions,
+      policyMap?: Readonly<Record<string, PolicyLike>> | null | DTypePolicyMapOptions,
+    ]
+  ) {
+    const options = argumentsOf<DTypePolicyMapOptions>(DTypePolicyMap, new.target, args);
+    super(options as never);
+    const { defaultPolicy = null, policyMap } = options;
+    const otherwise = defaultPolicy === null ? null : policyOf(defaultPolicy, 'DTypePolicyMap');
+    if (otherwise instanceof DTypePolicyMap)
+      throw new InvalidArgumentError('defaultPolicy cannot be a DTypePolicyMap', 'DTypePolicyMap');
+    this.#default = typeof defaultPolicy === 'string' ? defaultPolicy : otherwise;
+    for (const [path, policy] of Object.entries(policyMap ?? {})) this.set(path, policy);
+    Object.defineProperty(this, 'name', { get: () => `map_${this.defaultPolicy.name}`, enumerable: true });
+  }
+
+  /** Of layers that have no other. */
+  get defaultPolicy(): DTypePolicy {
+    return policyOf(this.#default);
+  }
+  override get computeDtype(): FloatDType {
+    return this.defaultPolicy.computeDtype;
+  }
+  override get variableDtype(): FloatDType {
+    return this.defaultPolicy.variableDtype;
+  }
+  override get quantizationMode(): 'int8' | null {
+    return this.defaultPolicy.quantizationMode;
+  }
+  /** How many keys there are. */
+  get size(): number {
+    return this.#policies.size;
+  }
+
+  /** The policy of a path; the default one where no key matches. @throws InvalidArgumentError where several match */
+  get(path: string): DTypePolicy {
+    const own = this.#policies.get(path);
+    if (own !== undefined) return own;
+    const matching = [...this.#policies.keys()].filter((key) => wholePath(key).test(path));
+    if (matching.length > 1)
+      throw new InvalidArgumentError(
+        `the path '${path}' matches several keys, ${matching.map((key) => `'${key}'`).join(', ')}; each path may match one`,
+        'DTypePolicyMap.get',
+      );
+    return matching.length === 0
+      ? this.defaultPolicy
+      : (this.#policies.get(matching[0] as string) as DTypePolicy);
+  }
+  /** Adds a key. @throws InvalidArgumentError for one that is there already, and for one that is no regular expression */
+  set(path: string, policy: PolicyLike): this {
+    if (typeof path !== 'string')
+      throw new InvalidArgumentError(`a key must be a string, got ${show(path)}`, 'DTypePolicyMap.set');
+    if (this.#policies.has(path))
+      throw new InvalidArgumentError(
+        `the key '${path}' is there already, with the policy ${this.#policies.get(path)?.name}; delete it first`,
+        'DTypePolicyMap.set',
+      );
+    wholePath(path);
+    const read = policyOf(policy, 'DTypePolicyMap');
+    if (read instanceof DTypePolicyMap)
+      throw new InvalidArgumentError('a policy of a map cannot be a DTypePolicyMap', 'DTypePolicyMap.set');
+    this.#policies.set(path, read);
+    return this;
+  }
+  /** Whether it is a key itself. */
+  has(path: string): boolean {
+    return this.#policies.has(path);
+  }
+  /** Takes a key away; whether it was there. */
+  delete(path: string): boolean {
+    return this.#policies.delete(path);
+  }
+  /** The keys in the order in which they came. */
+  keys(): IterableIterator<string> {
+    return this.#policies.keys();
+  }
+  entries(): IterableIterator<[string, DTypePolicy]> {
+    return this.#policies.entries();
+  }
+  [Symbol.iterator](): Iterator<string> {
+    return this.#policies.keys();
+  }
+
+  override getConfig(): Record<string, unknown> {
+    const own = this.#default;
+    // As in Keras: with the global policy, those of the map leave their names open, too.
+    const open = (policy: DTypePolicy): Record<string, unknown> => {
+      const { config, ...rest } = policy.toJSON() as { readonly config: Record<string, unknown> };
+      return {
+        ...rest,
+        config:
+          policy instanceof QuantizedDTypePolicy
+            ? { ...config, source_name: null }
+            : { ...config, name: null },
+      };
+    };
+    return {
+      default_policy: own instanceof DTypePolicy ? own.toJSON() : own,
+      policy_map: Object.fromEntries(
+        [...this.#policies].map(([path, policy]) => [path, own === null ? open(policy) : policy.toJSON()]),
+      ),
+    };
+  }
+  /** In Keras's form. */
+  override toJSON(): Record<string, unknown> {
+    return { ...super.toJSON(), module: 'keras.dtype_policies' };
+  }
+  /** A map of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): DTypePolicyMap {
+    const { default_policy: defaultPolicy = null, policy_map: policyMap = {} } = config as {
+      readonly default_policy?: PolicyLike | null;
+      readonly policy_map?: Readonly<Record<string, PolicyLike>>;
+    };
+    return new DTypePolicyMap({ defaultPolicy, policyMap });
+  }
+}
+takesOptions<DTypePolicyMapOptions, DTypePolicyMap>(
+  {
+    positional: ['defaultPolicy', 'policyMap'],
+    required: 0,
+    objects: ['policyMap'],
+    options: { defaultPolicy: true, policyMap: true },
+  },
+  DTypePolicyMap,
+);
+
+/** A pattern for the whole of a path. @throws InvalidArgumentError for what is no regular expression */
+function wholePath(key: string): RegExp {
+  try {
+    return new RegExp(`^(?:${key})$`, 'u');
+  } catch (cause) {
+    throw new InvalidArgumentError(`the key ${show(key)} is no regular expression`, 'DTypePolicyMap', {
+      cause,
+    });
+  }
+}
+
 const known = new Map<string, DTypePolicy>();
 /** The policy of a name, always the same one. */
 function named(name: PolicyName): DTypePolicy {
@@ -205,7 +362,11 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
     return new QuantizedDTypePolicy('int8', given.slice(PREFIX.length) as PolicyName);
   if (isPlain(given) && className === 'QuantizedDTypePolicy' && isPlain(config))
     return QuantizedDTypePolicy.fromConfig(config as Record<string, unknown>);
+  if (isPlain(given) && className === 'DTypePolicyMap' && isPlain(config))
+    return DTypePolicyMap.fromConfig(config as Record<string, unknown>);
   const isWritten = isPlain(given) && className === 'DTypePolicy' && isPlain(config);
+  // Of a map that leaves it to the global policy.
+  if (isWritten && config?.name === null) return global ?? named(kerasDefaults.floatx);
   const name = (isWritten ? config?.name : given) as PolicyName;
   if (!names.includes(name))
     throw new InvalidArgumentError(`dtype must be a policy (${names.join(', ')}), got ${show(given)}`, of);
@@ -214,3 +375,7 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
 
 /** Whether a precision has 16 bits. */
 export const isHalfPrecision = (dtype: FloatDType): boolean => dtype === 'float16' || dtype === 'bfloat16';
+
+/** The policy of a layer with this path; that of a map without a path is its default. */
+export const policyAt = (policy: DTypePolicy, path: string | null): DTypePolicy =>
+  policy instanceof DTypePolicyMap && path !== null ? policy.get(path) : policy;

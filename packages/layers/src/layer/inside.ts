@@ -3,6 +3,7 @@ import { Module, Variable } from '@eagre/core';
 import { isPlain, snakeCase, tree } from '@eagre/core/internal';
 import { metrics } from '@eagre/metrics';
 import { Optimizer } from '@eagre/optimizers';
+import { SeedGenerator } from '../utils/seed-generator.ts';
 import type { Layer } from './layer.ts';
 import type { NamedWeight } from './layer-types.ts';
 import { LocalNames } from './naming.ts';
@@ -20,7 +21,7 @@ function isLayer(value: object): value is Layer {
   return value instanceof Module && '_layer' in value;
 }
 
-/** Visits variables, layers and metrics among the attributes, in arrays, maps, plain objects and modules, not inside layers. */
+/** Visits variables, layers, metrics and seed generators among the attributes, in arrays, maps, plain objects and modules, not inside layers. */
 export function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => void): void {
   const seen = new Set<unknown>();
   const inside = (object: object): void => {
@@ -31,7 +32,13 @@ export function walkAttributes(layer: Layer, visit: (key: string, value: unknown
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
       return;
     seen.add(value);
-    if (isLayer(value) || value instanceof Variable || value instanceof metrics.Metric) visit(key, value);
+    if (
+      isLayer(value) ||
+      value instanceof Variable ||
+      value instanceof metrics.Metric ||
+      value instanceof SeedGenerator
+    )
+      visit(key, value);
     // What an optimizer remembers is no weight of the model that has it as an attribute.
     else if (value instanceof Module) {
       if (!(value instanceof Optimizer)) inside(value);
@@ -39,6 +46,16 @@ export function walkAttributes(layer: Layer, visit: (key: string, value: unknown
     else for (const item of tree.itemsIn(value) ?? []) look(key, item);
   };
   inside(layer);
+}
+
+/** The states of generators among the attributes, here and in the layers inside. */
+export function seedStates(layer: Layer): Variable[] {
+  const found = new Set<Variable>();
+  for (const inner of withInner(layer))
+    walkAttributes(inner, (_, value) => {
+      if (value instanceof SeedGenerator) found.add(value.state);
+    });
+  return [...found];
 }
 
 // Weights that were made to be trained, and frozen afterwards: their places stay.

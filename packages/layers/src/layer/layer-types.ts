@@ -3,7 +3,7 @@ import type { DType, PartialShape, Tensor, Variable } from '@eagre/core';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers/initializers.ts';
 import type { RegularizerLike } from '../regularizers.ts';
-import type { DTypePolicy, PolicyName, QuantizedPolicyName } from './dtype-policy.ts';
+import type { PolicyLike } from './dtype-policy.ts';
 
 export interface LayerOptions {
   /** Unique in a model; `dense`, `dense_1`… unless given. */
@@ -11,7 +11,7 @@ export interface LayerOptions {
   /** False freezes the weights. */
   readonly trainable?: boolean;
   /** Of weights and computation: float32 by default, or what `setDtypePolicy` says. `mixed_bfloat16` computes in 16 bits. */
-  readonly dtype?: PolicyName | QuantizedPolicyName | DTypePolicy | null;
+  readonly dtype?: PolicyLike | null;
   /** Without the batch dimension: lets a Sequential model build its weights at once. */
   readonly inputShape?: PartialShape;
 }

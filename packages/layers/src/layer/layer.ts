@@ -5,6 +5,7 @@ import {
   keep,
   Module,
   nameScope,
+  OutOfRangeError,
   type PartialShape,
   Tensor,
   type TensorLike,
@@ -40,6 +41,7 @@ import {
   showShape,
   snakeCase,
   takesArguments,
+  tree,
   withoutTapes,
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
@@ -63,9 +65,16 @@ import {
   splitCall,
   symbolicIn,
 } from './call.ts';
-import { type DTypePolicy, type FloatDType, isHalfPrecision, policyOf } from './dtype-policy.ts';
+import {
+  type DTypePolicy,
+  DTypePolicyMap,
+  type FloatDType,
+  isHalfPrecision,
+  policyAt,
+  policyOf,
+} from './dtype-policy.ts';
 import { checkInputSpec, type InputSpecs } from './input-spec.ts';
-import { namedWeights, ownVariables, walkAttributes, withInner } from './inside.ts';
+import { namedWeights, ownVariables, seedStates, walkAttributes, withInner } from './inside.ts';
 import type {
   CallOptions,
   LayerInput,
@@ -254,6 +263,7 @@ export class Layer extends Module implements Trackable {
     Object.defineProperty(this, 'dtypePolicy', { value: policy, configurable: true });
     this.computeDtype = policy.computeDtype;
     this.variableDtype = policy.variableDtype;
+    if (policy instanceof DTypePolicyMap) followMap(this, policy);
     const state: LayerState = {
       built: false,
       path: null,
@@ -464,7 +474,8 @@ export class Layer extends Module implements Trackable {
 
   /** The integers that its weights are kept as; null for floats. */
   get quantizationMode(): 'int8' | null {
-    return this.dtypePolicy.quantizationMode;
+    const { dtypePolicy: policy } = this;
+    return policyAt(policy, this._layer.path).quantizationMode;
   }
   /**
    * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. Of `Dense`, `EinsumDense` and
@@ -540,24 +551,25 @@ export class Layer extends Module implements Trackable {
   get weights(): Variable[] {
     return this.namedWeights.map((w) => w.variable);
   }
+  /** The weights, then the states of seed generators. */
   override get variables(): Variable[] {
-    return this.weights;
+    return [...this.weights, ...seedStates(this)];
   }
   /** The weights that are trained: none while `trainable` is false. */
   override get trainableVariables(): Variable[] {
     return this.namedWeights.filter((w) => w.trainable).map((w) => w.variable);
   }
-  /** The weights that are not trained, such as moving averages. */
+  /** The weights that are not trained, such as moving averages, then the states of seed generators. */
   override get nonTrainableVariables(): Variable[] {
-    return this.namedWeights.filter((w) => !w.trainable).map((w) => w.variable);
+    return [...this.nonTrainableWeights, ...seedStates(this)];
   }
   /** The same as `trainableVariables`. */
   get trainableWeights(): Variable[] {
     return this.trainableVariables;
   }
-  /** The same as `nonTrainableVariables`. */
+  /** The weights that are not trained. */
   get nonTrainableWeights(): Variable[] {
-    return this.nonTrainableVariables;
+    return this.namedWeights.filter((w) => !w.trainable).map((w) => w.variable);
   }
 
   /** Metrics among the attributes, here and inside. */
@@ -880,6 +892,9 @@ function compute(
     return keepAll(
       outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call()),
     ) as Tensor;
+  } catch (error) {
+    if (!ours) tellCall(layer, tensors, error);
+    throw error;
   } finally {
     autocast.dtype = precision;
     leave?.();
@@ -887,6 +902,17 @@ function compute(
     current.layer = outer;
     current.training = before;
   }
+}
+
+/** Says in the message of an error which layer of the user's it came from, and what that was called with. */
+function tellCall(layer: Layer, tensors: LayerInput, error: unknown): void {
+  if (!(error instanceof InvalidArgumentError || error instanceof OutOfRangeError)) return;
+  if (isTryingOut() || tree.leavesOf(tensors, layer.name).some((t) => !(t instanceof Tensor))) return;
+  const given = tree.showStructure(
+    tensors,
+    (t) => `${(t as Tensor).dtype} ${showShape((t as Tensor).shape)}`,
+  );
+  error.message += `\n  in the call of ${layer.constructor.name} '${layer.name}' with ${given}`;
 }
 
 const { shape: _, initializer: __, ...variableOptions } = weightOptions;
@@ -1027,4 +1053,14 @@ function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
   return isOurs(constraint)
     ? (variable) => constraint(variable.taken())
     : (variable) => constraint(variable.read());
+}
+
+/** Reads the precision of a layer from a map each time, as its path is known from its first call on. */
+function followMap(layer: Layer, policies: DTypePolicyMap): void {
+  for (const name of ['computeDtype', 'variableDtype'] as const)
+    Object.defineProperty(layer, name, {
+      get: () => policyAt(policies, layer._layer?.path ?? null)[name],
+      enumerable: true,
+      configurable: true,
+    });
 }

@@ -29,7 +29,9 @@ import { checkPartialShape } from '../layer/specs.ts';
 
 export interface InputOptions {
   /** Without the batch dimension; `null` is unknown. */
-  readonly shape: PartialShape;
+  readonly shape?: PartialShape | null;
+  /** With the batch dimension, instead of `shape` and `batchSize`. */
+  readonly batchShape?: PartialShape | null;
   /** A fixed batch size. */
   readonly batchSize?: number | null;
   readonly dtype?: DType | null;
@@ -41,13 +43,25 @@ export function Input(shape: PartialShape, options?: Omit<InputOptions, 'shape'>
 export function Input(options: InputOptions): KerasTensor;
 export function Input(...args: readonly unknown[]): KerasTensor {
   const options = argumentsOf<InputOptions>(Input, Input, args);
-  const { batchSize, dtype, name } = options;
+  const { batchSize, batchShape, dtype, name } = options;
   if (batchSize !== undefined && batchSize !== null) checkCount(batchSize, 'batchSize', 'Input');
   if (dtype !== undefined && dtype !== null) checkDTypeName(dtype, 'Input');
   if (name !== undefined && name !== null) checkText(name, 'name', 'Input');
-  const shape = checkPartialShape(options.shape, 'shape', 'Input');
+  const isWhole = batchShape !== undefined && batchShape !== null;
+  if (isWhole && [options.shape, batchSize].some((given) => given !== undefined && given !== null))
+    throw new InvalidArgumentError('give either shape and batchSize, or batchShape', 'Input');
+  if (!isWhole && (options.shape === undefined || options.shape === null))
+    throw new InvalidArgumentError(
+      'shape must be given: write Input(shape, { batchSize }) or Input({ shape, batchSize })',
+      'Input',
+    );
+  const shape = checkPartialShape(
+    (isWhole ? batchShape : options.shape) as PartialShape,
+    isWhole ? 'batchShape' : 'shape',
+    'Input',
+  );
   return new KerasTensor(
-    [batchSize ?? null, ...shape],
+    isWhole ? shape : [batchSize ?? null, ...shape],
     dtype ?? kerasDefaults.floatx,
     name ?? uniqueName('InputLayer'),
     null,
@@ -56,7 +70,8 @@ export function Input(...args: readonly unknown[]): KerasTensor {
 takesArguments<InputOptions>(
   {
     positional: ['shape'],
-    names: { shape: true, batchSize: true, dtype: true, name: true },
+    required: 0,
+    names: { shape: true, batchSize: true, dtype: true, name: true, batchShape: true },
     isFunction: true,
   },
   Input,

@@ -87,7 +87,7 @@ export function summary(model: Model, options: SummaryOptions): void {
     print(line);
 
   const trained = model.trainableVariables;
-  const others = model.nonTrainableVariables;
+  const others = model.nonTrainableWeights;
   const optimizer = isCompiled(model) && model.optimizer.built ? model.optimizer.variables : [];
   print(` Total params: ${sizes([...trained, ...others, ...optimizer])}`);
   print(` Trainable params: ${sizes(trained)}`);

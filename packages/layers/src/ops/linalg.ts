@@ -16,6 +16,10 @@ import { bySubstitution, factored, flipped, matrices, sizeOf, solved } from './l
 
 export { cholesky, eigh, luFactor, qr } from './linalg/factors.ts';
 
+/** The eigenvalues [..., n] of square matrices and their eigenvectors [..., n, n] as columns, both complex. See `tf.linalg.eig`. */
+export const eig: NamedFunction<[x: TensorLike], ['x'], unknown, [values: Tensor, vectors: Tensor]> =
+  defineFunction(named('eig'), { x: kind.tensor }, {}, (x) => linalg.eig(matrices(x, 'eig', true)));
+
 /** The determinants of square matrices. */
 export const det: Unary = unary('det', (x) => {
   const { lu, sign } = factored(matrices(x, 'det', true));

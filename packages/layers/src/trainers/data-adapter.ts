@@ -81,7 +81,9 @@ export class ArrayBatches implements Batches {
     if (head === undefined)
       throw new InvalidArgumentError('x contains no tensor: give a tensor, a list, or tensors by name');
     const first = head.shape[0];
-    if (first === undefined || first === 0) {
+    if (first === 0)
+      throw new InvalidArgumentError(`x has no examples, its shape is ${showShape(head.shape)}`);
+    if (first === undefined) {
       throw new InvalidArgumentError(
         `x needs a first dimension, the number of examples, got shape ${showShape(head.shape)}`,
       );

@@ -14,6 +14,7 @@ import { type Execution, onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep } from './steps.ts';
 import {
   checkCounts,
+  checkReturnDict,
   type EvaluateOptions,
   evaluateOptionNames,
   limitedSteps,
@@ -67,6 +68,7 @@ export async function evaluate(
   const names = namesOf(model);
   const [y, options] = splitArguments(second, third, names.outputs, evaluateOptionNames, 'evaluate');
   trainingOf(model);
+  checkReturnDict(options.returnDict, 'evaluate');
   const { batchSize } = options;
   checkCounts({ batchSize }, 'evaluate');
   const steps = limitedSteps(options.steps, 'steps', 'evaluate');

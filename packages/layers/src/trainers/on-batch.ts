@@ -8,18 +8,20 @@ import { trainingOf } from './compile.ts';
 import { ArrayBatches, type Batch, batchTensors, type Inputs, inputTensors } from './data-adapter.ts';
 import { checkClassWeight, classWeights } from './examples.ts';
 import { runPredictStep, runStep } from './steps.ts';
-import { namesOf, type Targets } from './training-options.ts';
+import { checkReturnDict, namesOf, type Targets } from './training-options.ts';
 
 export interface TestOnBatchOptions {
   /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
   readonly sampleWeight?: Inputs;
+  /** True, as the result is an object in any case. */
+  readonly returnDict?: true;
 }
 export interface TrainOnBatchOptions extends TestOnBatchOptions {
   /** A weight for the examples of each class, by label. */
   readonly classWeight?: Readonly<Record<number, number>>;
 }
 
-export const testOptionNames: OptionNames<TestOnBatchOptions> = { sampleWeight: true };
+export const testOptionNames: OptionNames<TestOnBatchOptions> = { sampleWeight: true, returnDict: true };
 export const trainOptionNames: OptionNames<TrainOnBatchOptions> = { ...testOptionNames, classWeight: true };
 
 /** Runs a step on all examples as one batch; metrics are those of the batch. */
@@ -52,6 +54,7 @@ export function trainOnBatch(
   y: Targets | undefined,
   options: TrainOnBatchOptions,
 ): Logs {
+  checkReturnDict(options.returnDict, 'trainOnBatch');
   checkClassWeight(options.classWeight, 'trainOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
     runStep(model, 'train', batch, classWeights(batch, options.classWeight)),
@@ -64,6 +67,7 @@ export function testOnBatch(
   y: Targets | undefined,
   options: TestOnBatchOptions,
 ): Logs {
+  checkReturnDict(options.returnDict, 'testOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
     runStep(model, 'test', batch, batch.sampleWeight),
   );

@@ -24,6 +24,8 @@ export interface BatchOptions {
 export interface EvaluateOptions extends BatchOptions {
   /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
   readonly sampleWeight?: Inputs;
+  /** True, as the result is an object in any case. */
+  readonly returnDict?: true;
 }
 export interface PredictOptions extends BatchOptions {}
 
@@ -59,7 +61,11 @@ export const batchOptionNames: OptionNames<BatchOptions> = {
   steps: true,
   signal: true,
 };
-export const evaluateOptionNames: OptionNames<EvaluateOptions> = { ...batchOptionNames, sampleWeight: true };
+export const evaluateOptionNames: OptionNames<EvaluateOptions> = {
+  ...batchOptionNames,
+  sampleWeight: true,
+  returnDict: true,
+};
 export const fitOptionNames: OptionNames<FitOptions> = {
   epochs: true,
   batchSize: true,
@@ -111,6 +117,15 @@ export function namesOf(model: Model): Names {
 export function checkCounts(counts: Readonly<Record<string, unknown>>, op: string, least = 1): void {
   for (const [name, value] of Object.entries(counts))
     if (value !== undefined) checkCount(value, name, op, least);
+}
+
+/** @throws InvalidArgumentError for `returnDict: false`: losses and metrics come by name */
+export function checkReturnDict(returnDict: unknown, op: string): void {
+  if (returnDict === undefined || returnDict === null || returnDict === true) return;
+  throw new InvalidArgumentError(
+    `returnDict must be true, got ${shown(returnDict)}: losses and metrics come by name, const { loss, accuracy } = …`,
+    op,
+  );
 }
 
 /** How many batches a pass has at most: those that are given, and not more than `setMaxStepsPerEpoch` allows. */

@@ -473,7 +473,7 @@ describe('fit', () => {
       );
     await expect(model.fit(x, ones([3, 1]), quiet)).rejects.toThrow('y has 3 examples');
     await expect(model.fit(5, y, quiet)).rejects.toThrow('first dimension');
-    await expect(model.fit(zeros([0, 1]), zeros([0, 1]), quiet)).rejects.toThrow('first dimension');
+    await expect(model.fit(zeros([0, 1]), zeros([0, 1]), quiet)).rejects.toThrow('x has no examples');
     expect((await model.fit(x, y, { ...quiet, epochs: 3, initialEpoch: 2 })).epoch).toEqual([2]);
     expect((await model.fit(x, y, { ...quiet, epochs: 0 })).epoch).toEqual([]);
   });

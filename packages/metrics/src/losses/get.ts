@@ -9,6 +9,7 @@ import {
   defineSerialize,
   kind,
   type NamedFunction,
+  nearestHint,
   shown,
   snakeCase,
 } from '@eagre/core/internal';
@@ -112,7 +113,7 @@ export const deserialize: Deserialize<SerializedLoss, Loss> = defineDeserialize(
     const { class_name: name, config } = serialized;
     if (known === undefined) {
       throw new InvalidArgumentError(
-        `there is no loss '${name}'; expected one of ${Object.keys(builtIn).join(', ')}`,
+        `there is no loss '${name}'; expected one of ${Object.keys(builtIn).join(', ')}${nearestHint(String(name), Object.keys(builtIn))}`,
         'losses.get',
       );
     }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
 import {
   checkCount,
+  checkFlag,
   checkList,
   checkNumber,
   type Dim,
@@ -9,8 +10,10 @@ import {
   dims,
   dimsOf,
   endsInOne,
+  flagOption,
   integerOption,
   isInteger,
+  kerasDefaults,
   kind,
   type NamedFunction,
   numberOption,
@@ -108,12 +111,22 @@ export const topKCategoricalAccuracy: ExampleFunction<{ readonly k?: number }> =
     inTopK(predictions(yTrue).argMax(-1), predictions(yPred), k, 'topKCategoricalAccuracy'),
 );
 
+interface SparseTopK {
+  readonly k?: number;
+  /** Whether predictions are the ids of the best classes, the best first, instead of the scores of all; false unless given. */
+  readonly fromSortedIds?: boolean;
+}
 /** 1 where the label is among the k largest predictions, else 0. Ties count as hits. */
-export const sparseTopKCategoricalAccuracy: ExampleFunction<{ readonly k?: number }> = defineExampleFunction(
+export const sparseTopKCategoricalAccuracy: ExampleFunction<SparseTopK> = defineExampleFunction(
   'metrics.sparseTopKCategoricalAccuracy',
-  { k: true },
-  (yTrue, yPred, { k = 5 }) => {
+  { k: true, fromSortedIds: true },
+  (yTrue, yPred, { k = 5, fromSortedIds = false }) => {
     const p = predictions(yPred);
+    if (checkFlag(fromSortedIds, 'fromSortedIds', 'sparseTopKCategoricalAccuracy')) {
+      const first = p.slice(new Array<number>(p.rank).fill(0), toShape([...dims(p).slice(0, -1), k]));
+      const label = labels(yTrue, p);
+      return first.equal(label.cast(p.dtype).expandDims(-1)).any(-1).cast(kerasDefaults.floatx);
+    }
     return inTopK(labels(yTrue, p), p, k, 'sparseTopKCategoricalAccuracy');
   },
 );
@@ -157,6 +170,8 @@ export interface TopKOptions extends MetricOptions {
   readonly k?: number;
 }
 
+export interface SparseTopKOptions extends TopKOptions, SparseTopK {}
+
 /** How often the class of a one-hot target is among the k largest predictions. */
 export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
   declare readonly k: number;
@@ -166,15 +181,21 @@ export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }
 }
 
 /** How often the label is among the k largest predictions. */
-export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
+export class SparseTopKCategoricalAccuracy extends BuiltInMean<SparseTopK> {
   declare readonly k: number;
-  constructor(...args: [k?: number | null | TopKOptions, options?: TopKOptions]) {
+  declare readonly fromSortedIds: boolean;
+  constructor(...args: [k?: number | null | SparseTopKOptions, options?: SparseTopKOptions]) {
     super(
       sparseTopKCategoricalAccuracy,
       'sparse_top_k_categorical_accuracy',
       SparseTopKCategoricalAccuracy,
       args,
     );
+  }
+  override getConfig(): Record<string, unknown> {
+    const { from_sorted_ids: sorted, ...config } = super.getConfig();
+    // Configurations of Keras leave it out.
+    return sorted === true ? { ...config, from_sorted_ids: true } : config;
   }
 }
 
@@ -223,5 +244,16 @@ takesOptions<BinaryAccuracyOptions, BinaryAccuracy>(
 takesOptions<TopKOptions, TopKCategoricalAccuracy>(
   { positional: ['k'], required: 0, options: { k: integerOption(5, 0), ...metricOptions } },
   TopKCategoricalAccuracy,
+);
+takesOptions<SparseTopKOptions, SparseTopKCategoricalAccuracy>(
+  {
+    positional: ['k'],
+    required: 0,
+    options: {
+      k: integerOption(5, 0),
+      ...metricOptions,
+      fromSortedIds: flagOption(false),
+    },
+  },
   SparseTopKCategoricalAccuracy,
 );

@@ -4,6 +4,7 @@ import {
   maximum,
   minimum,
   scope,
+  stack,
   type Tensor,
   type TensorLike,
   type Variable,
@@ -11,40 +12,57 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  type Dim,
+  dims,
   flagOption,
+  initScope,
   kerasDefaults,
+  knownDim,
   type Option,
   shown,
+  showShape,
   takesOptions,
 } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { checkThresholds, confusion, MOST_THRESHOLDS } from './confusion.ts';
+import { type Counts, checkThresholds, confusion, MOST_THRESHOLDS } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
+
+type Curve = 'ROC' | 'PR' | 'PRGAIN';
 
 export interface AUCOptions extends MetricOptions {
   /** How many thresholds, evenly spaced from 0 to 1; 200 unless given. */
   readonly numThresholds?: number;
   /** Thresholds in (0, 1) instead; 0 and 1 are added. */
   readonly thresholds?: readonly number[] | null;
-  /** True against false positives (`'ROC'`), or precision against recall. */
-  readonly curve?: 'ROC' | 'PR';
+  /** True against false positives (`'ROC'`), precision against recall, or the gains of both (Flach and Kull, 2015). */
+  readonly curve?: Curve;
   /** The height between two points: their mean (for PR: Davis and Goadrich's interpolation), the smaller, or the larger one. */
   readonly summationMethod?: 'interpolation' | 'minoring' | 'majoring';
   readonly fromLogits?: boolean;
+  /** Whether the labels [n, labels] are each of two classes: the mean of the area of each. False unless given. */
+  readonly multiLabel?: boolean;
+  /** How many labels there are, of `multiLabel`; as many as the first predictions have by default. */
+  readonly numLabels?: number | null;
+  /** How much each label counts; all alike by default. */
+  readonly labelWeights?: readonly number[] | null;
 }
 
 /** The area under the ROC or the precision-recall curve, approximated at thresholds. Predictions are probabilities. */
 export class AUC extends Metric {
   readonly numThresholds: number;
-  declare readonly curve: 'ROC' | 'PR';
+  declare readonly curve: Curve;
   declare readonly summationMethod: 'interpolation' | 'minoring' | 'majoring';
   declare readonly fromLogits: boolean;
   readonly thresholds: readonly number[];
-  readonly truePositives: Variable;
-  readonly falsePositives: Variable;
-  readonly trueNegatives: Variable;
-  readonly falseNegatives: Variable;
+  declare readonly multiLabel: boolean;
+  readonly labelWeights: readonly number[] | null;
+  readonly numLabels: number | null;
+  /** [thresholds], with `multiLabel` [thresholds, labels]; made at the first update where nothing tells how many labels there are. */
+  truePositives!: Variable;
+  falsePositives!: Variable;
+  trueNegatives!: Variable;
+  falseNegatives!: Variable;
   readonly #given: readonly number[] | null;
 
   constructor(...args: [numThresholds?: number | null | AUCOptions, options?: AUCOptions]) {
@@ -72,7 +90,22 @@ export class AUC extends Metric {
     // A little beyond 0 and 1, so that every prediction is above the first and none above the last.
     this.thresholds = [-kerasDefaults.epsilon, ...inner, 1 + kerasDefaults.epsilon];
     this.numThresholds = this.thresholds.length;
-    const weight = (local: string): Variable => this.addWeight({ name: local, shape: [this.numThresholds] });
+    this.labelWeights = given.labelWeights ?? null;
+    this.numLabels = given.numLabels ?? null;
+    if (this.labelWeights !== null && !isNumbers(this.labelWeights))
+      throw new InvalidArgumentError(
+        `labelWeights must be a list of numbers, got ${shown(this.labelWeights)}`,
+        this.name,
+      );
+    if (this.numLabels !== null && !this.multiLabel)
+      throw new InvalidArgumentError('numLabels is for multiLabel: true', this.name);
+    if (!this.multiLabel) this.#addCounts([]);
+    else if (this.numLabels !== null) this.#addCounts([this.numLabels]);
+  }
+
+  #addCounts(labels: readonly number[]): void {
+    const weight = (local: string): Variable =>
+      this.addWeight({ name: local, shape: [this.numThresholds, ...labels] });
     this.truePositives = weight('true_positives');
     this.falsePositives = weight('false_positives');
     this.trueNegatives = weight('true_negatives');
@@ -85,7 +118,10 @@ export class AUC extends Metric {
       const given = as(predictions(yPred), this.dtype);
       const p = this.fromLogits ? given.sigmoid() : given;
       const limits = constant([...this.thresholds], this.dtype);
-      const counts = confusion(yTrue, p, limits, sampleWeight, {}, this.name);
+      const counts =
+        this.multiLabel || this.labelWeights !== null
+          ? this.#countsOfLabels(yTrue, p, limits, sampleWeight)
+          : confusion(yTrue, p, limits, sampleWeight, {}, this.name);
       this.truePositives.assignAdd(counts.truePositives);
       this.falsePositives.assignAdd(counts.falsePositives);
       this.trueNegatives.assignAdd(counts.trueNegatives);
@@ -93,17 +129,59 @@ export class AUC extends Metric {
     });
   }
 
-  override result(): Tensor {
-    return scope(() => this.#area());
+  /** The counts of each label, [thresholds, labels], or their weighted sum, [thresholds]. */
+  #countsOfLabels(yTrue: TensorLike, p: Tensor, limits: Tensor, sampleWeight: SampleWeight): Counts {
+    const labels = p.rank === 2 ? knownDim(dims(p)[1] as Dim) : 0;
+    const wanted = this.truePositives?.shape[1] ?? this.numLabels ?? this.labelWeights?.length ?? labels;
+    if (p.rank !== 2 || labels !== wanted)
+      throw new InvalidArgumentError(
+        `expects predictions [n, ${wanted === 0 ? 'labels' : wanted}], got ${showShape(p.shape)}`,
+        this.name,
+      );
+    if (this.multiLabel && this.truePositives === undefined) initScope(() => this.#addCounts([labels]));
+    const t = predictions(yTrue);
+    const weight = sampleWeight === null ? null : as(predictions(sampleWeight), this.dtype);
+    const each = Array.from({ length: labels }, (_, i): Counts => {
+      const own = weight !== null && weight.rank === 2 ? weight.at(':', i) : weight;
+      return confusion(t.at(':', i), p.at(':', i), limits, own, {}, this.name);
+    });
+    const together = (of: keyof Counts): Tensor => {
+      const parts = each.map((counts) => counts[of]);
+      if (this.multiLabel) return stack(parts, 1);
+      return parts.map((x, i) => x.mul(this.labelWeights?.[i] as number)).reduce((a, b) => a.add(b));
+    };
+    return {
+      truePositives: together('truePositives'),
+      falsePositives: together('falsePositives'),
+      trueNegatives: together('trueNegatives'),
+      falseNegatives: together('falseNegatives'),
+    };
   }
 
+  override result(): Tensor {
+    return scope(() => {
+      // Nothing has come yet.
+      if (this.truePositives === undefined) return constant(0, this.dtype);
+      const areas = this.#area();
+      if (!this.multiLabel) return areas;
+      if (this.labelWeights === null) return areas.mean();
+      const weights = constant([...this.labelWeights], this.dtype);
+      return areas.mul(weights).sum().divNoNan(weights.sum());
+    });
+  }
+
+  /** The area, or that of each label. */
   #area(): Tensor {
     const { truePositives: tp, falsePositives: fp, trueNegatives: tn, falseNegatives: fn } = this;
     if (this.curve === 'PR' && this.summationMethod === 'interpolation')
       return interpolatedPrecision(tp, fp, fn);
     const recall = tp.divNoNan(tp.add(fn));
     const [x, y] =
-      this.curve === 'ROC' ? [fp.divNoNan(fp.add(tn)), recall] : [recall, tp.divNoNan(tp.add(fp))];
+      this.curve === 'ROC'
+        ? [fp.divNoNan(fp.add(tn)), recall]
+        : this.curve === 'PR'
+          ? [recall, tp.divNoNan(tp.add(fp))]
+          : gains(tp, fp, tn, fn);
     const [before, after] = ends(y);
     const method = this.summationMethod;
     const heights =
@@ -111,22 +189,37 @@ export class AUC extends Metric {
         ? before.add(after).div(2)
         : (method === 'minoring' ? minimum : maximum)(before, after);
     const [x0, x1] = ends(x);
-    return x0.sub(x1).mul(heights).sum();
+    return x0.sub(x1).mul(heights).sum(0);
   }
 
   override getConfig(): Record<string, unknown> {
     return {
       ...super.getConfig(),
       num_thresholds: this.numThresholds,
+      num_labels: this.numLabels,
+      label_weights: this.labelWeights,
       ...(this.#given === null ? {} : { thresholds: this.thresholds.slice(1, -1) }),
     };
   }
 }
 
+const isNumbers = (list: unknown): list is readonly number[] =>
+  Array.isArray(list) && list.every((x) => typeof x === 'number');
+
 /** All but the last, and all but the first element. */
 function ends(x: Tensor | Variable): [Tensor, Tensor] {
-  const n = x.shape[0];
-  return [x.slice([0], [n - 1]), x.slice([1], [n - 1])];
+  const [n, ...rest] = x.shape as [number, ...number[]];
+  const from = rest.map(() => 0);
+  return [x.slice([0, ...from], [n - 1, ...rest]), x.slice([1, ...from], [n - 1, ...rest])];
+}
+
+/** How much better recall and precision are than those of who always says yes, from 0 to 1. */
+function gains(tp: Variable, fp: Variable, tn: Variable, fn: Variable): [recall: Tensor, precision: Tensor] {
+  const scale = tp.add(fn).divNoNan(tn.add(fp));
+  const none = tp.equal(0);
+  const gain = (missed: Variable, otherwise: number): Tensor =>
+    where(none, constant(otherwise, tp.dtype), scale.mul(missed.divNoNan(tp)).neg().add(1));
+  return [maximum(gain(fn, 0), 0), gain(fp, 1)];
 }
 
 /**
@@ -146,7 +239,7 @@ function interpolatedPrecision(tp: Variable, fp: Variable, fn: Variable): Tensor
   return slope
     .mul(dtp.add(c.mul(ratio.log())))
     .divNoNan(maximum(tp1.add(fn1), 0))
-    .sum();
+    .sum(0);
 }
 
 /** One of some words. */
@@ -164,13 +257,15 @@ takesOptions<AUCOptions, AUC>(
     required: 0,
     options: {
       numThresholds: true,
-      curve: oneOf(['ROC', 'PR']),
+      curve: oneOf(['ROC', 'PR', 'PRGAIN']),
       summationMethod: oneOf(['interpolation', 'minoring', 'majoring']),
       ...metricOptions,
       thresholds: true,
+      multiLabel: flagOption(false),
+      numLabels: true,
+      labelWeights: true,
       fromLogits: flagOption(false),
     },
-    fixed: { multi_label: false, num_labels: null, label_weights: null },
   },
   AUC,
 );

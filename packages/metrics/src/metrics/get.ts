@@ -9,6 +9,7 @@ import {
   defineSerialize,
   kind,
   type NamedFunction,
+  nearestHint,
   shown,
   snakeCase,
 } from '@eagre/core/internal';
@@ -148,7 +149,7 @@ function metricOf(identifier: unknown, context?: MetricContext): Metric {
   const known = byShape(identifier, context) ?? find(identifier);
   if (known === undefined) {
     throw new InvalidArgumentError(
-      `there is no metric '${identifier}'; expected one of ${Object.keys(classes).join(', ')}`,
+      `there is no metric '${identifier}'; expected one of ${Object.keys(classes).join(', ')}${nearestHint(String(identifier), Object.keys(classes))}`,
       'metrics.get',
     );
   }
@@ -208,7 +209,7 @@ export const deserialize: Deserialize<SerializedMetric, Metric> = defineDeserial
     const { class_name: name, config } = serialized;
     if (known === undefined) {
       throw new InvalidArgumentError(
-        `there is no metric '${name}'; expected one of ${Object.keys(classes).join(', ')}`,
+        `there is no metric '${name}'; expected one of ${Object.keys(classes).join(', ')}${nearestHint(String(name), Object.keys(classes))}`,
         'metrics.get',
       );
     }

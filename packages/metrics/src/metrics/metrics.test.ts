@@ -177,9 +177,7 @@ test('what does not fit is refused', () => {
     /thresholds must be in \[0, 1\], got 2/,
   );
   expect(() => new metrics.Precision({ classId: 5 })([[1, 0]], [[0.5, 0.5]])).toThrow(InvalidArgumentError);
-  expect(() => metrics.deserialize({ class_name: 'AUC', config: { multi_label: true } })).toThrow(
-    /multiLabel/,
-  );
+  expect(() => metrics.deserialize({ class_name: 'AUC', config: { multi_label: 3 } })).toThrow(/multiLabel/);
   expect(() => new metrics.F1Score()([1, 0], [1, 0])).toThrow(/must both be \[batch, classes\]/);
   expect(() => new metrics.F1Score().result()).toThrow(/no update/);
   expect(() => new metrics.FBetaScore({ beta: 0 })).toThrow(/beta/);

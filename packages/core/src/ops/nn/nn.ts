@@ -46,6 +46,13 @@ export {
 } from './conv.ts';
 export { type CtcLossOptions, ctcLoss } from './ctc.ts';
 export {
+  type CtcBeamOptions,
+  type CtcDecoded,
+  type CtcGreedyOptions,
+  ctcBeamSearchDecoder,
+  ctcGreedyDecoder,
+} from './ctc-decode.ts';
+export {
   l2Loss,
   sigmoidCrossEntropyWithLogits,
   softmaxCrossEntropyWithLogits,
@@ -103,12 +110,12 @@ const dropoutOp: Op = defineElementwise({
 export const dropout: NamedFunction<
   [x: TensorLike, rate: number],
   ['x', 'rate'],
-  { seed?: number; noiseShape?: readonly (IntegerLike | null)[] | Tensor | null }
+  { seed?: number | random.SeedSource; noiseShape?: readonly (IntegerLike | null)[] | Tensor | null }
 > = /* @__PURE__ */ defineFunction(
   'nn.dropout',
   { x: kind.tensor, rate: kind.asIs },
   { seed: kind.asIs, noiseShape: kind.shape },
-  (x, rate, options: { seed?: number; noiseShape?: PartialShape | null }) => {
+  (x, rate, options: { seed?: number | random.SeedSource; noiseShape?: PartialShape | null }) => {
     const t = toTensor(x);
     checkDType(t.dtype, 'floating', 'x', 'dropout');
     if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))

@@ -7,7 +7,13 @@ import type { RegularizerLike } from '../../regularizers.ts';
 import { type Config, fail, knownSize } from '../common.ts';
 import { flag, integer, rate, regularizer, seed, weights } from '../options.ts';
 import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
-import { type AttentionCallOptions, attentionCall, ProjectedAttention, type Shapes } from './projected.ts';
+import {
+  type AttentionCallOptions,
+  attentionCall,
+  ProjectedAttention,
+  type Projection,
+  type Shapes,
+} from './projected.ts';
 
 export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, BiasOptions {
   readonly numHeads: number;
@@ -23,6 +29,10 @@ export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, 
   readonly activityRegularizer?: RegularizerLike | null;
   /** Of the dropout. */
   readonly seed?: number | null;
+  /** How far a query sees: keys less than that many steps away, before and behind it. All of them by default. */
+  readonly slidingWindow?: number | null;
+  /** Whether what each head gives is multiplied by a gate, sigmoid(query · kernel + bias) (Qiu and others, 2025); false by default. */
+  readonly useGate?: boolean;
 }
 
 /**
@@ -40,6 +50,10 @@ export class MultiHeadAttention extends ProjectedAttention {
   declare readonly valueDim: number;
   /** As given; null is the query's last axis. */
   declare readonly outputShape: Shape | null;
+  declare readonly slidingWindow: number | null;
+  declare readonly useGate: boolean;
+  /** [n, heads, valueDim], or null without. */
+  declare gate: Projection | null;
 
   constructor(
     ...args:
@@ -77,6 +91,9 @@ export class MultiHeadAttention extends ProjectedAttention {
     const heads = this.numHeads;
     this.query = this.projection('query', [n], [heads, this.keyDim]);
     this.key = this.projection('key', [knownSize(this, key, -1)], [heads, this.keyDim]);
+    this.gate = this.useGate
+      ? this.projection('gate', [n], [heads, this.valueDim], (y) => y.sigmoid())
+      : null;
     this.value = this.projection('value', [knownSize(this, value, -1)], [heads, this.valueDim]);
     this.attentionOutput = this.projection(
       'attention_output',
@@ -88,8 +105,9 @@ export class MultiHeadAttention extends ProjectedAttention {
   override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] | StepOutput {
     const [x, v, k] = this.given(inputs);
     const [query, key, value] = [this.query(x), this.key(k), this.value(v)];
-    const [seen, weights] = this.attend([query, value, key], this.keyDim, options);
-    const y = this.attentionOutput(seen);
+    const band = this.band(this.slidingWindow, x, k);
+    const [seen, weights] = this.attend([query, value, key], this.keyDim, options, band);
+    const y = this.attentionOutput(this.gate === null ? seen : seen.mul(this.gate(x)));
     return weights === null ? y : [y, weights];
   }
 
@@ -121,9 +139,11 @@ takesOptions<MultiHeadAttentionOptions, MultiHeadAttention>(
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer: regularizer,
       seed,
+      slidingWindow: orNull(integer()),
+      useGate: flag(false),
       ...layerOptions,
     },
-    fixed: { use_gate: false, attention_axes: null, sliding_window: null },
+    fixed: { attention_axes: null },
   },
   MultiHeadAttention,
 );

@@ -1,5 +1,5 @@
 import type { PartialShape, Tensor } from '@eagre/core';
-import { argumentsOf, type Dim, dims, iota, orNull, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, orNull, takesOptions } from '@eagre/core/internal';
 import { type FromConfig, type LayerInput, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
@@ -104,21 +104,18 @@ export class GroupQueryAttention extends ProjectedAttention {
     const times = this.numQueryHeads / this.numKeyValueHeads;
     const repeated = (t: Tensor): Tensor => (times === 1 ? t : t.repeat(times, 2));
     const projected = [this.query(x), repeated(this.value(v)), repeated(this.key(k))] as const;
-    const [seen, weights] = this.attend(projected, this.headDim, options, this.#band(x, k));
+    const [seen, weights] = this.attend(
+      projected,
+      this.headDim,
+      options,
+      this.band(this.slidingWindow, x, k),
+    );
     const y = this.attentionOutput(this.gate === null ? seen : seen.mul(this.gate(x)));
     return weights === null ? y : [y, weights];
   }
 
   override computeOutputShape(inputShape: Shapes): PartialShape {
     return this.shapes(inputShape)[0];
-  }
-
-  /** What lies in the window of each query. */
-  #band(query: Tensor, key: Tensor): Tensor | null {
-    if (this.slidingWindow === null) return null;
-    const places = (t: Tensor, axis: number): Tensor => iota(dims(t)[1] as Dim).expandDims(axis);
-    const apart = places(query, 1).sub(places(key, 0)).abs();
-    return apart.less(this.slidingWindow).expandDims([0, 1]);
   }
 }
 ownsTemporaries(GroupQueryAttention);

@@ -13,6 +13,7 @@ import {
   type Dim,
   dims,
   fusedMatMul,
+  iota,
   mulDims,
   partialShape,
   showShape,
@@ -80,7 +81,8 @@ export class Projection extends Layer {
     this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe(this.#of, 'bias') });
   }
 
-  override call(x: Tensor): Tensor {
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
     const [batch, time] = dims(x) as [Dim, Dim];
     const size = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
     const [k, n] = [size(this.from), size(this.to)];
@@ -168,11 +170,13 @@ export abstract class ProjectedAttention extends Layer {
    * @param band beside the masks of the call: [1, 1, queries, keys].
    */
   protected attend(
-    [query, value, key]: readonly [Tensor, Tensor, Tensor],
+    projected: readonly [Tensor, Tensor, Tensor],
     size: number,
     options: AttentionCallOptions,
     band: Tensor | null = null,
   ): readonly [y: Tensor, weights: Tensor | null] {
+    // With a map of policies projections may have other precisions.
+    const [query, value, key] = projected.map((t) => floats(this, t)) as [Tensor, Tensor, Tensor];
     const mask = this.#masks(options, band);
     const isCausal = options.useCausalMask === true;
     const scale = 1 / Math.sqrt(size);
@@ -187,6 +191,13 @@ export abstract class ProjectedAttention extends Layer {
     const weights = this.#weights(scores, mask, isCausal);
     const y = first((drop === null ? weights : drop(weights)).matmul(first(value)));
     return [y, options.returnAttentionScores === true ? weights : null];
+  }
+
+  /** What lies in the window of each query, which sees keys less than `window` steps away. */
+  protected band(window: number | null, query: Tensor, key: Tensor): Tensor | null {
+    if (window === null) return null;
+    const places = (t: Tensor, axis: number): Tensor => iota(dims(t)[1] as Dim).expandDims(axis);
+    return places(query, 1).sub(places(key, 0)).abs().less(window).expandDims([0, 1]);
   }
 
   /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */

@@ -15,7 +15,7 @@ import {
 import { defineMethods, inScope, type Option, type OptionNames, orNull } from '@eagre/core/internal';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
-import { QuantizedDTypePolicy } from '../../layer/dtype-policy.ts';
+import { DTypePolicyMap, policyAt, QuantizedDTypePolicy } from '../../layer/dtype-policy.ts';
 import { freezeLater } from '../../layer/inside.ts';
 import { Layer, noteChange } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
@@ -319,11 +319,21 @@ export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: u
   made.ints.assign(ints);
   made.scale.assign(kept.cast(made.scale.dtype));
   (layer as unknown as Fields)['quantizationConfig'] = config;
-  Object.defineProperty(layer, 'dtypePolicy', {
-    value: new QuantizedDTypePolicy('int8', layer.dtypePolicy.name as never),
-    configurable: true,
-  });
+  becomeQuantized(layer);
   noteChange();
+}
+
+/** Gives a layer the policy of its integers. In a map that is the policy of its path. */
+function becomeQuantized(layer: Layer): void {
+  const { dtypePolicy: policy } = layer;
+  const { path } = layer._layer;
+  const value = new QuantizedDTypePolicy('int8', policyAt(policy, path).name as never);
+  if (!(policy instanceof DTypePolicyMap) || path === null) {
+    Object.defineProperty(layer, 'dtypePolicy', { value, configurable: true });
+    return;
+  }
+  policy.delete(path);
+  policy.set(path, value);
 }
 
 /** @throws InvalidArgumentError for arguments that contradict each other or say nothing, UnimplementedError for other modes */

@@ -23,6 +23,7 @@ import {
   passesMask,
   type TensorSpec,
 } from '../../layer/layer.ts';
+import type { Mask } from '../../layer/masks.ts';
 import { show } from '../../layer/show.ts';
 import { functionConfig, functionOf, pythonFunctionOf } from '../../saving/keras-object.ts';
 import { type Config, checkOne, fail, floats, values } from '../common.ts';
@@ -158,9 +159,15 @@ export type LambdaFunction = (inputs: Tensor, options: CallOptions) => LayerOutp
 /** A function of several inputs. */
 export type LambdaListFunction = (inputs: Tensor[], options: CallOptions) => LayerOutput;
 
+type LambdaMask = (inputs: LayerInput, mask: Mask) => Mask;
+
 export interface LambdaOptions extends LayerOptions {
   /** The shape of the result without the batch, or a function of the input's shape; found by a try by default. */
   readonly outputShape?: PartialShape | ((inputShape: PartialShape) => PartialShape);
+  /** The mask of the result, or a function of the inputs and their mask; none by default. */
+  readonly mask?: Mask | ((inputs: LayerInput, mask: Mask) => Mask);
+  /** Further options of the function, `(x, { factor })`. */
+  readonly arguments?: Readonly<Record<string, unknown>> | null;
 }
 
 /** All arguments of `Lambda`, by name. */
@@ -174,6 +181,9 @@ export class Lambda extends Layer {
   declare readonly function: LambdaFunction | LambdaListFunction;
   /** @internal As given. */
   declare readonly outputShape: LambdaOptions['outputShape'];
+  /** @internal */
+  declare readonly mask: Exclude<LambdaOptions['mask'], undefined>;
+  declare readonly arguments: Readonly<Record<string, unknown>>;
 
   constructor(fn: LambdaFunction | LambdaArguments, options?: LambdaOptions);
   constructor(fn: LambdaListFunction, options?: LambdaOptions);
@@ -181,7 +191,10 @@ export class Lambda extends Layer {
     super(argumentsOf<LambdaArguments>(Lambda, new.target, args));
   }
   override call(inputs: LayerInput, options: CallOptions): LayerOutput {
-    return (this.function as LambdaFunction)(inputs as Tensor, options);
+    return (this.function as LambdaFunction)(inputs as Tensor, { ...this.arguments, ...options });
+  }
+  override computeMask(inputs: LayerInput, mask: Mask): Mask {
+    return typeof this.mask === 'function' ? (this.mask as LambdaMask)(inputs, mask) : this.mask;
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const given = this.outputShape;
@@ -212,9 +225,19 @@ takesOptions<LambdaArguments, Lambda>(
             : (functionOf(given) ?? given ?? undefined)) as LambdaOptions['outputShape'],
         write: functionConfig,
       },
+      mask: {
+        read: (given) => (functionOf(given) ?? given ?? null) as never,
+        write: (mask) => (typeof mask === 'function' ? functionConfig(mask) : undefined),
+      },
+      arguments: {
+        read: (given, _, layer) => {
+          if (given !== undefined && given !== null && !isPlain(given))
+            fail(layer as Layer, `needs arguments to be options by name, got ${show(given)}`);
+          return (given ?? {}) as Config;
+        },
+      },
       ...layerOptions,
     },
-    fixed: { arguments: {} },
   },
   Lambda,
 );

@@ -4,6 +4,7 @@ import {
   OutOfRangeError,
   type PartialShape,
   type Tensor,
+  type TensorLike,
   type Variable,
   zeros,
 } from '@eagre/core';
@@ -41,6 +42,8 @@ export interface EmbeddingOptions extends LayerOptions, AdaptedOptions {
   readonly embeddingsConstraint?: ConstraintLike | null;
   /** Whether the integer 0 stands for nothing: what comes behind gets the mask that hides it. False by default. */
   readonly maskZero?: boolean;
+  /** The table itself, [inputDim, outputDim], or a list with it: `weights: [pretrained]`. */
+  readonly weights?: TensorLike | readonly [TensorLike] | null;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
 }
@@ -76,8 +79,13 @@ export class Embedding extends AdaptedLayer {
   constructor(
     ...args: Arguments<[inputDim: number, outputDim: number], ['inputDim', 'outputDim'], EmbeddingOptions>
   ) {
-    super(argumentsOf<EmbeddingArguments>(Embedding, new.target, args));
+    const { weights: given, ...options } = argumentsOf<EmbeddingArguments>(Embedding, new.target, args);
+    super(options);
     if (this.maskZero) useMasks();
+    if (given === undefined || given === null) return;
+    this.ensureBuilt([]);
+    const isList = Array.isArray(given) && given.length === 1 && this.inputDim !== 1;
+    this.setWeights(isList ? (given as readonly TensorLike[]) : [given as TensorLike]);
   }
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
@@ -161,6 +169,7 @@ export const embeddingOptions: Schema<EmbeddingArguments, Embedding>['options'] 
   outputDim: integer(),
   ...weights({ embeddings: 'uniform' }),
   maskZero: flag(false),
+  weights: true,
   activityRegularizer: regularizer,
   ...adaptedOptions,
   ...layerOptions,

@@ -1,7 +1,8 @@
 // Layers that change the colours of images, most of them at random.
-import { constant, image, nn, oneHot, stack, type Tensor, where } from '@eagre/core';
+import { constant, image, nn, onesLike, stack, type Tensor, where } from '@eagre/core';
 import {
   argumentsOf,
+  type Dim,
   dims,
   iota,
   kerasDefaults,
@@ -301,6 +302,12 @@ export class AutoContrast extends ColorLayer {
   }
 }
 
+/** How often each integer from 0 up to `count` occurs, int32. One-hot rows of all pixels would need `count` times their memory. */
+function occurrences(values: Tensor, count: Dim): Tensor {
+  const flat = values.reshape([-1]);
+  return onesLike(flat).unsortedSegmentSum(flat, sizeValue(count, 'int32'));
+}
+
 export interface EqualizationOptions extends ColorOptions {
   /** How many classes of brightness there are; 256 by default. */
   readonly bins?: number;
@@ -321,11 +328,10 @@ export class Equalization extends ColorLayer {
       .mul(last / 255)
       .clip(0, last)
       .cast('int32');
-    const [n, h, w, c] = dims(images);
-    const flat = index.reshape(toShape([mulDims(mulDims(n, h), w), c]));
-    // [bins, channels]
-    const counts = oneHot(flat, this.bins, { axis: 1 }).sum(0);
-    const cdf = counts.cumsum(0);
+    const c = dims(images)[3];
+    const place = index.mul(sizeValue(c, 'int32')).add(iota(c));
+    const counts = occurrences(place, mulDims(c, this.bins)).reshape(toShape([this.bins, c]));
+    const cdf = counts.cumsum(0).cast('float32');
     const least = where(cdf.greater(0), cdf, Number.POSITIVE_INFINITY).min(0, { keepdims: true });
     const rest = cdf.at(`${last}:${last + 1}`).sub(least);
     const table = cdf
@@ -334,7 +340,6 @@ export class Equalization extends ColorLayer {
       .div(where(rest.equal(0), 1, rest))
       .round()
       .clip(0, 255);
-    const place = index.mul(sizeValue(c, 'int32')).add(iota(c));
     const equal = table.reshape([-1]).gather(place).cast(images.dtype);
     // A channel of one brightness stays.
     const several = counts.greater(0).cast('int32').sum(0).greater(1);
@@ -461,9 +466,18 @@ export class ContrastLimitedAdaptiveHistogramEqualization extends ColorLayer {
       { mode: 'SYMMETRIC' },
     );
     const pixels = padded.clip(0, 255).cast('int32');
-    const tiles = pixels.reshape([n, down, tall, right, wide, c]).transpose([0, 1, 3, 5, 2, 4]);
     const area = tall * wide;
-    let counts = oneHot(tiles.reshape([n, down, right, c, area]), 256).sum(-2);
+    // The tables are numbered along [n, down, right, c].
+    const tableOf = iota(n * down)
+      .reshape([n, down, 1, 1, 1, 1])
+      .mul(right)
+      .add(iota(right).reshape([right, 1, 1]))
+      .mul(c)
+      .add(iota(c));
+    const places = tableOf.mul(256).add(pixels.reshape([n, down, tall, right, wide, c]));
+    let counts = occurrences(places, n * down * right * c * 256)
+      .reshape([n, down, right, c, 256])
+      .cast('float32');
     if (this.clipLimit > 0) {
       const most = counts.clip(0, (this.clipLimit * area) / 256);
       counts = most.add(counts.sub(most).sum(-1, { keepdims: true }).div(256));

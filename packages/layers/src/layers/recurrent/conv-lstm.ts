@@ -55,7 +55,7 @@ import {
   openForget,
   weighted,
 } from './recurrent-cells.ts';
-import { type RNNOptions, rnnFixed } from './rnn.ts';
+import type { RNNOptions } from './rnn.ts';
 
 interface ConvCellOptions<S extends Sizes = Sizes> extends GatedCellOptions {
   /** Of the convolution of the input; 1 by default. */
@@ -292,7 +292,6 @@ takesOptions<RankedArguments, ConvLSTMCell>({ options: { rank, ...cellOptions } 
 const ofLayers = {
   positional: ['filters', 'kernelSize'],
   options: ofLayer<ConvCellArguments>(cellOptions),
-  fixed: rnnFixed,
 } as const;
 takesOptions<ConvLSTM1DArguments, ConvLSTM1D>(ofLayers, ConvLSTM1D);
 takesOptions<ConvLSTM2DArguments, ConvLSTM2D>(ofLayers, ConvLSTM2D);

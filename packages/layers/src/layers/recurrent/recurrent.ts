@@ -18,7 +18,7 @@ import {
   type SimpleRNNCellOptions,
   simpleRNNOptions,
 } from './recurrent-cells.ts';
-import { RNN, type RNNOptions, rnnFixed, rnnOptions, type Sequence } from './rnn.ts';
+import { RNN, type RNNOptions, rnnOptions, type Sequence } from './rnn.ts';
 
 /** @internal A layer of one of our cells, whose options it takes among its own. */
 export abstract class CellLayer extends RNN {
@@ -125,14 +125,14 @@ export function ofLayer<C extends object>(
   return { ...Object.fromEntries(names), ...rnnOptions, activityRegularizer: regularizer } as never;
 }
 takesOptions<SimpleRNNArguments, SimpleRNN>(
-  { positional: ['units'], options: ofLayer<SimpleRNNCellArguments>(simpleRNNOptions), fixed: rnnFixed },
+  { positional: ['units'], options: ofLayer<SimpleRNNCellArguments>(simpleRNNOptions) },
   SimpleRNN,
 );
 takesOptions<LSTMArguments, LSTM>(
-  { positional: ['units'], options: ofLayer<LSTMCellArguments>(lstmOptions), fixed: rnnFixed },
+  { positional: ['units'], options: ofLayer<LSTMCellArguments>(lstmOptions) },
   LSTM,
 );
 takesOptions<GRUArguments, GRU>(
-  { positional: ['units'], options: ofLayer<GRUCellArguments>(gruOptions), fixed: rnnFixed },
+  { positional: ['units'], options: ofLayer<GRUCellArguments>(gruOptions) },
   GRU,
 );

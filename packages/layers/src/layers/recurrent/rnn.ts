@@ -78,6 +78,8 @@ export interface RNNOptions extends LayerOptions {
   readonly stateful?: boolean;
   /** Whether the output of a masked step is zeros instead of that of the step before; false by default. */
   readonly zeroOutputForMask?: boolean;
+  /** Of Keras, with the same numbers: whether the loop is written out. Here graphs are compiled either way, so it has no effect. */
+  readonly unroll?: boolean;
   /** A penalty on the output, and on the states where they are returned, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
 }
@@ -102,6 +104,7 @@ export class RNN extends Layer {
   declare readonly goBackwards: boolean;
   declare readonly stateful: boolean;
   declare readonly zeroOutputForMask: boolean;
+  declare readonly unroll: boolean;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
   #states: readonly Variable[] | null = null;
@@ -346,12 +349,8 @@ export const rnnOptions: Schema<RNNOptions, RNN>['options'] = {
   goBackwards: flag(false),
   stateful: flag(false),
   zeroOutputForMask: flag(false),
+  unroll: flag(false),
   activityRegularizer,
   ...layerOptions,
 };
-/** @internal */
-export const rnnFixed = { unroll: false } as const;
-takesOptions<RNNArguments, RNN>(
-  { positional: ['cell'], options: { cell: true, ...rnnOptions }, fixed: rnnFixed },
-  RNN,
-);
+takesOptions<RNNArguments, RNN>({ positional: ['cell'], options: { cell: true, ...rnnOptions } }, RNN);

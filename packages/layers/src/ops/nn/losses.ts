@@ -1,15 +1,26 @@
-// Cross entropies of probabilities or logits, and how near two images are.
-import { type IntegerLike, type NamedFunction, nn, oneHot, type Tensor, type TensorLike } from '@eagre/core';
+// Cross entropies of probabilities or logits, label sequences, and how near two images are.
 import {
+  type IntegerLike,
+  type NamedFunction,
+  nn,
+  oneHot,
+  stack,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import {
+  type Dim,
   defineFunction,
   dims,
   endsInOne,
   kerasDefaults,
   kind,
+  knownDim,
   normalizeAxis,
+  shown,
   toTensor,
 } from '@eagre/core/internal';
-import { floating, named } from '../define.ts';
+import { floating, named, refuse } from '../define.ts';
 
 type Loss<O> = NamedFunction<[target: TensorLike, output: TensorLike], ['target', 'output'], O>;
 interface Logits {
@@ -129,4 +140,67 @@ export const ctcLoss: NamedFunction<
       logitsTimeMajor: false,
       blankIndex: maskIndex as number,
     }),
+);
+
+interface DecodeOptions {
+  /** `greedy` takes the best class of each frame, as by default; `beam_search` looks for the most likely labels. */
+  readonly strategy?: 'greedy' | 'beam_search';
+  /** How many prefixes a beam search follows; 100 by default. */
+  readonly beamWidth?: number;
+  /** How many readings a beam search gives; 1 by default. */
+  readonly topPaths?: number;
+  /** Of `greedy`: whether equal labels of frames that follow each other are one; true by default. */
+  readonly mergeRepeated?: boolean;
+  /** The class that stands for no label; 0 by default, the last one for null. */
+  readonly maskIndex?: IntegerLike | null;
+}
+
+/**
+ * The labels that sequences of frames read as.
+ * @param inputs logits [batch, time, classes]
+ * @param sequenceLengths integers [batch]: how many frames count
+ * @returns labels int32 [paths, batch, time], −1 behind their ends; and scores: of `greedy` −Σ of the best logits [batch, 1], of `beam_search` the
+ * logarithms of the probabilities [batch, paths].
+ * @throws InvalidArgumentError for another strategy, and for options that belong to the other one
+ */
+export const ctcDecode: NamedFunction<
+  [inputs: TensorLike, sequenceLengths: TensorLike],
+  ['inputs', 'sequenceLengths'],
+  DecodeOptions,
+  [decoded: Tensor, scores: Tensor]
+> = defineFunction(
+  named('ctcDecode'),
+  { inputs: kind.tensor, sequenceLengths: kind.tensor },
+  {
+    strategy: kind.asIs,
+    beamWidth: kind.asIs,
+    topPaths: kind.asIs,
+    mergeRepeated: kind.asIs,
+    maskIndex: kind.axis,
+  },
+  (inputs, sequenceLengths, options) => {
+    const { strategy = 'greedy', beamWidth = 100, topPaths = 1, mergeRepeated = true } = options;
+    const maskIndex = (options.maskIndex === undefined ? 0 : options.maskIndex) as number | null;
+    const given = floating(inputs);
+    if (given.rank !== 3) refuse(`inputs must be [batch, time, classes], got [${given.shape}]`, 'ctcDecode');
+    const frames = given.transpose([1, 0, 2]);
+    if (strategy === 'greedy') {
+      if (topPaths !== 1) refuse("topPaths is for the strategy 'beam_search'", 'ctcDecode');
+      const blank = maskIndex === null ? {} : { blankIndex: maskIndex };
+      const [[labels], scores] = nn.ctcGreedyDecoder(frames, sequenceLengths, { mergeRepeated, ...blank });
+      return [(labels as Tensor).cast('int32').expandDims(0), scores];
+    }
+    if (strategy !== 'beam_search')
+      refuse(`strategy is ${shown(strategy)}, expected 'greedy' or 'beam_search'`, 'ctcDecode');
+    const classes = knownDim(dims(frames)[2] as Dim);
+    const mask = maskIndex === null ? classes - 1 : maskIndex < 0 ? classes + maskIndex : maskIndex;
+    if (!(mask >= 0 && mask < classes))
+      refuse(`maskIndex ${shown(maskIndex)} is not one of ${classes} classes`, 'ctcDecode');
+    // The decoder takes the last class for the blank.
+    const order = Array.from({ length: classes }, (_, c) => c).filter((c) => c !== mask);
+    const moved = frames.gather([...order, mask], 2);
+    const [readings, scores] = nn.ctcBeamSearchDecoder(moved, sequenceLengths, { beamWidth, topPaths });
+    const labels = stack(readings, 0).cast('int32');
+    return [labels.greaterEqual(mask).where(labels.add(1), labels), scores];
+  },
 );

@@ -1,0 +1,252 @@
+// Eigenvalues of any square matrix, by numbers of the host: reflections to Hessenberg form, then complex QR steps with shifts (Golub and Van
+// Loan, "Matrix Computations", chapter 7). Complex numbers stand as two arrays, of real and of imaginary parts.
+
+/** A square matrix of complex numbers, row by row. */
+interface Complex {
+  readonly n: number;
+  readonly re: Float64Array;
+  readonly im: Float64Array;
+}
+type Pair = readonly [re: number, im: number];
+
+const times = ([a, b]: Pair, [c, d]: Pair): Pair => [a * c - b * d, a * d + b * c];
+const minus = ([a, b]: Pair, [c, d]: Pair): Pair => [a - c, b - d];
+const plus = ([a, b]: Pair, [c, d]: Pair): Pair => [a + c, b + d];
+const half = ([a, b]: Pair): Pair => [a / 2, b / 2];
+/** |re| + |im|, which cannot overflow where neither does. */
+const size = ([a, b]: Pair): number => Math.abs(a) + Math.abs(b);
+function over([a, b]: Pair, [c, d]: Pair): Pair {
+  // By the larger part, so that squares do not overflow (Smith, 1962).
+  if (Math.abs(c) >= Math.abs(d)) {
+    const r = d / c;
+    const q = c + d * r;
+    return [(a + b * r) / q, (b - a * r) / q];
+  }
+  const r = c / d;
+  const q = c * r + d;
+  return [(a * r + b) / q, (b * r - a) / q];
+}
+function root([a, b]: Pair): Pair {
+  if (a === 0 && b === 0) return [0, 0];
+  const r = Math.sqrt((Math.abs(a) + Math.hypot(a, b)) / 2);
+  return a >= 0 ? [r, b / (2 * r)] : [Math.abs(b) / (2 * r), b < 0 ? -r : r];
+}
+
+/** The largest size of an element; NaN if one is NaN. */
+function largest(...lists: readonly Float64Array[]): number {
+  let most = 0;
+  for (const list of lists) for (const x of list) most = Math.max(most, Math.abs(x));
+  return most;
+}
+const lengthOf = (v: readonly Pair[]): number => normOf(Float64Array.from(v.flat()));
+/** The square root of the sum of squares. */
+function normOf(...lists: readonly Float64Array[]): number {
+  let sum = 0;
+  for (const list of lists) for (const x of list) sum += x * x;
+  return Math.sqrt(sum);
+}
+
+const at = ({ n, re, im }: Complex, i: number, j: number): Pair => [
+  re[i * n + j] as number,
+  im[i * n + j] as number,
+];
+function put({ n, re, im }: Complex, i: number, j: number, [a, b]: Pair): void {
+  re[i * n + j] = a;
+  im[i * n + j] = b;
+}
+function identity(n: number): Complex {
+  const one = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
+  for (let i = 0; i < n; i++) one.re[i * n + i] = 1;
+  return one;
+}
+
+/** Subtracts tau · v · (vᴴ · column) of each column from `from` on; v stands at the rows from `first` on. */
+function reflectRows(a: Complex, v: readonly Pair[], tau: number, first: number, from: number): void {
+  for (let j = from; j < a.n; j++) {
+    let sum: Pair = [0, 0];
+    v.forEach(([re, im], i) => {
+      sum = plus(sum, times([re, -im], at(a, first + i, j)));
+    });
+    v.forEach((own, i) => {
+      put(a, first + i, j, minus(at(a, first + i, j), times(own, [sum[0] * tau, sum[1] * tau])));
+    });
+  }
+}
+function reflectColumns(a: Complex, v: readonly Pair[], tau: number, first: number): void {
+  for (let i = 0; i < a.n; i++) {
+    let sum: Pair = [0, 0];
+    v.forEach((own, j) => {
+      sum = plus(sum, times(at(a, i, first + j), own));
+    });
+    v.forEach(([re, im], j) => {
+      put(a, i, first + j, minus(at(a, i, first + j), times([sum[0] * tau, sum[1] * tau], [re, -im])));
+    });
+  }
+}
+
+/** Makes zeros below the first subdiagonal; `u` takes part. */
+function toHessenberg(a: Complex, u: Complex): void {
+  for (let k = 0; k < a.n - 2; k++) {
+    const v = Array.from({ length: a.n - k - 1 }, (_, i) => at(a, k + 1 + i, k));
+    const below = lengthOf(v.slice(1));
+    if (below === 0) continue;
+    const norm = Math.hypot(below, ...v[0]);
+    const head = Math.hypot(...v[0]);
+    const phase: Pair = head === 0 ? [1, 0] : [v[0][0] / head, v[0][1] / head];
+    v[0] = plus(v[0], [phase[0] * norm, phase[1] * norm]);
+    const length = lengthOf(v);
+    const unit = v.map(([re, im]): Pair => [re / length, im / length]);
+    reflectRows(a, unit, 2, k + 1, k);
+    reflectColumns(a, unit, 2, k + 1);
+    reflectColumns(u, unit, 2, k + 1);
+    for (let i = k + 2; i < a.n; i++) put(a, i, k, [0, 0]);
+  }
+}
+
+/** Whether the element below a diagonal one is nothing beside its neighbours; then it becomes 0. */
+function isNegligible(t: Complex, i: number): boolean {
+  const beside = size(at(t, i, i)) + size(at(t, i + 1, i + 1));
+  if (size(at(t, i + 1, i)) > beside * Number.EPSILON) return false;
+  put(t, i + 1, i, [0, 0]);
+  return true;
+}
+
+/** The eigenvalue of the last two rows that is nearer to the last element. */
+function shiftOf(t: Complex, last: number, step: number): Pair {
+  // What does not converge is moved elsewhere.
+  if ((step === 10 || step === 20) && last > 1)
+    return [Math.abs(at(t, last, last - 1)[0]) + Math.abs(at(t, last - 1, last - 2)[0]), 0];
+  const [a, b, c, d] = [
+    at(t, last - 1, last - 1),
+    at(t, last - 1, last),
+    at(t, last, last - 1),
+    at(t, last, last),
+  ];
+  const scale = Math.hypot(...a) + Math.hypot(...b) + Math.hypot(...c) + Math.hypot(...d);
+  const [p, q, r, s] = [a, b, c, d].map(([re, im]): Pair => [re / scale, im / scale]) as [
+    Pair,
+    Pair,
+    Pair,
+    Pair,
+  ];
+  const across = times(q, r);
+  const difference = minus(p, s);
+  const squared = times(difference, difference);
+  const spread = root(plus(squared, [4 * across[0], 4 * across[1]]));
+  const det = minus(times(p, s), across);
+  const trace = plus(p, s);
+  let one = half(plus(trace, spread));
+  let two = half(minus(trace, spread));
+  // The smaller one would lose its digits in the difference.
+  if (size(one) > size(two)) two = over(det, one);
+  else if (size(two) !== 0) one = over(det, two);
+  const chosen = size(minus(one, s)) < size(minus(two, s)) ? one : two;
+  return [chosen[0] * scale, chosen[1] * scale];
+}
+
+/** The rotation (c, s), c real, that takes (x, y) to (r, 0). */
+function rotationOf(x: Pair, y: Pair): { readonly c: number; readonly s: Pair } {
+  const norm = Math.hypot(...x, ...y);
+  if (norm === 0) return { c: 1, s: [0, 0] };
+  const head = Math.hypot(...x);
+  if (head === 0) return { c: 0, s: [y[0] / norm, -y[1] / norm] };
+  const phase: Pair = [x[0] / head, x[1] / head];
+  return { c: head / norm, s: times(phase, [y[0] / norm, -y[1] / norm]) };
+}
+function rotateRows(t: Complex, i: number, { c, s }: ReturnType<typeof rotationOf>, from: number): void {
+  for (let j = from; j < t.n; j++) {
+    const [x, y] = [at(t, i, j), at(t, i + 1, j)];
+    put(t, i, j, plus([c * x[0], c * x[1]], times(s, y)));
+    put(t, i + 1, j, minus([c * y[0], c * y[1]], times([s[0], -s[1]], x)));
+  }
+}
+function rotateColumns(t: Complex, j: number, { c, s }: ReturnType<typeof rotationOf>, rows: number): void {
+  for (let i = 0; i < rows; i++) {
+    const [x, y] = [at(t, i, j), at(t, i, j + 1)];
+    put(t, i, j, plus([c * x[0], c * x[1]], times([s[0], -s[1]], y)));
+    put(t, i, j + 1, minus([c * y[0], c * y[1]], times(s, x)));
+  }
+}
+
+// Steps for each row, of which about two are needed.
+const STEPS = 30;
+
+/** Makes t triangular; false where it does not converge. */
+function toTriangular(t: Complex, u: Complex): boolean {
+  let last = t.n - 1;
+  let step = 0;
+  let all = 0;
+  for (;;) {
+    for (; last > 0 && isNegligible(t, last - 1); last--) step = 0;
+    if (last <= 0) return true;
+    step++;
+    if (++all > STEPS * t.n) return false;
+    let first = last - 1;
+    while (first > 0 && !isNegligible(t, first - 1)) first--;
+    const shift = shiftOf(t, last, step);
+    for (let i = first; i < last; i++) {
+      const turn =
+        i === first
+          ? rotationOf(minus(at(t, i, i), shift), at(t, i + 1, i))
+          : rotationOf(at(t, i, i - 1), at(t, i + 1, i - 1));
+      rotateRows(t, i, turn, Math.max(0, i - 1));
+      if (i > first) put(t, i + 1, i - 1, [0, 0]);
+      rotateColumns(t, i, turn, Math.min(i + 2, last) + 1);
+      rotateColumns(u, i, turn, t.n);
+    }
+  }
+}
+
+/** The eigenvectors of a triangular matrix, turned by u, as columns of length 1. */
+function vectorsOf(t: Complex, u: Complex): Complex {
+  const { n } = t;
+  const norm = normOf(t.re, t.im);
+  const found = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
+  for (let k = n - 1; k >= 0; k--) {
+    const x: Pair[] = new Array<Pair>(k + 1);
+    x[k] = [1, 0];
+    for (let i = k - 1; i >= 0; i--) {
+      let sum = at(t, i, k);
+      for (let j = i + 1; j < k; j++) sum = plus(sum, times(at(t, i, j), x[j]));
+      const gap = minus(at(t, i, i), at(t, k, k));
+      // Of equal eigenvalues the vectors are the same up to rounding.
+      const divisor: Pair = gap[0] === 0 && gap[1] === 0 ? [Number.EPSILON * norm, 0] : gap;
+      x[i] = over([-sum[0], -sum[1]], divisor);
+    }
+    const column = Array.from({ length: n }, (_, i) =>
+      x.reduce<Pair>((sum, value, j) => plus(sum, times(at(u, i, j), value)), [0, 0]),
+    );
+    const length = lengthOf(column);
+    column.forEach(([re, im], i) => {
+      put(found, i, k, [re / length, im / length]);
+    });
+  }
+  return found;
+}
+
+/** Eigenvalues and, as columns, eigenvectors of length 1; real and imaginary parts by turns. */
+export interface Eigen {
+  readonly values: Float64Array;
+  readonly vectors: Float64Array;
+}
+
+/**
+ * The eigenvalues and eigenvectors of a matrix [n, n]. One with an element that is not finite, or whose eigenvalues are not found, gives NaN.
+ * @param re its real parts, `im` its imaginary ones
+ */
+export function eigenOf(n: number, re: Float64Array, im: Float64Array): Eigen {
+  const values = new Float64Array(2 * n).fill(Number.NaN);
+  const vectors = new Float64Array(2 * n * n).fill(Number.NaN);
+  const scale = largest(re, im);
+  if (!Number.isFinite(scale)) return { values, vectors };
+  // Near 1, so that squares neither overflow nor vanish.
+  const by = scale === 0 ? 1 : scale;
+  const t: Complex = { n, re: re.map((x) => x / by), im: im.map((x) => x / by) };
+  const u = identity(n);
+  toHessenberg(t, u);
+  if (!toTriangular(t, u)) return { values, vectors };
+  const found = vectorsOf(t, u);
+  for (let i = 0; i < n; i++) values.set([t.re[i * n + i] * by, t.im[i * n + i] * by], 2 * i);
+  for (let i = 0; i < n * n; i++) vectors.set([found.re[i], found.im[i]], 2 * i);
+  return { values, vectors };
+}
