@@ -37,6 +37,8 @@ BitwiseAnd|x y|z|T!=6,5,3,9,4,17,22,23
 BitwiseOr|x y|z|T!=6,5,3,9,4,17,22,23
 BitwiseXor|x y|z|T!=6,5,3,9,4,17,22,23
 BroadcastTo|input shape|output|T! Tidx=3,9
+CTCBeamSearchDecoder|inputs sequence_length|decoded_indices* decoded_values* decoded_shape* log_probability|beam_width! top_paths! merge_repeated T=1,2
+CTCGreedyDecoder|inputs sequence_length|decoded_indices decoded_values decoded_shape log_probability|merge_repeated blank_index T=1,2
 CTCLoss|inputs labels_indices labels_values sequence_length|loss gradient|preprocess_collapse_repeated ctc_merge_repeated ignore_longer_outputs_than_inputs T=1,2
 Case|branch_index input*|output*|Tin! Tout! branches! output_shapes|s
 Cast|x|y|SrcT! DstT! Truncate
@@ -62,6 +64,7 @@ DepthToSpace|input|output|T! block_size! data_format
 DepthwiseConv2dNative|input filter|output|T!=19,14,1,2 strides! padding! explicit_paddings data_format dilations
 Digamma|x|y|T!=14,19,1,2
 DivNoNan|x y|z|T!=19,1,14,2,8,18
+Eig|input|e v|compute_v T!=1,2,8,18 Tout!=8,18
 Einsum|inputs*|output|equation! N! T!
 Elu|features|activations|T!=19,14,1,2
 EluGrad|gradients outputs|backprops|T!=19,14,1,2
