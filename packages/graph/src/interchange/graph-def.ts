@@ -29,6 +29,8 @@ import {
   viewOf,
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
+import type { ForwardRecord, Saved } from '../control/control-op.ts';
+import type { WhileGradAttrs } from '../control/while.ts';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf, isGraph, lateSizesIn } from '../ir/graph-bodies.ts';
 import { isUnknownRank } from '../tracing/unknown-rank.ts';
@@ -150,6 +152,33 @@ export class Library {
     return name;
   }
 
+  /** The functions of a loop back through turns that another one has counted: as many turns. */
+  backLoop(
+    body: Graph,
+    more: readonly GraphValue[],
+    symbols: readonly DimSymbol[],
+    popped: readonly GraphValue[],
+  ): { readonly body: string; readonly condition: string; readonly types: readonly number[] } {
+    const stacks: Stacks = { count: popped.length, pushed: [], popped };
+    const name = this.nameOf(body, more, { symbols, returned: true, isLoop: true, stacks });
+    const { input_arg = [] } = this.#functions.find((fn) => fn.signature?.name === name)?.signature ?? {};
+    const condition = this.#unique.take(`${name}_condition`);
+    const total = input_arg[input_arg.length - popped.length - 1]?.name as string;
+    this.#functions.push({
+      signature: { name: condition, input_arg, output_arg: [{ name: 'output', type: BOOL }] },
+      node_def: [
+        {
+          name: 'Less',
+          op: 'Less',
+          input: [input_arg[0]?.name as string, total],
+          attr: new Map([['T', { type: numberOf('int32') }]]),
+        },
+      ],
+      ret: new Map([['output', 'Less:z:0']]),
+    });
+    return { body: name, condition, types: input_arg.map(({ type = 0 }) => type) };
+  }
+
   functions(): readonly tensorflow.FunctionDef[] {
     return this.#functions;
   }
@@ -182,7 +211,7 @@ function functionDef(
   name: string,
   graph: Graph,
   results: readonly GraphValue[],
-  { symbols, returned, isLoop }: PassedSizes,
+  { symbols, returned, isLoop, stacks = NO_STACKS }: PassedSizes,
   library: Library,
   captures: Captures | null = null,
   wanted: FunctionNames = {},
@@ -200,9 +229,19 @@ function functionDef(
     ? symbols.map((symbol) => [names.take('size'), sizes.get(symbol) as string])
     : [];
   captures?.nameAll(names);
-  const writer = new Writer(graph, library, args, { sizes, captures, results, reserved: leading });
+  const total = stacks.popped.length > 0 ? [names.take('total')] : [];
+  const lists = Array.from({ length: stacks.count }, (_, i) => names.take(`stack_${i}`));
+  const own = graph.arguments.slice(0, graph.arguments.length - stacks.popped.length);
+  const writer = new Writer(graph, library, args, {
+    sizes,
+    captures,
+    results: [...results, ...stacks.pushed],
+    reserved: [...leading, ...total, ...lists],
+  });
+  const left = stacks.popped.map((value, i) => writer.pop(lists[i] as string, value));
   const counter = leading.length > 0 && returned ? writer.counted(leading[0] as string) : null;
   const node_def = writer.write();
+  left.push(...stacks.pushed.map((value, i) => writer.push(lists[i] as string, value)));
   const arg = (argument: string, { dtype }: Pick<GraphValue, 'dtype'>) => ({
     name: argument,
     type: numberOf(dtype),
@@ -215,24 +254,29 @@ function functionDef(
     : [];
   const shapes = [
     ...leading.map(() => shapeProto([])),
-    ...graph.arguments.map(valueShape),
+    ...own.map(valueShape),
     ...symbols.map(() => shapeProto([])),
     ...(captures?.list ?? []).map(captureShape),
+    ...[...total, ...lists].map(() => shapeProto([])),
   ];
   return {
     signature: {
       name,
       input_arg: [
         ...leading.map(size),
-        ...graph.arguments.map((value, i) => arg(args[i], value)),
+        ...own.map((value, i) => arg(args[i], value)),
         ...[...sizes.values()].map(size),
         ...captured,
+        ...total.map(size),
+        ...lists.map((list) => ({ name: list, type: VARIANT })),
       ],
       output_arg: [
         ...(counter === null ? [] : leading.map((name) => size(`${name}_out`))),
         ...results.map((value, i) => arg(outputs[i], value)),
         ...kept.map(([output]) => size(output)),
         ...passed.map(({ name: output, type }) => ({ name: output, type })),
+        ...(returned ? total.map((name) => size(`${name}_out`)) : []),
+        ...left.map((_, i) => ({ name: `${lists[i]}_out`, type: VARIANT })),
       ],
       ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
     },
@@ -244,6 +288,8 @@ function functionDef(
       ...results.map((value, i) => [outputs[i], writer.reference(value)] as const),
       ...kept,
       ...passed.map(({ name: output, from }) => [output, from as string] as const),
+      ...(returned ? total.map((name) => [`${name}_out`, name] as const) : []),
+      ...left.map((list, i) => [`${lists[i]}_out`, list] as const),
     ]),
     ...(captures === null
       ? {}
@@ -337,7 +383,20 @@ interface PassedSizes {
   readonly returned: boolean;
   /** Whether it is the condition or the body of a loop that counts its turns. */
   readonly isLoop?: boolean;
+  readonly stacks?: Stacks;
 }
+/** What a loop keeps of each turn for its gradient, in lists that are loop variables. */
+interface Stacks {
+  readonly count: number;
+  /** The values of a turn that are kept. */
+  readonly pushed: readonly GraphValue[];
+  /** The last arguments of the gradient's body, which come out of the lists. */
+  readonly popped: readonly GraphValue[];
+}
+const NO_STACKS: Stacks = { count: 0, pushed: [], popped: [] };
+// DT_VARIANT, DT_BOOL
+const VARIANT = 21;
+const BOOL = 10;
 const NO_SIZES: PassedSizes = { symbols: [], returned: false };
 
 /** The unknown sizes that graphs compute with. */
@@ -407,6 +466,8 @@ class Writer {
   readonly #results: readonly GraphValue[];
   /** Values that stand for others, or are results of what stands for a node. */
   readonly #aliases = new Map<GraphValue, string>();
+  /** The lists that loops have filled, and the numbers of their turns. */
+  readonly #stacks = new Map<Saved, { readonly lists: readonly string[]; readonly total: string }>();
   #usedValues: ReadonlySet<GraphValue> | undefined;
 
   /** Null for graphs of sessions, in which TensorFlow draws numbers of its own. */
@@ -444,7 +505,8 @@ class Writer {
   write(): readonly NodeDef[] {
     const graph = this.#graph;
     let host: string | null = null;
-    for (const node of graph.liveNodes(graph.measures.map(({ value }) => value))) {
+    const live = graph.liveNodes([...graph.measures.map(({ value }) => value), ...this.#results]);
+    for (const node of live) {
       const { what } = node;
       const from = this.#nodes.length;
       const name =
@@ -479,6 +541,30 @@ class Writer {
     for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
     if (this.#args === null) this.#identities();
     return this.#nodes;
+  }
+
+  /** Takes an argument from a list. @returns how others name the list without it. */
+  pop(list: string, value: GraphValue): string {
+    const name = this.#names.take(`${list}/TensorListPopBack`);
+    this.#add(name, 'TensorListPopBack', [list, this.#elementShape(name, value)], {
+      element_dtype: { type: numberOf(value.dtype) },
+    });
+    this.#aliases.set(value, `${name}:tensor:0`);
+    return `${name}:output_handle:0`;
+  }
+
+  /** Adds a value to a list. @returns how others name the list with it. */
+  push(list: string, value: GraphValue): string {
+    const name = this.#names.take(`${list}/TensorListPushBack`);
+    this.#add(name, 'TensorListPushBack', [list, this.reference(value)], {
+      element_dtype: { type: numberOf(value.dtype) },
+    });
+    return `${name}:output_handle:0`;
+  }
+
+  #elementShape(owner: string, value: GraphValue): string {
+    const shape = partialShape(value.shape).map((size) => size ?? -1);
+    return this.#constantInput(owner, { name: 'element_shape', dtype: 'int32', value: shape });
   }
 
   /** Adds 1 to a counter of turns. @returns how others name the result. */
@@ -731,7 +817,8 @@ class Writer {
     }
     const portable = this.#library.portable;
     const known = tensorFlowOp(node, portable === null ? undefined : (i) => this.#isUsed(node, i));
-    if (portable !== null && !CONTROL.has(node.type) && (FUSED.has(node.type) || !isWritable(node, known))) {
+    const isControl = CONTROL.has(node.type) || node.type === 'WhileGrad';
+    if (portable !== null && !isControl && (FUSED.has(node.type) || !isWritable(node, known))) {
       this.#composed(node, name, control, portable);
       return;
     }
@@ -747,6 +834,10 @@ class Writer {
       });
       return;
     }
+    if (portable !== null && node.type === 'WhileGrad') {
+      this.#backLoop(node, name, own, control);
+      return;
+    }
     if (CONTROL.has(node.type)) {
       const symbols = symbolsIn(bodiesOf(node));
       const sizes = symbols.map((symbol) => this.#size(dimOf(symbol)));
@@ -759,12 +850,23 @@ class Writer {
             this.#constantInput(name, { name: last, dtype: 'int32', value: -i }),
           )
         : [];
+      const kept = isLoop ? this.#keptFor(node) : [];
+      const values = kept.flatMap((saved) => saved.values);
+      const lists = values.map((value) => this.#emptyList(name, value));
       this.#add(
         name,
         op,
-        [...counters, ...own, ...sizes, ...states, ...control, ...new Set(behind)],
-        this.#controlAttrs(node, symbols, { states: states.length, isLoop }),
+        [...counters, ...own, ...sizes, ...states, ...lists, ...control, ...new Set(behind)],
+        this.#controlAttrs(node, symbols, { states: states.length, isLoop, kept: values }),
       );
+      const before = counters.length + own.length + sizes.length + states.length;
+      for (const [i, saved] of kept.entries()) {
+        const first = before + kept.slice(0, i).reduce((sum, { values }) => sum + values.length, 0);
+        this.#stacks.set(saved, {
+          lists: saved.values.map((_, k) => `${name}:${outputName(op, first + k)}`),
+          total: `${name}:${outputName(op, 0)}`,
+        });
+      }
       if (isLoop)
         node.outputs.forEach((value, i) => {
           this.#aliases.set(value, `${name}:${outputName(op, i + counters.length)}`);
@@ -776,6 +878,58 @@ class Writer {
       ...this.#attrs(node),
       ...(node.what.kind === 'op' ? typesOf(node) : {}),
       ...outputShapes(node.outputs),
+    });
+  }
+
+  /** The gradients of a loop that are in the graph. */
+  #keptFor(node: GraphNode): readonly Saved[] {
+    const { saved } = node.attrs['record'] as ForwardRecord;
+    const restored = new Set(this.#graph.liveNodes(this.#results).map(({ attrs }) => attrs['restored']));
+    return saved.filter((each) => restored.has(each));
+  }
+
+  #emptyList(owner: string, value: GraphValue): string {
+    const name = this.#names.take(`${owner}/EmptyTensorList`);
+    const most = this.#constantInput(name, { name: 'max_num_elements', dtype: 'int32', value: -1 });
+    this.#add(name, 'EmptyTensorList', [this.#elementShape(name, value), most], {
+      element_dtype: { type: numberOf(value.dtype) },
+      shape_type: { type: numberOf('int32') },
+    });
+    return `${name}:handle:0`;
+  }
+
+  /** The gradient of a loop: another one, which takes from lists what the first has put there. */
+  #backLoop(node: GraphNode, name: string, own: readonly string[], control: readonly string[]): void {
+    const { body, restored, forward } = node.attrs as unknown as WhileGradAttrs;
+    const stacks = this.#stacks.get(restored);
+    if (stacks === undefined) throw notWritable(node);
+    const count = body.outputs.length;
+    const same = own.slice(count + forward.body.outputs.length);
+    const popped = body.arguments.slice(count + same.length);
+    const symbols = symbolsIn([body]);
+    const fn = this.#library.backLoop(
+      body,
+      body.arguments.slice(count, count + same.length),
+      symbols,
+      popped,
+    );
+    const counters = [0, -1].map((value, i) =>
+      this.#constantInput(name, {
+        name: i === 0 ? 'loop_counter' : 'maximum_iterations',
+        dtype: 'int32',
+        value,
+      }),
+    );
+    const sizes = symbols.map((symbol) => this.#size(dimOf(symbol)));
+    const inputs = [...counters, ...own.slice(0, count), ...same, ...sizes, stacks.total, ...stacks.lists];
+    this.#written.set(node, { name, op: 'While' });
+    this.#add(name, 'While', [...inputs, ...control], {
+      T: { list: { type: fn.types } },
+      cond: { func: { name: fn.condition } },
+      body: { func: { name: fn.body } },
+    });
+    node.outputs.forEach((value, i) => {
+      this.#aliases.set(value, `${name}:${outputName('While', i + counters.length)}`);
     });
   }
 
@@ -917,20 +1071,36 @@ class Writer {
   #controlAttrs(
     node: GraphNode,
     symbols: readonly DimSymbol[],
-    { states, isLoop }: { readonly states: number; readonly isLoop: boolean },
+    {
+      states,
+      isLoop,
+      kept,
+    }: { readonly states: number; readonly isLoop: boolean; readonly kept: readonly GraphValue[] },
   ): Readonly<Record<string, AttrValue>> {
     const { type, attrs, inputs, outputs } = node;
     const library = this.#library;
     const bodies = bodiesOf(node);
+    const stacksOf = (returned: boolean): Stacks => ({
+      count: kept.length,
+      pushed: returned ? kept : [],
+      popped: [],
+    });
     const func = (
       graph: unknown,
       more: readonly GraphValue[] = [],
       returned = false,
     ): { func: tensorflow.NameAttrList } => ({
-      func: { name: library.nameOf(graph as Graph, more, { symbols, returned, isLoop }, bodies) },
+      func: {
+        name: library.nameOf(
+          graph as Graph,
+          more,
+          { symbols, returned, isLoop, stacks: stacksOf(returned) },
+          bodies,
+        ),
+      },
     });
     const sizes = symbols.map(() => ({ dtype: 'int32', shape: [] }) as const);
-    const resources = new Array<number>(states).fill(RESOURCE);
+    const resources = [...new Array<number>(states).fill(RESOURCE), ...kept.map(() => VARIANT)];
     const counters = isLoop ? [COUNTER, COUNTER] : [];
     const list = (values: readonly Pick<GraphValue, 'dtype'>[], more: readonly number[] = []): AttrValue => ({
       list: { type: [...values.map((v) => numberOf(v.dtype)), ...more] },

@@ -65,6 +65,7 @@ DivNoNan|x y|z|T!=19,1,14,2,8,18
 Einsum|inputs*|output|equation! N! T!
 Elu|features|activations|T!=19,14,1,2
 EluGrad|gradients outputs|backprops|T!=19,14,1,2
+EmptyTensorList|element_shape max_num_elements|handle|element_dtype! shape_type!=3,9
 Equal|x y|z|T! incompatible_shape_error
 Erf|x|y|T!=14,19,1,2
 Erfc|x|y|T!=14,19,1,2
@@ -207,6 +208,8 @@ Tanh|x|y|T!=14,19,1,2,8,18
 TanhGrad|y dy|z|T!=14,19,1,2,8,18
 TensorArray|size|handle|dtype! dynamic_size clear_after_read tensor_array_name element_shape|s
 TensorListGetItem|input_handle index element_shape|item|element_dtype! Tshape=3,9
+TensorListPopBack|input_handle element_shape|output_handle tensor|element_dtype!
+TensorListPushBack|input_handle tensor|output_handle|element_dtype!
 TensorListSetItem|input_handle index item|output_handle|element_dtype! resize_if_index_out_of_bounds
 TensorScatterAdd|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy
 TensorScatterMax|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy

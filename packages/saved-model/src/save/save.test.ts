@@ -274,6 +274,39 @@ describe('saved and loaded', () => {
     }
   });
 
+  test('random draws go on where they were, each stream by itself', async () => {
+    const generator = random.Generator.fromSeed(5);
+    const object = {
+      f: tfFunction(
+        (a: Tensor) =>
+          cond(
+            a.greater(0),
+            () => [random.uniform([3]), generator.normal([3])],
+            () => [generator.normal([3]), random.normal([3])],
+          ),
+        { inputSignature: [spec([])] },
+      ),
+    };
+    object.f(constant(1));
+    const dir = fresh();
+    await save(object, dir);
+    const loaded = await load(dir);
+    expect(childrenOf(nodesOf(read(dir))[0])).toHaveProperty('_random_states');
+    for (const a of [1, -1, -1, 1]) {
+      const wanted = object.f(constant(a)) as unknown as Tensor[];
+      const got = loaded['f'](constant(a)) as Tensor[];
+      got.forEach((y, i) =>
+        expect(
+          y
+            .sub(wanted[i] as Tensor)
+            .abs()
+            .max()
+            .item(),
+        ).toBeLessThan(1e-6),
+      );
+    }
+  });
+
   test('in the place of another model', async () => {
     const dir = fresh();
     const counter = new Counter();

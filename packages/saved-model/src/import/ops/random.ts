@@ -5,6 +5,7 @@ import * as tf from '@eagre/core';
 import { hostValues, knownTensor } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
+import { philoxWords } from './philox.ts';
 
 const dtypeOf = (c: OpCall): tf.DType => c.dtypeAttr('dtype', 'float32');
 const shapeOf = (c: OpCall): number[] => c.shape(0) as number[];
@@ -51,6 +52,12 @@ const gamma: Translate = (c) => {
   return tf.random.gamma(outer, alpha, { dtype: alpha.dtype });
 };
 
+const THREEFRY = 2;
+const knownAlgorithm = (alg: Tensor): number | null => {
+  const value = knownTensor(alg);
+  return value === null ? null : Number(hostValues(value)[0]);
+};
+
 export const random: OpTable = {
   RandomUniform: uniform,
   RandomUniformInt: integers(1),
@@ -70,6 +77,13 @@ export const random: OpTable = {
   StatelessTruncatedNormal: truncated,
   StatelessTruncatedNormalV2: truncated,
   StatelessMultinomial: categorical,
+  StatelessRandomUniformFullIntV2: (c) => {
+    const dtype = c.dtypeAttr('dtype', 'uint64');
+    if (dtype !== 'uint32' && dtype !== 'int32') throw c.lacks(`bits of ${dtype}`);
+    if (knownAlgorithm(c.x(3)) === THREEFRY) throw c.lacks('the algorithm ThreeFry');
+    const words = philoxWords(c.shape(0), c.x(1), c.x(2));
+    return dtype === 'uint32' ? words : tf.bitcast(words, 'int32');
+  },
   StatelessRandomGetKeyCounter: several(KEYS, keyOf),
   StatelessRandomGetAlg: () => tf.constant(1, 'int32'),
 };
