@@ -142,6 +142,12 @@ describe('a loaded model', () => {
     expect(() => flow['pick']({ a: x.gather(0) })).toThrow(/b is missing/);
   });
 
+  test('with strings has no trace, and says so', async () => {
+    const words = await loaded('words');
+    expect(() => words['serve'].getConcreteFunction()).toThrow(/takes or gives strings/);
+    expect(words.signatures['serving_default']?.variables).toEqual([]);
+  });
+
   test('is part of other functions, of any batch size, without more traces', async () => {
     const object = await loaded('conv');
     const both = tfFunction((x: tf.Tensor) => object['serve'](x).sum());
