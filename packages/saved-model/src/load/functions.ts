@@ -18,7 +18,7 @@ import {
   tfFunction,
 } from '@eagre/graph';
 import type { Runtime } from '../import/runtime.ts';
-import type { Value } from '../import/values.ts';
+import { type Value, VariableHandle } from '../import/values.ts';
 import {
   argumentsIn,
   fit,
@@ -122,8 +122,18 @@ export class SavedTrace {
     return this.#traced;
   }
 
-  /** The trace by itself. */
+  /** The variables that it holds. */
+  get variables(): readonly Variable[] {
+    return this.#captures().flatMap((value) => (value instanceof VariableHandle ? [value.variable] : []));
+  }
+
+  /** The trace by itself. @throws UnimplementedError for a function of strings, which are on the host. */
   concrete(): ConcreteFunction {
+    if (this.#onHost)
+      throw new UnimplementedError(
+        'it takes or gives strings, which are on the host: it is called node by node, and has no trace to look at or to save',
+        shortName(this.name),
+      );
     return this.traced.getConcreteFunction(...this.signature);
   }
 
@@ -380,7 +390,7 @@ export function signatureFunction(name: string, trace: SavedTrace): SignatureFun
     inputs: trace.inputs,
     outputs: specsIn(trace.outputs),
   });
-  Object.defineProperty(fn, 'variables', { get: () => trace.concrete().variables });
+  Object.defineProperty(fn, 'variables', { get: () => trace.variables });
   Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
   declareSavedFunction(fn, () => savedAs(name, [trace], NO_ARGUMENTS));

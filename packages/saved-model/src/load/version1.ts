@@ -1,7 +1,7 @@
 // SavedModels without objects: graphs of TensorFlow 1, and graphs that hold all their values as constants.
 import { constant, InvalidArgumentError, Tensor, UnimplementedError, type Variable } from '@eagre/core';
 import type { tensorflow } from '@eagre/formats';
-import { TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import { declareSavedFunction, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import type { Body, Ref } from '../import/body.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Runtime } from '../import/runtime.ts';
@@ -176,6 +176,13 @@ function signatureOf(
     traces: [traced],
   });
   Object.defineProperty(fn, 'variables', { get: variables });
+  declareSavedFunction(fn, () => ({
+    name,
+    hostFunction: traced.hostFunction,
+    inputSignature: null,
+    concreteFunctions: [traced.getConcreteFunction()],
+    parameters: { parameters: inputs.length > 0 ? [{ name: 'inputs' }] : [], rest: null },
+  }));
   Object.defineProperty(fn, 'name', { value: name });
   return fn as unknown as SignatureFunction;
 }
