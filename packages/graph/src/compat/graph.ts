@@ -190,19 +190,16 @@ export class Graph {
     const [, operation, index] = /^(.+):(\d+)$/.exec(name) ?? [];
     if (operation === undefined)
       throw new InvalidArgumentError(`'${name}' is not the name of a tensor: expected a form like 'add:0'`);
-    const imported = this.#imported.get(operation);
+    const imported = this.imported.get(operation);
     const tensor = (imported ?? this.getOperationByName(operation).outputs)[Number(index)];
     if (tensor === undefined) throw new NotFoundError(`the operation '${operation}' has no output ${index}`);
     return tensor;
   }
 
-  /** @internal Gives the name of a node in a file to the tensors that it became. */
-  alias(name: string, tensors: readonly (Tensor | undefined)[]): void {
-    this.#imported.set(name, tensors);
-  }
-  readonly #imported = new Map<string, readonly (Tensor | undefined)[]>();
+  /** @internal What nodes of imported graphs became, by their names. */
+  readonly imported: Map<string, readonly (Tensor | undefined)[]> = new Map();
   #importedNode(name: string): GraphNode | undefined {
-    const tensor = this.#imported.get(name)?.find((t) => t !== undefined && this.tracer.knows(t));
+    const tensor = this.imported.get(name)?.find((t) => t !== undefined && this.tracer.knows(t));
     return tensor === undefined ? undefined : this.valueOf(tensor).node;
   }
 

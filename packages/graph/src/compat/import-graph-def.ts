@@ -90,7 +90,7 @@ export const importGraphDef: NamedFunction<
             scope = graph.body.nameScope;
             return write();
           });
-    for (const [node, tensors] of imported) graph.alias(scope + node, tensors);
+    for (const [node, tensors] of imported) graph.imported.set(scope + node, tensors);
     return (elements ?? []).map((element) =>
       element.includes(':')
         ? graph.getTensorByName(scope + element)

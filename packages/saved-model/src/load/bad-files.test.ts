@@ -4,7 +4,7 @@ import * as tf from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { afterAll, describe, expect, test } from 'vitest';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
-import { modelOf, temporaryFolder, toValue, unpack } from '../testing/golden.ts';
+import { modelOf, temporaryFolder, unpack } from '../testing/golden.ts';
 import { load } from './load.ts';
 import type { LoadedObject } from './loaded-object.ts';
 
@@ -200,7 +200,7 @@ const functionsOf = (meta: tensorflow.MetaGraphDef): readonly tensorflow.Functio
   meta.graph_def?.library?.function ?? [];
 
 describe('damaged models give typed errors, or load', () => {
-  const runs = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 600);
+  const runs = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 400);
   for (const name of ['training', 'v1', 'tables', 'normalization', 'named'])
     test(name, async () => {
       const model = modelOf(name);
@@ -241,8 +241,6 @@ describe('damaged models give typed errors, or load', () => {
       }
       expect(refused).toBeGreaterThan(runs / 10);
       // The files are whole again, and so is the model.
-      const [{ call, args }] = model.cases as readonly [{ call: string; args: readonly never[] }];
-      expect(call.length + args.map(toValue).length).toBeGreaterThan(0);
       expect(await load(path)).toBeInstanceOf(tf.Module);
-    }, 120_000);
+    }, 240_000);
 });

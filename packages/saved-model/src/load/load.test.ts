@@ -2,7 +2,15 @@ import { GradientTape } from '@eagre/autodiff';
 import * as tf from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectSame, golden, modelOf, temporaryFolder, toValue, unpack } from '../testing/golden.ts';
+import {
+  expectSame,
+  golden,
+  modelOf,
+  type Stored,
+  temporaryFolder,
+  toValue,
+  unpack,
+} from '../testing/golden.ts';
 import { load } from './load.ts';
 import type { LoadedObject } from './loaded-object.ts';
 
@@ -35,7 +43,7 @@ describe('a loaded model', () => {
       const { gradients } = model;
       if (gradients === undefined) throw new Error(`${name} has no gradients`);
       const object = await loaded(name);
-      const x = toValue((model.cases[0] as { args: readonly never[] }).args[0] as never) as tf.Tensor;
+      const x = toValue(model.cases[0]?.args[0] as Stored) as tf.Tensor;
       const byName = new Map(object.trainableVariables.map((v) => [v.name, v]));
       const variables = gradients.variables.map((v) => byName.get(v.name.replace(/:0$/, '')) as tf.Variable);
       expect(variables.length).toBeGreaterThan(2);
