@@ -419,6 +419,15 @@ for (const [name, makeOptimizer, net] of [
     ],
   ],
   [
+    'trainRnn',
+    () => new tf.optimizers.Adam(0.01),
+    () => [
+      new layers.Reshape([4, 2]),
+      new layers.SimpleRNN(5, { returnSequences: true }),
+      new layers.RNN(new layers.GRUCell(3)),
+    ],
+  ],
+  [
     'trainSeparable',
     () => new tf.optimizers.Adam(0.01),
     () => [new layers.Reshape([2, 2, 2]), new layers.DepthwiseConv2D(2), new layers.Flatten()],
@@ -444,6 +453,44 @@ for (const [name, makeOptimizer, net] of [
     ...Array.from({ length: 8 }, () => ['step', inputs, labels]),
     ['predict', inputs],
     ['predict', x(2, 8)],
+  ]);
+}
+{
+  const w = new tf.Variable([0.5, -0.25], { name: 'w' });
+  const object = {
+    w,
+    // Back through a loop whose turns only a run tells, in a loop over rows.
+    gradient: tf.function({ inputSignature: [spec([], 'int32'), spec([null, 2])] })((n, a) => {
+      const tape = new tf.GradientTape();
+      tape.watch(a);
+      const loss = tape.record(() => {
+        const [, y, z] = tf.whileLoop(
+          (i) => i.less(n),
+          (i, y, z) => [i.add(1), y.mul(w).tanh().add(a), z.add(y.square().sum())],
+          [tf.constant(0, 'int32'), a, tf.constant(0)],
+        );
+        return y.sum().add(z);
+      });
+      return [loss, ...tape.gradient(loss, [w, a])];
+    }),
+    rows: tf.function({ inputSignature: [spec([null, 2])] })((a) => {
+      const tape = new tf.GradientTape();
+      tape.watch(a);
+      const loss = tape.record(() =>
+        tf
+          .scan((state, row) => state.mul(w).add(row.sin()), a, { initializer: tf.zeros([2]) })
+          .square()
+          .sum(),
+      );
+      return [loss, ...tape.gradient(loss, [w, a])];
+    }),
+  };
+  await saved('loopGradients', object, [
+    ['gradient', tf.constant(3, 'int32'), x(2, 2)],
+    ['gradient', tf.constant(0, 'int32'), x(2, 2)],
+    ['gradient', tf.constant(5, 'int32'), x(3, 2)],
+    ['rows', x(4, 2)],
+    ['rows', x(1, 2)],
   ]);
 }
 {

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { load } from '../load/load.ts';
 import { save } from './save.ts';
 
-const KILLS = 25;
+const KILLS = 12;
 // On a busy machine fewer have to do.
-const LONGEST_MS = 40_000;
+const LONGEST_MS = 20_000;
 
 // Saves without end. The values of each save are its number, and so is the result of the function.
 const PROGRAM = `

@@ -239,28 +239,27 @@ describe('saved and loaded', () => {
   });
 
   test('branches and loops', async () => {
-    const object = {
-      v: new Variable([1, 1]),
-      f: tfFunction(
-        (a: Tensor, n: Tensor) => {
-          const y = cond(
-            a.sum().greater(0),
-            () => {
-              object.v.assignAdd([1, 2]);
-              return a.mul(2);
-            },
-            () => a.neg(),
-          );
-          const [, z] = whileLoop(
-            (i: Tensor) => i.less(n),
-            (i: Tensor, z: Tensor) => [i.add(1), z.mul(0.5).add(object.v)],
-            [constant(0, 'int32'), y],
-          );
-          return { z, v: object.v.read() };
-        },
-        { inputSignature: [spec([2]), spec([], 'int32')] },
-      ),
-    };
+    const v = new Variable([1, 1]);
+    const f = tfFunction(
+      (a: Tensor, n: Tensor) => {
+        const y = cond(
+          a.sum().greater(0),
+          () => {
+            v.assignAdd([1, 2]);
+            return a.mul(2);
+          },
+          () => a.neg(),
+        ) as Tensor;
+        const [, z] = whileLoop(
+          (i: Tensor) => i.less(n),
+          (i: Tensor, at: Tensor): Tensor[] => [i.add(1), at.mul(0.5).add(v)],
+          [constant(0, 'int32'), y],
+        ) as readonly Tensor[];
+        return { z: z as Tensor, v: v.read() };
+      },
+      { inputSignature: [spec([2]), spec([], 'int32')] },
+    );
+    const object = { v, f };
     const dir = fresh();
     await save(object, dir);
     const loaded = await load(dir);
@@ -268,7 +267,7 @@ describe('saved and loaded', () => {
       [constant([1, 2]), constant(3, 'int32')],
       [constant([-1, -2]), constant(0, 'int32')],
     ] as const) {
-      const [got, wanted] = [loaded['f'](...args), object.f(...args) as unknown as { z: Tensor; v: Tensor }];
+      const [got, wanted] = [loaded['f'](...args), object.f(...args)];
       expect(got.z.array()).toEqual(wanted.z.array());
       expect(got.v.array()).toEqual(wanted.v.array());
     }

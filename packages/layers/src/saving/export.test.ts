@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import '@eagre/backend-js';
+import { FailedPreconditionError, InvalidArgumentError, ones, type Tensor, type Variable } from '@eagre/core';
+import { TensorSpec, tfFunction } from '@eagre/graph';
+import { load } from '@eagre/saved-model';
+import { afterAll, expect, test, vi } from 'vitest';
+import { ExportArchive, Input, layers, Model, Sequential } from '../index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-export-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const quiet = { verbose: false } as const;
+
+test('a model: its function, signatures and variables', async () => {
+  const [a, b] = [Input([2], { name: 'first' }), Input([3], { name: 'second' })];
+  const dense = new layers.Dense(2);
+  const model = new Model({ inputs: [a, b], outputs: [dense(a), new layers.Flatten()(b)] });
+  await model.export(join(folder, 'model'), quiet);
+  const loaded = await load(join(folder, 'model'));
+  expect(Object.keys(loaded.signatures)).toEqual(['serve', 'serving_default']);
+  const [x, y] = [ones([4, 2]), ones([4, 3])];
+  const [wanted] = model([x, y]) as unknown as [Tensor];
+  expect(loaded['serve']([x, y])[0].array()).toEqual(wanted.array());
+  const named = loaded.signatures['serving_default']?.({ first: x, second: y });
+  expect(named?.['output_0']?.array()).toEqual(wanted.array());
+  expect(loaded.trainableVariables.map((v) => v.shape)).toEqual([[2, 2], [2]]);
+});
+
+test('what is said of it', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  try {
+    const path = join(folder, 'told');
+    await new Sequential([Input([2], { name: 'x' }), new layers.Dense(1)]).export(path);
+    expect(log.mock.calls).toEqual([
+      [
+        [
+          `Saved artifact at '${path}'. The following endpoints are available:`,
+          '',
+          "* Endpoint 'serve'",
+          "  args_0: TensorSpec(shape=[null, 2], dtype=float32, name='x')",
+          'Output Type:',
+          '  TensorSpec(shape=[null, 1], dtype=float32)',
+        ].join('\n'),
+      ],
+    ]);
+  } finally {
+    log.mockRestore();
+  }
+});
+
+test('a subclassed model serves batches of any size', async () => {
+  class Twice extends Model {
+    dense: layers.Dense = new layers.Dense(1);
+    override call(inputs: Tensor): Tensor {
+      return this.dense(inputs).mul(2);
+    }
+  }
+  const model = new Twice();
+  await expect(model.export(join(folder, 'unbuilt'), quiet)).rejects.toThrow(FailedPreconditionError);
+  model(ones([3, 2]));
+  await model.export(join(folder, 'twice'), quiet);
+  const { serve } = await load(join(folder, 'twice'));
+  expect(serve(ones([5, 2])).shape).toEqual([5, 1]);
+  const inputSignature = [new TensorSpec([4, 2], 'float32', 'four')];
+  await model.export(join(folder, 'four'), { ...quiet, inputSignature });
+  const { signatures } = await load(join(folder, 'four'));
+  expect(Object.keys(signatures['serve']?.structuredInputSignature[1] ?? {})).toEqual(['four']);
+});
+
+test('endpoints and variables of an archive', async () => {
+  const model = new Sequential([Input([2]), new layers.Dense(1)]);
+  const archive = new ExportArchive();
+  archive.track(model);
+  const inputSignature = [new TensorSpec([null, 2])];
+  archive.addEndpoint('twice', (rows: Tensor) => model(rows).mul(2), { inputSignature });
+  archive.addEndpoint({ name: 'plain', fn: (rows: Tensor) => model(rows), inputSignature } as never);
+  archive.addVariableCollection('kernels', [model.variables[0] as Variable]);
+  await archive.writeOut(join(folder, 'archive'), quiet);
+  const loaded = await load(join(folder, 'archive'));
+  expect(Object.keys(loaded.signatures).sort()).toEqual(['plain', 'serving_default', 'twice']);
+  expect(loaded['kernels']).toHaveLength(1);
+  const x = ones([1, 2]);
+  const first = loaded.signatures['serving_default']?.({ rows: x })['output_0'];
+  expect(first?.item()).toBe(loaded['twice'](x).item());
+});
+
+test('mistakes', async () => {
+  const archive = new ExportArchive();
+  const never = tfFunction((x: Tensor) => x);
+  const spec = { inputSignature: [new TensorSpec([2])] };
+  await expect(archive.writeOut(join(folder, 'none'), quiet)).rejects.toThrow('there is no endpoint yet');
+  expect(() => archive.track(new layers.Dense(1))).toThrow(FailedPreconditionError);
+  expect(() => archive.track(3 as never)).toThrow(InvalidArgumentError);
+  expect(() => archive.addEndpoint('f', ((x: Tensor) => x) as never)).toThrow('needs an inputSignature');
+  expect(() => archive.addEndpoint('f', never as never)).toThrow('was never traced');
+  expect(() => archive.addEndpoint('variables', never as never, spec)).toThrow('is taken');
+  expect(() => archive.addVariableCollection('v', [3] as never)).toThrow('expected a list of variables');
+  archive.addEndpoint('f', never as never, spec);
+  expect(() => archive.addEndpoint('f', never as never, spec)).toThrow("the name 'f' is taken");
+  const model = new Sequential([Input([2]), new layers.Dense(1)]);
+  await expect(model.export(join(folder, 'x'), { format: 'pickle' as never })).rejects.toThrow(/format/);
+  await expect(model.export(3 as never, quiet)).rejects.toThrow('must be a path');
+});
