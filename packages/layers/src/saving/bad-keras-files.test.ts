@@ -331,6 +331,33 @@ describe('weights that do not fit', () => {
   });
 });
 
+test('attributes in camelCase find those of Python in snake_case', async () => {
+  class Python extends Model {
+    dense_one = new layers.Dense(2);
+    _hidden_ones = [new layers.Dense(2)];
+    override call(x: Tensor): Tensor {
+      return (this._hidden_ones[0] as layers.Dense)(this.dense_one(x));
+    }
+  }
+  class Here extends Model {
+    denseOne = new layers.Dense(2);
+    _hiddenOnes = [new layers.Dense(2)];
+    override call(x: Tensor): Tensor {
+      return (this._hiddenOnes[0] as layers.Dense)(this.denseOne(x));
+    }
+  }
+  const [python, here] = [new Python(), new Here()];
+  for (const model of [python, here]) model.build([null, 3]);
+  await python.saveWeights(file('python.weights.h5'));
+  await here.loadWeights(file('python.weights.h5'));
+  expect(values(here)).toEqual(values(python));
+  await here.saveWeights(file('here.weights.h5'));
+  const again = new Here();
+  again.build([null, 3]);
+  await again.loadWeights(file('here.weights.h5'));
+  expect(values(again)).toEqual(values(python));
+});
+
 describe('lists of files', () => {
   const write = (list: unknown): string => {
     const path = file('list.weights.json');
