@@ -78,41 +78,79 @@ function sequential(config: Config): Config {
 
 function functional(config: Config): Config {
   const layers = (Array.isArray(config['layers']) ? config['layers'] : []) as readonly Config[];
+  const isKeras2 = layers.some(({ inbound_nodes: nodes }) => Array.isArray(nodes) && Array.isArray(nodes[0]));
+  const outputs = config['output_layers'];
+  const places = isKeras2
+    ? [...layers.flatMap((l) => placesIn(l['inbound_nodes'])), ...placesIn(outputs)]
+    : [];
+  // In Keras 2 the first call of a model inside was the one that made it, which is none of this model.
+  const made = new Set<unknown>();
+  for (const { name, inbound_nodes: nodes } of layers)
+    if (Array.isArray(nodes) && places.some((p) => p[0] === name && p[1] >= nodes.length)) made.add(name);
+  const call: Call = (name, index) => (made.has(name) && index > 0 ? index - 1 : index);
+  const isModel = (name: string): boolean =>
+    layers.some((l) => l['name'] === name && ['Functional', 'Model'].includes(l['class_name'] as string));
+  const shifted = (value: unknown): unknown => {
+    if (isPlace(value)) {
+      const [name, index, output] = value;
+      return [name, call(name, index) + (made.has(name) && isModel(name) ? 1 : 0), output];
+    }
+    return Array.isArray(value) ? value.map(shifted) : value;
+  };
   return {
     ...config,
+    ...(isKeras2
+      ? { input_layers: only(config['input_layers']), output_layers: only(shifted(outputs)) }
+      : {}),
     layers: layers.map((layer) => {
       const nodes = layer['inbound_nodes'];
-      const made = fromLegacyConfig(layer);
-      return Array.isArray(nodes) ? { ...made, inbound_nodes: nodes.map(node) } : made;
+      const own = fromLegacyConfig(layer);
+      return Array.isArray(nodes) ? { ...own, inbound_nodes: nodes.map((one) => node(one, call)) } : own;
     }),
   };
 }
 
+/** One tensor is not in a list. */
+const only = (given: unknown): unknown =>
+  Array.isArray(given) && given.length === 1 ? (given[0] as unknown) : given;
+
+/** The number of a call of a layer among those of this model. */
+type Call = (name: string, index: number) => number;
+type Place = readonly [name: string, call: number, output: number];
+
+/** All places of tensors in a value. */
+function placesIn(value: unknown): Place[] {
+  if (!Array.isArray(value)) return isPlain(value) ? Object.values(value).flatMap(placesIn) : [];
+  if (!isPlace(value)) return value.flatMap(placesIn);
+  // Behind it are the other arguments of a call.
+  return [value, ...(value as readonly unknown[]).slice(3).flatMap(placesIn)];
+}
+
 /** A call. In Keras 2 it was a list of tensors, each with the other arguments: `[['dense', 0, 0, {}]]`. */
-function node(given: unknown): unknown {
+function node(given: unknown, call: Call): unknown {
   if (!Array.isArray(given)) return given;
   const tensors = given as readonly unknown[];
   // One tensor by itself, without arguments.
   const list = typeof tensors[0] === 'string' ? [tensors] : tensors;
-  const args = list.map(tensor);
+  const args = list.map((one) => tensor(one, call));
   const last = list[0];
   const kwargs = Array.isArray(last) && isPlain(last[3]) ? (last[3] as Config) : {};
   return {
     args: args.length === 1 ? args : [args],
-    kwargs: Object.fromEntries(Object.entries(kwargs).map(([name, value]) => [name, argument(value)])),
+    kwargs: Object.fromEntries(Object.entries(kwargs).map(([name, value]) => [name, argument(value, call)])),
   };
 }
-const isPlace = (value: unknown): value is readonly [string, number, number] =>
+const isPlace = (value: unknown): value is Place =>
   Array.isArray(value) && typeof value[0] === 'string' && [1, 2].every((i) => Number.isInteger(value[i]));
 /** Tensors among the other arguments are known by their places. */
-function argument(value: unknown): unknown {
-  if (isPlace(value)) return tensor(value);
-  return Array.isArray(value) ? value.map(argument) : value;
+function argument(value: unknown, call: Call): unknown {
+  if (isPlace(value)) return tensor(value, call);
+  return Array.isArray(value) ? value.map((one) => argument(one, call)) : value;
 }
-function tensor(place: unknown): unknown {
-  return isPlace(place)
-    ? { class_name: '__keras_tensor__', config: { keras_history: place.slice(0, 3) } }
-    : place;
+function tensor(place: unknown, call: Call): unknown {
+  if (!isPlace(place)) return place;
+  const [name, index, output] = place;
+  return { class_name: '__keras_tensor__', config: { keras_history: [name, call(name, index), output] } };
 }
 
 /** The options of a layer. */

@@ -140,7 +140,10 @@ function loadOptimizer(model: Model, root: Hdf5Group, file: string): void {
   const sets = arraysOf(group, file);
   const { optimizer } = model;
   optimizer.build(model.trainableVariables);
-  const { variables } = optimizer;
+  const all = optimizer.variables;
+  // Optimizers of Keras 2 keep no learning rate among their variables.
+  const isKeras2 = sets.length === all.length - 1 && all[1]?.name.endsWith('learning_rate') === true;
+  const variables = isKeras2 ? all.filter((_, i) => i !== 1) : all;
   const fits =
     sets.length === variables.length &&
     variables.every((v, i) => misfit(v, sets[i] as Hdf5Dataset) === undefined);

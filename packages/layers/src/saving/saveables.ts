@@ -72,6 +72,11 @@ function childrenOf(object: Saveable): readonly (readonly [name: string, child: 
     const own = object.savedNames[name];
     named.set(own ?? (ours ? snakeCase(name) : name), value);
   }
+  // Where the same class is written in Python, the attribute is in snake_case: found when a file is read. What is written is met before.
+  for (const [name, value] of ours ? [] : [...named]) {
+    const python = `${/^_*/.exec(name)?.[0] ?? ''}${snakeCase(name)}`;
+    if (!named.has(python)) named.set(python, value);
+  }
   const children: (readonly [string, unknown])[] = [];
   if (object instanceof Model) {
     const { layers } = object;
