@@ -115,7 +115,7 @@ function checksumIn({ fileHash, md5Hash }: GetFileOptions): Checksum | undefined
   if (/^([\da-f]{32}|[\da-f]{64})$/i.test(given))
     return `${given.length === 32 ? 'md5' : 'sha256'}:${given.toLowerCase()}` as Checksum;
   throw new InvalidArgumentError(
-    `fileHash must be a checksum, 'sha256:…' or 'md5:…', or its digits, got ${shown(given)}`,
+    `fileHash must be a checksum, 'sha256:…' or 'md5:…', got ${shown(given)}`,
     OP,
   );
 }
