@@ -111,14 +111,13 @@ function checksumIn({ fileHash, md5Hash }: GetFileOptions): Checksum | undefined
   if (given === undefined) return undefined;
   if (fileHash !== undefined && md5Hash !== undefined)
     throw new InvalidArgumentError('give either fileHash or md5Hash', OP);
-  const digits = given.replace(/^(sha256|md5):/, '');
-  const kindOf = digits.length === 32 ? 'md5' : 'sha256';
-  if (!/^[\da-f]+$/i.test(digits) || (digits.length !== 32 && digits.length !== 64))
-    throw new InvalidArgumentError(
-      `fileHash must be a checksum, 'sha256:…' or 'md5:…', got ${shown(given)}`,
-      OP,
-    );
-  return `${kindOf}:${digits.toLowerCase()}` as Checksum;
+  if (/^(sha256|md5):./.test(given)) return given as Checksum;
+  if (/^([\da-f]{32}|[\da-f]{64})$/i.test(given))
+    return `${given.length === 32 ? 'md5' : 'sha256'}:${given.toLowerCase()}` as Checksum;
+  throw new InvalidArgumentError(
+    `fileHash must be a checksum, 'sha256:…' or 'md5:…', got ${shown(given)}`,
+    OP,
+  );
 }
 
 /** The last part of a URL's path. */

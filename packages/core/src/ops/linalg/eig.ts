@@ -71,6 +71,7 @@ function gradOfEigen(g: GradContext, dValues: Tensor, dVectors: Tensor | null): 
   return isComplex(g.x.dtype) ? result : real(result);
 }
 
+/** The eigenvalues of square matrices and, with `computeV`, their eigenvectors. */
 const eigOp: Op = defineOp({
   name: OP,
   host: ([x], { computeV }) => computed(x).slice(0, computeV === true ? 2 : 1),
