@@ -252,7 +252,7 @@ describe('saved and loaded', () => {
         ) as Tensor;
         const [, z] = whileLoop(
           (i: Tensor) => i.less(n),
-          (i: Tensor, at: Tensor): Tensor[] => [i.add(1), at.mul(0.5).add(v)],
+          (i: Tensor, at: Tensor): [Tensor, Tensor] => [i.add(1), at.mul(0.5).add(v)],
           [constant(0, 'int32'), y],
         ) as readonly Tensor[];
         return { z: z as Tensor, v: v.read() };
