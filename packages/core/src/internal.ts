@@ -42,7 +42,13 @@ export {
   registeredName,
   registerKerasSerializable,
 } from './arguments/custom-names.ts';
-export { checkOptionNames, nearestHint, nearestName, type OptionNames, unknownName } from './arguments/option-names.ts';
+export {
+  checkOptionNames,
+  nearestHint,
+  nearestName,
+  type OptionNames,
+  unknownName,
+} from './arguments/option-names.ts';
 export { isPlain, unseen } from './arguments/plain.ts';
 export { isRefusedPromise } from './arguments/promises.ts';
 export {

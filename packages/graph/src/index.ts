@@ -43,6 +43,7 @@ export {
 } from './inspect/graph-trace.ts';
 export { Profile, type ProfileOptions, type ProfileRow } from './inspect/profile.ts';
 export { compositionOf } from './interchange/composed-ops.ts';
+export { expandGraph, type Keeps } from './interchange/expand.ts';
 export {
   type Capture,
   type FunctionNames,
@@ -52,7 +53,6 @@ export {
 } from './interchange/graph-def.ts';
 export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
 export { streamState } from './interchange/random-def.ts';
-export { expandGraph, type Keeps } from './interchange/expand.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {

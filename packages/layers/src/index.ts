@@ -74,6 +74,18 @@ export type { SummaryOptions } from './models/summary.ts';
 export * as quantizers from './quantizers.ts';
 export * as regularizers from './regularizers.ts';
 export {
+  type EndpointOptions,
+  ExportArchive,
+  type ExportOptions,
+  type WriteOutOptions,
+} from './saving/export.ts';
+export type {
+  LoadOptions,
+  LoadWeightsOptions,
+  SaveOptions,
+  SaveWeightsOptions,
+} from './saving/keras-files.ts';
+export {
   type LoadedSafetensors,
   type LoadSafetensorsOptions,
   loadSafetensors,
@@ -82,18 +94,6 @@ export {
   type WeightNames,
   type WeightSource,
 } from './saving/safetensors.ts';
-export type {
-  LoadOptions,
-  LoadWeightsOptions,
-  SaveOptions,
-  SaveWeightsOptions,
-} from './saving/keras-files.ts';
-export {
-  type EndpointOptions,
-  ExportArchive,
-  type ExportOptions,
-  type WriteOutOptions,
-} from './saving/export.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';
