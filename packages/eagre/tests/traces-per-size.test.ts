@@ -552,6 +552,7 @@ const layerCases: Readonly<Record<string, Case>> = {
   LeakyReLU: [() => new layers.LeakyReLU(), plain],
   Softmax: [() => new layers.Softmax(), plain],
   MultiHeadAttention: [() => new layers.MultiHeadAttention(2, 4), uniform([2, 4, 6])],
+  CachedMultiHeadAttention: [() => new layers.CachedMultiHeadAttention(2, 4), uniform([2, 4, 6])],
   'MultiHeadAttention of two': [
     () => new layers.MultiHeadAttention(2, 4),
     uniform([2, 4, 6]),

@@ -77,7 +77,7 @@ test('models', async () => {
   await model.saveWeights({ path });
   expect(await model.loadWeights({ path })).toBe(null);
   await expect(model.saveWeights(bad(undefined))).rejects.toThrow('path must be given');
-  await expect(model.saveWeights(path, bad({ overwrite: true }))).rejects.toThrow(InvalidArgumentError);
+  await expect(model.saveWeights(path, bad({ overwrit: true }))).rejects.toThrow(InvalidArgumentError);
 });
 
 test('toCategorical', () => {

@@ -44,6 +44,7 @@ import {
   rssCnn,
   rssTensors,
   rssTraining,
+  savedModels,
 } from './probes.ts';
 import { lstmCell, lstmCellFunction, lstmFunction, lstmStep } from './recurrent.ts';
 import { add10, add10Function, add10Tape, adds1000 } from './small.ts';
@@ -126,6 +127,7 @@ export const workloads: readonly Workload[] = [
   checkpointMemory,
   importTime,
   ...fits,
+  ...savedModels,
   rssTensors,
   rssTraining,
   rssCnn,

@@ -126,3 +126,37 @@ export const fits: readonly ProbeWorkload[] = Object.entries(fitted).flatMap(([m
     1 / 0.3,
   ),
 ]);
+
+export const savedModels: readonly ProbeWorkload[] = [
+  {
+    kind: 'probe',
+    name: 'saved_model_load',
+    title: 'loading a SavedModel of 100 MB and its first prediction',
+    unit: 's',
+    probe: 'saved-model',
+    args: ['load'],
+    runs: 3,
+    python: { tensorflow: ['probes/saved-model.py'] },
+    targets: [ratio('tensorflow', 2)],
+  },
+  {
+    kind: 'probe',
+    name: 'saved_model_predict',
+    title: 'a prediction of a loaded CNN ÷ one of the function that was saved',
+    unit: '×',
+    probe: 'saved-model',
+    args: ['predict'],
+    runs: 3,
+    targets: [{ kind: 'atMost', value: 1.05 }],
+  },
+  {
+    kind: 'probe',
+    name: 'saved_model_memory',
+    title: 'the most memory that saving a SavedModel of 1 GB takes besides the weights',
+    unit: 'MB',
+    probe: 'saved-model',
+    args: ['memory'],
+    runs: 1,
+    targets: [{ kind: 'atMost', value: 100 }],
+  },
+];

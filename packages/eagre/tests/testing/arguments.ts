@@ -292,13 +292,13 @@ const own: Readonly<Record<string, Arguments>> = {
   },
   'nn.ctcGreedyDecoder': {
     inputs: tf.ones([3, 1, 4]),
-    sequenceLength: [3],
+    sequenceLength: tf.constant([3], 'int32'),
     mergeRepeated: false,
     blankIndex: 0,
   },
   'nn.ctcBeamSearchDecoder': {
     inputs: tf.ones([3, 1, 4]),
-    sequenceLength: [3],
+    sequenceLength: tf.constant([3], 'int32'),
     beamWidth: 4,
     topPaths: 2,
   },

@@ -149,7 +149,7 @@ test('single batches of several inputs, and mistakes', () => {
   expect(Object.keys(model.testOnBatch([data('x'), data('second')], data('target')))).toEqual(['loss']);
   const wrong = { epochs: 1 } as never;
   expect(() => model.trainOnBatch([data('x'), data('second')], data('target'), wrong)).toThrow(
-    "Model.trainOnBatch: 'epochs' is not an option; the options are x, y, sampleWeight, classWeight",
+    "Model.trainOnBatch: 'epochs' is not an option; the options are x, y, sampleWeight, returnDict, classWeight",
   );
   expect(() => model.trainOnBatch([data('x'), data('second')])).toThrow('the loss needs targets: pass y');
   expect(() => models.regressor().testOnBatch(data('x'), data('target'))).toThrow('call model.compile');

@@ -1,6 +1,7 @@
 // The bytes of a model and of its tensors.
 import { DataLossError, InvalidArgumentError, NotFoundError, PermissionDeniedError } from '@eagre/backend';
 import { onnx, readFileBytes } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { reading } from '../tensors.ts';
 
 const OP = 'tf.onnx.load';
@@ -98,7 +99,8 @@ function part(proto: onnx.TensorProto, bytes: Uint8Array, info: ReadonlyMap<stri
 
 /** The path of a file of the folder. @throws PermissionDeniedError for one outside of it. */
 async function within(folder: string, location: string): Promise<string> {
-  const [{ promises }, path] = await Promise.all([import('node:fs'), import('node:path')]);
+  const { promises } = nodeBuiltin('node:fs');
+  const path = nodeBuiltin('node:path');
   const outside = new PermissionDeniedError(
     `the model names the file '${location}' for its tensors, but only files in the model's folder are read`,
     OP,

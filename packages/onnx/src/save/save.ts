@@ -2,6 +2,7 @@ import { dtypeTraits, InvalidArgumentError, ResourceExhaustedError } from '@eagr
 import type { Tensor } from '@eagre/core';
 import { defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
 import { onnx, writeFileAtomic } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Signature } from '@eagre/graph';
 import { reading } from '../tensors.ts';
 import { writeGraph, writeNodes } from './exporter.ts';
@@ -135,7 +136,7 @@ async function externalTensors(
   tensors: Written['tensors'],
   file: string,
 ): Promise<{ initializer: readonly onnx.TensorProto[]; data: Uint8Array }> {
-  const { basename } = await import('node:path');
+  const { basename } = nodeBuiltin('node:path');
   const location = `${basename(file)}.data`;
   const parts: { at: number; bytes: Uint8Array }[] = [];
   let end = 0;

@@ -1,9 +1,8 @@
 // The server in HTTP: limits, time, health, metrics, CORS and the request log around the API.
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { UnavailableError } from '@eagre/backend';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Metrics } from '../metrics.ts';
 import { errorBody } from '../rest/predict-response.ts';
 import type { ApiResponse, RestApi } from '../rest/rest-api.ts';
@@ -21,46 +20,53 @@ export interface HttpServerOptions {
 const JSON_TYPE = 'application/json';
 const METRICS_PATH = '/monitoring/prometheus/metrics';
 
+/** A request that is being answered. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly reply: ServerResponse;
+  readonly start: number;
+  /** Of the body, as it came. */
+  bytes: number;
+}
+
 /** Listens from `listen` to `close`. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
-  readonly #app: FastifyInstance;
+  readonly #server: Server;
   readonly #connections: Connections;
   #closing = false;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     const { settings } = options;
-    this.#app = fastify({
-      bodyLimit: settings.maxBodyBytes,
-      requestTimeout: settings.requestTimeoutMs,
-      keepAliveTimeout: settings.keepAliveTimeoutMs,
-      forceCloseConnections: false,
-      http: {
+    this.#server = nodeBuiltin('node:http').createServer(
+      {
+        requestTimeout: settings.requestTimeoutMs,
+        keepAliveTimeout: settings.keepAliveTimeoutMs,
         maxHeaderSize: settings.maxHeaderBytes,
         headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
         connectionsCheckingInterval: Math.min(1000, settings.headersTimeoutMs),
       },
-      clientErrorHandler: refuseConnection,
-      frameworkErrors: (error, _, reply) => send(reply, failure(error)),
-    });
-    if (settings.maxConnections !== undefined) this.#app.server.maxConnections = settings.maxConnections;
-    this.#connections = new Connections(this.#app.server);
-    this.#addRoutes();
+      (request, reply) => {
+        void this.#answer({ request, reply, start: performance.now(), bytes: 0 });
+      },
+    );
+    this.#server.on('clientError', refuseConnection);
+    if (settings.maxConnections !== undefined) this.#server.maxConnections = settings.maxConnections;
+    this.#connections = new Connections(this.#server);
   }
 
   /** @returns the address. @throws UnavailableError where the port cannot be had */
   async listen(): Promise<string> {
     const { host, port } = this.#options.settings;
-    try {
-      await this.#app.listen({ host, port });
-    } catch (cause) {
-      await this.#app.close();
-      throw new UnavailableError(`cannot listen on ${host}:${port}: ${(cause as Error).message}`, 'serving', {
-        cause,
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (cause) => {
+        const why = `cannot listen on ${host}:${port}: ${cause.message}`;
+        reject(new UnavailableError(why, 'serving', { cause }));
       });
-    }
-    const { address, family, port: own } = this.#app.server.address() as AddressInfo;
+      this.#server.listen({ host, port }, resolve);
+    });
+    const { address, family, port: own } = this.#server.address() as AddressInfo;
     const name = family === 'IPv6' ? `[${address}]` : address;
     return `http://${name}:${own}`;
   }
@@ -68,12 +74,14 @@ export class HttpServer {
   /** Takes no more requests, waits for the answers to those that are there, and closes all connections. */
   async close(): Promise<void> {
     this.#closing = true;
-    const { server } = this.#app;
+    const server = this.#server;
     // Those that are busy now are idle after their answer.
     const idle = setInterval(() => this.#connections.closeIdle(), 20);
     const impatient = setTimeout(() => server.closeAllConnections(), this.#options.settings.drainTimeoutMs);
     try {
-      const closed = this.#app.close();
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
       this.#connections.closeIdle();
       await closed;
     } finally {
@@ -82,101 +90,130 @@ export class HttpServer {
     }
   }
 
-  #addRoutes(): void {
-    const app = this.#app;
+  async #answer(exchange: Exchange): Promise<void> {
+    const { request, reply } = exchange;
     const { metrics, settings } = this.#options;
-    // Whatever type a client says: curl says that its body is a form.
-    app.addHook('onRequest', async ({ raw }) => {
-      delete raw.headers['content-type'];
-    });
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-    app.setErrorHandler((error, request, reply) => this.#send(request, reply, failure(error)));
-    app.setNotFoundHandler((request, reply) =>
-      this.#send(request, reply, failure(new StatusError('NOT_FOUND', 'Not Found'))),
-    );
-    if (settings.cors)
-      app.addHook('onRequest', async (_, reply) => {
-        reply.header('Access-Control-Allow-Origin', '*');
-        reply.header('Access-Control-Allow-Methods', 'POST, GET');
-        reply.header('Access-Control-Allow-Headers', 'Content-Type');
-      });
-    app.get('/healthz', (_, reply) => reply.type(JSON_TYPE).send('{"status":"ok"}'));
-    app.get('/readyz', (_, reply) => {
+    const path = pathOf(request);
+    if (settings.cors) {
+      reply.setHeader('Access-Control-Allow-Origin', '*');
+      reply.setHeader('Access-Control-Allow-Methods', 'POST, GET');
+      reply.setHeader('Access-Control-Allow-Headers', 'Content-Type');
+    }
+    if (this.#closing) reply.setHeader('Connection', 'close');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && path === '/healthz') return send(reply, { status: 200, body: '{"status":"ok"}' });
+    if (isRead && path === '/readyz') {
       const ready = !this.#closing && this.#options.ready();
-      return reply
-        .code(ready ? 200 : 503)
-        .type(JSON_TYPE)
-        .send(`{"status":"${ready ? 'ready' : 'not ready'}"}`);
-    });
-    app.get(METRICS_PATH, (_, reply) => reply.type(Metrics.contentType).send(metrics.text()));
-    app.all('/*', (request, reply) => this.#handle(request, reply));
+      const body = `{"status":"${ready ? 'ready' : 'not ready'}"}`;
+      return send(reply, { status: ready ? 200 : 503, body });
+    }
+    if (isRead && path === METRICS_PATH)
+      return send(reply, { status: 200, body: metrics.text() }, Metrics.contentType);
+    let response: ApiResponse;
+    try {
+      response = await this.#respond(exchange, path);
+    } catch (error) {
+      response = failure(error);
+    }
+    this.#logRequest(exchange, path, response);
+    send(reply, response);
   }
 
-  async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { method } = request;
-    const path = pathOf(request);
-    if (!/^\/v1\//i.test(path))
-      return this.#send(request, reply, failure(new StatusError('NOT_FOUND', 'Not Found')));
-    if (method === 'OPTIONS') return this.#send(request, reply, preflight(request));
-    let body: Uint8Array;
-    try {
-      body = await this.#bodyOf(request);
-    } catch (error) {
-      return this.#send(request, reply, failure(error));
-    }
+  async #respond(exchange: Exchange, path: string): Promise<ApiResponse> {
+    const { request, reply } = exchange;
+    const method = request.method ?? '';
+    if (this.#closing) throw new StatusError('UNAVAILABLE', 'the server is closing', 503);
+    if (!/^\/v1\//i.test(path)) throw new StatusError('NOT_FOUND', 'Not Found');
+    if (!isDecodable(path))
+      throw new StatusError('INVALID_ARGUMENT', `'${path}' is not a valid url component`, 400);
+    if (method === 'OPTIONS') return preflight(request);
+    const body = await this.#bodyOf(exchange);
     const abort = new AbortController();
     const gone = (): void => {
-      if (!reply.raw.writableFinished) abort.abort();
+      if (!reply.writableFinished) abort.abort();
     };
-    reply.raw.once('close', gone);
-    const response = await this.#options.api.answer({ method, path, body, signal: abort.signal });
-    reply.raw.off('close', gone);
-    return this.#send(request, reply, response);
+    reply.once('close', gone);
+    try {
+      return await this.#options.api.answer({ method, path, body, signal: abort.signal });
+    } finally {
+      reply.off('close', gone);
+    }
   }
 
   /** The body, as it was before it was compressed. */
-  async #bodyOf(request: FastifyRequest): Promise<Uint8Array> {
-    const body = (request.body as Buffer | undefined | null) ?? Buffer.alloc(0);
+  async #bodyOf(exchange: Exchange): Promise<Uint8Array> {
+    const { request, reply } = exchange;
+    const { maxBodyBytes } = this.#options.settings;
+    let body: Buffer;
+    try {
+      body = await received(request, maxBodyBytes);
+    } catch (error) {
+      // What is left of it is not read: the connection ends with the answer.
+      reply.setHeader('Connection', 'close');
+      throw error;
+    }
+    exchange.bytes = body.length;
     const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
     if (encoding === 'identity') return body;
     if (encoding !== 'gzip')
       throw new StatusError('INVALID_ARGUMENT', `bodies may be compressed by gzip, not by ${encoding}`, 415);
-    const { maxBodyBytes } = this.#options.settings;
     try {
       return await unzipped(body, maxBodyBytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-        throw new StatusError('INVALID_ARGUMENT', `the body is larger than ${maxBodyBytes} bytes`, 413);
+      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBodyBytes);
       throw new StatusError('INVALID_ARGUMENT', 'the body is no gzip file');
     }
   }
 
-  #send(request: FastifyRequest, reply: FastifyReply, response: ApiResponse): FastifyReply {
-    this.#logRequest(request, reply, response);
-    return send(reply, response);
-  }
-
-  #logRequest(request: FastifyRequest, reply: FastifyReply, response: ApiResponse): void {
+  #logRequest({ request, start, bytes }: Exchange, path: string, response: ApiResponse): void {
     const { requestLog, log } = this.#options.settings;
     const { error, status } = response;
+    const method = request.method ?? '';
     // What is told to nobody else.
-    if (status === 500) log(`${request.method} ${pathOf(request)} failed`, error);
+    if (status === 500) log(`${method} ${path} failed`, error);
     if (requestLog === undefined) return;
-    const milliseconds = Math.round(reply.elapsedTime * 1000) / 1000;
+    const milliseconds = Math.round((performance.now() - start) * 1000) / 1000;
     requestLog({
       time: new Date(Date.now() - milliseconds).toISOString(),
-      method: request.method,
-      path: pathOf(request).slice(0, 1000),
+      method,
+      path: path.slice(0, 1000),
       status,
       milliseconds,
-      requestBytes: Buffer.isBuffer(request.body) ? request.body.length : 0,
+      requestBytes: bytes,
       responseBytes: Buffer.byteLength(response.body),
       ...(response.model === undefined ? {} : { model: response.model }),
       ...(response.version === undefined ? {} : { version: response.version }),
       ...(error === undefined ? {} : { error: statusOf(error).message }),
     });
   }
+}
+
+const tooLarge = (most: number): StatusError =>
+  new StatusError('INVALID_ARGUMENT', `the body is larger than ${most} bytes`, 413);
+
+/** The bytes of a body. @throws (the promise) StatusError for more than `most`, and where the client goes away before the end */
+function received(request: IncomingMessage, most: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length']) > most) {
+      reject(tooLarge(most));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= most) chunks.push(chunk);
+      else {
+        request.pause();
+        chunks.length = 0;
+        reject(tooLarge(most));
+      }
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    const ended = (): void => reject(new StatusError('INVALID_ARGUMENT', 'the body ended early', 400));
+    request.on('error', ended);
+    request.on('close', ended);
+  });
 }
 
 /** The connections of a server. Node's own `closeIdleConnections` leaves those on which no request has come yet. */
@@ -216,32 +253,34 @@ function unzipped(bytes: Uint8Array, maxOutputLength: number): Promise<Buffer> {
 }
 
 /** The path as it was sent, without the query. */
-function pathOf({ raw }: FastifyRequest): string {
-  const url = raw.url ?? '/';
+function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 }
 
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The answer to the question of a browser whether a page may send a request. */
-function preflight({ headers }: FastifyRequest): ApiResponse {
+function preflight({ headers }: IncomingMessage): ApiResponse {
   if (/^https?:\/\//.test(headers.origin ?? '')) return { status: 200, body: '' };
   return failure(new StatusError('FAILED_PRECONDITION', 'Origin header is missing in CORS preflight'));
 }
 
 function failure(error: unknown): ApiResponse {
-  const { message, status } = statusOf(asStatus(error));
+  const { message, status } = statusOf(error);
   return { status, body: errorBody(message), error };
 }
 
-/** Errors of the HTTP library, such as that of a body that is too large, tell their status. */
-function asStatus(error: unknown): unknown {
-  const { statusCode, message } = error as { readonly statusCode?: number; readonly message?: string };
-  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return error;
-  return new StatusError('INVALID_ARGUMENT', message ?? 'bad request', statusCode);
-}
-
-function send(reply: FastifyReply, { status, body }: ApiResponse): FastifyReply {
-  return reply.code(status).type(JSON_TYPE).send(body);
+function send(reply: ServerResponse, { status, body }: ApiResponse, type: string = JSON_TYPE): void {
+  reply.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
+  reply.end(body);
 }
 
 const refusals: Readonly<Record<string, readonly [status: number, text: string, message: string]>> = {
