@@ -28,7 +28,7 @@ export const load: NamedFunction<
   ['exportDir'],
   LoadOptions,
   Promise<LoadedObject>
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'savedModel.load',
   { exportDir: kind.asIs },
   { tags: kind.asIs, lazy: kind.asIs, allowPartialCheckpoint: kind.asIs },
@@ -49,7 +49,7 @@ export const loadGraphDef: NamedFunction<
   ['file'],
   unknown,
   Promise<GraphDefFile>
-> = defineFunction('savedModel.loadGraphDef', { file: kind.asIs }, {}, async (file) =>
+> = /* @__PURE__ */ defineFunction('savedModel.loadGraphDef', { file: kind.asIs }, {}, async (file) =>
   (await import('@eagre/saved-model')).loadGraphDef(file),
 );
 
@@ -74,7 +74,7 @@ export const save: NamedFunction<
   ['obj', 'exportDir'],
   SaveModelOptions,
   Promise<void>
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'savedModel.save',
   { obj: kind.structure, exportDir: kind.asIs },
   { signatures: kind.asIs },

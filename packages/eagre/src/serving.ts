@@ -35,7 +35,7 @@ export const createServer: NamedFunction<
   ['models'],
   ServerOptions,
   Promise<Server>
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'serving.createServer',
   { models: kind.structure },
   {
