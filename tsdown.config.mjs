@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { defineConfig } from 'tsdown';
 import { emitDeclarations } from './tools/declarations.mjs';
 
-const entry = ['index', 'internal', 'plugin', 'register', 'node-hooks']
-  .map((name) => `src/${name}.ts`)
-  .filter((file) => existsSync(file));
+const files = (...names) => names.map((name) => `src/${name}.ts`).filter((file) => existsSync(file));
+const entry = files('index', 'internal', 'plugin', 'register', 'node-hooks');
+// Namespaces of the umbrella, whose index cannot be left out of a bundle: as modules of their own they can.
+const apart = files('keras', 'onnx', 'saved-model', 'serving');
 
 export default defineConfig({
-  entry,
+  entry: [...entry, ...apart],
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',
