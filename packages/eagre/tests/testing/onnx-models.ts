@@ -1,4 +1,4 @@
-// Models and functions that are exported to ONNX: for tests, and for tools/interop/onnx.py.
+// Models and functions that are exported to ONNX: for tests, and for tools/interop/onnx_exports.py.
 import * as tf from '../../src/index.ts';
 
 export interface Exported {
