@@ -3,11 +3,6 @@
     python tools/interop/onnx_models.py
 """
 
-import sys
-
-# A file of this folder has the name of the package.
-sys.path = [p for p in sys.path if not p.rstrip("/").endswith("tools/interop")]
-
 import json
 import pathlib
 import zipfile

@@ -13,7 +13,7 @@ export type { LoadOptions, OnnxModel, OnnxResult, OnnxValueInfo, SaveOptions, Sa
  *     await tf.onnx.save(model, 'model.onnx');
  *     await tf.onnx.save((x) => x.matmul(w), 'product.onnx', { inputSignature: [new tf.TensorSpec([null, 3])] });
  *
- * @throws (the promise) InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
+ * @throws (the promise) NotFoundError without the folder; InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
  * assignments to variables, strings, code of the host.
  */
 export const save: typeof onnx.save = /* @__PURE__ */ defineFunction<typeof onnx.save>(

@@ -1,5 +1,5 @@
 // Models and functions are exported to ONNX and read again: what comes back gives the same. With EAGRE_ONNX_OUT the files stay in that folder, with
-// inputs and outputs, for tools/interop/onnx.py.
+// inputs and outputs, for tools/interop/onnx_exports.py.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

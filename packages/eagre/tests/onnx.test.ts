@@ -110,7 +110,7 @@ describe('what is written', () => {
     ]);
     await tf.onnx.save(model, at('once.onnx'));
     const read = await tf.onnx.load(at('once.onnx'));
-    await tf.onnx.save((x: tf.Tensor) => read(x), at('twice.onnx'), { inputSignature: [spec(null, 3)] });
+    await tf.onnx.save(read, at('twice.onnx'), { opset: 17 });
     const x = tf.random.normal([4, 3]);
     const again = (await tf.onnx.load(at('twice.onnx')))(x) as tf.Tensor;
     expect(again.array()).toEqual((model(x) as tf.Tensor).array());
@@ -146,6 +146,10 @@ describe('what is refused', () => {
     const inputSignature = [spec(2)];
     const { InvalidArgumentError } = tf.errors;
     await expect(tf.onnx.save(f, at('never.onnx'))).rejects.toThrow(/needs an inputSignature/);
+    await expect(tf.onnx.save(f, at('nowhere/f.onnx'), { inputSignature })).rejects.toThrow(
+      tf.errors.NotFoundError,
+    );
+    await expect(tf.onnx.save(f, folder, { inputSignature })).rejects.toThrow(InvalidArgumentError);
     await expect(tf.onnx.save(3 as never, at('never.onnx'))).rejects.toThrow(InvalidArgumentError);
     await expect(tf.onnx.save(f, '', { inputSignature })).rejects.toThrow(InvalidArgumentError);
     await expect(tf.onnx.save(f, at('never.onnx'), { inputSignature, opset: 22 })).rejects.toThrow(

@@ -1,4 +1,4 @@
-// Models and functions that are exported to ONNX: for tests, and for tools/interop/onnx.py.
+// Models and functions that are exported to ONNX: for tests, and for tools/interop/onnx_exports.py.
 import * as tf from '../../src/index.ts';
 
 export interface Exported {
@@ -38,6 +38,55 @@ const fn = (
 const spec = (shape: readonly (number | null)[], dtype: tf.DType = 'float32'): tf.TensorSpec =>
   new tf.TensorSpec([...shape], dtype);
 const normal = (...shape: number[]): tf.Tensor => tf.random.normal(shape, { seed: 5 });
+
+/** One layer for each of many kinds, on inputs of a shape without the batch; a pair of inputs where it says so. */
+const single: Readonly<
+  Record<string, readonly [make: () => tf.Layer, shape: readonly number[], pair?: true]>
+> = {
+  AdaptiveAveragePooling2D: [() => new layers.AdaptiveAveragePooling2D([2, 3]), [6, 7, 2]],
+  AdditiveAttention: [() => new layers.AdditiveAttention(), [5, 8], true],
+  Attention: [() => new layers.Attention(), [5, 8], true],
+  'BatchNormalization of another axis': [() => new layers.BatchNormalization({ axis: 1 }), [4, 3]],
+  CenterCrop: [() => new layers.CenterCrop(4, 4), [6, 7, 3]],
+  'Conv2D with dilations': [() => new layers.Conv2D(3, 3, { dilationRate: 2 }), [8, 8, 4]],
+  'Conv2D in groups': [() => new layers.Conv2D(4, 3, { groups: 2 }), [8, 8, 4]],
+  Conv3DTranspose: [() => new layers.Conv3DTranspose(2, 2, { strides: 2 }), [2, 3, 2, 2]],
+  ConvLSTM2D: [() => new layers.ConvLSTM2D(2, 3), [3, 6, 6, 2]],
+  Discretization: [() => new layers.Discretization({ binBoundaries: [0, 0.5, 1] }), [4]],
+  Dot: [() => new layers.Dot(-1), [5, 8], true],
+  EinsumDense: [
+    () => new layers.EinsumDense('abc,cd->abd', { outputShape: [null, 6], biasAxes: 'd' }),
+    [4, 3],
+  ],
+  'GRU that resets before': [() => new layers.GRU(3, { resetAfter: false }), [5, 3]],
+  'LSTM backwards': [() => new layers.LSTM(3, { goBackwards: true }), [5, 3]],
+  'LSTM with another activation': [() => new layers.LSTM(3, { activation: 'relu' }), [5, 3]],
+  'LayerNormalization of two axes': [() => new layers.LayerNormalization({ axis: [1, 2] }), [4, 3]],
+  'LSTM with a mask': [() => sequential([5, 3], new layers.Masking(), new layers.LSTM(4)), [5, 3]],
+  Normalization: [() => new layers.Normalization({ mean: 1, variance: 2 }), [4]],
+  PReLU: [() => new layers.PReLU({ alphaInitializer: 'randomNormal' }), [4, 2]],
+  'RNN of several cells': [
+    () => new layers.RNN(new layers.StackedRNNCells([new layers.LSTMCell(3), new layers.GRUCell(2)])),
+    [5, 3],
+  ],
+  'Resizing with bicubic': [() => new layers.Resizing(5, 9, { interpolation: 'bicubic' }), [6, 7, 2]],
+  SpectralNormalization: [() => new layers.SpectralNormalization(new layers.Dense(3)), [4]],
+  TimeDistributed: [() => new layers.TimeDistributed(new layers.Dense(3)), [5, 4]],
+  UpSampling3D: [() => new layers.UpSampling3D(2), [3, 3, 3, 2]],
+};
+
+function ofLayer([make, shape, pair]: (typeof single)[string]): Exported {
+  const layer = make();
+  const call = (...xs: tf.Tensor[]): unknown => layer((pair === true ? xs : xs[0]) as tf.Tensor);
+  const inputs = (n: number): tf.Tensor[] => [
+    normal(n, ...shape),
+    ...(pair === true ? [normal(n, ...shape).mul(0.5)] : []),
+  ];
+  // Weights are made by the first call.
+  call(...inputs(1));
+  const specs = inputs(1).map(() => spec([null, ...shape]));
+  return fn(call, specs, inputs(1), inputs(3));
+}
 
 export const exported: Readonly<Record<string, () => Exported>> = {
   dense: () =>
@@ -392,4 +441,7 @@ export const exported: Readonly<Record<string, () => Exported>> = {
     const w = new tf.Variable(normal(3, 2).cast('float16'));
     return fn((x) => x.cast('float16').matmul(w).cast('float32'), [spec([null, 3])], [normal(2, 3)]);
   },
+  ...Object.fromEntries(
+    Object.entries(single).map(([name, one]) => [`layer ${name}`.replaceAll(' ', '-'), () => ofLayer(one)]),
+  ),
 };

@@ -1,7 +1,8 @@
 // The bytes of a model and of its tensors.
-import { DataLossError, InvalidArgumentError, NotFoundError, PermissionDeniedError } from '@eagre/backend';
+import { DataLossError, InvalidArgumentError, PermissionDeniedError } from '@eagre/backend';
 import { onnx, readFileBytes } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
+import { fileError } from '../file-error.ts';
 import { reading } from '../tensors.ts';
 
 const OP = 'tf.onnx.load';
@@ -23,16 +24,8 @@ async function read(path: string): Promise<Uint8Array> {
   try {
     return await readFileBytes(path);
   } catch (cause) {
-    throw fileError(path, cause);
+    throw fileError(path, cause, OP);
   }
-}
-
-function fileError(path: string, cause: unknown): Error {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return new NotFoundError(`there is no file ${path}`, OP, { cause });
-  if (code === 'EACCES' || code === 'EPERM')
-    return new PermissionDeniedError(`${path} cannot be read`, OP, { cause });
-  return new InvalidArgumentError(`${path} cannot be read: ${message}`, OP, { cause });
 }
 
 /** Every tensor of a graph and of those inside of it. */
@@ -118,7 +111,7 @@ async function within(folder: string, location: string): Promise<string> {
     return real;
   } catch (cause) {
     if (cause === outside) throw outside;
-    throw fileError(full, cause);
+    throw fileError(full, cause, OP);
   }
 }
 const inside = (relative: string, path: typeof import('node:path')): boolean =>

@@ -1,7 +1,7 @@
 // A node while it runs: what the ops of `ops/` are written with.
 import { type DType, EagreError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import { context, type Dim, dims, hostDims, initScope, viewOf } from '@eagre/core/internal';
+import { context, type Dim, hostDims, initScope, viewOf } from '@eagre/core/internal';
 import type { Attributes } from './attributes.ts';
 
 /** A record of a value for each class: what `ZipMap` makes. */
@@ -156,8 +156,6 @@ export type OpTable = Readonly<Record<string, Run | OnnxOp>>;
 /** The elements of a tensor as numbers or bigints; eagerly. */
 export const elements = (x: Tensor): ArrayLike<number | bigint> => viewOf(x) as ArrayLike<number | bigint>;
 
-export const sizesOf = (x: Tensor): readonly Dim[] => dims(x);
-
 /** An error of an op with the node where it happened. */
 export function atNode(error: unknown, where: string): unknown {
   if (!(error instanceof EagreError) || error.message.includes(where)) return error;
@@ -165,5 +163,5 @@ export function atNode(error: unknown, where: string): unknown {
   return new Class(`${where}: ${error.message}`, error.op, { cause: error });
 }
 
-/** The dtype of a tensor where its results are computed wider: floats stay, integers become float32. */
+/** Whether a dtype is one of floats. */
 export const floating = (dtype: DType): boolean => dtype.includes('float');

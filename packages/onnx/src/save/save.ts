@@ -4,6 +4,7 @@ import { defineFunction, kind, type NamedFunction, shown } from '@eagre/core/int
 import { onnx, writeFileAtomic } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Signature } from '@eagre/graph';
+import { fileError } from '../file-error.ts';
 import { reading } from '../tensors.ts';
 import { writeGraph, writeNodes } from './exporter.ts';
 import { graphOf, type SaveTarget } from './target.ts';
@@ -41,7 +42,7 @@ type Save = NamedFunction<[target: SaveTarget, file: string], ['target', 'file']
  *     await tf.onnx.save(model, 'model.onnx');
  *     await tf.onnx.save((x) => x.matmul(w), 'product.onnx', { inputSignature: [new tf.TensorSpec([null, 3])] });
  *
- * @throws (the promise) InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
+ * @throws (the promise) NotFoundError without the folder; InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
  * assignments to variables, strings, code of the host.
  */
 export const save: Save = /* @__PURE__ */ defineFunction<Save>(
@@ -61,7 +62,7 @@ export const save: Save = /* @__PURE__ */ defineFunction<Save>(
     const total = written.tensors.reduce((sum, [, t]) => sum + bytesOf(t), 0);
     const external = externalData || total > MOST_BYTES;
     const { initializer, data } = external
-      ? await externalTensors(written.tensors, file)
+      ? externalTensors(written.tensors, file)
       : { initializer: written.tensors.map(([name, t]) => tensorProto(name, t)), data: null };
     const bytes = reading(() =>
       onnx.ModelProto.encode({
@@ -76,8 +77,12 @@ export const save: Save = /* @__PURE__ */ defineFunction<Save>(
     );
     if (bytes.length > 2 ** 31 - 1)
       throw new ResourceExhaustedError(`the model without its large weights has ${bytes.length} bytes`, OP);
-    if (data !== null) await writeFileAtomic(`${file}.data`, data);
-    await writeFileAtomic(file, bytes);
+    try {
+      if (data !== null) await writeFileAtomic(`${file}.data`, data);
+      await writeFileAtomic(file, bytes);
+    } catch (cause) {
+      throw fileError(file, cause, OP);
+    }
   },
 );
 
@@ -132,10 +137,10 @@ const tensorProto = (name: string, t: Tensor): onnx.TensorProto =>
 const bytesOf = (t: Tensor): number => t.size * dtypeTraits[t.dtype].bytes;
 
 /** Large tensors one after another, and messages that say where they are. */
-async function externalTensors(
+function externalTensors(
   tensors: Written['tensors'],
   file: string,
-): Promise<{ initializer: readonly onnx.TensorProto[]; data: Uint8Array }> {
+): { initializer: readonly onnx.TensorProto[]; data: Uint8Array } {
   const { basename } = nodeBuiltin('node:path');
   const location = `${basename(file)}.data`;
   const parts: { at: number; bytes: Uint8Array }[] = [];

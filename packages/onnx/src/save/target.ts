@@ -1,8 +1,9 @@
 // What is exported: a model, a function or one of its traces, as a graph with names for its inputs and outputs.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { DType, PartialShape } from '@eagre/core';
+import type { DType, PartialShape, Tensor } from '@eagre/core';
 import { shown, tree } from '@eagre/core/internal';
 import { ConcreteFunction, type Graph, type Signature, TensorSpec, tfFunction } from '@eagre/graph';
+import { OnnxModel } from '../load/model.ts';
 import type { NamedValues } from './exporter.ts';
 
 const OP = 'tf.onnx.save';
@@ -72,6 +73,13 @@ function traceOf(target: unknown, signature: readonly Signature[] | undefined): 
   }
   if (typeof target !== 'function')
     throw new InvalidArgumentError(`expected a model or a function, got ${shown(target)}`, OP);
+  if (target instanceof OnnxModel) {
+    const specs = signature ?? target.inputs.map(({ name, dtype, shape }) => specOf(name, dtype, shape));
+    const concrete = (
+      tfFunction(((...xs: Tensor[]) => target(...xs)) as never) as unknown as Traced
+    ).getConcreteFunction(...specs);
+    return { concrete, inputs: target.inputs.map((i) => i.name), outputs: target.outputs.map((o) => o.name) };
+  }
   if ('computeOutputSpec' in target) return traceOfModel(target as unknown as ModelLike, signature);
   const fn = 'getConcreteFunction' in target ? (target as unknown as Traced) : tfFunction(target as never);
   if (!('getConcreteFunction' in target) && signature === undefined)
@@ -109,6 +117,13 @@ function inputsOf(model: ModelLike): NonNullable<ModelLike['inputs']> {
   if (inputs === undefined)
     throw new InvalidArgumentError('the inputs of the layer are not known: give inputSignature', OP);
   return inputs;
+}
+
+/** What a model that was read takes. */
+function specOf(name: string, dtype: DType | null, shape: PartialShape | null): TensorSpec {
+  if (dtype === null || shape === null)
+    throw new InvalidArgumentError(`the input '${name}' has no shape: give inputSignature`, OP);
+  return new TensorSpec(shape, dtype, name);
 }
 
 /** The names of specs; null where one has none. */

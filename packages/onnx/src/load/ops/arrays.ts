@@ -114,7 +114,7 @@ const shapeSlice: Run = (node) => {
     .slice([start], [Math.max(0, end - start)]);
 };
 
-/** `first`, where it lies in the axis, for a step of either sign. */
+/** Starts and ends count from the end below 0, and are brought into the axis; steps have either sign. */
 const slices: Run = (node) => {
   const x = node.x();
   const byInput = node.opset >= 10;

@@ -80,7 +80,7 @@ const power: Run = (node) => {
     : pow(base, exponent.cast(base.dtype));
 };
 
-/** A limit that is given, or nothing. */
+/** Between limits, each of which may be left out. */
 const clipped: Run = (node) => {
   const x = node.x();
   const limit = (i: number, name: string, rest: number): Tensor | number | null =>
@@ -111,7 +111,6 @@ const infinite: Run = (node) => {
   return logicalAnd(found, high === 1 ? x.greater(0) : x.less(0));
 };
 
-/** Rounded to the nearest integer, halves to the even one. */
 const scaledSelu: Run = (node) => {
   const x = node.x();
   const alpha = node.attrs.float('alpha', 1.6732632423543772);

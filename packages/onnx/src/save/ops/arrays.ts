@@ -116,6 +116,29 @@ const gather: Row = (w, node, [x, indices]) => {
   return w.transpose(y, back);
 };
 
+/** What a gather took, added up where it came from: a transposed convolution of volumes is made of that. */
+const gatherGrad: Row = (w, node, [dy, indices]) => {
+  const axis = attr<number>(node, 'axis');
+  if (attr<number>(node, 'batchDims') !== 0) refuse(node, 'it has axes of a batch');
+  const shape = dims(output(node));
+  const picked = input(node, 1).shape.length;
+  const order = Array.from({ length: dims(input(node)).length }, (_, i) => i);
+  // The picked axes first, then those before and behind.
+  const front = [...order.slice(axis, axis + picked), ...order.slice(0, axis), ...order.slice(axis + picked)];
+  const base = filled(
+    w,
+    w.shape([shape[axis] as Dim, ...shape.slice(0, axis), ...shape.slice(axis + 1)]),
+    0,
+    output(node).dtype,
+  );
+  const places = w.unsqueeze(w.cast(indices as string, input(node, 1).dtype, 'int64'), [picked]);
+  const sums = w.add('ScatterND', [base, places, w.transpose(dy as string, front)], { reduction: 'add' });
+  return w.transpose(
+    sums,
+    shape.map((_, i) => (i < axis ? i + 1 : i === axis ? 0 : i)),
+  );
+};
+
 const oneHot: Row = (w, node, [indices]) => {
   const { depth, on, off, axis } = node.attrs as unknown as {
     depth: Dim;
@@ -237,6 +260,7 @@ export const arrays: Rows = {
   GatherV2: gather,
   GatherNd: (w, node, [x, indices]) =>
     w.add('GatherND', [x as string, w.cast(indices as string, input(node, 1).dtype, 'int64')]),
+  GatherGrad: gatherGrad,
   OneHot: oneHot,
   Fill: fill,
   ZerosLike: likeInput(0),

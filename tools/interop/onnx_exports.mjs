@@ -1,5 +1,5 @@
 // Writes the models of packages/eagre/tests/testing/onnx-models.ts as ONNX files into the folder that is given, with inputs and outputs; run by
-// onnx.py. The files come from the test that reads them again, on sources, so that nothing has to be built.
+// onnx_exports.py. The files come from the test that reads them again, on sources, so that nothing has to be built.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,19 +1,15 @@
 """Checks that onnx accepts the files that Eagre writes, for opset 17 to 21, and that onnxruntime computes what Eagre computes.
 
-    python tools/interop/onnx.py [folder]
+    python tools/interop/onnx_exports.py [folder]
 
 With a folder whose files are there already, they are checked as they are.
 """
-
-import sys
-
-# This file has the name of the package.
-sys.path = [p for p in sys.path if not p.rstrip("/").endswith("tools/interop")]
 
 import collections
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -49,7 +45,7 @@ def check(file):
 def main(folder):
     files = sorted(folder.glob("*.onnx"))
     if not files:
-        subprocess.run(["node", HERE / "onnx.mjs", folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["node", HERE / "onnx_exports.mjs", folder], check=True, stdout=subprocess.DEVNULL)
         files = sorted(folder.glob("*.onnx"))
     failed, ops = 0, collections.Counter()
     for file in files:
