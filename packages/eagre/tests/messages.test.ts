@@ -1,4 +1,4 @@
-// What wrong programs are told: which layer, what it expected, and what it got. Real Keras says the same things of these programs.
+// What wrong programs are told: which layer, what it expected, and what it got.
 import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 
