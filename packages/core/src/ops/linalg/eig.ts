@@ -72,7 +72,8 @@ function gradOfEigen(g: GradContext, dValues: Tensor, dVectors: Tensor | null): 
 }
 
 /** The eigenvalues of square matrices and, with `computeV`, their eigenvectors. */
-const eigOp: Op = defineOp({
+// Pure: a bundle of a program that has no use for it leaves it out.
+const eigOp: Op = /* @__PURE__ */ defineOp({
   name: OP,
   host: ([x], { computeV }) => computed(x).slice(0, computeV === true ? 2 : 1),
   infer: ([x], { computeV }) => {
