@@ -3,7 +3,7 @@
 // `predict`: how long a loaded network predicts, as a multiple of the time of the function that was saved. `memory`: the most megabytes that
 // saving 1 GB takes beyond the weights. `save` writes the model of `load`, for saved-model.py too.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from './disk.mjs';
@@ -76,10 +76,6 @@ if (what === 'save') {
 } else {
   const ways = { load, predict, memory };
   if (!Object.hasOwn(ways, what)) throw new Error(`load, predict, memory or save, not ${what}`);
-  const folder = temporaryFolder(given);
-  try {
-    console.log(JSON.stringify(await ways[what](folder)));
-  } finally {
-    if (existsSync(folder)) rmSync(folder, { recursive: true });
-  }
+  // It is removed at the end.
+  console.log(JSON.stringify(await ways[what](temporaryFolder(given))));
 }

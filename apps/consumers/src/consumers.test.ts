@@ -137,6 +137,13 @@ describe('alone', () => {
   });
 });
 
+test('the umbrella has native code check files', () => {
+  // A bundler may take a module for one without effects.
+  const built = readFileSync(join(project, 'node_modules/eagre/dist/index.js'), 'utf8');
+  expect(built).toContain('useCrc32c(');
+  expect(built).toContain('useNativeFiles(');
+});
+
 describe('bundled by', () => {
   const bundlers: Record<string, (entry: string, out: string) => Promise<unknown>> = {
     esbuild: (entry, outfile) =>
