@@ -1,6 +1,7 @@
 /** What other packages of Eagre build on. No promise is made to anyone else: names here change without notice. */
 
 export { useCrc32c } from './archives/crc32c.ts';
+export { joined } from './archives/zip-writer.ts';
 export { encodeElements } from './arrays/elements.ts';
 export { isLeftover, ownMark } from './files/atomic.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';

@@ -118,7 +118,8 @@ class Directory {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+/** Parts as one. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,17 +1,16 @@
 // Whole models and weights in Keras's files: `.keras`, `.weights.h5`, `.weights.json` and the older `.h5`. Loaded when the first one is used.
 import { fileError } from '@eagre/backend';
-import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/core';
+import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import {
   encodeHdf5,
   type FileParts,
-  FormatError,
   makeFolders,
   readFileBytes,
   readHdf5,
   readHdf5File,
   writeFileAtomic,
 } from '@eagre/formats';
-import { nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import { joined, nodeBuiltin, ownMark } from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import {
   ASSETS,
@@ -27,6 +26,7 @@ import {
 import { loadState, saveState } from './keras-state.ts';
 import { encodeLegacyModel, loadLegacyWeights, modelOfLegacy } from './legacy-h5.ts';
 import type { ModelReading } from './model-config.ts';
+import { readError } from './read-error.ts';
 import { isModelPath, unbuilt } from './saving.ts';
 import { loadShards, saveShards } from './sharded-weights.ts';
 
@@ -155,24 +155,7 @@ function isModelFolder(path: string, names: readonly string[]): boolean {
 
 /** The bytes of a `.keras` file, for where there are no files. */
 export function modelBytes(model: Model): Uint8Array {
-  return joined(encodeArchive(model));
-}
-function joined(parts: FileParts): Uint8Array {
-  const bytes = new Uint8Array(parts.length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-/** What went wrong when a file was read, with the errors of formats as those of lost data. */
-function readError(cause: unknown, path: string, op: string): unknown {
-  if (cause instanceof FormatError) return new DataLossError(cause.message, op, { cause });
-  if ((cause as NodeJS.ErrnoException | null)?.code === 'ENOENT')
-    return new NotFoundError(`there is no file ${path}`, op, { cause });
-  return fileError(cause, path, op);
+  return joined([...encodeArchive(model)]);
 }
 
 /** Reads a model of a path, or of the bytes of a `.keras` or `.h5` file. */

@@ -2,10 +2,8 @@
 import { fileError } from '@eagre/backend';
 import {
   constant,
-  DataLossError,
   type DType,
   InvalidArgumentError,
-  NotFoundError,
   scope,
   Tensor,
   type TypedArray,
@@ -39,6 +37,7 @@ import {
 } from '@eagre/formats';
 import type { NamedWeight } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
+import { readError } from './read-error.ts';
 import { builtWeights } from './saving.ts';
 import {
   listed,
@@ -196,16 +195,13 @@ async function opened(path: string): Promise<SafetensorsModel> {
   try {
     return await SafetensorsModel.open(path);
   } catch (cause) {
-    throw readError(cause, path);
+    throw loadError(cause, path);
   }
 }
 
-function readError(cause: unknown, path: string): unknown {
+function loadError(cause: unknown, path: string): unknown {
   if (cause instanceof UnsupportedFormatError) return new UnimplementedError(cause.message, LOAD, { cause });
-  if (cause instanceof FormatError) return new DataLossError(cause.message, LOAD, { cause });
-  const { code, path: named = path } = cause as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return new NotFoundError(`there is no file ${named}`, LOAD, { cause });
-  return fileError(cause, path, LOAD);
+  return readError(cause, (cause as NodeJS.ErrnoException).path ?? path, LOAD);
 }
 
 function ignoredBy(ignore: unknown): (name: string) => boolean {
@@ -259,7 +255,7 @@ function checkLoad({ weight, variable, source }: Load, file: SafetensorsModel): 
     try {
       return safetensorsKind(name, dtype, path);
     } catch (cause) {
-      throw readError(cause, path);
+      throw loadError(cause, path);
     }
   });
   scope(() => {
@@ -316,7 +312,7 @@ async function run(loads: readonly Load[], file: SafetensorsModel): Promise<void
     try {
       for (const name of source.from) if (!arrays.has(name)) arrays.set(name, await file.read(name));
     } catch (cause) {
-      if (done === 0) throw readError(cause, file.path);
+      if (done === 0) throw loadError(cause, file.path);
       const message = cause instanceof Error ? cause.message : String(cause);
       throw new UnavailableError(
         `${message}; ${done} of ${loads.length} weights have new values, ${weight} and those behind it do not: load them again`,

@@ -1,12 +1,9 @@
-import { fileError } from '@eagre/backend';
 import { Checkpoint, type CheckpointOptions, type LoadStatus } from '@eagre/checkpoint';
 import { updateCheckpointState } from '@eagre/checkpoint/internal';
 import {
-  DataLossError,
   type DType,
   FailedPreconditionError,
   InvalidArgumentError,
-  NotFoundError,
   type TypedArray,
   UnimplementedError,
 } from '@eagre/core';
@@ -14,7 +11,6 @@ import { checkFlag, checkPath, type OptionNames, sameShape, showShape } from '@e
 import {
   decodeNpz,
   decodeSafetensors,
-  FormatError,
   makeFolders,
   type NDArray,
   readNpzFile,
@@ -27,6 +23,7 @@ import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from './keras-files.ts';
+import { readError } from './read-error.ts';
 
 /** How weights are kept: arrays by name in one file, a checkpoint of TensorFlow, or a file of Keras. */
 type Format = 'safetensors' | 'npz' | 'checkpoint' | 'keras';
@@ -169,7 +166,7 @@ export async function loadWeights(
   try {
     file = format === 'npz' ? await readNpzFile(path) : (await readSafetensorsFile(path)).tensors;
   } catch (cause) {
-    throw readError(cause, path);
+    throw readError(cause, path, 'loadWeights');
   }
   setWeights(model, weights, file, path);
   return null;
@@ -193,7 +190,7 @@ export function loadWeightsSync(model: Model, path: string): void {
     file =
       format === 'npz' ? decodeNpz(bytes, { file: path }) : decodeSafetensors(bytes, { file: path }).tensors;
   } catch (cause) {
-    throw readError(cause, path);
+    throw readError(cause, path, 'loadWeights');
   }
   setWeights(model, weights, file, path);
 }
@@ -239,14 +236,6 @@ function setWeights(
     const { data, shape, dtype } = file.get(name) as NDArray;
     variable.assign({ data: data as TypedArray, shape, dtype: dtype as DType });
   }
-}
-
-/** What went wrong when a file was read. */
-function readError(cause: unknown, path: string): unknown {
-  if (cause instanceof FormatError) return new DataLossError(cause.message, 'loadWeights', { cause });
-  if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
-    return new NotFoundError(`there is no file ${path}`, 'loadWeights', { cause });
-  return fileError(cause, path, 'loadWeights');
 }
 
 /** Every weight with its name. @throws FailedPreconditionError before there are all of them. */

@@ -12,8 +12,8 @@ import {
 import { zeros } from '@eagre/core';
 import { onnx } from '@eagre/formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
 import { goldenArchive } from '../testing/archive.ts';
-import { damaged, randomSource } from '../testing/damage.ts';
 import { load } from './load.ts';
 
 type Graph = onnx.GraphProto;
@@ -230,7 +230,7 @@ describe('bytes that are no model', () => {
     for (let i = 0; i < runs; i++) {
       const [, bytes] = files[Math.floor(random() * files.length)] as (typeof files)[number];
       try {
-        const found = await load(damaged(bytes, random));
+        const found = await load(mutate(bytes, random));
         loaded++;
         if (i % 8 !== 0) continue;
         const inputs = found.inputs.map(({ shape, dtype }) => {
