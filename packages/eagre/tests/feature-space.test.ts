@@ -219,6 +219,8 @@ describe('wrong arguments say what is wrong', () => {
       /preprocessor must be a layer, got 3/,
     );
     expect(() => new FeatureSpace({ a: 'float' }, { bogus: 1 } as never)).toThrow(InvalidArgumentError);
+    expect(() => new FeatureSpace({ a: {} } as never)).toThrow(/the feature 'a' is an object, expected/);
+    expect(() => new FeatureSpace({ a: 'float' }, { crosses: [{}] } as never)).toThrow(InvalidArgumentError);
   });
 
   test('of adapt and of calls', () => {

@@ -27,6 +27,18 @@ revoke();
 const calls: Readonly<Record<string, readonly [call: () => unknown, message: string]>> = {
   'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
   'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
+  'one argument too many, a list that holds itself': [
+    () => (tf.matmul as (...args: unknown[]) => unknown)(x, x, cyclic),
+    'only a and b can be given by position',
+  ],
+  'smartResize to no size': [
+    () => tf.keras.preprocessing.image.smartResize(tf.ones([4, 4, 3]), null as never),
+    'size must be [height, width], got null',
+  ],
+  'image.resize to one size': [
+    () => tf.keras.ops.image.resize(tf.ones([4, 4, 3]), [2] as never),
+    'size must be [height, width], got [2]',
+  ],
   'add of a proxy that was revoked': [() => tf.add(x, proxy as never), 'cannot be inspected'],
   'a loop with a proxy that was revoked for the shapes of its values': [
     () =>

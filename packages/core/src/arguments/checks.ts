@@ -105,10 +105,11 @@ export function checkLevel(level: number, op: string): void {
 }
 
 /** A value as it stands in code, where it is short. */
-export function asCode(value: unknown): string {
+export function asCode(value: unknown, depth = 0): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'object' && value !== null && !isPlain(value) && Array.isArray(value)) {
-    if (value.length <= 4) return `[${value.map(asCode).join(', ')}]`;
+    // What is nested deeper is cut off: it may hold itself.
+    if (value.length <= 4 && depth < 4) return `[${value.map((item) => asCode(item, depth + 1)).join(', ')}]`;
   }
   return value === null || ['number', 'boolean', 'undefined'].includes(typeof value) ? String(value) : '…';
 }

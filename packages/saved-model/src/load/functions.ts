@@ -255,7 +255,7 @@ export function loadedFunction(
         name,
       );
     throw new InvalidArgumentError(
-      `no trace fits the arguments (${args.map(show).join(', ')}). The file has:\n${traces
+      `no trace fits the arguments (${args.map((arg) => show(arg)).join(', ')}). The file has:\n${traces
         .map((trace, i) => `  ${String(trace)}${why[i] === undefined ? '' : `: ${why[i]}`}`)
         .join('\n')}`,
       name,

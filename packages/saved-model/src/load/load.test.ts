@@ -121,6 +121,10 @@ describe('a loaded model', () => {
     expect(affine?.variables.map((v) => v.name).sort()).toEqual(['offset', 'pair', 'scale', 'w0', 'w1']);
     expect(String(flow['affine'].getConcreteFunction())).toContain('affine(TensorSpec(shape=[null, 2]');
     expect(flow['power'].traces).toHaveLength(4);
+    const circle: unknown[] = [];
+    circle.push(circle);
+    expect(() => flow['power'](circle)).toThrow(tf.InvalidArgumentError);
+    expect(() => flow['power'](tf.ones([2]), { a: { b: circle } })).toThrow(tf.InvalidArgumentError);
   });
 
   test('takes Python arguments by position and by name, and says what fits when none does', async () => {

@@ -209,14 +209,16 @@ function sameValue(expected: unknown, given: unknown): boolean {
 }
 
 /** A value in messages. */
-export function show(value: unknown): string {
+export function show(value: unknown, depth = 0): string {
+  // What is nested deeper is cut off: it may hold itself.
+  if (depth > 8) return '…';
   if (value instanceof Tensor) return `a ${value.dtype} tensor [${value.shape}]`;
   if (value instanceof TensorSpec) return String(value);
-  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => show(item, depth + 1)).join(', ')}]`;
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'object' && value !== null)
     return `{ ${Object.entries(value)
-      .map(([key, item]) => `${key}: ${show(item)}`)
+      .map(([key, item]) => `${key}: ${show(item, depth + 1)}`)
       .join(', ')} }`;
   return String(value);
 }

@@ -65,6 +65,12 @@ function modeOf<M extends FeatureMode>(given: unknown, modes: readonly M[], of: 
   return mode as M;
 }
 
+/** The configuration in an object of Keras's form; null for what is none. */
+function configOf(given: unknown): Config | null {
+  const config = isPlain(given) ? (given as { readonly config?: unknown }).config : null;
+  return isPlain(config) ? (config as Config) : null;
+}
+
 /** An object in Keras's form. */
 const written = (name: string, config: Config): SerializedObject =>
   ({ module: MODULE, class_name: name, config, registered_name: name }) as SerializedObject;
@@ -355,12 +361,9 @@ export class FeatureSpace extends Layer {
 
   #featureOf(name: string, given: unknown): Feature {
     if (given instanceof Feature) return given;
-    if (isPlain(given)) {
-      const {
-        dtype,
-        preprocessor,
-        output_mode: mode,
-      } = (given as unknown as SerializedObject).config as Config;
+    const config = configOf(given);
+    if (config !== null) {
+      const { dtype, preprocessor, output_mode: mode } = config;
       return new Feature(dtype as DType, deserializeLayer(preprocessor), mode as AnyFeatureMode);
     }
     const own = { name };
@@ -399,13 +402,10 @@ export class FeatureSpace extends Layer {
     return cross;
   }
   #newCross(given: unknown): Cross {
-    if (!isPlain(given)) return new Cross(given as readonly string[], this.crossingDim);
-    const config = (given as unknown as SerializedObject).config as {
-      readonly feature_names: readonly string[];
-      readonly crossing_dim: number;
-      readonly output_mode: AnyFeatureMode;
-    };
-    return new Cross(config.feature_names, config.crossing_dim, config.output_mode);
+    const config = configOf(given);
+    if (config === null) return new Cross(given as readonly string[], this.crossingDim);
+    const { feature_names: names, crossing_dim: dim, output_mode: mode } = config;
+    return new Cross(names as readonly string[], dim as number, mode as AnyFeatureMode);
   }
   #names(): string {
     return Object.keys(this.features)

@@ -13,6 +13,7 @@ import {
   minDims,
   mulDims,
   resizeBatch,
+  shown,
   subDims,
   surrounded,
   toTensor,
@@ -171,6 +172,8 @@ export const resize: NamedFunction<
       );
     if (cropToAspectRatio === true && padToAspectRatio === true)
       refuse('cropToAspectRatio and padToAspectRatio exclude each other', 'image.resize');
+    if (!Array.isArray(size) || size.length !== 2)
+      refuse(`size must be [height, width], got ${shown(size)}`, 'image.resize');
     const [height, width] = size;
     return ofImages(images, options.dataFormat, 'image.resize', (given) => {
       let x = interpolation === 'nearest' || isFloating(given.dtype) ? given : given.cast('float32');
