@@ -1,8 +1,8 @@
 /** What other packages of Eagre build on. No promise is made to anyone else: names here change without notice. */
 
 export { useCrc32c } from './archives/crc32c.ts';
-export { joined } from './archives/zip-writer.ts';
 export { encodeElements } from './arrays/elements.ts';
+export { joined } from './bytes.ts';
 export { isLeftover, ownMark } from './files/atomic.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
 export { type NodeBuiltins, nodeBuiltin } from './files/node.ts';

@@ -1,5 +1,5 @@
 import { deflateRaw } from 'pako';
-import { ByteBuilder } from '../bytes.ts';
+import { ByteBuilder, joined } from '../bytes.ts';
 import { errorsFor } from '../errors.ts';
 import { crc32 } from './crc32.ts';
 
@@ -116,15 +116,4 @@ class Directory {
     end.uint16(0);
     return end.view();
   }
-}
-
-/** Parts as one. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
