@@ -39,6 +39,11 @@ CASES = [
     ("GroupQueryAttention", {**GROUPS, "sliding_window": 2, "dropout": 0.5}, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
     ("ReversibleEmbedding", {"input_dim": 4, "output_dim": 2, "tie_weights": False, "logit_soft_cap": 0.5}, [(3, 2)], {"reverse": True}),
     ("ReversibleEmbedding", {"input_dim": 5, "output_dim": 3}, [(2, 4, 3)], {"reverse": True}),
+    ("MultiHeadAttention", HEADS, [(2, 2, 3, 4), (2, 2, 3, 4)], {"return_attention_scores": True}),
+    ("MultiHeadAttention", {**HEADS, "attention_axes": 2}, [(2, 2, 3, 4), (2, 2, 5, 4)], {"attention_mask": (2, 2, 3, 5)}),
+    ("MultiHeadAttention", {**HEADS, "attention_axes": (1,), "output_shape": (2, 3)}, [(2, 2, 3, 4), (2, 2, 3, 3)], {"return_attention_scores": True}),
+    ("MultiHeadAttention", {**HEADS, "attention_axes": (1, -2), "use_gate": True}, [(1, 2, 2, 3, 2), (1, 2, 2, 2, 2)], {"return_attention_scores": True}),
+    ("MultiHeadAttention", {**HEADS, "attention_axes": (2, 3)}, [(1, 2, 2, 3, 2), (1, 2, 2, 2, 2)], {"attention_mask": (1, 2, 2, 3, 2, 2)}),
 ]
 
 rng = np.random.default_rng(SEED)

@@ -66,7 +66,7 @@ test('wrong arguments are refused before anything is looked for', async () => {
     expect(() => contactSheetText(wrong)).toThrow('images must be an array');
   }
   await expect(getFile(3 as never)).rejects.toThrow('origin must be a string, got 3');
-  expect(() => padSequences([3] as never)).toThrow('sequences[0] must be a list of integers, got 3');
+  expect(() => padSequences([3] as never)).toThrow('sequences[0] must be a list, got 3');
   expect(() => split([1] as never, array, [1])).toThrow('x must be an array { dtype, shape, data }');
   expect(() => defineIdxDataset({ ...tinySpec, train: undefined as never })).toThrow('train must be given');
   expect(() => defineIdxDataset({ ...tinySpec, train: { ...tinySpec.train, images: 'a' as never } })).toThrow(

@@ -25,7 +25,12 @@ export { type Imdb, imdb } from './imdb.ts';
 export type { RemoteFile } from './load-file.ts';
 export { mnist } from './mnist.ts';
 export type { DownloadProgress, LoadOptions } from './options.ts';
-export { type PadSequencesOptions, padSequences } from './pad-sequences.ts';
+export {
+  type PaddedDType,
+  type PadSequencesOptions,
+  padSequences,
+  type SequenceItem,
+} from './pad-sequences.ts';
 export { type Reuters, type ReutersOptions, reuters } from './reuters.ts';
 export type { SequenceOptions, SequenceSplit } from './sequences.ts';
 export { type Part, split } from './split.ts';

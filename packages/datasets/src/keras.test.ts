@@ -62,6 +62,33 @@ describe('the same as Keras', () => {
     }
   });
 
+  it('padded sequences of other dtypes, of steps with features', () => {
+    const steps = [
+      [
+        [1, 2],
+        [3, 4.5],
+      ],
+      [],
+      [Float32Array.of(-1, 0.25)],
+    ];
+    expect(padSequences(steps, { dtype: 'float32', padding: 'post', value: 0.5 })).toEqual({
+      dtype: 'float32',
+      shape: [3, 2, 2],
+      data: Float32Array.of(1, 2, 3, 4.5, 0.5, 0.5, 0.5, 0.5, -1, 0.25, 0.5, 0.5),
+    });
+    expect(padSequences([[1.9, -1.9], [7]], { dtype: 'int64', value: -1 })).toEqual({
+      dtype: 'int64',
+      shape: [2, 2],
+      data: BigInt64Array.of(1n, -1n, -1n, 7n),
+    });
+    expect(() => padSequences([[[1, 2]], [[3]]])).toThrow(
+      /sequences\[1\]\[0\] must be a list of 2, as the first/,
+    );
+    expect(() => padSequences([[1], ['2' as never]])).toThrow(/sequences\[1\]\[0\] must be a number/);
+    expect(() => padSequences([[1]], { value: 0.5 })).toThrow(/value must be an integer, which int32 needs/);
+    expect(() => padSequences([[1]], { dtype: 'complex64' as 'int8' })).toThrow(/dtype must be/);
+  });
+
   it('the order of a seed', () => {
     for (const [count, seed, order] of golden.shuffled)
       expect([...numpyShuffler(seed)(count)]).toEqual(order);

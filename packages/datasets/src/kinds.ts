@@ -72,10 +72,7 @@ export const part: Kind = checked((value: unknown, what, op) => {
     refuse(what, 'a number from 0 to 1 (without 1)', value, op);
 });
 
-/** An integer of 32 bits. */
-export const int32: Kind = checked((value: unknown, what, op) => {
-  if (value !== (Number(value) | 0)) refuse(what, 'an integer of 32 bits', value, op);
-});
+export const number: Kind = checked((value: unknown, what, op) => checkNumber(value, what, op));
 
 /** The files of one part of a data set, with how many examples they hold. */
 export const splitFiles: Kind = {

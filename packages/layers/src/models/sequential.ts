@@ -113,7 +113,8 @@ export class Sequential extends Model {
     checkUniqueNames([...layers, layer], 'Sequential');
     if (layers.length === 0) {
       const known = layer instanceof Model ? layer.knownInputShape : undefined;
-      const shape = layer._inputShape === undefined ? known : [null, ...layer._inputShape];
+      const own = layer instanceof InputLayer ? layer._input.shape : undefined;
+      const shape = own ?? (layer._inputShape === undefined ? known : [null, ...layer._inputShape]);
       if (shape !== undefined)
         this.#expect(shape, layer.computeDtype, layer instanceof InputLayer ? () => layer : undefined);
     }

@@ -75,6 +75,40 @@ function compareWithKeras(c: Case): void {
 
 describe('MultiHeadAttention', () => {
   const heads = { numHeads: 2, keyDim: 3 };
+
+  test('axes that are attended over: masks, models of unknown sizes, what is refused', () => {
+    const same = (a: Tensor, b: Tensor): void =>
+      assertCloseTensor(a, { shape: [...b.shape], values: b.array().flat(9) as number[] }, 'result', 1e-6);
+    const layer = new MultiHeadAttention({ ...heads, attentionAxes: [2] });
+    const x = random.normal([2, 3, 4, 5]);
+    // Each row by itself is what a layer of rank 3 sees.
+    const rows = new MultiHeadAttention(heads);
+    const y = layer(x, { useCausalMask: true });
+    rows(x.reshape([6, 4, 5]));
+    rows.setWeights(layer.getWeights());
+    same(y.reshape([6, 4, 5]), rows(x.reshape([6, 4, 5]), { useCausalMask: true }));
+    const seen = random.uniform([2, 3, 4]).less(0.5);
+    same(
+      layer(x, { queryMask: seen, valueMask: seen }).reshape([6, 4, 5]),
+      rows(x.reshape([6, 4, 5]), { queryMask: seen.reshape([6, 4]), valueMask: seen.reshape([6, 4]) }),
+    );
+    const input = Input({ shape: [null, null, 5] });
+    const described = layer(input);
+    expect(described.shape).toEqual([null, null, null, 5]);
+    same(new Model(input, described)(x), layer(x));
+    expect(layer.getConfig()).toMatchObject({ attention_axes: [2] });
+
+    const all = new MultiHeadAttention(heads);
+    expect(() => all(x, { useCausalMask: true })).toThrow(/no causal mask for 2 axes/);
+    expect(() => all(x, { attentionMask: ones([4, 4]) })).toThrow(/attentionMask of rank 4 to 6/);
+    for (const attentionAxes of [0, 3, [1, 1], [-1]])
+      expect(() => new MultiHeadAttention({ ...heads, attentionAxes })(x), String(attentionAxes)).toThrow(
+        /needs attentionAxes to be different axes between batch and features of inputs of rank 4/,
+      );
+    for (const attentionAxes of [[], [1.5], 'time'])
+      expect(() => new MultiHeadAttention({ ...heads, attentionAxes } as never)).toThrow(/attentionAxes/);
+  });
+
   test.each([
     [{ ...heads, valueDim: 4 }, [2, 5, 6], [2, 5, 6], 8],
     [

@@ -1,12 +1,15 @@
-import { type PartialShape, type Shape, type Tensor, UnimplementedError } from '@eagre/core';
-import { argumentsOf, type Option, optionsFrom, orNull, shown, takesOptions } from '@eagre/core/internal';
+import type { PartialShape, Shape, Tensor, TensorLike } from '@eagre/core';
+import { argumentsOf, type Option, orNull, partialShape, shown, takesOptions } from '@eagre/core/internal';
 import { type Layer, type LayerInput, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import type { StepOutput } from '../../layer/layer-types.ts';
 import { takesCall } from '../../layer/own-call.ts';
+import { isShapes } from '../../layer/specs.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { type Config, fail, knownSize } from '../common.ts';
+import { fail, knownSize, seenBy } from '../common.ts';
+
 import { flag, integer, rate, regularizer, seed, weights } from '../options.ts';
 import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import { AttentionAxes } from './attention-axes.ts';
 import {
   type AttentionCallOptions,
   attentionCall,
@@ -27,6 +30,11 @@ export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, 
   readonly outputShape?: number | Shape | null;
   /** A penalty on the result of each projection, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
+  /**
+   * Along which axes a query sees, of inputs with more axes than time between batch and features: [2] in [batch, frames, time, n] sees
+   * time alone. All of them by default.
+   */
+  readonly attentionAxes?: number | readonly number[] | null;
   /** Of the dropout. */
   readonly seed?: number | null;
   /** How far a query sees: keys less than that many steps away, before and behind it. All of them by default. */
@@ -41,6 +49,9 @@ export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, 
  * Without dropout and scores to return, the weights are never in memory as a whole. A query that may see nothing gets zeros
  * before the last projection.
  *
+ * Inputs may have several axes between batch and features, such as height and width: see `attentionAxes`. An `attentionMask` is then
+ * [...batch, heads, ...queries, ...keys], the first of which may be left out, as the scores are.
+ *
  *     const attention = new tf.layers.MultiHeadAttention(4, 64); // or ({ numHeads: 4, keyDim: 64 })
  *     const y = attention(x, { useCausalMask: true });
  */
@@ -50,6 +61,8 @@ export class MultiHeadAttention extends ProjectedAttention {
   declare readonly valueDim: number;
   /** As given; null is the query's last axis. */
   declare readonly outputShape: Shape | null;
+  /** As given; null is all axes between batch and features. */
+  declare readonly attentionAxes: readonly number[] | null;
   declare readonly slidingWindow: number | null;
   declare readonly useGate: boolean;
   /** [n, heads, valueDim], or null without. */
@@ -61,18 +74,6 @@ export class MultiHeadAttention extends ProjectedAttention {
       | [options: MultiHeadAttentionOptions]
   ) {
     super(argumentsOf<MultiHeadAttentionOptions>(MultiHeadAttention, new.target, args));
-  }
-
-  /** A new layer of the options that `getConfig` gave, here or in Keras. */
-  static override fromConfig(config: Config): MultiHeadAttention {
-    // That of time, which Keras says of a layer that is built.
-    const { attention_axes: axes = null, ...options } = config;
-    if (axes !== null && JSON.stringify(axes) !== '[1]')
-      throw new UnimplementedError(
-        `supports only the time axis, [1], as attentionAxes, got ${shown(axes)}`,
-        'MultiHeadAttention',
-      );
-    return new MultiHeadAttention(optionsFrom(options, MultiHeadAttention) as never);
   }
 
   /** @internal */
@@ -103,7 +104,35 @@ export class MultiHeadAttention extends ProjectedAttention {
   }
 
   override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] | StepOutput {
-    const [x, v, k] = this.given(inputs);
+    const given = this.given(inputs);
+    const axes = this.#axes(given[0].rank);
+    if (axes === null) return this.#attend(given, options);
+    const [query, , key] = given;
+    if (options.useCausalMask === true && axes.count > 1)
+      fail(this, `has no causal mask for ${axes.count} axes, which have no order: give an attentionMask`);
+    const mask = (of: TensorLike | null | undefined): Tensor | null =>
+      of === undefined || of === null ? null : axes.fold(seenBy(of));
+    const { queryMask, valueMask, keyMask, attentionMask } = options;
+    const [y, weights] = [
+      this.#attend(given.map((x) => axes.fold(x)) as unknown as typeof given, {
+        ...options,
+        queryMask: mask(queryMask),
+        valueMask: mask(valueMask),
+        keyMask: mask(keyMask),
+        attentionMask:
+          attentionMask === undefined || attentionMask === null
+            ? null
+            : axes.foldMask(this, seenBy(attentionMask), query),
+      }),
+    ].flat() as [Tensor, Tensor?];
+    const whole = axes.unfold(y, query);
+    return weights === undefined ? whole : [whole, axes.unfoldWeights(weights, query, key)];
+  }
+
+  #attend(
+    [x, v, k]: readonly [Tensor, Tensor, Tensor],
+    options: AttentionCallOptions,
+  ): Tensor | readonly Tensor[] {
     const [query, key, value] = [this.query(x), this.key(k), this.value(v)];
     const band = this.band(this.slidingWindow, x, k);
     const [seen, weights] = this.attend([query, value, key], this.keyDim, options, band);
@@ -111,14 +140,38 @@ export class MultiHeadAttention extends ProjectedAttention {
     return weights === null ? y : [y, weights];
   }
 
+  /** How inputs of that rank become [batch, time, n]; null where they are. */
+  #axes(rank: number): AttentionAxes | null {
+    const given = this.attentionAxes;
+    if (rank < 3 || (rank === 3 && given === null)) return null;
+    const axes = new AttentionAxes(this, rank, given);
+    return rank === 3 ? null : axes;
+  }
+
+  protected override shapes(given: Shapes): ReturnType<ProjectedAttention['shapes']> {
+    const list = (isShapes(given) ? given : [given]).map((shape) => partialShape(shape));
+    const ranks = new Set(list.map((shape) => shape.length));
+    const axes = ranks.size === 1 ? this.#axes((list[0] as PartialShape).length) : null;
+    return super.shapes(axes === null ? list : list.map((shape) => axes.shape(shape)));
+  }
+
   override computeOutputShape(inputShape: Shapes): PartialShape {
-    const [query] = this.shapes(inputShape);
-    return [...query.slice(0, 2), ...(this.outputShape ?? query.slice(2))];
+    this.shapes(inputShape);
+    const query = partialShape(isShapes(inputShape) ? (inputShape[0] as PartialShape) : inputShape);
+    return [...query.slice(0, -1), ...(this.outputShape ?? query.slice(-1))];
   }
 }
 ownsTemporaries(MultiHeadAttention);
 takesCall(attentionCall, MultiHeadAttention);
 
+const axes: Option<readonly number[] | null> = orNull({
+  read: (given, name, layer) => {
+    const list = typeof given === 'number' ? [given] : given;
+    if (!Array.isArray(list) || list.length === 0 || !list.every(Number.isSafeInteger))
+      fail(layer as Layer, `needs ${name} to be an axis or a list of axes, got ${shown(given)}`);
+    return list;
+  },
+});
 const sizes: Option<Shape | null> = orNull({
   read: (given, name, layer) => {
     const list = typeof given === 'number' ? [given] : given;
@@ -136,6 +189,7 @@ takesOptions<MultiHeadAttentionOptions, MultiHeadAttention>(
       dropout: rate(0),
       useBias: flag(true),
       outputShape: sizes,
+      attentionAxes: axes,
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer: regularizer,
       seed,
@@ -143,7 +197,6 @@ takesOptions<MultiHeadAttentionOptions, MultiHeadAttention>(
       useGate: flag(false),
       ...layerOptions,
     },
-    fixed: { attention_axes: null },
   },
   MultiHeadAttention,
 );

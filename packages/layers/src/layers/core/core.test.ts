@@ -31,6 +31,21 @@ describe('InputLayer', () => {
     expect(model(ones([1, 2, 2])).shape).toEqual([1, 3]);
     expect(() => model(ones([1, 2, 3]))).toThrow('expects input of shape [any, 2, 2], got [1, 2, 3]');
   });
+  test('knows the batch', () => {
+    const ways = [{ shape: [2], batchSize: 4 }, { batchShape: [4, 2] }] as const;
+    for (const options of ways) {
+      const layer = new InputLayer(options);
+      expect(layer.getConfig()).toMatchObject({ batch_shape: [4, 2] });
+      expect(InputLayer.fromConfig(layer.getConfig()).getConfig()).toEqual(layer.getConfig());
+      expect(new Sequential([layer, new Dense(3)]).outputShape).toEqual([4, 3]);
+    }
+    for (const wrong of [
+      { shape: [2], batchShape: [4, 2] },
+      { batchSize: 4, batchShape: [4, 2] },
+    ])
+      expect(() => new InputLayer(wrong)).toThrow('either shape and batchSize, or batchShape');
+    expect(() => new InputLayer({ shape: [2], batchSize: 0 })).toThrow('batchSize must be');
+  });
   test('as a layer', () => {
     runLayerTest(InputLayer, { args: [{ shape: [null, 3] }], inputShape: [2, 4, 3], outputShape: [2, 4, 3] });
     expect(() => new InputLayer({})).toThrow('needs a shape');

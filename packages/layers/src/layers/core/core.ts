@@ -3,6 +3,7 @@
 import type { DType, PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
+  checkCount,
   checkDTypeName,
   differs,
   dims,
@@ -32,6 +33,10 @@ import { layerOptions } from '../weights.ts';
 export interface InputLayerOptions extends LayerOptions {
   /** Without the batch; `null` is unknown. The same as `inputShape`. */
   readonly shape?: PartialShape;
+  /** Unknown by default. */
+  readonly batchSize?: number | null;
+  /** Instead of `shape` and `batchSize`: the shape with the batch. */
+  readonly batchShape?: PartialShape;
 }
 
 interface InputConfig extends Config {
@@ -47,11 +52,15 @@ export class InputLayer extends Layer {
 
   constructor(...args: [shape: PartialShape | InputLayerOptions, options?: InputLayerOptions]) {
     const options = argumentsOf<InputLayerOptions>(InputLayer, new.target, args);
-    const shape = options.shape ?? options.inputShape;
-    super(shape === undefined ? options : { ...options, inputShape: shape });
+    const { batchShape, batchSize = null, inputShape, ...rest } = options;
+    const shape = batchShape?.slice(1) ?? rest.shape ?? inputShape;
+    super(shape === undefined ? options : { ...rest, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
+    if (batchShape !== undefined && (batchSize ?? rest.shape ?? inputShape ?? null) !== null)
+      fail(this, 'needs either shape and batchSize, or batchShape');
+    if (batchSize !== null) checkCount(batchSize, 'batchSize', this.name, 1);
     this.shape = [...shape];
-    this.describes({ shape: [null, ...shape], dtype: this.computeDtype });
+    this.describes({ shape: batchShape ?? [batchSize, ...shape], dtype: this.computeDtype });
   }
   /** @internal */
   describes(input: TensorSpec): void {
@@ -134,7 +143,7 @@ takesOptions<InputLayerOptions, InputLayer>(
   {
     positional: ['shape'],
     required: 0,
-    options: { shape: true, ...layerOptions },
+    options: { shape: true, batchSize: true, batchShape: true, ...layerOptions },
     fixed: { sparse: false, ragged: false, optional: false },
   },
   InputLayer,
