@@ -304,6 +304,24 @@ test("layers of one's own get masks, make them, and say whether they pass them o
   expect(outer(zero).array()).toEqual([[2]]);
 });
 
+test("layers of one's own that need a mask are described, with sizes that are not known", () => {
+  class Hides extends Layer {
+    override call(x: Tensor, { mask }: { mask: Tensor }): Tensor {
+      return x.mul(mask.cast('float32').expandDims(-1));
+    }
+  }
+  const ids = Input([null], { dtype: 'int32' });
+  const rows = new Embedding(5, 2, { maskZero: true, embeddingsInitializer: 'ones' })(ids);
+  const model = new Model(ids, new Hides()(rows) as KerasTensor);
+  expect(model.outputs[0]?.shape).toEqual([null, null, 2]);
+  expect((model(constant([[1, 0]], 'int32')) as Tensor).array()).toEqual([
+    [
+      [1, 1],
+      [0, 0],
+    ],
+  ]);
+});
+
 test('nested arrays are tensors to layers that make masks', () => {
   const sums = (y: Tensor): unknown => y.sum(-1).array();
   expect(

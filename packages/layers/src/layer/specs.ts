@@ -73,8 +73,26 @@ const SMALL_STAND_INS = [
 
 /** Runs a layer on zeros to see what comes out. */
 export function inferOutputSpec(layer: Layer, inputs: Specs): Specs {
-  return tryCall(layer, (zero) => [inputs.many ? inputs.list.map(zero) : zero(inputs.list[0])], inputs.list);
+  const { list, many } = inputs;
+  const attempt = (options: (zero: Zero) => readonly unknown[]): Specs =>
+    tryCall(layer, (zero) => [many ? list.map(zero) : zero(list[0]), ...options(zero)], list);
+  try {
+    return attempt(() => []);
+  } catch (error) {
+    // Masks are known when a model runs. A user's layer may need one: this one hides nothing.
+    const masks = list.map(({ shape }): TensorSpec => ({ shape: shape.slice(0, -1), dtype: 'bool' }));
+    if (masks.some(({ shape }) => shape.length < 2)) throw error;
+    const seen = (zero: Zero, mask: TensorSpec): Tensor => zero(mask).logicalNot();
+    try {
+      return attempt((zero) => [
+        { mask: many ? masks.map((mask) => seen(zero, mask)) : seen(zero, masks[0]) },
+      ]);
+    } catch {
+      throw error;
+    }
+  }
 }
+type Zero = (spec: TensorSpec) => Tensor;
 
 /**
  * Runs a layer on zeros to see what comes out.
@@ -83,7 +101,7 @@ export function inferOutputSpec(layer: Layer, inputs: Specs): Specs {
  */
 export function tryCall(
   layer: Layer,
-  args: (zero: (spec: TensorSpec) => Tensor) => readonly unknown[],
+  args: (zero: Zero) => readonly unknown[],
   specs: readonly TensorSpec[],
 ): Specs {
   const attempt = ([batch, other]: StandIn): Specs => {
