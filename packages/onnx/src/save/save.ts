@@ -6,7 +6,7 @@ import {
   ResourceExhaustedError,
 } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
+import { shown } from '@eagre/core/internal';
 import { FormatError, onnx, writeFilesAtomic } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Signature } from '@eagre/graph';
@@ -39,64 +39,40 @@ const DEFAULT_OPSET = 21;
 // Protocol buffers hold less than 2 GiB; the nodes need some of it.
 const MOST_BYTES = 2 ** 31 - 2 ** 24;
 
-type Save = NamedFunction<[target: SaveTarget, file: string], ['target', 'file'], SaveOptions, Promise<void>>;
-
-/**
- * Writes a model, a function or one of its traces as an ONNX file, whole or not at all. Weights are initializers. A model is exported as it
- * predicts, without training.
- *
- *     await tf.onnx.save(model, 'model.onnx');
- *     await tf.onnx.save((x) => x.matmul(w), 'product.onnx', { inputSignature: [new tf.TensorSpec([null, 3])] });
- *
- * @throws (the promise) NotFoundError without the folder; FailedPreconditionError for a folder in the
- * place of the file; InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
- * assignments to variables, strings, code of the host.
- */
-export const save: Save = /* @__PURE__ */ defineFunction<Save>(
-  'onnx.save',
-  { target: kind.structure, file: kind.asIs },
-  {
-    opset: kind.asIs,
-    inputSignature: kind.structure,
-    inputNames: kind.asIs,
-    outputNames: kind.asIs,
-    externalData: kind.asIs,
-  },
-  async (target, file, options) => {
-    checkOptions(file, options);
-    const { opset = DEFAULT_OPSET, externalData = false } = options;
-    const written = encode(target, opset, options);
-    const total = written.tensors.reduce((sum, [, t]) => sum + bytesOf(t), 0);
-    const external = externalData || total > MOST_BYTES;
-    const data = external ? externalDataOf(written.tensors, file, tensorProto) : null;
-    const initializer = data?.initializer ?? written.tensors.map(([name, t]) => tensorProto(name, t));
-    const bytes = reading(() =>
-      onnx.ModelProto.encode({
-        ir_version: IR_VERSIONS[opset] as number,
-        producer_name: 'eagre',
-        graph: { ...written.graph, initializer },
-        opset_import: [{ domain: '', version: opset }],
-        ...(written.conditions.length === 0
-          ? {}
-          : { metadata_props: [{ key: 'sizes', value: written.conditions.join(', ') }] }),
-      }),
-    );
-    if (bytes.length > 2 ** 31 - 1)
-      throw new ResourceExhaustedError(`the model without its large weights has ${bytes.length} bytes`, OP);
-    const before = await dataToRemove(file);
-    const beside = data === null || data.parts.length === 0 ? [] : [[data.path, data.parts] as const];
-    try {
-      await writeFilesAtomic([...beside, [file, bytes]]);
-    } catch (cause) {
-      if (cause instanceof FormatError) throw new FailedPreconditionError(cause.message, OP, { cause });
-      throw fileError(cause, file, OP);
-    }
-    const { rm } = nodeBuiltin('node:fs').promises;
-    // The new model is there: whether these can be removed does not matter.
-    for (const path of before)
-      if (path !== data?.path) await rm(path, { force: true }).catch(() => undefined);
-  },
-);
+/** Writes a model, a function or one of its traces as an ONNX file: see `tf.onnx.save`. */
+export async function save(target: SaveTarget, file: string, options: SaveOptions): Promise<void> {
+  checkOptions(file, options);
+  const { opset = DEFAULT_OPSET, externalData = false } = options;
+  const written = encode(target, opset, options);
+  const total = written.tensors.reduce((sum, [, t]) => sum + bytesOf(t), 0);
+  const external = externalData || total > MOST_BYTES;
+  const data = external ? externalDataOf(written.tensors, file, tensorProto) : null;
+  const initializer = data?.initializer ?? written.tensors.map(([name, t]) => tensorProto(name, t));
+  const bytes = reading(() =>
+    onnx.ModelProto.encode({
+      ir_version: IR_VERSIONS[opset] as number,
+      producer_name: 'eagre',
+      graph: { ...written.graph, initializer },
+      opset_import: [{ domain: '', version: opset }],
+      ...(written.conditions.length === 0
+        ? {}
+        : { metadata_props: [{ key: 'sizes', value: written.conditions.join(', ') }] }),
+    }),
+  );
+  if (bytes.length > 2 ** 31 - 1)
+    throw new ResourceExhaustedError(`the model without its large weights has ${bytes.length} bytes`, OP);
+  const before = await dataToRemove(file);
+  const beside = data === null || data.parts.length === 0 ? [] : [[data.path, data.parts] as const];
+  try {
+    await writeFilesAtomic([...beside, [file, bytes]]);
+  } catch (cause) {
+    if (cause instanceof FormatError) throw new FailedPreconditionError(cause.message, OP, { cause });
+    throw fileError(cause, file, OP);
+  }
+  const { rm } = nodeBuiltin('node:fs').promises;
+  // The new model is there: whether these can be removed does not matter.
+  for (const path of before) if (path !== data?.path) await rm(path, { force: true }).catch(() => undefined);
+}
 
 function checkOptions(file: unknown, options: SaveOptions): void {
   if (typeof file !== 'string' || file === '')

@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
+import { context, type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
@@ -17,13 +17,13 @@ function elementShape(c: OpCall, i: number): AttrShape {
   return sizes.map((d: Dim) => (typeof d === 'number' && d >= 0 ? d : null));
 }
 
-/** Elements whose shape is not known may have different ones. */
+/** Elements whose shape the file does not know may have different ones, which a trace has no form for. */
 const sized = (c: OpCall, size: Tensor | number, shape: AttrShape, dynamicSize = false): TensorArray =>
   new TensorArray(c.dtypeAttr('element_dtype'), {
     size,
     elementShape: shape,
     dynamicSize,
-    inferShape: shape !== null && !shape.includes(null),
+    inferShape: context.tracer !== null || (shape !== null && !shape.includes(null)),
   });
 
 const rowsOf = (x: Tensor, dynamicSize: boolean): TensorArray =>
