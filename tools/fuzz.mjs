@@ -1,4 +1,5 @@
-// Runs the tests that draw at random with another seed than 1: `pnpm fuzz [--seed=n] [--rounds=n] [--seconds=n] [path…]`.
+// Runs the tests that draw at random with another seed than 1: `pnpm fuzz [--seed=n] [--rounds=n] [--seconds=n] [--runs=n] [path…]`.
+// `--seconds` is for tests that draw until a time is over, `--runs` for those that draw so many times.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,6 +13,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     rounds: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '30' },
+    runs: { type: 'string' },
   },
 });
 
@@ -37,16 +39,18 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+const again = [...(values.runs === undefined ? [] : [`--runs=${values.runs}`]), ...positionals].join(' ');
 const rounds = values.seed === undefined ? Number(values.rounds) : 1;
 for (let round = 0; round < rounds; round++) {
   const seed = Number(values.seed ?? randomInt(2 ** 31));
   console.info(`seed ${seed}, ${files.length} files`);
-  const { status } = spawnSync('pnpm', ['-s', 'vitest', 'run', '--testTimeout=600000', ...files], {
+  const runs = values.runs === undefined ? {} : { EAGRE_FUZZ_RUNS: values.runs };
+  const { status } = spawnSync('pnpm', ['-s', 'vitest', 'run', '--testTimeout=7200000', ...files], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, EAGRE_FUZZ_SEED: String(seed), EAGRE_FUZZ_SECONDS: values.seconds },
+    env: { ...process.env, EAGRE_FUZZ_SEED: String(seed), EAGRE_FUZZ_SECONDS: values.seconds, ...runs },
   });
   if (status === 0) continue;
-  console.error(`failed with seed ${seed}; again: pnpm fuzz --seed=${seed} ${positionals.join(' ')}`);
+  console.error(`failed with seed ${seed}; again: pnpm fuzz --seed=${seed} ${again}`);
   process.exit(status ?? 1);
 }

@@ -72,9 +72,8 @@ export function openBundle(prefix: string): Bundle {
       translated(prefix, () => reader.verify(keys));
     },
     readInto: (values) => {
-      const flags = values.filter(([key]) => entryOf(key).dtype === 'bool');
+      for (const [key] of values) entryOf(key);
       translated(prefix, () => reader.readAllInto(values));
-      for (const [, bytes] of flags) for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) bytes[i] = 1;
     },
   };
 }

@@ -203,5 +203,5 @@ export {
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';
-export { copyBytes, copyTensor } from './tensor/variable.ts';
+export { copyBytes, copyTensor, type VariableSpec } from './tensor/variable.ts';
 export * as tree from './tree/tree.ts';

@@ -1,48 +1,5 @@
 /**
  * `tf.onnx`: models and functions as ONNX files, and ONNX files as functions. The code is loaded by the first call.
  */
-import { defineFunction, kind } from '@eagre/core/internal';
-import type * as onnx from '@eagre/onnx';
-
 export type { LoadOptions, OnnxModel, OnnxResult, OnnxValueInfo, SaveOptions, SaveTarget } from '@eagre/onnx';
-
-/**
- * Writes a model, a function or one of its traces as an ONNX file, whole or not at all. Weights are initializers. A model is exported as it
- * predicts, without training.
- *
- *     await tf.onnx.save(model, 'model.onnx');
- *     await tf.onnx.save((x) => x.matmul(w), 'product.onnx', { inputSignature: [new tf.TensorSpec([null, 3])] });
- *
- * @throws (the promise) NotFoundError without the folder; InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
- * assignments to variables, strings, code of the host.
- */
-export const save: typeof onnx.save = /* @__PURE__ */ defineFunction<typeof onnx.save>(
-  'onnx.save',
-  { target: kind.structure, file: kind.asIs },
-  {
-    opset: kind.asIs,
-    inputSignature: kind.structure,
-    inputNames: kind.asIs,
-    outputNames: kind.asIs,
-    externalData: kind.asIs,
-  },
-  async (target, file, options) => (await import('@eagre/onnx')).save(target, file, options),
-);
-
-/**
- * Reads an ONNX file, or its bytes. The model is a function: `model(x, y)` gives the output, or a list of the outputs, and
- * `model({ x, y })` gives the outputs by name. Its weights are variables, so a tape or an optimizer can train them.
- *
- *     const model = await tf.onnx.load('model.onnx');
- *     const y = model(tf.zeros([2, 4]));
- *
- * @throws (the promise) NotFoundError without a file; DataLossError for bytes that are no model; InvalidArgumentError for a graph that makes no
- * sense; UnimplementedError for an op or a type that Eagre does not have, with the node and its opset; PermissionDeniedError for weights
- * outside of the file's folder.
- */
-export const load: typeof onnx.load = /* @__PURE__ */ defineFunction<typeof onnx.load>(
-  'onnx.load',
-  { source: kind.asIs },
-  { trainable: kind.asIs, folder: kind.asIs, name: kind.asIs },
-  async (source, options) => (await import('@eagre/onnx')).load(source, options),
-);
+export { load, save } from '@eagre/onnx/internal';

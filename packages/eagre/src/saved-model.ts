@@ -1,7 +1,4 @@
 /** `tf.savedModel`: models and functions in TensorFlow's format. The code comes with the first call, as few programs need it. */
-import { defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
-import type { GraphDefFile, LoadedObject, LoadOptions, SaveModelOptions } from '@eagre/saved-model';
-
 export { Asset } from '@eagre/core/internal';
 export type {
   GraphDefFile,
@@ -10,73 +7,4 @@ export type {
   SaveModelOptions,
   SignatureFunction,
 } from '@eagre/saved-model';
-
-/**
- * Loads the SavedModel in a folder: an object with its functions, variables and signatures.
- *
- *     const model = await tf.savedModel.load('exported');
- *     const { output_0 } = model.signatures.serving_default({ inputs: x });
- *
- * @param options.tags which of the file's graphs; needed where it has several.
- * @param options.lazy an op that Eagre lacks is an error where it would run, and not while loading.
- * @param options.allowPartialCheckpoint variables that the file has no value for get zeros.
- * @throws (the promise) NotFoundError where there is none, DataLossError where it is damaged, UnimplementedError for what Eagre cannot run,
- * with the node's name.
- */
-export const load: NamedFunction<
-  [exportDir: string],
-  ['exportDir'],
-  LoadOptions,
-  Promise<LoadedObject>
-> = /* @__PURE__ */ defineFunction(
-  'savedModel.load',
-  { exportDir: kind.asIs },
-  { tags: kind.asIs, lazy: kind.asIs, allowPartialCheckpoint: kind.asIs },
-  async (exportDir, options) => (await import('@eagre/saved-model')).load(exportDir, options),
-);
-
-/**
- * Reads a graph of TensorFlow, such as a frozen model: a `.pb` file, or the bytes of one.
- *
- *     const graph = await tf.savedModel.loadGraphDef('frozen.pb');
- *     const predict = graph.prune(['x:0'], ['probabilities:0']);
- *     const [y] = predict(x);
- *
- * @throws (the promise) NotFoundError where there is none, DataLossError for other bytes.
- */
-export const loadGraphDef: NamedFunction<
-  [file: string | Uint8Array],
-  ['file'],
-  unknown,
-  Promise<GraphDefFile>
-> = /* @__PURE__ */ defineFunction('savedModel.loadGraphDef', { file: kind.asIs }, {}, async (file) =>
-  (await import('@eagre/saved-model')).loadGraphDef(file),
-);
-
-/**
- * Saves an object as a SavedModel: its variables, its functions with all of their traces, files and the objects inside. TensorFlow,
- * TensorFlow Serving and `tf.savedModel.load` read it.
- *
- *     await tf.savedModel.save(module, 'exported', { signatures: module.predict });
- *
- * Functions are written in TensorFlow's ops, with sizes that may be any where their signature has null. The folder appears whole, in the
- * place of a SavedModel that was there.
- * @param obj a module, a Keras model or layer, a function of `tf.function`, or an object that holds some. Attributes that begin with _ are
- * not looked at for functions.
- * @param options.signatures what servers call: a function, as `serving_default`, or several by name. It takes tensors, and returns one, a
- * list (`output_0`, …), or tensors by name.
- * @throws (the promise) UnimplementedError for an op that TensorFlow has none for, with the node's name, before anything is written;
- * InvalidArgumentError for what is nothing to save or no signature; FailedPreconditionError for a folder that holds other files, and for a
- * function that uses variables which are not part of the object.
- */
-export const save: NamedFunction<
-  [obj: object, exportDir: string],
-  ['obj', 'exportDir'],
-  SaveModelOptions,
-  Promise<void>
-> = /* @__PURE__ */ defineFunction(
-  'savedModel.save',
-  { obj: kind.structure, exportDir: kind.asIs },
-  { signatures: kind.asIs },
-  async (obj, exportDir, options) => (await import('@eagre/saved-model')).save(obj, exportDir, options),
-);
+export { load, loadGraphDef, save } from '@eagre/saved-model/internal';

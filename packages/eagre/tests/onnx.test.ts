@@ -96,11 +96,25 @@ describe('what is written', () => {
     const w = new tf.Variable(tf.random.normal([40, 20]), { name: 'w' });
     const f = (x: tf.Tensor) => x.matmul(w).add(1);
     await tf.onnx.save(f, at('big.onnx'), { inputSignature: [spec(null, 40)], externalData: true });
-    expect(statSync(at('big.onnx.data')).size).toBe(40 * 20 * 4);
+    const beside = (): string[] => readdirSync(folder).filter((name) => /^big\.onnx\..*data$/.test(name));
+    const [data] = beside();
+    expect(data).toMatch(/^big\.onnx\.[0-9a-f]{16}\.data$/);
+    expect(statSync(at(data!)).size).toBe(40 * 20 * 4);
     expect(statSync(at('big.onnx')).size).toBeLessThan(1500);
     const x = tf.random.normal([2, 40]);
     const y = (await tf.onnx.load(at('big.onnx')))(x) as tf.Tensor;
     expect(y.sub(f(x)).abs().max().item()).toBeLessThan(1e-5);
+    // The same weights are the same file; that of other ones goes with the model it was for, as `<file>.data` of other programs does.
+    await tf.onnx.save(f, at('big.onnx'), { inputSignature: [spec(null, 40)], externalData: true });
+    expect(beside()).toEqual([data]);
+    w.assignAdd(tf.ones([40, 20]));
+    await tf.onnx.save(f, at('big.onnx'), { inputSignature: [spec(null, 40)], externalData: true });
+    expect(beside()).toHaveLength(1);
+    expect(beside()).not.toEqual([data]);
+    const again = (await tf.onnx.load(at('big.onnx')))(x) as tf.Tensor;
+    expect(again.sub(f(x)).abs().max().item()).toBeLessThan(1e-4);
+    await tf.onnx.save(f, at('big.onnx'), { inputSignature: [spec(null, 40)] });
+    expect(beside()).toEqual([]);
   });
 
   test('the same model again after it was read', async () => {
@@ -149,7 +163,9 @@ describe('what is refused', () => {
     await expect(tf.onnx.save(f, at('nowhere/f.onnx'), { inputSignature })).rejects.toThrow(
       tf.errors.NotFoundError,
     );
-    await expect(tf.onnx.save(f, folder, { inputSignature })).rejects.toThrow(InvalidArgumentError);
+    await expect(tf.onnx.save(f, folder, { inputSignature })).rejects.toThrow(
+      tf.errors.FailedPreconditionError,
+    );
     await expect(tf.onnx.save(3 as never, at('never.onnx'))).rejects.toThrow(InvalidArgumentError);
     await expect(tf.onnx.save(f, '', { inputSignature })).rejects.toThrow(InvalidArgumentError);
     await expect(tf.onnx.save(f, at('never.onnx'), { inputSignature, opset: 22 })).rejects.toThrow(

@@ -51,6 +51,8 @@ const hooks: ReadonlySet<string> = new Set([
   'awaitUse',
   'describe',
   'exchange',
+  'filled',
+  'popped',
   'refill',
   'taken',
   'writable',

@@ -90,6 +90,11 @@ export class ByteBuilder {
     for (let shift = 0; shift < 32; shift += 8) this.#bytes[this.length++] = value >>> shift;
   }
 
+  uint64(value: number): void {
+    this.uint32(value % 2 ** 32);
+    this.uint32(Math.floor(value / 2 ** 32));
+  }
+
   /** What has been added, sharing memory until more is. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.length);

@@ -38,7 +38,7 @@ export {
   writeSafetensorsTensors,
 } from './arrays/safetensors-writer.ts';
 export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
-export { writeFileAtomic, writeFileAtomicSync } from './files/atomic.ts';
+export { type FileContent, writeFileAtomic, writeFileAtomicSync, writeFilesAtomic } from './files/atomic.ts';
 export {
   readFileBytes,
   readIdxFile,

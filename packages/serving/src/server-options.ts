@@ -6,7 +6,6 @@ import {
   checkOptionNames,
   checkText,
   isPlain,
-  type OptionNames,
   shown,
 } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
@@ -85,31 +84,6 @@ export interface ServerSettings
   readonly maxConnections: number | undefined;
   readonly requestLog: ((entry: RequestLogEntry) => void) | undefined;
 }
-
-export const serverOptionNames: OptionNames<ServerOptions> = {
-  host: true,
-  port: true,
-  name: true,
-  versionPolicy: true,
-  versionLabels: true,
-  pollSeconds: true,
-  batching: true,
-  maxInFlight: true,
-  maxEnqueued: true,
-  predictTimeoutMs: true,
-  requestTimeoutMs: true,
-  headersTimeoutMs: true,
-  keepAliveTimeoutMs: true,
-  drainTimeoutMs: true,
-  maxBodyBytes: true,
-  maxHeaderBytes: true,
-  maxJsonDepth: true,
-  maxJsonValues: true,
-  maxConnections: true,
-  cors: true,
-  requestLog: true,
-  log: true,
-};
 
 const OP = 'serving.createServer';
 

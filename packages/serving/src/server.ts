@@ -1,4 +1,3 @@
-import { checkOptionNames } from '@eagre/core/internal';
 import { BatchQueue } from './batching/batch-queue.ts';
 import { HttpServer } from './http/http-server.ts';
 import { Metrics } from './metrics.ts';
@@ -9,7 +8,7 @@ import { warmUp } from './models/warmup.ts';
 import { RestApi } from './rest/rest-api.ts';
 import { loadServable } from './servable/saved-model.ts';
 import type { Servable } from './servable/servable.ts';
-import { type ServerOptions, type ServerSettings, serverOptionNames, settingsOf } from './server-options.ts';
+import { type ServerOptions, type ServerSettings, settingsOf } from './server-options.ts';
 
 /** A server that runs. */
 export interface Server {
@@ -27,15 +26,7 @@ export type ServedModels =
   | Readonly<Record<string, ModelSource>>
   | ReadonlyMap<string, ModelSource>;
 
-/**
- * Starts a server with TensorFlow Serving's REST API.
- *
- *     const server = await tf.serving.createServer(model, { name: 'mnist', port: 8501 });
- *     await server.close();
- *
- * @throws (the promise) InvalidArgumentError for wrong options, and for what cannot be served; NotFoundError for a folder that is not there; UnavailableError
- * where the port cannot be had.
- */
+/** Starts a server with TensorFlow Serving's REST API: see `tf.serving.createServer`. */
 export async function createServer(models: ServedModels, options: ServerOptions = {}): Promise<Server> {
   return startServer(models, options, loadServable);
 }
@@ -46,7 +37,6 @@ export async function startServer(
   options: ServerOptions,
   load: (path: string) => Promise<Servable>,
 ): Promise<Server> {
-  checkOptionNames<ServerOptions>(options, serverOptionNames, 'serving.createServer');
   const settings = settingsOf(options);
   const running = new RunningServer(sourcesOf(models, settings.name), settings, load);
   await running.start();

@@ -1,6 +1,7 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { inspect } from 'node:util';
+import { hostBytes } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { constant, InvalidArgumentError, nameScope, Variable } from '../index.ts';
 
@@ -103,5 +104,34 @@ describe('Variable', () => {
     expect(constant(3, 'int32').item({ as: 'bigint' })).toBe(3n);
     expect(() => (v.assign as (...args: unknown[]) => unknown)([1, 2], false)).toThrow(InvalidArgumentError);
     expect(() => (v.array as (...args: unknown[]) => unknown)(1)).toThrow('takes at most 0 arguments, got 1');
+  });
+
+  it('of a file keeps the memory that its value was written into', () => {
+    const specs = [
+      { name: 'a', dtype: 'float32', shape: [2], trainable: true },
+      { name: 'empty', dtype: 'int64', shape: [0, 3], trainable: false },
+      { name: 'flag', dtype: 'bool', shape: [], trainable: false },
+    ] as const;
+    let written: Uint8Array[] = [];
+    const [a, empty, flag] = Variable.filled(specs, (bytes) => {
+      written = bytes;
+      new Float32Array(bytes[0].buffer, bytes[0].byteOffset, 2).set([1, 2]);
+      bytes[2][0] = 1;
+    });
+    expect(written.map(({ length }) => length)).toEqual([8, 0, 1]);
+    expect([a.name, a.trainable, flag.trainable]).toEqual(['a', true, false]);
+    expect([a.array(), empty.array(), flag.array()]).toEqual([[1, 2], [], true]);
+    const before = a.read();
+    a.assignAdd([1, 1]);
+    expect([before.array(), a.array()]).toEqual([
+      [1, 2],
+      [2, 3],
+    ]);
+    expect(hostBytes(flag.storage, 1).buffer).toBe(written[2].buffer);
+    expect(() =>
+      Variable.filled(specs, () => {
+        throw new RangeError('no');
+      }),
+    ).toThrow(RangeError);
   });
 });

@@ -9,27 +9,41 @@ import { nodeBuiltin } from './node.ts';
  *
  * @throws Node's system error; the temporary file is then gone and the target as it was.
  */
-export async function writeFileAtomic(
-  path: string,
-  data: Uint8Array | string | Iterable<Uint8Array>,
+export async function writeFileAtomic(path: string, data: FileContent): Promise<void> {
+  await writeFilesAtomic([[path, data]]);
+}
+
+/** The bytes of a file, or its text, or parts of it. */
+export type FileContent = Uint8Array | string | Iterable<Uint8Array>;
+
+/**
+ * Writes files of which the last names the others: all of them are on the disk before the first gets its name, and the last gets its name
+ * last. Each by itself is written as {@link writeFileAtomic} does. Node only.
+ *
+ * @throws Node's system error; the temporary files are then gone, and of the files those at the end are as they were.
+ */
+export async function writeFilesAtomic(
+  files: readonly (readonly [path: string, data: FileContent])[],
 ): Promise<void> {
   const { open, rename, rm } = nodeBuiltin('node:fs').promises;
-  const temporary = begin(path);
+  const written = files.map(([path, data]) => ({ path, data, temporary: begin(path) }));
   try {
-    const file = await open(temporary, 'wx');
-    try {
-      // An array of bytes is iterable too, of numbers.
-      await file.writeFile(data as Uint8Array);
-      await file.sync();
-    } finally {
-      await file.close();
+    for (const { data, temporary } of written) {
+      const file = await open(temporary, 'wx');
+      try {
+        // An array of bytes is iterable too, of numbers.
+        await file.writeFile(data as Uint8Array);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
     }
-    await rename(temporary, path);
+    for (const { path, temporary } of written) await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    for (const { temporary } of written) await rm(temporary, { force: true });
     throw error;
   }
-  await syncFolderLater(path);
+  for (const { path } of written) await syncFolderLater(path);
 }
 
 /** {@link writeFileAtomic}, synchronously. */

@@ -1,10 +1,11 @@
 /** Reads HDF5 by the reference library, compiled to WebAssembly, which is loaded when the first file is read. */
-import type { Module as LibraryModule, Metadata } from 'h5wasm';
+import type { Metadata } from 'h5wasm';
 import { decodeElements, type ElementKind, elementBytes } from '../arrays/elements.ts';
 import { type DTypeName, elementCount, type NDArray } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { nodeBuiltin } from '../files/node.ts';
 import type { Hdf5Attribute, Hdf5Dataset, Hdf5Group } from './hdf5.ts';
+import { type Library, library } from './hdf5-library.ts';
 
 /** Bytes of a file that is not in memory. */
 export interface Hdf5Source {
@@ -25,28 +26,7 @@ const PIECE_BYTES = 2 ** 26;
 const MOST_ATTRIBUTE_BYTES = 2 ** 26;
 const MOST_TEXTS = 2 ** 20;
 
-/** What of the library is used. */
-type Library = typeof LibraryModule & { readonly h5wasm: typeof import('h5wasm').h5wasm };
-let loading: Promise<Library> | undefined;
 let files = 0;
-
-/** The library, once in a process. It has files of its own in memory, and no others. */
-function library(): Promise<Library> {
-  loading ??= (async () => {
-    const { h5wasm } = await import('h5wasm');
-    const module = await h5wasm.ready;
-    for (const device of ['/dev/stdin', '/dev/tty']) {
-      try {
-        // A file may say that its elements are in another one.
-        module.FS.unlink(device);
-      } catch {
-        // There is none.
-      }
-    }
-    return Object.assign(module, { h5wasm });
-  })();
-  return loading;
-}
 
 /**
  * Opens an HDF5 file, and closes it when `run` has returned: what is to be kept has to be read before.
@@ -61,25 +41,23 @@ export async function readHdf5<T>(
   options: ReadHdf5Options = {},
 ): Promise<T> {
   const error = errorsFor('HDF5', options.file);
-  const module = await library();
+  const { module, reset } = await library();
   const { FS } = module;
   const name = `/${++files}-${Math.random().toString(36).slice(2)}.h5`;
   place(module, name, source);
-  module.activate_throwing_error_handler();
-  let id: bigint | undefined;
+  let clean = false;
   try {
+    module.activate_throwing_error_handler();
     const file = guarded(error, 'not an HDF5 file, or a truncated one', () =>
       module.open(name, module.H5F_ACC_RDONLY, false, -1, -1),
     );
-    id = file;
-    return run(new OpenGroup(module, file, '/', error));
-  } finally {
-    try {
-      if (id !== undefined) module.close_file(id);
-    } catch {
-      // Of a damaged file something may stay open.
-    }
+    const result = run(new OpenGroup(module, file, '/', error));
+    guarded(error, 'the file', () => module.close_file(file));
     module.deactivate_throwing_error_handler();
+    clean = true;
+    return result;
+  } finally {
+    if (!clean) reset();
     FS.unlink(name);
   }
 }

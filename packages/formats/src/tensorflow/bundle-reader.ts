@@ -87,13 +87,31 @@ export class BundleReader {
   }
 
   /**
-   * The same for many tensors, which takes less time than one by one; no two targets may have memory in common. After an error all of them may
-   * have any bytes.
+   * The same for many tensors, which takes less time than one by one; no two targets may have memory in common. Bools are 0 or 1 there. After
+   * an error all targets may have any bytes.
    */
   readAllInto(values: Iterable<readonly [key: string, target: Uint8Array]>): void {
-    this.#passAll(
-      Array.from(values, ([key, target]) => ({ key, target, entry: this.#checkTarget(key, target) })),
-    );
+    const parts = Array.from(values, ([key, target]) => ({
+      key,
+      target,
+      entry: this.#checkTarget(key, target),
+    }));
+    this.#passAll(parts);
+    for (const { entry, target } of parts)
+      if (entry.dtype === 'bool') for (let i = 0; i < target.length; i++) if (target[i] !== 0) target[i] = 1;
+  }
+
+  /** Checks that the data files are as long as the tensors under these keys need: before memory is taken for them. */
+  checkSizes(keys: Iterable<string>): void {
+    const sizes = new Map<string, number>();
+    for (const key of keys) {
+      const entry = this.#find(key);
+      const path = this.#pathOf(entry);
+      const size =
+        sizes.get(path) ?? this.#files.use(path, (file) => nodeBuiltin('node:fs').fstatSync(file).size);
+      sizes.set(path, size);
+      this.#checkEnd(key, entry, size);
+    }
   }
 
   /**

@@ -4,6 +4,7 @@ import {
   gather,
   type PartialShape,
   type Shape,
+  slice,
   split,
   stack,
   Tensor,
@@ -319,6 +320,19 @@ export class TensorArray {
   /** @internal The array whose elements are the rows of a tensor. */
   withRows(rows: Tensor): TensorArray {
     return this.#version(rows);
+  }
+
+  /** @internal The array without its last element, and that element. @throws OutOfRangeError for an empty array. */
+  popped(): readonly [TensorArray, Tensor] {
+    const { contents } = this;
+    const last = subDims(this.#size, 1);
+    if (lessThan(last, 0)) throw new OutOfRangeError('there is no element to take from the list', OP);
+    if (contents instanceof Versions && contents.length > 0)
+      return [this.#version(contents.shortened()), this.read(contents.length - 1)];
+    const rows = this.stack();
+    const [, ...sizes] = dims(rows);
+    const before = slice(rows, [0, ...sizes.map(() => 0)], rowsShape(last, rowShape(rows)));
+    return [this.#version(before), this.read(sizeValue(last, 'int32'))];
   }
 
   /** @internal The array with nothing written. */

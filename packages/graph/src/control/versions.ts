@@ -33,6 +33,17 @@ export class Versions<T> {
     return after;
   }
 
+  /** The list without its last item. */
+  shortened(): Versions<T> {
+    const items = this.#newest();
+    const after = new Versions(items, this.length - 1);
+    this.items = null;
+    this.next = after;
+    this.place = this.length - 1;
+    this.value = items[this.place];
+    return after;
+  }
+
   toArray(): T[] {
     return this.#newest().slice(0, this.length);
   }

@@ -906,7 +906,14 @@ class Writer {
     const count = body.outputs.length;
     const same = own.slice(count + forward.body.outputs.length);
     const popped = body.arguments.slice(count + same.length);
-    const symbols = symbolsIn([body]);
+    // The sizes of what a turn takes from the lists are those of that turn.
+    const ofTurn = new Set(
+      popped
+        .filter((v) => !isUnknownRank(v))
+        .flatMap((value) => dims(value))
+        .map(String),
+    );
+    const symbols = symbolsIn([body]).filter((symbol) => !ofTurn.has(`${dimOf(symbol)}`));
     const fn = this.#library.backLoop(
       body,
       body.arguments.slice(count, count + same.length),
@@ -927,6 +934,14 @@ class Writer {
       T: { list: { type: fn.types } },
       cond: { func: { name: fn.condition } },
       body: { func: { name: fn.body } },
+      ...outputShapes([
+        COUNTER,
+        COUNTER,
+        ...body.arguments.slice(0, count + same.length),
+        ...sizes.map(() => COUNTER),
+        COUNTER,
+        ...stacks.lists.map(() => ({ shape: [] })),
+      ]),
     });
     node.outputs.forEach((value, i) => {
       this.#aliases.set(value, `${name}:${outputName('While', i + counters.length)}`);

@@ -1,8 +1,7 @@
 // The bytes of a model and of its tensors.
-import { DataLossError, InvalidArgumentError, PermissionDeniedError } from '@eagre/backend';
+import { DataLossError, fileError, InvalidArgumentError, PermissionDeniedError } from '@eagre/backend';
 import { onnx, readFileBytes } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { fileError } from '../file-error.ts';
 import { reading } from '../tensors.ts';
 
 const OP = 'tf.onnx.load';
@@ -24,7 +23,7 @@ async function read(path: string): Promise<Uint8Array> {
   try {
     return await readFileBytes(path);
   } catch (cause) {
-    throw fileError(path, cause, OP);
+    throw fileError(cause, path, OP);
   }
 }
 
@@ -111,7 +110,7 @@ async function within(folder: string, location: string): Promise<string> {
     return real;
   } catch (cause) {
     if (cause === outside) throw outside;
-    throw fileError(full, cause, OP);
+    throw fileError(cause, full, OP);
   }
 }
 const inside = (relative: string, path: typeof import('node:path')): boolean =>

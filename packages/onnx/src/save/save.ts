@@ -1,12 +1,18 @@
-import { dtypeTraits, InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
+import {
+  dtypeTraits,
+  FailedPreconditionError,
+  fileError,
+  InvalidArgumentError,
+  ResourceExhaustedError,
+} from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
-import { onnx, writeFileAtomic } from '@eagre/formats';
+import { shown } from '@eagre/core/internal';
+import { FormatError, onnx, writeFilesAtomic } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Signature } from '@eagre/graph';
-import { fileError } from '../file-error.ts';
 import { reading } from '../tensors.ts';
 import { writeGraph, writeNodes } from './exporter.ts';
+import { dataToRemove, externalDataOf } from './external-data.ts';
 import { graphOf, type SaveTarget } from './target.ts';
 import { File } from './writer.ts';
 
@@ -20,7 +26,10 @@ export interface SaveOptions {
   readonly inputNames?: readonly string[];
   /** Names of the outputs, in their order. */
   readonly outputNames?: readonly string[];
-  /** Whether large weights are in a file beside the model, `<file>.data`; they are where the file would have 2 GiB. */
+  /**
+   * Whether large weights are in a file beside the model, `<file>.<digits of its content>.data`; they are where the file would have 2 GiB. That
+   * of a model which is replaced is removed.
+   */
   readonly externalData?: boolean;
 }
 
@@ -29,62 +38,41 @@ const IR_VERSIONS: Readonly<Record<number, number>> = { 17: 8, 18: 8, 19: 9, 20:
 const DEFAULT_OPSET = 21;
 // Protocol buffers hold less than 2 GiB; the nodes need some of it.
 const MOST_BYTES = 2 ** 31 - 2 ** 24;
-// Smaller tensors stay in the model.
-const LEAST_EXTERNAL = 1024;
-const ALIGNMENT = 64;
 
-type Save = NamedFunction<[target: SaveTarget, file: string], ['target', 'file'], SaveOptions, Promise<void>>;
-
-/**
- * Writes a model, a function or one of its traces as an ONNX file, whole or not at all. Weights are initializers. A model is exported as it
- * predicts, without training.
- *
- *     await tf.onnx.save(model, 'model.onnx');
- *     await tf.onnx.save((x) => x.matmul(w), 'product.onnx', { inputSignature: [new tf.TensorSpec([null, 3])] });
- *
- * @throws (the promise) NotFoundError without the folder; InvalidArgumentError for other targets and options; UnimplementedError for what ONNX cannot express, with the node:
- * assignments to variables, strings, code of the host.
- */
-export const save: Save = /* @__PURE__ */ defineFunction<Save>(
-  'onnx.save',
-  { target: kind.structure, file: kind.asIs },
-  {
-    opset: kind.asIs,
-    inputSignature: kind.structure,
-    inputNames: kind.asIs,
-    outputNames: kind.asIs,
-    externalData: kind.asIs,
-  },
-  async (target, file, options) => {
-    checkOptions(file, options);
-    const { opset = DEFAULT_OPSET, externalData = false } = options;
-    const written = encode(target, opset, options);
-    const total = written.tensors.reduce((sum, [, t]) => sum + bytesOf(t), 0);
-    const external = externalData || total > MOST_BYTES;
-    const { initializer, data } = external
-      ? externalTensors(written.tensors, file)
-      : { initializer: written.tensors.map(([name, t]) => tensorProto(name, t)), data: null };
-    const bytes = reading(() =>
-      onnx.ModelProto.encode({
-        ir_version: IR_VERSIONS[opset] as number,
-        producer_name: 'eagre',
-        graph: { ...written.graph, initializer },
-        opset_import: [{ domain: '', version: opset }],
-        ...(written.conditions.length === 0
-          ? {}
-          : { metadata_props: [{ key: 'sizes', value: written.conditions.join(', ') }] }),
-      }),
-    );
-    if (bytes.length > 2 ** 31 - 1)
-      throw new ResourceExhaustedError(`the model without its large weights has ${bytes.length} bytes`, OP);
-    try {
-      if (data !== null) await writeFileAtomic(`${file}.data`, data);
-      await writeFileAtomic(file, bytes);
-    } catch (cause) {
-      throw fileError(file, cause, OP);
-    }
-  },
-);
+/** Writes a model, a function or one of its traces as an ONNX file: see `tf.onnx.save`. */
+export async function save(target: SaveTarget, file: string, options: SaveOptions): Promise<void> {
+  checkOptions(file, options);
+  const { opset = DEFAULT_OPSET, externalData = false } = options;
+  const written = encode(target, opset, options);
+  const total = written.tensors.reduce((sum, [, t]) => sum + bytesOf(t), 0);
+  const external = externalData || total > MOST_BYTES;
+  const data = external ? externalDataOf(written.tensors, file, tensorProto) : null;
+  const initializer = data?.initializer ?? written.tensors.map(([name, t]) => tensorProto(name, t));
+  const bytes = reading(() =>
+    onnx.ModelProto.encode({
+      ir_version: IR_VERSIONS[opset] as number,
+      producer_name: 'eagre',
+      graph: { ...written.graph, initializer },
+      opset_import: [{ domain: '', version: opset }],
+      ...(written.conditions.length === 0
+        ? {}
+        : { metadata_props: [{ key: 'sizes', value: written.conditions.join(', ') }] }),
+    }),
+  );
+  if (bytes.length > 2 ** 31 - 1)
+    throw new ResourceExhaustedError(`the model without its large weights has ${bytes.length} bytes`, OP);
+  const before = await dataToRemove(file);
+  const beside = data === null || data.parts.length === 0 ? [] : [[data.path, data.parts] as const];
+  try {
+    await writeFilesAtomic([...beside, [file, bytes]]);
+  } catch (cause) {
+    if (cause instanceof FormatError) throw new FailedPreconditionError(cause.message, OP, { cause });
+    throw fileError(cause, file, OP);
+  }
+  const { rm } = nodeBuiltin('node:fs').promises;
+  // The new model is there: whether these can be removed does not matter.
+  for (const path of before) if (path !== data?.path) await rm(path, { force: true }).catch(() => undefined);
+}
 
 function checkOptions(file: unknown, options: SaveOptions): void {
   if (typeof file !== 'string' || file === '')
@@ -135,31 +123,3 @@ const tensorProto = (name: string, t: Tensor): onnx.TensorProto =>
   onnx.encodeOnnxTensor(name, { ...t.ndarray(), dtype: t.dtype } as onnx.OnnxValue);
 
 const bytesOf = (t: Tensor): number => t.size * dtypeTraits[t.dtype].bytes;
-
-/** Large tensors one after another, and messages that say where they are. */
-function externalTensors(
-  tensors: Written['tensors'],
-  file: string,
-): { initializer: readonly onnx.TensorProto[]; data: Uint8Array } {
-  const { basename } = nodeBuiltin('node:path');
-  const location = `${basename(file)}.data`;
-  const parts: { at: number; bytes: Uint8Array }[] = [];
-  let end = 0;
-  const initializer = tensors.map(([name, t]) => {
-    const { raw_data, ...proto } = tensorProto(name, t);
-    if (raw_data === undefined || raw_data.length < LEAST_EXTERNAL)
-      return { ...proto, ...(raw_data === undefined ? {} : { raw_data }) };
-    const at = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
-    parts.push({ at, bytes: raw_data });
-    end = at + raw_data.length;
-    const entries = { location, offset: String(at), length: String(raw_data.length) };
-    return {
-      ...proto,
-      external_data: Object.entries(entries).map(([key, value]) => ({ key, value })),
-      data_location: 1,
-    };
-  });
-  const data = new Uint8Array(end);
-  for (const { at, bytes } of parts) data.set(bytes, at);
-  return { initializer, data };
-}

@@ -8,6 +8,7 @@ import {
 } from '@eagre/core';
 import { initScope } from '@eagre/core/internal';
 import { decodeTensorProto, type TensorValue, type tensorflow } from '@eagre/formats';
+import { translatedError } from '../load/files.ts';
 import { dtypeOf } from './op-call.ts';
 
 // More than a graph holds, where one value stands for all of them, is a damaged file.
@@ -30,7 +31,12 @@ export function constantOf(node: tensorflow.NodeDef): Tensor {
 /** A tensor of a message. */
 export function tensorOf(proto: tensorflow.TensorProto, where: string): Tensor {
   dtypeOf(proto.dtype ?? 0, where);
-  return tensorOfValue(decodeTensorProto(proto, { file: where, maxBytes: MOST_BYTES }), where);
+  try {
+    return tensorOfValue(decodeTensorProto(proto, { file: where, maxBytes: MOST_BYTES }), where);
+  } catch (cause) {
+    // It may be read when a function is first called.
+    throw translatedError(cause, where);
+  }
 }
 
 /** A tensor of what a file held. @throws UnimplementedError for strings that are no text. */

@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as tf from '@eagre/core';
-import { tensorflow } from '@eagre/formats';
+import { type BundleEntry, tensorflow } from '@eagre/formats';
 import { afterAll, describe, expect, test } from 'vitest';
+import { decodeIndex, encodeIndex } from '../../../formats/src/tensorflow/bundle-index.ts';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
 import { modelOf, temporaryFolder, unpack } from '../testing/golden.ts';
 import { load } from './load.ts';
@@ -98,6 +99,26 @@ describe('variables', () => {
     bytes[30] = (bytes[30] as number) ^ 1;
     writeFileSync(join(flipped, 'variables', 'variables.data-00000-of-00001'), bytes);
     await expect(load(flipped)).rejects.toThrow(/checksum/);
+  });
+
+  test('that are said to be larger than their file take no memory', async () => {
+    const path = copyOf('dense');
+    const index = join(path, 'variables', 'variables.index');
+    // As large a tensor as an index can tell of.
+    const kernel = 'sequential/dense/kernel';
+    const file = join(path, 'saved_model.pb');
+    const model = tensorflow.SavedModel.decode(readFileSync(file));
+    const nodes = model.meta_graphs?.[0]?.object_graph_def?.nodes ?? [];
+    for (const node of nodes as Writable<tensorflow.SavedObject>[])
+      if (node.variable?.name === kernel)
+        node.variable = { ...node.variable, shape: { dim: [{ size: 2 ** 20 }, { size: 2 ** 20 }] } };
+    writeFileSync(file, tensorflow.SavedModel.encode(model));
+    const { shards, entries } = decodeIndex(readFileSync(index), index);
+    const change = (entry: BundleEntry): BundleEntry =>
+      entry.shape.join() === '3,4' ? { ...entry, shape: [2 ** 20, 2 ** 20], bytes: 2 ** 42 } : entry;
+    const changedEntries = new Map([...entries].map(([key, entry]) => [key, change(entry)]));
+    writeFileSync(index, encodeIndex(shards, changedEntries));
+    await expect(load(path)).rejects.toThrow(/truncated data: expected \d+ bytes/);
   });
 });
 

@@ -19,11 +19,7 @@ export interface LoadOptions {
   readonly allowPartialCheckpoint?: boolean;
 }
 
-/**
- * Loads the SavedModel in a folder, of TensorFlow 2 or 1: its functions, variables, tables and signatures.
- * @throws (the promise) NotFoundError where there is none, DataLossError where it is damaged, InvalidArgumentError where it makes no sense,
- * UnimplementedError for what Eagre cannot run, with the node's name.
- */
+/** Loads the SavedModel in a folder, of TensorFlow 2 or 1: see `tf.savedModel.load`. */
 export async function load(exportDir: string, options: LoadOptions = {}): Promise<LoadedObject> {
   checkPath(exportDir, 'exportDir', OP);
   const lazy = checkFlag(options.lazy ?? false, 'lazy', OP);

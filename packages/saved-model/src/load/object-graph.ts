@@ -15,7 +15,7 @@ import {
 } from './functions.ts';
 import { LoadedObject } from './loaded-object.ts';
 import { objectOf } from './structure.ts';
-import { keyIn, restoredVariable, type SavedValues } from './variables.ts';
+import { keyIn, restoredVariables, type SavedValues, type SavedVariableNode } from './variables.ts';
 
 /** What objects are made of. */
 export interface Parts {
@@ -80,9 +80,16 @@ class ObjectLoader {
     const { values, partial } = this.#parts;
     const stored = values?.nodesOf(this.#nodes) ?? new Map<number, tensorflow.TrackableObject>();
     // Variables first, as functions hold them.
-    for (const [id, { variable }] of this.#nodes.entries())
-      if (variable !== undefined)
-        this.#objects[id] = await restoredVariable(variable, stored.get(id), values, partial);
+    const ids: number[] = [];
+    const saved: SavedVariableNode[] = [];
+    for (const [id, { variable }] of this.#nodes.entries()) {
+      if (variable === undefined) continue;
+      ids.push(id);
+      saved.push({ saved: variable, node: stored.get(id) });
+    }
+    (await restoredVariables(saved, values, partial)).forEach((variable, i) => {
+      this.#objects[ids[i] as number] = variable;
+    });
     for (const [id, node] of this.#nodes.entries())
       if (node.variable === undefined) this.#objects[id] = this.#make(node);
   }

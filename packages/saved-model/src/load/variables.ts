@@ -1,7 +1,8 @@
 // The values of a model's variables, from the checkpoint in its folder.
+import { nextTurn } from '@eagre/backend';
 import { type DType, InvalidArgumentError, NotFoundError, type Tensor, Variable, zeros } from '@eagre/core';
-import { isCompatible } from '@eagre/core/internal';
-import { BundleReader, tensorflow } from '@eagre/formats';
+import { isCompatible, type VariableSpec } from '@eagre/core/internal';
+import { type BundleEntry, BundleReader, tensorflow } from '@eagre/formats';
 import { tensorOfValue } from '../import/constants.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import { inside, OP, translatedError } from './files.ts';
@@ -40,6 +41,21 @@ export class SavedValues {
     return this.#reader.has(key);
   }
 
+  /** What the checkpoint tells of the tensor under a key. */
+  entry(key: string): BundleEntry | undefined {
+    return this.#reader.entries().get(key);
+  }
+
+  /** Checks that there are as many bytes as these tensors have. @throws DataLossError */
+  checkSizes(keys: readonly string[]): void {
+    this.#translated(() => this.#reader.checkSizes(keys));
+  }
+
+  /** Reads the bytes of tensors, of any dtype but string, into memory of their sizes. @throws DataLossError */
+  readInto(values: readonly (readonly [key: string, target: Uint8Array])[]): void {
+    this.#translated(() => this.#reader.readAllInto(values));
+  }
+
   /** The tensor under a key. */
   async read(key: string): Promise<Tensor> {
     try {
@@ -50,8 +66,12 @@ export class SavedValues {
   }
   /** The same, at once. */
   readSync(key: string): Tensor {
+    return this.#translated(() => tensorOfValue(this.#reader.read(key), key));
+  }
+
+  #translated<T>(read: () => T): T {
     try {
-      return tensorOfValue(this.#reader.read(key), key);
+      return read();
     } catch (cause) {
       throw translatedError(cause, this.#reader.prefix);
     }
@@ -99,32 +119,88 @@ export function keyIn(node: tensorflow.TrackableObject | undefined, attribute: s
 // More than a file says without having it.
 const MOST_ELEMENTS = 2 ** 28;
 
-/** A variable with the value that the checkpoint has for it. */
-export async function restoredVariable(
-  saved: tensorflow.SavedVariable,
-  node: tensorflow.TrackableObject | undefined,
+/** A variable of a model, and the node of its value in the checkpoint. */
+export interface SavedVariableNode {
+  readonly saved: tensorflow.SavedVariable;
+  readonly node: tensorflow.TrackableObject | undefined;
+}
+
+/** A variable whose value is the bytes under a key. */
+interface InFile {
+  readonly at: number;
+  readonly key: string;
+  readonly spec: VariableSpec;
+  readonly bytes: number;
+}
+
+/**
+ * Variables with the values that the checkpoint has for them, in the given order. Values are read into the memory of the variables, many at
+ * once.
+ */
+export async function restoredVariables(
+  nodes: readonly SavedVariableNode[],
   values: SavedValues | null,
   partial: boolean,
-): Promise<Variable> {
-  const name = saved.name || 'Variable';
-  const dtype = dtypeOf(saved.dtype ?? 0, name);
-  const shape = partialShapeOf(saved.shape);
-  const named = values?.has(name) ? name : undefined;
-  const key = keyIn(node, 'VARIABLE_VALUE') ?? named;
-  let initial: Tensor;
-  if (key !== undefined && values?.has(key)) initial = await values.read(key);
-  else if (partial) initial = zerosFor(name, shape, dtype);
-  else
-    throw new NotFoundError(
-      `the model has no value for the variable '${name}': load it with { allowPartialCheckpoint: true } to have zeros there`,
-      OP,
+): Promise<Variable[]> {
+  const variables = new Array<Variable>(nodes.length);
+  const inFile: InFile[] = [];
+  for (const [at, { saved, node }] of nodes.entries()) {
+    const name = saved.name || 'Variable';
+    const dtype = dtypeOf(saved.dtype ?? 0, name);
+    const shape = partialShapeOf(saved.shape);
+    const trainable = saved.trainable ?? false;
+    const key = keyIn(node, 'VARIABLE_VALUE') ?? name;
+    const entry = values?.entry(key);
+    if (values === null || entry === undefined) {
+      if (!partial)
+        throw new NotFoundError(
+          `the model has no value for the variable '${name}': load it with { allowPartialCheckpoint: true } to have zeros there`,
+          OP,
+        );
+      variables[at] = new Variable(zerosFor(name, shape, dtype), { name, dtype, trainable });
+      continue;
+    }
+    if (entry.dtype !== dtype || !isCompatible(entry.shape, shape))
+      throw new InvalidArgumentError(
+        `the variable '${name}' is ${dtype} [${shape?.map((d) => d ?? '?') ?? 'any'}], but its value is ${entry.dtype} [${entry.shape}]`,
+        OP,
+      );
+    if (dtype === 'string') variables[at] = new Variable(await values.read(key), { name, dtype, trainable });
+    else inFile.push({ at, key, spec: { name, dtype, shape: entry.shape, trainable }, bytes: entry.bytes });
+  }
+  values?.checkSizes(inFile.map(({ key }) => key));
+  for (const group of groupsOf(inFile)) {
+    const read = (targets: Uint8Array[]): void =>
+      values?.readInto(group.map(({ key }, i) => [key, targets[i] as Uint8Array]));
+    const made = Variable.filled(
+      group.map(({ spec }) => spec),
+      read,
     );
-  if (initial.dtype !== dtype || !isCompatible(initial.shape, shape))
-    throw new InvalidArgumentError(
-      `the variable '${name}' is ${dtype} [${shape?.map((d) => d ?? '?') ?? 'any'}], but its value is ${initial.dtype} [${initial.shape}]`,
-      OP,
-    );
-  return new Variable(initial, { name, dtype, trainable: saved.trainable ?? false });
+    group.forEach(({ at }, i) => {
+      variables[at] = made[i] as Variable;
+    });
+    // Whatever else the process does goes on between groups.
+    await nextTurn();
+  }
+  return variables;
+}
+
+// As much is read at once: a few hundredths of a second, in which nothing else runs.
+const GROUP_BYTES = 2 ** 28;
+
+/** Values in the order given, about as many bytes at once. */
+function* groupsOf(inFile: readonly InFile[]): Generator<InFile[]> {
+  let group: InFile[] = [];
+  let bytes = 0;
+  for (const value of inFile) {
+    if (group.length > 0 && bytes + value.bytes > GROUP_BYTES) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push(value);
+    bytes += value.bytes;
+  }
+  if (group.length > 0) yield group;
 }
 
 /** @throws InvalidArgumentError for sizes that are not known, or make no sense. */

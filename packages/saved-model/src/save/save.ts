@@ -15,12 +15,7 @@ export interface SaveModelOptions {
   readonly signatures?: Signatures | null;
 }
 
-/**
- * Saves an object with its variables, functions and files as a SavedModel: see `tf.savedModel.save`.
- * @throws (the promise) InvalidArgumentError for what is nothing to save or no signature; UnimplementedError for an op that TensorFlow has
- * none for, before anything is written; FailedPreconditionError for a folder with other files, and for a function that uses variables which
- * are not part of the object.
- */
+/** Saves an object with its variables, functions and files as a SavedModel: see `tf.savedModel.save`. */
 export async function save(obj: object, exportDir: string, options: SaveModelOptions = {}): Promise<void> {
   checkPath(exportDir, 'exportDir', 'savedModel.save');
   if (!isSavable(obj))

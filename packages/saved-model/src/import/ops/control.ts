@@ -28,12 +28,13 @@ const runCase: Translate = (c) => {
 const runWhile: Translate = (c) => {
   const condition = c.funcAttr('cond').name ?? '';
   const body = c.funcAttr('body').name ?? '';
+  const shapes = c.shapesAttr('output_shapes');
   return loop(
     c,
     c.inputs,
     (values) => c.runtime.call(condition, values)[0] as Tensor,
     (values) => c.runtime.call(body, values),
-    c.shapesAttr('output_shapes'),
+    shapes.length > 0 ? shapes : c.shapesAttr('_output_shapes'),
   );
 };
 

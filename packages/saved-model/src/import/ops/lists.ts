@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
+import { context, type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
@@ -17,8 +17,14 @@ function elementShape(c: OpCall, i: number): AttrShape {
   return sizes.map((d: Dim) => (typeof d === 'number' && d >= 0 ? d : null));
 }
 
+/** Elements whose shape the file does not know may have different ones, which a trace has no form for. */
 const sized = (c: OpCall, size: Tensor | number, shape: AttrShape, dynamicSize = false): TensorArray =>
-  new TensorArray(c.dtypeAttr('element_dtype'), { size, elementShape: shape, dynamicSize });
+  new TensorArray(c.dtypeAttr('element_dtype'), {
+    size,
+    elementShape: shape,
+    dynamicSize,
+    inferShape: context.tracer !== null || (shape !== null && !shape.includes(null)),
+  });
 
 const rowsOf = (x: Tensor, dynamicSize: boolean): TensorArray =>
   new TensorArray(x.dtype, {
@@ -65,14 +71,7 @@ export const lists: OpTable = {
   TensorListSetItem: (c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)),
   TensorListGetItem: (c) => c.list(0).read(tf.reshape(c.x(1), [])),
   TensorListPushBack: (c) => c.list(0).write(c.list(0).size(), c.x(1)),
-  TensorListPopBack: several(['output_handle', 'tensor'], (c) => {
-    const list = c.list(0);
-    const last = list.size().sub(1);
-    const rows = list.stack();
-    const sizes = dims(rows).slice(1);
-    const before = tf.slice(rows, [0, ...sizes.map(() => 0)], [last, ...(sizes as number[])]);
-    return [list.withRows(before), list.read(last)];
-  }),
+  TensorListPopBack: several(['output_handle', 'tensor'], (c) => c.list(0).popped()),
   TensorListGather: (c) => c.list(0).gather(c.x(1)),
   TensorListScatter: scatter,
   TensorListScatterV2: scatter,

@@ -1,0 +1,2 @@
+/** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
+export { load, save } from './functions.ts';

@@ -1,0 +1,84 @@
+import '@eagre/backend-js';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Tensor } from '@eagre/core';
+import { build } from 'vite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { load } from '../load/load.ts';
+
+// Saves once, and ends as if it was killed at the n-th rename: before it, or after it.
+const PROGRAM = `
+import '@eagre/backend-js';
+import { promises } from 'node:fs';
+import { Variable, ones } from '@eagre/core';
+import { TensorSpec } from '@eagre/graph';
+import { save } from '${fileURLToPath(new URL('./save.ts', import.meta.url))}';
+const [file, value, renames] = process.argv.slice(2);
+const w = new Variable(ones([40, 20]).mul(Number(value)), { name: 'w' });
+const { rename } = promises;
+let left = Number(renames);
+promises.rename = async (...paths) => {
+  if (left-- === 0) process.kill(process.pid, 'SIGKILL');
+  await rename(...paths);
+};
+await save((x) => x.matmul(w), file, { inputSignature: [new TensorSpec([1, 40])], externalData: true });
+`;
+
+const packages = fileURLToPath(new URL('../../../', import.meta.url));
+const base = mkdtempSync(join(tmpdir(), 'eagre-onnx-crash-'));
+beforeAll(async () => {
+  writeFileSync(join(base, 'entry.ts'), PROGRAM);
+  writeFileSync(join(base, 'package.json'), '{ "type": "module" }');
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    root: base,
+    resolve: {
+      alias: [
+        { find: /^@eagre\/([a-z-]+)$/, replacement: `${packages}$1/src/index.ts` },
+        { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${packages}$1/src/internal.ts` },
+      ],
+    },
+    ssr: { noExternal: true },
+    build: { ssr: join(base, 'entry.ts'), outDir: base, emptyOutDir: false, target: 'es2022', minify: true },
+  });
+}, 120_000);
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+const run = (file: string, value: number, renames: number): Promise<NodeJS.Signals | number | null> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(base, 'entry.js'), file, `${value}`, `${renames}`], {
+      stdio: 'inherit',
+    });
+    child.on('close', (code, signal) => resolve(signal ?? code));
+  });
+
+test('a program that is killed leaves the model that there was, or the new one', {
+  timeout: 120_000,
+}, async () => {
+  const folder = join(base, 'models');
+  mkdirSync(folder);
+  const file = join(folder, 'model.onnx');
+  const saved = async (): Promise<number> => {
+    const model = await load(file);
+    return (model([new Array<number>(40).fill(1)]) as Tensor).array<number[][]>()[0]![0]! / 40;
+  };
+  expect(await run(file, 1, 9)).toBe(0);
+  expect(await saved()).toBe(1);
+  // Before the weights have their name, and between the two files.
+  for (const renames of [0, 1]) {
+    expect(await run(file, 2, renames)).toBe('SIGKILL');
+    expect(await saved()).toBe(1);
+  }
+  // The weights that nobody names go some time later.
+  const data = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.data'));
+  expect(data()).toHaveLength(2);
+  for (const name of data()) utimesSync(join(folder, name), 0, 0);
+  expect(await run(file, 3, 9)).toBe(0);
+  expect(await saved()).toBe(3);
+  expect(data()).toHaveLength(1);
+  expect(readdirSync(folder)).toHaveLength(2);
+});
