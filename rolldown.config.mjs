@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { defineConfig } from 'rolldown';
 import { emitDeclarations } from './tools/declarations.mjs';
 
@@ -23,7 +24,20 @@ export default defineConfig({
     // An import takes as long as its source is to parse. So comments stay in the declarations, and local names are short; functions and
     // classes keep theirs, and lines are lines, so that a stack trace can be read.
     comments: { annotation: true, jsdoc: false, legal: false },
-    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
+    minify: {
+      compress: false,
+      mangle: { keepNames: true },
+      codegen: { removeWhitespace: false, asciiOnly: true },
+    },
     minifyInternalExports: false,
+    // To find a module takes as long as to parse ten kilobytes, so few are better. The internals of core hold the rest of it.
+    paths: basename(process.cwd()) === 'eagre' ? {} : { '@eagre/core': '@eagre/core/internal' },
+    codeSplitting: {
+      groups: [
+        { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
+        { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
+        { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },
+      ],
+    },
   },
 });
