@@ -13,6 +13,7 @@ export {
   type Kind,
   type MethodArguments,
   type NamedFunction,
+  worksByElement,
 } from './arguments/arguments.ts';
 export { Callable, callable, showFields } from './arguments/callable.ts';
 export {
@@ -75,6 +76,7 @@ export {
   defineSerialize,
   type Serialized,
 } from './arguments/serialized.ts';
+export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
@@ -145,6 +147,7 @@ export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
+export { isRagged, makeRagged, toRaggedOrDense } from './ragged/ragged-base.ts';
 export {
   type Draw,
   type Drawn,
