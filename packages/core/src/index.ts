@@ -23,6 +23,7 @@ export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './argu
 export * from './arguments/names.ts';
 export * as bitwise from './bitwise.ts';
 export { CompositeTensor } from './composite/composite.ts';
+export { IndexedSlices, RaggedTensor, ragged } from './composites.ts';
 export * as debugging from './debugging.ts';
 export {
   type DeviceType,
@@ -58,8 +59,6 @@ export * from './ops/linalg/einsum.ts';
 export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
 export * from './ops/reduce/reduce.ts';
-export { RaggedTensor } from './ragged/ragged-tensor.ts';
-export * as ragged from './ragged.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';

@@ -77,6 +77,7 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
+export { isRagged, makeRagged, toRaggedOrDense } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
@@ -137,6 +138,7 @@ export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { loadVariables, saveVariables } from './module/own-variables.ts';
+export { gatherOp, scatterRows } from './ops/array/gathering.ts';
 export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
@@ -147,7 +149,6 @@ export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
-export { isRagged, makeRagged, toRaggedOrDense } from './ragged/ragged-base.ts';
 export {
   type Draw,
   type Drawn,
