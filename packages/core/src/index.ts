@@ -22,6 +22,8 @@ export type { Arguments, NamedFunction } from './arguments/arguments.ts';
 export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './arguments/custom-names.ts';
 export * from './arguments/names.ts';
 export * as bitwise from './bitwise.ts';
+export { CompositeTensor } from './composite/composite.ts';
+export { IndexedSlices, RaggedTensor, ragged } from './composites.ts';
 export * as debugging from './debugging.ts';
 export {
   type DeviceType,

@@ -13,6 +13,7 @@ export {
   type Kind,
   type MethodArguments,
   type NamedFunction,
+  worksByElement,
 } from './arguments/arguments.ts';
 export { Callable, callable, showFields } from './arguments/callable.ts';
 export {
@@ -75,6 +76,8 @@ export {
   defineSerialize,
   type Serialized,
 } from './arguments/serialized.ts';
+export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
+export { isRagged, makeRagged, toRaggedOrDense } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
@@ -137,6 +140,7 @@ export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { loadVariables, saveVariables } from './module/own-variables.ts';
+export { gatherOp, scatterRows } from './ops/array/gathering.ts';
 export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
