@@ -1,4 +1,7 @@
 /** Distribution strategies: `tf.distribute`. */
+export { DistributedDataset } from './input/distributed-dataset.ts';
+export { InputContext, ValueContext } from './input/input-context.ts';
+export { type CentralStorageOptions, CentralStorageStrategy } from './strategy/central-storage.ts';
 export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
 export { oneProcess } from './strategy/collectives.ts';
 export {

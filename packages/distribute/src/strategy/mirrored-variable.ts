@@ -235,6 +235,11 @@ export class MirroredVariable extends Variable {
           `Variable.${how}`,
         );
       case 'ONLY_FIRST_REPLICA':
+        if (strategy.sharesVariables) {
+          run.later(ofFirst(name), [toTensor(value, this.dtype)], ([first]) => copy[how](first));
+          this.waitFor(run);
+          return;
+        }
         this.#checkPending();
         copy[how](value);
         run.later(ofFirst(name), [copy.read()], ([first]) => copy.assign(first));
