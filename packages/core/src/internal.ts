@@ -98,6 +98,15 @@ export {
   withoutTapes,
 } from './dispatch/context.ts';
 export { threads } from './dispatch/device.ts';
+export {
+  alikeInReplicas,
+  type DistributionReplica,
+  type DistributionStrategy,
+  distribution,
+  scaleLoss,
+  unscaleLoss,
+  type VariableRequest,
+} from './dispatch/distribution.ts';
 export { graphLoops } from './dispatch/graph-loops.ts';
 export { atRunTime, callHost } from './dispatch/host.ts';
 export { methodNames } from './dispatch/install.ts';
@@ -210,4 +219,5 @@ export {
   viewOf,
 } from './tensor/tensor.ts';
 export { copyBytes, copyTensor, type VariableSpec } from './tensor/variable.ts';
+export { type Composition, compositionOf, declareComposite } from './tree/composite.ts';
 export * as tree from './tree/tree.ts';
