@@ -30,15 +30,13 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
       InstanceMethod("closeNow", &JsEngine::close_now)});
   }
 
-  // ({ rank, size, host, key, names, heartbeat, timeout })
+  // ({ rank, size, host, names, heartbeat, timeout })
   explicit JsEngine(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsEngine>(info) {
     const Napi::Object given = info[0].As<Napi::Object>();
     EngineOptions options;
     options.rank = given.Get("rank").ToNumber().Int32Value();
     options.size = given.Get("size").ToNumber().Int32Value();
     options.host = given.Get("host").ToString().Utf8Value();
-    bool lossless = false;
-    options.key = given.Get("key").As<Napi::BigInt>().Uint64Value(&lossless);
     const Napi::Array names = given.Get("names").As<Napi::Array>();
     for (uint32_t i = 0; i < names.Length(); i++) options.names.push_back(names.Get(i).ToString().Utf8Value());
     options.heartbeat = milliseconds(given.Get("heartbeat"));
@@ -97,7 +95,7 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   }
   Napi::Value port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), engine_->heartbeat_port()); }
 
-  // (addresses, hosts, ports): a promise.
+  // (addresses, hosts, ports, key): a promise.
   Napi::Value connect(const Napi::CallbackInfo& info) {
     const Napi::Array addresses = info[0].As<Napi::Array>(), hosts = info[1].As<Napi::Array>(), ports = info[2].As<Napi::Array>();
     std::vector<std::vector<char>> bytes;
@@ -107,12 +105,14 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
       bytes.emplace_back(address.Data(), address.Data() + address.ByteLength());
       peers.push_back({hosts.Get(p).ToString().Utf8Value(), static_cast<uint16_t>(Napi::Value(ports.Get(p)).ToNumber().Uint32Value())});
     }
+    bool lossless = false;
+    const uint64_t key = info[3].As<Napi::BigInt>().Uint64Value(&lossless);
     Pending* waiting = pending(info.Env());
     const Napi::Promise promise = waiting->promise.Promise();
-    connecting_ = std::thread([this, waiting, bytes, peers] {
+    connecting_ = std::thread([this, waiting, bytes, peers, key] {
       Verdict verdict;
       try {
-        engine_->connect(bytes, peers);
+        engine_->connect(bytes, peers, key);
       } catch (const std::exception& e) {
         verdict = {Failure::deadline, e.what()};
       }

@@ -21,16 +21,16 @@ std::string seconds(Milliseconds time) {
 Engine::Engine(const EngineOptions& options)
     : options_(options), interval_(std::clamp(options.heartbeat / 4, Milliseconds(10), Milliseconds(500))),
       mesh_(std::make_unique<Mesh>(options.rank, options.size, options.host, options.timeout)),
-      heartbeat_(std::make_unique<Heartbeat>(options.rank, options.size, options.host, options.key)),
+      heartbeat_(std::make_unique<Heartbeat>(options.rank, options.size, options.host)),
       beats_(options.size), gone_(options.size) {
   thread_ = std::thread([this] { work(); });
 }
 
 Engine::~Engine() { close(Milliseconds(0)); }
 
-void Engine::connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers) {
+void Engine::connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key) {
   // First, for it says who is missing.
-  heartbeat_->connect(peers, options_.timeout);
+  heartbeat_->connect(peers, key, options_.timeout);
   mesh_->connect(addresses);
   heartbeat_->start(this, interval_, options_.heartbeat);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -199,8 +199,6 @@ Verdict Engine::verdict() const {
 Beat Engine::own_beat() {
   std::lock_guard<std::mutex> lock(mutex_);
   Beat beat;
-  beat.key = options_.key;
-  beat.rank = options_.rank;
   beat.left = left_;
   beat.failure = verdict_.failure;
   beat.sequence = sequence_;

@@ -25,8 +25,6 @@ struct EngineOptions {
   int rank = 0, size = 1;
   // An address of this machine, where it listens.
   std::string host;
-  // Alike on all ranks of one generation, and known to no one else.
-  uint64_t key = 0;
   // How messages name the ranks.
   std::vector<std::string> names;
   // So long may a rank be silent.
@@ -43,7 +41,8 @@ class Engine : private Heartbeat::Listener {
   std::vector<std::vector<char>> addresses() const { return mesh_->addresses(); }
   uint16_t heartbeat_port() const { return heartbeat_->port(); }
   // Blocks until all are there, or `interrupt`. @throws std::exception
-  void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers);
+  // `key` is alike on all ranks, and known to no one else.
+  void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key);
   void interrupt();
   // Operations begin in the order of the calls, on all ranks alike. The memory belongs to the engine until the end.
   Verdict run(const Operation& operation);

@@ -62,8 +62,7 @@ int milliseconds_until(Clock::time_point when) {
 
 }  // namespace
 
-Heartbeat::Heartbeat(int rank, int size, const std::string& host, uint64_t key)
-    : rank_(rank), size_(size), key_(key), links_(size) {
+Heartbeat::Heartbeat(int rank, int size, const std::string& host) : rank_(rank), size_(size), links_(size) {
   if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) fail("pipe");
   listening_ = with_address(host, 0, true, [&](int fd, addrinfo* a) {
     return bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, size) == 0;
@@ -93,7 +92,8 @@ void Heartbeat::close_all() {
 }
 
 // A rank calls those before it, and is called by those behind it.
-void Heartbeat::connect(const std::vector<Peer>& peers, Milliseconds timeout) {
+void Heartbeat::connect(const std::vector<Peer>& peers, uint64_t key, Milliseconds timeout) {
+  key_ = key;
   const auto end = Clock::now() + timeout;
   for (int p = 0; p < rank_; p++) {
     const int fd = with_address(peers[p].host, peers[p].port, false, [&](int fd, addrinfo* a) {
@@ -211,7 +211,9 @@ void Heartbeat::run() {
 }
 
 void Heartbeat::send_all() {
-  const Beat beat = listener_->own_beat();
+  Beat beat = listener_->own_beat();
+  beat.key = key_;
+  beat.rank = rank_;
   for (int p = 0; p < size_; p++) {
     Link& link = links_[p];
     if (link.fd < 0) continue;

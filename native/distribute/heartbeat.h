@@ -47,11 +47,12 @@ class Heartbeat {
   };
 
   // Listens at `host`. @throws std::runtime_error
-  Heartbeat(int rank, int size, const std::string& host, uint64_t key);
+  Heartbeat(int rank, int size, const std::string& host);
   ~Heartbeat();
   uint16_t port() const { return port_; }
   // Blocks until each rank is connected to each. @throws std::runtime_error, whose text names the rank that did not come.
-  void connect(const std::vector<Peer>& peers, Milliseconds timeout);
+  // Strangers, who do not know the key, are turned away.
+  void connect(const std::vector<Peer>& peers, uint64_t key, Milliseconds timeout);
   // Ends `connect`, from another thread.
   void interrupt();
   // From now on; `listener` must outlive `stop`.
@@ -76,7 +77,7 @@ class Heartbeat {
     bool left = false, silent = false;
   };
   const int rank_, size_;
-  const uint64_t key_;
+  uint64_t key_ = 0;
   int listening_ = -1;
   int wake_[2] = {-1, -1};
   uint16_t port_ = 0;

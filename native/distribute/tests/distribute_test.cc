@@ -24,7 +24,6 @@ std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = 
   EngineOptions options;
   options.size = size;
   options.host = "127.0.0.1";
-  options.key = 7;
   options.heartbeat = heartbeat;
   for (int r = 0; r < size; r++) options.names.push_back("worker " + std::to_string(r));
   for (options.rank = 0; options.rank < size; options.rank++) ranks.push_back(std::make_unique<Engine>(options));
@@ -39,7 +38,7 @@ std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = 
     threads.emplace_back([&, r] {
       std::vector<std::vector<char>> addresses(size);
       for (int p = 0; p < size; p++) addresses[p] = table[p][r];
-      ranks[r]->connect(addresses, peers);
+      ranks[r]->connect(addresses, peers, 7);
     });
   }
   for (auto& thread : threads) thread.join();
@@ -255,7 +254,7 @@ void absent() {
   Engine engine(options);
   std::string text;
   try {
-    engine.connect(std::vector<std::vector<char>>(2), std::vector<Peer>(2));
+    engine.connect(std::vector<std::vector<char>>(2), std::vector<Peer>(2), 7);
   } catch (const std::exception& e) {
     text = e.what();
   }
