@@ -66,7 +66,7 @@ export class Recorder implements TapeObserver {
     this.entries.push({ op, inputs, attrs, outputs, scope: tracer === null ? '' : tracer.nameScope });
   }
 
-  variableRead(variable: Variable, value: Tensor): void {
+  variableRead({ whole: variable }: Variable, value: Tensor): void {
     if (this.#closed || this.reads.has(value.id)) return;
     if ((this.#watchAccessed && variable.trainable) || this.#watchedVariables.has(variable)) {
       this.tracked.add(value.id);

@@ -44,6 +44,7 @@ export {
   syncDevices,
   withBackend,
 } from './dispatch/device.ts';
+export { VariableAggregation, VariableSynchronization } from './dispatch/distribution.ts';
 export { type HostFunction, type HostOutput, hostFunction } from './dispatch/host.ts';
 export * as image from './image.ts';
 export * as linalg from './linalg.ts';

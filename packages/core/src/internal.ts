@@ -95,6 +95,12 @@ export {
   withoutTapes,
 } from './dispatch/context.ts';
 export { threads } from './dispatch/device.ts';
+export {
+  type DistributionReplica,
+  type DistributionStrategy,
+  distribution,
+  type VariableRequest,
+} from './dispatch/distribution.ts';
 export { graphLoops } from './dispatch/graph-loops.ts';
 export { atRunTime, callHost } from './dispatch/host.ts';
 export { methodNames } from './dispatch/install.ts';
@@ -204,4 +210,5 @@ export {
   viewOf,
 } from './tensor/tensor.ts';
 export { copyBytes, copyTensor } from './tensor/variable.ts';
+export { type Composition, compositionOf, declareComposite } from './tree/composite.ts';
 export * as tree from './tree/tree.ts';

@@ -64,6 +64,7 @@ export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as summary from '@eagre/summary';
 export * as config from './config.ts';
+export * as distribute from './distribute.ts';
 export * as errors from './errors.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';

@@ -30,6 +30,12 @@ export {
   type SavedFunction,
   savedFunction,
 } from './function/polymorphic-function.ts';
+export {
+  type Exchange,
+  type ExchangeSpec,
+  type Give,
+  runTogether,
+} from './function/together.ts';
 export type { GraphStatistics } from './inspect/graph-statistics.ts';
 export {
   type GraphSink,

@@ -22,11 +22,12 @@ export function runUpdateKernel(
   scalars: readonly Scalar[],
 ): void {
   const numbers = scalars.map(asTensor);
+  const ofCopies = updates.flatMap(eachCopy);
   if (context.tracer !== null) {
-    trace(context.tracer, name, updates, attrs, numbers);
+    trace(context.tracer, name, ofCopies, attrs, numbers);
     return;
   }
-  let rest = updates;
+  let rest: readonly SlottedUpdate[] = ofCopies;
   while (rest.length > 0) {
     const { backend, dtype } = rest[0].written[0].writable();
     const inputs: Tensor[] = [];
@@ -57,6 +58,14 @@ export function runUpdateKernel(
     kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });
     rest = elsewhere;
   }
+}
+
+/** The updates of a variable's copies under a distribution strategy; the update itself otherwise. */
+function eachCopy(update: SlottedUpdate): readonly SlottedUpdate[] {
+  const { gradient, written } = update;
+  const { copies } = written[0];
+  if (copies.length === 1 && copies[0] === written[0]) return [update];
+  return copies.map((_, i) => ({ gradient, written: written.map((variable) => variable.copies[i]) }));
 }
 
 function on(backend: Backend, x: Tensor): Tensor {

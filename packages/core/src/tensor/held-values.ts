@@ -38,11 +38,14 @@ export function whileHolding<T>(
   }
   // Tensors of their own, which tapes know to come from the values.
   const inside = given.map((value) => identity(value));
+  const copies = variables.flatMap((v, i) =>
+    v.copies.map((copy, c) => ({ copy, inside: c === 0 ? inside[i] : identity(inside[i]) })),
+  );
   const before: Tensor[] = [];
   try {
-    variables.forEach((v, i) => before.push(v.exchange(inside[i])));
+    for (const { copy, inside } of copies) before.push(copy.exchange(inside));
     return fn();
   } finally {
-    before.forEach((value, i) => variables[i].exchange(value).dispose());
+    before.forEach((value, i) => copies[i].copy.exchange(value).dispose());
   }
 }

@@ -5,9 +5,10 @@ import {
   InvalidArgumentError,
   type Storage,
 } from '@eagre/backend';
-import { checkText } from '../arguments/checks.ts';
+import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
 import { context, initScope } from '../dispatch/context.ts';
+import { distribution, VariableAggregation, VariableSynchronization } from '../dispatch/distribution.ts';
 import { copyTo } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
 import { checkFlag, type Shape, sameShape, showShape } from '../shapes/shape.ts';
@@ -34,6 +35,13 @@ export interface VariableOptions {
   readonly name?: string;
   /** That of the first value by default. */
   readonly dtype?: DType;
+  /**
+   * Under a distribution strategy, when the copies of the replicas become equal: `'ON_WRITE'`, or `'ON_READ'` for sums that each replica
+   * counts on its own. `'AUTO'` by default, which is `'ON_WRITE'`.
+   */
+  readonly synchronization?: VariableSynchronization;
+  /** Under a distribution strategy, how values of several replicas become one; `'NONE'` by default. */
+  readonly aggregation?: VariableAggregation;
 }
 
 /** All that a variable is made from. */
@@ -44,7 +52,14 @@ interface VariableArguments extends VariableOptions {
 /** @internal */
 export const variableArguments: Parameters<VariableArguments> = {
   positional: ['initialValue'],
-  names: { initialValue: true, trainable: true, name: true, dtype: true },
+  names: {
+    initialValue: true,
+    trainable: true,
+    name: true,
+    dtype: true,
+    synchronization: true,
+    aggregation: true,
+  },
 };
 
 let nextVariable = 1;
@@ -62,6 +77,10 @@ export class Variable extends VariableBase {
   override readonly shape: Shape;
   /** Watched by gradient tapes, and listed in `trainableVariables`. */
   readonly trainable: boolean;
+  /** When the copies of the replicas of a distribution strategy become equal. */
+  readonly synchronization: VariableSynchronization;
+  /** How values of several replicas become one. */
+  readonly aggregation: VariableAggregation;
   #value: Tensor;
   /** The first value, while it may turn out that a checkpoint holds another one: until the first use, `#value` is a released tensor. */
   #initial: Tensor | null = null;
@@ -74,17 +93,36 @@ export class Variable extends VariableBase {
     const options = argumentsOf<VariableArguments>(Variable, new.target, args);
     const { initialValue: initial } = options;
     if (typeof (options.name ?? '') !== 'string') checkText(options.name, 'name', 'Variable');
-    (context.tracer ?? context.lifting)?.created(this);
+    const synchronization = options.synchronization ?? 'AUTO';
+    const aggregation = options.aggregation ?? 'NONE';
+    checkOneOf(synchronization, Object.values(VariableSynchronization), 'synchronization', 'Variable');
+    checkOneOf(aggregation, Object.values(VariableAggregation), 'aggregation', 'Variable');
+    if (synchronization === 'ON_READ' && options.trainable === true)
+      throw new InvalidArgumentError(
+        "a variable with synchronization 'ON_READ' cannot be trainable: its copies differ",
+        'Variable',
+      );
+    const strategy = new.target === Variable ? distribution.strategy : null;
+    if (strategy === null) (context.tracer ?? context.lifting)?.created(this);
     const source = initScope(() => {
       const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
       return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
     });
+    const trainable = checkFlag(options.trainable ?? synchronization !== 'ON_READ', 'trainable', 'Variable');
+    this.synchronization = synchronization;
+    this.aggregation = aggregation;
     this.id = nextVariable++;
     this.name = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
     this.shape = source.shape;
-    this.trainable = checkFlag(options.trainable ?? true, 'trainable', 'Variable');
+    this.trainable = trainable;
     this.#value = copyTensor(source);
+    if (strategy !== null) {
+      this.#value.dispose();
+      const name = options.name ?? 'Variable';
+      // biome-ignore lint/correctness/noConstructorReturn: the strategy makes the variable, with a copy for each replica
+      return strategy.createVariable({ value: source, trainable, name, synchronization, aggregation });
+    }
     if (context.restoring !== null) this.awaitUse();
   }
 
@@ -166,6 +204,18 @@ export class Variable extends VariableBase {
     return value;
   }
 
+  /**
+   * @internal The variables that hold the value here: itself. Of one that a distribution strategy made, the copy of the replica that runs
+   * or, outside of replicas, all copies, of which the first is read.
+   */
+  get copies(): readonly [Variable, ...Variable[]] {
+    return [this];
+  }
+  /** @internal The variable that programs know: itself, or the one of which this is a replica's copy. */
+  get whole(): Variable {
+    return this;
+  }
+
   /** @internal The memory of the value now. */
   get storage(): Storage {
     return this.#alive().storage;
@@ -232,7 +282,14 @@ export class Variable extends VariableBase {
    * @internal Has `fill` write all bytes of new values of variables, each there once: into the memory there is, unless someone still needs the
    * old values. Not for strings. When `fill` throws, each value is the old one or, where it was written over, unknown.
    */
-  static refill(variables: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
+  static refill(wholes: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
+    const variables = wholes.map(({ copies }) => copies[0]);
+    Variable.#refill(variables, fill);
+    wholes.forEach((whole, i) => {
+      if (whole !== variables[i]) whole.assign(variables[i].read());
+    });
+  }
+  static #refill(variables: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
     // A first use may restore others.
     for (const variable of variables) variable.#alive();
     const fresh = new Map<Variable, Tensor>();

@@ -146,6 +146,16 @@ export function interpretFunction(
   return outputs;
 }
 
+/** A node before which a run stops, with what it is given. */
+export interface Stop {
+  readonly node: GraphNode;
+  readonly inputs: readonly Tensor[];
+  /** The values that have been computed so far. */
+  readonly get: (value: GraphValue) => Tensor;
+}
+
+const never = (): boolean => false;
+
 /** Runs graphs node by node. */
 export class GraphInterpreter implements Interpreter {
   readonly effects: boolean;
@@ -165,6 +175,18 @@ export class GraphInterpreter implements Interpreter {
   }
 
   run(graph: Graph, inputs: readonly Tensor[], saved: readonly GraphValue[] = []): readonly Tensor[] {
+    const done = this.steps(graph, inputs, saved, never).next();
+    if (done.done !== true) throw new InternalError('a graph stopped on its way');
+    return done.value;
+  }
+
+  /** `run`, which stops before the nodes that `stops` names and goes on with the outputs that it is given for them. */
+  *steps(
+    graph: Graph,
+    inputs: readonly Tensor[],
+    saved: readonly GraphValue[],
+    stops: (node: GraphNode) => boolean,
+  ): Generator<Stop, readonly Tensor[], readonly Tensor[]> {
     const values = new Map<GraphValue, Tensor>();
     graph.arguments.forEach((v, i) => values.set(v, inputs[i]));
     const get = (v: GraphValue): Tensor => {
@@ -178,7 +200,9 @@ export class GraphInterpreter implements Interpreter {
     for (const node of live) {
       const known = node.outputs.flatMap((v) => this.#known.get(v) ?? []);
       if (known.length === 0 || known.length < node.outputs.length) {
-        const outputs = inScopeOf(node, () => this.node(node, get, known));
+        const outputs = stops(node)
+          ? yield { node, inputs: node.inputs.map(get), get }
+          : inScopeOf(node, () => this.node(node, get, known));
         outputs?.forEach((t, i) => values.set(node.outputs[i], t));
       }
       const told = measures.get(node);

@@ -12,8 +12,10 @@ import {
   checkList,
   checkText,
   context,
+  type DistributionReplica,
   defineFunction,
   dimsOf,
+  distribution,
   kind,
   type NamedFunction,
   type OptionNames,
@@ -69,6 +71,8 @@ interface Last {
   readonly args: readonly unknown[];
   readonly tensorsOnly: boolean;
   readonly concrete: AtomicFunction;
+  /** The replica of a distribution strategy that it ran in, which has variables of its own. */
+  readonly replica: DistributionReplica | null;
 }
 
 // More kinds of arguments than programs have that run for long; a trace for each of ever new shapes would fill the memory.
@@ -225,8 +229,11 @@ export class PolymorphicFunction {
   #call(self: unknown, given: readonly unknown[]): unknown {
     if (eagerly) return this.#run(self, given);
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    const { replica } = distribution;
+    // Replicas may meet in it, which they cannot do inside of a graph of its own.
+    if (replica !== null && context.tracer !== null) return this.#run(self, args);
     const last = this.#last;
-    if (last !== undefined && same(args, last.args))
+    if (last !== undefined && last.replica === replica && same(args, last.args))
       return last.concrete.call(last.tensorsOnly ? (args as readonly Tensor[]) : args.filter(isTensor));
     const { concrete, tensors } = this.#traceFor(self, args);
     // A function around has sizes of its own that depend on values.
@@ -259,7 +266,8 @@ export class PolymorphicFunction {
     self: unknown,
     args: readonly unknown[],
   ): { readonly concrete: AtomicFunction; readonly tensors: readonly Tensor[] } {
-    const { tensors, key } = flatten(args);
+    const { tensors, key: ofArguments } = flatten(args);
+    const key = inReplica(ofArguments);
     const concrete = this.#concrete(
       self,
       args,
@@ -278,6 +286,7 @@ export class PolymorphicFunction {
             args: args.map((a) => (isTensor(a) ? new Like(a) : a)),
             tensorsOnly: args.every(isTensor),
             concrete,
+            replica: distribution.replica,
           }
         : undefined;
     return { concrete, tensors };
@@ -349,7 +358,7 @@ export class PolymorphicFunction {
   /** The traces that serve these arguments whatever some sizes are. */
   #sizedFor(self: unknown, args: readonly unknown[], shapes: readonly Shape[]): SizedTraces | undefined {
     if (this.#signature === undefined && !this.#reduce && this.#sized.size === 0) return undefined;
-    const { key } = flattenKinds(args);
+    const key = inReplica(flattenKinds(args).key);
     const found = (this.#sized.get(key) ?? [])
       .filter(({ specs }) => specs.every(({ shape }, i) => holds(shape, shapes[i])))
       .sort((a, b) => a.unknown - b.unknown)[0];
@@ -398,7 +407,8 @@ export class PolymorphicFunction {
       if (given.length === 0) args = signature;
       else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
     }
-    const { tensors, key } = flattenKinds(args);
+    const { tensors, key: ofKinds } = flattenKinds(args);
+    const key = inReplica(ofKinds);
     if (args.some(holdsStringSpec)) {
       throw new UnimplementedError(
         'strings are part of a trace, like numbers: give the string itself, not a spec',
@@ -438,7 +448,12 @@ export class PolymorphicFunction {
         sized,
       );
     }
-    const concrete = this.#concrete(self, args, shapes as readonly Shape[], flattenShapes(args).key);
+    const concrete = this.#concrete(
+      self,
+      args,
+      shapes as readonly Shape[],
+      inReplica(flattenShapes(args).key),
+    );
     return from(shapes, () => concrete, null);
   }
 
@@ -570,6 +585,12 @@ class Like {
     this.dtype = dtype;
     this.shape = shape;
   }
+}
+
+/** A key of traces for the replica that runs: its variables are others than those of the next one. */
+function inReplica(key: string): string {
+  const { replica } = distribution;
+  return replica === null ? key : `${key}/replica ${identity(replica)}`;
 }
 
 const isTensor = (v: unknown): v is Tensor => v instanceof Tensor;

@@ -1,7 +1,7 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel, isRefusedPromise, partialShape, tree } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, compositionOf, isRefusedPromise, partialShape, tree } from '@eagre/core/internal';
 import { TensorArray } from '../control/tensor-array.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { isStrings } from './strings.ts';
@@ -97,7 +97,15 @@ function takeApart(
         key += v instanceof Map ? 'm{' : '{';
         tree.forEachItem(v, field);
         key += '}';
-      } else key += `#${identity(v)}`;
+      } else {
+        const held = compositionOf(v);
+        if (held === null) key += `#${identity(v)}`;
+        else {
+          key += `${held.kind}<`;
+          for (const part of held.parts) visit(part);
+          key += '>';
+        }
+      }
       level--;
     } else if (typeof v === 'function') key += `#${identity(v)}`;
     else if (typeof v === 'string') key += JSON.stringify(v);
@@ -168,7 +176,12 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
       const i = place();
       return (leaves) => v.array.withRows(leaves[i] as Tensor);
     }
-    if (!tree.isContainer(v)) return () => v;
+    if (!tree.isContainer(v)) {
+      const held = compositionOf(v);
+      if (held === null) return () => v;
+      const items = held.parts.map(visit);
+      return (leaves) => held.rebuild(items.map((item) => item(leaves)));
+    }
     // Functions for its items: what is made once is done at each call.
     const parts = tree.mapItems(v, visit) as tree.Container<Rebuild>;
     if (Array.isArray(parts)) {
@@ -195,12 +208,15 @@ export function specsOf(
   outputs: readonly { readonly dtype: DType; readonly shape: PartialShape }[],
 ): unknown {
   let next = 0;
-  return tree.mapLeaves(structure, OP, (v) => {
+  const spec = (v: unknown): unknown => {
     if (isStrings(v)) return TensorSpec.fromTensor(v);
+    const held = compositionOf(v);
+    if (held !== null) return held.rebuild(held.parts.map((part) => tree.mapLeaves(part, OP, spec)));
     if (!(v instanceof ReturnedArray || v instanceof Tensor)) return v;
     const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
     return new TensorSpec(partialShape(shape), dtype);
-  });
+  };
+  return tree.mapLeaves(structure, OP, spec);
 }
 
 /** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */
@@ -218,8 +234,10 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     if (t === undefined) reads.set(v, (t = v.read()));
     return t;
   };
-  const structure = tree.mapLeaves(value, OP, (v) => {
+  const take = (v: unknown): unknown => {
     if (isStrings(v)) return v;
+    const held = compositionOf(v);
+    if (held !== null) return held.rebuild(held.parts.map((part) => tree.mapLeaves(part, OP, take)));
     if (v instanceof Tensor || v instanceof Variable) {
       const t = v instanceof Variable ? read(v) : v;
       tensors.push(t);
@@ -230,6 +248,7 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     if (rows === null) return v;
     tensors.push(rows);
     return new ReturnedArray(v);
-  });
+  };
+  const structure = tree.mapLeaves(value, OP, take);
   return { structure, tensors };
 }

@@ -1,0 +1,71 @@
+// What the other packages know of distribution strategies, which `@eagre/distribute` defines.
+import type { Tensor } from '../tensor/tensor.ts';
+import type { Variable } from '../tensor/variable.ts';
+import { ambient } from './ambient.ts';
+
+/** How the copies of a variable are kept equal. */
+export const VariableSynchronization = {
+  AUTO: 'AUTO',
+  NONE: 'NONE',
+  ON_WRITE: 'ON_WRITE',
+  ON_READ: 'ON_READ',
+} as const;
+export type VariableSynchronization = keyof typeof VariableSynchronization;
+
+/** How the values that replicas assign, or the copies that they have, become one value. */
+export const VariableAggregation = {
+  NONE: 'NONE',
+  SUM: 'SUM',
+  MEAN: 'MEAN',
+  ONLY_FIRST_REPLICA: 'ONLY_FIRST_REPLICA',
+} as const;
+export type VariableAggregation = keyof typeof VariableAggregation;
+
+/** A new variable under a strategy. */
+export interface VariableRequest {
+  readonly value: Tensor;
+  readonly trainable: boolean;
+  readonly name: string;
+  readonly synchronization: VariableSynchronization;
+  readonly aggregation: VariableAggregation;
+}
+
+/** A strategy as the packages below see it. */
+export interface DistributionStrategy {
+  readonly numReplicasInSync: number;
+  /** Makes the variable of a `new Variable` in the strategy's scope. */
+  createVariable(request: VariableRequest): Variable;
+  /** Calls `fn` in each replica of this process, with its own of arguments that differ. @returns what each returned */
+  runReplicas(fn: (...args: never[]) => unknown, args: readonly unknown[]): readonly unknown[];
+  /** A structure of tensors, divided along their first axes: an argument of `runReplicas`. */
+  splitBatch(batch: unknown): unknown;
+}
+
+/** The replica that runs now, as the packages below see it. */
+export interface DistributionReplica {
+  readonly strategy: DistributionStrategy;
+  /** Its place among the replicas of this process. */
+  readonly index: number;
+  /** Its place among all replicas. */
+  readonly replicaIdInSyncGroup: number;
+  /** Each tensor's sum over all replicas; gradients flow through it. */
+  sum(values: readonly Tensor[]): readonly Tensor[];
+  /**
+   * Calls `apply` with each gradient's sum over all replicas. What replicas do one after another waits until the last one has its gradients.
+   * @throws InvalidArgumentError for a variable that was not made in the strategy's scope
+   */
+  applySummed(
+    gradients: readonly Tensor[],
+    variables: readonly Variable[],
+    apply: (sums: readonly Tensor[]) => void,
+  ): void;
+}
+
+/** The strategy whose scope or replica the code runs in, and the replica. */
+export const distribution: {
+  strategy: DistributionStrategy | null;
+  replica: DistributionReplica | null;
+} = ambient({
+  strategy: null as DistributionStrategy | null,
+  replica: null as DistributionReplica | null,
+});

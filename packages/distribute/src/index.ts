@@ -1,0 +1,29 @@
+/** Distribution strategies: `tf.distribute`. */
+export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
+export { oneProcess } from './strategy/collectives.ts';
+export {
+  type CommunicationArguments,
+  CommunicationImplementation,
+  CommunicationOptions,
+} from './strategy/communication-options.ts';
+export {
+  CrossDeviceOps,
+  HierarchicalCopyAllReduce,
+  NcclAllReduce,
+  ReductionToOneDevice,
+  type ReductionToOneDeviceOptions,
+} from './strategy/cross-device-ops.ts';
+export { getReplicaContext, getStrategy, hasStrategy, inCrossReplicaContext } from './strategy/current.ts';
+export { type MirroredOptions, MirroredStrategy } from './strategy/mirrored.ts';
+export { MirroredVariable } from './strategy/mirrored-variable.ts';
+export { OneDeviceStrategy } from './strategy/one-device.ts';
+export { ReduceOp } from './strategy/reduce-op.ts';
+export { type CollectiveCallOptions, ReplicaContext } from './strategy/replica-context.ts';
+export {
+  type DistributedResult,
+  type ReduceOptions,
+  type RunOptions,
+  Strategy,
+  type StrategyParts,
+} from './strategy/strategy.ts';
+export { DistributedValues, PerReplica } from './strategy/values.ts';

@@ -1,0 +1,54 @@
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { argumentsOf, checkOneOf, shown, takesArguments } from '@eagre/core/internal';
+import type { CollectiveOptions } from './collectives.ts';
+
+/** Which library carries out what processes do together. */
+export const CommunicationImplementation = { AUTO: 'AUTO', RING: 'RING', NCCL: 'NCCL' } as const;
+export type CommunicationImplementation = keyof typeof CommunicationImplementation;
+
+/** Options of `CommunicationOptions`. */
+export interface CommunicationArguments {
+  /** About how many bytes go in one message; 0, the default, leaves it to the implementation. Only between processes. */
+  readonly bytesPerPack?: number;
+  /** After how many seconds an operation fails; it waits as long as it takes by default. Only between processes. */
+  readonly timeoutSeconds?: number | null;
+  /** `'AUTO'` by default. */
+  readonly implementation?: CommunicationImplementation;
+}
+
+/** How collective operations are carried out. Between replicas of one process there is nothing to choose. */
+export class CommunicationOptions {
+  readonly bytesPerPack: number;
+  readonly timeoutSeconds: number | null;
+  readonly implementation: CommunicationImplementation;
+
+  /** @throws InvalidArgumentError for a negative number, UnimplementedError for `'NCCL'`, which needs GPUs */
+  constructor(...args: [options?: CommunicationArguments | null]) {
+    const name = 'CommunicationOptions';
+    const options = argumentsOf<CommunicationArguments>(CommunicationOptions, new.target, args);
+    const bytes = options.bytesPerPack ?? 0;
+    const seconds = options.timeoutSeconds ?? null;
+    const implementation = options.implementation ?? 'AUTO';
+    if (!Number.isSafeInteger(bytes) || bytes < 0)
+      throw new InvalidArgumentError(`bytesPerPack must be an integer from 0 on, got ${shown(bytes)}`, name);
+    if (seconds !== null && !(typeof seconds === 'number' && seconds > 0))
+      throw new InvalidArgumentError(`timeoutSeconds must be a number above 0, got ${shown(seconds)}`, name);
+    checkOneOf(implementation, Object.keys(CommunicationImplementation), 'implementation', name);
+    if (implementation === 'NCCL')
+      throw new UnimplementedError('NCCL needs GPUs; leave the implementation to AUTO', name);
+    this.bytesPerPack = bytes;
+    this.timeoutSeconds = seconds;
+    this.implementation = implementation;
+  }
+}
+takesArguments<CommunicationArguments>(
+  { names: { bytesPerPack: true, timeoutSeconds: true, implementation: true } },
+  CommunicationOptions,
+);
+
+/** Those for one operation. */
+export function collectiveOptions(given: CommunicationOptions | null, name: string): CollectiveOptions {
+  if (given === null) return { name };
+  const { bytesPerPack, timeoutSeconds } = given;
+  return { name, bytesPerPack, timeoutSeconds };
+}

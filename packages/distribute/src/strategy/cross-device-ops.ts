@@ -1,0 +1,75 @@
+import { UnimplementedError } from '@eagre/backend';
+import { addN, device, type Tensor } from '@eagre/core';
+import { argumentsOf, checkFunction, takesArguments } from '@eagre/core/internal';
+import { devicesNamed } from './devices.ts';
+
+/** How the values of the devices of one process are added up. */
+export abstract class CrossDeviceOps {
+  /** @internal The sum of one value of each replica, which have one shape, in their order. */
+  abstract sum(values: readonly Tensor[]): Tensor;
+}
+
+/** Options of `ReductionToOneDevice`. */
+export interface ReductionToOneDeviceOptions {
+  /** Where the sum is computed; on the first replica's device by default. */
+  readonly reduceToDevice?: string | null;
+  /** What adds a list of tensors up; `tf.addN` by default. */
+  readonly accumulationFn?: ((tensors: readonly Tensor[]) => Tensor) | null;
+}
+
+/** Copies all values to one device and adds them up there: the default on CPUs. */
+export class ReductionToOneDevice extends CrossDeviceOps {
+  readonly #device: string | null;
+  readonly #add: (tensors: readonly Tensor[]) => Tensor;
+
+  constructor(...args: [options?: ReductionToOneDeviceOptions | null]) {
+    const name = 'ReductionToOneDevice';
+    super();
+    const options = argumentsOf<ReductionToOneDeviceOptions>(ReductionToOneDevice, new.target, args);
+    const { reduceToDevice = null, accumulationFn = null } = options;
+    this.#device = reduceToDevice === null ? null : devicesNamed([reduceToDevice], name)[0];
+    if (accumulationFn !== null) checkFunction(accumulationFn, 'accumulationFn', name);
+    this.#add = accumulationFn ?? ((tensors) => addN([...tensors]));
+  }
+
+  override sum(values: readonly Tensor[]): Tensor {
+    const add = (): Tensor => this.#add(values);
+    return this.#device === null ? add() : device(this.#device, add);
+  }
+}
+takesArguments<ReductionToOneDeviceOptions>(
+  { names: { reduceToDevice: true, accumulationFn: true } },
+  ReductionToOneDevice,
+);
+
+/** Adds values up along the links between GPUs, which Eagre does not know of. */
+export class HierarchicalCopyAllReduce extends CrossDeviceOps {
+  /** @throws UnimplementedError always */
+  constructor() {
+    super();
+    throw new UnimplementedError(
+      'it needs several GPUs in one machine; use new tf.distribute.ReductionToOneDevice()',
+      'HierarchicalCopyAllReduce',
+    );
+  }
+  /** @internal */
+  override sum(values: readonly Tensor[]): Tensor {
+    return addN([...values]);
+  }
+}
+
+/** Adds values up by NCCL, NVIDIA's library for several GPUs. */
+export class NcclAllReduce extends CrossDeviceOps {
+  /** @throws UnimplementedError always */
+  constructor() {
+    super();
+    throw new UnimplementedError(
+      'it needs several GPUs in one machine; use new tf.distribute.ReductionToOneDevice()',
+      'NcclAllReduce',
+    );
+  }
+  /** @internal */
+  override sum(values: readonly Tensor[]): Tensor {
+    return addN([...values]);
+  }
+}

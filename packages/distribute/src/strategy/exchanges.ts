@@ -1,0 +1,143 @@
+// What replicas do together.
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { concat, split, type Tensor, transpose } from '@eagre/core';
+import {
+  addDims,
+  type Dim,
+  dims,
+  identicalDims,
+  isFloating,
+  mulDims,
+  sameShape,
+  showShape,
+  subDims,
+  toShape,
+} from '@eagre/core/internal';
+import type { Exchange, ExchangeSpec } from '@eagre/graph';
+import type { CollectiveOptions, Collectives } from './collectives.ts';
+import type { CrossDeviceOps } from './cross-device-ops.ts';
+import type { ReduceOp } from './reduce-op.ts';
+import { current } from './run.ts';
+
+/** Who takes part. */
+export interface Group {
+  readonly collectives: Collectives;
+  readonly numReplicasInSync: number;
+  readonly crossDeviceOps: CrossDeviceOps | null;
+  /** The place of this process's first replica among all. */
+  readonly firstReplica: number;
+}
+
+/** The sum of tensors in their order. @throws InvalidArgumentError for different shapes */
+export function sumOf(tensors: readonly Tensor[], op: string, by: CrossDeviceOps | null = null): Tensor {
+  const [first] = tensors;
+  for (const [i, t] of tensors.entries())
+    if (!sameShape(dims(t), dims(first)))
+      throw new InvalidArgumentError(
+        `replica 0 gives a tensor of shape ${showShape(first.shape)} and replica ${i} one of ${showShape(t.shape)}`,
+        op,
+      );
+  return by === null ? tensors.reduce((a, b) => a.add(b)) : by.sum(tensors);
+}
+
+/** The mean, given the sum of `count` values; of integers in float64, as in TensorFlow. */
+export function meanOf(sum: Tensor, count: number): Tensor {
+  return (isFloating(sum.dtype) || sum.dtype.startsWith('complex') ? sum : sum.cast('float64')).div(count);
+}
+
+/** Sum or mean over all replicas. */
+export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions): Exchange {
+  const { name } = options;
+  const exchange: Exchange = {
+    name,
+    specs: (given, index) =>
+      given[index].map(({ dtype, shape }) => ({
+        dtype: op === 'MEAN' && !isFloating(dtype) && !dtype.startsWith('complex') ? 'float64' : dtype,
+        shape,
+      })),
+    combine(given) {
+      const local = given[0].map((_, i) =>
+        sumOf(
+          given.map((values) => values[i]),
+          name,
+          group.crossDeviceOps,
+        ),
+      );
+      const sums = group.collectives.size === 1 ? local : group.collectives.allReduce(local, options);
+      const results = op === 'SUM' ? sums : sums.map((sum) => meanOf(sum, group.numReplicasInSync));
+      return given.map(() => results);
+    },
+    gradient: (dys) => meet(exchange, dys),
+  };
+  return exchange;
+}
+
+/** The values of all replicas side by side. */
+export function gathering(group: Group, axis: number, options: CollectiveOptions): Exchange {
+  const { name } = options;
+  const { collectives } = group;
+  const specs = (given: readonly (readonly ExchangeSpec[])[], index: number): readonly ExchangeSpec[] =>
+    given[index].map(({ dtype, shape }, i) => {
+      const local = given.map((values) => values[i].shape[axis]).reduce(addDims);
+      return {
+        dtype,
+        shape: shape.map((d, at): Dim => (at === axis ? mulDims(local, collectives.size) : d)),
+      };
+    });
+  return {
+    name,
+    specs,
+    combine(given) {
+      const local = given[0].map((_, i) =>
+        concat(
+          given.map((values) => values[i]),
+          axis,
+        ),
+      );
+      const all =
+        collectives.size === 1
+          ? local
+          : collectives
+              .allGather(
+                local.map((t) => toFront(t, axis)),
+                options,
+              )
+              .map((t) => toFront(t, axis));
+      return given.map(() => all);
+    },
+    gradient(dys, given, index) {
+      const sums = meet(reduction(group, 'SUM', options), dys);
+      return sums.map((sum, i) => {
+        const own = given.map((values) => values[i].shape[axis]);
+        if (collectives.size === 1) return split(sum, toShape(own), axis)[index];
+        const all = dims(sum)[axis];
+        if (!own.every((d) => identicalDims(mulDims(d, group.numReplicasInSync), all)))
+          throw new UnimplementedError('the gradient needs values of the same shape in all processes', name);
+        const before = mulDims(own[index], group.firstReplica + index);
+        const behind = subDims(subDims(all, before), own[index]);
+        return split(sum, toShape([before, own[index], behind]), axis)[1];
+      });
+    },
+  };
+}
+
+/** A tensor with two axes exchanged: its first, and `axis`. */
+function toFront(t: Tensor, axis: number): Tensor {
+  if (axis === 0) return t;
+  const order = t.shape.map((_, i) => (i === 0 ? axis : i === axis ? 0 : i));
+  return transpose(t, order);
+}
+
+/** The values of the first replica of this process. */
+export function ofFirst(name: string): Exchange {
+  return {
+    name,
+    specs: (given) => given[0],
+    combine: (given) => given.map(() => given[0]),
+  };
+}
+
+/** What this replica gets from what all give. */
+export function meet(exchange: Exchange, values: readonly Tensor[]): readonly Tensor[] {
+  return (current.run as NonNullable<typeof current.run>).exchange(exchange, values);
+}

@@ -1,0 +1,150 @@
+// Types in a circle: a context knows its strategy, which makes it.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { Tensor, TensorLike, Variable } from '@eagre/core';
+import { type DistributionReplica, defineMethods, normalizeAxis, toTensor, tree } from '@eagre/core/internal';
+import type { CollectiveOptions } from './collectives.ts';
+import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
+import { gathering, meet, reduction } from './exchanges.ts';
+import { MirroredVariable } from './mirrored-variable.ts';
+import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
+import { alone, current } from './run.ts';
+import type { Strategy } from './strategy.ts';
+
+/** Options of `ReplicaContext.allReduce` and `allGather`. */
+export interface CollectiveCallOptions {
+  /** How to carry it out; those of the strategy by default. */
+  readonly options?: CommunicationOptions | null;
+}
+
+/** Tensors in arrays, maps and plain objects. */
+export type TensorStructure =
+  | TensorLike
+  | readonly TensorStructure[]
+  | { readonly [key: string]: TensorStructure };
+
+/**
+ * What code knows of the replica that it runs in: `tf.distribute.getReplicaContext()` inside of `strategy.run`.
+ *
+ * Its operations are done by all replicas together, in the same order. Outside of `tf.function` the replicas of one process run one after
+ * another, so the result would not be known in time: there they throw a FailedPreconditionError, unless there is one replica in the process.
+ */
+export class ReplicaContext implements DistributionReplica {
+  readonly strategy: Strategy;
+  /** @internal Its place among the replicas of this process. */
+  readonly index: number;
+
+  /** @internal */
+  constructor(strategy: Strategy, index: number) {
+    this.strategy = strategy;
+    this.index = index;
+  }
+
+  /** How many replicas there are, over all processes. */
+  get numReplicasInSync(): number {
+    return this.strategy.numReplicasInSync;
+  }
+  /** Which of them this is, from 0 on. */
+  get replicaIdInSyncGroup(): number {
+    return this.strategy.firstReplica + this.index;
+  }
+  /** The devices of the replica: one. */
+  get devices(): readonly string[] {
+    return [this.strategy.replicaDevices[this.index]];
+  }
+
+  /**
+   * The sum or mean of each tensor over all replicas, of its shape. Gradients flow through it: that of a sum is the sum of the gradients.
+   * @throws InvalidArgumentError where replicas give different shapes or structures
+   */
+  allReduce<T extends TensorStructure>(
+    reduceOp: ReduceOp | Lowercase<ReduceOp>,
+    value: T,
+    options?: CollectiveCallOptions | null,
+  ): Reduced<T>;
+  allReduce(reduceOp: unknown, value: unknown, given?: unknown): unknown {
+    const { options = null } = (given ?? {}) as CollectiveCallOptions;
+    const name = 'ReplicaContext.allReduce';
+    const op = reduceOpOf(reduceOp, name);
+    return this.#structure(value, name, (tensors) =>
+      meet(reduction(this.strategy, op, this.#options(options, `allReduce ${op}`)), tensors),
+    );
+  }
+
+  /**
+   * Each tensor of all replicas, joined along an axis in the order of replicas. The sizes of that axis may differ. Gradients flow through it.
+   * @throws InvalidArgumentError for scalars, and shapes that differ in other axes
+   */
+  allGather<T extends TensorStructure>(
+    value: T,
+    axis: number,
+    options?: CollectiveCallOptions | null,
+  ): Reduced<T>;
+  allGather(value: unknown, axis: unknown, given?: unknown): unknown {
+    const { options = null } = (given ?? {}) as CollectiveCallOptions;
+    const name = 'ReplicaContext.allGather';
+    return this.#structure(value, name, (tensors) =>
+      tensors.map((t) => {
+        if (t.rank === 0) throw new InvalidArgumentError('scalars have no axis to join along', name);
+        const at = normalizeAxis(axis as number, t.rank, name);
+        return meet(gathering(this.strategy, at, this.#options(options, `allGather ${at}`)), [t])[0];
+      }),
+    );
+  }
+
+  /** @internal */
+  sum(values: readonly Tensor[]): readonly Tensor[] {
+    if (values.length === 0) return values;
+    return meet(reduction(this.strategy, 'SUM', this.#options(null, 'sum')), values);
+  }
+
+  /** @internal */
+  applySummed(
+    gradients: readonly Tensor[],
+    variables: readonly Variable[],
+    apply: (sums: readonly Tensor[]) => void,
+  ): void {
+    for (const variable of variables)
+      if (!(variable instanceof MirroredVariable) || variable.strategy !== this.strategy)
+        throw new InvalidArgumentError(
+          `the variable '${variable.name}' was not made in the scope of the strategy whose replicas update it: make the model in strategy.scope(…)`,
+          'applyGradients',
+        );
+    const sum = reduction(this.strategy, 'SUM', this.#options(null, 'applyGradients'));
+    const { run } = this;
+    run.later(sum, gradients, apply);
+    for (const variable of variables) if (variable instanceof MirroredVariable) variable.waitFor(run);
+  }
+
+  /** @internal */
+  get run(): NonNullable<typeof current.run> {
+    return current.run ?? alone;
+  }
+
+  #structure(
+    value: unknown,
+    op: string,
+    compute: (tensors: readonly Tensor[]) => readonly Tensor[],
+  ): unknown {
+    const tensors = tree.leavesOf(value, op).map((leaf) => toTensor(leaf as TensorLike));
+    if (tensors.length === 0) return value;
+    return tree.pack(value, compute(tensors), op);
+  }
+
+  #options(given: CommunicationOptions | null, name: string): CollectiveOptions {
+    return collectiveOptions(given ?? this.strategy.communicationOptions, name);
+  }
+}
+
+/** The tensors that come of a structure. */
+export type Reduced<T> = T extends Tensor | Variable | number | bigint | boolean | string
+  ? Tensor
+  : T extends readonly unknown[]
+    ? { [K in keyof T]: Reduced<T[K]> }
+    : T extends object
+      ? { [K in keyof T]: Reduced<T[K]> }
+      : Tensor;
+
+defineMethods(ReplicaContext.prototype, 'ReplicaContext', {
+  allReduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { options: true } },
+  allGather: { positional: ['value', 'axis'], objects: ['value'], options: { options: true } },
+});

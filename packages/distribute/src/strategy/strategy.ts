@@ -1,0 +1,360 @@
+// Types in a circle: a strategy has contexts for its replicas, each of which knows its strategy.
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { concat, device, split, Tensor, type TensorLike, type Variable } from '@eagre/core';
+import {
+  addDims,
+  checkFunction,
+  checkNoPromise,
+  context,
+  type DistributionReplica,
+  type DistributionStrategy,
+  defineMethods,
+  dims,
+  distribution,
+  floorDivDims,
+  normalizeAxis,
+  override,
+  scoped,
+  shown,
+  sizeValue,
+  toShape,
+  toTensor,
+  tree,
+  type VariableRequest,
+  within,
+} from '@eagre/core/internal';
+import { isTracedFunction, runTogether, tfFunction } from '@eagre/graph';
+import { type Collectives, oneProcess } from './collectives.ts';
+import type { CommunicationOptions } from './communication-options.ts';
+import type { CrossDeviceOps } from './cross-device-ops.ts';
+import { meanOf, sumOf } from './exchanges.ts';
+import { MirroredVariable } from './mirrored-variable.ts';
+import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
+import { ReplicaContext } from './replica-context.ts';
+import { alone, current, type Run, SequentialRun, traced } from './run.ts';
+import { DistributedValues, ofReplica, PerReplica, regroup } from './values.ts';
+
+/** What a strategy is made of. */
+export interface StrategyParts {
+  /** The devices of this process's replicas: one for each. */
+  readonly devices: readonly string[];
+  /** What processes do together; by default there is one. */
+  readonly collectives?: Collectives;
+  readonly communicationOptions?: CommunicationOptions | null;
+  /** What adds up the values of this process's replicas. */
+  readonly crossDeviceOps?: CrossDeviceOps | null;
+  /** Whether variables have one copy, on the first of these devices, for all replicas of the process. */
+  readonly sharedOn?: string;
+}
+
+/** Options of `strategy.run`. */
+export interface RunOptions<A extends readonly unknown[]> {
+  /** The arguments of the function. Each replica gets its own of what is a `DistributedValues`. */
+  readonly args?: { readonly [K in keyof A]: A[K] | DistributedValues<A[K]> };
+}
+
+/**
+ * Base of distribution strategies: replicas that compute the same on parts of the data, and keep their variables equal.
+ *
+ * A further strategy extends it and gives the constructor
+ * - `devices`: one device for each replica of this process. Where there are several, their traces become one graph (`runTogether` of
+ *   `@eagre/graph`); a process with one replica runs its code as it stands, eagerly too;
+ * - `collectives`: what the processes do together, see `Collectives`. Each operation is called once in each process, with values that are
+ *   combined over the replicas of the process already. Replica ids follow ranks: rank r of n processes with k replicas each has the ids
+ *   r·k … r·k + k - 1;
+ * - `communicationOptions`: what it was given, which each operation is told.
+ *
+ * Everything else follows: variables (whose first values are those of rank 0), `run`, `reduce`, `gather`, optimizers, metrics and synchronized
+ * layers. It may override `inputPipelines`, where processes read parts of a dataset.
+ */
+export abstract class Strategy implements DistributionStrategy {
+  /** @internal */
+  readonly replicaDevices: readonly string[];
+  /** @internal */
+  readonly collectives: Collectives;
+  /** @internal */
+  readonly communicationOptions: CommunicationOptions | null;
+  /** @internal */
+  readonly crossDeviceOps: CrossDeviceOps | null;
+  readonly #sharedOn: string | null;
+  readonly #replicas: readonly ReplicaContext[];
+  /** Functions of tf.function as they run under the strategy. */
+  readonly #traced = new WeakMap<object, (...args: never[]) => unknown>();
+
+  constructor(parts: StrategyParts) {
+    const { devices, collectives = oneProcess, communicationOptions = null, sharedOn } = parts;
+    this.replicaDevices = Object.freeze([...devices]);
+    this.collectives = collectives;
+    this.communicationOptions = communicationOptions;
+    this.crossDeviceOps = parts.crossDeviceOps ?? null;
+    this.#sharedOn = sharedOn ?? null;
+    this.#replicas = devices.map((_, i) => new ReplicaContext(this, i));
+  }
+
+  /** How many replicas there are, over all processes. */
+  get numReplicasInSync(): number {
+    return this.replicaDevices.length * this.collectives.size;
+  }
+
+  /** @internal The place of this process's first replica among all. */
+  get firstReplica(): number {
+    return this.replicaDevices.length * this.collectives.rank;
+  }
+
+  /** @internal Of several processes that read parts of a dataset each, how many, and which this is. */
+  get inputPipelines(): { readonly count: number; readonly index: number } {
+    return { count: this.collectives.size, index: this.collectives.rank };
+  }
+
+  /** @internal The contexts of this process's replicas. */
+  get replicas(): readonly ReplicaContext[] {
+    return this.#replicas;
+  }
+
+  /**
+   * Makes the strategy current: variables made inside have a copy for each replica. `strategy.scope(() => { … })` returns what the function
+   * returns; `using _ = strategy.scope()` holds until the block ends.
+   * @throws FailedPreconditionError inside of another strategy's scope, and in a replica
+   */
+  scope<T>(fn: () => T): T;
+  scope(): Disposable;
+  scope<T>(fn?: () => T): T | Disposable {
+    this.#checkAlone('scope');
+    if (distribution.replica !== null)
+      throw new FailedPreconditionError('a replica cannot open a scope', 'strategy.scope');
+    return scoped(() => override(distribution, { strategy: this }), 'strategy.scope', fn);
+  }
+
+  #checkAlone(what: string): void {
+    const { strategy } = distribution;
+    if (strategy === null || strategy === this) return;
+    throw new FailedPreconditionError(
+      `Mixing different tf.distribute.Strategy objects: ${strategy.constructor.name} is current, and not this ${this.constructor.name}`,
+      `strategy.${what}`,
+    );
+  }
+
+  /** @internal */
+  createVariable(request: VariableRequest): Variable {
+    const devices = this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
+    const { collectives } = this;
+    if (collectives.size === 1) return MirroredVariable.make(request, this, devices);
+    const [value] = collectives.broadcast([request.value], { name: `initial value of ${request.name}` });
+    return MirroredVariable.make({ ...request, value }, this, devices);
+  }
+
+  /**
+   * Calls a function in each replica. In `tf.function` the replicas become parts of one graph and may meet at any place (`allReduce`);
+   * outside, they run one after another, and what they do together, such as an optimizer's update, happens when all have ended.
+   *
+   *     const losses = strategy.run(trainStep, { args: [batch] });
+   *     const loss = strategy.reduce('SUM', losses);
+   *
+   * @returns a `PerReplica` in the place of each value that the function returns; the value itself where the process has one replica
+   * @throws FailedPreconditionError in a replica, and where a replica needs at once what only the end of all gives
+   */
+  run<A extends readonly unknown[], R>(
+    fn: (...args: A) => R,
+    options?: RunOptions<A> | null,
+  ): DistributedResult<R>;
+  run(fn: unknown, options?: unknown): unknown {
+    const { args } = (options ?? {}) as { readonly args?: unknown };
+    const op = 'strategy.run';
+    checkFunction(fn as () => unknown, 'fn', op);
+    if (args !== undefined && args !== null && !Array.isArray(args))
+      throw new InvalidArgumentError(`args must be a list of arguments, got ${shown(args)}`, op);
+    return regroup(this.runReplicas(fn as (...args: never[]) => unknown, (args ?? []) as unknown[]), op);
+  }
+
+  /** @internal `run`, with what each replica returned. */
+  runReplicas(fn: (...args: never[]) => unknown, args: readonly unknown[]): readonly unknown[] {
+    const op = 'strategy.run';
+    this.#checkAlone('run');
+    if (distribution.replica !== null) throw new FailedPreconditionError('a replica cannot run replicas', op);
+    const count = this.#replicas.length;
+    const call = (index: number): unknown => {
+      const own = args.map((arg) => ofReplica(arg, index, op));
+      const result = fn(...(own as never[]));
+      checkNoPromise(result, 'the function of a replica', op);
+      return result;
+    };
+    if (count === 1) return [this.#inReplica(0, alone, () => call(0))];
+    if (context.tracer !== null)
+      return runTogether('replica', count, (index, give) =>
+        this.#inReplica(index, traced(give), () => call(index)),
+      );
+    if (isTracedFunction(fn)) return this.#tracedRun(fn)(...(args as never[])) as readonly unknown[];
+    return this.#sequentially(call);
+  }
+
+  /** A function of `tf.function` runs as a graph, with its replicas in it. */
+  #tracedRun(fn: (...args: never[]) => unknown): (...args: never[]) => unknown {
+    let known = this.#traced.get(fn);
+    if (known === undefined) {
+      known = tfFunction((...args: never[]) => this.runReplicas(fn, args), {
+        name: fn.name || 'replicas',
+      }) as never;
+      this.#traced.set(fn, known as never);
+    }
+    return known as never;
+  }
+
+  #sequentially(call: (index: number) => unknown): readonly unknown[] {
+    const run = new SequentialRun();
+    try {
+      const results = this.#replicas.map((_, index) =>
+        this.#inReplica(index, run, () => run.replica(() => call(index))),
+      );
+      const changes = this.#sharedOn === null ? this.#replicas.length : 1;
+      run.finish((index, fn) => {
+        if (index < changes) this.#inReplica(index, null, fn);
+      });
+      return results;
+    } finally {
+      run.drop();
+    }
+  }
+
+  /** Runs code in a replica, on its device. */
+  #inReplica<T>(index: number, run: Run | null, fn: () => T): T {
+    const replica: DistributionReplica = this.#replicas[index];
+    const name = this.replicaDevices[index];
+    const inside = (): T =>
+      within(distribution, { strategy: this, replica }, () => within(current, { run }, fn));
+    return name === '' ? inside() : device(name, inside);
+  }
+
+  /** @internal */
+  splitBatch(batch: unknown): unknown {
+    const count = this.#replicas.length;
+    if (count === 1) return batch;
+    return tree.mapLeaves(batch, 'strategy.splitBatch', (leaf) =>
+      leaf instanceof Tensor ? new PerReplica(partsOf(leaf, count)) : leaf,
+    );
+  }
+
+  /** Runs code with all replicas at once, in the middle of their code. @internal */
+  crossReplica<T>(fn: () => T): T {
+    return within(distribution, { strategy: this, replica: null }, () => within(current, { run: null }, fn));
+  }
+
+  /**
+   * The sum or mean of values over all replicas, and over an axis of them where one is given.
+   * @param value a `PerReplica` of tensors, or a structure of such; a plain tensor is the value of each replica
+   * @param options `axis`: null, the default, keeps the shape; with an axis, MEAN divides by the number of elements of all replicas
+   */
+  reduce(reduceOp: ReduceOp | Lowercase<ReduceOp>, value: unknown, options?: ReduceOptions | null): Tensor;
+  reduce(reduceOp: unknown, value: unknown, { axis = null }: ReduceOptions = {}): unknown {
+    const op = 'strategy.reduce';
+    const how = reduceOpOf(reduceOp, op);
+    this.#checkCross(op);
+    return tree.mapLeaves(value, op, (leaf) => this.#reduced(how, leaf, axis));
+  }
+
+  #checkCross(op: string): void {
+    if (distribution.replica !== null)
+      throw new FailedPreconditionError(
+        'it combines the values of all replicas, so it cannot be called in one: use tf.distribute.getReplicaContext()',
+        op,
+      );
+  }
+
+  #reduced(how: ReduceOp, value: unknown, axis: number | null): Tensor {
+    const op = 'strategy.reduce';
+    const local = this.#tensorsOf(value, op);
+    const name = `reduce ${how}`;
+    if (axis === null) {
+      const sum = this.#overProcesses([sumOf(local, op, this.crossDeviceOps)], name)[0];
+      return how === 'SUM' ? sum : meanOf(sum, this.numReplicasInSync);
+    }
+    for (const t of local)
+      if (t.rank === 0) throw new InvalidArgumentError(`scalars have no axis ${axis}: leave it out`, op);
+    const at = normalizeAxis(axis, local[0].rank, op);
+    const sums = sumOf(
+      local.map((t) => t.sum(at)),
+      op,
+    );
+    if (how === 'SUM') return this.#overProcesses([sums], name)[0];
+    const counts = local.map((t) => toTensor(sizeValue(dims(t)[at], 'float32')));
+    const [sum, count] = this.#overProcesses([sums, sumOf(counts, op)], name);
+    const exact = meanOf(sum, 1);
+    return exact.div(count.cast(exact.dtype as 'float32'));
+  }
+
+  #overProcesses(values: readonly Tensor[], name: string): readonly Tensor[] {
+    const { collectives } = this;
+    return collectives.size === 1 ? values : collectives.allReduce(values, { name });
+  }
+
+  /** The values of this process's replicas; what is not distributed is that of each. */
+  #tensorsOf(value: unknown, op: string): readonly Tensor[] {
+    const count = this.#replicas.length;
+    if (value instanceof MirroredVariable && value.synchronization === 'ON_READ')
+      return value.values.map((copy) => copy.read());
+    if (!(value instanceof DistributedValues)) {
+      const t = toTensor(value as TensorLike);
+      return Array.from({ length: count }, () => t);
+    }
+    if (value.values.length !== count)
+      throw new InvalidArgumentError(
+        `the value is one of ${value.values.length} replicas, but the strategy has ${count}`,
+        op,
+      );
+    return value.values.map((v) => toTensor(v as TensorLike));
+  }
+
+  /**
+   * The values of all replicas, joined along an axis in their order. Its sizes may differ.
+   * @throws InvalidArgumentError for scalars
+   */
+  gather(value: unknown, axis: number): Tensor;
+  gather(value: unknown, axis: unknown): unknown {
+    const op = 'strategy.gather';
+    this.#checkCross(op);
+    return tree.mapLeaves(value, op, (leaf) => {
+      const local = this.#tensorsOf(leaf, op);
+      if (local[0].rank === 0) throw new InvalidArgumentError('scalars have no axis to join along', op);
+      const at = normalizeAxis(axis as number, local[0].rank, op);
+      if (this.collectives.size === 1) return concat(local, at);
+      const front = (t: Tensor): Tensor => (at === 0 ? t : t.moveAxis(at, 0));
+      const [all] = this.collectives.allGather([concat(local.map(front), 0)], { name: 'gather' });
+      return at === 0 ? all : all.moveAxis(0, at);
+    });
+  }
+
+  /** The values of this process's replicas: a list of one where the value is not distributed. */
+  experimentalLocalResults<T>(value: T | DistributedValues<T>): readonly T[];
+  experimentalLocalResults(value: unknown): readonly unknown[] {
+    if (value instanceof DistributedValues || value instanceof MirroredVariable) return value.values;
+    return [value];
+  }
+}
+
+/** Rows in as many parts as there are replicas: the first get one more where there is a rest. Some may be empty. */
+export function partsOf(t: Tensor, count: number): readonly Tensor[] {
+  if (t.rank === 0)
+    throw new InvalidArgumentError('a scalar cannot be divided between replicas', 'strategy.splitBatch');
+  const [rows] = dims(t);
+  const sizes = Array.from({ length: count }, (_, i) => floorDivDims(addDims(rows, count - 1 - i), count));
+  return split(t, toShape(sizes));
+}
+
+/** Options of `strategy.reduce`. */
+export interface ReduceOptions {
+  /** The axis of each replica's value over which is reduced too; null for none. */
+  readonly axis?: number | null;
+}
+
+/** What `strategy.run` returns of a function's results: a `PerReplica` for each tensor, or the tensor itself. */
+export type DistributedResult<R> = R extends Tensor
+  ? PerReplica<Tensor> | Tensor
+  : R extends readonly unknown[] | Readonly<Record<string, unknown>>
+    ? { [K in keyof R]: DistributedResult<R[K]> }
+    : R;
+defineMethods(Strategy.prototype, 'Strategy', {
+  scope: { positional: ['fn'], required: 0 },
+  run: { positional: ['fn'], options: { args: true } },
+  reduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { axis: true } },
+  gather: { positional: ['value', 'axis'], objects: ['value'] },
+  experimentalLocalResults: { positional: ['value'], objects: ['value'] },
+});

@@ -1,0 +1,2 @@
+/** `tf.distribute`: strategies that train on several devices. */
+export * from '@eagre/distribute';
