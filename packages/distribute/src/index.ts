@@ -1,4 +1,16 @@
 /** Distribution strategies: `tf.distribute`. */
+export {
+  ClusterResolver,
+  SimpleClusterResolver,
+  SlurmClusterResolver,
+  TFConfigClusterResolver,
+} from './cluster/cluster-resolver.ts';
+export { type ClusterDef, ClusterSpec, type TaskType } from './cluster/cluster-spec.ts';
+export {
+  type ConnectOptions,
+  type MultiWorkerMirroredOptions,
+  MultiWorkerMirroredStrategy,
+} from './multi-worker/multi-worker-mirrored.ts';
 export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
 export { oneProcess } from './strategy/collectives.ts';
 export {
