@@ -221,7 +221,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
 
   it('says that an address is none of this machine', async () => {
     const [options] = await cluster(2);
-    const members = options.members.map((m, i) => (i === 0 ? { ...m, address: '192.0.2.1:9999' } : m));
+    const members = options.members.map((m, i) => (i === 0 ? { ...m, address: '198.51.100.1:9999' } : m));
     expect((await errorOf(rendezvous({ ...options, members }))).name).toBe('UnavailableError');
   });
 });
