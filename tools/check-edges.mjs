@@ -45,7 +45,7 @@ const permitted = {
   'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
   onnx: ['core', 'graph', 'formats', 'backend'],
   serving: ['core', 'graph', 'saved-model', 'formats', 'backend'],
-  distribute: ['core', 'graph', 'data', 'backend'],
+  distribute: ['core', 'autodiff', 'graph', 'data', 'backend'],
   datasets: ['core', 'formats', 'backend'],
   board: ['formats', 'summary'],
   cli: [

@@ -96,9 +96,12 @@ export {
 } from './dispatch/context.ts';
 export { threads } from './dispatch/device.ts';
 export {
+  alikeInReplicas,
   type DistributionReplica,
   type DistributionStrategy,
   distribution,
+  scaleLoss,
+  unscaleLoss,
   type VariableRequest,
 } from './dispatch/distribution.ts';
 export { graphLoops } from './dispatch/graph-loops.ts';

@@ -13,6 +13,7 @@ import {
   type TrackableView,
   UnimplementedError,
   Variable,
+  type VariableAggregation,
 } from '@eagre/core';
 import {
   type Arguments,
@@ -23,7 +24,9 @@ import {
   checkText,
   configOf,
   context,
+  type DistributionReplica,
   defineMethods,
+  distribution,
   inGraphScope,
   initScope,
   inScope,
@@ -153,7 +156,7 @@ export abstract class Optimizer extends Module implements Trackable {
     super(name === undefined || name === null ? {} : { name });
     setOptions(this, options);
     checkClipping(this);
-    this.iterations = this.#track('iteration', constant(0, 'int64'));
+    this.iterations = this.#track('iteration', constant(0, 'int64'), 'ONLY_FIRST_REPLICA');
     this.#rate = new Rate(options.learningRate, this.name, (value) => ({
       saved: this.#track('learning_rate', constant(value, 'float32')),
       exact: this.#hold('exact_learning_rate', constant(value, 'float64')),
@@ -489,8 +492,31 @@ export abstract class Optimizer extends Module implements Trackable {
               variable,
             ],
           );
-    inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(pairs))));
+    const apply = (all: readonly GradientAndVariable[]): void =>
+      inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(all))));
+    const { replica } = distribution;
+    if (replica === null || replica.strategy.numReplicasInSync === 1) apply(pairs);
+    else this.#applySummed(replica, pairs, apply);
     return this.iterations;
+  }
+
+  /** In a replica: updates by the sums of all replicas' gradients. */
+  #applySummed(
+    replica: DistributionReplica,
+    pairs: readonly GradientAndVariable[],
+    apply: (pairs: readonly GradientAndVariable[]) => void,
+  ): void {
+    const variables = pairs.map(([, variable]) => variableOf(variable, `${this.name}.applyGradients`));
+    const at = pairs.flatMap(([gradient], i) => (gradient === null || gradient === undefined ? [] : [i]));
+    const gradients = at.map((i) => gradientOf(pairs[i][0] as TensorLike, variables[i], this.name));
+    replica.applySummed(gradients, [...variables, this.iterations], (sums) =>
+      apply(
+        variables.map((variable, i) => {
+          const place = at.indexOf(i);
+          return [place === -1 ? null : sums[place], variable];
+        }),
+      ),
+    );
   }
 
   /**
@@ -678,19 +704,19 @@ export abstract class Optimizer extends Module implements Trackable {
     return new this(withoutUnused(this, options) as never);
   }
 
-  #track(name: string, initial: Tensor): Variable {
-    const variable = this.#hold(name, initial);
+  #track(name: string, initial: Tensor, aggregation: VariableAggregation = 'NONE'): Variable {
+    const variable = this.#hold(name, initial, aggregation);
     this.#variables.push(variable);
     return variable;
   }
 
   /** A variable that is not saved. */
-  #hold(name: string, initial: Tensor): Variable {
+  #hold(name: string, initial: Tensor, aggregation: VariableAggregation = 'NONE'): Variable {
     const before = context.nameScope;
     // Whatever scope is open when the slots happen to be made, files know them by the optimizer's name.
     context.nameScope = `${this.name}/`;
     try {
-      return new Variable(initial, { name, trainable: false });
+      return new Variable(initial, { name, trainable: false, aggregation });
     } finally {
       context.nameScope = before;
     }

@@ -50,6 +50,8 @@ export interface DistributionReplica {
   readonly replicaIdInSyncGroup: number;
   /** Each tensor's sum over all replicas; gradients flow through it. */
   sum(values: readonly Tensor[]): readonly Tensor[];
+  /** Runs code that writes the same in all replicas. */
+  alike<T>(fn: () => T): T;
   /**
    * Calls `apply` with each gradient's sum over all replicas. What replicas do one after another waits until the last one has its gradients.
    * @throws InvalidArgumentError for a variable that was not made in the strategy's scope
@@ -69,3 +71,23 @@ export const distribution: {
   strategy: null as DistributionStrategy | null,
   replica: null as DistributionReplica | null,
 });
+
+/** Runs code that writes the same to variables in all replicas, since it computes with what they share. */
+export function alikeInReplicas<T>(fn: () => T): T {
+  return distribution.replica === null ? fn() : distribution.replica.alike(fn);
+}
+
+/** How many replicas compute the loss of a batch together. */
+const replicasNow = (): number => distribution.strategy?.numReplicasInSync ?? 1;
+
+/** A replica's mean loss as its share of the mean over all replicas, whose gradients are added up. */
+export function scaleLoss(value: Tensor): Tensor {
+  const count = replicasNow();
+  return count === 1 ? value : value.mul(1 / count);
+}
+
+/** The mean loss of which `scaleLoss` made a share: what is reported. */
+export function unscaleLoss(value: Tensor): Tensor {
+  const count = replicasNow();
+  return count === 1 ? value : value.mul(count);
+}

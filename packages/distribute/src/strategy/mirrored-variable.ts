@@ -12,12 +12,14 @@ import {
   type VariableRequest,
 } from '@eagre/core/internal';
 import { type Group, meanOf, ofFirst, reduction, sumOf } from './exchanges.ts';
-import { alone, atOnce, current, type Run } from './run.ts';
+import { alone, atOnce, current, type Run, updating } from './run.ts';
 
 /** Who makes variables, and what for. */
 export interface VariableOwner extends DistributionStrategy, Group {
   /** The devices of the replicas of this process. */
   readonly replicaDevices: readonly string[];
+  /** Whether a variable has one copy for all replicas of the process. */
+  readonly sharesVariables: boolean;
 }
 
 /** A replica's copy of a variable. */
@@ -47,8 +49,8 @@ export class MirroredVariable extends Variable {
   readonly #copies: readonly [Variable, ...Variable[]];
   /** Whether a checkpoint may still hold another first value. */
   #awaitsUse = false;
-  /** The run of replicas at the end of which it gets another value. */
-  #pending: Run | null = null;
+  /** The run of replicas at the end of which it gets another value, and the replica that has given its part of that. */
+  #pending: { readonly run: Run; readonly index: number } | null = null;
 
   /** @internal Strategies make them. @param devices where the copies are; one for all replicas where there is one */
   constructor(request: VariableRequest, strategy: VariableOwner, devices: readonly string[]) {
@@ -101,8 +103,12 @@ export class MirroredVariable extends Variable {
   #here(): Variable {
     this.#use();
     const index = this.#index();
-    if (index !== null && this.#pending !== null && this.#pending === current.run)
-      throw atOnce(`the value of '${this.name}'`);
+    const pending = this.#pending;
+    if (index !== null && pending !== null) {
+      // Another replica, or another run: this one has not changed it yet.
+      if (pending.run === current.run && pending.index === distribution.replica?.index)
+        throw atOnce(`the value of '${this.name}'`);
+    }
     return this.#copies[index ?? 0];
   }
 
@@ -216,14 +222,7 @@ export class MirroredVariable extends Variable {
   #writeInReplica(how: Write, value: TensorLike, copy: Variable): void {
     const { aggregation, strategy } = this;
     const run = current.run ?? alone;
-    const isLiteral = isPlain(value) || !(value instanceof Tensor || value instanceof Variable);
-    const isOwn =
-      this.synchronization === 'ON_READ' && this.#copies.length === strategy.replicaDevices.length;
-    if (
-      strategy.numReplicasInSync === 1 ||
-      isOwn ||
-      (isLiteral && this.#copies.length > 1 && aggregation !== 'SUM')
-    ) {
+    if (strategy.numReplicasInSync === 1 || run === updating || this.#isOwn || this.#isAlike(value)) {
       this.#checkPending();
       copy[how](value);
       return;
@@ -250,13 +249,25 @@ export class MirroredVariable extends Variable {
     }
   }
 
+  /** Whether each replica has a value of its own. */
+  get #isOwn(): boolean {
+    return this.synchronization === 'ON_READ' && !this.strategy.sharesVariables;
+  }
+
+  /** Whether all replicas write the same, and each has a copy: a number. */
+  #isAlike(value: TensorLike): boolean {
+    const isTensor = !isPlain(value) && (value instanceof Tensor || value instanceof Variable);
+    return !isTensor && this.aggregation !== 'SUM' && !this.strategy.sharesVariables;
+  }
+
   #checkPending(): void {
     this.#here();
   }
 
   /** @internal Says that it gets another value when all replicas of a run have ended. */
   waitFor(run: Run): void {
-    this.#pending = run.waits ? run : null;
+    const { replica } = distribution;
+    this.#pending = run.waits && replica !== null ? { run, index: replica.index } : null;
   }
 
   /** @internal */

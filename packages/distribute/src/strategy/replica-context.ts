@@ -1,13 +1,20 @@
 // Types in a circle: a context knows its strategy, which makes it.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor, TensorLike, Variable } from '@eagre/core';
-import { type DistributionReplica, defineMethods, normalizeAxis, toTensor, tree } from '@eagre/core/internal';
+import {
+  type DistributionReplica,
+  defineMethods,
+  normalizeAxis,
+  toTensor,
+  tree,
+  within,
+} from '@eagre/core/internal';
 import type { CollectiveOptions } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import { gathering, meet, reduction } from './exchanges.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
-import { alone, current } from './run.ts';
+import { alone, current, updating } from './run.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Options of `ReplicaContext.allReduce` and `allGather`. */
@@ -98,6 +105,11 @@ export class ReplicaContext implements DistributionReplica {
   }
 
   /** @internal */
+  alike<T>(fn: () => T): T {
+    return within(current, { run: updating }, fn);
+  }
+
+  /** @internal */
   applySummed(
     gradients: readonly Tensor[],
     variables: readonly Variable[],
@@ -111,7 +123,7 @@ export class ReplicaContext implements DistributionReplica {
         );
     const sum = reduction(this.strategy, 'SUM', this.#options(null, 'applyGradients'));
     const { run } = this;
-    run.later(sum, gradients, apply);
+    run.later(sum, gradients, (sums) => within(current, { run: updating }, () => apply(sums)));
     for (const variable of variables) if (variable instanceof MirroredVariable) variable.waitFor(run);
   }
 

@@ -26,6 +26,17 @@ export const alone: Run = {
   waits: false,
 };
 
+/** While an update runs that is the same in all replicas: what it writes is so, too. */
+export const updating: Run = {
+  exchange: ({ name }) => {
+    throw new FailedPreconditionError('replicas cannot meet in an update', name);
+  },
+  later: ({ name }) => {
+    throw new FailedPreconditionError('replicas cannot meet in an update', name);
+  },
+  waits: false,
+};
+
 /** Of replicas whose traces become part of one graph. */
 export function traced(give: Give): Run {
   return {

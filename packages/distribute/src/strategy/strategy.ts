@@ -106,6 +106,11 @@ export abstract class Strategy implements DistributionStrategy {
     return { count: this.collectives.size, index: this.collectives.rank };
   }
 
+  /** @internal Whether variables have one copy for all replicas of this process. */
+  get sharesVariables(): boolean {
+    return this.#sharedOn !== null;
+  }
+
   /** @internal The contexts of this process's replicas. */
   get replicas(): readonly ReplicaContext[] {
     return this.#replicas;

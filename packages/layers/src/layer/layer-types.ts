@@ -1,5 +1,12 @@
 // What layers take and give.
-import type { DType, PartialShape, Tensor, Variable } from '@eagre/core';
+import type {
+  DType,
+  PartialShape,
+  Tensor,
+  Variable,
+  VariableAggregation,
+  VariableSynchronization,
+} from '@eagre/core';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers/initializers.ts';
 import type { RegularizerLike } from '../regularizers.ts';
@@ -34,6 +41,10 @@ export interface WeightOptions {
   readonly dtype?: DType;
   /** Whether a layer of a mixed policy reads it in the precision of its computation; true by default. */
   readonly autocast?: boolean;
+  /** Under a distribution strategy, when the copies of the replicas become equal; as `tf.Variable` says. */
+  readonly synchronization?: VariableSynchronization;
+  /** Under a distribution strategy, how values of several replicas become one; as `tf.Variable` says. */
+  readonly aggregation?: VariableAggregation;
 }
 
 export type LayerInput = Tensor | readonly Tensor[];

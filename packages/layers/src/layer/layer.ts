@@ -456,7 +456,11 @@ export class Layer extends Module implements Trackable {
             this.name,
           );
         }
-        return nameScope(this.name, () => new Variable(first, { name: local, trainable }));
+        const { synchronization = 'AUTO', aggregation = 'NONE' } = options;
+        return nameScope(
+          this.name,
+          () => new Variable(first, { name: local, trainable, synchronization, aggregation }),
+        );
       });
     const variable = initScope(() => withoutTapes(create));
     if (options.constraint !== undefined && options.constraint !== null) {

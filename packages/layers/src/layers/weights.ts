@@ -31,6 +31,8 @@ export const weightOptions: OptionNames<WeightOptions> = {
   trainable: true,
   dtype: true,
   autocast: true,
+  synchronization: true,
+  aggregation: true,
 };
 
 export const layerOptions: OptionNames<LayerOptions> = {

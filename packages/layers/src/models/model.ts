@@ -64,6 +64,7 @@ import {
   type Metric,
   metricResults,
   metricsOf,
+  noteStrategy,
   optionsOfCompile,
   type StepLogs,
   type Training,
@@ -189,6 +190,7 @@ export class Model extends Layer {
     }
     Object.defineProperty(this, 'stopTraining', { value: false, writable: true });
     Object.defineProperty(this, '_graph', { value: graph });
+    noteStrategy(this);
   }
 
   /** The layers directly inside; of a functional model first those of its inputs. */

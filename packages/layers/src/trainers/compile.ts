@@ -3,9 +3,12 @@ import {
   checkCount,
   checkFlag,
   customObject,
+  type DistributionStrategy,
+  distribution,
   isPlain,
   type OptionNames,
   snakeCase,
+  within,
 } from '@eagre/core/internal';
 import { losses, metrics as metricsModule } from '@eagre/metrics';
 import {
@@ -82,7 +85,30 @@ export const compileOptionNames: OptionNames<CompileOptions> = {
   autoScaleLoss: true,
 };
 
+const strategies = new WeakMap<Model, DistributionStrategy>();
+
+/** Notes the distribution strategy in whose scope a model is made. */
+export function noteStrategy(model: Model): void {
+  const { strategy } = distribution;
+  if (strategy !== null) strategies.set(model, strategy);
+}
+
+/** The distribution strategy that a model trains under: that in whose scope it was made. */
+export function strategyOf(model: Model): DistributionStrategy | null {
+  return strategies.get(model) ?? null;
+}
+
+/** Runs code in the scope of the strategy that a model was made under. */
+export function inStrategyOf<T>(model: Model, fn: () => T): T {
+  const strategy = strategyOf(model);
+  return strategy === null ? fn() : within(distribution, { strategy }, fn);
+}
+
 export function compile(model: Model, options: CompileOptions): void {
+  inStrategyOf(model, () => compileHere(model, options));
+}
+
+function compileHere(model: Model, options: CompileOptions): void {
   const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics } = options;
   const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
   const { stepsPerExecution = 1, jitCompile = 'auto' } = options;

@@ -1,6 +1,6 @@
 // The losses of a model, one for each output.
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { lazily, outsideScopes, snakeCase } from '@eagre/core/internal';
+import { lazily, outsideScopes, scaleLoss, snakeCase } from '@eagre/core/internal';
 import { losses, metrics } from '@eagre/metrics';
 import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
 
@@ -126,7 +126,7 @@ export class CompiledLoss {
       const call = (): Tensor => (sampleWeight === undefined ? loss(y, p) : loss(y, p, sampleWeight));
       const own = isOurLoss(loss) ? call() : outsideScopes(call);
       // A loss without a reduction gives one number for each example.
-      return [own.rank === 0 ? own : own.mean()];
+      return [own.rank === 0 ? own : scaleLoss(own.mean())];
     });
   }
 

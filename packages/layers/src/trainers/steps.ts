@@ -1,6 +1,7 @@
 // The steps of models: one batch of training, evaluation or prediction, as graphs unless they run eagerly.
 import { GradientTape } from '@eagre/autodiff';
 import {
+  addN,
   FailedPreconditionError,
   InvalidArgumentError,
   keep,
@@ -13,9 +14,12 @@ import {
   dims,
   isFloating,
   isPlain,
+  scaleLoss,
   shown,
   sizeValue,
+  toTensor,
   tree,
+  unscaleLoss,
   whileHolding,
   withoutTapes,
 } from '@eagre/core/internal';
@@ -32,6 +36,7 @@ import {
   metricLogs,
   metricResults,
   type StepLogs,
+  strategyOf,
   type Training,
   trainingOf,
 } from './compile.ts';
@@ -105,14 +110,38 @@ function stepOf(model: Model, kind: Kind, batch: Batch): Made {
   )
     return known;
   const step = stepFor(model, kind);
+  const distributed = distributedStep(model, kind, step);
   const eager = strings || training?.runEagerly === true;
   const ours = [method, model.computeLoss, model.computeMetrics].every((part) => own.has(part as object));
   const run: Made['run'] = !eager
-    ? tfFunction(step, { name: METHODS[kind] })
+    ? tfFunction(distributed, { name: METHODS[kind] })
     : ours
-      ? (x, y, weight) => scope(() => step(x, y, weight))
-      : step;
+      ? (x, y, weight) => scope(() => distributed(x, y, weight))
+      : distributed;
   return (steps[kind] = { run, method, changes: trainableChanges(), recorded, strings, kinds: null });
+}
+
+/**
+ * The step of a model that was made in the scope of a distribution strategy: each replica takes it on its part of the batch. What they
+ * return is the mean.
+ */
+function distributedStep(model: Model, kind: Kind, step: Step): Step {
+  const strategy = strategyOf(model);
+  if (strategy === null || kind === 'predict') return step;
+  return (x, y, weight) => {
+    const parts = [x, y, weight].map((part) => strategy.splitBatch(part));
+    const [first, ...others] = strategy.runReplicas(step, parts);
+    if (first === undefined || others.length === 0) return first;
+    const values = [first, ...others].map((result) => tree.leavesOf(result, METHODS[kind]));
+    return tree.mapLeaves(first, METHODS[kind], (_, i) => meanOver(values.map((list) => list[i])));
+  };
+}
+
+/** The mean of what replicas returned in one place; the first where these are no numbers. */
+function meanOver(values: readonly unknown[]): unknown {
+  const numbers = values.filter((value) => typeof value === 'number' || value instanceof Tensor);
+  if (numbers.length < values.length) return values[0];
+  return addN(numbers.map((value) => toTensor(value).cast('float32'))).div(values.length);
 }
 
 const isString = ({ dtype }: Tensor): boolean => dtype === 'string';
@@ -241,7 +270,7 @@ export function train(
     optimizer.applyGradients(tape.gradient(optimizer.scaleLoss(loss), variables), variables);
   }
   tape.dispose();
-  training.mean.updateState(loss, { sampleWeight: examplesOf(x) });
+  training.mean.updateState(unscaleLoss(loss), { sampleWeight: examplesOf(x) });
   return yPred;
 }
 
@@ -256,7 +285,7 @@ export function test(
   const yPred: Tensors = model.invoke(x, { training: false });
   const loss = model.computeLoss({ x, y, yPred, sampleWeight, training: false });
   checkNoPromise(loss, 'computeLoss()', model.name);
-  training.mean.updateState(loss, { sampleWeight: examplesOf(x) });
+  training.mean.updateState(unscaleLoss(loss), { sampleWeight: examplesOf(x) });
   return yPred;
 }
 
@@ -273,7 +302,7 @@ export function computeLoss(model: Model, given: LossArguments): Tensor {
   const { loss } = training;
   const penalties = model.losses.map((part) => {
     const sum = part.rank === 0 ? part : part.sum();
-    return isFloating(sum.dtype) ? sum : sum.cast('float32');
+    return scaleLoss(isFloating(sum.dtype) ? sum : sum.cast('float32'));
   });
   if (loss === undefined) {
     if (penalties.length === 0) {
@@ -289,7 +318,7 @@ export function computeLoss(model: Model, given: LossArguments): Tensor {
   const compared = compare(model, training, yPred, y, sampleWeight);
   if (isObserved(training)) for (const t of [...compared.targets, ...compared.predictions]) if (t) keep(t);
   const parts = loss.compute(compared.outputs, compared);
-  withoutTapes(() => loss.updateMetrics(parts, examplesOf(x ?? yPred)));
+  withoutTapes(() => loss.updateMetrics(parts.map(unscaleLoss), examplesOf(x ?? yPred)));
   return [loss.sum(parts), ...penalties].reduce((a, b) => a.add(b));
 }
 

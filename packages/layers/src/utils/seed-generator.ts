@@ -1,6 +1,13 @@
 // Seeds of functions that draw at random, as a variable.
 import { InvalidArgumentError, Module, type Tensor, Variable } from '@eagre/core';
-import { argumentsOf, defineMethods, initScope, shown, takesArguments } from '@eagre/core/internal';
+import {
+  alikeInReplicas,
+  argumentsOf,
+  defineMethods,
+  initScope,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 import { uniqueName } from '../layer/naming.ts';
 
 /** Options of `SeedGenerator`. */
@@ -58,8 +65,10 @@ export class SeedGenerator extends Module {
         'SeedGenerator.next',
       );
     const seed = this.state.read().mul(1);
-    if (ordered) this.state.assignAdd(BigInt64Array.of(0n, 1n));
-    else this.state.assign(seed.add(1n).mul(5387n).mod(933199n));
+    alikeInReplicas(() => {
+      if (ordered) this.state.assignAdd(BigInt64Array.of(0n, 1n));
+      else this.state.assign(seed.add(1n).mul(5387n).mod(933199n));
+    });
     return seed;
   }
 

@@ -13,6 +13,7 @@ import {
   maskOf,
   type OptionNames,
   optionsFrom,
+  scaleLoss,
   setOptions,
   shown,
   showShape,
@@ -212,5 +213,5 @@ function reduceWeighted(
   if (reduction === 'none' || (values.rank === 0 && reduction !== 'meanWithSampleWeight')) return values;
   if (reduction === 'sum') return values.sum();
   const divisor = reduction === 'meanWithSampleWeight' && weights !== null ? weights.sum() : sizeAs(values);
-  return values.sum().divNoNan(divisor);
+  return scaleLoss(values.sum().divNoNan(divisor));
 }

@@ -146,6 +146,9 @@ export abstract class Metric extends Module implements Trackable {
               name,
               dtype,
               trainable: false,
+              // Each replica of a distribution strategy counts on its own, until somebody reads the sum.
+              synchronization: 'ON_READ',
+              aggregation: 'SUM',
             }),
         ),
       );

@@ -1,7 +1,9 @@
 import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
 import {
   argumentsOf,
+  type DistributionReplica,
   dims,
+  distribution,
   kerasDefaults,
   lessThan,
   normalizeAxes,
@@ -9,6 +11,7 @@ import {
   sameShape,
   showShape,
   sizeOfDims,
+  sizeValue,
   takesOptions,
   toShape,
   toTensor,
@@ -92,16 +95,23 @@ export interface BatchNormalizationOptions extends NormalizationOptions {
   readonly movingMeanInitializer?: InitializerLike;
   /** `ones` by default. */
   readonly movingVarianceInitializer?: InitializerLike;
+  /** Whether the replicas of a distribution strategy normalise by the statistics of the whole batch; false by default. */
+  readonly synchronized?: boolean;
 }
+
+/** Each replica of a distribution strategy moves its own statistics, whose mean counts. */
+const OF_REPLICAS = { synchronization: 'ON_READ', aggregation: 'MEAN' } as const;
 
 /**
  * Normalises each channel: in training by the mean and variance of the batch, which also move the moving statistics; otherwise
- * by the moving statistics. With `trainable = false` it never trains.
+ * by the moving statistics. With `trainable = false` it never trains. Under a distribution strategy each replica normalises by its part of
+ * the batch, unless `synchronized` is true.
  */
 export class BatchNormalization extends Normalization {
   declare static readonly fromConfig: FromConfig<BatchNormalization>;
   declare readonly axis: number;
   declare readonly momentum: number;
+  declare readonly synchronized: boolean;
   movingMean!: Variable;
   movingVariance!: Variable;
 
@@ -120,12 +130,14 @@ export class BatchNormalization extends Normalization {
       shape,
       initializer: recipe(this, 'movingMean').initializer,
       trainable: false,
+      ...OF_REPLICAS,
     });
     this.movingVariance = this.addWeight({
       name: 'moving_variance',
       shape,
       initializer: recipe(this, 'movingVariance').initializer,
       trainable: false,
+      ...OF_REPLICAS,
     });
   }
 
@@ -147,12 +159,15 @@ export class BatchNormalization extends Normalization {
   }
 
   #train(x: Tensor, mask: Tensor | null): Tensor {
-    const { y, mean, variance } =
-      mask === null
+    const replicas = distribution.replica?.strategy.numReplicasInSync ?? 1;
+    const together = this.synchronized && replicas > 1;
+    const { y, mean, variance } = together
+      ? this.#overReplicas(distribution.replica as DistributionReplica, x, mask)
+      : mask === null
         ? nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon })
         : this.#masked(x, mask);
     // An empty batch has no statistics.
-    if (lessThan(0, sizeOfDims(x.shape))) {
+    if (together || lessThan(0, sizeOfDims(x.shape))) {
       withoutTapes(() => {
         this.#move(this.movingMean, mean);
         this.#move(this.movingVariance, variance);
@@ -163,9 +178,7 @@ export class BatchNormalization extends Normalization {
 
   /** As `nn.fusedBatchNorm`, but the places that the mask hides count for nothing in the statistics. */
   #masked(x: Tensor, mask: Tensor): { y: Tensor; mean: Tensor; variance: Tensor } {
-    if (!sameShape(mask.shape, dims(x).slice(0, -1)))
-      fail(this, `needs a mask ${showShape(dims(x).slice(0, -1))}, got ${showShape(mask.shape)}`);
-    const seen = seenBy(mask).expandDims(-1);
+    const seen = this.#seen(x, mask);
     const over = Array.from({ length: x.rank - 1 }, (_, i) => i);
     // As in Keras, which keeps the quotient finite.
     const total = seen.cast(x.dtype).sum(over).add(kerasDefaults.epsilon);
@@ -173,6 +186,34 @@ export class BatchNormalization extends Normalization {
     const variance = seen.where(x.sub(mean), 0).square().sum(over).div(total);
     const y = nn.batchNormalization(x, mean, variance, this.beta, this.gamma, this.epsilon);
     return { y, mean, variance };
+  }
+
+  #seen(x: Tensor, mask: Tensor): Tensor {
+    if (!sameShape(mask.shape, dims(x).slice(0, -1)))
+      fail(this, `needs a mask ${showShape(dims(x).slice(0, -1))}, got ${showShape(mask.shape)}`);
+    return seenBy(mask).expandDims(-1);
+  }
+
+  /** As `nn.fusedBatchNorm`, by the statistics of all replicas: one sum over them of the places, their sums, and those of their squares. */
+  #overReplicas(
+    replica: DistributionReplica,
+    x: Tensor,
+    mask: Tensor | null,
+  ): { y: Tensor; mean: Tensor; variance: Tensor } {
+    const over = Array.from({ length: x.rank - 1 }, (_, i) => i);
+    const wide = x.dtype === 'float16' || x.dtype === 'bfloat16' ? x.cast('float32') : x;
+    let counted = wide;
+    let count = toTensor(sizeValue(sizeOfDims(dims(x).slice(0, -1)), wide.dtype), wide.dtype);
+    if (mask !== null) {
+      const seen = this.#seen(x, mask);
+      counted = seen.where(wide, 0);
+      count = seen.cast(wide.dtype).sum();
+    }
+    const [places, sum, squares] = replica.sum([count, counted.sum(over), counted.square().sum(over)]);
+    const mean = sum.div(places);
+    const variance = squares.div(places).sub(mean.square());
+    const y = nn.batchNormalization(wide, mean, variance, this.beta, this.gamma, this.epsilon);
+    return { y: y.cast(x.dtype as 'float32'), mean, variance };
   }
 
   #infer(x: Tensor): Tensor {
@@ -387,9 +428,10 @@ takesOptions<BatchNormalizationOptions, BatchNormalization>(
       movingMeanInitializer: initializer('zeros'),
       movingVarianceInitializer: initializer('ones'),
       ...affineWeights,
+      synchronized: flag(false),
       ...layerOptions,
     },
-    fixed: { synchronized: false, renorm: false, renorm_clipping: null, renorm_momentum: 0.99 },
+    fixed: { renorm: false, renorm_clipping: null, renorm_momentum: 0.99 },
   },
   BatchNormalization,
 );

@@ -1,5 +1,5 @@
 import { nn, type PartialShape, type Tensor, Variable, where } from '@eagre/core';
-import { argumentsOf, takesOptions, withoutTapes } from '@eagre/core/internal';
+import { alikeInReplicas, argumentsOf, takesOptions, withoutTapes } from '@eagre/core/internal';
 import { TruncatedNormal } from '../../initializers/initializers.ts';
 import {
   type CallOptions,
@@ -69,8 +69,11 @@ export class SpectralNormalization extends Wrapper {
     // A kernel of zeros has nothing to divide by.
     const none = kernel.equal(0).all();
     const normalized = where(none, kernel.read(), kernel.div(largest));
-    this.vectorU.assign(where(none, this.vectorU.read(), u));
-    kernel.assign(normalized);
+    const nextU = where(none, this.vectorU.read(), u);
+    alikeInReplicas(() => {
+      this.vectorU.assign(nextU);
+      kernel.assign(normalized);
+    });
   }
 
   /** @internal In Keras the kernel is an attribute of the wrapper too. */

@@ -285,6 +285,8 @@ export class RNN extends Layer {
               new Variable(zeros(shape, { dtype: this.computeDtype }), {
                 trainable: false,
                 name: 'rnn_state',
+                // The sequences of each replica of a distribution strategy are its own.
+                synchronization: 'ON_READ',
               }),
           ),
         ),
