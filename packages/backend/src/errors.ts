@@ -10,7 +10,9 @@ export type ErrorCode =
   | 'CANCELLED'
   | 'PERMISSION_DENIED'
   | 'UNAVAILABLE'
-  | 'DATA_LOSS';
+  | 'DATA_LOSS'
+  | 'DEADLINE_EXCEEDED'
+  | 'ABORTED';
 
 /** Base of every error that Eagre throws on purpose. `op` names the operation it arose in, where there is one. */
 export class EagreError extends Error {
@@ -102,6 +104,20 @@ export class DataLossError extends EagreError {
   }
 }
 
+/** It took longer than it was given, such as a wait for other processes. */
+export class DeadlineExceededError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('DEADLINE_EXCEEDED', message, op, options);
+  }
+}
+
+/** Ended because something else did: another process that gave up, or a strategy that was closed. */
+export class AbortedError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('ABORTED', message, op, options);
+  }
+}
+
 /** The error class for a code, for errors that arrive from native code as a code and a text. */
 export function errorFromCode(code: ErrorCode, message: string, op?: string): EagreError {
   switch (code) {
@@ -125,6 +141,10 @@ export function errorFromCode(code: ErrorCode, message: string, op?: string): Ea
       return new PermissionDeniedError(message, op);
     case 'UNAVAILABLE':
       return new UnavailableError(message, op);
+    case 'DEADLINE_EXCEEDED':
+      return new DeadlineExceededError(message, op);
+    case 'ABORTED':
+      return new AbortedError(message, op);
     case 'INTERNAL':
       return new InternalError(message, op);
   }

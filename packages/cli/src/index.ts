@@ -12,9 +12,13 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (error.code !== 'EPIPE') throw error;
     process.exit(0);
   });
+  let code = 0;
   try {
-    await program(version, process.stdout).parseAsync(args, { from: 'user' });
-    return 0;
+    const command = program(version, process.stdout, (given) => {
+      code = given;
+    });
+    await command.parseAsync(args, { from: 'user' });
+    return code;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     process.stderr.write(

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import type { RunClusterOptions } from './run-cluster.ts';
 import type { RunOptions } from './saved-model/run.ts';
 import type { ShowOptions } from './saved-model/show.ts';
 import type { ServeOptions } from './serve.ts';
@@ -10,11 +11,13 @@ export interface Output {
   write(text: string): void;
 }
 
-/** The command `eagre`. What its parts need is loaded by them. */
-export function program(version: string, out: Output): Command {
+/** The command `eagre`. What its parts need is loaded by them. @param exit is told an exit code that is no error of the command itself */
+export function program(version: string, out: Output, exit: (code: number) => void = () => {}): Command {
   const command = new Command('eagre')
     .description("Eagre's tools")
     .version(version)
+    // What stands behind the program of `run` is the program's.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => out.write(text),
       // Like every other error.
@@ -118,6 +121,7 @@ export function program(version: string, out: Output): Command {
       await runSavedModel(dir, options, (text) => out.write(`${plainLines(text)}\n`));
     });
   addServe(command, out);
+  addRun(command, exit);
   const datasets = command.command('datasets').description('data sets that can be downloaded');
   datasets
     .command('list')
@@ -206,6 +210,30 @@ function addServe(command: Command, out: Output): void {
       await interrupted();
       await server.close();
     });
+}
+
+function addRun(command: Command, exit: (code: number) => void): void {
+  command
+    .command('run')
+    .description('runs a program in several processes that train together (MultiWorkerMirroredStrategy)')
+    .argument('<program>', 'a file that Node can run')
+    .argument('[args...]', 'what the program is given')
+    .requiredOption('-n, --processes <number>', 'how many processes on this machine', positive)
+    .option('--hosts <names>', 'all machines, separated by commas; run the same command on each', hostNames)
+    .option('--host-index <number>', 'which of them this one is, where its name does not tell', number)
+    .option('--port <number>', 'of the first process on each machine; the others follow', port)
+    .option('--max-restarts <number>', 'how often each process is started again when it fails', number, 0)
+    .passThroughOptions()
+    .action(async (file: string, args: readonly string[], options: RunClusterOptions) => {
+      const { runCluster } = await import('./run-cluster.ts');
+      exit(await runCluster(file, args, options));
+    });
+}
+
+function hostNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new InvalidArgumentError('expected names separated by commas');
+  return names;
 }
 
 function number(text: string): number {

@@ -1,7 +1,9 @@
 /** Tensors, variables, modules and the op catalogue. */
 export {
+  AbortedError,
   CancelledError,
   DataLossError,
+  DeadlineExceededError,
   type DType,
   EagreError,
   type ErrorCode,

@@ -1,6 +1,18 @@
 /** Distribution strategies: `tf.distribute`. */
+export {
+  ClusterResolver,
+  SimpleClusterResolver,
+  SlurmClusterResolver,
+  TFConfigClusterResolver,
+} from './cluster/cluster-resolver.ts';
+export { type ClusterDef, ClusterSpec, type TaskType } from './cluster/cluster-spec.ts';
 export { DistributedDataset } from './input/distributed-dataset.ts';
 export { InputContext, ValueContext } from './input/input-context.ts';
+export {
+  type ConnectOptions,
+  type MultiWorkerMirroredOptions,
+  MultiWorkerMirroredStrategy,
+} from './multi-worker/multi-worker-mirrored.ts';
 export { type CentralStorageOptions, CentralStorageStrategy } from './strategy/central-storage.ts';
 export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
 export { oneProcess } from './strategy/collectives.ts';

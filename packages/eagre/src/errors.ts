@@ -1,7 +1,9 @@
 /** `tf.errors`: every error that Eagre throws on purpose. */
 export {
+  AbortedError,
   CancelledError,
   DataLossError,
+  DeadlineExceededError,
   EagreError,
   type ErrorCode,
   FailedPreconditionError,

@@ -230,8 +230,10 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   'errors, made to be thrown': [
     'autograph.AutographError',
     'datasets.DatasetError',
+    'errors.AbortedError',
     'errors.CancelledError',
     'errors.DataLossError',
+    'errors.DeadlineExceededError',
     'errors.EagreError',
     'errors.FailedPreconditionError',
     'errors.InternalError',

@@ -2,7 +2,7 @@
 import { EagreError, type ErrorCode } from '@eagre/backend';
 
 /** A code of a response. */
-export type StatusCode = 'OK' | ErrorCode | 'DEADLINE_EXCEEDED' | 'UNKNOWN';
+export type StatusCode = 'OK' | ErrorCode | 'UNKNOWN';
 
 const httpStatus: Readonly<Record<StatusCode, number>> = {
   OK: 200,
@@ -12,6 +12,7 @@ const httpStatus: Readonly<Record<StatusCode, number>> = {
   PERMISSION_DENIED: 403,
   NOT_FOUND: 404,
   RESOURCE_EXHAUSTED: 429,
+  ABORTED: 409,
   CANCELLED: 499,
   UNKNOWN: 500,
   INTERNAL: 500,

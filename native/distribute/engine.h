@@ -1,0 +1,91 @@
+// One rank of a cluster: its operations, one after the other, and what ends them.
+#pragma once
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "heartbeat.h"
+#include "mesh.h"
+
+namespace eagre::distribute {
+
+// How an operation ended, and for ever after the first failure the whole engine.
+struct Verdict {
+  Failure failure = Failure::none;
+  std::string message;
+};
+
+struct EngineOptions {
+  int rank = 0, size = 1;
+  // An address of this machine, where it listens.
+  std::string host;
+  // How messages name the ranks.
+  std::vector<std::string> names;
+  // So long may a rank be silent.
+  Milliseconds heartbeat{10000};
+  // Of the connecting.
+  Milliseconds timeout{30000};
+};
+
+class Engine : private Heartbeat::Listener {
+ public:
+  // Listens. @throws std::exception
+  explicit Engine(const EngineOptions& options);
+  ~Engine() override;
+  std::vector<std::vector<char>> addresses() const { return mesh_->addresses(); }
+  uint16_t heartbeat_port() const { return heartbeat_->port(); }
+  // Blocks until all are there, or `interrupt`. @throws std::exception
+  // `key` is alike on all ranks, and known to no one else.
+  void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key);
+  void interrupt();
+  // Operations begin in the order of the calls, on all ranks alike. The memory belongs to the engine until the end.
+  Verdict run(const Operation& operation);
+  void submit(Operation operation, std::function<void(const Verdict&)> done);
+  // Ends all for a reason, from any thread: the others hear of it.
+  void fail(Failure failure, const std::string& message);
+  Verdict verdict() const;
+  // Says farewell, after the others have ended the operations that this rank has, or after `wait`.
+  void close(Milliseconds wait);
+
+ private:
+  struct Job {
+    Operation operation;
+    std::function<void(const Verdict&)> done;
+  };
+  Beat own_beat() override;
+  void on_beat(int rank, const Beat& beat) override;
+  void on_lost(int rank) override;
+  void on_silent(int rank, Milliseconds silence) override;
+  void work();
+  Verdict execute(const Operation& operation);
+  Verdict explain(const std::string& text, bool late, const Operation& operation);
+  void decide(Failure failure, const std::string& message, Milliseconds grace);
+  std::string mismatch(int rank) const;
+  std::string lateness() const;
+  bool others_are_done() const;
+
+  const EngineOptions options_;
+  const Milliseconds interval_;
+  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> queue_;
+  // An operation is under way, on whichever thread.
+  bool busy_ = false;
+  bool closing_ = false, left_ = false, connected_ = false, mesh_ended_ = false;
+  uint64_t sequence_ = 0, completed_ = 0;
+  std::array<Layout, 256> history_;
+  std::vector<Beat> beats_;
+  std::vector<char> gone_;
+  Verdict verdict_;
+  std::thread thread_;
+};
+
+}  // namespace eagre::distribute

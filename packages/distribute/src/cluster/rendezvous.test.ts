@@ -1,0 +1,227 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePorts, withoutGloo } from '../testing/processes.ts';
+import type { Member } from './cluster-spec.ts';
+import { coordinatorOf } from './coordinator.ts';
+import { proofOf } from './handshake.ts';
+import { type Meeting, type RendezvousOptions, rendezvous } from './rendezvous.ts';
+
+// All ranks in this process: they meet over sockets all the same.
+async function cluster(size: number): Promise<readonly RendezvousOptions[]> {
+  const ports = await freePorts(size);
+  const members: Member[] = ports.map((port, index) => ({
+    type: 'worker',
+    index,
+    address: `127.0.0.1:${port}`,
+  }));
+  return members.map((_, rank) => ({
+    members,
+    rank,
+    clusterKey: JSON.stringify(ports),
+    token: 'secret',
+    generation: 0,
+    timeoutSeconds: 5,
+    heartbeatSeconds: 5,
+    deterministic: false,
+  }));
+}
+
+const close = (meetings: readonly Meeting[]): Promise<unknown> =>
+  Promise.all(meetings.map(({ engine }) => engine.close()));
+const portOf = ({ members }: RendezvousOptions): number => Number(members[0].address.split(':')[1]);
+const errorOf = (promise: Promise<unknown>): Promise<Error> =>
+  promise.then(
+    () => new Error('no error'),
+    (error: Error) => error,
+  );
+
+let open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open) await one.close();
+  open = [];
+});
+
+/** The coordinator of a cluster is closed at the end of a test. */
+async function closeLater({ members, clusterKey, token }: RendezvousOptions): Promise<void> {
+  open.push(await coordinatorOf(members, clusterKey, token));
+}
+
+describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
+  it('brings all together, whoever comes first, and again as a new generation', async () => {
+    const options = await cluster(3);
+    const last = rendezvous(options[2]);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const meetings = await Promise.all([rendezvous(options[0]), rendezvous(options[1]), last]);
+    await closeLater(options[0]);
+    expect(meetings.map(({ generation }) => generation)).toEqual([1, 1, 1]);
+    await Promise.all(
+      meetings.map(async ({ engine }) => {
+        const x = Int32Array.of(engine.rank);
+        await engine.allReduceAsync(x, { dtype: 'int32' });
+        expect(x[0]).toBe(3);
+      }),
+    );
+    await close(meetings);
+    // The others know of a generation; the last one is new.
+    const again = await Promise.all(
+      options.map((o) => rendezvous({ ...o, generation: o.rank === 2 ? 0 : 1 })),
+    );
+    expect(again.map(({ generation }) => generation)).toEqual([2, 2, 2]);
+    await close(again);
+  });
+
+  it('ends a generation when one of its processes comes again', async () => {
+    const options = await cluster(2);
+    const meetings = await Promise.all(options.map(rendezvous));
+    await closeLater(options[0]);
+    const waiting = errorOf(meetings[0].engine.barrierAsync());
+    const restarted = rendezvous(options[1]);
+    const error = await waiting;
+    expect([error.name, error.message]).toEqual([
+      'UnavailableError',
+      expect.stringMatching(/^worker 1 \(.*\) was started again$/),
+    ]);
+    await close(meetings);
+    const again = await Promise.all([rendezvous({ ...options[0], generation: 1 }), restarted]);
+    expect(again.map(({ generation }) => generation)).toEqual([2, 2]);
+    await close(again);
+  });
+
+  it('says who did not come, to all who came', async () => {
+    const options = (await cluster(3)).map((o) => ({ ...o, timeoutSeconds: 0.7 }));
+    const start = Date.now();
+    const errors = await Promise.all([errorOf(rendezvous(options[0])), errorOf(rendezvous(options[1]))]);
+    await closeLater(options[0]);
+    for (const error of errors) {
+      expect(error.name).toBe('DeadlineExceededError');
+      expect(error.message).toMatch(/^worker 2 \(127\.0\.0\.1:\d+\) did not come in time/);
+    }
+    expect(Date.now() - start).toBeLessThan(5000);
+  });
+
+  it('says that rank 0 did not come', async () => {
+    const options = await cluster(2);
+    const error = await errorOf(rendezvous({ ...options[1], timeoutSeconds: 0.5 }));
+    expect(error.name).toBe('DeadlineExceededError');
+    expect(error.message).toMatch(/^worker 0 \(.*\) could not be reached within 0\.5 s: .*ECONNREFUSED/);
+  });
+
+  it('refuses a wrong token at once', async () => {
+    const options = (await cluster(2)).map((o) => ({ ...o, timeoutSeconds: 2 }));
+    const first = errorOf(rendezvous(options[0]));
+    const start = Date.now();
+    const second = await errorOf(rendezvous({ ...options[1], token: 'guessed' }));
+    expect(Date.now() - start).toBeLessThan(1500);
+    expect([second.name, second.message]).toEqual([
+      'PermissionDeniedError',
+      expect.stringContaining('EAGRE_CLUSTER_TOKEN'),
+    ]);
+    expect((await first).message).toMatch(
+      /worker 1 .* did not come in time \(a caller was refused: the token/,
+    );
+    await closeLater(options[0]);
+  });
+
+  it('ends for all where one was given another cluster', async () => {
+    const options = await cluster(3);
+    const errors = await Promise.all([
+      errorOf(rendezvous(options[0])),
+      errorOf(rendezvous(options[1])),
+      new Promise((resolve) => setTimeout(resolve, 300)).then(() =>
+        errorOf(rendezvous({ ...options[2], clusterKey: 'another' })),
+      ),
+    ]);
+    await closeLater(options[0]);
+    for (const error of errors as Error[])
+      expect([error.name, error.message]).toEqual([
+        'FailedPreconditionError',
+        expect.stringContaining('different clusters'),
+      ]);
+  });
+
+  it('ends where one runs another version', async () => {
+    const options = await cluster(2);
+    const first = errorOf(rendezvous(options[0]));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const answers: string[] = [];
+    const socket = connect(portOf(options[0]), '127.0.0.1').on('data', (d) => {
+      answers.push(String(d));
+      if (answers.length > 1) return;
+      const { nonce } = JSON.parse(String(d)) as { nonce: string };
+      const proof = proofOf('secret', 'member', [nonce, 'mine']);
+      socket.write(`${JSON.stringify({ protocol: 99, rank: 1, nonce: 'mine', proof })}\n`);
+    });
+    socket.on('error', () => {});
+    expect(await first).toMatchObject({
+      name: 'FailedPreconditionError',
+      message: expect.stringContaining('protocol 99 and 1'),
+    });
+    await new Promise((resolve) => socket.on('close', resolve));
+    expect(answers.join('')).toContain('FAILED_PRECONDITION');
+    await closeLater(options[0]);
+  });
+
+  it('ends where one process was started twice', async () => {
+    const options = await cluster(3);
+    const first = errorOf(rendezvous(options[0]));
+    const second = [errorOf(rendezvous(options[1])), errorOf(rendezvous(options[1]))];
+    for (const error of [await first, ...(await Promise.all(second))])
+      expect(error.message).toMatch(/^worker 1 .* was started twice$/);
+    await closeLater(options[0]);
+  });
+
+  it('does not mind strangers', async () => {
+    const options = await cluster(2);
+    const first = rendezvous(options[0]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const sockets: Socket[] = [];
+    for (const text of [
+      '{"protocol":99}\n',
+      'GET / HTTP/1.1\r\n\r\n',
+      '{',
+      '[]\n',
+      '\0\xff\xfe\n',
+      'x'.repeat(5 << 20),
+      '{"protocol":1}\n',
+      '',
+    ]) {
+      const socket = connect(portOf(options[0]), '127.0.0.1').on('error', () => {});
+      socket.write(text);
+      if (text === '{') socket.end();
+      sockets.push(socket);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const meetings = await Promise.all([first, rendezvous(options[1])]);
+    await closeLater(options[0]);
+    const x = Float32Array.of(1);
+    await Promise.all([
+      meetings[0].engine.allReduceAsync(x, { dtype: 'float32' }),
+      meetings[1].engine.allReduceAsync(Float32Array.of(2), { dtype: 'float32' }),
+    ]);
+    expect(x[0]).toBe(3);
+    for (const socket of sockets) socket.destroy();
+    await close(meetings);
+  });
+
+  it('says that another program has the address of rank 0', async () => {
+    const options = (await cluster(2)).map((o) => ({ ...o, timeoutSeconds: 1 }));
+    const server: Server = createServer((socket) => socket.on('error', () => {}).end('220 mail ready\r\n'));
+    await new Promise<void>((resolve) => server.listen(portOf(options[0]), '127.0.0.1', resolve));
+    open.push({ close: () => new Promise((resolve) => server.close(resolve)) });
+    const [first, second] = await Promise.all(options.map((o) => errorOf(rendezvous(o))));
+    expect([first.name, first.message]).toEqual([
+      'UnavailableError',
+      expect.stringContaining('another program listens there'),
+    ]);
+    expect([second.name, second.message]).toEqual([
+      'DeadlineExceededError',
+      expect.stringContaining('no message of Eagre'),
+    ]);
+  });
+
+  it('says that an address is none of this machine', async () => {
+    const [options] = await cluster(2);
+    const members = options.members.map((m, i) => (i === 0 ? { ...m, address: '198.51.100.1:9999' } : m));
+    expect((await errorOf(rendezvous({ ...options, members }))).name).toBe('UnavailableError');
+  });
+});

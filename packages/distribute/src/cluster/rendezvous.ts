@@ -1,0 +1,221 @@
+// All processes of a cluster meet, and get an engine for collectives.
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import {
+  DeadlineExceededError,
+  EagreError,
+  type ErrorCode,
+  errorFromCode,
+  PermissionDeniedError,
+  UnavailableError,
+} from '@eagre/backend';
+import { Engine } from '../engine/engine.ts';
+import { loadEngine } from '../engine/load-engine.ts';
+import type { NativeEngine } from '../engine/native-engine.ts';
+import { type Member, memberName, parseAddress } from './cluster-spec.ts';
+import { type Coordinator, coordinatorOf, type Table } from './coordinator.ts';
+import { clusterHash, type Hello, isProof, proofOf, protocol } from './handshake.ts';
+import { nextLine, sendLine } from './lines.ts';
+
+/** What a process brings. */
+export interface RendezvousOptions {
+  /** All processes in the order of ranks; rank 0 listens at its address. */
+  readonly members: readonly Member[];
+  readonly rank: number;
+  /** A text that is equal on all processes. */
+  readonly clusterKey: string;
+  /** What strangers do not know. */
+  readonly token: string;
+  /** The last generation of this process; 0 for none. */
+  readonly generation: number;
+  /** How long the others may take to come. */
+  readonly timeoutSeconds: number;
+  /** How long a process may be silent. */
+  readonly heartbeatSeconds: number;
+  /** Whether sums are in the order of ranks. */
+  readonly deterministic: boolean;
+}
+
+/** A cluster that has met. */
+export interface Meeting {
+  readonly engine: Engine;
+  /** Counts how often the cluster has met. */
+  readonly generation: number;
+}
+
+/**
+ * Meets the other processes.
+ * @throws DeadlineExceededError where not all come in time, UnavailableError where rank 0's address is taken, PermissionDeniedError for a wrong token,
+ *   FailedPreconditionError for another version or cluster, UnimplementedError without Gloo
+ */
+export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
+  const deadline = Date.now() + options.timeoutSeconds * 1000;
+  const { engine, table } = await (options.rank === 0 ? lead(options, deadline) : follow(options, deadline));
+  try {
+    await engine.connect(
+      table.hellos.map((hello) => Buffer.from(hello.addresses[options.rank] ?? '', 'base64')),
+      table.hellos.map((hello) => hello.host),
+      table.hellos.map((hello) => hello.port),
+      BigInt(table.key),
+    );
+  } catch (cause) {
+    engine.closeNow(0);
+    const text = (cause as Error).message.replace(/rank (\d+)/, (_, rank: string) =>
+      memberName(options.members[Number(rank)] as Member),
+    );
+    throw new DeadlineExceededError(`the processes could not connect: ${text}`, undefined, { cause });
+  }
+  const names = options.members.map(memberName);
+  return {
+    engine: new Engine(engine, options.rank, names, options.deterministic),
+    generation: table.generation,
+  };
+}
+
+interface Prepared {
+  readonly engine: NativeEngine;
+  readonly table: Table;
+}
+
+async function lead(options: RendezvousOptions, deadline: number): Promise<Prepared> {
+  const own = listen(options, parseAddress((options.members[0] as Member).address).host, deadline);
+  try {
+    const coordinator = await coordinatorOf(options.members, options.clusterKey, options.token);
+    const table = await coordinator.begin(own.hello, deadline);
+    watchReturns(coordinator, own.engine, options);
+    return { engine: own.engine, table };
+  } catch (error) {
+    own.engine.closeNow(0);
+    throw error;
+  }
+}
+
+/** A process that comes again while its predecessor is thought alive ends the generation. */
+function watchReturns(coordinator: Coordinator, engine: NativeEngine, { members }: RendezvousOptions): void {
+  coordinator.onReturn = (rank) =>
+    engine.fail('UNAVAILABLE', `${memberName(members[rank] as Member)} was started again`);
+}
+
+async function follow(options: RendezvousOptions, deadline: number): Promise<Prepared> {
+  const { members, rank } = options;
+  const { host, port } = parseAddress((members[0] as Member).address);
+  let own: Listening | undefined;
+  let reason = 'nobody listens there';
+  try {
+    while (Date.now() < deadline) {
+      const socket = await open(host, port, deadline).catch((error: Error) => {
+        reason = error.message;
+        return undefined;
+      });
+      if (socket === undefined) {
+        await pause(100);
+        continue;
+      }
+      try {
+        const answer = await nextLine(socket, Math.min(deadline, Date.now() + 5000));
+        if (typeof answer['nonce'] !== 'string') throw new Error('what came is no message of Eagre');
+        const address = (members[rank] as Member).address;
+        own ??= listen(
+          options,
+          address === '' ? (socket.localAddress as string) : parseAddress(address).host,
+          deadline,
+        );
+        return {
+          engine: own.engine,
+          table: await introduce(socket, own.hello, answer['nonce'], options, deadline),
+        };
+      } catch (error) {
+        if (error instanceof EagreError) throw error;
+        reason = (error as Error).message;
+      } finally {
+        socket.destroy();
+      }
+      await pause(100);
+    }
+    throw new DeadlineExceededError(
+      `${memberName(members[0] as Member)} could not be reached within ${options.timeoutSeconds} s: ${reason}`,
+    );
+  } catch (error) {
+    own?.engine.closeNow(0);
+    throw error;
+  }
+}
+
+async function introduce(
+  socket: Socket,
+  hello: Hello,
+  nonce: string,
+  { token, clusterKey, members }: RendezvousOptions,
+  deadline: number,
+): Promise<Table> {
+  const ownNonce = randomBytes(16).toString('hex');
+  const proof = proofOf(token, 'member', [nonce, ownNonce]);
+  sendLine(socket, { ...hello, protocol, nonce: ownNonce, proof, cluster: clusterHash(clusterKey) });
+  // Rank 0 knows who is missing, so it speaks first.
+  const answer = await nextLine(socket, deadline + 1000);
+  const refusal = answer['error'] as { readonly code?: unknown; readonly message?: unknown } | undefined;
+  if (typeof refusal === 'object' && refusal !== null)
+    throw errorFromCode(refusalCode(refusal.code), String(refusal.message));
+  if (!isProof(answer['proof'], proofOf(token, 'coordinator', [nonce, ownNonce])))
+    throw new PermissionDeniedError(
+      `${memberName(members[0] as Member)} does not know the token of the cluster (EAGRE_CLUSTER_TOKEN)`,
+    );
+  // Whoever knows the token is one of us.
+  return answer as unknown as Table;
+}
+
+const refusalCode = (code: unknown): ErrorCode =>
+  ['PERMISSION_DENIED', 'FAILED_PRECONDITION', 'DEADLINE_EXCEEDED'].includes(code as string)
+    ? (code as ErrorCode)
+    : 'INTERNAL';
+
+interface Listening {
+  readonly engine: NativeEngine;
+  readonly hello: Hello;
+}
+
+/** An engine that listens at an address of this machine. @throws UnavailableError where it is none */
+function listen(options: RendezvousOptions, host: string, deadline: number): Listening {
+  const { members, rank, generation } = options;
+  const NativeClass = loadEngine();
+  let engine: NativeEngine;
+  try {
+    engine = new NativeClass({
+      rank,
+      size: members.length,
+      host,
+      names: members.map(memberName),
+      heartbeat: Math.round(options.heartbeatSeconds * 1000),
+      timeout: Math.max(1, deadline - Date.now()),
+    });
+  } catch (cause) {
+    throw new UnavailableError(
+      `${memberName(members[rank] as Member)} cannot listen at ${host}: ${(cause as Error).message}`,
+      undefined,
+      { cause },
+    );
+  }
+  const addresses = engine.addresses().map((bytes) => Buffer.from(bytes).toString('base64'));
+  return { engine, hello: { rank, generation, addresses, host, port: engine.port() } };
+}
+
+function open(host: string, port: number, deadline: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    const timer = setTimeout(
+      () => socket.destroy(new Error('there is no answer')),
+      Math.max(1, Math.min(5000, deadline - Date.now())),
+    );
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.on('error', () => {});
+      resolve(socket.pause());
+    });
+    socket.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+  });
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

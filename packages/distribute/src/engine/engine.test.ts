@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
+import { loadEngine } from './load-engine.ts';
+
+describe('the addon', () => {
+  it('is for Linux', () => {
+    expect(() => loadEngine('darwin-arm64')).toThrow(/run on Linux/);
+  });
+  it('says what to install where it is missing', () => {
+    const missing = (): never => {
+      throw new Error('not built');
+    };
+    expect(() => loadEngine('linux-x64', missing)).toThrow(/apt-get install libgloo-dev.*not built/);
+  });
+});
+
+describe.skipIf(withoutGloo !== undefined)('two processes', () => {
+  it('reduce, gather and broadcast, blocking and not', async () => {
+    const out = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine, generation } = await meet();
+      const r = engine.rank;
+      const x = Float32Array.of(1 + r, 10, -r);
+      engine.allReduce(x, { dtype: 'float32', name: 'x' });
+      const mean = Float64Array.of(r, 4);
+      await engine.allReduceAsync(mean, { dtype: 'float64', reduction: 'mean' });
+      const big = BigInt64Array.of(2n ** 60n + BigInt(r));
+      engine.allReduce(big, { dtype: 'int64', reduction: 'max' });
+      const all = new Int32Array(3);
+      engine.allGather(r === 0 ? Int32Array.of(7) : Int32Array.of(8, 9), all, [4, 8]);
+      const b = Uint8Array.of(r, r);
+      await engine.broadcastAsync(b, 1);
+      const one = Int32Array.of(5);
+      engine.reduce(one, 1, { dtype: 'int32' });
+      engine.barrier({ timeoutSeconds: 5 });
+      const many = Array.from({ length: 20 }, (_, k) => Float32Array.of(k));
+      await Promise.all(many.map((m) => engine.allReduceAsync(m, { dtype: 'float32' })));
+      console.log(JSON.stringify([generation, [...x], [...mean], String(big[0]), [...all], [...b], one[0], many[19][0]]));
+      await engine.close();`,
+    );
+    const shared = [1, [3, 20, -1], [0.5, 4], String(2n ** 60n + 1n), [7, 8, 9], [1, 1]];
+    expect(out.map((text) => JSON.parse(text))).toEqual([
+      [...shared, 5, 38],
+      [...shared, 10, 38],
+    ]);
+  });
+
+  it('notice different sizes, instead of ending', async () => {
+    const out = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine } = await meet({ heartbeatSeconds: 1 });
+      const start = Date.now();
+      try {
+        engine.allReduce(new Float32Array(engine.rank === 0 ? 1000 : 2000), { dtype: 'float32' });
+      } catch (error) {
+        console.log(error.name, error.message, Date.now() - start < 5000);
+      }
+      try { engine.barrier(); } catch (error) { console.log(error.name); }`,
+    );
+    for (const text of out)
+      expect(text).toMatch(
+        /^InvalidArgumentError operation 1 is allReduce of \d000 float32 .*worker \d.*, but .* true\nInvalidArgumentError$/,
+      );
+  });
+
+  it('learn at once that one was killed, also while they wait in an operation', async () => {
+    const configs = await tfConfigs(3);
+    const program = `${heads.rendezvous}
+      const { engine } = await meet();
+      console.log('met');
+      if (engine.rank === 1) setInterval(() => {}, 1000);
+      else {
+        try { engine.allReduce(new Float32Array(10), { dtype: 'float32' }); } catch (error) { console.log(error.name, error.message, Date.now()); }
+      }`;
+    const running = configs.map((TF_CONFIG) => start(program, { TF_CONFIG }));
+    await Promise.all(running.map(({ printed }) => printed('met')));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const killed = Date.now();
+    running[1].child.kill('SIGKILL');
+    const outcomes = await Promise.all(running.map(({ ended }) => ended));
+    for (const i of [0, 2]) {
+      const [, message, at] = /UnavailableError (.*) (\d+)$/.exec(outcomes[i].out) ?? [];
+      expect(message).toMatch(/^worker 1 \(127\.0\.0\.1:\d+\) (is gone|cannot be reached)/);
+      expect(Number(at) - killed).toBeLessThan(3000);
+    }
+  });
+
+  it('learn that one is silent, by its heartbeat', async () => {
+    const configs = await tfConfigs(2);
+    const program = `${heads.rendezvous}
+      const { engine } = await meet({ heartbeatSeconds: 1.5 });
+      console.log('met');
+      if (engine.rank === 1) setInterval(() => {}, 1000);
+      else {
+        try { engine.allReduce(new Float32Array(10), { dtype: 'float32' }); } catch (error) { console.log(error.name, error.message, Date.now()); }
+      }`;
+    const running = configs.map((TF_CONFIG) => start(program, { TF_CONFIG }));
+    await Promise.all(running.map(({ printed }) => printed('met')));
+    const stopped = Date.now();
+    running[1].child.kill('SIGSTOP');
+    const { out } = await running[0].ended;
+    running[1].child.kill('SIGKILL');
+    const [, at] = /UnavailableError worker 1 \(.*\) has been silent for 1\.\d+ s (\d+)$/.exec(out) ?? [out];
+    expect(Number(at) - stopped).toBeGreaterThan(1000);
+    expect(Number(at) - stopped).toBeLessThan(6000);
+    await running[1].ended;
+  });
+
+  it('are not late where JavaScript of one works for longer than the heartbeat', async () => {
+    const out = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine } = await meet({ heartbeatSeconds: 0.5 });
+      if (engine.rank === 1) { const end = Date.now() + 1500; while (Date.now() < end) Math.sqrt(2); }
+      const x = Float32Array.of(1);
+      engine.allReduce(x, { dtype: 'float32' });
+      console.log(x[0]);
+      await engine.close();`,
+    );
+    expect(out).toEqual(['2', '2']);
+  });
+
+  it('end an operation that takes longer than its timeout, and say who is late', async () => {
+    const out = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine } = await meet();
+      if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
+      const start = Date.now();
+      try { engine.allReduce(Float32Array.of(1), { dtype: 'float32', timeoutSeconds: 0.5 }); } catch (error) {
+        console.log(error.name, error.message, Date.now() - start < 4000);
+      }`,
+    );
+    expect(out[0]).toMatch(
+      /^DeadlineExceededError allReduce of 1 float32 by sum did not end within 0\.5 s: worker 1 .* is at operation 0 of 1 true$/,
+    );
+    expect(out[1]).toMatch(/^DeadlineExceededError .* true$/);
+  });
+
+  it('abort together', async () => {
+    const out = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine } = await meet();
+      const waiting = engine.rank === 0 ? engine.allReduceAsync(Float32Array.of(1), { dtype: 'float32' }) : undefined;
+      if (engine.rank === 1) setTimeout(() => engine.abort('the user had enough'), 300);
+      await waiting?.catch((error) => console.log(error.name, error.message));
+      if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 600));
+      else console.log(engine.failure.name);`,
+    );
+    expect(out[0]).toBe('AbortedError the user had enough\nAbortedError');
+  });
+
+  it('may end without a farewell when all is done', async () => {
+    const out = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine } = await meet();
+      const x = new Float32Array(1 << 20).fill(engine.rank + 1);
+      engine.allReduce(x, { dtype: 'float32' });
+      console.log(x[x.length - 1]);`,
+    );
+    expect(out).toEqual(['3', '3']);
+  });
+
+  it('refuse what makes no sense before it is sent', async () => {
+    const [out] = await runWorkers(
+      2,
+      `${heads.rendezvous}
+      const { engine } = await meet();
+      for (const wrong of [
+        () => engine.allReduce(new Uint8Array(3), { dtype: 'uint8' }),
+        () => engine.allReduce(new Int32Array(3), { dtype: 'int32', reduction: 'mean' }),
+        () => engine.allReduce(new Int32Array(3), { dtype: 'int32', reduction: 'product' }),
+        () => engine.broadcast(new Int32Array(3), 2),
+        () => engine.allGather(new Int32Array(3), new Int32Array(3), [12]),
+        () => engine.barrier({ timeoutSeconds: 0 }),
+      ]) {
+        try { wrong(); console.log('no error'); } catch (error) { console.log(error.name); }
+      }
+      await engine.close();`,
+    );
+    expect(out.split('\n')).toEqual(Array(6).fill('InvalidArgumentError'));
+  });
+});

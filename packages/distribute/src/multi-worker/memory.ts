@@ -1,0 +1,117 @@
+// Tensors as plain memory that an engine reduces or moves.
+import { type DType, InvalidArgumentError, type TypedArray, UnimplementedError } from '@eagre/backend';
+import type { Shape, Tensor } from '@eagre/core';
+import { emptyTensor, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
+import type { ReducedDType } from '../engine/native-engine.ts';
+
+/** How the elements of a dtype are added up: as what they are, as others of the same bits, or as wider ones. */
+const reducedAs: { readonly [dtype in DType]?: ReducedDType } = {
+  float32: 'float32',
+  float64: 'float64',
+  float16: 'float16',
+  bfloat16: 'bfloat16',
+  int32: 'int32',
+  int64: 'int64',
+  complex64: 'float32',
+  complex128: 'float64',
+  // Sums wrap around, so signs do not matter.
+  uint32: 'int32',
+  uint64: 'int64',
+  int8: 'int32',
+  int16: 'int32',
+  uint8: 'int32',
+  uint16: 'int32',
+};
+
+const arrays = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+} as const;
+
+/** Tensors of a list whose elements are added up in the same way, in one piece of memory. */
+export interface Pack {
+  readonly dtype: ReducedDType;
+  readonly data: TypedArray;
+  /** Their places in the list. */
+  readonly at: readonly number[];
+}
+
+/** The elements of tensors, by how they are added up. @throws InvalidArgumentError for dtypes that have no sum */
+export function packed(values: readonly Tensor[], op: string): readonly Pack[] {
+  const groups = new Map<ReducedDType, number[]>();
+  values.forEach((x, i) => {
+    const dtype = reducedAs[x.dtype];
+    if (dtype === undefined)
+      throw new InvalidArgumentError(`values of dtype ${x.dtype} have no sum; cast them first`, op);
+    groups.set(dtype, [...(groups.get(dtype) ?? []), i]);
+  });
+  return [...groups].map(([dtype, at]) => {
+    const views = at.map((i) => viewOf(values[i]));
+    const data = new arrays[dtype](views.reduce((sum, view) => sum + view.length, 0));
+    let next = 0;
+    for (const view of views) {
+      (data as Float32Array).set(sameKind(view, data) as Float32Array, next);
+      next += view.length;
+    }
+    return { dtype, data, at };
+  });
+}
+
+/** Unsigned integers of 64 bits as signed ones. */
+const sameKind = (view: TypedArray, like: TypedArray): TypedArray =>
+  view instanceof BigUint64Array && like instanceof BigInt64Array
+    ? new BigInt64Array(view.buffer, view.byteOffset, view.length)
+    : view;
+
+/** Tensors like those of a list, with the elements of packs. */
+export function unpacked(values: readonly Tensor[], packs: readonly Pack[]): readonly Tensor[] {
+  const results: Tensor[] = [];
+  for (const { data, at } of packs) {
+    let next = 0;
+    for (const i of at) {
+      const result = emptyLike(values[i], values[i].shape, values[i].size);
+      const space = spaceOf(result);
+      const part = data.subarray(next, next + space.length);
+      // Narrower integers keep the low bits.
+      if (space instanceof BigUint64Array)
+        space.set(new BigUint64Array(part.buffer, part.byteOffset, part.length));
+      else (space as Float32Array).set(part as Float32Array);
+      next += space.length;
+      results[i] = uploaded(result, space);
+    }
+  }
+  return results;
+}
+
+function emptyLike({ dtype, backend }: Tensor, shape: Shape, size: number): Tensor {
+  return emptyTensor(dtype, shape, size, backend);
+}
+
+/** The bytes of tensors, one behind the other. @throws UnimplementedError for strings */
+export function bytesOf(values: readonly Tensor[], op: string): Uint8Array {
+  const views = values.map((x) => {
+    if (x.dtype === 'string') throw new UnimplementedError('strings cannot be sent to other processes', op);
+    const view = viewOf(x);
+    return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  });
+  const bytes = new Uint8Array(views.reduce((sum, view) => sum + view.length, 0));
+  let next = 0;
+  for (const view of views) {
+    bytes.set(view, next);
+    next += view.length;
+  }
+  return bytes;
+}
+
+/** A tensor like another one, of a shape, with these bytes. */
+export function fromBytes(like: Tensor, shape: Shape, bytes: Uint8Array): Tensor {
+  const size = shape.reduce((a, b) => a * b, 1);
+  const result = emptyLike(like, shape, size);
+  const space = spaceOf(result);
+  new Uint8Array(space.buffer, space.byteOffset, space.byteLength).set(bytes);
+  return uploaded(result, space);
+}

@@ -1,0 +1,171 @@
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { argumentsOf, defineMethods, shown, takesArguments } from '@eagre/core/internal';
+import { ClusterResolver, placeOf, resolverOfEnvironment } from '../cluster/cluster-resolver.ts';
+import type { Member } from '../cluster/cluster-spec.ts';
+import { CommunicationOptions } from '../strategy/communication-options.ts';
+import { allDevices } from '../strategy/devices.ts';
+import { Strategy } from '../strategy/strategy.ts';
+import { ProcessCollectives } from './process-collectives.ts';
+
+/** Options of `MultiWorkerMirroredStrategy`. */
+export interface MultiWorkerMirroredOptions {
+  /** Who takes part; what `TF_CONFIG` or `mpiexec` say by default. */
+  readonly clusterResolver?: ClusterResolver | null;
+  /** How collective operations are carried out. */
+  readonly communicationOptions?: CommunicationOptions | null;
+}
+
+/** Options of `MultiWorkerMirroredStrategy.connect`. */
+export interface ConnectOptions {
+  /** How long the other processes may take to come, in seconds; 300 by default. */
+  readonly timeoutSeconds?: number;
+  /** A process that is silent for so many seconds counts as lost; 10 by default. */
+  readonly heartbeatSeconds?: number;
+  /** What only the processes of the cluster know; the variable `EAGRE_CLUSTER_TOKEN` by default. */
+  readonly token?: string;
+  /**
+   * Whether sums are always in the order of ranks, so that they do not depend on how gradients lie in memory. Sums of two processes are so anyway.
+   * Costs little; false by default.
+   */
+  readonly deterministic?: boolean;
+}
+
+/**
+ * Trains on several processes, on one machine or more, each with a copy of all variables and its part of each batch. The processes run the same
+ * program. They find each other by `TF_CONFIG`, as TensorFlow's; `npx eagre run -n 2 train.js` sets it.
+ *
+ *     const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
+ *     await strategy.connect();
+ *     const model = strategy.scope(() => makeModel());
+ *
+ * When a process is lost, what the others do throws an UnavailableError that names it. After that `connect()` lets the
+ * processes meet again, once the lost one was started anew.
+ */
+export class MultiWorkerMirroredStrategy extends Strategy {
+  readonly clusterResolver: ClusterResolver;
+  readonly #members: readonly Member[];
+  readonly #processes: ProcessCollectives;
+  #generation = 0;
+  #connecting: Promise<void> | undefined;
+
+  /** @throws InvalidArgumentError for a `TF_CONFIG` that makes no sense, or a task that takes part in no collective */
+  constructor(...args: [options?: MultiWorkerMirroredOptions | null]) {
+    const name = 'MultiWorkerMirroredStrategy';
+    const { clusterResolver, communicationOptions } = argumentsOf<MultiWorkerMirroredOptions>(
+      MultiWorkerMirroredStrategy,
+      new.target,
+      args,
+    );
+    const resolver = clusterResolver ?? resolverOfEnvironment();
+    if (!(resolver instanceof ClusterResolver))
+      throw new InvalidArgumentError(
+        `clusterResolver must be a ClusterResolver, got ${shown(resolver)}`,
+        name,
+      );
+    if ((communicationOptions ?? null) !== null && !(communicationOptions instanceof CommunicationOptions))
+      throw new InvalidArgumentError(
+        `communicationOptions must be a CommunicationOptions, got ${shown(communicationOptions)}`,
+        name,
+      );
+    if (resolver.taskType === 'ps')
+      throw new InvalidArgumentError('a parameter server takes part in no synchronous training', name);
+    const { members, rank } = placeOf(resolver);
+    const processes = new ProcessCollectives(members.length, rank);
+    super({
+      devices: [allDevices()[0]],
+      collectives: processes,
+      communicationOptions: communicationOptions ?? null,
+    });
+    this.clusterResolver = resolver;
+    this.#members = members;
+    this.#processes = processes;
+  }
+
+  /** How often the processes have met; 0 before `connect`. */
+  get generation(): number {
+    return this.#generation;
+  }
+  /** Whether this process is the one that saves: the chief or, without one, worker 0. */
+  get isChief(): boolean {
+    return this.collectives.rank === 0;
+  }
+
+  /**
+   * Waits until all processes are connected to each other. To be called again after an UnavailableError.
+   * @throws DeadlineExceededError that names who did not come; UnavailableError where the address of this process is taken;
+   *   PermissionDeniedError for a wrong token; FailedPreconditionError where others run another version or were given another cluster;
+   *   UnimplementedError where Gloo is not installed
+   */
+  async connect(options?: ConnectOptions | null): Promise<this>;
+  async connect(options?: unknown): Promise<this> {
+    const given = checkConnect((options ?? {}) as ConnectOptions);
+    if (this.collectives.size === 1) return this;
+    if (this.#connecting !== undefined)
+      throw new FailedPreconditionError('the processes are meeting already', 'strategy.connect');
+    this.#connecting = this.#connect(given);
+    try {
+      await this.#connecting;
+    } finally {
+      this.#connecting = undefined;
+    }
+    return this;
+  }
+
+  async #connect(options: Required<ConnectOptions>): Promise<void> {
+    await this.close();
+    const { rendezvous } = await import('../cluster/rendezvous.ts');
+    const meeting = await rendezvous({
+      members: this.#members,
+      rank: this.collectives.rank,
+      clusterKey: this.clusterResolver.clusterSpec().key,
+      generation: this.#generation,
+      ...options,
+    });
+    this.#processes.engine = meeting.engine;
+    this.#generation = meeting.generation;
+  }
+
+  /**
+   * Leaves the other processes: those that wait for this one get an UnavailableError. Not needed at the end of a program.
+   */
+  async close(): Promise<void> {
+    const { engine } = this.#processes;
+    this.#processes.engine = undefined;
+    await engine?.close();
+  }
+
+  /** Waits until all processes have come here. @throws UnavailableError, DeadlineExceededError */
+  barrier(): void {
+    if (this.collectives.size === 1) return;
+    const timeoutSeconds = this.communicationOptions?.timeoutSeconds ?? null;
+    this.#processes.connected.barrier({ name: 'strategy.barrier', timeoutSeconds });
+  }
+}
+takesArguments<MultiWorkerMirroredOptions>(
+  { names: { clusterResolver: true, communicationOptions: true } },
+  MultiWorkerMirroredStrategy,
+);
+defineMethods(MultiWorkerMirroredStrategy.prototype, 'MultiWorkerMirroredStrategy', {
+  connect: {
+    positional: [],
+    options: { timeoutSeconds: true, heartbeatSeconds: true, token: true, deterministic: true },
+  },
+});
+
+function checkConnect(given: ConnectOptions): Required<ConnectOptions> {
+  const name = 'strategy.connect';
+  const {
+    timeoutSeconds = 300,
+    heartbeatSeconds = 10,
+    token = globalThis.process?.env['EAGRE_CLUSTER_TOKEN'] ?? '',
+    deterministic = false,
+  } = given;
+  for (const [key, value] of Object.entries({ timeoutSeconds, heartbeatSeconds }))
+    if (typeof value !== 'number' || !(value > 0) || value > 1e6)
+      throw new InvalidArgumentError(`${key} must be a number of seconds above 0, got ${shown(value)}`, name);
+  if (typeof token !== 'string')
+    throw new InvalidArgumentError(`token must be a text, got ${shown(token)}`, name);
+  if (typeof deterministic !== 'boolean')
+    throw new InvalidArgumentError(`deterministic must be true or false, got ${shown(deterministic)}`, name);
+  return { timeoutSeconds, heartbeatSeconds, token, deterministic };
+}

@@ -1,0 +1,155 @@
+// What the processes of a strategy do together, by an engine.
+import { dtypeTraits, FailedPreconditionError, InvalidArgumentError, type TypedArray } from '@eagre/backend';
+import type { Tensor } from '@eagre/core';
+import {
+  atRunTime,
+  context,
+  type Dim,
+  dims,
+  mulDims,
+  sameShape,
+  showShape,
+  toShape,
+} from '@eagre/core/internal';
+import type { Engine, OperationOptions } from '../engine/engine.ts';
+import type { CollectiveOptions, Collectives } from '../strategy/collectives.ts';
+import { bytesOf, fromBytes, packed, unpacked } from './memory.ts';
+
+type Operation = (values: readonly Tensor[], options: CollectiveOptions) => readonly Tensor[];
+
+/** Collectives over tensors. In graphs they are steps of the host, in the order of the trace. */
+export class ProcessCollectives implements Collectives {
+  readonly size: number;
+  readonly rank: number;
+  /** The engine of the current generation; undefined until the processes have met. */
+  engine: Engine | undefined;
+
+  constructor(size: number, rank: number) {
+    this.size = size;
+    this.rank = rank;
+  }
+
+  /** @throws FailedPreconditionError before the processes have met */
+  get connected(): Engine {
+    if (this.engine === undefined)
+      throw new FailedPreconditionError(
+        'the processes have not met yet: call `await strategy.connect()` after you make the strategy',
+        'MultiWorkerMirroredStrategy',
+      );
+    return this.engine;
+  }
+
+  readonly allReduce: Operation = (values, options) =>
+    atEachRun('CollectiveReduceV2', values, (now) => this.#allReduce(now, options));
+
+  readonly broadcast: Operation = (values, options) =>
+    atEachRun('CollectiveBcastSendV2', values, (now) => this.#broadcast(now, options));
+
+  readonly allGather: Operation = (values, options) => {
+    if (context.tracer === null) return this.#allGather(values, options);
+    // The sizes of the others are not known, but all processes trace the same function.
+    const shapes = values.map((x) => dims(x).map((d, i): Dim => (i === 0 ? mulDims(d, this.size) : d)));
+    const gather = (...now: Tensor[]): readonly Tensor[] =>
+      this.#allGather(now, options).map((all, i) => {
+        const expected = [...now[i].shape];
+        expected[0] *= this.size;
+        if (!sameShape(all.shape, expected))
+          throw new InvalidArgumentError(
+            `in tf.function all processes must gather values of the same shape, but together they are ${showShape(all.shape)} where this one has ${showShape(now[i].shape)}`,
+            options.name,
+          );
+        return all;
+      });
+    return atRunTime(
+      'CollectiveGatherV2',
+      gather,
+      values,
+      values.map(({ dtype }, i) => ({ dtype, shape: toShape(shapes[i]) })),
+    );
+  };
+
+  #allReduce(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
+    const engine = this.connected;
+    const packs = packed(values, options.name);
+    const operation = described(options, values, true);
+    for (const { dtype, data } of packs)
+      for (const part of inParts(data, options.bytesPerPack ?? 0))
+        engine.allReduce(part, { dtype, ...operation });
+    return unpacked(values, packs);
+  }
+
+  #broadcast(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
+    const bytes = bytesOf(values, options.name);
+    this.connected.broadcast(bytes, 0, described(options, values, true));
+    return fromAllBytes(values, bytes);
+  }
+
+  #allGather(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
+    const engine = this.connected;
+    const operation = described(options, values, false);
+    const own = Float64Array.from(values, (x) => x.shape[0]);
+    // How many rows each process has of each value.
+    const rows = new Float64Array(own.length * this.size);
+    engine.allGather(own, rows, Array(this.size).fill(own.byteLength), {
+      ...operation,
+      name: `sizes of ${operation.name}`,
+    });
+    return values.map((x, i) => {
+      const bytes = bytesOf([x], options.name);
+      const counts = Array.from({ length: this.size }, (_, rank) => rows[rank * own.length + i]);
+      const rowBytes = rowSize(x);
+      const all = new Uint8Array(counts.reduce((a, b) => a + b, 0) * rowBytes);
+      engine.allGather(
+        bytes,
+        all,
+        counts.map((count) => count * rowBytes),
+        operation,
+      );
+      return fromBytes(x, [counts.reduce((a, b) => a + b, 0), ...x.shape.slice(1)], all);
+    });
+  }
+}
+
+/** Runs an operation whose results are like its inputs: now, or at each run of the function that is being traced. */
+function atEachRun(
+  type: string,
+  values: readonly Tensor[],
+  run: (now: readonly Tensor[]) => readonly Tensor[],
+): readonly Tensor[] {
+  if (context.tracer === null) return run(values);
+  const outputs = values.map((x) => ({ dtype: x.dtype, shape: toShape(dims(x)) }));
+  return atRunTime(type, (...now) => run(now), values, outputs);
+}
+
+/** The operation's name says what all processes must agree on, so the engine notices where they do not. */
+function described(
+  { name, timeoutSeconds = null }: CollectiveOptions,
+  values: readonly Tensor[],
+  alike: boolean,
+): OperationOptions & { readonly name: string } {
+  const kinds = values.map((x) => `${x.dtype}[${alike ? x.shape : x.shape.slice(1)}]`).join();
+  return { name: `${name}: ${kinds}`, timeoutSeconds };
+}
+
+/** Memory in pieces of about so many bytes; 0 for one piece. */
+function inParts(data: TypedArray, bytes: number): readonly TypedArray[] {
+  const length = bytes === 0 ? data.length : Math.max(1, Math.floor(bytes / data.BYTES_PER_ELEMENT));
+  if (length >= data.length) return [data];
+  return Array.from({ length: Math.ceil(data.length / length) }, (_, i) =>
+    data.subarray(i * length, Math.min(data.length, (i + 1) * length)),
+  );
+}
+
+/** Tensors like those of a list, from their bytes one behind the other. */
+function fromAllBytes(values: readonly Tensor[], bytes: Uint8Array): readonly Tensor[] {
+  let next = 0;
+  return values.map((x) => {
+    const size = x.size * dtypeTraits[x.dtype].bytes;
+    next += size;
+    return fromBytes(x, x.shape, bytes.subarray(next - size, next));
+  });
+}
+
+/** The bytes of a tensor behind its first axis. */
+const rowSize = (x: Tensor): number =>
+  x.shape.slice(1).reduce((a, b) => a * b, 1) * dtypeTraits[x.dtype].bytes;

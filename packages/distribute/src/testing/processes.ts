@@ -1,0 +1,125 @@
+/** For tests: processes that run a program on the sources. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { loadEngine } from '../engine/load-engine.ts';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const source = (path: string): string => JSON.stringify(new URL(`../${path}`, import.meta.url).href);
+const tsx = pathToFileURL(createRequire(`${root}packages/eagre/package.json`).resolve('tsx')).href;
+
+/** Why tests over several processes are skipped; undefined where they are not. */
+export const withoutGloo: string | undefined = (() => {
+  try {
+    loadEngine();
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    console.warn(`Tests over several processes are skipped: ${message}`);
+    return message;
+  }
+})();
+
+/** What became of a process. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A process that runs. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Outcome>;
+  /** Until a text stands in its output. */
+  printed(text: string): Promise<void>;
+}
+
+/** What programs begin with. */
+export const heads = {
+  rendezvous: `import { rendezvous } from ${source('cluster/rendezvous.ts')};
+import { parseTFConfig } from ${source('cluster/tf-config.ts')};
+async function meet(more = {}) {
+  const { cluster, type, index } = parseTFConfig(process.env.TF_CONFIG);
+  const { members, key } = cluster;
+  const rank = members.findIndex((m) => m.type === type && m.index === index);
+  return rendezvous({ members, rank, clusterKey: key, token: 'secret', generation: 0, timeoutSeconds: 20, heartbeatSeconds: 10, deterministic: false, ...more });
+}
+`,
+  tf: `import * as tf from ${JSON.stringify(new URL('packages/eagre/src/index.ts', `file://${root}`).href)};\n`,
+};
+
+/** Starts a program. */
+export function start(program: string, env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, ['--import', tsx, '--input-type=module', '-e', program], {
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      EAGRE_NUM_THREADS: '1',
+      TSX_TSCONFIG_PATH: `${root}tsconfig.base.json`,
+      ...env,
+    },
+  });
+  let out = '';
+  let err = '';
+  const listeners = new Set<() => void>();
+  child.stdout.on('data', (d: Buffer) => {
+    out += d.toString();
+    for (const listener of listeners) listener();
+  });
+  child.stderr.on('data', (d: Buffer) => (err += d.toString()));
+  const ended = new Promise<Outcome>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, out: out.trim(), err }));
+  });
+  const printed = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!out.includes(text)) return;
+        listeners.delete(look);
+        resolve();
+      };
+      listeners.add(look);
+      void ended.then(({ code, err: errors }) => reject(new Error(`ended with ${code} before: ${errors}`)));
+      look();
+    });
+  return { child, ended, printed };
+}
+
+/** Ports that are free now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve) => {
+          const server = createServer().listen(0, '127.0.0.1', () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** The variable `TF_CONFIG` of each of some workers on this machine. */
+export async function tfConfigs(workers: number): Promise<string[]> {
+  const worker = (await freePorts(workers)).map((port) => `127.0.0.1:${port}`);
+  return worker.map((_, index) => JSON.stringify({ cluster: { worker }, task: { type: 'worker', index } }));
+}
+
+/** Runs a program in each of some workers. @returns what each printed @throws Error where one ends with an error */
+export async function runWorkers(
+  workers: number,
+  program: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  const configs = await tfConfigs(workers);
+  const running = configs.map((TF_CONFIG) => start(program, { ...env, TF_CONFIG }));
+  const outcomes = await Promise.all(running.map(({ ended }) => ended));
+  for (const [i, { code, signal, out, err }] of outcomes.entries())
+    if (code !== 0) throw new Error(`worker ${i} ended with ${code ?? signal}\n${out}\n${err}`);
+  return outcomes.map(({ out }) => out);
+}
