@@ -126,11 +126,8 @@ export const kernelAttrs = {
    * is not finite, all its results are NaN.
    */
   Svd: ['complex'],
-  /**
-   * x [..., n, n] → y: lower triangular with y · yᴴ = x; only the lower triangle of x is read. Where x is not positive definite, y is NaN, or, with
-   * `check`, InvalidArgumentError is thrown.
-   */
-  Cholesky: ['complex', 'check'],
+  /** x [..., n, n] → y: lower triangular with y · yᴴ = x; only the lower triangle of x is read. NaN where x is not positive definite. */
+  Cholesky: ['complex'],
   /**
    * x [..., m, n] → lu (a unit lower and an upper triangle in one), p (int32 [..., m]): row p[i] of x is row i of the product of the triangles. Partial
    * pivoting by size, the first of equal ones. With `check` a pivot of 0 throws InvalidArgumentError.
@@ -138,9 +135,9 @@ export const kernelAttrs = {
   LU: ['complex', 'check'],
   /**
    * a [..., n, n], b [..., n, k] → x with a · x = b, or aᴴ · x = b if `adjoint`; a is the lower triangle or the upper one of what is given, with ones on the
-   * diagonal if `unit`. With `check` a 0 on the diagonal throws InvalidArgumentError.
+   * diagonal if `unit`. A 0 on the diagonal divides.
    */
-  TriangularSolve: ['complex', 'lower', 'adjoint', 'unit', 'check'],
+  TriangularSolve: ['complex', 'lower', 'adjoint', 'unit'],
   /**
    * x [..., m, n] → q [..., m, p], r [..., p, n] with q · r = x, r upper triangular; p is min(m, n) or m. By Householder's reflections, of LAPACK's signs.
    */

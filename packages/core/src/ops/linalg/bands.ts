@@ -252,7 +252,7 @@ export interface BandedTriangularSolveOptions {
 /**
  * The solutions of triangular systems of a few diagonals [..., k, n], of right sides [..., n, m] or [..., n]. Element (i, j) of the matrix stands in column i of
  * its diagonal; what is left of the beginning or behind the end of the matrix does not count.
- * @throws InvalidArgumentError for shapes that do not fit, and for a main diagonal with a 0.
+ * @throws InvalidArgumentError for shapes that do not fit.
  */
 export const bandedTriangularSolve: NamedFunction<
   [bands: TensorLike, rhs: TensorLike],
@@ -283,7 +283,7 @@ export const bandedTriangularSolve: NamedFunction<
               .sub(1),
       true,
     );
-    const x = substituted(matrix, b, { lower, adjoint, check: true });
+    const x = substituted(matrix, b, { lower, adjoint });
     return vectors ? x.squeeze(-1) : x;
   },
 );

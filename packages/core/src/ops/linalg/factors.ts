@@ -35,8 +35,6 @@ interface TriangleAttrs {
   readonly adjoint: boolean;
   /** Ones stand on the diagonal, whatever is given. */
   readonly unit: boolean;
-  /** A 0 on the diagonal is an error. */
-  readonly check: boolean;
 }
 
 /** Solutions of triangular systems, of as many matrices as right sides. */
@@ -61,26 +59,20 @@ const triangularSolveOp: Op = /* @__PURE__ */ defineOp({
       { lower: true, adjoint: true, unit: true },
     ].map((attrs) => ({
       inputs: [values(GOOD, [3, 3]), uniform([3, 2])],
-      attrs: { ...attrs, check: false },
+      attrs,
     })),
 });
 
-/** Solutions of triangular systems, without a check. */
+/** Solutions of triangular systems, of as many matrices as right sides. */
 export function substituted(
   a: Tensor,
   b: Tensor,
-  {
-    lower,
-    adjoint = false,
-    unit = false,
-    check = false,
-  }: Partial<TriangleAttrs> & { readonly lower: boolean },
+  { lower, adjoint = false, unit = false }: Partial<TriangleAttrs> & { readonly lower: boolean },
 ): Tensor {
   return execute1(triangularSolveOp, sameBatch(a, b, 'MatrixTriangularSolve'), {
     lower,
     adjoint,
     unit,
-    check,
   });
 }
 
@@ -97,7 +89,7 @@ export interface TriangularSolveOptions {
  *
  *     tf.linalg.triangularSolve([[2, 0], [1, 1]], [[4], [3]]); // [[2], [1]]
  *
- * @throws InvalidArgumentError for shapes that do not fit, and for a diagonal with a 0.
+ * @throws InvalidArgumentError for shapes that do not fit.
  */
 export const triangularSolve: NamedFunction<
   [matrix: TensorLike, rhs: TensorLike],
@@ -113,17 +105,17 @@ export const triangularSolve: NamedFunction<
     const b = matricesOf(toTensor(rhs, a.dtype), name, { what: 'rhs' });
     checkRows(a, b, name);
     const lower = options.lower === undefined || checkFlag(options.lower, 'lower', name);
-    return substituted(a, b, { lower, adjoint: checkFlag(options.adjoint, 'adjoint', name), check: true });
+    return substituted(a, b, { lower, adjoint: checkFlag(options.adjoint, 'adjoint', name) });
   },
 );
 
 // ---- Cholesky
 
-/** Lower triangular factors of positive definite matrices. With `check` others are an error, else NaN. */
+/** Lower triangular factors of positive definite matrices; NaN for others. */
 const choleskyOp: Op = /* @__PURE__ */ defineOp({
   name: 'Cholesky',
   kernel: 'Cholesky',
-  kernelAttrs: ({ check }) => ({ complex: false, check: check as boolean }),
+  kernelAttrs: () => ({ complex: false }),
   ulp: 8,
   infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
   grad: withAdjoints((g, dy) => {
@@ -134,28 +126,28 @@ const choleskyOp: Op = /* @__PURE__ */ defineOp({
     return dx.add(adjointOf(dx)).mul(0.5);
   }),
   samples: () => [
-    { inputs: [values(GOOD, [3, 3])], attrs: { check: true } },
-    { inputs: [values([2, 1, 1, 3, 1, 0, 0, 5], [2, 2, 2])], attrs: { check: false } },
-    { inputs: [values([2.25], [1, 1])], attrs: { check: true } },
+    { inputs: [values(GOOD, [3, 3])] },
+    { inputs: [values([2, 1, 1, 3, 1, 0, 0, 5], [2, 2, 2])] },
+    { inputs: [values([2.25], [1, 1])] },
   ],
 });
 
-/** Factors of Cholesky; NaN where there are none, unless that is checked. */
-export const choleskyOf = (x: Tensor, check: boolean): Tensor => execute1(choleskyOp, [x], { check });
+/** Factors of Cholesky; NaN where there are none. */
+export const choleskyOf = (x: Tensor): Tensor => execute1(choleskyOp, [x]);
 
 /**
  * The lower triangular matrices L with L · Lᴴ = input of symmetric (Hermitian) positive definite ones [..., n, n], of which only the lower
- * triangle is read.
+ * triangle is read; NaN for matrices that are not positive definite.
  *
  *     tf.linalg.cholesky([[4, 2], [2, 5]]); // [[2, 0], [1, 2]]
  *
- * @throws InvalidArgumentError for matrices that are not square or not positive definite.
+ * @throws InvalidArgumentError for matrices that are not square.
  */
 export const cholesky: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__ */ defineFunction(
   'linalg.cholesky',
   { input: kind.tensor },
   {},
-  (input) => choleskyOf(matricesOf(input, 'linalg.cholesky', { square: true }), true),
+  (input) => choleskyOf(matricesOf(input, 'linalg.cholesky', { square: true })),
 );
 
 /**
@@ -172,8 +164,7 @@ export const choleskySolve: NamedFunction<[chol: TensorLike, rhs: TensorLike], [
       const l = matricesOf(chol, name, { square: true, what: 'chol' });
       const b = matricesOf(toTensor(rhs, l.dtype), name, { what: 'rhs' });
       checkRows(l, b, name);
-      const check = true;
-      return substituted(l, substituted(l, b, { lower: true, check }), { lower: true, adjoint: true, check });
+      return substituted(l, substituted(l, b, { lower: true }), { lower: true, adjoint: true });
     },
   );
 

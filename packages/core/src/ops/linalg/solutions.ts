@@ -260,8 +260,8 @@ export const slogdet: NamedFunction<
 export const logDeterminant = (l: Tensor): Tensor => real(diagPart(l)).log().sum(-1).mul(2);
 
 /**
- * The logarithms of the determinants of symmetric (Hermitian) positive definite matrices [..., n, n]: [...], a float.
- * @throws InvalidArgumentError for matrices that are not square or not positive definite.
+ * The logarithms of the determinants of symmetric (Hermitian) positive definite matrices [..., n, n]: [...], a float; NaN for others.
+ * @throws InvalidArgumentError for matrices that are not square.
  */
 export const logdet: NamedFunction<[matrix: TensorLike], ['matrix']> = /* @__PURE__ */ defineFunction(
   'linalg.logdet',
@@ -304,7 +304,7 @@ export const luSolve: NamedFunction<[...LuArguments, rhs: TensorLike], ['lowerUp
       const [factors, right] = sameBatch(lu, b, name);
       const places = broadcastTo(order, toShape(dims(factors).slice(0, -1)));
       const y = substituted(factors, inOrder(right, places), { lower: true, unit: true });
-      return substituted(factors, y, { lower: false, check: true });
+      return substituted(factors, y, { lower: false });
     },
   );
 
@@ -425,10 +425,7 @@ export const lstsq: NamedFunction<[matrix: TensorLike, rhs: TensorLike], ['matri
         return matmul(pseudoInverse(a, timesSize(a, epsilonOf(a)), false), b);
       }
       const regular = (gramian: Tensor): Tensor =>
-        choleskyOf(
-          l2Regularizer === 0 ? gramian : gramian.add(identityLike(gramian).mul(l2Regularizer)),
-          true,
-        );
+        choleskyOf(l2Regularizer === 0 ? gramian : gramian.add(identityLike(gramian).mul(l2Regularizer)));
       const [m, n] = dims(a).slice(-2);
       return atMost(n, m)
         ? choleskySolve(regular(adjointTimes(a, a)), adjointTimes(a, b))
