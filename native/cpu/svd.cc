@@ -3,6 +3,7 @@
 // (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares.
 #include <cmath>
 
+#include "complex_svd.h"
 #include "gemm_micro.h"
 #include "strided.h"
 
@@ -287,12 +288,18 @@ template <class T> void decompose(const T* x, T* s, const Vectors<T>& u, const V
 void svd(Args& a) {
   const bool vectors = a.outputs() > 1;
   Tensor x = a.tensor(), s = a.tensor(), u{}, v{};
+  if (vectors) {
+    u = a.tensor();
+    v = a.tensor();
+  }
+  const bool complex = a.flag();
+  x = without_parts(x, complex);
+  s = without_parts(s, complex);
+  if (vectors) u = without_parts(u, complex), v = without_parts(v, complex);
   if (x.rank < 2) fail(Code::internal, "svd of rank %d", x.rank);
   const int64_t m = x.dim(-2), n = x.dim(-1), count = product(x.dims, 0, x.rank - 2), least = min64(m, n);
   bool fit = s.dtype == x.dtype && s.size == count * least;
   if (vectors) {
-    u = a.tensor();
-    v = a.tensor();
     const auto fits = [&](const Tensor& t, int64_t rows) {
       return t.rank == x.rank && t.dtype == x.dtype && t.dim(-2) == rows && t.dim(-1) >= least && t.dim(-1) <= rows &&
              t.size == count * rows * t.dim(-1);
@@ -302,7 +309,12 @@ void svd(Args& a) {
   if (!fit) fail(Code::internal, "svd of tensors that do not fit");
   const auto run = [&](auto tag) {
     using T = decltype(tag);
-    const Vectors<T> left{u.as<T>(), m, vectors ? u.dim(-1) : 0}, right{v.as<T>(), n, vectors ? v.dim(-1) : 0};
+    const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
+    if (complex) {
+      decompose_complex(x.as<T>(), s.as<T>(), u.as<T>(), v.as<T>(), count, m, n, p, q, vectors);
+      return;
+    }
+    const Vectors<T> left{u.as<T>(), m, p}, right{v.as<T>(), n, q};
     decompose(x.as<T>(), s.as<T>(), left, right, count, m, n, vectors);
   };
   if (x.dtype == DType::f32) run(float{});

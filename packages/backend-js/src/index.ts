@@ -13,6 +13,8 @@ import {
 import { kernels as attention } from './attention.ts';
 import { kernels as batchnorm } from './batchnorm.ts';
 import { kernels as conv2d } from './conv2d.ts';
+import { kernels as factors } from './factors.ts';
+import { kernels as fft } from './fft.ts';
 import { kernels as fill } from './fill.ts';
 import { kernels as gather } from './gather.ts';
 import { kernels as layernorm } from './layernorm.ts';
@@ -52,6 +54,8 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...attention,
     ...batchnorm,
     ...conv2d,
+    ...factors,
+    ...fft,
     ...fill,
     ...gather,
     ...layernorm,

@@ -1,4 +1,5 @@
 import type { Kernel, KernelName, TensorRef } from '@eagre/backend';
+import { complexSvd } from './complex-svd.ts';
 import { numbers } from './view.ts';
 
 const SWEEPS = 60;
@@ -201,5 +202,5 @@ function svd(x: TensorRef, s: TensorRef, u?: TensorRef, v?: TensorRef): void {
 }
 
 export const kernels: Partial<Record<KernelName, Kernel>> = {
-  Svd: ([x], [s, u, v]) => svd(x, s, u, v),
+  Svd: ([x], [s, u, v], { complex }) => (complex === true ? complexSvd : svd)(x, s, u, v),
 };

@@ -118,12 +118,48 @@ export const kernelAttrs = {
    * activation 0 none, 1 relu, applied after the bias. float32, float64, int32, int64.
    */
   MatMul: ['transposeA', 'transposeB', 'activation'],
+  // The following take float32 and float64, and compute in float64. With `complex` they take complex numbers: all tensors of floats then have one more
+  // axis, last, of a real and an imaginary part. A matrix with an element that is not finite has NaN in its results where nothing else is said.
   /**
-   * x [..., m, n] → s [..., k] and, if there are more outputs, u [..., m, p] and v [..., n, q] with x = u · diag(s) · vᵀ; k = min(m, n), p is k
+   * x [..., m, n] → s [..., k] and, if there are more outputs, u [..., m, p] and v [..., n, q] with x = u · diag(s) · vᴴ; k = min(m, n), p is k
    * or m, q is k or n. Singular values in falling order, computed in float64; columns of u and v orthonormal. Where an element of a matrix
-   * is not finite, all its results are NaN. floating.
+   * is not finite, all its results are NaN.
    */
-  Svd: [],
+  Svd: ['complex'],
+  /** x [..., n, n] → y: lower triangular with y · yᴴ = x; only the lower triangle of x is read. NaN where x is not positive definite. */
+  Cholesky: ['complex'],
+  /**
+   * x [..., m, n] → lu (a unit lower and an upper triangle in one), p (int32 [..., m]): row p[i] of x is row i of the product of the triangles. Partial
+   * pivoting by size, the first of equal ones. With `check` a pivot of 0 throws InvalidArgumentError.
+   */
+  LU: ['complex', 'check'],
+  /**
+   * a [..., n, n], b [..., n, k] → x with a · x = b, or aᴴ · x = b if `adjoint`; a is the lower triangle or the upper one of what is given, with ones on the
+   * diagonal if `unit`. A 0 on the diagonal divides.
+   */
+  TriangularSolve: ['complex', 'lower', 'adjoint', 'unit'],
+  /**
+   * x [..., m, n] → q [..., m, p], r [..., p, n] with q · r = x, r upper triangular; p is min(m, n) or m. By Householder's reflections, of LAPACK's signs.
+   */
+  QR: ['complex'],
+  /**
+   * x [..., n, n] → e [..., n] in rising order and, if there is a second output, v [..., n, n] with x · v = v · diag(e), columns orthonormal. Only the lower
+   * triangle of x is read, which stands for its adjoint above. e is complex as x is, with imaginary parts of 0.
+   */
+  SelfAdjointEig: ['complex'],
+  /**
+   * diagonals [..., 3, n] (that above the main one, whose last element does not count, the main one, that below, whose first does not), b [..., n, k]
+   * → x: the solutions of these systems, with partial pivoting if `pivoting`; NaN throughout where one is not finite.
+   */
+  TridiagonalSolve: ['complex', 'pivoting'],
+
+  // ---- Fourier transforms along the last axis (float32, float64); complex numbers are pairs in one more axis
+  /** x [..., n, 2] → y [..., n, 2]: y[k] = Σ x[j] e^(−2πi jk/n), or, if `inverse`, 1/n Σ x[j] e^(2πi jk/n). */
+  FFT: ['inverse'],
+  /** x [..., n] → y [..., floor(n/2) + 1, 2]: the first half of the transform of real numbers. */
+  RFFT: [],
+  /** x [..., floor(n/2) + 1, 2] → y [..., n]: the inverse of RFFT; imaginary parts of what stands for itself do not count. */
+  IRFFT: [],
 
   // ---- images, NHWC; floating. padding = [top, bottom, left, right] in pixels, not negative.
   /** x [n,h,w,c], filter [kh,kw,c/groups,o], optional bias [o] → y [n,oh,ow,o]; a depthwise convolution has groups = c. */
@@ -228,6 +264,20 @@ export const mapReductions = [null, 'Sum', 'Mean', 'Prod', 'Max', 'Min', 'All', 
 
 export type KernelName = keyof typeof kernelAttrs;
 
+/** The kernels that take complex numbers by themselves: as pairs of floats, in one more axis. */
+export const complexKernels: ReadonlySet<KernelName> = new Set<KernelName>([
+  'Svd',
+  'Cholesky',
+  'LU',
+  'TriangularSolve',
+  'QR',
+  'SelfAdjointEig',
+  'TridiagonalSolve',
+  'FFT',
+  'RFFT',
+  'IRFFT',
+]);
+
 /** How many outputs these kernels have with the last one, which is left out where nobody wants it: only a gradient does. */
 export const outputsWithReserve: { readonly [name in KernelName]?: number } = { LSTM: 4 };
 
@@ -268,6 +318,15 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   ArgMin: [...numbers, 'bool'],
   MatMul: [...floats, 'int32', 'int64'],
   Svd: floats,
+  Cholesky: floats,
+  LU: floats,
+  TriangularSolve: floats,
+  QR: floats,
+  SelfAdjointEig: floats,
+  TridiagonalSolve: floats,
+  FFT: floats,
+  RFFT: floats,
+  IRFFT: floats,
   Conv2D: floats,
   Conv2DBackpropInput: floats,
   Conv2DBackpropFilter: floats,
@@ -332,6 +391,7 @@ const outputDTypes: { readonly [name in KernelName]?: readonly (DType | 'any' | 
   ArgMin: ['any'],
   Nonzero: ['int64'],
   TopK: [null, 'int32'],
+  LU: [null, 'int32'],
   MaxPool: [null, 'int32'],
 };
 // The places of inputs that are indices, labels or masks.

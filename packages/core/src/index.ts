@@ -65,6 +65,7 @@ export * from './ops/reduce/reduce.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';
+export * as signal from './signal.ts';
 export type { Complex } from './tensor/complex-numbers.ts';
 export { constant } from './tensor/constant.ts';
 export type { NDArrayLike, TensorLike } from './tensor/convert.ts';

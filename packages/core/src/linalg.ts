@@ -1,9 +1,47 @@
-/** `tf.linalg`: products, norms, diagonals, bands and decompositions of matrices. */
+/** `tf.linalg`: products, norms, diagonals, bands, factors, solutions and functions of matrices. */
 
 export { eye } from './ops/array/creation.ts';
 export { globalNorm } from './ops/elementwise/clip.ts';
+export { adjoint } from './ops/linalg/adjoint.ts';
+export {
+  type BandedTriangularSolveOptions,
+  bandedTriangularSolve,
+  type EighTridiagonal,
+  type EighTridiagonalOptions,
+  eighTridiagonal,
+  type TridiagonalSolveOptions,
+  tridiagonalMatmul,
+  tridiagonalSolve,
+} from './ops/linalg/bands.ts';
 export { eig, eigvals } from './ops/linalg/eig.ts';
 export { einsum } from './ops/linalg/einsum.ts';
+export {
+  cholesky,
+  choleskySolve,
+  eigh,
+  eigvalsh,
+  lu,
+  qr,
+  type TriangularSolveOptions,
+  triangularSolve,
+} from './ops/linalg/factors.ts';
 export * from './ops/linalg/linalg.ts';
+export { expm, logm, sqrtm } from './ops/linalg/matrix-functions.ts';
+export {
+  type AdjointOption,
+  det,
+  inv,
+  type LstsqOptions,
+  logdet,
+  lstsq,
+  luMatrixInverse,
+  luReconstruct,
+  luSolve,
+  matrixRank,
+  pinv,
+  slogdet,
+  solve,
+} from './ops/linalg/solutions.ts';
 export { type SvdFunction, type SvdOptions, type SvdResult, svd } from './ops/linalg/svd.ts';
+export { cross, normalize, tensorDiag, tensorDiagPart } from './ops/linalg/vectors.ts';
 export { l2Normalize, norm } from './ops/reduce/reduce.ts';

@@ -3,6 +3,7 @@ import {
   type Backend,
   buildScalarProgram,
   type ComplexDType,
+  complexKernels,
   type DType,
   isComplex,
   type Kernel,
@@ -29,6 +30,9 @@ const columns = ({ dtype, size, storage }: Complex): TensorRef => ({
   size: 2 * size,
   storage,
 });
+
+/** The same with the parts in one more axis. */
+const pairs = (t: TensorRef): TensorRef => (hasParts(t) ? { ...columns(t), shape: [...t.shape, 2] } : t);
 
 const column = ({ dtype, size, storage }: TensorRef): TensorRef => ({
   dtype,
@@ -182,6 +186,9 @@ export function complexKernel(
       kernel(inputs.map(flat), outputs.map(flat), {});
     };
   if (name === 'MatMul') return matMul(backend, kernel);
+  if (complexKernels.has(name))
+    return (inputs, outputs, attrs) =>
+      kernel(inputs.map(pairs), outputs.map(pairs), { ...attrs, complex: true });
   if (!linear.has(name)) return undefined;
   return withParts(backend, (parts, inputs, outputs, attrs) => {
     if (name === 'ScatterNd' && (attrs.mode as number) >= ORDERED)

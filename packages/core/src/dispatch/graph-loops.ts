@@ -14,4 +14,6 @@ export const graphLoops: {
   rows(count: Dim, fn: (i: Tensor) => Tensors): Tensors;
   /** `tf.scan` in reverse over lists of tensors: the states of all steps. */
   scanBack(fn: (state: Tensors, at: Tensors) => Tensors, elems: Tensors, initial: Tensors): Tensors;
-} = { rows: notLoaded, scanBack: notLoaded };
+  /** A function that gets what it gave, a number of times (int32 []), and how often that was; of tensors whose shapes stay. */
+  repeat(times: Tensor, fn: (state: Tensors, i: Tensor) => Tensors, initial: Tensors): Tensors;
+} = { rows: notLoaded, scanBack: notLoaded, repeat: notLoaded };

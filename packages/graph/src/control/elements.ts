@@ -394,5 +394,13 @@ export const scan: Scan = defineFunction<
   (fn, elems, options) => fold(fn, elems, options, { op: 'tf.scan', keep: true }),
 ) as never;
 
+graphLoops.repeat = (times, fn, initial) => {
+  const [, ...state] = whileLoop(
+    (i: Tensor) => i.less(times),
+    (i: Tensor, ...now: Tensor[]) => [i.add(1), ...fn(now, i)],
+    [constant(0, 'int32'), ...initial],
+  ) as Tensor[];
+  return state;
+};
 graphLoops.scanBack = (fn, elems, initial) =>
   scan({ fn: fn as never, elems, initializer: initial, reverse: true }) as readonly Tensor[];

@@ -250,3 +250,140 @@ export function eigenOf(n: number, re: Float64Array, im: Float64Array): Eigen {
   for (let i = 0; i < n * n; i++) vectors.set([found.re[i], found.im[i]], 2 * i);
   return { values, vectors };
 }
+
+// ---- functions of matrices, of their triangular form u · t · uᴴ (Schur)
+
+/** An upper triangular matrix and the unitary one beside it; null where there is none. */
+function schurOf(n: number, re: Float64Array, im: Float64Array): readonly [t: Complex, u: Complex] | null {
+  if (!Number.isFinite(largest(re, im))) return null;
+  const t: Complex = { n, re: re.slice(), im: im.slice() };
+  const u = identity(n);
+  toHessenberg(t, u);
+  if (!toTriangular(t, u)) return null;
+  for (let i = 1; i < n; i++) for (let j = 0; j < i; j++) put(t, i, j, [0, 0]);
+  return [t, u];
+}
+
+/** The square root of an upper triangular matrix, by diagonals (Å. Björck and S. Hammarling, 1983). */
+function triangularRoot(t: Complex): Complex {
+  const { n } = t;
+  const r: Complex = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
+  for (let j = 0; j < n; j++) {
+    put(r, j, j, root(at(t, j, j)));
+    for (let i = j - 1; i >= 0; i--) {
+      let sum = at(t, i, j);
+      for (let k = i + 1; k < j; k++) sum = minus(sum, times(at(r, i, k), at(r, k, j)));
+      const divisor = plus(at(r, i, i), at(r, j, j));
+      put(r, i, j, size(sum) === 0 ? [0, 0] : over(sum, divisor));
+    }
+  }
+  return r;
+}
+
+// Gauss's points and weights of order 8 on [0, 1]: Padé's approximation of log(1 + x) is the sum of w · x / (1 + p · x).
+const POINTS: readonly (readonly [point: number, weight: number])[] = [
+  [0.1834346424956498, 0.362683783378362],
+  [0.525532409916329, 0.3137066458778873],
+  [0.7966664774136267, 0.2223810344533745],
+  [0.9602898564975363, 0.1012285362903763],
+].flatMap(([p, w]) => [
+  [(1 - p) / 2, w / 2],
+  [(1 + p) / 2, w / 2],
+]) as [number, number][];
+// The distance from 1 at which the approximation is exact to rounding.
+const NEAR = 0.25;
+const ROOTS = 100;
+
+/** The logarithm of an upper triangular matrix; null where roots do not come near 1. */
+function triangularLogarithm(t: Complex): Complex | null {
+  const { n } = t;
+  let r = t;
+  let doublings = 0;
+  const distance = (): number => {
+    let most = 0;
+    for (let i = 0; i < n; i++) {
+      let sum = 0;
+      for (let j = i; j < n; j++) sum += size(minus(at(r, i, j), [i === j ? 1 : 0, 0]));
+      most = Math.max(most, sum);
+    }
+    return most;
+  };
+  for (; !(distance() <= NEAR); doublings++) {
+    if (doublings === ROOTS || !Number.isFinite(distance())) return null;
+    r = triangularRoot(r);
+  }
+  const log: Complex = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
+  const by = 2 ** doublings;
+  const x = (i: number, j: number): Pair => minus(at(r, i, j), [i === j ? 1 : 0, 0]);
+  for (const [point, weight] of POINTS) {
+    // Columns of (1 + p · X)⁻¹ · X, from below.
+    for (let j = 0; j < n; j++) {
+      const column = new Array<Pair>(n);
+      for (let i = j; i >= 0; i--) {
+        let sum = x(i, j);
+        for (let k = i + 1; k <= j; k++) {
+          const [a, b] = times(x(i, k), column[k]);
+          sum = minus(sum, [point * a, point * b]);
+        }
+        const [a, b] = x(i, i);
+        column[i] = over(sum, [1 + point * a, point * b]);
+        const [re, im] = column[i];
+        put(log, i, j, plus(at(log, i, j), [by * weight * re, by * weight * im]));
+      }
+    }
+  }
+  return log;
+}
+
+/** u · t · uᴴ. */
+function turnedBack(t: Complex, u: Complex): readonly [re: Float64Array, im: Float64Array] {
+  const { n } = t;
+  const half = identity(n);
+  const whole = identity(n);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      let sum: Pair = [0, 0];
+      for (let k = 0; k <= j; k++) sum = plus(sum, times(at(u, i, k), at(t, k, j)));
+      put(half, i, j, sum);
+    }
+    for (let j = 0; j < n; j++) {
+      let sum: Pair = [0, 0];
+      for (let k = 0; k < n; k++) {
+        const [a, b] = at(u, j, k);
+        sum = plus(sum, times(at(half, i, k), [a, -b]));
+      }
+      put(whole, i, j, sum);
+    }
+  }
+  return [whole.re, whole.im];
+}
+
+const nothing = (n: number): readonly [re: Float64Array, im: Float64Array] => [
+  new Float64Array(n * n).fill(Number.NaN),
+  new Float64Array(n * n).fill(Number.NaN),
+];
+
+/** The principal square root of a matrix; NaN where there is none, or, of a real matrix, none that is real. */
+export function rootOf(
+  n: number,
+  re: Float64Array,
+  im: Float64Array,
+): readonly [re: Float64Array, im: Float64Array] {
+  const schur = schurOf(n, re, im);
+  if (schur === null) return nothing(n);
+  const found = turnedBack(triangularRoot(schur[0]), schur[1]);
+  const isReal = im.every((x) => x === 0);
+  return isReal && largest(found[1]) > 1e-8 * largest(found[0]) ? nothing(n) : found;
+}
+
+/** The principal logarithm of a matrix; NaN where there is none. */
+export function logarithmOf(
+  n: number,
+  re: Float64Array,
+  im: Float64Array,
+): readonly [re: Float64Array, im: Float64Array] {
+  const schur = schurOf(n, re, im);
+  if (schur === null) return nothing(n);
+  const log = triangularLogarithm(schur[0]);
+  return log === null ? nothing(n) : turnedBack(log, schur[1]);
+}

@@ -1,5 +1,5 @@
 // The singular value decomposition.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op } from '../../dispatch/op.ts';
@@ -12,7 +12,9 @@ import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { diag, matmul, matrixTranspose, setDiag } from './linalg.ts';
+import { real } from '../elementwise/complex.ts';
+import { adjointOf, adjointTimes, timesAdjoint, withAdjoints } from './adjoint.ts';
+import { diag, diagPart, matmul, setDiag } from './linalg.ts';
 
 interface SvdAttrs {
   readonly computeUV: boolean;
@@ -60,34 +62,45 @@ function gradOfVectors(g: GradContext, ds: Tensor, du: Tensor | null, dv: Tensor
   const differences = square.expandDims(-2).sub(square.expandDims(-1));
   const f = setDiag(safeReciprocal(differences), s.mul(0));
   const scale = diag(s);
-  /** F ∘ (wᵀ dw), and its transpose beside it. */
+  /** F ∘ (wᴴ dw), and its adjoint beside it. */
   const turned = (w: Tensor, dw: Tensor): Tensor => {
-    const part = f.mul(matmul(w, dw, { transposeA: true }));
-    return part.add(matrixTranspose(part));
+    const part = f.mul(adjointTimes(w, dw));
+    return part.add(adjointOf(part));
   };
   let inner = diag(ds);
   if (gu !== null) inner = inner.add(matmul(turned(u, gu), scale));
   const gv1 = gv === null ? null : full ? columns(gv, 0, m) : gv;
   if (gv1 !== null) inner = inner.add(matmul(scale, turned(v1, gv1)));
-  let result = matmul(u, matmul(inner, v1, { transposeB: true }));
+  if (isComplex(s.dtype) && gv1 !== null) {
+    // What turns both vectors by a factor of size 1.
+    const phases = diagPart(adjointTimes(v1, gv1));
+    inner = inner.add(
+      diag(
+        safeReciprocal(s)
+          .mul(adjointOf(phases.expandDims(-1)).squeeze(-2).sub(phases))
+          .mul(0.5),
+      ),
+    );
+  }
+  let result = matmul(u, timesAdjoint(inner, v1));
   if (gv !== null && gv1 !== null && differs(m, n)) {
-    const turnedBack = matmul(matmul(gv1, v1, { transposeA: true }), v1, { transposeB: true });
-    let outside = matrixTranspose(gv1).sub(turnedBack);
+    const turnedBack = timesAdjoint(adjointTimes(gv1, v1), v1);
+    let outside = adjointOf(gv1).sub(turnedBack);
     if (full) {
       const last = subDims(n, m);
-      const mixed = matmul(v1, columns(gv, m, last), { transposeA: true });
-      outside = outside.sub(matmul(mixed, columns(v, m, last), { transposeB: true }));
+      const mixed = adjointTimes(v1, columns(gv, m, last));
+      outside = outside.sub(timesAdjoint(mixed, columns(v, m, last)));
     }
     result = result.add(matmul(matmul(u, diag(safeReciprocal(s))), outside));
   }
-  return wide ? result : matrixTranspose(result);
+  return wide ? result : adjointOf(result);
 }
 
 /** The singular values of matrices in falling order, and their left and right vectors as columns. */
 const svdOp: Op = defineOp({
   name: 'Svd',
   kernel: 'Svd',
-  kernelAttrs: () => ({}),
+  kernelAttrs: () => ({ complex: false }),
   // Vectors of values that lie close together turn with the rounding.
   ulp: 64,
   infer: ([x], attrs) => {
@@ -98,11 +111,11 @@ const svdOp: Op = defineOp({
     const of = (...shape: Dim[]) => ({ dtype: x.dtype, shape: [...lead, ...shape] });
     return computeUV ? [of(k), of(m, fullMatrices ? m : k), of(n, fullMatrices ? n : k)] : of(k);
   },
-  grad: (g, ds, ...more) => {
+  grad: withAdjoints((g, ds, ...more) => {
     if (g.attrs['computeUV'] === true) return gradOfVectors(g, ds, more[0] ?? null, more[1] ?? null);
     const [, u, v] = execute(svdOp, [g.x], { computeUV: true, fullMatrices: false });
-    return matmul(u.mul(ds.expandDims(-2)), v, { transposeB: true });
-  },
+    return timesAdjoint(u.mul(ds.expandDims(-2)), v);
+  }),
   samples: () => [
     { inputs: [uniform([4, 3])], attrs: { computeUV: false, fullMatrices: false } },
     { inputs: [uniform([2, 2, 3])], attrs: { computeUV: true, fullMatrices: false } },
@@ -115,7 +128,7 @@ const svdOp: Op = defineOp({
 
 function matricesOf(x: TensorLike): Tensor {
   const t = toTensor(x);
-  checkDType(t.dtype, 'floating', 'tensor', 'Svd');
+  if (!isComplex(t.dtype)) checkDType(t.dtype, 'floating', 'tensor', 'Svd');
   if (t.rank < 2) {
     throw new InvalidArgumentError(
       `tensor has shape ${showShape(t.shape)}, expected matrices (rank 2 or more)`,
@@ -129,7 +142,14 @@ function matricesOf(x: TensorLike): Tensor {
 
 /** The singular values of matrices, [..., m, n] → [..., min(m, n)]. */
 export const singularValues = (x: Tensor): Tensor =>
-  execute1(svdOp, [matricesOf(x)], { computeUV: false, fullMatrices: false });
+  realOf(execute1(svdOp, [matricesOf(x)], { computeUV: false, fullMatrices: false }));
+const realOf = (x: Tensor): Tensor => (isComplex(x.dtype) ? real(x) : x);
+
+/** Singular values, which are real, and vectors. */
+export function svdOf(x: Tensor, fullMatrices = false): SvdResult {
+  const [s, u, v] = execute(svdOp, [matricesOf(x)], { computeUV: true, fullMatrices });
+  return [realOf(s), u, v];
+}
 
 /** Options of `svd`. */
 export interface SvdOptions<UV extends boolean = boolean> {
@@ -148,10 +168,10 @@ export interface SvdFunction {
 }
 
 /**
- * The singular value decomposition of the matrices in the last two axes, tensor = u · diag(s) · vᵀ:
+ * The singular value decomposition of the matrices in the last two axes, tensor = u · diag(s) · vᴴ:
  * `const [s, u, v] = tf.linalg.svd(x)`, in TensorFlow's order, v not transposed; only s with `computeUV: false`.
  * Of [..., m, n] with k = min(m, n): s is [..., k], the largest first, u [..., m, k], v [..., n, k]; with `fullMatrices` u is [..., m, m] and v
- * [..., n, n]. float32 or float64, computed in float64. A matrix with an element that is not finite has NaN in all results. Signs of vectors
+ * [..., n, n]. Of floats or complex numbers, s always floats; computed in float64. A matrix with an element that is not finite has NaN in all results. Signs of vectors
  * are not unique, nor are vectors of equal singular values, so these have no meaningful gradient.
  * @throws InvalidArgumentError for vectors and scalars; UnimplementedError for the gradient of vectors with `fullMatrices` where m and n
  * differ by more than 1.
@@ -166,7 +186,6 @@ export const svd: SvdFunction = defineFunction<
     const fullMatrices = checkFlag(options.fullMatrices, 'fullMatrices', 'Svd');
     const computeUV = options.computeUV === undefined || checkFlag(options.computeUV, 'computeUV', 'Svd');
     if (!computeUV) return singularValues(toTensor(tensor));
-    const [s, u, v] = execute(svdOp, [matricesOf(tensor)], { computeUV, fullMatrices });
-    return [s, u, v];
+    return svdOf(toTensor(tensor), fullMatrices);
   },
 ) as SvdFunction;
