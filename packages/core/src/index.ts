@@ -22,6 +22,7 @@ export type { Arguments, NamedFunction } from './arguments/arguments.ts';
 export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './arguments/custom-names.ts';
 export * from './arguments/names.ts';
 export * as bitwise from './bitwise.ts';
+export { CompositeTensor } from './composite/composite.ts';
 export * as debugging from './debugging.ts';
 export {
   type DeviceType,
@@ -58,6 +59,8 @@ export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
 export * from './ops/reduce/reduce.ts';
 export { asString } from './ops/strings/convert.ts';
+export { RaggedTensor } from './ragged/ragged-tensor.ts';
+export * as ragged from './ragged.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';

@@ -13,6 +13,7 @@ export {
   type Kind,
   type MethodArguments,
   type NamedFunction,
+  worksByElement,
 } from './arguments/arguments.ts';
 export { Callable, callable, showFields } from './arguments/callable.ts';
 export {
@@ -75,6 +76,7 @@ export {
   defineSerialize,
   type Serialized,
 } from './arguments/serialized.ts';
+export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
@@ -152,6 +154,7 @@ export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-st
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { lowerAscii } from './ops/strings/text.ts';
+export { isRagged, makeRagged, toRaggedOrDense } from './ragged/ragged-base.ts';
 export {
   type Draw,
   type Drawn,

@@ -17,6 +17,7 @@ export {
   unsortedSegmentJoin,
 } from './ops/strings/join.ts';
 export type { NgramsOptions } from './ops/strings/parts.ts';
+export { bytesSplit, ngrams, split } from './ops/strings/split.ts';
 export {
   type CaseEncoding,
   length,
@@ -28,3 +29,14 @@ export {
   substr,
   upper,
 } from './ops/strings/text.ts';
+export {
+  type UnicodeDecodeOptions,
+  type UnicodeOptions,
+  unicodeDecode,
+  unicodeDecodeWithOffsets,
+  unicodeEncode,
+  unicodeScript,
+  unicodeSplit,
+  unicodeSplitWithOffsets,
+  unicodeTranscode,
+} from './ops/strings/unicode.ts';

@@ -183,3 +183,5 @@ export const pairs: Kind = {
 };
 /** A tensor, or values for one: numbers, lists, { data, shape }. */
 export const tensor: Kind = {};
+/** A list of tensors, or of values for them. */
+export const tensors: Kind = { list: true };

@@ -1,5 +1,6 @@
 // What functions take: each declares it once, and every argument may be given by name.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
+import { type Call, CompositeTensor, findComposite, inList } from '../composite/composite.ts';
 import { checkList } from '../shapes/shape.ts';
 import { isComplexNumber } from '../tensor/complex-numbers.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -58,6 +59,8 @@ export interface Kind {
   readonly read?: (value: unknown, what: string, op: string) => unknown;
   /** Whether `read` looks at numbers too. */
   readonly numbers?: boolean;
+  /** Whether it is a list of tensors, some of which may be ragged or sparse. */
+  readonly list?: boolean;
 }
 
 /** A value that the function reads itself. */
@@ -94,6 +97,8 @@ export interface Declared {
   readonly rest: string | undefined;
   /** Those whose value may be a plain object. */
   readonly objects: readonly string[];
+  /** Whether each element of the result depends on those in the same place of its tensors alone. */
+  readonly elementwise: boolean;
 }
 
 type Implementation = (this: unknown, ...args: readonly unknown[]) => unknown;
@@ -106,6 +111,7 @@ class Declaration implements Declared {
   readonly required: number;
   readonly rest: string | undefined;
   readonly run: Implementation;
+  elementwise = false;
   readonly #options: Kinds;
   #objects: readonly string[] | undefined;
   #named: Readonly<Record<string, Kind>> | undefined;
@@ -175,6 +181,17 @@ export function declared(fn: object): Declared | undefined {
   return declarations.get(fn);
 }
 
+/**
+ * Says of a function that it works element by element, so that it takes ragged and sparse tensors too: its positional arguments that are
+ * tensors broadcast, and the others are for all elements. @returns the function.
+ */
+export function worksByElement<F extends object>(fn: F): F {
+  const declaration = declarations.get(fn);
+  if (declaration === undefined) throw new InternalError('the function was not declared');
+  declaration.elementwise = true;
+  return fn;
+}
+
 /** Gives a function that was declared without a name the one under which it is exported. */
 export function nameFunction(fn: object, name: string): void {
   const declaration = declarations.get(fn);
@@ -199,9 +216,10 @@ export function defineFunction<F extends (...args: never) => unknown>(
   const kinds = Object.values<Kind | true>(positional).map(kindOf);
   const implementation = run as unknown as Implementation;
   const required = run.length;
-  return entry(
-    new Declaration(name, Object.keys(positional), kinds, options, implementation, { required }),
-  ) as never;
+  const declaration = new Declaration(name, Object.keys(positional), kinds, options, implementation, {
+    required,
+  });
+  return (kinds[0]?.list === true ? listEntry(declaration) : entry(declaration)) as never;
 }
 
 /**
@@ -343,11 +361,15 @@ function register<F extends object>(fn: F, declaration: Declaration): F {
   return fn;
 }
 
-/** Whether a value is such that options have to be looked for: a plain object. */
+/** Whether a value is such that it has to be looked at first: a plain object, which may be options, or a composite tensor. */
 export function mayBeNamed(value: unknown): boolean {
   if (typeof value !== 'object') return false;
   try {
-    return !(value instanceof Tensor) && !Array.isArray(value) && isPlain(value);
+    return (
+      !(value instanceof Tensor) &&
+      !Array.isArray(value) &&
+      (isPlain(value) || value instanceof CompositeTensor)
+    );
   } catch (cause) {
     throw unseen(cause);
   }
@@ -463,6 +485,15 @@ function entry(declaration: Declaration): (...args: never) => unknown {
   }, declaration);
 }
 
+/** The function that users call, whose first argument is a list of tensors. */
+function listEntry(declaration: Declaration): (...args: never) => unknown {
+  const usual = entry(declaration) as (...args: readonly unknown[]) => unknown;
+  return register((...args: readonly unknown[]) => {
+    const special = Array.isArray(args[0]) && inList(args[0]) !== null;
+    return special ? call(declaration, args) : usual(...args);
+  }, declaration);
+}
+
 type Reader = (value: unknown) => unknown;
 
 /** What reads a value by position; undefined where it is taken as it is. */
@@ -532,11 +563,38 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
   for (let i = 0; i < declaration.required; i++) {
     if (values[i] === undefined) throw missing(declaration, values);
   }
+  const composite = findComposite(values);
+  if (composite !== null) {
+    const result = composite.dispatch(callOf(declaration, values));
+    if (result !== undefined) return result;
+  }
   for (let i = 0; i < count; i++) {
     const read = kinds[i]?.read;
     if (read !== undefined && values[i] !== undefined) values[i] = read(values[i], positional[i], name);
   }
   return run.apply(self, values);
+}
+
+/** A call as composite tensors are told of it. */
+function callOf(declaration: Declaration, values: readonly unknown[]): Call {
+  const { name, positional, elementwise } = declaration;
+  const given = values.slice(0, -1);
+  const own = values.at(-1) as Readonly<Record<string, unknown>>;
+  return {
+    name,
+    positional,
+    elementwise,
+    values: given,
+    options: own,
+    run: (others, options = own) => checked(declaration, spread(declaration, others, options), undefined),
+  };
+}
+
+/** Arguments as they stand in a call: without what was not given at the end, with the options last. */
+function spread(declaration: Declaration, values: readonly unknown[], options: object): readonly unknown[] {
+  const count = declaration.kinds.length;
+  const all = [...values.slice(0, count), ...((values[count] ?? []) as readonly unknown[])];
+  return Object.keys(options).length === 0 ? all : [...all, options];
 }
 
 /** Puts arguments given by name into their places. @returns the options. */

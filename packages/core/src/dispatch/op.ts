@@ -21,7 +21,13 @@ import {
   UnimplementedError,
   widens,
 } from '@eagre/backend';
-import { defineHot, isTensor, mayBeNamed, type NamedFunction } from '../arguments/arguments.ts';
+import {
+  defineHot,
+  isTensor,
+  mayBeNamed,
+  type NamedFunction,
+  worksByElement,
+} from '../arguments/arguments.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { hasUnknown, sizeOfDims } from '../shapes/dims.ts';
 import { broadcastShapes, type Shape } from '../shapes/shape.ts';
@@ -507,7 +513,7 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
     return outputs;
   });
   elementwise(op);
-  return defineHot(
+  const fn = defineHot(
     ['x'],
     (x: TensorLike) => execute1(op, [toTensor(x)]),
     (otherwise): UnaryFunction =>
@@ -517,6 +523,7 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
         return execute1(op, [toTensor(x as TensorLike)]);
       },
   );
+  return worksByElement(fn);
 }
 
 /** Declares an elementwise op of two arguments, which are promoted to one dtype and broadcast. */
@@ -569,7 +576,7 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
     const both = pair(a, b, spec.name);
     return strings !== undefined && both[0].dtype === 'string' ? strings(...both) : execute1(op, both);
   };
-  return defineHot(
+  const fn = defineHot(
     ['a', 'b'],
     run,
     (otherwise): BinaryFunction =>
@@ -585,6 +592,7 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
         return run(a as TensorLike, b as TensorLike);
       },
   );
+  return worksByElement(fn);
 }
 
 /** @internal Two arguments as tensors of one dtype: bare numbers follow the tensor beside them, tensors are widened. */

@@ -16,6 +16,7 @@ import {
 } from '@eagre/backend';
 import { unseen } from '../arguments/plain.ts';
 import { isRefusedPromise } from '../arguments/promises.ts';
+import { CompositeTensor } from '../composite/composite.ts';
 import { inComputation } from '../dispatch/autocast.ts';
 import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
@@ -94,6 +95,7 @@ function describe(value: unknown): string {
   if (isRefusedPromise(value)) return 'a promise: await it';
   if (typeof value !== 'object') return typeof value;
   const kind = `an object of class ${String(value.constructor?.name ?? 'unknown')}`;
+  if (value instanceof CompositeTensor) return `${kind}: ${value.advice}`;
   return advice in value ? `${kind}: ${String(value[advice])}` : kind;
 }
 

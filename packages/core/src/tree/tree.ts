@@ -1,26 +1,35 @@
-// Structures: arrays, maps and plain objects in each other, to any depth. All else is a leaf. Leaves are in the order of TensorFlow's
-// `tf.nest`: items of arrays from front to back, those of objects and maps by key. What is made anew has the keys as they were given.
+// Structures: arrays, maps and plain objects in each other, to any depth, and composite tensors, which hold their parts. All else is a
+// leaf. Leaves are in the order of TensorFlow's `tf.nest`: items of arrays and parts from front to back, those of objects and maps by key.
+// What is made anew has the keys as they were given.
 import { checkLevel } from '../arguments/checks.ts';
 import { unseen } from '../arguments/plain.ts';
+import { CompositeTensor } from '../composite/composite.ts';
 
 /** What holds other values in a structure. */
-export type Container<T = unknown> = readonly T[] | ReadonlyMap<unknown, T> | Readonly<Record<string, T>>;
+export type Container<T = unknown> =
+  | readonly T[]
+  | ReadonlyMap<unknown, T>
+  | Readonly<Record<string, T>>
+  | CompositeTensor;
 
 /** The way to a place in a structure: indices of arrays, keys of objects and maps. Callbacks get one that changes behind them. */
 export type Path = readonly unknown[];
 
-/** Which arrays, maps and plain objects count as leaves. */
+/** Which containers count as leaves. */
 export type IsLeaf = (container: Container) => boolean;
+
+/** For walks to which ragged and sparse tensors are values, and no structures. */
+export const wholeComposites: IsLeaf = (container) => container instanceof CompositeTensor;
 
 const nothing: IsLeaf = () => false;
 
-/** Whether a value holds others: an array, a map, or a plain object. @throws InvalidArgumentError for what cannot be looked at. */
+/** Whether a value holds others: an array, a map, a plain object, or a composite tensor. @throws InvalidArgumentError for what cannot be looked at. */
 export function isContainer(value: unknown): value is Container {
   if (typeof value !== 'object' || value === null) return false;
   try {
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === Object.prototype || prototype === null || prototype === Array.prototype) return true;
-    return Array.isArray(value) || value instanceof Map;
+    return Array.isArray(value) || value instanceof Map || value instanceof CompositeTensor;
   } catch (cause) {
     throw unseen(cause);
   }
@@ -43,10 +52,13 @@ function compareKeys(a: unknown, b: unknown): number {
   return (a as string) < (b as string) ? -1 : (a as string) > (b as string) ? 1 : 0;
 }
 
-/** Calls `visit` with each item of an array or a map, or each field of an object, in order. */
+/** Calls `visit` with each item of an array or a map, each field of an object, or each part of a composite tensor, in order. */
 export function forEachItem(container: object, visit: (item: unknown, key: unknown) => void): void {
   if (Array.isArray(container)) {
     for (let i = 0; i < container.length; i++) visit(container[i], i);
+  } else if (container instanceof CompositeTensor) {
+    const { parts, partNames } = container;
+    for (let i = 0; i < parts.length; i++) visit(parts[i], partNames[i]);
   } else for (const key of sortKeys(keysOf(container))) visit(itemAt(container, key), key);
 }
 
@@ -61,12 +73,16 @@ function itemAt(container: object, key: unknown): unknown {
     : (container as Readonly<Record<string, unknown>>)[key as string];
 }
 
-/** The same array, map or object with what `change` makes of each item. `change` is called in order. */
+/** The same array, map, object or composite tensor with what `change` makes of each item. `change` is called in order. */
 export function mapItems<R>(container: Container, change: (item: unknown, key: unknown) => R): Container<R> {
   if (Array.isArray(container)) {
     const made = new Array<R>(container.length);
     for (let i = 0; i < made.length; i++) made[i] = change(container[i], i);
     return made;
+  }
+  if (container instanceof CompositeTensor) {
+    const { parts, partNames } = container;
+    return container.withParts(parts.map((part, i) => change(part, partNames[i]))) as Container<R>;
   }
   const isMap = container instanceof Map;
   const keys = keysOf(container);
@@ -164,6 +180,8 @@ export interface Misfit {
 }
 
 function misfit(expected: Container, value: unknown): Misfit | null {
+  if (expected instanceof CompositeTensor || value instanceof CompositeTensor)
+    return isLike(expected, value) ? null : { kind: 'type' };
   if (!isContainer(value) || expected instanceof Map !== value instanceof Map) return { kind: 'type' };
   if (Array.isArray(expected) || Array.isArray(value)) {
     if (!Array.isArray(expected) || !Array.isArray(value)) return { kind: 'type' };
@@ -174,6 +192,11 @@ function misfit(expected: Container, value: unknown): Misfit | null {
   for (const key of keysOf(expected)) if (!has(value, key)) return { kind: 'missing key', key };
   for (const key of keysOf(value)) if (!has(expected, key)) return { kind: 'unknown key', key };
   return null;
+}
+
+/** Whether two values are composite tensors of one kind. */
+function isLike(a: unknown, b: unknown): boolean {
+  return a instanceof CompositeTensor && b instanceof CompositeTensor && a.facts === b.facts;
 }
 
 /**
@@ -200,9 +223,10 @@ export function forEachPair(
       differs(how, s, v, path);
       return;
     }
+    const beside = v instanceof CompositeTensor ? v.parts.values() : null;
     forEachItem(s, (item, key) => {
       path.push(key);
-      look(item, itemAt(v as Container, key));
+      look(item, beside === null ? itemAt(v as Container, key) : beside.next().value);
       path.pop();
     });
   };
@@ -211,6 +235,7 @@ export function forEachPair(
 
 /** What a container is called in messages. */
 export function containerName(container: Container): string {
+  if (container instanceof CompositeTensor) return `a ${container.facts}`;
   return Array.isArray(container) ? 'an array' : container instanceof Map ? 'a map' : 'an object';
 }
 
@@ -228,6 +253,8 @@ export function showStructure(value: unknown, show: (leaf: unknown) => string, l
   if (level > SHOWN_LEVELS) return '…';
   const inside = (v: unknown): string => showStructure(v, show, level + 1);
   if (Array.isArray(value)) return `[${Array.from(value, inside).join(', ')}]`;
+  if (value instanceof CompositeTensor)
+    return `${value.facts}(${value.partNames.map((name, i) => `${name}: ${inside(value.parts[i])}`).join(', ')})`;
   const isMap = value instanceof Map;
   const items = [...(isMap ? value : Object.entries(value))].map(
     ([key, v]) => `${String(key)}: ${inside(v)}`,
@@ -235,10 +262,11 @@ export function showStructure(value: unknown, show: (leaf: unknown) => string, l
   return `${isMap ? 'Map ' : ''}{ ${items.join(', ')} }`;
 }
 
-/** What is in an array, a set, a map or a plain object, as it stands there; null for what holds nothing, and for objects of classes. */
+/** What is in an array, a set, a map, a plain object or a composite tensor, as it stands there; null for what holds nothing, and for objects of other classes. */
 export function itemsIn(value: unknown): Iterable<unknown> | null {
   if (value instanceof Set) return value;
   if (!isContainer(value)) return null;
   if (Array.isArray(value)) return value;
+  if (value instanceof CompositeTensor) return value.parts;
   return value instanceof Map ? value.values() : Object.values(value);
 }

@@ -85,7 +85,7 @@ const packOp: Op = defineOp({
  * @throws InvalidArgumentError when shapes do not fit.
  */
 export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLike], ['list', 'axis']> =
-  defineFunction('concat', { list: kind.tensor, axis: kind.axis }, {}, (list, axis: number = 0) => {
+  defineFunction('concat', { list: kind.tensors, axis: kind.axis }, {}, (list, axis: number = 0) => {
     const all = tensors(list, 'ConcatV2');
     const first = all[0];
     if (first.rank === 0)
@@ -104,7 +104,7 @@ export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerL
 
 /** Joins tensors of one shape along a new axis, number `axis` of the result. `tf.stack([a, b])` */
 export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLike], ['list', 'axis']> =
-  defineFunction('stack', { list: kind.tensor, axis: kind.axis }, {}, (list, axis: number = 0) => {
+  defineFunction('stack', { list: kind.tensors, axis: kind.axis }, {}, (list, axis: number = 0) => {
     const all = tensors(list, 'Pack');
     const first = all[0];
     all.forEach((t, i) => {

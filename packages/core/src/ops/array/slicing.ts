@@ -15,7 +15,7 @@ import {
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { checkList, listOf, normalizeAxis, type Shape, show, showShape } from '../../shapes/shape.ts';
+import { checkList, listOf, normalizeAxis, type Shape, showShape } from '../../shapes/shape.ts';
 import { atMost, knownDim, lessThan, mayBeEqual } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -24,6 +24,7 @@ import { aliasTensor, Tensor } from '../../tensor/tensor.ts';
 import type { Variable } from '../../tensor/variable.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
+import { type IndexItem, type IndexRange, isPlace, parseIndex } from './index-item.ts';
 import { concat, stack } from './join.ts';
 import { checkDims, checkIntegers, checkRankOf, disposeAll, move } from './moving.ts';
 import { placesOf } from './places.ts';
@@ -138,10 +139,6 @@ export const slice: NamedFunction<
  */
 export type SliceSpec = number | bigint | string | null | Tensor | Variable;
 
-type Range = { readonly begin: Dim | null; readonly end: Dim | null; readonly step: number };
-type Item = Dim | Range | '...' | null;
-const isPlace = (item: Item): item is Dim => typeof item === 'number' || isExpression(item);
-
 /**
  * Indexing as with Python's brackets: `t.at('1:3', ':', -1)` is `t[1:3, :, -1]`. Axes not named are taken whole. A bool tensor alone
  * is a mask, as of `booleanMask`: `t.at(t.greater(0))`.
@@ -172,7 +169,7 @@ export const at: (
       isIndexTensor(s) || typeof s === 'bigint' ? indexOf(s, 'the index', 'at') : s,
     );
     const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
-    const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parse(s)));
+    const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parseIndex(s)));
     const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;
     const ranges = take(t, items, shown);
     // From the last axis on, so that those before it keep their places.
@@ -183,43 +180,15 @@ export const at: (
   },
 );
 
-const WHOLE: Item = { begin: null, end: null, step: 1 };
+const WHOLE: IndexItem = { begin: null, end: null, step: 1 };
 
 /** How many axes of the result an item makes. */
-function axesOf(item: Item, items: readonly Item[], rank: number): number {
+function axesOf(item: IndexItem, items: readonly IndexItem[], rank: number): number {
   if (isPlace(item)) return 0;
   return item === '...' ? rank - items.filter((i) => i !== null && i !== '...').length : 1;
 }
 
-const rangePattern = /^\s*([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?\s*)?$/;
-
-function parse(spec: Dim | string | null): Item {
-  if (isExpression(spec)) return spec;
-  if (spec === null || spec === 'newaxis') return null;
-  if (spec === '...') return spec;
-  if (typeof spec !== 'number' && typeof spec !== 'string')
-    throw new InvalidArgumentError(
-      `${show(spec)} is not an index; expected a number, a string like '1:3', null or a tensor. For several indices write gather(x, [0, 2])`,
-      'at',
-    );
-  if (typeof spec === 'number' || /^\s*[+-]?\d+\s*$/.test(spec)) {
-    const index = Number(spec);
-    if (!Number.isSafeInteger(index))
-      throw new InvalidArgumentError(`the index ${spec} is not an integer`, 'at');
-    return index;
-  }
-  const match = rangePattern.exec(spec);
-  if (match === null) {
-    throw new InvalidArgumentError(
-      `'${spec}' is not a range; expected a form like '1:3', ':', '::-1', '...' or 'newaxis'`,
-      'at',
-    );
-  }
-  const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
-  return { begin: number(match[1]), end: number(match[2]), step: number(match[3]) ?? 1 };
-}
-
-function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
+function take(x: Tensor, items: readonly IndexItem[], shown: string): Tensor {
   const fail = (text: string): never => {
     throw new InvalidArgumentError(
       `index ${shown} of a tensor of shape ${showShape(x.shape)}: ${text}`,
@@ -230,8 +199,8 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
   if (used > x.rank) fail(`${used} axes are indexed, there are ${x.rank}`);
   const dots = items.indexOf('...');
   if (dots >= 0 && items.indexOf('...', dots + 1) >= 0) fail("'...' may stand only once");
-  const list: Item[] = dots < 0 ? [...items, '...'] : [...items];
-  list.splice(list.indexOf('...'), 1, ...new Array<Item>(x.rank - used).fill(WHOLE));
+  const list: IndexItem[] = dots < 0 ? [...items, '...'] : [...items];
+  list.splice(list.indexOf('...'), 1, ...new Array<IndexItem>(x.rank - used).fill(WHOLE));
 
   const begin: Dim[] = [];
   const strides: number[] = [];
@@ -257,7 +226,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
       size.push(1);
       continue;
     }
-    const range = item as Range;
+    const range = item as IndexRange;
     if (range.step === 0) fail('a step of 0 goes nowhere');
     const [first, count] = extent(range, n);
     const empty = count === 0;
@@ -276,7 +245,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
 }
 
 /** First index and number of elements of a Python range over n elements. */
-function extent({ begin, end, step }: Range, n: Dim): [first: Dim, count: Dim] {
+function extent({ begin, end, step }: IndexRange, n: Dim): [first: Dim, count: Dim] {
   const low = step > 0 ? 0 : -1;
   const high = step > 0 ? n : subDims(n, 1);
   const clip = (i: Dim): Dim => {
@@ -339,7 +308,7 @@ export const stridedSlice: NamedFunction<
     for (const [name, mask] of Object.entries(masks))
       if (mask !== undefined) checkNumber(mask, name, 'StridedSlice');
     const has = (mask: number | undefined, i: number): boolean => (((mask ?? 0) >> i) & 1) === 1;
-    const items = from.map((b, i): Item => {
+    const items = from.map((b, i): IndexItem => {
       if (has(masks.ellipsisMask, i)) return '...';
       if (has(masks.newAxisMask, i)) return null;
       if (has(masks.shrinkAxisMask, i)) return b;

@@ -1,9 +1,11 @@
 // Strings of other strings.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { AxisLike, IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkText, shown } from '../../arguments/checks.ts';
+import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
+import type { RaggedTensor } from '../../ragged/ragged-tensor.ts';
 import { type Axis, checkFlag, checkList, normalizeAxis, sameShape, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -12,6 +14,7 @@ import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
 import { transpose } from '../array/array.ts';
 import { bytesOf, textOf } from './bytes.ts';
 import { onKnown, stringsOf, toStrings } from './known-strings.ts';
+import { raggedTexts } from './rows.ts';
 
 /** Texts one behind the other. Bytes that only together are UTF-8 become text. */
 export function joined(texts: readonly string[], separator: string): string {
@@ -64,9 +67,10 @@ export interface ReduceJoinOptions {
 
 /** Strings along axes joined; along all, row by row, by default. Of several axes the first varies fastest, as in TensorFlow. */
 export const reduceJoin: NamedFunction<
-  [inputs: TensorLike, axis?: AxisLike],
+  [inputs: TensorLike | RaggedTensor, axis?: AxisLike],
   ['inputs', 'axis'],
-  ReduceJoinOptions
+  ReduceJoinOptions,
+  RaggedOrDense
 > = defineFunction(
   'strings.reduceJoin',
   { inputs: kind.tensor, axis: kind.axes },
@@ -75,6 +79,7 @@ export const reduceJoin: NamedFunction<
     const { separator = '', keepdims = false } = options;
     checkText(separator, 'separator', 'ReduceJoin');
     checkFlag(keepdims, 'keepdims', 'ReduceJoin');
+    if (isRagged(inputs)) return joinedRows(inputs, axis, keepdims, separator);
     return onKnown('ReduceJoin', [toStrings(inputs, 'inputs', 'ReduceJoin')], (x) => {
       const axes = axesInOrder(axis, x.rank);
       const kept = x.shape.map((_, i) => i).filter((i) => !axes.includes(i));
@@ -92,6 +97,16 @@ export const reduceJoin: NamedFunction<
     });
   },
 );
+
+function joinedRows(x: RaggedTensor, axis: Axis, keepdims: boolean, separator: string): RaggedOrDense {
+  const axes = typeof axis === 'number' ? [axis] : axis;
+  if (axes?.length !== 1 || (axes[0] !== -1 && axes[0] !== x.rank - 1) || keepdims)
+    throw new UnimplementedError(
+      'strings of a ragged tensor are joined along the last axis alone, without keepdims',
+      'ReduceJoin',
+    );
+  return raggedTexts(x, 'ReduceJoin', (row) => joined(row, separator));
+}
 
 /** As given: along the first of them strings follow each other. */
 function axesInOrder(axis: Axis, rank: number): number[] {

@@ -120,7 +120,10 @@ class Translator {
   }
 
   #atom(c: string): void {
-    if (c === '*' || c === '+' || c === '?') return this.#repeats(c);
+    if (c === '*' || c === '+' || c === '?') {
+      this.#repeats(c);
+      return;
+    }
     if (c === '{') {
       const found = this.#take(/(\d+)(?:(,)(\d*))?\}/y);
       if (found !== null) {
@@ -128,7 +131,8 @@ class Translator {
         const counts = [Number(least), most ? Number(most) : Number(least)];
         if (counts.some((n) => n > MOST_REPEATS) || counts[0] > counts[1])
           throw this.#wrong(`the repetition {${whole} is not possible`);
-        return this.#repeats(`{${whole}`);
+        this.#repeats(`{${whole}`);
+        return;
       }
     }
     const start = this.#out.length;

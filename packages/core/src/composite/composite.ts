@@ -1,0 +1,62 @@
+// The base of values that are made of several tensors: ragged tensors, sparse tensors, slices of a tensor.
+
+/** What is known of the function that a composite tensor was given to. */
+export interface Call {
+  /** As messages call the function: `add`, `sum`, `nn.softmax`. */
+  readonly name: string;
+  /** The names of the positional arguments. */
+  readonly positional: readonly string[];
+  /** Whether each element of the result depends on those in the same place of its tensors alone. */
+  readonly elementwise: boolean;
+  /** The positional arguments, undefined where they were not given; the list of a variadic function behind them. */
+  readonly values: readonly unknown[];
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Calls the function itself, with other values in the places of its arguments. */
+  readonly run: (values: readonly unknown[], options?: Readonly<Record<string, unknown>>) => unknown;
+}
+
+/**
+ * A value that is made of several tensors. Functions of tensors ask it what to do (`dispatch`), and structures look into it: `tree` walks
+ * its parts, so it passes through traced functions, loops and tapes.
+ *
+ * Its parts need not be tensors: what maps structures also makes one of specs, or of numbers of tensors.
+ */
+export abstract class CompositeTensor {
+  /** @internal The tensors that it is made of, in TensorFlow's order. */
+  abstract get parts(): readonly unknown[];
+  /** @internal What the parts are called. */
+  abstract get partNames(): readonly string[];
+  /** @internal All else that tells it from others: two of one class with the same facts differ by their parts alone. */
+  abstract get facts(): string;
+  /** @internal One of the same kind with other parts. */
+  abstract withParts(parts: readonly unknown[]): unknown;
+  /** @internal The tensor that has the gradient: the values. */
+  abstract get differentiable(): unknown;
+  /** @internal One like it whose values are a gradient. */
+  abstract withDifferentiable(values: unknown): unknown;
+  /** @internal What to do instead, in messages of functions that do not take it. */
+  abstract get advice(): string;
+  /** @internal What a function of tensors makes of it; undefined where that function looks at it itself. */
+  abstract dispatch(call: Call): unknown;
+}
+
+/** Whether a value is made of several tensors. */
+export function isComposite(value: unknown): value is CompositeTensor {
+  return value instanceof CompositeTensor;
+}
+
+/** The first value of several that is a composite tensor, also in lists; null where there is none. */
+export function findComposite(values: readonly unknown[]): CompositeTensor | null {
+  for (const value of values) {
+    if (value instanceof CompositeTensor) return value;
+    const found = Array.isArray(value) ? inList(value) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The first composite tensor of a list. */
+export function inList(list: readonly unknown[]): CompositeTensor | null {
+  for (let i = 0; i < list.length; i++) if (list[i] instanceof CompositeTensor) return list[i] as never;
+  return null;
+}

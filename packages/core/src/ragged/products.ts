@@ -1,0 +1,77 @@
+// Matrix products of ragged matrices: rows are filled up with zeros, and cut again.
+// Types in a circle: the class of ragged tensors leads here.
+import { InvalidArgumentError } from '@eagre/backend';
+import { booleanMask } from '../ops/array/gather.ts';
+import { matmul as denseMatmul } from '../ops/linalg/linalg.ts';
+import { dims, toShape } from '../shapes/dims.ts';
+import type { TensorLike } from '../tensor/convert.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { splitsDTypeOf } from './joining.ts';
+import { isRagged, makeRagged, type RaggedOrDense, toRaggedOrDense } from './ragged-base.ts';
+import { reduce } from './reducing.ts';
+import {
+  countTo,
+  lengthsOf,
+  placesInRows,
+  type SplitsDType,
+  sizeScalar,
+  splitsOfLengths,
+} from './row-partition.ts';
+
+type MatmulOptions = Readonly<Record<string, unknown>>;
+
+/** The products of matrices in batches, as of dense ones. @throws InvalidArgumentError for other ranks, and matrices with ragged columns. */
+export function matmul(x: unknown, y: unknown, options: MatmulOptions): RaggedOrDense {
+  const [a, b] = [toRaggedOrDense(x as TensorLike), toRaggedOrDense(y as TensorLike)];
+  if (a.rank !== b.rank)
+    throw new InvalidArgumentError(
+      `a and b must have the same rank, got ${a.rank} and ${b.rank}`,
+      'RaggedMatMul',
+    );
+  if (a.rank > 3) {
+    const of = isRagged(a) ? a : b;
+    if (!isRagged(of)) throw new InvalidArgumentError('neither a nor b is ragged', 'RaggedMatMul');
+    return makeRagged(matmul(rowsOf(a), rowsOf(b), options), of.rowSplits, of.uniformRowLength);
+  }
+  const product = denseMatmul(filledUp(a), filledUp(b), options as never);
+  return a.rank === 2 ? product : cut(product, a, b, options);
+}
+
+const rowsOf = (x: RaggedOrDense): RaggedOrDense =>
+  isRagged(x) ? x.values : x.reshape(toShape([-1, ...dims(x).slice(2)]));
+
+const filledUp = (x: RaggedOrDense): Tensor => (isRagged(x) ? x.toTensor() : x);
+
+/** The rows, and where they are ragged the columns, that each product has. */
+function cut(product: Tensor, a: RaggedOrDense, b: RaggedOrDense, options: MatmulOptions): RaggedOrDense {
+  const dtype = splitsDTypeOf([a, b]);
+  const rows = options.transposeA === true ? widths(a, dtype) : heights(a, dtype);
+  const columns = options.transposeB === true ? heights(b, dtype) : widths(b, dtype);
+  const [, most, width] = dims(product);
+  const present = countTo(most, dtype).expandDims(0).less(rows.expandDims(1));
+  const flat = booleanMask(product, present);
+  const splits = splitsOfLengths(rows);
+  const raggedColumns = isRagged(b) && (b.raggedRank === 2 || options.transposeB === true);
+  if (!raggedColumns) return makeRagged(flat, splits);
+  const own = columns.gather(placesInRows(rows).rows);
+  const values = booleanMask(flat, countTo(width, dtype).expandDims(0).less(own.expandDims(1)));
+  return makeRagged(makeRagged(values, splitsOfLengths(own)), splits);
+}
+
+/** How many rows each matrix has. */
+function heights(x: RaggedOrDense, dtype: SplitsDType): Tensor {
+  if (isRagged(x)) return lengthsOf(x.rowSplits).cast(dtype);
+  const [count, rows] = dims(x);
+  return sizeScalar(rows, dtype).broadcastTo(toShape([count]));
+}
+
+/** How many columns each matrix has. */
+function widths(x: RaggedOrDense, dtype: SplitsDType): Tensor {
+  if (isRagged(x) && isRagged(x.values)) {
+    const lengths = x.withValues(lengthsOf(x.values.rowSplits));
+    return (reduce('max', lengths, 1, false) as Tensor).maximum(0).cast(dtype);
+  }
+  const sizes = dims(isRagged(x) ? (x.values as Tensor) : x);
+  const count = isRagged(x) ? dims(heights(x, dtype))[0] : sizes[0];
+  return sizeScalar(sizes[sizes.length - 1], dtype).broadcastTo(toShape([count]));
+}

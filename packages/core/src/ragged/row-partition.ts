@@ -1,0 +1,116 @@
+// How the values of a ragged tensor fall into rows. All is computed by ops, so it works in traced functions and on any device.
+import { InvalidArgumentError } from '@eagre/backend';
+import { execute1 } from '../dispatch/op.ts';
+import { knownTensor } from '../dispatch/symbolic.ts';
+import { rangeOp } from '../ops/array/creation.ts';
+import { repeat, scatterNd, unsortedSegmentSum } from '../ops/array/gather.ts';
+import { concat } from '../ops/array/join.ts';
+import { addDims, type Dim, subDims } from '../shapes/dim.ts';
+import { dims, toShape } from '../shapes/dims.ts';
+import { hostDims, sizeValue } from '../shapes/sizes.ts';
+import { constant } from '../tensor/constant.ts';
+import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { Tensor, viewOf } from '../tensor/tensor.ts';
+
+/** The integer dtypes that positions of rows may have. */
+export type SplitsDType = 'int32' | 'int64';
+
+/** A size as a scalar of a dtype. */
+export function sizeScalar(size: Dim, dtype: SplitsDType): Tensor {
+  const value = sizeValue(size, dtype);
+  return value instanceof Tensor ? value : constant(value, dtype);
+}
+
+/** 0, 1, …, n - 1. */
+export function countTo(n: Dim, dtype: SplitsDType): Tensor {
+  return execute1(rangeOp, [], { start: 0, delta: 1, size: n, dtype });
+}
+
+/** Integers given for splits, lengths or ids: int64 unless they are a tensor of int32. @throws InvalidArgumentError for others. */
+export function rowIntegers(
+  given: TensorLike,
+  what: string,
+  op: string,
+  hint: SplitsDType = 'int64',
+): Tensor {
+  const t = toTensor(given, hint);
+  if (t.dtype !== 'int32' && t.dtype !== 'int64')
+    throw new InvalidArgumentError(`${what} must be int32 or int64, got ${t.dtype}`, op);
+  if (t.rank !== 1) throw new InvalidArgumentError(`${what} must have rank 1, got shape [${t.shape}]`, op);
+  return t;
+}
+
+/** How many rows splits make. */
+export function rowCount(splits: Tensor): Dim {
+  return subDims(dims(splits)[0], 1);
+}
+
+/** Where rows begin, and where they end. */
+export const startsOf = (splits: Tensor): Tensor => splits.slice([0], toShape([rowCount(splits)]));
+export const limitsOf = (splits: Tensor): Tensor => splits.slice([1], toShape([rowCount(splits)]));
+/** How long rows are. */
+export const lengthsOf = (splits: Tensor): Tensor => limitsOf(splits).sub(startsOf(splits));
+
+/** The splits of rows of these lengths. */
+export function splitsOfLengths(lengths: Tensor): Tensor {
+  return concat([constant([0], lengths.dtype), lengths.cumsum()], 0);
+}
+
+/** The splits of so many rows of one length. */
+export function uniformSplits(rows: Dim, length: Dim, dtype: SplitsDType): Tensor {
+  return countTo(addDims(rows, 1), dtype).mul(sizeScalar(length, dtype));
+}
+
+/** The row of each value: marks where rows end are added up. */
+export function rowIdsOf(splits: Tensor, values: Dim): Tensor {
+  const ends = limitsOf(splits).reshape([-1, 1]);
+  const ones = constant(1, 'int32').broadcastTo(toShape([rowCount(splits)]));
+  const marks = scatterNd(ends, ones, toShape([addDims(values, 1)]));
+  return marks
+    .cumsum()
+    .slice([0], toShape([values]))
+    .cast(splits.dtype);
+}
+
+/** The splits of values that belong to these rows, in ascending order. */
+export function splitsOfIds(ids: Tensor, rows: Dim): Tensor {
+  const ones = constant(1, ids.dtype).broadcastTo(ids.shape);
+  return splitsOfLengths(unsortedSegmentSum(ones, ids, rows as number));
+}
+
+/** One more than the last id; 0 without any. */
+export function rowsOfIds(ids: Tensor, op: string): Dim {
+  const padded = concat([constant([-1], ids.dtype), ids], 0);
+  return addDims(hostDims(padded.max().cast('int64'), 'valueRowids', op)[0], 1);
+}
+
+/** The place of each value in its row, and its row, for rows of these lengths. */
+export function placesInRows(lengths: Tensor): { readonly rows: Tensor; readonly places: Tensor } {
+  const dtype = lengths.dtype as SplitsDType;
+  const rows = repeat(countTo(dims(lengths)[0], dtype), lengths, 0);
+  const starts = splitsOfLengths(lengths).gather(rows);
+  return { rows, places: countTo(dims(rows)[0], dtype).sub(starts) };
+}
+
+/** The integers of a tensor where they are known now, else null. */
+export function knownIntegers(t: Tensor): number[] | null {
+  const known = knownTensor(t);
+  return known === null ? null : Array.from(viewOf(known) as ArrayLike<number | bigint>, Number);
+}
+
+/** @throws InvalidArgumentError for splits that are none of so many values. */
+export function checkSplits(splits: Tensor, values: Dim, op: string): void {
+  const known = knownIntegers(splits);
+  if (known === null) return;
+  const fail = (why: string): never => {
+    throw new InvalidArgumentError(`Arguments do not form a valid RaggedTensor: ${why}`, op);
+  };
+  if (known.length === 0) fail('rowSplits must have at least one value');
+  if (known[0] !== 0) fail(`rowSplits must begin with 0, but begin with ${known[0]}`);
+  known.forEach((s, i) => {
+    if (i > 0 && s < known[i - 1]) fail(`rowSplits must not decrease: ${known[i - 1]}, ${s}`);
+  });
+  const last = known[known.length - 1];
+  if (typeof values === 'number' && last !== values)
+    fail(`rowSplits end with ${last}, but there are ${values} values`);
+}
