@@ -160,6 +160,13 @@ export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
+export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
+export { integersOf as integersOfStrings } from './ops/strings/convert.ts';
+export { fingerprint64, joinedFingerprints, keyedHash } from './ops/strings/hashes.ts';
+export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
+export { numberOf } from './ops/strings/numbers.ts';
+export { ngramsOf, words } from './ops/strings/parts.ts';
+export { lowerAscii } from './ops/strings/text.ts';
 export {
   type Draw,
   type Drawn,
@@ -215,6 +222,7 @@ export {
   hostValues,
   setValues,
   spaceOf,
+  stringTensor,
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';

@@ -1,6 +1,8 @@
 /** What other packages of Eagre build on. No promise is made to anyone else: names here change without notice. */
 
+export { crc32 } from './archives/crc32.ts';
 export { useCrc32c } from './archives/crc32c.ts';
+export { deflateBytes } from './archives/deflate.ts';
 export { encodeElements } from './arrays/elements.ts';
 export { joined } from './bytes.ts';
 export { isLeftover, ownMark } from './files/atomic.ts';

@@ -40,6 +40,20 @@ const ofEachValue: ReadonlySet<string> = new Set([
   'abs',
   'oneHot',
   'nn.dropout',
+  'strings.asString',
+  'strings.lower',
+  'strings.upper',
+  'strings.strip',
+  'strings.length',
+  'strings.substr',
+  'strings.regexFullMatch',
+  'strings.regexReplace',
+  'strings.toNumber',
+  'strings.toHashBucket',
+  'strings.toHashBucketFast',
+  'strings.toHashBucketStrong',
+  'strings.unicodeScript',
+  'strings.unicodeTranscode',
 ]);
 
 const integersOf = (value: unknown): number[] =>
@@ -51,6 +65,8 @@ const handlers: Readonly<Record<string, Handler>> = {
   concat: (_, list, axis = 0) => join(allOf(list), Number(axis), false, 'ConcatV2'),
   stack: (_, list, axis = 0) => join(allOf(list), Number(axis), true, 'Pack'),
   addN: (call, list) => elementwise(allOf(list), (...flat) => call.run([flat]) as Tensor, 'AddN'),
+  'strings.join': (call, list, ...rest) =>
+    elementwise(allOf(list), (...flat) => call.run([flat, ...rest]) as Tensor, 'StringJoin'),
   gather: ({ options }, params, indices, axis) => gatherRagged(params, indices, axis, options.batchDims),
   where(call, condition, x = null, y = null) {
     if (x === null || y === null)

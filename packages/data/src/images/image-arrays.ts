@@ -14,7 +14,9 @@ import {
   wideFloatx,
 } from '@eagre/core/internal';
 import { writeFileAtomic } from '@eagre/formats';
+import { encodeJpeg, loadImageCodecs } from './jpeg.ts';
 import type { Picture } from './picture.ts';
+import { encodePng } from './png.ts';
 
 type DataFormat = 'channelsLast' | 'channelsFirst';
 type Floats = 'float32' | 'float64';
@@ -138,16 +140,13 @@ function checkPicture(img: unknown): Picture {
   );
 }
 
-async function png({ width, height, channels, data }: Picture): Promise<Uint8Array> {
-  const { encode } = await import('fast-png');
-  return encode({ width, height, channels, data, depth: 8 });
+function png({ width, height, channels, data }: Picture): Uint8Array {
+  return encodePng({ width, height, channels, depth: 8, data: new Uint8Array(data) });
 }
 
 async function jpeg({ width, height, channels, data }: Picture): Promise<Uint8Array> {
   if (channels === 4) console.warn('saveImg: JPEG has no transparency; the colours alone are written');
-  const { default: jpeg } = await import('jpeg-js');
-  const rgba = new Uint8Array(width * height * 4).fill(255);
-  for (let i = 0; i < width * height; i++)
-    for (let c = 0; c < 3; c++) rgba[4 * i + c] = data[i * channels + (channels === 1 ? 0 : c)];
-  return jpeg.encode({ width, height, data: rgba }, 75).data;
+  await loadImageCodecs();
+  const raster = { width, height, channels, depth: 8, data: new Uint8Array(data) } as const;
+  return encodeJpeg(raster, 75, 'saveImg');
 }

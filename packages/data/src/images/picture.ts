@@ -1,5 +1,9 @@
 // Pictures as bytes: decoding, colours, sizes.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { UnimplementedError } from '@eagre/backend';
+import { decodeBmp, isBmp } from './bmp.ts';
+import { decodeGif, isGif } from './gif.ts';
+import { type DecodeJpegWishes, decodeJpeg, isJpeg, loadImageCodecs } from './jpeg.ts';
+import { decodePng, isPng } from './png.ts';
 
 /** A picture of 8 bits per value, row by row, the values of each pixel together. */
 export interface Picture {
@@ -15,74 +19,24 @@ export type ColorMode = 'rgb' | 'grayscale' | 'rgba';
 
 export const CHANNELS: Readonly<Record<ColorMode, 1 | 3 | 4>> = { grayscale: 1, rgb: 3, rgba: 4 };
 
-const MAX_PIXELS = 2 ** 27;
-
-/** The decoder of PNG and JPEG files. Loaded when it is first wanted. */
+/** The decoder of PNG, JPEG, GIF (the first frame) and BMP files. What it needs is loaded when it is first wanted. */
 export async function pictureDecoder(): Promise<(bytes: Uint8Array, path: string) => Picture> {
-  const [png, { default: jpeg }] = await Promise.all([import('fast-png'), import('jpeg-js')]);
+  await loadImageCodecs();
   return (bytes, path) => {
-    if (bytes[0] === 0x89 && bytes[1] === 0x50) return decodePng(png.decode, bytes, path);
-    if (bytes[0] === 0xff && bytes[1] === 0xd8) {
-      const { width, height, data } = jpeg.decode(bytes, {
-        useTArray: true,
-        formatAsRGBA: false,
-        maxResolutionInMP: MAX_PIXELS / 1e6,
-        maxMemoryUsageInMB: 1024,
-      });
-      return { width, height, channels: 3, data };
+    if (isPng(bytes)) return decodePng(bytes, { channels: 0, depth: 8 }, path) as Picture;
+    if (isJpeg(bytes)) return decodeJpeg(bytes, JPEG, path) as Picture;
+    if (isBmp(bytes)) return decodeBmp(bytes, 0, path) as Picture;
+    if (isGif(bytes)) {
+      const { width, height, data } = decodeGif(bytes, path);
+      return { width, height, channels: 3, data: data.subarray(0, 3 * width * height) };
     }
     throw new UnimplementedError(
-      `${path}: only PNG and JPEG can be decoded; convert the file, or pass your own decoder as \`decode\``,
+      `${path}: only PNG, JPEG, GIF and BMP can be decoded; convert the file, or pass your own decoder as \`decode\``,
     );
   };
 }
 
-function decodePng(decode: typeof import('fast-png').decode, bytes: Uint8Array, path: string): Picture {
-  // The size stands in the header; the decoder believes it and allocates.
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const pixels = bytes.length < 24 ? 0 : view.getUint32(16) * view.getUint32(20);
-  if (pixels === 0 || pixels > MAX_PIXELS)
-    throw new InvalidArgumentError(`${path}: a PNG file of ${pixels} pixels; expected 1 to ${MAX_PIXELS}`);
-  // The library takes the values of interlaced pictures for whole bytes.
-  if (bytes[28] === 1 && bytes[24] < 8)
-    throw new UnimplementedError(
-      `${path}: interlaced PNG of less than 8 bits; save it without interlacing, or pass your own decoder as \`decode\``,
-    );
-  const { width, height, channels, depth, data, palette } = decode(bytes, { checkCrc: true });
-  if (palette) {
-    const colours = palette.length > 0 ? palette[0].length : 3;
-    const out = new Uint8Array(width * height * colours);
-    unpackedIndices(data as Uint8Array, width, height, depth).forEach((index, i) => {
-      out.set(palette[index] ?? [], i * colours);
-    });
-    return { width, height, channels: colours === 4 ? 4 : 3, data: out };
-  }
-  if (depth === 16) {
-    const high = Uint8Array.from(data as Uint16Array, (value) => value >> 8);
-    return { width, height, channels: channels as Picture['channels'], data: high };
-  }
-  if (depth !== 8) {
-    const most = 2 ** depth - 1;
-    const values = unpackedIndices(data as Uint8Array, width, height, depth);
-    return { width, height, channels: 1, data: values.map((value) => Math.round((value * 255) / most)) };
-  }
-  return { width, height, channels: channels as Picture['channels'], data: data as Uint8Array };
-}
-
-/** Values of 1, 2 or 4 bits, whose rows begin at whole bytes; those of 8 bits as they are. */
-function unpackedIndices(data: Uint8Array, width: number, height: number, depth: number): Uint8Array {
-  if (depth === 8) return data;
-  const rowBytes = Math.ceil((width * depth) / 8);
-  const out = new Uint8Array(width * height);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const bit = x * depth;
-      const byte = data[y * rowBytes + (bit >> 3)];
-      out[y * width + x] = (byte >> (8 - depth - (bit & 7))) & (2 ** depth - 1);
-    }
-  }
-  return out;
-}
+const JPEG: DecodeJpegWishes = { channels: 0, fancyUpscaling: true, tryRecoverTruncated: false };
 
 /** The picture's values as so many channels: colours from grey, grey by the weights of BT.601, alpha 255 where there is none. */
 export function withChannels(picture: Picture, channels: 1 | 3 | 4): Float32Array {

@@ -52,3 +52,31 @@ export function decodeWav(bytes: Uint8Array, path: string): Sound {
   }
   throw new DataLossError(`${path} holds no sound`);
 }
+
+/** The bytes of a WAV file of 16 bits per value. Values outside of -1 to 1 are cut off. */
+export function encodeWav({ samples, channels, rate }: Sound): Uint8Array {
+  const size = 2 * samples.length;
+  const out = new DataView(new ArrayBuffer(44 + size));
+  const name = (at: number, text: string): void => {
+    for (let i = 0; i < 4; i++) out.setUint8(at + i, text.charCodeAt(i));
+  };
+  name(0, 'RIFF');
+  out.setUint32(4, 36 + size, true);
+  name(8, 'WAVE');
+  name(12, 'fmt ');
+  out.setUint32(16, 16, true);
+  out.setUint16(20, PCM, true);
+  out.setUint16(22, channels, true);
+  out.setUint32(24, rate, true);
+  out.setUint32(28, rate * channels * 2, true);
+  out.setUint16(32, channels * 2, true);
+  out.setUint16(34, 16, true);
+  name(36, 'data');
+  out.setUint32(40, size, true);
+  samples.forEach((value, i) => {
+    const scaled = Math.min(32767, Math.max(-32768, value * 32768));
+    // Halves go away from 0, as C rounds.
+    out.setInt16(44 + 2 * i, Math.sign(scaled) * Math.round(Math.abs(scaled)), true);
+  });
+  return new Uint8Array(out.buffer);
+}

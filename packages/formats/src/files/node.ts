@@ -3,6 +3,7 @@ export interface NodeBuiltins {
   'node:crypto': typeof import('node:crypto');
   'node:fs': typeof import('node:fs');
   'node:http': typeof import('node:http');
+  'node:module': typeof import('node:module');
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
   'node:util': typeof import('node:util');

@@ -10,7 +10,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { checkListSize } from '../../tensor/list-size.ts';
 import { emptyTensor, spaceOf, stringTensor, type Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
-import { knownStrings } from '../strings.ts';
+import { knownStrings } from '../strings/known-strings.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
 export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {

@@ -2,7 +2,7 @@ import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } fr
 import { bools, integers, type Sample, uniform } from '../../dispatch/samples.ts';
 import { constant } from '../../tensor/constant.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { knownStrings } from '../strings.ts';
+import { knownStrings } from '../strings/known-strings.ts';
 
 type UnaryBody = Parameters<typeof defineUnary>[0]['scalar'];
 type BinaryBody = Parameters<typeof defineBinary>[0]['scalar'];

@@ -3,7 +3,10 @@ import type { PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   dims,
+  fingerprint64,
   isPlain,
+  joinedFingerprints,
+  keyedHash,
   type Option,
   optionsFrom,
   sameShape,
@@ -18,7 +21,6 @@ import { type Config, checkOne, fail } from '../common.ts';
 import { integer } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
-import { fingerprint64, joinedFingerprints, keyedHash } from './hashes.ts';
 import { integersOfEach } from './host-values.ts';
 
 /** A key of two integers; one stands for both. */

@@ -3,11 +3,14 @@ import {
   argumentsOf,
   defineMethods,
   knownTensor,
+  lowerAscii,
+  ngramsOf,
   type Option,
   optionsFrom,
   showShape,
   takesOptions,
   toTensor,
+  words,
 } from '@eagre/core/internal';
 import { Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
@@ -53,8 +56,6 @@ export interface TextVectorizationOptions extends LayerOptions {
   readonly encoding?: 'utf-8';
 }
 
-// As in TensorFlow, only ASCII letters become small, and only ASCII spaces are between words.
-const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 const strip = (text: string): string => text.replace(/[!"#$%&()*+,\-./:;<=>?@[\\\]^_`{|}~']/g, '');
 
 /**
@@ -108,22 +109,20 @@ export class TextVectorization extends Layer {
     let plain = text;
     if (typeof standardize === 'function') plain = standardize(text);
     else if (standardize !== null) {
-      if (standardize !== 'stripPunctuation') plain = lower(plain);
+      if (standardize !== 'stripPunctuation') plain = lowerAscii(plain);
       if (standardize !== 'lower') plain = strip(plain);
     }
     const tokens =
       typeof split === 'function'
         ? [...split(plain)]
         : split === 'whitespace'
-          ? plain.split(/[ \t\n\v\f\r]+/).filter((token) => token !== '')
+          ? words(plain, -1)
           : split === 'character'
             ? [...plain]
             : [plain];
     if (ngrams === null) return tokens;
     const widths = typeof ngrams === 'number' ? Array.from({ length: ngrams }, (_, i) => i + 1) : ngrams;
-    return widths.flatMap((n) =>
-      Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, i) => tokens.slice(i, i + n).join(' ')),
-    );
+    return [...ngramsOf(widths, {})(tokens)];
   }
   /** The texts of a tensor, one of each row. @throws UnimplementedError where only a run of a traced function knows them */
   #texts(given: TensorLike): string[][] {

@@ -1,19 +1,15 @@
 // What lookups know: tokens in order, and how rare each is.
 import { InvalidArgumentError } from '@eagre/core';
+import { compareTexts } from '@eagre/core/internal';
 import { show } from '../../layer/show.ts';
 
 /** A string, or an integer. */
 export type Token = string | bigint;
 
-/** By code points, as bytes of UTF-8 compare. */
+/** By their bytes. */
 function compared(a: Token, b: Token): number {
   if (typeof a === 'bigint' || typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0;
-  const [x, y] = [[...a], [...b]];
-  for (let i = 0; i < x.length && i < y.length; i++) {
-    const apart = (x[i].codePointAt(0) as number) - (y[i].codePointAt(0) as number);
-    if (apart !== 0) return apart;
-  }
-  return x.length - y.length;
+  return compareTexts(a, b);
 }
 
 /** How often tokens were seen, and in how many documents. */

@@ -1,4 +1,5 @@
 // Hashes of strings as TensorFlow takes them, in 64 bits that wrap around.
+import { bytesOf } from './bytes.ts';
 
 const MASK = 0xffffffffffffffffn;
 const wrap = (x: bigint): bigint => x & MASK;
@@ -99,29 +100,28 @@ function ofMany(s: DataView, n: number): bigint {
   return ofTwo(wrap(ofTwo(v[0], w[0], mul) + mixed(y) * K0 + z), wrap(ofTwo(v[1], w[1], mul) + x), mul);
 }
 
-const encoder = new TextEncoder();
-const bytesOf = (text: string): DataView => {
-  const bytes = encoder.encode(text);
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-};
+function viewOf(text: string): DataView {
+  const { buffer, byteOffset, byteLength } = bytesOf(text);
+  return new DataView(buffer, byteOffset, byteLength);
+}
 
-/** FarmHash's Fingerprint64 of a text's UTF-8 bytes (Pike, "FarmHash", 2014). */
+/** FarmHash's Fingerprint64 of a text's bytes (Pike, "FarmHash", 2014). */
 export function fingerprint64(text: string): bigint {
-  const s = bytesOf(text);
+  const s = viewOf(text);
   const n = s.byteLength;
   return n <= 16 ? ofFew(s, n) : n <= 64 ? ofSome(s, n) : ofMany(s, n);
 }
 
 /** One fingerprint of two. */
 export function joinedFingerprints(first: bigint, second: bigint): bigint {
-  const mul = 0xc6a4a7935bd1e995n;
+  const mul = MULTIPLIER;
   const both = wrap((first ^ mul ^ wrap(mixed(wrap(second * mul)) * mul)) * mul);
   return mixed(wrap(mixed(both) * mul));
 }
 
-/** SipHash-2-4 of a text's UTF-8 bytes with a key of two integers (Aumasson and Bernstein, 2012). */
+/** SipHash-2-4 of a text's bytes with a key of two integers (Aumasson and Bernstein, 2012). */
 export function keyedHash(text: string, [k0, k1]: readonly [bigint, bigint]): bigint {
-  const s = bytesOf(text);
+  const s = viewOf(text);
   const n = s.byteLength;
   let [v0, v1] = [wrap(k0) ^ 0x736f6d6570736575n, wrap(k1) ^ 0x646f72616e646f6dn];
   let [v2, v3] = [wrap(k0) ^ 0x6c7967656e657261n, wrap(k1) ^ 0x7465646279746573n];
@@ -151,4 +151,23 @@ export function keyedHash(text: string, [k0, k1]: readonly [bigint, bigint]): bi
   v2 ^= 0xffn;
   rounds(4);
   return v0 ^ v1 ^ v2 ^ v3;
+}
+
+const MULTIPLIER = 0xc6a4a7935bd1e995n;
+
+/** TensorFlow's own hash of a text's bytes, from before FarmHash: MurmurHash64A with the seed 0xDECAFCAFFE. */
+export function plainHash(text: string): bigint {
+  const s = viewOf(text);
+  const n = s.byteLength;
+  let h = wrap(0xdecafcaffen ^ wrap(BigInt(n) * MULTIPLIER));
+  const whole = n - (n % 8);
+  for (let i = 0; i < whole; i += 8) {
+    const k = mixed(wrap(s.getBigUint64(i, true) * MULTIPLIER));
+    h = wrap((h ^ wrap(k * MULTIPLIER)) * MULTIPLIER);
+  }
+  if (whole < n) {
+    for (let i = whole; i < n; i++) h ^= BigInt(s.getUint8(i)) << BigInt(8 * (i - whole));
+    h = wrap(h * MULTIPLIER);
+  }
+  return mixed(wrap(mixed(h) * MULTIPLIER));
 }

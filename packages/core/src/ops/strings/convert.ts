@@ -1,0 +1,157 @@
+// Strings of numbers, numbers of strings, and their hashes.
+import { type DType, dtypeTraits, InvalidArgumentError, isComplex, type TypedArray } from '@eagre/backend';
+import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { checkCount, checkOneOf, shown } from '../../arguments/checks.ts';
+import { complexAt } from '../../tensor/complex-numbers.ts';
+import { constant } from '../../tensor/constant.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { isFloating } from '../../tensor/dtypes.ts';
+import { hostValues, type Tensor } from '../../tensor/tensor.ts';
+import { formatFloat, formatInteger, type NumberFormat } from './c-format.ts';
+import { fingerprint64, keyedHash, plainHash } from './hashes.ts';
+import { onKnown, stringsOf, toStrings } from './known-strings.ts';
+import { numberOf } from './numbers.ts';
+
+export interface AsStringOptions {
+  /** Digits behind the point; 6 by default. Of floats only. */
+  readonly precision?: number;
+  /** 1.0e+00 instead of 1.0; false by default. */
+  readonly scientific?: boolean;
+  /** The shorter of the two; false by default. */
+  readonly shortest?: boolean;
+  /** The least number of characters; none by default. */
+  readonly width?: number;
+  /** What C's printf does with the width: spaces by default, zeros for '0', at the end for '-', a sign for '+' and ' '. */
+  readonly fill?: string;
+}
+
+/**
+ * Numbers as strings, as C's printf writes them: '%d' for integers, '%f' for floats, true and false for bools.
+ * @throws InvalidArgumentError for options that the dtype does not have
+ */
+export const asString: NamedFunction<[input: TensorLike], ['input'], AsStringOptions> = defineFunction(
+  'strings.asString',
+  { input: kind.tensor },
+  { precision: kind.asIs, scientific: kind.asIs, shortest: kind.asIs, width: kind.asIs, fill: kind.asIs },
+  (input, options) => {
+    const x = toTensor(input);
+    const write = writer(x.dtype, options);
+    return onKnown('AsString', [x], (known) => {
+      const values: ArrayLike<number | bigint | string> =
+        known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
+      return stringsOf(
+        Array.from({ length: known.size }, (_, i) => write(values, i)),
+        known.shape,
+        'AsString',
+      );
+    });
+  },
+);
+
+type Values = ArrayLike<number | bigint | string>;
+
+/** Writes the value at a place. */
+function writer(dtype: DType, options: AsStringOptions): (values: Values, at: number) => string {
+  const { precision = -1, scientific = false, shortest = false, width = -1, fill = '' } = options;
+  const fail = (why: string): InvalidArgumentError => new InvalidArgumentError(why, 'AsString');
+  const floats = isFloating(dtype) || isComplex(dtype);
+  for (const [name, value] of Object.entries({ precision, width }))
+    if (!Number.isInteger(value) || value > 100)
+      throw fail(`${name} must be an integer up to 100, got ${shown(value)}`);
+  checkOneOf(fill, ['', ' ', '+', '-', '0'], 'fill', 'AsString');
+  if (scientific && shortest) throw fail('scientific and shortest exclude each other');
+  if (!floats && (scientific || shortest || precision >= 0))
+    throw fail(`precision, scientific and shortest are for floats, and x is ${dtype}`);
+  const format: NumberFormat = { precision, width: Math.max(width, 0), fill };
+  const letter = scientific ? 'e' : shortest ? 'g' : 'f';
+  if (isComplex(dtype))
+    return (values, i) => {
+      const { re, im } = complexAt(values as unknown as TypedArray, i);
+      return `(${formatFloat(re, letter, format)},${formatFloat(im, letter, format)})`;
+    };
+  if (floats) return (values, i) => formatFloat(values[i] as number, letter, format);
+  if (dtype === 'bool') return (values, i) => (values[i] ? 'true' : 'false');
+  if (dtype === 'string')
+    return (values, i) =>
+      fill === '-' ? (values[i] as string).padEnd(width) : (values[i] as string).padStart(width);
+  const unsigned = dtypeTraits[dtype].kind === 'uint';
+  return (values, i) => formatInteger(values[i] as number | bigint, format, unsigned);
+}
+
+const NUMBERS: readonly DType[] = ['float32', 'float64', 'int32', 'int64', 'uint32', 'uint64'];
+
+/**
+ * The numbers in strings, float32 unless `outType` says otherwise. Spaces around them do not matter.
+ * @throws InvalidArgumentError for a string that is no number, or none that the dtype can hold
+ */
+export const toNumber: NamedFunction<[input: TensorLike, outType?: DType], ['input', 'outType']> =
+  defineFunction(
+    'strings.toNumber',
+    { input: kind.tensor, outType: kind.asIs },
+    {},
+    (input, outType = 'float32') => {
+      checkOneOf(outType, NUMBERS, 'outType', 'StringToNumber');
+      return onKnown('StringToNumber', [toStrings(input, 'input', 'StringToNumber')], (x) => {
+        const numbers = x.strings().map((text) => {
+          const number = numberOf(text, outType);
+          if (number !== undefined) return number;
+          throw new InvalidArgumentError(`${shown(text)} is no number of ${outType}`, 'StringToNumber');
+        });
+        return constant(numbers as number[], outType, { shape: x.shape });
+      });
+    },
+  );
+
+/** An int64 for each string. */
+export function integersOf(x: Tensor, op: string, fn: (text: string) => bigint): Tensor {
+  return onKnown(op, [x], (known) =>
+    constant({ data: BigInt64Array.from(known.strings(), fn), shape: known.shape, dtype: 'int64' }),
+  );
+}
+
+function buckets(input: TensorLike, count: number, op: string, hash: (text: string) => bigint): Tensor {
+  checkCount(count, 'numBuckets', op, 1);
+  const n = BigInt(count);
+  return integersOf(toStrings(input, 'input', op), op, (text) => hash(text) % n);
+}
+
+type Buckets = NamedFunction<[input: TensorLike, numBuckets: IntegerLike], ['input', 'numBuckets']>;
+
+/** Strings as numbers below `numBuckets` (int64), by the hash that TensorFlow used first. Not for new programs. */
+export const toHashBucket: Buckets = defineFunction(
+  'strings.toHashBucket',
+  { input: kind.tensor, numBuckets: kind.integer },
+  {},
+  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucket', plainHash),
+);
+
+/** Strings as numbers below `numBuckets` (int64), by FarmHash64. Who knows it can choose strings that fall together. */
+export const toHashBucketFast: Buckets = defineFunction(
+  'strings.toHashBucketFast',
+  { input: kind.tensor, numBuckets: kind.integer },
+  {},
+  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucketFast', fingerprint64),
+);
+
+/** Strings as numbers below `numBuckets` (int64), by SipHash-2-4 with a key of two integers, which may be bigints. */
+export const toHashBucketStrong: NamedFunction<
+  [input: TensorLike, numBuckets: IntegerLike, key: IntegersLike],
+  ['input', 'numBuckets', 'key']
+> = defineFunction(
+  'strings.toHashBucketStrong',
+  { input: kind.tensor, numBuckets: kind.integer, key: kind.asIs },
+  {},
+  (input, numBuckets: number, key) => {
+    const op = 'StringToHashBucketStrong';
+    const [k0, k1] = keyOf(key, op);
+    return buckets(input, numBuckets, op, (text) => keyedHash(text, [k0, k1]));
+  },
+);
+
+function keyOf(key: unknown, op: string): readonly [bigint, bigint] {
+  const isKey = (k: unknown): boolean => typeof k === 'bigint' || Number.isSafeInteger(k);
+  if (Array.isArray(key) && key.length === 2 && key.every(isKey)) return [BigInt(key[0]), BigInt(key[1])];
+  throw new InvalidArgumentError(`key must be two integers, got ${shown(key)}`, op);
+}

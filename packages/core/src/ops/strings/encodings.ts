@@ -1,0 +1,195 @@
+// Encodings of text: bytes to code points, with their places, and back.
+import { InvalidArgumentError } from '@eagre/backend';
+import { shown } from '../../arguments/checks.ts';
+import { sequenceAt } from './bytes.ts';
+
+/** A code point and where it begins; -1 for bytes that are none. */
+export interface Character {
+  readonly point: number;
+  readonly at: number;
+}
+type Decoder = (bytes: Uint8Array) => Character[];
+
+const INVALID = -1;
+const isPoint = (point: number): boolean =>
+  point >= 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
+
+/** UTF-8. Of what is none, as many bytes as begin a sequence are one fault. */
+function fromUtf8(bytes: Uint8Array): Character[] {
+  const out: Character[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const length = sequenceAt(bytes, at);
+    if (length === 0) {
+      out.push({ point: INVALID, at });
+      at += faultAt(bytes, at);
+      continue;
+    }
+    let point = length === 1 ? bytes[at] : bytes[at] & (0x7f >> length);
+    for (let i = 1; i < length; i++) point = (point << 6) | (bytes[at + i] & 0x3f);
+    out.push({ point, at });
+    at += length;
+  }
+  return out;
+}
+
+/** How many bytes begin a sequence that does not go on. */
+function faultAt(bytes: Uint8Array, at: number): number {
+  const first = bytes[at];
+  if (first < 0xc2 || first > 0xf4) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  const most = Math.min(length - 1, bytes.length - at);
+  const begun = bytes.slice(at, at + most);
+  // A beginning is what more bytes make whole.
+  const isBeginning = (n: number): boolean =>
+    sequenceAt(
+      Uint8Array.from({ length }, (_, i) => (i < n ? begun[i] : 0x80)),
+      0,
+    ) > 0;
+  let n = most;
+  while (n > 1 && !isBeginning(n)) n--;
+  return n;
+}
+
+const fromUtf16 =
+  (little: boolean): Decoder =>
+  (bytes) => {
+    const out: Character[] = [];
+    const unit = (at: number): number =>
+      at + 1 >= bytes.length
+        ? INVALID
+        : little
+          ? bytes[at] | (bytes[at + 1] << 8)
+          : (bytes[at] << 8) | bytes[at + 1];
+    for (let at = 0; at < bytes.length; at += 2) {
+      const [high, low] = [unit(at), unit(at + 2)];
+      const pair = high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+      const point = pair ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
+      out.push({ point: isPoint(point) ? point : INVALID, at });
+      if (pair) at += 2;
+    }
+    return out;
+  };
+
+const fromUtf32 =
+  (little: boolean): Decoder =>
+  (bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const out: Character[] = [];
+    for (let at = 0; at < bytes.length; at += 4) {
+      const point = at + 4 > bytes.length ? INVALID : view.getUint32(at, little);
+      out.push({ point: isPoint(point) ? point : INVALID, at });
+    }
+    return out;
+  };
+
+/** UTF-16 or UTF-32 whose first character may say the order of bytes. */
+const marked =
+  (size: 2 | 4, decoder: (little: boolean) => Decoder, littleAlone: boolean): Decoder =>
+  (bytes) => {
+    const [first] = decoder(false)(bytes.subarray(0, size));
+    const [second] = decoder(true)(bytes.subarray(0, size));
+    const little = second?.point === 0xfeff;
+    if (!little && first?.point !== 0xfeff) return decoder(littleAlone)(bytes);
+    return decoder(little)(bytes.subarray(size)).map(({ point, at }) => ({ point, at: at + size }));
+  };
+
+const fromOneByte =
+  (last: number): Decoder =>
+  (bytes) =>
+    Array.from(bytes, (byte, at) => ({ point: byte <= last ? byte : INVALID, at }));
+
+/** Encodings that the platform knows: byte by byte, so that the places of characters are seen. */
+function fromPlatform(name: string): Decoder | undefined {
+  try {
+    new TextDecoder(name);
+  } catch {
+    return undefined;
+  }
+  return (bytes) => {
+    const decoder = new TextDecoder(name, { ignoreBOM: true });
+    const out: Character[] = [];
+    let begin = 0;
+    const take = (text: string, end: number): void => {
+      for (const c of text) {
+        const point = c.codePointAt(0) as number;
+        out.push({ point: point === 0xfffd ? INVALID : point, at: begin });
+        begin = end;
+      }
+    };
+    bytes.forEach((_, i) => {
+      take(decoder.decode(bytes.subarray(i, i + 1), { stream: true }), i + 1);
+    });
+    take(decoder.decode(), bytes.length);
+    return out;
+  };
+}
+
+const UTF: Readonly<Record<string, Decoder>> = {
+  utf8: fromUtf8,
+  utf16: marked(2, fromUtf16, false),
+  utf16be: fromUtf16(false),
+  utf16le: fromUtf16(true),
+  utf32: marked(4, fromUtf32, false),
+  utf32be: fromUtf32(false),
+  utf32le: fromUtf32(true),
+  usascii: fromOneByte(0x7f),
+  ascii: fromOneByte(0x7f),
+  iso88591: fromOneByte(0xff),
+  latin1: fromOneByte(0xff),
+};
+
+/** The code points of bytes. @throws InvalidArgumentError for an encoding that nobody knows */
+export function decoderOf(encoding: unknown, op: string): Decoder {
+  const name = String(encoding).toLowerCase();
+  const own =
+    typeof encoding === 'string' ? (UTF[name.replace(/[-_ ]/g, '')] ?? fromPlatform(name)) : undefined;
+  if (own !== undefined) return own;
+  throw new InvalidArgumentError(`the encoding ${shown(encoding)} is not known`, op);
+}
+
+/** Encodings that text is written in. */
+export type UnicodeEncoding = 'UTF-8' | 'UTF-16-BE' | 'UTF-32-BE';
+export const UNICODE_ENCODINGS: readonly UnicodeEncoding[] = ['UTF-8', 'UTF-16-BE', 'UTF-32-BE'];
+
+/** The bytes of code points. */
+export function encodePoints(points: readonly number[], encoding: UnicodeEncoding): Uint8Array {
+  if (encoding === 'UTF-8')
+    return new TextEncoder().encode(points.map((p) => String.fromCodePoint(p)).join(''));
+  const out: number[] = [];
+  for (const point of points) {
+    if (encoding === 'UTF-32-BE') out.push(0, point >> 16, (point >> 8) & 0xff, point & 0xff);
+    else {
+      const text = String.fromCodePoint(point);
+      for (let i = 0; i < text.length; i++) out.push(text.charCodeAt(i) >> 8, text.charCodeAt(i) & 0xff);
+    }
+  }
+  return Uint8Array.from(out);
+}
+
+/** What is done with what is no character. */
+export type UnicodeErrors = 'strict' | 'replace' | 'ignore';
+
+/** How faults and control characters are dealt with. */
+export interface FaultPolicy {
+  readonly errors: UnicodeErrors;
+  readonly replacement: number;
+  readonly replacesControls: boolean;
+}
+
+/** Characters with faults replaced or left out. @throws InvalidArgumentError for a fault where they are strict */
+export function repaired(
+  characters: readonly Character[],
+  { errors, replacement, replacesControls }: FaultPolicy,
+  op: string,
+): Character[] {
+  const out: Character[] = [];
+  for (const character of characters) {
+    const { point, at } = character;
+    const fault = !isPoint(point);
+    if (fault && errors === 'strict')
+      throw new InvalidArgumentError(`what is at ${at} is no character of the encoding`, op);
+    if (fault && errors === 'ignore') continue;
+    out.push(fault || (replacesControls && point < 0x20) ? { point: replacement, at } : character);
+  }
+  return out;
+}

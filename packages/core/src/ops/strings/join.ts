@@ -1,0 +1,204 @@
+// Strings of other strings.
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import type { AxisLike, IntegerLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { checkCount, checkText, shown } from '../../arguments/checks.ts';
+import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
+import type { RaggedTensor } from '../../ragged/ragged-tensor.ts';
+import { type Axis, checkFlag, checkList, normalizeAxis, sameShape, showShape } from '../../shapes/shape.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import { summarizeTensor } from '../../tensor/summarize.ts';
+import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { transpose } from '../array/array.ts';
+import { bytesOf, textOf } from './bytes.ts';
+import { onKnown, stringsOf, toStrings } from './known-strings.ts';
+import { raggedTexts } from './rows.ts';
+
+/** Texts one behind the other. Bytes that only together are UTF-8 become text. */
+export function joined(texts: readonly string[], separator: string): string {
+  const text = texts.join(separator);
+  return /[\udc80-\udcff]/.test(text) ? textOf(bytesOf(text)) : text;
+}
+
+/** Strings of several tensors, one behind the other. The tensors have one shape; scalars stand for all of its elements. */
+export const join: NamedFunction<
+  [inputs: readonly TensorLike[], separator?: string],
+  ['inputs', 'separator']
+> = defineFunction(
+  'strings.join',
+  { inputs: kind.asIs, separator: kind.asIs },
+  {},
+  (inputs, separator = '') => {
+    checkText(separator, 'separator', 'StringJoin');
+    const list = checkList(inputs, 'inputs', 'StringJoin').map((x, i) =>
+      toStrings(x, `inputs[${i}]`, 'StringJoin'),
+    );
+    const shape = list.find((x) => x.rank > 0)?.shape ?? [];
+    for (const x of list)
+      if (x.rank > 0 && !sameShape(x.shape, shape))
+        throw new InvalidArgumentError(
+          `inputs must have one shape, got ${showShape(shape)} and ${showShape(x.shape)}`,
+          'StringJoin',
+        );
+    return onKnown('StringJoin', list, (...known) => {
+      const texts = known.map((x) => x.strings());
+      const n = shape.reduce((product, size) => product * size, 1);
+      return stringTensor(
+        Array.from({ length: n }, (_, i) =>
+          joined(
+            texts.map((own, k) => own[(known[k] as Tensor).rank === 0 ? 0 : i]),
+            separator,
+          ),
+        ),
+        shape,
+      );
+    });
+  },
+);
+
+export interface ReduceJoinOptions {
+  /** Whether the axes that were joined stay, with size 1; false by default. */
+  readonly keepdims?: boolean;
+  /** What stands between strings; nothing by default. */
+  readonly separator?: string;
+}
+
+/** Strings along axes joined; along all, row by row, by default. Of several axes the first varies fastest, as in TensorFlow. */
+export const reduceJoin: NamedFunction<
+  [inputs: TensorLike | RaggedTensor, axis?: AxisLike],
+  ['inputs', 'axis'],
+  ReduceJoinOptions,
+  RaggedOrDense
+> = defineFunction(
+  'strings.reduceJoin',
+  { inputs: kind.tensor, axis: kind.axes },
+  { keepdims: kind.asIs, separator: kind.asIs },
+  (inputs, axis: Axis = null, options) => {
+    const { separator = '', keepdims = false } = options;
+    checkText(separator, 'separator', 'ReduceJoin');
+    checkFlag(keepdims, 'keepdims', 'ReduceJoin');
+    if (isRagged(inputs)) return joinedRows(inputs, axis, keepdims, separator);
+    return onKnown('ReduceJoin', [toStrings(inputs, 'inputs', 'ReduceJoin')], (x) => {
+      const axes = axesInOrder(axis, x.rank);
+      const kept = x.shape.map((_, i) => i).filter((i) => !axes.includes(i));
+      const texts = (axes.length === 0 ? x : transpose(x, [...kept, ...axes.toReversed()])).strings();
+      const n = axes.reduce((product, i) => product * x.shape[i], 1);
+      const shape = keepdims
+        ? x.shape.map((size, i) => (axes.includes(i) ? 1 : size))
+        : kept.map((i) => x.shape[i]);
+      const count = shape.reduce((product, size) => product * size, 1);
+      return stringsOf(
+        Array.from({ length: count }, (_, i) => joined(texts.slice(i * n, (i + 1) * n), separator)),
+        shape,
+        'ReduceJoin',
+      );
+    });
+  },
+);
+
+function joinedRows(x: RaggedTensor, axis: Axis, keepdims: boolean, separator: string): RaggedOrDense {
+  const axes = typeof axis === 'number' ? [axis] : axis;
+  if (axes?.length !== 1 || (axes[0] !== -1 && axes[0] !== x.rank - 1) || keepdims)
+    throw new UnimplementedError(
+      'strings of a ragged tensor are joined along the last axis alone, without keepdims',
+      'ReduceJoin',
+    );
+  return raggedTexts(x, 'ReduceJoin', (row) => joined(row, separator));
+}
+
+/** As given: along the first of them strings follow each other. */
+function axesInOrder(axis: Axis, rank: number): number[] {
+  if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => rank - 1 - i);
+  const axes = (typeof axis === 'number' ? [axis] : axis).map((i) => normalizeAxis(i, rank, 'ReduceJoin'));
+  if (new Set(axes).size === axes.length) return axes;
+  throw new InvalidArgumentError(`axis has one axis twice: ${axes.join(', ')}`, 'ReduceJoin');
+}
+
+/**
+ * Joins the strings of each segment: those whose `segmentIds` are the same.
+ * @param segmentIds an integer for each row of the inputs, or for each of the axes that it has itself
+ */
+export const unsortedSegmentJoin: NamedFunction<
+  [inputs: TensorLike, segmentIds: TensorLike, numSegments: IntegerLike, separator?: string],
+  ['inputs', 'segmentIds', 'numSegments', 'separator']
+> = defineFunction(
+  'strings.unsortedSegmentJoin',
+  { inputs: kind.tensor, segmentIds: kind.tensor, numSegments: kind.integer, separator: kind.asIs },
+  {},
+  (inputs, segmentIds, numSegments: number, separator = '') => {
+    const op = 'UnsortedSegmentJoin';
+    checkText(separator, 'separator', op);
+    checkCount(numSegments, 'numSegments', op);
+    const ids = toTensor(segmentIds, 'int32');
+    checkDType(ids.dtype, 'integer', 'segmentIds', op);
+    return onKnown(op, [toStrings(inputs, 'inputs', op), ids], (x, places) => {
+      if (!sameShape(places.shape, x.shape.slice(0, places.rank)))
+        throw new InvalidArgumentError(
+          `segmentIds have shape ${showShape(places.shape)}, which is not how ${showShape(x.shape)} begins`,
+          op,
+        );
+      const inner = x.shape.slice(places.rank);
+      const n = inner.reduce((product, size) => product * size, 1);
+      const found: string[][] = Array.from({ length: numSegments * n }, () => []);
+      const texts = x.strings();
+      Array.from(hostValues(places) as ArrayLike<number | bigint>, Number).forEach((id, row) => {
+        if (id < 0 || id >= numSegments)
+          throw new InvalidArgumentError(`the segment ${id} is none of ${numSegments}`, op);
+        for (let i = 0; i < n; i++) found[id * n + i].push(texts[row * n + i]);
+      });
+      return stringsOf(
+        found.map((own) => joined(own, separator)),
+        [numSegments, ...inner],
+        op,
+      );
+    });
+  },
+);
+
+export interface FormatOptions {
+  /** What stands for a tensor in the template; '{}' by default. */
+  readonly placeholder?: string;
+  /** How many elements at either end of an axis are shown; 3 by default, all for -1. */
+  readonly summarize?: number;
+}
+
+/**
+ * A string with tensors in it, shown as `tf.print` shows them: `tf.strings.format('loss {}', [loss])`.
+ * @throws InvalidArgumentError where the template has more or fewer places than there are tensors
+ */
+export const format: NamedFunction<
+  [template: string, inputs: TensorLike | readonly TensorLike[]],
+  ['template', 'inputs'],
+  FormatOptions
+> = defineFunction(
+  'strings.format',
+  { template: kind.asIs, inputs: kind.asIs },
+  { placeholder: kind.asIs, summarize: kind.asIs },
+  (template, inputs, options) => {
+    const { placeholder = '{}', summarize = 3 } = options;
+    checkText(template, 'template', 'StringFormat');
+    checkText(placeholder, 'placeholder', 'StringFormat');
+    if (!Number.isInteger(summarize) || summarize < -1)
+      throw new InvalidArgumentError(
+        `summarize must be an integer of at least -1, got ${shown(summarize)}`,
+        'StringFormat',
+      );
+    // A list of numbers is one tensor; a list of tensors is several.
+    const several = Array.isArray(inputs) && inputs.some((x) => typeof x === 'object');
+    const list = (several ? (inputs as readonly TensorLike[]) : [inputs as TensorLike]).map((x) =>
+      toTensor(x),
+    );
+    const parts = placeholder === '' ? [template] : template.split(placeholder);
+    if (parts.length - 1 !== list.length)
+      throw new InvalidArgumentError(
+        `the template has ${parts.length - 1} places '${placeholder}' for ${list.length} tensors`,
+        'StringFormat',
+      );
+    return onKnown('StringFormat', list, (...known) => {
+      const texts = known.map((x) => summarizeTensor(x, summarize));
+      return stringTensor([parts.reduce((text, part, i) => `${text}${texts[i - 1]}${part}`)], []);
+    });
+  },
+);

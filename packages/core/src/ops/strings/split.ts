@@ -1,0 +1,89 @@
+// Strings in rows of strings: words, bytes, n-grams.
+import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { shown } from '../../arguments/checks.ts';
+import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
+import type { RaggedTensor } from '../../ragged/ragged-tensor.ts';
+import type { TensorLike } from '../../tensor/convert.ts';
+import { stringTensor } from '../../tensor/tensor.ts';
+import { bytesOf, textOf } from './bytes.ts';
+import { onKnown, toStrings, toText } from './known-strings.ts';
+import { between, type NgramsOptions, ngramsOf, words } from './parts.ts';
+import { denseLists, raggedLists, rowsLike } from './rows.ts';
+
+/**
+ * The parts of strings: a row for each string, so a ragged tensor, or a vector for a scalar.
+ * @param sep what stands between parts; spaces by default, of which several count as one and those at the ends for nothing.
+ * @param maxsplit how often a string is split at most; -1, as often as possible, by default.
+ */
+export const split: NamedFunction<
+  [input: TensorLike | RaggedTensor, sep?: TensorLike | null, maxsplit?: number],
+  ['input', 'sep', 'maxsplit'],
+  unknown,
+  RaggedOrDense
+> = defineFunction(
+  'strings.split',
+  { input: kind.tensor, sep: kind.tensor, maxsplit: kind.integer },
+  {},
+  (input, sep = null, maxsplit: number = -1) => {
+    const separator = sep === null ? '' : toText(sep, 'sep', 'StringSplit');
+    if (!Number.isInteger(maxsplit))
+      throw new InvalidArgumentError(`maxsplit must be an integer, got ${shown(maxsplit)}`, 'StringSplit');
+    return partsOf(input, 'StringSplit', (text) =>
+      separator === '' ? words(text, maxsplit) : between(text, separator, maxsplit),
+    );
+  },
+);
+
+/** The bytes of strings, each a string: a row for each string, so a ragged tensor, or a vector for a scalar. */
+export const bytesSplit: NamedFunction<
+  [input: TensorLike | RaggedTensor],
+  ['input'],
+  unknown,
+  RaggedOrDense
+> = defineFunction('strings.bytesSplit', { input: kind.tensor }, {}, (input) =>
+  partsOf(input, 'StringBytesSplit', (text) =>
+    Array.from(bytesOf(text), (byte) => textOf(Uint8Array.of(byte))),
+  ),
+);
+
+/** A row of strings for each string. */
+function partsOf(
+  input: TensorLike | RaggedTensor,
+  op: string,
+  fn: (text: string) => readonly string[],
+): RaggedOrDense {
+  if (isRagged(input)) return input.withFlatValues(partsOf(input.flatValues, op, fn) as RaggedTensor);
+  return onKnown(op, [toStrings(input, 'input', op)], (x) => {
+    const rows = x.strings().map(fn);
+    const values = rows.flat();
+    return rowsLike(
+      x.shape,
+      stringTensor(values, [values.length]),
+      rows.map((row) => row.length),
+    );
+  });
+}
+
+/**
+ * Strings of the last axis, so many together as `ngramWidth` says, or as each of several widths says.
+ * @throws InvalidArgumentError for a scalar, and for widths that are not positive
+ */
+export const ngrams: NamedFunction<
+  [data: TensorLike | RaggedTensor, ngramWidth: number | readonly number[]],
+  ['data', 'ngramWidth'],
+  NgramsOptions,
+  RaggedOrDense
+> = defineFunction(
+  'strings.ngrams',
+  { data: kind.tensor, ngramWidth: kind.oneOrMore },
+  { separator: kind.asIs, padValues: kind.asIs, paddingWidth: kind.asIs, preserveShortSequences: kind.asIs },
+  (data, ngramWidth, options) => {
+    const make = ngramsOf(typeof ngramWidth === 'number' ? [ngramWidth] : (ngramWidth as number[]), options);
+    if (isRagged(data)) return raggedLists(data, 'StringNGrams', make);
+    const x = toStrings(data, 'data', 'StringNGrams');
+    if (x.rank === 0) throw new InvalidArgumentError('data must have an axis, got a scalar', 'StringNGrams');
+    return denseLists(x, 'StringNGrams', make);
+  },
+);

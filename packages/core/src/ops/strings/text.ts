@@ -1,0 +1,181 @@
+// What strings are: their letters, lengths and parts.
+import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { checkOneOf } from '../../arguments/checks.ts';
+import { broadcastShapes } from '../../shapes/shape.ts';
+import { constant } from '../../tensor/constant.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { broadcastTo } from '../array/array.ts';
+import { bytesOf, textOf } from './bytes.ts';
+import { mapStrings, onKnown, toStrings, toText } from './known-strings.ts';
+import { matcher, replacer } from './re2.ts';
+
+/** What a string is counted in: its bytes, or the characters of UTF-8. */
+export type StringUnit = 'BYTE' | 'UTF8_CHAR';
+/** Which letters change: those of ASCII, or all. */
+export type CaseEncoding = '' | 'utf-8';
+
+type CaseFunction = NamedFunction<[input: TensorLike, encoding?: CaseEncoding], ['input', 'encoding']>;
+
+/** Small letters instead of the large ones of ASCII. */
+export const lowerAscii = (text: string): string =>
+  text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** Large letters instead of the small ones of ASCII. */
+export const upperAscii = (text: string): string =>
+  text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+
+const cased = (
+  name: string,
+  op: string,
+  ascii: (text: string) => string,
+  all: (text: string) => string,
+): CaseFunction =>
+  defineFunction(name, { input: kind.tensor, encoding: kind.asIs }, {}, (input, encoding = '') => {
+    const x = toStrings(input, 'input', op);
+    checkOneOf(encoding, ['', 'utf-8'], 'encoding', op);
+    return mapStrings(x, op, encoding === '' ? ascii : all);
+  });
+
+/** Small letters instead of large ones: those of ASCII, or with the encoding 'utf-8' all. */
+export const lower: CaseFunction = cased('strings.lower', 'StringLower', lowerAscii, (text) =>
+  text.toLowerCase(),
+);
+/** Large letters instead of small ones: those of ASCII, or with the encoding 'utf-8' all. */
+export const upper: CaseFunction = cased('strings.upper', 'StringUpper', upperAscii, (text) =>
+  text.toUpperCase(),
+);
+
+/** Strings without the spaces of ASCII at their ends. */
+export const strip: NamedFunction<[input: TensorLike], ['input']> = defineFunction(
+  'strings.strip',
+  { input: kind.tensor },
+  {},
+  (input) =>
+    mapStrings(toStrings(input, 'input', 'StringStrip'), 'StringStrip', (text) =>
+      text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, ''),
+    ),
+);
+
+const UNITS: readonly StringUnit[] = ['BYTE', 'UTF8_CHAR'];
+/** Where the characters of UTF-8 begin: a byte that continues none, and does not begin one, counts for nothing, as in TensorFlow. */
+const isStart = (byte: number): boolean => (byte & 0xc0) !== 0x80;
+
+/** How long strings are (int32): in bytes, or in characters of UTF-8. */
+export const length: NamedFunction<[input: TensorLike, unit?: StringUnit], ['input', 'unit']> =
+  defineFunction(
+    'strings.length',
+    { input: kind.tensor, unit: kind.asIs },
+    {},
+    (input, unit: StringUnit = 'BYTE') => {
+      checkOneOf(unit, UNITS, 'unit', 'StringLength');
+      const lengthOf = (text: string): number => {
+        const bytes = bytesOf(text);
+        return unit === 'BYTE' ? bytes.length : bytes.reduce((n, byte) => n + (isStart(byte) ? 1 : 0), 0);
+      };
+      return onKnown('StringLength', [toStrings(input, 'input', 'StringLength')], (x) =>
+        constant({ data: Int32Array.from(x.strings(), lengthOf), shape: x.shape }),
+      );
+    },
+  );
+
+/**
+ * Parts of strings: from `pos`, which counts from the end where it is negative, at most `len` bytes or characters, all that follow where it
+ * is negative. Positions and lengths broadcast with the strings.
+ * @throws InvalidArgumentError for a position outside of its string
+ */
+export const substr: NamedFunction<
+  [input: TensorLike, pos: TensorLike, len: TensorLike, unit?: StringUnit],
+  ['input', 'pos', 'len', 'unit']
+> = defineFunction(
+  'strings.substr',
+  { input: kind.tensor, pos: kind.tensor, len: kind.tensor, unit: kind.asIs },
+  {},
+  (input, pos, len, unit: StringUnit = 'BYTE') => {
+    checkOneOf(unit, UNITS, 'unit', 'Substr');
+    const places = [integersIn(pos, 'pos'), integersIn(len, 'len')];
+    return onKnown('Substr', [toStrings(input, 'input', 'Substr'), ...places], (x, from, count) => {
+      const shape = broadcastShapes(broadcastShapes(x.shape, from.shape, 'Substr'), count.shape, 'Substr');
+      const begins = hostValues(broadcastTo(from, shape)) as ArrayLike<number | bigint>;
+      const lengths = hostValues(broadcastTo(count, shape)) as ArrayLike<number | bigint>;
+      const cut = unit === 'BYTE' ? bytesFrom : charactersFrom;
+      const texts = broadcastTo(x, shape).strings();
+      return stringTensor(
+        texts.map((text, i) => cut(text, Number(begins[i]), Number(lengths[i]))),
+        shape,
+      );
+    });
+  },
+);
+
+/** Integers, of a number int32. */
+function integersIn(value: TensorLike, what: string): Tensor {
+  const x = toTensor(value, 'int32');
+  checkDType(x.dtype, 'integer', what, 'Substr');
+  return x;
+}
+
+/** The unit at which a part begins. */
+function beginning(text: string, at: number, count: number): number {
+  if (at < -count || at > count)
+    throw new InvalidArgumentError(`pos ${at} is out of range for '${text}', of length ${count}`, 'Substr');
+  return at < 0 ? count + at : at;
+}
+function bytesFrom(text: string, at: number, count: number): string {
+  const bytes = bytesOf(text);
+  const begin = beginning(text, at, bytes.length);
+  return textOf(bytes.subarray(begin, count < 0 ? bytes.length : begin + count));
+}
+function charactersFrom(text: string, at: number, count: number): string {
+  const bytes = bytesOf(text);
+  const starts: number[] = [];
+  bytes.forEach((byte, i) => {
+    if (i === 0 || isStart(byte)) starts.push(i);
+  });
+  const begin = beginning(text, at, starts.length);
+  const end = count < 0 ? starts.length : begin + count;
+  return textOf(bytes.subarray(starts[begin] ?? bytes.length, starts[end] ?? bytes.length));
+}
+
+/** Whether whole strings match a pattern, in RE2's syntax. The pattern may be a scalar tensor. */
+export const regexFullMatch: NamedFunction<[input: TensorLike, pattern: TensorLike], ['input', 'pattern']> =
+  defineFunction(
+    'strings.regexFullMatch',
+    { input: kind.tensor, pattern: kind.tensor },
+    {},
+    (input, pattern) => {
+      const matches = matcher(scalarText(pattern, 'pattern', 'RegexFullMatch'), 'RegexFullMatch');
+      return onKnown('RegexFullMatch', [toStrings(input, 'input', 'RegexFullMatch')], (x) =>
+        constant(x.strings().map(matches), 'bool', { shape: x.shape }),
+      );
+    },
+  );
+
+/**
+ * Strings with what matches a pattern, in RE2's syntax, replaced. In `rewrite`, \1 to \9 are the groups and \0 all that matched.
+ * RE2 never takes long; JavaScript's expressions can, for patterns such as (a*)*b, so take no patterns of strangers.
+ * @param replaceGlobal whether all matches are replaced, or the first; true by default
+ * @throws InvalidArgumentError for a wrong pattern or rewrite, UnimplementedError for the few patterns that JavaScript does not have
+ */
+export const regexReplace: NamedFunction<
+  [input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replaceGlobal?: boolean],
+  ['input', 'pattern', 'rewrite', 'replaceGlobal']
+> = defineFunction(
+  'strings.regexReplace',
+  { input: kind.tensor, pattern: kind.tensor, rewrite: kind.tensor, replaceGlobal: kind.asIs },
+  {},
+  (input, pattern, rewrite, replaceGlobal = true) => {
+    const op = 'RegexReplace';
+    const by = scalarText(rewrite, 'rewrite', op);
+    const replace = replacer(scalarText(pattern, 'pattern', op), by, replaceGlobal, op);
+    return mapStrings(toStrings(input, 'input', op), op, replace);
+  },
+);
+
+function scalarText(value: TensorLike, what: string, op: string): string {
+  const x = toStrings(value, what, op);
+  if (x.rank !== 0) throw new InvalidArgumentError(`${what} must be a scalar, got rank ${x.rank}`, op);
+  return toText(x, what, op);
+}

@@ -1,0 +1,319 @@
+// Pictures in files as tensors, and tensors as files: `tf.io.decodePng` and the others.
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { constant, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  checkFlag,
+  checkOneOf,
+  defineFunction,
+  isFloating,
+  kind,
+  onKnown,
+  stringTensor,
+  textOf,
+  toTensor,
+} from '@eagre/core/internal';
+import { atOnce, type BytesLike, byteStringsOf, bytesFrom } from '../io/byte-strings.ts';
+import { needsValue } from '../pipeline/plain-code.ts';
+import { decodeBmp as bmpOf, isBmp } from './bmp.ts';
+import { decodeGif as gifOf, isGif } from './gif.ts';
+import {
+  encodeJpeg as jpegBytes,
+  jpegHeader,
+  decodeJpeg as jpegOf,
+  isJpeg as looksLikeJpeg,
+} from './jpeg.ts';
+import { isPng, encodePng as pngBytes, decodePng as pngOf, type Raster } from './png.ts';
+
+/** How many values each pixel gets: 0 for as many as the file has. */
+type Channels = 0 | 1 | 3 | 4;
+
+const rasterTensor = ({ data, width, height, channels, depth }: Raster): Tensor =>
+  constant({ data, shape: [height, width, channels], dtype: depth === 16 ? 'uint16' : 'uint8' });
+
+/**
+ * The picture in the bytes of a PNG file, [height, width, channels]. Grey is made of colours, colours of grey, and alpha is added or left out, as
+ * `channels` says.
+ * @param dtype uint8, or uint16 for the full values of files of 16 bits
+ * @throws InvalidArgumentError for damaged bytes
+ */
+export const decodePng: NamedFunction<
+  [contents: BytesLike, channels?: Channels, dtype?: 'uint8' | 'uint16'],
+  ['contents', 'channels', 'dtype']
+> = /* @__PURE__ */ defineFunction(
+  'io.decodePng',
+  { contents: kind.tensor, channels: kind.integer, dtype: kind.asIs },
+  {},
+  (contents, channels: Channels = 0, dtype = 'uint8') => {
+    checkOneOf(channels, [0, 1, 3, 4], 'channels', 'DecodePng');
+    checkOneOf(dtype, ['uint8', 'uint16'], 'dtype', 'DecodePng');
+    const bytes = bytesFrom(contents, 'contents', 'DecodePng');
+    const raster = pngOf(bytes, { channels, depth: dtype === 'uint16' ? 16 : 8 }, 'DecodePng');
+    return atOnce('DecodePng', () => rasterTensor(raster));
+  },
+);
+
+/** The picture in the bytes of a BMP file without compression, [height, width, channels]. */
+export const decodeBmp: NamedFunction<[contents: BytesLike, channels?: 0 | 3 | 4], ['contents', 'channels']> =
+  /* @__PURE__ */ defineFunction(
+    'io.decodeBmp',
+    { contents: kind.tensor, channels: kind.integer },
+    {},
+    (contents, channels: number = 0) => {
+      checkOneOf(channels, [0, 3, 4], 'channels', 'DecodeBmp');
+      const raster = bmpOf(bytesFrom(contents, 'contents', 'DecodeBmp'), channels, 'DecodeBmp');
+      return atOnce('DecodeBmp', () => rasterTensor(raster));
+    },
+  );
+
+/** All frames in the bytes of a GIF file, [frames, height, width, 3]. */
+export const decodeGif: NamedFunction<[contents: BytesLike], ['contents']> = /* @__PURE__ */ defineFunction(
+  'io.decodeGif',
+  { contents: kind.tensor },
+  {},
+  (contents) => framesOf(bytesFrom(contents, 'contents', 'DecodeGif'), 'DecodeGif'),
+);
+
+function framesOf(bytes: Uint8Array, op: string): Tensor {
+  const { data, width, height, count } = gifOf(bytes, op);
+  return atOnce(op, () => constant({ data, shape: [count, height, width, 3], dtype: 'uint8' }));
+}
+
+export interface DecodeJpegOptions {
+  /** Whether colours that have fewer samples than pixels are smoothed; true by default. */
+  readonly fancyUpscaling?: boolean;
+  /** Whether a file that ends too early gives what there is of it; false by default. */
+  readonly tryRecoverTruncated?: boolean;
+}
+
+/**
+ * The picture in the bytes of a JPEG file, [height, width, channels]. Decoders round differently: values differ from TensorFlow's by
+ * up to 3.
+ * @throws InvalidArgumentError for damaged bytes
+ */
+export const decodeJpeg: NamedFunction<
+  [contents: BytesLike, channels?: 0 | 1 | 3],
+  ['contents', 'channels'],
+  DecodeJpegOptions
+> = /* @__PURE__ */ defineFunction(
+  'io.decodeJpeg',
+  { contents: kind.tensor, channels: kind.integer },
+  { fancyUpscaling: kind.asIs, tryRecoverTruncated: kind.asIs },
+  (contents, channels: number = 0, options) => {
+    const raster = jpegFrom(bytesFrom(contents, 'contents', 'DecodeJpeg'), channels, options, 'DecodeJpeg');
+    return atOnce('DecodeJpeg', () => rasterTensor(raster));
+  },
+);
+
+function jpegFrom(bytes: Uint8Array, channels: number, options: DecodeJpegOptions, op: string): Raster {
+  checkOneOf(channels, [0, 1, 3], 'channels', op);
+  const fancyUpscaling = checkFlag(options.fancyUpscaling ?? true, 'fancyUpscaling', op);
+  const tryRecoverTruncated = checkFlag(options.tryRecoverTruncated ?? false, 'tryRecoverTruncated', op);
+  return jpegOf(bytes, { channels: channels as 0 | 1 | 3, fancyUpscaling, tryRecoverTruncated }, op);
+}
+
+/** A rectangle of the picture in the bytes of a JPEG file. @param cropWindow [y, x, height, width], inside of the picture */
+export const decodeAndCropJpeg: NamedFunction<
+  [contents: BytesLike, cropWindow: TensorLike, channels?: 0 | 1 | 3],
+  ['contents', 'cropWindow', 'channels'],
+  DecodeJpegOptions
+> = /* @__PURE__ */ defineFunction(
+  'io.decodeAndCropJpeg',
+  { contents: kind.tensor, cropWindow: kind.integers, channels: kind.integer },
+  { fancyUpscaling: kind.asIs, tryRecoverTruncated: kind.asIs },
+  (contents, cropWindow, channels: number = 0, options) => {
+    const op = 'DecodeAndCropJpeg';
+    const [y, x, height, width] = cropWindow as unknown as readonly number[];
+    const raster = jpegFrom(bytesFrom(contents, 'contents', op), channels, options, op);
+    const fits =
+      Array.isArray(cropWindow) &&
+      cropWindow.length === 4 &&
+      cropWindow.every((n) => Number.isInteger(n)) &&
+      Math.min(y, x) >= 0 &&
+      Math.min(height, width) > 0 &&
+      y + height <= raster.height &&
+      x + width <= raster.width;
+    if (!fits)
+      throw new InvalidArgumentError(
+        `cropWindow must be [y, x, height, width] inside of ${raster.height} × ${raster.width} pixels`,
+        op,
+      );
+    return atOnce(op, () => rasterTensor(raster).at(`${y}:${y + height}`, `${x}:${x + width}`));
+  },
+);
+
+export interface DecodeImageOptions {
+  /** Whether a GIF gives all of its frames, along a first axis; true by default. */
+  readonly expandAnimations?: boolean;
+}
+
+/**
+ * The picture in the bytes of a PNG, JPEG, GIF or BMP file, [height, width, channels], or [frames, height, width, 3] of a GIF.
+ * @param dtype uint8, uint16, or floats from 0 to 1
+ * @throws InvalidArgumentError for bytes of another kind, UnimplementedError for WebP
+ */
+export const decodeImage: NamedFunction<
+  [contents: BytesLike, channels?: 0 | 1 | 3 | 4 | null, dtype?: DType],
+  ['contents', 'channels', 'dtype'],
+  DecodeImageOptions
+> = /* @__PURE__ */ defineFunction(
+  'io.decodeImage',
+  { contents: kind.tensor, channels: kind.integer, dtype: kind.asIs },
+  { expandAnimations: kind.asIs },
+  (contents, channels: number | null = 0, dtype = 'uint8', options) => {
+    const op = 'DecodeImage';
+    checkOneOf(dtype, ['uint8', 'uint16', 'float16', 'bfloat16', 'float32'], 'dtype', op);
+    checkOneOf(channels, [null, 0, 1, 3, 4], 'channels', op);
+    const expands = checkFlag(options.expandAnimations ?? true, 'expandAnimations', op);
+    const bytes = bytesFrom(contents, 'contents', op);
+    return atOnce(op, () => scaled(imageOf(bytes, channels ?? 0, dtype, expands, op), dtype));
+  },
+);
+
+function imageOf(bytes: Uint8Array, channels: number, dtype: DType, expands: boolean, op: string): Tensor {
+  if (isPng(bytes)) {
+    // Floats of 16 bits are made of values of 16 bits too.
+    const depth = dtype === 'uint8' ? 8 : 16;
+    return rasterTensor(pngOf(bytes, { channels: channels as Channels, depth }, op));
+  }
+  if (looksLikeJpeg(bytes)) return rasterTensor(jpegFrom(bytes, channels, {}, op));
+  if (isBmp(bytes)) return rasterTensor(bmpOf(bytes, channels, op));
+  if (isGif(bytes)) {
+    checkOneOf(channels, [0, 3], 'channels', op);
+    const frames = framesOf(bytes, op);
+    return expands ? frames : frames.at(0);
+  }
+  const name = String.fromCharCode(...bytes.subarray(0, 12));
+  if (name.startsWith('RIFF') && name.endsWith('WEBP'))
+    throw new UnimplementedError('WebP files cannot be decoded here: convert them to PNG', op);
+  throw new InvalidArgumentError('the bytes are of no PNG, JPEG, GIF or BMP file', op);
+}
+
+/** Values of a picture in another dtype: floats from 0 to 1, and integers that fill their bits. */
+function scaled(image: Tensor, dtype: DType): Tensor {
+  if (image.dtype === dtype) return image;
+  if (isFloating(dtype))
+    return image
+      .cast('float32')
+      .mul(1 / (image.dtype === 'uint16' ? 65535 : 255))
+      .cast(dtype);
+  return image.cast('int32').mul(257).cast(dtype);
+}
+
+// ---- writing
+
+/** A picture of bytes, or for PNG of 16 bits. */
+function rasterOf(
+  image: TensorLike,
+  channels: readonly number[],
+  dtypes: readonly DType[],
+  op: string,
+): Raster {
+  const x = toTensor(image, 'uint8');
+  needsValue(x, op);
+  checkOneOf(x.dtype, dtypes, 'the dtype of image', op);
+  const [height, width, own] = x.shape;
+  if (x.rank !== 3 || !channels.includes(own) || width * height === 0)
+    throw new InvalidArgumentError(
+      `image must have the shape [height, width, channels] with ${channels.join(', ')} channels, got [${x.shape}]`,
+      op,
+    );
+  const data = x.data() as Uint8Array | Uint16Array;
+  return { width, height, channels: own as 1, depth: x.dtype === 'uint16' ? 16 : 8, data };
+}
+
+/**
+ * The bytes of a PNG file, a scalar, of a picture [height, width, channels] of uint8 or uint16.
+ * @param compression from 0, none, to 9; -1, as zlib chooses, by default
+ */
+export const encodePng: NamedFunction<[image: TensorLike, compression?: number], ['image', 'compression']> =
+  /* @__PURE__ */ defineFunction(
+    'io.encodePng',
+    { image: kind.tensor, compression: kind.integer },
+    {},
+    (image, compression: number = -1) => {
+      if (!Number.isInteger(compression) || compression < -1 || compression > 9)
+        throw new InvalidArgumentError(`compression must be from -1 to 9, got ${compression}`, 'EncodePng');
+      const raster = rasterOf(image, [1, 2, 3, 4], ['uint8', 'uint16'], 'EncodePng');
+      return atOnce('EncodePng', () => stringTensor([textOf(pngBytes(raster, compression))], []));
+    },
+  );
+
+/**
+ * The bytes of a JPEG file, a scalar, of a picture [height, width, 1 or 3] of uint8. Colours have as many samples as pixels, which TensorFlow
+ * writes with chroma_downsampling=False.
+ * @param format 'grayscale' or 'rgb'; what the channels say by default
+ * @param quality from 0 to 100; 95 by default
+ */
+export const encodeJpeg: NamedFunction<
+  [image: TensorLike, format?: '' | 'grayscale' | 'rgb', quality?: number],
+  ['image', 'format', 'quality']
+> = /* @__PURE__ */ defineFunction(
+  'io.encodeJpeg',
+  { image: kind.tensor, format: kind.asIs, quality: kind.integer },
+  {},
+  (image, format = '', quality: number = 95) => {
+    const op = 'EncodeJpeg';
+    checkOneOf(format, ['', 'grayscale', 'rgb'], 'format', op);
+    const channels = { '': [1, 3], grayscale: [1], rgb: [3] }[format as ''];
+    const raster = rasterOf(image, channels, ['uint8'], op);
+    return atOnce(op, () => stringTensor([textOf(jpegBytes(raster, checkQuality(quality, op), op))], []));
+  },
+);
+
+function checkQuality(quality: number, op: string): number {
+  if (Number.isInteger(quality) && quality >= 0 && quality <= 100) return Math.max(1, quality);
+  throw new InvalidArgumentError(`the quality must be an integer from 0 to 100, got ${quality}`, op);
+}
+
+/** A picture as it is after it was written to a JPEG file of this quality. Floats are from 0 to 1. */
+export const adjustJpegQuality: NamedFunction<
+  [image: TensorLike, jpegQuality: number],
+  ['image', 'jpegQuality']
+> = /* @__PURE__ */ defineFunction(
+  'image.adjustJpegQuality',
+  { image: kind.tensor, jpegQuality: kind.integer },
+  {},
+  (image, jpegQuality: number) => {
+    const op = 'AdjustJpegQuality';
+    const given = toTensor(image);
+    needsValue(given, op);
+    checkOneOf(given.dtype, ['uint8', 'float32', 'float64', 'float16', 'bfloat16'], 'the dtype of image', op);
+    return onKnown(op, [given], (x) => {
+      // As `tf.image.convertImageDtype` with saturation rounds: down.
+      const bytes =
+        x.dtype === 'uint8' ? x : x.cast('float32').mul(255.5).clipByValue(0, 255).floor().cast('uint8');
+      const written = jpegBytes(rasterOf(bytes, [1, 3], ['uint8'], op), checkQuality(jpegQuality, op), op);
+      const read = rasterTensor(jpegFrom(written, x.shape[2], {}, op));
+      return x.dtype === 'uint8' ? read : read.cast('float32').div(255).cast(x.dtype);
+    });
+  },
+);
+
+// ---- headers
+
+/** Whether bytes begin as a JPEG file does. */
+export const isJpeg: NamedFunction<[contents: BytesLike], ['contents']> = /* @__PURE__ */ defineFunction(
+  'io.isJpeg',
+  { contents: kind.tensor },
+  {},
+  (contents) => {
+    const { bytes, shape } = byteStringsOf(contents, 'contents', 'IsJpeg');
+    return atOnce('IsJpeg', () => constant(bytes.map(looksLikeJpeg), 'bool', { shape }));
+  },
+);
+
+/** The shape of the picture in a JPEG file, [height, width, channels], from its header alone. */
+export const extractJpegShape: NamedFunction<
+  [contents: BytesLike, outputType?: 'int32' | 'int64'],
+  ['contents', 'outputType']
+> = /* @__PURE__ */ defineFunction(
+  'io.extractJpegShape',
+  { contents: kind.tensor, outputType: kind.asIs },
+  {},
+  (contents, outputType = 'int32') => {
+    const op = 'ExtractJpegShape';
+    checkOneOf(outputType, ['int32', 'int64'], 'outputType', op);
+    const { width, height, components } = jpegHeader(bytesFrom(contents, 'contents', op), op);
+    return atOnce(op, () => constant([height, width, components.length], 'int32').cast(outputType));
+  },
+);
