@@ -56,6 +56,7 @@ export * from './ops/elementwise/math.ts';
 export * from './ops/linalg/einsum.ts';
 export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
+export { histogramFixedWidth, histogramFixedWidthBins } from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';

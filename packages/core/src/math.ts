@@ -4,6 +4,20 @@ export { invertPermutation, unsortedSegmentSum } from './ops/array/array.ts';
 export { addN, addN as accumulateN } from './ops/array/join.ts';
 export { topK } from './ops/array/order.ts';
 export {
+  type Segments,
+  segmentMax,
+  segmentMean,
+  segmentMin,
+  segmentProd,
+  segmentSum,
+  type UnsortedSegments,
+  unsortedSegmentMax,
+  unsortedSegmentMean,
+  unsortedSegmentMin,
+  unsortedSegmentProd,
+  unsortedSegmentSqrtN,
+} from './ops/array/segments.ts';
+export {
   logSigmoid,
   logSoftmax,
   sigmoid,
@@ -13,4 +27,10 @@ export {
 } from './ops/elementwise/activation.ts';
 export * from './ops/elementwise/math.ts';
 export { inTopK } from './ops/nn/nn.ts';
+export {
+  type BincountOptions,
+  bincount,
+  type ConfusionMatrixOptions,
+  confusionMatrix,
+} from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
