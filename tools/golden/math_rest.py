@@ -70,4 +70,86 @@ for op, fn in [("histogramFixedWidth", tf.histogram_fixed_width), ("histogramFix
     if op == "histogramFixedWidth":
         c.add(op, fn, ints(7, low=-3, high=12), i32(0, 10), nbins=4)
 
+
+# ---- special functions
+P = np.array([0.0, 0.3, 1.0, 2.0, 2.7, 5.5, 7.9, 8.1, 13.0, 25.0, 40.0])
+BOTH = np.concatenate([-P[1:], P])
+# At 0 TensorFlow takes 1 for the slope of I1, which is 1/2.
+for name in ["i0", "i0e", "i1", "i1e"]:
+    for dtype in ["float32", "float64"]:
+        c.add(f"math.special.bessel{name.capitalize()}", getattr(tf.math.special, f"bessel_{name}"), (BOTH if name != "i1" else BOTH[BOTH != 0]).astype(dtype), tolerance=2e-5 if dtype == "float32" else 1e-12)
+    c.add(f"math.bessel{name.capitalize()}", getattr(tf.math, f"bessel_{name}"), floats(2, 3).astype("float16"), grad=False)
+for name in ["j0", "j1"]:
+    for dtype in ["float32", "float64"]:
+        c.add(f"math.special.bessel{name.capitalize()}", getattr(tf.math.special, f"bessel_{name}"), BOTH.astype(dtype), tolerance=2e-5 if dtype == "float32" else 1e-12)
+for name in ["y0", "y1", "k0", "k0e", "k1", "k1e"]:
+    for dtype in ["float32", "float64"]:
+        c.add(f"math.special.bessel{name.capitalize()}", getattr(tf.math.special, f"bessel_{name}"), P[1:].astype(dtype), tolerance=2e-5 if dtype == "float32" else 1e-12)
+    c.add(f"math.special.bessel{name.capitalize()}", getattr(tf.math.special, f"bessel_{name}"), np.array([-1.0, 0.0, np.nan], "float64"), grad=False)
+for name, x in [
+    ("dawsn", BOTH),
+    ("expint", P[1:]),
+    ("fresnel_cos", BOTH),
+    ("fresnel_sin", BOTH),
+    ("spence", P[1:]),
+]:
+    for dtype in ["float32", "float64"]:
+        op = "math.special." + "".join(p.capitalize() if i else p for i, p in enumerate(name.split("_")))
+        c.add(op, getattr(tf.math.special, name), x.astype(dtype), tolerance=5e-5 if dtype == "float32" else 1e-11)
+    c.add(op, getattr(tf.math.special, name), np.array([-1.0, 0.0, 1.0, np.nan], "float64"), grad=False)
+for dtype in ["float32", "float64"]:
+    q = np.array([1e-30, 1e-6, 0.01, 0.3, 0.5, 0.77, 0.999], dtype)
+    c.add("math.ndtri", tf.math.ndtri, q)
+    c.add("math.erfcinv", tf.math.erfcinv, 2 * q)
+c.add("math.ndtri", tf.math.ndtri, np.array([0.0, 1.0, -0.5, 1.5, np.nan]), grad=False)
+A = np.array([0.3, 1.0, 2.5, 8.0, 30.0, 200.0])
+X = np.array([0.2, 1.5, 2.4, 11.0, 25.0, 210.0])
+for dtype, tol in [("float32", 1e-4), ("float64", 1e-7)]:
+    c.add("math.igamma", tf.math.igamma, A.astype(dtype), X.astype(dtype), tolerance=tol)
+    c.add("math.igammac", tf.math.igammac, A.astype(dtype), X.astype(dtype), tolerance=tol)
+    c.add("math.igamma", tf.math.igamma, A.astype(dtype)[:, None], X.astype(dtype)[:4], tolerance=tol)
+    c.add("math.betainc", tf.math.betainc, A.astype(dtype)[:4], X.astype(dtype)[:4], np.array([0.1, 0.4, 0.6, 0.35], dtype), tolerance=tol)
+    c.add("math.zeta", tf.math.zeta, np.array([1.5, 2.0, 7.0, 20.0], dtype), np.array([0.7, 1.0, 3.3, 1.2], dtype), tolerance=tol)
+    c.add("math.polygamma", tf.math.polygamma, np.array([0.0, 1.0, 2.0, 5.0], dtype), np.array([0.7, 1.0, 3.3, 1.2], dtype), tolerance=tol)
+c.add("math.igamma", tf.math.igamma, np.array([1.0, -1.0, 2.0, 0.0, 3.0]), np.array([0.0, 1.0, np.inf, 1.0, -1.0]), grad=False)
+c.add("math.betainc", tf.math.betainc, np.array([1.0, 2.0, -1.0, 2.0]), np.array([1.0, 2.0, 2.0, 2.0]), np.array([0.0, 1.0, 0.5, 1.5]), grad=False)
+c.add("math.zeta", tf.math.zeta, np.array([1.0, 0.5, 2.0, 2.0]), np.array([1.0, 1.0, 0.0, -0.5]), grad=False)
+# ---- made of others
+c.add("math.reciprocalNoNan", tf.math.reciprocal_no_nan, np.array([2.0, 0.5, 0.0, -4.0], "float32"))
+c.add("math.reciprocalNoNan", tf.math.reciprocal_no_nan, np.array([[2.0, 0.0]], "float64"))
+c.add("math.reciprocalNoNan", tf.math.reciprocal_no_nan, np.array([2.0 + 1j, 0.0], "complex64"), grad=False)
+c.add("math.lbeta", tf.math.lbeta, floats(3, low=0.2, high=3))
+c.add("math.lbeta", tf.math.lbeta, floats(2, 3, low=0.2, high=3, dtype="float64"))
+c.add("math.polyval", tf.math.polyval, [floats(1)[0], floats(1)[0], floats(1)[0]], floats(2, 2))
+c.add("math.polyval", tf.math.polyval, [floats(2), floats(2)], floats(3, 2))
+for x in [i32(1, 1, 2), i32(2, 1), np.array([[1.0, 2.0], [3.0, 3.5]], "float32"), i32()]:
+    c.add("math.isNonDecreasing", tf.math.is_non_decreasing, x)
+    c.add("math.isStrictlyIncreasing", tf.math.is_strictly_increasing, x)
+for dtype in ["float32", "float64"]:
+    c.add("math.nextafter", tf.math.nextafter, np.array([0.0, 1.0, -1.0, 1.0, 0.0, np.inf, np.nan, 3.5], dtype), np.array([1.0, 2.0, 2.0, -1.0, -1.0, 0.0, 1.0, 3.5], dtype), grad=False)
+for exclusive in [False, True]:
+    for reverse in [False, True]:
+        c.add("math.cumulativeLogsumexp", tf.math.cumulative_logsumexp, floats(5, 3), axis=0, exclusive=exclusive, reverse=reverse, grad=not exclusive)
+c.add("math.cumulativeLogsumexp", tf.math.cumulative_logsumexp, np.array([[-1000.0, 1000.0, 3.0]], "float64"), axis=-1)
+c.add("truncatediv", tf.truncatediv, i32(7, -7, 7, -7, 6), i32(2, 2, -2, -2, 3))
+c.add("truncatemod", tf.truncatemod, i32(7, -7, 7, -7, 6), i32(2, 2, -2, -2, 3))
+c.add("truncatemod", tf.truncatemod, np.array([7.5, -7.5], "float32"), np.array([2.0, 2.0], "float32"), grad=False)
+
+
+def largest(sign):
+    """TensorFlow has these for accelerators only."""
+
+    def fn(x, k, reduction_dimension=-1):
+        moved = tf.experimental.numpy.moveaxis(x, reduction_dimension, -1)
+        v, i = tf.math.top_k(sign * moved, k)
+        back = lambda t: tf.experimental.numpy.moveaxis(t, -1, reduction_dimension)
+        return back(sign * v), back(i)
+
+    return fn
+
+
+for name, sign in [("Max", 1.0), ("Min", -1.0)]:
+    c.add(f"math.approx{name}K", largest(sign), floats(3, 6), 2)
+    c.add(f"math.approx{name}K", largest(sign), floats(6, 2), 3, reduction_dimension=0)
+
 c.write("eagre/golden/math-rest.json")

@@ -53,6 +53,7 @@ export * from './ops/array/join.ts';
 export * from './ops/elementwise/activation.ts';
 export * from './ops/elementwise/clip.ts';
 export * from './ops/elementwise/math.ts';
+export { truncatediv, truncatemod } from './ops/elementwise/more-math.ts';
 export * from './ops/linalg/einsum.ts';
 export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
