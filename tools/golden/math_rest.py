@@ -152,4 +152,37 @@ for name, sign in [("Max", 1.0), ("Min", -1.0)]:
     c.add(f"math.approx{name}K", largest(sign), floats(3, 6), 2)
     c.add(f"math.approx{name}K", largest(sign), floats(6, 2), 3, reduction_dimension=0)
 
+# ---- partitions, sequences, places
+c.add("dynamicPartition", tf.dynamic_partition, floats(5, 2), i32(0, 1, 0, 2, 1), 4)
+c.add("dynamicPartition", tf.dynamic_partition, floats(2, 3, dtype="float64"), np.array([[0, 1, 1], [1, 0, 0]], "int32"), 2)
+c.add("dynamicPartition", tf.dynamic_partition, ints(3), i32(0, 1, 5), 2)
+c.add("dynamicStitch", tf.dynamic_stitch, [i32(0, 2), i32(1, 3)], [floats(2, 2), floats(2, 2)])
+c.add("dynamicStitch", tf.dynamic_stitch, [np.array(6, "int32"), np.array([[4, 1], [5, 2]], "int32"), i32(0, 3, 1)], [floats(2), floats(2, 2, 2), floats(3, 2)])
+c.add("reverseSequence", lambda x, n, a, b: tf.reverse_sequence(x, n, seq_axis=a, batch_axis=b), floats(3, 5), i32(2, 0, 5), 1, 0)
+c.add("reverseSequence", lambda x, n, a, b: tf.reverse_sequence(x, n, seq_axis=a, batch_axis=b), floats(4, 2, 3), np.array([1, 4, 2], "int64"), 0, 2)
+c.add("reverseSequence", lambda x, n, a, b: tf.reverse_sequence(x, n, seq_axis=a, batch_axis=b), floats(2, 2), i32(1, 3), 1, 0)
+for side in ["left", "right"]:
+    c.add("searchsorted", tf.searchsorted, np.array([1.0, 3.0, 5.0, 5.0, 9.0], "float32"), np.array([0.0, 1.0, 5.0, 7.0, 10.0], "float32"), side=side, grad=False)
+    c.add("searchsorted", tf.searchsorted, np.array([[1, 3, 5], [2, 2, 2]], "int32"), np.array([[5, 0], [2, 3]], "int32"), side=side, out_type="int64")
+c.add("unravelIndex", tf.unravel_index, i32(2, 5, 7), i32(3, 3))
+c.add("unravelIndex", tf.unravel_index, np.array(13, "int64"), np.array([2, 3, 4], "int64"))
+c.add("shapeN", tf.shape_n, [floats(2, 3), floats(1)], grad=False)
+c.add("identityN", tf.identity_n, [floats(2, 3), floats(1)])
+c.add("broadcastDynamicShape", tf.broadcast_dynamic_shape, i32(2, 1, 3), i32(4, 1), traced=False)
+c.add("ensureShape", tf.ensure_shape, floats(2, 3), [None, 3])
+c.add("ensureShape", tf.ensure_shape, floats(2, 3), [None, 4])
+
+# ---- blocks of space
+c.add("spaceToBatch", tf.space_to_batch, floats(1, 4, 4, 1), [2, 2], [[0, 0], [0, 0]])
+c.add("spaceToBatch", tf.space_to_batch, floats(2, 3, 5, 2), [2, 3], [[1, 0], [0, 1]])
+c.add("spaceToBatchNd", tf.space_to_batch_nd, ints(2, 4, 3), [2], [[0, 2]])
+c.add("spaceToBatch", tf.space_to_batch, floats(1, 3, 4, 1), [2, 2], [[0, 0], [0, 0]])
+c.add("batchToSpace", tf.batch_to_space, floats(4, 2, 2, 1), [2, 2], [[0, 0], [0, 0]])
+c.add("batchToSpace", tf.batch_to_space, floats(6, 2, 2, 3), [2, 3], [[1, 0], [0, 2]])
+c.add("batchToSpace", tf.batch_to_space, floats(5, 2, 2, 3), [2, 3], [[1, 0], [0, 2]])
+c.add("requiredSpaceToBatchPaddings", tf.required_space_to_batch_paddings, [5, 7], [2, 3], traced=False)
+c.add("requiredSpaceToBatchPaddings", tf.required_space_to_batch_paddings, [5, 7], [2, 3], [[1, 0], [0, 1]], traced=False)
+for padding in ["SAME", "VALID"]:
+    c.add("extractVolumePatches", tf.extract_volume_patches, floats(1, 3, 4, 3, 2), [1, 2, 2, 3, 1], [1, 1, 2, 1, 1], padding)
+
 c.write("eagre/golden/math-rest.json")
