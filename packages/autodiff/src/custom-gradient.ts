@@ -120,3 +120,25 @@ const refuseVariables: TapeObserver = {
     }
   },
 };
+
+/**
+ * A function whose gradient is that of the identity: what comes to its result goes to its argument as it is, for rounding and the like.
+ * @param f of one tensor, with a result of the same shape
+ */
+export const gradPassThrough: NamedFunction<
+  [f: (x: Tensor) => TensorLike],
+  ['f'],
+  unknown,
+  (x: TensorLike) => Tensor
+> = /* @__PURE__ */ defineFunction('gradPassThrough', { f: kind.asIs }, {}, (f) => {
+  checkFunction(f, 'f', 'gradPassThrough');
+  return customGradient((x: Tensor) => {
+    const value = toOwnTensor(f(x));
+    if (!sameShape(value.shape, x.shape))
+      throw new InvalidArgumentError(
+        `f returned shape ${showShape(value.shape)}, expected that of its argument, ${showShape(x.shape)}`,
+        'gradPassThrough',
+      );
+    return [value, (dy: Tensor) => dy.cast(x.dtype)];
+  }) as (x: TensorLike) => Tensor;
+});

@@ -1,5 +1,7 @@
 /** Gradient tapes, custom gradients and gradients of functions. */
-export { type CustomResult, customGradient } from './custom-gradient.ts';
+export * as autodiff from './autodiff.ts';
+export { type CustomResult, customGradient, gradPassThrough } from './custom-gradient.ts';
+export { ForwardAccumulator } from './forward-accumulator.ts';
 export {
   type GradientPair,
   grad,

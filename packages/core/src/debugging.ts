@@ -298,6 +298,20 @@ export const assertInteger: Assertion = defineFunction(
   },
 );
 
+/** Throws unless x can be walked through, and is neither a tensor nor a string. */
+export const assertProperIterable: NamedFunction<[x: unknown], ['x'], unknown, void> =
+  /* @__PURE__ */ defineFunction('debugging.assertProperIterable', { x: kind.structure }, {}, (x) => {
+    const iterable = typeof x === 'object' && x !== null && Symbol.iterator in x && !(x instanceof Tensor);
+    if (!iterable) throw failure('assertProperIterable', `got ${shown(x)}, expected a list`, undefined);
+  });
+
+/** Whether a value is a tensor of numbers. */
+export const isNumericTensor: NamedFunction<[tensor: unknown], ['tensor'], unknown, boolean> =
+  /* @__PURE__ */ defineFunction('debugging.isNumericTensor', { tensor: kind.structure }, {}, (tensor) => {
+    if (!(tensor instanceof Tensor || tensor instanceof Variable)) return false;
+    return isInteger(tensor.dtype) || hasGradient(tensor.dtype);
+  });
+
 /**
  * Throws unless tensors have shapes; a name stands for one size wherever it is used, `null` for any:
  * `tf.debugging.assertShapes([[x, ['batch', 'features']], [y, ['batch', null]]])`
@@ -460,3 +474,5 @@ export function equalityTester(a: unknown, b: unknown): boolean | undefined {
   for (let i = 0; i < left.length; i++) if (!Object.is(left[i], right[i])) return false;
   return true;
 }
+
+export { Assert } from './ops/array/checked.ts';

@@ -4,7 +4,6 @@ export {
   CancelledError,
   DataLossError,
   DeadlineExceededError,
-  type DType,
   EagreError,
   type ErrorCode,
   FailedPreconditionError,
@@ -27,6 +26,7 @@ export * as bitwise from './bitwise.ts';
 export { CompositeTensor } from './composite/composite.ts';
 export { IndexedSlices, RaggedTensor, ragged } from './composites.ts';
 export * as debugging from './debugging.ts';
+export { assertEqual, assertGreater, assertLess, assertRank } from './debugging.ts';
 export {
   type DeviceType,
   device,
@@ -48,30 +48,71 @@ export {
 } from './dispatch/device.ts';
 export { VariableAggregation, VariableSynchronization } from './dispatch/distribution.ts';
 export { type HostFunction, type HostOutput, hostFunction } from './dispatch/host.ts';
+export * as dtypes from './dtypes.ts';
+export { UnconnectedGradients } from './enums.ts';
 export * as image from './image.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
 export { Module, type ModuleOptions } from './module/module.ts';
 export * from './ops/array/array.ts';
+export {
+  Assert,
+  ensureShape,
+  getStaticValue,
+  type HostFunctionOptions,
+  initScope,
+  insideFunction,
+  isSymbolicTensor,
+  numpyFunction,
+  pyFunction,
+  timestamp,
+} from './ops/array/checked.ts';
 export * from './ops/array/creation.ts';
 export * from './ops/array/join.ts';
+export {
+  dynamicPartition,
+  dynamicStitch,
+  identityN,
+  parallelStack,
+  reverseSequence,
+  searchsorted,
+  shapeN,
+  unravelIndex,
+} from './ops/array/partition.ts';
+export {
+  batchToSpace,
+  extractVolumePatches,
+  requiredSpaceToBatchPaddings,
+  spaceToBatch,
+  spaceToBatchNd,
+} from './ops/array/space.ts';
 export * from './ops/elementwise/activation.ts';
 export * from './ops/elementwise/clip.ts';
 export * from './ops/elementwise/math.ts';
+export { truncatediv, truncatemod } from './ops/elementwise/more-math.ts';
+export { eig, eigvals } from './ops/linalg/eig.ts';
 export * from './ops/linalg/einsum.ts';
 export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
+export { histogramFixedWidth, histogramFixedWidthBins } from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
 export { asString } from './ops/strings/convert.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';
+export {
+  broadcastDynamicShape,
+  broadcastStaticShape,
+  TensorShape,
+  type TensorShapeLike,
+} from './shapes/tensor-shape.ts';
 export * as signal from './signal.ts';
 export * as strings from './strings.ts';
 export type { Complex } from './tensor/complex-numbers.ts';
 export { constant } from './tensor/constant.ts';
 export type { NDArrayLike, TensorLike } from './tensor/convert.ts';
 export * from './tensor/dtype-names.ts';
+export { asDtype, DType } from './tensor/dtype-object.ts';
 export { type PrintOptions, print, type TextStream } from './tensor/print.ts';
 export { promote } from './tensor/promote.ts';
 export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor/tensor.ts';

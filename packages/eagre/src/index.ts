@@ -2,11 +2,13 @@
 import './native-files.ts';
 
 export {
+  autodiff,
   customGradient,
   GradientTape,
   type GradientTapeOptions,
   grad,
   gradientsFunction,
+  gradPassThrough,
   implicitGradients,
   implicitValueAndGradients,
   recomputeGrad,
@@ -24,12 +26,17 @@ export {
   caseOf as case,
   compat,
   cond,
+  controlDependencies,
   type FunctionOptions,
   foldl,
   foldr,
   type GraphCallable,
+  gradients,
   graphCallable,
+  group,
+  hessians,
   mapFn,
+  noOp,
   scan,
   switchCase,
   TensorArray,
@@ -37,6 +44,7 @@ export {
   TensorSpec,
   type TracedFunction,
   tfFunction as function,
+  tuple,
   vectorizedMap,
   whileLoop,
 } from '@eagre/graph';
@@ -66,10 +74,18 @@ export * as summary from '@eagre/summary';
 export * as config from './config.ts';
 export * as distribute from './distribute.ts';
 export * as errors from './errors.ts';
+export {
+  constantInitializer,
+  onesInitializer,
+  randomNormalInitializer,
+  randomUniformInitializer,
+  zerosInitializer,
+} from './initializers.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
 export * as onnx from './onnx.ts';
 export * as savedModel from './saved-model.ts';
 export * as serving from './serving.ts';
+export { makeNdarray, makeTensorProto } from './tensor-protos.ts';
 export * as test from './test.ts';
 export * as version from './version.ts';

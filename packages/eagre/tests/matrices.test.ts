@@ -1,7 +1,7 @@
 // Factors, solutions and functions of matrices against TensorFlow (tools/golden/matrices.py).
 import { describe } from 'vitest';
 import * as tf from '../src/index.ts';
-import { type GoldenFunction, testGolden } from './testing/golden-cases.ts';
+import { type GoldenFunction, testGolden } from './testing/golden-results.ts';
 
 const { linalg } = tf;
 const unary =

@@ -1,7 +1,7 @@
 // tf.signal against TensorFlow (tools/golden/signals.py).
 import { describe } from 'vitest';
 import * as tf from '../src/index.ts';
-import { type GoldenFunction, testGolden } from './testing/golden-cases.ts';
+import { type GoldenFunction, testGolden } from './testing/golden-results.ts';
 
 const { signal } = tf;
 /** A function of one tensor, whose options follow by their names. */

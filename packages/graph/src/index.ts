@@ -1,7 +1,10 @@
 /** `tf.function` and what it is made of; graphs and sessions. */
+
 export { type GraphCallable, graphCallable, type MakeGraphCallable } from './compat/graph-callable.ts';
 export * as compat from './compat/index.ts';
+export { gradients, hessians } from './compat/ops.ts';
 export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
+export { type ControlDependencies, controlDependencies, group, noOp, tuple } from './control/effects.ts';
 export {
   foldl,
   foldr,

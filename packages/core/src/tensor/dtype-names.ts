@@ -15,3 +15,5 @@ export const float16: 'float16' = 'float16';
 export const bfloat16: 'bfloat16' = 'bfloat16';
 export const complex64: 'complex64' = 'complex64';
 export const complex128: 'complex128' = 'complex128';
+export const half: 'float16' = 'float16';
+export const double: 'float64' = 'float64';

@@ -1,181 +1,191 @@
-// Compares functions with the cases that tools/golden/golden_cases.py has written.
+// Calls of TensorFlow's functions, as tools/golden/cases.py writes them, against ours: eagerly, traced with unknown sizes, gradients.
 import { readFileSync } from 'node:fs';
-import { listBackends } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import * as tf from '../../src/index.ts';
 
-interface GoldenTensor {
+type Plain = number | boolean | string | readonly [number, number];
+interface Values {
+  readonly shape: number[];
   readonly dtype: tf.DType;
-  readonly shape: readonly number[];
-  /** Complex numbers as pairs one after the other; what is not finite as text. */
-  readonly data: readonly (number | string)[];
+  readonly values: Plain[];
 }
-interface GoldenCase {
-  readonly fn: string;
-  readonly inputs: readonly GoldenTensor[];
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly outputs?: readonly GoldenTensor[];
-  readonly weights?: readonly (GoldenTensor | null)[];
-  readonly gradients?: readonly (GoldenTensor | null)[];
+interface Case {
+  readonly op: string;
+  readonly args: unknown[];
+  readonly options?: Record<string, unknown>;
+  readonly result: Values[];
+  /** For each float tensor among arguments and options. */
+  readonly gradients?: (Values | null)[];
+  readonly traced?: false;
+  readonly tolerance?: number;
   readonly error?: string;
 }
-type Options = Readonly<Record<string, never>>;
-/** A function of a case: its inputs, and its options. */
-export type GoldenFunction = (
-  inputs: readonly tf.Tensor[],
-  options: Options,
-) => tf.Tensor | readonly tf.Tensor[];
+// biome-ignore lint/suspicious/noExplicitAny: arguments of any function.
+type Any = any;
 
-const numbers = ({ data }: GoldenTensor): number[] =>
-  data.map((x) => (x === 'nan' ? Number.NaN : Number(String(x).replace('inf', 'Infinity'))));
+const isValues = (v: unknown): v is Values =>
+  typeof v === 'object' && v !== null && Object.hasOwn(v, 'values');
+const big = (dtype: string): boolean => dtype === 'int64' || dtype === 'uint64';
 
-function tensorOf(t: GoldenTensor): tf.Tensor {
-  const list = numbers(t);
-  if (t.dtype !== 'complex64' && t.dtype !== 'complex128')
-    return tf.constant(list, t.dtype, { shape: t.shape });
-  const dtype = t.dtype === 'complex64' ? 'float32' : 'float64';
-  const part = (of: number): tf.Tensor =>
-    tf.constant(
-      list.filter((_, i) => i % 2 === of),
-      dtype,
-      { shape: t.shape },
-    );
-  return tf.complex(part(0), part(1));
+function tensorOf({ shape, dtype, values }: Values): tf.Tensor {
+  if (dtype.startsWith('complex')) {
+    const part = (i: number): tf.Tensor =>
+      tf.constant(
+        values.map((v) => Number((v as readonly number[])[i])),
+        dtype === 'complex64' ? 'float32' : 'float64',
+        { shape },
+      );
+    return tf.complex(part(0), part(1));
+  }
+  if (dtype === 'bool' || dtype === 'string') return tf.constant(values as Any, dtype, { shape });
+  if (big(dtype)) return tf.constant(values.map((v) => BigInt(v as number)) as Any, dtype, { shape });
+  return tf.constant(values.map(Number), dtype, { shape });
 }
 
-/** Real and imaginary parts of what is complex. */
-function partsOf(t: tf.Tensor): number[] {
-  const flat = (x: tf.Tensor): number[] => Array.from(x.data() as ArrayLike<number>, Number);
-  if (!t.dtype.startsWith('complex')) return flat(t);
-  const [re, im] = [flat(tf.real(t)), flat(tf.imag(t))];
-  return re.flatMap((x, i) => [x, im[i]]);
+const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity, '-Infinity': -Infinity };
+/** Arguments with tensors in the place of their values. */
+function given(v: unknown, leaf: (values: Values) => unknown): unknown {
+  if (isValues(v)) return leaf(v);
+  if (Array.isArray(v)) return v.map((item) => given(item, leaf));
+  if (typeof v === 'object' && v !== null)
+    return Object.fromEntries(Object.entries(v).map(([key, item]) => [key, given(item, leaf)]));
+  return typeof v === 'string' && v in special ? special[v] : v;
+}
+/** Results in the order of their names or places. */
+function leavesOf(v: unknown): tf.Tensor[] {
+  if (v instanceof tf.Tensor || v instanceof tf.Variable) return [v as tf.Tensor];
+  if (Array.isArray(v)) return v.flatMap(leavesOf);
+  if (typeof v === 'object' && v !== null) return Object.values(v).flatMap(leavesOf);
+  return [tf.constant(v as number, Number.isInteger(v) ? 'int32' : 'float32')];
+}
+const fnOf = (op: string): ((...args: Any[]) => unknown) => {
+  const fn = op.split('.').reduce<Any>((o, key) => o?.[key], tf);
+  if (typeof fn !== 'function') throw new Error(`there is no tf.${op}`);
+  return fn;
+};
+function numbersOf(x: tf.Tensor): (number | string)[] {
+  if (x.dtype === 'string') return x.strings();
+  if (x.dtype.startsWith('complex'))
+    return [...numbersOf(tf.stack([tf.math.real(x), tf.math.imag(x)], -1).reshape([-1]))];
+  return Array.from(x.data() as ArrayLike<number | bigint | boolean>, Number);
 }
 
-function near(got: tf.Tensor, want: GoldenTensor, error: number, where: string): void {
-  expect([got.dtype, got.shape], where).toEqual([want.dtype, want.shape]);
-  const expected = numbers(want);
-  const largest = Math.max(1, ...expected.filter(Number.isFinite).map(Math.abs));
-  partsOf(got).forEach((x, i) => {
-    // Where TensorFlow leaves something in memory that it has not written, nothing is said.
-    if (Object.is(x, expected[i]) || x === expected[i] || Number.isNaN(x)) {
-      if (Number.isNaN(x)) expect(expected.some(Number.isNaN), `${where}, NaN at ${i}`).toBe(true);
-      return;
-    }
-    expect(Math.abs(x - expected[i]), `${where}, at ${i}: ${x}, expected ${expected[i]}`).toBeLessThanOrEqual(
-      error * largest,
-    );
-  });
-}
-
-const listOf = (y: tf.Tensor | readonly tf.Tensor[]): readonly tf.Tensor[] =>
-  y instanceof tf.Tensor ? [y] : y;
-
-function lossOf(outputs: readonly tf.Tensor[], weights: readonly (GoldenTensor | null)[]): tf.Tensor {
-  return outputs
-    .flatMap((y, i) => {
-      const w = weights[i];
-      return w === null
-        ? []
-        : [
-            tf
-              .real(y.mul(tensorOf(w)))
-              .sum()
-              .cast('float64'),
-          ];
-    })
-    .reduce((a, b) => a.add(b));
-}
-
-/** How results are computed: eagerly, in a trace, in a trace that knows no sizes. */
-const ways = {
-  eagerly: (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
-    fn(...inputs),
-  traced: (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
-    tf.function(fn as never)(...(inputs as never[])) as unknown as readonly tf.Tensor[],
-  'of any sizes': (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
-    tf.function(
-      fn as never,
-      {
-        inputSignature: inputs.map(
-          (x) =>
-            new tf.TensorSpec(
-              x.shape.map(() => null),
-              x.dtype,
-            ),
-        ),
-      } as never,
-    )(...(inputs as never[])) as unknown as readonly tf.Tensor[],
+const precision: Readonly<Record<string, number>> = {
+  float64: 1e-9,
+  complex128: 1e-9,
+  float16: 2e-3,
+  bfloat16: 2e-2,
 };
 
-/**
- * Declares the tests of a golden file: values and gradients on all backends, eagerly, traced, and with sizes that are not known.
- * @param errors how far results may be off, beside the largest number: by whether they have 24 or 53 bits
- */
-export function testGolden(
-  file: URL,
-  functions: Readonly<Record<string, GoldenFunction>>,
-  errors: { readonly float32: number; readonly float64: number },
-  values: Readonly<Record<string, (value: never) => unknown>> = {},
-): void {
-  const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { readonly cases: readonly GoldenCase[] };
-  const names = [...new Set(cases.map(({ fn }) => fn))];
-
-  it('has all cases', () => {
-    expect(Object.keys(functions).sort()).toEqual(names.sort());
+function near(got: tf.Tensor, expected: Values, what: string, tolerance: number | undefined): void {
+  expect(got.dtype, what).toBe(expected.dtype);
+  expect([...got.shape], what).toEqual(expected.shape);
+  const wanted = expected.values
+    .flat()
+    .map((v) =>
+      expected.dtype === 'string' ? v : typeof v === 'string' ? (special[v] ?? Number(v)) : Number(v),
+    );
+  const found = numbersOf(got);
+  const allowed = tolerance ?? precision[expected.dtype] ?? 2e-5;
+  const off = wanted.findIndex((v, i) => {
+    const own = found[i];
+    if (Object.is(v, own) || v === own) return false;
+    return !(Math.abs((v as number) - (own as number)) <= allowed * Math.max(1, Math.abs(v as number)));
   });
+  if (off >= 0) expect.fail(`${what}: element ${off} is ${found[off]}, TensorFlow has ${wanted[off]}`);
+}
 
-  function check(fn: GoldenFunction, c: GoldenCase, way: keyof typeof ways): void {
-    const options = Object.fromEntries(
-      Object.entries(c.options).map(([key, value]) => [
-        key,
-        key in values ? values[key](value as never) : value,
-      ]),
-    ) as Options;
-    const where = `${c.fn} ${JSON.stringify(c.inputs.map(({ dtype, shape }) => [dtype, shape]))} ${JSON.stringify(c.options)} ${way}`;
-    const inputs = c.inputs.map(tensorOf);
-    const compute = (...given: tf.Tensor[]): readonly tf.Tensor[] => listOf(fn(given, options));
+/** Adds the tests of a golden file. */
+export function testCases(file: string): void {
+  const { cases } = JSON.parse(readFileSync(new URL(`../../golden/${file}`, import.meta.url), 'utf8')) as {
+    cases: Case[];
+  };
+  describe.each(cases.map((c, i) => [`${c.op} ${i}`, c] as const))('%s', (name, c) => {
+    const call = (leaf: (values: Values) => unknown): unknown => {
+      const args = c.args.map((v) => given(v, leaf));
+      const options = given(c.options ?? {}, leaf) as object;
+      return Object.keys(options).length > 0 ? fnOf(c.op)(...args, options) : fnOf(c.op)(...args);
+    };
     if (c.error !== undefined) {
-      expect(() => ways[way](compute, inputs), where).toThrow(tf.EagreError);
+      it('is refused by a typed error', () => {
+        expect(() => leavesOf(call(tensorOf)).map((t) => t.data())).toThrow(Error);
+        try {
+          leavesOf(call(tensorOf));
+        } catch (error) {
+          expect(error).toBeInstanceOf(tf.errors.EagreError);
+        }
+      });
       return;
     }
-    const outputs = c.outputs as readonly GoldenTensor[];
-    const precision = [...c.inputs, ...outputs].some(
-      ({ dtype }) => dtype === 'float32' || dtype === 'complex64',
-    )
-      ? errors.float32
-      : errors.float64;
-    ways[way](compute, inputs).forEach((y, i) => near(y, outputs[i], precision, `${where}, output ${i}`));
-    const { weights, gradients } = c;
-    if (gradients === undefined || weights === undefined) return;
-    const differentiate = (...given: tf.Tensor[]): readonly tf.Tensor[] => {
-      const tape = new tf.GradientTape();
-      for (const x of given) if (/float|complex/.test(x.dtype)) tape.watch(x);
-      const loss = lossOf(compute(...given), weights);
-      return tape.gradient(
-        loss,
-        given.filter((_, i) => gradients[i] !== null) as never,
-      ) as unknown as tf.Tensor[];
-    };
-    const wanted = gradients.filter((g) => g !== null);
-    if (wanted.length === 0) return;
-    ways[way](differentiate, inputs).forEach((g, i) =>
-      near(g, wanted[i], 4 * precision, `${where}, gradient ${i}`),
-    );
-  }
-
-  describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
-    for (const name of names) {
-      it(name, () => {
-        tf.withBackend(backend, () => {
-          for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
-            // The reference has no kernels of its own for traces.
-            if (backend === 'js' && way !== 'eagerly') continue;
-            const all = cases.filter((c) => c.fn === name);
-            const some = way === 'of any sizes' ? all.filter((_, i) => i % 2 === 0) : all;
-            for (const c of some) check(functions[name], c, way);
-          }
+    it('gives what TensorFlow gives', () => {
+      const results = leavesOf(call(tensorOf));
+      expect(results.length).toBe(c.result.length);
+      c.result.forEach((expected, i) => {
+        near(results[i], expected, name, c.tolerance);
+      });
+    });
+    if (c.gradients !== undefined)
+      it('has its gradients', () => {
+        const sources: tf.Tensor[] = [];
+        const tape = new tf.GradientTape();
+        const results = leavesOf(
+          call((values) => {
+            const x = tensorOf(values);
+            if (values.dtype.startsWith('float') || values.dtype === 'bfloat16') {
+              tape.watch(x);
+              sources.push(x);
+            }
+            return x;
+          }),
+        );
+        const total = results
+          .filter((y) => y.dtype.startsWith('float'))
+          .map((y) => {
+            const weights = tf.range(0, y.size, 1, { dtype: 'float32' }).cos().reshape(y.shape).cast(y.dtype);
+            return y.mul(weights).sum().cast('float64');
+          })
+          .reduce((a, b) => a.add(b));
+        const gradients = tape.gradient(total, sources) as (tf.Tensor | null)[];
+        c.gradients?.forEach((expected, i) => {
+          const own = gradients[i];
+          if (expected === null) {
+            // Zeros say the same.
+            if (own !== null) expect(own.abs().max().item(), `${name}, gradient ${i}`).toBe(0);
+          } else if (own === null) {
+            expect(
+              expected.values.every((v) => v === 0),
+              `${name}: gradient ${i} is null`,
+            ).toBe(true);
+          } else near(own, expected, `${name}, gradient ${i}`, (c.tolerance ?? 1e-5) * 10);
         });
       });
-    }
+    if (c.traced === false) return;
+    it('gives the same for any size in a traced function', () => {
+      const tensors: tf.Tensor[] = [];
+      call((values) => {
+        const t = tensorOf(values);
+        tensors.push(t);
+        return t;
+      });
+      if (tensors.length === 0) return;
+      const specs = tensors.map(
+        (t) =>
+          new tf.TensorSpec(
+            t.shape.map(() => null),
+            t.dtype,
+          ),
+      );
+      const traced = tf.function(
+        (...own: tf.Tensor[]) => {
+          let at = 0;
+          return leavesOf(call(() => own[at++]));
+        },
+        { inputSignature: specs },
+      ) as Any;
+      const results = traced(...tensors) as tf.Tensor[];
+      c.result.forEach((expected, i) => {
+        near(results[i], expected, `${name}, traced`, c.tolerance);
+      });
+    });
   });
 }

@@ -39,3 +39,8 @@ export function currentGraph(what: string): Graph {
     throw new FailedPreconditionError(`${what} is not compatible with eager execution.`);
   return graph;
 }
+
+/** Whether ops go into a graph of sessions. */
+export function inGraphOfSession(): boolean {
+  return stack.length > 0 && context.tracer !== null;
+}

@@ -243,6 +243,37 @@ export const gradients: NamedFunction<
   },
 );
 
+/**
+ * Adds the second derivatives of `ys`, a scalar, by each of `xs` to the default graph: tensors [...x, ...x].
+ * @throws FailedPreconditionError in eager mode: use two tapes
+ */
+export const hessians: NamedFunction<
+  [ys: Source, xs: Source | readonly Source[]],
+  ['ys', 'xs'],
+  { readonly name?: string },
+  Tensor[]
+> = defineFunction('hessians', { ys: kind.asIs, xs: kind.asIs }, { name: kind.asIs }, (ys, xs, { name }) => {
+  const graph = currentGraph('tf.hessians()');
+  const y = known(graph, ys instanceof Variable ? ys.taken() : ys);
+  const sources = (Array.isArray(xs) ? xs : [xs]) as readonly Source[];
+  if (y.rank !== 0)
+    throw new InvalidArgumentError(`ys has shape [${y.shape}], expected a scalar`, 'hessians');
+  return inGraphScope(nameOr(name, 'hessians'), () =>
+    inContext({ tapes: [] }, () =>
+      sources.map((given) => {
+        const x = given instanceof Variable ? given : known(graph, given);
+        using outer = new GradientTape({ watchAccessedVariables: false });
+        outer.watch(x);
+        using inner = new GradientTape({ watchAccessedVariables: false });
+        inner.watch(x);
+        replay(graph, [y]);
+        const first = inner.gradient(y, x, { unconnectedGradients: 'zero' }) as Tensor;
+        return outer.jacobian(first, x, { unconnectedGradients: 'zero' }) as Tensor;
+      }),
+    ),
+  );
+});
+
 function known(graph: Graph, x: Tensor): Tensor {
   if (!(x instanceof Tensor))
     throw new InvalidArgumentError(`expected tensors and variables, got ${shown(x)}`, 'gradients');

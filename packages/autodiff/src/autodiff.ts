@@ -1,0 +1,3 @@
+/** `tf.autodiff`. */
+export { ForwardAccumulator } from './forward-accumulator.ts';
+export { GradientTape } from './tape.ts';

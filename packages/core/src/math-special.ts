@@ -1,0 +1,20 @@
+/** `tf.math.special`: Bessel functions and others. */
+export {
+  besselI0,
+  besselI0e,
+  besselI1,
+  besselI1e,
+  besselJ0,
+  besselJ1,
+  besselK0,
+  besselK0e,
+  besselK1,
+  besselK1e,
+  besselY0,
+  besselY1,
+  dawsn,
+  expint,
+  fresnelCos,
+  fresnelSin,
+  spence,
+} from './ops/elementwise/special-functions.ts';

@@ -1,0 +1,229 @@
+// Rows that are reduced by segments: those with the same number become one.
+import { dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { atRunTime } from '../../dispatch/host.ts';
+import { addDims, type Dim } from '../../shapes/dim.ts';
+import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
+import { checkShape, sameShape, showShape } from '../../shapes/shape.ts';
+import { atMost, lessThan } from '../../shapes/shape-env.ts';
+import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType, hasGradient, isFloating } from '../../tensor/dtypes.ts';
+import { type Tensor, viewOf } from '../../tensor/tensor.ts';
+import { where } from '../elementwise/select.ts';
+import { shifted } from '../reduce/doubling.ts';
+import { fill, ones, onesLike } from './creation.ts';
+import {
+  gather,
+  tensorScatterNdMax,
+  tensorScatterNdMin,
+  tensorScatterNdUpdate,
+  unsortedSegmentSum,
+} from './gather.ts';
+import { toIndices } from './moving.ts';
+import { argSort } from './order.ts';
+import { expandDims, reshape } from './shaping.ts';
+
+/** Reduces the rows of x by their numbers: a vector with one for each row, of which none is negative. */
+type Reduce = (x: Tensor, ids: Tensor, count: Dim) => Tensor;
+
+/** The sizes of x with another number of rows. */
+const rowsOf = (x: Tensor, count: Dim): number[] =>
+  toShape([count, ...dims(x).slice(1)]) as unknown as number[];
+/** One number for each row, of the rank of x. */
+const alongRows = (perRow: Tensor, x: Tensor): Tensor =>
+  reshape(perRow, [-1, ...new Array<number>(x.rank - 1).fill(1)]);
+
+const sums: Reduce = (x, ids, count) => unsortedSegmentSum(x, ids, count as number);
+
+/** How many rows each segment has, as numbers of the dtype of x. */
+const sizesOf = (x: Tensor, ids: Tensor, count: Dim): Tensor =>
+  unsortedSegmentSum(onesLike(ids, 'int32'), ids, count as number).cast(x.dtype);
+
+const means: Reduce = (x, ids, count) => {
+  const sizes = alongRows(sizesOf(x, ids, count).maximum(1), x);
+  const total = sums(x, ids, count);
+  if (hasGradient(x.dtype)) return total.div(sizes);
+  // Toward 0.
+  return total.abs().floorDiv(sizes).mul(total.sign());
+};
+const rootMeans: Reduce = (x, ids, count) =>
+  sums(x, ids, count).div(alongRows(sizesOf(x, ids, count).maximum(1).sqrt(), x));
+
+/** The lowest or highest finite number of a dtype. */
+function limit(x: Tensor, which: 'low' | 'high'): Tensor {
+  const { dtype } = x;
+  if (isFloating(dtype)) {
+    const most = { float16: 65504, bfloat16: 3.3895313892515355e38, float64: Number.MAX_VALUE }[
+      dtype as string
+    ];
+    return toTensor((which === 'low' ? -1 : 1) * (most ?? 3.4028234663852886e38), dtype);
+  }
+  if (dtype === 'int64' || dtype === 'uint64') {
+    const high = dtype === 'int64' ? 2n ** 63n - 1n : 2n ** 64n - 1n;
+    return toTensor(which === 'high' ? high : dtype === 'int64' ? -(2n ** 63n) : 0n, dtype);
+  }
+  return toTensor(dtypeTraits[dtype][which], dtype);
+}
+
+const extremes =
+  (which: 'low' | 'high', scatter: typeof tensorScatterNdMax): Reduce =>
+  (x, ids, count) =>
+    scatter(fill(rowsOf(x, count), limit(x, which)), expandDims(ids, 1), x);
+const maxima = extremes('low', tensorScatterNdMax);
+const minima = extremes('high', tensorScatterNdMin);
+
+/**
+ * Products by doubling: of the sorted rows each gets the product of all in its segment up to itself, in about log2(n) steps. The last
+ * one of each segment is its result. No division, so that the gradient is right where factors are 0.
+ */
+const products: Reduce = (x, ids, count) => {
+  const n = dims(x)[0];
+  const base = ones(rowsOf(x, addDims(count, 1)), x.dtype);
+  if (atMost(n, 0)) return base.slice(new Array<number>(x.rank).fill(0), rowsOf(x, count));
+  const order = argSort(ids);
+  const sorted = gather(ids, order);
+  let product = gather(x, order);
+  for (let by = 1; lessThan(by, n); by *= 2) {
+    // Moved toward the end: as `shifted`, from the other side.
+    const earlier = (t: Tensor, filler: number): Tensor => shifted(t.reverse(0), 0, by, filler).reverse(0);
+    const same = alongRows(earlier(sorted, -1).equal(sorted), x);
+    product = product.mul(where(same, earlier(product, 1), onesLike(product)));
+  }
+  const last = shifted(sorted, 0, 1, -1).notEqual(sorted);
+  // All others go to a row behind, which is left out.
+  const places = where(last, sorted, sizeValue(count, ids.dtype));
+  const found = tensorScatterNdUpdate(base, expandDims(places, 1), product);
+  return found.slice(new Array<number>(x.rank).fill(0), rowsOf(x, count));
+};
+
+// ---- of numbers in any order
+
+/** Functions of TensorFlow's signature: data, the number of the segment of each row, and how many segments there are. */
+export type UnsortedSegments = NamedFunction<
+  [data: TensorLike, segmentIds: TensorLike, numSegments: IntegerLike],
+  ['data', 'segmentIds', 'numSegments']
+>;
+
+const unsorted = (
+  name: string,
+  op: string,
+  reduce: Reduce,
+  group: 'numeric' | 'floating' = 'numeric',
+): UnsortedSegments =>
+  defineFunction(
+    `math.${name}`,
+    { data: kind.tensor, segmentIds: kind.tensor, numSegments: kind.size },
+    {},
+    (data, segmentIds, numSegments: number) => {
+      const given = toTensor(data);
+      const ids = toIndices(segmentIds, 'segmentIds', op);
+      checkDType(given.dtype, group, 'data', op);
+      checkShape([numSegments], op);
+      if (!sameShape(ids.shape, dims(given).slice(0, ids.rank)))
+        throw new InvalidArgumentError(
+          `segmentIds have shape ${showShape(ids.shape)}, but data ${showShape(given.shape)} must begin with these sizes`,
+          op,
+        );
+      const rest = dims(given).slice(ids.rank);
+      const x = reshape(given, toShape([sizeOfDims(ids.shape), ...rest]));
+      // Rows of negative numbers get a segment of their own, the first, which goes.
+      const shifted = reshape(ids, [-1]).maximum(-1).add(1);
+      const all = reduce(x, shifted, addDims(numSegments, 1));
+      return all.slice([1, ...rest.map(() => 0)]);
+    },
+  );
+
+/**
+ * The means of the rows with the same number: `numSegments` rows, 0 where a number does not occur. Rows with negative numbers are left
+ * out. The shape of `segmentIds` is that of the leading axes of `data`.
+ * @throws OutOfRangeError for a number of `numSegments` or more.
+ */
+export const unsortedSegmentMean: UnsortedSegments = /* @__PURE__ */ unsorted(
+  'unsortedSegmentMean',
+  'UnsortedSegmentMean',
+  // That of integers is a float here, other than in segmentMean: as in TensorFlow.
+  (x, ids, count) => means(hasGradient(x.dtype) ? x : x.cast('float64'), ids, count),
+);
+/** The sums of the rows with the same number, each divided by the root of how many there are; see `unsortedSegmentMean`. */
+export const unsortedSegmentSqrtN: UnsortedSegments = /* @__PURE__ */ unsorted(
+  'unsortedSegmentSqrtN',
+  'UnsortedSegmentSqrtN',
+  rootMeans,
+  'floating',
+);
+/** The products of the rows with the same number, 1 where it does not occur; see `unsortedSegmentMean`. */
+export const unsortedSegmentProd: UnsortedSegments = /* @__PURE__ */ unsorted(
+  'unsortedSegmentProd',
+  'UnsortedSegmentProd',
+  products,
+);
+/** The largest of the rows with the same number, the lowest number of the dtype where it does not occur; see `unsortedSegmentMean`. */
+export const unsortedSegmentMax: UnsortedSegments = /* @__PURE__ */ unsorted(
+  'unsortedSegmentMax',
+  'UnsortedSegmentMax',
+  maxima,
+);
+/** The smallest of the rows with the same number, the highest number of the dtype where it does not occur; see `unsortedSegmentMean`. */
+export const unsortedSegmentMin: UnsortedSegments = /* @__PURE__ */ unsorted(
+  'unsortedSegmentMin',
+  'UnsortedSegmentMin',
+  minima,
+);
+
+// ---- of numbers that rise
+
+/** Functions of data and the number of the segment of each row; the numbers rise from row to row, or stay. */
+export type Segments = NamedFunction<[data: TensorLike, segmentIds: TensorLike], ['data', 'segmentIds']>;
+
+function checkRising(ids: Tensor, op: string): void {
+  atRunTime(
+    op,
+    (now) => {
+      const values = viewOf(now);
+      for (let i = 0; i < values.length; i++) {
+        if (values[i] < 0 || (i > 0 && values[i] < values[i - 1]))
+          throw new InvalidArgumentError(
+            `segmentIds must be at least 0 and rise, but number ${i} is ${values[i]}${i > 0 ? ` after ${values[i - 1]}` : ''}`,
+            op,
+          );
+      }
+    },
+    [ids],
+    [],
+  );
+}
+
+const rising = (name: string, op: string, reduce: Reduce, otherwise?: number): Segments =>
+  defineFunction(`math.${name}`, { data: kind.tensor, segmentIds: kind.tensor }, {}, (data, segmentIds) => {
+    const x = toTensor(data);
+    const ids = toIndices(segmentIds, 'segmentIds', op);
+    checkDType(x.dtype, 'numeric', 'data', op);
+    if (ids.rank !== 1 || x.rank === 0 || differs(dims(ids)[0], dims(x)[0]))
+      throw new InvalidArgumentError(
+        `segmentIds have shape ${showShape(ids.shape)}, expected one number for each row of data ${showShape(x.shape)}`,
+        op,
+      );
+    checkRising(ids, op);
+    // None at all makes none.
+    const count = atMost(dims(ids)[0], 0) ? 0 : hostDims(ids.at(-1).add(1), 'segmentIds', op)[0];
+    const found = reduce(x, ids, count);
+    if (otherwise === undefined) return found;
+    return where(alongRows(sizesOf(x, ids, count).greater(0), x), found, toTensor(otherwise, x.dtype));
+  });
+
+/**
+ * The sums of the rows with the same number, from 0 to the last one; 0 where it does not occur. The numbers rise from row to row.
+ * @throws InvalidArgumentError where they fall
+ */
+export const segmentSum: Segments = /* @__PURE__ */ rising('segmentSum', 'SegmentSum', sums);
+/** The means of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
+export const segmentMean: Segments = /* @__PURE__ */ rising('segmentMean', 'SegmentMean', means);
+/** The products of the rows with the same number, 1 where it does not occur; see `segmentSum`. */
+export const segmentProd: Segments = /* @__PURE__ */ rising('segmentProd', 'SegmentProd', products);
+/** The largest of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
+export const segmentMax: Segments = /* @__PURE__ */ rising('segmentMax', 'SegmentMax', maxima, 0);
+/** The smallest of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
+export const segmentMin: Segments = /* @__PURE__ */ rising('segmentMin', 'SegmentMin', minima, 0);

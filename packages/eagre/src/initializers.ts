@@ -1,0 +1,13 @@
+/** The initializers that `tf` has itself: those of Keras, under TensorFlow's names. */
+import { initializers } from '@eagre/layers';
+
+/** All elements are `value`. */
+export const constantInitializer: typeof initializers.constant = initializers.constant;
+/** All elements are 1. */
+export const onesInitializer: typeof initializers.ones = initializers.ones;
+/** All elements are 0. */
+export const zerosInitializer: typeof initializers.zeros = initializers.zeros;
+/** Normally distributed numbers, of mean 0 and standard deviation 0.05 by default. */
+export const randomNormalInitializer: typeof initializers.randomNormal = initializers.randomNormal;
+/** Uniform numbers, from −0.05 to 0.05 by default. */
+export const randomUniformInitializer: typeof initializers.randomUniform = initializers.randomUniform;

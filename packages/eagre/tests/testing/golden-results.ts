@@ -1,0 +1,181 @@
+// Compares functions with the cases that tools/golden/golden_cases.py has written.
+import { readFileSync } from 'node:fs';
+import { listBackends } from '@eagre/backend';
+import { describe, expect, it } from 'vitest';
+import * as tf from '../../src/index.ts';
+
+interface GoldenTensor {
+  readonly dtype: tf.DType;
+  readonly shape: readonly number[];
+  /** Complex numbers as pairs one after the other; what is not finite as text. */
+  readonly data: readonly (number | string)[];
+}
+interface GoldenCase {
+  readonly fn: string;
+  readonly inputs: readonly GoldenTensor[];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly outputs?: readonly GoldenTensor[];
+  readonly weights?: readonly (GoldenTensor | null)[];
+  readonly gradients?: readonly (GoldenTensor | null)[];
+  readonly error?: string;
+}
+type Options = Readonly<Record<string, never>>;
+/** A function of a case: its inputs, and its options. */
+export type GoldenFunction = (
+  inputs: readonly tf.Tensor[],
+  options: Options,
+) => tf.Tensor | readonly tf.Tensor[];
+
+const numbers = ({ data }: GoldenTensor): number[] =>
+  data.map((x) => (x === 'nan' ? Number.NaN : Number(String(x).replace('inf', 'Infinity'))));
+
+function tensorOf(t: GoldenTensor): tf.Tensor {
+  const list = numbers(t);
+  if (t.dtype !== 'complex64' && t.dtype !== 'complex128')
+    return tf.constant(list, t.dtype, { shape: t.shape });
+  const dtype = t.dtype === 'complex64' ? 'float32' : 'float64';
+  const part = (of: number): tf.Tensor =>
+    tf.constant(
+      list.filter((_, i) => i % 2 === of),
+      dtype,
+      { shape: t.shape },
+    );
+  return tf.complex(part(0), part(1));
+}
+
+/** Real and imaginary parts of what is complex. */
+function partsOf(t: tf.Tensor): number[] {
+  const flat = (x: tf.Tensor): number[] => Array.from(x.data() as ArrayLike<number>, Number);
+  if (!t.dtype.startsWith('complex')) return flat(t);
+  const [re, im] = [flat(tf.real(t)), flat(tf.imag(t))];
+  return re.flatMap((x, i) => [x, im[i]]);
+}
+
+function near(got: tf.Tensor, want: GoldenTensor, error: number, where: string): void {
+  expect([got.dtype, got.shape], where).toEqual([want.dtype, want.shape]);
+  const expected = numbers(want);
+  const largest = Math.max(1, ...expected.filter(Number.isFinite).map(Math.abs));
+  partsOf(got).forEach((x, i) => {
+    // Where TensorFlow leaves something in memory that it has not written, nothing is said.
+    if (Object.is(x, expected[i]) || x === expected[i] || Number.isNaN(x)) {
+      if (Number.isNaN(x)) expect(expected.some(Number.isNaN), `${where}, NaN at ${i}`).toBe(true);
+      return;
+    }
+    expect(Math.abs(x - expected[i]), `${where}, at ${i}: ${x}, expected ${expected[i]}`).toBeLessThanOrEqual(
+      error * largest,
+    );
+  });
+}
+
+const listOf = (y: tf.Tensor | readonly tf.Tensor[]): readonly tf.Tensor[] =>
+  y instanceof tf.Tensor ? [y] : y;
+
+function lossOf(outputs: readonly tf.Tensor[], weights: readonly (GoldenTensor | null)[]): tf.Tensor {
+  return outputs
+    .flatMap((y, i) => {
+      const w = weights[i];
+      return w === null
+        ? []
+        : [
+            tf
+              .real(y.mul(tensorOf(w)))
+              .sum()
+              .cast('float64'),
+          ];
+    })
+    .reduce((a, b) => a.add(b));
+}
+
+/** How results are computed: eagerly, in a trace, in a trace that knows no sizes. */
+const ways = {
+  eagerly: (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
+    fn(...inputs),
+  traced: (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
+    tf.function(fn as never)(...(inputs as never[])) as unknown as readonly tf.Tensor[],
+  'of any sizes': (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
+    tf.function(
+      fn as never,
+      {
+        inputSignature: inputs.map(
+          (x) =>
+            new tf.TensorSpec(
+              x.shape.map(() => null),
+              x.dtype,
+            ),
+        ),
+      } as never,
+    )(...(inputs as never[])) as unknown as readonly tf.Tensor[],
+};
+
+/**
+ * Declares the tests of a golden file: values and gradients on all backends, eagerly, traced, and with sizes that are not known.
+ * @param errors how far results may be off, beside the largest number: by whether they have 24 or 53 bits
+ */
+export function testGolden(
+  file: URL,
+  functions: Readonly<Record<string, GoldenFunction>>,
+  errors: { readonly float32: number; readonly float64: number },
+  values: Readonly<Record<string, (value: never) => unknown>> = {},
+): void {
+  const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { readonly cases: readonly GoldenCase[] };
+  const names = [...new Set(cases.map(({ fn }) => fn))];
+
+  it('has all cases', () => {
+    expect(Object.keys(functions).sort()).toEqual(names.sort());
+  });
+
+  function check(fn: GoldenFunction, c: GoldenCase, way: keyof typeof ways): void {
+    const options = Object.fromEntries(
+      Object.entries(c.options).map(([key, value]) => [
+        key,
+        key in values ? values[key](value as never) : value,
+      ]),
+    ) as Options;
+    const where = `${c.fn} ${JSON.stringify(c.inputs.map(({ dtype, shape }) => [dtype, shape]))} ${JSON.stringify(c.options)} ${way}`;
+    const inputs = c.inputs.map(tensorOf);
+    const compute = (...given: tf.Tensor[]): readonly tf.Tensor[] => listOf(fn(given, options));
+    if (c.error !== undefined) {
+      expect(() => ways[way](compute, inputs), where).toThrow(tf.EagreError);
+      return;
+    }
+    const outputs = c.outputs as readonly GoldenTensor[];
+    const precision = [...c.inputs, ...outputs].some(
+      ({ dtype }) => dtype === 'float32' || dtype === 'complex64',
+    )
+      ? errors.float32
+      : errors.float64;
+    ways[way](compute, inputs).forEach((y, i) => near(y, outputs[i], precision, `${where}, output ${i}`));
+    const { weights, gradients } = c;
+    if (gradients === undefined || weights === undefined) return;
+    const differentiate = (...given: tf.Tensor[]): readonly tf.Tensor[] => {
+      const tape = new tf.GradientTape();
+      for (const x of given) if (/float|complex/.test(x.dtype)) tape.watch(x);
+      const loss = lossOf(compute(...given), weights);
+      return tape.gradient(
+        loss,
+        given.filter((_, i) => gradients[i] !== null) as never,
+      ) as unknown as tf.Tensor[];
+    };
+    const wanted = gradients.filter((g) => g !== null);
+    if (wanted.length === 0) return;
+    ways[way](differentiate, inputs).forEach((g, i) =>
+      near(g, wanted[i], 4 * precision, `${where}, gradient ${i}`),
+    );
+  }
+
+  describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
+    for (const name of names) {
+      it(name, () => {
+        tf.withBackend(backend, () => {
+          for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
+            // The reference has no kernels of its own for traces.
+            if (backend === 'js' && way !== 'eagerly') continue;
+            const all = cases.filter((c) => c.fn === name);
+            const some = way === 'of any sizes' ? all.filter((_, i) => i % 2 === 0) : all;
+            for (const c of some) check(functions[name], c, way);
+          }
+        });
+      });
+    }
+  });
+}

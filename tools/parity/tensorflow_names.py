@@ -1,0 +1,48 @@
+"""Makes packages/eagre/golden/tensorflow-names.json: the public names of TensorFlow, by module. Those of Keras have a list of their own.
+
+Run: python tools/parity/tensorflow_names.py
+"""
+
+import json
+import os
+import pathlib
+import types
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow as tf
+
+OUT = pathlib.Path(__file__).parents[2] / "packages/eagre/golden/tensorflow-names.json"
+MODULES = """audio autodiff autograph autograph.experimental bitwise compat config config.experimental data data.experimental debugging
+    debugging.experimental distribute distribute.experimental dtypes dtypes.experimental errors experimental experimental.numpy
+    experimental.numpy.random feature_column graph_util image io io.gfile linalg linalg.experimental lookup lookup.experimental math
+    math.special nest nn nn.experimental profiler.experimental quantization queue ragged random random.experimental saved_model sets
+    signal sparse strings summary summary.experimental sysconfig test test.experimental train train.experimental types.experimental
+    version""".split()
+
+
+def module_of(path):
+    module = tf
+    for part in path.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def names_of(module):
+    """What is public and no module. At the top there also are Keras's, which are made late, and leftovers of Python's imports."""
+    return sorted(
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not isinstance(value, types.ModuleType)
+        and "LazyLoader" not in type(value).__name__
+        and name not in KERAS
+    )
+
+
+KERAS = {"keras", "losses", "metrics", "optimizers", "initializers"}
+found = {
+    "version": tf.__version__,
+    "names": {"": names_of(tf), **{path: names_of(module_of(path)) for path in MODULES}},
+}
+OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n")
