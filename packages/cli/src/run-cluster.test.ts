@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from './program.ts';
-import { type RunClusterOptions, runCluster, type Surroundings } from './run-cluster.ts';
+import { nodeOptions, type RunClusterOptions, runCluster, type Surroundings } from './run-cluster.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -57,6 +57,14 @@ async function ran(
 const task = 'const { cluster, task } = JSON.parse(process.env.TF_CONFIG);';
 
 describe('eagre run', () => {
+  it("hands Node's options on, but no program that is one of them", () => {
+    expect(nodeOptions(['--import', 'tsx', '-e', 'run()', '--expose-gc'])).toEqual([
+      '--import',
+      'tsx',
+      '--expose-gc',
+    ]);
+    expect(nodeOptions(['--input-type=module', '--eval=run()', '-pe', 'run()', '--inspect=0'])).toEqual([]);
+  });
   it('tells each process who it is, and marks its lines', async () => {
     const { code, out, err } = await ran(
       `${task} console.log(JSON.stringify([cluster.worker.length, task, process.argv.slice(2)]));
@@ -150,7 +158,9 @@ describe('eagre run', () => {
         { hosts: ['198.51.100.1', '127.0.0.1'], processes: 1, port: 4000 },
       );
       expect(out).toEqual(['[worker 1] [["198.51.100.1:4000","127.0.0.1:4000"],1,"shared"]']);
-      await expect(ran('', { hosts: ['198.51.100.1', '198.51.100.2'] })).rejects.toThrow(/none of .*--host-index/);
+      await expect(ran('', { hosts: ['198.51.100.1', '198.51.100.2'] })).rejects.toThrow(
+        /none of .*--host-index/,
+      );
       const { out: named } = await ran(`${task} console.log(task.index);`, {
         hosts: ['198.51.100.1', '198.51.100.2'],
         hostIndex: 1,

@@ -63,7 +63,7 @@ export async function runCluster(
   const token = process.env['EAGRE_CLUSTER_TOKEN'] ?? randomBytes(16).toString('hex');
   const worker = addresses;
   const group = new Group(surroundings, options.maxRestarts, (index, restarts) =>
-    spawn(process.execPath, [...process.execArgv, program, ...args], {
+    spawn(process.execPath, [...nodeOptions(process.execArgv), program, ...args], {
       stdio: ['inherit', 'pipe', 'pipe'],
       env: {
         ...process.env,
@@ -74,6 +74,17 @@ export async function runCluster(
     }),
   );
   return group.run(Array.from({ length: options.processes }, (_, i) => first + i));
+}
+
+/** The options of this process that are for the others too: not a program of its own, which would start processes without end. */
+export function nodeOptions(given: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < given.length; i++) {
+    const option = given[i] as string;
+    if (/^(-p?e|-p|--eval|--print)$/.test(option)) i++;
+    else if (!/^--(eval|print|input-type|inspect)/.test(option)) kept.push(option);
+  }
+  return kept;
 }
 
 /** The addresses of all processes, and the place of this machine's first one. */
