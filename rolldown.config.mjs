@@ -1,21 +1,43 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { defineConfig } from 'rolldown';
+import { defineConfig, build as rolldown } from 'rolldown';
 import { emitDeclarations } from './tools/declarations.mjs';
 
+const name = basename(process.cwd());
 const files = (...names) => names.map((name) => `src/${name}.ts`).filter((file) => existsSync(file));
 const entry = files('index', 'internal', 'plugin', 'register', 'node-hooks');
 // Namespaces of the umbrella, whose index cannot be left out of a bundle: as modules of their own they can.
 const apart = files('distribute', 'keras', 'onnx', 'saved-model', 'serving');
 
-export default defineConfig({
-  input: [...entry, ...apart],
+// To find a module takes Node as long as to parse ten kilobytes, so few are better. `internal` of these packages exports all that the index
+// does. So it is the module that has the code, the index names some of it, and other packages of ours import nothing else.
+const whole = ['core', 'checkpoint', 'summary'];
+const isWhole = whole.includes(name);
+const fromInternal = Object.fromEntries(whole.map((name) => [`@eagre/${name}`, `@eagre/${name}/internal`]));
+
+const options = {
+  input: [...entry, ...apart].filter((file) => !(isWhole && file === 'src/index.ts')),
   // Other packages and Node's modules, but not helpers for syntax that the target lacks.
   external: /^(?!@oxc-project\/runtime\/)(@|\w[\w-])/,
   platform: 'neutral',
   tsconfig: false,
   transform: { target: 'es2022' },
-  plugins: [{ name: 'declarations', writeBundle: () => emitDeclarations('.', entry) }],
+};
+
+/** The index of a package whose code is in `internal`. */
+const indexOfWhole = {
+  name: 'index-of-whole',
+  async generateBundle() {
+    const { output } = await rolldown({ ...options, input: 'src/index.ts', write: false });
+    const source = `export {\n\t${output[0].exports.join(',\n\t')}\n} from "./internal.js";\n`;
+    this.emitFile({ type: 'asset', fileName: 'index.js', source });
+  },
+};
+const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
+
+export default defineConfig({
+  ...options,
+  plugins: [isWhole && indexOfWhole, declarations],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -30,8 +52,8 @@ export default defineConfig({
       codegen: { removeWhitespace: false, asciiOnly: true },
     },
     minifyInternalExports: false,
-    // To find a module takes as long as to parse ten kilobytes, so few are better. The internals of core hold the rest of it.
-    paths: basename(process.cwd()) === 'eagre' ? {} : { '@eagre/core': '@eagre/core/internal' },
+    // The umbrella exports what an index exports.
+    paths: name === 'eagre' ? {} : fromInternal,
     codeSplitting: {
       groups: [
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },

@@ -143,7 +143,6 @@ export {
   symbolically,
   symbolicTensor,
 } from './dispatch/symbolic.ts';
-// Published packages import all of core from here, in one module.
 export * from './index.ts';
 export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';

@@ -4,6 +4,7 @@ import { gunzip, isGzip, readFileBytes, unzip } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { decoding } from './corrupt.ts';
+import { download } from './download.ts';
 import { DatasetError } from './errors.ts';
 import * as kind from './kinds.ts';
 import { cacheRoot } from './locate.ts';
@@ -85,7 +86,6 @@ async function fetched(origin: string, options: GetFileOptions): Promise<string>
     const hint = 'Put it there, or allow the download by leaving out `offline`';
     throw new DatasetError({ code: 'missing', dataset: name, file: path, what, hint });
   }
-  const { download } = await import('./download.ts');
   const bytes =
     here ??
     (await download(
