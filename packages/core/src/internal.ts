@@ -145,6 +145,7 @@ export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
+export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
 export {
   type Draw,
   type Drawn,

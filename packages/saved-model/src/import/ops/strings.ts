@@ -200,7 +200,8 @@ export const strings: OpTable = {
   StringUpper: each((text, c) =>
     isUtf8(c) ? text.toUpperCase() : text.replace(/[a-z]+/g, (s) => s.toUpperCase()),
   ),
-  StringStrip: each((text) => text.trim()),
+  // The white space of ASCII alone.
+  StringStrip: each((text) => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '')),
   StringLength: (c) => {
     const x = known(c, 0);
     const length = inBytes(c) ? (t: string) => bytesOf(t).length : (t: string) => [...t].length;
