@@ -114,6 +114,7 @@ export function program(version: string, out: Output, exit: (code: number) => vo
     .requiredOption('--signature-def <key>', 'the signature, such as serving_default')
     .option('--inputs <files>', "arrays of files: 'x=a.npy;y=b.npz[name]'")
     .option('--input-exprs <values>', "values: 'x=[[1, 2.5]];flag=True'")
+    .option('--input-examples <values>', `serialized examples: 'x=[{"age": [22], "name": ["a"]}]'`)
     .option('--outdir <folder>', 'where outputs are written, as .npy files', folder)
     .option('--overwrite', 'replace files that are there')
     .action(async (dir: string, options: RunOptions) => {

@@ -15,18 +15,21 @@ const DEEPEST = 64;
 
 /**
  * Reads a number, a text, a truth value, nothing, a list, a tuple or a dictionary: `[[1, 2.5], [3, -4e2]]`, `(True, False)`, `{'a': [1]}`.
+ * @param bigints whether all integers are bigints, which tells 1 from 1.0; otherwise only large ones are.
  * @throws Error for any other text, with the place.
  */
-export function readLiteral(text: string): Literal {
-  return new Reader(text).whole();
+export function readLiteral(text: string, { bigints = false }: { readonly bigints?: boolean } = {}): Literal {
+  return new Reader(text, bigints).whole();
 }
 
 class Reader {
   readonly #text: string;
+  readonly #bigints: boolean;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, bigints: boolean) {
     this.#text = text;
+    this.#bigints = bigints;
   }
 
   whole(): Literal {
@@ -123,7 +126,8 @@ class Reader {
     this.#at += found.length;
     const digits = found.replaceAll('_', '');
     const value = Number(digits);
-    return /^[+-]?\d+$/.test(digits) && !Number.isSafeInteger(value) ? BigInt(digits) : value;
+    const isInteger = /^[+-]?\d+$/.test(digits);
+    return isInteger && (this.#bigints || !Number.isSafeInteger(value)) ? BigInt(digits) : value;
   }
 
   #take(sign: string): boolean {

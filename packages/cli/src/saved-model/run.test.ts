@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { constant } from '@eagre/core';
 import { decodeNpy, encodeNpy, encodeNpz } from '@eagre/formats';
 import { Input, layers, Model } from '@eagre/layers';
@@ -32,6 +33,41 @@ async function run(
 test('values of the command', async () => {
   expect(await run({ inputExprs: 'a=[[1, 2.5], [3, 4]];b=[[1], [2]]' })).toBe(
     'Result for output key sum:\n[[3.5]\n [7. ]]\nResult for output key whole:\n[[1]\n [2]]',
+  );
+});
+
+test('serialized examples of the command', async () => {
+  const golden = new URL('../../../saved-model/golden/examples.json.gz', import.meta.url);
+  const { files } = JSON.parse(gunzipSync(readFileSync(golden)).toString()) as {
+    readonly files: Readonly<Record<string, string>>;
+  };
+  const reader = join(folder, 'reader');
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(reader, name)), { recursive: true });
+    writeFileSync(join(reader, name), Buffer.from(content, 'base64'));
+  }
+  const call = async (signatureDef: string, inputExamples: string): Promise<string> => {
+    const lines: string[] = [];
+    const options = { tagSet: 'serve', signatureDef, inputExamples };
+    await runSavedModel(reader, options, (line) => lines.push(line));
+    return lines.join('\n');
+  };
+  expect(await call('score', 'examples=[{"x": [1.5, 2]}, {"x": [0.5, 1.0], "other": ["y"]}]')).toBe(
+    'Result for output key scores:\n[[9.]\n [4.]]',
+  );
+  expect(await call('older', 'examples=[{"x": [1.5, 2.5], "id": [7], "words": ["a", "ü"]}]')).toMatch(
+    /key values:\n\["a" "ü"\]/,
+  );
+  // An integer is no float, as in TensorFlow's tool.
+  await expect(call('score', 'examples=[{"x": [1, 2]}]')).rejects.toThrow(
+    /Expected type: float32, got int64/,
+  );
+  await expect(call('score', 'examples={"x": [1.5, 2.5]}')).rejects.toThrow(/a list of dictionaries/);
+  await expect(call('score', 'examples=[{"x": [1.5, "a"]}]')).rejects.toThrow(
+    /the feature 'x' must be a list/,
+  );
+  await expect(run({ inputExamples: 'a=[{"x": [1.5]}]', inputExprs: 'b=[[1]]' })).rejects.toThrow(
+    "the input 'a' takes float32, not examples",
   );
 });
 

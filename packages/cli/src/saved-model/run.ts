@@ -2,7 +2,17 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constant, type DType, type NestedArray, type Tensor } from '@eagre/core';
-import { decodeNpy, decodeNpz, encodeNpy, type NDArray, tensorflow, writeFileAtomic } from '@eagre/formats';
+import { textOf } from '@eagre/core/internal';
+import {
+  decodeNpy,
+  decodeNpz,
+  encodeExample,
+  encodeNpy,
+  type FeatureInput,
+  type NDArray,
+  tensorflow,
+  writeFileAtomic,
+} from '@eagre/formats';
 import { load } from '@eagre/saved-model';
 import { type Literal, readLiteral } from './literal.ts';
 import { metaGraphOf, readSavedModel, signatureOf } from './read.ts';
@@ -12,6 +22,7 @@ export interface RunOptions {
   readonly signatureDef: string;
   readonly inputs?: string;
   readonly inputExprs?: string;
+  readonly inputExamples?: string;
   readonly outdir?: string;
   readonly overwrite?: boolean;
 }
@@ -66,20 +77,50 @@ function checkKeys(keys: readonly string[], inputs: ReadonlyMap<string, tensorfl
   const missing = [...inputs.keys()].find((key) => !keys.includes(key));
   if (missing !== undefined)
     throw new Error(
-      `the input '${missing}' is missing: give --inputs or --input-exprs; the inputs are ${names}`,
+      `the input '${missing}' is missing: give --inputs, --input-exprs or --input-examples; the inputs are ${names}`,
     );
 }
 
-/** Inputs by key: an array of a file, or what was written in the command, which counts where both are given. */
+/** Inputs by key: an array of a file, or what was written in the command, of which the last counts where several are given. */
 function inputValues({
   inputs = '',
   inputExprs = '',
-}: RunOptions): ReadonlyMap<string, NDArray | { literal: Literal }> {
-  const values = new Map<string, NDArray | { literal: Literal }>();
+  inputExamples = '',
+}: RunOptions): ReadonlyMap<string, InputValue> {
+  const values = new Map<string, InputValue>();
   for (const [key, text] of pairsOf(inputs, '--inputs')) values.set(key, arrayOf(text));
   for (const [key, text] of pairsOf(inputExprs, '--input-exprs'))
     values.set(key, { literal: readLiteral(text) });
+  for (const [key, text] of pairsOf(inputExamples, '--input-examples'))
+    values.set(key, { examples: examplesOf(key, readLiteral(text, { bigints: true })) });
   return values;
+}
+
+type InputValue = NDArray | { readonly literal: Literal } | { readonly examples: readonly Uint8Array[] };
+
+/** Serialized examples from dictionaries of lists: floats, integers or texts. */
+function examplesOf(key: string, literal: Literal): Uint8Array[] {
+  const isList = (value: unknown): value is readonly Literal[] => Array.isArray(value);
+  if (!isList(literal) || !literal.every((item) => item instanceof Map))
+    throw new Error(
+      `--input-examples: '${key}' must be a list of dictionaries, such as [{'age': [22], 'name': ['x']}]`,
+    );
+  return (literal as readonly ReadonlyMap<string, Literal>[]).map((example) => {
+    const features = [...example].map(([name, values]): readonly [string, FeatureInput] => {
+      const of = (type: string): boolean => isList(values) && values.every((value) => typeof value === type);
+      // An integer among floats is one of them.
+      if (
+        isList(values) &&
+        values.length > 0 &&
+        values.some((v) => typeof v === 'number') &&
+        values.every((v) => typeof v === 'number' || typeof v === 'bigint')
+      )
+        return [name, values.map(Number)];
+      if (isList(values) && (of('bigint') || of('string'))) return [name, values as string[]];
+      throw new Error(`--input-examples: the feature '${name}' must be a list of numbers, or one of texts`);
+    });
+    return encodeExample(new Map(features));
+  });
 }
 
 /** `x=a.npy;y=b.npz[name]` */
@@ -111,8 +152,12 @@ function arrayOf(text: string): NDArray {
 }
 
 /** A value in the dtype of the input. */
-function tensorOf(value: NDArray | { literal: Literal }, key: string, dataType: number): Tensor {
+function tensorOf(value: InputValue, key: string, dataType: number): Tensor {
   const dtype = dtypeOf(dataType);
+  if ('examples' in value) {
+    if (dtype !== 'string') throw new Error(`the input '${key}' takes ${dtype}, not examples`);
+    return constant(value.examples.map(textOf), 'string');
+  }
   if (!('literal' in value)) return constant(value as never).cast(dtype);
   if (value.literal instanceof Map)
     throw new Error(`the input '${key}' is a dictionary, expected a number or a list`);

@@ -1,5 +1,6 @@
 // How ops of TensorFlow are declared: a name, and the calls of Eagre's functions that it stands for.
 import type { Tensor, TensorLike } from '@eagre/core';
+import type { tensorflow } from '@eagre/formats';
 import type { OpCall } from './op-call.ts';
 import type { Value } from './values.ts';
 
@@ -11,6 +12,8 @@ export interface OpRow {
   readonly run: Translate;
   /** The names of its outputs, where it has several arguments of output. */
   readonly outputs?: readonly string[];
+  /** How many outputs a node has under each of these names; one unless given. */
+  readonly counts?: (node: tensorflow.NodeDef) => readonly number[];
 }
 
 /** Ops by name: what they do, with the names of outputs where there are several. */

@@ -102,7 +102,8 @@ export class Runtime {
       throw new InvalidArgumentError(
         `graph '${body.name}': node '${def.name}' (${def.op}) has no output '${name}'`,
       );
-    return at;
+    const counts = row?.counts?.(def);
+    return counts === undefined ? at : counts.slice(0, at).reduce((sum, count) => sum + count, 0);
   };
 
   /** @throws InvalidArgumentError for a function that is not in the library. */

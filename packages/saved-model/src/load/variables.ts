@@ -59,14 +59,14 @@ export class SavedValues {
   /** The tensor under a key. */
   async read(key: string): Promise<Tensor> {
     try {
-      return tensorOfValue(await this.#reader.readAsync(key), key);
+      return tensorOfValue(await this.#reader.readAsync(key));
     } catch (cause) {
       throw translatedError(cause, this.#reader.prefix);
     }
   }
   /** The same, at once. */
   readSync(key: string): Tensor {
-    return this.#translated(() => tensorOfValue(this.#reader.read(key), key));
+    return this.#translated(() => tensorOfValue(this.#reader.read(key)));
   }
 
   #translated<T>(read: () => T): T {

@@ -1,5 +1,6 @@
 // The bodies of responses, as TensorFlow Serving lays them out.
 import { dtypeTraits, InvalidArgumentError, type TypedArray } from '@eagre/backend';
+import { bytesOf, textOf } from '@eagre/core/internal';
 import { JsonWriter } from '../json/json-writer.ts';
 import { doubleText, floatText } from '../json/numbers.ts';
 import type { HostTensor, HostTensors } from '../servable/servable.ts';
@@ -104,20 +105,17 @@ function writerOf(name: string, dtype: HostTensor['dtype']): (writer: JsonWriter
 function writeBytes(writer: JsonWriter, value: string | Uint8Array): void {
   writer.startObject();
   writer.key('b64');
-  writer.string(Buffer.from(value as string).toString('base64'));
+  writer.string(Buffer.from(typeof value === 'string' ? bytesOf(value) : value).toString('base64'));
   writer.endObject();
 }
 
 function writeText(writer: JsonWriter, value: string | Uint8Array, name: string): void {
-  let text = value as string;
-  try {
-    if (value instanceof Uint8Array)
-      text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value);
-  } catch {
+  const text = typeof value === 'string' ? value : textOf(value);
+  // Bytes that are no UTF-8 are halves of surrogate pairs there.
+  if (/[\ud800-\udfff]/u.test(text))
     throw new InvalidArgumentError(
       `output "${name}" holds bytes that are no UTF-8: an output whose name ends in _bytes is written in base64`,
     );
-  }
   writer.string(text);
 }
 

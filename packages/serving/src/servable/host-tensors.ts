@@ -6,10 +6,9 @@ import {
   isComplex,
   isHalf,
   type TypedArray,
-  UnimplementedError,
 } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { isPlain, shown } from '@eagre/core/internal';
+import { isPlain, shown, textOf } from '@eagre/core/internal';
 import type { HostTensor, HostTensors, TensorInfo } from './servable.ts';
 
 /** The values of a tensor. */
@@ -18,22 +17,17 @@ export async function hostTensor(tensor: Tensor): Promise<HostTensor> {
   return { dtype, shape, values: dtype === 'string' ? tensor.strings() : await tensor.read() };
 }
 
-/** A tensor of these values. @throws UnimplementedError for bytes that are no text */
+/** A tensor of these values. */
 export function tensorOf({ dtype, shape, values }: HostTensor): Tensor {
   if (dtype === 'string')
-    return constant((values as readonly (string | Uint8Array)[]).map(textOf), dtype, { shape });
+    return constant(
+      (values as readonly (string | Uint8Array)[]).map((value) =>
+        typeof value === 'string' ? value : textOf(value),
+      ),
+      dtype,
+      { shape },
+    );
   return constant(values as TypedArray, dtype, { shape });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function textOf(value: string | Uint8Array): string {
-  if (typeof value === 'string') return value;
-  try {
-    return utf8.decode(value);
-  } catch {
-    throw new UnimplementedError('a string tensor holds text: bytes that are no UTF-8 cannot be its value');
-  }
 }
 
 /** An array for `size` values of a dtype. */

@@ -3,6 +3,7 @@ import type { OpRow, OpTable } from '../op-row.ts';
 import { array } from './array.ts';
 import { control } from './control.ts';
 import { elementwise } from './elementwise.ts';
+import { examples } from './examples.ts';
 import { gradients } from './gradients.ts';
 import { image } from './image.ts';
 import { linalg } from './linalg.ts';
@@ -26,6 +27,7 @@ const FAMILIES: readonly OpTable[] = [
   control,
   lists,
   strings,
+  examples,
   tables,
   variables,
 ];

@@ -1,0 +1,249 @@
+// Serialized `tf.train.Example`s, and the bytes of strings. Strings are on the host, so these run where their values are known.
+import { dtypeTraits } from '@eagre/backend';
+import { bitcast, constant, type DType, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { bytesOf, knownTensor, textOf } from '@eagre/core/internal';
+import { decodeExample, type FeatureValue, FormatError, type tensorflow } from '@eagre/formats';
+import type { AttrShape, OpCall } from '../op-call.ts';
+import type { OpRow, OpTable, Translate } from '../op-row.ts';
+
+/** The tensor with values that input `i` is. */
+function known(c: OpCall, i: number): Tensor {
+  const value = knownTensor(c.x(i));
+  if (value === null) throw c.lacks('a traced function cannot read strings that differ from run to run');
+  return value;
+}
+
+type Example = ReadonlyMap<string, FeatureValue>;
+type Values = readonly (number | bigint | string)[];
+
+/** What is wanted of a message. */
+interface Request {
+  readonly serialized: Tensor;
+  readonly sparse: readonly { readonly key: string; readonly dtype: DType }[];
+  readonly dense: readonly {
+    readonly key: string;
+    readonly dtype: DType;
+    readonly shape: AttrShape;
+    readonly missing: Tensor;
+  }[];
+  readonly ragged: readonly { readonly key: string; readonly dtype: DType; readonly splits: DType }[];
+}
+
+const KINDS: Readonly<Record<string, DType>> = { float32: 'float32', int64: 'int64', string: 'string' };
+
+/** The values of a feature; null where the example has none. */
+function valuesOf(c: OpCall, example: Example, index: number, key: string, dtype: DType): Values | null {
+  const value = example.get(key) ?? null;
+  if (value === null || value.length === 0) return null;
+  const kind =
+    value instanceof Float32Array ? 'float32' : value instanceof BigInt64Array ? 'int64' : 'string';
+  if (KINDS[dtype] !== kind)
+    throw c.wrong(
+      `Key: ${key}, Index: ${index}. Data types don't match. Expected type: ${dtype}, got ${kind}`,
+    );
+  return kind === 'string'
+    ? Array.from(value as readonly Uint8Array[], textOf)
+    : Array.from(value as ArrayLike<number | bigint>);
+}
+
+const made = (values: Values, dtype: DType, shape: readonly number[]): Tensor =>
+  constant([...values] as number[], dtype, { shape });
+
+const zeroOf = (dtype: DType): number | bigint | string =>
+  dtype === 'string' ? '' : dtype === 'int64' ? 0n : 0;
+
+/** The elements of a default; integers of 64 bits as they are. */
+const elementsOf = (x: Tensor): Values =>
+  x.dtype === 'string' ? x.strings() : Array.from(x.data() as ArrayLike<number | bigint>);
+
+/** All results in the order of ParseExampleV2. */
+function parsed(c: OpCall, { serialized, sparse, dense, ragged }: Request): Tensor[] {
+  if (serialized.dtype !== 'string' || serialized.rank > 1)
+    throw c.wrong('serialized must be a string, or a vector of strings');
+  const isOne = serialized.rank === 0;
+  const examples = serialized.strings().map((text, i): Example => {
+    try {
+      return decodeExample(bytesOf(text));
+    } catch (cause) {
+      if (!(cause instanceof FormatError)) throw cause;
+      throw new InvalidArgumentError(`could not parse example ${i}: ${cause.message}`, c.op, { cause });
+    }
+  });
+  const rowsOf = (key: string, dtype: DType): (Values | null)[] =>
+    examples.map((example, i) => valuesOf(c, example, i, key, dtype));
+  const sparseRows = sparse.map(({ key, dtype }) => rowsOf(key, dtype).map((row) => row ?? []));
+  const raggedRows = ragged.map(({ key, dtype }) => rowsOf(key, dtype).map((row) => row ?? []));
+  return [
+    ...sparseRows.map((rows) => {
+      const places = rows.flatMap((row, i) => row.map((_, k) => (isOne ? [k] : [i, k])));
+      return constant(places.flat(), 'int64', { shape: [places.length, isOne ? 1 : 2] });
+    }),
+    ...sparseRows.map((rows, i) => made(rows.flat(), sparse[i]?.dtype as DType, [rows.flat().length])),
+    ...sparseRows.map((rows) => {
+      const longest = rows.reduce((most, row) => Math.max(most, row.length), 0);
+      return constant(isOne ? [longest] : [rows.length, longest], 'int64');
+    }),
+    ...dense.map((feature) => denseOf(c, feature, rowsOf(feature.key, feature.dtype), isOne)),
+    ...raggedRows.map((rows, i) => made(rows.flat(), ragged[i]?.dtype as DType, [rows.flat().length])),
+    ...raggedRows.map((rows, i) => {
+      if (isOne) return made([], ragged[i]?.splits as DType, [0]);
+      const splits = [0];
+      for (const row of rows) splits.push((splits.at(-1) as number) + row.length);
+      return constant(splits, ragged[i]?.splits as DType);
+    }),
+  ];
+}
+
+/** A feature of one shape in all examples, or of a first size that may be any, filled up with the default. */
+function denseOf(
+  c: OpCall,
+  { key, dtype, shape, missing }: Request['dense'][number],
+  rows: readonly (Values | null)[],
+  isOne: boolean,
+): Tensor {
+  if (shape === null) throw c.wrong(`the shape of '${key}' is not known`);
+  const isOpen = shape[0] === null;
+  const sizes = shape.slice(isOpen ? 1 : 0);
+  if (sizes.includes(null)) throw c.wrong(`the shape of '${key}' is not known behind its first size`);
+  const each = (sizes as readonly number[]).reduce((n, d) => n * d, 1);
+  const defaults = elementsOf(missing);
+  const wrong = (i: number, count: number): Error =>
+    c.wrong(
+      `Key: ${key}, Index: ${i}. Number of ${dtype} values != expected. Values size: ${count} but output shape: [${shape.map((d) => d ?? -1)}]`,
+    );
+  if (!isOpen) {
+    const all = rows.flatMap((row, i) => {
+      if (row === null && defaults.length !== each)
+        throw c.wrong(`Key: ${key}, Index: ${i}. Feature is required but could not be found`);
+      const values = row ?? defaults;
+      if (values.length !== each) throw wrong(i, values.length);
+      return values;
+    });
+    return made(all, dtype, [...(isOne ? [] : [rows.length]), ...(sizes as readonly number[])]);
+  }
+  rows.forEach((row, i) => {
+    if (row !== null && (each === 0 || row.length % each !== 0)) throw wrong(i, row.length);
+  });
+  const longest = rows.reduce((most, row) => Math.max(most, row?.length ?? 0), 0);
+  const filler = defaults[0] ?? zeroOf(dtype);
+  const all = rows.flatMap((row) => [
+    ...(row ?? []),
+    ...new Array<number | bigint | string>(longest - (row?.length ?? 0)).fill(filler),
+  ]);
+  const count = each === 0 ? 0 : longest / each;
+  return made(all, dtype, [...(isOne ? [] : [rows.length]), count, ...(sizes as readonly number[])]);
+}
+
+const dtypesIn = (c: OpCall, name: string): readonly DType[] => c.dtypesAttr(name);
+
+/** The dense features of a node: keys, and where the defaults of them begin among the inputs. */
+function denseRequest(c: OpCall, keys: readonly string[], firstDefault: number): Request['dense'] {
+  const dtypes = dtypesIn(c, 'Tdense');
+  const shapes = c.shapesAttr('dense_shapes');
+  if (dtypes.length !== keys.length || shapes.length !== keys.length)
+    throw c.wrong(`there are ${keys.length} dense keys, ${dtypes.length} types and ${shapes.length} shapes`);
+  return keys.map((key, i) => ({
+    key,
+    dtype: dtypes[i] as DType,
+    shape: shapes[i] as AttrShape,
+    missing: known(c, firstDefault + i),
+  }));
+}
+
+function pairs(
+  c: OpCall,
+  keys: readonly string[],
+  dtypes: readonly DType[],
+): { key: string; dtype: DType }[] {
+  if (keys.length !== dtypes.length)
+    throw c.wrong(`there are ${keys.length} keys for ${dtypes.length} types`);
+  return keys.map((key, i) => ({ key, dtype: dtypes[i] as DType }));
+}
+
+const parseExampleV2: Translate = (c) => {
+  const texts = (i: number): readonly string[] => known(c, i).strings();
+  const splits = dtypesIn(c, 'ragged_split_types');
+  return parsed(c, {
+    serialized: known(c, 0),
+    sparse: pairs(c, texts(2), dtypesIn(c, 'sparse_types')),
+    dense: denseRequest(c, texts(3), 5),
+    ragged: pairs(c, texts(4), dtypesIn(c, 'ragged_value_types')).map((feature, i) => ({
+      ...feature,
+      splits: splits[i] ?? 'int64',
+    })),
+  });
+};
+
+const parseExample: Translate = (c) => {
+  const [sparse, dense] = [c.intAttr('Nsparse'), c.intAttr('Ndense')];
+  const keys = (from: number, count: number): string[] =>
+    Array.from({ length: count }, (_, i) => known(c, from + i).strings()[0] ?? '');
+  return parsed(c, {
+    serialized: known(c, 0),
+    sparse: pairs(c, keys(2, sparse), dtypesIn(c, 'sparse_types')),
+    dense: denseRequest(c, keys(2 + sparse, dense), 2 + sparse + dense),
+    ragged: [],
+  });
+};
+
+const parseSingleExample: Translate = (c) =>
+  parsed(c, {
+    serialized: known(c, 0),
+    sparse: pairs(c, c.textsAttr('sparse_keys'), dtypesIn(c, 'sparse_types')),
+    dense: denseRequest(c, c.textsAttr('dense_keys'), 1),
+    ragged: [],
+  });
+
+const SPARSE_AND_DENSE = ['sparse_indices', 'sparse_values', 'sparse_shapes', 'dense_values'];
+const lengthOf = (node: tensorflow.NodeDef, name: string): number =>
+  node.attr?.get(name)?.list?.type?.length ?? 0;
+
+/** The row of an op with lists of outputs: as many of each as attributes have types. */
+const parser = (outputs: readonly string[], run: Translate): OpRow => ({
+  outputs,
+  counts: (node) => [
+    ...new Array<number>(3).fill(lengthOf(node, 'sparse_types')),
+    lengthOf(node, 'Tdense'),
+    ...new Array<number>(outputs.length - 4).fill(lengthOf(node, 'ragged_value_types')),
+  ],
+  run,
+});
+
+/** Strings as the values that their bytes are, along one more axis. */
+function decodedRaw(c: OpCall, fixedLength: number | null): Tensor {
+  const x = known(c, 0);
+  const dtype = c.dtypeAttr('out_type');
+  const texts = x.strings().map(bytesOf);
+  const { bytes: size, kind } = dtypeTraits[dtype];
+  const length = fixedLength ?? texts[0]?.length ?? 0;
+  if (fixedLength === null && texts.some((own) => own.length !== length))
+    throw c.wrong('DecodeRaw requires input strings to all be the same size');
+  if (length < 0 || length % size !== 0)
+    throw c.wrong(
+      `Input to DecodeRaw has length ${length} that is not a multiple of ${size}, the size of ${dtype}`,
+    );
+  const all = new Uint8Array(texts.length * length);
+  texts.forEach((own, i) => {
+    all.set(own.subarray(0, length), i * length);
+  });
+  if (!c.boolAttr('little_endian', true)) {
+    const each = kind === 'complex' ? size / 2 : size;
+    for (let at = 0; at < all.length; at += each) all.subarray(at, at + each).reverse();
+  }
+  const shape = [...x.shape, length / size];
+  if (dtype === 'bool')
+    return constant(
+      Array.from(all, (byte) => byte !== 0),
+      'bool',
+      { shape },
+    );
+  return bitcast(constant(all, 'uint8', { shape: size === 1 ? shape : [...shape, size] }), dtype);
+}
+
+export const examples: OpTable = {
+  ParseExample: parser(SPARSE_AND_DENSE, parseExample),
+  ParseExampleV2: parser([...SPARSE_AND_DENSE, 'ragged_values', 'ragged_row_splits'], parseExampleV2),
+  ParseSingleExample: parser(SPARSE_AND_DENSE, parseSingleExample),
+  DecodeRaw: (c) => decodedRaw(c, null),
+  DecodePaddedRaw: (c) => decodedRaw(c, c.int(1)),
+};
