@@ -26,7 +26,16 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { isFloating } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { sparseDenseProduct } from './products.ts';
-import { columnOf, columnsOf, coordinatesOf, placesOf, sortedOrder, sparseAxis } from './sparse-base.ts';
+import {
+  type Combiner,
+  columnOf,
+  columnsOf,
+  combined,
+  coordinatesOf,
+  placesOf,
+  sortedOrder,
+  sparseAxis,
+} from './sparse-base.ts';
 import { checkOrder, SparseTensor } from './sparse-tensor.ts';
 
 /** @throws InvalidArgumentError for what is no sparse tensor. */
@@ -689,46 +698,6 @@ function rowsOf(
 }
 
 // ---- segments
-
-type Combiner = 'sum' | 'mean' | 'sqrtn';
-
-/** @internal Rows of `data` in segments, together: their sum, mean, or sum over √n. Segments without rows are 0. */
-export function combined(
-  x: Tensor,
-  segments: Tensor,
-  count: Dim,
-  combiner: Combiner,
-  weights?: Tensor,
-): Tensor {
-  const own =
-    weights === undefined
-      ? x
-      : x.mul(
-          weights.reshape(
-            toShape([
-              dims(x)[0] as Dim,
-              ...dims(x)
-                .slice(1)
-                .map(() => 1),
-            ]),
-          ),
-        );
-  const sum = unsortedSegmentSum(own, segments, count as number);
-  if (combiner === 'sum') return sum;
-  const each = weights ?? segments.cast(x.dtype).mul(0).add(1);
-  const total = unsortedSegmentSum(combiner === 'mean' ? each : each.square(), segments, count as number);
-  const by = combiner === 'mean' ? total : total.sqrt();
-  return sum.divNoNan(
-    by.reshape(
-      toShape([
-        count,
-        ...dims(x)
-          .slice(1)
-          .map(() => 1),
-      ]),
-    ),
-  );
-}
 
 type Segments = NamedFunction<
   [data: TensorLike, indices: TensorLike, segmentIds: TensorLike],

@@ -1,5 +1,6 @@
 // Coordinates of sparse tensors: in order, as single numbers, and back. All is computed by ops, so it works in traced functions.
 import { InvalidArgumentError } from '@eagre/backend';
+import { unsortedSegmentSum } from '../ops/array/gather.ts';
 import { concat, stack } from '../ops/array/join.ts';
 import { argSort } from '../ops/array/order.ts';
 import { sizeScalar } from '../ragged/row-partition.ts';
@@ -71,4 +72,47 @@ export function sparseAxis(axis: number, rank: number, op: string): number {
   if (!Number.isInteger(axis) || axis < -rank || axis >= rank)
     throw new InvalidArgumentError(`axis must be from ${-rank} to ${rank - 1}, got ${axis}`, op);
   return axis < 0 ? axis + rank : axis;
+}
+
+// ---- segments
+
+/** How rows of one segment become one. */
+export type Combiner = 'sum' | 'mean' | 'sqrtn';
+
+/** @internal Rows of `data` in segments, together: their sum, mean, or sum over √n. Segments without rows are 0. */
+export function combined(
+  x: Tensor,
+  segments: Tensor,
+  count: Dim,
+  combiner: Combiner,
+  weights?: Tensor,
+): Tensor {
+  const own =
+    weights === undefined
+      ? x
+      : x.mul(
+          weights.reshape(
+            toShape([
+              dims(x)[0] as Dim,
+              ...dims(x)
+                .slice(1)
+                .map(() => 1),
+            ]),
+          ),
+        );
+  const sum = unsortedSegmentSum(own, segments, count as number);
+  if (combiner === 'sum') return sum;
+  const each = weights ?? segments.cast(x.dtype).mul(0).add(1);
+  const total = unsortedSegmentSum(combiner === 'mean' ? each : each.square(), segments, count as number);
+  const by = combiner === 'mean' ? total : total.sqrt();
+  return sum.divNoNan(
+    by.reshape(
+      toShape([
+        count,
+        ...dims(x)
+          .slice(1)
+          .map(() => 1),
+      ]),
+    ),
+  );
 }
