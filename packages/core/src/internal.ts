@@ -77,7 +77,7 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
-export { isRagged, makeRagged, toRaggedOrDense } from './composites.ts';
+export { isRagged, makeRagged, makeSparse, toRaggedOrDense } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
@@ -226,5 +226,4 @@ export {
   viewOf,
 } from './tensor/tensor.ts';
 export { copyBytes, copyTensor, type VariableSpec } from './tensor/variable.ts';
-export { type Composition, compositionOf, declareComposite } from './tree/composite.ts';
 export * as tree from './tree/tree.ts';

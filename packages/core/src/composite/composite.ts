@@ -39,6 +39,10 @@ export abstract class CompositeTensor {
   abstract get differentiable(): unknown;
   /** @internal One like it whose values are a gradient. */
   abstract withDifferentiable(values: unknown): unknown;
+  /** @internal The same without what a spec does not tell. */
+  get general(): CompositeTensor {
+    return this;
+  }
   /** @internal The one tensor that it stands for everywhere; null for what has to be converted in the open. */
   get dense(): Tensor | null {
     return null;

@@ -237,7 +237,7 @@ function dispatchSlices(call: Call): unknown {
     return [clipped.map((v, i) => (isSlices(list[i]) ? list[i].mapValues(() => v) : v)), norm];
   }
   // Functions of structures and classes look at them themselves.
-  if (!call.ofTensors) return undefined;
+  if (!call.ofTensors || name === 'sparse.mask') return undefined;
   return call.run(values.map((v) => (Array.isArray(v) ? v.map(whole) : whole(v))));
 }
 

@@ -342,7 +342,7 @@ export abstract class Strategy implements DistributionStrategy {
     const op = 'strategy.reduce';
     const how = reduceOpOf(reduceOp, op);
     this.#checkCross(op);
-    return tree.mapLeaves(value, op, (leaf) => this.#reduced(how, leaf, axis));
+    return tree.mapLeaves(value, op, (leaf) => this.#reduced(how, leaf, axis), tree.wholeComposites);
   }
 
   #checkCross(op: string): void {
@@ -405,7 +405,7 @@ export abstract class Strategy implements DistributionStrategy {
   gather(value: unknown, axis: unknown): unknown {
     const op = 'strategy.gather';
     this.#checkCross(op);
-    return tree.mapLeaves(value, op, (leaf) => {
+    const joined = (leaf: unknown): Tensor => {
       const local = this.#tensorsOf(leaf, op);
       if (local[0].rank === 0) throw new InvalidArgumentError('scalars have no axis to join along', op);
       const at = normalizeAxis(axis as number, local[0].rank, op);
@@ -413,7 +413,8 @@ export abstract class Strategy implements DistributionStrategy {
       const front = (t: Tensor): Tensor => (at === 0 ? t : t.moveAxis(at, 0));
       const [all] = this.collectives.allGather([concat(local.map(front), 0)], { name: 'gather' });
       return at === 0 ? all : all.moveAxis(0, at);
-    });
+    };
+    return tree.mapLeaves(value, op, joined, tree.wholeComposites);
   }
 
   /** The values of this process's replicas: a list of one where the value is not distributed. */

@@ -1,19 +1,45 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { declareComposite, showInConsole, shown, tree } from '@eagre/core/internal';
+import { CompositeTensor, showInConsole, shown, tree } from '@eagre/core/internal';
 
 /** A value for each replica of this process. `strategy.run` gives each replica its own. */
-export class DistributedValues<T = unknown> {
+export class DistributedValues<T = unknown> extends CompositeTensor {
   /** One for each replica of this process, in their order. */
   readonly values: readonly T[];
 
   constructor(values: readonly T[]) {
+    super();
     if (!Array.isArray(values) || values.length === 0)
       throw new InvalidArgumentError(
         `values must be a list with a value for each replica, got ${shown(values)}`,
         new.target.name,
       );
     this.values = Object.freeze([...values]);
+  }
+
+  override get parts(): readonly unknown[] {
+    return this.values;
+  }
+  override get partNames(): readonly string[] {
+    return this.values.map((_, i) => `${i}`);
+  }
+  override get facts(): string {
+    return `${this.constructor.name}(${this.values.length})`;
+  }
+  override withParts(parts: readonly unknown[]): unknown {
+    return new (this.constructor as new (values: readonly unknown[]) => unknown)(parts);
+  }
+  override get differentiable(): unknown {
+    return null;
+  }
+  override withDifferentiable(): unknown {
+    return null;
+  }
+  override get advice(): string {
+    return 'it has a value for each replica: give it to strategy.run, or take strategy.reduce or strategy.experimentalLocalResults of it';
+  }
+  override dispatch(): unknown {
+    return undefined;
   }
 
   /** `PerReplica { 0: …, 1: … }`, as TensorFlow shows it. */
@@ -29,15 +55,10 @@ const text = (value: unknown): string =>
 
 /** Values that differ between replicas. */
 export class PerReplica<T = unknown> extends DistributedValues<T> {}
-declareComposite(PerReplica, ({ values }) => ({
-  kind: 'PerReplica',
-  parts: values,
-  rebuild: (parts) => new PerReplica(parts),
-}));
 
 /** The structure that one replica gets of arguments. */
 export function ofReplica(value: unknown, index: number, op: string): unknown {
-  return tree.mapLeaves(value, op, (leaf) => {
+  const own = (leaf: unknown): unknown => {
     if (!(leaf instanceof DistributedValues)) return leaf;
     if (index >= leaf.values.length)
       throw new InvalidArgumentError(
@@ -45,7 +66,8 @@ export function ofReplica(value: unknown, index: number, op: string): unknown {
         op,
       );
     return leaf.values[index];
-  });
+  };
+  return tree.mapLeaves(value, op, own, tree.wholeComposites);
 }
 
 /**
@@ -67,14 +89,15 @@ export function regroup(results: readonly unknown[], op: string): unknown {
       },
     );
   });
-  const [first, ...others] = results.map((result) => tree.leavesOf(result, op));
-  return tree.mapLeaves(results[0], op, (_, at) => {
+  const [first, ...others] = results.map((result) => tree.leavesOf(result, op, tree.wholeComposites));
+  const grouped = (_: unknown, at: number): unknown => {
     const values = [first[at], ...others.map((leaves) => leaves[at])];
     const one = values[0];
     // A variable of the strategy is the same for all.
     const isShared = one === undefined || (one instanceof Variable && values.every((value) => value === one));
     return isShared ? one : new PerReplica(values);
-  });
+  };
+  return tree.mapLeaves(results[0], op, grouped, tree.wholeComposites);
 }
 
 function differ(results: readonly unknown[], index: number, op: string): InvalidArgumentError {

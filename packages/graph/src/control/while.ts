@@ -329,7 +329,9 @@ function tangentLoop(
       // vᵀJ is linear in v: whatever v is, its gradient along the tangents is J times them.
       const v = targets.map((t) => zerosLike(t));
       outer.watch(v);
-      const products = inner.denseGradient(targets, sources, { outputGradients: v }) as readonly (Tensor | null)[];
+      const products = inner.denseGradient(targets, sources, {
+        outputGradients: v,
+      }) as readonly (Tensor | null)[];
       const known = products.flatMap((p, i) => (p === null ? [] : [{ p, t: tangents[i] }]));
       const moved = outer.denseGradient(
         known.map(({ p }) => p),

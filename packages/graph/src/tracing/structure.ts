@@ -1,8 +1,16 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel, compositionOf, isRefusedPromise, partialShape, tree } from '@eagre/core/internal';
+import {
+  aliasTensor,
+  checkLevel,
+  isComposite,
+  isRefusedPromise,
+  partialShape,
+  tree,
+} from '@eagre/core/internal';
 import { TensorArray } from '../control/tensor-array.ts';
+import { specOfParts } from '../ir/composite-specs.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { isStrings } from './strings.ts';
 
@@ -93,19 +101,15 @@ function takeApart(
         key += '(';
         for (const item of v) visit(item);
         key += ')';
+      } else if (isComposite(v)) {
+        key += `${v.facts}<`;
+        for (const part of v.parts) visit(part);
+        key += '>';
       } else if (tree.isContainer(v)) {
         key += v instanceof Map ? 'm{' : '{';
         tree.forEachItem(v, field);
         key += '}';
-      } else {
-        const held = compositionOf(v);
-        if (held === null) key += `#${identity(v)}`;
-        else {
-          key += `${held.kind}<`;
-          for (const part of held.parts) visit(part);
-          key += '>';
-        }
-      }
+      } else key += `#${identity(v)}`;
       level--;
     } else if (typeof v === 'function') key += `#${identity(v)}`;
     else if (typeof v === 'string') key += JSON.stringify(v);
@@ -176,11 +180,10 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
       const i = place();
       return (leaves) => v.array.withRows(leaves[i] as Tensor);
     }
-    if (!tree.isContainer(v)) {
-      const held = compositionOf(v);
-      if (held === null) return () => v;
-      const items = held.parts.map(visit);
-      return (leaves) => held.rebuild(items.map((item) => item(leaves)));
+    if (!tree.isContainer(v)) return () => v;
+    if (isComposite(v)) {
+      const parts = v.parts.map(visit);
+      return (leaves) => v.withParts(parts.map((part) => part(leaves)));
     }
     // Functions for its items: what is made once is done at each call.
     const parts = tree.mapItems(v, visit) as tree.Container<Rebuild>;
@@ -208,15 +211,13 @@ export function specsOf(
   outputs: readonly { readonly dtype: DType; readonly shape: PartialShape }[],
 ): unknown {
   let next = 0;
-  const spec = (v: unknown): unknown => {
+  const specs = tree.mapLeaves(structure, OP, (v) => {
     if (isStrings(v)) return TensorSpec.fromTensor(v);
-    const held = compositionOf(v);
-    if (held !== null) return held.rebuild(held.parts.map((part) => tree.mapLeaves(part, OP, spec)));
     if (!(v instanceof ReturnedArray || v instanceof Tensor)) return v;
     const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
     return new TensorSpec(partialShape(shape), dtype);
-  };
-  return tree.mapLeaves(structure, OP, spec);
+  });
+  return tree.mapLeaves(specs, OP, (v) => (isComposite(v) ? specOfParts(v) : v), tree.wholeComposites);
 }
 
 /** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */
@@ -234,10 +235,8 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     if (t === undefined) reads.set(v, (t = v.read()));
     return t;
   };
-  const take = (v: unknown): unknown => {
+  const structure = tree.mapLeaves(value, OP, (v) => {
     if (isStrings(v)) return v;
-    const held = compositionOf(v);
-    if (held !== null) return held.rebuild(held.parts.map((part) => tree.mapLeaves(part, OP, take)));
     if (v instanceof Tensor || v instanceof Variable) {
       const t = v instanceof Variable ? read(v) : v;
       tensors.push(t);
@@ -248,7 +247,6 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     if (rows === null) return v;
     tensors.push(rows);
     return new ReturnedArray(v);
-  };
-  const structure = tree.mapLeaves(value, OP, take);
+  });
   return { structure, tensors };
 }
