@@ -1,5 +1,6 @@
 // Which strategy is current.
-import { distribution } from '@eagre/core/internal';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { distribution, shown } from '@eagre/core/internal';
 import type { ReplicaContext } from './replica-context.ts';
 import { Strategy } from './strategy.ts';
 
@@ -35,4 +36,24 @@ export function getReplicaContext(): ReplicaContext | null {
   const { replica } = distribution;
   if (replica !== null) return replica as ReplicaContext;
   return distribution.strategy === null ? getStrategy().replicas[0] : null;
+}
+
+let lasting: Strategy | null = null;
+
+/** Makes a strategy current for all code that follows, as if all of it were in its scope; with null, none. */
+export function experimentalSetStrategy(
+  strategy: Strategy | null | { readonly strategy: Strategy | null },
+): void;
+export function experimentalSetStrategy(given: unknown): void {
+  const op = 'tf.distribute.experimentalSetStrategy';
+  const strategy =
+    given instanceof Strategy || given === null
+      ? given
+      : (given as { readonly strategy?: Strategy | null } | undefined)?.strategy;
+  if (strategy !== null && !(strategy instanceof Strategy))
+    throw new InvalidArgumentError(`expected a strategy or null, got ${shown(given)}`, op);
+  if (distribution.strategy !== lasting || distribution.replica !== null)
+    throw new FailedPreconditionError('it cannot be set in the scope of a strategy', op);
+  lasting = strategy;
+  distribution.strategy = strategy;
 }
