@@ -15,7 +15,7 @@ export {
   MirroredStrategy,
   NcclAllReduce,
   OneDeviceStrategy,
-  type PerReplica,
+  PerReplica,
   ReduceOp,
   type ReduceOptions,
   ReductionToOneDevice,

@@ -1,13 +1,24 @@
 // Which strategy is current.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { distribution, shown } from '@eagre/core/internal';
+import { distribution, scoped, shown } from '@eagre/core/internal';
 import type { ReplicaContext } from './replica-context.ts';
 import { Strategy } from './strategy.ts';
+import { ofReplica } from './values.ts';
 
 /** What programs without a strategy run under: one replica, on the current device. */
 class DefaultStrategy extends Strategy {
   constructor() {
-    super({ devices: [''] });
+    super({ devices: ['/cpu:0'] });
+  }
+
+  override runReplicas(fn: (...args: never[]) => unknown, args: readonly unknown[]): readonly unknown[] {
+    return [fn(...(args.map((arg) => ofReplica(arg, 0, 'strategy.run')) as never[]))];
+  }
+
+  override scope<T>(fn: () => T): T;
+  override scope(): Disposable;
+  override scope<T>(fn?: () => T): T | Disposable {
+    return scoped(() => () => {}, 'strategy.scope', fn);
   }
 }
 
