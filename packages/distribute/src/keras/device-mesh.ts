@@ -1,6 +1,15 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { listLogicalDevices } from '@eagre/core';
-import { argumentsOf, checkList, checkText, shown, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkList,
+  checkText,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 
 interface DeviceMeshArguments {
   readonly shape: readonly number[];
@@ -63,23 +72,36 @@ takesArguments<DeviceMeshArguments>(
  * The devices of this process, of one type or of the most capable one: GPUs, or CPUs where there is none.
  * @returns names such as `'cpu:0'`
  */
-export function listDevices(
-  deviceType?: 'cpu' | 'gpu' | null | { readonly deviceType?: 'cpu' | 'gpu' | null },
-): string[];
-export function listDevices(given?: unknown): string[] {
-  const type =
-    typeof given === 'object' && given !== null ? (given as { deviceType?: unknown }).deviceType : given;
-  if (type !== undefined && type !== null) checkText(type, 'deviceType', 'keras.distribution.listDevices');
-  const all = listLogicalDevices().map(({ name }) => name.replace('/device:', '').toLowerCase());
-  const of = (kind: string): string[] => all.filter((name) => name.startsWith(`${kind}:`));
-  if (type !== undefined && type !== null) return of((type as string).toLowerCase());
-  const gpus = of('gpu');
-  return gpus.length > 0 ? gpus : of('cpu');
-}
+export const listDevices: NamedFunction<
+  [deviceType?: 'cpu' | 'gpu' | null],
+  ['deviceType'],
+  unknown,
+  string[]
+> = /* @__PURE__ */ defineFunction(
+  'keras.distribution.listDevices',
+  { deviceType: kind.asIs },
+  {},
+  (deviceType = null) => devicesOf(deviceType),
+);
 
 /** How many devices `listDevices` lists. */
-export function getDeviceCount(
-  deviceType?: 'cpu' | 'gpu' | null | { readonly deviceType?: 'cpu' | 'gpu' | null },
-): number {
-  return listDevices(deviceType).length;
+export const getDeviceCount: NamedFunction<
+  [deviceType?: 'cpu' | 'gpu' | null],
+  ['deviceType'],
+  unknown,
+  number
+> = /* @__PURE__ */ defineFunction(
+  'keras.distribution.getDeviceCount',
+  { deviceType: kind.asIs },
+  {},
+  (deviceType = null) => devicesOf(deviceType).length,
+);
+
+function devicesOf(type: unknown): string[] {
+  if (type !== null) checkText(type, 'deviceType', 'keras.distribution.listDevices');
+  const all = listLogicalDevices().map(({ name }) => name.replace('/device:', '').toLowerCase());
+  const of = (one: string): string[] => all.filter((name) => name.startsWith(`${one}:`));
+  if (type !== null) return of((type as string).toLowerCase());
+  const gpus = of('gpu');
+  return gpus.length > 0 ? gpus : of('cpu');
 }

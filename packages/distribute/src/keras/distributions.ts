@@ -1,6 +1,16 @@
 // Keras's distributions, in terms of strategies.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
+import type { Tensor, TensorLike } from '@eagre/core';
+import {
+  argumentsOf,
+  defineFunction,
+  defineMethods,
+  kind,
+  type NamedFunction,
+  shown,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { experimentalSetStrategy } from '../strategy/current.ts';
 import { MirroredStrategy } from '../strategy/mirrored.ts';
 import type { Strategy } from '../strategy/strategy.ts';
@@ -62,11 +72,10 @@ export class DataParallel extends Distribution {
   /** The layout of a batch: divided along its first axis. */
   getDataLayout(dataShape: readonly unknown[]): TensorLayout;
   getDataLayout(options: { readonly dataShape: readonly unknown[] }): TensorLayout;
-  getDataLayout(given: unknown): TensorLayout {
-    const shape = Array.isArray(given) ? given : (given as { dataShape?: unknown } | undefined)?.dataShape;
+  getDataLayout(shape: unknown): TensorLayout {
     if (!Array.isArray(shape) || shape.length === 0)
       throw new InvalidArgumentError(
-        `dataShape must be a shape of rank 1 or more, got ${shown(given)}`,
+        `dataShape must be a shape of rank 1 or more, got ${shown(shape)}`,
         'getDataLayout',
       );
     const { deviceMesh, batchDimName } = this;
@@ -86,6 +95,11 @@ export class DataParallel extends Distribution {
   }
 }
 takesArguments<DataParallelArguments>({ names: { deviceMesh: true, devices: true } }, DataParallel);
+defineMethods(Distribution.prototype, 'Distribution', { scope: { positional: ['fn'], required: 0 } });
+defineMethods(DataParallel.prototype, 'DataParallel', {
+  getDataLayout: { positional: ['dataShape'] },
+  getVariableLayout: { positional: ['variable'] },
+});
 
 /** Variables that are divided between devices, which Eagre does not have. */
 export class ModelParallel extends Distribution {
@@ -105,6 +119,9 @@ export class LayoutMap {
   }
 }
 
+takesArguments({ names: { layoutMap: true, batchDimName: true, autoShardDataset: true } }, ModelParallel);
+takesArguments({ positional: ['deviceMesh'], names: { deviceMesh: true } }, LayoutMap);
+
 function notDivided(what: string): UnimplementedError {
   return new UnimplementedError(
     'a variable cannot be divided between devices; use DataParallel, where each device has all of it',
@@ -113,41 +130,61 @@ function notDivided(what: string): UnimplementedError {
 }
 
 /** A tensor as a layout says; only where it is whole everywhere. @throws UnimplementedError for one that is to be divided */
-export function distributeTensor<T>(tensor: T, layout: TensorLayout): T {
-  if (!(layout instanceof TensorLayout))
-    throw new InvalidArgumentError(`layout must be a TensorLayout, got ${shown(layout)}`, 'distributeTensor');
-  if (layout.axes.some((axis) => axis !== null)) throw notDivided('distributeTensor');
-  return tensor;
-}
+export const distributeTensor: NamedFunction<
+  [tensor: TensorLike, layout: TensorLayout],
+  ['tensor', 'layout'],
+  unknown,
+  Tensor
+> = /* @__PURE__ */ defineFunction(
+  'keras.distribution.distributeTensor',
+  { tensor: kind.tensor, layout: kind.asIs },
+  {},
+  (tensor, layout) => {
+    if (!(layout instanceof TensorLayout))
+      throw new InvalidArgumentError(
+        `layout must be a TensorLayout, got ${shown(layout)}`,
+        'distributeTensor',
+      );
+    if (layout.axes.some((axis) => axis !== null)) throw notDivided('distributeTensor');
+    return toTensor(tensor);
+  },
+);
 
 let now: Distribution | null = null;
 
 /** What `setDistribution` set; null where nothing is. */
-export function distribution(): Distribution | null {
-  return now;
-}
+export const distribution: NamedFunction<[], [], unknown, Distribution | null> =
+  /* @__PURE__ */ defineFunction('keras.distribution.distribution', {}, {}, () => now);
 
 /**
  * Distributes all models that are made from now on; with null, none.
  * @throws FailedPreconditionError in the scope of a strategy
  */
-export function setDistribution(value: Distribution | null | { readonly value: Distribution | null }): void;
-export function setDistribution(given: unknown): void {
-  const op = 'keras.distribution.setDistribution';
-  const value =
-    given instanceof Distribution || given === null
-      ? given
-      : (given as { readonly value?: Distribution | null } | undefined)?.value;
-  if (value !== null && !(value instanceof Distribution))
-    throw new InvalidArgumentError(`expected a distribution or null, got ${shown(given)}`, op);
-  experimentalSetStrategy(value?.strategy ?? null);
-  now = value;
-}
+export const setDistribution: NamedFunction<[value: Distribution | null], ['value'], unknown, void> =
+  /* @__PURE__ */ defineFunction('keras.distribution.setDistribution', { value: kind.asIs }, {}, (value) => {
+    if (value !== null && !(value instanceof Distribution))
+      throw new InvalidArgumentError(
+        `expected a distribution or null, got ${shown(value)}`,
+        'keras.distribution.setDistribution',
+      );
+    experimentalSetStrategy(value?.strategy ?? null);
+    now = value;
+  });
 
 /** @throws UnimplementedError always: the processes of a cluster are set up by `tf.distribute` */
-export function initialize(..._args: readonly unknown[]): never {
-  throw new UnimplementedError(
-    'several processes train under tf.distribute.MultiWorkerMirroredStrategy, which reads TF_CONFIG',
-    'keras.distribution.initialize',
-  );
-}
+export const initialize: NamedFunction<
+  [jobAddresses?: string | null, numProcesses?: number | null, processId?: number | null],
+  ['jobAddresses', 'numProcesses', 'processId'],
+  unknown,
+  never
+> = /* @__PURE__ */ defineFunction(
+  'keras.distribution.initialize',
+  { jobAddresses: kind.asIs, numProcesses: kind.asIs, processId: kind.asIs },
+  {},
+  (_jobAddresses = undefined, _numProcesses = undefined, _processId = undefined) => {
+    throw new UnimplementedError(
+      'several processes are set up by TF_CONFIG, under a strategy of tf.distribute',
+      'keras.distribution.initialize',
+    );
+  },
+);

@@ -1,6 +1,6 @@
 // Which strategy is current.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { distribution, scoped, shown } from '@eagre/core/internal';
+import { defineFunction, distribution, kind, type NamedFunction, scoped, shown } from '@eagre/core/internal';
 import type { ReplicaContext } from './replica-context.ts';
 import { Strategy } from './strategy.ts';
 import { ofReplica } from './values.ts';
@@ -25,46 +25,64 @@ class DefaultStrategy extends Strategy {
 let ofNone: DefaultStrategy | undefined;
 
 /** The strategy in whose scope or replica the code runs; one of a single replica outside of any. */
-export function getStrategy(): Strategy {
-  const { strategy } = distribution;
-  if (strategy instanceof Strategy) return strategy;
-  ofNone ??= new DefaultStrategy();
-  return ofNone;
-}
+export const getStrategy: NamedFunction<[], [], unknown, Strategy> = /* @__PURE__ */ defineFunction(
+  'tf.distribute.getStrategy',
+  {},
+  {},
+  () => {
+    const { strategy } = distribution;
+    if (strategy instanceof Strategy) return strategy;
+    ofNone ??= new DefaultStrategy();
+    return ofNone;
+  },
+);
 
 /** Whether a strategy's scope or replica is around the code. */
-export function hasStrategy(): boolean {
-  return distribution.strategy !== null;
-}
+export const hasStrategy: NamedFunction<[], [], unknown, boolean> = /* @__PURE__ */ defineFunction(
+  'tf.distribute.hasStrategy',
+  {},
+  {},
+  () => distribution.strategy !== null,
+);
 
 /** Whether the code runs in a strategy's scope, and not in a replica. */
-export function inCrossReplicaContext(): boolean {
-  return distribution.strategy !== null && distribution.replica === null;
-}
+export const inCrossReplicaContext: NamedFunction<[], [], unknown, boolean> = /* @__PURE__ */ defineFunction(
+  'tf.distribute.inCrossReplicaContext',
+  {},
+  {},
+  () => distribution.strategy !== null && distribution.replica === null,
+);
 
 /** The replica that the code runs in; null in a strategy's scope, outside of `run`. Without a strategy it is the only one. */
-export function getReplicaContext(): ReplicaContext | null {
-  const { replica } = distribution;
-  if (replica !== null) return replica as ReplicaContext;
-  return distribution.strategy === null ? getStrategy().replicas[0] : null;
-}
+export const getReplicaContext: NamedFunction<[], [], unknown, ReplicaContext | null> =
+  /* @__PURE__ */ defineFunction('tf.distribute.getReplicaContext', {}, {}, () => {
+    const { replica } = distribution;
+    if (replica !== null) return replica as ReplicaContext;
+    return distribution.strategy === null ? getStrategy().replicas[0] : null;
+  });
 
 let lasting: Strategy | null = null;
 
-/** Makes a strategy current for all code that follows, as if all of it were in its scope; with null, none. */
-export function experimentalSetStrategy(
-  strategy: Strategy | null | { readonly strategy: Strategy | null },
-): void;
-export function experimentalSetStrategy(given: unknown): void {
-  const op = 'tf.distribute.experimentalSetStrategy';
-  const strategy =
-    given instanceof Strategy || given === null
-      ? given
-      : (given as { readonly strategy?: Strategy | null } | undefined)?.strategy;
-  if (strategy !== null && !(strategy instanceof Strategy))
-    throw new InvalidArgumentError(`expected a strategy or null, got ${shown(given)}`, op);
-  if (distribution.strategy !== lasting || distribution.replica !== null)
-    throw new FailedPreconditionError('it cannot be set in the scope of a strategy', op);
-  lasting = strategy;
-  distribution.strategy = strategy;
-}
+/**
+ * Makes a strategy current for all code that follows, as if all of it were in its scope; with null, none.
+ * @throws FailedPreconditionError in the scope of a strategy
+ */
+export const experimentalSetStrategy: NamedFunction<
+  [strategy: Strategy | null],
+  ['strategy'],
+  unknown,
+  void
+> = /* @__PURE__ */ defineFunction(
+  'tf.distribute.experimentalSetStrategy',
+  { strategy: kind.asIs },
+  {},
+  (strategy) => {
+    const op = 'tf.distribute.experimentalSetStrategy';
+    if (strategy !== null && !(strategy instanceof Strategy))
+      throw new InvalidArgumentError(`expected a strategy or null, got ${shown(strategy)}`, op);
+    if (distribution.strategy !== lasting || distribution.replica !== null)
+      throw new FailedPreconditionError('it cannot be set in the scope of a strategy', op);
+    lasting = strategy;
+    distribution.strategy = strategy;
+  },
+);
