@@ -229,7 +229,7 @@ export abstract class Strategy implements DistributionStrategy {
     const name = this.replicaDevices[index];
     const inside = (): T =>
       within(distribution, { strategy: this, replica }, () => within(current, { run }, fn));
-    return name === '' ? inside() : device(name, inside);
+    return device(name, inside);
   }
 
   /** @internal */
