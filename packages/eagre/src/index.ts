@@ -65,6 +65,7 @@ export {
   Model,
   type ModelOptions,
   type PredictOptions,
+  numpy,
   regularizers,
   Sequential,
 } from '@eagre/layers';

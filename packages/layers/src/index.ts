@@ -60,6 +60,7 @@ export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
 export type { ModelOptions } from './models/model.ts';
 export { ops } from './models/operations.ts';
+export * as numpy from './numpy/numpy.ts';
 export type { DrawOptions } from './models/plot/options.ts';
 export { modelToDot, type PlotOptions, plotModel } from './models/plot/plot.ts';
 export {

@@ -1,6 +1,6 @@
 // Images of another size.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { IntegersLike } from '../../arguments/argument-kinds.ts';
+import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Dim, mulDims } from '../../shapes/dim.ts';
@@ -13,6 +13,7 @@ import { expandDims, reshape } from '../array/shaping.ts';
 import { clip, where } from '../elementwise/select.ts';
 import { matmul } from '../linalg/linalg.ts';
 import { lastPlace, ofBatch, places, ratio, toImages, twoSizes } from './images.ts';
+import { padToBoundingBox } from './placing.ts';
 
 /** How `resize` finds values between pixels. */
 export type ResizeMethod =
@@ -164,5 +165,51 @@ export const resize: NamedFunction<
     return ofBatch(method === 'nearest' ? x : x.cast('float32'), (batch) =>
       resizeBatch(batch, wanted, method, antialias),
     );
+  },
+);
+
+/** The methods of `resize` under TensorFlow's names. */
+export const ResizeMethod: {
+  readonly AREA: 'area';
+  readonly BICUBIC: 'bicubic';
+  readonly BILINEAR: 'bilinear';
+  readonly GAUSSIAN: 'gaussian';
+  readonly LANCZOS3: 'lanczos3';
+  readonly LANCZOS5: 'lanczos5';
+  readonly MITCHELLCUBIC: 'mitchellcubic';
+  readonly NEAREST_NEIGHBOR: 'nearest';
+} = {
+  AREA: 'area',
+  BICUBIC: 'bicubic',
+  BILINEAR: 'bilinear',
+  GAUSSIAN: 'gaussian',
+  LANCZOS3: 'lanczos3',
+  LANCZOS5: 'lanczos5',
+  MITCHELLCUBIC: 'mitchellcubic',
+  NEAREST_NEIGHBOR: 'nearest',
+};
+
+/** Images as large as fits into a target without distortion, in its middle, with zeros around. */
+export const resizeWithPad: NamedFunction<
+  [image: TensorLike, targetHeight: IntegerLike, targetWidth: IntegerLike],
+  ['image', 'targetHeight', 'targetWidth'],
+  { readonly method?: ResizeMethod; readonly antialias?: boolean }
+> = /* @__PURE__ */ defineFunction(
+  'image.resizeWithPad',
+  { image: kind.tensor, targetHeight: kind.integer, targetWidth: kind.integer },
+  { method: kind.asIs, antialias: kind.asIs },
+  (image, targetHeight, targetWidth, { method = 'bilinear', antialias = false }) => {
+    const op = 'image.resizeWithPad';
+    const x = toImages(image, op);
+    const target = twoSizes([targetHeight, targetWidth], 'the target', op) as readonly [number, number];
+    const [h, w] = x.shape.slice(-3, -1) as [number, number];
+    // In float32, as TensorFlow counts.
+    const ratio = Math.fround(Math.max(Math.fround(h / target[0]), Math.fround(w / target[1])));
+    const exact = [h, w].map((side) => Math.fround(side / ratio));
+    const size = exact.map((side) => Math.max(1, Math.floor(side)));
+    const y = resize(x, size, { method, antialias });
+    // The room is that beside the exact size.
+    const [top, left] = target.map((side, i) => Math.max(0, Math.floor((side - (exact[i] as number)) / 2)));
+    return padToBoundingBox(y, top as number, left as number, target[0], target[1]);
   },
 );

@@ -1,0 +1,590 @@
+// Boxes in images: which to keep, what is inside of them, and their pictures. A box is [y1, x1, y2, x2].
+import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
+import * as kind from '../../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { checkOneOf, shown } from '../../arguments/checks.ts';
+import { atRunTime } from '../../dispatch/host.ts';
+import { defineOp, execute, type Op } from '../../dispatch/op.ts';
+import { values } from '../../dispatch/samples.ts';
+import type { Dim } from '../../shapes/dim.ts';
+import { dims, toShape } from '../../shapes/dims.ts';
+import { checkFlag, showShape } from '../../shapes/shape.ts';
+import { knownDim } from '../../shapes/shape-env.ts';
+import { differs, sizeValue } from '../../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
+import { emptyTensor, hostValues, setValues, type Tensor } from '../../tensor/tensor.ts';
+import { gather } from '../array/gather.ts';
+import { iota } from '../array/iota.ts';
+import { toIndices } from '../array/moving.ts';
+import { expandDims, pad, reshape } from '../array/shaping.ts';
+import { patchesOf, sizesBetween } from '../array/space.ts';
+import { where } from '../elementwise/select.ts';
+import { asFloats, lastPlace, places, toImages, twoSizes } from './images.ts';
+import { sampled } from './warp.ts';
+
+const integerList = (list: readonly number[], dtype: 'int32' = 'int32'): Tensor =>
+  setValues(emptyTensor(dtype, [list.length], list.length), list);
+const floatList = (list: readonly number[], like: Tensor): Tensor =>
+  setValues(emptyTensor(like.dtype, [list.length], list.length), list);
+
+// ---- suppression
+
+/** How much two boxes of a list of coordinates have in common: the share of both together. */
+function overlapOf(boxes: ArrayLike<number>, i: number, j: number): number {
+  const corners = (k: number): readonly [number, number, number, number] => {
+    const [a, b, c, d] = [0, 1, 2, 3].map((n) => boxes[4 * k + n] as number) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return [Math.min(a, c), Math.min(b, d), Math.max(a, c), Math.max(b, d)];
+  };
+  const [p, q] = [corners(i), corners(j)];
+  const area = ([y1, x1, y2, x2]: readonly number[]): number => (y2 - y1) * (x2 - x1);
+  if (area(p) <= 0 || area(q) <= 0) return 0;
+  const height = Math.max(0, Math.min(p[2], q[2]) - Math.max(p[0], q[0]));
+  const width = Math.max(0, Math.min(p[3], q[3]) - Math.max(p[1], q[1]));
+  const common = height * width;
+  return common / (area(p) + area(q) - common);
+}
+
+interface Suppression {
+  readonly most: number;
+  /** Boxes that overlap more with one that was taken are left out. */
+  readonly limit: number;
+  readonly least: number;
+  /** Above 0 scores fall with the overlap, instead (Bodla and others, "Soft-NMS", 2017). */
+  readonly sigma?: number;
+}
+
+/** The boxes that are taken, best first, and their scores, which overlaps may have lowered. */
+function suppressed(
+  count: number,
+  scores: ArrayLike<number>,
+  overlap: (i: number, j: number) => number,
+  { most, limit, least, sigma = 0 }: Suppression,
+): { readonly taken: number[]; readonly scores: number[] } {
+  const scale = sigma > 0 ? -0.5 / sigma : 0;
+  // The score now, and how many of those taken it was compared with.
+  const open = Array.from({ length: count }, (_, i) => ({ i, score: scores[i] as number, seen: 0 })).filter(
+    ({ score }) => score > least,
+  );
+  open.sort((a, b) => b.score - a.score || a.i - b.i);
+  const taken: number[] = [];
+  const found: number[] = [];
+  while (taken.length < most && open.length > 0) {
+    const next = open.shift() as (typeof open)[number];
+    const before = next.score;
+    let out = false;
+    for (let k = taken.length - 1; k >= next.seen; k--) {
+      const share = overlap(next.i, taken[k] as number);
+      if (scale !== 0) next.score *= share <= limit ? Math.exp(scale * share * share) : 0;
+      else if (share > limit) out = true;
+      if (out || next.score <= least) break;
+    }
+    next.seen = taken.length;
+    if (out) continue;
+    if (next.score === before) {
+      taken.push(next.i);
+      found.push(next.score);
+    } else if (next.score > least) {
+      // Back to where its new score belongs.
+      let at = open.findIndex(({ score, i }) => score < next.score || (score === next.score && i > next.i));
+      if (at < 0) at = open.length;
+      open.splice(at, 0, next);
+    }
+  }
+  return { taken, scores: found };
+}
+
+const numberIn = (x: Tensor): number => Number((hostValues(x) as ArrayLike<number>)[0]);
+const settingsOf = ([most, limit, least, sigma]: readonly Tensor[]): Suppression => ({
+  most: numberIn(most as Tensor),
+  limit: numberIn(limit as Tensor),
+  least: numberIn(least as Tensor),
+  ...(sigma === undefined ? {} : { sigma: numberIn(sigma) }),
+});
+
+/** Boxes that are kept: of those that overlap the one with the highest score. */
+const nonMaxSuppressionOp: Op = /* @__PURE__ */ defineOp({
+  name: 'NonMaxSuppressionV5',
+  run: ([boxes, scores, ...settings]) => {
+    const all = hostValues(boxes) as ArrayLike<number>;
+    const found = suppressed(
+      scores.size,
+      hostValues(scores) as ArrayLike<number>,
+      (i, j) => overlapOf(all, i, j),
+      settingsOf(settings),
+    );
+    return [integerList(found.taken), floatList(found.scores, scores)];
+  },
+  valueSized: ([, scores], _, size) => {
+    const n = size();
+    return [
+      { dtype: 'int32', shape: [n] },
+      { dtype: scores.dtype, shape: [n] },
+    ];
+  },
+  notDifferentiable: 'which boxes are kept jumps',
+  samples: () => [
+    {
+      inputs: [
+        values([0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 2, 1, 3], [3, 4], 'float32'),
+        values([0.6, 0.9, 0.5], [3], 'float32'),
+        values([3], [], 'int32'),
+        values([0.5], [], 'float32'),
+        values([0.1], [], 'float32'),
+        values([0], [], 'float32'),
+      ],
+    },
+  ],
+});
+/** Boxes that are kept, of which a matrix tells how they overlap. */
+const suppressionByOverlapsOp: Op = /* @__PURE__ */ defineOp({
+  name: 'NonMaxSuppressionWithOverlaps',
+  run: ([overlaps, scores, ...settings]) => {
+    const [all, n] = [hostValues(overlaps) as ArrayLike<number>, scores.size];
+    const found = suppressed(
+      n,
+      hostValues(scores) as ArrayLike<number>,
+      (i, j) => all[i * n + j] as number,
+      settingsOf(settings),
+    );
+    return [integerList(found.taken)];
+  },
+  valueSized: (_, __, size) => [{ dtype: 'int32', shape: [size()] }],
+  notDifferentiable: 'which boxes are kept jumps',
+  samples: () => [
+    {
+      inputs: [
+        values([1, 0.8, 0, 0.8, 1, 0, 0, 0, 1], [3, 3], 'float32'),
+        values([0.6, 0.9, 0.5], [3], 'float32'),
+        values([3], [], 'int32'),
+        values([0.5], [], 'float32'),
+        values([0.1], [], 'float32'),
+      ],
+    },
+  ],
+});
+
+interface NmsOptions {
+  /** Of boxes that have a larger share in common one is left out; 0.5 by default. */
+  readonly iouThreshold?: TensorLike;
+  /** Boxes with a lower score, or the same, are left out; −∞ by default. */
+  readonly scoreThreshold?: TensorLike;
+}
+type Nms<R, O = NmsOptions> = NamedFunction<
+  [boxes: TensorLike, scores: TensorLike, maxOutputSize: TensorLike],
+  ['boxes', 'scores', 'maxOutputSize'],
+  O,
+  R
+>;
+const nmsKinds = { boxes: kind.tensor, scores: kind.tensor, maxOutputSize: kind.tensor };
+
+function scalar(value: TensorLike, dtype: 'int32' | 'float32' | 'float64', what: string, op: string): Tensor {
+  const t = toTensor(value, dtype);
+  if (t.rank !== 0)
+    throw new InvalidArgumentError(`${what} has shape ${showShape(t.shape)}, expected a scalar`, op);
+  return t.dtype === dtype ? t : t.cast(dtype);
+}
+
+/** The inputs of the op, checked. */
+function suppressionInputs(
+  boxes: TensorLike,
+  scores: TensorLike,
+  maxOutputSize: TensorLike,
+  iouThreshold: TensorLike,
+  scoreThreshold: TensorLike,
+  softNmsSigma: TensorLike,
+  op: string,
+): Tensor[] {
+  const [b, s] = [toTensor(boxes), toTensor(scores)];
+  checkDType(b.dtype, 'floating', 'boxes', op);
+  checkDType(s.dtype, 'floating', 'scores', op);
+  if (b.rank !== 2 || differs(dims(b)[1], 4) || s.rank !== 1 || differs(dims(s)[0], dims(b)[0]))
+    throw new InvalidArgumentError(
+      `boxes ${showShape(b.shape)} and scores ${showShape(s.shape)} must be [n, 4] and [n]`,
+      op,
+    );
+  const iou = scalar(iouThreshold, 'float32', 'iouThreshold', op);
+  if (typeof iouThreshold === 'number' && !(iouThreshold >= 0 && iouThreshold <= 1))
+    throw new InvalidArgumentError(`iouThreshold is ${shown(iouThreshold)}, expected 0 … 1`, op);
+  return [
+    b,
+    s,
+    scalar(maxOutputSize, 'int32', 'maxOutputSize', op),
+    iou,
+    scalar(scoreThreshold, 'float32', 'scoreThreshold', op),
+    scalar(softNmsSigma, 'float32', 'softNmsSigma', op),
+  ];
+}
+
+/**
+ * The places (int32) of the boxes to keep, best first: from those that overlap, the one with the highest score.
+ * @param boxes [n, 4] of two opposite corners each
+ * @param scores [n]
+ */
+export const nonMaxSuppression: Nms<Tensor> = /* @__PURE__ */ defineFunction(
+  'image.nonMaxSuppression',
+  nmsKinds,
+  { iouThreshold: kind.tensor, scoreThreshold: kind.tensor },
+  (boxes, scores, maxOutputSize, options) => {
+    const { iouThreshold = 0.5, scoreThreshold = Number.NEGATIVE_INFINITY } = options;
+    const op = 'image.nonMaxSuppression';
+    return execute(
+      nonMaxSuppressionOp,
+      suppressionInputs(boxes, scores, maxOutputSize, iouThreshold, scoreThreshold, 0, op),
+    )[0] as Tensor;
+  },
+);
+
+/**
+ * As `nonMaxSuppression`, with the scores: [places, scores]. With `softNmsSigma` above 0 boxes that overlap are not left out, but their
+ * scores fall.
+ */
+export const nonMaxSuppressionWithScores: Nms<
+  [selectedIndices: Tensor, selectedScores: Tensor],
+  NmsOptions & { readonly softNmsSigma?: TensorLike }
+> = /* @__PURE__ */ defineFunction(
+  'image.nonMaxSuppressionWithScores',
+  nmsKinds,
+  { iouThreshold: kind.tensor, scoreThreshold: kind.tensor, softNmsSigma: kind.tensor },
+  (boxes, scores, maxOutputSize, options) => {
+    const { iouThreshold = 0.5, scoreThreshold = Number.NEGATIVE_INFINITY, softNmsSigma = 0 } = options;
+    const op = 'image.nonMaxSuppressionWithScores';
+    return execute(
+      nonMaxSuppressionOp,
+      suppressionInputs(boxes, scores, maxOutputSize, iouThreshold, scoreThreshold, softNmsSigma, op),
+    ) as [Tensor, Tensor];
+  },
+);
+
+/**
+ * As `nonMaxSuppression`, and how many boxes are kept: [places, count]. With `padToMaxOutputSize` there are always `maxOutputSize` places,
+ * 0 behind the last one that counts.
+ */
+export const nonMaxSuppressionPadded: Nms<
+  [selectedIndices: Tensor, numValid: Tensor],
+  NmsOptions & { readonly padToMaxOutputSize?: boolean }
+> = /* @__PURE__ */ defineFunction(
+  'image.nonMaxSuppressionPadded',
+  nmsKinds,
+  { iouThreshold: kind.tensor, scoreThreshold: kind.tensor, padToMaxOutputSize: kind.asIs },
+  (boxes, scores, maxOutputSize, options) => {
+    const { iouThreshold = 0.5, scoreThreshold = Number.NEGATIVE_INFINITY } = options;
+    const op = 'image.nonMaxSuppressionPadded';
+    const inputs = suppressionInputs(boxes, scores, maxOutputSize, iouThreshold, scoreThreshold, 0, op);
+    const [found] = execute(nonMaxSuppressionOp, inputs) as [Tensor, Tensor];
+    const count = toTensor(sizeValue(dims(found)[0], 'int32'), 'int32');
+    if (!checkFlag(options.padToMaxOutputSize, 'padToMaxOutputSize', op)) return [found, count];
+    const size = kind.size.read?.(maxOutputSize, 'maxOutputSize', op) ?? maxOutputSize;
+    const place = iota(size as Dim);
+    const first = gather(pad(found, [[0, 1]]), place.minimum(count));
+    return [where(place.less(count), first, 0), count];
+  },
+);
+
+/** As `nonMaxSuppression`, of boxes for which a matrix [n, n] tells how much they overlap. */
+export const nonMaxSuppressionOverlaps: NamedFunction<
+  [overlaps: TensorLike, scores: TensorLike, maxOutputSize: TensorLike],
+  ['overlaps', 'scores', 'maxOutputSize'],
+  { readonly overlapThreshold?: TensorLike; readonly scoreThreshold?: TensorLike }
+> = /* @__PURE__ */ defineFunction(
+  'image.nonMaxSuppressionOverlaps',
+  { overlaps: kind.tensor, scores: kind.tensor, maxOutputSize: kind.tensor },
+  { overlapThreshold: kind.tensor, scoreThreshold: kind.tensor },
+  (overlaps, scores, maxOutputSize, options) => {
+    const op = 'image.nonMaxSuppressionOverlaps';
+    const [o, s] = [toTensor(overlaps), toTensor(scores)];
+    checkDType(o.dtype, 'floating', 'overlaps', op);
+    checkDType(s.dtype, 'floating', 'scores', op);
+    if (o.rank !== 2 || differs(dims(o)[0], dims(o)[1]) || s.rank !== 1 || differs(dims(s)[0], dims(o)[0]))
+      throw new InvalidArgumentError(
+        `overlaps ${showShape(o.shape)} and scores ${showShape(s.shape)} must be [n, n] and [n]`,
+        op,
+      );
+    const { overlapThreshold = 0.5, scoreThreshold = Number.NEGATIVE_INFINITY } = options;
+    return execute(suppressionByOverlapsOp, [
+      o,
+      s,
+      scalar(maxOutputSize, 'int32', 'maxOutputSize', op),
+      scalar(overlapThreshold, 'float32', 'overlapThreshold', op),
+      scalar(scoreThreshold, 'float32', 'scoreThreshold', op),
+    ])[0] as Tensor;
+  },
+);
+
+interface CombinedOptions extends NmsOptions {
+  /** Whether the result is as long as all classes need, where that is less than `maxTotalSize`; false by default. */
+  readonly padPerClass?: boolean;
+  /** Whether corners are cut to 0 … 1; true by default. */
+  readonly clipBoxes?: boolean;
+}
+/**
+ * `nonMaxSuppression` for each class of each image, of which the best are kept: [boxes [b, n, 4], scores [b, n], classes [b, n], counts [b]],
+ * zeros behind the last that counts.
+ * @param boxes [b, m, q, 4], where q is 1, or one for each class
+ * @param scores [b, m, classes]
+ */
+export const combinedNonMaxSuppression: NamedFunction<
+  [boxes: TensorLike, scores: TensorLike, maxOutputSizePerClass: IntegerLike, maxTotalSize: IntegerLike],
+  ['boxes', 'scores', 'maxOutputSizePerClass', 'maxTotalSize'],
+  CombinedOptions,
+  [nmsedBoxes: Tensor, nmsedScores: Tensor, nmsedClasses: Tensor, validDetections: Tensor]
+> = /* @__PURE__ */ defineFunction(
+  'image.combinedNonMaxSuppression',
+  {
+    boxes: kind.tensor,
+    scores: kind.tensor,
+    maxOutputSizePerClass: kind.integer,
+    maxTotalSize: kind.integer,
+  },
+  { iouThreshold: kind.tensor, scoreThreshold: kind.tensor, padPerClass: kind.asIs, clipBoxes: kind.asIs },
+  (boxes, scores, maxOutputSizePerClass, maxTotalSize, options) => {
+    const op = 'image.combinedNonMaxSuppression';
+    const [b, s] = [toTensor(boxes).cast('float32'), toTensor(scores).cast('float32')];
+    const [perClass, total] = [maxOutputSizePerClass as number, maxTotalSize as number];
+    for (const [name, n] of Object.entries({ maxOutputSizePerClass: perClass, maxTotalSize: total }))
+      if (!Number.isSafeInteger(n) || n < 1)
+        throw new InvalidArgumentError(`${name} is ${n}, expected an integer of at least 1`, op);
+    const [batch, m, q] = dims(b);
+    const classes = dims(s)[2];
+    const fits =
+      b.rank === 4 &&
+      s.rank === 3 &&
+      !differs(dims(b)[3], 4) &&
+      !differs(dims(s)[0], batch) &&
+      !differs(dims(s)[1], m) &&
+      (!differs(q, 1) || !differs(q, classes));
+    if (!fits)
+      throw new InvalidArgumentError(
+        `boxes ${showShape(b.shape)} and scores ${showShape(s.shape)} must be [b, m, q, 4] and [b, m, classes], with q = 1 or classes`,
+        op,
+      );
+    const clip = checkFlag(options.clipBoxes ?? true, 'clipBoxes', op);
+    const padded = checkFlag(options.padPerClass, 'padPerClass', op);
+    const size = padded ? Math.min(total, perClass * knownDim(classes)) : total;
+    const run = (box: Tensor, score: Tensor, iou: Tensor, threshold: Tensor): Tensor[] =>
+      combined(box, score, { most: perClass, limit: numberIn(iou), least: numberIn(threshold) }, size, clip);
+    return atRunTime(
+      op,
+      run,
+      [
+        b,
+        s,
+        scalar(options.iouThreshold ?? 0.5, 'float32', 'iouThreshold', op),
+        scalar(options.scoreThreshold ?? Number.NEGATIVE_INFINITY, 'float32', 'scoreThreshold', op),
+      ],
+      [
+        { dtype: 'float32', shape: toShape([batch, size, 4]) },
+        { dtype: 'float32', shape: toShape([batch, size]) },
+        { dtype: 'float32', shape: toShape([batch, size]) },
+        { dtype: 'int32', shape: toShape([batch]) },
+      ],
+    ) as [Tensor, Tensor, Tensor, Tensor];
+  },
+);
+
+function combined(
+  boxes: Tensor,
+  scores: Tensor,
+  settings: Suppression,
+  size: number,
+  clip: boolean,
+): [Tensor, Tensor, Tensor, Tensor] {
+  const [batch, m, q] = boxes.shape as [number, number, number, number];
+  const classes = scores.shape[2] as number;
+  const [b, s] = [hostValues(boxes) as Float32Array, hostValues(scores) as Float32Array];
+  const outBoxes = new Float32Array(batch * size * 4);
+  const outScores = new Float32Array(batch * size);
+  const outClasses = new Float32Array(batch * size);
+  const counts = new Int32Array(batch);
+  for (let n = 0; n < batch; n++) {
+    const kept: { readonly box: Float32Array; readonly score: number; readonly of: number }[] = [];
+    for (let c = 0; c < classes; c++) {
+      const own = new Float32Array(4 * m);
+      for (let i = 0; i < m; i++) {
+        const at = ((n * m + i) * q + (q === 1 ? 0 : c)) * 4;
+        own.set(b.subarray(at, at + 4), 4 * i);
+      }
+      const score = Float32Array.from({ length: m }, (_, i) => s[(n * m + i) * classes + c] as number);
+      const { taken } = suppressed(m, score, (i, j) => overlapOf(own, i, j), settings);
+      for (const i of taken)
+        kept.push({ box: own.subarray(4 * i, 4 * i + 4), score: score[i] as number, of: c });
+    }
+    kept.sort((x, y) => y.score - x.score);
+    counts[n] = Math.min(size, kept.length);
+    kept.slice(0, size).forEach(({ box, score, of }, i) => {
+      outBoxes.set(clip ? box.map((v) => Math.min(1, Math.max(0, v))) : box, (n * size + i) * 4);
+      outScores[n * size + i] = score;
+      outClasses[n * size + i] = of;
+    });
+  }
+  return [
+    toTensor({ data: outBoxes, shape: [batch, size, 4] }),
+    toTensor({ data: outScores, shape: [batch, size] }),
+    toTensor({ data: outClasses, shape: [batch, size] }),
+    toTensor({ data: counts, shape: [batch] }),
+  ];
+}
+
+// ---- parts of images
+
+/**
+ * The parts of images [n, h, w, c] in boxes, all resized to one size: [boxes, height, width, c] of float32.
+ * @param boxes [m, 4], of which 0 is the first pixel and 1 the last; what is beyond the border has the extrapolation value
+ * @param boxIndices [m], the number of the image of each box
+ */
+export const cropAndResize: NamedFunction<
+  [image: TensorLike, boxes: TensorLike, boxIndices: TensorLike, cropSize: IntegersLike],
+  ['image', 'boxes', 'boxIndices', 'cropSize'],
+  { readonly method?: 'bilinear' | 'nearest'; readonly extrapolationValue?: number }
+> = /* @__PURE__ */ defineFunction(
+  'image.cropAndResize',
+  { image: kind.tensor, boxes: kind.tensor, boxIndices: kind.tensor, cropSize: kind.shape },
+  { method: kind.asIs, extrapolationValue: kind.asIs },
+  (image, boxes, boxIndices, cropSize, { method = 'bilinear', extrapolationValue = 0 }) => {
+    const op = 'image.cropAndResize';
+    const x = asFloats(toImages(image, op)).cast('float32');
+    const b = toTensor(boxes).cast('float32');
+    const ids = toIndices(boxIndices, 'boxIndices', op);
+    checkOneOf(method, ['bilinear', 'nearest'], 'method', op);
+    if (
+      x.rank !== 4 ||
+      b.rank !== 2 ||
+      differs(dims(b)[1], 4) ||
+      ids.rank !== 1 ||
+      differs(dims(ids)[0], dims(b)[0])
+    )
+      throw new InvalidArgumentError(
+        `image ${showShape(x.shape)}, boxes ${showShape(b.shape)} and boxIndices ${showShape(ids.shape)} must be [n, h, w, c], [m, 4] and [m]`,
+        op,
+      );
+    const [height, width] = twoSizes(cropSize, 'cropSize', op);
+    const [, h, w] = dims(x);
+    const [y1, x1, y2, x2] = b.unstack(-1);
+    const along = (start: Tensor, end: Tensor, side: Dim, count: Dim): Tensor => {
+      const last = lastPlace(side, 'float32');
+      if (!differs(count, 1)) return expandDims(start.add(end).mul(0.5).mul(last), 1);
+      const step = end.sub(start).mul(last).div(lastPlace(count, 'float32'));
+      return expandDims(start.mul(last), 1).add(places(count, 'float32').mul(expandDims(step, 1)));
+    };
+    const [rows, columns] = [along(y1, y2, h, height), along(x1, x2, w, width)];
+    const shape = toShape([dims(b)[0], height, width]);
+    const [py, px] = [expandDims(rows, 2).broadcastTo(shape), expandDims(columns, 1).broadcastTo(shape)];
+    const found = sampled(gather(x, ids), px, py, { interpolation: method, fillMode: 'nearest' }, op);
+    const inside = (p: Tensor, side: Dim): Tensor =>
+      p.greaterEqual(0).logicalAnd(p.lessEqual(lastPlace(side, 'float32')));
+    return where(expandDims(inside(py, h).logicalAnd(inside(px, w)), -1), found, extrapolationValue);
+  },
+);
+
+/** Windows of images [n, h, w, c] as channels: [n, rows, columns, kh · kw · c]. @param sizes [1, kh, kw, 1], as strides and rates */
+export const extractPatches: NamedFunction<
+  [
+    images: TensorLike,
+    sizes: IntegersLike,
+    strides: IntegersLike,
+    rates: IntegersLike,
+    padding: 'SAME' | 'VALID',
+  ],
+  ['images', 'sizes', 'strides', 'rates', 'padding']
+> = /* @__PURE__ */ defineFunction(
+  'image.extractPatches',
+  {
+    images: kind.tensor,
+    sizes: kind.integers,
+    strides: kind.integers,
+    rates: kind.integers,
+    padding: kind.asIs,
+  },
+  {},
+  (images, sizes, strides, rates, padding) => {
+    const op = 'image.extractPatches';
+    const x = toImages(images, op);
+    if (x.rank !== 4)
+      throw new InvalidArgumentError(
+        `images have shape ${showShape(x.shape)}, expected [batch, height, width, channels]`,
+        op,
+      );
+    checkOneOf(padding, ['SAME', 'VALID'], 'padding', op);
+    const of = (value: unknown, what: string): readonly number[] => sizesBetween(value, 4, what, op);
+    return patchesOf(x, of(sizes, 'sizes'), of(strides, 'strides'), of(rates, 'rates'), padding);
+  },
+);
+
+/** The colours of boxes of images with several channels, by turns: yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia. */
+const COLORS: readonly (readonly number[])[] = [
+  [1, 1, 0, 1],
+  [0, 0, 1, 1],
+  [1, 0, 0, 1],
+  [0, 1, 0, 1],
+  [0.5, 0, 0.5, 1],
+  [0.5, 0.5, 0, 1],
+  [0.5, 0, 0, 1],
+  [0, 0, 0.5, 1],
+  [0, 1, 1, 1],
+  [1, 0, 1, 1],
+];
+
+/**
+ * Images [n, h, w, c] of floats with the borders of boxes [n, m, 4] drawn into them, one pixel wide. Boxes are shares of the sides.
+ * @param colors [k, c], taken by turns; some of TensorFlow's unless given
+ */
+export const drawBoundingBoxes: NamedFunction<
+  [images: TensorLike, boxes: TensorLike, colors?: TensorLike | null],
+  ['images', 'boxes', 'colors']
+> = /* @__PURE__ */ defineFunction(
+  'image.drawBoundingBoxes',
+  { images: kind.tensor, boxes: kind.tensor, colors: kind.tensor },
+  {},
+  (images, boxes, colors: TensorLike | null = null) => {
+    const op = 'image.drawBoundingBoxes';
+    const x = toImages(images, op);
+    checkDType(x.dtype, 'floating', 'images', op);
+    const b = toTensor(boxes).cast('float32');
+    if (x.rank !== 4 || b.rank !== 3 || differs(dims(b)[2], 4) || differs(dims(b)[0], dims(x)[0]))
+      throw new InvalidArgumentError(
+        `images ${showShape(x.shape)} and boxes ${showShape(b.shape)} must be [n, h, w, c] and [n, m, 4]`,
+        op,
+      );
+    const [, h, w, c] = dims(x);
+    const channels = knownDim(c);
+    const table =
+      colors === null
+        ? toTensor(
+            channels === 1 ? [[1]] : COLORS.map((color) => color.slice(0, Math.min(4, channels))),
+            x.dtype,
+          )
+        : toTensor(colors).cast(x.dtype);
+    if (table.rank !== 2 || differs(dims(table)[1], channels) || !differs(dims(table)[0], 0))
+      throw new InvalidArgumentError(
+        `colors have shape ${showShape(table.shape)}, expected [k, ${channels}]`,
+        op,
+      );
+    const row = reshape(iota(h), [1, -1, 1, 1]);
+    const column = reshape(iota(w), [1, 1, -1, 1]);
+    const count = knownDim(dims(b)[1]);
+    let y = x;
+    for (let i = 0; i < count; i++) {
+      const [top, left, bottom, right] = b
+        .at(':', i)
+        .unstack(-1)
+        .map((side, k): Tensor => {
+          const last = lastPlace(k % 2 === 0 ? h : w, 'float32');
+          return reshape(side.mul(last).cast('int32'), [-1, 1, 1, 1]);
+        }) as [Tensor, Tensor, Tensor, Tensor];
+      const between = (p: Tensor, low: Tensor, high: Tensor): Tensor =>
+        p.greaterEqual(low).logicalAnd(p.lessEqual(high));
+      const edge = (p: Tensor, low: Tensor, high: Tensor): Tensor => p.equal(low).logicalOr(p.equal(high));
+      const inside = between(row, top, bottom).logicalAnd(between(column, left, right));
+      const border = inside.logicalAnd(edge(row, top, bottom).logicalOr(edge(column, left, right)));
+      const color = gather(table, i % knownDim(dims(table)[0]));
+      y = where(border, reshape(color, [1, 1, 1, channels]), y);
+    }
+    return y;
+  },
+);

@@ -1,0 +1,214 @@
+// Functions of `tf.numpy` that Keras does not have.
+import {
+  type Axis,
+  type AxisLike,
+  type IntegerLike,
+  type NamedFunction,
+  type Tensor,
+  type TensorLike,
+  where,
+} from '@eagre/core';
+import {
+  broadcastShapes,
+  type Dim,
+  defineFunction,
+  defineVariadic,
+  dims,
+  hasGradient,
+  iota,
+  kind,
+  normalizeAxis,
+  pair,
+  sameShape,
+  sizeValue,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
+import { type Binary, floating, type Unary } from '../ops/define.ts';
+import { floorDivide } from '../ops/numpy/elementwise.ts';
+
+const named = (name: string): string => `numpy.${name}`;
+const unary = (name: string, run: (x: Tensor) => Tensor): Unary =>
+  defineFunction(named(name), { x: kind.tensor }, {}, (x) => run(toTensor(x)));
+const binary = <R = Tensor>(
+  name: string,
+  run: (a: Tensor, b: Tensor) => R,
+): NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2'], unknown, R> =>
+  defineFunction(named(name), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) =>
+    run(...pair(x1, x2, named(name))),
+  );
+
+/** The same values. */
+export const positive: Unary = /* @__PURE__ */ unary('positive', (x) => x.identity());
+/** The nearest integers toward 0, as floats. */
+export const fix: Unary = /* @__PURE__ */ unary('fix', (given) => {
+  const x = floating(given);
+  return where(x.less(0), x.ceil(), x.floor());
+});
+/** All elements as one list. */
+export const flatten: Unary = /* @__PURE__ */ unary('flatten', (x) => x.flatten());
+/** Whether each element has an imaginary part that is not 0. */
+export const iscomplex: Unary = /* @__PURE__ */ unary('iscomplex', (x) =>
+  x.dtype.startsWith('complex') ? x.imag().notEqual(0) : x.equal(x).logicalAnd(x.notEqual(x)),
+);
+/** x1 rounded down behind division by x2, and what is left: [quotient, remainder]. */
+export const divmod: NamedFunction<
+  [x1: TensorLike, x2: TensorLike],
+  ['x1', 'x2'],
+  unknown,
+  [quotient: Tensor, remainder: Tensor]
+> = /* @__PURE__ */ binary('divmod', (a, b): [Tensor, Tensor] => [floorDivide(a, b), a.mod(b)]);
+/** x1 to the power x2; integers become float64. */
+export const floatPower: Binary = /* @__PURE__ */ binary('floatPower', (a, b) => {
+  const wide = (x: Tensor): Tensor => (hasGradient(x.dtype) ? x : x.cast('float64'));
+  return wide(a).pow(wide(b));
+});
+/** Whether each element is 0. */
+export const logicalNot: Unary = /* @__PURE__ */ unary('logicalNot', (x) => x.cast('bool').logicalNot());
+
+// ---- places and counts, which are int64 in NumPy
+
+type Position = NamedFunction<[a: TensorLike, axis?: IntegerLike | null], ['a', 'axis']>;
+const position = (name: string, run: (x: Tensor, axis: number) => Tensor, otherwise: number | null): Position =>
+  defineFunction(
+    named(name),
+    { a: kind.tensor, axis: kind.axis },
+    {},
+    (a, axis: IntegerLike | null | undefined = undefined) => {
+      const x = toTensor(a);
+      const along = axis === undefined ? otherwise : axis;
+      return (along === null ? run(x.flatten(), 0) : run(x, along as number)).cast('int64');
+    },
+  );
+/** The first place of the largest element along an axis; in all elements as one list by default. int64. */
+export const argmax: Position = /* @__PURE__ */ position('argmax', (x, axis) => x.argMax(axis), null);
+/** The first place of the smallest element along an axis; in all elements as one list by default. int64. */
+export const argmin: Position = /* @__PURE__ */ position('argmin', (x, axis) => x.argMin(axis), null);
+/** The places that would sort an axis, the last by default: int64. `null` sorts all as one list. */
+export const argsort: Position = /* @__PURE__ */ position('argsort', (x, axis) => x.argSort(axis), -1);
+/** How many elements are not 0, in all or along axes: int64. */
+export const countNonzero: NamedFunction<
+  [a: TensorLike, axis?: AxisLike],
+  ['a', 'axis'],
+  { readonly keepdims?: boolean }
+> = /* @__PURE__ */ defineFunction(
+  named('countNonzero'),
+  { a: kind.tensor, axis: kind.axes },
+  { keepdims: kind.asIs },
+  (a, axis: Axis = null, { keepdims = false }) =>
+    toTensor(a).cast('bool').cast('int64').sum(axis, { keepdims }),
+);
+/** The places of what is not 0: int64, a list for each axis. */
+export const nonzero: NamedFunction<[a: TensorLike], ['a'], unknown, Tensor[]> =
+  /* @__PURE__ */ defineFunction(named('nonzero'), { a: kind.tensor }, {}, (a) =>
+    toTensor(a).nonzero().unstack(1),
+  );
+/** Whether two arrays have one shape and the same elements: a bool scalar. */
+export const arrayEqual: NamedFunction<[a1: TensorLike, a2: TensorLike], ['a1', 'a2']> =
+  /* @__PURE__ */ defineFunction(named('arrayEqual'), { a1: kind.tensor, a2: kind.tensor }, {}, (a1, a2) => {
+    const [a, b] = pair(a1, a2, named('arrayEqual'));
+    return sameShape(dims(a), dims(b)) ? a.equal(b).all() : toTensor(false);
+  });
+
+type AtLeast = (...arys: readonly TensorLike[]) => Tensor | Tensor[];
+const atLeast = (name: string, run: (x: Tensor) => Tensor): AtLeast =>
+  defineVariadic<AtLeast>(named(name), {}, 'arys', {}, (arys: readonly TensorLike[]): Tensor | Tensor[] => {
+    const all = arys.map((x) => run(toTensor(x)));
+    return all.length === 1 ? (all[0] as Tensor) : all;
+  });
+/** Arrays of at least one axis: one, or a list of them. */
+export const atleast1d: AtLeast = /* @__PURE__ */ atLeast('atleast1d', (x) =>
+  x.rank === 0 ? x.reshape([1]) : x,
+);
+/** Arrays of at least two axes, of which new ones come first. */
+export const atleast2d: AtLeast = /* @__PURE__ */ atLeast('atleast2d', (x) =>
+  x.rank >= 2 ? x : x.reshape(toShape([1, x.rank === 0 ? 1 : (dims(x)[0] as Dim)])),
+);
+/** Arrays of at least three axes: a list becomes [1, n, 1], a matrix gets a last axis. */
+export const atleast3d: AtLeast = /* @__PURE__ */ atLeast('atleast3d', (x) => {
+  if (x.rank >= 3) return x;
+  if (x.rank === 2) return x.expandDims(2);
+  return x.reshape(toShape([1, x.rank === 0 ? 1 : (dims(x)[0] as Dim), 1]));
+});
+
+/** Arrays stretched to the shape to which all broadcast. */
+export const broadcastArrays: (...args: readonly TensorLike[]) => Tensor[] = /* @__PURE__ */ defineVariadic<
+  (...args: readonly TensorLike[]) => Tensor[]
+>(named('broadcastArrays'), {}, 'args', {}, (args: readonly TensorLike[]): Tensor[] => {
+  const all = args.map((x) => toTensor(x));
+  const shape = all.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, named('broadcastArrays')), toShape([]));
+  return all.map((x) => x.broadcastTo(shape));
+});
+
+/** The slices along an axis for which the condition holds; of all elements as one list unless an axis is given. */
+export const compress: NamedFunction<
+  [condition: TensorLike, a: TensorLike, axis?: IntegerLike | null],
+  ['condition', 'a', 'axis']
+> = /* @__PURE__ */ defineFunction(
+  named('compress'),
+  { condition: kind.tensor, a: kind.tensor, axis: kind.axis },
+  {},
+  (condition, a, axis: number | null = null) => {
+    const x = axis === null ? toTensor(a).flatten() : toTensor(a);
+    const at = normalizeAxis(axis ?? 0, x.rank, named('compress'));
+    const holds = toTensor(condition).cast('bool');
+    return x.gather(holds.nonzero().reshape([-1]), at);
+  },
+);
+
+/** The places of the main diagonal of an array with `ndim` axes of size `n`: a list of places for each axis. */
+export const diagIndices: NamedFunction<
+  [n: IntegerLike, ndim?: IntegerLike],
+  ['n', 'ndim'],
+  unknown,
+  Tensor[]
+> = /* @__PURE__ */ defineFunction(
+  named('diagIndices'),
+  { n: kind.size, ndim: kind.integer },
+  {},
+  (n, ndim: IntegerLike = 2) => Array.from({ length: ndim as number }, () => iota(n as Dim)),
+);
+
+/** Lists as places along one axis each: the k-th has its elements along axis k, and 1 elsewhere. A list of bools stands for the places where it is true. */
+export const ix: (...args: readonly TensorLike[]) => Tensor[] = /* @__PURE__ */ defineVariadic<
+  (...args: readonly TensorLike[]) => Tensor[]
+>(named('ix'), {}, 'args', {}, (args: readonly TensorLike[]): Tensor[] =>
+  args.map((value, k) => {
+    const t = toTensor(value, 'int32');
+    const places = t.dtype === 'bool' ? t.nonzero().reshape([-1]) : t;
+    return places.reshape(args.map((_, i) => (i === k ? -1 : 1)));
+  }),
+);
+
+/** The value at x of the polynomial with coefficients p [n], that of the highest power first. */
+export const polyval: NamedFunction<[p: TensorLike, x: TensorLike], ['p', 'x']> =
+  /* @__PURE__ */ defineFunction(named('polyval'), { p: kind.tensor, x: kind.tensor }, {}, (p, x) => {
+    const [c, t] = pair(p, x, named('polyval'));
+    return c.unstack(0).reduce((value, k) => value.mul(t).add(k), t.mul(0));
+  });
+
+/** The sizes of an array: numbers, and scalars where only the run of a traced function knows them. */
+export const shape: NamedFunction<[a: TensorLike], ['a'], unknown, (number | Tensor)[]> =
+  /* @__PURE__ */ defineFunction(named('shape'), { a: kind.tensor }, {}, (a) =>
+    dims(toTensor(a)).map((d) => sizeValue(d, 'int32')),
+  );
+
+/** Whether a value is a single number, bool or string. */
+export const isscalar: NamedFunction<[num: unknown], ['num'], unknown, boolean> =
+  /* @__PURE__ */ defineFunction(named('isscalar'), { num: kind.structure }, {}, (num) => {
+    if (['number', 'bigint', 'boolean', 'string'].includes(typeof num)) return true;
+    return typeof num === 'object' && num !== null && (num as { rank?: number }).rank === 0;
+  });
+/** Whether an array is of complex numbers. */
+export const iscomplexobj: NamedFunction<[x: TensorLike], ['x'], unknown, boolean> =
+  /* @__PURE__ */ defineFunction(named('iscomplexobj'), { x: kind.tensor }, {}, (x) =>
+    toTensor(x).dtype.startsWith('complex'),
+  );
+/** Whether an array is not of complex numbers. */
+export const isrealobj: NamedFunction<[x: TensorLike], ['x'], unknown, boolean> =
+  /* @__PURE__ */ defineFunction(
+    named('isrealobj'),
+    { x: kind.tensor },
+    {},
+    (x) => !toTensor(x).dtype.startsWith('complex'),
+  );

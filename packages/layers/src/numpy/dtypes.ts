@@ -1,0 +1,183 @@
+// Dtypes of `tf.numpy`: names, limits, and in what dtype arrays meet.
+import { asDtype, type DType, InvalidArgumentError, type NamedFunction, Tensor, type TensorLike } from '@eagre/core';
+import { checkDTypeName, defineFunction, defineVariadic, isFloating, isInteger, kind, shown, toTensor } from '@eagre/core/internal';
+
+const bool: 'bool' = 'bool';
+const float: 'float64' = 'float64';
+const int: 'int64' = 'int64';
+const string: 'string' = 'string';
+const complex: 'complex128' = 'complex128';
+export { bool, complex, float, int, string, string as unicode };
+export const complex64: 'complex64' = 'complex64';
+export const complex128: 'complex128' = 'complex128';
+export const float16: 'float16' = 'float16';
+export const float32: 'float32' = 'float32';
+export const float64: 'float64' = 'float64';
+export const int8: 'int8' = 'int8';
+export const int16: 'int16' = 'int16';
+export const int32: 'int32' = 'int32';
+export const int64: 'int64' = 'int64';
+export const uint8: 'uint8' = 'uint8';
+export const uint16: 'uint16' = 'uint16';
+export const uint32: 'uint32' = 'uint32';
+export const uint64: 'uint64' = 'uint64';
+/** π */
+export const pi: number = Math.PI;
+/** The base of natural logarithms. */
+export const e: number = Math.E;
+export const inf: number = Number.POSITIVE_INFINITY;
+/** What arrays are. */
+export const ndarray: typeof Tensor = Tensor;
+export type ndarray = Tensor;
+
+// ---- dtypes that meet
+
+const FLOATS: readonly DType[] = ['float16', 'float32', 'float64'];
+const COMPLEX: Readonly<Partial<Record<DType, DType>>> = { float64: 'complex128', int64: 'complex128' };
+const bitsOf = (dtype: DType): number => 8 * asDtype(dtype).size;
+const signed = (bits: number): DType => `int${bits}` as DType;
+
+/** The smallest float that holds what an integer of so many bits does, more or less, as NumPy has it. */
+const floatFor = (dtype: DType): DType =>
+  dtype === 'bool' || bitsOf(dtype) <= 8 ? 'float16' : bitsOf(dtype) <= 16 ? 'float32' : 'float64';
+
+function meeting(a: DType, b: DType): DType {
+  if (a === b) return a;
+  if (a === 'string' || b === 'string')
+    throw new InvalidArgumentError(`${a} and ${b} do not meet in one dtype`, 'numpy.promoteTypes');
+  const complexOf = [a, b].filter((d) => d.startsWith('complex'));
+  if (complexOf.length > 0) {
+    const reals = [a, b].filter((d) => !d.startsWith('complex'));
+    const wide = complexOf.includes('complex128') || reals.some((d) => COMPLEX[d] !== undefined || (isInteger(d) && bitsOf(d) >= 32));
+    return wide ? 'complex128' : 'complex64';
+  }
+  if (isFloating(a) || isFloating(b)) {
+    const [p, q] = [a, b].map((d) => (isFloating(d) ? d : floatFor(d))) as [DType, DType];
+    if (p === q) return p;
+    if (p === 'bfloat16' || q === 'bfloat16') {
+      const other = p === 'bfloat16' ? q : p;
+      return other === 'float16' ? 'float32' : other;
+    }
+    return FLOATS.indexOf(p) > FLOATS.indexOf(q) ? p : q;
+  }
+  if (a === 'bool') return b;
+  if (b === 'bool') return a;
+  const unsigned = [a, b].map((d) => d.startsWith('uint'));
+  if (unsigned[0] === unsigned[1]) return bitsOf(a) > bitsOf(b) ? a : b;
+  const [u, s] = unsigned[0] === true ? [a, b] : [b, a];
+  if (bitsOf(s) > bitsOf(u)) return s;
+  return bitsOf(u) >= 64 ? 'float64' : signed(2 * bitsOf(u));
+}
+
+/** The smallest dtype to which NumPy converts both. */
+export const promoteTypes: NamedFunction<[type1: DType, type2: DType], ['type1', 'type2'], unknown, DType> =
+  /* @__PURE__ */ defineFunction(
+    'numpy.promoteTypes',
+    { type1: kind.asIs, type2: kind.asIs },
+    {},
+    (type1, type2) => {
+      for (const dtype of [type1, type2]) checkDTypeName(dtype, 'numpy.promoteTypes');
+      return meeting(type1, type2);
+    },
+  );
+/** The smallest dtype to which NumPy converts all of these, arrays or names of dtypes. */
+export const resultType: (...arraysAndDtypes: readonly (TensorLike | DType)[]) => DType =
+  /* @__PURE__ */ defineVariadic<(...arraysAndDtypes: readonly (TensorLike | DType)[]) => DType>(
+    'numpy.resultType',
+    {},
+    'arraysAndDtypes',
+    {},
+    (arraysAndDtypes: readonly (TensorLike | DType)[]): DType => {
+      if (arraysAndDtypes.length === 0)
+        throw new InvalidArgumentError('expected at least one array or dtype', 'numpy.resultType');
+      return arraysAndDtypes
+        .map((value) => {
+          if (typeof value !== 'string') return toTensor(value as TensorLike).dtype;
+          checkDTypeName(value as DType, 'numpy.resultType');
+          return value as DType;
+        })
+        .reduce(meeting);
+    },
+  );
+
+/** NumPy's groups of dtypes. */
+const GROUPS: Readonly<Record<string, (dtype: DType) => boolean>> = {
+  inexact: (dtype) => isFloating(dtype) || dtype.startsWith('complex'),
+  floating: (dtype) => isFloating(dtype),
+  complexfloating: (dtype) => dtype.startsWith('complex'),
+  integer: (dtype) => isInteger(dtype),
+  signedinteger: (dtype) => isInteger(dtype) && !dtype.startsWith('uint'),
+  unsignedinteger: (dtype) => dtype.startsWith('uint'),
+  number: (dtype) => isInteger(dtype) || isFloating(dtype) || dtype.startsWith('complex'),
+  generic: () => true,
+};
+/** The group of floats and complex numbers, for `issubdtype`. */
+export const inexact: 'inexact' = 'inexact';
+/** Whether a dtype is another one, or of a group: inexact, floating, complexfloating, integer, signedinteger, unsignedinteger, number, generic. */
+export const issubdtype: NamedFunction<[arg1: DType, arg2: string], ['arg1', 'arg2'], unknown, boolean> =
+  /* @__PURE__ */ defineFunction(
+    'numpy.issubdtype',
+    { arg1: kind.asIs, arg2: kind.asIs },
+    {},
+    (arg1, arg2) => {
+      checkDTypeName(arg1, 'numpy.issubdtype');
+      if (typeof arg2 === 'string' && Object.hasOwn(GROUPS, arg2))
+        return (GROUPS[arg2] as (dtype: DType) => boolean)(arg1);
+      checkDTypeName(arg2 as DType, 'numpy.issubdtype');
+      return arg1 === arg2;
+    },
+  );
+
+/** What is known of the integers of a dtype. */
+export interface IntegerInfo {
+  readonly dtype: DType;
+  readonly bits: number;
+  readonly min: number | bigint;
+  readonly max: number | bigint;
+}
+/** The range of the integers of a dtype. */
+export const iinfo: NamedFunction<[intType: DType], ['intType'], unknown, IntegerInfo> =
+  /* @__PURE__ */ defineFunction('numpy.iinfo', { intType: kind.asIs }, {}, (intType) => {
+    const known = asDtype(intType);
+    if (!known.isInteger)
+      throw new InvalidArgumentError(`${shown(intType)} has no integers`, 'numpy.iinfo');
+    return {
+      dtype: known.name,
+      bits: 8 * known.size,
+      min: known.min as number | bigint,
+      max: known.max as number | bigint,
+    };
+  });
+
+/** What is known of the floats of a dtype. */
+export interface FloatInfo {
+  readonly dtype: DType;
+  readonly bits: number;
+  readonly min: number;
+  readonly max: number;
+  /** The distance from 1 to the next number. */
+  readonly eps: number;
+  /** The smallest positive number with all digits. */
+  readonly tiny: number;
+}
+const FLOAT_DIGITS: Readonly<Record<string, readonly [digits: number, lowest: number]>> = {
+  float16: [10, -14],
+  bfloat16: [7, -126],
+  float32: [23, -126],
+  float64: [52, -1022],
+};
+/** The range and the precision of the floats of a dtype. */
+export const finfo: NamedFunction<[dtype: DType], ['dtype'], unknown, FloatInfo> =
+  /* @__PURE__ */ defineFunction('numpy.finfo', { dtype: kind.asIs }, {}, (dtype) => {
+    const known = asDtype(dtype);
+    const limits = FLOAT_DIGITS[known.name];
+    if (limits === undefined) throw new InvalidArgumentError(`${shown(dtype)} has no floats`, 'numpy.finfo');
+    return {
+      dtype: known.name,
+      bits: 8 * known.size,
+      min: known.min as number,
+      max: known.max as number,
+      eps: 2 ** -limits[0],
+      tiny: 2 ** limits[1],
+    };
+  });
