@@ -279,7 +279,7 @@ export const bandedTriangularSolve: NamedFunction<
           ? i.sub(j)
           : i
               .sub(j)
-              .add(k as number)
+              .add(count(k))
               .sub(1),
       true,
     );

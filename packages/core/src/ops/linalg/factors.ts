@@ -11,7 +11,6 @@ import { atMost } from '../../shapes/shape-env.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { invertPermutation } from '../array/gather.ts';
 import { concat } from '../array/join.ts';
 import { real } from '../elementwise/complex.ts';
 import {
@@ -176,8 +175,7 @@ export const inOrder = (x: Tensor, order: Tensor): Tensor =>
 /** Rows back at their places, which `inOrder` has changed. */
 export const backInOrder = (x: Tensor, order: Tensor): Tensor => inOrder(x, inverseOrder(order));
 /** The permutations that undo others [..., n]. */
-export const inverseOrder = (order: Tensor): Tensor =>
-  order.rank === 1 ? invertPermutation(order) : order.argSort(-1).cast(order.dtype);
+export const inverseOrder = (order: Tensor): Tensor => order.argSort(-1).cast(order.dtype);
 
 /** `size` rows (2) or columns (1) from one on. */
 const partOf = (x: Tensor, fromEnd: 1 | 2, from: Dim, size: Dim): Tensor =>
