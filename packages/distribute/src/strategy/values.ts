@@ -1,6 +1,13 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { argumentsOf, CompositeTensor, showInConsole, shown, takesArguments, tree } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  CompositeTensor,
+  showInConsole,
+  shown,
+  takesArguments,
+  tree,
+} from '@eagre/core/internal';
 
 /** A value for each replica of this process. `strategy.run` gives each replica its own. */
 export class DistributedValues<T = unknown> extends CompositeTensor {
