@@ -51,7 +51,7 @@ export class DistributedValues<T = unknown> extends CompositeTensor {
   }
 
   /** `PerReplica { 0: …, 1: … }`, as TensorFlow shows it. */
-  toString(): string {
+  override toString(): string {
     const lines = this.values.map((value, i) => `  ${i}: ${text(value)}`);
     return `${this.constructor.name}:{\n${lines.join(',\n')}\n}`;
   }
