@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Names of exported classes and functions that the bundler has changed, as in `Hinge$1`: losses and layers are named after them. */
+/** Names of exported classes and functions that the bundler has changed, as in `Hinge$1` or `e`: losses and layers are named after them. */
 async function renamed() {
   const found = new Set();
   const visit = (value, depth) => {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
     // Arrow functions have no prototype; nothing is named after them.
-    if (value.prototype !== undefined && /\$\d+$/.test(value.name)) found.add(value.name);
+    if (value.prototype !== undefined && /\$\d+$|^.$/.test(value.name)) found.add(value.name);
     if (depth > 0) for (const member of Object.values(value)) visit(member, depth - 1);
   };
   for (const file of ['dist/index.js', 'dist/internal.js'].filter((name) => existsSync(name)))
