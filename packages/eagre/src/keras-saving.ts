@@ -18,6 +18,8 @@ import * as optimizers from '@eagre/optimizers';
 
 export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
 export {
+  type Comparison,
+  KerasFileEditor,
   type LoadedSafetensors,
   type LoadOptions,
   type LoadSafetensorsOptions,
@@ -34,6 +36,7 @@ export {
   saveWeights,
   type WeightNames,
   type WeightSource,
+  type WeightsDict,
 } from '@eagre/layers';
 
 type Objects = Readonly<Record<string, unknown>>;

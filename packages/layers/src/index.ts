@@ -80,6 +80,7 @@ export {
   type ExportOptions,
   type WriteOutOptions,
 } from './saving/export.ts';
+export { type Comparison, KerasFileEditor, type WeightsDict } from './saving/keras-file-editor.ts';
 export type {
   LoadOptions,
   LoadWeightsOptions,

@@ -8,6 +8,8 @@ export type Library = typeof LibraryModule & { readonly h5wasm: typeof import('h
 /** The library, and what makes it anew after a file at which it stopped. */
 export interface LoadedLibrary {
   readonly module: Library;
+  /** How many bytes the library may take beyond its own: damaged files tell it of texts without end, and its memory never gets smaller. */
+  room: number;
   /**
    * Brings the library back to where it was before the first file. It trusts what it reads: at some damaged files it stops in the middle of
    * something, and nothing of it would work from then on.
@@ -27,12 +29,14 @@ export function library(): Promise<LoadedLibrary> {
 }
 
 async function load(): Promise<LoadedLibrary> {
-  const { h5wasm, stack } = await withStack(async () => {
+  const limits = { most: Number.POSITIVE_INFINITY };
+  const { h5wasm, stack } = await watched(limits, async () => {
     const { h5wasm } = await import('h5wasm');
     await h5wasm.ready;
     return h5wasm;
   });
   const module: Library = Object.assign(await h5wasm.ready, { h5wasm });
+  const own = module.HEAPU8.length;
   for (const device of ['/dev/stdin', '/dev/tty']) {
     try {
       // A file may say that its elements are in another one.
@@ -58,20 +62,32 @@ async function load(): Promise<LoadedLibrary> {
     }
     // It may have grown.
     const { HEAPU8: now, FS } = module;
+    const end = usedBytes(now);
     now.set(memory);
-    now.fill(0, memory.length);
+    // What was never written to takes no memory of the machine, as long as nobody does.
+    if (end > memory.length) now.fill(0, memory.length, end);
     stack.value = top;
     const { streams } = FS as unknown as { streams: readonly ({ readonly fd: number } | null | undefined)[] };
     for (const stream of streams) if (stream && stream.fd > 2) FS.close(stream as never);
   };
-  return { module, reset };
+  return {
+    module,
+    reset,
+    get room() {
+      return limits.most - own;
+    },
+    set room(bytes) {
+      limits.most = own + bytes;
+    },
+  };
 }
 
-/** Up to the last byte that is not 0. */
-function usedBytes(memory: Uint8Array): number {
-  let end = memory.length;
-  while (end > 0 && memory[end - 1] === 0) end--;
-  return end;
+/** Up to the last byte that is not 0, or a few more. */
+function usedBytes({ buffer, byteLength }: Uint8Array): number {
+  const words = new Int32Array(buffer, 0, Math.floor(byteLength / 4));
+  let end = words.length;
+  while (end > 0 && words[end - 1] === 0) end--;
+  return 4 * end;
 }
 
 /** A number of WebAssembly code outside of its memory. */
@@ -80,20 +96,37 @@ interface Register {
 }
 /** What the types of Node leave out. */
 interface Assembler {
-  instantiate(...args: unknown[]): Promise<{ readonly instance?: { readonly exports: Exports } }>;
+  instantiate(
+    code: unknown,
+    imports?: object,
+    ...rest: unknown[]
+  ): Promise<{ readonly instance?: { readonly exports: Exports } }>;
 }
 type Exports = Readonly<Record<string, unknown>>;
 
-/** Runs what makes the library, and finds the one number that its code has outside of its memory: where its stack ends. */
-async function withStack<T>(
+/**
+ * Runs what makes the library. It gives neither away, so its code is watched where it comes to be: the one number that it has outside of its
+ * memory, which is where its stack ends, and what it asks for more memory.
+ */
+async function watched<T>(
+  limits: { readonly most: number },
   make: () => Promise<T>,
 ): Promise<{ readonly h5wasm: T; readonly stack: Register | undefined }> {
   const { WebAssembly: assembler } = globalThis as unknown as { readonly WebAssembly: Assembler };
   const original = assembler.instantiate;
   let stack: Register | undefined;
-  // The library does not give it away, so its code is looked at where it comes to be.
-  assembler.instantiate = async (...args) => {
-    const made = await original(...args);
+  const grow = (env: object): object =>
+    new Proxy(env, {
+      get: (_, name) => {
+        const value: unknown = Reflect.get(env, name);
+        if (name !== 'emscripten_resize_heap' || typeof value !== 'function') return value;
+        return (bytes: number): unknown => (bytes >>> 0 > limits.most ? 0 : value(bytes));
+      },
+    });
+  assembler.instantiate = async (code, imports, ...rest) => {
+    const { env } = (imports ?? {}) as { readonly env?: object };
+    const isLibrary = env !== undefined && 'emscripten_resize_heap' in env;
+    const made = await original(code, isLibrary ? { ...imports, env: grow(env) } : imports, ...rest);
     const exports: Exports = made.instance?.exports ?? {};
     if ('H5Fopen' in exports) stack = exports['__stack_pointer'] as Register | undefined;
     return made;

@@ -25,6 +25,8 @@ const PIECE_BYTES = 2 ** 26;
 // Lists of names take some kilobytes; configurations of large models some megabytes.
 const MOST_ATTRIBUTE_BYTES = 2 ** 26;
 const MOST_TEXTS = 2 ** 20;
+// The library takes a few pieces at a time, and a row of an array, which is no larger than the file.
+const MOST_BYTES = 2 ** 28;
 
 let files = 0;
 
@@ -41,7 +43,9 @@ export async function readHdf5<T>(
   options: ReadHdf5Options = {},
 ): Promise<T> {
   const error = errorsFor('HDF5', options.file);
-  const { module, reset } = await library();
+  const loaded = await library();
+  const { module, reset } = loaded;
+  loaded.room = MOST_BYTES + (source instanceof Uint8Array ? source.length : source.size);
   const { FS } = module;
   const name = `/${++files}-${Math.random().toString(36).slice(2)}.h5`;
   place(module, name, source);

@@ -83,8 +83,8 @@ export async function modelOfArchive(files: ArchiveFiles, reading: ModelReading)
   return model;
 }
 
-/** @throws DataLossError where there is no such file, or it holds no JSON */
-function jsonIn(files: ArchiveFiles, name: string, file: string): Readonly<Record<string, unknown>> {
+/** The object in a file of an archive. @throws DataLossError where there is no such file, or it holds no JSON */
+export function jsonIn(files: ArchiveFiles, name: string, file: string): Readonly<Record<string, unknown>> {
   const content = files.get(name);
   if (content === undefined)
     throw new DataLossError(`${file}: there is no ${name} in it, so it is no file of Keras`);

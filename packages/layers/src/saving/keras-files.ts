@@ -76,7 +76,8 @@ function checkOverwrite(path: string, overwrite: boolean, op: string): void {
   throw new InvalidArgumentError(`${path} exists, and overwrite is false`, op);
 }
 
-async function write(path: string, parts: FileParts, op: string): Promise<void> {
+/** Writes a file, whole or not at all, with the folders above it. */
+export async function writeWhole(path: string, parts: FileParts, op: string): Promise<void> {
   try {
     makeFolders(nodeBuiltin('node:path').dirname(path));
     await writeFileAtomic(path, parts);
@@ -111,8 +112,8 @@ export async function saveModel(
     );
   if (isLegacy(path) && zipped) {
     console.warn(`${path}: ${LEGACY}`);
-    await write(path, encodeLegacyModel(model, includeOptimizer), 'saveModel');
-  } else if (zipped) await write(path, encodeArchive(model), 'saveModel');
+    await writeWhole(path, encodeLegacyModel(model, includeOptimizer), 'saveModel');
+  } else if (zipped) await writeWhole(path, encodeArchive(model), 'saveModel');
   else await writeFolder(model, path);
 }
 
@@ -214,7 +215,7 @@ export async function saveKerasWeights(
 ): Promise<void> {
   checkOverwrite(path, overwrite, 'saveWeights');
   const { weights } = saveState(model);
-  if (maxShardSize === null) return write(path, encodeHdf5(weights), 'saveWeights');
+  if (maxShardSize === null) return writeWhole(path, encodeHdf5(weights), 'saveWeights');
   return saveShards(weights, path, maxShardSize);
 }
 
