@@ -150,7 +150,9 @@ describe('eagre run', () => {
         { hosts: ['198.51.100.1', '127.0.0.1'], processes: 1, port: 4000 },
       );
       expect(out).toEqual(['[worker 1] [["198.51.100.1:4000","127.0.0.1:4000"],1,"shared"]']);
-      await expect(ran('', { hosts: ['198.51.100.1', '198.51.100.2'] })).rejects.toThrow(/none of .*--host-index/);
+      await expect(ran('', { hosts: ['198.51.100.1', '198.51.100.2'] })).rejects.toThrow(
+        /none of .*--host-index/,
+      );
       const { out: named } = await ran(`${task} console.log(task.index);`, {
         hosts: ['198.51.100.1', '198.51.100.2'],
         hostIndex: 1,
@@ -161,6 +163,14 @@ describe('eagre run', () => {
       delete process.env['EAGRE_CLUSTER_TOKEN'];
     }
     await expect(ran('', { hosts: ['127.0.0.1', '198.51.100.2'] })).rejects.toThrow(/EAGRE_CLUSTER_TOKEN/);
+  });
+  it('does not start itself again', async () => {
+    process.env['EAGRE_RESTARTS'] = '0';
+    try {
+      await expect(ran('')).rejects.toThrow(/cannot call it again/);
+    } finally {
+      delete process.env['EAGRE_RESTARTS'];
+    }
   });
   it('is a command whose options end at the program', async () => {
     const codes: number[] = [];
