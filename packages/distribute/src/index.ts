@@ -6,13 +6,15 @@ export {
   TFConfigClusterResolver,
 } from './cluster/cluster-resolver.ts';
 export { type ClusterDef, ClusterSpec, type TaskType } from './cluster/cluster-spec.ts';
+export { DistributedDataset } from './input/distributed-dataset.ts';
+export { InputContext, ValueContext } from './input/input-context.ts';
 export {
   type ConnectOptions,
   type MultiWorkerMirroredOptions,
   MultiWorkerMirroredStrategy,
 } from './multi-worker/multi-worker-mirrored.ts';
+export { type CentralStorageOptions, CentralStorageStrategy } from './strategy/central-storage.ts';
 export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
-export { oneProcess } from './strategy/collectives.ts';
 export {
   type CommunicationArguments,
   CommunicationImplementation,
@@ -25,9 +27,15 @@ export {
   ReductionToOneDevice,
   type ReductionToOneDeviceOptions,
 } from './strategy/cross-device-ops.ts';
-export { getReplicaContext, getStrategy, hasStrategy, inCrossReplicaContext } from './strategy/current.ts';
+export {
+  experimentalSetStrategy,
+  getReplicaContext,
+  getStrategy,
+  hasStrategy,
+  inCrossReplicaContext,
+} from './strategy/current.ts';
 export { type MirroredOptions, MirroredStrategy } from './strategy/mirrored.ts';
-export { MirroredVariable } from './strategy/mirrored-variable.ts';
+export type { MirroredVariable } from './strategy/mirrored-variable.ts';
 export { OneDeviceStrategy } from './strategy/one-device.ts';
 export { ReduceOp } from './strategy/reduce-op.ts';
 export { type CollectiveCallOptions, ReplicaContext } from './strategy/replica-context.ts';

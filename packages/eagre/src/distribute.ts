@@ -1,2 +1,27 @@
 /** `tf.distribute`: strategies that train on several devices. */
-export * from '@eagre/distribute';
+export {
+  CrossDeviceOps,
+  DistributedDataset,
+  type DistributedResult,
+  DistributedValues,
+  experimentalSetStrategy,
+  getReplicaContext,
+  getStrategy,
+  HierarchicalCopyAllReduce,
+  hasStrategy,
+  InputContext,
+  inCrossReplicaContext,
+  type MirroredOptions,
+  MirroredStrategy,
+  NcclAllReduce,
+  OneDeviceStrategy,
+  PerReplica,
+  ReduceOp,
+  type ReduceOptions,
+  ReductionToOneDevice,
+  type ReductionToOneDeviceOptions,
+  type ReplicaContext,
+  type RunOptions,
+  Strategy,
+} from '@eagre/distribute';
+export * as experimental from './distribute-experimental.ts';

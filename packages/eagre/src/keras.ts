@@ -31,6 +31,7 @@ export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as backend from './keras-backend.ts';
 export * as config from './keras-config.ts';
+export * as distribution from './keras-distribution.ts';
 export * as dtypePolicies from './keras-dtype-policies.ts';
 export * as export from './keras-export.ts';
 export * as mixedPrecision from './keras-mixed-precision.ts';

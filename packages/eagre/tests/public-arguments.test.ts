@@ -243,7 +243,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'errors.UnavailableError',
     'errors.UnimplementedError',
   ],
-  'made by the library alone: by tf.config, tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
+  'made by the library alone: by tf.config, tf.function, sessions, pipelines, strategies, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
     [
       'ConcreteFunction',
       'KerasTensor',
@@ -256,11 +256,19 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'data.Dataset',
       'data.DatasetIterator',
       'data.FolderDataset',
+      'distribute.DistributedDataset',
+      'distribute.InputContext',
+      'distribute.experimental.ValueContext',
       'random.Generator',
       'summary.SummaryWriter',
       'train.CheckpointReader',
     ],
   'the names that it takes are those of what is saved': ['train.Checkpoint'],
+  'bases of classes, without objects of their own': [
+    'distribute.CrossDeviceOps',
+    'distribute.Strategy',
+    'keras.distribution.Distribution',
+  ],
 };
 
 test('every public function, class and method declares its arguments', () => {

@@ -67,10 +67,13 @@ export interface DistributionReplica {
 export const distribution: {
   strategy: DistributionStrategy | null;
   replica: DistributionReplica | null;
-} = ambient({
-  strategy: null as DistributionStrategy | null,
-  replica: null as DistributionReplica | null,
-});
+} = ambient(
+  {
+    strategy: null as DistributionStrategy | null,
+    replica: null as DistributionReplica | null,
+  },
+  ['strategy'],
+);
 
 /** Runs code that writes the same to variables in all replicas, since it computes with what they share. */
 export function alikeInReplicas<T>(fn: () => T): T {

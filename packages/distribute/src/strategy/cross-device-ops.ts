@@ -45,7 +45,7 @@ takesArguments<ReductionToOneDeviceOptions>(
 /** Adds values up along the links between GPUs, which Eagre does not know of. */
 export class HierarchicalCopyAllReduce extends CrossDeviceOps {
   /** @throws UnimplementedError always */
-  constructor() {
+  constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
     super();
     throw new UnimplementedError(
       'it needs several GPUs in one machine; use new tf.distribute.ReductionToOneDevice()',
@@ -61,7 +61,7 @@ export class HierarchicalCopyAllReduce extends CrossDeviceOps {
 /** Adds values up by NCCL, NVIDIA's library for several GPUs. */
 export class NcclAllReduce extends CrossDeviceOps {
   /** @throws UnimplementedError always */
-  constructor() {
+  constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
     super();
     throw new UnimplementedError(
       'it needs several GPUs in one machine; use new tf.distribute.ReductionToOneDevice()',
@@ -73,3 +73,4 @@ export class NcclAllReduce extends CrossDeviceOps {
     return addN([...values]);
   }
 }
+takesArguments({ names: { numPacks: true } }, HierarchicalCopyAllReduce, NcclAllReduce);

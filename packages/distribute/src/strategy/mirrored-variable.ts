@@ -10,6 +10,7 @@ import {
   isPlain,
   toTensor,
   type VariableRequest,
+  within,
 } from '@eagre/core/internal';
 import { type Group, meanOf, ofFirst, reduction, sumOf } from './exchanges.ts';
 import { alone, atOnce, current, type Run, updating } from './run.ts';
@@ -235,6 +236,11 @@ export class MirroredVariable extends Variable {
           `Variable.${how}`,
         );
       case 'ONLY_FIRST_REPLICA':
+        if (strategy.sharesVariables) {
+          run.later(ofFirst(name), [toTensor(value, this.dtype)], ([first]) => copy[how](first));
+          this.waitFor(run);
+          return;
+        }
         this.#checkPending();
         copy[how](value);
         run.later(ofFirst(name), [copy.read()], ([first]) => copy.assign(first));
@@ -297,7 +303,8 @@ export class MirroredVariable extends Variable {
     if (!this.#awaitsUse) return;
     this.#awaitsUse = false;
     try {
-      context.restoring?.(this);
+      // All copies get it.
+      within(distribution, { replica: null }, () => context.restoring?.(this));
     } catch (error) {
       this.#awaitsUse = true;
       throw error;

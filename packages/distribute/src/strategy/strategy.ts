@@ -23,7 +23,10 @@ import {
   type VariableRequest,
   within,
 } from '@eagre/core/internal';
+import { Dataset } from '@eagre/data';
 import { isTracedFunction, runTogether, tfFunction } from '@eagre/graph';
+import { DistributedDataset } from '../input/distributed-dataset.ts';
+import { InputContext, ValueContext } from '../input/input-context.ts';
 import { type Collectives, oneProcess } from './collectives.ts';
 import type { CommunicationOptions } from './communication-options.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
@@ -226,16 +229,102 @@ export abstract class Strategy implements DistributionStrategy {
     const name = this.replicaDevices[index];
     const inside = (): T =>
       within(distribution, { strategy: this, replica }, () => within(current, { run }, fn));
-    return name === '' ? inside() : device(name, inside);
+    return device(name, inside);
   }
 
   /** @internal */
   splitBatch(batch: unknown): unknown {
-    const count = this.#replicas.length;
+    const { numReplicasInSync: count, firstReplica: first } = this;
     if (count === 1) return batch;
-    return tree.mapLeaves(batch, 'strategy.splitBatch', (leaf) =>
-      leaf instanceof Tensor ? new PerReplica(partsOf(leaf, count)) : leaf,
+    const last = first + this.#replicas.length;
+    return tree.mapLeaves(batch, 'strategy.splitBatch', (leaf) => {
+      if (!(leaf instanceof Tensor)) return leaf;
+      const own = partsOf(leaf, count).slice(first, last);
+      return own.length === 1 ? own[0] : new PerReplica(own);
+    });
+  }
+
+  /**
+   * Divides each element of a dataset between the replicas. Elements are batches; their size is that of all replicas together. Where it
+   * cannot be divided evenly, the first replicas get one row more, and the last ones may get none.
+   *
+   *     for (const batch of strategy.experimentalDistributeDataset(dataset.batch(64)))
+   *       strategy.run(trainStep, { args: [batch] });
+   */
+  experimentalDistributeDataset<T>(
+    dataset: Dataset<T> | { readonly dataset: Dataset<T> },
+  ): DistributedDataset<T>;
+  experimentalDistributeDataset(dataset: unknown): DistributedDataset {
+    const op = 'strategy.experimentalDistributeDataset';
+    this.#checkCross(op);
+    if (!(dataset instanceof Dataset))
+      throw new InvalidArgumentError(`dataset must be a tf.data.Dataset, got ${shown(dataset)}`, op);
+    const take = (batch: unknown): unknown => this.splitBatch(batch);
+    return new DistributedDataset(dataset as Dataset<unknown>, {
+      take,
+      takeLater: async (batch) => take(batch),
+    });
+  }
+
+  /**
+   * A dataset whose elements go to one replica after the other: each is a batch of one replica.
+   * @param datasetFn makes the dataset of this process
+   */
+  distributeDatasetsFromFunction<T>(
+    datasetFn:
+      | ((context: InputContext) => Dataset<T>)
+      | { readonly datasetFn: (context: InputContext) => Dataset<T> },
+  ): DistributedDataset<T>;
+  distributeDatasetsFromFunction(datasetFn: unknown): DistributedDataset {
+    const op = 'strategy.distributeDatasetsFromFunction';
+    this.#checkCross(op);
+    checkFunction(datasetFn as () => unknown, 'datasetFn', op);
+    const { count, index } = this.inputPipelines;
+    const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
+      new InputContext({
+        numInputPipelines: count,
+        inputPipelineId: index,
+        numReplicasInSync: this.numReplicasInSync,
+      }),
     );
+    if (!(dataset instanceof Dataset))
+      throw new InvalidArgumentError(`the function must return a tf.data.Dataset, got ${shown(dataset)}`, op);
+    const more = this.#replicas.length - 1;
+    return new DistributedDataset(dataset as Dataset<unknown>, {
+      take: (first, next) => {
+        const all = [first];
+        for (let i = 0; i < more; i++) {
+          const step = next();
+          all.push(step.done === true ? withoutRows(first) : step.value);
+        }
+        return regroup(all, op);
+      },
+      takeLater: async (first, next) => {
+        const all = [first];
+        for (let i = 0; i < more; i++) {
+          const step = await next();
+          all.push(step.done === true ? withoutRows(first) : step.value);
+        }
+        return regroup(all, op);
+      },
+    });
+  }
+
+  /** A value for each replica of this process, from a function of the replica. */
+  experimentalDistributeValuesFromFunction<T>(
+    valueFn: ((context: ValueContext) => T) | { readonly valueFn: (context: ValueContext) => T },
+  ): PerReplica<T> | T;
+  experimentalDistributeValuesFromFunction(valueFn: unknown): unknown {
+    const op = 'strategy.experimentalDistributeValuesFromFunction';
+    this.#checkCross(op);
+    checkFunction(valueFn as () => unknown, 'valueFn', op);
+    const of = valueFn as (context: ValueContext) => unknown;
+    const values = this.#replicas.map(({ replicaIdInSyncGroup }) => {
+      const value = of(new ValueContext(replicaIdInSyncGroup, this.numReplicasInSync));
+      checkNoPromise(value, 'valueFn', op);
+      return value;
+    });
+    return regroup(values, op);
   }
 
   /** Runs code with all replicas at once, in the middle of their code. @internal */
@@ -344,6 +433,13 @@ export function partsOf(t: Tensor, count: number): readonly Tensor[] {
   return split(t, toShape(sizes));
 }
 
+/** A batch like another, of no rows. */
+function withoutRows(batch: unknown): unknown {
+  return tree.mapLeaves(batch, 'strategy.distributeDatasetsFromFunction', (leaf) =>
+    leaf instanceof Tensor && leaf.rank > 0 ? split(leaf, toShape([0, dims(leaf)[0]]))[0] : leaf,
+  );
+}
+
 /** Options of `strategy.reduce`. */
 export interface ReduceOptions {
   /** The axis of each replica's value over which is reduced too; null for none. */
@@ -362,4 +458,7 @@ defineMethods(Strategy.prototype, 'Strategy', {
   reduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { axis: true } },
   gather: { positional: ['value', 'axis'], objects: ['value'] },
   experimentalLocalResults: { positional: ['value'], objects: ['value'] },
+  experimentalDistributeDataset: { positional: ['dataset'] },
+  distributeDatasetsFromFunction: { positional: ['datasetFn'] },
+  experimentalDistributeValuesFromFunction: { positional: ['valueFn'] },
 });

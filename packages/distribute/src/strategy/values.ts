@@ -1,13 +1,21 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { declareComposite, showInConsole, shown, tree } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  declareComposite,
+  showInConsole,
+  shown,
+  takesArguments,
+  tree,
+} from '@eagre/core/internal';
 
 /** A value for each replica of this process. `strategy.run` gives each replica its own. */
 export class DistributedValues<T = unknown> {
   /** One for each replica of this process, in their order. */
   readonly values: readonly T[];
 
-  constructor(values: readonly T[]) {
+  constructor(...args: [values: readonly T[] | { readonly values: readonly T[] }]) {
+    const { values } = argumentsOf<{ readonly values: readonly T[] }>(DistributedValues, new.target, args);
     if (!Array.isArray(values) || values.length === 0)
       throw new InvalidArgumentError(
         `values must be a list with a value for each replica, got ${shown(values)}`,
@@ -22,6 +30,10 @@ export class DistributedValues<T = unknown> {
     return `${this.constructor.name}:{\n${lines.join(',\n')}\n}`;
   }
 }
+takesArguments<{ readonly values: readonly unknown[] }>(
+  { positional: ['values'], names: { values: true } },
+  DistributedValues,
+);
 showInConsole(DistributedValues.prototype, (v: DistributedValues) => v.toString());
 
 const text = (value: unknown): string =>

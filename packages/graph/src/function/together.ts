@@ -19,7 +19,7 @@ import {
   symbolicTensor,
   toShape,
 } from '@eagre/core/internal';
-import type { GraphNode } from '../ir/graph.ts';
+import type { GraphNode, GraphValue } from '../ir/graph.ts';
 import { rebuilder, results } from '../tracing/structure.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
 import { GraphInterpreter, RunSizes, type Stop } from './interpret.ts';
@@ -231,6 +231,7 @@ function agrees(parts: readonly Part[], found: Known): boolean {
 /** Writes the parts into the graph around them. */
 function replay(parts: readonly Part[]): readonly unknown[] {
   checkShared(parts);
+  const first = firstValues(parts);
   const runs = parts.map(({ tracer, exchanges }) => {
     const { graph } = tracer;
     const saved = [
@@ -239,7 +240,7 @@ function replay(parts: readonly Part[]): readonly unknown[] {
     ];
     const nodes = new Set(exchanges);
     const inputs = tracer.outside.map(({ from }) => (from instanceof Tensor ? from : from.read()));
-    const interpreter = new GraphInterpreter(true, new Map(), new RunSizes());
+    const interpreter = new GraphInterpreter(true, first, new RunSizes());
     return interpreter.steps(graph, inputs, saved, (node) => nodes.has(node));
   });
   const count = parts[0].exchanges.length;
@@ -257,6 +258,16 @@ function replay(parts: readonly Part[]): readonly unknown[] {
   });
 }
 
+/** What variables hold that all functions share and change alike: each reads them as they were at the beginning. */
+function firstValues(parts: readonly Part[]): ReadonlyMap<GraphValue, Tensor> {
+  const known = new Map<GraphValue, Tensor>();
+  for (const { tracer } of parts)
+    for (const { what, outputs } of tracer.graph.nodes)
+      if (what.kind === 'variable' && what.variable.whole !== what.variable)
+        known.set(outputs[0], what.variable.read());
+  return known;
+}
+
 /**
  * Where a replica changes a variable that later replicas use too, they follow one another.
  * @throws UnimplementedError where they cannot, since they meet on their way
@@ -264,7 +275,7 @@ function replay(parts: readonly Part[]): readonly unknown[] {
 function checkShared(parts: readonly Part[]): void {
   if (parts[0].exchanges.length === 0) return;
   parts.forEach(({ tracer: { graph } }, i) => {
-    for (const { variable } of graph.assignments)
+    for (const { variable } of graph.assignments.filter(({ variable: v }) => v.whole === v))
       for (const later of parts.slice(i + 1))
         for (const { what } of later.tracer.graph.nodes)
           if (what.kind === 'variable' && what.variable === variable)

@@ -1,0 +1,5 @@
+/** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
+export * from './keras/index.ts';
+export { type CollectiveOptions, type Collectives, oneProcess } from './strategy/collectives.ts';
+export { collectiveOptions } from './strategy/communication-options.ts';
+export { MirroredVariable } from './strategy/mirrored-variable.ts';

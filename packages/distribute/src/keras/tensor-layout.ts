@@ -1,0 +1,43 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { argumentsOf, checkList, shown, takesArguments } from '@eagre/core/internal';
+import { DeviceMesh } from './device-mesh.ts';
+
+interface TensorLayoutArguments {
+  readonly axes: readonly (string | null)[];
+  readonly deviceMesh?: DeviceMesh | null;
+}
+
+/** Along which axes of a mesh a tensor is divided: a name of the mesh for each axis of the tensor, or null for one that is whole everywhere. */
+export class TensorLayout {
+  readonly axes: readonly (string | null)[];
+  readonly deviceMesh: DeviceMesh | null;
+
+  /** @throws InvalidArgumentError for an axis that the mesh does not have */
+  constructor(
+    ...args: [
+      axes: readonly (string | null)[] | TensorLayoutArguments,
+      options?: { readonly deviceMesh?: DeviceMesh | null },
+    ]
+  ) {
+    const op = 'TensorLayout';
+    const { axes, deviceMesh = null } = argumentsOf<TensorLayoutArguments>(TensorLayout, new.target, args);
+    checkList(axes, 'axes', op);
+    if (deviceMesh !== null && !(deviceMesh instanceof DeviceMesh))
+      throw new InvalidArgumentError(`deviceMesh must be a DeviceMesh, got ${shown(deviceMesh)}`, op);
+    for (const axis of axes) {
+      if (axis !== null && typeof axis !== 'string')
+        throw new InvalidArgumentError(`axes must be names of the mesh or null, got ${shown(axis)}`, op);
+      if (axis !== null && deviceMesh !== null && !deviceMesh.axisNames.includes(axis))
+        throw new InvalidArgumentError(
+          `the mesh has no axis '${axis}'; it has ${deviceMesh.axisNames.join(', ')}`,
+          op,
+        );
+    }
+    this.axes = Object.freeze([...axes]);
+    this.deviceMesh = deviceMesh;
+  }
+}
+takesArguments<TensorLayoutArguments>(
+  { positional: ['axes'], names: { axes: true, deviceMesh: true } },
+  TensorLayout,
+);
