@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from './program.ts';
-import { nodeOptions, type RunClusterOptions, runCluster, type Surroundings } from './run-cluster.ts';
+import { type RunClusterOptions, runCluster, type Surroundings } from './run-cluster.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -57,14 +57,6 @@ async function ran(
 const task = 'const { cluster, task } = JSON.parse(process.env.TF_CONFIG);';
 
 describe('eagre run', () => {
-  it("hands Node's options on, but no program that is one of them", () => {
-    expect(nodeOptions(['--import', 'tsx', '-e', 'run()', '--expose-gc'])).toEqual([
-      '--import',
-      'tsx',
-      '--expose-gc',
-    ]);
-    expect(nodeOptions(['--input-type=module', '--eval=run()', '-pe', 'run()', '--inspect=0'])).toEqual([]);
-  });
   it('tells each process who it is, and marks its lines', async () => {
     const { code, out, err } = await ran(
       `${task} console.log(JSON.stringify([cluster.worker.length, task, process.argv.slice(2)]));
@@ -171,6 +163,14 @@ describe('eagre run', () => {
       delete process.env['EAGRE_CLUSTER_TOKEN'];
     }
     await expect(ran('', { hosts: ['127.0.0.1', '198.51.100.2'] })).rejects.toThrow(/EAGRE_CLUSTER_TOKEN/);
+  });
+  it('does not start itself again', async () => {
+    process.env['EAGRE_RESTARTS'] = '0';
+    try {
+      await expect(ran('')).rejects.toThrow(/cannot call it again/);
+    } finally {
+      delete process.env['EAGRE_RESTARTS'];
+    }
   });
   it('is a command whose options end at the program', async () => {
     const codes: number[] = [];

@@ -51,7 +51,7 @@ export const ownSurroundings: Surroundings = {
  * Runs a program in several processes, until all have ended.
  *
  * @returns 0 where all ended well; else the exit code of the first that failed, after the others were ended; 128 and its number for a signal.
- * @throws Error where this machine is none of the hosts, or there is no token for several hosts
+ * @throws Error where this machine is none of the hosts, there is no token for several hosts, or the caller was started by `eagre run`
  */
 export async function runCluster(
   program: string,
@@ -59,32 +59,23 @@ export async function runCluster(
   options: RunClusterOptions,
   surroundings: Surroundings = ownSurroundings,
 ): Promise<number> {
+  if (process.env['EAGRE_RESTARTS'] !== undefined)
+    throw new Error('a program that `eagre run` has started cannot call it again');
   const { addresses, first } = await placesOf(options);
   const token = process.env['EAGRE_CLUSTER_TOKEN'] ?? randomBytes(16).toString('hex');
-  const worker = addresses;
   const group = new Group(surroundings, options.maxRestarts, (index, restarts) =>
-    spawn(process.execPath, [...nodeOptions(process.execArgv), program, ...args], {
+    // Options of Node for the program come by NODE_OPTIONS: those of this process may be a program of their own.
+    spawn(process.execPath, [program, ...args], {
       stdio: ['inherit', 'pipe', 'pipe'],
       env: {
         ...process.env,
-        TF_CONFIG: JSON.stringify({ cluster: { worker }, task: { type: 'worker', index } }),
+        TF_CONFIG: JSON.stringify({ cluster: { worker: addresses }, task: { type: 'worker', index } }),
         EAGRE_CLUSTER_TOKEN: token,
         EAGRE_RESTARTS: String(restarts),
       },
     }),
   );
   return group.run(Array.from({ length: options.processes }, (_, i) => first + i));
-}
-
-/** The options of this process that are for the others too: not a program of its own, which would start processes without end. */
-export function nodeOptions(given: readonly string[]): readonly string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < given.length; i++) {
-    const option = given[i] as string;
-    if (/^(-p?e|-p|--eval|--print)$/.test(option)) i++;
-    else if (!/^--(eval|print|input-type|inspect)/.test(option)) kept.push(option);
-  }
-  return kept;
 }
 
 /** The addresses of all processes, and the place of this machine's first one. */

@@ -1,5 +1,6 @@
 /** `tf.distribute`: strategies that train on several devices. */
 export {
+  type ConnectOptions,
   CrossDeviceOps,
   DistributedDataset,
   type DistributedResult,
@@ -13,6 +14,8 @@ export {
   inCrossReplicaContext,
   type MirroredOptions,
   MirroredStrategy,
+  type MultiWorkerMirroredOptions,
+  MultiWorkerMirroredStrategy,
   NcclAllReduce,
   OneDeviceStrategy,
   PerReplica,
@@ -24,4 +27,5 @@ export {
   type RunOptions,
   Strategy,
 } from '@eagre/distribute';
+export * as clusterResolver from './distribute-cluster-resolver.ts';
 export * as experimental from './distribute-experimental.ts';

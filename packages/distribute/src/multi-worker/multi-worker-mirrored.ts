@@ -1,10 +1,11 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { argumentsOf, defineMethods, shown, takesArguments } from '@eagre/core/internal';
+import { Tensor } from '@eagre/core';
+import { argumentsOf, defineMethods, shown, takesArguments, tree } from '@eagre/core/internal';
 import { ClusterResolver, placeOf, resolverOfEnvironment } from '../cluster/cluster-resolver.ts';
 import type { Member } from '../cluster/cluster-spec.ts';
 import { CommunicationOptions } from '../strategy/communication-options.ts';
 import { allDevices } from '../strategy/devices.ts';
-import { Strategy } from '../strategy/strategy.ts';
+import { partsOf, Strategy } from '../strategy/strategy.ts';
 import { ProcessCollectives } from './process-collectives.ts';
 
 /** Options of `MultiWorkerMirroredStrategy`. */
@@ -132,6 +133,15 @@ export class MultiWorkerMirroredStrategy extends Strategy {
     const { engine } = this.#processes;
     this.#processes.engine = undefined;
     await engine?.close();
+  }
+
+  /** @internal The part of this process in a batch of all. */
+  override splitBatch(batch: unknown): unknown {
+    const { size, rank } = this.collectives;
+    if (size === 1) return batch;
+    return tree.mapLeaves(batch, 'strategy.splitBatch', (leaf) =>
+      leaf instanceof Tensor ? partsOf(leaf, size)[rank] : leaf,
+    );
   }
 
   /** Waits until all processes have come here. @throws UnavailableError, DeadlineExceededError */

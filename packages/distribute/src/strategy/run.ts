@@ -1,7 +1,16 @@
 // How the replicas of one call of `strategy.run` meet.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
-import { ambient, context } from '@eagre/core/internal';
+import { type Tensor, zerosLike } from '@eagre/core';
+import {
+  aliasTensor,
+  ambient,
+  context,
+  dims,
+  Op,
+  recordOnTapes,
+  toShape,
+  withoutTapes,
+} from '@eagre/core/internal';
 import type { Exchange, Give } from '@eagre/graph';
 
 /** One call of `strategy.run`, as its replicas see it. */
@@ -19,7 +28,28 @@ export const current: { run: Run | null } = ambient({ run: null as Run | null })
 
 /** Of one replica, which meets nobody in this process. */
 export const alone: Run = {
-  exchange: (exchange, values) => exchange.combine([values])[0],
+  exchange(exchange, values) {
+    if (context.tapes.length === 0 || exchange.gradient === undefined) return exchange.combine([values])[0];
+    // Processes meet by code of the host, through which tapes cannot see.
+    const results = withoutTapes(() => exchange.combine([values])[0]);
+    const outputs = results.map((t) => (values.includes(t) ? aliasTensor(t, toShape(dims(t))) : t));
+    const given = [values.map((t) => ({ dtype: t.dtype, shape: dims(t) }))];
+    const op = new Op(
+      {
+        name: 'Exchange',
+        samples: () => [],
+        grad: ({ outputs: ys }, ...gradients) =>
+          (exchange.gradient as NonNullable<typeof exchange.gradient>)(
+            ys.map((y, i) => gradients[i] ?? zerosLike(y)),
+            given,
+            0,
+          ),
+      },
+      () => outputs,
+    );
+    recordOnTapes(op, values, {}, outputs);
+    return outputs;
+  },
   later(exchange, values, then) {
     then(exchange.combine([values])[0]);
   },

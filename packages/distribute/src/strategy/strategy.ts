@@ -12,6 +12,7 @@ import {
   dims,
   distribution,
   floorDivDims,
+  initScope,
   normalizeAxis,
   override,
   scoped,
@@ -28,7 +29,7 @@ import { isTracedFunction, runTogether, tfFunction } from '@eagre/graph';
 import { DistributedDataset } from '../input/distributed-dataset.ts';
 import { InputContext, ValueContext } from '../input/input-context.ts';
 import { type Collectives, oneProcess } from './collectives.ts';
-import type { CommunicationOptions } from './communication-options.ts';
+import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
 import { meanOf, sumOf } from './exchanges.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
@@ -147,7 +148,13 @@ export abstract class Strategy implements DistributionStrategy {
     const devices = this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
     const { collectives } = this;
     if (collectives.size === 1) return MirroredVariable.make(request, this, devices);
-    const [value] = collectives.broadcast([request.value], { name: `initial value of ${request.name}` });
+    // Also while a function is being traced.
+    const [value] = initScope(() =>
+      collectives.broadcast(
+        [request.value],
+        collectiveOptions(this.communicationOptions, `initial value of ${request.name}`),
+      ),
+    );
     return MirroredVariable.make({ ...request, value }, this, devices);
   }
 
