@@ -566,7 +566,6 @@ const translations: Readonly<Record<string, Translate>> = {
   Igamma: (node) => ({ op: 'Igamma', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
   IgammaGradA: (node) => ({ op: 'IgammaGradA', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
   Igammac: (node) => ({ op: 'Igammac', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
-  Polygamma: (node) => ({ op: 'Polygamma', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
   Zeta: (node) => ({ op: 'Zeta', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
   NonMaxSuppressionV5: (node) => ({
     op: 'NonMaxSuppressionV5',
