@@ -4,6 +4,7 @@ import type { ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
+import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { stack } from '../ops/array/join.ts';
 import { toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
@@ -39,7 +40,8 @@ export class TensorShape {
   /** The sizes, null for those that are not known; null as a whole where the rank is not known. */
   readonly dims: PartialShape | null;
 
-  constructor(dims: TensorShapeLike | number) {
+  constructor(...args: Arguments<[dims: TensorShapeLike | number], ['dims']>) {
+    const { dims } = argumentsOf<{ readonly dims: TensorShapeLike | number }>(TensorShape, new.target, args);
     if (dims === undefined)
       throw new InvalidArgumentError('dims must be given; null stands for an unknown rank', OP);
     this.dims = sizesOf(dims);
@@ -169,6 +171,10 @@ export class TensorShape {
 }
 const wrong = (text: string): InvalidArgumentError => new InvalidArgumentError(text, OP);
 
+takesArguments<{ readonly dims: TensorShapeLike | number }>(
+  { positional: ['dims'], required: 1, names: { dims: true } },
+  TensorShape,
+);
 const other = { positional: ['other'] };
 const rank = { positional: ['rank'] };
 defineMethods(TensorShape.prototype, OP, {

@@ -9,6 +9,7 @@ import {
 import * as kind from '../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
+import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { checkDTypeName, isFloating, isInteger } from './dtypes.ts';
 import { showInConsole } from './format.ts';
 
@@ -25,7 +26,8 @@ class DTypeObject {
   readonly name: DTypeName;
 
   /** @param name the name, or such an object */
-  constructor(name: DTypeName | DTypeObject) {
+  constructor(...args: Arguments<[name: DTypeName | DTypeObject], ['name']>) {
+    const { name } = argumentsOf<{ readonly name: DTypeName | DTypeObject }>(DTypeObject, new.target, args);
     const given = name instanceof DTypeObject ? name.name : name;
     checkDTypeName(given, 'DType');
     this.name = given;
@@ -126,6 +128,10 @@ class DTypeObject {
     return dtypeTraits[name][which];
   }
 }
+takesArguments<{ readonly name: DTypeName | DTypeObject }>(
+  { positional: ['name'], required: 1, names: { name: true } },
+  DTypeObject,
+);
 defineMethods(DTypeObject.prototype, 'DType', {
   limits: { positional: ['clipNegative'], required: 0 },
   isCompatibleWith: { positional: ['other'] },

@@ -149,6 +149,8 @@ export function testCases(file: string): void {
         c.gradients?.forEach((expected, i) => {
           const own = gradients[i];
           if (expected === null) {
+            // Derivatives that TensorFlow does not have.
+            if (['math.betainc', 'math.zeta', 'math.polygamma'].includes(c.op)) return;
             // Zeros say the same.
             if (own !== null) expect(own.abs().max().item(), `${name}, gradient ${i}`).toBe(0);
           } else if (own === null) {

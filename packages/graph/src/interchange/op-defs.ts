@@ -17,10 +17,12 @@ ApplyAdam|var m v beta1_power beta2_power lr beta1 beta2 epsilon grad|out|T!=1,2
 ApplyGradientDescent|var alpha delta|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking
 ApplyMomentum|var accum lr grad momentum|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking use_nesterov
 ApplyRMSProp|var ms mom lr rho momentum epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking
+ApproxTopK|input|values indices|k! reduction_dimension recall_target is_max_k reduction_input_size_override aggregate_to_topk T!=19,14,1
 ArgMax|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 Tidx=5,3,9 output_type=5,17,3,9
 ArgMin|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 Tidx=3,9 output_type=3,9
 Asin|x|y|T!=14,19,1,2,8,18
 Asinh|x|y|T!=14,19,1,2,8,18
+Assert|condition data*||T! summarize|s
 Assign|ref value|output_ref|T! validate_shape use_locking
 AssignVariableOp|resource value||dtype! validate_shape|s
 Atan|x|y|T!=14,19,1,2,8,18
@@ -31,7 +33,22 @@ AvgPool3D|input|output|ksize! strides! padding! data_format T!=19,14,1,2
 AvgPoolGrad|orig_input_shape grad|output|ksize! strides! padding! data_format T!=19,14,1,2
 Batch|in_tensors*|batched_tensors* batch_index id|num_batch_threads! max_batch_size! max_enqueued_batches batch_timeout_micros! allowed_batch_sizes grad_timeout_micros! container shared_name batching_queue T!
 BatchMatMulV2|x y|output|T!=14,19,1,2,5,3,9,4,17,22,23,8,18 adj_x adj_y grad_x grad_y
+BatchToSpaceND|input block_shape crops|output|T! Tblock_shape=3,9 Tcrops=3,9
+BesselI0|x|y|T!=14,19,1,2
+BesselI0e|x|y|T!=14,19,1,2
+BesselI1|x|y|T!=14,19,1,2
+BesselI1e|x|y|T!=14,19,1,2
+BesselJ0|x|y|T!=14,19,1,2
+BesselJ1|x|y|T!=14,19,1,2
+BesselK0|x|y|T!=14,19,1,2
+BesselK0e|x|y|T!=14,19,1,2
+BesselK1|x|y|T!=14,19,1,2
+BesselK1e|x|y|T!=14,19,1,2
+BesselY0|x|y|T!=14,19,1,2
+BesselY1|x|y|T!=14,19,1,2
+Betainc|a b x|z|T!=1,2
 BiasAdd|value bias|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 data_format
+Bincount|arr size weights|bins|T!=3,9,1,2
 Bitcast|input|output|T!=14,19,1,2,9,3,4,17,22,23,6,5,8,18,11,12,15,16,13 type!=14,19,1,2,9,3,4,17,22,23,6,5,8,18,11,12,15,16,13
 BitwiseAnd|x y|z|T!=6,5,3,9,4,17,22,23
 BitwiseOr|x y|z|T!=6,5,3,9,4,17,22,23
@@ -60,15 +77,20 @@ Cos|x|y|T!=14,19,1,2,8,18
 Cosh|x|y|T!=14,19,1,2,8,18
 Cumprod|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 Cumsum|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+CumulativeLogsumexp|x axis|out|exclusive reverse T!=14,19,1,2 Tidx=3,9
+Dawsn|x|y|T!=14,19,1,2
 DepthToSpace|input|output|T! block_size! data_format
 DepthwiseConv2dNative|input filter|output|T!=19,14,1,2 strides! padding! explicit_paddings data_format dilations
 Digamma|x|y|T!=14,19,1,2
 DivNoNan|x y|z|T!=19,1,14,2,8,18
+DynamicPartition|data partitions|outputs*|num_partitions! T!
+DynamicStitch|indices* data*|merged|N! T!
 Eig|input|e v|compute_v T!=1,2,8,18 Tout!=8,18
 Einsum|inputs*|output|equation! N! T!
 Elu|features|activations|T!=19,14,1,2
 EluGrad|gradients outputs|backprops|T!=19,14,1,2
 EmptyTensorList|element_shape max_num_elements|handle|element_dtype! shape_type!=3,9
+EnsureShape|input|output|shape! T!
 Equal|x y|z|T! incompatible_shape_error
 Erf|x|y|T!=14,19,1,2
 Erfc|x|y|T!=14,19,1,2
@@ -76,12 +98,16 @@ Erfinv|x|y|T!=14,19,1,2
 EuclideanNorm|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 Exp|x|y|T!=14,19,1,2,8,18
 ExpandDims|input dim|output|T! Tdim=3,9
+Expint|x|y|T!=14,19,1,2
 Expm1|x|y|T!=14,19,1,2,8,18
+ExtractVolumePatches|input|patches|ksizes! strides! T!=1,2,3,4,5,6,9,14,17,19,22,23 padding!
 Fill|dims value|output|T! index_type=3,9
 Floor|x|y|T!=14,19,1,2
 FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 FloorMod|x y|z|T!=6,5,3,9,4,17,22,23,14,19,1,2
 For|start limit delta input*|output*|T! body!
+FresnelCos|x|y|T!=14,19,1,2
+FresnelSin|x|y|T!=14,19,1,2
 FusedBatchNorm|x scale offset mean variance|y batch_mean batch_variance reserve_space_1 reserve_space_2|T!=1 epsilon exponential_avg_factor data_format is_training
 FusedBatchNormGrad|y_backprop x scale reserve_space_1 reserve_space_2|x_backprop scale_backprop offset_backprop reserve_space_3 reserve_space_4|T!=1 epsilon data_format is_training
 FusedBatchNormGradV3|y_backprop x scale reserve_space_1 reserve_space_2 reserve_space_3|x_backprop scale_backprop offset_backprop reserve_space_4 reserve_space_5|T!=19,14,1 U!=1 epsilon data_format is_training
@@ -91,8 +117,13 @@ GatherNd|params indices|output|Tparams! Tindices!=5,3,9 bad_indices_policy
 GatherV2|params indices axis|output|batch_dims Tparams! Tindices!=5,3,9 Taxis!=3,9
 Greater|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 GreaterEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
+HistogramFixedWidth|values value_range nbins|out|T!=3,9,1,2 dtype=3,9
 Identity|input|output|T!
+IdentityN|input*|output*|T!
 If|cond input*|output*|Tcond! Tin! Tout! then_branch! else_branch! output_shapes|s
+Igamma|a x|z|T!=14,19,1,2
+IgammaGradA|a x|z|T!=1,2
+Igammac|a x|z|T!=14,19,1,2
 Imag|input|output|T=8,18 Tout=1,2
 InTopKV2|predictions targets k|precision|T=3,9
 Invert|x|y|T!=6,5,3,9,4,17,22,23
@@ -134,8 +165,13 @@ MirrorPad|input paddings|output|T! Tpaddings=3,9 mode!
 MirrorPadGrad|input paddings|output|T! Tpaddings=3,9 mode!
 Mul|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 MulNoNan|x y|z|T!=14,19,1,2,8,18
+Ndtri|x|y|T!=14,19,1,2
 Neg|x|y|T!=14,19,1,2,6,5,3,9,8,18
+NextAfter|x1 x2|output|T=2,1
 NoOp|||
+NonMaxSuppressionV5|boxes scores max_output_size iou_threshold score_threshold soft_nms_sigma|selected_indices selected_scores valid_outputs|T=19,1 pad_to_max_output_size
+NonMaxSuppressionWithOverlaps|overlaps scores max_output_size overlap_threshold score_threshold|selected_indices|
+None|||
 NotEqual|x y|z|T! incompatible_shape_error
 OneHot|indices depth on_value off_value|output|axis T! TI=4,6,3,9
 OnesLike|x|y|T!=14,19,1,2,6,4,5,17,3,22,9,23,8,18,10
@@ -144,6 +180,7 @@ Pad|input paddings|output|T! Tpaddings=3,9
 PadV2|input paddings constant_values|output|T! Tpaddings=3,9
 PartitionedCall|args*|output*|Tin! Tout! f! config config_proto executor_type
 Placeholder||output|dtype! shape
+Polygamma|a x|z|T!=1,2
 Pow|x y|z|T!=14,1,19,2,6,5,3,9,8,18
 Prod|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 RandomStandardNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
@@ -162,6 +199,7 @@ ReluGrad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Reshape|tensor shape|output|T! Tshape=3,9
 RestoreV2|prefix tensor_names shape_and_slices|tensors*|dtypes!|s
 Reverse|tensor dims|output|T!=4,6,17,5,22,3,23,9,10,14,19,1,2,8,18,7
+ReverseSequence|input seq_lengths|output|seq_dim! batch_dim T! Tlen=3,9
 ReverseV2|tensor axis|output|Tidx=3,9 T!=4,6,17,5,3,22,9,23,10,14,19,1,2,8,18,7
 RightShift|x y|z|T!=6,5,3,9,4,17,22,23
 Roll|input shift axis|output|T! Tshift!=3,9 Taxis!=3,9
@@ -170,10 +208,16 @@ Rsqrt|x|y|T!=14,19,1,2,8,18
 RsqrtGrad|y dy|z|T!=14,19,1,2,8,18
 SaveV2|prefix tensor_names shape_and_slices tensors*||dtypes!|s
 ScatterNd|indices updates shape|output|T! Tindices!=5,3,9 bad_indices_policy
+SegmentMax|data segment_ids|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9
+SegmentMean|data segment_ids|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9
+SegmentMin|data segment_ids|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9
+SegmentProd|data segment_ids|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9
+SegmentSum|data segment_ids|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9
 SelectV2|condition t e|output|T!
 Selu|features|activations|T!=19,14,1,2
 SeluGrad|gradients outputs|backprops|T!=19,14,1,2
 Shape|input|output|T! out_type=3,9
+ShapeN|input*|output*|N! T! out_type=3,9
 Sigmoid|x|y|T!=14,19,1,2,8,18
 SigmoidGrad|y dy|z|T!=14,19,1,2,8,18
 Sign|x|y|T!=14,19,1,2,6,5,3,9,8,18
@@ -188,8 +232,10 @@ Softplus|features|activations|T!=19,14,1,2
 SoftplusGrad|gradients features|backprops|T!=19,14,1,2
 Softsign|features|activations|T!=19,14,1,2
 SoftsignGrad|gradients features|backprops|T!=19,14,1,2
+SpaceToBatchND|input block_shape paddings|output|T! Tblock_shape=3,9 Tpaddings=3,9
 SpaceToDepth|input|output|T! block_size! data_format
 SparseSoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2 Tlabels=3,9
+Spence|x|y|T!=14,19,1,2
 Split|split_dim value|output*|num_split! T!
 SplitV|value size_splits split_dim|output*|num_split! T! Tlen=6,3,9
 Sqrt|x|y|T!=14,19,1,2,8,18
@@ -220,13 +266,21 @@ TensorScatterMin|tensor indices updates|output|T! Tindices!=3,9 bad_indices_poli
 TensorScatterSub|tensor indices updates|output|T! Tindices!=3,9 bad_indices_policy
 TensorScatterUpdate|tensor indices updates|output|T! Tindices!=5,3,9,17 bad_indices_policy
 Tile|input multiples|output|T! Tmultiples=3,9
+Timestamp||ts||s
 TopK|input|values indices|k! sorted T!=1,2,3,4,5,6,9,14,17,19,22,23
 TopKV2|input k|values indices|sorted T!=1,2,3,4,5,6,9,14,17,19,22,23 Tk=5,3,9 index_type=5,3,9
 Transpose|x perm|y|T! Tperm=3,9
+TruncateDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
+TruncateMod|x y|z|T!=3,9,14,19,1,2
 TruncatedNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
+Unary|a|b|T!
 Unique|x|y idx|T! out_idx=3,9
 UniqueWithCounts|x|y idx count|T! out_idx=3,9
 Unpack|value|output*|num! T! axis
+UnravelIndex|indices dims|output|Tidx=3,9
+UnsortedSegmentMax|data segment_ids num_segments|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9 Tnumsegments=3,9
+UnsortedSegmentMin|data segment_ids num_segments|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9 Tnumsegments=3,9
+UnsortedSegmentProd|data segment_ids num_segments|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9 Tnumsegments=3,9
 UnsortedSegmentSum|data segment_ids num_segments|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=5,3,9 Tnumsegments=3,9
 VarHandleOp||resource|container shared_name debug_name dtype! shape! allowed_devices|s
 Variable||ref|shape! dtype! container shared_name|s
@@ -236,6 +290,7 @@ Xdivy|x y|z|T!=19,14,1,2,8,18
 Xlog1py|x y|z|T!=19,14,1,2,8,18
 Xlogy|x y|z|T!=19,14,1,2,8,18
 ZerosLike|x|y|T!
+Zeta|x q|z|T!=1,2
 _FusedConv2D|input filter args* host_args*|output|T!=19,1,2,6,11 TArgs! num_args! num_host_args strides! padding! explicit_paddings data_format filter_format dilations use_cudnn_on_gpu fused_ops epsilon leakyrelu_alpha
 _FusedMatMul|a b args*|product|transpose_a transpose_b T!=14,19,1 num_args! fused_ops epsilon leakyrelu_alpha
 `;

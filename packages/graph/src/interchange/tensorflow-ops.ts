@@ -562,6 +562,22 @@ const translations: Readonly<Record<string, Translate>> = {
     },
     moreOutputs: attr<boolean>(node, 'computeUV') ? [] : [[0], [0]],
   }),
+  Betainc: (node) => ({ op: 'Betainc', inputs: [0, 1, 2], attrs: { T: type(input(node).dtype) } }),
+  Igamma: (node) => ({ op: 'Igamma', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
+  IgammaGradA: (node) => ({ op: 'IgammaGradA', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
+  Igammac: (node) => ({ op: 'Igammac', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
+  Zeta: (node) => ({ op: 'Zeta', inputs: [0, 1], attrs: { T: type(input(node).dtype) } }),
+  NonMaxSuppressionV5: (node) => ({
+    op: 'NonMaxSuppressionV5',
+    inputs: [0, 1, 2, 3, 4, 5],
+    attrs: { T: type(input(node).dtype), pad_to_max_output_size: bool(false) },
+    moreOutputs: [[]],
+  }),
+  NonMaxSuppressionWithOverlaps: () => ({
+    op: 'NonMaxSuppressionWithOverlaps',
+    inputs: [0, 1, 2, 3, 4],
+    attrs: {},
+  }),
   UnsortedSegmentSum: (node) => ({
     op: 'UnsortedSegmentSum',
     inputs: [0, 1, indices('num_segments', attr<number>(node, 'count'))],

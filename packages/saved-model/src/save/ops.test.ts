@@ -15,6 +15,9 @@ const left: Readonly<Record<string, RegExp>> = {
   // With pixels around the images that TensorFlow's op does not have.
   MaxPoolWithArgmax: /cannot be written for TensorFlow/,
   AvgPoolGrad: /cannot be written for TensorFlow/,
+  // Derivatives that TensorFlow does not have, and orders as integers.
+  HostSlope: /cannot be written for TensorFlow/,
+  Polygamma: /cannot be written for TensorFlow/,
 };
 
 /** Nodes that TensorFlow would refuse. */

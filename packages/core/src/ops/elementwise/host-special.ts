@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { defineOp, execute1, type GradFn, type Op, pair, sumTo } from '../../dispatch/op.ts';
+import { type Attrs, defineOp, execute1, type GradFn, type Op, pair, sumTo } from '../../dispatch/op.ts';
 import { type Sample, uniform, values } from '../../dispatch/samples.ts';
 import { broadcastShapes, sameShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -16,7 +16,7 @@ import { betaIncomplete, gammaIncomplete, gammaIncompleteSlope, hurwitzZeta } fr
 /** Declares an op of numbers that broadcast, which the host computes one by one. */
 function defineNumbers(spec: {
   readonly name: string;
-  readonly of: (...values: number[]) => number;
+  readonly of: (attrs: Attrs, ...values: number[]) => number;
   readonly grad?: GradFn;
   readonly notDifferentiable?: string;
   readonly samples: () => readonly Sample[];
@@ -26,18 +26,18 @@ function defineNumbers(spec: {
     ...rest,
     ulp: 64,
     infer: (inputs) => ({
-      dtype: inputs[0].dtype,
+      dtype: (inputs.at(-1) as Tensor).dtype,
       shape: inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name)),
     }),
-    host: (inputs) => {
+    host: (inputs, attrs) => {
       const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
       const all = inputs.map(
         (x) => hostValues(sameShape(x.shape, shape) ? x : broadcastTo(x, shape)) as ArrayLike<number>,
       );
       const size = all[0].length;
       const found = new Float64Array(size);
-      for (let i = 0; i < size; i++) found[i] = of(...all.map((list) => list[i]));
-      return [setValues(emptyTensor(inputs[0].dtype, shape, size), found)];
+      for (let i = 0; i < size; i++) found[i] = of(attrs, ...all.map((list) => Number(list[i])));
+      return [setValues(emptyTensor((inputs.at(-1) as Tensor).dtype, shape, size), found)];
     },
     ...(grad === undefined
       ? {}
@@ -63,23 +63,79 @@ function floats(op: string, ...given: readonly TensorLike[]): Tensor[] {
 
 type OfTwo<A extends string, B extends string> = NamedFunction<[TensorLike, TensorLike], [A, B]>;
 
+// ---- derivatives that have no formula: by differences
+
+/** The functions whose derivatives are taken so, and how far from a number they may be asked. */
+const functions: Readonly<
+  Record<string, { readonly of: (...values: number[]) => number; readonly room?: (value: number) => number }>
+> = {
+  IgammaGradA: { of: gammaIncompleteSlope },
+  Betainc: { of: betaIncomplete },
+  Zeta: { of: hurwitzZeta, room: (x) => x - 1 },
+};
+
+/** The derivative by differences on three scales, exact to the sixth order of the step. */
+function difference(name: string, orders: readonly number[], values: readonly number[]): number {
+  const at = orders.findIndex((n) => n > 0);
+  const { of, room } = functions[name] as (typeof functions)[string];
+  if (at < 0) return of(...values);
+  const less = orders.map((n, i) => (i === at ? n - 1 : n));
+  const value = values[at] as number;
+  const free = at === 0 && room !== undefined ? room(value) : Math.abs(value);
+  const step = 2e-2 * Math.min(free, Math.max(1, Math.abs(value)));
+  const on = (shift: number): number =>
+    difference(
+      name,
+      less,
+      values.map((v, i) => (i === at ? v + shift : v)),
+    );
+  const slope = (h: number): number => (on(h) - on(-h)) / (2 * h);
+  const [d1, d2, d4, d8] = [slope(step), slope(step / 2), slope(step / 4), slope(step / 8)] as const;
+  const [e1, e2, e4] = [(4 * d2 - d1) / 3, (4 * d4 - d2) / 3, (4 * d8 - d4) / 3];
+  const [f1, f2] = [(16 * e2 - e1) / 15, (16 * e4 - e2) / 15];
+  return (64 * f2 - f1) / 63;
+}
+
+/** A derivative of a function of the host, by differences. */
+const slopeOp: Op = /* @__PURE__ */ defineNumbers({
+  name: 'HostSlope',
+  of: (attrs, ...values) =>
+    difference(attrs['function'] as string, attrs['orders'] as readonly number[], values),
+  grad: (g, dy) => g.inputs.map((_, i) => (g.needs(i) ? dy.mul(slope(g.attrs, g.inputs, i)) : null)),
+  samples: () => [
+    {
+      inputs: [values([1.5, 2, 4], [3], 'float32'), uniform([3], 0.5, 4)],
+      attrs: { function: 'Zeta', orders: [1, 0] },
+    },
+  ],
+});
+function slope(attrs: Attrs, inputs: readonly Tensor[], by: number): Tensor {
+  const orders = (attrs['orders'] as readonly number[]).map((n, i) => (i === by ? n + 1 : n));
+  return execute1(slopeOp, inputs, { function: attrs['function'], orders });
+}
+const slopeOf = (name: string, inputs: readonly Tensor[], by: number): Tensor =>
+  slope({ function: name, orders: inputs.map(() => 0) }, inputs, by);
+
 const gammaSamples = (): readonly Sample[] => [
   { inputs: [uniform([3, 4], 0.5, 6), uniform([3, 4], 0.3, 7)] },
   { inputs: [uniform([2, 1], 0.5, 6), uniform([3], 0.3, 7)] },
 ];
+/** x^(a − 1) exp(−x) / Γ(a): the derivative of the lower incomplete gamma function by x. */
+const densityOf = (a: Tensor, x: Tensor): Tensor => x.log().mul(a.sub(1)).sub(x).sub(a.lgamma()).exp();
 /** The derivative of the lower incomplete gamma function by a. */
 const igammaGradAOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'IgammaGradA',
-  of: gammaIncompleteSlope,
-  notDifferentiable: 'a second derivative by a has no formula here, as in TensorFlow',
+  of: (_, a, x) => gammaIncompleteSlope(a, x),
+  grad: (g, dy) => [
+    g.needs(0) ? dy.mul(slopeOf('IgammaGradA', g.inputs, 0)) : null,
+    g.needs(1) ? dy.mul(densityOf(g.a, g.b)).mul(g.b.log().sub(g.a.digamma())) : null,
+  ],
   samples: gammaSamples,
 });
-/** x^(a − 1) exp(−x) / Γ(a): the derivative of the lower incomplete gamma function by x. */
-const densityOf = (a: Tensor, x: Tensor): Tensor => x.log().mul(a.sub(1)).sub(x).sub(a.lgamma()).exp();
 /** The regularised lower incomplete gamma function. */
 const igammaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Igamma',
-  of: (a, x) => gammaIncomplete(a, x, false),
+  of: (_, a, x) => gammaIncomplete(a, x, false),
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(execute1(igammaGradAOp, [g.a, g.b])) : null,
     g.needs(1) ? dy.mul(densityOf(g.a, g.b)) : null,
@@ -89,7 +145,7 @@ const igammaOp: Op = /* @__PURE__ */ defineNumbers({
 /** The regularised upper incomplete gamma function. */
 const igammacOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Igammac',
-  of: (a, x) => gammaIncomplete(a, x, true),
+  of: (_, a, x) => gammaIncomplete(a, x, true),
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(execute1(igammaGradAOp, [g.a, g.b])).neg() : null,
     g.needs(1) ? dy.mul(densityOf(g.a, g.b)).neg() : null,
@@ -99,13 +155,16 @@ const igammacOp: Op = /* @__PURE__ */ defineNumbers({
 /** The regularised incomplete beta function. */
 const betaincOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Betainc',
-  of: betaIncomplete,
-  grad: ({ inputs }, dy) => {
-    const [a, b, x] = inputs;
+  of: (_, a, b, x) => betaIncomplete(a, b, x),
+  grad: (g, dy) => {
+    const [a, b, x] = g.inputs;
     const size = a.lgamma().add(b.lgamma()).sub(a.add(b).lgamma());
     const density = b.sub(1).xlog1py(x.neg()).add(a.sub(1).xlogy(x)).sub(size).exp();
-    // As TensorFlow, which has none for a and b.
-    return [null, null, dy.mul(density)];
+    return [
+      g.needs(0) ? dy.mul(slopeOf('Betainc', g.inputs, 0)) : null,
+      g.needs(1) ? dy.mul(slopeOf('Betainc', g.inputs, 1)) : null,
+      g.needs(2) ? dy.mul(density) : null,
+    ];
   },
   samples: () => [
     {
@@ -120,14 +179,10 @@ const betaincOp: Op = /* @__PURE__ */ defineNumbers({
 /** The Hurwitz zeta function. */
 const zetaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Zeta',
-  of: hurwitzZeta,
-  // As TensorFlow, which has none for x.
+  of: (_, x, q) => hurwitzZeta(x, q),
   grad: (g, dy) => [
-    null,
-    dy
-      .mul(execute1(zetaOp, [g.a.add(1), g.b]))
-      .mul(g.a)
-      .neg(),
+    g.needs(0) ? dy.mul(slopeOf('Zeta', g.inputs, 0)) : null,
+    g.needs(1) ? dy.mul(execute1(zetaOp, [g.a.add(1), g.b])).mul(g.a).neg() : null,
   ],
   samples: () => [{ inputs: [values([1.5, 2, 4], [3], 'float32'), uniform([2, 3], 0.5, 4)] }],
 });
@@ -146,7 +201,7 @@ export const igammac: OfTwo<'a', 'x'> = /* @__PURE__ */ defineFunction(
   {},
   (a, x) => execute1(igammacOp, floats('Igammac', a, x)),
 );
-/** The regularised incomplete beta function, element-wise: a and b above 0, x from 0 to 1, else NaN. Gradients are those for x alone, as in TensorFlow. */
+/** The regularised incomplete beta function, element-wise: a and b above 0, x from 0 to 1, else NaN. */
 export const betainc: NamedFunction<[a: TensorLike, b: TensorLike, x: TensorLike], ['a', 'b', 'x']> =
   /* @__PURE__ */ defineFunction(
     'math.betainc',
@@ -154,7 +209,7 @@ export const betainc: NamedFunction<[a: TensorLike, b: TensorLike, x: TensorLike
     {},
     (a, b, x) => execute1(betaincOp, floats('Betainc', a, b, x)),
   );
-/** The Hurwitz zeta function Σ (q + n)^(−x) over n from 0, element-wise, for x above 1. Gradients are those for q alone, as in TensorFlow. */
+/** The Hurwitz zeta function Σ (q + n)^(−x) over n from 0, element-wise, for x above 1. */
 export const zeta: OfTwo<'x', 'q'> = /* @__PURE__ */ defineFunction(
   'math.zeta',
   { x: kind.tensor, q: kind.tensor },
@@ -162,17 +217,17 @@ export const zeta: OfTwo<'x', 'q'> = /* @__PURE__ */ defineFunction(
   (x, q) => execute1(zetaOp, floats('Zeta', x, q)),
 );
 
+/** The derivatives of digamma of the orders n, integers of at least 1. */
 const polygammaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Polygamma',
-  of: (n, x) => {
-    if (!Number.isInteger(n) || n < 1) return Number.NaN;
+  of: (_, n, x) => {
+    if (n < 1) return Number.NaN;
     let factorial = 1;
     for (let i = 2; i <= n; i++) factorial *= i;
     return (n % 2 === 0 ? -1 : 1) * factorial * hurwitzZeta(n + 1, x);
   },
-  // As TensorFlow, which has none for the order.
   grad: (g, dy) => [null, dy.mul(execute1(polygammaOp, [g.a.add(1), g.b]))],
-  samples: () => [{ inputs: [values([1, 2, 3], [3], 'float32'), uniform([2, 3], 0.5, 4)] }],
+  samples: () => [{ inputs: [values([1, 2, 3], [3], 'int32'), uniform([2, 3], 0.5, 4)] }],
 });
 /** Derivatives of digamma, element-wise: the a-th one at x. a is an integer of at least 0, else the result is NaN. */
 export const polygamma: OfTwo<'a', 'x'> = /* @__PURE__ */ defineFunction(
@@ -188,6 +243,8 @@ export const polygamma: OfTwo<'a', 'x'> = /* @__PURE__ */ defineFunction(
       return a === 0 ? t.digamma() : ofOrder(t, a);
     }
     const [n, t] = floats('Polygamma', a, x);
-    return n.equal(0).where(t.digamma(), execute1(polygammaOp, [n, t]));
+    const order = n.stopGradient();
+    const found = order.equal(0).where(t.digamma(), execute1(polygammaOp, [order.cast('int32'), t]));
+    return order.equal(order.floor()).where(found, Number.NaN);
   },
 );
