@@ -57,6 +57,7 @@ export {
   IndexedSlicesSpec,
   RaggedTensorSpec,
   SparseTensorSpec,
+  specOfParts,
   TypeSpec,
 } from './ir/composite-specs.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
