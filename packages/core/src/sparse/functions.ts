@@ -418,7 +418,7 @@ function reduced(
       sizes.length === 0
         ? groups.places.expandDims(1).slice([0, 0], toShape([dims(groups.places)[0] as Dim, 0]))
         : coordinatesOf(groups.places, sizes);
-    return SparseTensor.of({ ...groups, indices, sizes });
+    return SparseTensor.of({ values: groups.values, indices, sizes });
   }
   const total = kept.reduce(mulDims, 1);
   const none = constant(0, x.dtype).broadcastTo(toShape([total]));
@@ -430,19 +430,23 @@ function merged(
   places: Tensor,
   values: Tensor,
   name: 'sum' | 'max',
-): { readonly places: Tensor; readonly values: Tensor } {
+): { readonly places: Tensor; readonly values: Tensor; readonly counts: Tensor } {
   const order = sortedOrder(places);
-  const { values: own, indices: groups } = unique(places.gather(order));
+  const { values: own, indices: groups, counts } = unique(places.gather(order));
   const [n] = dims(own);
   const sorted = values.gather(order, 0);
-  if (name === 'sum') return { places: own, values: unsortedSegmentSum(sorted, groups, n as number) };
+  if (name === 'sum') return { places: own, values: unsortedSegmentSum(sorted, groups, n as number), counts };
   // The first value of each group, which the others are compared with.
   const firsts = tensorScatterNdUpdate(
     constant(0, values.dtype).broadcastTo(toShape([n as Dim])),
     groups.expandDims(1),
     sorted,
   );
-  return { places: own, values: tensorScatterNdMax(firsts.stopGradient(), groups.expandDims(1), sorted) };
+  return {
+    places: own,
+    counts,
+    values: tensorScatterNdMax(firsts.stopGradient(), groups.expandDims(1), sorted),
+  };
 }
 
 interface ReduceOptions {
@@ -490,7 +494,7 @@ function union(a: SparseTensor, b: SparseTensor, op: string): void {
 
 /**
  * The sum of two sparse tensors of one shape, which is sparse, or of a sparse and a dense one, which is dense.
- * @param options.threshold sums nearer to 0 are left out; 0 unless given, which keeps all.
+ * @param options.threshold sums of two values nearer to 0 than that are left out; 0 unless given, which keeps all.
  */
 export const add: NamedFunction<
   [a: SparseTensor | TensorLike, b: SparseTensor | TensorLike],
@@ -508,7 +512,10 @@ export const add: NamedFunction<
       const places = denseConcat([placesOf(a.indices, a.sizes), placesOf(b.indices, b.sizes)], 0);
       const sums = merged(places, denseConcat([a.values, b.values], 0), 'sum');
       const all = a.with({ indices: coordinatesOf(sums.places, a.sizes), values: sums.values });
-      return threshold > 0 ? retained(all, all.values.abs().greaterEqual(threshold)) : all;
+      if (threshold <= 0) return all;
+      // What only one of them has stays, as in TensorFlow.
+      const large = all.values.abs().greaterEqual(threshold);
+      return retained(all, large.logicalOr(sums.counts.equal(1)));
     }
     const [x, dense] = a instanceof SparseTensor ? [a, b] : [sparse(b, 'a or b', op), a];
     return toTensor(dense as TensorLike, x.dtype).tensorScatterNdAdd(x.indices, x.values);
@@ -648,7 +655,7 @@ export const bincount: NamedFunction<
     const op = 'sparse.bincount';
     if (axis !== 0 && axis !== -1)
       throw new InvalidArgumentError(`axis must be 0 or -1, got ${String(axis)}`, op);
-    const { rows, flat, count } = rowsOf(values, axis);
+    const { rows, flat, count, dtype } = rowsOf(values, axis);
     const own = weights === null ? null : rowsOf(weights, axis).flat;
     const keep = maxlength === null ? null : flat.less(constant(BigInt(maxlength), 'int64'));
     const pick = (t: Tensor): Tensor => (keep === null ? t : booleanMask(t, keep));
@@ -657,7 +664,7 @@ export const bincount: NamedFunction<
     const width = maxDims(addDims(longest, 1), minlength ?? 0);
     const sums = merged(
       r.mul(int64(width)).add(v),
-      own === null ? v.mul(int64(0)).add(int64(1)) : pick(own),
+      own === null ? v.mul(int64(0)).add(int64(1)).cast(dtype) : pick(own),
       'sum',
     );
     const counts = binaryOutput
@@ -668,33 +675,37 @@ export const bincount: NamedFunction<
   },
 );
 
-/** Values with the row of each; `count` null where all are one row. */
-function rowsOf(
-  given: unknown,
-  axis: number,
-): { readonly rows: Tensor; readonly flat: Tensor; readonly count: Dim | null } {
+/** Values with the row of each. */
+interface InRows {
+  readonly rows: Tensor;
+  readonly flat: Tensor;
+  /** How many rows there are; null where all are one. */
+  readonly count: Dim | null;
+  /** Of counts. */
+  readonly dtype: DType;
+}
+
+function rowsOf(given: unknown, axis: number): InRows {
   const integers = (t: Tensor): Tensor => (isFloating(t.dtype) ? t : t.cast('int64'));
-  if (given instanceof SparseTensor) {
-    const flat = integers(given.values);
-    const rows = columnOf(given.indices, 0);
-    return axis === 0
-      ? { rows: rows.mul(int64(0)), flat, count: null }
-      : { rows, flat, count: given.sizes[0] as Dim };
-  }
-  if (isRagged(given)) {
-    const flat = integers(given.flatValues);
-    const rows = given.valueRowids().cast('int64');
-    return axis === 0
-      ? { rows: rows.mul(int64(0)), flat, count: null }
-      : { rows, flat, count: subDims(dims(given.rowSplits)[0] as Dim, 1) };
-  }
-  const x = integers(toTensor(given as TensorLike, 'int64'));
+  const inRows = (values: Tensor, rows: Tensor, count: Dim): InRows => {
+    const whole = { flat: integers(values), dtype: values.dtype };
+    return axis === 0 ? { ...whole, rows: rows.mul(int64(0)), count: null } : { ...whole, rows, count };
+  };
+  if (given instanceof SparseTensor)
+    return inRows(given.values, columnOf(given.indices, 0), given.sizes[0] as Dim);
+  if (isRagged(given))
+    return inRows(
+      given.flatValues,
+      given.valueRowids().cast('int64'),
+      subDims(dims(given.rowSplits)[0] as Dim, 1),
+    );
+  const x = toTensor(given as TensorLike, 'int64');
   const flat = x.reshape([-1]);
-  const [size] = dims(flat);
+  const places = countTo(dims(flat)[0] as Dim, 'int64');
   if (axis === 0 || x.rank === 1)
-    return { rows: countTo(size as Dim, 'int64').mul(int64(0)), flat, count: null };
+    return { rows: places.mul(int64(0)), flat: integers(flat), count: null, dtype: x.dtype };
   const [n, width] = dims(x);
-  return { rows: countTo(size as Dim, 'int64').floorDiv(int64(width as Dim)), flat, count: n as Dim };
+  return inRows(flat, places.floorDiv(int64(width as Dim)), n as Dim);
 }
 
 // ---- segments

@@ -1,16 +1,17 @@
 // Dtypes and shapes of elements, in their structure.
 import { InvalidArgumentError } from '@eagre/backend';
-import { type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
+import { type CompositeTensor, type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
   isCompatible,
+  isComposite,
   showShape,
   takesArguments,
   toOwnTensor,
   tree,
 } from '@eagre/core/internal';
-import { TensorSpec } from '@eagre/graph';
+import { specOfParts, TensorSpec } from '@eagre/graph';
 import type { Dataset } from '../pipeline/dataset.ts';
 import { type Element, isDataset, type Leaf, mapLeaves } from './structure.ts';
 
@@ -40,7 +41,11 @@ takesArguments<{ readonly elementSpec: ElementSpec | null }>(
 
 export type LeafSpec = TensorSpec | DatasetSpec;
 /** Specs in the structure of elements. A dimension that differs between elements is null. */
-export type ElementSpec = LeafSpec | readonly ElementSpec[] | { readonly [key: string]: ElementSpec };
+export type ElementSpec =
+  | LeafSpec
+  | CompositeTensor
+  | readonly ElementSpec[]
+  | { readonly [key: string]: ElementSpec };
 
 /** The elements that specs describe. */
 export type ElementOfSpec<E> = E extends TensorSpec
@@ -79,8 +84,14 @@ export function mapTensorSpec(
 
 /** The spec of one element. */
 export function specOf(element: Element): ElementSpec {
-  return mapLeaves(element, (leaf) =>
+  const spec = mapLeaves(element, (leaf) =>
     leaf instanceof Tensor ? new TensorSpec(leaf.shape, leaf.dtype) : new DatasetSpec(leaf.elementSpec),
+  );
+  return tree.mapLeaves(
+    spec,
+    OP,
+    (leaf) => (isComposite(leaf) ? specOfParts(leaf) : leaf),
+    tree.wholeComposites,
   ) as ElementSpec;
 }
 

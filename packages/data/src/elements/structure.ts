@@ -1,6 +1,7 @@
 // Elements of datasets: tensors, and datasets (windows), in arrays and plain objects.
 import { InvalidArgumentError } from '@eagre/backend';
 import {
+  type CompositeTensor,
   type NDArrayLike,
   type Scalar,
   Tensor,
@@ -15,6 +16,7 @@ import type { DatasetNode } from '../pipeline/iterator.ts';
 /** A tensor or a dataset, or these in arrays and plain objects. */
 export type Element =
   | Tensor
+  | CompositeTensor
   // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
   | Dataset<any>
   | readonly Element[]
@@ -29,16 +31,18 @@ type NestedScalars = Nested<number> | Nested<bigint> | Nested<boolean> | Nested<
  */
 export type ElementOf<S> = [Element] extends [S]
   ? S
-  : S extends Tensor | Variable | Scalar | TypedArray | NDArrayLike
-    ? Tensor
-    : // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
-      S extends Dataset<any>
-      ? S
-      : S extends readonly []
-        ? []
-        : S extends NestedScalars
-          ? Tensor
-          : { -readonly [K in keyof S]: ElementOf<S[K]> };
+  : S extends CompositeTensor
+    ? S
+    : S extends Tensor | Variable | Scalar | TypedArray | NDArrayLike
+      ? Tensor
+      : // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
+        S extends Dataset<any>
+        ? S
+        : S extends readonly []
+          ? []
+          : S extends NestedScalars
+            ? Tensor
+            : { -readonly [K in keyof S]: ElementOf<S[K]> };
 
 /** What a leaf of an element is. */
 export type Leaf = Tensor | Dataset<unknown>;

@@ -3,6 +3,7 @@ import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { type Arguments, checkFunction, defineMethods, showInConsole, shown } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
+import { holdsComposite } from '../elements/composites.ts';
 import { type ElementOfSpec, type ElementSpec, flattenSpec, specOf } from '../elements/element-spec.ts';
 import { toHost } from '../elements/host.ts';
 import { type Element, type ElementOf, setDatasetClass } from '../elements/structure.ts';
@@ -13,7 +14,7 @@ import { type SaveOptions, type SnapshotOptions, savedNode, saveElements } from 
 import { ElementsNode } from '../sources/elements.ts';
 import { type ElementSource, GeneratorNode, type GeneratorOptions } from '../sources/generator.ts';
 import { CounterNode, RandomNode, RangeNode, type RangeOptions } from '../sources/numbers.ts';
-import { oneElement, SlicesNode } from '../sources/slices.ts';
+import { oneElement, rowsNode, SlicesNode } from '../sources/slices.ts';
 import { BatchNode, type BatchOptions, RebatchNode, UnbatchNode } from '../transformations/batch.ts';
 import { type BucketOptions, bucketNode } from '../transformations/bucket.ts';
 import { CacheNode } from '../transformations/cache.ts';
@@ -103,7 +104,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** The rows of a tensor, or of several of one first dimension in arrays and plain objects. */
   static fromTensorSlices<const S>(tensors: S): Dataset<ElementOf<TensorsOf<S>>>;
   static fromTensorSlices(tensors: unknown): Dataset<never> {
-    return new Dataset(new SlicesNode(tensors));
+    return new Dataset(holdsComposite(tensors) ? rowsNode(tensors) : new SlicesNode(tensors));
   }
 
   /**
@@ -336,8 +337,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /**
-   * Batches of elements whose first sizes differ. In the place of a tensor of such a size stands `{ values, rowSplits }`: the rows of all
-   * elements, and where each element's begin and end.
+   * Batches of elements whose first sizes differ: ragged tensors in the places of tensors of such a size.
    */
   raggedBatch(
     ...args: Arguments<[batchSize: number], ['batchSize'], RaggedBatchOptions>

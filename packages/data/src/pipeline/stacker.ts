@@ -1,7 +1,8 @@
 // Elements one after the other become tensors with one more axis.
 import { arrayLength, InvalidArgumentError } from '@eagre/backend';
-import { constant, Tensor } from '@eagre/core';
+import { type CompositeTensor, constant, Tensor } from '@eagre/core';
 import { emptyTensor, sameShape, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
+import { holdsComposite, packWhole, stackComposites, wholeLeaves } from '../elements/composites.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, flatten, isDataset, mapLeaves } from '../elements/structure.ts';
 import {
@@ -58,6 +59,7 @@ export function strings(values: readonly string[], shape: readonly number[]): Te
 export function stackElements(elements: readonly Element[], what: string): Element {
   const first = elements[0];
   if (first instanceof Tensor) return stackTensors(elements as readonly Tensor[], 0, what);
+  if (holdsComposite(first)) return stackWhole(elements, what);
   const leaves = leavesOf(elements, what);
   return mapLeaves(first, (_, k) =>
     stackTensors(
@@ -66,6 +68,17 @@ export function stackElements(elements: readonly Element[], what: string): Eleme
       what,
     ),
   ) as Element;
+}
+
+/** `stackElements` of elements with ragged or sparse tensors. */
+function stackWhole(elements: readonly Element[], what: string): Element {
+  const leaves = elements.map(wholeLeaves);
+  const stacked = (leaves[0] as ReturnType<typeof wholeLeaves>).map((first, k) => {
+    const all = leaves.map((list) => list[k]);
+    if (first instanceof Tensor) return stackTensors(all as readonly Tensor[], k, what);
+    return stackComposites(all as readonly CompositeTensor[], what);
+  });
+  return packWhole(elements[0], stacked);
 }
 
 /** The tensors of each element. @throws InvalidArgumentError unless all have as many, and no datasets. */

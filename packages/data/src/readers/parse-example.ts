@@ -101,7 +101,9 @@ function parseAll(
 }
 
 /** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
-function rowsOf({ values, rowSplits }: Ragged, what: string): Uint8Array[] {
+function rowsOf(batch: Ragged, what: string): Uint8Array[] {
+  const values = batch.values as Tensor;
+  const { rowSplits } = batch;
   needsValue(values, what);
   const splits = Array.from(rowSplits.data() as ArrayLike<number | bigint>, Number);
   const isBytes = values.dtype === 'uint8' && values.rank === 1;

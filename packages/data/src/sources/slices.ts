@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { TensorSpec } from '@eagre/graph';
+import { packWhole, rowOf, wholeLeaves } from '../elements/composites.ts';
 import { type ElementSpec, mapSpec, specOf } from '../elements/element-spec.ts';
 import { type Element, tensorsOf, toElement } from '../elements/structure.ts';
 import type { RowAccess } from '../pipeline/iterator.ts';
+import { ElementsNode } from './elements.ts';
 import { RowsNode, SliceRows } from './rows.ts';
 
 /** The rows of tensors along their first axis. */
@@ -39,4 +41,21 @@ export class SlicesNode extends RowsNode {
 /** One element. */
 export function oneElement(value: unknown): Element {
   return toElement(value, 'Dataset.fromTensors');
+}
+
+/** The rows of an element with ragged or sparse tensors. @throws InvalidArgumentError for different first dimensions. */
+export function rowsNode(value: unknown): ElementsNode {
+  const what = 'Dataset.fromTensorSlices';
+  const element = toElement(value, what);
+  const leaves = wholeLeaves(element);
+  const counts = leaves.map((x) => (x as { readonly shape: readonly (number | null)[] }).shape[0] ?? 0);
+  if (counts.some((n) => n !== counts[0]))
+    throw new InvalidArgumentError(`the first dimensions differ: ${counts.join(', ')}`, what);
+  const rows = Array.from({ length: counts[0] as number }, (_, i) =>
+    packWhole(
+      element,
+      leaves.map((x) => rowOf(x, i)),
+    ),
+  );
+  return new ElementsNode(rows, undefined, 'TensorSlice');
 }

@@ -1,7 +1,9 @@
 // `batch`, `unbatch`, `rebatch`.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { CompositeTensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
-import { mapTensorSpec } from '../elements/element-spec.ts';
+import { batchedSpec, holdsComposite, packWhole, wholeLeaves } from '../elements/composites.ts';
+import { type ElementSpec, mapTensorSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, tensorsOf } from '../elements/structure.ts';
 import {
@@ -32,6 +34,16 @@ export function batchesOf(elements: number, size: number, dropRemainder: boolean
   return dropRemainder ? Math.floor(elements / size) : Math.ceil(elements / size);
 }
 
+/** The spec of batches of such elements, of a size or of any. */
+function specOfBatch(spec: ElementSpec | null, size: number | null): ElementSpec | null {
+  const ofTensor = (s: TensorSpec): TensorSpec =>
+    new TensorSpec(s.shape === null ? null : [size, ...s.shape], s.dtype);
+  if (spec === null || !holdsComposite(spec)) return mapTensorSpec(spec, 'Dataset.batch', ofTensor);
+  const whole = wholeLeaves(spec as never) as readonly (TensorSpec | CompositeTensor)[];
+  const batched = whole.map((s) => (s instanceof TensorSpec ? ofTensor(s) : batchedSpec(s, size)));
+  return packWhole(spec as never, batched) as never;
+}
+
 export class BatchNode extends UnaryNode {
   readonly kind = 'Batch';
   readonly size: number;
@@ -39,14 +51,7 @@ export class BatchNode extends UnaryNode {
 
   constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
     checkCount(size, 'batchSize', 'Dataset.batch');
-    super(
-      input,
-      mapTensorSpec(
-        input.spec,
-        'Dataset.batch',
-        (s) => new TensorSpec(s.shape === null ? null : [dropRemainder ? size : null, ...s.shape], s.dtype),
-      ),
-    );
+    super(input, specOfBatch(input.spec, dropRemainder ? size : null));
     this.size = size;
     this.whole = dropRemainder;
   }

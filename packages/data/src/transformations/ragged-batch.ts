@@ -1,8 +1,17 @@
 // `raggedBatch`: elements whose first sizes differ, one behind the other.
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type PartialShape, type Tensor } from '@eagre/core';
-import { emptyTensor, sameShape, shown, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
-import { TensorSpec } from '@eagre/graph';
+import { constant, type PartialShape, type RaggedTensor, type Tensor } from '@eagre/core';
+import {
+  emptyTensor,
+  makeRagged,
+  sameShape,
+  shown,
+  showShape,
+  spaceOf,
+  uploaded,
+  viewOf,
+} from '@eagre/core/internal';
+import { RaggedTensorSpec, TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
 import type { DatasetNode } from '../pipeline/iterator.ts';
@@ -16,13 +25,8 @@ export interface RaggedBatchOptions extends BatchOptions {
   readonly rowSplitsDtype?: 'int32' | 'int64';
 }
 
-/** A component of a ragged batch: the rows of all elements one after the other, and where each element's begin and end. */
-export interface Ragged {
-  /** [all rows, ...] */
-  readonly values: Tensor;
-  /** int64, unless int32 was asked for, [elements + 1]: element i is rows `rowSplits[i]` to `rowSplits[i + 1]`. */
-  readonly rowSplits: Tensor;
-}
+/** A component of a ragged batch: row i is what element i has. */
+export type Ragged = RaggedTensor;
 
 export class RaggedBatchNode extends ListBatchNode {
   readonly kind = 'RaggedBatch';
@@ -50,10 +54,8 @@ export class RaggedBatchNode extends ListBatchNode {
         if (!(s instanceof TensorSpec))
           throw new InvalidArgumentError('the elements hold datasets (windows); use flatMap', name);
         if (!isRagged(s)) return new TensorSpec([batch, ...(s.shape as PartialShape)], s.dtype);
-        return {
-          values: new TensorSpec(s.shape === null ? null : [null, ...s.shape.slice(1)], s.dtype),
-          rowSplits: new TensorSpec([dropRemainder ? size + 1 : null], rowSplitsDtype),
-        };
+        const inner = s.shape?.slice(1) ?? [];
+        return new RaggedTensorSpec([batch, null, ...inner], s.dtype, 1, rowSplitsDtype);
       }) as ElementSpec,
       size,
       dropRemainder,
@@ -75,7 +77,7 @@ export class RaggedBatchNode extends ListBatchNode {
 
 const isRagged = ({ shape }: TensorSpec): boolean => shape === null || shape.includes(null);
 
-function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K in keyof Ragged]: Tensor } {
+function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): Ragged {
   const first = tensors[0];
   const inner = first.shape.slice(1);
   for (const t of tensors) {
@@ -93,13 +95,13 @@ function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K 
   });
   const shape = [rows, ...inner];
   if (first.dtype === 'string')
-    return {
-      values: strings(
+    return makeRagged(
+      strings(
         tensors.flatMap((t) => t.strings()),
         shape,
       ),
-      rowSplits: constant(splits, splitsDtype),
-    };
+      constant(splits, splitsDtype),
+    );
   const values = emptyTensor(first.dtype, shape);
   const to = spaceOf(values);
   let at = 0;
@@ -108,5 +110,5 @@ function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K 
     to.set(from as never, at);
     at += from.length;
   }
-  return { values: uploaded(values, to), rowSplits: constant(splits, splitsDtype) };
+  return makeRagged(uploaded(values, to), constant(splits, splitsDtype));
 }

@@ -18,7 +18,9 @@ describe('outputSignature', () => {
     });
     expect(lengths.elementSpec).toBe(vector);
     expect([...lengths].map((x) => x.dtype)).toEqual(['int32', 'int32', 'int32']);
-    expect(values(lengths.raggedBatch(3))).toEqual([{ values: [7, 7, 7, 7, 7, 7], rowSplits: [0, 1, 3, 6] }]);
+    expect(values(lengths.raggedBatch(3))).toMatchObject([
+      { values: [7, 7, 7, 7, 7, 7], rowSplits: [0, 1, 3, 6] },
+    ]);
     const small = lengths.raggedBatch(3, { rowSplitsDtype: 'int32' });
     expect([...small].map(({ rowSplits }) => [rowSplits.dtype, rowSplits.array()])).toEqual([
       ['int32', [0, 1, 3, 6]],
@@ -46,7 +48,9 @@ describe('outputSignature', () => {
       .window(3)
       .flatMap((w) => w.batch(3), made);
     expect(rows.elementSpec).toBe(made.outputSignature);
-    expect(values(rows.raggedBatch(3))).toEqual([{ values: [0, 1, 2, 3, 4, 5, 6], rowSplits: [0, 3, 6, 7] }]);
+    expect(values(rows.raggedBatch(3))).toMatchObject([
+      { values: [0, 1, 2, 3, 4, 5, 6], rowSplits: [0, 3, 6, 7] },
+    ]);
     const generated = numbers(2).interleave(
       (x) =>
         Dataset.fromGenerator(async function* () {

@@ -125,7 +125,7 @@ export class RaggedTensorSpec extends CompositeSpec {
     return `RaggedTensor<${new Array<null>(this.raggedRank).fill(null).map(String).join(',')}>`;
   }
   withParts(parts: readonly unknown[]): unknown {
-    if (parts.every(isSpec)) return this;
+    if (parts.every(isSpec)) return raggedSpec(parts as readonly TensorSpec[]);
     const [values, ...splits] = parts;
     return splits.reduceRight((inner, s) => makeRagged(inner as never, s as never), values);
   }
@@ -234,21 +234,22 @@ export class IndexedSlicesSpec extends CompositeSpec {
   }
 }
 
+/** The spec of ragged tensors with such values and splits. */
+function raggedSpec([flat, ...splits]: readonly TensorSpec[]): RaggedTensorSpec {
+  const rows = splits[0]?.shape?.[0] ?? null;
+  const inner = flat?.shape?.slice(1) ?? [];
+  return new RaggedTensorSpec(
+    [rows === null ? null : rows - 1, ...splits.map(() => null), ...inner],
+    flat?.dtype ?? 'float32',
+    splits.length,
+    (splits[0]?.dtype ?? 'int64') as 'int64',
+  );
+}
+
 /** The spec of a composite tensor whose parts are specs. */
 export function specOfParts(value: CompositeTensor): CompositeTensor {
   const [first, second] = value.parts as readonly TensorSpec[];
-  if (value instanceof RaggedTensor) {
-    const splits = value.parts.slice(1) as readonly TensorSpec[];
-    const rows = splits[0]?.shape?.[0] ?? null;
-    const inner = first?.shape?.slice(1) ?? [];
-    const levels = splits.map(() => null);
-    return new RaggedTensorSpec(
-      [rows === null ? null : rows - 1, ...levels, ...inner],
-      first?.dtype ?? 'float32',
-      splits.length,
-      (second?.dtype ?? 'int64') as 'int64',
-    );
-  }
+  if (value instanceof RaggedTensor) return raggedSpec(value.parts as readonly TensorSpec[]);
   if (value instanceof SparseTensor) {
     const rank = first?.shape?.[1] ?? null;
     return new SparseTensorSpec(

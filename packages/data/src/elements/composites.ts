@@ -1,0 +1,56 @@
+// Ragged and sparse tensors in elements: they are batched and cut as wholes, not part by part.
+import { UnimplementedError } from '@eagre/backend';
+import { type CompositeTensor, RaggedTensor, ragged, SparseTensor, sparse, Tensor } from '@eagre/core';
+import { isComposite, tree } from '@eagre/core/internal';
+import { RaggedTensorSpec, SparseTensorSpec } from '@eagre/graph';
+import type { Element } from './structure.ts';
+
+const OP = 'Dataset';
+
+/** Whether there are ragged or sparse tensors, or specs of them, in an element or a spec. */
+export function holdsComposite(value: unknown): boolean {
+  return tree.leavesOf(value, OP, tree.wholeComposites).some(isComposite);
+}
+
+/** The tensors and composite tensors of an element, in order. */
+export function wholeLeaves(element: Element): readonly (Tensor | CompositeTensor)[] {
+  return tree.leavesOf(element, OP, tree.wholeComposites) as (Tensor | CompositeTensor)[];
+}
+
+/** The structure of `model` over tensors and composite tensors. */
+export function packWhole(model: Element, leaves: readonly unknown[]): Element {
+  return tree.pack(model, leaves, OP, tree.wholeComposites) as Element;
+}
+
+/** Several of one kind along a new first axis. @throws UnimplementedError for others than ragged and sparse tensors. */
+export function stackComposites(all: readonly CompositeTensor[], what: string): CompositeTensor {
+  if (all.every((x) => x instanceof RaggedTensor)) return ragged.stack(all as readonly RaggedTensor[], 0);
+  if (all.every((x) => x instanceof SparseTensor))
+    return sparse.concat(
+      0,
+      (all as readonly SparseTensor[]).map((x) => sparse.expandDims(x, 0)),
+    );
+  throw new UnimplementedError('only ragged tensors and sparse tensors can be batched', what);
+}
+
+/** One row of a tensor or composite tensor. */
+export function rowOf(x: Tensor | CompositeTensor, i: number): Tensor | CompositeTensor {
+  if (x instanceof Tensor || x instanceof RaggedTensor) return x.at(i) as Tensor;
+  if (!(x instanceof SparseTensor)) throw new UnimplementedError('rows of this kind of tensor', OP);
+  const sizes = x.shape as readonly number[];
+  const rest = sizes.slice(1);
+  const begin = sizes.map((_, axis) => (axis === 0 ? i : 0));
+  return sparse.reshape(sparse.slice(x, begin, [1, ...rest]), rest);
+}
+
+/** The spec of a batch of what a spec describes. */
+export function batchedSpec(spec: CompositeTensor, size: number | null): CompositeTensor {
+  if (spec instanceof RaggedTensorSpec) {
+    const { shape, dtype, raggedRank, rowSplitsDtype } = spec;
+    const inner = shape ?? new Array<null>(raggedRank + 1).fill(null);
+    return new RaggedTensorSpec([size, null, ...inner.slice(1)], dtype, raggedRank + 1, rowSplitsDtype);
+  }
+  if (spec instanceof SparseTensorSpec)
+    return new SparseTensorSpec(spec.shape === null ? null : [size, ...spec.shape], spec.dtype);
+  throw new UnimplementedError('only ragged tensors and sparse tensors can be batched', 'Dataset.batch');
+}
