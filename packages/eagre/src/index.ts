@@ -14,10 +14,10 @@ export {
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
 export * as autograph from '@eagre/autograph';
-export * as train from '@eagre/checkpoint';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
 export * as data from '@eagre/data';
+export { audio } from '@eagre/data/internal';
 export * as datasets from '@eagre/datasets';
 export {
   ConcreteFunction,
@@ -65,10 +65,12 @@ export * as optimizers from '@eagre/optimizers';
 export * as summary from '@eagre/summary';
 export * as config from './config.ts';
 export * as errors from './errors.ts';
+export * as image from './images.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
 export * as onnx from './onnx.ts';
 export * as savedModel from './saved-model.ts';
 export * as serving from './serving.ts';
 export * as test from './test.ts';
+export * as train from './train.ts';
 export * as version from './version.ts';
