@@ -1,5 +1,15 @@
-import { identity, onesLike, type Tensor, Variable, zerosLike } from '@eagre/core';
-import { context, GradContext, hasGradient, isKept, type TensorTracker } from '@eagre/core/internal';
+import { concat, IndexedSlices, identity, onesLike, type Tensor, Variable, zerosLike } from '@eagre/core';
+import {
+  context,
+  dims,
+  GradContext,
+  gatherOp,
+  hasGradient,
+  isKept,
+  sizeOfDims,
+  type TensorTracker,
+  toShape,
+} from '@eagre/core/internal';
 import type { Source } from './nest.ts';
 import { type Entry, Recorder } from './recorder.ts';
 
@@ -14,6 +24,7 @@ class Collector implements TensorTracker {
 /**
  * Reverse-mode accumulation over a recorder's entries.
  * @param seeds the gradient of each target; null means ones.
+ * @param slices whether sources that were looked up row by row get the rows, instead of a tensor of all.
  * @param consume lets go of each entry once it is used: the tape cannot be asked again.
  * @returns a gradient for each source, null where no path leads to it.
  */
@@ -23,7 +34,8 @@ export function backward(
   seeds: readonly (Tensor | null)[],
   sources: readonly Source[],
   consume: boolean,
-): (Tensor | null)[] {
+  slices = false,
+): (Gradient | null)[] {
   const ids = sourceIds(recorder, sources);
   const slots = reachable(recorder.entries, ids);
   const grads = new Gradients();
@@ -39,7 +51,7 @@ export function backward(
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
       const entry = entries[e];
-      step(entry, grads, slots, collector);
+      step(entry, grads, slots, collector, slices);
       if (consume) {
         entries.length = e;
         Recorder.letGo(entry);
@@ -49,17 +61,18 @@ export function backward(
     context.tracker = outer;
   }
   const returned = new Set<Tensor>();
+  const isReturned = (g: Gradient): boolean => partsOf(g).some((t) => returned.has(t));
   const results = sources.map((source) => {
     const parts = idsOf(recorder, source).map((id) => slots.get(id)?.grad ?? null);
     const found = parts.filter((g) => g !== null);
     if (found.length === 0) return null;
-    const sum = found.reduce((a, b) => a.add(b));
+    const sum = found.reduce(added);
     // Two sources may share one gradient (a + b), or it is what the user gave for the target; each gets a tensor of its own, so
     // that disposing one leaves the other.
-    const own = (found.length > 1 || grads.owns(sum)) && !returned.has(sum);
+    const own = (found.length > 1 || grads.owns(sum)) && !isReturned(sum);
     // By an op, so that an outer tape goes on from it.
-    const result = own ? sum : identity(sum);
-    returned.add(result);
+    const result = own ? sum : copied(sum);
+    for (const part of partsOf(result)) returned.add(part);
     return result;
   });
   grads.finish(returned);
@@ -82,9 +95,53 @@ function sourceIds(recorder: Recorder, sources: readonly Source[]): Set<number> 
   return ids;
 }
 
+/** A gradient: of rows that were looked up, only these rows. */
+type Gradient = Tensor | IndexedSlices;
+
+const isSlices = (grad: Gradient): grad is IndexedSlices => grad instanceof IndexedSlices;
+
+/** The tensors that a gradient holds. */
+function partsOf(grad: Gradient): readonly Tensor[] {
+  return isSlices(grad) ? (grad.parts as readonly Tensor[]) : [grad];
+}
+
+function copied(grad: Gradient): Gradient {
+  return isSlices(grad) ? grad.like(identity(grad.values), identity(grad.indices)) : identity(grad);
+}
+
+/** The sum of two gradients: rows stay rows, one behind the other. */
+function added(a: Gradient, b: Gradient): Gradient {
+  if (isSlices(a) && isSlices(b))
+    return a.like(
+      concat([a.values, b.values], 0),
+      concat([a.indices.cast('int64'), b.indices.cast('int64')], 0),
+    );
+  return dense(a).add(dense(b));
+}
+
+const dense = (grad: Gradient): Tensor => (isSlices(grad) ? grad.toTensor() : grad);
+
+/** The gradient of a lookup of rows in a source: the rows; null for other ops. */
+function rowsOf(
+  { op, inputs, attrs }: Entry,
+  source: Slot | undefined,
+  dy: Tensor | null,
+): IndexedSlices | null {
+  if (op !== gatherOp || source?.isSource !== true || dy === null) return null;
+  if (attrs.axis !== 0 || attrs.batchDims !== 0) return null;
+  const [params, indices] = inputs;
+  const rest = dims(params).slice(1);
+  const count = sizeOfDims(indices.shape);
+  return IndexedSlices.of(
+    dy.reshape(toShape([count, ...rest])),
+    indices.reshape(toShape([count])),
+    params.shape,
+  );
+}
+
 /** What is known of the gradient of one tensor; without one, no change of a source reaches it. */
 interface Slot {
-  grad: Tensor | null;
+  grad: Gradient | null;
   /** Whether it is that of a source, which is kept. */
   readonly isSource: boolean;
 }
@@ -106,8 +163,20 @@ function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Map<num
   return slots;
 }
 
+/** The gradient that an op's output has: a source that is one has rows where it was looked up. */
+function tensorIn(slot: Slot | undefined): Tensor | null {
+  const grad = slot?.grad ?? null;
+  return grad === null ? null : dense(grad);
+}
+
 /** Passes the gradients of an entry's outputs on to its inputs, and lets go of them. */
-function step(entry: Entry, grads: Gradients, slots: ReadonlyMap<number, Slot>, collector: Collector): void {
+function step(
+  entry: Entry,
+  grads: Gradients,
+  slots: ReadonlyMap<number, Slot>,
+  collector: Collector,
+  slices: boolean,
+): void {
   const { op, inputs, outputs, attrs } = entry;
   const above: (Slot | undefined)[] = [];
   let any = false;
@@ -119,19 +188,23 @@ function step(entry: Entry, grads: Gradients, slots: ReadonlyMap<number, Slot>, 
   if (!any || op.grad === undefined) return;
   const below: (Slot | undefined)[] = [];
   for (let i = 0; i < inputs.length; i++) below.push(slots.get(inputs[i].id));
-  const [first, ...more] = above.map((slot) => slot?.grad ?? null) as [Tensor | null, ...(Tensor | null)[]];
+  const [first, ...more] = above.map((slot) => tensorIn(slot)) as [Tensor | null, ...(Tensor | null)[]];
   const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
-  let result: ReturnType<typeof op.grad>;
+  let result: ReturnType<typeof op.grad> | IndexedSlices;
   try {
-    result = op.grad(
-      new GradContext(inputs, outputs, attrs, (i) => below[i] !== undefined),
-      first ?? zerosLike(outputs[0]),
-      ...more,
-    );
+    const rows = slices ? rowsOf(entry, below[0], first) : null;
+    result =
+      rows ??
+      op.grad(
+        new GradContext(inputs, outputs, attrs, (i) => below[i] !== undefined),
+        first ?? zerosLike(outputs[0]),
+        ...more,
+      );
   } finally {
     leave?.();
   }
-  if (Array.isArray(result)) {
+  if (result instanceof IndexedSlices) grads.add(below[0], result);
+  else if (Array.isArray(result)) {
     const list = result as readonly (Tensor | null | undefined)[];
     for (let i = 0; i < inputs.length; i++) grads.add(below[i], list[i]);
   } else grads.add(below[0], result as Tensor | null);
@@ -141,21 +214,22 @@ function step(entry: Entry, grads: Gradients, slots: ReadonlyMap<number, Slot>, 
 
 /** Who refers to the gradients in slots, to give the memory of each back when the last one is done. */
 class Gradients {
+  // Of slices their parts.
   readonly #uses = new Map<Tensor, number>();
   readonly #owned = new Set<Tensor>();
 
   /** Whether it was made here, and nobody else holds it. */
-  owns(grad: Tensor): boolean {
-    return this.#owned.has(grad);
+  owns(grad: Gradient): boolean {
+    return partsOf(grad).every((part) => this.#owned.has(part));
   }
 
   /** Adds to the gradient of a tensor, if both are there. */
-  add(slot: Slot | undefined, grad: Tensor | null | undefined): void {
+  add(slot: Slot | undefined, grad: Gradient | null | undefined): void {
     if (slot === undefined || grad === null || grad === undefined) return;
     const before = slot.grad;
-    const sum = before === null ? grad : before.add(grad);
+    const sum = before === null ? grad : added(before, grad);
     slot.grad = sum;
-    this.#uses.set(sum, (this.#uses.get(sum) ?? 0) + 1);
+    for (const part of partsOf(sum)) this.#uses.set(part, (this.#uses.get(part) ?? 0) + 1);
     if (before !== null) this.#unuse(before);
   }
 
@@ -179,7 +253,11 @@ class Gradients {
     for (const tensor of this.#owned) if (!returned.has(tensor) && !isKept(tensor)) tensor.dispose();
   }
 
-  #unuse(grad: Tensor): void {
+  #unuse(grad: Gradient): void {
+    for (const part of partsOf(grad)) this.#unusePart(part);
+  }
+
+  #unusePart(grad: Tensor): void {
     const uses = (this.#uses.get(grad) ?? 1) - 1;
     if (uses > 0) {
       this.#uses.set(grad, uses);

@@ -23,7 +23,7 @@ function differentiate(
   using tape = new GradientTape();
   tape.watch(inputs);
   const value = tape.record(() => fn(...inputs));
-  return [value, tape.gradient(value, inputs, { unconnectedGradients: 'zero' })];
+  return [value, tape.denseGradient(value, inputs, { unconnectedGradients: 'zero' }) as Tensor[]];
 }
 
 /** Declares a function of a function, which is checked at once. */
@@ -102,7 +102,7 @@ function valueAndPairs(
   if (variables.length === 0) {
     throw new InvalidArgumentError('the function used no trainable variable', 'implicitGradients');
   }
-  const grads = tape.gradient(value, variables, { unconnectedGradients: 'zero' });
+  const grads = tape.denseGradient(value, variables, { unconnectedGradients: 'zero' }) as Tensor[];
   return [value, variables.map((variable, i): GradientPair => [grads[i], variable])];
 }
 

@@ -1,11 +1,12 @@
-import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { shown, tree } from '@eagre/core/internal';
+import { type CompositeTensor, InvalidArgumentError, Tensor, Variable } from '@eagre/core';
+import { isComposite, shown, tree } from '@eagre/core/internal';
 
 /** What a gradient can be taken with respect to. */
 export type Source = Tensor | Variable;
 /** Sources in arrays, maps and plain objects, to any depth. */
 export type Nested<T> =
   | T
+  | CompositeTensor
   | readonly Nested<T>[]
   | ReadonlyMap<unknown, Nested<T>>
   | { readonly [key: string]: Nested<T> };
@@ -27,7 +28,10 @@ const OP = 'GradientTape';
 
 /** The leaves of a structure, in order. */
 export function flatten(value: unknown, what: string): Source[] {
-  const leaves = tree.leavesOf(value, OP);
+  // Ragged and sparse tensors have the gradients of their values.
+  const leaves = tree
+    .leavesOf(value, OP, tree.wholeComposites)
+    .map((leaf) => (isComposite(leaf) ? (leaf.dense ?? leaf.differentiable) : leaf));
   for (const leaf of leaves) {
     if (!isSource(leaf))
       throw new InvalidArgumentError(
@@ -40,5 +44,10 @@ export function flatten(value: unknown, what: string): Source[] {
 
 /** The same structure with each leaf replaced by the next of `leaves`. */
 export function rebuild(structure: unknown, leaves: readonly unknown[]): unknown {
-  return tree.pack(structure, leaves, OP);
+  return tree.mapLeaves(
+    structure,
+    OP,
+    (leaf, i) => (isComposite(leaf) && leaf.dense === null ? leaf.withDifferentiable(leaves[i]) : leaves[i]),
+    tree.wholeComposites,
+  );
 }

@@ -100,7 +100,7 @@ function recomputed(fn: (...args: unknown[]) => Results, args: readonly unknown[
       const dy = dys[i];
       return dy === null || dy === undefined || !hasGradient(y.dtype) ? [] : [{ y, dy }];
     });
-    const found = tape.gradient(
+    const found = tape.denseGradient(
       wanted.map(({ y }) => y),
       [...sources, ...variables],
       { outputGradients: wanted.map(({ dy }) => dy) },

@@ -184,7 +184,8 @@ export class GradientTape {
 
   /**
    * The gradient of the targets' sum with respect to the sources, in the structure of the sources; null (or zeros) where the
-   * targets do not depend on a source.
+   * targets do not depend on a source. A source whose rows were looked up, with `tf.gather` or an `Embedding`, and nothing else, has a
+   * `tf.IndexedSlices`: only these rows. It has all methods of a tensor. Ragged and sparse sources get ragged and sparse gradients.
    * @throws FailedPreconditionError when a tape that is not persistent was asked before.
    * @throws InvalidArgumentError for targets that have no gradient, or wrong output gradients.
    */
@@ -199,13 +200,32 @@ export class GradientTape {
     options?: GradientOptions,
   ): GradientsOf<S, Tensor | null>;
   gradient(target: Nested<Source>, sources: Nested<Source>, options: GradientOptions = {}): unknown {
+    return this.#gradient(target, sources, options, true);
+  }
+  /** @internal As `gradient`, with whole tensors where `gradient` gives rows of them. */
+  denseGradient<const S extends Nested<Source>>(
+    target: Nested<Source>,
+    sources: S,
+    options: GradientOptions = {},
+  ): GradientsOf<S, Tensor | null> {
+    return this.#gradient(target, sources, options, false) as GradientsOf<S, Tensor | null>;
+  }
+
+  #gradient(
+    target: Nested<Source>,
+    sources: Nested<Source>,
+    options: GradientOptions,
+    slices: boolean,
+  ): unknown {
     this.#open();
     const op = 'GradientTape.gradient';
     const unconnected = unconnectedOf(options, op);
     const targets = this.#targets(target);
     const list = flatten(sources, 'sources');
     const seeds = outputGradients(targets, options.outputGradients);
-    const grads = this.#ask(() => backward(this.#recorder, targets, seeds, list, !this.#persistent));
+    const grads = this.#ask(() =>
+      backward(this.#recorder, targets, seeds, list, !this.#persistent, slices),
+    ) as (Tensor | null)[];
     return rebuild(sources, unconnected === 'zero' ? withZeros(grads, list) : grads);
   }
 
@@ -227,7 +247,7 @@ export class GradientTape {
     const stacks = this.#ask(() =>
       passes(size, list, (i) => {
         const seed = oneHot(i, size as number, { dtype: y.dtype }).reshape(y.shape);
-        return backward(this.#recorder, [y], [seed], list, false);
+        return backward(this.#recorder, [y], [seed], list, false) as (Tensor | null)[];
       }),
     );
     const grads = list.map((source, s): Tensor | null => {
@@ -264,7 +284,7 @@ export class GradientTape {
       passes(size, [source], (i) => {
         const row = oneHot(i, size as number, { dtype: y.dtype });
         const seed = row.reshape(toShape([1, ...inner])).broadcastTo(y.shape);
-        return backward(this.#recorder, [y], [seed], [source], false);
+        return backward(this.#recorder, [y], [seed], [source], false) as (Tensor | null)[];
       }),
     );
     if (rows === null || rows === undefined) return zeros(shape, { dtype: source.dtype });
@@ -394,7 +414,7 @@ opHooks.vjp = (fn, inputs, dys) => {
     const dy = dys[i];
     return dy === null || dy === undefined ? [] : [{ y, dy }];
   });
-  return tape.gradient(
+  return tape.denseGradient(
     wanted.map(({ y }) => y),
     own,
     { outputGradients: wanted.map(({ dy }) => dy) },

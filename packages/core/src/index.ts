@@ -23,6 +23,7 @@ export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './argu
 export * from './arguments/names.ts';
 export * as bitwise from './bitwise.ts';
 export { CompositeTensor } from './composite/composite.ts';
+export { IndexedSlices, RaggedTensor, ragged, SparseTensor, sparse } from './composites.ts';
 export * as debugging from './debugging.ts';
 export {
   type DeviceType,

@@ -77,6 +77,7 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
+export { isRagged, makeRagged, makeSparse, toRaggedOrDense } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {
@@ -137,6 +138,7 @@ export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { loadVariables, saveVariables } from './module/own-variables.ts';
+export { gatherOp, scatterRows } from './ops/array/gathering.ts';
 export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
@@ -154,7 +156,6 @@ export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-st
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { lowerAscii } from './ops/strings/text.ts';
-export { isRagged, makeRagged, toRaggedOrDense } from './ragged/ragged-base.ts';
 export {
   type Draw,
   type Drawn,

@@ -53,6 +53,12 @@ export {
 } from './interchange/graph-def.ts';
 export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
 export { streamState } from './interchange/random-def.ts';
+export {
+  IndexedSlicesSpec,
+  RaggedTensorSpec,
+  SparseTensorSpec,
+  TypeSpec,
+} from './ir/composite-specs.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {

@@ -1,4 +1,4 @@
-import type { Tensor, Variable } from '@eagre/core';
+import { IndexedSlices, type Tensor, type Variable } from '@eagre/core';
 import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
@@ -32,6 +32,23 @@ export class Adagrad extends Optimizer {
   /** @internal Keras 2's decay of the learning rate is a schedule here. */
   protected override get checkpointOptions(): Readonly<Record<string, number>> {
     return { decay: 0 };
+  }
+
+  /** @internal */
+  protected override get updatesRows(): boolean {
+    return true;
+  }
+  protected override updateRows(
+    gradient: Tensor,
+    rows: Tensor,
+    variable: Variable,
+    rate: number | Tensor,
+  ): void {
+    const accumulator = this.slot(variable, 'accumulator');
+    accumulator.scatterAdd(new IndexedSlices(gradient.square(), rows));
+    const sums = accumulator.gather(rows, 0);
+    const values = gradient.mul(rate).div(sums.add(this.epsilon).sqrt());
+    variable.scatterSub(new IndexedSlices(values, rows));
   }
 
   override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {

@@ -32,7 +32,7 @@ export function checkClipping(optimizer: Clipping & { readonly name: string }): 
 export function clipGradients(updates: readonly Update[], clipping: Clipping): Update[] {
   const { clipnorm, clipvalue, globalClipnorm } = clipping;
   const each = (clip: (gradient: Tensor) => Tensor): Update[] =>
-    updates.map(({ gradient, variable }) => ({ gradient: clip(gradient), variable }));
+    updates.map((update) => ({ ...update, gradient: clip(update.gradient) }));
   if (clipnorm !== null && clipnorm > 0) {
     return each((g) => g.mul(clipnorm).div(maximum(squaredNorm(g).sqrt(), clipnorm)));
   }

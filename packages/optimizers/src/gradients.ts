@@ -1,19 +1,39 @@
 // The arguments of applyGradients.
 import {
+  argSort,
+  concat,
   FailedPreconditionError,
+  type IndexedSlices,
   InvalidArgumentError,
+  type PartialShape,
   type Tensor,
   type TensorLike,
   type Variable,
+  zeros,
+  zerosLike,
 } from '@eagre/core';
-import { isPlain, sameShape, shown, showShape, toTensor } from '@eagre/core/internal';
+import {
+  differs,
+  dims,
+  isPlain,
+  sameShape,
+  scatterRows,
+  shown,
+  showShape,
+  subDims,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
 
 /** A gradient with its variable. */
 export type GradientAndVariable = readonly [gradient: TensorLike | null | undefined, variable: Variable];
 
 /** @internal A checked gradient with its variable. */
 export interface Update {
+  /** Of the whole variable, or of its rows `rows`. */
   readonly gradient: Tensor;
+  /** The rows that have a gradient, each once; absent where all have. */
+  readonly rows?: Tensor;
   readonly variable: Variable;
 }
 
@@ -55,18 +75,64 @@ export function pairsOf(
   return variables.map((variable, i) => [gradients[i] as TensorLike | null, variable]);
 }
 
+/** The updates of whole variables among some. */
+export function whole(updates: readonly Update[]): readonly Update[] {
+  return updates.some((u) => u.rows !== undefined) ? updates.filter((u) => u.rows === undefined) : updates;
+}
+
+/** The update of rows of a variable. @throws as `gradientOf` does. */
+export function rowsOf(slices: IndexedSlices, variable: Variable, optimizer: string): Update {
+  const { dtype, shape } = slices;
+  if (dtype !== variable.dtype || !sameShape(shape, variable.shape))
+    throw unfit(dtype, shape, variable, optimizer);
+  if (slices.values.storage.refs <= 0) throw disposed(variable, optimizer);
+  return { ...rowsOnce(slices), variable };
+}
+
+/**
+ * Each row once, with the sum of its gradients: as many as were given, so that sizes do not depend on values. Those that are left over are
+ * zeros for row 0.
+ */
+function rowsOnce({ values, indices }: IndexedSlices): { readonly gradient: Tensor; readonly rows: Tensor } {
+  const [count] = dims(indices);
+  const order = argSort(indices);
+  const sorted = indices.gather(order);
+  const [first, last] = [toShape([1]), toShape([subDims(count, 1)])];
+  if (!differs(count, 0) || !differs(count, 1)) return { gradient: values, rows: indices };
+  const isNew = sorted
+    .slice([1], last)
+    .notEqual(sorted.slice([0], last))
+    .cast('int32');
+  const place = concat([zeros(first, 'int32'), isNew], 0).cumsum();
+  return {
+    gradient: scatterRows(values.gather(order), place, values.shape),
+    rows: zerosLike(indices).tensorScatterNdUpdate(place.reshape([-1, 1]), sorted),
+  };
+}
+
+function unfit(
+  dtype: string,
+  shape: PartialShape,
+  variable: Variable,
+  optimizer: string,
+): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `the gradient of '${variable.name}' is ${dtype} ${showShape(shape)}, the variable ${variable.dtype} ${showShape(variable.shape)}`,
+    optimizer,
+  );
+}
+
+const disposed = (variable: Variable, optimizer: string): FailedPreconditionError =>
+  new FailedPreconditionError(`the gradient of '${variable.name}' was disposed`, optimizer);
+
 /** @throws InvalidArgumentError unless it has the shape and dtype of the variable, FailedPreconditionError when it was disposed */
 export function gradientOf(given: TensorLike, variable: Variable, optimizer: string): Tensor {
   // Refuses what cannot be looked at.
   isPlain(given);
   const gradient = toTensor(given, variable.dtype);
   if (gradient.dtype !== variable.dtype || !sameShape(gradient.shape, variable.shape)) {
-    throw new InvalidArgumentError(
-      `the gradient of '${variable.name}' is ${gradient.dtype} ${showShape(gradient.shape)}, the variable ${variable.dtype} ${showShape(variable.shape)}`,
-      optimizer,
-    );
+    throw unfit(gradient.dtype, gradient.shape, variable, optimizer);
   }
-  if (gradient.storage.refs <= 0)
-    throw new FailedPreconditionError(`the gradient of '${variable.name}' was disposed`, optimizer);
+  if (gradient.storage.refs <= 0) throw disposed(variable, optimizer);
   return gradient;
 }

@@ -5,6 +5,7 @@ import {
   type Option,
   serializedObject,
   takesOptions,
+  toTensor,
   withoutUnused,
 } from '@eagre/core/internal';
 import { optionsOf } from './config.ts';
@@ -79,7 +80,8 @@ export class LossScaleOptimizer extends Optimizer {
       this.build(variables);
       return this.#state();
     });
-    const given = pairs.map(([gradient]) => gradient as Tensor);
+    // Gradients of rows as those of whole tensors.
+    const given = pairs.map(([gradient]) => toTensor(gradient as Tensor));
     const finite = given.map((g) => isFinite(g).all()).reduce((a, b) => a.logicalAnd(b));
     const unscaled = given.map((g, i): GradientAndVariable => {
       const own = where(finite, g, 0).div(scale.read().cast(g.dtype));

@@ -4,6 +4,7 @@ import {
   constant,
   type DType,
   FailedPreconditionError,
+  IndexedSlices,
   InvalidArgumentError,
   Module,
   type Tensor,
@@ -47,7 +48,7 @@ import { CheckpointLists } from './checkpoint-lists.ts';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
-import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gradients.ts';
+import { type GradientAndVariable, gradientOf, pairsOf, rowsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
 import { averaging } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
@@ -79,8 +80,8 @@ function variableOf(given: unknown, of: string): Variable {
   throw new InvalidArgumentError(`variable must be a variable, got ${shown(given)}`, of);
 }
 
-/** A scalar for ops on a variable. */
-function scalarFor(variable: Variable, x: Scalar): number | Tensor {
+/** @internal A scalar for ops on a variable. */
+export function scalarFor(variable: Variable, x: Scalar): number | Tensor {
   if (typeof x === 'number') return x;
   return x.cast(isFloating(variable.dtype) ? variable.dtype : 'float32');
 }
@@ -479,7 +480,10 @@ export abstract class Optimizer extends Module implements Trackable {
   applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
     const given = pairsOf(first as Iterable<unknown>, second, this.name);
     const { lossScaleFactor: factor } = this;
-    const unscaled = (gradient: TensorLike): Tensor => toTensor(gradient).div(factor as number);
+    const unscaled = (gradient: TensorLike): TensorLike =>
+      gradient instanceof IndexedSlices
+        ? (gradient.mapValues((v) => v.div(factor as number)) as never)
+        : toTensor(gradient).div(factor as number);
     const pairs =
       factor === null
         ? given
@@ -598,10 +602,19 @@ export abstract class Optimizer extends Module implements Trackable {
       this.name,
     );
   }
+  /** @internal Changes rows of one variable, each of which stands in `rows` once. */
+  protected updateRows(_gradient: Tensor, _rows: Tensor, _variable: Variable, _rate: number | Tensor): void {
+    throw new UnimplementedError('rows of variables', this.name);
+  }
   /** @internal Changes all variables of one step. */
   protected updateAll(updates: readonly Update[], learningRate: Scalar): void {
-    for (const { gradient, variable } of updates) {
-      const given: unknown = this.updateStep(gradient, variable, scalarFor(variable, learningRate));
+    for (const { gradient, variable, rows } of updates) {
+      const rate = scalarFor(variable, learningRate);
+      if (rows !== undefined) {
+        this.updateRows(gradient, rows, variable, rate);
+        continue;
+      }
+      const given: unknown = this.updateStep(gradient, variable, rate);
       checkNoPromise(given, 'updateStep()', this.name);
     }
   }
@@ -718,6 +731,8 @@ export abstract class Optimizer extends Module implements Trackable {
       this.indexOf(variable);
       this.#once(variable, seen);
       if (given === null || given === undefined) missing.push(variable);
+      else if (given instanceof IndexedSlices && this.#takesRows())
+        updates.push(rowsOf(given, variable, this.name));
       else updates.push({ gradient: gradientOf(given, variable, this.name), variable });
     }
     this.#warn(missing);
@@ -733,6 +748,17 @@ export abstract class Optimizer extends Module implements Trackable {
       variable.assign(value);
     }
     this.iterations.assignAdd(1);
+  }
+
+  /**
+   * @internal Whether an update leaves rows without a gradient as they are, so that only the others need be touched: not where moments of
+   * earlier steps still move them.
+   */
+  protected get updatesRows(): boolean {
+    return false;
+  }
+  #takesRows(): boolean {
+    return this.updatesRows && this.gradientAccumulationSteps === null;
   }
 
   #update(gradients: readonly Update[]): void {

@@ -1,7 +1,7 @@
-import { InvalidArgumentError, type Variable } from '@eagre/core';
+import { IndexedSlices, InvalidArgumentError, type Variable } from '@eagre/core';
 import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
-import type { Update } from './gradients.ts';
-import { Optimizer } from './optimizer.ts';
+import { type Update, whole } from './gradients.ts';
+import { Optimizer, scalarFor } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import type { Scalar } from './scalars.ts';
@@ -43,10 +43,21 @@ export class SGD extends Optimizer {
     return { momentum: this.momentum, decay: 0 };
   }
 
+  /** @internal Momentum moves rows that have no gradient at a step. */
+  protected override get updatesRows(): boolean {
+    return this.momentum === 0;
+  }
+
   protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { momentum, nesterov } = this;
-    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], {}, [learningRate]);
-    else this.runKernel('ApplyMomentum', updates, [this.momentums], { momentum, nesterov }, [learningRate]);
+    if (momentum === 0) {
+      this.runKernel('ApplyGradientDescent', whole(updates), [], {}, [learningRate]);
+      for (const { variable, gradient, rows } of updates)
+        if (rows !== undefined) {
+          const step = gradient.mul(scalarFor(variable, learningRate));
+          variable.scatterSub(new IndexedSlices(step, rows));
+        }
+    } else this.runKernel('ApplyMomentum', updates, [this.momentums], { momentum, nesterov }, [learningRate]);
   }
 }
 

@@ -13,7 +13,7 @@ import type { Kind } from './arguments.ts';
 import { shown } from './checks.ts';
 import { isPlain } from './plain.ts';
 
-export { asIs, structure } from './arguments.ts';
+export { asIs, structure, tensor } from './arguments.ts';
 
 /** An integer: a number, a bigint, or an integer scalar such as `tf.shape(x).at(0)`. */
 export type IntegerLike = number | bigint | Tensor | Variable;
@@ -181,7 +181,5 @@ export const pairs: Kind = {
     return Array.from({ length: value.shape[0] }, (_, i) => toShape(sizes.slice(2 * i, 2 * i + 2)));
   },
 };
-/** A tensor, or values for one: numbers, lists, { data, shape }. */
-export const tensor: Kind = {};
 /** A list of tensors, or of values for them. */
 export const tensors: Kind = { list: true };

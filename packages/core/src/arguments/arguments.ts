@@ -59,12 +59,16 @@ export interface Kind {
   readonly read?: (value: unknown, what: string, op: string) => unknown;
   /** Whether `read` looks at numbers too. */
   readonly numbers?: boolean;
+  /** Whether it is a tensor. */
+  readonly tensor?: boolean;
   /** Whether it is a list of tensors, some of which may be ragged or sparse. */
   readonly list?: boolean;
 }
 
 /** A value that the function reads itself. */
 export const asIs: Kind = {};
+/** A tensor, or values for one: numbers, lists, { data, shape }. */
+export const tensor: Kind = { tensor: true };
 /** A value that may be a plain object: a structure of tensors, for example. */
 export const structure: Kind = { plain: true };
 
@@ -112,6 +116,7 @@ class Declaration implements Declared {
   readonly rest: string | undefined;
   readonly run: Implementation;
   elementwise = false;
+  readonly ofTensors: boolean;
   readonly #options: Kinds;
   #objects: readonly string[] | undefined;
   #named: Readonly<Record<string, Kind>> | undefined;
@@ -139,6 +144,7 @@ class Declaration implements Declared {
     this.run = run;
     this.#options = options;
     this.#objects = more.objects;
+    this.ofTensors = kinds.some((kind) => kind.tensor === true || kind.list === true);
   }
 
   get options(): Readonly<Record<string, Kind>> {
@@ -258,7 +264,7 @@ export function defineHot<F extends (...args: never) => unknown>(
   run: (...args: never) => unknown,
   hot: (otherwise: (args: ArrayLike<unknown>) => unknown) => F,
 ): F {
-  const kinds = positional.map(() => asIs);
+  const kinds = positional.map(() => tensor);
   const implementation = run as unknown as Implementation;
   const declaration = new Declaration('', positional, kinds, {}, implementation, { required: run.length });
   return register(
@@ -577,13 +583,14 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
 
 /** A call as composite tensors are told of it. */
 function callOf(declaration: Declaration, values: readonly unknown[]): Call {
-  const { name, positional, elementwise } = declaration;
+  const { name, positional, elementwise, ofTensors } = declaration;
   const given = values.slice(0, -1);
   const own = values.at(-1) as Readonly<Record<string, unknown>>;
   return {
     name,
     positional,
     elementwise,
+    ofTensors,
     values: given,
     options: own,
     run: (others, options = own) => checked(declaration, spread(declaration, others, options), undefined),

@@ -1,4 +1,7 @@
+// Types in a circle: a composite tensor is made of tensors.
 // The base of values that are made of several tensors: ragged tensors, sparse tensors, slices of a tensor.
+
+import type { Tensor } from '../tensor/tensor.ts';
 
 /** What is known of the function that a composite tensor was given to. */
 export interface Call {
@@ -8,6 +11,8 @@ export interface Call {
   readonly positional: readonly string[];
   /** Whether each element of the result depends on those in the same place of its tensors alone. */
   readonly elementwise: boolean;
+  /** Whether it is a function of tensors, and no method of a class. */
+  readonly ofTensors: boolean;
   /** The positional arguments, undefined where they were not given; the list of a variadic function behind them. */
   readonly values: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
@@ -34,6 +39,14 @@ export abstract class CompositeTensor {
   abstract get differentiable(): unknown;
   /** @internal One like it whose values are a gradient. */
   abstract withDifferentiable(values: unknown): unknown;
+  /** @internal The same without what a spec does not tell. */
+  get general(): CompositeTensor {
+    return this;
+  }
+  /** @internal The one tensor that it stands for everywhere; null for what has to be converted in the open. */
+  get dense(): Tensor | null {
+    return null;
+  }
   /** @internal What to do instead, in messages of functions that do not take it. */
   abstract get advice(): string;
   /** @internal What a function of tensors makes of it; undefined where that function looks at it itself. */

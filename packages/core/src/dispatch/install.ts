@@ -33,4 +33,9 @@ defineMethods(Variable.prototype, 'Variable', {
   assign: { positional: ['value'] },
   assignAdd: { positional: ['delta'] },
   assignSub: { positional: ['delta'] },
+  scatterAdd: { positional: ['sparseDelta'] },
+  scatterSub: { positional: ['sparseDelta'] },
+  scatterUpdate: { positional: ['sparseDelta'] },
+  scatterMax: { positional: ['sparseDelta'] },
+  scatterMin: { positional: ['sparseDelta'] },
 });

@@ -368,6 +368,9 @@ export const stackDynamicPartitions: NamedFunction<
       throw new InvalidArgumentError(`a partition is not in 0 … ${String(addDims(numPartitions, -1))}`, op);
     const order = argSort(p);
     const sorted = p.gather(order);
-    return makeRagged(gatherRows(d, order), splitsOfIds(sorted.cast('int64'), numPartitions));
+    return makeRagged(
+      gatherRows(d, order),
+      splitsOfIds(isRagged(d) ? sorted.cast(d.rowSplits.dtype) : sorted, numPartitions),
+    );
   },
 );

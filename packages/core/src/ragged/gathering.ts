@@ -83,7 +83,7 @@ function outermost(p: RaggedOrDense, i: RaggedOrDense): RaggedOrDense {
   let result: RaggedOrDense = rows;
   for (let axis = sizes.length - 1; axis > 0; axis--) {
     const outer = sizes.slice(0, axis).reduce(mulDims);
-    result = makeRagged(result, uniformSplits(outer, sizes[axis], dtype), sizes[axis]);
+    result = makeRagged(result, uniformSplits(outer, sizes[axis], dtype));
   }
   return result;
 }

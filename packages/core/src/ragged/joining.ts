@@ -80,7 +80,7 @@ export function join(
 }
 
 function stackVectors(all: readonly Tensor[]): RaggedTensor {
-  const lengths = all.map((x) => sizeScalar(dims(x)[0] as number, 'int64').reshape([1]));
+  const lengths = all.map((x) => sizeScalar(dims(x)[0] as number, 'int32').reshape([1]));
   return makeRagged(concat(all, 0), splitsOfLengths(concat(lengths, 0)));
 }
 

@@ -51,11 +51,12 @@ function cut(product: Tensor, a: RaggedOrDense, b: RaggedOrDense, options: Matmu
   const present = countTo(most, dtype).expandDims(0).less(rows.expandDims(1));
   const flat = booleanMask(product, present);
   const splits = splitsOfLengths(rows);
+  const height = options.transposeA === true ? a.shape[2] : a.shape[1];
   const raggedColumns = isRagged(b) && (b.raggedRank === 2 || options.transposeB === true);
-  if (!raggedColumns) return makeRagged(flat, splits);
+  if (!raggedColumns) return makeRagged(flat, splits, height ?? null);
   const own = columns.gather(placesInRows(rows).rows);
   const values = booleanMask(flat, countTo(width, dtype).expandDims(0).less(own.expandDims(1)));
-  return makeRagged(makeRagged(values, splitsOfLengths(own)), splits);
+  return makeRagged(makeRagged(values, splitsOfLengths(own)), splits, height ?? null);
 }
 
 /** How many rows each matrix has. */

@@ -9,7 +9,7 @@ import { knownDim } from '../shapes/shape-env.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import { type Scalar, Tensor } from '../tensor/tensor.ts';
+import type { Scalar, Tensor } from '../tensor/tensor.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
   countTo,
@@ -240,11 +240,18 @@ export abstract class RaggedBase extends CompositeTensor {
     const inner = isRagged(this.values) ? this.values.withParts([values, ...splits.slice(1)]) : values;
     return construct(inner as Tensor, splits[0] as Tensor, this.uniformRowLength);
   }
+  override get general(): CompositeTensor {
+    const inner = isRagged(this.values) ? (this.values.general as RaggedTensor) : this.values;
+    return construct(inner, this.rowSplits, null);
+  }
   get differentiable(): unknown {
     return this.flatValues;
   }
   withDifferentiable(values: unknown): unknown {
-    return values instanceof Tensor || isRagged(values) ? this.withFlatValues(values as Tensor) : values;
+    if (values === null) return null;
+    return this.withFlatValues(
+      values instanceof CompositeTensor ? (values.dense as Tensor) : (values as Tensor),
+    );
   }
 }
 

@@ -3,11 +3,13 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { defineMethods } from '../arguments/arguments.ts';
 import type { Call } from '../composite/composite.ts';
 import { booleanMask } from '../ops/array/gather.ts';
-import { concat } from '../ops/array/join.ts';
+import { concat, stack } from '../ops/array/join.ts';
 import { addDims, type Dim, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { checkFlag, checkList } from '../shapes/shape.ts';
 import { hostDims } from '../shapes/sizes.ts';
+import { columnOf, columnsOf, coordinatesOf } from '../sparse/sparse-base.ts';
+import { SparseTensor } from '../sparse/sparse-tensor.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
@@ -25,13 +27,17 @@ import {
 } from './ragged-base.ts';
 import {
   checkSplits,
+  countTo,
   knownIntegers,
+  lengthsOf,
+  placesInRows,
   rowIntegers,
   rowsOfIds,
   type SplitsDType,
   sizeScalar,
   splitsOfIds,
   splitsOfLengths,
+  startsOf,
   uniformSplits,
 } from './row-partition.ts';
 
@@ -214,6 +220,37 @@ export class RaggedTensor extends RaggedBase {
     return fromTensor(toTensor(tensor), options);
   }
 
+  /**
+   * A sparse tensor of rank 2 as a ragged one: the values of each row, one after the other.
+   * @throws InvalidArgumentError for values that leave places out, or are out of order.
+   */
+  static fromSparse(stInput: SparseTensor, options?: { readonly rowSplitsDtype?: SplitsDType }): RaggedTensor;
+  static fromSparse(x: SparseTensor, options: { readonly rowSplitsDtype?: SplitsDType } = {}): RaggedTensor {
+    const op = 'RaggedTensor.fromSparse';
+    const { rowSplitsDtype = 'int64' } = options;
+    checkSplitsDType(rowSplitsDtype, op);
+    if (!(x instanceof SparseTensor) || x.rank !== 2)
+      throw new InvalidArgumentError('expected a tf.SparseTensor of rank 2', op);
+    const splits = splitsOfIds(columnOf(x.indices, 0).cast(rowSplitsDtype), x.sizes[0] as Dim);
+    const made = makeRagged(x.values, splits);
+    const [places, columns] = [placesInRows(lengthsOf(splits)).places, columnOf(x.indices, 1)].map(
+      knownIntegers,
+    );
+    if (places?.some((place, i) => place !== columns?.[i]))
+      throw new InvalidArgumentError('SparseTensor is not right-ragged', op);
+    return made;
+  }
+  /** The values and their coordinates. */
+  toSparse(): SparseTensor;
+  toSparse(): SparseTensor {
+    const sizes = hostDims(
+      this.boundingShape(null, { outType: 'int64' }),
+      'the shape',
+      'RaggedTensor.toSparse',
+    );
+    return SparseTensor.of({ indices: coordinates(this), values: this.flatValues.reshape([-1]), sizes });
+  }
+
   /** @internal */
   dispatch(call: Call): unknown {
     return dispatchRagged(call);
@@ -248,6 +285,21 @@ export interface FromTensorOptions {
   readonly padding?: TensorLike | null;
   readonly raggedRank?: number;
   readonly rowSplitsDtype?: SplitsDType;
+}
+
+/** The coordinates of all innermost elements. */
+function coordinates(x: RaggedOrDense): Tensor {
+  if (!(x instanceof RaggedTensor)) {
+    const sizes = dims(x);
+    const count = countTo(sizes.reduce(mulDims, 1), 'int64');
+    return coordinatesOf(count, sizes);
+  }
+  const inner = coordinates(x.values);
+  const at = columnOf(inner, 0);
+  const rows = x.valueRowids().cast('int64').gather(at);
+  const places = at.sub(startsOf(x.rowSplits).cast('int64').gather(rows));
+  const rest = Array.from({ length: x.rank - 2 }, (_, i) => i + 1);
+  return concat([stack([rows, places], 1), columnsOf(inner, rest)], 1);
 }
 
 const validates = ({ validate }: Validated, op: string): boolean =>
@@ -399,6 +451,7 @@ defineMethods(RaggedTensor, 'RaggedTensor', {
     required: 2,
     options: validated,
   },
+  fromSparse: { positional: ['stInput'], options: { rowSplitsDtype: true } },
   fromTensor: {
     positional: ['tensor'],
     options: { lengths: true, padding: true, raggedRank: true, rowSplitsDtype: true },
@@ -420,5 +473,5 @@ defineMethods(RaggedBase.prototype, 'RaggedTensor', {
   toList: {},
   array: {},
 });
-defineMethods(RaggedTensor.prototype, 'RaggedTensor', { at: { rest: 'specs' } });
+defineMethods(RaggedTensor.prototype, 'RaggedTensor', { at: { rest: 'specs' }, toSparse: {} });
 showInConsole(RaggedTensor.prototype, String);

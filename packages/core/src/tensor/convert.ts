@@ -55,6 +55,10 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
     const taken = value.autocast ? inComputation(value.taken()) : value.taken();
     return strict && dtype !== undefined ? sameDType(taken, dtype) : taken;
   }
+  if (value instanceof CompositeTensor) {
+    const { dense } = value;
+    if (dense !== null) return toTensor(dense, dtype, strict);
+  }
   if (typeof value === 'number') return scalarNumber(value, numberDType(dtype, strict));
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');

@@ -8,8 +8,9 @@ import {
 import { checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
 import { context, initScope } from '../dispatch/context.ts';
-import { copyTo } from '../dispatch/op.ts';
+import { copyTo, kernelFor } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
+import { dims } from '../shapes/dims.ts';
 import { checkFlag, type Shape, sameShape, showShape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
@@ -46,6 +47,20 @@ export const variableArguments: Parameters<VariableArguments> = {
   positional: ['initialValue'],
   names: { initialValue: true, trainable: true, name: true, dtype: true },
 };
+
+/** Rows of a tensor: `tf.IndexedSlices`. */
+export interface SparseDelta {
+  readonly values: Tensor;
+  readonly indices: Tensor;
+}
+
+const scatters = {
+  scatterUpdate: { mode: 0, method: 'tensorScatterNdUpdate' },
+  scatterAdd: { mode: 1, method: 'tensorScatterNdAdd' },
+  scatterSub: { mode: 2, method: 'tensorScatterNdSub' },
+  scatterMax: { mode: 3, method: 'tensorScatterNdMax' },
+  scatterMin: { mode: 4, method: 'tensorScatterNdMin' },
+} as const;
 
 let nextVariable = 1;
 
@@ -136,6 +151,59 @@ export class Variable extends VariableBase {
   assignSub(args: { readonly delta: TensorLike }): this;
   assignSub(delta: unknown): this {
     return this.#update(this.taken().sub(toTensor(delta as TensorLike, this.dtype)), 'assignSub');
+  }
+
+  /** Adds rows to the value: `values[i]` to row `indices[i]`. The other rows are not touched. @throws OutOfRangeError for a row that is not there. */
+  scatterAdd(sparseDelta: SparseDelta): this;
+  scatterAdd(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterAdd(sparseDelta: unknown): this {
+    return this.#scatter(sparseDelta, 'scatterAdd');
+  }
+  /** Subtracts rows from the value, as `scatterAdd` adds them. */
+  scatterSub(sparseDelta: SparseDelta): this;
+  scatterSub(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterSub(sparseDelta: unknown): this {
+    return this.#scatter(sparseDelta, 'scatterSub');
+  }
+  /** Replaces rows of the value. */
+  scatterUpdate(sparseDelta: SparseDelta): this;
+  scatterUpdate(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterUpdate(sparseDelta: unknown): this {
+    return this.#scatter(sparseDelta, 'scatterUpdate');
+  }
+  /** Keeps the larger of both values in rows. */
+  scatterMax(sparseDelta: SparseDelta): this;
+  scatterMax(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterMax(sparseDelta: unknown): this {
+    return this.#scatter(sparseDelta, 'scatterMax');
+  }
+  /** Keeps the smaller of both values in rows. */
+  scatterMin(sparseDelta: SparseDelta): this;
+  scatterMin(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterMin(sparseDelta: unknown): this {
+    return this.#scatter(sparseDelta, 'scatterMin');
+  }
+
+  #scatter(given: unknown, name: keyof typeof scatters): this {
+    const op = `Variable.${name}`;
+    const { values, indices } = given as SparseDelta;
+    if (!(values instanceof Tensor && indices instanceof Tensor))
+      throw new InvalidArgumentError('expected tf.IndexedSlices', op);
+    const expected = [...dims(indices), ...this.shape.slice(1)];
+    if (values.dtype !== this.dtype || this.rank === 0 || !sameShape(dims(values), expected))
+      throw new InvalidArgumentError(
+        `values are ${values.dtype} ${showShape(values.shape)}, expected ${this.dtype} ${showShape(expected)}`,
+        op,
+      );
+    const { mode, method } = scatters[name];
+    const at = indices.reshape([-1, 1]);
+    const target = context.tracer === null ? this.writable() : null;
+    if (target === null || values.backend !== target.backend || at.backend !== target.backend)
+      return this.#store(this.taken()[method](at, values));
+    // In the memory there is: the rows alone.
+    const rows = values.storage === target.storage ? copyTensor(values) : values;
+    kernelFor(target.backend, 'ScatterNd', [target, at, rows])([target, at, rows], [target], { mode });
+    return this;
   }
 
   /** A copy of the values now, flat and row-major: as {@link Tensor.data}. */

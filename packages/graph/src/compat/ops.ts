@@ -237,7 +237,7 @@ export const gradients: NamedFunction<
         using tape = new GradientTape({ watchAccessedVariables: false });
         tape.watch(sources);
         replay(graph, targets);
-        return tape.gradient(targets, sources);
+        return tape.denseGradient(targets, sources);
       }),
     );
   },

@@ -69,7 +69,7 @@ export function gradientBody(
       given[i] === true && hasGradient(y.dtype) ? argument(y, `grad_${i}`) : null,
     );
     const targets = outputs.filter((_, i) => dys[i] !== null);
-    const found = tape.gradient(targets, sources, {
+    const found = tape.denseGradient(targets, sources, {
       outputGradients: dys.filter((dy): dy is Tensor => dy !== null),
     }) as readonly (Tensor | null)[];
     let next = 0;

@@ -275,7 +275,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
     attrs,
   );
   const tangents = outputs.slice(count);
-  const found = tape.gradient(
+  const found = tape.denseGradient(
     tangents,
     wanted.map((i) => inputs[i]),
     { outputGradients: seeds },
@@ -329,9 +329,11 @@ function tangentLoop(
       // vᵀJ is linear in v: whatever v is, its gradient along the tangents is J times them.
       const v = targets.map((t) => zerosLike(t));
       outer.watch(v);
-      const products = inner.gradient(targets, sources, { outputGradients: v }) as readonly (Tensor | null)[];
+      const products = inner.denseGradient(targets, sources, {
+        outputGradients: v,
+      }) as readonly (Tensor | null)[];
       const known = products.flatMap((p, i) => (p === null ? [] : [{ p, t: tangents[i] }]));
-      const moved = outer.gradient(
+      const moved = outer.denseGradient(
         known.map(({ p }) => p),
         v,
         { outputGradients: known.map(({ t }) => t) },

@@ -116,7 +116,7 @@ function splitGraph(graph: Graph): Split | null {
       const { dtype, shape } = first[i];
       return tracer.argument(dtype, shape, `grad_${i}`);
     });
-    const found = tape.gradient(
+    const found = tape.denseGradient(
       seeded.map((i) => first[i]),
       sources,
       { outputGradients: seeds },

@@ -1,5 +1,5 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { type PartialShape, Tensor, Variable } from '@eagre/core';
+import { type CompositeTensor, type PartialShape, Tensor, Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -71,4 +71,8 @@ defineMethods(TensorSpec, 'TensorSpec', {
 showInConsole(TensorSpec.prototype, String);
 
 /** Specs in the structure of the arguments. */
-export type Signature = TensorSpec | readonly Signature[] | { readonly [key: string]: Signature };
+export type Signature =
+  | TensorSpec
+  | CompositeTensor
+  | readonly Signature[]
+  | { readonly [key: string]: Signature };

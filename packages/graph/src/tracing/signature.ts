@@ -1,7 +1,7 @@
 // Arguments against what a function has promised to take.
 import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, shown, showShape, toTensor, tree } from '@eagre/core/internal';
+import { isCompatible, isComposite, shown, showShape, toTensor, tree } from '@eagre/core/internal';
 import { type Signature, TensorSpec } from '../ir/tensor-spec.ts';
 
 const OP = 'tf.function';
@@ -18,11 +18,18 @@ export function conform(args: readonly unknown[], signature: readonly Signature[
     );
   };
   if (args.length !== signature.length) fail(`${args.length} arguments for ${signature.length}`);
+  // What specs do not tell does not count.
+  const given = tree.mapLeaves(
+    args,
+    OP,
+    (value) => (isComposite(value) ? value.general : value),
+    tree.wholeComposites,
+  ) as unknown[];
   const at = ([i, ...path]: tree.Path): string => `argument ${String(i)}${tree.showPath(path)}`;
   const tensors: Tensor[] = [];
   tree.forEachPair(
     signature,
-    args,
+    given,
     OP,
     (leaf, value, path) => {
       const spec = leaf as TensorSpec;

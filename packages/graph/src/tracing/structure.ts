@@ -1,8 +1,16 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel, isRefusedPromise, partialShape, tree } from '@eagre/core/internal';
+import {
+  aliasTensor,
+  checkLevel,
+  isComposite,
+  isRefusedPromise,
+  partialShape,
+  tree,
+} from '@eagre/core/internal';
 import { TensorArray } from '../control/tensor-array.ts';
+import { specOfParts } from '../ir/composite-specs.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { isStrings } from './strings.ts';
 
@@ -93,6 +101,10 @@ function takeApart(
         key += '(';
         for (const item of v) visit(item);
         key += ')';
+      } else if (isComposite(v)) {
+        key += `${v.facts}<`;
+        for (const part of v.parts) visit(part);
+        key += '>';
       } else if (tree.isContainer(v)) {
         key += v instanceof Map ? 'm{' : '{';
         tree.forEachItem(v, field);
@@ -169,6 +181,10 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
       return (leaves) => v.array.withRows(leaves[i] as Tensor);
     }
     if (!tree.isContainer(v)) return () => v;
+    if (isComposite(v)) {
+      const parts = v.parts.map(visit);
+      return (leaves) => v.withParts(parts.map((part) => part(leaves)));
+    }
     // Functions for its items: what is made once is done at each call.
     const parts = tree.mapItems(v, visit) as tree.Container<Rebuild>;
     if (Array.isArray(parts)) {
@@ -195,12 +211,13 @@ export function specsOf(
   outputs: readonly { readonly dtype: DType; readonly shape: PartialShape }[],
 ): unknown {
   let next = 0;
-  return tree.mapLeaves(structure, OP, (v) => {
+  const specs = tree.mapLeaves(structure, OP, (v) => {
     if (isStrings(v)) return TensorSpec.fromTensor(v);
     if (!(v instanceof ReturnedArray || v instanceof Tensor)) return v;
     const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
     return new TensorSpec(partialShape(shape), dtype);
   });
+  return tree.mapLeaves(specs, OP, (v) => (isComposite(v) ? specOfParts(v) : v), tree.wholeComposites);
 }
 
 /** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */

@@ -242,12 +242,12 @@ export const jvp: NamedFunction<
     const weights = outputs.map((y) => onesLike(y));
     for (const w of weights) outer.watch(w);
     const total = outputs.map((y, i) => y.mul(weights[i]).sum()).reduce((a, b) => a.add(b));
-    const gradients = inner.gradient(total, inputs) as (Tensor | null)[];
+    const gradients = inner.denseGradient(total, inputs) as (Tensor | null)[];
     const along = gradients
       .flatMap((g, i) => (g === null ? [] : [g.mul(directions[i]).sum()]))
       .reduce<Tensor | null>((a, b) => (a === null ? b : a.add(b)), null);
     const changes =
-      along === null ? weights.map(() => null) : (outer.gradient(along, weights) as (Tensor | null)[]);
+      along === null ? weights.map(() => null) : (outer.denseGradient(along, weights) as (Tensor | null)[]);
     let i = 0;
     const change = tree.mapLeaves(value, named('jvp'), () => {
       const at = i++;

@@ -13,5 +13,5 @@ export function vjp(
     tape.watch(inputs);
     return fn(...inputs);
   });
-  return tape.gradient(y, inputs, { outputGradients: dy }) as (Tensor | null)[];
+  return tape.denseGradient(y, inputs, { outputGradients: dy }) as (Tensor | null)[];
 }

@@ -61,3 +61,8 @@ export function scatterLast(dy: Tensor, indices: Tensor, shape: Shape): Tensor {
   const axis = shape.length - 1;
   return execute1(gatherGradOp, [dy, indices], { axis, batchDims: axis, shape });
 }
+
+/** The adjoint of `gather` along the first axis: zeros of a shape, plus every row of `dy` added at its index. */
+export function scatterRows(dy: Tensor, indices: Tensor, shape: Shape): Tensor {
+  return execute1(gatherGradOp, [dy, indices], { axis: 0, batchDims: 0, shape });
+}

@@ -23,7 +23,7 @@ function tensorsOf(list: readonly Given[], op: string): (Tensor | null)[] {
  * @throws InvalidArgumentError when there is no tensor, or one that is not floating.
  */
 export const globalNorm: NamedFunction<[tensors: readonly (TensorLike | null)[]], ['tensors']> =
-  defineFunction('globalNorm', { tensors: kind.tensor }, {}, (tensors) => {
+  defineFunction('globalNorm', { tensors: kind.tensors }, {}, (tensors) => {
     const sums = tensorsOf(tensors, 'globalNorm').flatMap((x) => (x === null ? [] : [x.square().sum()]));
     if (sums.length === 0)
       throw new InvalidArgumentError('the list is empty, expected at least one tensor', 'globalNorm');
@@ -55,7 +55,7 @@ export const clipByGlobalNorm: <T extends TensorLike | null>(
   >
 >(
   'clipByGlobalNorm',
-  { tensors: kind.asIs, clipNorm: kind.asIs },
+  { tensors: kind.tensors, clipNorm: kind.asIs },
   { useNorm: kind.asIs },
   (tensors, clipNorm, options) => {
     if (typeof clipNorm !== 'number' || !(clipNorm > 0))

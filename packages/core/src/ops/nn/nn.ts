@@ -24,6 +24,7 @@ import { gather } from '../array/gather.ts';
 import { toIndices } from '../array/moving.ts';
 import { expandDims, identity } from '../array/shaping.ts';
 
+export { embeddingLookupSparse, safeEmbeddingLookupSparse } from '../../sparse/embedding.ts';
 export { depthToSpace, spaceToDepth } from '../array/array.ts';
 export { topK } from '../array/order.ts';
 export * from '../elementwise/activation.ts';

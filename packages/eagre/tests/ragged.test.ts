@@ -1,0 +1,391 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import * as tf from '../src/index.ts';
+
+interface Wanted {
+  readonly ragged?: unknown;
+  readonly tensor?: unknown;
+  readonly dtype: string;
+  readonly shape: readonly (number | null)[];
+  readonly splits?: readonly (readonly number[])[];
+  readonly splitsDtype?: string;
+  readonly indices?: unknown;
+  readonly values?: unknown;
+  readonly denseShape?: unknown;
+}
+const golden = JSON.parse(readFileSync(new URL('../golden/ragged.json', import.meta.url), 'utf8')) as {
+  cases: Record<string, Wanted | Wanted[]>;
+};
+
+// Functions of tensors take ragged ones, which their types do not say of all.
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+const f = tf as any;
+const { ragged, RaggedTensor } = tf;
+type Ragged = tf.RaggedTensor;
+
+const A = ragged.constant([[3, 1, 4, 1], [], [5, 9, 2], [6], []]);
+const B = ragged.constant([[0.5, 1, 2, 1.5], [], [4, 2, 1], [3], []]);
+const I = ragged.constant([[3, 1], [], [2, 5, 4]], 'int32');
+const D = ragged.constant([[[1, 2], [3]], [], [[4, 5, 6], []], [[]]]);
+const P = ragged.constant(
+  [
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    [],
+    [[5, 6]],
+  ],
+  { raggedRank: 1 },
+);
+const E = ragged.constant([[], [], []], 'float32');
+const Z = ragged.constant([[], []], 'float32').at(':0') as Ragged;
+const W = ragged.constant([['a', 'bc'], [], ['d', 'ef', 'g']]);
+const T = RaggedTensor.fromTensor(tf.range(12).reshape([2, 3, 2]));
+const int = (values: unknown) => tf.constant(values as number[], 'int32');
+const ints = (values: unknown) => ragged.constant(values as number[][], 'int32');
+
+type Value = tf.Tensor | Ragged | tf.SparseTensor;
+type Fn = (...xs: Ragged[]) => Value;
+
+function gradient(fn: Fn, ...xs: Ragged[]): tf.Tensor[] {
+  const tape = new tf.GradientTape();
+  tape.watch(xs as never);
+  const loss = tape.record(() => {
+    const y = fn(...xs);
+    const flat = y instanceof RaggedTensor ? y.flatValues : (y as tf.Tensor);
+    return flat.mul(tf.range(1, flat.size + 1).reshape(flat.shape)).sum();
+  });
+  return (tape.gradient(loss, xs as never) as unknown as Ragged[]).map((g) => g.flatValues);
+}
+
+const cases: Record<string, () => unknown> = {
+  constant: () => [A, I, D, P, E, Z, W, T],
+  'constant of a vector': () => ragged.constant([1, 2], 'int32'),
+  'constant innerShape': () => ragged.constant([[[1, 2]], []], 'int32', { innerShape: [2] }),
+  toTensor: () => [A, I, D, P, E, W, T].map((x) => x.toTensor()),
+  'toTensor default': () => [
+    A.toTensor({ defaultValue: -1 }),
+    D.toTensor({ defaultValue: 7.5 }),
+    P.toTensor({ defaultValue: [8, 9] }),
+    W.toTensor({ defaultValue: '?' }),
+  ],
+  'toTensor shape': () => [
+    A.toTensor({ shape: [null, 2] }),
+    A.toTensor({ shape: [3, 5] }),
+    A.toTensor({ defaultValue: -1, shape: [7, null] }),
+    D.toTensor({ shape: [null, 1, 2] }),
+  ],
+  toSparse: () => [A, D, P, W].map((x) => x.toSparse()),
+  fromSparse: () =>
+    RaggedTensor.fromSparse(
+      new tf.SparseTensor(
+        [
+          [0, 0],
+          [2, 0],
+          [2, 1],
+        ],
+        int([1, 2, 3]),
+        [4, 3],
+      ),
+    ),
+  'fromTensor lengths': () => [
+    RaggedTensor.fromTensor(
+      int([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]),
+      { lengths: [1, 3] },
+    ),
+    RaggedTensor.fromTensor(
+      int([
+        [1, 2, 0],
+        [0, 5, 0],
+        [0, 0, 0],
+      ]),
+      { padding: 0 },
+    ),
+    RaggedTensor.fromTensor(tf.range(24, null, 1, { dtype: 'int32' }).reshape([2, 3, 4]), { raggedRank: 2 }),
+    RaggedTensor.fromTensor(tf.range(24, null, 1, { dtype: 'int32' }).reshape([2, 3, 4]), {
+      lengths: [
+        [2, 3],
+        [4, 1, 2, 3, 4],
+      ],
+    }),
+  ],
+  uniform: () => RaggedTensor.fromUniformRowLength(I, 3),
+  rows: () => [
+    A.nrows(),
+    A.rowLengths(),
+    A.rowStarts(),
+    A.rowLimits(),
+    A.valueRowids(),
+    A.boundingShape(),
+    D.boundingShape(),
+    P.boundingShape(),
+    D.boundingShape(1),
+  ],
+  rowLengths: () => [D.rowLengths(1), D.rowLengths(2), P.rowLengths(2)],
+  add: () => [
+    f.add(A, B),
+    f.add(A, 1),
+    f.add(2, A),
+    f.add(I, 1),
+    f.add(A, [[10], [20], [30], [40], [50]]),
+    f.add(D, 1),
+    f.add(E, 1),
+    f.add(P, [10, 20]),
+  ],
+  broadcasting: () => [
+    f.add(D, [[[10]], [[20]], [[30]], [[40]]]),
+    f.add(T, tf.range(6).reshape([2, 3, 1])),
+    f.add(T, tf.range(3).reshape([3, 1])),
+    f.add(P, ragged.constant([[[10], [20]], [], [[30]]], { raggedRank: 1 })),
+    f.add(f.expandDims(A, 2), [1, 2]),
+    f.sub(1, A),
+    f.mul([[1], [2]], RaggedTensor.fromRowSplits([1, 2, 3], [0, 1, 3])),
+  ],
+  comparisons: () => [
+    f.greater(A, B),
+    f.equal(I, 2),
+    f.logicalNot(f.greater(A, 1)),
+    f.maximum(A, B),
+    f.mod(I, 2),
+    f.pow(A, 2),
+  ],
+  unary: () => [
+    f.square(A),
+    f.exp(E),
+    f.cast(D, 'int32'),
+    f.neg(I),
+    f.relu(f.sub(A, 2)),
+    f.clipByValue(A, 2, 4),
+    f.zerosLike(D),
+    f.onesLike(I),
+  ],
+  sum: () => [
+    ...[A, D, P, E, T].flatMap((x) => [null, 0, 1].map((a) => f.sum(x, a))),
+    f.sum(D, 2),
+    f.sum(P, 2),
+    f.sum(D, [1, 2]),
+    f.sum(D, [0, 2]),
+    f.sum(A, -1),
+  ],
+  'sum keepdims': () => [
+    f.sum(A, 1, { keepdims: true }),
+    f.sum(A, 0, { keepdims: true }),
+    f.sum(A, { keepdims: true }),
+    f.sum(D, 2, { keepdims: true }),
+    f.sum(D, 1, { keepdims: true }),
+  ],
+  mean: () => [f.mean(A, 1), f.mean(A, 0), f.mean(D, 1), f.mean(D, 2), f.mean(A), f.mean(D, [1, 2])],
+  extremes: () => [f.max(I, 1), f.min(I, 1), f.max(A, 0), f.min(D, 2), f.max(D, 1), f.max(A)],
+  prod: () => [f.prod(A, 1), f.prod(A, 0), f.prod(D, 1), f.prod(I)],
+  bools: () => [f.all(f.greater(A, 1), 1), f.any(f.greater(A, 4), 1), f.any(f.greater(A, 4), 0)],
+  variance: () => [f.variance(A, 0), f.std(B, 0)],
+  concat: () => [
+    f.concat([A, B], 0),
+    f.concat([A, B], 1),
+    f.concat([D, D], 2),
+    f.concat([D, D], 1),
+    f.concat([A, tf.ones([2, 3])], 0),
+    f.concat([A, tf.ones([5, 1])], 1),
+    f.concat([W, W], 1),
+  ],
+  stack: () => [
+    f.stack([A, B], 0),
+    f.stack([A, B], 1),
+    f.stack([A, B], 2),
+    ragged.stack([int([1, 2]), int([3])]),
+    ragged.stack([I, I]),
+  ],
+  gather: () => [
+    f.gather(A, [3, 0, 0]),
+    f.gather(A, 2),
+    f.gather(A, [
+      [0, 1],
+      [2, 3],
+    ]),
+    f.gather(['x', 'y', 'z'], ints([[2, 0], [], [1]])),
+    f.gather(A, ints([[2, 0], []])),
+    f.gather(W, [2, 1]),
+  ],
+  'gather batchDims': () => [
+    f.gather(A, ragged.constant([[3, 0], [], [1], [0], []], 'int64'), { batchDims: 1 }),
+    f.gather(
+      int([
+        [1, 2],
+        [3, 4],
+      ]),
+      ints([[1], [0, 1]]),
+      { batchDims: 1 },
+    ),
+  ],
+  where: () => [
+    f.where(f.greater(A, 2), A, B),
+    f.where(f.greater(A, 2), A, f.zerosLike(A)),
+    f.where(f.greater(A, 2)),
+    f.where(f.greater(A, 2), A, -1),
+  ],
+  tile: () => [
+    f.tile(I, [2, 1]),
+    f.tile(I, [1, 2]),
+    f.tile(I, [2, 3]),
+    f.tile(D, [1, 1, 2]),
+    f.tile(D, [1, 2, 1]),
+  ],
+  expandDims: () => [...[0, 1, 2, -1].map((a) => f.expandDims(A, a)), f.expandDims(P, 3)],
+  squeeze: () => [
+    f.squeeze(ints([[[1], [2]], [[3]]]), 2),
+    f.squeeze(ints([[[1, 2], [3]]]), 0),
+    f.squeeze(ints([[[1, 2]], [[3]]]), 1),
+  ],
+  reverse: () => [f.reverse(A, [1]), f.reverse(A, [0]), f.reverse(D, [0, 2])],
+  size: () => [f.size(A), f.rank(A), f.rank(P), f.size(P)],
+  softmax: () => [f.softmax(A), f.softmax(D), f.softmax(P)],
+  matmul: () => [
+    f.matmul(P, tf.range(18).reshape([3, 2, 3])),
+    f.matmul(P, P, { transposeA: true }),
+    f.matmul(P, P, { transposeB: true }),
+  ],
+  oneHot: () => f.oneHot(I, 6),
+  at: () => [
+    A.at(0),
+    A.at(2),
+    A.at(-2),
+    A.at('1:3'),
+    A.at('::2'),
+    A.at('::-1'),
+    A.at('3:'),
+    A.at(':', '1:3'),
+    A.at(':', '-1:'),
+    A.at(':', ':-1'),
+    A.at(':', '::-1'),
+    A.at(':', '::2'),
+    A.at(2, 1),
+    A.at(2, '1:'),
+    A.at('1:3', ':1'),
+    A.at('...', ':2'),
+    D.at(0),
+    D.at(0, 1),
+    D.at(':', '0:1'),
+    D.at(':', ':', '1:'),
+    D.at(0, 1, 0),
+    P.at(0),
+    P.at(':', ':', 0),
+    P.at('...', 1),
+    T.at(':', 1),
+    W.at(2, 1),
+    A.at('5:'),
+    A.at(':0'),
+  ],
+  'at newaxis': () => [A.at(null), A.at(':', null)],
+  range: () => [
+    ragged.range([3, 5, 2]),
+    ragged.range([0, 5, 8], [3, 3, 12]),
+    ragged.range([0, 5, 8], [3, 3, 12], 2),
+    ragged.range([0, 5], [8, 2], [2, -1]),
+    ragged.range(3),
+    ragged.range([0], [1], 0.25),
+  ],
+  booleanMask: () => [
+    ragged.booleanMask(
+      int([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]),
+      [
+        [true, false, true],
+        [false, false, false],
+      ],
+    ),
+    ragged.booleanMask(A, f.greater(A, 2)),
+    ragged.booleanMask(A, [true, false, true, false, true]),
+    ragged.booleanMask(D, [true, false, true, true]),
+    ragged.booleanMask(D, f.greater(D, 2)),
+    ragged.booleanMask(int([1, 2, 3]), [true, false, true]),
+  ],
+  segments: () => [
+    ragged.rowSplitsToSegmentIds([0, 3, 3, 5, 6, 9]),
+    ragged.segmentIdsToRowSplits([0, 0, 0, 2, 2, 3, 4, 4, 4]),
+    ragged.segmentIdsToRowSplits([0, 2], 5),
+  ],
+  stackDynamicPartitions: () => [
+    ragged.stackDynamicPartitions(['a', 'b', 'c', 'd', 'e'], [3, 0, 2, 2, 3], 5),
+    ragged.stackDynamicPartitions(A, [1, 0, 1, 0, 2], 3),
+  ],
+  mapFlatValues: () => [
+    ragged.mapFlatValues(tf.square as never, A),
+    ragged.mapFlatValues(tf.add as never, A, B),
+  ],
+  cumsum: () => [f.cumsum(I, 1), f.cumsum(A, -1, { exclusive: true })],
+  'gradient sum': () => gradient((a) => f.sum(f.mul(a, a), 1), A),
+  'gradient mean': () => gradient((a) => f.mean(f.mul(a, a), 0), A),
+  'gradient max': () => gradient((a) => f.max(a, 1), ragged.constant([[3, 1], [2, 2], [5]])),
+  'gradient add': () => gradient((a, b) => f.mul(a, b), A, B),
+  'gradient toTensor': () => gradient((a) => a.toTensor().square(), A),
+  'gradient concat': () => gradient((a, b) => f.square(f.concat([a, b], 1)), A, B),
+  'gradient slice': () => gradient((a) => f.square(a.at(':', '1:')), A),
+  'gradient softmax': () => gradient((a) => f.softmax(a), A),
+  'gradient deep': () => gradient((a) => f.sum(f.square(a), 1), D),
+};
+
+const numbers = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : Number.isNaN(v) ? 'nan' : v)),
+  );
+
+function near(actual: unknown, wanted: unknown, where: string): void {
+  if (Array.isArray(wanted)) {
+    expect(Array.isArray(actual) && actual.length, where).toBe(wanted.length);
+    wanted.forEach((w, i) => {
+      near((actual as unknown[])[i], w, `${where}[${i}]`);
+    });
+  } else if (typeof wanted === 'number') {
+    const own = Number(actual);
+    if (own !== wanted)
+      expect(Math.abs(own - wanted), where).toBeLessThanOrEqual(1e-5 * Math.max(1, Math.abs(wanted)));
+  } else expect(actual, where).toEqual(wanted);
+}
+
+function check(actual: unknown, wanted: Wanted | Wanted[], where: string): void {
+  if (Array.isArray(wanted)) {
+    expect((actual as unknown[]).length, where).toBe(wanted.length);
+    wanted.forEach((w, i) => {
+      check((actual as unknown[])[i], w, `${where} ${i}`);
+    });
+    return;
+  }
+  if (wanted.ragged !== undefined) {
+    const x = actual as Ragged;
+    expect(x, where).toBeInstanceOf(RaggedTensor);
+    near(numbers(x.toList()), wanted.ragged, where);
+    expect(x.dtype, where).toBe(wanted.dtype);
+    expect(
+      x.nestedRowSplits.map((s) => numbers(s.array())),
+      `${where} splits`,
+    ).toEqual(wanted.splits);
+    expect(x.rowSplits.dtype, where).toBe(wanted.splitsDtype);
+    expect(x.shape, `${where} shape`).toEqual(wanted.shape);
+    return;
+  }
+  if (wanted.indices !== undefined) {
+    const x = actual as tf.SparseTensor;
+    near(numbers(x.indices.array()), wanted.indices, `${where} indices`);
+    near(numbers(x.values.array()), wanted.values, `${where} values`);
+    expect(numbers(x.denseShape.array()), where).toEqual(wanted.denseShape);
+    return;
+  }
+  const x = actual as tf.Tensor;
+  expect(x, where).toBeInstanceOf(tf.Tensor);
+  near(numbers(x.array()), wanted.tensor, where);
+  expect(x.shape, where).toEqual(wanted.shape);
+  expect(x.dtype, where).toBe(wanted.dtype);
+}
+
+describe('ragged tensors do as in TensorFlow', () => {
+  expect(Object.keys(cases).sort()).toEqual(Object.keys(golden.cases).sort());
+  test.each(Object.keys(cases))('%s', (name) => {
+    check((cases[name] as () => unknown)(), golden.cases[name] as Wanted, name);
+  });
+});

@@ -1,0 +1,296 @@
+// Specs of values that are made of several tensors: for signatures of traced functions and elements of datasets.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import {
+  type CompositeTensor,
+  IndexedSlices,
+  type PartialShape,
+  RaggedTensor,
+  SparseTensor,
+} from '@eagre/core';
+import {
+  type Arguments,
+  argumentsOf,
+  type Call,
+  CompositeTensor as Composite,
+  checkDTypeName,
+  checkPartialShape,
+  makeRagged,
+  makeSparse,
+  showInConsole,
+  showShape,
+  takesArguments,
+} from '@eagre/core/internal';
+import { TensorSpec } from './tensor-spec.ts';
+
+/** What all specs are: `spec instanceof tf.TypeSpec`. */
+export abstract class TypeSpec {
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof TensorSpec || value instanceof CompositeSpec;
+  }
+}
+
+/** A spec whose parts are specs of tensors. What is put in their places makes the value that it describes. */
+abstract class CompositeSpec extends Composite {
+  get differentiable(): unknown {
+    return null;
+  }
+  withDifferentiable(): unknown {
+    return null;
+  }
+  get advice(): string {
+    return 'it is a spec, and no tensor';
+  }
+  dispatch(_call: Call): unknown {
+    return undefined;
+  }
+}
+
+const isSpec = (part: unknown): boolean => part instanceof TensorSpec;
+
+interface RaggedOptions {
+  readonly shape?: PartialShape | null;
+  readonly dtype?: DType;
+  readonly raggedRank?: number | null;
+  readonly rowSplitsDtype?: 'int32' | 'int64';
+}
+
+/**
+ * What an argument of a traced function may be: a ragged tensor. `new tf.RaggedTensorSpec([null, null], 'int32')`; null stands for any size.
+ * @param raggedRank how many dimensions are ragged: all but the first unless given.
+ */
+export class RaggedTensorSpec extends CompositeSpec {
+  readonly shape: PartialShape | null;
+  readonly dtype: DType;
+  readonly raggedRank: number;
+  readonly rowSplitsDtype: 'int32' | 'int64';
+
+  constructor(
+    ...args: Arguments<
+      [
+        shape?: PartialShape | null,
+        dtype?: DType,
+        raggedRank?: number | null,
+        rowSplitsDtype?: 'int32' | 'int64',
+      ],
+      ['shape', 'dtype', 'raggedRank', 'rowSplitsDtype']
+    >
+  ) {
+    super();
+    const op = 'RaggedTensorSpec';
+    const {
+      shape = null,
+      dtype = 'float32',
+      raggedRank = null,
+      rowSplitsDtype = 'int64',
+    } = args.length === 0
+      ? ({} as RaggedOptions)
+      : argumentsOf<RaggedOptions>(RaggedTensorSpec, new.target, args);
+    if (shape !== null) checkPartialShape(shape, op);
+    checkDTypeName(dtype, op);
+    if (shape === null && raggedRank === null)
+      throw new InvalidArgumentError('give a shape or a raggedRank', op);
+    const rank = raggedRank ?? (shape as PartialShape).length - 1;
+    if (!Number.isInteger(rank) || rank < 1 || (shape !== null && rank >= shape.length))
+      throw new InvalidArgumentError(
+        `raggedRank must be from 1 to the rank less one, got ${rank} for ${shape === null ? 'any shape' : showShape(shape)}`,
+        op,
+      );
+    if (rowSplitsDtype !== 'int32' && rowSplitsDtype !== 'int64')
+      throw new InvalidArgumentError(
+        `rowSplitsDtype must be int32 or int64, got ${String(rowSplitsDtype)}`,
+        op,
+      );
+    this.shape = shape;
+    this.dtype = dtype;
+    this.raggedRank = rank;
+    this.rowSplitsDtype = rowSplitsDtype;
+  }
+
+  get parts(): readonly unknown[] {
+    const { shape, dtype, raggedRank, rowSplitsDtype } = this;
+    const flat = shape === null ? null : [null, ...shape.slice(raggedRank + 1)];
+    const rows = shape?.[0] ?? null;
+    return [
+      new TensorSpec(flat, dtype),
+      ...Array.from(
+        { length: raggedRank },
+        (_, i) => new TensorSpec([i === 0 && rows !== null ? rows + 1 : null], rowSplitsDtype),
+      ),
+    ];
+  }
+  get partNames(): readonly string[] {
+    return ['flatValues', ...this.parts.slice(1).map((_, i) => `nestedRowSplits[${i}]`)];
+  }
+  get facts(): string {
+    return `RaggedTensor<${new Array<null>(this.raggedRank).fill(null).map(String).join(',')}>`;
+  }
+  withParts(parts: readonly unknown[]): unknown {
+    if (parts.every(isSpec)) return this;
+    const [values, ...splits] = parts;
+    return splits.reduceRight((inner, s) => makeRagged(inner as never, s as never), values);
+  }
+  override toString(): string {
+    const { shape, dtype, raggedRank, rowSplitsDtype } = this;
+    return `RaggedTensorSpec(shape=${shape === null ? 'any' : showShape(shape)}, dtype=${dtype}, raggedRank=${raggedRank}, rowSplitsDtype=${rowSplitsDtype})`;
+  }
+  /** The spec of a ragged tensor. */
+  static fromValue(value: RaggedTensor): RaggedTensorSpec {
+    const { shape, dtype, raggedRank, rowSplits } = value;
+    return new RaggedTensorSpec(shape, dtype, raggedRank, rowSplits.dtype as 'int32' | 'int64');
+  }
+}
+
+interface SparseOptions {
+  readonly shape?: PartialShape | null;
+  readonly dtype?: DType;
+}
+
+/** What an argument of a traced function may be: a sparse tensor. `new tf.SparseTensorSpec([null, 100], 'float32')`. */
+export class SparseTensorSpec extends CompositeSpec {
+  readonly shape: PartialShape | null;
+  readonly dtype: DType;
+
+  constructor(...args: Arguments<[shape?: PartialShape | null, dtype?: DType], ['shape', 'dtype']>) {
+    super();
+    const op = 'SparseTensorSpec';
+    const { shape = null, dtype = 'float32' } =
+      args.length === 0
+        ? ({} as SparseOptions)
+        : argumentsOf<SparseOptions>(SparseTensorSpec, new.target, args);
+    if (shape !== null) checkPartialShape(shape, op);
+    checkDTypeName(dtype, op);
+    this.shape = shape;
+    this.dtype = dtype;
+  }
+
+  get parts(): readonly unknown[] {
+    const rank = this.shape?.length ?? null;
+    return [
+      new TensorSpec([null, rank], 'int64'),
+      new TensorSpec([null], this.dtype),
+      new TensorSpec([rank], 'int64'),
+    ];
+  }
+  get partNames(): readonly string[] {
+    return ['indices', 'values', 'denseShape'];
+  }
+  get facts(): string {
+    return 'SparseTensor';
+  }
+  withParts(parts: readonly unknown[]): unknown {
+    if (parts.every(isSpec)) return this;
+    return makeSparse(parts[0] as never, parts[1] as never, parts[2] as never);
+  }
+  override toString(): string {
+    return `SparseTensorSpec(shape=${this.shape === null ? 'any' : showShape(this.shape)}, dtype=${this.dtype})`;
+  }
+}
+
+/** What an argument of a traced function may be: some rows of a tensor. `new tf.IndexedSlicesSpec([1000, 64], 'float32')`. */
+export class IndexedSlicesSpec extends CompositeSpec {
+  readonly shape: PartialShape | null;
+  readonly dtype: DType;
+  readonly indicesDtype: 'int32' | 'int64';
+
+  constructor(
+    ...args: Arguments<
+      [shape?: PartialShape | null, dtype?: DType, indicesDtype?: 'int32' | 'int64'],
+      ['shape', 'dtype', 'indicesDtype']
+    >
+  ) {
+    super();
+    const op = 'IndexedSlicesSpec';
+    const given: SparseOptions & { readonly indicesDtype?: 'int32' | 'int64' } =
+      args.length === 0 ? {} : argumentsOf<SparseOptions>(IndexedSlicesSpec, new.target, args);
+    const { shape = null, dtype = 'float32', indicesDtype = 'int64' } = given;
+    if (shape !== null) checkPartialShape(shape, op);
+    checkDTypeName(dtype, op);
+    this.shape = shape;
+    this.dtype = dtype;
+    this.indicesDtype = indicesDtype;
+  }
+
+  get parts(): readonly unknown[] {
+    const { shape, dtype, indicesDtype } = this;
+    return [
+      new TensorSpec(shape === null ? null : [null, ...shape.slice(1)], dtype),
+      new TensorSpec([null], indicesDtype),
+      new TensorSpec([shape?.length ?? null], 'int32'),
+    ];
+  }
+  get partNames(): readonly string[] {
+    return ['values', 'indices', 'denseShape'];
+  }
+  get facts(): string {
+    return 'IndexedSlices<>';
+  }
+  withParts(parts: readonly unknown[]): unknown {
+    if (parts.every(isSpec)) return this;
+    return new IndexedSlices(parts[0] as never, parts[1] as never, parts[2] as never);
+  }
+  override toString(): string {
+    const { shape, dtype, indicesDtype } = this;
+    return `IndexedSlicesSpec(shape=${shape === null ? 'any' : showShape(shape)}, dtype=${dtype}, indicesDtype=${indicesDtype})`;
+  }
+}
+
+/** The spec of a composite tensor whose parts are specs. */
+export function specOfParts(value: CompositeTensor): CompositeTensor {
+  const [first, second] = value.parts as readonly TensorSpec[];
+  if (value instanceof RaggedTensor) {
+    const splits = value.parts.slice(1) as readonly TensorSpec[];
+    const rows = splits[0]?.shape?.[0] ?? null;
+    const inner = first?.shape?.slice(1) ?? [];
+    const levels = splits.map(() => null);
+    return new RaggedTensorSpec(
+      [rows === null ? null : rows - 1, ...levels, ...inner],
+      first?.dtype ?? 'float32',
+      splits.length,
+      (second?.dtype ?? 'int64') as 'int64',
+    );
+  }
+  if (value instanceof SparseTensor) {
+    const rank = first?.shape?.[1] ?? null;
+    return new SparseTensorSpec(
+      rank === null ? null : new Array<null>(rank).fill(null),
+      second?.dtype ?? 'float32',
+    );
+  }
+  if (value instanceof IndexedSlices) {
+    const inner = first?.shape?.slice(1) ?? [];
+    return new IndexedSlicesSpec([null, ...inner], first?.dtype ?? 'float32', second?.dtype as 'int64');
+  }
+  return value;
+}
+
+/** The spec of a composite tensor. */
+export function specOfComposite(value: CompositeTensor): CompositeTensor {
+  if (value instanceof RaggedTensor) return RaggedTensorSpec.fromValue(value);
+  if (value instanceof SparseTensor) return new SparseTensorSpec(value.shape, value.dtype);
+  if (value instanceof IndexedSlices)
+    return new IndexedSlicesSpec(value.shape, value.dtype, value.indices.dtype as 'int64');
+  return value;
+}
+
+takesArguments<RaggedOptions>(
+  {
+    positional: ['shape', 'dtype', 'raggedRank', 'rowSplitsDtype'],
+    required: 0,
+    names: { shape: true, dtype: true, raggedRank: true, rowSplitsDtype: true },
+  },
+  RaggedTensorSpec,
+);
+takesArguments<SparseOptions>(
+  { positional: ['shape', 'dtype'], required: 0, names: { shape: true, dtype: true } },
+  SparseTensorSpec,
+);
+takesArguments<SparseOptions & { readonly indicesDtype?: 'int32' | 'int64' }>(
+  {
+    positional: ['shape', 'dtype', 'indicesDtype'],
+    required: 0,
+    names: { shape: true, dtype: true, indicesDtype: true },
+  },
+  IndexedSlicesSpec,
+);
+for (const spec of [RaggedTensorSpec, SparseTensorSpec, IndexedSlicesSpec])
+  showInConsole(spec.prototype, String);
