@@ -5,18 +5,25 @@ import { emitDeclarations } from './tools/declarations.mjs';
 
 const name = basename(process.cwd());
 const files = (...names) => names.map((name) => `src/${name}.ts`).filter((file) => existsSync(file));
-const entry = files('index', 'internal', 'plugin', 'register', 'node-hooks');
+const entry = files(
+  'index',
+  'internal',
+  'plugin',
+  'register',
+  'node-hooks',
+  ...(name === 'core' ? ['image'] : []),
+);
 // Namespaces of the umbrella, whose index cannot be left out of a bundle: as modules of their own they can.
 const apart = files('distribute', 'keras', 'onnx', 'saved-model', 'serving');
 
 // To find a module takes Node as long as to parse ten kilobytes, so few are better. `internal` of these packages exports all that the index
-// does. So it is the module that has the code, the index names some of it, and other packages of ours import nothing else.
+// does. So it is the module that has the code, the others name some of it, and other packages of ours import nothing else.
 const whole = ['core', 'checkpoint', 'summary'];
 const isWhole = whole.includes(name);
 const fromInternal = Object.fromEntries(whole.map((name) => [`@eagre/${name}`, `@eagre/${name}/internal`]));
 
 const options = {
-  input: [...entry, ...apart].filter((file) => !(isWhole && file === 'src/index.ts')),
+  input: isWhole ? ['src/internal.ts'] : [...entry, ...apart],
   // Other packages and Node's modules, but not helpers for syntax that the target lacks.
   external: /^(?!@oxc-project\/runtime\/)(@|\w[\w-])/,
   platform: 'neutral',
@@ -24,20 +31,28 @@ const options = {
   transform: { target: 'es2022' },
 };
 
-/** The index of a package whose code is in `internal`. */
-const indexOfWhole = {
-  name: 'index-of-whole',
+/** The other modules of a package whose code is in `internal`. */
+const namesOfWhole = {
+  name: 'names-of-whole',
   async generateBundle() {
-    const { output } = await rolldown({ ...options, input: 'src/index.ts', write: false });
-    const source = `export {\n\t${output[0].exports.join(',\n\t')}\n} from "./internal.js";\n`;
-    this.emitFile({ type: 'asset', fileName: 'index.js', source });
+    for (const input of entry.filter((file) => file !== 'src/internal.ts')) {
+      const { output } = await rolldown({ ...options, input, write: false });
+      const module = basename(input, '.ts');
+      const names = `{\n\t${output[0].exports.join(',\n\t')}\n}`;
+      // The others are namespaces of the index.
+      const source =
+        module === 'index'
+          ? `export ${names} from "./internal.js";\n`
+          : `import { ${module} } from "./internal.js";\nconst ${names} = ${module};\nexport ${names};\n`;
+      this.emitFile({ type: 'asset', fileName: `${module}.js`, source });
+    }
   },
 };
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
 export default defineConfig({
   ...options,
-  plugins: [isWhole && indexOfWhole, declarations],
+  plugins: [isWhole && namesOfWhole, declarations],
   output: {
     dir: 'dist',
     cleanDir: true,

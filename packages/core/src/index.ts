@@ -52,6 +52,7 @@ export * as dtypes from './dtypes.ts';
 export { UnconnectedGradients } from './enums.ts';
 export * as image from './image.ts';
 export * as linalg from './linalg.ts';
+export * as lookup from './lookup.ts';
 export * as math from './math.ts';
 export { Module, type ModuleOptions } from './module/module.ts';
 export * from './ops/array/array.ts';
@@ -97,8 +98,10 @@ export * as nn from './ops/nn/nn.ts';
 export { histogramFixedWidth, histogramFixedWidthBins } from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
 export { asString } from './ops/strings/convert.ts';
+export * as queue from './queue.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
+export * as sets from './sets.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';
 export {
   broadcastDynamicShape,

@@ -144,6 +144,14 @@ export {
   symbolicTensor,
 } from './dispatch/symbolic.ts';
 export * from './index.ts';
+export {
+  columnOfLines,
+  itemsOf,
+  LookupTable,
+  linesOf,
+  type TableItem,
+  tensorOfItems,
+} from './lookup/table-items.ts';
 export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';

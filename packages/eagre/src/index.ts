@@ -16,10 +16,10 @@ export {
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
 export * as autograph from '@eagre/autograph';
-export * as train from '@eagre/checkpoint';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
 export * as data from '@eagre/data';
+export { audio } from '@eagre/data/internal';
 export * as datasets from '@eagre/datasets';
 export {
   ConcreteFunction,
@@ -68,8 +68,8 @@ export {
   layers,
   Model,
   type ModelOptions,
-  type PredictOptions,
   numpy,
+  type PredictOptions,
   regularizers,
   Sequential,
 } from '@eagre/layers';
@@ -79,6 +79,7 @@ export * as summary from '@eagre/summary';
 export * as config from './config.ts';
 export * as distribute from './distribute.ts';
 export * as errors from './errors.ts';
+export * as image from './images.ts';
 export {
   constantInitializer,
   onesInitializer,
@@ -93,4 +94,5 @@ export * as savedModel from './saved-model.ts';
 export * as serving from './serving.ts';
 export { makeNdarray, makeTensorProto } from './tensor-protos.ts';
 export * as test from './test.ts';
+export * as train from './train.ts';
 export * as version from './version.ts';

@@ -1,10 +1,12 @@
 // What the features of `tf.train.Example` are to become.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import {
   type Arguments,
   argumentsOf,
   checkFlag,
+  checkOneOf,
   checkShape,
+  checkText,
   isPlain,
   shown,
   takesArguments,
@@ -106,6 +108,46 @@ export class FixedLenSequenceFeature {
   }
 }
 
+/** A feature with any number of values: a vector, or for a batch a ragged tensor [batch, (values)] whose rows end where they end. */
+export class RaggedFeature {
+  readonly dtype: FeatureDType;
+  readonly valueKey: string | undefined;
+  readonly rowSplitsDtype: 'int32' | 'int64';
+
+  /** @param valueKey which feature of the example it is; its name in the features unless given. */
+  constructor(
+    ...args: Arguments<
+      [dtype: FeatureDType, valueKey?: string | null],
+      ['dtype', 'valueKey'],
+      { readonly rowSplitsDtype?: 'int32' | 'int64' }
+    >
+  ) {
+    const {
+      dtype,
+      valueKey,
+      rowSplitsDtype = 'int32',
+    } = argumentsOf<Ragged>(RaggedFeature, new.target, args);
+    this.dtype = checkDType(dtype, 'RaggedFeature');
+    if (valueKey !== undefined && valueKey !== null) checkText(valueKey, 'valueKey', 'RaggedFeature');
+    this.valueKey = valueKey ?? undefined;
+    checkOneOf(rowSplitsDtype, ['int32', 'int64'], 'rowSplitsDtype', 'RaggedFeature');
+    this.rowSplitsDtype = rowSplitsDtype;
+  }
+}
+interface Ragged {
+  readonly dtype: FeatureDType;
+  readonly valueKey?: string | null | undefined;
+  readonly rowSplitsDtype?: 'int32' | 'int64' | undefined;
+}
+
+takesArguments<Ragged>(
+  {
+    positional: ['dtype', 'valueKey'],
+    required: 1,
+    names: { dtype: true, valueKey: true, rowSplitsDtype: true },
+  },
+  RaggedFeature,
+);
 takesArguments<FixedLen>(
   {
     positional: ['shape', 'dtype', 'defaultValue'],
@@ -126,7 +168,7 @@ takesArguments<FixedLenSequence>(
 
 /** Features by name. */
 export type FeatureSpecs = Readonly<
-  Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature>
+  Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature | RaggedFeature>
 >;
 
 /** @throws InvalidArgumentError for what are no features by name. */
@@ -134,9 +176,12 @@ export function checkFeatures(features: unknown, what: string): void {
   if (!isPlain(features))
     throw new InvalidArgumentError(`features must be an object, got ${shown(features)}`, what);
   for (const [name, spec] of Object.entries(features)) {
-    if ([FixedLenFeature, VarLenFeature, FixedLenSequenceFeature].some((c) => spec instanceof c)) continue;
+    if (
+      [FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature].some((c) => spec instanceof c)
+    )
+      continue;
     throw new InvalidArgumentError(
-      `features.${name} must be a FixedLenFeature, a VarLenFeature or a FixedLenSequenceFeature, got ${shown(spec)}`,
+      `features.${name} must be a FixedLenFeature, a VarLenFeature, a FixedLenSequenceFeature or a RaggedFeature, got ${shown(spec)}`,
       what,
     );
   }
@@ -146,6 +191,11 @@ export function checkFeatures(features: unknown, what: string): void {
 export function batchSpec(features: FeatureSpecs, size: number | null = null): Record<string, TensorSpec> {
   return Object.fromEntries(
     Object.entries(features).map(([name, feature]) => {
+      if (feature instanceof RaggedFeature)
+        throw new UnimplementedError(
+          `features.${name} is ragged, and elements of datasets are tensors: use a VarLenFeature`,
+          'makeBatchedFeaturesDataset',
+        );
       const own = feature instanceof VarLenFeature ? [] : feature.shape;
       const shape = feature instanceof FixedLenFeature ? own : [null, ...own];
       return [name, new TensorSpec([size, ...shape], feature.dtype)];

@@ -33,7 +33,7 @@ export function pathsNode(
     !all.every((pattern) => typeof pattern === 'string' && pattern !== '')
   )
     throw new InvalidArgumentError('give a pattern, or several', what);
-  const found = new Set(all.flatMap((pattern) => matching(pattern, what)));
+  const found = new Set(all.flatMap((pattern) => matching(pattern, what, false)));
   if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);
   const paths = [...found].sort((a, b) => (a < b ? -1 : 1));
   const seed = options.shuffle === false ? null : seedWords(options.seed, what);
@@ -43,19 +43,19 @@ export function pathsNode(
 
 const MAGIC = /[*?[{]/;
 
-/** Walks only the folders that a pattern can match in. */
-function matching(pattern: string, what: string): string[] {
+/** The files, and if wanted the folders, that a pattern matches. Walks only the folders that it can match in. */
+export function matching(pattern: string, what: string, folders: boolean): string[] {
   const { resolve, sep } = nodeBuiltin('node:path');
   const { existsSync, statSync } = nodeBuiltin('node:fs');
   const parts = pattern.split(sep === '\\' ? /[/\\]/ : '/');
   const from = parts.findIndex((part) => MAGIC.test(part));
-  if (from < 0) return existsSync(pattern) && statSync(pattern).isFile() ? [pattern] : [];
+  if (from < 0) return existsSync(pattern) && (folders || statSync(pattern).isFile()) ? [pattern] : [];
   // What comes before the first `*` stays as it was written.
   const root = parts.slice(0, from).join('/');
   const start = from === 0 ? '' : `${root}/`;
   const matchers = parts.slice(from).map((part) => (part === '**' ? null : expression(part, what)));
   const found: string[] = [];
-  walk(start, resolve(start === '' ? '.' : start), matchers, 0, found);
+  walk(start, resolve(start === '' ? '.' : start), matchers, 0, found, folders);
   return found;
 }
 
@@ -65,11 +65,12 @@ function walk(
   matchers: readonly (RegExp | null)[],
   depth: number,
   found: string[],
+  folders: boolean,
 ): void {
   const matcher = matchers[depth];
   if (matcher === undefined) return;
   // `**` matches no folder at all, or the one at hand and goes on.
-  if (matcher === null) walk(shown, folder, matchers, depth + 1, found);
+  if (matcher === null) walk(shown, folder, matchers, depth + 1, found, folders);
   const isLast = depth === matchers.length - 1;
   let entries: { name: string; isDirectory(): boolean; isFile(): boolean; isSymbolicLink(): boolean }[];
   try {
@@ -81,14 +82,17 @@ function walk(
     const path = `${folder}/${entry.name}`;
     const isHidden = entry.name.startsWith('.');
     if (entry.isDirectory()) {
-      if (matcher === null && !isHidden) walk(`${shown}${entry.name}/`, path, matchers, depth, found);
+      if (matcher === null && !isHidden)
+        walk(`${shown}${entry.name}/`, path, matchers, depth, found, folders);
       else if (matcher?.test(entry.name) && !isLast)
-        walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found);
+        walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found, folders);
+      else if (folders && isLast && (matcher === null ? !isHidden : matcher.test(entry.name)))
+        found.push(`${shown}${entry.name}`);
     } else if (isLast && (matcher === null ? !isHidden : matcher.test(entry.name))) {
       const isFile = entry.isSymbolicLink() ? isFileAt(path) : entry.isFile();
       if (isFile) found.push(`${shown}${entry.name}`);
     } else if (!isLast && matcher?.test(entry.name) && entry.isSymbolicLink())
-      walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found);
+      walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found, folders);
   }
 }
 

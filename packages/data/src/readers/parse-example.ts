@@ -1,7 +1,16 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
-import { constant, Tensor } from '@eagre/core';
-import { checkListSize, defineFunction, kind, type NamedFunction, shown, sizeOf } from '@eagre/core/internal';
+import { constant, RaggedTensor, Tensor } from '@eagre/core';
+import {
+  checkListSize,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  shown,
+  sizeOf,
+  textOf,
+} from '@eagre/core/internal';
 import { decodeExample, type FeatureValue, FormatError } from '@eagre/formats';
+import { byteStringsOf, bytesFrom } from '../io/byte-strings.ts';
 import { needsValue } from '../pipeline/plain-code.ts';
 import type { Ragged } from '../transformations/ragged-batch.ts';
 import {
@@ -11,37 +20,34 @@ import {
   type FeatureSpecs,
   FixedLenFeature,
   FixedLenSequenceFeature,
-  type VarLenFeature,
+  RaggedFeature,
 } from './features.ts';
-import { decodeText } from './readers.ts';
 
-/** The bytes of a message: a uint8 vector. */
+/** The bytes of a message: a uint8 vector, or a scalar of them as a string. */
 export type Serialized = Uint8Array | Tensor;
 
-interface Parser<S> {
-  <F extends FeatureSpecs>(serialized: S, options: { readonly features: F }): { [K in keyof F]: Tensor };
-  <F extends FeatureSpecs>(options: {
-    readonly serialized: S;
-    readonly features: F;
-  }): {
-    [K in keyof F]: Tensor;
-  };
-  <F extends FeatureSpecs>(serialized: S, features: F): { [K in keyof F]: Tensor };
+/** A tensor for each feature; a ragged one for those that are to be. */
+type Parsed<F extends FeatureSpecs, R> = { [K in keyof F]: F[K] extends RaggedFeature ? R : Tensor };
+
+interface Parser<S, R> {
+  <F extends FeatureSpecs>(serialized: S, options: { readonly features: F }): Parsed<F, R>;
+  <F extends FeatureSpecs>(options: { readonly serialized: S; readonly features: F }): Parsed<F, R>;
+  <F extends FeatureSpecs>(serialized: S, features: F): Parsed<F, R>;
 }
 type Parse<S> = NamedFunction<
   [serialized: S, features: FeatureSpecs],
   ['serialized', 'features'],
   unknown,
-  Record<string, Tensor>
+  Record<string, Tensor | RaggedTensor>
 >;
 
 /** Values of one feature of one example, as the dtype has them. */
-type Values = ArrayLike<number | bigint | string>;
+export type Values = ArrayLike<number | bigint | string>;
 
 /**
  * The features of one serialized `tf.train.Example`: a tensor for each name in `features`. Others are left out.
  *
- * Strings are text here: a byte string that is not UTF-8 is refused, read it as uint8.
+ * Byte strings that are no UTF-8 are kept, see `tf.strings`; dtype uint8 gives the bytes of one byte string.
  *
  * @param serialized uint8 [length], as TFRecordDataset gives it.
  * Reads values, so it is no part of graphs: a function given to `map` that calls it runs as plain code.
@@ -52,7 +58,7 @@ type Values = ArrayLike<number | bigint | string>;
  * @throws InvalidArgumentError for a feature that is missing, of another dtype or another number of values.
  * @throws DataLossError for bytes that are no Example.
  */
-export const parseSingleExample: Parser<Serialized> = defineFunction<Parse<Serialized>>(
+export const parseSingleExample: Parser<Serialized, Tensor> = defineFunction<Parse<Serialized>>(
   'tf.io.parseSingleExample',
   { serialized: true, features: kind.structure },
   {},
@@ -72,25 +78,21 @@ export const parseSingleExample: Parser<Serialized> = defineFunction<Parse<Seria
  * @param serialized the bytes of each, or what `raggedBatch` makes of records: `records.raggedBatch(32).map((batch) => parseExample(batch, …))`.
  * @throws as `parseSingleExample`; the message says which example it is.
  */
-export const parseExample: Parser<readonly Serialized[] | Ragged> = defineFunction<
-  Parse<readonly Serialized[] | Ragged>
+export const parseExample: Parser<readonly Serialized[] | Tensor | Ragged, RaggedTensor> = defineFunction<
+  Parse<readonly Serialized[] | Tensor | Ragged>
 >('tf.io.parseExample', { serialized: kind.structure, features: kind.structure }, {}, parseAll) as never;
 
 function parseAll(
-  serialized: readonly Serialized[] | Ragged,
+  serialized: readonly Serialized[] | Tensor | Ragged,
   features: FeatureSpecs,
-): Record<string, Tensor> {
+): Record<string, Tensor | RaggedTensor> {
   const what = 'parseExample';
   checkFeatures(features, what);
-  const all = isRagged(serialized) ? rowsOf(serialized, what) : serialized;
-  if (!Array.isArray(all))
-    throw new InvalidArgumentError(
-      `serialized must be an array of bytes, or the result of raggedBatch, got ${shown(serialized)}`,
-      what,
-    );
+  const all = messagesOf(serialized, what);
   const examples = all.map((bytes, i) => decode(bytes, i, what));
   return each(features, (name, spec) => {
     const values = examples.map((example, i) => valuesOf(example, name, spec, i, what));
+    if (spec instanceof RaggedFeature) return raggedOf(values, spec);
     const size = values.reduce((most, own) => Math.max(most, own.length), 0);
     const rows = values.flatMap((own) => [
       ...Array.from(own),
@@ -98,6 +100,32 @@ function parseAll(
     ]);
     return tensor(rows, spec.dtype, [values.length, ...shapeOf(spec, size)]);
   });
+}
+
+/** The messages of a batch: a list, a vector of byte strings, or what `raggedBatch` made. */
+export function messagesOf(
+  serialized: readonly Serialized[] | Tensor | Ragged,
+  what: string,
+): readonly Serialized[] {
+  if (serialized instanceof Tensor && serialized.dtype === 'string' && serialized.rank === 1)
+    return byteStringsOf(serialized, 'serialized', what).bytes;
+  const all = isRagged(serialized) ? rowsOf(serialized, what) : serialized;
+  if (Array.isArray(all)) return all;
+  throw new InvalidArgumentError(
+    `serialized must be an array of bytes, a vector of byte strings, or the result of raggedBatch, got ${shown(serialized)}`,
+    what,
+  );
+}
+
+/** Rows of values, as long as they are. */
+export function raggedOf(rows: readonly Values[], { dtype, rowSplitsDtype }: RaggedFeature): RaggedTensor {
+  const lengths = rows.map((row) => row.length);
+  const values = rows.flatMap((row) => Array.from(row));
+  return RaggedTensor.fromRowLengths(
+    tensor(values, dtype, [values.length]),
+    constant(lengths, 'int64', { shape: [lengths.length] }).cast(rowSplitsDtype),
+    { validate: false },
+  );
 }
 
 /** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
@@ -121,25 +149,29 @@ function rowsOf(batch: Ragged, what: string): Uint8Array[] {
 const isRagged = (value: unknown): value is Ragged =>
   typeof value === 'object' && value !== null && 'values' in value && 'rowSplits' in value;
 
-function each(
+export function each<T>(
   features: FeatureSpecs,
-  of: (name: string, spec: FeatureSpecs[string]) => Tensor,
-): Record<string, Tensor> {
+  of: (name: string, spec: FeatureSpecs[string]) => T,
+): Record<string, T> {
   return Object.fromEntries(Object.entries(features).map(([name, spec]) => [name, of(name, spec)]));
 }
 
 function decode(serialized: Serialized, index: number, what: string): ReadonlyMap<string, FeatureValue> {
-  const isTensor = serialized instanceof Tensor;
-  if (isTensor && (serialized.dtype !== 'uint8' || serialized.rank !== 1))
-    throw new InvalidArgumentError(
-      `expected the bytes of an Example, uint8 [length], got ${serialized.dtype} of rank ${serialized.rank}`,
-      what,
-    );
-  if (!isTensor && !((serialized as unknown) instanceof Uint8Array))
+  return readMessage(serialized, index, what, decodeExample);
+}
+
+/** What is in the bytes of a message. @throws DataLossError, which says which of several it is */
+export function readMessage<T>(
+  serialized: Serialized,
+  index: number,
+  what: string,
+  read: (bytes: Uint8Array) => T,
+): T {
+  if (!(serialized instanceof Tensor) && !((serialized as unknown) instanceof Uint8Array))
     throw new InvalidArgumentError(`expected the bytes of an Example, got ${shown(serialized)}`, what);
-  if (isTensor) needsValue(serialized, what);
+  const bytes = bytesFrom(serialized, 'the bytes of an Example', what);
   try {
-    return decodeExample(isTensor ? (serialized.data() as Uint8Array) : serialized);
+    return read(bytes);
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause;
     throw new DataLossError(`example ${index}: ${cause.message}`, what, { cause });
@@ -147,7 +179,7 @@ function decode(serialized: Serialized, index: number, what: string): ReadonlyMa
 }
 
 /** The values of a feature; as many as its spec wants. */
-function valuesOf(
+export function valuesOf(
   example: ReadonlyMap<string, FeatureValue>,
   name: string,
   spec: FeatureSpecs[string],
@@ -156,9 +188,9 @@ function valuesOf(
 ): Values {
   const fail = (fault: string): InvalidArgumentError =>
     new InvalidArgumentError(`example ${index}: the feature '${name}' ${fault}`, what);
-  const stored = example.get(name) ?? null;
+  const stored = example.get((spec instanceof RaggedFeature ? spec.valueKey : undefined) ?? name) ?? null;
   if (stored === null) return missing(spec, fail);
-  const values = converted(stored, spec.dtype, name, index, fail, what);
+  const values = converted(stored, spec.dtype, fail);
   if (spec instanceof FixedLenFeature && values.length !== sizeOf(spec.shape))
     throw fail(`has ${values.length} values where the shape [${spec.shape}] has ${sizeOf(spec.shape)}`);
   if (spec instanceof FixedLenSequenceFeature && values.length % sizeOf(spec.shape) !== 0)
@@ -189,50 +221,34 @@ function defaults(
   throw fail(`has ${value.length} default values where ${size} are needed`);
 }
 
-function converted(
+export function converted(
   stored: Exclude<FeatureValue, null>,
   dtype: FeatureDType,
-  name: string,
-  index: number,
   fail: (fault: string) => InvalidArgumentError,
-  what: string,
 ): Values {
   const kind =
     stored instanceof Float32Array ? 'float32' : stored instanceof BigInt64Array ? 'int64' : 'bytes';
   const wanted = dtype === 'string' || dtype === 'uint8' ? 'bytes' : dtype;
   if (kind !== wanted) throw fail(`holds ${kind} where ${dtype} is expected`);
   if (stored instanceof Float32Array || stored instanceof BigInt64Array) return stored;
-  if (dtype === 'string')
-    return stored.map((bytes) => {
-      try {
-        return decodeText(bytes, `example ${index}: '${name}'`, what);
-      } catch (cause) {
-        throw new InvalidArgumentError(
-          `example ${index}: the feature '${name}' holds bytes that are not UTF-8 text; read it with dtype 'uint8'`,
-          what,
-          { cause },
-        );
-      }
-    });
+  if (dtype === 'string') return stored.map(textOf);
   if (stored.length > 1) throw fail(`holds ${stored.length} byte strings; as uint8 it may hold one`);
   return stored[0] ?? new Uint8Array(0);
 }
 
-function shapeOf(
-  spec: FixedLenFeature | VarLenFeature | FixedLenSequenceFeature,
-  count: number,
-): readonly number[] {
+export function shapeOf(spec: FeatureSpecs[string], count: number): readonly number[] {
   if (spec instanceof FixedLenFeature) return spec.shape;
   if (spec instanceof FixedLenSequenceFeature) return [count / sizeOf(spec.shape), ...spec.shape];
   return [count];
 }
 
-function padding(spec: FeatureSpecs[string]): number | bigint | string {
-  const own = spec instanceof FixedLenFeature ? undefined : spec.defaultValue;
+export function padding(spec: FeatureSpecs[string]): number | bigint | string {
+  const own =
+    spec instanceof FixedLenFeature || spec instanceof RaggedFeature ? undefined : spec.defaultValue;
   return own ?? (spec.dtype === 'string' ? '' : spec.dtype === 'int64' ? 0n : 0);
 }
 
-function tensor(values: Values, dtype: FeatureDType, shape: readonly number[]): Tensor {
+export function tensor(values: Values, dtype: FeatureDType, shape: readonly number[]): Tensor {
   if (dtype === 'string') return constant(Array.from(values, String), 'string', { shape });
   if (dtype === 'int64')
     return constant({ data: BigInt64Array.from(Array.from(values, BigInt)), shape, dtype });

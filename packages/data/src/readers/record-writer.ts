@@ -2,6 +2,7 @@ import { FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre
 import {
   type Arguments,
   argumentsOf,
+  checkOneOf,
   checkPath,
   defineMethods,
   shown,
@@ -11,6 +12,39 @@ import { FormatError, RecordFileWriter, type RecordFileWriterOptions } from '@ea
 
 interface WriterArguments extends RecordFileWriterOptions {
   readonly path: string;
+  readonly options?: TFRecordOptions | '' | 'GZIP' | 'ZLIB' | null | undefined;
+}
+
+/** How records are written: with which compression, if any. */
+export class TFRecordOptions {
+  readonly compressionType: '' | 'GZIP' | 'ZLIB';
+
+  constructor(...args: Arguments<[compressionType?: '' | 'GZIP' | 'ZLIB' | null], ['compressionType']>) {
+    const { compressionType } = argumentsOf<{ compressionType?: '' | 'GZIP' | 'ZLIB' | null }>(
+      TFRecordOptions,
+      new.target,
+      args,
+    );
+    checkOneOf(compressionType ?? '', ['', 'GZIP', 'ZLIB'], 'compressionType', 'TFRecordOptions');
+    this.compressionType = compressionType ?? '';
+  }
+}
+takesArguments<{ compressionType?: unknown }>(
+  { positional: ['compressionType'], required: 0, names: { compressionType: true } },
+  TFRecordOptions,
+);
+
+/** The options of a writer of files. */
+function writerOptions({
+  options = null,
+  ...others
+}: Omit<WriterArguments, 'path'>): RecordFileWriterOptions {
+  if (options === null) return others;
+  const compression = options instanceof TFRecordOptions ? options.compressionType : options;
+  checkOneOf(compression, ['', 'GZIP', 'ZLIB'], 'options', 'TFRecordWriter');
+  if (others.compression !== undefined)
+    throw new InvalidArgumentError('the compression is given twice', 'TFRecordWriter');
+  return { ...others, ...(compression === '' ? {} : { compression }) };
 }
 
 /**
@@ -21,10 +55,17 @@ interface WriterArguments extends RecordFileWriterOptions {
  */
 export class TFRecordWriter extends RecordFileWriter {
   /** @throws InvalidArgumentError for options that it does not know, or that make no sense; NotFoundError, PermissionDeniedError when there can be no such file. */
-  constructor(...args: Arguments<[path: string], ['path'], RecordFileWriterOptions>) {
+  constructor(
+    ...args: Arguments<
+      [path: string, options?: TFRecordOptions | '' | 'GZIP' | 'ZLIB' | null],
+      ['path', 'options'],
+      RecordFileWriterOptions
+    >
+  ) {
     // First of all: the constructor empties the file.
-    const { path, ...options } = argumentsOf<WriterArguments>(TFRecordWriter, new.target, args);
+    const { path, ...given } = argumentsOf<WriterArguments>(TFRecordWriter, new.target, args);
     checkPath(path, 'path', 'TFRecordWriter');
+    const options = writerOptions(given);
     try {
       super(path, options);
     } catch (cause) {
@@ -62,7 +103,11 @@ export class TFRecordWriter extends RecordFileWriter {
 }
 
 takesArguments<WriterArguments>(
-  { positional: ['path'], names: { path: true, compression: true, bufferSize: true, append: true } },
+  {
+    positional: ['path', 'options'],
+    required: 1,
+    names: { path: true, options: true, compression: true, bufferSize: true, append: true },
+  },
   TFRecordWriter,
 );
 defineMethods(TFRecordWriter.prototype, 'TFRecordWriter', {

@@ -1,7 +1,7 @@
 // What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables and tables, and lists of tensors.
 import type { DType, Tensor, Variable } from '@eagre/core';
+import type { LookupTable } from '@eagre/core/internal';
 import type { TensorArray } from '@eagre/graph';
-import type { LookupTable } from './lookup-table.ts';
 
 /** The handle of a variable. */
 export class VariableHandle {

@@ -2,7 +2,7 @@
 import { constant, InvalidArgumentError, type Tensor, UnimplementedError, Variable } from '@eagre/core';
 import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
-import { itemsOf } from '../import/lookup-table.ts';
+import { itemsOf } from '@eagre/core/internal';
 import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
 import { OP } from './files.ts';

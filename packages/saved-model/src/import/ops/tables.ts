@@ -2,8 +2,16 @@
 
 import type { DType, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { knownTensor } from '@eagre/core/internal';
-import { itemsOf, LookupTable, type TableItem } from '../lookup-table.ts';
+import {
+  columnOfLines,
+  itemsOf,
+  knownTensor,
+  LookupTable,
+  linesOf,
+  numberOf,
+  type TableItem,
+  tensorOfItems,
+} from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { TableHandle } from '../values.ts';
@@ -20,13 +28,10 @@ const named: Translate = (c) => {
   return table;
 };
 
-const tensorOf = (items: readonly TableItem[], dtype: DType, shape: readonly number[]): Tensor =>
-  tf.constant(items as never, dtype, { shape });
-
 const find: Translate = (c) => {
   const table = c.table(0);
   const look = (keys: Tensor, missing: Tensor): Tensor =>
-    tensorOf(table.find(itemsOf(keys), itemsOf(missing)[0] as TableItem), table.valueDType, keys.shape);
+    tensorOfItems(table.find(itemsOf(keys), itemsOf(missing)), table.valueDType, keys.shape);
   const [keys, missing] = [c.x(1), c.x(2)];
   const [known, other] = [knownTensor(keys), knownTensor(missing)];
   if (known !== null && other !== null) return look(known, other);
@@ -51,31 +56,27 @@ const insert =
     table.insert(itemsOf(known(c, 1)), itemsOf(known(c, 2)), replaces);
   };
 
-const LINE = -1;
-const NUMBER = -2;
-
 /** Keys and values of the lines of a text file: whole lines, their numbers, or columns. */
 const fromFile: Translate = (c) => {
   const table = c.table(0);
   if (table.initialized) return;
   const path = known(c, 1).strings()[0] as string;
-  const lines = c.runtime.surroundings
-    .assetText(path, c)
-    .split('\n')
-    .map((line) => line.replace(/\r$/, ''));
-  if (lines.at(-1) === '') lines.pop();
   const size = c.intAttr('vocab_size', -1);
-  const used = lines.slice(c.intAttr('offset', 0), size >= 0 ? size : undefined);
-  const delimiter = c.textAttr('delimiter', '\t');
+  const from = c.intAttr('offset', 0);
+  const lines = linesOf(c.runtime.surroundings.assetText(path, c)).slice(from, size >= 0 ? size : undefined);
   const column = (index: number, dtype: DType): TableItem[] =>
-    used.map((line, i) => {
-      // -2 is the whole line and -1 its number.
-      const item = index === NUMBER ? line : index === LINE ? i : line.split(delimiter)[index];
-      if (item === undefined) throw c.wrong(`line ${i} of ${path} has no column ${index}`);
-      if (dtype === 'string') return String(item);
-      const number = dtype === 'int64' ? BigInt(item) : Number(item);
-      return number;
-    });
+    columnOfLines(
+      lines,
+      index,
+      c.textAttr('delimiter', '\t'),
+      0,
+      (text, line) => {
+        const item = dtype === 'string' ? text : numberOf(text, dtype);
+        if (item === undefined) throw c.wrong(`'${text}' in line ${line} of ${path} is no ${dtype}`);
+        return item;
+      },
+      (why) => c.wrong(`${path}: ${why}`),
+    );
   table.insert(
     column(c.intAttr('key_index'), table.keyDType),
     column(c.intAttr('value_index'), table.valueDType),
@@ -108,13 +109,13 @@ export const tables: OpTable = {
     const table = c.table();
     const entries = table.entries();
     return [
-      tensorOf(
+      tensorOfItems(
         entries.map(([key]) => key),
         table.keyDType,
         [entries.length],
       ),
-      tensorOf(
-        entries.map(([, value]) => value),
+      tensorOfItems(
+        entries.flatMap(([, value]) => value),
         table.valueDType,
         [entries.length],
       ),

@@ -1,0 +1,470 @@
+// The tables of `tf.lookup`.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type Arguments, defineMethods } from '../arguments/arguments.ts';
+import { checkCount, shown } from '../arguments/checks.ts';
+import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
+import { atRunTime } from '../dispatch/host.ts';
+import type { Trackable, TrackableView } from '../module/trackable.ts';
+import { fingerprint64 } from '../ops/strings/hashes.ts';
+import { onKnown } from '../ops/strings/known-strings.ts';
+import { sameShape, showShape } from '../shapes/shape.ts';
+import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { checkDType } from '../tensor/dtypes.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { checkKeyDType, type TableInitializer } from './initializers.ts';
+import { itemsOf, LookupTable, type TableItem, tensorOfItems } from './table-items.ts';
+
+/** Looks keys up at once or, in a traced function, at each run. Values that are text have to be known while it is traced. */
+function lookUp(
+  name: string,
+  keys: Tensor,
+  more: readonly Tensor[],
+  dtype: DType,
+  valueShape: readonly number[],
+  find: (keys: readonly TableItem[], ...more: readonly TableItem[][]) => readonly TableItem[],
+): Tensor {
+  const compute = (known: Tensor, ...others: Tensor[]): Tensor =>
+    tensorOfItems(find(itemsOf(known), ...others.map(itemsOf)), dtype, [...known.shape, ...valueShape]);
+  if (dtype === 'string') return onKnown(name, [keys, ...more], compute);
+  const shape = [...keys.shape, ...valueShape];
+  return atRunTime(name, compute as never, [keys, ...more], [{ dtype, shape }])[0];
+}
+
+/** Keys of the dtype of a table. */
+function keysOf(value: TensorLike, dtype: DType, op: string): Tensor {
+  const keys = toTensor(value, dtype);
+  if (keys.dtype !== dtype) throw new InvalidArgumentError(`keys must be ${dtype}, got ${keys.dtype}`, op);
+  return keys;
+}
+
+const countOf = (name: string, count: () => number): Tensor =>
+  atRunTime(
+    name,
+    (() => tensorOfItems([count()], 'int64', [])) as never,
+    [],
+    [{ dtype: 'int64', shape: [] }],
+  )[0];
+
+interface StaticArguments {
+  readonly initializer: TableInitializer;
+  readonly defaultValue: TensorLike;
+  readonly name?: string | null;
+}
+
+/**
+ * A table that does not change.
+ *
+ *     const table = new tf.lookup.StaticHashTable(new tf.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2]), -1);
+ *     table.lookup(tf.constant(['b', 'c'])); // [2, -1]
+ *
+ * @throws InvalidArgumentError for a key with two values
+ */
+export class StaticHashTable implements Trackable {
+  readonly name: string;
+  readonly keyDtype: DType;
+  readonly valueDtype: DType;
+  readonly defaultValue: Tensor;
+  readonly #table: LookupTable;
+
+  constructor(
+    ...args: Arguments<
+      [initializer: TableInitializer, defaultValue: TensorLike, name?: string | null],
+      ['initializer', 'defaultValue', 'name']
+    >
+  ) {
+    const { initializer, defaultValue, name } = argumentsOf<StaticArguments>(
+      StaticHashTable,
+      new.target,
+      args,
+    );
+    checkInitializer(initializer, 'StaticHashTable');
+    this.name = name ?? 'hash_table';
+    this.keyDtype = initializer.keyDtype;
+    this.valueDtype = initializer.valueDtype;
+    this.defaultValue = toTensor(defaultValue, this.valueDtype, true);
+    if (this.defaultValue.rank !== 0)
+      throw new InvalidArgumentError(
+        `defaultValue must be a scalar, got shape ${showShape(this.defaultValue.shape)}`,
+        'StaticHashTable',
+      );
+    this.#table = new LookupTable(this.name, this.keyDtype, this.valueDtype);
+    this.#table.insert(...initializer.entries(), false);
+  }
+  /** How many keys there are (int64). */
+  size(): Tensor {
+    return countOf('LookupTableSizeV2', () => this.#table.size);
+  }
+  /** The value of each key, and the default value of others. */
+  lookup(keys: TensorLike): Tensor;
+  lookup(options: { readonly keys: TensorLike }): Tensor;
+  lookup(keys: unknown): Tensor {
+    const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.lookup`);
+    return lookUp('LookupTableFindV2', x, [this.defaultValue], this.valueDtype, [], (list, missing) =>
+      this.#table.find(list, missing),
+    );
+  }
+  /** Nothing: what it was made of is known to the program. */
+  trackableView(): TrackableView {
+    return { children: [] };
+  }
+}
+
+function checkInitializer(initializer: unknown, op: string): void {
+  if (typeof (initializer as Partial<TableInitializer> | null)?.entries === 'function') return;
+  throw new InvalidArgumentError(
+    `initializer must be a KeyValueTensorInitializer or a TextFileInitializer, got ${shown(initializer)}`,
+    op,
+  );
+}
+
+interface VocabularyArguments {
+  readonly initializer: TableInitializer | null;
+  readonly numOovBuckets: number;
+  readonly lookupKeyDtype?: DType | null;
+  readonly name?: string | null;
+}
+
+/**
+ * Words as their ids; others by a hash as one of `numOovBuckets` ids behind them.
+ * @throws InvalidArgumentError for values other than int64, and no buckets
+ */
+export class StaticVocabularyTable implements Trackable {
+  readonly name: string;
+  readonly keyDtype: DType;
+  readonly valueDtype: 'int64' = 'int64';
+  readonly #table: LookupTable | null;
+  readonly #buckets: number;
+
+  constructor(
+    ...args: Arguments<
+      [
+        initializer: TableInitializer | null,
+        numOovBuckets: number,
+        lookupKeyDtype?: DType | null,
+        name?: string | null,
+      ],
+      ['initializer', 'numOovBuckets', 'lookupKeyDtype', 'name']
+    >
+  ) {
+    const op = 'StaticVocabularyTable';
+    const { initializer, numOovBuckets, lookupKeyDtype, name } = argumentsOf<VocabularyArguments>(
+      StaticVocabularyTable,
+      new.target,
+      args,
+    );
+    checkCount(numOovBuckets, 'numOovBuckets', op, 1);
+    this.name = name ?? 'vocabulary_table';
+    this.keyDtype = lookupKeyDtype ?? initializer?.keyDtype ?? 'string';
+    this.#buckets = numOovBuckets;
+    checkKeyDType(this.keyDtype, 'lookupKeyDtype', op);
+    if (initializer === null) this.#table = null;
+    else {
+      checkInitializer(initializer, op);
+      if (initializer.valueDtype !== 'int64')
+        throw new InvalidArgumentError(`the ids must be int64, got ${initializer.valueDtype}`, op);
+      if ((initializer.keyDtype === 'string') !== (this.keyDtype === 'string'))
+        throw new InvalidArgumentError(
+          `the keys are ${initializer.keyDtype}, and lookupKeyDtype is ${this.keyDtype}`,
+          op,
+        );
+      this.#table = new LookupTable(this.name, initializer.keyDtype, 'int64');
+      this.#table.insert(...initializer.entries(), false);
+    }
+  }
+  get #words(): number {
+    return this.#table?.size ?? 0;
+  }
+  /** How many ids there are (int64): of words, and of buckets. */
+  size(): Tensor {
+    return countOf('LookupTableSizeV2', () => this.#words + this.#buckets);
+  }
+  /** The id of each key (int64). */
+  lookup(keys: TensorLike): Tensor;
+  lookup(options: { readonly keys: TensorLike }): Tensor;
+  lookup(keys: unknown): Tensor {
+    const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.lookup`);
+    return lookUp('VocabularyTableFind', x, [], 'int64', [], (list) => {
+      // Integers are hashed as their digits.
+      const others = list.map(
+        (key) => BigInt(this.#words) + (fingerprint64(String(key)) % BigInt(this.#buckets)),
+      );
+      return this.#table?.find(list, others) ?? others;
+    });
+  }
+  /** Nothing: what it was made of is known to the program. */
+  trackableView(): TrackableView {
+    return { children: [] };
+  }
+}
+
+interface MutableArguments {
+  readonly keyDtype: DType;
+  readonly valueDtype: DType;
+  readonly defaultValue: TensorLike;
+  readonly name?: string;
+}
+
+/**
+ * A table that can be added to and removed from. Its keys and values go into checkpoints.
+ *
+ *     const table = new tf.lookup.experimental.MutableHashTable('string', 'int64', -1);
+ *     table.insert(tf.constant(['a']), tf.constant([1n]));
+ */
+export class MutableHashTable implements Trackable {
+  readonly name: string;
+  readonly keyDtype: DType;
+  readonly valueDtype: DType;
+  readonly defaultValue: Tensor;
+  readonly #table: LookupTable;
+
+  constructor(
+    ...args: Arguments<
+      [keyDtype: DType, valueDtype: DType, defaultValue: TensorLike, name?: string],
+      ['keyDtype', 'valueDtype', 'defaultValue', 'name']
+    >
+  ) {
+    const { keyDtype, valueDtype, defaultValue, name } = argumentsOf<MutableArguments>(
+      MutableHashTable,
+      new.target,
+      args,
+    );
+    checkKeyDType(keyDtype, 'keyDtype', new.target.name);
+    this.name = name ?? new.target.name;
+    this.keyDtype = keyDtype;
+    this.valueDtype = valueDtype;
+    this.defaultValue = toTensor(defaultValue, valueDtype, true);
+    this.#table = new LookupTable(this.name, keyDtype, valueDtype, this.defaultValue.shape);
+    this.#table.insert([], [], true);
+  }
+  /** @internal @throws InvalidArgumentError for keys that it may not have */
+  protected checkKeys(_keys: readonly TableItem[]): void {}
+
+  /** How many keys there are (int64). */
+  size(): Tensor {
+    return countOf('LookupTableSizeV2', () => this.#table.size);
+  }
+  /**
+   * The value of each key, and the default value of others.
+   * @param dynamicDefaultValues the values of keys that are not there: one, or one for each key
+   */
+  lookup(keys: TensorLike, dynamicDefaultValues?: TensorLike | null): Tensor;
+  lookup(options: { readonly keys: TensorLike; readonly dynamicDefaultValues?: TensorLike | null }): Tensor;
+  lookup(keys: unknown, dynamicDefaultValues: unknown = null): Tensor {
+    const op = `${this.name}.lookup`;
+    const x = keysOf(keys as TensorLike, this.keyDtype, op);
+    const missing = toTensor(
+      (dynamicDefaultValues ?? this.defaultValue) as TensorLike,
+      this.valueDtype,
+      true,
+    );
+    const { shape } = this.defaultValue;
+    if (!sameShape(missing.shape, shape) && !sameShape(missing.shape, [...x.shape, ...shape]))
+      throw new InvalidArgumentError(
+        `dynamicDefaultValues must have the shape ${showShape(shape)} of a value, or one for each key, got ${showShape(missing.shape)}`,
+        op,
+      );
+    return lookUp('LookupTableFindV2', x, [missing], this.valueDtype, shape, (list, others) => {
+      this.checkKeys(list);
+      return this.#table.find(list, others);
+    });
+  }
+  /** Gives keys their values, new ones or other ones: at once or, in a traced function, at each run. */
+  insert(keys: TensorLike, values: TensorLike): void;
+  insert(options: { readonly keys: TensorLike; readonly values: TensorLike }): void;
+  insert(keys: unknown, values?: unknown): void {
+    const op = `${this.name}.insert`;
+    const x = keysOf(keys as TensorLike, this.keyDtype, op);
+    const y = toTensor(values as TensorLike, this.valueDtype, true);
+    const { shape } = this.defaultValue;
+    if (!sameShape(y.shape, [...x.shape, ...shape]))
+      throw new InvalidArgumentError(
+        `values must have the shape ${showShape([...x.shape, ...shape])} for these keys, got ${showShape(y.shape)}`,
+        op,
+      );
+    const put = (k: Tensor, v: Tensor): void => {
+      const list = itemsOf(k);
+      this.checkKeys(list);
+      this.#table.insert(list, itemsOf(v), true);
+    };
+    atRunTime('LookupTableInsertV2', put as never, [x, y], []);
+  }
+  /** Removes keys; those that are not there do not matter. */
+  remove(keys: TensorLike): void;
+  remove(options: { readonly keys: TensorLike }): void;
+  remove(keys: unknown): void {
+    const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.remove`);
+    const drop = (k: Tensor): void => {
+      const list = itemsOf(k);
+      this.checkKeys(list);
+      this.#table.remove(list);
+    };
+    atRunTime('LookupTableRemoveV2', drop as never, [x], []);
+  }
+  /** All keys and their values, in the order in which they came: `[keys, values]`. Not in traced functions, whose sizes it would change. */
+  export(): [keys: Tensor, values: Tensor] {
+    return onKnown('LookupTableExportV2', [], () => {
+      const entries = this.#table.entries();
+      const keys = entries.map(([key]) => key);
+      const values = entries.flatMap(([, value]) => value);
+      return [
+        tensorOfItems(keys, this.keyDtype, [keys.length]),
+        tensorOfItems(values, this.valueDtype, [keys.length, ...this.defaultValue.shape]),
+      ];
+    });
+  }
+  /** Keys and values, as checkpoints of TensorFlow have them. */
+  trackableView(): TrackableView {
+    let keys: Tensor | null = null;
+    let values: Tensor | null = null;
+    const take = (): void => {
+      if (keys === null || values === null) return;
+      const { shape } = this.defaultValue;
+      checkDType(keys.dtype, 'any', 'keys', this.name);
+      if (
+        keys.dtype !== this.keyDtype ||
+        values.dtype !== this.valueDtype ||
+        !sameShape(values.shape.slice(1), shape)
+      )
+        throw new InvalidArgumentError('the file has a table of other keys or values', this.name);
+      const [list, items] = [itemsOf(keys), itemsOf(values)];
+      const kept = this.keptItems(list, items);
+      this.#table.clear();
+      this.#table.insert(...kept, true);
+    };
+    return {
+      children: [],
+      attributes: [
+        [
+          'table-keys',
+          {
+            save: () => this.export()[0],
+            restore: (value) => {
+              keys = value;
+              take();
+            },
+          },
+        ],
+        [
+          'table-values',
+          {
+            save: () => this.export()[1],
+            restore: (value) => {
+              values = value;
+              take();
+            },
+          },
+        ],
+      ],
+    };
+  }
+  /** @internal What of a file belongs to the table. */
+  protected keptItems(
+    keys: readonly TableItem[],
+    values: readonly TableItem[],
+  ): [readonly TableItem[], readonly TableItem[]] {
+    return [keys, values];
+  }
+}
+
+interface DenseArguments extends MutableArguments {
+  readonly emptyKey: TensorLike;
+  readonly deletedKey: TensorLike;
+  readonly initialNumBuckets?: number | null;
+}
+
+/** A `MutableHashTable` of which two keys stand for none and for removed ones, so that they cannot be used. TensorFlow's is faster than the other; here both are one. */
+export class DenseHashTable extends MutableHashTable {
+  readonly #reserved: readonly TableItem[];
+
+  constructor(
+    ...args: Arguments<
+      [
+        keyDtype: DType,
+        valueDtype: DType,
+        defaultValue: TensorLike,
+        emptyKey: TensorLike,
+        deletedKey: TensorLike,
+      ],
+      ['keyDtype', 'valueDtype', 'defaultValue', 'emptyKey', 'deletedKey'],
+      { readonly name?: string }
+    >
+  ) {
+    const given = argumentsOf<DenseArguments>(DenseHashTable, new.target, args);
+    const { keyDtype, valueDtype, defaultValue, name, emptyKey, deletedKey } = given;
+    super({ keyDtype, valueDtype, defaultValue, name: name ?? 'DenseHashTable' } as never);
+    const keys = [emptyKey, deletedKey].map((key) => toTensor(key, keyDtype, true));
+    if (keys.some(({ rank }) => rank !== 0))
+      throw new InvalidArgumentError('emptyKey and deletedKey must be scalars', 'DenseHashTable');
+    this.#reserved = keys.flatMap(itemsOf);
+    if (this.#reserved[0] === this.#reserved[1])
+      throw new InvalidArgumentError('emptyKey and deletedKey must differ', 'DenseHashTable');
+  }
+  /** @internal */
+  protected override checkKeys(keys: readonly TableItem[]): void {
+    const wrong = keys.find((key) => this.#reserved.includes(key));
+    if (wrong !== undefined)
+      throw new InvalidArgumentError(
+        `the key ${String(wrong)} is emptyKey or deletedKey, which cannot be used`,
+        this.name,
+      );
+  }
+  /** @internal TensorFlow's files have the empty and the deleted keys too. */
+  protected override keptItems(
+    keys: readonly TableItem[],
+    values: readonly TableItem[],
+  ): [readonly TableItem[], readonly TableItem[]] {
+    const width = keys.length === 0 ? 1 : values.length / keys.length;
+    const kept = keys.flatMap((key, i) => (this.#reserved.includes(key) ? [] : [i]));
+    return [kept.map((i) => keys[i]), kept.flatMap((i) => values.slice(i * width, (i + 1) * width))];
+  }
+}
+
+const names = { name: true } as const;
+takesArguments<StaticArguments>(
+  {
+    positional: ['initializer', 'defaultValue', 'name'],
+    required: 2,
+    names: { initializer: true, defaultValue: true, ...names },
+  },
+  StaticHashTable,
+);
+takesArguments<VocabularyArguments>(
+  {
+    positional: ['initializer', 'numOovBuckets', 'lookupKeyDtype', 'name'],
+    required: 2,
+    names: { initializer: true, numOovBuckets: true, lookupKeyDtype: true, ...names },
+  },
+  StaticVocabularyTable,
+);
+takesArguments<MutableArguments>(
+  {
+    positional: ['keyDtype', 'valueDtype', 'defaultValue', 'name'],
+    required: 3,
+    names: { keyDtype: true, valueDtype: true, defaultValue: true, ...names },
+  },
+  MutableHashTable,
+);
+takesArguments<Omit<DenseArguments, 'initialNumBuckets'>>(
+  {
+    positional: ['keyDtype', 'valueDtype', 'defaultValue', 'emptyKey', 'deletedKey'],
+    required: 5,
+    names: {
+      keyDtype: true,
+      valueDtype: true,
+      defaultValue: true,
+      emptyKey: true,
+      deletedKey: true,
+      ...names,
+    },
+  },
+  DenseHashTable,
+);
+for (const table of [StaticHashTable, StaticVocabularyTable])
+  defineMethods(table.prototype, table.name, { size: {}, lookup: { positional: ['keys'] } });
+defineMethods(MutableHashTable.prototype, 'MutableHashTable', {
+  size: {},
+  lookup: { positional: ['keys', 'dynamicDefaultValues'], required: 1 },
+  insert: { positional: ['keys', 'values'] },
+  remove: { positional: ['keys'] },
+  export: {},
+});

@@ -1,0 +1,49 @@
+/** What the umbrella puts into `tf.io`, `tf.image`, `tf.audio` and `tf.train`. */
+export {
+  adjustJpegQuality,
+  type DecodeImageOptions,
+  type DecodeJpegOptions,
+  decodeAndCropJpeg,
+  decodeBmp,
+  decodeGif,
+  decodeImage,
+  decodeJpeg,
+  decodePng,
+  encodeJpeg,
+  encodePng,
+  extractJpegShape,
+  isJpeg,
+} from './images/decode-image.ts';
+export { loadImageCodecs } from './images/jpeg.ts';
+export * as audio from './io/audio.ts';
+export type { BytesLike } from './io/byte-strings.ts';
+export { type DecodeCsvOptions, decodeCsv } from './io/decode-csv.ts';
+export { decodeJsonExample } from './io/decode-json-example.ts';
+export {
+  BytesList,
+  Example,
+  Feature,
+  FeatureList,
+  FeatureLists,
+  Features,
+  FloatList,
+  Int64List,
+  SequenceExample,
+} from './io/example-messages.ts';
+export { matchingFiles, readFile, writeFile } from './io/files.ts';
+export * as gfile from './io/gfile.ts';
+export {
+  type DecodeRawOptions,
+  decodeBase64,
+  decodeCompressed,
+  decodeRaw,
+  encodeBase64,
+} from './io/raw.ts';
+export { parseTensor, serializeTensor } from './io/tensors.ts';
+export { RaggedFeature } from './readers/features.ts';
+export {
+  parseSequenceExample,
+  parseSingleSequenceExample,
+  type SequenceFeatures,
+} from './readers/parse-sequence-example.ts';
+export { TFRecordOptions } from './readers/record-writer.ts';

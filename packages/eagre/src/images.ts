@@ -1,0 +1,15 @@
+/** `tf.image`: images as tensors [height, width, channels], or batches of them, and in files. */
+export * from '@eagre/core/image';
+export {
+  adjustJpegQuality,
+  decodeAndCropJpeg,
+  decodeBmp,
+  decodeGif,
+  decodeImage,
+  decodeJpeg,
+  decodePng,
+  encodeJpeg,
+  encodePng,
+  extractJpegShape,
+  isJpeg,
+} from '@eagre/data/internal';

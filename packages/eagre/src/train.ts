@@ -1,0 +1,13 @@
+/** `tf.train`: checkpoints, and the messages of examples. */
+export * from '@eagre/checkpoint';
+export {
+  BytesList,
+  Example,
+  Feature,
+  FeatureList,
+  FeatureLists,
+  Features,
+  FloatList,
+  Int64List,
+  SequenceExample,
+} from '@eagre/data/internal';
