@@ -45,7 +45,16 @@ const permitted = {
   'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
   onnx: ['core', 'graph', 'formats', 'backend'],
   serving: ['core', 'graph', 'saved-model', 'formats', 'backend'],
-  distribute: ['core', 'autodiff', 'graph', 'data', 'backend'],
+  distribute: [
+    'core',
+    'autodiff',
+    'graph',
+    'data',
+    'backend',
+    // The addon for collectives, where there is one.
+    'native-linux-arm64',
+    'native-linux-x64',
+  ],
   datasets: ['core', 'formats', 'backend'],
   board: ['formats', 'summary'],
   cli: [

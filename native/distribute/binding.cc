@@ -48,18 +48,27 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     }
     calls_ = Calls::New(info.Env(), "eagre collectives", 0, 1, this);
     calls_.Unref(info.Env());
+    env_ = info.Env();
+    // Before Node takes away what threads call: hooks run in the reverse order.
+    napi_add_env_cleanup_hook(env_, at_exit, this);
   }
 
   ~JsEngine() override {
-    // Waits for what is under way, whose memory it holds.
-    if (engine_) {
-      end_connecting();
-      engine_->close(Milliseconds(0));
-    }
-    calls_.Release();
+    if (!engine_ || ended_) return;
+    napi_remove_env_cleanup_hook(env_, at_exit, this);
+    end();
   }
 
  private:
+  static void at_exit(void* self) { static_cast<JsEngine*>(self)->end(); }
+  // Waits for what is under way, whose memory it holds. No thread calls JavaScript any more.
+  void end() {
+    ended_ = true;
+    end_connecting();
+    engine_->close(Milliseconds(0));
+    calls_.Release();
+  }
+
   // What a promise waits for; memory is held until it is settled.
   struct Pending {
     explicit Pending(Napi::Env env) : promise(Napi::Promise::Deferred::New(env)) {}
@@ -208,6 +217,8 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   Calls calls_;
   // Promises that are not settled; JavaScript's thread only.
   int waiting_ = 0;
+  napi_env env_ = nullptr;
+  bool ended_ = false;
 };
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {

@@ -37,6 +37,12 @@ export interface DistributionStrategy {
   createVariable(request: VariableRequest): Variable;
   /** Calls `fn` in each replica of this process, with its own of arguments that differ. @returns what each returned */
   runReplicas(fn: (...args: never[]) => unknown, args: readonly unknown[]): readonly unknown[];
+  /** Whether this process is the first of several, which saves, or the only one. */
+  readonly isChief: boolean;
+  /** A tensor as the first of several processes has it. */
+  share(value: Tensor): Tensor;
+  /** Whether all of several processes say so; waits for them. */
+  allAgree(yes: boolean): boolean;
   /** A structure of tensors, divided along their first axes: an argument of `runReplicas`. */
   splitBatch(batch: unknown): unknown;
 }

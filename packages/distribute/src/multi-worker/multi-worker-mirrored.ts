@@ -86,10 +86,6 @@ export class MultiWorkerMirroredStrategy extends Strategy {
   get generation(): number {
     return this.#generation;
   }
-  /** Whether this process is the one that saves: the chief or, without one, worker 0. */
-  get isChief(): boolean {
-    return this.collectives.rank === 0;
-  }
 
   /**
    * Waits until all processes are connected to each other. To be called again after an UnavailableError.

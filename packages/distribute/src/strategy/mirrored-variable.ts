@@ -12,6 +12,7 @@ import {
   type VariableRequest,
   within,
 } from '@eagre/core/internal';
+import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import { type Group, meanOf, ofFirst, reduction, sumOf } from './exchanges.ts';
 import { alone, atOnce, current, type Run, updating } from './run.ts';
 
@@ -21,6 +22,7 @@ export interface VariableOwner extends DistributionStrategy, Group {
   readonly replicaDevices: readonly string[];
   /** Whether a variable has one copy for all replicas of the process. */
   readonly sharesVariables: boolean;
+  readonly communicationOptions: CommunicationOptions | null;
 }
 
 /** A replica's copy of a variable. */
@@ -135,8 +137,10 @@ export class MirroredVariable extends Variable {
       this.#copies.map((copy) => copy.read()),
       name,
     );
-    const { collectives } = strategy;
-    const [sum] = collectives.size === 1 ? [local] : collectives.allReduce([local], { name });
+    const { collectives, communicationOptions } = strategy;
+    // The name of the variable may be another one in a process that has made other models before.
+    const options = collectiveOptions(communicationOptions, 'Variable.read');
+    const [sum] = collectives.size === 1 ? [local] : collectives.allReduce([local], options);
     if (aggregation === 'SUM') return sum;
     return meanOf(sum, strategy.numReplicasInSync).cast(this.dtype as 'float32');
   }

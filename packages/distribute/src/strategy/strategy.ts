@@ -1,6 +1,6 @@
 // Types in a circle: a strategy has contexts for its replicas, each of which knows its strategy.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { concat, device, split, Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { concat, constant, device, split, Tensor, type TensorLike, type Variable } from '@eagre/core';
 import {
   addDims,
   checkFunction,
@@ -109,6 +109,26 @@ export abstract class Strategy implements DistributionStrategy {
     return this.replicaDevices.length * this.collectives.rank;
   }
 
+  /** Whether this process is the one that saves: the first of several, or the only one. */
+  get isChief(): boolean {
+    return this.collectives.rank === 0;
+  }
+
+  /** @internal */
+  share(value: Tensor): Tensor {
+    if (this.collectives.size === 1) return value;
+    return this.collectives.broadcast([value], collectiveOptions(this.communicationOptions, 'share'))[0];
+  }
+
+  /** @internal */
+  allAgree(yes: boolean): boolean {
+    const { collectives } = this;
+    if (collectives.size === 1) return yes;
+    const options = collectiveOptions(this.communicationOptions, 'agree');
+    const [count] = collectives.allReduce([constant(yes ? 1 : 0, 'int32')], options);
+    return count.item() === collectives.size;
+  }
+
   /** @internal Of several processes that read parts of a dataset each, how many, and which this is. */
   get inputPipelines(): { readonly count: number; readonly index: number } {
     return { count: this.collectives.size, index: this.collectives.rank };
@@ -152,12 +172,9 @@ export abstract class Strategy implements DistributionStrategy {
     const devices = this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
     const { collectives } = this;
     if (collectives.size === 1) return MirroredVariable.make(request, this, devices);
-    // Also while a function is being traced.
+    // Also while a function is being traced. Names may differ: a process that goes on has made other models before.
     const [value] = initScope(() =>
-      collectives.broadcast(
-        [request.value],
-        collectiveOptions(this.communicationOptions, `initial value of ${request.name}`),
-      ),
+      collectives.broadcast([request.value], collectiveOptions(this.communicationOptions, 'initial value')),
     );
     return MirroredVariable.make({ ...request, value }, this, devices);
   }
@@ -388,7 +405,8 @@ export abstract class Strategy implements DistributionStrategy {
 
   #overProcesses(values: readonly Tensor[], name: string): readonly Tensor[] {
     const { collectives } = this;
-    return collectives.size === 1 ? values : collectives.allReduce(values, { name });
+    if (collectives.size === 1) return values;
+    return collectives.allReduce(values, collectiveOptions(this.communicationOptions, name));
   }
 
   /** The values of this process's replicas; what is not distributed is that of each. */
@@ -422,7 +440,8 @@ export abstract class Strategy implements DistributionStrategy {
       const at = normalizeAxis(axis as number, local[0].rank, op);
       if (this.collectives.size === 1) return concat(local, at);
       const front = (t: Tensor): Tensor => (at === 0 ? t : t.moveAxis(at, 0));
-      const [all] = this.collectives.allGather([concat(local.map(front), 0)], { name: 'gather' });
+      const options = collectiveOptions(this.communicationOptions, 'gather');
+      const [all] = this.collectives.allGather([concat(local.map(front), 0)], options);
       return at === 0 ? all : all.moveAxis(0, at);
     };
     return tree.mapLeaves(value, op, joined, tree.wholeComposites);

@@ -3,7 +3,9 @@ import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable
 import { argumentsOf, flagOption, setOptions, takesOptions } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { unbuilt } from '../saving/saving.ts';
+import { strategyOf } from '../trainers/compile.ts';
 import { Callback } from './callback.ts';
+import { onChief } from './on-chief.ts';
 import { path } from './options.ts';
 import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 
@@ -36,6 +38,7 @@ export class BackupAndRestore extends Callback {
   // The epoch to go on with.
   readonly #epoch: Variable = new Variable(0, { dtype: 'int32', trainable: false, name: 'epoch' });
   #manager: CheckpointManager | undefined;
+  #checkpoint: Checkpoint | undefined;
 
   /** @param backupDir a folder for this purpose alone. */
   constructor(...args: [backupDir: string | BackupAndRestoreArguments, options?: BackupAndRestoreOptions]) {
@@ -54,6 +57,7 @@ export class BackupAndRestore extends Callback {
       );
     }
     const checkpoint = new Checkpoint({ model: this.model, epoch: this.#epoch, random: random.globalStream });
+    this.#checkpoint = checkpoint;
     const maxToKeep = this.doubleCheckpoint ? 2 : 1;
     this.#manager = new CheckpointManager(checkpoint, this.backupDir, { maxToKeep });
     this.#epoch.assign(this.params.initialEpoch ?? 0);
@@ -68,15 +72,22 @@ export class BackupAndRestore extends Callback {
     }
     this.params.initialEpoch = this.#epoch.item();
   }
-  override onTrainBatchEnd(batch: number): void {
-    if (this.#times.afterBatch(batch)) this.#manager?.save();
+  override async onTrainBatchEnd(batch: number): Promise<void> {
+    if (this.#times.afterBatch(batch)) await this.#save();
   }
-  override onEpochEnd(epoch: number): void {
+  override async onEpochEnd(epoch: number): Promise<void> {
     this.#epoch.assign(epoch + 1);
-    if (this.#times.afterEpoch()) this.#manager?.save();
+    if (this.#times.afterEpoch()) await this.#save();
+  }
+  /** Of several processes that train together the first one saves, and all restore. */
+  async #save(): Promise<void> {
+    await onChief(this.model, this.backupDir, (folder) => {
+      if (folder === this.backupDir) this.#manager?.save();
+      else this.#checkpoint?.write(`${folder}/backup`);
+    });
   }
   override onTrainEnd(): void {
-    if (this.deleteCheckpoint)
+    if (this.deleteCheckpoint && strategyOf(this.model)?.isChief !== false)
       nodeBuiltin('node:fs').rmSync(this.backupDir, { recursive: true, force: true });
   }
 }

@@ -14,6 +14,7 @@ import { checkOptionsFor, formatToSave, isModelPath } from '../saving/saving.ts'
 import { printMessage } from '../utils/messages.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
+import { onChief } from './on-chief.ts';
 import { path, verbose } from './options.ts';
 import { pythonNumber } from './python-number.ts';
 import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
@@ -118,8 +119,10 @@ export class ModelCheckpoint extends Callback {
     }
     const path = fillIn(this.filepath, { ...logs, epoch });
     if (verbose > 0) printMessage(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
-    if (this.saveWeightsOnly) await this.model.saveWeights(path, this.options);
-    else await this.model.save(path);
+    await onChief(this.model, path, async (own) => {
+      if (this.saveWeightsOnly) await this.model.saveWeights(own, this.options);
+      else await this.model.save(own);
+    });
   }
 }
 

@@ -62,6 +62,8 @@ export interface ArraysOptions {
   readonly batchSize: number | undefined;
   readonly steps?: number | undefined;
   readonly shuffle: boolean;
+  /** Makes the order of shuffled examples the same in all processes that train together. */
+  readonly share?: ((order: Tensor) => Tensor) | undefined;
 }
 
 const BATCH_SIZE = 32;
@@ -70,6 +72,7 @@ const BATCH_SIZE = 32;
 export class ArrayBatches implements Batches {
   readonly #all: Batch;
   readonly #shuffle: boolean;
+  readonly #share: (order: Tensor) => Tensor;
   readonly #batchSize: number;
   readonly examples: number;
 
@@ -77,6 +80,7 @@ export class ArrayBatches implements Batches {
   constructor(all: Batch, options: ArraysOptions) {
     this.#all = all;
     this.#shuffle = options.shuffle;
+    this.#share = options.share ?? ((order) => order);
     const [head] = flat(all.x);
     if (head === undefined)
       throw new InvalidArgumentError('x contains no tensor: give a tensor, a list, or tensors by name');
@@ -108,7 +112,7 @@ export class ArrayBatches implements Batches {
   *batches(): Generator<Batch> {
     const batchSize = this.#batchSize;
     const n = this.examples;
-    const order = this.#shuffle ? random.shuffle(range(0, n, 1, { dtype: 'int32' })) : undefined;
+    const order = this.#shuffle ? this.#share(random.shuffle(range(0, n, 1, { dtype: 'int32' }))) : undefined;
     try {
       for (let start = 0; start < n; start += batchSize) {
         const size = Math.min(batchSize, n - start);

@@ -8,7 +8,7 @@ import { flat, type Tensors } from '../layer/batch-tensors.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
-import { stepsPerExecution, trainingOf } from './compile.ts';
+import { stepsPerExecution, strategyOf, trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData } from './data-adapter.ts';
 import { type Execution, onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep } from './steps.ts';
@@ -52,9 +52,15 @@ export async function test(
     },
   };
   const size = stepsPerExecution(model);
-  const logs = await onePass(batches, steps, size, 'evaluate', execution, checkSignal).finally(() =>
-    accumulators.leave(),
-  );
+  const logs = await onePass(
+    batches,
+    steps,
+    size,
+    'evaluate',
+    execution,
+    checkSignal,
+    strategyOf(model),
+  ).finally(() => accumulators.leave());
   await callbacks.call((c) => c.onTestEnd(logs));
   return logs;
 }
@@ -113,7 +119,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
         return {};
       },
     };
-    await onePass(batches, steps, stepsPerExecution(model), 'predict', execution, checkSignal);
+    await onePass(batches, steps, stepsPerExecution(model), 'predict', execution, checkSignal, null);
     await callbacks.call((c) => c.onPredictEnd({}));
     return {};
   }).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 // Passes over batches, with steps and callbacks.
 import { nextTurn } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/core';
+import type { DistributionStrategy } from '@eagre/core/internal';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
 import { CallbackRun } from '../callbacks/callback-run.ts';
 import { ProgressBar } from '../callbacks/progress.ts';
@@ -34,6 +35,7 @@ export interface Execution {
  * One pass over batches.
  * @param limit of the batches; what is run in one go is not cut, as in Keras.
  * @param size how many are run in one go.
+ * @param strategy by which several processes train together; null for one that trains alone.
  * @returns the logs of the last one, which hold means over the pass, and the number of batches.
  * @throws CancelledError between two goes
  */
@@ -43,12 +45,13 @@ export async function pass(
   size: number,
   { begin, run, end }: Execution,
   checkSignal: CheckSignal,
+  strategy: DistributionStrategy | null,
   model?: Model,
 ): Promise<{ readonly logs: Logs; readonly count: number }> {
   let logs: Logs = {};
   let count = 0;
   const whole = limit === undefined ? undefined : Math.ceil(limit / size) * size;
-  for await (const batch of feed.pass(whole)) {
+  for await (const batch of agreed(strategy, feed.pass(whole))) {
     if (count % size === 0) {
       checkSignal(count);
       await begin(count);
@@ -67,6 +70,19 @@ export async function pass(
   return { logs, count };
 }
 
+/** Where several processes train together: batches as long as all of them have some, so that none waits for another in vain. */
+async function* agreed(
+  strategy: DistributionStrategy | null,
+  batches: AsyncIterable<Batch>,
+): AsyncGenerator<Batch, void, undefined> {
+  if (strategy === null) return yield* batches;
+  for await (const batch of batches) {
+    if (!strategy.allAgree(true)) return;
+    yield batch;
+  }
+  strategy.allAgree(false);
+}
+
 /** One pass over batches that nobody goes on with. @throws InvalidArgumentError when there is none. */
 export async function onePass(
   batches: Batches,
@@ -75,10 +91,11 @@ export async function onePass(
   what: string,
   execution: Execution,
   checkSignal: CheckSignal,
+  strategy: DistributionStrategy | null,
 ): Promise<Logs> {
   const feed = new Feed(batches);
   try {
-    const { logs, count } = await pass(feed, limit, size, execution, checkSignal);
+    const { logs, count } = await pass(feed, limit, size, execution, checkSignal, strategy);
     if (count === 0) throw new InvalidArgumentError(NO_BATCH, what);
     return logs;
   } finally {

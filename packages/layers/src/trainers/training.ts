@@ -1,5 +1,5 @@
 // fit: passes that train, and validation between them.
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
 import { checkFlag, kerasDefaults } from '@eagre/core/internal';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
 import { CallbackRun } from '../callbacks/callback-run.ts';
@@ -8,7 +8,7 @@ import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
-import { trainingOf } from './compile.ts';
+import { strategyOf, trainingOf } from './compile.ts';
 import { adapt, type Batch, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, splitValidation } from './examples.ts';
@@ -60,7 +60,7 @@ export async function fit(
     examples.x,
     examples.y,
     examples.weight,
-    { batchSize, steps: stepsPerEpoch, shuffle, names },
+    { batchSize, steps: stepsPerEpoch, shuffle, names, share: sharing(model) },
     'fit',
   );
   const checkSignal = signalChecker(options.signal, 'fit');
@@ -117,7 +117,15 @@ export async function fit(
         },
       };
       const check: CheckSignal = (steps) => checkSignal(steps, epoch - first);
-      const done = await pass(feed, stepsPerEpoch, stepsPerExecution, execution, check, model);
+      const done = await pass(
+        feed,
+        stepsPerEpoch,
+        stepsPerExecution,
+        execution,
+        check,
+        strategyOf(model),
+        model,
+      );
       if (done.count === 0) {
         if (epoch === first) throw new InvalidArgumentError(NO_BATCH, 'fit');
         warnOfEnd(epoch);
@@ -142,6 +150,12 @@ export async function fit(
     await feed.close();
   }
   return history;
+}
+
+/** Processes that train together go through the examples in one order: each takes its part of every batch. */
+function sharing(model: Model): ((order: Tensor) => Tensor) | undefined {
+  const strategy = strategyOf(model);
+  return strategy === null ? undefined : (order) => strategy.share(order);
 }
 
 /** The epochs, at most those of `setMaxEpochs`. */
