@@ -48,11 +48,16 @@ const namesOfWhole = {
     }
   },
 };
+// Only names of classes are read. A call that names a function would keep it, and all that it uses, in every bundle.
+const unnamedFunctions = {
+  name: 'unnamed-functions',
+  renderChunk: (code) => ({ code: code.replace(/^__name\([\w$]+, "[a-z]\w*"\);\n/gm, ''), map: null }),
+};
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
 export default defineConfig({
   ...options,
-  plugins: [isWhole && namesOfWhole, declarations],
+  plugins: [isWhole && namesOfWhole, unnamedFunctions, declarations],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -71,6 +76,17 @@ export default defineConfig({
     paths: name === 'eagre' ? {} : fromInternal,
     codeSplitting: {
       groups: [
+        // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module
+        // of their own, after the tensors that they are made of.
+        {
+          name: 'rooms',
+          test: /core\/src\/((ragged|sparse|lookup|queue|sets)\b|composites|strings\.ts|composite\/indexed|module\/asset|ops\/strings\/(split|unicode|rows|join)|shapes\/tensor-shape|tensor\/dtype-object)/,
+        },
+        {
+          name: 'tensors',
+          test: /core\/src\/(?!(index|internal|math|ops\/nn\/nn|(ragged|sparse|lookup|queue|sets)\b|composites|strings|composite\/indexed|module\/asset|ops\/strings\/(split|unicode|rows|join)|shapes\/tensor-shape|tensor\/dtype-object))/,
+          priority: 1,
+        },
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },

@@ -50,6 +50,7 @@ const permitted = {
     'autodiff',
     'graph',
     'data',
+    'formats',
     'backend',
     // The addon for collectives, where there is one.
     'native-linux-arm64',

@@ -213,6 +213,7 @@ const NONE: Readonly<Record<string, never>> = Object.freeze({});
  * @param run gets the positional ones, undefined where they were not given, and an object of options. Those before its first
  * parameter with a default must be given.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineFunction<F extends (...args: never) => unknown>(
   name: string,
   positional: KindsOf<F>['positional'],
@@ -233,6 +234,7 @@ export function defineFunction<F extends (...args: never) => unknown>(
  * given by its name, `rest`; where its items may be plain objects, that is `{ operands: structure }`. What it returns has to be given its type.
  * @param run gets the positional arguments, the list, and the options.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineVariadic<F extends (...args: never) => unknown>(
   name: string,
   positional: Kinds,
@@ -259,6 +261,7 @@ export function defineVariadic<F extends (...args: never) => unknown>(
 }
 
 /** Declares a function that looks at its arguments itself, and calls `otherwise` with all that it does not expect. */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineHot<F extends (...args: never) => unknown>(
   positional: Names,
   run: (...args: never) => unknown,

@@ -267,6 +267,7 @@ export function copyTo(x: Tensor, backend: Backend): Tensor {
  * Declares an op that a kernel computes, or that is composed of others. Call it with `execute`/`execute1` from the function
  * that users see, which brings arguments into order. The declaration is also what documents and tests the op.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineOp(spec: OpSpec): Op {
   if ('kernel' in spec) {
     const { kernel: name, infer, kernelAttrs } = spec;
@@ -495,6 +496,7 @@ function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonl
 }
 
 /** Declares an elementwise op of one argument from its scalar program. @returns the function that users call. */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineUnary(spec: UnarySpec): UnaryFunction {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
@@ -527,6 +529,7 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
 }
 
 /** Declares an elementwise op of two arguments, which are promoted to one dtype and broadcast. */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineBinary(spec: BinarySpec): BinaryFunction {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
@@ -625,6 +628,7 @@ function dtypeOf(value: TensorLike): DType | undefined {
 const PROGRAMS = 128;
 
 /** Declares an elementwise op of several arguments with dtypes of their own (select, cast, clip). */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineElementwise(
   spec: OpSpecBase & {
     readonly scalar: (attrs: Attrs) => ScalarBody;

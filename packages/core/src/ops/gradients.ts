@@ -87,6 +87,7 @@ export const hardSigmoidGrad: BinaryFunction = defineBinary({
 type Slope = (s: NumberBuilder, x: NumberValue) => NumberValue;
 
 /** dy · f'(x) from the scalar program of f', and f'' in ops. */
+/* @__NO_SIDE_EFFECTS__ */
 function defineSlope(name: string, slope: Slope, curvature: (x: Tensor) => Tensor): BinaryFunction {
   const fn: BinaryFunction = defineBinary({
     name,

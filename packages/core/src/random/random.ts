@@ -153,6 +153,7 @@ const fixedSource: DrawSource = {
   },
 };
 
+/* @__NO_SIDE_EFFECTS__ */
 function define(
   name: string,
   kernel: 'RandomUniform' | 'RandomNormal' | 'TruncatedNormal' | 'RandomUniformInt',

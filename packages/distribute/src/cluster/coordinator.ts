@@ -1,7 +1,8 @@
 // Rank 0's part of a rendezvous: it listens at its address of the cluster as long as the process lives, and lets each generation begin.
-import { randomBytes } from 'node:crypto';
-import { createServer, type Server, type Socket } from 'node:net';
+
+import type { Server, Socket } from 'node:net';
 import { DeadlineExceededError, EagreError, FailedPreconditionError, UnavailableError } from '@eagre/backend';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Member, memberName, parseAddress } from './cluster-spec.ts';
 import { checkHello, clusterHash, type Hello, isProof, proofOf, protocol } from './handshake.ts';
 import { nextLine, sendLine } from './lines.ts';
@@ -70,7 +71,7 @@ export class Coordinator {
   /** @throws UnavailableError where the address is taken, or none of this machine */
   static listen(members: readonly Member[], clusterKey: string, token: string): Promise<Coordinator> {
     const { address } = members[0] as Member;
-    const server = createServer();
+    const server = nodeBuiltin('node:net').createServer();
     return new Promise((resolve, reject) => {
       server.once('error', (cause: NodeJS.ErrnoException) => {
         const why =
@@ -108,7 +109,11 @@ export class Coordinator {
     const hellos: Hello[] = [own];
     for (const { hello } of guests) hellos[hello.rank] = hello;
     const generation = Math.max(...hellos.map((hello) => hello.generation)) + 1;
-    const table = { generation, key: randomBytes(8).readBigUInt64LE().toString(), hellos };
+    const table = {
+      generation,
+      key: nodeBuiltin('node:crypto').randomBytes(8).readBigUInt64LE().toString(),
+      hellos,
+    };
     for (const { socket, nonce, ownNonce } of guests) {
       this.#began.add(socket);
       sendLine(socket, { ...table, proof: proofOf(this.token, 'coordinator', [nonce, ownNonce]) });
@@ -159,7 +164,7 @@ export class Coordinator {
 
   async #receive(socket: Socket): Promise<void> {
     socket.on('error', () => {});
-    const nonce = randomBytes(16).toString('hex');
+    const nonce = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
     let trusted = false;
     try {
       sendLine(socket, { eagre: protocol, nonce });

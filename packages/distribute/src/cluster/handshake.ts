@@ -1,7 +1,8 @@
 // How two processes find that they belong together: a challenge, and what answers it.
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
 import { FailedPreconditionError, PermissionDeniedError } from '@eagre/backend';
 import { shown } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats/internal';
 
 /** Changes with the messages, and with what the addon sends. */
 export const protocol = 1;
@@ -20,7 +21,8 @@ export interface Hello {
 
 /** A proof that somebody knows the token, for these two nonces only. */
 export function proofOf(token: string, role: 'member' | 'coordinator', nonces: readonly string[]): string {
-  return createHmac('sha256', token)
+  return nodeBuiltin('node:crypto')
+    .createHmac('sha256', token)
     .update(JSON.stringify([role, ...nonces]))
     .digest('hex');
 }
@@ -30,13 +32,13 @@ export function isProof(given: unknown, expected: string): boolean {
   return (
     typeof given === 'string' &&
     given.length === expected.length &&
-    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+    nodeBuiltin('node:crypto').timingSafeEqual(Buffer.from(given), Buffer.from(expected))
   );
 }
 
 /** What is compared of clusters. */
 export function clusterHash(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 16);
+  return nodeBuiltin('node:crypto').createHash('sha256').update(key).digest('hex').slice(0, 16);
 }
 
 /**

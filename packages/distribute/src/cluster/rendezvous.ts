@@ -1,6 +1,6 @@
 // All processes of a cluster meet, and get an engine for collectives.
-import { randomBytes } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+
+import type { Socket } from 'node:net';
 import {
   DeadlineExceededError,
   EagreError,
@@ -9,6 +9,7 @@ import {
   PermissionDeniedError,
   UnavailableError,
 } from '@eagre/backend';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { Engine } from '../engine/engine.ts';
 import { loadEngine } from '../engine/load-engine.ts';
 import type { NativeEngine } from '../engine/native-engine.ts';
@@ -148,7 +149,7 @@ async function introduce(
   { token, clusterKey, members }: RendezvousOptions,
   deadline: number,
 ): Promise<Table> {
-  const ownNonce = randomBytes(16).toString('hex');
+  const ownNonce = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
   const proof = proofOf(token, 'member', [nonce, ownNonce]);
   sendLine(socket, { ...hello, protocol, nonce: ownNonce, proof, cluster: clusterHash(clusterKey) });
   // Rank 0 knows who is missing, so it speaks first.
@@ -201,7 +202,7 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
 
 function open(host: string, port: number, deadline: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port });
+    const socket = nodeBuiltin('node:net').connect({ host, port });
     const timer = setTimeout(
       () => socket.destroy(new Error('there is no answer')),
       Math.max(1, Math.min(5000, deadline - Date.now())),

@@ -4,6 +4,7 @@ export interface NodeBuiltins {
   'node:fs': typeof import('node:fs');
   'node:http': typeof import('node:http');
   'node:module': typeof import('node:module');
+  'node:net': typeof import('node:net');
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
   'node:util': typeof import('node:util');

@@ -43,6 +43,7 @@ const fillOp: Op = defineOp({
   ],
 });
 /** ZerosLike and OnesLike: they take a tensor for its shape, the kernel takes none. */
+/* @__NO_SIDE_EFFECTS__ */
 function likeOp(name: string, value: number): Op {
   return defineOp({
     name,

@@ -101,6 +101,7 @@ const scatterSamples = (overlap: boolean) => (): readonly Sample[] => [
   { inputs: [uniform([3, 2, 2]), values([2, 0, 0, 1], [2, 2], 'int64'), uniform([2, 2])] },
 ];
 
+/* @__NO_SIDE_EFFECTS__ */
 function scatterOp(
   name: string,
   mode: number,
@@ -201,6 +202,7 @@ type ScatterFunction = NamedFunction<
   [base: TensorLike, indices: TensorLike, updates: TensorLike],
   ['base', 'indices', 'updates']
 >;
+/* @__NO_SIDE_EFFECTS__ */
 function defineScatter(name: string, op: Op): ScatterFunction {
   const kinds = { base: kind.tensor, indices: kind.tensor, updates: kind.tensor };
   return defineFunction(name, kinds, {}, (base, indices, updates) => scatter(op, base, indices, updates));

@@ -14,6 +14,7 @@ import { polygamma as ofOrder } from '../gradients.ts';
 import { betaIncomplete, gammaIncomplete, gammaIncompleteSlope, hurwitzZeta } from './host-numbers.ts';
 
 /** Declares an op of numbers that broadcast, which the host computes one by one. */
+/* @__NO_SIDE_EFFECTS__ */
 function defineNumbers(spec: {
   readonly name: string;
   readonly of: (attrs: Attrs, ...values: number[]) => number;

@@ -40,6 +40,7 @@ const define = ({ body, ...spec }: Special): UnaryFunction =>
  * Declares a function whose two formulas, for numbers up to `split` in size and beyond, make a scalar program that is too long: each is an
  * op, and both are computed everywhere.
  */
+/* @__NO_SIDE_EFFECTS__ */
 function defineHalves({
   near,
   far,

@@ -34,6 +34,7 @@ interface ReductionSpec {
   readonly grad?: GradFn;
   readonly notDifferentiable?: string;
 }
+/* @__NO_SIDE_EFFECTS__ */
 function defineReduction({ input, ...spec }: ReductionSpec): Op {
   return defineOp({
     ...spec,
@@ -166,6 +167,7 @@ const positionSamples = (): readonly Sample[] => [
   { inputs: [distinct([2, 3, 4])], attrs: { axis: 0, dtype: 'int32' } },
   { inputs: [integers([2, 5, 3], 0, 3)], attrs: { axis: 1, dtype: 'int64' } },
 ];
+/* @__NO_SIDE_EFFECTS__ */
 function definePosition(name: 'ArgMax' | 'ArgMin'): Op {
   return defineOp({
     name,
