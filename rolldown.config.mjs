@@ -53,11 +53,28 @@ const unnamedFunctions = {
   name: 'unnamed-functions',
   renderChunk: (code) => ({ code: code.replace(/^__name\([\w$]+, "[a-z]\w*"\);\n/gm, ''), map: null }),
 };
+/** Puts the bundler's helpers into each module that uses them: they are smaller than what it takes to find one module more. */
+const inlineHelpers = {
+  name: 'inline-helpers',
+  generateBundle(_, bundle) {
+    const file = Object.keys(bundle).find((file) => file.startsWith('rolldown-runtime'));
+    if (file === undefined) return;
+    const { code, exports } = bundle[file];
+    const helpers = `${code.slice(0, code.lastIndexOf('export {'))}return { ${exports.join(', ')} };`;
+    for (const chunk of Object.values(bundle))
+      chunk.code = chunk.code?.replace(
+        /^import \{ (.*) \} from "\.\/rolldown-runtime-.*";$/m,
+        (_, names) =>
+          `const { ${names.replaceAll(' as ', ': ')} } = /* @__PURE__ */ (() => {\n${helpers}\n})();`,
+      );
+    delete bundle[file];
+  },
+};
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
 export default defineConfig({
   ...options,
-  plugins: [isWhole && namesOfWhole, unnamedFunctions, declarations],
+  plugins: [isWhole && namesOfWhole, unnamedFunctions, inlineHelpers, declarations],
   output: {
     dir: 'dist',
     cleanDir: true,
