@@ -217,6 +217,7 @@ export {
   isFloating,
   isInteger,
 } from './tensor/dtypes.ts';
+export { filledVariables, type VariableSpec } from './tensor/filled-variables.ts';
 export { roundingTo, showInConsole } from './tensor/format.ts';
 export { whileHolding } from './tensor/held-values.ts';
 export { checkListSize } from './tensor/list-size.ts';
@@ -233,5 +234,5 @@ export {
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';
-export { copyBytes, copyTensor, type VariableSpec } from './tensor/variable.ts';
+export { copyBytes, copyTensor } from './tensor/variable.ts';
 export * as tree from './tree/tree.ts';

@@ -51,7 +51,6 @@ const hooks: ReadonlySet<string> = new Set([
   'awaitUse',
   'describe',
   'exchange',
-  'filled',
   'popped',
   'refill',
   'taken',

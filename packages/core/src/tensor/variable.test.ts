@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { hostBytes } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { constant, InvalidArgumentError, nameScope, Variable } from '../index.ts';
+import { filledVariables } from './filled-variables.ts';
 
 describe('Variable', () => {
   it('is assigned in place', () => {
@@ -113,7 +114,7 @@ describe('Variable', () => {
       { name: 'flag', dtype: 'bool', shape: [], trainable: false },
     ] as const;
     let written: Uint8Array[] = [];
-    const [a, empty, flag] = Variable.filled(specs, (bytes) => {
+    const [a, empty, flag] = filledVariables(specs, (bytes) => {
       written = bytes;
       new Float32Array(bytes[0].buffer, bytes[0].byteOffset, 2).set([1, 2]);
       bytes[2][0] = 1;
@@ -129,7 +130,7 @@ describe('Variable', () => {
     ]);
     expect(hostBytes(flag.storage, 1).buffer).toBe(written[2].buffer);
     expect(() =>
-      Variable.filled(specs, () => {
+      filledVariables(specs, () => {
         throw new RangeError('no');
       }),
     ).toThrow(RangeError);

@@ -1,19 +1,18 @@
 import {
   copyStorage,
   type DType,
-  dtypeTraits,
   FailedPreconditionError,
   InvalidArgumentError,
   type Storage,
 } from '@eagre/backend';
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
-import { context, eagerBackend, initScope } from '../dispatch/context.ts';
+import { context, initScope } from '../dispatch/context.ts';
 import { distribution, VariableAggregation, VariableSynchronization } from '../dispatch/distribution.ts';
 import { copyTo, kernelFor } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
 import { dims } from '../shapes/dims.ts';
-import { checkFlag, type Shape, sameShape, showShape, sizeOf } from '../shapes/shape.ts';
+import { checkFlag, type Shape, sameShape, showShape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
@@ -64,21 +63,8 @@ export const variableArguments: Parameters<VariableArguments> = {
   },
 };
 
-/** A first value that nobody else holds: the variable takes over its memory. */
-class OwnedValue {
-  readonly tensor: Tensor;
-  constructor(tensor: Tensor) {
-    this.tensor = tensor;
-  }
-}
-
-/** What is known of a variable before its value is. */
-export interface VariableSpec {
-  readonly name: string;
-  readonly dtype: DType;
-  readonly shape: Shape;
-  readonly trainable: boolean;
-}
+/** @internal A first value that the next variable takes over, as nobody else holds it. */
+export const adopted: { value: Tensor | null } = { value: null };
 /** Rows of a tensor: `tf.IndexedSlices`. */
 export interface SparseDelta {
   readonly values: Tensor;
@@ -135,13 +121,10 @@ export class Variable extends VariableBase {
       );
     const strategy = new.target === Variable ? distribution.strategy : null;
     if (strategy === null) (context.tracer ?? context.lifting)?.created(this);
-    const owned = initial instanceof OwnedValue ? initial.tensor : null;
-    const source =
-      owned ??
-      initScope(() => {
-        const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
-        return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
-      });
+    const source = initScope(() => {
+      const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
+      return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
+    });
     const trainable = checkFlag(options.trainable ?? synchronization !== 'ON_READ', 'trainable', 'Variable');
     this.synchronization = synchronization;
     this.aggregation = aggregation;
@@ -150,7 +133,8 @@ export class Variable extends VariableBase {
     this.dtype = source.dtype;
     this.shape = source.shape;
     this.trainable = trainable;
-    this.#value = owned ?? copyTensor(source);
+    const isAdopted = strategy === null && source === adopted.value;
+    this.#value = isAdopted ? source : copyTensor(source);
     if (strategy !== null) {
       const value = this.#value;
       const name = options.name ?? 'Variable';
@@ -403,30 +387,6 @@ export class Variable extends VariableBase {
   }
 
   /**
-   * @internal New variables, whose first values `fill` writes: all bytes of each, into the memory that the variables keep. Not for strings.
-   * When `fill` throws, there are none.
-   */
-  static filled(specs: readonly VariableSpec[], fill: (bytes: Uint8Array[]) => void): Variable[] {
-    const backend = initScope(eagerBackend);
-    const values: Tensor[] = [];
-    try {
-      for (const { dtype, shape } of specs) {
-        const size = sizeOf(shape);
-        const storage = backend.allocator.allocateAlone(size * dtypeTraits[dtype].bytes);
-        values.push(new Tensor(storage, dtype, shape, size, backend));
-      }
-      writeAll(values, fill);
-    } catch (error) {
-      for (const value of values) value.dispose();
-      throw error;
-    }
-    return specs.map(({ name, dtype, trainable }, i) => {
-      const initialValue = new OwnedValue(values[i]) as unknown as TensorLike;
-      return new Variable(initialValue, { name, dtype, trainable });
-    });
-  }
-
-  /**
    * @internal Holds another tensor as its value from now on, of its own dtype and shape, that nobody else holds.
    * @returns the one before, which is the caller's now.
    */
@@ -495,8 +455,8 @@ export interface Variable extends OpMethods {}
 
 showInConsole(Variable.prototype, (v) => v.describe());
 
-/** Has `fill` write all bytes of tensors. */
-function writeAll(values: readonly Tensor[], fill: (bytes: Uint8Array[]) => void): void {
+/** @internal Has `fill` write all bytes of tensors. */
+export function writeAll(values: readonly Tensor[], fill: (bytes: Uint8Array[]) => void): void {
   const spaces = values.map(spaceOf);
   fill(spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)));
   values.forEach((value, i) => uploaded(value, spaces[i]));

@@ -1,7 +1,7 @@
 // The values of a model's variables, from the checkpoint in its folder.
 import { nextTurn } from '@eagre/backend';
 import { type DType, InvalidArgumentError, NotFoundError, type Tensor, Variable, zeros } from '@eagre/core';
-import { isCompatible, type VariableSpec } from '@eagre/core/internal';
+import { filledVariables, isCompatible, type VariableSpec } from '@eagre/core/internal';
 import { type BundleEntry, BundleReader, tensorflow } from '@eagre/formats';
 import { tensorOfValue } from '../import/constants.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
@@ -172,7 +172,7 @@ export async function restoredVariables(
   for (const group of groupsOf(inFile)) {
     const read = (targets: Uint8Array[]): void =>
       values?.readInto(group.map(({ key }, i) => [key, targets[i] as Uint8Array]));
-    const made = Variable.filled(
+    const made = filledVariables(
       group.map(({ spec }) => spec),
       read,
     );
