@@ -274,6 +274,19 @@ async function fit(
   };
 }
 
+/**
+ * What is compared. Of several outputs Keras reports means over batches, not over examples. A bias before a normalization has no effect and no
+ * gradient but rounding, which Adam makes large.
+ */
+function compared(name: string, { history, evaluate, weights }: Fit): unknown {
+  const logs = <T>(all: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => !/_loss$/.test(key)));
+  if (name === 'synchronized') return { history, kernels: [weights[2], weights[3]] };
+  // Keras moves the statistics of each replica by themselves, too, but reads those of the first.
+  if (name === 'normed') return { history, weights };
+  return { history: logs(history), evaluate: logs(evaluate), weights };
+}
+
 /** The largest difference of numbers that are about 1. */
 function distance(a: unknown, b: unknown): number {
   if (typeof a === 'number') return Math.abs(a - (b as number)) / Math.max(1, Math.abs(a));
@@ -296,24 +309,33 @@ describe('fit on two replicas', () => {
     const { kerasFails } = cases[name] as Case;
     const { predicted, ...found } = await fit(name, kind, (fn) => mirrored(2).scope(fn));
     expect(predicted.shape[0]).toBe(kind === 'even' ? 36 : 37);
-    if (kerasFails === undefined) {
-      // Keras moves the statistics of each replica by themselves, too, but reads those of the first.
-      const { evaluate, ...trained } = found;
-      const { evaluate: expected, ...both } = two as Fit;
-      expect(distance(both, trained)).toBeLessThan(2e-5);
-      if (name !== 'normed') expect(distance(expected, evaluate)).toBeLessThan(2e-5);
-    }
+    const limit = name === 'synchronized' ? 2e-4 : 2e-5;
+    if (kerasFails === undefined)
+      expect(distance(compared(name, two as Fit), compared(name, found))).toBeLessThan(limit);
     // A batch that cannot be divided evenly weighs its examples unevenly, as in Keras.
-    if (kind === 'even' && name !== 'normed') expect(distance(one, found)).toBeLessThan(2e-5);
+    if (kind === 'even' && name !== 'normed')
+      expect(distance(compared(name, one), compared(name, found))).toBeLessThan(limit);
   });
 
   test('is bit by bit that on one device for integers', async () => {
-    const one = await fit('integers', 'even', (fn) => fn());
-    const two = await fit('integers', 'even', (fn) => mirrored(2).scope(fn));
-    const four = await fit('integers', 'even', (fn) => mirrored(4).scope(fn));
-    expect(two.weights).toEqual(one.weights);
-    expect(four.weights).toEqual(one.weights);
-    expect(two.history).toEqual(one.history);
+    const train = async (make: (fn: () => tf.Model) => tf.Model): Promise<unknown> => {
+      const model = make(() => {
+        const model = new tf.Sequential([new Dense(1, { kernelInitializer: 'ones', inputShape: [4] })]);
+        model.compile({ optimizer: new o.SGD(1 / 64), loss: 'mse' });
+        return model;
+      });
+      // Two steps: more would need more bits than a float has.
+      const cut = (values: Nested): tf.Tensor => tf.constant((values as number[]).slice(0, 16));
+      const { history } = await model.fit(cut(data.integers), cut(data.targets), {
+        batchSize: 8,
+        shuffle: false,
+        verbose: 0,
+      });
+      return [history['loss'], model.getWeights().map((w) => w.array())];
+    };
+    const one = await train((fn) => fn());
+    expect(await train((fn) => mirrored(2).scope(fn))).toEqual(one);
+    expect(await train((fn) => mirrored(4).scope(fn))).toEqual(one);
   });
 
   test.each(['adam', 'outputs', 'penalty', 'accumulated'])('is the same eagerly: %s', async (name) => {
@@ -331,7 +353,9 @@ describe('fit on two replicas', () => {
       const { predicted: _, ...found } = await fit(name, 'even', (fn) =>
         new CentralStorageStrategy([...mirrored(2).replicaDevices]).scope(fn),
       );
-      expect(distance(golden.fits[name]?.even.one, found)).toBeLessThan(2e-5);
+      const { one } = (golden.fits[name] as Golden['fits'][string]).even;
+      const limit = name === 'synchronized' ? 2e-4 : 2e-5;
+      expect(distance(compared(name, one), compared(name, found))).toBeLessThan(limit);
     },
   );
 });
