@@ -221,7 +221,7 @@ def fit(case, kind, s):
         set_initial(model)
         model.compile(
             case["optimizer"](), loss=case.get("loss", "mse"), metrics=case.get("metrics", ["mae"]),
-            loss_weights=case.get("loss_weights"),
+            loss_weights=case.get("loss_weights"), jit_compile=False,
         )
     weight = W[:n] if case.get("weight") else None
     history = model.fit(
@@ -248,10 +248,11 @@ def attempt(case, kind):
 def fits():
     one = tf.distribute.get_strategy()
     found = {}
-    for name, case in CASES.items():
+    for name, case in sorted(CASES.items(), key=lambda item: "clipped" in item[0] or item[0] in ("momentum", "averaged")):
         found[name] = {}
         for kind in ("even",) if name == "integers" else ("even", "uneven"):
             found[name][kind] = {"one": fit(case, kind, one), "two": attempt(case, kind)}
+        save(found)
         print(name, {k: float(np.abs(np.subtract(sum(v["one"]["weights"], []), sum(v["two"]["weights"], []))).max()) for k, v in found[name].items() if v["two"]})
     return found
 
@@ -264,9 +265,16 @@ result = {
     "fromFunction": from_function(),
     "variables": variables(),
     "gradients": gradients(),
-    "fits": fits(),
     "data": {"x": numbers(X), "y": numbers(Y), "z": numbers(Z), "w": numbers(W), "integers": numbers(INTEGERS), "targets": numbers(TARGETS)},
-    "initial": {k: numbers(v) for k, v in INITIAL.items()},
 }
-OUT.write_text(json.dumps(result, separators=(",", ":")) + "\n")
+
+
+def save(found):
+    result["fits"] = found
+    result["initial"] = {k: numbers(v) for k, v in INITIAL.items()}
+    OUT.write_text(json.dumps(result, separators=(",", ":")) + "\n")
+
+
+save({})
+save(fits())
 print(OUT, OUT.stat().st_size)

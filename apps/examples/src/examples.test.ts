@@ -245,6 +245,14 @@ it('12: devices', async () => {
   expect(e.placed).toBe('/device:CPU:0');
 });
 
+it('22: a strategy on several devices', async () => {
+  vi.stubEnv('EPOCHS', '4');
+  const { one, several } = await import('./22-mirrored-strategy.ts');
+  vi.unstubAllEnvs();
+  expect(several.losses.at(-1)).toBeLessThan((several.losses[0] as number) * 0.8);
+  for (const [i, loss] of several.losses.entries()) expect(loss).toBeCloseTo(one.losses[i] as number, 2);
+});
+
 it('13: tf.function', async () => {
   const log = vi.mocked(console.log);
   log.mockClear();

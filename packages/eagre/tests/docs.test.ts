@@ -22,6 +22,7 @@ const pages = [
   'docs/data-files',
   'docs/datasets',
   'docs/devices',
+  'docs/distribution',
   'docs/distribution-multi-worker',
   'docs/checkpoint',
   'docs/saving-models',

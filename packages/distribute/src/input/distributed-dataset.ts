@@ -11,9 +11,9 @@ export interface Distribution<T> {
 
 /**
  * A dataset whose elements are divided between replicas: each is a structure with a `PerReplica` in the place of each tensor, an argument for
- * `strategy.run`. `for…of` goes through it, or `for await` where the dataset has to be waited for.
+ * `strategy.run`. Their type is that of the dataset's elements, so that functions of tensors take them. `for…of` goes through it, or `for await` where the dataset has to be waited for.
  */
-export class DistributedDataset<T = unknown> implements Iterable<unknown>, AsyncIterable<unknown> {
+export class DistributedDataset<T = unknown> implements Iterable<T>, AsyncIterable<T> {
   readonly #dataset: Dataset<T>;
   readonly #distribution: Distribution<T>;
 
@@ -28,23 +28,23 @@ export class DistributedDataset<T = unknown> implements Iterable<unknown>, Async
     return this.#dataset.elementSpec;
   }
 
-  *[Symbol.iterator](): Generator<unknown, void, undefined> {
+  *[Symbol.iterator](): Generator<T, void, undefined> {
     const elements = this.#dataset[Symbol.iterator]();
     try {
       for (let next = elements.next(); next.done !== true; next = elements.next())
-        yield this.#distribution.take(next.value, () => elements.next());
+        yield this.#distribution.take(next.value, () => elements.next()) as T;
     } finally {
       elements.return();
     }
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     const elements = this.#dataset[Symbol.asyncIterator]();
     const ask = async (): Promise<IteratorResult<T, undefined>> =>
       (await elements.next()) as IteratorResult<T, undefined>;
     try {
       for (let next = await ask(); next.done !== true; next = await ask())
-        yield await this.#distribution.takeLater(next.value, ask);
+        yield (await this.#distribution.takeLater(next.value, ask)) as T;
     } finally {
       await elements.return?.();
     }

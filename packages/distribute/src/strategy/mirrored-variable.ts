@@ -117,9 +117,7 @@ export class MirroredVariable extends Variable {
 
   /** Whether the copies have to become one value first. */
   get #isDivided(): boolean {
-    return (
-      this.synchronization === 'ON_READ' && this.#index() === null && this.strategy.numReplicasInSync > 1
-    );
+    return this.#isOwn && this.#index() === null && this.strategy.numReplicasInSync > 1;
   }
 
   /** One value of all copies. */
@@ -205,7 +203,7 @@ export class MirroredVariable extends Variable {
   }
 
   #writeAll(how: Write, value: TensorLike): void {
-    if (!this.#isDivided || this.aggregation !== 'SUM' || this.#copies.length === 0) {
+    if (!this.#isDivided || this.aggregation !== 'SUM') {
       for (const copy of this.#copies) copy[how](value);
       return;
     }

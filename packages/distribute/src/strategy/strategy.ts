@@ -13,11 +13,15 @@ import {
   distribution,
   floorDivDims,
   initScope,
+  maxDims,
+  minDims,
+  mulDims,
   normalizeAxis,
   override,
   scoped,
   shown,
   sizeValue,
+  subDims,
   toShape,
   toTensor,
   tree,
@@ -270,7 +274,7 @@ export abstract class Strategy implements DistributionStrategy {
 
   /**
    * Divides each element of a dataset between the replicas. Elements are batches; their size is that of all replicas together. Where it
-   * cannot be divided evenly, the first replicas get one row more, and the last ones may get none.
+   * cannot be divided evenly, the parts are rounded up, and the last replicas get fewer rows or none.
    *
    *     for (const batch of strategy.experimentalDistributeDataset(dataset.batch(64)))
    *       strategy.run(trainStep, { args: [batch] });
@@ -450,12 +454,15 @@ export abstract class Strategy implements DistributionStrategy {
   }
 }
 
-/** Rows in as many parts as there are replicas: the first get one more where there is a rest. Some may be empty. */
+/** Rows in as many parts as there are replicas: parts are rounded up, so the last ones have fewer rows or none, as in TensorFlow. */
 export function partsOf(t: Tensor, count: number): readonly Tensor[] {
   if (t.rank === 0)
     throw new InvalidArgumentError('a scalar cannot be divided between replicas', 'strategy.splitBatch');
   const [rows] = dims(t);
-  const sizes = Array.from({ length: count }, (_, i) => floorDivDims(addDims(rows, count - 1 - i), count));
+  const most = floorDivDims(addDims(rows, count - 1), count);
+  const sizes = Array.from({ length: count }, (_, i) =>
+    minDims(most, maxDims(subDims(rows, mulDims(most, i)), 0)),
+  );
   return split(t, toShape(sizes));
 }
 

@@ -17,7 +17,7 @@ export const leftOut: readonly LeftOut[] = [
   },
   { what: /flash_attention/, why: 'a choice between kernels of GPUs' },
   {
-    what: /keras\.distribution\.|members of .*\.(rematerialized_call|distribute_\w+)$|keras\.(RematScope|remat)$/,
+    what: /members of .*\.(rematerialized_call|distribute_\w+)$|keras\.(RematScope|remat)$/,
     why: 'memory and work of several accelerators',
   },
   {
@@ -51,7 +51,7 @@ export const leftOut: readonly LeftOut[] = [
 export const leftOutArguments: readonly LeftOut[] = [
   { what: /\((sparse|ragged)\)$/, why: 'of sparse and ragged tensors, which are no inputs of layers here' },
   {
-    what: /\((flash_attention|use_cudnn|synchronized|renorm\w*|aggregation|synchronization|layout|overwrite_with_gradient|to_numpy|gptq_\w+)\)$/,
+    what: /\((flash_attention|use_cudnn|renorm\w*|aggregation|layout|overwrite_with_gradient|to_numpy|gptq_\w+)\)$/,
     why: 'a choice between kernels, memory and copies of weights on GPUs; `renorm` is of version 1',
   },
   {
