@@ -23,6 +23,7 @@ const pages = [
   'docs/datasets',
   'docs/devices',
   'docs/distribution',
+  'docs/distribution-multi-worker',
   'docs/checkpoint',
   'docs/saving-models',
   'docs/saved-models',

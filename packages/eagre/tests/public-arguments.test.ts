@@ -268,6 +268,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   'bases of classes, without objects of their own': [
     'distribute.CrossDeviceOps',
     'distribute.Strategy',
+    'distribute.clusterResolver.ClusterResolver',
     'keras.distribution.Distribution',
   ],
 };

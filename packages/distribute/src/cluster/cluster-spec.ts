@@ -1,6 +1,6 @@
 // Who takes part: the addresses of all processes by what they do, as TensorFlow's `TF_CONFIG` has it.
 import { InvalidArgumentError } from '@eagre/backend';
-import { shown } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, shown, takesArguments } from '@eagre/core/internal';
 
 /** What a process does. An evaluator stands outside: it takes part in no collective. */
 export type TaskType = 'chief' | 'worker' | 'ps' | 'evaluator';
@@ -16,7 +16,8 @@ export class ClusterSpec {
   readonly jobs: { readonly [type in TaskType]?: readonly string[] };
 
   /** @throws InvalidArgumentError for unknown task types, no addresses, or more than one chief or evaluator */
-  constructor(cluster: ClusterDef) {
+  constructor(...args: [cluster: ClusterDef | { readonly cluster: ClusterDef }]) {
+    const { cluster } = argumentsOf<{ readonly cluster: ClusterDef }>(ClusterSpec, new.target, args);
     if (typeof cluster !== 'object' || cluster === null || Array.isArray(cluster))
       throw new InvalidArgumentError(
         `a cluster must be an object of task types, got ${shown(cluster)}`,
@@ -62,6 +63,15 @@ export class ClusterSpec {
     return JSON.stringify(taskTypes.map((type) => this.jobs[type] ?? []));
   }
 }
+
+takesArguments<{ readonly cluster: ClusterDef }>(
+  { positional: ['cluster'], objects: ['cluster'], names: { cluster: true } },
+  ClusterSpec,
+);
+defineMethods(ClusterSpec.prototype, 'ClusterSpec', {
+  numTasks: { positional: ['type'] },
+  taskAddress: { positional: ['type', 'index'] },
+});
 
 /** A process of a synchronous strategy. */
 export interface Member {

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { MultiWorkerMirroredStrategy } from './multi-worker-mirrored.ts';
@@ -129,6 +132,125 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
             expect(Math.abs(value - expected[i])).toBeLessThan(1e-6 * Math.max(1, Math.abs(expected[i]))),
           );
       }
+    }
+  });
+
+  it('fit as one process does, also with synchronized batch normalization and batches that leave one process nothing', async () => {
+    const out = await runWorkers(
+      2,
+      `${head}
+      const x = tf.random.statelessNormal([25, 3], [1, 2]);
+      const y = tf.cast(x.sum(1).greater(0), 'float32').expandDims(1);
+      const dense = (units, seed, more) => new tf.layers.Dense(units, { kernelInitializer: new tf.initializers.GlorotUniform({ seed }), ...more });
+      const build = () => {
+        const model = new tf.Sequential([
+          dense(4, 3, { activation: 'relu', inputShape: [3] }), new tf.layers.BatchNormalization({ synchronized: true }), dense(1, 4)]);
+        model.compile({ optimizer: new tf.optimizers.Adam(0.05), loss: new tf.losses.BinaryCrossentropy({ fromLogits: true }), metrics: ['accuracy'] });
+        return model;
+      };
+      for (const [rows, more] of [[24, { shuffle: false, batchSize: 8 }], [25, { batchSize: 8 }]]) {
+        const model = strategy.scope(build);
+        const alone = build();
+        const [a, b] = [x.slice([0, 0], [rows, -1]), y.slice([0, 0], [rows, -1])];
+        const options = { epochs: 3, verbose: 0, validationData: [x, y], ...more };
+        const { history } = await model.fit(a, b, options);
+        const expected = await alone.fit(a, b, options);
+        const flat = (m) => m.getWeights().map((w) => w.array());
+        print([history, expected.history, flat(model), flat(alone), await model.evaluate(x, y, { verbose: 0 })]);
+      }
+      const sums = [];
+      for (const batch of strategy.experimentalDistributeDataset(tf.data.Dataset.range(7).batch(3))) sums.push(batch.array().map(Number));
+      print(sums);
+      const own = (context) => tf.data.Dataset.range(4).shard(context.numInputPipelines, context.inputPipelineId).batch(context.getPerReplicaBatchSize(4));
+      print(Array.from(strategy.distributeDatasetsFromFunction(own), (batch) => batch.array().map(Number)));
+      const uneven = tf.data.Dataset.fromTensorSlices([x, y]).take(rank === 0 ? 24 : 8).batch(8);
+      const model = strategy.scope(build);
+      const seen = [];
+      await model.fit(uneven, { verbose: 0, callbacks: [new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (batch) => seen.push(batch) })] });
+      print(seen);
+      await strategy.close();`,
+    );
+    const [first, second] = parsed(out) as unknown[][];
+    const flat = (value: unknown): number[] =>
+      typeof value === 'number' ? [value] : Object.values(value as object).flatMap(flat);
+    const near = (a: unknown, b: unknown, tolerance: number): void => {
+      const [x, y] = [flat(a), flat(b)];
+      expect(x).toHaveLength(y.length);
+      x.forEach((value, i) => expect(Math.abs(value - y[i])).toBeLessThan(tolerance));
+    };
+    const [history, expected, weights, expectedWeights] = first[0] as unknown[];
+    near(history, expected, 1e-5);
+    near(weights, expectedWeights, 1e-5);
+    // Both report the same, also where examples were shuffled.
+    for (const i of [0, 1]) {
+      const [a, b] = [first[i], second[i]] as unknown[][];
+      expect([b[0], b[2], b[4]]).toEqual([a[0], a[2], a[4]]);
+    }
+    expect([first[2], second[2]]).toEqual([
+      [[0, 1], [3, 4], [6]],
+      [[2], [5], []],
+    ]);
+    expect([first[3], second[3]]).toEqual([[[0, 2]], [[1, 3]]]);
+    // The epoch ends for both where one of them has no more batches.
+    expect([first[4], second[4]]).toEqual([[0], [0]]);
+  });
+
+  it('go on after one was killed, from the last backup, to the same result', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-elastic-'));
+    const program = `${heads.tf}
+      const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
+      const x = tf.random.statelessNormal([16, 3], [1, 2]);
+      const y = x.sum(1, { keepdims: true });
+      const [folder, fails] = [process.env.BACKUP, process.env.FAILS === '1'];
+      for (;;) {
+        await strategy.connect({ timeoutSeconds: 30 });
+        try {
+          const model = strategy.scope(() => {
+            const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [3], kernelInitializer: 'ones' }), new tf.layers.BatchNormalization()]);
+            model.compile({ optimizer: new tf.optimizers.Adam(0.05), loss: 'meanSquaredError' });
+            return model;
+          });
+          await model.fit(x, y, { epochs: 4, batchSize: 8, shuffle: false, verbose: 0, callbacks: [
+            new tf.callbacks.BackupAndRestore(folder),
+            new tf.callbacks.ModelCheckpoint(folder + '-last.weights.h5'),
+            new tf.callbacks.LambdaCallback({ onEpochEnd: (epoch) => { if (fails && epoch === 1) process.kill(process.pid, 'SIGKILL'); } }),
+          ] });
+          console.log(JSON.stringify([strategy.generation, model.getWeights().map((w) => w.array())]));
+          break;
+        } catch (error) {
+          if (!(error instanceof tf.errors.UnavailableError)) throw error;
+        }
+      }
+      await strategy.close();`;
+    const results: number[][][] = [];
+    try {
+      for (const fails of [true, false]) {
+        const configs = await tfConfigs(2);
+        const launch = (rank: number, FAILS: string): ReturnType<typeof start> =>
+          start(program, { TF_CONFIG: configs[rank], FAILS, BACKUP: join(folder, String(fails)) });
+        const running = [launch(0, '0'), launch(1, fails ? '1' : '0')];
+        if (fails) {
+          expect((await running[1].ended).signal).toBe('SIGKILL');
+          running[1] = launch(1, '0');
+        }
+        const outcomes = await Promise.all(running.map(({ ended }) => ended));
+        for (const { code, out, err } of outcomes) expect([code, err, out]).toEqual([0, '', outcomes[0].out]);
+        const [generation, weights] = JSON.parse(outcomes[0].out) as [number, number[][]];
+        expect(generation).toBe(fails ? 2 : 1);
+        results.push(weights);
+      }
+      const [after, without] = results;
+      expect(after.slice(0, 4)).toEqual(without.slice(0, 4));
+      // What is saved of moving statistics is their mean over the replicas, which rounds.
+      after
+        .slice(4)
+        .flat()
+        .forEach((value, i) => {
+          expect(Math.abs(value - without.slice(4).flat()[i])).toBeLessThan(1e-6);
+        });
+      expect(readdirSync(folder).sort()).toEqual(['false-last.weights.h5', 'true-last.weights.h5']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 
