@@ -91,6 +91,7 @@ export * from './ops/linalg/linalg.ts';
 export * as nn from './ops/nn/nn.ts';
 export { histogramFixedWidth, histogramFixedWidthBins } from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
+export * as quantization from './quantization.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';

@@ -64,8 +64,8 @@ export {
   layers,
   Model,
   type ModelOptions,
-  type PredictOptions,
   numpy,
+  type PredictOptions,
   regularizers,
   Sequential,
 } from '@eagre/layers';
