@@ -98,6 +98,7 @@ export * as nn from './ops/nn/nn.ts';
 export { histogramFixedWidth, histogramFixedWidthBins } from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
 export { asString } from './ops/strings/convert.ts';
+export * as quantization from './quantization.ts';
 export * as queue from './queue.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';

@@ -30,7 +30,12 @@ describe('dtypes of tf.numpy', () => {
     expect([np.finfo('float32').eps, np.finfo('float64').eps]).toEqual([2 ** -23, Number.EPSILON]);
     expect(() => np.finfo('int8')).toThrow(tf.errors.InvalidArgumentError);
     expect(() => np.iinfo('float32')).toThrow(tf.errors.InvalidArgumentError);
-    expect([np.isscalar(3), np.isscalar([3]), np.isrealobj([1]), np.iscomplexobj([1])]).toEqual([true, false, true, false]);
+    expect([np.isscalar(3), np.isscalar([3]), np.isrealobj([1]), np.iscomplexobj([1])]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
     expect(np.shape(tf.ones([2, 3]))).toEqual([2, 3]);
     expect([np.pi, np.e, np.inf, np.float, np.newaxis]).toEqual([Math.PI, Math.E, Infinity, 'float64', null]);
     expect(tf.constant(1)).toBeInstanceOf(np.ndarray);
@@ -41,9 +46,17 @@ describe('dtypes of tf.numpy', () => {
     np.random.seed(3);
     expect(np.random.rand(2, 3).array()).toEqual(a.array());
     expect(np.random.randn(4).shape).toEqual([4]);
-    expect([np.random.random([2]).shape, np.random.standardNormal(3).shape, np.random.random().shape]).toEqual([[2], [3], []]);
+    expect([
+      np.random.random([2]).shape,
+      np.random.standardNormal(3).shape,
+      np.random.random().shape,
+    ]).toEqual([[2], [3], []]);
     const dice = np.random.randint(1, 7, [50]);
-    expect([dice.dtype, Number(dice.min().item()) >= 1, Number(dice.max().item()) <= 6]).toEqual(['int64', true, true]);
+    expect([dice.dtype, Number(dice.min().item()) >= 1, Number(dice.max().item()) <= 6]).toEqual([
+      'int64',
+      true,
+      true,
+    ]);
     expect(np.random.uniform(2, 3, [5]).greaterEqual(2).all().item()).toBe(true);
     expect(() => np.random.randint(1.5)).toThrow(tf.errors.InvalidArgumentError);
   });

@@ -248,7 +248,8 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     [
       'ConcreteFunction',
       'KerasTensor',
-      'Tensor',
+      // This is tf.Tensor.
+      'numpy.ndarray',
       'compat.v1.Operation',
       'compat.v1.UninitializedVariables',
       'compat.v1.VariableScope',

@@ -622,3 +622,11 @@ export const getGlobalGenerator: NamedFunction<[], [], unknown, Generator> = def
     return globalGenerator;
   },
 );
+
+/** Makes a generator the one that all of the program may share. */
+export const setGlobalGenerator: NamedFunction<[generator: Generator], ['generator'], unknown, void> =
+  /* @__PURE__ */ defineFunction('random.setGlobalGenerator', { generator: kind.asIs }, {}, (generator) => {
+    if (!(generator instanceof Generator))
+      throw new InvalidArgumentError(`expected a Generator, got ${shown(generator)}`, 'random.setGlobalGenerator');
+    globalGenerator = generator;
+  });

@@ -69,7 +69,11 @@ export const logicalNot: Unary = /* @__PURE__ */ unary('logicalNot', (x) => x.ca
 // ---- places and counts, which are int64 in NumPy
 
 type Position = NamedFunction<[a: TensorLike, axis?: IntegerLike | null], ['a', 'axis']>;
-const position = (name: string, run: (x: Tensor, axis: number) => Tensor, otherwise: number | null): Position =>
+const position = (
+  name: string,
+  run: (x: Tensor, axis: number) => Tensor,
+  otherwise: number | null,
+): Position =>
   defineFunction(
     named(name),
     { a: kind.tensor, axis: kind.axis },
@@ -136,7 +140,9 @@ export const broadcastArrays: (...args: readonly TensorLike[]) => Tensor[] = /* 
   (...args: readonly TensorLike[]) => Tensor[]
 >(named('broadcastArrays'), {}, 'args', {}, (args: readonly TensorLike[]): Tensor[] => {
   const all = args.map((x) => toTensor(x));
-  const shape = all.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, named('broadcastArrays')), toShape([]));
+  const shape = all
+    .map((x) => x.shape)
+    .reduce((a, b) => broadcastShapes(a, b, named('broadcastArrays')), toShape([]));
   return all.map((x) => x.broadcastTo(shape));
 });
 

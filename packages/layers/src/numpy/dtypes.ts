@@ -1,12 +1,29 @@
 // Dtypes of `tf.numpy`: names, limits, and in what dtype arrays meet.
-import { asDtype, type DType, InvalidArgumentError, type NamedFunction, Tensor, type TensorLike } from '@eagre/core';
-import { checkDTypeName, defineFunction, defineVariadic, isFloating, isInteger, kind, shown, toTensor } from '@eagre/core/internal';
+import {
+  asDtype,
+  type DType,
+  InvalidArgumentError,
+  type NamedFunction,
+  Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import {
+  checkDTypeName,
+  defineFunction,
+  defineVariadic,
+  isFloating,
+  isInteger,
+  kind,
+  shown,
+  toTensor,
+} from '@eagre/core/internal';
 
 const bool: 'bool' = 'bool';
 const float: 'float64' = 'float64';
 const int: 'int64' = 'int64';
 const string: 'string' = 'string';
 const complex: 'complex128' = 'complex128';
+
 export { bool, complex, float, int, string, string as unicode };
 export const complex64: 'complex64' = 'complex64';
 export const complex128: 'complex128' = 'complex128';
@@ -48,7 +65,9 @@ function meeting(a: DType, b: DType): DType {
   const complexOf = [a, b].filter((d) => d.startsWith('complex'));
   if (complexOf.length > 0) {
     const reals = [a, b].filter((d) => !d.startsWith('complex'));
-    const wide = complexOf.includes('complex128') || reals.some((d) => COMPLEX[d] !== undefined || (isInteger(d) && bitsOf(d) >= 32));
+    const wide =
+      complexOf.includes('complex128') ||
+      reals.some((d) => COMPLEX[d] !== undefined || (isInteger(d) && bitsOf(d) >= 32));
     return wide ? 'complex128' : 'complex64';
   }
   if (isFloating(a) || isFloating(b)) {
@@ -139,8 +158,7 @@ export interface IntegerInfo {
 export const iinfo: NamedFunction<[intType: DType], ['intType'], unknown, IntegerInfo> =
   /* @__PURE__ */ defineFunction('numpy.iinfo', { intType: kind.asIs }, {}, (intType) => {
     const known = asDtype(intType);
-    if (!known.isInteger)
-      throw new InvalidArgumentError(`${shown(intType)} has no integers`, 'numpy.iinfo');
+    if (!known.isInteger) throw new InvalidArgumentError(`${shown(intType)} has no integers`, 'numpy.iinfo');
     return {
       dtype: known.name,
       bits: 8 * known.size,

@@ -3,9 +3,9 @@
  * files beside this one have the others. Bare numbers are float32 as everywhere in Eagre, and not float64.
  */
 export { newaxis } from '@eagre/core';
-export * from '../ops/numpy.ts';
 export { array as asanyarray, array as asarray, array as ascontiguousarray } from '../ops/numpy/creation.ts';
 export { mod as remainder, round as around } from '../ops/numpy/elementwise.ts';
+export * from '../ops/numpy.ts';
 export * from './arrays.ts';
 export { argmax, argmin, argsort, countNonzero, logicalNot, nonzero } from './arrays.ts';
 export * from './dtypes.ts';

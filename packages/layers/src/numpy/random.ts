@@ -72,3 +72,11 @@ export const randint: NamedFunction<
     return core.uniform(shapeOf(size), { minval: from, maxval: to, dtype });
   },
 );
+/** Counts of a Poisson distribution. */
+export const poisson: NamedFunction<[lam?: TensorLike, size?: Size], ['lam', 'size']> =
+  /* @__PURE__ */ defineFunction(
+    named('poisson'),
+    { lam: kind.tensor, size: kind.sizes },
+    {},
+    (lam: TensorLike = 1, size: Size = null) => core.poisson(shapeOf(size), lam, { dtype: 'int64' }),
+  );

@@ -183,7 +183,12 @@ const zetaOp: Op = /* @__PURE__ */ defineNumbers({
   of: (_, x, q) => hurwitzZeta(x, q),
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(slopeOf('Zeta', g.inputs, 0)) : null,
-    g.needs(1) ? dy.mul(execute1(zetaOp, [g.a.add(1), g.b])).mul(g.a).neg() : null,
+    g.needs(1)
+      ? dy
+          .mul(execute1(zetaOp, [g.a.add(1), g.b]))
+          .mul(g.a)
+          .neg()
+      : null,
   ],
   samples: () => [{ inputs: [values([1.5, 2, 4], [3], 'float32'), uniform([2, 3], 0.5, 4)] }],
 });

@@ -27,8 +27,10 @@ import { expandDims, identity } from '../array/shaping.ts';
 export { embeddingLookupSparse, safeEmbeddingLookupSparse } from '../../sparse/embedding.ts';
 export { depthToSpace, spaceToDepth } from '../array/array.ts';
 export { topK } from '../array/order.ts';
+export { spaceToBatch } from '../array/space.ts';
 export * from '../elementwise/activation.ts';
 export { tanh } from '../elementwise/math.ts';
+export { approxMaxK, approxMinK } from '../elementwise/more-math.ts';
 export { l2Normalize, moments, zeroFraction } from '../reduce/reduce.ts';
 export { type AttentionOptions, scaledDotProductAttention } from './attention.ts';
 export {
@@ -60,6 +62,26 @@ export {
   sparseSoftmaxCrossEntropyWithLogits,
   weightedCrossEntropyWithLogits,
 } from './loss.ts';
+export {
+  atrousConv2d,
+  atrousConv2dTranspose,
+  batchNormWithGlobalNormalization,
+  collapseRepeated,
+  computeAverageLoss,
+  crelu,
+  depthwiseConv2dBackpropFilter,
+  depthwiseConv2dBackpropInput,
+  dilation2d,
+  erosion2d,
+  localResponseNormalization,
+  localResponseNormalization as lrn,
+  logPoissonLoss,
+  normalizeMoments,
+  pool,
+  scaleRegularizationLoss,
+  sufficientStatistics,
+  weightedMoments,
+} from './more.ts';
 export { batchNormalization, fusedBatchNorm, layerNormalization, rmsNormalization } from './norm.ts';
 export {
   avgPool,

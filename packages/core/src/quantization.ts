@@ -1,0 +1,6 @@
+/** `tf.quantization`. */
+export {
+  fakeQuantWithMinMaxArgs,
+  fakeQuantWithMinMaxVars,
+  fakeQuantWithMinMaxVarsPerChannel,
+} from './ops/nn/quantization.ts';
