@@ -58,22 +58,22 @@ console.log('back from the transform, off by', difference);
 
 // ---- the network
 
-const normalization = layers.Normalization({ axis: null as never });
+const normalization = new layers.Normalization({ axis: null });
 normalization.adapt(spectrograms);
-export const model = tf.keras.Sequential([
+export const model = new tf.keras.Sequential([
   layers.Input({ shape: spectrograms.shape.slice(1) }),
   normalization,
-  layers.Conv2D(8, 3, { activation: 'relu' }),
-  layers.MaxPooling2D(),
-  layers.Conv2D(16, 3, { activation: 'relu' }),
-  layers.MaxPooling2D(),
-  layers.Flatten(),
-  layers.Dense(32, { activation: 'relu' }),
-  layers.Dense(kinds.length),
+  new layers.Conv2D(8, 3, { activation: 'relu' }),
+  new layers.MaxPooling2D(),
+  new layers.Conv2D(16, 3, { activation: 'relu' }),
+  new layers.MaxPooling2D(),
+  new layers.Flatten(),
+  new layers.Dense(32, { activation: 'relu' }),
+  new layers.Dense(kinds.length),
 ]);
 model.compile({
-  optimizer: tf.keras.optimizers.Adam({ learningRate: 3e-3 }),
-  loss: tf.keras.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
+  optimizer: new tf.keras.optimizers.Adam({ learningRate: 3e-3 }),
+  loss: new tf.keras.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
   metrics: ['accuracy'],
 });
 export const history = await model.fit(spectrograms, labels, { epochs: EPOCHS, batchSize: 16, verbose: 0 });
@@ -81,7 +81,7 @@ console.log('loss', history.history.loss?.map((x) => (x as number).toFixed(3)).j
 
 const testLabels = tf.range(80).mod(kinds.length).cast('int32');
 const testSounds = sounds(testLabels);
-const scores = model.predict(logMel(testSounds).expandDims(-1)) as tf.Tensor;
+const scores = (await model.predict(logMel(testSounds).expandDims(-1), { verbose: 0 })) as tf.Tensor;
 export const accuracy = scores
   .argMax(-1)
   .cast('int32')
@@ -95,7 +95,7 @@ console.log('of new sounds it knows', accuracy);
 
 export const classify = tf.function((sound: tf.Tensor) => {
   const x = logMel(sound).expandDims([0, -1]);
-  return tf.nn.softmax(model.call(x as never, {} as never) as unknown as tf.Tensor).at(0);
+  return tf.nn.softmax(model(x) as tf.Tensor).at(0);
 });
 const chord = testSounds.at(3);
 export const heard = kinds[(classify(chord) as tf.Tensor).argMax().item() as number];

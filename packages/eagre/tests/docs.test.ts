@@ -29,6 +29,7 @@ const pages = [
   'docs/onnx',
   'docs/hugging-face',
   'docs/serving',
+  'docs/signals-and-matrices',
   'docs/from-tensorflow',
 ];
 
