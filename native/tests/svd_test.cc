@@ -32,7 +32,7 @@ template <class T> struct Decomposition {
 template <class T> Decomposition<T> decompose(const Array<T>& x, int64_t count, int64_t m, int64_t n, bool full) {
   const int64_t k = m < n ? m : n;
   Decomposition<T> d{Array<T>({count, k}), Array<T>({count, m, full ? m : k}), Array<T>({count, n, full ? n : k})};
-  CHECK(Call().in(x).out(d.s).out(d.u).out(d.v).run("Svd") == Code::ok);
+  CHECK(Call().in(x).out(d.s).out(d.u).out(d.v).attr(0).run("Svd") == Code::ok);
   return d;
 }
 
@@ -47,7 +47,7 @@ template <class T> void check(const Array<T>& x, int64_t count, int64_t m, int64
     const Decomposition<T> again = decompose(x, count, m, n, full);
     CHECK(same(d.s, again.s) && same(d.u, again.u) && same(d.v, again.v));
     Array<T> values({count, k});
-    CHECK(Call().in(x).out(values).run("Svd") == Code::ok);
+    CHECK(Call().in(x).out(values).attr(0).run("Svd") == Code::ok);
     CHECK(same(values, d.s));
     const int64_t p = full ? m : k, q = full ? n : k;
     CHECK(orthonormal(d.u, count, m, p, e) && orthonormal(d.v, count, n, q, e));
@@ -125,21 +125,21 @@ int main() {
     for (int64_t i = 0; i < 4; i++) {
       for (int64_t j = 0; j < 4; j++) x[i * 4 + j] = lengths[j] * (__builtin_popcountll(static_cast<uint64_t>(i & j)) % 2 ? -0.5 : 0.5);
     }
-    CHECK(Call().in(x).out(s).run("Svd") == Code::ok);
+    CHECK(Call().in(x).out(s).attr(0).run("Svd") == Code::ok);
     CHECK(close(s, expected, 1e-14));
   }
   {
     // [[1, 1], [0, d]]: the product of the singular values is d, though the second is below the last bit of the first.
     const double d = 1e-20;
     Array<double> x({2, 2}, {1, 1, 0, d}), s({2}), expected({2}, {std::sqrt(2.0), d / std::sqrt(2.0)});
-    CHECK(Call().in(x).out(s).run("Svd") == Code::ok);
+    CHECK(Call().in(x).out(s).attr(0).run("Svd") == Code::ok);
     CHECK(close(s, expected, 1e-14));
   }
   {
     // Not a number in one matrix says nothing of the next.
     for (float bad : {__builtin_nanf(""), __builtin_inff(), -__builtin_inff()}) {
       Array<float> x({2, 3, 2}, {1, 2, 3, bad, 5, 6, 1, 0, 0, 2, 0, 0}), s({2, 2}), u({2, 3, 3}), v({2, 2, 2});
-      CHECK(Call().in(x).out(s).out(u).out(v).run("Svd") == Code::ok);
+      CHECK(Call().in(x).out(s).out(u).out(v).attr(0).run("Svd") == Code::ok);
       for (int64_t i = 0; i < 2; i++) CHECK(s[i] != s[i]);
       for (int64_t i = 0; i < 9; i++) CHECK(u[i] != u[i] && u[9 + i] == u[9 + i]);
       for (int64_t i = 0; i < 4; i++) CHECK(v[i] != v[i] && v[4 + i] == v[4 + i]);
@@ -149,17 +149,17 @@ int main() {
   {
     // No column: an orthonormal basis all the same; no matrix: nothing.
     Array<double> x({3, 0}), s({0}), u({3, 3}), v({0, 0}), basis({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
-    CHECK(Call().in(x).out(s).out(u).out(v).run("Svd") == Code::ok);
+    CHECK(Call().in(x).out(s).out(u).out(v).attr(0).run("Svd") == Code::ok);
     CHECK(same(u, basis));
     Array<double> none({0, 3, 2}), values({0, 2});
-    CHECK(Call().in(none).out(values).run("Svd") == Code::ok);
+    CHECK(Call().in(none).out(values).attr(0).run("Svd") == Code::ok);
   }
   Array<float> x({2, 3}), s({3}), u({2, 2}), v({3, 2});
-  CHECK(Call().in(x).out(s).run("Svd") == Code::internal);
+  CHECK(Call().in(x).out(s).attr(0).run("Svd") == Code::internal);
   Array<float> values({2});
-  CHECK(Call().in(x).out(values).out(u).out(u).run("Svd") == Code::internal);
-  CHECK(Call().in(x).out(values).out(u).out(v).run("Svd") == Code::ok);
+  CHECK(Call().in(x).out(values).out(u).out(u).attr(0).run("Svd") == Code::internal);
+  CHECK(Call().in(x).out(values).out(u).out(v).attr(0).run("Svd") == Code::ok);
   Array<int32_t> integers({2, 2}), result({2});
-  CHECK(Call().in(integers).out(result).run("Svd") == Code::unimplemented);
+  CHECK(Call().in(integers).out(result).attr(0).run("Svd") == Code::unimplemented);
   return finish();
 }

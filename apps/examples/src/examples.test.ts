@@ -615,3 +615,13 @@ it('37: word vectors', async () => {
   expect(e.nearest('tram').sort()).toEqual(['taxi', 'truck']);
   expect(e.nearest('reef').sort()).toEqual(['bay', 'ocean']);
 });
+it('60: audio classification', async () => {
+  vi.stubEnv('EXAMPLES', '160');
+  vi.stubEnv('EPOCHS', '6');
+  const e = await import('./60-audio-classification.ts');
+  const losses = e.history.history.loss as number[];
+  expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.3);
+  expect(e.accuracy).toBeGreaterThan(0.9);
+  expect(e.difference).toBeLessThan(1e-4);
+  expect(e.heard).toBe('chord');
+});

@@ -162,8 +162,16 @@ export { getRow, setRow } from './ops/array/list.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
 export { resizeBatch } from './ops/image/resize.ts';
 export { sampled } from './ops/image/warp.ts';
+export { choleskyOf, factored, inverseOrder, qrOf, substituted } from './ops/linalg/factors.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
-export { bySubstitution, factored, sizeOfAxis, solved } from './ops/linalg/solve.ts';
+export {
+  defaultShare,
+  determinantOf,
+  inverseOf,
+  pseudoInverse,
+  slogdetOf,
+  solved,
+} from './ops/linalg/solutions.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';

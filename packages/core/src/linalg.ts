@@ -28,6 +28,40 @@ export {
 export * from './ops/linalg/linalg.ts';
 export { expm, logm, sqrtm } from './ops/linalg/matrix-functions.ts';
 export {
+  LinearOperatorBlockDiag,
+  LinearOperatorBlockLowerTriangular,
+  LinearOperatorKronecker,
+  LinearOperatorLowRankUpdate,
+  type LowRankUpdateOptions,
+} from './ops/linalg/operators/blocks.ts';
+export {
+  type ApplyOptions,
+  LinearOperator,
+  LinearOperatorAdjoint,
+  LinearOperatorComposition,
+  LinearOperatorFullMatrix,
+  type LinearOperatorHints,
+  LinearOperatorInversion,
+  LinearOperatorLowerTriangular,
+} from './ops/linalg/operators/linear-operator.ts';
+export {
+  LinearOperatorDiag,
+  LinearOperatorHouseholder,
+  LinearOperatorIdentity,
+  LinearOperatorPermutation,
+  LinearOperatorScaledIdentity,
+  LinearOperatorZeros,
+  type SizedOptions,
+} from './ops/linalg/operators/simple.ts';
+export {
+  type CirculantOptions,
+  LinearOperatorCirculant,
+  LinearOperatorCirculant2D,
+  LinearOperatorCirculant3D,
+  LinearOperatorToeplitz,
+  LinearOperatorTridiag,
+} from './ops/linalg/operators/structured.ts';
+export {
   type AdjointOption,
   det,
   inv,

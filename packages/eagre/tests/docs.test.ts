@@ -31,6 +31,7 @@ const pages = [
   'docs/onnx',
   'docs/hugging-face',
   'docs/serving',
+  'docs/signals-and-matrices',
   'docs/from-tensorflow',
 ];
 

@@ -18,7 +18,17 @@ const names: Record<string, string> = {
     logical_xor maximum mod multiply multiply_no_nan negative reciprocal reduce_euclidean_norm reduce_logsumexp reduce_mean reduce_std
     reduce_sum reduce_variance rint rsqrt scalar_mul sigmoid softmax softplus softsign squared_difference subtract top_k truediv
     unsorted_segment_sum xdivy xlog1py xlogy zero_fraction`,
-  linalg: `band_part diag diag_part einsum eye global_norm l2_normalize matmul matvec norm set_diag svd tensordot trace`,
+  linalg: `LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular LinearOperatorCirculant
+    LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorComposition LinearOperatorDiag LinearOperatorFullMatrix
+    LinearOperatorHouseholder LinearOperatorIdentity LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate
+    LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity LinearOperatorToeplitz LinearOperatorTridiag
+    LinearOperatorZeros adjoint band_part banded_triangular_solve cholesky cholesky_solve cross det diag diag_part eig eigh eigh_tridiagonal
+    eigvals eigvalsh einsum expm eye global_norm inv l2_normalize logdet logm lstsq lu lu_matrix_inverse lu_reconstruct lu_solve matmul
+    matrix_rank matrix_transpose matvec norm normalize pinv qr set_diag slogdet solve sqrtm svd tensor_diag tensor_diag_part tensordot trace
+    triangular_solve tridiagonal_matmul tridiagonal_solve`,
+  signal: `dct fft fft2d fft3d fftnd fftshift frame hamming_window hann_window idct ifft ifft2d ifft3d ifftnd ifftshift inverse_mdct
+    inverse_stft inverse_stft_window_fn irfft irfft2d irfft3d irfftnd kaiser_bessel_derived_window kaiser_window
+    linear_to_mel_weight_matrix mdct mfccs_from_log_mel_spectrograms overlap_and_add rfft rfft2d rfft3d rfftnd stft vorbis_window`,
   bitwise: 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift',
   nn: `batch_normalization bias_add avg_pool avg_pool1d avg_pool2d avg_pool3d conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose
     conv_transpose convolution depthwise_conv2d dropout elu embedding_lookup gelu in_top_k l2_loss
@@ -37,6 +47,7 @@ const spaces: Record<string, object> = {
   tf,
   math: tf.math,
   linalg: tf.linalg,
+  signal: tf.signal,
   bitwise: tf.bitwise,
   nn: tf.nn,
   applications: tf.keras.applications,

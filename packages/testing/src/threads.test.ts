@@ -487,6 +487,76 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
         ['float32', [count, m, m]],
         ['float32', [count, n, Math.min(m, n)]],
       ],
+      attrs: { complex: false },
+    })),
+  Cholesky: () => [
+    { inputs: [float(400, 12, 12)], outputs: [like(float(400, 12, 12))], attrs: { complex: false } },
+  ],
+  LU: () =>
+    [
+      [300, 12],
+      [1, 220],
+    ].map(([count, n]) => ({
+      inputs: [float(count, n, n)],
+      outputs: [
+        ['float32', [count, n, n]],
+        ['int32', [count, n]],
+      ],
+      attrs: { complex: false, check: false },
+    })),
+  TriangularSolve: () =>
+    [
+      [300, 12, 9],
+      [1, 200, 90],
+    ].map(([count, n, k]) => ({
+      inputs: [float(count, n, n), float(count, n, k)],
+      outputs: [['float32', [count, n, k]]],
+      attrs: { complex: false, lower: true, adjoint: false, unit: true },
+    })),
+  TridiagonalSolve: () => [
+    {
+      inputs: [float(600, 3, 40), float(600, 40, 3)],
+      outputs: [['float32', [600, 40, 3]]],
+      attrs: { complex: false, pivoting: true },
+    },
+  ],
+  QR: () =>
+    [
+      [300, 12, 8],
+      [1, 180, 140],
+    ].map(([count, m, n]) => ({
+      inputs: [float(count, m, n)],
+      outputs: [
+        ['float32', [count, m, n]],
+        ['float32', [count, n, n]],
+      ],
+      attrs: { complex: false },
+    })),
+  SelfAdjointEig: () => [
+    {
+      inputs: [float(200, 12, 12)],
+      outputs: [
+        ['float32', [200, 12]],
+        ['float32', [200, 12, 12]],
+      ],
+      attrs: { complex: false },
+    },
+  ],
+  FFT: () =>
+    [60, 74].map((n) => ({
+      inputs: [float(400, n, 2)],
+      outputs: [['float32', [400, n, 2]]],
+      attrs: { inverse: false },
+    })),
+  RFFT: () =>
+    [60, 37].map((n) => ({
+      inputs: [float(500, n)],
+      outputs: [['float32', [500, Math.floor(n / 2) + 1, 2]]],
+    })),
+  IRFFT: () =>
+    [60, 37].map((n) => ({
+      inputs: [float(500, Math.floor(n / 2) + 1, 2)],
+      outputs: [['float32', [500, n]]],
     })),
   LayerNorm: () => [
     {

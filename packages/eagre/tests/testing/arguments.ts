@@ -14,6 +14,7 @@ const namespaces = {
   random: tf.random,
   debugging: tf.debugging,
   image: tf.image,
+  signal: tf.signal,
 };
 
 // What is left out.
@@ -28,6 +29,8 @@ const others: ReadonlySet<string> = new Set([
   'Input',
   // What it gives takes a function, and gives one.
   'graphCallable',
+  // What it gives is a function.
+  'signal.inverseStftWindowFn',
   // Its numbers differ from call to call.
   'memory',
 ]);
@@ -54,6 +57,27 @@ export const functions: readonly {
   readonly name: string;
   readonly takes: Declared | undefined;
 }[] = [...publicFunctions()].map(([fn, name]) => ({ fn, name, takes: declared(fn) }));
+
+/** Symmetric and positive definite. */
+const definite: readonly (readonly number[])[] = [
+  [3, 1],
+  [1, 2],
+];
+const three: readonly (readonly number[])[] = [
+  [1, 0.5, 0.25],
+  [4, 3, 5],
+  [0.5, -1, 2],
+];
+const cube: readonly (readonly (readonly number[])[])[] = [
+  [
+    [1, 2, 3],
+    [0, 1, -1],
+  ],
+  [
+    [2, 0.5, 1],
+    [4, 3, 2],
+  ],
+];
 
 export const square: readonly (readonly number[])[] = [
   [0.5, 0.25],
@@ -456,6 +480,112 @@ const own: Readonly<Record<string, Arguments>> = {
   'random.uniform': { minval: 1, maxval: 2, seed: 1 },
   'linalg.eig': { tensor: square },
   'linalg.eigvals': { tensor: square },
+  ...Object.fromEntries(
+    ['cholesky', 'det', 'expm', 'slogdet', 'sqrtm'].map((name) => [`linalg.${name}`, { input: definite }]),
+  ),
+  'linalg.adjoint': { matrix: square },
+  'linalg.logdet': { matrix: definite },
+  'linalg.eigh': { tensor: definite },
+  'linalg.eigvalsh': { tensor: definite },
+  'linalg.logm': { input: tf.complex(definite, definite) },
+  'linalg.lu': { input: definite, outputIdxType: 'int64' },
+  'linalg.qr': { input: square, fullMatrices: true },
+  'linalg.inv': { input: definite, adjoint: true },
+  'linalg.choleskySolve': { chol: definite, rhs: square },
+  'linalg.cross': { a: [1, 2, 3], b: [3, 1, 2] },
+  'linalg.lstsq': { matrix: definite, rhs: square, l2Regularizer: 0.5, fast: true },
+  'linalg.solve': { matrix: definite, rhs: square, adjoint: true },
+  'linalg.triangularSolve': { matrix: definite, rhs: square, lower: false, adjoint: true },
+  'linalg.bandedTriangularSolve': { bands: definite, rhs: square, lower: true, adjoint: true },
+  'linalg.luSolve': { lowerUpper: definite, perm: [1, 0], rhs: square },
+  'linalg.luReconstruct': { lowerUpper: definite, perm: [1, 0] },
+  'linalg.luMatrixInverse': { lowerUpper: definite, perm: [1, 0] },
+  'linalg.pinv': { a: square, rcond: 0.1 },
+  'linalg.matrixRank': { a: square, tol: 0.1 },
+  'linalg.normalize': { tensor: square, ord: 1, axis: 0 },
+  'linalg.tensorDiag': { diagonal: [1, 2] },
+  'linalg.tensorDiagPart': { input: square },
+  'linalg.tridiagonalSolve': {
+    diagonals: three,
+    rhs: three,
+    diagonalsFormat: 'compact',
+    transposeRhs: true,
+    conjugateRhs: true,
+    partialPivoting: false,
+  },
+  'linalg.tridiagonalMatmul': { diagonals: three, rhs: three, diagonalsFormat: 'compact' },
+  'linalg.eighTridiagonal': {
+    alpha: [1, 2, 3],
+    beta: [1, 2],
+    eigvalsOnly: false,
+    select: 'i',
+    selectRange: [0, 1],
+  },
+  ...Object.fromEntries(
+    ['fft', 'ifft', 'fft2d', 'ifft2d', 'fft3d', 'ifft3d'].map((name) => [
+      `signal.${name}`,
+      { input: tf.complex(cube, cube) },
+    ]),
+  ),
+  ...Object.fromEntries(
+    [1, 2, 3].flatMap((rank) => {
+      const name = rank === 1 ? '' : `${rank}d`;
+      const fftLength = [4, 3, 2].slice(0, rank);
+      return [
+        [`signal.rfft${name}`, { inputTensor: cube, fftLength }],
+        [`signal.irfft${name}`, { inputTensor: tf.complex(cube, cube), fftLength }],
+      ];
+    }),
+  ),
+  'signal.fftnd': { inputTensor: tf.complex(cube, cube), fftLength: [4, 3], axes: [0, 2], norm: 'ortho' },
+  'signal.ifftnd': { inputTensor: tf.complex(cube, cube), fftLength: [4, 3], axes: [0, 2], norm: 'ortho' },
+  'signal.rfftnd': { inputTensor: cube, fftLength: [4, 3], axes: [0, 2], norm: 'ortho' },
+  'signal.irfftnd': { inputTensor: tf.complex(cube, cube), fftLength: [4, 3], axes: [0, 2], norm: 'ortho' },
+  'signal.fftshift': { x: square, axes: 0 },
+  'signal.ifftshift': { x: square, axes: 0 },
+  'signal.frame': { signal: square, frameLength: 1, frameStep: 2, padEnd: true, padValue: 3, axis: 0 },
+  'signal.overlapAndAdd': { signal: square, frameStep: 1 },
+  'signal.stft': {
+    signals: square,
+    frameLength: 2,
+    frameStep: 1,
+    fftLength: 4,
+    windowFn: tf.signal.hammingWindow,
+    padEnd: true,
+  },
+  'signal.inverseStft': {
+    stfts: tf.complex(three, three),
+    frameLength: 2,
+    frameStep: 1,
+    fftLength: 4,
+    windowFn: tf.signal.hammingWindow,
+  },
+  'signal.mdct': { signals: [1, 2, 3, 4, 5], frameLength: 4, windowFn: null, padEnd: true, norm: 'ortho' },
+  'signal.inverseMdct': { mdcts: square, windowFn: null, norm: 'ortho' },
+  'signal.dct': { input: square, type: 3, n: 3, axis: -1, norm: 'ortho' },
+  'signal.idct': { input: square, type: 3, n: 3, axis: -1, norm: 'ortho' },
+  ...Object.fromEntries(
+    ['hannWindow', 'hammingWindow'].map((name) => [
+      `signal.${name}`,
+      { windowLength: 4, periodic: false, dtype: 'float64' },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['kaiserWindow', 'kaiserBesselDerivedWindow'].map((name) => [
+      `signal.${name}`,
+      { windowLength: 4, beta: 3, dtype: 'float64' },
+    ]),
+  ),
+  'signal.vorbisWindow': { windowLength: 4, dtype: 'float64' },
+  'signal.linearToMelWeightMatrix': {
+    numMelBins: 4,
+    numSpectrogramBins: 9,
+    sampleRate: 4000,
+    lowerEdgeHertz: 100,
+    upperEdgeHertz: 1900,
+    dtype: 'float64',
+  },
+  'signal.mfccsFromLogMelSpectrograms': { logMelSpectrograms: square },
   'linalg.svd': { tensor: square, fullMatrices: true, computeUV: true },
   'random.normal': { mean: 1, stddev: 2, seed: 1 },
   'random.truncatedNormal': { mean: 1, stddev: 2, seed: 1 },

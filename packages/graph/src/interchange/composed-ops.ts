@@ -6,6 +6,7 @@ import {
   cast,
   concat,
   constant,
+  diagPart,
   expandDims,
   gather,
   logSoftmax,
@@ -15,6 +16,7 @@ import {
   range,
   relu,
   reshape,
+  setDiag,
   type Tensor,
   tensorScatterNdAdd,
   tensorScatterNdUpdate,
@@ -450,6 +452,11 @@ const avgPool: Compose = ([x], attrs) => {
 const atIndex = (index: Tensor): Tensor => index.reshape([1, 1]);
 
 const compositions: Readonly<Record<string, Compose>> = {
+  // With ones on the diagonal, which TensorFlow's op reads.
+  MatrixTriangularSolve: ([a, b], attrs) => {
+    const ones = setDiag(a as Tensor, onesLike(diagPart(a as Tensor)));
+    return [named('MatrixTriangularSolve', [ones, b as Tensor], { ...attrs, unit: false })];
+  },
   _FusedMatMul: ([a, b, bias], attrs) => {
     const { transposeA, transposeB } = attrs as { transposeA: boolean; transposeB: boolean };
     return [biased(matmul(a as Tensor, b as Tensor, { transposeA, transposeB }), bias, attrs)];

@@ -60,6 +60,7 @@ CTCLoss|inputs labels_indices labels_values sequence_length|loss gradient|prepro
 Case|branch_index input*|output*|Tin! Tout! branches! output_shapes|s
 Cast|x|y|SrcT! DstT! Truncate
 Ceil|x|y|T!=14,19,1,2
+Cholesky|input|output|T!=2,1,19,8,18
 ClipByValue|t clip_value_min clip_value_max|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23
 Complex|real imag|out|T=1,2 Tout=8,18
 ComplexAbs|x|y|T=8,18 Tout=1,2
@@ -75,12 +76,15 @@ Conv3DBackpropInputV2|input_sizes filter out_backprop|output|T!=19,14,1,2 stride
 Copy|input|output|T! tensor_name debug_ops_spec
 Cos|x|y|T!=14,19,1,2,8,18
 Cosh|x|y|T!=14,19,1,2,8,18
+Cross|a b|product|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Cumprod|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 Cumsum|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 CumulativeLogsumexp|x axis|out|exclusive reverse T!=14,19,1,2 Tidx=3,9
 Dawsn|x|y|T!=14,19,1,2
 DepthToSpace|input|output|T! block_size! data_format
 DepthwiseConv2dNative|input filter|output|T!=19,14,1,2 strides! padding! explicit_paddings data_format dilations
+Diag|diagonal|output|T!=14,19,1,2,3,9,8,18
+DiagPart|input|diagonal|T!=14,19,1,2,3,9,8,18
 Digamma|x|y|T!=14,19,1,2
 DivNoNan|x y|z|T!=19,1,14,2,8,18
 DynamicPartition|data partitions|outputs*|num_partitions! T!
@@ -101,6 +105,9 @@ ExpandDims|input dim|output|T! Tdim=3,9
 Expint|x|y|T!=14,19,1,2
 Expm1|x|y|T!=14,19,1,2,8,18
 ExtractVolumePatches|input|patches|ksizes! strides! T!=1,2,3,4,5,6,9,14,17,19,22,23 padding!
+FFT|input|output|Tcomplex=8,18
+FFT2D|input|output|Tcomplex=8,18
+FFT3D|input|output|Tcomplex=8,18
 Fill|dims value|output|T! index_type=3,9
 Floor|x|y|T!=14,19,1,2
 FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
@@ -118,6 +125,12 @@ GatherV2|params indices axis|output|batch_dims Tparams! Tindices!=5,3,9 Taxis!=3
 Greater|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 GreaterEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 HistogramFixedWidth|values value_range nbins|out|T!=3,9,1,2 dtype=3,9
+IFFT|input|output|Tcomplex=8,18
+IFFT2D|input|output|Tcomplex=8,18
+IFFT3D|input|output|Tcomplex=8,18
+IRFFT|input fft_length|output|Treal=1,2 Tcomplex=8,18
+IRFFT2D|input fft_length|output|Treal=1,2 Tcomplex=8,18
+IRFFT3D|input fft_length|output|Treal=1,2 Tcomplex=8,18
 Identity|input|output|T!
 IdentityN|input*|output*|T!
 If|cond input*|output*|Tcond! Tin! Tout! then_branch! else_branch! output_shapes|s
@@ -141,15 +154,23 @@ Lgamma|x|y|T!=14,19,1,2
 LinSpace|start stop num|output|T!=14,19,1,2 Tidx=3,9
 Log|x|y|T!=14,19,1,2,8,18
 Log1p|x|y|T!=14,19,1,2,8,18
+LogMatrixDeterminant|input|sign log_abs_determinant|T!=19,1,2,8,18
 LogSoftmax|logits|logsoftmax|T!=19,14,1,2
 LogicalAnd|x y|z|
 LogicalNot|x|y|
 LogicalOr|x y|z|
+Lu|input|lu p|T!=2,1,19,8,18 output_idx_type=3,9
 MatMul|a b|product|transpose_a transpose_b T!=14,19,1,2,3,9,4,17,22,23,8,18 grad_a grad_b
 MatrixBandPart|input num_lower num_upper|band|T! Tindex=3,9
+MatrixDeterminant|input|output|T!=19,1,2,8,18
 MatrixDiag|diagonal|output|T!
 MatrixDiagPart|input|diagonal|T!
+MatrixInverse|input|output|adjoint T!=2,1,19,8,18
+MatrixLogarithm|input|output|T!=8,18
 MatrixSetDiag|input diagonal|output|T!
+MatrixSolve|matrix rhs|output|adjoint T!=2,1,19,8,18
+MatrixSquareRoot|input|output|T!=2,1,19,8,18
+MatrixTriangularSolve|matrix rhs|output|lower adjoint T!=14,2,1,19,8,18
 Max|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16 Tidx=3,9
 MaxPool|input|output|T=19,14,1,2,3,9,4,5,6,17,11 ksize! strides! padding! explicit_paddings data_format
 MaxPool3D|input|output|ksize! strides! padding! data_format T!=19,14,1
@@ -183,6 +204,10 @@ Placeholder||output|dtype! shape
 Polygamma|a x|z|T!=1,2
 Pow|x y|z|T!=14,1,19,2,6,5,3,9,8,18
 Prod|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
+Qr|input|q r|full_matrices T!=2,1,19,8,18
+RFFT|input fft_length|output|Treal=1,2 Tcomplex=8,18
+RFFT2D|input fft_length|output|Treal=1,2 Tcomplex=8,18
+RFFT3D|input fft_length|output|Treal=1,2 Tcomplex=8,18
 RandomStandardNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
 RandomUniform|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
 RandomUniformInt|shape minval maxval|output|seed seed2 Tout!=3,9 T!=3,9|s
@@ -214,6 +239,8 @@ SegmentMin|data segment_ids|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9
 SegmentProd|data segment_ids|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9
 SegmentSum|data segment_ids|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9
 SelectV2|condition t e|output|T!
+SelfAdjointEig|input|output|T!=2,1,19
+SelfAdjointEigV2|input|e v|compute_v T!=2,1,19,8,18
 Selu|features|activations|T!=19,14,1,2
 SeluGrad|gradients outputs|backprops|T!=19,14,1,2
 Shape|input|output|T! out_type=3,9
@@ -270,6 +297,8 @@ Timestamp||ts||s
 TopK|input|values indices|k! sorted T!=1,2,3,4,5,6,9,14,17,19,22,23
 TopKV2|input k|values indices|sorted T!=1,2,3,4,5,6,9,14,17,19,22,23 Tk=5,3,9 index_type=5,3,9
 Transpose|x perm|y|T! Tperm=3,9
+TridiagonalMatMul|superdiag maindiag subdiag rhs|output|T!=2,1,8,18
+TridiagonalSolve|diagonals rhs|output|partial_pivoting perturb_singular T!=2,1,8,18
 TruncateDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 TruncateMod|x y|z|T!=3,9,14,19,1,2
 TruncatedNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s

@@ -280,6 +280,38 @@ function pooling(
   };
 }
 
+/** An op of one type, and flags that are attributes here too. */
+const typed =
+  (flags: Readonly<Record<string, string>> = {}): Translate =>
+  (node) => ({
+    op: node.type,
+    inputs: all(node),
+    attrs: {
+      T: type(input(node).dtype),
+      ...Object.fromEntries(
+        Object.entries(flags).map(([theirs, ours]) => [theirs, bool(attr<boolean>(node, ours))]),
+      ),
+    },
+  });
+/** A Fourier transform of complex numbers. */
+const transform: Translate = (node) => ({
+  op: node.type,
+  inputs: [0],
+  attrs: { Tcomplex: type(input(node).dtype) },
+});
+/** One of real numbers, along so many axes, whose lengths are an input; of `real` numbers to complex ones, or back. */
+const realTransform =
+  (
+    rank: number,
+    real: (node: GraphNode) => GraphValue,
+    complex: (node: GraphNode) => GraphValue,
+  ): Translate =>
+  (node) => ({
+    op: node.type,
+    inputs: [0, indices('fft_length', dims(real(node)).slice(-rank))],
+    attrs: { Treal: type(real(node).dtype), Tcomplex: type(complex(node).dtype) },
+  });
+
 const translations: Readonly<Record<string, Translate>> = {
   MatMul: (node): TensorFlowOp => {
     const { transposeA, transposeB } = node.attrs as { transposeA: boolean; transposeB: boolean };
@@ -578,6 +610,51 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0, 1, 2, 3, 4],
     attrs: {},
   }),
+  Cholesky: typed(),
+  // TensorFlow has none that takes ones for what is on the diagonal.
+  MatrixTriangularSolve: (node) =>
+    attr<boolean>(node, 'unit') ? null : typed({ lower: 'lower', adjoint: 'adjoint' })(node),
+  Lu: (node): TensorFlowOp | null => {
+    const [m, n] = dims(input(node)).slice(-2);
+    if (!shapesAgree([m], [n])) return null;
+    return { op: 'Lu', inputs: [0], attrs: { T: type(input(node).dtype), output_idx_type: int32 } };
+  },
+  Qr: typed({ full_matrices: 'fullMatrices' }),
+  SelfAdjointEigV2: (node) => ({
+    op: 'SelfAdjointEigV2',
+    inputs: [0],
+    attrs: { T: type(input(node).dtype), compute_v: bool(attr<boolean>(node, 'computeV')) },
+    moreOutputs: attr<boolean>(node, 'computeV') ? [] : [[0]],
+  }),
+  MatrixSolve: typed({ adjoint: 'adjoint' }),
+  MatrixInverse: typed({ adjoint: 'adjoint' }),
+  MatrixDeterminant: typed(),
+  LogMatrixDeterminant: typed(),
+  MatrixSquareRoot: typed(),
+  MatrixLogarithm: typed(),
+  TridiagonalSolve: (node) => ({
+    op: 'TridiagonalSolve',
+    inputs: [0, 1],
+    attrs: {
+      T: type(input(node).dtype),
+      partial_pivoting: bool(attr<boolean>(node, 'pivoting')),
+      perturb_singular: bool(false),
+    },
+  }),
+  TridiagonalMatMul: typed(),
+  Cross: typed(),
+  FFT: transform,
+  IFFT: transform,
+  FFT2D: transform,
+  IFFT2D: transform,
+  FFT3D: transform,
+  IFFT3D: transform,
+  RFFT: realTransform(1, input, output),
+  RFFT2D: realTransform(2, input, output),
+  RFFT3D: realTransform(3, input, output),
+  IRFFT: realTransform(1, output, input),
+  IRFFT2D: realTransform(2, output, input),
+  IRFFT3D: realTransform(3, output, input),
   UnsortedSegmentSum: (node) => ({
     op: 'UnsortedSegmentSum',
     inputs: [0, 1, indices('num_segments', attr<number>(node, 'count'))],

@@ -155,7 +155,9 @@ const JOINS = [
 ] as const satisfies readonly (keyof Joins)[];
 // Of another order and other defaults in Keras: what is written for it would get wrong results.
 const OTHERWISE = ['svd'] as const;
-type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number]> & typeof nn & Joins;
+/** Classes are no functions of tensors. */
+type Classes = `LinearOperator${string}`;
+type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number] | Classes> & typeof nn & Joins;
 type KerasFunctions = typeof keras.core &
   typeof keras.numpy &
   typeof keras.math &
@@ -192,6 +194,7 @@ const collected = lazily(() => {
   };
   const add = (name: string, fn: unknown): void => {
     if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
+    if (name.startsWith('LinearOperator')) return;
     // TensorFlow's second names of ops are the same functions.
     const op = first.get(fn) ?? name;
     first.set(fn, op);

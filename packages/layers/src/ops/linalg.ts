@@ -3,16 +3,31 @@ import { GradientTape } from '@eagre/autodiff';
 import {
   type Axis,
   type AxisLike,
-  eye,
   linalg,
   type NamedFunction,
   onesLike,
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { defineFunction, dims, kind, normalizeAxes, pair, toTensor, tree } from '@eagre/core/internal';
+import {
+  defaultShare,
+  defineFunction,
+  determinantOf,
+  dims,
+  inverseOf,
+  kind,
+  knownDim,
+  normalizeAxes,
+  pair,
+  pseudoInverse,
+  slogdetOf,
+  solved,
+  substituted,
+  toTensor,
+  tree,
+} from '@eagre/core/internal';
 import { floating, type Keepdims, list as listKind, named, refuse, type Unary, unary } from './define.ts';
-import { bySubstitution, factored, flipped, matrices, sizeOf, solved } from './linalg/factors.ts';
+import { flipped, matrices } from './linalg/factors.ts';
 
 export { cholesky, eigh, luFactor, qr } from './linalg/factors.ts';
 
@@ -21,26 +36,14 @@ export const eig: NamedFunction<[x: TensorLike], ['x'], unknown, [values: Tensor
   defineFunction(named('eig'), { x: kind.tensor }, {}, (x) => linalg.eig(matrices(x, 'eig', true)));
 
 /** The determinants of square matrices. */
-export const det: Unary = unary('det', (x) => {
-  const { lu, sign } = factored(matrices(x, 'det', true));
-  return lu.diagPart().prod(-1).mul(sign);
-});
+export const det: Unary = unary('det', (x) => determinantOf(matrices(x, 'det', true)));
 
 /** The signs of the determinants of square matrices, and the logarithms of their sizes: [sign, logabsdet]. */
 export const slogdet: NamedFunction<[x: TensorLike], ['x'], unknown, [sign: Tensor, logabsdet: Tensor]> =
-  defineFunction(named('slogdet'), { x: kind.tensor }, {}, (x) => {
-    const { lu, sign } = factored(matrices(x, 'slogdet', true));
-    const pivots = lu.diagPart();
-    return [pivots.sign().prod(-1).mul(sign), pivots.abs().log().sum(-1)];
-  });
-
-const one = (a: Tensor): Tensor => eye(sizeOf(a), { dtype: a.dtype as 'float32' }).broadcastTo(a.shape);
+  defineFunction(named('slogdet'), { x: kind.tensor }, {}, (x) => slogdetOf(matrices(x, 'slogdet', true)));
 
 /** The inverses of square matrices. */
-export const inv: Unary = unary('inv', (x) => {
-  const a = matrices(x, 'inv', true);
-  return solved(a, one(a));
-});
+export const inv: Unary = unary('inv', (x) => inverseOf(matrices(x, 'inv', true), false));
 
 /** Runs for matrices what may be vectors, of one axis less than the matrices of the system. */
 function columns(a: Tensor, b: Tensor, run: (b: Tensor) => Tensor): Tensor {
@@ -60,9 +63,12 @@ export const solveTriangular: Solve<{ readonly lower?: boolean }> = defineFuncti
   { lower: kind.asIs },
   (a, b, { lower = false }) => {
     const [system, right] = pair(matrices(a, 'solveTriangular', true), floating(b), named('solveTriangular'));
-    return columns(system, right, (r) => bySubstitution(system, r, lower));
+    return columns(system, right, (r) => substituted(system, r, { lower }));
   },
 );
+
+/** Identity matrices as large and as many as square ones. */
+const onesOn = (a: Tensor): Tensor => onesLike(a.diagPart()).diag();
 
 /** The inverses of matrices of which x are the factors of Cholesky, lower ones unless `upper`. */
 export const choleskyInverse: NamedFunction<[x: TensorLike], ['x'], { readonly upper?: boolean }> =
@@ -72,7 +78,7 @@ export const choleskyInverse: NamedFunction<[x: TensorLike], ['x'], { readonly u
     { upper: kind.asIs },
     (x, { upper = false }) => {
       const a = matrices(x, 'choleskyInverse', true);
-      const inverse = bySubstitution(a, one(a), !upper);
+      const inverse = substituted(a, onesOn(a), { lower: !upper });
       return upper
         ? inverse.matmul(inverse, { transposeB: true })
         : inverse.matmul(inverse, { transposeA: true });
@@ -102,16 +108,9 @@ export const svd: {
   },
 ) as never;
 
+/** The size of an axis counted from the end. */
+const sizeOf = (x: Tensor, fromEnd = -1): number => knownDim(dims(x)[x.rank + fromEnd]);
 const EPSILON = (x: Tensor): number => (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
-
-/** v · diag(1 / s) · uᵀ, leaving out singular values up to a share of the largest. */
-function pseudoInverse(a: Tensor, rcond: number, inclusive: boolean): Tensor {
-  const [s, u, v] = linalg.svd(a);
-  const limit = s.at('...', ':1').mul(rcond);
-  const counts = inclusive ? s.greaterEqual(limit) : s.greater(limit);
-  const inverse = counts.where(counts.where(s, 1).reciprocal(), 0);
-  return v.mul(inverse.expandDims(-2)).matmul(u, { transposeB: true });
-}
 
 /** The pseudo-inverses of matrices. @param rcond the share of the largest singular value up to which others count as 0 */
 export const pinv: NamedFunction<[x: TensorLike, rcond?: number | null], ['x', 'rcond']> = defineFunction(
@@ -120,7 +119,7 @@ export const pinv: NamedFunction<[x: TensorLike, rcond?: number | null], ['x', '
   {},
   (x, rcond: number | null = null) => {
     const a = matrices(x, 'pinv');
-    return pseudoInverse(a, rcond ?? 10 * Math.max(sizeOf(a), sizeOf(a, -2)) * EPSILON(a), false);
+    return pseudoInverse(a, rcond ?? defaultShare(a), false);
   },
 );
 

@@ -12,6 +12,8 @@ import { savedModelOf } from './saved-model.ts';
 const left: Readonly<Record<string, RegExp>> = {
   InvertPermutation: /no value while tf.function traces/,
   CheckNumericsV2: /no value while tf.function traces/,
+  // Of matrices that are not square.
+  Lu: /cannot be written for TensorFlow/,
   // With pixels around the images that TensorFlow's op does not have.
   MaxPoolWithArgmax: /cannot be written for TensorFlow/,
   AvgPoolGrad: /cannot be written for TensorFlow/,

@@ -33,7 +33,7 @@ function moved(x: Tensor, fromEnd: 1 | 2, towardsEnd: boolean): Tensor {
   return pad(x.slice(begin, kept), zeros);
 }
 /** The diagonals of the transposed matrices. */
-function transposed(diagonals: Tensor): Tensor {
+export function transposedDiagonals(diagonals: Tensor): Tensor {
   const [upper, main, lower] = rowsOf(diagonals);
   return stack([moved(lower, 1, false), main, moved(upper, 1, true)], -2);
 }
@@ -58,7 +58,7 @@ const solveOp: Op = /* @__PURE__ */ defineOp({
   ulp: 32,
   infer: ([, b]) => ({ dtype: b.dtype, shape: dims(b) }),
   grad: withAdjoints((g, dy) => {
-    const db = execute1(solveOp, [conjugated(transposed(g.a)), dy], g.attrs);
+    const db = execute1(solveOp, [conjugated(transposedDiagonals(g.a)), dy], g.attrs);
     return [diagonalsOfProduct(db, conjugated(g.y)).neg(), db];
   }),
   samples: () => [
@@ -82,11 +82,15 @@ const matmulOp: Op = /* @__PURE__ */ defineOp({
   samples: () => [{ inputs: [uniform([1, 3]), uniform([1, 3]), uniform([1, 3]), uniform([3, 2])] }],
 });
 
-type DiagonalsFormat = 'compact' | 'sequence' | 'matrix';
-type Diagonals = TensorLike | readonly [superdiag: TensorLike, maindiag: TensorLike, subdiag: TensorLike];
+/** How three diagonals are given. */
+export type DiagonalsFormat = 'compact' | 'sequence' | 'matrix';
+/** Three diagonals. */
+export type Diagonals =
+  | TensorLike
+  | readonly [superdiag: TensorLike, maindiag: TensorLike, subdiag: TensorLike];
 
 /** Three diagonals [..., 3, n] of what is given. */
-function compactOf(diagonals: Diagonals, format: DiagonalsFormat, name: string): Tensor {
+export function compactOf(diagonals: Diagonals, format: DiagonalsFormat, name: string): Tensor {
   if (format === 'compact') {
     const t = matricesOf(diagonals as TensorLike, name, { what: 'diagonals' });
     if (differs(dims(t)[t.rank - 2], 3))
@@ -272,17 +276,7 @@ export const bandedTriangularSolve: NamedFunction<
     const vectors = b.rank === d.rank - 1;
     if (vectors) b = b.expandDims(-1);
     checkSides(d, b, name);
-    const matrix = spread(
-      d,
-      (i, j) =>
-        lower
-          ? i.sub(j)
-          : i
-              .sub(j)
-              .add(count(k))
-              .sub(1),
-      true,
-    );
+    const matrix = spread(d, (i, j) => (lower ? i.sub(j) : i.sub(j).add(count(k)).sub(1)), true);
     const x = substituted(matrix, b, { lower, adjoint });
     return vectors ? x.squeeze(-1) : x;
   },

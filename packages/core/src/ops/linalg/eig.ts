@@ -13,7 +13,7 @@ import { hostValues, type Tensor } from '../../tensor/tensor.ts';
 import { complex, conj, real } from '../elementwise/complex.ts';
 import { eigenOf } from './eigen.ts';
 import { diag, diagPart, matmul, matrixTranspose, setDiag } from './linalg.ts';
-import { solved } from './solve.ts';
+import { solved } from './solutions.ts';
 
 const OP = 'Eig';
 /** The eigenvalues of floats are complex. */

@@ -24,7 +24,7 @@ import {
 } from './adjoint.ts';
 import { diag, diagPart, matmul, setDiag, tril, triu } from './linalg.ts';
 
-const GOOD = [4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2];
+const POSITIVE = [4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2];
 const halfDiagonal = (x: Tensor): Tensor => setDiag(x, diagPart(x).mul(0.5));
 
 // ---- triangular systems
@@ -57,7 +57,7 @@ const triangularSolveOp: Op = /* @__PURE__ */ defineOp({
       { lower: false, adjoint: true, unit: false },
       { lower: true, adjoint: true, unit: true },
     ].map((attrs) => ({
-      inputs: [values(GOOD, [3, 3]), uniform([3, 2])],
+      inputs: [values(POSITIVE, [3, 3]), uniform([3, 2])],
       attrs,
     })),
 });
@@ -125,8 +125,9 @@ const choleskyOp: Op = /* @__PURE__ */ defineOp({
     return dx.add(adjointOf(dx)).mul(0.5);
   }),
   samples: () => [
-    { inputs: [values(GOOD, [3, 3])] },
-    { inputs: [values([2, 1, 1, 3, 1, 0, 0, 5], [2, 2, 2])] },
+    // Of types of their own, as differences say nothing of a gradient that both triangles share.
+    { inputs: [values(POSITIVE, [3, 3], 'float64')] },
+    { inputs: [values([2, 1, 1, 3, 1, 0, 0, 5], [2, 2, 2], 'float32')] },
     { inputs: [values([2.25], [1, 1])] },
   ],
 });
@@ -386,8 +387,8 @@ const eighOp: Op = /* @__PURE__ */ defineOp({
   },
   grad: withAdjoints((g, de, dv) => gradOfEigh(g, de, dv ?? null)),
   samples: () => [
-    { inputs: [values(GOOD, [3, 3])], attrs: { computeV: false } },
-    { inputs: [values(GOOD, [3, 3])], attrs: { computeV: true } },
+    { inputs: [values(POSITIVE, [3, 3])], attrs: { computeV: false } },
+    { inputs: [values(POSITIVE, [3, 3])], attrs: { computeV: true } },
     { inputs: [values([2, 1, 1, 3, 1, 0, -2, 5], [2, 2, 2])], attrs: { computeV: true } },
   ],
 });

@@ -159,7 +159,10 @@ const logmOp: Op = /* @__PURE__ */ defineOp({
   host: ([x]) => [computed(x, logarithmOf)],
   infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
   grad: gradOfFunction(() => logmOp),
-  samples: () => [{ inputs: [POSITIVE] }, { inputs: [values([2, 1, 0.5, 3, 1, 0, -2, 5], [2, 2, 2])] }],
+  samples: () => [
+    { inputs: [values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3], 'complex64')] },
+    { inputs: [values([2, 1, 0.5, 3, 1, 0, -2, 5], [2, 2, 2], 'complex64')] },
+  ],
 });
 
 /**

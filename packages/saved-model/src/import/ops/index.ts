@@ -11,6 +11,7 @@ import { lists } from './lists.ts';
 import { nn } from './nn.ts';
 import { random } from './random.ts';
 import { reduce } from './reduce.ts';
+import { signal } from './signal.ts';
 import { strings } from './strings.ts';
 import { tables } from './tables.ts';
 import { variables } from './variables.ts';
@@ -20,6 +21,7 @@ const FAMILIES: readonly OpTable[] = [
   array,
   reduce,
   linalg,
+  signal,
   nn,
   gradients,
   image,

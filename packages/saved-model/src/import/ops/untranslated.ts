@@ -33,7 +33,7 @@ const REASONS: readonly Reason[] = [
     /Ragged|Unicode|StringSplit$|StringNGrams|UnsortedSegmentJoin|StringToHash|Fingerprint|StringToKeyed/,
     'it takes or gives text or ragged tensors in a way that is not supported',
   ],
-  [/FFT/, 'there is no Fourier transform'],
+  [/^BatchI?FFT/, 'it is deprecated in TensorFlow: use FFT'],
   [
     /^Quantiz|Quantize|Quant[A-Z]|Requant|^Dequantize|FakeQuant|^Uniform(Quant|Dequant|Requant)|Calibration|CustomAggregator/,
     'quantized graphs are not supported: export the model in float32',
@@ -51,8 +51,8 @@ const REASONS: readonly Reason[] = [
     'it belongs to training methods that Eagre does not have',
   ],
   [
-    /^(Cholesky|CholeskyGrad|Matrix(Inverse|Solve|Determinant|Logarithm|SquareRoot|Exponential|TriangularSolve|SolveLs)|LogMatrixDeterminant|Lu|Qr|Eig|SelfAdjointEig|SelfAdjointEigV2|Banded.*|Tridiagonal.*|Batch.*)$/,
-    'there are no solvers of linear systems among the ops of graphs',
+    /^(CholeskyGrad|SelfAdjointEig|Batch.*)$/,
+    'it is deprecated in TensorFlow',
   ],
   [
     /^(Bessel|Betainc|Igamma|Polygamma|Zeta|Fresnel|Dawsn|Expint|Spence|NextAfter|PopulationCount)/,
