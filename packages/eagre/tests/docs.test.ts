@@ -23,6 +23,7 @@ const pages = [
   'docs/datasets',
   'docs/devices',
   'docs/checkpoint',
+  'docs/ragged-and-sparse',
   'docs/saving-models',
   'docs/saved-models',
   'docs/summary',

@@ -127,6 +127,7 @@ const protectedOnes: ReadonlySet<string> = new Set([
   'slot',
   'targets',
   'updateAll',
+  'updateRows',
 ]);
 
 interface Found {
@@ -241,11 +242,14 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'errors.UnavailableError',
     'errors.UnimplementedError',
   ],
-  'made by the library alone: by tf.config, tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
+  'made by the library alone: by tf.config, tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input, ragged.constant':
     [
+      'CompositeTensor',
       'ConcreteFunction',
       'KerasTensor',
+      'RaggedTensor',
       'Tensor',
+      'TypeSpec',
       'compat.v1.Operation',
       'compat.v1.UninitializedVariables',
       'compat.v1.VariableScope',
