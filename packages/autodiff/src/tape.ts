@@ -400,6 +400,11 @@ defineMethods(GradientTape.prototype, 'GradientTape', {
   stopRecording: { positional: ['fn'] },
   reset: {},
   gradient: { positional: ['target', 'sources'], objects: ['target', 'sources'], options: gradientNames },
+  denseGradient: {
+    positional: ['target', 'sources'],
+    objects: ['target', 'sources'],
+    options: gradientNames,
+  },
   jacobian: { positional: ['target', 'sources'], objects: ['sources'], options: unconnectedNames },
   batchJacobian: { positional: ['target', 'source'] },
   dispose: {},

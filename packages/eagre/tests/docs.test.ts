@@ -25,6 +25,7 @@ const pages = [
   'docs/distribution',
   'docs/distribution-multi-worker',
   'docs/checkpoint',
+  'docs/ragged-and-sparse',
   'docs/saving-models',
   'docs/saved-models',
   'docs/summary',

@@ -128,6 +128,7 @@ const protectedOnes: ReadonlySet<string> = new Set([
   'slot',
   'targets',
   'updateAll',
+  'updateRows',
 ]);
 
 interface Found {
@@ -244,10 +245,14 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'errors.UnavailableError',
     'errors.UnimplementedError',
   ],
-  'made by the library alone: by tf.config, tf.function, sessions, pipelines, strategies, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
+  'made by the library alone: by tf.config, tf.function, sessions, pipelines, strategies, loadCheckpoint, createFileWriter, fromSeed, constant, Input, ragged.constant':
     [
+      'CompositeTensor',
       'ConcreteFunction',
       'KerasTensor',
+      'RaggedTensor',
+      'Tensor',
+      'TypeSpec',
       // This is tf.Tensor.
       'numpy.ndarray',
       'compat.v1.Operation',

@@ -55,13 +55,18 @@ export abstract class CompositeTensor {
 
 /** Whether a value is made of several tensors. */
 export function isComposite(value: unknown): value is CompositeTensor {
-  return value instanceof CompositeTensor;
+  try {
+    return value instanceof CompositeTensor;
+  } catch {
+    // What cannot be looked at is none.
+    return false;
+  }
 }
 
 /** The first value of several that is a composite tensor, also in lists; null where there is none. */
 export function findComposite(values: readonly unknown[]): CompositeTensor | null {
   for (const value of values) {
-    if (value instanceof CompositeTensor) return value;
+    if (isComposite(value)) return value;
     const found = Array.isArray(value) ? inList(value) : null;
     if (found !== null) return found;
   }
@@ -70,6 +75,7 @@ export function findComposite(values: readonly unknown[]): CompositeTensor | nul
 
 /** The first composite tensor of a list. */
 export function inList(list: readonly unknown[]): CompositeTensor | null {
-  for (let i = 0; i < list.length; i++) if (list[i] instanceof CompositeTensor) return list[i] as never;
+  for (let i = 0; i < list.length; i++)
+    if (typeof list[i] === 'object' && isComposite(list[i])) return list[i] as CompositeTensor;
   return null;
 }

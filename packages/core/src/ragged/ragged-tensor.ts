@@ -2,8 +2,13 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { defineMethods } from '../arguments/arguments.ts';
 import type { Call } from '../composite/composite.ts';
+import * as array from '../ops/array/array.ts';
 import { booleanMask } from '../ops/array/gather.ts';
 import { concat, stack } from '../ops/array/join.ts';
+import * as activations from '../ops/elementwise/activation.ts';
+import * as math from '../ops/elementwise/math.ts';
+import * as linalg from '../ops/linalg/linalg.ts';
+import * as reduce from '../ops/reduce/reduce.ts';
 import { addDims, type Dim, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { checkFlag, checkList } from '../shapes/shape.ts';
@@ -13,6 +18,7 @@ import { SparseTensor } from '../sparse/sparse-tensor.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
+import { installMethods, type OpMethods } from '../tensor/methods.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { dispatchRagged } from './dispatch.ts';
 import { type RaggedIndex, raggedAt } from './indexing.ts';
@@ -65,7 +71,10 @@ type Nested = readonly TensorLike[];
  */
 export class RaggedTensor extends RaggedBase {
   static {
-    setRaggedClass((values, splits, uniform) => new RaggedTensor(values, splits, uniform));
+    setRaggedClass((values, splits, uniform) => {
+      installAll();
+      return new RaggedTensor(values, splits, uniform);
+    });
   }
 
   /** Row i is values `rowSplits[i]` to `rowSplits[i + 1]`. @throws InvalidArgumentError for splits that do not fit the values. */
@@ -279,6 +288,32 @@ export class RaggedTensor extends RaggedBase {
 }
 
 export type { RaggedIndex };
+
+type ElementwiseName = Exclude<keyof typeof math | keyof typeof activations, keyof RaggedBase>;
+type OtherName = Exclude<keyof OpMethods, ElementwiseName | keyof RaggedBase | 'at'>;
+/** The functions of tensors that take ragged ones, as methods: `rt.add(1)`, `rt.sum(1)`. Others are refused. */
+export type RaggedMethods = {
+  [K in ElementwiseName]: (other?: RaggedLike, ...more: readonly unknown[]) => RaggedTensor;
+} & {
+  [K in OtherName]: OpMethods[K] extends (...args: infer A) => unknown
+    ? (...args: A) => RaggedOrDense
+    : never;
+};
+export interface RaggedTensor extends RaggedMethods {}
+
+let installed = false;
+
+/** Adds the methods: with the first object, as all ops are there then. */
+function installAll(): void {
+  if (installed) return;
+  installed = true;
+  const own = new Set([RaggedTensor, RaggedBase].flatMap((c) => Object.getOwnPropertyNames(c.prototype)));
+  for (const functions of [activations, array, linalg, math, reduce])
+    installMethods(
+      [RaggedTensor.prototype],
+      Object.fromEntries(Object.entries(functions).filter(([name]) => !own.has(name))),
+    );
+}
 
 export interface FromTensorOptions {
   readonly lengths?: TensorLike | readonly TensorLike[] | null;

@@ -374,8 +374,7 @@ export const fillEmptyRows: NamedFunction<
   (spInput, defaultValue) => filled(sparse(spInput, 'spInput', 'sparse.fillEmptyRows'), defaultValue),
 );
 
-/** @internal */
-export function filled(x: SparseTensor, defaultValue: TensorLike): [SparseTensor, Tensor] {
+function filled(x: SparseTensor, defaultValue: TensorLike): [SparseTensor, Tensor] {
   const rows = columnOf(x.indices, 0);
   const [n] = x.sizes as [Dim];
   const counts = unsortedSegmentSum(rows.mul(int64(0)).add(int64(1)), rows, n as number);

@@ -20,6 +20,7 @@ import {
   type Path,
   pack,
   showPath,
+  wholeComposites,
 } from './tree.ts';
 
 type AnyFunction = (...args: never) => unknown;
@@ -85,7 +86,7 @@ export const isNested: NamedFunction<[structure: unknown], ['structure'], unknow
   'nest.isNested',
   { structure },
   {},
-  (value) => isContainer(value),
+  (value) => isContainer(value) && !wholeComposites(value),
 );
 
 /**
@@ -103,7 +104,7 @@ export const flatten: {
   'nest.flatten',
   { structure },
   {},
-  (value) => leavesOf(value, 'nest.flatten'),
+  (value) => leavesOf(value, 'nest.flatten', wholeComposites),
 ) as never;
 
 /**
@@ -126,13 +127,13 @@ export const packSequenceAs: {
 >('nest.packSequenceAs', { structure, flatSequence: asIs }, {}, (value, flatSequence) => {
   const op = 'nest.packSequenceAs';
   checkList(flatSequence, 'flatSequence', op);
-  const { length } = leavesOf(value, op);
+  const { length } = leavesOf(value, op, wholeComposites);
   if (flatSequence.length !== length)
     throw new InvalidArgumentError(
       `the structure has ${length} leaves, but flatSequence has ${flatSequence.length} values`,
       op,
     );
-  return pack(value, flatSequence, op);
+  return pack(value, flatSequence, op, wholeComposites);
 }) as never;
 
 /**
@@ -171,8 +172,8 @@ export const mapStructure: {
     const [first, ...others] = structures;
     const strict = checkFlag(checkTypes ?? true, 'checkTypes', op);
     for (const other of others) checkSame(first, other, strict, op);
-    const lists = others.map((other) => leavesOf(other, op));
-    return mapLeaves(first, op, (leaf, i) => func(leaf, ...lists.map((list) => list[i])));
+    const lists = others.map((other) => leavesOf(other, op, wholeComposites));
+    return mapLeaves(first, op, (leaf, i) => func(leaf, ...lists.map((list) => list[i])), wholeComposites);
   },
 );
 

@@ -3,7 +3,7 @@
 // What is made anew has the keys as they were given.
 import { checkLevel } from '../arguments/checks.ts';
 import { unseen } from '../arguments/plain.ts';
-import { CompositeTensor } from '../composite/composite.ts';
+import { CompositeTensor, isComposite } from '../composite/composite.ts';
 
 /** What holds other values in a structure. */
 export type Container<T = unknown> =
@@ -180,8 +180,7 @@ export interface Misfit {
 }
 
 function misfit(expected: Container, value: unknown): Misfit | null {
-  if (expected instanceof CompositeTensor || value instanceof CompositeTensor)
-    return isLike(expected, value) ? null : { kind: 'type' };
+  if (isComposite(expected) || isComposite(value)) return isLike(expected, value) ? null : { kind: 'type' };
   if (!isContainer(value) || expected instanceof Map !== value instanceof Map) return { kind: 'type' };
   if (Array.isArray(expected) || Array.isArray(value)) {
     if (!Array.isArray(expected) || !Array.isArray(value)) return { kind: 'type' };

@@ -129,6 +129,8 @@ const usual: Arguments = {
   message: 'm',
 };
 const vector = [0.5, 0.25];
+const ids = tf.ragged.constant([[0, 1], [1]], 'int32');
+const weights = tf.ragged.constant([[1, 2], [3]]);
 const variable = new tf.Variable(3);
 export const squared = (x: tf.Tensor): tf.Tensor => x.mul(x).sum();
 const ofVariable = (): tf.Tensor => variable.mul(2);
@@ -325,6 +327,15 @@ const own: Readonly<Record<string, Arguments>> = {
     sequenceLength: tf.constant([3], 'int32'),
     beamWidth: 4,
     topPaths: 2,
+  },
+  'nn.embeddingLookupSparse': { params: square, spIds: ids, spWeights: weights, combiner: 'sum', maxNorm: 1 },
+  'nn.safeEmbeddingLookupSparse': {
+    embeddingWeights: square,
+    sparseIds: ids,
+    sparseWeights: weights,
+    combiner: 'sum',
+    maxNorm: 1,
+    defaultId: 1,
   },
   'nn.sparseSoftmaxCrossEntropyWithLogits': { labels: [0, 1], logits: square },
   'nn.weightedCrossEntropyWithLogits': { labels: square, logits: square, posWeight: 2 },
