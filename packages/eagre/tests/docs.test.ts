@@ -22,6 +22,7 @@ const pages = [
   'docs/data-files',
   'docs/datasets',
   'docs/devices',
+  'docs/strings',
   'docs/checkpoint',
   'docs/saving-models',
   'docs/saved-models',

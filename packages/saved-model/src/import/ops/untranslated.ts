@@ -22,9 +22,9 @@ const REASONS: readonly Reason[] = [
   ],
   [
     /^(Decode|Encode)(Image|Jpeg|Png|Gif|Bmp|WebP|AndCropJpeg|Wav)|Jpeg|JPEG/,
-    'images and sounds are decoded outside of graphs: see tf.data',
+    'images and sounds are decoded outside of graphs: see tf.io and tf.data',
   ],
-  [/Base64|^(Decode|Encode)/, 'strings are text here, not bytes'],
+  [/Base64|^(Decode|Encode)/, 'bytes are decoded outside of graphs: see tf.io'],
   [
     /Sparse|^(ConvertToCooTensor|SetSize|Dense.*Set.*|CTC.*|AddManySparse.*|TakeManySparse.*|EditDistance)$/,
     'there are no sparse tensors',
