@@ -1,12 +1,6 @@
 // Constants of graphs, each decoded once.
-import {
-  constant,
-  InvalidArgumentError,
-  type Tensor,
-  type TypedArray,
-  UnimplementedError,
-} from '@eagre/core';
-import { initScope } from '@eagre/core/internal';
+import { constant, InvalidArgumentError, type Tensor, type TypedArray } from '@eagre/core';
+import { initScope, textOf } from '@eagre/core/internal';
 import { decodeTensorProto, type TensorValue, type tensorflow } from '@eagre/formats';
 import { dtypeOf } from './op-call.ts';
 
@@ -30,26 +24,14 @@ export function constantOf(node: tensorflow.NodeDef): Tensor {
 /** A tensor of a message. */
 export function tensorOf(proto: tensorflow.TensorProto, where: string): Tensor {
   dtypeOf(proto.dtype ?? 0, where);
-  return tensorOfValue(decodeTensorProto(proto, { file: where, maxBytes: MOST_BYTES }), where);
+  return tensorOfValue(decodeTensorProto(proto, { file: where, maxBytes: MOST_BYTES }));
 }
 
-/** A tensor of what a file held. @throws UnimplementedError for strings that are no text. */
-export function tensorOfValue(value: TensorValue, where: string): Tensor {
+/** A tensor of what a file held. */
+export function tensorOfValue(value: TensorValue): Tensor {
   return initScope(() => {
     if (value.dtype !== 'string')
       return constant({ data: value.data as TypedArray, shape: value.shape, dtype: value.dtype });
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-    const decode = (bytes: Uint8Array): string => {
-      try {
-        return text.decode(bytes);
-      } catch (cause) {
-        throw new UnimplementedError(
-          `the strings of '${where}' are no text, as strings are here`,
-          undefined,
-          { cause },
-        );
-      }
-    };
-    return constant(value.data.map(decode), 'string', { shape: value.shape });
+    return constant(value.data.map(textOf), 'string', { shape: value.shape });
   });
 }

@@ -43,7 +43,7 @@ export class SavedValues {
   /** The tensor under a key. */
   async read(key: string): Promise<Tensor> {
     try {
-      return tensorOfValue(await this.#reader.readAsync(key), key);
+      return tensorOfValue(await this.#reader.readAsync(key));
     } catch (cause) {
       throw translatedError(cause, this.#reader.prefix);
     }
@@ -51,7 +51,7 @@ export class SavedValues {
   /** The same, at once. */
   readSync(key: string): Tensor {
     try {
-      return tensorOfValue(this.#reader.read(key), key);
+      return tensorOfValue(this.#reader.read(key));
     } catch (cause) {
       throw translatedError(cause, this.#reader.prefix);
     }
