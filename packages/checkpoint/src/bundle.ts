@@ -12,7 +12,7 @@ import {
   type TypedArray,
   UnimplementedError,
 } from '@eagre/core';
-import { viewOf } from '@eagre/core/internal';
+import { bytesOf, textOf, viewOf } from '@eagre/core/internal';
 import { BundleReader, BundleWriter, FormatError, tensorflow, UnsupportedFormatError } from '@eagre/formats';
 import { arrayFormatOf, openArrayFile, writeArrayFile, writeArrayFileAsync } from './array-file.ts';
 import type { Source } from './source.ts';
@@ -60,12 +60,7 @@ export function openBundle(prefix: string): Bundle {
       const value = translated(prefix, () => reader.read(key));
       if (value.dtype !== 'string')
         return constant({ data: value.data as TypedArray, shape: value.shape, dtype: value.dtype as DType });
-      const text = new TextDecoder();
-      return constant(
-        value.data.map((bytes) => text.decode(bytes)),
-        'string',
-        { shape: value.shape },
-      );
+      return constant(value.data.map(textOf), 'string', { shape: value.shape });
     },
     verify: (keys) => {
       keys.forEach(entryOf);
@@ -130,8 +125,8 @@ function encoded(graph: tensorflow.TrackableObjectGraph): Uint8Array {
   return TrackableObjectGraph.encode(graph);
 }
 
-function contentOf(value: Tensor): Uint8Array | readonly string[] {
-  if (value.dtype === 'string') return value.strings();
+function contentOf(value: Tensor): Uint8Array | readonly Uint8Array[] {
+  if (value.dtype === 'string') return value.strings().map(bytesOf);
   const { buffer, byteOffset, byteLength } = viewOf(value);
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -8,6 +8,7 @@ import {
 } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
 import {
+  bytesOf,
   checkAlive,
   type Dim,
   DimExpr,
@@ -636,7 +637,7 @@ class Writer {
     this.#written.set(node, { name, op: 'Const' });
     this.#add(name, 'Const', [], {
       dtype: { type: numberOf(tensor.dtype) },
-      ...(bytesOf(value) > largestConstant ? {} : { value: { tensor: value } }),
+      ...(byteLengthOf(value) > largestConstant ? {} : { value: { tensor: value } }),
       ...outputShapes(node.outputs),
     });
   }
@@ -1325,12 +1326,12 @@ function outputShapes(outputs: readonly Pick<GraphValue, 'shape'>[]): Readonly<R
 function tensorProto(tensor: Tensor): tensorflow.TensorProto {
   const { dtype, shape } = tensor;
   const head = { dtype: numberOf(dtype), tensor_shape: shapeProto(shape) };
-  if (dtype === 'string') return { ...head, string_val: tensor.strings().map(utf8) };
+  if (dtype === 'string') return { ...head, string_val: tensor.strings().map(bytesOf) };
   const view = viewOf(tensor);
   return { ...head, tensor_content: new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice() };
 }
 
-function bytesOf({ tensor_content, string_val }: tensorflow.TensorProto): number {
+function byteLengthOf({ tensor_content, string_val }: tensorflow.TensorProto): number {
   return tensor_content?.length ?? string_val?.reduce((sum, s) => sum + s.length, 0) ?? 0;
 }
 
