@@ -45,7 +45,12 @@ describe('distributions', () => {
     near(random.statelessGamma([N], [1, 2], 0.4), 0.4, 0.4);
     near(random.statelessBinomial([N], [1, 2], 20, 0.3), 6, 4.2);
     near(random.poisson([N], 4, { seed: 3 }), 4, 4);
-    const cut = random.statelessParameterizedTruncatedNormal([N], [1, 2], { means: 1, stddevs: 2, minvals: 3, maxvals: 4 });
+    const cut = random.statelessParameterizedTruncatedNormal([N], [1, 2], {
+      means: 1,
+      stddevs: 2,
+      minvals: 3,
+      maxvals: 4,
+    });
     expect([cut.min().item() >= 3, cut.max().item() <= 4]).toEqual([true, true]);
     // The mean of a standard normal between 1 and 1.5 is 1.2304.
     expect(Math.abs(moments(cut)[0] - (1 + 2 * 1.2304))).toBeLessThan(0.01);
@@ -63,7 +68,9 @@ describe('distributions', () => {
     ];
     expect(run()).toEqual(run());
     const traced = tf.function((seed: tf.Tensor) => random.statelessPoisson([4], seed, 3));
-    expect(traced(tf.constant([1, 2], 'int32')).array()).toEqual(random.statelessPoisson([4], [1, 2], 3).array());
+    expect(traced(tf.constant([1, 2], 'int32')).array()).toEqual(
+      random.statelessPoisson([4], [1, 2], 3).array(),
+    );
   });
   it('refuse what they cannot use', () => {
     const bad: (() => unknown)[] = [

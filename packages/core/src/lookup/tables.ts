@@ -9,7 +9,6 @@ import { fingerprint64 } from '../ops/strings/hashes.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
 import { sameShape, showShape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import { checkDType } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { checkKeyDType, type TableInitializer } from './initializers.ts';
 import { itemsOf, LookupTable, type TableItem, tensorOfItems } from './table-items.ts';
@@ -319,7 +318,6 @@ export class MutableHashTable implements Trackable {
     const take = (): void => {
       if (keys === null || values === null) return;
       const { shape } = this.defaultValue;
-      checkDType(keys.dtype, 'any', 'keys', this.name);
       if (
         keys.dtype !== this.keyDtype ||
         values.dtype !== this.valueDtype ||

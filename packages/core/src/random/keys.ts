@@ -57,15 +57,20 @@ const words = (shape: readonly Dim[], seed: Tensor): Tensor =>
 
 /** A seed made of another one and a number, int32 [2]: for each number another. */
 export const foldIn: NamedFunction<[seed: StatelessSeed, data: TensorLike], ['seed', 'data']> =
-  /* @__PURE__ */ defineFunction('random.foldIn', { seed: kind.asIs, data: kind.tensor }, {}, (seed, data) => {
-    const op = 'random.foldIn';
-    const own = seedOf(seed, op);
-    const n = toTensor(data, 'int32');
-    if (!isInteger(n.dtype) || n.rank !== 0)
-      throw new InvalidArgumentError(`data must be an integer, got ${n.dtype} ${showShape(n.shape)}`, op);
-    const [word] = words([1], own).unstack(0) as [Tensor];
-    return stack([n.cast('int32'), word]);
-  });
+  /* @__PURE__ */ defineFunction(
+    'random.foldIn',
+    { seed: kind.asIs, data: kind.tensor },
+    {},
+    (seed, data) => {
+      const op = 'random.foldIn';
+      const own = seedOf(seed, op);
+      const n = toTensor(data, 'int32');
+      if (!isInteger(n.dtype) || n.rank !== 0)
+        throw new InvalidArgumentError(`data must be an integer, got ${n.dtype} ${showShape(n.shape)}`, op);
+      const [word] = words([1], own).unstack(0) as [Tensor];
+      return stack([n.cast('int32'), word]);
+    },
+  );
 
 /** So many seeds made of one, int32 [num, 2], which are independent of each other. */
 export const split: NamedFunction<[seed: StatelessSeed, num?: IntegerLike], ['seed', 'num']> =
@@ -156,7 +161,10 @@ function poissonOf(shape: Shape, mean: Tensor, key: (n: number) => Tensor, dtype
   const sizes = dimsOf(shape);
   const small = mean.less(EXACT / 4);
   // Waiting times of mean 1: as many as are over before the mean.
-  const waits = statelessUniform(toShape([EXACT, ...sizes]), key(0), { dtype: 'float64' }).mul(-1).log1p().neg();
+  const waits = statelessUniform(toShape([EXACT, ...sizes]), key(0), { dtype: 'float64' })
+    .mul(-1)
+    .log1p()
+    .neg();
   const counted = waits.cumsum(0).less(mean).cast('float64').sum(0);
   const z = statelessNormal(shape, key(1), { dtype: 'float64' });
   const root = where(small, 1, mean).sqrt();
@@ -236,7 +244,12 @@ export const statelessParameterizedTruncatedNormal: NamedFunction<
     const op = 'random.statelessParameterizedTruncatedNormal';
     const given = [means, stddevs, minvals, maxvals].map((v) => toTensor(v, 'float32'));
     const dtype = given.some((t) => t.dtype === 'float64') ? 'float64' : 'float32';
-    const [mean, deviation, low, high] = given.map((t) => t.cast('float64')) as [Tensor, Tensor, Tensor, Tensor];
+    const [mean, deviation, low, high] = given.map((t) => t.cast('float64')) as [
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+    ];
     const to = drawShape(shape as Shape, op, mean, deviation, low, high);
     const at = (bound: Tensor): Tensor => bound.sub(mean).div(deviation);
     const below = (z: Tensor): Tensor => z.mul(-Math.SQRT1_2).erfc().mul(0.5);

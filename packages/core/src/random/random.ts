@@ -627,6 +627,9 @@ export const getGlobalGenerator: NamedFunction<[], [], unknown, Generator> = def
 export const setGlobalGenerator: NamedFunction<[generator: Generator], ['generator'], unknown, void> =
   /* @__PURE__ */ defineFunction('random.setGlobalGenerator', { generator: kind.asIs }, {}, (generator) => {
     if (!(generator instanceof Generator))
-      throw new InvalidArgumentError(`expected a Generator, got ${shown(generator)}`, 'random.setGlobalGenerator');
+      throw new InvalidArgumentError(
+        `expected a Generator, got ${shown(generator)}`,
+        'random.setGlobalGenerator',
+      );
     globalGenerator = generator;
   });

@@ -1,6 +1,8 @@
 // JPEG files: the library decodes the planes, and what follows is done as libjpeg does it, so that values agree with TensorFlow's but for
 // the rounding of the inverse cosine transform.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import type { NamedFunction } from '@eagre/core';
+import { defineFunction } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { MAX_PIXELS, type Raster } from './png.ts';
 
@@ -12,9 +14,14 @@ let library: JpegLibrary | undefined;
  * Loads the library that reads and writes JPEG files. Where it is not Node, Bun or Deno, this has to come before `tf.io.decodeJpeg` and
  * the other functions that decode at once; these find the library themselves elsewhere.
  */
-export async function loadImageCodecs(): Promise<void> {
-  library ??= (await import('jpeg-js')).default;
-}
+export const loadImageCodecs: NamedFunction<[], [], unknown, Promise<void>> = /* @__PURE__ */ defineFunction(
+  'io.loadImageCodecs',
+  {},
+  {},
+  async () => {
+    library ??= (await import('jpeg-js')).default;
+  },
+);
 
 function jpegLibrary(what: string): JpegLibrary {
   try {

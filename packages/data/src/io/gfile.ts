@@ -226,6 +226,7 @@ export class GFile {
   readonly mode: FileMode;
   readonly #path: string;
   #file: number | null = null;
+  #opened = false;
   #at = 0;
 
   constructor(...args: Arguments<[name: string, mode?: FileMode], ['name', 'mode']>) {
@@ -241,6 +242,7 @@ export class GFile {
     if (this.#file === null) {
       const flags = this.mode.replace('b', '');
       this.#file = withFileErrors(this.#path, 'GFile', () => fs().openSync(this.#path, flags));
+      this.#opened = true;
       if (flags.startsWith('a')) this.#at = this.size();
     }
     return this.#file;
@@ -351,7 +353,7 @@ export class GFile {
   /** Closes the file; the next use opens it again. Closing twice is no error. */
   close(): void {
     // A file that is written is there, also where nothing was written.
-    if (this.#file === null && this.mode.startsWith('w')) this.#open();
+    if (!this.#opened && this.mode.startsWith('w')) this.#open();
     if (this.#file !== null) fs().closeSync(this.#file);
     this.#file = null;
     this.#at = 0;

@@ -131,12 +131,41 @@ const usual: Arguments = {
 const vector = [0.5, 0.25];
 const ids = tf.ragged.constant([[0, 1], [1]], 'int32');
 const weights = tf.ragged.constant([[1, 2], [3]]);
+const picture = tf.ones([2, 3, 3], 'uint8');
+const png = tf.io.encodePng(picture);
+const jpeg = tf.io.encodeJpeg(picture);
+const bmp = Uint8Array.from(
+  { length: 58 },
+  (_, i) => ({ 0: 0x42, 1: 0x4d, 10: 54, 14: 40, 18: 1, 22: 1, 26: 1, 28: 24 })[i] ?? 0,
+);
+const gif = Uint8Array.from(
+  '47494638396101000100800000000000ffffff2c00000000010001000002024401003b'.match(/../g) as string[],
+  (byte) => Number.parseInt(byte, 16),
+);
 const variable = new tf.Variable(3);
 export const squared = (x: tf.Tensor): tf.Tensor => x.mul(x).sum();
 const ofVariable = (): tf.Tensor => variable.mul(2);
 const [cpu] = tf.config.listPhysicalDevices('CPU');
 
 const own: Readonly<Record<string, Arguments>> = {
+  asString: { input: square, precision: 2, scientific: true, shortest: false, width: 9, fill: '0' },
+  'image.adjustJpegQuality': { image: picture, jpegQuality: 50 },
+  'image.decodeAndCropJpeg': {
+    contents: jpeg,
+    cropWindow: [0, 1, 2, 2],
+    channels: 3,
+    fancyUpscaling: false,
+    tryRecoverTruncated: true,
+  },
+  'image.decodeBmp': { contents: bmp, channels: 3 },
+  'image.decodeGif': { contents: gif },
+  'image.decodeImage': { contents: png, channels: 3, dtype: 'float32', expandAnimations: false },
+  'image.decodeJpeg': { contents: jpeg, channels: 1, fancyUpscaling: false, tryRecoverTruncated: true },
+  'image.decodePng': { contents: png, channels: 3, dtype: 'uint16' },
+  'image.encodeJpeg': { image: picture, format: 'rgb', quality: 50 },
+  'image.encodePng': { image: picture, compression: 1 },
+  'image.extractJpegShape': { contents: jpeg, outputType: 'int64' },
+  'image.isJpeg': { contents: jpeg },
   complex: { real: square, imag: square },
   customGradient: { fn: (x: tf.Tensor) => [x.mul(2), (dy: tf.Tensor) => dy.mul(3)] },
   device: { name: '/cpu:0', fn: () => 3 },

@@ -1,8 +1,8 @@
 // The objects of a SavedModel of TensorFlow 2, from the graph of them in the file.
 import { constant, InvalidArgumentError, type Tensor, UnimplementedError, Variable } from '@eagre/core';
+import { itemsOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
-import { itemsOf } from '@eagre/core/internal';
 import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
 import { OP } from './files.ts';

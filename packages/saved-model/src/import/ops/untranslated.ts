@@ -22,9 +22,9 @@ const REASONS: readonly Reason[] = [
   ],
   [
     /^(Decode|Encode)(Image|Jpeg|Png|Gif|Bmp|WebP|AndCropJpeg|Wav)|Jpeg|JPEG/,
-    'images and sounds are decoded outside of graphs: see tf.data',
+    'images and sounds are decoded outside of graphs: see tf.io and tf.data',
   ],
-  [/Base64|^(Decode|Encode)/, 'strings are text here, not bytes'],
+  [/Base64|^(Decode|Encode)/, 'bytes are decoded outside of graphs: see tf.io'],
   [
     /Sparse|^(ConvertToCooTensor|SetSize|Dense.*Set.*|CTC.*|AddManySparse.*|TakeManySparse.*|EditDistance)$/,
     'there are no sparse tensors',
@@ -50,10 +50,7 @@ const REASONS: readonly Reason[] = [
     /Boosted|Forest|^Sdca|CandidateSampler|Skipgram|KMC2|Kmeans|NearestNeighbors|ComputeAccidentalHits|GenerateVocabRemapping|NegTrain|^Record|DecisionTree/,
     'it belongs to training methods that Eagre does not have',
   ],
-  [
-    /^(CholeskyGrad|SelfAdjointEig|Batch.*)$/,
-    'it is deprecated in TensorFlow',
-  ],
+  [/^(CholeskyGrad|SelfAdjointEig|Batch.*)$/, 'it is deprecated in TensorFlow'],
   [
     /^(Bessel|Betainc|Igamma|Polygamma|Zeta|Fresnel|Dawsn|Expint|Spence|NextAfter|PopulationCount)/,
     'there is no such special function',

@@ -1,0 +1,96 @@
+// Strings, files and tables through the umbrella: in traced functions, pipelines and checkpoints.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import * as tf from '../src/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-strings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('strings in traced functions', () => {
+  test('are computed while tracing, once for each argument', () => {
+    const f = tf.function((text: tf.Tensor, x: tf.Tensor) => ({
+      words: tf.strings.split(tf.strings.lower(text)) as tf.Tensor,
+      y: x.add(tf.strings.length(text).cast('float32')),
+      bucket: tf.strings.toHashBucketFast(text, 100),
+    }));
+    const { words, y, bucket } = f(tf.constant('Hello World'), tf.constant(1));
+    expect(words.array()).toEqual(['hello', 'world']);
+    expect(y.item()).toBe(12);
+    expect(bucket.array()).toBe(tf.strings.toHashBucketFast('Hello World', 100).array());
+    expect(f(tf.constant('a'), tf.constant(1)).y.item()).toBe(2);
+    f(tf.constant('a'), tf.constant(2));
+    expect(f.experimentalGetTracingCount()).toBe(2);
+    const g = tf.function((x: tf.Tensor) => tf.strings.asString(x));
+    expect(() => g(tf.constant([1, 2]))).toThrow('cannot compute with strings');
+    const scripts = tf.function({ inputSignature: [new tf.TensorSpec([null], 'int32')] })((x: tf.Tensor) =>
+      tf.strings.unicodeScript(x),
+    );
+    expect(scripts(tf.constant([65, 0x3042], 'int32')).array()).toEqual([25, 20]);
+    expect(scripts(tf.constant([0x430], 'int32')).array()).toEqual([8]);
+  });
+  test('run on the elements of pipelines', () => {
+    const lines = tf.data.Dataset.fromTensorSlices(tf.constant(['A b', 'c D e'])).map((line: tf.Tensor) =>
+      tf.strings.length(tf.strings.lower(line)),
+    );
+    expect([...lines].map((n) => (n as tf.Tensor).item())).toEqual([3, 5]);
+  });
+});
+
+describe('tables', () => {
+  const table = new tf.lookup.StaticHashTable(
+    new tf.lookup.KeyValueTensorInitializer(tf.constant([1, 2], 'int64'), tf.constant([10, 20])),
+    -1,
+  );
+  test('are looked up at each run of a traced function', () => {
+    const f = tf.function({ inputSignature: [new tf.TensorSpec([null], 'int64')] })((x: tf.Tensor) =>
+      table.lookup(x).mul(2),
+    );
+    expect(f(tf.constant([2, 7], 'int64')).array()).toEqual([40, -2]);
+    expect(f(tf.constant([1], 'int64')).array()).toEqual([20]);
+    const words = new tf.lookup.experimental.MutableHashTable('string', 'int64', 0);
+    const learn = tf.function((word: tf.Tensor, id: tf.Tensor) => {
+      words.insert(word, id);
+      return words.lookup(word);
+    });
+    expect(learn(tf.constant(['x']), tf.constant([5], 'int64')).array()).toEqual([5n]);
+    expect(learn(tf.constant(['x']), tf.constant([6], 'int64')).array()).toEqual([6n]);
+    expect(words.lookup('x').array()).toBe(6n);
+  });
+  test('that change are in checkpoints', async () => {
+    const make = (): Record<string, tf.lookup.experimental.MutableHashTable> => ({
+      words: new tf.lookup.experimental.MutableHashTable('string', 'int64', -1),
+      rows: new tf.lookup.experimental.DenseHashTable('int64', 'float32', [0, 0], -1, -2),
+    });
+    const before = make();
+    before['words']?.insert(tf.constant(['a', 'b']), tf.constant([1, 2], 'int64'));
+    before['rows']?.insert(tf.constant([5], 'int64'), tf.constant([[1, 2]]));
+    const path = await new tf.train.Checkpoint({ model: before }).save(join(folder, 'tables'));
+    const after = make();
+    after['words']?.insert('z', tf.constant(9, 'int64'));
+    await new tf.train.Checkpoint({ model: after }).restore(path);
+    expect(after['words']?.lookup(tf.constant(['a', 'b', 'z'])).array()).toEqual([1n, 2n, -1n]);
+    expect(after['rows']?.lookup(tf.constant([5, 6], 'int64')).array()).toEqual([
+      [1, 2],
+      [0, 0],
+    ]);
+    const other = { words: new tf.lookup.experimental.MutableHashTable('string', 'float32', 0) };
+    other.words.insert('kept', 1);
+    await expect((async () => new tf.train.Checkpoint({ model: other }).restore(path))()).rejects.toThrow(
+      'other keys or values',
+    );
+    expect(other.words.lookup('kept').item()).toBe(1);
+  });
+});
+
+test('tf.image and tf.io have one set of codecs', () => {
+  expect(tf.image.decodePng).toBe(tf.io.decodePng);
+  const contents = tf.io.encodePng(tf.ones([2, 2, 1], 'uint8'));
+  expect(tf.image.decodeImage(contents).shape).toEqual([2, 2, 1]);
+  const [audio, rate] = tf.audio.decodeWav(tf.audio.encodeWav([[0.5], [-0.5]], 8000));
+  expect([audio.array(), rate.item()]).toEqual([[[0.5], [-0.5]], 8000]);
+  expect(tf.train.Example.fromString(new tf.train.Example().serializeToString())).toEqual(
+    new tf.train.Example(),
+  );
+});
