@@ -88,6 +88,8 @@ export default defineConfig({
     paths: name === 'eagre' ? {} : fromInternal,
     codeSplitting: {
       groups: [
+        // They hold all of another package's names, which is an effect that bundlers do not leave out of the index.
+        { name: 'spaces', test: /eagre\/src\/(train|images)\.ts$/ },
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },
