@@ -89,7 +89,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         // They hold all of another package's names, which is an effect that bundlers do not leave out of the index.
-        { name: 'spaces', test: /eagre\/src\/(train|images)\.ts$/ },
+        { name: 'spaces', test: /eagre\/src\/(train|images|tensor-protos)\.ts$/ },
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },
