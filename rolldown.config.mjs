@@ -104,6 +104,8 @@ export default defineConfig({
           test: /core\/src\/(?!(index|internal|math|ops\/nn\/nn|(ragged|sparse|lookup|queue|sets)\b|composites|strings|composite\/indexed|module\/asset|ops\/strings\/(split|unicode|rows|join)|shapes\/tensor-shape|tensor\/dtype-object))/,
           priority: 1,
         },
+        // They hold all of another package's names, which is an effect that bundlers do not leave out of the index.
+        { name: 'spaces', test: /eagre\/src\/(train|images|tensor-protos)\.ts$/ },
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },
