@@ -131,6 +131,25 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('MatMul', R.MatMul(a=m, b=m, transpose_b=True), R.MatMul(a=m, b=m, transpose_a=True)), case('BatchMatMulV2', R.BatchMatMulV2(x=bm, y=bn), R.BatchMatMulV2(x=bn, y=m, adj_x=True, adj_y=True))
     case('Einsum', R.Einsum(inputs=[bm, bn], equation='bij,bjk->bik'), R.Einsum(inputs=[bm, m], equation='...ij,ij->...i')), case('Cross', R.Cross(a=x, b=y))
 
+    # Factors, solutions, transforms
+    system = square + 4 * tf.eye(3)
+    positive = tf.matmul(square, square, transpose_b=True) + tf.eye(3)
+    triangle, right = tf.linalg.band_part(system, -1, 0), square[:, :2]
+    case('Cholesky', R.Cholesky(input=positive)), case('MatrixDeterminant', R.MatrixDeterminant(input=system)), case('LogMatrixDeterminant', *R.LogMatrixDeterminant(input=system))
+    case('MatrixInverse', R.MatrixInverse(input=system), R.MatrixInverse(input=system, adjoint=True))
+    case('MatrixSolve', R.MatrixSolve(matrix=system, rhs=right), R.MatrixSolve(matrix=system, rhs=right, adjoint=True))
+    case('MatrixTriangularSolve', R.MatrixTriangularSolve(matrix=triangle, rhs=right), R.MatrixTriangularSolve(matrix=tf.transpose(triangle), rhs=right, lower=False, adjoint=True))
+    case('BandedTriangularSolve', R.BandedTriangularSolve(matrix=system[:2] + 3, rhs=right))
+    case('MatrixSolveLs', R.MatrixSolveLs(matrix=m, rhs=right, l2_regularizer=tf.constant(0.5, tf.float64)), R.MatrixSolveLs(matrix=m, rhs=right, l2_regularizer=tf.constant(0., tf.float64), fast=False))
+    case('MatrixSquareRoot', R.MatrixSquareRoot(input=positive)), case('MatrixLogarithm', R.MatrixLogarithm(input=tf.cast(positive, tf.complex64)))
+    case('Lu', *R.Lu(input=system)), case('Qr', *R.Qr(input=m), *R.Qr(input=tf.transpose(m), full_matrices=False)), case('SelfAdjointEigV2', R.SelfAdjointEigV2(input=positive)[0])
+    case('TridiagonalSolve', R.TridiagonalSolve(diagonals=system, rhs=right)), case('TridiagonalMatMul', R.TridiagonalMatMul(superdiag=system[:1], maindiag=system[1:2], subdiag=system[2:], rhs=right))
+    numbers, many = tf.complex(x, y), tf.complex(bm, bm * 2)
+    for op in ['FFT', 'IFFT']:
+        case(op, getattr(R, op)(input=numbers)), case(op + '2D', getattr(R, op + '2D')(input=many)), case(op + '3D', getattr(R, op + '3D')(input=many))
+    case('RFFT', R.RFFT(input=x, fft_length=[3]), R.RFFT(input=bm, fft_length=[4])), case('RFFT2D', R.RFFT2D(input=bm, fft_length=[3, 4])), case('RFFT3D', R.RFFT3D(input=bm, fft_length=[2, 3, 4]))
+    case('IRFFT', R.IRFFT(input=numbers, fft_length=[4]), R.IRFFT(input=numbers, fft_length=[5])), case('IRFFT2D', R.IRFFT2D(input=many, fft_length=[3, 6])), case('IRFFT3D', R.IRFFT3D(input=many, fft_length=[2, 3, 6]))
+
     # Layers
     common = dict(strides=[1, 2, 1, 1], padding='SAME')
     case('BiasAdd', R.BiasAdd(value=m, bias=v[:4])), case('Conv2D', R.Conv2D(input=image, filter=kernel, **common), R.Conv2D(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='VALID', dilations=[1, 2, 1, 1]),
