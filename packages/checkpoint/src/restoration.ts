@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
-import { initScope, isPlain, sameShape, withoutTapes } from '@eagre/core/internal';
+import { initScope, isPlain, refillVariables, sameShape, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { slotNodes } from './lists.ts';
 import { type Look, nodeNames, Seen, walk } from './object-graph.ts';
@@ -127,7 +127,7 @@ export abstract class Restoration {
       });
       // Where a file has several values for one variable, the last is the one.
       const keys = new Map(plain.map(({ object, key }) => [object, key]));
-      Variable.refill([...keys.keys()], (targets) =>
+      refillVariables([...keys.keys()], (targets) =>
         this.source.readInto([...keys.values()].map((key, i) => [key, targets[i]])),
       );
     } catch (error) {

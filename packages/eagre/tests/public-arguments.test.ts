@@ -52,7 +52,6 @@ const hooks: ReadonlySet<string> = new Set([
   'describe',
   'exchange',
   'popped',
-  'refill',
   'taken',
   'writable',
   // Of arrays of tensors.

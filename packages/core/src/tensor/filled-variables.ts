@@ -1,9 +1,9 @@
-// Variables whose first values come from elsewhere, such as a file.
+// Variables whose values come from elsewhere, such as a file.
 import { type DType, dtypeTraits } from '@eagre/backend';
 import { eagerBackend, initScope } from '../dispatch/context.ts';
 import { type Shape, sizeOf } from '../shapes/shape.ts';
-import { Tensor } from './tensor.ts';
-import { adopted, Variable, writeAll } from './variable.ts';
+import { spaceOf, Tensor, uploaded } from './tensor.ts';
+import { adopted, Variable } from './variable.ts';
 
 /** What is known of a variable before its value is. */
 export interface VariableSpec {
@@ -42,4 +42,28 @@ export function filledVariables(
       adopted.value = null;
     }
   });
+}
+
+/**
+ * @internal Has `fill` write all bytes of new values of variables, each there once: into the memory there is, unless someone still needs the
+ * old values. Not for strings. When `fill` throws, each value is the old one or, where it was written over, unknown.
+ */
+export function refillVariables(wholes: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
+  // One copy of what a distribution strategy made, which tells the others.
+  const variables = wholes.map(({ copies }) => copies[0]);
+  // A first use may restore others.
+  for (const variable of variables) void variable.storage;
+  writeAll(
+    variables.map((variable) => variable.writable()),
+    fill,
+  );
+  wholes.forEach((whole, i) => {
+    if (whole !== variables[i]) whole.assign((variables[i] as Variable).read());
+  });
+}
+
+function writeAll(values: readonly Tensor[], fill: (bytes: Uint8Array[]) => void): void {
+  const spaces = values.map(spaceOf);
+  fill(spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)));
+  values.forEach((value, i) => uploaded(value, spaces[i]));
 }

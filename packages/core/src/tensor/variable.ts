@@ -17,16 +17,7 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue, UNKNOWN_VALUE } from './no-value.ts';
-import {
-  aliasTensor,
-  checkAlive,
-  type HostArray,
-  type NestedArray,
-  type Scalar,
-  spaceOf,
-  Tensor,
-  uploaded,
-} from './tensor.ts';
+import { aliasTensor, checkAlive, type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
 import { VariableBase } from './variable-base.ts';
 
 export interface VariableOptions {
@@ -354,39 +345,6 @@ export class Variable extends VariableBase {
   }
 
   /**
-   * @internal Has `fill` write all bytes of new values of variables, each there once: into the memory there is, unless someone still needs the
-   * old values. Not for strings. When `fill` throws, each value is the old one or, where it was written over, unknown.
-   */
-  static refill(wholes: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
-    const variables = wholes.map(({ copies }) => copies[0]);
-    Variable.#refill(variables, fill);
-    wholes.forEach((whole, i) => {
-      if (whole !== variables[i]) whole.assign(variables[i].read());
-    });
-  }
-  static #refill(variables: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
-    // A first use may restore others.
-    for (const variable of variables) variable.#alive();
-    const fresh = new Map<Variable, Tensor>();
-    try {
-      for (const variable of variables) {
-        const { storage, backend, dtype, shape, size } = variable.#value;
-        if (storage.refs === 1) continue;
-        const alone = backend.allocator.allocateAlone(storage.capacity);
-        fresh.set(variable, new Tensor(alone, dtype, shape, size, backend));
-      }
-      writeAll(
-        variables.map((variable) => fresh.get(variable) ?? variable.#value),
-        fill,
-      );
-    } catch (error) {
-      for (const value of fresh.values()) value.dispose();
-      throw error;
-    }
-    for (const [variable, value] of fresh) variable.#replace(value);
-  }
-
-  /**
    * @internal Holds another tensor as its value from now on, of its own dtype and shape, that nobody else holds.
    * @returns the one before, which is the caller's now.
    */
@@ -454,13 +412,6 @@ export class Variable extends VariableBase {
 export interface Variable extends OpMethods {}
 
 showInConsole(Variable.prototype, (v) => v.describe());
-
-/** @internal Has `fill` write all bytes of tensors. */
-export function writeAll(values: readonly Tensor[], fill: (bytes: Uint8Array[]) => void): void {
-  const spaces = values.map(spaceOf);
-  fill(spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)));
-  values.forEach((value, i) => uploaded(value, spaces[i]));
-}
 
 /** An initial value; computed now if it was traced. */
 function first(value: Tensor): Tensor {

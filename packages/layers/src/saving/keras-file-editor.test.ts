@@ -2,15 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import {
-  DataLossError,
-  InvalidArgumentError,
-  NotFoundError,
-  ones,
-  setSeed,
-  Tensor,
-  zeros,
-} from '@eagre/core';
+import { DataLossError, InvalidArgumentError, NotFoundError, ones, Tensor, zeros } from '@eagre/core';
 import { type Hdf5Group, isHdf5Dataset, readHdf5File } from '@eagre/formats';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Input, KerasFileEditor, layers, Sequential } from '../index.ts';

@@ -17,7 +17,7 @@ export interface LoadOptions {
 const OP = 'tf.onnx.load';
 
 /** Reads an ONNX file, or its bytes: see `tf.onnx.load`. */
-export async function load(source: unknown, options: LoadOptions): Promise<OnnxModel> {
+export async function load(source: unknown, options: LoadOptions = {}): Promise<OnnxModel> {
   if (typeof source !== 'string' && !(source instanceof Uint8Array))
     throw new InvalidArgumentError(`source must be a path or a Uint8Array, got ${shown(source)}`, OP);
   const { trainable = true, folder, name } = options;
