@@ -338,6 +338,15 @@ describe('fit on two replicas', () => {
     expect(await train((fn) => mirrored(4).scope(fn))).toEqual(one);
   });
 
+  test.each(['clipped', 'clippedEach', 'averaged', 'accumulated'])(
+    'is that on one device: %s',
+    async (name) => {
+      const { predicted: _, ...one } = await fit(name, 'even', (fn) => fn());
+      const { predicted: __, ...two } = await fit(name, 'even', (fn) => mirrored(2).scope(fn));
+      expect(distance(one, two)).toBeLessThan(2e-5);
+    },
+  );
+
   test.each(['adam', 'outputs', 'penalty', 'accumulated'])('is the same eagerly: %s', async (name) => {
     const traced = await fit(name, 'uneven', (fn) => mirrored(2).scope(fn));
     const eager = await fit(name, 'uneven', (fn) => mirrored(2).scope(fn), true);
