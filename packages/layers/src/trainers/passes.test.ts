@@ -35,6 +35,6 @@ test('a pass gives the event loop its turn where there is no setImmediate, as in
     },
     end: async () => ({}),
   };
-  const { count } = await pass(feed, undefined, 1, execution, () => {});
+  const { count } = await pass(feed, undefined, 1, execution, () => {}, null);
   expect([count, turned]).toEqual([3, true]);
 });
