@@ -5,7 +5,7 @@ import { emitDeclarations } from './tools/declarations.mjs';
 const files = (...names) => names.map((name) => `src/${name}.ts`).filter((file) => existsSync(file));
 const entry = files('index', 'image', 'internal', 'plugin', 'register', 'node-hooks');
 // Namespaces of the umbrella, whose index cannot be left out of a bundle: as modules of their own they can.
-const apart = files('keras', 'onnx', 'saved-model', 'serving');
+const apart = files('images', 'keras', 'onnx', 'saved-model', 'serving', 'train');
 
 export default defineConfig({
   entry: [...entry, ...apart],
