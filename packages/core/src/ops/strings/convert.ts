@@ -31,24 +31,25 @@ export interface AsStringOptions {
  * Numbers as strings, as C's printf writes them: '%d' for integers, '%f' for floats, true and false for bools.
  * @throws InvalidArgumentError for options that the dtype does not have
  */
-export const asString: NamedFunction<[input: TensorLike], ['input'], AsStringOptions> = defineFunction(
-  'strings.asString',
-  { input: kind.tensor },
-  { precision: kind.asIs, scientific: kind.asIs, shortest: kind.asIs, width: kind.asIs, fill: kind.asIs },
-  (input, options) => {
-    const x = toTensor(input);
-    const write = writer(x.dtype, options);
-    return onKnown('AsString', [x], (known) => {
-      const values: ArrayLike<number | bigint | string> =
-        known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
-      return stringsOf(
-        Array.from({ length: known.size }, (_, i) => write(values, i)),
-        known.shape,
-        'AsString',
-      );
-    });
-  },
-);
+export const asString: NamedFunction<[input: TensorLike], ['input'], AsStringOptions> =
+  /* @__PURE__ */ defineFunction(
+    'strings.asString',
+    { input: kind.tensor },
+    { precision: kind.asIs, scientific: kind.asIs, shortest: kind.asIs, width: kind.asIs, fill: kind.asIs },
+    (input, options) => {
+      const x = toTensor(input);
+      const write = writer(x.dtype, options);
+      return onKnown('AsString', [x], (known) => {
+        const values: ArrayLike<number | bigint | string> =
+          known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
+        return stringsOf(
+          Array.from({ length: known.size }, (_, i) => write(values, i)),
+          known.shape,
+          'AsString',
+        );
+      });
+    },
+  );
 
 type Values = ArrayLike<number | bigint | string>;
 
@@ -87,7 +88,7 @@ const NUMBERS: readonly DType[] = ['float32', 'float64', 'int32', 'int64', 'uint
  * @throws InvalidArgumentError for a string that is no number, or none that the dtype can hold
  */
 export const toNumber: NamedFunction<[input: TensorLike, outType?: DType], ['input', 'outType']> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'strings.toNumber',
     { input: kind.tensor, outType: kind.asIs },
     {},
@@ -120,7 +121,7 @@ function buckets(input: TensorLike, count: number, op: string, hash: (text: stri
 type Buckets = NamedFunction<[input: TensorLike, numBuckets: IntegerLike], ['input', 'numBuckets']>;
 
 /** Strings as numbers below `numBuckets` (int64), by the hash that TensorFlow used first. Not for new programs. */
-export const toHashBucket: Buckets = defineFunction(
+export const toHashBucket: Buckets = /* @__PURE__ */ defineFunction(
   'strings.toHashBucket',
   { input: kind.tensor, numBuckets: kind.integer },
   {},
@@ -128,7 +129,7 @@ export const toHashBucket: Buckets = defineFunction(
 );
 
 /** Strings as numbers below `numBuckets` (int64), by FarmHash64. Who knows it can choose strings that fall together. */
-export const toHashBucketFast: Buckets = defineFunction(
+export const toHashBucketFast: Buckets = /* @__PURE__ */ defineFunction(
   'strings.toHashBucketFast',
   { input: kind.tensor, numBuckets: kind.integer },
   {},
@@ -139,7 +140,7 @@ export const toHashBucketFast: Buckets = defineFunction(
 export const toHashBucketStrong: NamedFunction<
   [input: TensorLike, numBuckets: IntegerLike, key: IntegersLike],
   ['input', 'numBuckets', 'key']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.toHashBucketStrong',
   { input: kind.tensor, numBuckets: kind.integer, key: kind.asIs },
   {},

@@ -26,7 +26,7 @@ export function joined(texts: readonly string[], separator: string): string {
 export const join: NamedFunction<
   [inputs: readonly TensorLike[], separator?: string],
   ['inputs', 'separator']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.join',
   { inputs: kind.asIs, separator: kind.asIs },
   {},
@@ -71,7 +71,7 @@ export const reduceJoin: NamedFunction<
   ['inputs', 'axis'],
   ReduceJoinOptions,
   RaggedOrDense
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.reduceJoin',
   { inputs: kind.tensor, axis: kind.axes },
   { keepdims: kind.asIs, separator: kind.asIs },
@@ -123,7 +123,7 @@ function axesInOrder(axis: Axis, rank: number): number[] {
 export const unsortedSegmentJoin: NamedFunction<
   [inputs: TensorLike, segmentIds: TensorLike, numSegments: IntegerLike, separator?: string],
   ['inputs', 'segmentIds', 'numSegments', 'separator']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.unsortedSegmentJoin',
   { inputs: kind.tensor, segmentIds: kind.tensor, numSegments: kind.integer, separator: kind.asIs },
   {},
@@ -172,7 +172,7 @@ export const format: NamedFunction<
   [template: string, inputs: TensorLike | readonly TensorLike[]],
   ['template', 'inputs'],
   FormatOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.format',
   { template: kind.asIs, inputs: kind.asIs },
   { placeholder: kind.asIs, summarize: kind.asIs },

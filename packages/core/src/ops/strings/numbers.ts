@@ -3,10 +3,12 @@ import { type DType, dtypeTraits } from '@eagre/backend';
 import { isFloating } from '../../tensor/dtypes.ts';
 
 const SPACE = '[ \\t\\n\\v\\f\\r]*';
-const DECIMAL = new RegExp(`^${SPACE}([+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?)${SPACE}$`);
-const HEX = new RegExp(`^${SPACE}([+-]?)0[xX]([0-9a-fA-F]+)${SPACE}$`);
-const SPECIAL = new RegExp(`^${SPACE}([+-]?)(inf|infinity|nan(?:\\(\\w*\\))?)${SPACE}$`, 'i');
-const INTEGER = new RegExp(`^${SPACE}([+-]?\\d+)${SPACE}$`);
+const DECIMAL = /* @__PURE__ */ new RegExp(
+  `^${SPACE}([+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?)${SPACE}$`,
+);
+const HEX = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?)0[xX]([0-9a-fA-F]+)${SPACE}$`);
+const SPECIAL = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?)(inf|infinity|nan(?:\\(\\w*\\))?)${SPACE}$`, 'i');
+const INTEGER = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?\\d+)${SPACE}$`);
 
 /** The number that a text is; undefined where it is none, or none of the dtype. int64 and uint64 give a bigint. */
 export function numberOf(text: string, dtype: DType): number | bigint | undefined {

@@ -22,7 +22,7 @@ export const split: NamedFunction<
   ['input', 'sep', 'maxsplit'],
   unknown,
   RaggedOrDense
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.split',
   { input: kind.tensor, sep: kind.tensor, maxsplit: kind.integer },
   {},
@@ -42,7 +42,7 @@ export const bytesSplit: NamedFunction<
   ['input'],
   unknown,
   RaggedOrDense
-> = defineFunction('strings.bytesSplit', { input: kind.tensor }, {}, (input) =>
+> = /* @__PURE__ */ defineFunction('strings.bytesSplit', { input: kind.tensor }, {}, (input) =>
   partsOf(input, 'StringBytesSplit', (text) =>
     Array.from(bytesOf(text), (byte) => textOf(Uint8Array.of(byte))),
   ),
@@ -75,7 +75,7 @@ export const ngrams: NamedFunction<
   ['data', 'ngramWidth'],
   NgramsOptions,
   RaggedOrDense
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.ngrams',
   { data: kind.tensor, ngramWidth: kind.oneOrMore },
   { separator: kind.asIs, padValues: kind.asIs, paddingWidth: kind.asIs, preserveShortSequences: kind.asIs },

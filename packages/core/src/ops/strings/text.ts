@@ -40,16 +40,16 @@ const cased = (
   });
 
 /** Small letters instead of large ones: those of ASCII, or with the encoding 'utf-8' all. */
-export const lower: CaseFunction = cased('strings.lower', 'StringLower', lowerAscii, (text) =>
+export const lower: CaseFunction = /* @__PURE__ */ cased('strings.lower', 'StringLower', lowerAscii, (text) =>
   text.toLowerCase(),
 );
 /** Large letters instead of small ones: those of ASCII, or with the encoding 'utf-8' all. */
-export const upper: CaseFunction = cased('strings.upper', 'StringUpper', upperAscii, (text) =>
+export const upper: CaseFunction = /* @__PURE__ */ cased('strings.upper', 'StringUpper', upperAscii, (text) =>
   text.toUpperCase(),
 );
 
 /** Strings without the spaces of ASCII at their ends. */
-export const strip: NamedFunction<[input: TensorLike], ['input']> = defineFunction(
+export const strip: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__ */ defineFunction(
   'strings.strip',
   { input: kind.tensor },
   {},
@@ -65,7 +65,7 @@ const isStart = (byte: number): boolean => (byte & 0xc0) !== 0x80;
 
 /** How long strings are (int32): in bytes, or in characters of UTF-8. */
 export const length: NamedFunction<[input: TensorLike, unit?: StringUnit], ['input', 'unit']> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'strings.length',
     { input: kind.tensor, unit: kind.asIs },
     {},
@@ -89,7 +89,7 @@ export const length: NamedFunction<[input: TensorLike, unit?: StringUnit], ['inp
 export const substr: NamedFunction<
   [input: TensorLike, pos: TensorLike, len: TensorLike, unit?: StringUnit],
   ['input', 'pos', 'len', 'unit']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.substr',
   { input: kind.tensor, pos: kind.tensor, len: kind.tensor, unit: kind.asIs },
   {},
@@ -141,7 +141,7 @@ function charactersFrom(text: string, at: number, count: number): string {
 
 /** Whether whole strings match a pattern, in RE2's syntax. The pattern may be a scalar tensor. */
 export const regexFullMatch: NamedFunction<[input: TensorLike, pattern: TensorLike], ['input', 'pattern']> =
-  defineFunction(
+  /* @__PURE__ */ defineFunction(
     'strings.regexFullMatch',
     { input: kind.tensor, pattern: kind.tensor },
     {},
@@ -162,7 +162,7 @@ export const regexFullMatch: NamedFunction<[input: TensorLike, pattern: TensorLi
 export const regexReplace: NamedFunction<
   [input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replaceGlobal?: boolean],
   ['input', 'pattern', 'rewrite', 'replaceGlobal']
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.regexReplace',
   { input: kind.tensor, pattern: kind.tensor, rewrite: kind.tensor, replaceGlobal: kind.asIs },
   {},

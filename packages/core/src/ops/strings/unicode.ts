@@ -104,7 +104,7 @@ const INPUTS = { input: kind.tensor, inputEncoding: kind.asIs };
  * The code points of strings (int32): a row for each string, so a ragged tensor, or a vector for a scalar.
  * @param inputEncoding UTF-8, UTF-16-BE, UTF-32-BE, or another one that the platform knows, such as shift-jis
  */
-export const unicodeDecode: Decode<RaggedOrDense, UnicodeDecodeOptions> = defineFunction(
+export const unicodeDecode: Decode<RaggedOrDense, UnicodeDecodeOptions> = /* @__PURE__ */ defineFunction(
   'strings.unicodeDecode',
   INPUTS,
   DECODE_KINDS,
@@ -113,7 +113,7 @@ export const unicodeDecode: Decode<RaggedOrDense, UnicodeDecodeOptions> = define
 );
 
 /** {@link unicodeDecode}, and the byte at which each character begins (int64): `[codepoints, offsets]`. */
-export const unicodeDecodeWithOffsets: Decode<Decoded, UnicodeDecodeOptions> = defineFunction(
+export const unicodeDecodeWithOffsets: Decode<Decoded, UnicodeDecodeOptions> = /* @__PURE__ */ defineFunction(
   'strings.unicodeDecodeWithOffsets',
   INPUTS,
   DECODE_KINDS,
@@ -135,7 +135,7 @@ function splitUp(
  * The characters of strings, each a string: a row for each string, so a ragged tensor, or a vector for a scalar.
  * @param inputEncoding UTF-8, UTF-16-BE or UTF-32-BE, that of the results too
  */
-export const unicodeSplit: Decode<RaggedOrDense, UnicodeOptions> = defineFunction(
+export const unicodeSplit: Decode<RaggedOrDense, UnicodeOptions> = /* @__PURE__ */ defineFunction(
   'strings.unicodeSplit',
   INPUTS,
   SPLIT_KINDS,
@@ -144,7 +144,7 @@ export const unicodeSplit: Decode<RaggedOrDense, UnicodeOptions> = defineFunctio
 );
 
 /** {@link unicodeSplit}, and the byte at which each character begins (int64): `[chars, offsets]`. */
-export const unicodeSplitWithOffsets: Decode<Decoded, UnicodeOptions> = defineFunction(
+export const unicodeSplitWithOffsets: Decode<Decoded, UnicodeOptions> = /* @__PURE__ */ defineFunction(
   'strings.unicodeSplitWithOffsets',
   INPUTS,
   SPLIT_KINDS,
@@ -158,7 +158,7 @@ export const unicodeEncode: NamedFunction<
   ['input', 'outputEncoding'],
   UnicodeOptions,
   RaggedOrDense
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.unicodeEncode',
   { input: kind.tensor, outputEncoding: kind.asIs },
   SPLIT_KINDS,
@@ -216,7 +216,7 @@ export const unicodeTranscode: NamedFunction<
   [input: TensorLike, inputEncoding: string, outputEncoding: UnicodeEncoding],
   ['input', 'inputEncoding', 'outputEncoding'],
   UnicodeDecodeOptions
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'strings.unicodeTranscode',
   { ...INPUTS, outputEncoding: kind.asIs },
   DECODE_KINDS,
@@ -238,7 +238,7 @@ export const unicodeTranscode: NamedFunction<
 );
 
 /** The script of each code point, as ICU numbers them (int32): 25 is Latin, 17 Han; -1 for what is no code point. */
-export const unicodeScript: NamedFunction<[input: TensorLike], ['input']> = defineFunction(
+export const unicodeScript: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__ */ defineFunction(
   'strings.unicodeScript',
   { input: kind.tensor },
   {},
