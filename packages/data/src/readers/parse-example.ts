@@ -15,6 +15,9 @@ import {
 } from './features.ts';
 import { decodeText } from './readers.ts';
 
+/** A ragged tensor of bytes, or its parts. */
+type Rows = Pick<Ragged, 'values' | 'rowSplits'>;
+
 /** The bytes of a message: a uint8 vector. */
 export type Serialized = Uint8Array | Tensor;
 
@@ -72,14 +75,11 @@ export const parseSingleExample: Parser<Serialized> = defineFunction<Parse<Seria
  * @param serialized the bytes of each, or what `raggedBatch` makes of records: `records.raggedBatch(32).map((batch) => parseExample(batch, …))`.
  * @throws as `parseSingleExample`; the message says which example it is.
  */
-export const parseExample: Parser<readonly Serialized[] | Ragged> = defineFunction<
-  Parse<readonly Serialized[] | Ragged>
+export const parseExample: Parser<readonly Serialized[] | Rows> = defineFunction<
+  Parse<readonly Serialized[] | Rows>
 >('tf.io.parseExample', { serialized: kind.structure, features: kind.structure }, {}, parseAll) as never;
 
-function parseAll(
-  serialized: readonly Serialized[] | Ragged,
-  features: FeatureSpecs,
-): Record<string, Tensor> {
+function parseAll(serialized: readonly Serialized[] | Rows, features: FeatureSpecs): Record<string, Tensor> {
   const what = 'parseExample';
   checkFeatures(features, what);
   const all = isRagged(serialized) ? rowsOf(serialized, what) : serialized;
@@ -101,7 +101,7 @@ function parseAll(
 }
 
 /** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
-function rowsOf(batch: Ragged, what: string): Uint8Array[] {
+function rowsOf(batch: Rows, what: string): Uint8Array[] {
   const values = batch.values as Tensor;
   const { rowSplits } = batch;
   needsValue(values, what);
@@ -118,7 +118,7 @@ function rowsOf(batch: Ragged, what: string): Uint8Array[] {
   return splits.slice(1).map((end, i) => bytes.subarray(splits[i], end));
 }
 
-const isRagged = (value: unknown): value is Ragged =>
+const isRagged = (value: unknown): value is Rows =>
   typeof value === 'object' && value !== null && 'values' in value && 'rowSplits' in value;
 
 function each(
