@@ -4,6 +4,7 @@ import {
   dims,
   GradContext,
   gatherOp,
+  hasUnknown,
   hasGradient,
   isKept,
   sizeOfDims,
@@ -130,6 +131,8 @@ function rowsOf(
   if (op !== gatherOp || source?.isSource !== true || dy === null) return null;
   if (attrs.axis !== 0 || attrs.batchDims !== 0) return null;
   const [params, indices] = inputs;
+  // Of a tensor of a size that a trace does not know, the whole: reading the size would bind the trace to it.
+  if (hasUnknown(params.shape)) return null;
   const rest = dims(params).slice(1);
   const count = sizeOfDims(indices.shape);
   return IndexedSlices.of(

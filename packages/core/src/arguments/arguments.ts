@@ -572,7 +572,11 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
   for (let i = 0; i < declaration.required; i++) {
     if (values[i] === undefined) throw missing(declaration, values);
   }
-  const composite = findComposite(values);
+  // Lists that may be shapes are not looked at: a trace would be bound to their sizes.
+  const composite = findComposite(
+    values,
+    (i) => kinds[i]?.list === true || (rest !== undefined && i === count),
+  );
   if (composite !== null) {
     const result = composite.dispatch(callOf(declaration, values));
     if (result !== undefined) return result;

@@ -64,10 +64,13 @@ export function isComposite(value: unknown): value is CompositeTensor {
 }
 
 /** The first value of several that is a composite tensor, also in lists; null where there is none. */
-export function findComposite(values: readonly unknown[]): CompositeTensor | null {
-  for (const value of values) {
+export function findComposite(
+  values: readonly unknown[],
+  isList: (index: number) => boolean,
+): CompositeTensor | null {
+  for (const [i, value] of values.entries()) {
     if (isComposite(value)) return value;
-    const found = Array.isArray(value) ? inList(value) : null;
+    const found = isList(i) && Array.isArray(value) ? inList(value) : null;
     if (found !== null) return found;
   }
   return null;

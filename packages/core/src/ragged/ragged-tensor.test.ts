@@ -17,7 +17,7 @@ describe('RaggedTensor', () => {
       expect(x.shape).toEqual([5, null]);
       expect(x.rowSplits.dtype).toBe('int64');
       expect(x.valueRowids().array()).toEqual([0n, 0n, 0n, 0n, 2n, 2n, 2n, 3n]);
-      expect(x.rowLengths().array()).toEqual([4n, 0n, 3n, 1n, 0n]);
+      expect((x.rowLengths() as tf.Tensor).array()).toEqual([4n, 0n, 3n, 1n, 0n]);
     }
   });
   test('ops', () => {

@@ -23,6 +23,9 @@ import {
   RaggedFeature,
 } from './features.ts';
 
+/** A ragged tensor of bytes, or its parts. */
+type Rows = Pick<Ragged, 'values' | 'rowSplits'>;
+
 /** The bytes of a message: a uint8 vector, or a scalar of them as a string. */
 export type Serialized = Uint8Array | Tensor;
 
@@ -78,12 +81,12 @@ export const parseSingleExample: Parser<Serialized, Tensor> = defineFunction<Par
  * @param serialized the bytes of each, or what `raggedBatch` makes of records: `records.raggedBatch(32).map((batch) => parseExample(batch, …))`.
  * @throws as `parseSingleExample`; the message says which example it is.
  */
-export const parseExample: Parser<readonly Serialized[] | Tensor | Ragged, RaggedTensor> = defineFunction<
-  Parse<readonly Serialized[] | Tensor | Ragged>
+export const parseExample: Parser<readonly Serialized[] | Tensor | Rows, RaggedTensor> = defineFunction<
+  Parse<readonly Serialized[] | Tensor | Rows>
 >('tf.io.parseExample', { serialized: kind.structure, features: kind.structure }, {}, parseAll) as never;
 
 function parseAll(
-  serialized: readonly Serialized[] | Tensor | Ragged,
+  serialized: readonly Serialized[] | Tensor | Rows,
   features: FeatureSpecs,
 ): Record<string, Tensor | RaggedTensor> {
   const what = 'parseExample';
@@ -104,7 +107,7 @@ function parseAll(
 
 /** The messages of a batch: a list, a vector of byte strings, or what `raggedBatch` made. */
 export function messagesOf(
-  serialized: readonly Serialized[] | Tensor | Ragged,
+  serialized: readonly Serialized[] | Tensor | Rows,
   what: string,
 ): readonly Serialized[] {
   if (serialized instanceof Tensor && serialized.dtype === 'string' && serialized.rank === 1)
@@ -129,7 +132,7 @@ export function raggedOf(rows: readonly Values[], { dtype, rowSplitsDtype }: Rag
 }
 
 /** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
-function rowsOf(batch: Ragged, what: string): Uint8Array[] {
+function rowsOf(batch: Rows, what: string): Uint8Array[] {
   const values = batch.values as Tensor;
   const { rowSplits } = batch;
   needsValue(values, what);
@@ -146,7 +149,7 @@ function rowsOf(batch: Ragged, what: string): Uint8Array[] {
   return splits.slice(1).map((end, i) => bytes.subarray(splits[i], end));
 }
 
-const isRagged = (value: unknown): value is Ragged =>
+const isRagged = (value: unknown): value is Rows =>
   typeof value === 'object' && value !== null && 'values' in value && 'rowSplits' in value;
 
 export function each<T>(

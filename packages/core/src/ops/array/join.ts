@@ -139,7 +139,7 @@ const ADD_N = 16;
 /** The sum of tensors of one shape, in one pass. */
 export const addN: NamedFunction<[list: readonly TensorLike[]], ['list']> = defineFunction(
   'addN',
-  { list: kind.tensor },
+  { list: kind.tensors },
   {},
   (list) => {
     const all = tensors(list, 'AddN');
