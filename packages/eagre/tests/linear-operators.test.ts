@@ -1,7 +1,7 @@
 // Linear operators against TensorFlow (tools/golden/linear_operators.py).
 import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import * as tf from '../src/index.ts';
-import { type GoldenFunction, testGolden } from './testing/golden-cases.ts';
+import { type GoldenFunction, testGolden } from './testing/golden-results.ts';
 
 const { linalg } = tf;
 

@@ -4,14 +4,17 @@ import * as tf from '../src/index.ts';
 import { type GoldenFunction, testGolden } from './testing/golden-results.ts';
 
 const { linalg } = tf;
+type Any = (...args: never) => unknown;
+const called = (fn: Any, ...args: readonly unknown[]): tf.Tensor =>
+  (fn as (...args: readonly unknown[]) => unknown)(...args) as tf.Tensor;
 const unary =
-  (fn: (x: tf.Tensor, options: never) => unknown): GoldenFunction =>
+  (fn: Any): GoldenFunction =>
   ([x], options) =>
-    fn(x, options as never) as tf.Tensor;
+    called(fn, x, options);
 const binary =
-  (fn: (a: tf.Tensor, b: tf.Tensor, options: never) => unknown): GoldenFunction =>
+  (fn: Any): GoldenFunction =>
   ([a, b], options) =>
-    fn(a, b, options as never) as tf.Tensor;
+    called(fn, a, b, options);
 
 /** Vectors times 1, 2, …, and their adjoints: what does not depend on their signs. */
 function productOf(u: tf.Tensor, v: tf.Tensor, k: number): tf.Tensor {

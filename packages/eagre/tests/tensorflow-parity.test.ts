@@ -91,7 +91,9 @@ ${reasons
   .map(
     (why) =>
       `- ${why}: ${areas
-        .map(({ title, leftOut }) => [title, [...leftOut].filter(([, w]) => w === why).map(([n]) => n)] as const)
+        .map(
+          ({ title, leftOut }) => [title, [...leftOut].filter(([, w]) => w === why).map(([n]) => n)] as const,
+        )
         .filter(([, list]) => list.length > 0)
         .map(([title, list]) => `${code(list)} of ${title}`)
         .join('; ')}`,

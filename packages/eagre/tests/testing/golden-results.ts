@@ -91,20 +91,22 @@ const ways = {
   eagerly: (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
     fn(...inputs),
   traced: (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
-    tf.function(fn as never)(...(inputs as never[])) as unknown as readonly tf.Tensor[],
+    (tf.function(fn as never) as unknown as typeof fn)(...inputs),
   'of any sizes': (fn: (...inputs: tf.Tensor[]) => readonly tf.Tensor[], inputs: readonly tf.Tensor[]) =>
-    tf.function(
-      fn as never,
-      {
-        inputSignature: inputs.map(
-          (x) =>
-            new tf.TensorSpec(
-              x.shape.map(() => null),
-              x.dtype,
-            ),
-        ),
-      } as never,
-    )(...(inputs as never[])) as unknown as readonly tf.Tensor[],
+    (
+      tf.function(
+        fn as never,
+        {
+          inputSignature: inputs.map(
+            (x) =>
+              new tf.TensorSpec(
+                x.shape.map(() => null),
+                x.dtype,
+              ),
+          ),
+        } as never,
+      ) as unknown as typeof fn
+    )(...inputs),
 };
 
 /**

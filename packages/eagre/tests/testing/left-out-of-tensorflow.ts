@@ -32,7 +32,13 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     why: 'TensorFlow has it for GPUs only',
   },
   { what: /^feature_column\.|^train\.Coordinator$/, why: 'TensorFlow advises against it' },
-  { what: /^experimental\.numpy\.experimental_enable_numpy_behavior$/, why: 'tensors keep their own methods' },
+  {
+    what: /^experimental\.numpy\.experimental_enable_numpy_behavior$/,
+    why: 'tensors keep their own methods',
+  },
   { what: /^experimental\.numpy\.object_$/, why: 'there are no arrays of objects' },
-  { what: /^compat\.(bytes_or_text_types|complex_types|integral_types|real_types|forward_compatib.*)$/, why: 'they are types and dates of Python code' },
+  {
+    what: /^compat\.(bytes_or_text_types|complex_types|integral_types|real_types|forward_compatib.*)$/,
+    why: 'they are types and dates of Python code',
+  },
 ];

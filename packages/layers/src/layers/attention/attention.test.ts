@@ -78,7 +78,12 @@ describe('MultiHeadAttention', () => {
 
   test('axes that are attended over: masks, models of unknown sizes, what is refused', () => {
     const same = (a: Tensor, b: Tensor): void =>
-      assertCloseTensor(a, { shape: [...b.shape], values: Array.from(b.data() as ArrayLike<number>, Number) }, 'result', 1e-6);
+      assertCloseTensor(
+        a,
+        { shape: [...b.shape], values: Array.from(b.data() as ArrayLike<number>, Number) },
+        'result',
+        1e-6,
+      );
     const layer = new MultiHeadAttention({ ...heads, attentionAxes: [2] });
     const x = random.normal([2, 3, 4, 5]);
     // Each row by itself is what a layer of rank 3 sees.

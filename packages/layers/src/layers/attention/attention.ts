@@ -1,6 +1,12 @@
 import type { PartialShape, Shape, Tensor, TensorLike } from '@eagre/core';
 import { argumentsOf, type Option, orNull, partialShape, shown, takesOptions } from '@eagre/core/internal';
-import { type Layer, type LayerInput, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  type FromConfig,
+  type Layer,
+  type LayerInput,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import type { StepOutput } from '../../layer/layer-types.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { isShapes } from '../../layer/specs.ts';
@@ -56,6 +62,7 @@ export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, 
  *     const y = attention(x, { useCausalMask: true });
  */
 export class MultiHeadAttention extends ProjectedAttention {
+  declare static readonly fromConfig: FromConfig<MultiHeadAttention>;
   declare readonly numHeads: number;
   declare readonly keyDim: number;
   declare readonly valueDim: number;
