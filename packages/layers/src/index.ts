@@ -60,7 +60,6 @@ export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
 export type { ModelOptions } from './models/model.ts';
 export { ops } from './models/operations.ts';
-export * as numpy from './numpy/numpy.ts';
 export type { DrawOptions } from './models/plot/options.ts';
 export { modelToDot, type PlotOptions, plotModel } from './models/plot/plot.ts';
 export {
@@ -72,6 +71,7 @@ export {
 } from './models/saving.ts';
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
+export * as numpy from './numpy/numpy.ts';
 export * as quantizers from './quantizers.ts';
 export * as regularizers from './regularizers.ts';
 export {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
-import { convertToTensor, type DType, type PartialShape, random, type Shape, Tensor, withBackend } from '@eagre/core';
+import {
+  convertToTensor,
+  type DType,
+  type PartialShape,
+  random,
+  type Shape,
+  Tensor,
+  withBackend,
+} from '@eagre/core';
 import { context, isFloating, showShape, viewOf } from '@eagre/core/internal';
 import '../index.ts';
 import type { Layer } from '../layer/layer.ts';
