@@ -20,7 +20,9 @@ void fail(Code code, const char* format, ...) {
 
 #define X(family) void register_##family(Registry&);
 namespace baseline {
+#define ONCE X
 #include "../cpu/families.def"
+#undef ONCE
 }
 #if defined(EAGRE_X86)
 namespace avx2 {
@@ -69,9 +71,11 @@ const KernelTable& kernels() {
   static const KernelTable* table = [] {
     const char* isa = best_isa();
 #define X(family) if (!std::strcmp(isa, EAGRE_NAME)) EAGRE_SPACE::register_##family(*t);
+#define ONCE(family) baseline::register_##family(*t);
 #define EAGRE_NAME "baseline"
 #define EAGRE_SPACE baseline
 #include "../cpu/families.def"
+#undef ONCE
 #undef EAGRE_NAME
 #undef EAGRE_SPACE
 #if defined(EAGRE_X86)

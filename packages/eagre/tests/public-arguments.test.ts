@@ -250,7 +250,6 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'ConcreteFunction',
       'KerasTensor',
       'RaggedTensor',
-      'Tensor',
       'TypeSpec',
       // This is tf.Tensor.
       'numpy.ndarray',

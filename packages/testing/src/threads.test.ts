@@ -507,7 +507,7 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
   TriangularSolve: () =>
     [
       [300, 12, 9],
-      [1, 200, 90],
+      [1, 600, 400],
     ].map(([count, n, k]) => ({
       inputs: [float(count, n, n), float(count, n, k)],
       outputs: [['float32', [count, n, k]]],
@@ -724,6 +724,7 @@ function longer(sample: Sample, factor: number, last: boolean): Sample {
   };
 }
 
+const onHost = new Set(['MatrixSquareRoot', 'MatrixLogarithm']);
 describe('every op gives the same bits on any number of threads', () => {
   const cut = new Set<string>();
   for (const op of listOps().values()) {
@@ -731,7 +732,9 @@ describe('every op gives the same bits on any number of threads', () => {
       for (const [index, sample] of op.samples().entries()) {
         for (const float of hasFloats(sample) ? (['float32', 'float64'] as const) : (['float32'] as const)) {
           for (const last of [false, true]) {
-            for (const factor of last ? [16, 256, 4096] : [1, 16, 256, 4096, 65_536]) {
+            // The host computes with one thread, and long on large matrices.
+            const factors = onHost.has(op.name) ? [1] : [1, 16, 256, 4096, 65_536];
+            for (const factor of last ? factors.slice(1, 4) : factors) {
               const inputs = on(1, () => materialize(longer(sample, factor, last), float, index + 1))[0];
               const compute = () => execute(op, inputs, sample.attrs ?? {});
               let expected: readonly Tensor[];

@@ -9,7 +9,7 @@ import { knownDim } from '../shapes/shape-env.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import type { Scalar, Tensor } from '../tensor/tensor.ts';
+import type { NestedArray, Scalar, Tensor } from '../tensor/tensor.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
   countTo,
@@ -204,8 +204,8 @@ export abstract class RaggedBase extends CompositeTensor {
     return splits.slice(1).map((end, i) => (rows as RaggedList).slice(splits[i], end));
   }
   /** As `toList`, under the name that tensors have for it. */
-  array<T = Scalar>(): RaggedList<T>;
-  array(): RaggedList {
+  array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T;
+  array(): NestedArray<Scalar> {
     return this.toList();
   }
   toJSON(): unknown {

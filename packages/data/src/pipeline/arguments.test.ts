@@ -64,7 +64,10 @@ describe('records', () => {
       expect(call).toThrow(message);
     };
     refused('path must be a path, got 3', () => new TFRecordWriter(3 as never));
-    refused("write { compression: 'GZIP' }", () => new TFRecordWriter(file('b'), 'GZIP' as never));
+    refused(
+      "options must be one of '', 'GZIP', 'ZLIB', got 'ZIP'",
+      () => new TFRecordWriter(file('b'), 'ZIP' as never),
+    );
     const writer = new TFRecordWriter(file('b.tfrecord'));
     refused("record must be bytes, got 'text'", () => writer.write('text' as never));
     refused('takes at most', () => (writer.close as (x: number) => void)(3));

@@ -18,7 +18,7 @@ import {
 import { TensorShape, type TensorShapeLike } from '../../shapes/tensor-shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDTypeName } from '../../tensor/dtypes.ts';
-import { Tensor } from '../../tensor/tensor.ts';
+import { aliasTensor, Tensor } from '../../tensor/tensor.ts';
 import { identity } from './shaping.ts';
 
 /**
@@ -101,9 +101,10 @@ export const isSymbolicTensor: NamedFunction<[tensor: unknown], ['tensor'], unkn
 
 /** The value that a tensor has in every run, as a tensor with values; null where it depends on what a traced function gets. */
 export const getStaticValue: NamedFunction<[tensor: TensorLike], ['tensor'], unknown, Tensor | null> =
-  /* @__PURE__ */ defineFunction('getStaticValue', { tensor: kind.tensor }, {}, (tensor) =>
-    knownTensor(toTensor(tensor)),
-  );
+  /* @__PURE__ */ defineFunction('getStaticValue', { tensor: kind.tensor }, {}, (tensor) => {
+    const value = knownTensor(toTensor(tensor));
+    return value === null ? null : aliasTensor(value, value.shape);
+  });
 
 /** The seconds since 1970: a float64 scalar, of each run. */
 export const timestamp: NamedFunction<[], []> = /* @__PURE__ */ defineFunction('timestamp', {}, {}, () => {

@@ -37,7 +37,8 @@ function blocksOf(given: unknown, op: string): readonly number[] {
 }
 /** Pairs of sizes of at least 0, one for each block size. */
 function pairsOf(given: unknown, count: number, what: string, op: string): readonly Pair[] {
-  const list = (given as readonly (readonly number[])[]).map((p) => dimsOf(p) as unknown as Pair);
+  const pairs = Array.isArray(given) && given.every((p) => Array.isArray(p)) ? (given as number[][]) : [];
+  const list = pairs.map((p) => dimsOf(p) as unknown as Pair);
   const isSize = (d: Dim): boolean => isExpression(d) || (Number.isSafeInteger(d) && d >= 0);
   if (list.length !== count || !list.every((p) => p.length === 2 && p.every(isSize)))
     throw new InvalidArgumentError(`${what} must be ${count} pairs of integers of at least 0`, op);
