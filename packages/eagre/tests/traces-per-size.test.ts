@@ -222,7 +222,7 @@ const indices: ReadonlySet<string> = new Set(
   'indices ids segmentIds targets labels lengths labelLength logitLength mask condition'.split(' '),
 );
 const isNumbers = (value: unknown): boolean =>
-  value instanceof tf.Tensor ||
+  (value instanceof tf.Tensor && value.dtype !== 'string') ||
   (Array.isArray(value) &&
     value.flat(8).length > 0 &&
     value.flat(8).every((v) => typeof v === 'number' || typeof v === 'boolean'));

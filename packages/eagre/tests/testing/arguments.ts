@@ -1,6 +1,7 @@
 // Every public function, and a call of each.
 import { type Declared, declared } from '@eagre/core/internal';
 import * as tf from '../../src/index.ts';
+import { moreArguments } from './more-arguments.ts';
 
 export type AnyFunction = (...args: unknown[]) => unknown;
 type Arguments = Readonly<Record<string, unknown>>;
@@ -29,6 +30,12 @@ const others: ReadonlySet<string> = new Set([
   'Input',
   // What it gives takes a function, and gives one.
   'graphCallable',
+  // It takes anything.
+  'group',
+  // They differ from call to call, or are of graphs alone.
+  'timestamp',
+  'gradients',
+  'hessians',
   // What it gives is a function.
   'signal.inverseStftWindowFn',
   // They read their arguments as classes do: `new tf.onesInitializer()` is one too.
@@ -655,6 +662,6 @@ export function valuesFor(name: string, takes: Declared): Record<string, unknown
     ...(takes.rest === undefined ? [] : [takes.rest]),
     ...Object.keys(takes.options),
   ];
-  const given = { ...usual, ...own[takes.name], ...own[name] };
+  const given = { ...usual, ...own[takes.name], ...moreArguments[name], ...own[name] };
   return Object.fromEntries(names.filter((n) => n in given).map((n) => [n, given[n as keyof typeof given]]));
 }

@@ -199,6 +199,8 @@ const row = (w: GraphWriter, index: string, dtype: DType): string =>
   w.add('Reshape', [w.cast(index, dtype, 'int64'), w.ints([1, 1])]);
 
 export const arrays: Rows = {
+  // Its steps, and so its nodes, are as many as the axis is long.
+  CumulativeLogsumexp: (_, node) => refuse(node, 'ONNX has no such op'),
   Reshape: reshape,
   ExpandDims: reshape,
   Squeeze: reshape,
