@@ -215,11 +215,15 @@ walk(
 const notTensors: ReadonlySet<string> = new Set(
   (
     'axis axes shape specs perm paddings multiples begin end strides size repeats seed ksize outputShape noiseShape batchShape ' +
-    'numOrSizes shift ranks pairs stride dilations source destination loopVars inputs'
+    'numOrSizes shift ranks pairs stride dilations source destination loopVars inputs ' +
+    'blockShape crops ksizes inputShape basePaddings shapeX shapeY filterSizes inputSizes windowShape cropSize imageSize boundingBoxes ' +
+    'aspectRatioRange areaRange sizes rates dims powerFactors coeffs fftLength cropWindow inp selectRange'
   ).split(' '),
 );
 const indices: ReadonlySet<string> = new Set(
-  'indices ids segmentIds targets labels lengths labelLength logitLength mask condition'.split(' '),
+  'indices ids segmentIds targets labels lengths labelLength logitLength mask condition partitions seqLengths boxIndices'.split(
+    ' ',
+  ),
 );
 const isNumbers = (value: unknown): boolean =>
   (value instanceof tf.Tensor && value.dtype !== 'string') ||
@@ -268,8 +272,18 @@ function callOf(name: string, fn: Fn, values: Readonly<Record<string, unknown>>)
     },
   };
 }
+/** They take lists of tensors, or give what is no tensor while they are traced. */
+const takeLists: ReadonlySet<string> = new Set([
+  'identityN',
+  'shapeN',
+  'parallelStack',
+  'dynamicStitch',
+  'getStaticValue',
+  'debugging.assertProperIterable',
+]);
 const called: Subject[] = [];
 for (const { name, fn, takes } of functions) {
+  if (takeLists.has(name)) continue;
   const subject = takes === undefined ? null : callOf(name, fn, valuesFor(name, takes));
   if (subject !== null) called.push(subject);
 }

@@ -5,6 +5,7 @@ import {
   InvalidArgumentError,
   isBig,
   largestFloat,
+  MAX_RANK,
   type NumberBuilder,
   type NumberValue,
   type NumericDType,
@@ -68,7 +69,13 @@ const bitcastOp: Op = defineOp({
     const to = dtypeTraits[dtype as DType].bytes;
     const shape = dims(x);
     if (from === to) return { dtype: dtype as DType, shape };
-    if (from > to) return { dtype: dtype as DType, shape: [...shape, from / to] };
+    if (from > to) {
+      if (x.rank >= MAX_RANK)
+        throw new InvalidArgumentError(
+          `the result would have rank ${x.rank + 1}; at most ${MAX_RANK} is possible`,
+        );
+      return { dtype: dtype as DType, shape: [...shape, from / to] };
+    }
     if (x.rank === 0 || x.shape[x.rank - 1] !== to / from) {
       throw new InvalidArgumentError(
         `x has shape ${showShape(x.shape)}; for a ${show(dtype)} of ${to} bytes its last axis must hold ${to / from} elements of ${from}`,

@@ -4,6 +4,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { shown } from '../../arguments/checks.ts';
 import {
   type Attrs,
   defineOp,
@@ -19,6 +20,7 @@ import {
   type Dim,
   type Dims,
   floorDivDims,
+  isExpression,
   maxDims,
   modDims,
   mulDims,
@@ -205,6 +207,8 @@ const filterForms = ['', '[width, in, out]', '[height, width, in, out]', '[depth
 
 /** @throws InvalidArgumentError for channels that do not fit. @returns the number of groups. */
 function checkGroups(x: Tensor, filter: Tensor, given: Dim | undefined, op: string): Dim {
+  if (given !== undefined && typeof given !== 'number' && !isExpression(given))
+    throw new InvalidArgumentError(`groups must be an integer of at least 1, got ${shown(given)}`, op);
   const [inner, out] = dims(filter).slice(-2);
   const c = dims(x)[x.rank - 1];
   const groups = given ?? (!differs(c, inner) || atMost(inner, 0) ? 1 : floorDivDims(c, inner));
