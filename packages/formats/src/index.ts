@@ -1,4 +1,5 @@
 export { crc32c, maskCrc, unmaskCrc } from './archives/crc32c.ts';
+export { deflateBytes } from './archives/deflate.ts';
 export { type GunzipOptions, gunzip, isGzip } from './archives/gzip.ts';
 export { Inflater } from './archives/inflater.ts';
 export { unzip, type ZipFile } from './archives/zip.ts';

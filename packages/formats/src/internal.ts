@@ -2,7 +2,6 @@
 
 export { crc32 } from './archives/crc32.ts';
 export { useCrc32c } from './archives/crc32c.ts';
-export { deflateBytes } from './archives/deflate.ts';
 export { encodeElements } from './arrays/elements.ts';
 export { joined } from './bytes.ts';
 export { isLeftover, ownMark } from './files/atomic.ts';

@@ -1,7 +1,7 @@
 // PNG files (ISO/IEC 15948), read and written at once, also in browsers.
 import { InvalidArgumentError } from '@eagre/backend';
-import { Inflater } from '@eagre/formats';
-import { crc32, deflateBytes } from '@eagre/formats/internal';
+import { deflateBytes, Inflater } from '@eagre/formats';
+import { crc32 } from '@eagre/formats/internal';
 
 /** The values of a picture of 8 or 16 bits, row by row, the values of each pixel together. */
 export interface Raster {
