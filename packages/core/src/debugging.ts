@@ -110,7 +110,7 @@ type Assertion = NamedFunction<[x: TensorLike, message?: string], ['x', 'message
 type Holds = (x: Value, y: Value) => boolean;
 
 /** An assertion on pairs of elements. */
-const comparison = (name: string, relation: string, holds: Holds): Comparison =>
+const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Comparison =>
   defineFunction(
     `debugging.${name}`,
     { a: kind.tensor, b: kind.tensor, message: kind.asIs },
@@ -118,7 +118,7 @@ const comparison = (name: string, relation: string, holds: Holds): Comparison =>
     (a, b, message = undefined) => compare(name, relation, a, b, message, holds),
   );
 /** An assertion on elements and 0. */
-const ofSign = (name: string, relation: string, holds: Holds): Assertion =>
+const ofSign = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Assertion =>
   defineFunction(`debugging.${name}`, { x: kind.tensor, message: kind.asIs }, {}, (x, message = undefined) =>
     compare(name, relation, x, 0, message, holds),
   );

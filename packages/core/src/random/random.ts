@@ -381,7 +381,7 @@ export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], UniformOption
 
 type Normals = NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded>;
 
-const defineNormals = (name: string, d: Distribution): Normals =>
+const defineNormals = /* @__NO_SIDE_EFFECTS__ */ (name: string, d: Distribution): Normals =>
   defineFunction(
     `random.${name}`,
     { shape: kind.shape },
@@ -497,7 +497,11 @@ type StatelessNormals = NamedFunction<
 >;
 
 /** @param op called in messages. */
-const defineStatelessNormals = (name: string, d: Distribution, op: string): StatelessNormals =>
+const defineStatelessNormals = /* @__NO_SIDE_EFFECTS__ */ (
+  name: string,
+  d: Distribution,
+  op: string,
+): StatelessNormals =>
   defineFunction(
     `random.${name}`,
     { shape: kind.shape, seed: kind.asIs },

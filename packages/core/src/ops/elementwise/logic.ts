@@ -56,7 +56,7 @@ export const notEqual: BinaryFunction = defineBinary({
   strings: ofStrings('NotEqual', (a, b) => notEqual(a, b)),
   notDifferentiable: isBool,
 });
-const comparison = (name: string, scalar: BinaryBody): BinaryFunction =>
+const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: BinaryBody): BinaryFunction =>
   defineBinary({ name, dtypes: 'numeric', samples: comparable, scalar, notDifferentiable: isBool });
 
 /** Whether a < b, element-wise. */
@@ -74,7 +74,7 @@ const unusual = (): readonly Sample[] => [
   { inputs: [{ kind: 'values', shape: [2, 3], values: [1, -2, NaN, Infinity, -Infinity, 0] }] },
 ];
 
-const kindOfFloat = (name: string, scalar: UnaryBody): UnaryFunction =>
+const kindOfFloat = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: UnaryBody): UnaryFunction =>
   defineUnary({ name, samples: unusual, scalar, notDifferentiable: isBool });
 
 /** Whether x is NaN, element-wise. */
@@ -86,7 +86,7 @@ export const isFinite: UnaryFunction = kindOfFloat('IsFinite', (s, x) => s.isFin
 
 // ---- truth values
 
-const defineLogical = (name: string, scalar: BinaryBody): BinaryFunction =>
+const defineLogical = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: BinaryBody): BinaryFunction =>
   defineBinary({ name, dtypes: 'bool', scalar, notDifferentiable: isBool });
 
 /** Whether a and b, element-wise, of bools. */
@@ -105,7 +105,7 @@ export const logicalNot: UnaryFunction = defineUnary({
 
 // ---- bits
 
-const defineBitwise = (name: string, scalar: BinaryBody): BinaryFunction =>
+const defineBitwise = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: BinaryBody): BinaryFunction =>
   defineBinary({ name, dtypes: 'integer', scalar, notDifferentiable: isInteger });
 
 /** The bits that both integers have, element-wise. */

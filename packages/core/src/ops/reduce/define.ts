@@ -12,7 +12,7 @@ import { type ReduceOptions, reduceBy } from '../array/axes.ts';
 export type Reduction = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions>;
 
 /** Declares one. @param reduce the op, or what calls ops. */
-export const defineReduced = (
+export const defineReduced = /* @__NO_SIDE_EFFECTS__ */ (
   name: string,
   reduce: Op | ((x: Tensor, axis: Axis, options: ReduceOptions) => Tensor),
 ): Reduction =>
