@@ -72,6 +72,12 @@ const inlineHelpers = {
 };
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
+// Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
+// their own, after the tensors that they are made of.
+const rooms =
+  '(ragged|sparse|lookup|queue|sets)\\b|composites|strings\\.ts|composite/indexed|module/asset|ops/strings/(split|unicode|rows|join)|' +
+  'shapes/tensor-shape|tensor/dtype-object';
+
 export default defineConfig({
   ...options,
   plugins: [isWhole && namesOfWhole, unnamedFunctions, inlineHelpers, declarations],
@@ -93,15 +99,10 @@ export default defineConfig({
     paths: name === 'eagre' ? {} : fromInternal,
     codeSplitting: {
       groups: [
-        // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module
-        // of their own, after the tensors that they are made of.
-        {
-          name: 'rooms',
-          test: /core\/src\/((ragged|sparse|lookup|queue|sets)\b|composites|strings\.ts|composite\/indexed|module\/asset|ops\/strings\/(split|unicode|rows|join)|shapes\/tensor-shape|tensor\/dtype-object)/,
-        },
+        { name: 'rooms', test: new RegExp(`core/src/(${rooms})`) },
         {
           name: 'tensors',
-          test: /core\/src\/(?!(index|internal|math|ops\/nn\/nn|(ragged|sparse|lookup|queue|sets)\b|composites|strings|composite\/indexed|module\/asset|ops\/strings\/(split|unicode|rows|join)|shapes\/tensor-shape|tensor\/dtype-object))/,
+          test: new RegExp(`core/src/(?!(index|internal|math|ops/nn/nn)\\.ts|${rooms})`),
           priority: 1,
         },
         // They hold all of another package's names, which is an effect that bundlers do not leave out of the index.
