@@ -72,6 +72,28 @@ test('the command runs', async () => {
   expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe('0.0.0');
 });
 
+test('classes that the bundler puts into a module of their own say what they take', async () => {
+  const text = await runNode(
+    project,
+    write(
+      project,
+      'rooms.mjs',
+      `import * as tf from 'eagre';
+      const queue = new tf.queue.FIFOQueue({ capacity: 2, dtypes: ['float32'] });
+      queue.enqueue([3]);
+      const keys = new tf.lookup.KeyValueTensorInitializer({ keys: ['a', 'b'], values: [1, 2] });
+      const table = new tf.lookup.StaticHashTable(keys, -1);
+      const dense = tf.sparse.toDense(new tf.SparseTensor({ indices: [[1]], values: [5], denseShape: [2] }));
+      const rows = tf.ragged.constant([[1], []]);
+      const shape = new tf.TensorShape([2, null]);
+      console.log(JSON.stringify([
+        [queue.dequeue()].flat()[0].item(), table.lookup(['b', 'c']).array().map(Number), dense.array(), rows.toList(), shape.rank,
+      ]));`,
+    ),
+  );
+  expect(text.trim()).toBe('[3,[2,-1],[0,5],[[1],[]],2]');
+});
+
 test('a program without packages that are optional says what to install', async () => {
   const loader = write(
     project,

@@ -51,7 +51,6 @@ export class KeyValueTensorInitializer implements TableInitializer {
       ['keys', 'values', 'keyDtype', 'valueDtype']
     >
   ) {
-    void declared;
     const op = 'KeyValueTensorInitializer';
     const { keys, values, keyDtype, valueDtype } = argumentsOf<KeyValueArguments>(
       KeyValueTensorInitializer,
@@ -126,7 +125,6 @@ export class TextFileInitializer implements TableInitializer {
       { readonly valueIndexOffset?: number }
     >
   ) {
-    void declared;
     const op = 'TextFileInitializer';
     const given = argumentsOf<TextFileArguments>(TextFileInitializer, new.target, args);
     const {
@@ -188,34 +186,28 @@ export class TextFileInitializer implements TableInitializer {
   }
 }
 
-// A class that a program uses needs this, and one that it does not use may be left out of its bundle.
-const declared: boolean = /* @__PURE__ */ declare();
-
-function declare(): boolean {
-  takesArguments<KeyValueArguments>(
-    {
-      positional: ['keys', 'values', 'keyDtype', 'valueDtype'],
-      required: 2,
-      names: { keys: true, values: true, keyDtype: true, valueDtype: true },
+takesArguments<KeyValueArguments>(
+  {
+    positional: ['keys', 'values', 'keyDtype', 'valueDtype'],
+    required: 2,
+    names: { keys: true, values: true, keyDtype: true, valueDtype: true },
+  },
+  KeyValueTensorInitializer,
+);
+takesArguments<TextFileArguments>(
+  {
+    positional: ['filename', 'keyDtype', 'keyIndex', 'valueDtype', 'valueIndex', 'vocabSize', 'delimiter'],
+    required: 5,
+    names: {
+      filename: true,
+      keyDtype: true,
+      keyIndex: true,
+      valueDtype: true,
+      valueIndex: true,
+      vocabSize: true,
+      delimiter: true,
+      valueIndexOffset: true,
     },
-    KeyValueTensorInitializer,
-  );
-  takesArguments<TextFileArguments>(
-    {
-      positional: ['filename', 'keyDtype', 'keyIndex', 'valueDtype', 'valueIndex', 'vocabSize', 'delimiter'],
-      required: 5,
-      names: {
-        filename: true,
-        keyDtype: true,
-        keyIndex: true,
-        valueDtype: true,
-        valueIndex: true,
-        vocabSize: true,
-        delimiter: true,
-        valueIndexOffset: true,
-      },
-    },
-    TextFileInitializer,
-  );
-  return true;
-}
+  },
+  TextFileInitializer,
+);

@@ -71,7 +71,6 @@ export class StaticHashTable implements Trackable {
       ['initializer', 'defaultValue', 'name']
     >
   ) {
-    void declared;
     const { initializer, defaultValue, name } = argumentsOf<StaticArguments>(
       StaticHashTable,
       new.target,
@@ -146,7 +145,6 @@ export class StaticVocabularyTable implements Trackable {
       ['initializer', 'numOovBuckets', 'lookupKeyDtype', 'name']
     >
   ) {
-    void declared;
     const op = 'StaticVocabularyTable';
     const { initializer, numOovBuckets, lookupKeyDtype, name } = argumentsOf<VocabularyArguments>(
       StaticVocabularyTable,
@@ -224,7 +222,6 @@ export class MutableHashTable implements Trackable {
       ['keyDtype', 'valueDtype', 'defaultValue', 'name']
     >
   ) {
-    void declared;
     const { keyDtype, valueDtype, defaultValue, name } = argumentsOf<MutableArguments>(
       MutableHashTable,
       new.target,
@@ -390,7 +387,6 @@ export class DenseHashTable extends MutableHashTable {
       { readonly name?: string }
     >
   ) {
-    void declared;
     const given = argumentsOf<DenseArguments>(DenseHashTable, new.target, args);
     const { keyDtype, valueDtype, defaultValue, name, emptyKey, deletedKey } = given;
     super({ keyDtype, valueDtype, defaultValue, name: name ?? 'DenseHashTable' } as never);
@@ -421,58 +417,52 @@ export class DenseHashTable extends MutableHashTable {
   }
 }
 
-// A class that a program uses needs this, and one that it does not use may be left out of its bundle.
-const declared: boolean = /* @__PURE__ */ declare();
-
-function declare(): boolean {
-  const names = { name: true } as const;
-  takesArguments<StaticArguments>(
-    {
-      positional: ['initializer', 'defaultValue', 'name'],
-      required: 2,
-      names: { initializer: true, defaultValue: true, ...names },
+const names = { name: true } as const;
+takesArguments<StaticArguments>(
+  {
+    positional: ['initializer', 'defaultValue', 'name'],
+    required: 2,
+    names: { initializer: true, defaultValue: true, ...names },
+  },
+  StaticHashTable,
+);
+takesArguments<VocabularyArguments>(
+  {
+    positional: ['initializer', 'numOovBuckets', 'lookupKeyDtype', 'name'],
+    required: 2,
+    names: { initializer: true, numOovBuckets: true, lookupKeyDtype: true, ...names },
+  },
+  StaticVocabularyTable,
+);
+takesArguments<MutableArguments>(
+  {
+    positional: ['keyDtype', 'valueDtype', 'defaultValue', 'name'],
+    required: 3,
+    names: { keyDtype: true, valueDtype: true, defaultValue: true, ...names },
+  },
+  MutableHashTable,
+);
+takesArguments<Omit<DenseArguments, 'initialNumBuckets'>>(
+  {
+    positional: ['keyDtype', 'valueDtype', 'defaultValue', 'emptyKey', 'deletedKey'],
+    required: 5,
+    names: {
+      keyDtype: true,
+      valueDtype: true,
+      defaultValue: true,
+      emptyKey: true,
+      deletedKey: true,
+      ...names,
     },
-    StaticHashTable,
-  );
-  takesArguments<VocabularyArguments>(
-    {
-      positional: ['initializer', 'numOovBuckets', 'lookupKeyDtype', 'name'],
-      required: 2,
-      names: { initializer: true, numOovBuckets: true, lookupKeyDtype: true, ...names },
-    },
-    StaticVocabularyTable,
-  );
-  takesArguments<MutableArguments>(
-    {
-      positional: ['keyDtype', 'valueDtype', 'defaultValue', 'name'],
-      required: 3,
-      names: { keyDtype: true, valueDtype: true, defaultValue: true, ...names },
-    },
-    MutableHashTable,
-  );
-  takesArguments<Omit<DenseArguments, 'initialNumBuckets'>>(
-    {
-      positional: ['keyDtype', 'valueDtype', 'defaultValue', 'emptyKey', 'deletedKey'],
-      required: 5,
-      names: {
-        keyDtype: true,
-        valueDtype: true,
-        defaultValue: true,
-        emptyKey: true,
-        deletedKey: true,
-        ...names,
-      },
-    },
-    DenseHashTable,
-  );
-  for (const table of [StaticHashTable, StaticVocabularyTable])
-    defineMethods(table.prototype, table.name, { size: {}, lookup: { positional: ['keys'] } });
-  defineMethods(MutableHashTable.prototype, 'MutableHashTable', {
-    size: {},
-    lookup: { positional: ['keys', 'dynamicDefaultValues'], required: 1 },
-    insert: { positional: ['keys', 'values'] },
-    remove: { positional: ['keys'] },
-    export: {},
-  });
-  return true;
-}
+  },
+  DenseHashTable,
+);
+for (const table of [StaticHashTable, StaticVocabularyTable])
+  defineMethods(table.prototype, table.name, { size: {}, lookup: { positional: ['keys'] } });
+defineMethods(MutableHashTable.prototype, 'MutableHashTable', {
+  size: {},
+  lookup: { positional: ['keys', 'dynamicDefaultValues'], required: 1 },
+  insert: { positional: ['keys', 'values'] },
+  remove: { positional: ['keys'] },
+  export: {},
+});

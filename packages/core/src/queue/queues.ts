@@ -324,7 +324,6 @@ type QueueParameters<O> = Arguments<
 export class FIFOQueue extends QueueBase {
   readonly #elements: Element[] = [];
   constructor(...args: QueueParameters<{ readonly name?: string }>) {
-    void declared;
     super(argumentsOf<QueueArguments>(FIFOQueue, new.target, args), 'FIFOQueue');
   }
   protected override get count(): number {
@@ -341,7 +340,6 @@ export class FIFOQueue extends QueueBase {
 /** A `FIFOQueue` whose components may have sizes that differ, null in the shapes: several elements are padded with zeros. */
 export class PaddingFIFOQueue extends FIFOQueue {
   constructor(...args: QueueParameters<{ readonly name?: string }>) {
-    void declared;
     const given = argumentsOf<QueueArguments>(PaddingFIFOQueue, new.target, args);
     if (given.shapes == null) throw new InvalidArgumentError('shapes must be given', 'PaddingFIFOQueue');
     super({ ...given, name: given.name ?? 'PaddingFIFOQueue' } as never);
@@ -365,7 +363,6 @@ export class PaddingFIFOQueue extends FIFOQueue {
 export class PriorityQueue extends QueueBase {
   readonly #elements: Element[] = [];
   constructor(...args: QueueParameters<{ readonly name?: string }>) {
-    void declared;
     const given = argumentsOf<QueueArguments>(PriorityQueue, new.target, args);
     const list = typeof given.dtypes === 'string' ? [given.dtypes] : given.dtypes;
     super(
@@ -412,7 +409,6 @@ export class RandomShuffleQueue extends QueueBase {
       { readonly seed?: number | null; readonly name?: string }
     >
   ) {
-    void declared;
     const given = argumentsOf<ShuffleArguments>(RandomShuffleQueue, new.target, args);
     super(given, 'RandomShuffleQueue');
     checkCount(given.minAfterDequeue, 'minAfterDequeue', this.name);
@@ -440,36 +436,30 @@ export class RandomShuffleQueue extends QueueBase {
   }
 }
 
-// A class that a program uses needs this, and one that it does not use may be left out of its bundle.
-const declared: boolean = /* @__PURE__ */ declare();
-
-function declare(): boolean {
-  const names = { capacity: true, dtypes: true, shapes: true, names: true, name: true } as const;
-  takesArguments<QueueArguments>(
-    { positional: ['capacity', 'dtypes', 'shapes', 'names'], required: 2, names },
-    FIFOQueue,
-    PaddingFIFOQueue,
-    PriorityQueue,
-  );
-  takesArguments<ShuffleArguments>(
-    {
-      positional: ['capacity', 'minAfterDequeue', 'dtypes', 'shapes', 'names'],
-      required: 3,
-      names: { ...names, minAfterDequeue: true, seed: true },
-    },
-    RandomShuffleQueue,
-  );
-  defineMethods(QueueBase.prototype, 'QueueBase', {
-    enqueue: { positional: ['vals'], objects: ['vals'] },
-    enqueueMany: { positional: ['vals'], objects: ['vals'] },
-    whenEnqueued: { positional: ['vals'], objects: ['vals'] },
-    dequeue: {},
-    dequeueMany: { positional: ['n'] },
-    dequeueUpTo: { positional: ['n'] },
-    whenDequeued: {},
-    size: {},
-    close: { positional: ['cancelPendingEnqueues'], required: 0 },
-    isClosed: {},
-  });
-  return true;
-}
+const names = { capacity: true, dtypes: true, shapes: true, names: true, name: true } as const;
+takesArguments<QueueArguments>(
+  { positional: ['capacity', 'dtypes', 'shapes', 'names'], required: 2, names },
+  FIFOQueue,
+  PaddingFIFOQueue,
+  PriorityQueue,
+);
+takesArguments<ShuffleArguments>(
+  {
+    positional: ['capacity', 'minAfterDequeue', 'dtypes', 'shapes', 'names'],
+    required: 3,
+    names: { ...names, minAfterDequeue: true, seed: true },
+  },
+  RandomShuffleQueue,
+);
+defineMethods(QueueBase.prototype, 'QueueBase', {
+  enqueue: { positional: ['vals'], objects: ['vals'] },
+  enqueueMany: { positional: ['vals'], objects: ['vals'] },
+  whenEnqueued: { positional: ['vals'], objects: ['vals'] },
+  dequeue: {},
+  dequeueMany: { positional: ['n'] },
+  dequeueUpTo: { positional: ['n'] },
+  whenDequeued: {},
+  size: {},
+  close: { positional: ['cancelPendingEnqueues'], required: 0 },
+  isClosed: {},
+});

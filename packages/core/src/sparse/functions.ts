@@ -19,6 +19,7 @@ import { isRagged, type RaggedOrDense } from '../ragged/ragged-base.ts';
 import { countTo, knownIntegers, sizeScalar } from '../ragged/row-partition.ts';
 import { addDims, type Dim, floorDivDims, maxDims, minDims, mulDims, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
+import { checkShape } from '../shapes/shape.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
@@ -103,6 +104,7 @@ export const eye: NamedFunction<
   {},
   (numRows: number, numColumns: number | null = null, dtype: DType = 'float32') => {
     const columns = numColumns ?? numRows;
+    checkShape([numRows, columns], 'sparse.eye');
     const n = minDims(numRows, columns);
     const at = countTo(n, 'int64');
     return SparseTensor.of({

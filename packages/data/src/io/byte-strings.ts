@@ -16,7 +16,7 @@ export interface ByteStrings {
 /** @throws InvalidArgumentError for what are no byte strings, UnimplementedError for those that only a run of a graph knows. */
 export function byteStringsOf(value: BytesLike, what: string, op: string): ByteStrings {
   if (value instanceof Uint8Array) return { bytes: [value], shape: [] };
-  const isBytes = typeof value === 'object' && 'dtype' in value && value.dtype === 'uint8';
+  const isBytes = typeof value === 'object' && value !== null && 'dtype' in value && value.dtype === 'uint8';
   if (!isBytes) {
     const x = knownStrings(toStrings(value, what, op), op);
     return { bytes: x.strings().map(bytesOf), shape: x.shape };

@@ -5,7 +5,6 @@ import {
   InvalidArgumentError,
   isBig,
   largestFloat,
-  MAX_RANK,
   type NumberBuilder,
   type NumberValue,
   type NumericDType,
@@ -18,6 +17,7 @@ import { dims } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, dtypeGroups, hasGradient } from '../../tensor/dtypes.ts';
+import { checkRank } from '../array/moving.ts';
 import { identity } from '../array/shaping.ts';
 
 /** x converted to another dtype. Floats become integers by truncation toward zero, saturating, NaN to 0; any number to bool is x ≠ 0. */
@@ -70,10 +70,7 @@ const bitcastOp: Op = defineOp({
     const shape = dims(x);
     if (from === to) return { dtype: dtype as DType, shape };
     if (from > to) {
-      if (x.rank >= MAX_RANK)
-        throw new InvalidArgumentError(
-          `the result would have rank ${x.rank + 1}; at most ${MAX_RANK} is possible`,
-        );
+      checkRank(x.rank + 1, 'Bitcast');
       return { dtype: dtype as DType, shape: [...shape, from / to] };
     }
     if (x.rank === 0 || x.shape[x.rank - 1] !== to / from) {

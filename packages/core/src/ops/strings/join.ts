@@ -111,7 +111,7 @@ function joinedRows(x: RaggedTensor, axis: Axis, keepdims: boolean, separator: s
 /** As given: along the first of them strings follow each other. */
 function axesInOrder(axis: Axis, rank: number): number[] {
   if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => rank - 1 - i);
-  const axes = (typeof axis === 'number' ? [axis] : axis).map((i) => normalizeAxis(i, rank, 'ReduceJoin'));
+  const axes = (Array.isArray(axis) ? axis : [axis]).map((i) => normalizeAxis(i, rank, 'ReduceJoin'));
   if (new Set(axes).size === axes.length) return axes;
   throw new InvalidArgumentError(`axis has one axis twice: ${axes.join(', ')}`, 'ReduceJoin');
 }

@@ -46,7 +46,8 @@ export function ngramsOf(widths: readonly number[], options: NgramsOptions): Str
   const { separator = ' ', padValues = null, paddingWidth = null, preserveShortSequences = false } = options;
   checkText(separator, 'separator', op);
   checkFlag(preserveShortSequences, 'preserveShortSequences', op);
-  if (widths.length === 0) throw new InvalidArgumentError('ngramWidth must have a width', op);
+  if (!Array.isArray(widths) || widths.length === 0)
+    throw new InvalidArgumentError('ngramWidth must have a width', op);
   for (const width of widths) checkCount(width, 'a width', op, 1);
   if (paddingWidth !== null) {
     checkCount(paddingWidth, 'paddingWidth', op, 1);

@@ -31,6 +31,18 @@ const fromAll = (operators: readonly LinearOperator[], hints: LinearOperatorHint
     isSquare: hints.isSquare ?? allHave(operators, 'isSquare'),
   });
 
+/** One of several operators, which has what all of them have. */
+abstract class OfOperators extends LinearOperator {
+  readonly operators: readonly LinearOperator[];
+
+  constructor(operators: readonly LinearOperator[], options: LinearOperatorHints | undefined, what: string) {
+    const hints = hintsOf(options, what);
+    const list = operatorsOf(operators, what);
+    super(list[0].dtype, hints, fromAll(list, hints));
+    this.operators = list;
+  }
+}
+
 /** Rows in parts of these sizes. */
 function parts(x: Tensor, sizes: Dims): Tensor[] {
   let from: Dim = 0;
@@ -53,15 +65,9 @@ function under(list: readonly Tensor[], what: string): Tensor {
 const total = (list: readonly Dim[]): Dim => list.reduce(addDims, 0 as Dim);
 
 /** Operators as blocks on the diagonal, zeros elsewhere. */
-export class LinearOperatorBlockDiag extends LinearOperator {
-  readonly operators: readonly LinearOperator[];
-
+export class LinearOperatorBlockDiag extends OfOperators {
   constructor(operators: readonly LinearOperator[], options?: LinearOperatorHints) {
-    const what = 'LinearOperatorBlockDiag';
-    const hints = hintsOf(options, what);
-    const list = operatorsOf(operators, what);
-    super(list[0].dtype, hints, fromAll(list, hints));
-    this.operators = list;
+    super(operators, options, 'LinearOperatorBlockDiag');
   }
   get dims(): Dims {
     const { operators } = this;
@@ -218,15 +224,9 @@ export class LinearOperatorBlockLowerTriangular extends LinearOperator {
 }
 
 /** The Kronecker product of operators. */
-export class LinearOperatorKronecker extends LinearOperator {
-  readonly operators: readonly LinearOperator[];
-
+export class LinearOperatorKronecker extends OfOperators {
   constructor(operators: readonly LinearOperator[], options?: LinearOperatorHints) {
-    const what = 'LinearOperatorKronecker';
-    const hints = hintsOf(options, what);
-    const list = operatorsOf(operators, what);
-    super(list[0].dtype, hints, fromAll(list, hints));
-    this.operators = list;
+    super(operators, options, 'LinearOperatorKronecker');
   }
   get dims(): Dims {
     const { operators } = this;
