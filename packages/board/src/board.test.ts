@@ -208,6 +208,10 @@ describe.skipIf(browserPath === undefined)('the page', () => {
   test('zooms and moves by keys and buttons, the cursor too', async () => {
     await page.getByLabel('Filter tags').fill('^error$');
     const plot = cardOf('error').locator('.plot');
+    // Keys move the cursor of lines that are drawn: the cards of before are gone, both runs are here.
+    await expect.poll(() => page.locator('article').count()).toBe(1);
+    await plot.locator('canvas').waitFor();
+    await expect.poll(() => cardOf('error').locator('.readout tbody tr').count()).toBe(2);
     await plot.focus();
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
     await cardOf('error')
