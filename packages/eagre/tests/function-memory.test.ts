@@ -68,6 +68,19 @@ describe.runIf(measured)('memory of traced functions', () => {
     expect(await growth(drop, 100, 200)).toBeLessThan(100);
   });
 
+  test('new functions in a loop without a pause use the memory of those before', () => {
+    const w = new tf.Variable(tf.ones([512, 512]));
+    const once = (): void => {
+      tf.function(() => tf.matmul(w, tf.relu(w)))();
+    };
+    const taken = (): number => Object.values(tf.memory()).reduce((sum, { bytesTaken }) => sum + bytesTaken, 0);
+    for (let i = 0; i < 20; i++) once();
+    const before = taken();
+    for (let i = 0; i < 200; i++) once();
+    // Each has 3 MB. What became old before it was dropped would come back with a full collection only.
+    expect((taken() - before) / 2 ** 20).toBeLessThan(16);
+  });
+
   test('objects with traced methods that nobody holds any more give theirs back', async () => {
     class Model extends tf.Module {
       w: tf.Variable | undefined;

@@ -109,26 +109,25 @@ export interface SavedFunction {
   };
 }
 
-/** Functions of other kinds that are made of traces. */
-const declared = new WeakMap<object, () => SavedFunction>();
+/**
+ * Where a function keeps what is saved of it. No WeakMap: collections of young objects keep what its values hold, and these hold the
+ * memory of traces.
+ */
+const SAVED = Symbol('saved function');
 
 /** Lets a function that is made of traces be saved as those of `tf.function` are. */
 export function declareSavedFunction(fn: object, saved: () => SavedFunction): void {
-  declared.set(fn, saved);
+  Object.defineProperty(fn, SAVED, { value: saved });
 }
-
-const callables = new WeakMap<object, { readonly traces: PolymorphicFunction; readonly self: unknown }>();
 
 /** What is saved of a function that `tf.function` made; null for anything else. */
 export function savedFunction(value: unknown): SavedFunction | null {
-  if (typeof value !== 'function') return null;
-  const known = callables.get(value);
-  return known === undefined ? (declared.get(value)?.() ?? null) : known.traces.saved(known.self);
+  return isTracedFunction(value) ? (value as unknown as { [SAVED](): SavedFunction })[SAVED]() : null;
 }
 
 /** Whether `tf.function` made the value. */
 export function isTracedFunction(value: unknown): boolean {
-  return typeof value === 'function' && (callables.has(value) || declared.has(value));
+  return typeof value === 'function' && Object.hasOwn(value, SAVED);
 }
 
 /** The traces of one function. */
@@ -172,7 +171,7 @@ export class PolymorphicFunction {
 
   callable(self: unknown): AnyFunction {
     const call = (...args: unknown[]): unknown => this.#call(self, args);
-    callables.set(call, { traces: this, self });
+    declareSavedFunction(call, () => this.saved(self));
     return Object.assign(call as AnyFunction, {
       getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
       runAsync: (...args: unknown[]) => this.#callAsync(self, args),
