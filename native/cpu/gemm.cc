@@ -1,6 +1,8 @@
 // MatMul: packed and direct matrix products around the tiles of gemm_micro.h.
 #include "gemm.h"
 
+#include <algorithm>
+
 #include "gemm_micro.h"
 
 EAGRE_BEGIN
@@ -119,6 +121,52 @@ template <class T> void gemm_dot(const Gemm<T>& g) {
         case 3: dot_rows<T, 3>(g, row, a_row, c, begin, end); break;
         default: dot_rows<T, 4>(g, row, a_row, c, begin, end);
       }
+    }
+  });
+}
+
+// ---- one row times a B that no cache near a core holds (float32 only: each kind takes room in the package): the rows of B are read
+// along, several at a time, since tiles would jump from row to row and wait for memory
+
+constexpr int kStreams = 8;
+constexpr int64_t kStreamedBytes = 4 << 20;
+constexpr int64_t kStreamedColumns = 512;  // of a chunk at least: shorter rows are no streams
+
+// c += a · B for rows [k, k + D) and columns [begin, end) of B.
+template <int D> void stream_block(const Gemm<float>& g, int64_t k, int64_t begin, int64_t end) {
+  vf32 x[D];
+#pragma GCC unroll 8
+  for (int d = 0; d < D; d++) x[d] = broadcast(g.a[(k + d) * g.a_step]);
+  const float* b = g.b + k * g.b_step;
+  auto sum = [&](auto&& get, int64_t j) __attribute__((always_inline)) {
+    vf32 acc = get(g.c + j);
+#pragma GCC unroll 8
+    for (int d = 0; d < D; d++) acc = fma(x[d], get(b + d * g.b_step + j), acc);
+    return acc;
+  };
+  const int64_t full = begin + (end - begin) / kF32 * kF32;
+  for (int64_t j = begin; j < full; j += kF32) store<float>(g.c + j, sum([](const float* p) { return load<float>(p); }, j));
+  if (full < end) {
+    const Part<float> last(end - full);
+    last.store(g.c + full, sum([&](const float* p) { return last.load(p); }, full));
+  }
+}
+
+bool is_streamed(const Gemm<float>& g) {
+  return g.m == 1 && g.b_col == 1 && g.n >= 2 * kStreamedColumns && g.k * g.n * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
+}
+
+void gemm_streamed(const Gemm<float>& g) {
+  const int64_t grain = ceil_div(max64(kStreamedColumns, ceil_div(g.n, kChunks)), kF32) * kF32;
+  parallel_for(g.n, grain, [&](int64_t begin, int64_t end) {
+    std::fill(g.c + begin, g.c + end, 0.0f);
+    int64_t k = 0;
+    for (; k + kStreams <= g.k; k += kStreams) stream_block<kStreams>(g, k, begin, end);
+    for (; k < g.k; k++) stream_block<1>(g, k, begin, end);
+    if (!g.bias && !g.relu) return;
+    for (int64_t j = begin; j < end; j++) {
+      const float v = g.bias ? g.c[j] + g.bias[j] : g.c[j];
+      g.c[j] = g.relu && v < 0 ? 0 : v;
     }
   });
 }
@@ -280,6 +328,9 @@ template <class T> void run_gemm(const Gemm<T>& g) {
       g.c[i] = g.relu && v < 0 ? T(0) : v;
     }
     return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (is_streamed(g)) return gemm_streamed(g);
   }
   if (g.b_col != 1 && g.m <= 2 * kDotRows) gemm_dot(g);
   else gemm_tiles(g);

@@ -113,6 +113,10 @@ int main() {
   for (int t = 0; t < 4; t++) {
     check<float>(random, {}, {}, {}, 60, 2100, 1100, t & 1, t & 2, false, true);
     check<float>(random, {}, {}, {}, 32, 512, 1024, t & 1, t & 2, true, true);
+    // Of one row, a B that fits in no cache is read otherwise.
+    check<float>(random, {}, {}, {}, 1, 1101, 1003, t & 1, false, t & 2, t == 3);
+    check_threads(1, 1100, 1000, t & 1, false);
+    check_threads(1, 2100, 701, t & 1, false);
     check_threads(257, 300, 1000, t & 1, t & 2);
     check_threads(32, 128, 784, t & 1, t & 2);
     check_threads(3, 1000, 784, t & 1, t & 2);
