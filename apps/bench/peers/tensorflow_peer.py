@@ -436,6 +436,7 @@ def load(threads, compiled):
         "gemm1024": gemm(1024, 1024, 1024),
         "gemm2048": gemm(2048, 2048, 2048),
         "gemm_mlp": gemm(32, 784, 128),
+        "gemm_row": gemm(1, 2896, 2896),
         "conv_fwd_bwd": conv(32, 26, 32, 64),
         "conv_large": conv(8, 56, 64, 64),
         "conv_one_channel": conv(32, 28, 1, 32),

@@ -10,8 +10,10 @@ function gemm(
     kind: 'timed',
     name,
     title: `matmul [${m}, ${k}] × [${k}, ${n}]`,
-    flops: 2 * m * k * n,
-    limit: 'fma',
+    // Of one row nothing is used twice.
+    ...(m === 1
+      ? { bytes: 4 * k * n, limit: 'read' as const }
+      : { flops: 2 * m * k * n, limit: 'fma' as const }),
     targets,
     eagre(tf) {
       const a = tf.constant(values(m * k)).reshape([m, k]);
@@ -30,3 +32,5 @@ export const gemm1000: TimedWorkload = gemm('gemm1000', [1000, 1000, 1000], usua
 export const gemm1024: TimedWorkload = gemm('gemm1024', [1024, 1024, 1024], [nearPeak, ...usualTargets(1)]);
 export const gemm2048: TimedWorkload = gemm('gemm2048', [2048, 2048, 2048], usualTargets(1));
 export const gemmMlp: TimedWorkload = gemm('gemm_mlp', [32, 784, 128], usualTargets(1.1));
+/** What predicting one example does: 34 MB of weights are read once. */
+export const gemmRow: TimedWorkload = gemm('gemm_row', [1, 2896, 2896], usualTargets(1));

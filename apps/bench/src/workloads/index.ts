@@ -18,7 +18,7 @@ import {
 import { whileSumEven, whileSumEvenFunction } from './control.ts';
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
 import { dataCnnStep, dataPipeline } from './data.ts';
-import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
+import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp, gemmRow } from './gemm.ts';
 import {
   adam10m,
   biasAdd,
@@ -72,6 +72,7 @@ export const workloads: readonly Workload[] = [
   gemm1024,
   gemm2048,
   gemmMlp,
+  gemmRow,
   convFwdBwd,
   convLarge,
   convOneChannel,
