@@ -23,6 +23,7 @@ import {
   conjugated,
   identityLike,
   matricesOf,
+  ofReal,
   sameBatch,
   timesAdjoint,
   withAdjoints,
@@ -227,7 +228,7 @@ const slogdetOp: Op = /* @__PURE__ */ defineOp({
   grad: withAdjoints((g, _, dLog) =>
     dLog === null || dLog === undefined
       ? g.x.mul(0)
-      : dLog
+      : ofReal(dLog)
           .expandDims(-1)
           .expandDims(-1)
           .mul(inverseOf(g.x, true, true)),
