@@ -23,7 +23,6 @@ import {
   conjugated,
   identityLike,
   matricesOf,
-  ofReal,
   sameBatch,
   timesAdjoint,
   withAdjoints,
@@ -228,7 +227,7 @@ const slogdetOp: Op = /* @__PURE__ */ defineOp({
   grad: withAdjoints((g, _, dLog) =>
     dLog === null || dLog === undefined
       ? g.x.mul(0)
-      : ofReal(dLog)
+      : dLog
           .expandDims(-1)
           .expandDims(-1)
           .mul(inverseOf(g.x, true, true)),
