@@ -21,7 +21,7 @@ import { complex, real } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
 import { irfft, rfft } from './fft.ts';
 import { frame, overlapAndAdd, positive } from './frames.ts';
-import { hannWindow, vorbisWindow, type WindowFunction } from './windows.ts';
+import { hannWindow, ofSize, vorbisWindow, type WindowFunction } from './windows.ts';
 
 const last = (x: Tensor): Dim => dims(x)[x.rank - 1];
 
@@ -186,17 +186,21 @@ type Cosines = NamedFunction<[input: TensorLike, type?: 1 | 2 | 3 | 4], ['input'
 
 /** e^(sign · iπk / 2n) · 2, of k below n. */
 function twiddles(n: Dim, sign: number, dtype: DType): Tensor {
-  const angle = placesOf(n)
-    .cast('float64')
-    .mul((sign * Math.PI) / 2)
-    .div(sizeValue(n, 'float64'));
-  return complex(cast(angle.cos().mul(2), dtype), cast(angle.sin().mul(2), dtype));
+  return ofSize(n, () => {
+    const angle = placesOf(n)
+      .cast('float64')
+      .mul((sign * Math.PI) / 2)
+      .div(sizeValue(n, 'float64'));
+    return complex(cast(angle.cos().mul(2), dtype), cast(angle.sin().mul(2), dtype));
+  });
 }
 /** The root of a number times n to a power of 1 or -1, as n need not be known; the root of another multiple in the first place. */
 function weights(n: Dim, first: number, others: number, power: 1 | -1, dtype: DType): Tensor {
-  const factor = where(placesOf(n).equal(0), toTensor(first, 'float64'), toTensor(others, 'float64'));
-  const size = sizeValue(n, 'float64');
-  return cast((power === 1 ? factor.mul(size) : factor.div(size)).sqrt(), dtype);
+  return ofSize(n, () => {
+    const factor = where(placesOf(n).equal(0), toTensor(first, 'float64'), toTensor(others, 'float64'));
+    const size = sizeValue(n, 'float64');
+    return cast((power === 1 ? factor.mul(size) : factor.div(size)).sqrt(), dtype);
+  });
 }
 /** x times n; divided by it for a power of -1. */
 const timesSize = (x: Tensor, n: Dim, power: 1 | -1): Tensor => {

@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { initScope } from '../../dispatch/context.ts';
 import { type Dim, isExpression } from '../../shapes/dim.ts';
 import { checkFlag } from '../../shapes/shape.ts';
 import { knownDim } from '../../shapes/shape-env.ts';
@@ -36,6 +37,9 @@ function made(list: readonly number[], dtype: DType, name: string): Tensor {
   const window = constant(list.length === 0 ? { data: new Float64Array(0), shape: [0] } : list, 'float64');
   return dtype === 'float64' ? window : cast(window, dtype);
 }
+/** What depends on a size alone: a constant of a trace that knows the size. */
+export const ofSize = (n: Dim, make: () => Tensor): Tensor => (isExpression(n) ? make() : initScope(make));
+
 /** A window of a length that need not be known: what a function makes of places and length, both in float64. */
 function computed(
   length: Dim,
@@ -45,7 +49,9 @@ function computed(
 ): Tensor {
   checkDType(dtype, 'floating', 'dtype', name);
   const n = isExpression(length) ? length : lengthOf(length, name);
-  return cast(of(placesOf(n).cast('float64'), toTensor(sizeValue(n, 'float64'), 'float64')), dtype);
+  return ofSize(n, () =>
+    cast(of(placesOf(n).cast('float64'), toTensor(sizeValue(n, 'float64'), 'float64')), dtype),
+  );
 }
 const numbered = (n: number, f: (i: number) => number): number[] => Array.from({ length: n }, (_, i) => f(i));
 
