@@ -86,7 +86,7 @@ export const jsBackend: Backend = {
     return takes(dtypesTaken(name), inputs) ? kernels[name] : undefined;
   },
   elementwise: compileScalar,
-  prepare: (plan) => interpretPlan(jsBackend, plan),
+  prepare: (plan, allocator) => interpretPlan(jsBackend, plan, allocator),
   threads: () => 1,
 };
 

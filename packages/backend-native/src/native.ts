@@ -1,4 +1,5 @@
 import {
+  type Allocator,
   type AttrValue,
   type Backend,
   checkPlan,
@@ -22,7 +23,7 @@ import {
   type TensorRef,
   takes,
 } from '@eagre/backend';
-import { type Addon, errorCodes } from './load.ts';
+import { type Addon, errorCodes, loadAddon } from './load.ts';
 import { NativeExecutable } from './plan.ts';
 
 // For the attributes of a kernel; a scalar program among them has up to 6 numbers for each of its 256 instructions.
@@ -50,6 +51,11 @@ export class NativeBackend implements Backend {
     });
     addon.setBlock(this.#block);
     this.allocator = new HostAllocator(addon.addressOf, addon);
+  }
+
+  newAllocator(): Allocator {
+    // Each has a watcher of its own.
+    return new HostAllocator(this.#addon.addressOf, loadAddon().addon);
   }
 
   get description(): string {
@@ -143,12 +149,12 @@ export class NativeBackend implements Backend {
     return kernel;
   }
 
-  prepare(plan: Plan): Executable {
+  prepare(plan: Plan, allocator: Allocator = this.allocator): Executable {
     checkPlan(plan);
     return new NativeExecutable(
       {
         addon: this.#addon,
-        allocator: this.allocator,
+        allocator,
         idOf: (kernel) => this.#ids.get(kernel),
         compile: (program, op) => this.#compile(program, op),
       },

@@ -5,7 +5,7 @@ export { PooledAllocator, type Watcher } from './buffer/pooled-allocator.ts';
 export * from './buffer/storage.ts';
 export * from './device/backend.ts';
 export { HostScalars } from './device/host-scalars.ts';
-export { hardwareOf, logicalDevice } from './device/logical-device.ts';
+export { hardwareOf, limitMemory, logicalDevice } from './device/logical-device.ts';
 export { hostFallbacks, hostOf, placedKernel, placement } from './device/soft-placement.ts';
 export * from './dtype.ts';
 export * from './errors.ts';

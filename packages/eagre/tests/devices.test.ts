@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hostView, listBackends } from '@eagre/backend';
+import { getBackend, hostView, limitMemory, listBackends } from '@eagre/backend';
 import { type RemoteBackend, remotes } from '@eagre/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as tf from '../src/index.ts';
@@ -60,6 +60,86 @@ describe('which devices there are', () => {
     expect(() => tf.config.setLogicalDeviceConfiguration(device, [one, one])).toThrow(
       tf.errors.UnimplementedError,
     );
+  });
+});
+
+describe.skipIf(listBackends()[0]?.name !== 'native')('a device of limited memory', () => {
+  const limited = (...limits: (number | undefined)[]): void =>
+    tf.config.setLogicalDeviceConfiguration(
+      cpu,
+      limits.map(
+        (memoryLimit) => new tf.config.LogicalDeviceConfiguration({ memoryLimit: memoryLimit ?? null }),
+      ),
+    );
+  const MEGABYTE = 2 ** 18;
+
+  test('refuses what would be more, and nothing else', () => {
+    limited(undefined, 8);
+    expect(tf.config.getLogicalDeviceConfiguration(cpu)?.map((c) => c.memoryLimit)).toEqual([null, 8]);
+    tf.device('/cpu:1', () => {
+      const kept = tf.ones([5 * MEGABYTE]);
+      expect(() => tf.ones([5 * MEGABYTE])).toThrow(tf.errors.ResourceExhaustedError);
+      expect(() => kept.add(1)).toThrow(/limited to 8388608 bytes/);
+      expect(() => new tf.Variable(kept).assignAdd(kept)).toThrow(tf.errors.ResourceExhaustedError);
+      // What was refused took nothing, and the device goes on.
+      expect(kept.slice([0], [MEGABYTE]).add(1).sum().item()).toBe(2 * MEGABYTE);
+      expect(kept.device).toBe('/device:CPU:1');
+    });
+    expect(
+      tf
+        .ones([9 * MEGABYTE])
+        .sum()
+        .item(),
+    ).toBe(9 * MEGABYTE);
+  });
+
+  test('finds what was dropped before it refuses', () => {
+    limited(undefined, 8);
+    const last = tf.device('/cpu:1', () => {
+      let x = tf.ones([2 * MEGABYTE]);
+      for (let i = 0; i < 50; i++) x = x.add(1);
+      return x.max().item();
+    });
+    expect(last).toBe(51);
+  });
+
+  test('counts the memory of a graph, and tensors that come from other devices', () => {
+    limited(undefined, 8);
+    const big = tf.ones([9 * MEGABYTE]);
+    const sort = tf.function((n: tf.Tensor) =>
+      tf
+        .sort(tf.range(0, n, { dtype: 'float32' }))
+        .reverse(0)
+        .sum(),
+    );
+    const small = tf.constant(1000, 'int32');
+    tf.device('/cpu:1', () => {
+      expect(() => big.sum()).toThrow(tf.errors.ResourceExhaustedError);
+      expect(sort(small).item()).toBe(499500);
+      const wide = tf.function(() => tf.sort(tf.ones([9 * MEGABYTE])).sum());
+      expect(() => wide()).toThrow(tf.errors.ResourceExhaustedError);
+    });
+    expect(big.sum().item()).toBe(9 * MEGABYTE);
+  });
+
+  test('may be the first; the limit ends with the configuration', () => {
+    const inUse = listBackends()[0]?.allocator as { limit: number };
+    limited(100);
+    expect(inUse.limit).toBe(100 * 2 ** 20);
+    expect(() => tf.ones([101 * MEGABYTE])).toThrow(tf.errors.ResourceExhaustedError);
+    limited(undefined);
+    expect(
+      tf
+        .ones([101 * MEGABYTE])
+        .sum()
+        .item(),
+    ).toBe(101 * MEGABYTE);
+  });
+
+  test('a limit that is none is refused, and one without the addon', () => {
+    for (const bad of [0, -1, 1.5, Number.NaN, '8'])
+      expect(() => limited(bad as number), String(bad)).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => limitMemory(getBackend('js'), [undefined, 8])).toThrow(tf.errors.UnimplementedError);
   });
 });
 

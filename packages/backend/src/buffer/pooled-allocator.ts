@@ -1,4 +1,4 @@
-import { ResourceExhaustedError } from '../errors.ts';
+import { ResourceExhaustedError, UnimplementedError } from '../errors.ts';
 import { collectAll, collectsYoung, collectYoung } from './minor-gc.ts';
 import { type Allocator, type MemoryInfo, Storage } from './storage.ts';
 
@@ -112,6 +112,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   /** Bytes in blocks that are lent out, and from how many on old objects are collected too. */
   #out = 0;
   #outLimit = COLLECT_ALL_AFTER;
+  /** How many bytes may be lent out. */
+  #limit = Number.POSITIVE_INFINITY;
   /** How many blocks of middling size are lent between two collections. */
   #patience = 1;
 
@@ -137,6 +139,18 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   /** Ends a buffer that nothing uses any more; without it, V8's collection of the object does. */
   protected give?(buffer: Buffer): void;
 
+  get limit(): number {
+    return this.#limit;
+  }
+  /** @throws UnimplementedError without a watcher, as nobody tells then which memory is in use. */
+  set limit(bytes: number) {
+    if (bytes < Number.POSITIVE_INFINITY && this.#watcher === undefined)
+      throw new UnimplementedError(
+        'memory can be limited only where the native addon tells which memory is in use',
+      );
+    this.#limit = bytes;
+  }
+
   allocate(bytes: number): Storage {
     const size = sizeClass(bytes);
     if (size > SMALL) return this.#whole(size);
@@ -150,7 +164,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   // What lives long would keep a whole slab alive.
   allocateAlone(bytes: number): Storage {
     const size = sizeClass(bytes);
-    if (size > SMALL) return this.allocate(bytes);
+    if (size > SMALL || this.#limit < Number.POSITIVE_INFINITY) return this.allocate(bytes);
     const { buffer, byteOffset, address } = this.#fresh(size, -1);
     return new Storage(this, buffer, byteOffset, size, address, undefined);
   }
@@ -242,6 +256,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #lend(size: number): Block {
+    if (this.#out + size > this.#limit) this.#makeRoom(size);
     const list = listOf(this.#blocks, size);
     let block = list.pop();
     if (block === undefined && this.#lent >= collectAfter(size, this.#patience)) {
@@ -261,6 +276,16 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     block.free = false;
     block.isSlab = false;
     return block;
+  }
+
+  /** Looks for memory that is in use no more. @throws ResourceExhaustedError where the limit leaves no room for so many bytes all the same */
+  #makeRoom(size: number): void {
+    this.findDropped();
+    if (this.#out + size > this.#limit) this.#findOld();
+    if (this.#out + size > this.#limit)
+      throw new ResourceExhaustedError(
+        `no memory for ${size} bytes: the device is limited to ${this.#limit} bytes, of which ${this.#out} are in use`,
+      );
   }
 
   /** Has all objects collected, and takes back what is gone. */

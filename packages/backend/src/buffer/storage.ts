@@ -66,6 +66,8 @@ export interface MemoryInfo {
 export interface Allocator {
   /** Whether it is memory of the host, on which `hostView` looks. */
   readonly isHost: boolean;
+  /** How many bytes may be lent out at once; any number unless set. */
+  limit?: number;
   /** Uninitialised memory of at least `bytes`, aligned to 64. @throws ResourceExhaustedError */
   allocate(bytes: number): Storage;
   /** Memory of its own for something long-lived. @throws ResourceExhaustedError */

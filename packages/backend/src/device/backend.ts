@@ -45,8 +45,11 @@ export interface Backend {
    * Makes a plan ready to run, with one arena for what it computes on the way.
    * @throws InternalError for a plan that breaks the promises of `Plan`; UnimplementedError where a kernel is missing; both name the
    * call. ResourceExhaustedError when there is no memory for the arena.
+   * @param allocator lends the arena; that of the backend unless given.
    */
-  prepare(plan: Plan): Executable;
+  prepare(plan: Plan, allocator?: Allocator): Executable;
+  /** Other memory of the same hardware, for a logical device that has its own; a backend without this has one memory. */
+  newAllocator?(): Allocator;
   /** Threads used by kernels; with an argument, sets it (0 for the processors that this process may use) and says what is used now. */
   threads(count?: number): number;
 }

@@ -1,11 +1,17 @@
 import type { Allocator } from '../buffer/storage.ts';
 import type { NumericDType } from '../dtype.ts';
+import { UnimplementedError } from '../errors.ts';
 import type { KernelName } from '../kernels.ts';
 import type { Executable, Plan } from '../plan/plan.ts';
 import type { ScalarProgram } from '../program/scalar.ts';
 import type { Backend, Kernel } from './backend.ts';
 
-const known = new WeakMap<Backend, Map<number, Backend>>();
+/** The logical devices of a backend, and the memory of those that have memory of their own. */
+interface Division {
+  readonly devices: Map<number, Backend>;
+  readonly memories: ReadonlyMap<number, Allocator>;
+}
+const divisions = new WeakMap<Backend, Division>();
 
 /**
  * Another device on the hardware of a backend: its kernels and its memory under a number of its own. Programs that are written for
@@ -14,11 +20,41 @@ const known = new WeakMap<Backend, Map<number, Backend>>();
 export function logicalDevice(backend: Backend, index: number): Backend {
   const whole = hardwareOf(backend);
   if (index === whole.deviceIndex) return whole;
-  let devices = known.get(whole);
-  if (devices === undefined) known.set(whole, (devices = new Map()));
+  const { devices, memories } = divisionOf(whole);
   let device = devices.get(index);
-  if (device === undefined) devices.set(index, (device = new LogicalDevice(whole, index)));
+  if (device === undefined)
+    devices.set(index, (device = new LogicalDevice(whole, index, memories.get(index) ?? whole.allocator)));
   return device;
+}
+
+function divisionOf(whole: Backend): Division {
+  let division = divisions.get(whole);
+  if (division === undefined) divisions.set(whole, (division = { devices: new Map(), memories: new Map() }));
+  return division;
+}
+
+/**
+ * Sets how much memory each logical device of a backend may have, in bytes; undefined for no limit. Where one has a limit, all but the first
+ * get memory of their own. What is on a device stays as it is.
+ * @throws UnimplementedError for limits where the hardware has one memory only, or cannot tell what is in use.
+ */
+export function limitMemory(backend: Backend, limits: readonly (number | undefined)[]): void {
+  const whole = hardwareOf(backend);
+  const memories = new Map<number, Allocator>();
+  if (limits.some((limit) => limit !== undefined)) {
+    if (whole.newAllocator === undefined)
+      throw new UnimplementedError(
+        `the memory of ${whole.deviceType} devices of '${whole.name}' cannot be limited`,
+      );
+    limits.slice(1).forEach((limit, i) => {
+      const memory = (whole.newAllocator as () => Allocator)();
+      if (limit !== undefined) memory.limit = limit;
+      memories.set(whole.deviceIndex + 1 + i, memory);
+    });
+    whole.allocator.limit = limits[0] ?? Number.POSITIVE_INFINITY;
+  } else if (whole.allocator.limit !== undefined) whole.allocator.limit = Number.POSITIVE_INFINITY;
+  if (memories.size > 0 || divisionOf(whole).memories.size > 0)
+    divisions.set(whole, { devices: new Map(), memories });
 }
 
 /** The backend that a logical device is made of, or the backend itself. */
@@ -33,12 +69,12 @@ class LogicalDevice implements Backend {
   readonly deviceIndex: number;
   readonly allocator: Allocator;
 
-  constructor(hardware: Backend, index: number) {
+  constructor(hardware: Backend, index: number, allocator: Allocator) {
     this.hardware = hardware;
     this.name = hardware.name;
     this.deviceType = hardware.deviceType;
     this.deviceIndex = index;
-    this.allocator = hardware.allocator;
+    this.allocator = allocator;
   }
 
   get description(): string {
@@ -53,8 +89,8 @@ class LogicalDevice implements Backend {
   forget(kernel: Kernel): void {
     this.hardware.forget?.(kernel);
   }
-  prepare(plan: Plan): Executable {
-    return this.hardware.prepare(plan);
+  prepare(plan: Plan, allocator: Allocator = this.allocator): Executable {
+    return this.hardware.prepare(plan, allocator);
   }
   threads(count?: number): number {
     return this.hardware.threads(count);

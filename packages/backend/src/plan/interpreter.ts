@@ -44,9 +44,13 @@ interface Step {
  * Makes a plan ready for any backend: its calls run one by one through the backend's kernels.
  * @throws InternalError for a plan that breaks its promises; UnimplementedError where the backend lacks a kernel; both name the call.
  */
-export function interpretPlan(backend: Backend, plan: Plan): Executable {
+export function interpretPlan(
+  backend: Backend,
+  plan: Plan,
+  allocator: Allocator = backend.allocator,
+): Executable {
   checkPlan(plan);
-  return new Interpreter(backend, plan);
+  return new Interpreter(backend, plan, allocator);
 }
 
 class Interpreter implements Executable {
@@ -63,12 +67,12 @@ class Interpreter implements Executable {
   /** What the steps write; undefined where there is no code of the host. */
   readonly #written: ReadonlySet<number> | undefined;
 
-  constructor(backend: Backend, plan: Plan) {
+  constructor(backend: Backend, plan: Plan, allocator: Allocator) {
     const flat = flattenPlan(plan);
-    this.#allocator = backend.allocator;
+    this.#allocator = allocator;
     this.#written = writtenAroundHost(flat);
     const { offsets, bytes } = planMemory(flat);
-    const arena = backend.allocator.allocateAlone(bytes);
+    const arena = allocator.allocateAlone(bytes);
     const memory = flat.bytes.map((size, value) =>
       offsets[value] < 0 ? arena : partOf(arena, offsets[value], size),
     );
@@ -79,7 +83,7 @@ class Interpreter implements Executable {
       return slot;
     };
     const programs = new Map<ScalarProgram, Kernel>();
-    this.#stacks = Array.from({ length: flat.stacks }, () => new PlanStack(backend.allocator));
+    this.#stacks = Array.from({ length: flat.stacks }, () => new PlanStack(allocator));
     this.#steps = flat.steps.map((step): Step => {
       const { owner } = step;
       if (step.kind === 'call') {

@@ -5,6 +5,7 @@ import {
   hardwareOf,
   hostFallbacks,
   InvalidArgumentError,
+  limitMemory,
   listBackends,
   logicalDevice,
   type MemoryInfo,
@@ -48,16 +49,36 @@ export class LogicalDevice {
   }
 }
 
-/** What one of the logical devices of a piece of hardware is like. All are alike today. */
+/** Options of `LogicalDeviceConfiguration`. */
+export interface LogicalDeviceOptions {
+  /** How many megabytes (of 2^20 bytes) its tensors, variables and plans take at most; no limit unless given. */
+  readonly memoryLimit?: number | null;
+}
+
+/** What one of the logical devices of a piece of hardware is like. */
 export class LogicalDeviceConfiguration {
-  constructor(...args: Arguments<[], []>) {
-    argumentsOf(LogicalDeviceConfiguration, new.target, args);
+  /** In megabytes (of 2^20 bytes); null for no limit. */
+  readonly memoryLimit: number | null;
+
+  /** @throws InvalidArgumentError for a limit that is no integer of at least 1. */
+  constructor(...args: Arguments<[memoryLimit?: number | null], ['memoryLimit'], LogicalDeviceOptions>) {
+    const { memoryLimit = null } = argumentsOf<LogicalDeviceOptions>(
+      LogicalDeviceConfiguration,
+      new.target,
+      args,
+    );
+    if (memoryLimit !== null) checkCount(memoryLimit, 'memoryLimit', 'LogicalDeviceConfiguration', 1);
+    this.memoryLimit = memoryLimit;
   }
 }
-takesArguments({ names: {} }, LogicalDeviceConfiguration);
+takesArguments<LogicalDeviceOptions>(
+  { positional: ['memoryLimit'], required: 0, names: { memoryLimit: true } },
+  LogicalDeviceConfiguration,
+);
+const MEGABYTE = 2 ** 20;
 
-/** How many logical devices share a processor; by its type, of which there is one where there may be several. */
-const shared = new Map<string, number>();
+/** The logical devices that share a processor; by its type, of which there is one where there may be several. */
+const shared = new Map<string, readonly LogicalDeviceConfiguration[]>();
 
 /** The backends, without those that are another way to use the same device. */
 function hardware(deviceType: unknown, op: string): Backend[] {
@@ -93,7 +114,7 @@ export const listLogicalDevices: ListDevices<LogicalDevice> = defineFunction(
     ),
 );
 
-const countOf = (b: Backend): number => (b.allocator.isHost ? (shared.get(b.deviceType) ?? 1) : 1);
+const countOf = (b: Backend): number => (b.allocator.isHost ? (shared.get(b.deviceType)?.length ?? 1) : 1);
 
 function backendOf(device: unknown, op: string): Backend {
   const found =
@@ -110,8 +131,9 @@ function backendOf(device: unknown, op: string): Backend {
 
 /**
  * Makes several devices of one, so that programs for several run where there is one: `/cpu:0`, `/cpu:1`, … They share its threads and its
- * memory. Tensors and variables of a device that is taken away stay as they are.
- * @throws UnimplementedError for another device than the CPU.
+ * memory, unless one of them has a `memoryLimit`: then each has its own, and what would take more than the limit is a
+ * ResourceExhaustedError. Tensors and variables of a device that is taken away stay as they are.
+ * @throws UnimplementedError for another device than the CPU, and for limits without the native kernels.
  */
 export const setLogicalDeviceConfiguration: NamedFunction<
   [device: PhysicalDevice, logicalDevices: readonly LogicalDeviceConfiguration[]],
@@ -139,7 +161,11 @@ export const setLogicalDeviceConfiguration: NamedFunction<
         `only the CPU can be split into several devices, not ${new PhysicalDevice(backend).name}`,
         op,
       );
-    shared.set(backend.deviceType, logicalDevices.length);
+    limitMemory(
+      backend,
+      logicalDevices.map(({ memoryLimit }) => (memoryLimit === null ? undefined : memoryLimit * MEGABYTE)),
+    );
+    shared.set(backend.deviceType, [...logicalDevices]);
   },
 );
 
@@ -151,9 +177,8 @@ export const getLogicalDeviceConfiguration: NamedFunction<
   LogicalDeviceConfiguration[] | null
 > = defineFunction('tf.config.getLogicalDeviceConfiguration', { device: asIs }, {}, (device) => {
   const backend = backendOf(device, 'tf.config.getLogicalDeviceConfiguration');
-  const count = shared.get(backend.deviceType);
-  if (count === undefined || !backend.allocator.isHost) return null;
-  return Array.from({ length: count }, () => new LogicalDeviceConfiguration());
+  const set = shared.get(backend.deviceType);
+  return set === undefined || !backend.allocator.isHost ? null : [...set];
 });
 
 /**

@@ -1,7 +1,8 @@
 // Types in a circle: ragged tensors index themselves with what is here.
 import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import { type IndexItem, type IndexRange, parseIndex } from '../ops/array/index-item.ts';
-import type { SliceSpec } from '../ops/array/slicing.ts';
+import { isSliceRange, rangeOf } from '../ops/array/run-index.ts';
+import type { SliceRange, SliceSpec } from '../ops/array/slicing.ts';
 import { subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { knownDim } from '../shapes/shape-env.ts';
@@ -9,6 +10,7 @@ import { hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import type { Variable } from '../tensor/variable.ts';
 import { isRagged, makeRagged, outerSize, type RaggedOrDense } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
@@ -31,7 +33,10 @@ type Range = IndexRange;
 const OP = 'RaggedTensor.at';
 
 export function raggedAt(x: RaggedTensor, specs: readonly RaggedIndex[]): RaggedOrDense {
-  const items = specs.map((s) => (isTensorIndex(s) ? placeOf(s) : parseIndex(s as string)));
+  const items = specs.map((s) => {
+    if (isSliceRange(s)) return rangeOf(s, OP);
+    return isTensorIndex(s) ? placeOf(s) : parseIndex(s as string);
+  });
   const used = items.filter((i) => i !== null && i !== '...').length;
   if (used > x.rank) throw new InvalidArgumentError(`${used} axes are indexed, there are ${x.rank}`, OP);
   const dots = items.indexOf('...');
@@ -41,9 +46,12 @@ export function raggedAt(x: RaggedTensor, specs: readonly RaggedIndex[]): Ragged
   return rowsAt(x, items as readonly (Item | Tensor)[]);
 }
 
-const isTensorIndex = (spec: RaggedIndex): spec is Tensor | bigint =>
+const isTensorIndex = (
+  spec: RaggedIndex,
+): spec is Exclude<RaggedIndex, number | string | null | SliceRange> =>
   typeof spec === 'object' && spec !== null;
-const placeOf = (spec: Tensor | bigint): Item => hostDims(toTensor(spec), 'the index', OP)[0] as Item;
+const placeOf = (spec: Tensor | Variable | bigint): Item =>
+  hostDims(toTensor(spec), 'the index', OP)[0] as Item;
 
 const isRange = (item: unknown): item is Range => typeof item === 'object' && item !== null && 'step' in item;
 const isWhole = (r: Range): boolean => r.begin === null && r.end === null && r.step === 1;
@@ -89,7 +97,7 @@ function valuesBetween(x: RaggedOrDense, start: number, end: number): RaggedOrDe
 }
 
 const specOf = (item: Item | Tensor): SliceSpec =>
-  isRange(item) ? `${item.begin ?? ''}:${item.end ?? ''}:${item.step}` : (item as SliceSpec);
+  isRange(item) ? ({ start: item.begin, end: item.end, step: item.step } as SliceRange) : (item as SliceSpec);
 
 /** Some rows. */
 export function sliceRows(x: RaggedTensor, range: Range): RaggedTensor {

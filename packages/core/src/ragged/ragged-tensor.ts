@@ -508,5 +508,8 @@ defineMethods(RaggedBase.prototype, 'RaggedTensor', {
   toList: {},
   array: {},
 });
-defineMethods(RaggedTensor.prototype, 'RaggedTensor', { at: { rest: 'specs' }, toSparse: {} });
+defineMethods(RaggedTensor.prototype, 'RaggedTensor', {
+  at: { rest: 'specs', objects: ['specs'] },
+  toSparse: {},
+});
 showInConsole(RaggedTensor.prototype, String);

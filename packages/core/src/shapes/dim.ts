@@ -142,6 +142,44 @@ interface Term {
   readonly factors: readonly Factor[];
 }
 
+/** What a plain function makes of sizes, where no integer arithmetic says it: a share of a size, rounded. */
+export class Computed extends Factor {
+  readonly name: string;
+  readonly args: Dims;
+  readonly key: string;
+  readonly text: string;
+  readonly env: ShapeEnv;
+  readonly least: number;
+  readonly most: number = Number.POSITIVE_INFINITY;
+  readonly #fn: (...args: number[]) => number;
+
+  constructor(name: string, args: Dims, fn: (...args: number[]) => number, least: number) {
+    super();
+    this.name = name;
+    this.args = args;
+    this.key = `${name}(${args.map(keyOf).join(',')})`;
+    this.text = `${name}(${args.map(showDim).join(', ')})`;
+    this.env = (args.find((d) => d instanceof DimExpr) as DimExpr).env;
+    this.least = least;
+    this.#fn = fn;
+  }
+
+  evaluate(sizes: Sizes): number {
+    return this.#fn(...this.args.map((d) => evaluateDim(d, sizes)));
+  }
+  substitute(known: Known): Dim {
+    return computedDim(
+      this.name,
+      this.args.map((d) => substituteDim(d, known)),
+      this.#fn,
+      this.least,
+    );
+  }
+  visit(visit: (symbol: DimSymbol) => void): void {
+    for (const d of this.args) visitSymbols(d, visit);
+  }
+}
+
 const keyOfTerm = (factors: readonly Factor[]): string => factors.map((f) => f.key).join('*');
 const keyOf = (d: Dim): string => (typeof d === 'number' ? `${d}` : d.key);
 
@@ -348,6 +386,22 @@ function chosen(operation: 'max' | 'min', a: Dim, b: Dim): Dim {
   // In one order, so that both are equal.
   const [first, second] = keyOf(a) < keyOf(b) ? [a, b] : [b, a];
   return dimOf(new Operated(operation, first, second));
+}
+
+/**
+ * What a function of numbers, without effects, makes of sizes.
+ * @param name tells it from others, with whatever it depends on beside the sizes: equal names of equal sizes are equal.
+ * @param least the least value that it gives.
+ */
+export function computedDim(
+  name: string,
+  args: Dims,
+  fn: (...args: number[]) => number,
+  least: number = Number.NEGATIVE_INFINITY,
+): Dim {
+  return args.some((d) => typeof d !== 'number')
+    ? dimOf(new Computed(name, args, fn, least))
+    : fn(...(args as number[]));
 }
 
 // ---- looking at them

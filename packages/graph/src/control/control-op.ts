@@ -36,12 +36,17 @@ export class ForwardRecord {
   readonly tracer: Tracer | null = context.tracer;
   readonly saved: Saved[] = [];
 
+  /** Whether the node is in the graph that is being traced. */
+  get isHere(): boolean {
+    return this.tracer === context.tracer;
+  }
+
   /**
    * Has these values of each turn kept for a gradient.
    * @throws UnimplementedError, of `op`, where the two are not in one graph.
    */
   save(values: readonly GraphValue[], op?: string): Saved {
-    if (this.tracer !== context.tracer) {
+    if (!this.isHere) {
       throw new UnimplementedError(
         'the gradient must be computed in the function, branch or loop that contains the op, not in a nested one',
         op,

@@ -19,12 +19,22 @@ import {
   showShape,
   sizeValue,
   toOwnTensor,
+  toShape,
   tree,
 } from '@eagre/core/internal';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { checkSignature } from '../tracing/signature.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
-import { describe, difference, flatten, type Nest, pack, type Tensors, type Values } from './nest.ts';
+import {
+  describe,
+  difference,
+  flatten,
+  type Leaf,
+  type Nest,
+  pack,
+  type Tensors,
+  type Values,
+} from './nest.ts';
 import { TensorArray } from './tensor-array.ts';
 import { whileLoop } from './while-loop.ts';
 
@@ -150,7 +160,10 @@ graphLoops.rows = (count, fn) => mapFn(fn, range(sizeValue(count, 'int32'), { dt
 
 /** The forms of a call of `tf.vectorizedMap`. */
 export interface VectorizedMap {
-  /** `mapFn` under TensorFlow's other name. It calls `fn` for one element after the other as well. */
+  /**
+   * `mapFn` under TensorFlow's other name. It calls `fn` for one element after the other as well. Tensors whose first dimension is 1 go with
+   * every element of the others.
+   */
   <E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tensors<R>;
   <E, R>(options: { readonly fn: (elem: Tensors<E>) => R; readonly elems: E }): Tensors<R>;
 }
@@ -158,8 +171,22 @@ export const vectorizedMap: VectorizedMap = defineFunction<Mapping>(
   'tf.vectorizedMap',
   { fn: kind.asIs, elems: kind.structure },
   {},
-  (fn, elems) => mapFn(fn as (elem: unknown) => unknown, elems),
+  (fn, elems) => mapFn(fn as (elem: unknown) => unknown, inAllRows(elems, 'tf.vectorizedMap')),
 ) as never;
+
+/** A structure of tensors of which those with a first dimension of 1 are as long as the others. */
+function inAllRows(elems: unknown, op: string): unknown {
+  const nest = flatten(elems, op);
+  const rowsOf = (leaf: Leaf): Dim | undefined => (leaf instanceof TensorArray ? undefined : dims(leaf)[0]);
+  const count = nest.leaves.map(rowsOf).find((n) => n !== undefined && n !== 1);
+  if (count === undefined || !nest.leaves.some((leaf) => rowsOf(leaf) === 1)) return elems;
+  const leaves = nest.leaves.map((leaf) =>
+    leaf instanceof TensorArray || rowsOf(leaf) !== 1
+      ? leaf
+      : leaf.broadcastTo(toShape([count, ...dims(leaf).slice(1)])),
+  );
+  return pack(nest, leaves);
+}
 
 function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
   const count = elements.limit as number;

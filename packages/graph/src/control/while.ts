@@ -117,8 +117,7 @@ class WhileOp extends ControlOp {
     const record = new ForwardRecord();
     histories.set(before.record, record);
     if (effects) return { ...before, record };
-    const { condition, body } = before;
-    return { ...before, condition: withoutHost(condition), body: withoutHost(body), written: [], record };
+    return { ...before, ...withoutEffects(before), record };
   }
 }
 
@@ -175,7 +174,7 @@ export const whileOp: ControlOp = new WhileOp();
 export const whileGradOp: ControlOp = new WhileGradOp();
 
 function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): (Tensor | null)[] {
-  const forward = g.attrs as WhileAttrs;
+  const forward = loopHere(g);
   const { body, record, variables } = forward;
   const count = body.outputs.length;
   const floating = g.inputs.map((x) => hasGradient(x.dtype));
@@ -231,6 +230,33 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
   });
   return gradients;
 }
+
+/**
+ * The loop whose gradient is computed: the node itself or, in a nested function, branch or loop, such as the passes of a jacobian, another
+ * one in there that computes the same again, as the values of its turns are kept where it is alone.
+ */
+function loopHere({ attrs, inputs }: GradContext): WhileAttrs {
+  const loop = attrs as WhileAttrs;
+  if (loop.record.isHere) return loop;
+  if (onlyOnce(loop.body).length > 0)
+    throw new UnimplementedError(
+      'the gradient of a loop that draws random numbers or calls the host must be computed in the function, branch or loop that contains the loop, not in a nested one',
+      'While',
+    );
+  const again: WhileAttrs = { ...loop, ...withoutEffects(loop), record: new ForwardRecord() };
+  execute(whileOp, inputs, again);
+  return again;
+}
+
+/** What computes the values of a loop alone. */
+const withoutEffects = ({
+  condition,
+  body,
+}: WhileAttrs): Pick<WhileAttrs, 'condition' | 'body' | 'written'> => ({
+  condition: withoutHost(condition),
+  body: withoutHost(body),
+  written: [],
+});
 
 /**
  * The gradient of a loop's gradient, for cotangents u of its outputs. The gradient is v ↦ vᵀJ, linear in v, so that of v is Ju: what a

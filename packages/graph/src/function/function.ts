@@ -44,6 +44,11 @@ export type TracedFunction<F extends AnyFunction> = F & {
    * what they were before.
    */
   profile(...args: Parameters<F>): Profile;
+  /**
+   * What runs for these arguments, as text: a line for each kernel call, with its values, shapes and scalar program; behind them the number of calls
+   * and the memory for what is computed on the way. Where sizes depend on values, the parts as they ran the last time.
+   */
+  planText(...args: Parameters<F>): string;
   /** How often the function has been traced. */
   experimentalGetTracingCount(): number;
   /** The function as it was given. */

@@ -98,21 +98,18 @@ export class MeasuredFunction extends AtomicFunction {
   }
 
   override profile(): never {
-    throw this.#inParts('profile a function without such sizes');
+    throw new FailedPreconditionError(
+      'the function has sizes that depend on values, so it runs in parts: profile a function without such sizes',
+      this.graph.name,
+    );
   }
-  override planText(): never {
-    throw this.#inParts('there is no plan before it runs');
+  /** The parts, with the plans of the last run. */
+  override planText(): string {
+    return this.#variants[0]?.planText() ?? '';
   }
 
   override dispose(): void {
     for (const stages of this.#variants) stages.dispose();
-  }
-
-  #inParts(what: string): FailedPreconditionError {
-    return new FailedPreconditionError(
-      `the function has sizes that depend on values, so it runs in parts: ${what}`,
-      this.graph.name,
-    );
   }
 
   #serve<T>(inputs: readonly Tensor[], run: (stages: Stages) => T): T {
@@ -237,6 +234,15 @@ class Stages {
     } finally {
       run.end();
     }
+  }
+
+  planText(): string {
+    const parts = this.#stages.map((stage, i) => {
+      if ('node' in stage) return `part ${i + 1}: ${stage.node.type} '${stage.node.name}', op by op`;
+      const plan = [...stage.plans.values()].at(-1);
+      return `part ${i + 1}: ${plan === undefined ? 'a plan for each size, made when it runs' : `a plan\n${plan.planText()}`}`;
+    });
+    return parts.join('\n\n');
   }
 
   dispose(): void {

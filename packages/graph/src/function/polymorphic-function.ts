@@ -176,6 +176,7 @@ export class PolymorphicFunction {
       getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
       runAsync: (...args: unknown[]) => this.#callAsync(self, args),
       profile: (...args: unknown[]) => this.#profile(self, args),
+      planText: (...args: unknown[]) => this.#planText(self, args),
       experimentalGetTracingCount: () => this.#count,
       hostFunction: this.#fn,
     });
@@ -258,6 +259,11 @@ export class PolymorphicFunction {
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
     const { concrete, tensors } = this.#traceFor(self, args);
     return concrete.profile(...tensors);
+  }
+
+  #planText(self: unknown, given: readonly unknown[]): string {
+    const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    return this.#traceFor(self, args).concrete.planText();
   }
 
   /** The trace for these arguments, which is then tried first for the next ones. */

@@ -74,6 +74,23 @@ describe('profiles of functions', () => {
     expect(text).toMatch(/^inputs %/);
     expect(text).toMatch(/\d+ calls, \d+ bytes of temporaries$/);
   });
+
+  test('planText of a function is that of the trace for the arguments', () => {
+    const traced = tfFunction((a: Tensor, n: number) => a.matmul(zeros([16, 4])).add(n));
+    expect(traced.planText(x, 2)).toBe(traced.getConcreteFunction(x, 2).planText());
+    expect(traced.experimentalGetTracingCount()).toBe(1);
+    expect(traced.planText(zeros([3, 16]), 2)).toContain('[3,16]');
+  });
+
+  test('planText of a function in parts shows the plans of the last run', () => {
+    const positive = tfFunction((a: Tensor) => a.add(1).booleanMask(a.greater(0)).square());
+    expect(positive.planText(x)).toMatch(
+      /part 1: a plan for each size, made when it runs\n\npart 2: Where '.*', op by op/,
+    );
+    positive(x);
+    expect(positive.planText(x)).toMatch(/part 1: a plan\ninputs %/);
+    expect(() => positive.profile(x)).toThrow('runs in parts');
+  });
 });
 
 test('calls of one name and kernel are one row; the first run does not count', () => {

@@ -9,6 +9,7 @@ import {
 import { Tensor, Variable } from '@eagre/core';
 import {
   bytesOf,
+  Computed,
   checkAlive,
   type Dim,
   DimExpr,
@@ -407,6 +408,7 @@ function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
     if (isExpression(value)) for (const { factors } of value.terms) factors.forEach(visit);
     else if (value instanceof DimSymbol) found.add(value);
     else if (value instanceof Operated) [value.a, value.b].forEach(visit);
+    else if (value instanceof Computed) value.args.forEach(visit);
     else if (isGraph(value))
       for (const { what, attrs, outputs } of value.nodes) {
         if (what.kind === 'size') visit(what.size);
@@ -1007,6 +1009,10 @@ class Writer {
       return this.#node(OPERATIONS[factor.operation], [this.#size(factor.a), this.#size(factor.b)], {
         T: { type: numberOf('int32') },
       });
+    if (factor instanceof Computed)
+      throw new UnimplementedError(
+        `the size ${factor.text} is computed by code that a graph cannot hold: write the graph for known sizes`,
+      );
     const symbol = dimOf(factor);
     const known = this.#sizes.get(symbol.key);
     if (known !== undefined) return known;

@@ -2,6 +2,7 @@
 import { type DType, UnimplementedError } from '@eagre/backend';
 import { concat, constant, reshape, split, type Tensor, transpose, type Variable } from '@eagre/core';
 import {
+  Computed,
   type Dim,
   type DimExpr,
   type DimSymbol,
@@ -240,6 +241,11 @@ export class GraphWriter {
   #factor(factor: Factor): string {
     if (factor instanceof Operated)
       return this.#operated(factor.operation, this.size(factor.a), this.size(factor.b));
+    if (factor instanceof Computed)
+      throw new UnimplementedError(
+        `the size ${factor.text} is computed by code that a graph cannot hold: save the model for known sizes`,
+        OP,
+      );
     const symbol = dimOf(factor);
     const known = this.#known(symbol.key);
     if (known !== undefined) return known;
@@ -356,6 +362,8 @@ export class SizeNames {
   #factor(factor: Factor): string {
     if (factor instanceof Operated)
       return `${factor.operation}(${this.text(factor.a)}, ${this.text(factor.b)})`;
+    if (factor instanceof Computed)
+      return `${factor.name}(${factor.args.map((d) => this.text(d)).join(', ')})`;
     return this.symbol(factor as DimSymbol);
   }
 

@@ -7,6 +7,9 @@ export type IndexRange = { readonly begin: Dim | null; readonly end: Dim | null;
 export type IndexItem = Dim | IndexRange | '...' | null;
 export const isPlace = (item: IndexItem): item is Dim => typeof item === 'number' || isExpression(item);
 
+/** As Python writes it. */
+export const showRange = ({ begin, end, step }: IndexRange): string => `${begin ?? ''}:${end ?? ''}:${step}`;
+
 const rangePattern = /^\s*([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?\s*)?$/;
 
 /** @throws InvalidArgumentError for what is no index. */

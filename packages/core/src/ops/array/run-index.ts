@@ -1,10 +1,12 @@
 // Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
+import { isPlain } from '../../arguments/plain.ts';
 import { context } from '../../dispatch/context.ts';
 import { knownTensor } from '../../dispatch/symbolic.ts';
 import { type Dim, type DimExpr, isExpression } from '../../shapes/dim.ts';
 import { dimsOf, hasUnknown } from '../../shapes/dims.ts';
+import { show } from '../../shapes/shape.ts';
 import { hostDims } from '../../shapes/sizes.ts';
 import { toTensor } from '../../tensor/convert.ts';
 import { isInteger } from '../../tensor/dtypes.ts';
@@ -12,10 +14,46 @@ import { Tensor, viewOf } from '../../tensor/tensor.ts';
 import { Variable } from '../../tensor/variable.ts';
 import { where } from '../elementwise/select.ts';
 import { range } from './creation.ts';
+import type { IndexRange } from './index-item.ts';
 import { reshape } from './shaping.ts';
 
 /** A number, or an integer scalar. */
 export type Index = IntegerLike;
+
+/**
+ * A range of an axis, as Python's `start:end:step`, whose ends may be integer scalars: `x.at({ end: n })` is `x[:n]`. Ends that are left out
+ * or null are those of the axis; negative ones count from its end. The step is a number that is known.
+ */
+export interface SliceRange {
+  readonly start?: Index | null;
+  readonly end?: Index | null;
+  readonly step?: number | null;
+}
+
+export function isSliceRange(value: unknown): value is SliceRange {
+  return isPlain(value);
+}
+
+const RANGE_KEYS: ReadonlySet<string> = new Set(['start', 'end', 'step']);
+
+/** A range whose ends are numbers or sizes. @throws InvalidArgumentError for what is no range */
+export function rangeOf(range: SliceRange, op: string): IndexRange {
+  const other = Object.keys(range).find((key) => !RANGE_KEYS.has(key));
+  if (other !== undefined)
+    throw new InvalidArgumentError(`a range has start, end and step, but not ${other}`, op);
+  const endOf = (value: Index | null | undefined, what: string): Dim | null => {
+    if (value === undefined || value === null) return null;
+    const index = indexOf(value, what, op);
+    const end = index instanceof Tensor ? (hostDims(index, what, op)[0] as Dim) : index;
+    if (typeof end === 'number' && !Number.isSafeInteger(end))
+      throw new InvalidArgumentError(`the ${what} of a range is ${show(end)}, expected an integer`, op);
+    return end;
+  };
+  const step = endOf(range.step, 'step') ?? 1;
+  if (typeof step !== 'number')
+    throw new InvalidArgumentError('the step of a range has to be known while the function is traced', op);
+  return { begin: endOf(range.start, 'start'), end: endOf(range.end, 'end'), step };
+}
 
 export function isIndexTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;

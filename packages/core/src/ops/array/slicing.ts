@@ -11,7 +11,10 @@ import {
   type Dims,
   floorDivDims,
   isExpression,
+  maxDims,
+  minDims,
   modDims,
+  mulDims,
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
@@ -24,11 +27,22 @@ import { aliasTensor, Tensor } from '../../tensor/tensor.ts';
 import type { Variable } from '../../tensor/variable.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
-import { type IndexItem, type IndexRange, isPlace, parseIndex } from './index-item.ts';
+import { type IndexItem, type IndexRange, isPlace, parseIndex, showRange } from './index-item.ts';
 import { concat, stack } from './join.ts';
 import { checkDims, checkIntegers, checkRankOf, disposeAll, move } from './moving.ts';
 import { placesOf } from './places.ts';
-import { type Index, indexOf, indicesOf, isIndexTensor, sizesOf, takeAt, takeFrom } from './run-index.ts';
+import {
+  type Index,
+  indexOf,
+  indicesOf,
+  isIndexTensor,
+  isSliceRange,
+  rangeOf,
+  type SliceRange,
+  sizesOf,
+  takeAt,
+  takeFrom,
+} from './run-index.ts';
 import { identity, reshape } from './shaping.ts';
 
 const ones = (n: number): number[] => new Array<number>(n).fill(1);
@@ -132,12 +146,15 @@ export const slice: NamedFunction<
 
 // ---- indexing as in Python
 
+export type { SliceRange };
+
 /**
  * One item of an index: a number takes that place and drops the axis; `'1:3'`, `':'`, `'::-1'` are ranges as in Python;
  * `'...'` stands for all axes not named; `null` or `'newaxis'` adds an axis of size 1. An integer scalar does what a number does, also where
- * it differs from run to run of a traced function. `null` is `tf.newaxis`.
+ * it differs from run to run of a traced function. A range may also be an object, `{ start, end, step }`, whose ends are tensors. `null` is
+ * `tf.newaxis`.
  */
-export type SliceSpec = number | bigint | string | null | Tensor | Variable;
+export type SliceSpec = number | bigint | string | null | Tensor | Variable | SliceRange;
 
 /**
  * Indexing as with Python's brackets: `t.at('1:3', ':', -1)` is `t[1:3, :, -1]`. Axes not named are taken whole. A bool tensor alone
@@ -153,7 +170,7 @@ export const at: (
 ) => Tensor = defineVariadic(
   'at',
   { x: kind.tensor },
-  'specs',
+  { specs: kind.structure },
   {},
   (x: TensorLike, specs: readonly SliceSpec[]) => {
     const t = toTensor(x);
@@ -169,8 +186,11 @@ export const at: (
       isIndexTensor(s) || typeof s === 'bigint' ? indexOf(s, 'the index', 'at') : s,
     );
     const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
-    const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parseIndex(s)));
-    const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;
+    const items = known.map((s): IndexItem => {
+      if (isIndexTensor(s)) return WHOLE;
+      return isSliceRange(s) ? rangeOf(s, 'at') : parseIndex(s);
+    });
+    const shown = `[${known.map((s, i) => (isIndexTensor(s) ? '?' : isSliceRange(s) ? showRange(items[i] as IndexRange) : String(s))).join(', ')}]`;
     const ranges = take(t, items, shown);
     // From the last axis on, so that those before it keep their places.
     return late.reduceRight((y, { index, i }) => {
@@ -248,6 +268,7 @@ function take(x: Tensor, items: readonly IndexItem[], shown: string): Tensor {
 function extent({ begin, end, step }: IndexRange, n: Dim): [first: Dim, count: Dim] {
   const low = step > 0 ? 0 : -1;
   const high = step > 0 ? n : subDims(n, 1);
+  if (isExpression(begin) || isExpression(end)) return openExtent(begin, end, step, n, low, high);
   const clip = (i: Dim): Dim => {
     const at = lessThan(i, 0) ? addDims(i, n) : i;
     if (!atMost(low, at)) return low;
@@ -259,6 +280,29 @@ function extent({ begin, end, step }: IndexRange, n: Dim): [first: Dim, count: D
   if (atMost(distance, 0)) return [first, 0];
   // The number of steps, rounded up.
   return [first, floorDivDims(addDims(distance, Math.abs(step) - 1), Math.abs(step))];
+}
+
+/** The same for ends that are not known, where whether they are negative or beyond the axis is part of the numbers. */
+function openExtent(
+  begin: Dim | null,
+  end: Dim | null,
+  step: number,
+  n: Dim,
+  low: Dim,
+  high: Dim,
+): [first: Dim, count: Dim] {
+  const clip = (i: Dim): Dim => {
+    const isNegative = minDims(maxDims(subDims(0, i), 0), 1);
+    return minDims(maxDims(addDims(i, mulDims(isNegative, n)), low), high);
+  };
+  const [start, stop] = step > 0 ? [low, high] : [high, low];
+  const first = begin === null ? start : clip(begin);
+  const last = end === null ? stop : clip(end);
+  const distance = step > 0 ? subDims(last, first) : subDims(first, last);
+  const size = Math.abs(step);
+  const count = maxDims(floorDivDims(addDims(distance, size - 1), size), 0);
+  // An empty range may begin before the axis.
+  return [maxDims(first, 0), count];
 }
 
 /** Bit i of a mask of `stridedSlice` speaks of the i-th item. */
@@ -444,7 +488,7 @@ const rollOp: Op = defineOp({
     (attrs.axes as number[]).forEach((axis, i) => {
       const n = dims(y)[axis];
       if (!differs(n, 0)) return;
-      const k = modDims((attrs.shifts as number[])[i], n);
+      const k = modDims(dimsOf(attrs.shifts as Dims)[i], n);
       const rest = subDims(n, k);
       if (k !== 0) y = concat([block(y, axis, rest, k), block(y, axis, 0, rest)], axis);
     });
@@ -482,6 +526,10 @@ export const roll: NamedFunction<
     return shifts.reduce<Tensor>((y, s, i) => rolledInRun(y, s, axes[i]), t);
   },
 );
+
+/** Shifts by so many places along one axis. */
+export const rolled = (x: Tensor, shift: Dim, axis: number): Tensor =>
+  execute1(rollOp, [x], { shifts: toShape([shift]), axes: [axis] });
 
 const elementsOf = (list: Tensor): Tensor[] => (list.rank === 0 ? [list] : unstack(list));
 

@@ -7,6 +7,7 @@ import { checkOneOf } from '../../arguments/checks.ts';
 import {
   addDims,
   type Dim,
+  type Dims,
   floorDivDims,
   isExpression,
   maxDims,
@@ -200,19 +201,19 @@ export const requiredSpaceToBatchPaddings: NamedFunction<
 /** Windows over the axes behind the batch: [batch, counts…, window…, channels]. */
 export function windowsOf(
   given: Tensor,
-  window: readonly number[],
+  window: Dims,
   strides: readonly number[],
   rates: readonly number[],
   padding: 'SAME' | 'VALID',
 ): Tensor {
   const count = window.length;
-  const reach = window.map((k, i) => (k - 1) * rates[i] + 1);
+  const reach = window.map((k, i) => addDims(mulDims(subDims(k, 1), rates[i]), 1));
   const sizes = dims(given).slice(1, -1);
   const none: Pair = [0, 0];
   const counts = sizes.map((n, i) =>
     padding === 'SAME'
       ? floorDivDims(addDims(n, strides[i] - 1), strides[i])
-      : maxDims(0, floorDivDims(addDims(n, strides[i] - reach[i]), strides[i])),
+      : maxDims(0, floorDivDims(subDims(addDims(n, strides[i]), reach[i]), strides[i])),
   );
   const around = sizes.map((n, i): Pair => {
     if (padding === 'VALID') return none;

@@ -1,16 +1,16 @@
 // Boxes in images: which to keep, what is inside of them, and their pictures. A box is [y1, x1, y2, x2].
-import { InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf, shown } from '../../arguments/checks.ts';
+import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
-import type { Dim } from '../../shapes/dim.ts';
+import { type Dim, isExpression, minDims, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, showShape } from '../../shapes/shape.ts';
-import { knownDim } from '../../shapes/shape-env.ts';
 import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -18,7 +18,8 @@ import { emptyTensor, hostValues, setValues, type Tensor } from '../../tensor/te
 import { gather } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
 import { toIndices } from '../array/moving.ts';
-import { expandDims, pad, reshape } from '../array/shaping.ts';
+import { expandDims, identity, pad, reshape } from '../array/shaping.ts';
+import { slice } from '../array/slicing.ts';
 import { patchesOf, sizesBetween } from '../array/space.ts';
 import { where } from '../elementwise/select.ts';
 import { asFloats, lastPlace, places, toImages, twoSizes } from './images.ts';
@@ -366,9 +367,15 @@ export const combinedNonMaxSuppression: NamedFunction<
       );
     const clip = checkFlag(options.clipBoxes ?? true, 'clipBoxes', op);
     const padded = checkFlag(options.padPerClass, 'padPerClass', op);
-    const size = padded ? Math.min(total, perClass * knownDim(classes)) : total;
+    const size = padded ? minDims(total, mulDims(perClass, classes)) : total;
     const run = (box: Tensor, score: Tensor, iou: Tensor, threshold: Tensor): Tensor[] =>
-      combined(box, score, { most: perClass, limit: numberIn(iou), least: numberIn(threshold) }, size, clip);
+      combined(
+        box,
+        score,
+        { most: perClass, limit: numberIn(iou), least: numberIn(threshold) },
+        padded ? Math.min(total, perClass * score.shape[2]) : total,
+        clip,
+      );
     return atRunTime(
       op,
       run,
@@ -545,33 +552,22 @@ export const drawBoundingBoxes: NamedFunction<
     const op = 'image.drawBoundingBoxes';
     const x = toImages(images, op);
     checkDType(x.dtype, 'floating', 'images', op);
-    const b = toTensor(boxes).cast('float32');
+    // They have no gradient, in a loop neither.
+    const b = toTensor(boxes).cast('float32').stopGradient();
     if (x.rank !== 4 || b.rank !== 3 || differs(dims(b)[2], 4) || differs(dims(b)[0], dims(x)[0]))
       throw new InvalidArgumentError(
         `images ${showShape(x.shape)} and boxes ${showShape(b.shape)} must be [n, h, w, c] and [n, m, 4]`,
         op,
       );
     const [, h, w, c] = dims(x);
-    const channels = knownDim(c);
-    const table =
-      colors === null
-        ? toTensor(
-            channels === 1 ? [[1]] : COLORS.map((color) => color.slice(0, Math.min(4, channels))),
-            x.dtype,
-          )
-        : toTensor(colors).cast(x.dtype);
-    if (table.rank !== 2 || differs(dims(table)[1], channels) || !differs(dims(table)[0], 0))
-      throw new InvalidArgumentError(
-        `colors have shape ${showShape(table.shape)}, expected [k, ${channels}]`,
-        op,
-      );
+    const table = colors === null ? colorsOf(c, x.dtype) : toTensor(colors).cast(x.dtype);
+    if (table.rank !== 2 || differs(dims(table)[1], c) || !differs(dims(table)[0], 0))
+      throw new InvalidArgumentError(`colors have shape ${showShape(table.shape)}, expected [k, ${c}]`, op);
+    const period = sizeValue(dims(table)[0], 'int32');
     const row = reshape(iota(h), [1, -1, 1, 1]);
     const column = reshape(iota(w), [1, 1, -1, 1]);
-    const count = knownDim(dims(b)[1]);
-    let y = x;
-    for (let i = 0; i < count; i++) {
-      const [top, left, bottom, right] = b
-        .at(':', i)
+    const draw = (y: Tensor, i: Tensor): Tensor => {
+      const [top, left, bottom, right] = gather(b, i, 1)
         .unstack(-1)
         .map((side, k): Tensor => {
           const last = lastPlace(k % 2 === 0 ? h : w, 'float32');
@@ -582,9 +578,27 @@ export const drawBoundingBoxes: NamedFunction<
       const edge = (p: Tensor, low: Tensor, high: Tensor): Tensor => p.equal(low).logicalOr(p.equal(high));
       const inside = between(row, top, bottom).logicalAnd(between(column, left, right));
       const border = inside.logicalAnd(edge(row, top, bottom).logicalOr(edge(column, left, right)));
-      const color = gather(table, i % knownDim(dims(table)[0]));
-      y = where(border, reshape(color, [1, 1, 1, channels]), y);
-    }
+      const color = gather(table, i.mod(period));
+      return where(border, reshape(color, toShape([1, 1, 1, c])), y);
+    };
+    const count = dims(b)[1];
+    // Only a run knows how many there are.
+    if (isExpression(count))
+      return graphLoops.repeat(toTensor(sizeValue(count, 'int32')), ([y], i) => [draw(y, i)], [
+        identity(x),
+      ])[0];
+    let y = x;
+    for (let i = 0; i < count; i++) y = draw(y, toTensor(i, 'int32'));
     return y;
   },
 );
+
+/** The colours for images of so many channels. */
+function colorsOf(channels: Dim, dtype: DType): Tensor {
+  const table = toTensor(COLORS, dtype);
+  const part = slice(table, [0, 0], toShape([-1, minDims(channels, 4)]));
+  // Grey ones are drawn into with white.
+  const one = sizeValue(channels, 'int32');
+  if (typeof one === 'number') return one === 1 ? toTensor([[1]], dtype) : part;
+  return where(one.equal(1), toTensor(1, dtype), part);
+}

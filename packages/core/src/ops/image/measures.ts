@@ -3,15 +3,16 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkNumber } from '../../arguments/checks.ts';
-import { modDims } from '../../shapes/dim.ts';
-import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
+import { addDims, type Dim, modDims, subDims } from '../../shapes/dim.ts';
+import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { broadcastShapes, checkFlag, checkList, showShape } from '../../shapes/shape.ts';
-import { atMost, lessThan } from '../../shapes/shape-env.ts';
-import { differs } from '../../shapes/sizes.ts';
+import { lessThan } from '../../shapes/shape-env.ts';
+import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { concat, stack } from '../array/join.ts';
+import { iota } from '../array/iota.ts';
+import { stack } from '../array/join.ts';
 import { pad, reshape } from '../array/shaping.ts';
 import { depthwiseConv2d } from '../nn/conv.ts';
 import { avgPool2d } from '../nn/pooling.ts';
@@ -190,7 +191,7 @@ export function ssimMaps(
 
 /** Leading axes as one, and back. */
 function batched(a: Tensor, b: Tensor, op: string): { a: Tensor; b: Tensor; back: (y: Tensor) => Tensor } {
-  const lead = broadcastShapes(dims(a).slice(0, -3), dims(b).slice(0, -3), op);
+  const lead = dimsOf(broadcastShapes(dims(a).slice(0, -3), dims(b).slice(0, -3), op));
   const own = dims(a).slice(-3);
   const form = (x: Tensor): Tensor =>
     reshape(x.broadcastTo(toShape([...lead, ...own])), toShape([sizeOfDims(lead), ...own]));
@@ -254,10 +255,11 @@ export const ssimMultiscale: NamedFunction<
 
 /** Images of half the size; an odd row or column at the end counts twice. */
 function halved(x: Tensor): Tensor {
+  const even = (y: Tensor, axis: number, side: Dim): Tensor => {
+    const more = modDims(side, 2);
+    if (more === 0) return y;
+    return y.gather(iota(addDims(side, more)).minimum(sizeValue(subDims(side, 1), 'int32')), axis);
+  };
   const [, h, w] = dims(x);
-  const odd = (side: typeof h): boolean => !atMost(modDims(side, 2), 0);
-  let wide = x;
-  if (odd(h)) wide = concat([wide, wide.at(':', '-1:')], 1);
-  if (odd(w)) wide = concat([wide, wide.at(':', ':', '-1:')], 2);
-  return avgPool2d(wide, 2, { strides: 2 });
+  return avgPool2d(even(even(x, 1, h), 2, w), 2, { strides: 2 });
 }

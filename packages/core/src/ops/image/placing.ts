@@ -3,7 +3,16 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { addDims, type Dim, floorDivDims, maxDims, minDims, subDims } from '../../shapes/dim.ts';
+import {
+  addDims,
+  computedDim,
+  type Dim,
+  floorDivDims,
+  maxDims,
+  minDims,
+  mulDims,
+  subDims,
+} from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
@@ -157,9 +166,12 @@ export const centralCrop: NamedFunction<
         `centralFraction must be above 0 and at most 1, got ${show(centralFraction)}`,
         op,
       );
-    const [h, w] = x.shape.slice(-3, -1);
-    const start = [h, w].map((side) => Math.floor((side - side * centralFraction) / 2));
-    return cropped(x, [start[0], start[1]], [h - 2 * start[0], w - 2 * start[1]]);
+    const sides = sidesOf(x);
+    const start = sides.map((side) =>
+      computedDim(`cut ${centralFraction}`, [side], (n) => Math.floor((n - n * centralFraction) / 2), 0),
+    );
+    const [h, w] = sides.map((side, i) => subDims(side, mulDims(2, start[i])));
+    return cropped(x, [start[0], start[1]], [h, w]);
   },
 );
 

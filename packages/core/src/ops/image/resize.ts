@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { type Dim, mulDims } from '../../shapes/dim.ts';
+import { computedDim, type Dim, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { show } from '../../shapes/shape.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
@@ -12,7 +12,7 @@ import { gather } from '../array/gather.ts';
 import { expandDims, reshape } from '../array/shaping.ts';
 import { clip, where } from '../elementwise/select.ts';
 import { matmul } from '../linalg/linalg.ts';
-import { lastPlace, ofBatch, places, ratio, toImages, twoSizes } from './images.ts';
+import { lastPlace, ofBatch, places, ratio, sidesOf, toImages, twoSizes } from './images.ts';
 import { padToBoundingBox } from './placing.ts';
 
 /** How `resize` finds values between pixels. */
@@ -135,6 +135,29 @@ export function resizeBatch(
   return reshape(wide, toShape([n, height, width, c]));
 }
 
+const { fround } = Math;
+/** Halves go to the even number. */
+function rounded(x: number): number {
+  const below = Math.floor(x);
+  if (x - below !== 0.5) return Math.round(x);
+  return below % 2 === 0 ? below : below + 1;
+}
+
+/** How large images become that keep their proportions inside of a size; in float32, as TensorFlow counts. */
+function inProportion(sides: readonly [Dim, Dim], target: readonly [Dim, Dim]): readonly [Dim, Dim] {
+  const side = (of: 0 | 1): Dim =>
+    computedDim(
+      `in proportion ${of}`,
+      [...sides, ...target],
+      (h, w, height, width) => {
+        const scale = Math.min(fround(height / h), fround(width / w));
+        return rounded(fround(scale * (of === 0 ? h : w)));
+      },
+      0,
+    );
+  return [side(0), side(1)];
+}
+
 /**
  * Images of another size, [h, w, c] or [n, h, w, c]: float32, or with `nearest` the dtype of the images. Pixels are squares whose centers
  * count, as in `tf.image.resize` of TensorFlow 2.
@@ -157,11 +180,7 @@ export const resize: NamedFunction<
         op,
       );
     let wanted = twoSizes(size, 'size', op);
-    if (preserveAspectRatio) {
-      const [h, w] = x.shape.slice(-3, -1);
-      const factor = Math.min((wanted[0] as number) / h, (wanted[1] as number) / w);
-      wanted = [Math.round(h * factor), Math.round(w * factor)];
-    }
+    if (preserveAspectRatio) wanted = inProportion(sidesOf(x), wanted);
     return ofBatch(method === 'nearest' ? x : x.cast('float32'), (batch) =>
       resizeBatch(batch, wanted, method, antialias),
     );
@@ -196,20 +215,35 @@ export const resizeWithPad: NamedFunction<
   { readonly method?: ResizeMethod; readonly antialias?: boolean }
 > = /* @__PURE__ */ defineFunction(
   'image.resizeWithPad',
-  { image: kind.tensor, targetHeight: kind.integer, targetWidth: kind.integer },
+  { image: kind.tensor, targetHeight: kind.size, targetWidth: kind.size },
   { method: kind.asIs, antialias: kind.asIs },
   (image, targetHeight, targetWidth, { method = 'bilinear', antialias = false }) => {
     const op = 'image.resizeWithPad';
     const x = toImages(image, op);
-    const target = twoSizes([targetHeight, targetWidth], 'the target', op) as readonly [number, number];
-    const [h, w] = x.shape.slice(-3, -1) as [number, number];
-    // In float32, as TensorFlow counts.
-    const ratio = Math.fround(Math.max(Math.fround(h / target[0]), Math.fround(w / target[1])));
-    const exact = [h, w].map((side) => Math.fround(side / ratio));
-    const size = exact.map((side) => Math.max(1, Math.floor(side)));
-    const y = resize(x, size, { method, antialias });
+    const target = twoSizes([targetHeight, targetWidth], 'the target', op);
+    const sides = sidesOf(x);
+    /** A number that is made of the exact side, in float32, as TensorFlow counts. */
+    const ofSide = (
+      name: string,
+      of: number,
+      make: (exact: number, target: number) => number,
+      least: number,
+    ): Dim =>
+      computedDim(
+        `${name} ${of}`,
+        [...sides, ...target],
+        (h, w, height, width) => {
+          const scale = Math.max(fround(h / height), fround(w / width));
+          return make(fround((of === 0 ? h : w) / scale), of === 0 ? height : width);
+        },
+        least,
+      );
+    const size = sides.map((_, i) => ofSide('inside', i, (exact) => Math.max(1, Math.floor(exact)), 1));
+    const y = resize(x, toShape(size), { method, antialias });
     // The room is that beside the exact size.
-    const [top, left] = target.map((side, i) => Math.max(0, Math.floor((side - (exact[i] as number)) / 2)));
-    return padToBoundingBox(y, top as number, left as number, target[0], target[1]);
+    const [top, left] = target.map((_, i) =>
+      ofSide('beside', i, (exact, side) => Math.max(0, Math.floor((side - exact) / 2)), 0),
+    );
+    return padToBoundingBox(y, top as number, left as number, target[0] as number, target[1] as number);
   },
 );

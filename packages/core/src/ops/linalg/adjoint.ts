@@ -11,7 +11,7 @@ import { checkDType, hasGradient } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { onesLike } from '../array/creation.ts';
 import { broadcastTo } from '../array/shaping.ts';
-import { conj } from '../elementwise/complex.ts';
+import { conj, real } from '../elementwise/complex.ts';
 import { diag, diagPart, matmul, matrixTranspose } from './linalg.ts';
 
 /** The conjugates of complex numbers; others as they are. */
@@ -105,3 +105,6 @@ export function checkRows(a: Tensor, b: Tensor, op: string): void {
       op,
     );
 }
+
+/** The gradient of a result that is real whatever its dtype is: what turns it has no part in it. */
+export const ofReal = (dy: Tensor): Tensor => (isComplex(dy.dtype) ? real(dy).cast(dy.dtype) : dy);

@@ -13,7 +13,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { real } from '../elementwise/complex.ts';
-import { adjointOf, adjointTimes, timesAdjoint, withAdjoints } from './adjoint.ts';
+import { adjointOf, adjointTimes, ofReal, timesAdjoint, withAdjoints } from './adjoint.ts';
 import { diag, diagPart, matmul, setDiag } from './linalg.ts';
 
 interface SvdAttrs {
@@ -67,7 +67,7 @@ function gradOfVectors(g: GradContext, ds: Tensor, du: Tensor | null, dv: Tensor
     const part = f.mul(adjointTimes(w, dw));
     return part.add(adjointOf(part));
   };
-  let inner = diag(ds);
+  let inner = diag(ofReal(ds));
   if (gu !== null) inner = inner.add(matmul(turned(u, gu), scale));
   const gv1 = gv === null ? null : full ? columns(gv, 0, m) : gv;
   if (gv1 !== null) inner = inner.add(matmul(scale, turned(v1, gv1)));
@@ -114,7 +114,7 @@ const svdOp: Op = defineOp({
   grad: withAdjoints((g, ds, ...more) => {
     if (g.attrs['computeUV'] === true) return gradOfVectors(g, ds, more[0] ?? null, more[1] ?? null);
     const [, u, v] = execute(svdOp, [g.x], { computeUV: true, fullMatrices: false });
-    return timesAdjoint(u.mul(ds.expandDims(-2)), v);
+    return timesAdjoint(u.mul(ofReal(ds).expandDims(-2)), v);
   }),
   samples: () => [
     { inputs: [uniform([4, 3])], attrs: { computeUV: false, fullMatrices: false } },

@@ -346,7 +346,7 @@ type Dilation = NamedFunction<
   ['input', 'filters', 'strides', 'padding', 'dataFormat', 'dilations']
 >;
 const dilated: Morphology = (x, filter, strides, rates, padding) => {
-  const window = dims(filter).slice(0, 2) as number[];
+  const window = dims(filter).slice(0, 2);
   // What lies beyond the border never is the largest.
   const low = -3.4e38;
   const mask = windowsOf(x.mul(0).stopGradient().add(1), window, strides, rates, padding).equal(0);

@@ -8,14 +8,14 @@ import { values } from '../../dispatch/samples.ts';
 import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import { normalizeAxis, showShape } from '../../shapes/shape.ts';
-import { atMost, equalDims, knownDim } from '../../shapes/shape-env.ts';
+import { atMost, equalDims } from '../../shapes/shape-env.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { placesOf } from '../array/places.ts';
 import { pad, swapAxes } from '../array/shaping.ts';
-import { roll } from '../array/slicing.ts';
+import { rolled } from '../array/slicing.ts';
 import { conj } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
 
@@ -408,17 +408,17 @@ export const irfftnd: TransformND = /* @__PURE__ */ transformND(
 // ---- moving the number of frequency 0
 
 type Shift = NamedFunction<[x: TensorLike, axes?: AxisLike], ['x', 'axes']>;
-const shift = (name: string, by: (n: number) => number): Shift =>
+const shift = (name: string, by: (half: Dim) => Dim): Shift =>
   defineFunction(`signal.${name}`, { x: kind.tensor, axes: kind.axes }, {}, (x, axes: AxisLike = null) => {
     const t = toTensor(x);
     checkDType(t.dtype, 'any', 'x', `signal.${name}`);
     const list = axes === null ? dims(t).map((_, i) => i) : ([axes].flat() as number[]);
     return list.reduce<Tensor>((y, axis) => {
       const place = normalizeAxis(axis, t.rank, `signal.${name}`);
-      return roll(y, by(knownDim(dims(t)[place])), place);
+      return rolled(y, by(floorDivDims(dims(t)[place], 2)), place);
     }, t);
   });
 /** Moves what belongs to frequency 0 from the beginning to the middle of axes, all by default. */
-export const fftshift: Shift = /* @__PURE__ */ shift('fftshift', (n) => Math.floor(n / 2));
+export const fftshift: Shift = /* @__PURE__ */ shift('fftshift', (half) => half);
 /** The inverse of `fftshift`. */
-export const ifftshift: Shift = /* @__PURE__ */ shift('ifftshift', (n) => -Math.floor(n / 2));
+export const ifftshift: Shift = /* @__PURE__ */ shift('ifftshift', (half) => subDims(0, half));

@@ -3,8 +3,10 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { mulDims } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
-import { knownDim } from '../../shapes/shape-env.ts';
+import { knownDim, lessThan } from '../../shapes/shape-env.ts';
+import { sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -108,12 +110,14 @@ export const mfccsFromLogMelSpectrograms: NamedFunction<
   {},
   (logMelSpectrograms) => {
     const x = toTensor(logMelSpectrograms);
-    const bins = x.rank === 0 ? 0 : knownDim(dims(x)[x.rank - 1]);
-    if (bins === 0)
+    const bins = x.rank === 0 ? 0 : dims(x)[x.rank - 1];
+    if (!lessThan(0, bins))
       throw new InvalidArgumentError(
         'logMelSpectrograms has no bins, expected one or more along the last axis',
         'signal.mfccsFromLogMelSpectrograms',
       );
-    return dct(x).div(Math.sqrt(2 * bins));
+    const y = dct(x);
+    const size = sizeValue(mulDims(2, bins), 'int32');
+    return y.div(typeof size === 'number' ? Math.sqrt(size) : size.cast(y.dtype).sqrt());
   },
 );

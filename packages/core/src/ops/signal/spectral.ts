@@ -4,16 +4,16 @@ import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkFunction } from '../../arguments/checks.ts';
-import { type Dim, subDims } from '../../shapes/dim.ts';
+import { type Dim, modDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { showShape } from '../../shapes/shape.ts';
-import { atMost, equalDims, knownDim } from '../../shapes/shape-env.ts';
-import { differs } from '../../shapes/sizes.ts';
-import { constant } from '../../tensor/constant.ts';
+import { atMost, equalDims, knownDim, lessThan } from '../../shapes/shape-env.ts';
+import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { concat } from '../array/join.ts';
+import { placesOf } from '../array/places.ts';
 import { pad, reverse } from '../array/shaping.ts';
 import { split } from '../array/slicing.ts';
 import { cast } from '../elementwise/cast.ts';
@@ -21,7 +21,7 @@ import { complex, real } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
 import { irfft, rfft } from './fft.ts';
 import { frame, overlapAndAdd, positive } from './frames.ts';
-import { hannWindow, vorbisWindow, type WindowFunction } from './windows.ts';
+import { hannWindow, ofSize, vorbisWindow, type WindowFunction } from './windows.ts';
 
 const last = (x: Tensor): Dim => dims(x)[x.rank - 1];
 
@@ -40,8 +40,10 @@ function signalOf(x: TensorLike, rank: number, what: string, name: string): Tens
 /** The values of a window. @throws InvalidArgumentError for another length or dtype */
 function windowOf(fn: WindowFunction, length: Dim, dtype: DType, name: string): Tensor {
   checkFunction(fn, 'windowFn', name);
-  const n = knownDim(length);
-  const window = toTensor(fn(n, { dtype }));
+  // Functions of others get a number, for which the trace is made.
+  const own = fn === vorbisWindow || fn === hannWindow;
+  const n = own ? length : knownDim(length);
+  const window = toTensor(fn(sizeValue(n, 'int32') as number, { dtype }));
   if (window.rank === 1 && !differs(dims(window)[0], n) && window.dtype === dtype) return window;
   throw new InvalidArgumentError(
     `windowFn gave ${window.dtype} ${showShape(window.shape)}, expected ${dtype} [${n}]`,
@@ -183,39 +185,49 @@ export interface DctOptions {
 type Cosines = NamedFunction<[input: TensorLike, type?: 1 | 2 | 3 | 4], ['input', 'type'], DctOptions>;
 
 /** e^(sign · iπk / 2n) · 2, of k below n. */
-function twiddles(n: number, sign: number, dtype: DType): Tensor {
-  const part = (f: (x: number) => number): Tensor => {
-    const list = Array.from({ length: n }, (_, k) => 2 * f((sign * Math.PI * k) / (2 * n)));
-    return cast(constant(list, 'float64'), dtype);
-  };
-  return complex(part(Math.cos), part(Math.sin));
+function twiddles(n: Dim, sign: number, dtype: DType): Tensor {
+  return ofSize(n, () => {
+    const angle = placesOf(n)
+      .cast('float64')
+      .mul((sign * Math.PI) / 2)
+      .div(sizeValue(n, 'float64'));
+    return complex(cast(angle.cos().mul(2), dtype), cast(angle.sin().mul(2), dtype));
+  });
 }
-/** One number first, then another again and again. */
-function weights(n: number, first: number, others: number, dtype: DType): Tensor {
-  const list = Array.from({ length: n }, (_, k) => (k === 0 ? first : others));
-  return cast(constant(list, 'float64'), dtype);
+/** The root of a number times n to a power of 1 or -1, as n need not be known; the root of another multiple in the first place. */
+function weights(n: Dim, first: number, others: number, power: 1 | -1, dtype: DType): Tensor {
+  return ofSize(n, () => {
+    const factor = where(placesOf(n).equal(0), toTensor(first, 'float64'), toTensor(others, 'float64'));
+    const size = sizeValue(n, 'float64');
+    return cast((power === 1 ? factor.mul(size) : factor.div(size)).sqrt(), dtype);
+  });
 }
+/** x times n; divided by it for a power of -1. */
+const timesSize = (x: Tensor, n: Dim, power: 1 | -1): Tensor => {
+  const size = sizeValue(n, 'float64');
+  const factor = typeof size === 'number' ? size : size.cast(x.dtype);
+  return power === 1 ? x.mul(factor) : x.div(factor);
+};
 
 /** The cosine transform of one of four types (J. Makhoul, 1980, for types 2 and 3). */
 function cosines(x: Tensor, type: 1 | 2 | 3 | 4, norm: Norm): Tensor {
-  const n = knownDim(last(x));
+  const n = last(x);
+  const twice = mulDims(2, n);
   const ortho = norm === 'ortho';
   if (type === 1) return real(rfft(concat([x, reverse(x.at('...', '1:-1'), -1)], -1)));
   if (type === 2) {
-    const y = real(
-      rfft(x, [2 * n])
-        .at('...', `:${n}`)
-        .mul(twiddles(n, -1, x.dtype)),
-    );
-    return ortho ? y.mul(weights(n, 0.5 / Math.sqrt(n), Math.sqrt(0.5 / n), x.dtype)) : y;
+    const y = real(fitted(rfft(x, toShape([twice])), n).mul(twiddles(n, -1, x.dtype)));
+    return ortho ? y.mul(weights(n, 0.25, 0.5, -1, x.dtype)) : y;
   }
   if (type === 3) {
-    const scaled = x.mul(ortho ? weights(n, Math.sqrt(n), Math.sqrt(n / 2), x.dtype) : n);
+    const scaled = ortho ? x.mul(weights(n, 1, 0.5, 1, x.dtype)) : timesSize(x, n, 1);
     const turned = complex(scaled, scaled.mul(0)).mul(twiddles(n, 1, x.dtype));
-    return irfft(turned, [2 * n]).at('...', `:${n}`);
+    return fitted(irfft(turned, toShape([twice])), n);
   }
-  const y = cosines(fitted(x, 2 * n), 2, null).at('...', '1::2');
-  return ortho ? y.mul(Math.sqrt(0.5 / n)) : y;
+  const y = cosines(fitted(x, twice), 2, null).at('...', '1::2');
+  if (!ortho) return y;
+  const size = sizeValue(twice, 'float64');
+  return y.div(typeof size === 'number' ? Math.sqrt(size) : size.sqrt().cast(x.dtype));
 }
 
 const cosineTransform = (name: string, typeOf: (type: 1 | 2 | 3 | 4) => 1 | 2 | 3 | 4): Cosines =>
@@ -233,7 +245,7 @@ const cosineTransform = (name: string, typeOf: (type: 1 | 2 | 3 | 4) => 1 | 2 | 
       if (norm !== null && norm !== 'ortho') refuse(`norm is ${String(norm)}, expected 'ortho' or nothing`);
       if (n !== null) x = fitted(x, positive(n, 'n', `signal.${name}`));
       if (type === 1 && norm === 'ortho') refuse('type 1 has no orthonormal form');
-      if (type === 1 && knownDim(last(x)) < 2) refuse('type 1 needs two numbers or more');
+      if (type === 1 && lessThan(last(x), 2)) refuse('type 1 needs two numbers or more');
       return cosines(x, typeOf(type), norm);
     },
   );
@@ -303,13 +315,13 @@ export const inverseMdct: NamedFunction<[mdcts: TensorLike], ['mdcts'], MdctOpti
     (mdcts, { windowFn = vorbisWindow, norm = null }) => {
       const name = 'signal.inverseMdct';
       const x = signalOf(mdcts, 2, 'mdcts', name);
-      const half = knownDim(last(x));
-      if (half % 2 !== 0 || half === 0)
+      const half = last(x);
+      if (differs(modDims(half, 2), 0) || !differs(half, 0))
         throw new InvalidArgumentError(`mdcts has ${half} numbers in a frame, expected an even number`, name);
       const ortho = checkNorm(norm, name) === 'ortho';
-      const folded = ortho ? cosines(x, 4, 'ortho') : cosines(x, 4, null).mul(0.5 / half);
+      const folded = ortho ? cosines(x, 4, 'ortho') : timesSize(cosines(x, 4, null).mul(0.5), half, -1);
       const [a, b] = split(folded, 2, -1);
       const frames = concat([b, reverse(b, -1).neg(), reverse(a, -1).neg(), a.neg()], -1);
-      return overlapAndAdd(scaledBy(frames, windowFn, 2 * half, name), half);
+      return overlapAndAdd(scaledBy(frames, windowFn, mulDims(2, half), name), half as number);
     },
   );

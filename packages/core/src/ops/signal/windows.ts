@@ -3,13 +3,18 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import type { Dim } from '../../shapes/dim.ts';
+import { initScope } from '../../dispatch/context.ts';
+import { type Dim, isExpression } from '../../shapes/dim.ts';
 import { checkFlag } from '../../shapes/shape.ts';
 import { knownDim } from '../../shapes/shape-env.ts';
+import { sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
+import { toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { placesOf } from '../array/places.ts';
 import { cast } from '../elementwise/cast.ts';
+import { where } from '../elementwise/select.ts';
 
 /** The dtype of a window. */
 export interface WindowOptions {
@@ -32,6 +37,22 @@ function made(list: readonly number[], dtype: DType, name: string): Tensor {
   const window = constant(list.length === 0 ? { data: new Float64Array(0), shape: [0] } : list, 'float64');
   return dtype === 'float64' ? window : cast(window, dtype);
 }
+/** What depends on a size alone: a constant of a trace that knows the size. */
+export const ofSize = (n: Dim, make: () => Tensor): Tensor => (isExpression(n) ? make() : initScope(make));
+
+/** A window of a length that need not be known: what a function makes of places and length, both in float64. */
+function computed(
+  length: Dim,
+  dtype: DType,
+  name: string,
+  of: (place: Tensor, length: Tensor) => Tensor,
+): Tensor {
+  checkDType(dtype, 'floating', 'dtype', name);
+  const n = isExpression(length) ? length : lengthOf(length, name);
+  return ofSize(n, () =>
+    cast(of(placesOf(n).cast('float64'), toTensor(sizeValue(n, 'float64'), 'float64')), dtype),
+  );
+}
 const numbered = (n: number, f: (i: number) => number): number[] => Array.from({ length: n }, (_, i) => f(i));
 
 interface PeriodicOptions extends WindowOptions {
@@ -44,11 +65,21 @@ const raisedCosine = (name: string, a: number): Window<PeriodicOptions> =>
     { windowLength: kind.size },
     { periodic: kind.asIs, dtype: kind.asIs },
     (windowLength, { periodic, dtype = 'float32' }) => {
-      const n = lengthOf(windowLength as Dim, `signal.${name}`);
       const repeats = periodic === undefined || checkFlag(periodic, 'periodic', `signal.${name}`);
-      const turn = n + (repeats && n % 2 === 0 ? 1 : 0) - 1;
-      const list = numbered(n, (i) => (n === 1 ? 1 : a - (1 - a) * Math.cos((2 * Math.PI * i) / turn)));
-      return made(list, dtype, `signal.${name}`);
+      return computed(windowLength as Dim, dtype, `signal.${name}`, (i, n) => {
+        // n, or one less for what is symmetric.
+        const turn = n.sub(repeats ? n.mod(2) : 1);
+        return where(
+          n.equal(1),
+          1,
+          i
+            .mul(2 * Math.PI)
+            .div(turn.maximum(1))
+            .cos()
+            .mul(a - 1)
+            .add(a),
+        );
+      });
     },
   );
 /** A Hann window: 0.5 − 0.5 cos(2πi/n). @throws InvalidArgumentError for lengths that are none, and dtypes other than floats */
@@ -115,8 +146,15 @@ export const vorbisWindow: Window = /* @__PURE__ */ defineFunction(
   { windowLength: kind.size },
   { dtype: kind.asIs },
   (windowLength, { dtype = 'float32' }) => {
-    const n = lengthOf(windowLength as Dim, 'signal.vorbisWindow');
-    const list = numbered(n, (i) => Math.sin((Math.PI / 2) * Math.sin((Math.PI / n) * (i + 0.5)) ** 2));
-    return made(list, dtype, 'signal.vorbisWindow');
+    const of = (i: Tensor, n: Tensor): Tensor =>
+      i
+        .add(0.5)
+        .mul(Math.PI)
+        .div(n)
+        .sin()
+        .square()
+        .mul(Math.PI / 2)
+        .sin();
+    return computed(windowLength as Dim, dtype, 'signal.vorbisWindow', of);
   },
 );

@@ -1,13 +1,14 @@
 import { nn, type Tensor } from '@eagre/core';
-import { dims, iota, toShape } from '@eagre/core/internal';
+import { type Dim, dims, iota, sizeValue, subDims, toShape } from '@eagre/core/internal';
 
 type Two<T> = readonly [T, T];
 
 /** Weights of a Gaussian at whole places about the middle, which sum to 1. */
-function gaussian(size: number, sigma: Tensor): Tensor {
+function gaussian(size: Dim, sigma: Tensor): Tensor {
+  const last = sizeValue(subDims(size, 1), sigma.dtype);
   const place = iota(size)
     .cast(sigma.dtype)
-    .sub((size - 1) / 2);
+    .sub(typeof last === 'number' ? last / 2 : last.mul(0.5));
   const weights = place.div(sigma).square().mul(-0.5).exp();
   return weights.div(weights.sum());
 }
@@ -18,7 +19,9 @@ export function smoothed(images: Tensor, down: Tensor, right: Tensor): Tensor {
   const filter = (weights: Tensor, shape: readonly number[]): Tensor =>
     weights
       .reshape([...shape])
-      .broadcastTo(toShape([...weights.reshape([...shape]).shape.slice(0, 2), channels, 1]));
+      .broadcastTo(
+        toShape([...shape.slice(0, 2).map((d) => (d === -1 ? dims(weights)[0] : d)), channels, 1]),
+      );
   const along = (x: Tensor, weights: Tensor, shape: readonly number[]): Tensor =>
     nn.depthwiseConv2d(x, filter(weights, shape), { padding: 'SAME' });
   return along(along(images, down, [-1, 1, 1, 1]), right, [1, -1, 1, 1]);
@@ -28,6 +31,6 @@ export function smoothed(images: Tensor, down: Tensor, right: Tensor): Tensor {
  * Images smoothed by a Gaussian.
  * @param sigma the standard deviation [along rows, along columns], scalars
  */
-export function blurred(images: Tensor, [height, width]: Two<number>, [x, y]: Two<Tensor>): Tensor {
+export function blurred(images: Tensor, [height, width]: Two<Dim>, [x, y]: Two<Tensor>): Tensor {
   return smoothed(images, gaussian(height, y.cast(images.dtype)), gaussian(width, x.cast(images.dtype)));
 }

@@ -1,14 +1,17 @@
 // Layers that change the colours of images, most of them at random.
 import { constant, image, nn, onesLike, stack, type Tensor, where } from '@eagre/core';
 import {
+  addDims,
   argumentsOf,
   type Dim,
   dims,
+  floorDivDims,
   iota,
   kerasDefaults,
   mulDims,
   type Option,
   sizeValue,
+  subDims,
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
@@ -452,39 +455,39 @@ export class ContrastLimitedAdaptiveHistogramEqualization extends ColorLayer {
   }
   protected override transform(images: Tensor): Tensor {
     const bytes = rescaled(images, this.valueRange, BYTES).cast('float32');
-    const [n, height, width, c] = images.shape;
+    const [n, height, width, c] = dims(images);
     const [down, right] = this.tileGridSize;
-    const [tall, wide] = [Math.ceil(height / down), Math.ceil(width / right)];
-    const [rows, columns] = [tall * down, wide * right];
-    const padded = bytes.pad(
-      [
-        [0, 0],
-        [0, rows - height],
-        [0, columns - width],
-        [0, 0],
-      ],
-      { mode: 'SYMMETRIC' },
-    );
+    const tileOf = (side: Dim, count: number): Dim => floorDivDims(addDims(side, count - 1), count);
+    const [tall, wide] = [tileOf(height, down), tileOf(width, right)];
+    const [rows, columns] = [mulDims(tall, down), mulDims(wide, right)];
+    const none = [0, 0];
+    const paddings = [none, [0, subDims(rows, height)], [0, subDims(columns, width)], none];
+    const padded = bytes.pad(paddings as [number, number][], { mode: 'SYMMETRIC' });
+    /** A size to compute with in integers. */
+    const int = (d: Dim): number | Tensor => sizeValue(d, 'int32');
+    const float = (d: Dim): number | Tensor => sizeValue(d, 'float32');
     const pixels = padded.clip(0, 255).cast('int32');
-    const area = tall * wide;
+    const area = mulDims(tall, wide);
     // The tables are numbered along [n, down, right, c].
-    const tableOf = iota(n * down)
-      .reshape([n, down, 1, 1, 1, 1])
+    const tableOf = iota(mulDims(n, down))
+      .reshape(toShape([n, down, 1, 1, 1, 1]))
       .mul(right)
       .add(iota(right).reshape([right, 1, 1]))
-      .mul(c)
+      .mul(int(c))
       .add(iota(c));
-    const places = tableOf.mul(256).add(pixels.reshape([n, down, tall, right, wide, c]));
-    let counts = occurrences(places, n * down * right * c * 256)
-      .reshape([n, down, right, c, 256])
+    const places = tableOf.mul(256).add(pixels.reshape(toShape([n, down, tall, right, wide, c])));
+    let counts = occurrences(places, mulDims(mulDims(n, down * right * 256), c))
+      .reshape(toShape([n, down, right, c, 256]))
       .cast('float32');
     if (this.clipLimit > 0) {
-      const most = counts.clip(0, (this.clipLimit * area) / 256);
+      const limit = float(area);
+      const share = this.clipLimit / 256;
+      const most = counts.clip(0, typeof limit === 'number' ? limit * share : limit.mul(share));
       counts = most.add(counts.sub(most).sum(-1, { keepdims: true }).div(256));
     }
     const cdf = counts.cumsum(-1);
     const least = cdf.min(-1, { keepdims: true });
-    const rest = least.neg().add(area);
+    const rest = least.neg().add(float(area));
     const table = cdf
       .sub(least)
       .mul(255)
@@ -493,22 +496,17 @@ export class ContrastLimitedAdaptiveHistogramEqualization extends ColorLayer {
     // Beyond the outer tiles their own table counts.
     const edges = (x: Tensor, axis: number): Tensor =>
       x.pad(
-        x.shape.map((_, i): [number, number] => (i === axis ? [1, 1] : [0, 0])),
+        dims(x).map((_, i): [number, number] => (i === axis ? [1, 1] : [0, 0])),
         { mode: 'SYMMETRIC' },
       );
     const tables = edges(edges(table, 1), 2).reshape([-1]);
     const [first, image] = [iota(n).reshape([-1, 1, 1, 1]), iota(c)];
     const base = first
-      .mul((down + 2) * (right + 2) * c * 256)
+      .mul(int(mulDims(c, (down + 2) * (right + 2) * 256)))
       .add(image.mul(256))
       .add(pixels);
-    const along = (size: number, tile: number, tileCount: number, shape: number[]) => {
-      const place = iota(size)
-        .cast('float32')
-        .sub(tile / 2)
-        .div(tile)
-        .add(1)
-        .reshape(shape);
+    const along = (size: Dim, tile: Dim, tileCount: number, shape: number[]) => {
+      const place = iota(size).cast('float32').div(float(tile)).add(0.5).reshape(shape);
       const below = place.floor();
       const at = (p: Tensor): Tensor => p.clip(0, tileCount + 1).cast('int32');
       return { low: at(below), high: at(below.add(1)), share: place.sub(below) };
@@ -516,11 +514,13 @@ export class ContrastLimitedAdaptiveHistogramEqualization extends ColorLayer {
     const y = along(rows, tall, down, [1, -1, 1, 1]);
     const x = along(columns, wide, right, [1, 1, -1, 1]);
     const at = (row: Tensor, column: Tensor): Tensor =>
-      tables.gather(base.add(row.mul((right + 2) * c * 256)).add(column.mul(c * 256)));
+      tables.gather(
+        base.add(row.mul(int(mulDims(c, (right + 2) * 256)))).add(column.mul(int(mulDims(c, 256)))),
+      );
     const mix = (a: Tensor, b: Tensor, share: Tensor): Tensor => a.add(b.sub(a).mul(share));
     const above = mix(at(y.low, x.low), at(y.low, x.high), x.share);
     const under = mix(at(y.high, x.low), at(y.high, x.high), x.share);
-    const result = mix(above, under, y.share).at(':', `0:${height}`, `0:${width}`);
+    const result = mix(above, under, y.share).slice([0, 0, 0, 0], toShape([-1, height, width, -1]));
     return rescaled(result.cast(images.dtype), BYTES, this.valueRange);
   }
 }

@@ -3,8 +3,11 @@ import { concat, image, ones, reverse, stack, type Tensor, where, zeros } from '
 import {
   type Arguments,
   argumentsOf,
+  computedDim,
   type Dim,
   iota,
+  maxDims,
+  minDims,
   type Option,
   sampled,
   sizeValue,
@@ -360,18 +363,20 @@ export class RandomElasticTransform extends ImageLayer {
     super(argumentsOf<RandomElasticTransformOptions>(RandomElasticTransform, new.target, args));
   }
   protected override draw(images: Tensor): Transformation {
-    const [n, h, w] = images.shape;
+    const [n, h, w] = sidesOf(images);
+    const shorter = minDims(h, w);
+    const longer = maxDims(h, w);
+    const times = (x: Tensor, factor: number, side: Dim): Tensor => x.mul(factor).mul(size(side, x));
     const applyTransform = chosen(this, images, this.factor);
     const distortionFactor = this.source.uniform([], 'float32', ...this.scale);
-    const sigma = distortionFactor.mul(0.05 * Math.min(h, w));
-    const reach = 6 * Math.floor(0.05 * this.scale[1] * Math.min(h, w)) + 1;
+    const sigma = times(distortionFactor, 0.05, shorter);
+    const share = 0.05 * this.scale[1];
+    const reach = computedDim(`reach ${share}`, [shorter], (side) => 6 * Math.floor(share * side) + 1, 1);
     const moved = (): Tensor => {
-      const noise = this.source.normal([n, h, w, 1], 'float32').mul(sigma);
+      const noise = this.source.normal(toShape([n, h, w, 1]), 'float32').mul(sigma);
       const width = sigma.maximum(1e-6);
-      return blurred(noise, [reach, reach], [width, width])
-        .mul(distortionFactor)
-        .mul(0.1 * Math.max(h, w))
-        .squeeze(-1);
+      const moves = blurred(noise, [reach, reach], [width, width]).mul(distortionFactor);
+      return times(moves, 0.1, longer).squeeze(-1);
     };
     return { applyTransform, dx: moved(), dy: moved() };
   }
@@ -384,7 +389,7 @@ export class RandomElasticTransform extends ImageLayer {
   }
   #bent(images: Tensor, transformation: Transformation, interpolation: Interpolation): Tensor {
     const [dx, dy] = [drawn(transformation, 'dx'), drawn(transformation, 'dy')];
-    const [, h, w] = images.shape;
+    const [, h, w] = sidesOf(images);
     const x = iota(w).cast('float32').add(dx);
     const y = iota(h).cast('float32').reshape([-1, 1]).add(dy);
     const { fillMode, fillValue } = this;
