@@ -3,7 +3,7 @@
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import type { OpCall } from '../op-call.ts';
-import type { OpTable, Translate } from '../op-row.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
 
 type Reduce = (x: Tensor, axis: readonly number[], options: { readonly keepdims: boolean }) => Tensor;
 
@@ -100,6 +100,21 @@ export const reduce: OpTable = {
   UnsortedSegmentSum: (c) => tf.unsortedSegmentSum(c.x(0), c.x(1), c.x(2)),
   UnsortedSegmentMax: extreme(tf.tensorScatterNdMax, -1),
   UnsortedSegmentMin: extreme(tf.tensorScatterNdMin, 1),
+  ApproxTopK: several(['values', 'indices'], (c) => {
+    const reductionDimension = c.intAttr('reduction_dimension', -1);
+    const find = c.boolAttr('is_max_k', true) ? tf.math.approxMaxK : tf.math.approxMinK;
+    return find(c.x(), c.intAttr('k'), { reductionDimension });
+  }),
+  UnsortedSegmentProd: (c) => tf.math.unsortedSegmentProd(c.x(0), c.x(1), c.x(2)),
+  SegmentMax: (c) => tf.math.segmentMax(c.x(0), c.x(1)),
+  SegmentMin: (c) => tf.math.segmentMin(c.x(0), c.x(1)),
+  SegmentProd: (c) => tf.math.segmentProd(c.x(0), c.x(1)),
+  CumulativeLogsumexp: scan(tf.math.cumulativeLogsumexp),
+  HistogramFixedWidth: (c) =>
+    tf.histogramFixedWidth(c.x(0), c.x(1), {
+      nbins: c.x(2),
+      dtype: c.dtypeAttr('dtype', 'int32') as 'int32',
+    }),
   SegmentSum: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n)),
   SegmentMean: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n).div(counts(ids, n, x))),
   Bincount: (c) => {

@@ -16,8 +16,18 @@ import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { TableHandle } from '../values.ts';
 
-const newTable = (c: OpCall): TableHandle =>
-  new TableHandle(new LookupTable(c.node.name ?? '', c.dtypeAttr('key_dtype'), c.dtypeAttr('value_dtype')));
+const newTable = (c: OpCall): TableHandle => {
+  const shape = c.op.includes('Mutable') ? (c.shapeAttr('value_shape') ?? []) : [];
+  if (shape.includes(null)) throw c.wrong('the shape of the values is not known');
+  return new TableHandle(
+    new LookupTable(
+      c.node.name ?? '',
+      c.dtypeAttr('key_dtype'),
+      c.dtypeAttr('value_dtype'),
+      shape as readonly number[],
+    ),
+  );
+};
 
 /** The one table of a name. */
 const named: Translate = (c) => {
