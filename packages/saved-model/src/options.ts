@@ -93,7 +93,8 @@ export class LoadOptions {
   /** @throws InvalidArgumentError for an unknown option or a wrong value, UnimplementedError for an option without a meaning here. */
   constructor(...args: Arguments<[], [], LoadArguments>) {
     const options = argumentsOf<LoadArguments>(LoadOptions, new.target, args);
-    const flag = (name: keyof LoadArguments): boolean => checkFlag((options[name] ?? false) as boolean, name, LOAD);
+    const flag = (name: keyof LoadArguments): boolean =>
+      checkFlag((options[name] ?? false) as boolean, name, LOAD);
     this.allowPartialCheckpoint = flag('allowPartialCheckpoint');
     this.experimentalSkipCheckpoint = flag('experimentalSkipCheckpoint');
     this.experimentalLoadFunctionAliases = flag('experimentalLoadFunctionAliases');

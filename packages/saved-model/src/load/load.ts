@@ -133,5 +133,12 @@ async function loadMeta(
       lazy,
       aliases: aliases ? (meta.meta_info_def?.function_aliases ?? new Map()) : null,
     });
-  return loadVersion1({ meta, runtime, checkpoint: values === null ? null : checkpoint, assets, lazy });
+  return loadVersion1({
+    meta,
+    runtime,
+    checkpoint: values === null ? null : checkpoint,
+    values,
+    assets,
+    lazy,
+  });
 }

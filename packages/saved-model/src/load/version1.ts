@@ -9,8 +9,10 @@ import { type Value, VariableHandle } from '../import/values.ts';
 import { OP } from './files.ts';
 import type { SignatureFunction } from './functions.ts';
 import { LoadedObject } from './loaded-object.ts';
+import { restoreDirectly } from './restored-version1.ts';
 import { fit, objectOf, type Structure } from './structure.ts';
 import { TracedOrHost } from './traced-or-host.ts';
+import type { SavedValues } from './variables.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -20,6 +22,8 @@ export interface PrunedFunction {
   readonly inputs: readonly TensorSpec[];
 }
 
+/** The operation that a tensor or a control input is of. */
+const operationOf = (name: string): string => name.replace(/:\d+$/, '').replace(/^\^/, '');
 const tensorName = (name: string): string => (name.includes(':') ? name : `${name}:0`);
 
 /** What is known of a placeholder's tensor. */
@@ -193,27 +197,39 @@ export interface Version1Parts {
   readonly runtime: Runtime;
   /** The checkpoint's prefix, or null where there is none. */
   readonly checkpoint: string | null;
+  /** What is in it. */
+  readonly values: SavedValues | null;
   readonly assets: readonly string[];
   readonly lazy: boolean;
 }
 
 /** Loads a graph with its variables, and runs what initializes its tables. */
-export function loadVersion1({ meta, runtime, checkpoint, assets, lazy }: Version1Parts): LoadedObject {
+export async function loadVersion1({
+  meta,
+  runtime,
+  checkpoint,
+  values,
+  assets,
+  lazy,
+}: Version1Parts): Promise<LoadedObject> {
   const { graph, surroundings } = runtime;
   const paths = new Map<number, readonly Value[]>();
   (meta.asset_file_def ?? []).forEach(({ tensor_info: info }, i) => {
     if (info?.name) paths.set(graph.ref(tensorName(info.name)).node, [constant(assets[i] as string)]);
   });
   const runOperation = (operation: string, fed: ReadonlyMap<number, readonly Value[]>): void => {
-    partOf(runtime, [], [operation.replace(/:\d+$/, '').replace(/^\^/, '')], {
+    partOf(runtime, [], [operationOf(operation)], {
       name: operation,
       lazy,
       always: new Map([...paths, ...fed]),
     }).run([]);
   };
   const { restore_op_name: restore = '', filename_tensor_name: file = '' } = meta.saver_def ?? {};
-  if (checkpoint !== null && restore !== '')
-    runOperation(restore, new Map([[graph.ref(tensorName(file)).node, [constant(checkpoint)]]]));
+  if (checkpoint !== null && values !== null && restore !== '') {
+    const prefix = graph.ref(tensorName(file)).node;
+    if (!(await restoreDirectly(runtime, graph.id(operationOf(restore)), prefix, values)))
+      runOperation(restore, new Map([[prefix, [constant(checkpoint)]]]));
+  }
   for (const operation of initializersOf(meta)) runOperation(operation, new Map());
   const variables = (): Variable[] =>
     [...surroundings.resources.values()].flatMap((r) => (r instanceof VariableHandle ? [r.variable] : []));
