@@ -245,6 +245,10 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('DataFormatDimMap', R.DataFormatDimMap(x=[0, 1, -1, 2]), R.DataFormatDimMap(x=3, src_format='NCHW', dst_format='NHWC'))
     case('DataFormatVecPermute', R.DataFormatVecPermute(x=[7, 4, 9, 3]), R.DataFormatVecPermute(x=[1, 2]), R.DataFormatVecPermute(x=[[1, 4], [9, 3], [2, 5], [6, 7]]), R.DataFormatVecPermute(x=[1, 2, 3, 4], src_format='NCHW', dst_format='NHWC'))
 
+    case('RaggedBincount', R.RaggedBincount(splits=tf.constant([0, 2, 2, 5], tf.int64), values=ids, size=2, weights=v), R.RaggedBincount(splits=tf.constant([0, 2, 2, 5], tf.int64), values=ids, size=4, weights=tf.constant([], tf.int32), binary_output=True))
+    case('SparseBincount', R.SparseBincount(indices=tf.constant([[0, 1], [1, 0], [1, 2]], tf.int64), values=ids[:3], dense_shape=tf.constant([2, 3], tf.int64), size=3, weights=tf.constant([], tf.float32)),
+         R.SparseBincount(indices=tf.constant([[1], [2], [4]], tf.int64), values=ids[:3], dense_shape=tf.constant([5], tf.int64), size=4, weights=v[:3]))
+
     # Boxes
     corners = tf.constant([[0.1, 0.1, 0.6, 0.7], [0.15, 0.1, 0.6, 0.7], [0.5, 0.5, 0.9, 1.], [0., 0.2, 0.3, 0.4]]) + square[0, 0] * 0
     scores = tf.constant([0.8, 0.9, 0.3, 0.5])

@@ -243,8 +243,7 @@ class ObjectLoader {
       const key = keyIn(stored?.get(id), 'table') ?? keyIn(stored?.get(id), 'VARIABLE_VALUE');
       if (key === undefined || !(resource instanceof TableHandle) || !values?.has(`${key}-keys`)) continue;
       const [keys, items] = [await values.read(`${key}-keys`), await values.read(`${key}-values`)];
-      resource.table.clear();
-      resource.table.insert(itemsOf(keys), itemsOf(items), true);
+      resource.replace(itemsOf(keys), itemsOf(items));
     }
   }
 

@@ -66,7 +66,7 @@ const REASONS: readonly Reason[] = [
   ],
   [/TensorArray|TensorList/, 'it is an old or a rare form of lists'],
   [
-    /Scatter|InplaceUpdate|InplaceAdd|InplaceSub|CountUpTo|TemporaryVariable|ResourceAccumulator|InitializedOp|ImmutableConst|DebugGradient|ResourceCreateOp|ResourceUsingOp|MakeWeakResourceHandle|LookupTable|MutableDenseHashTable|TablesOfTensors|HashTableOfTensors/,
+    /Scatter|InplaceUpdate|InplaceAdd|InplaceSub|CountUpTo|TemporaryVariable|ResourceAccumulator|InitializedOp|ImmutableConst|DebugGradient|ResourceCreateOp|ResourceUsingOp|MakeWeakResourceHandle/,
     'variables and tables are not changed in this way here',
   ],
   [
