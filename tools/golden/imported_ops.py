@@ -30,7 +30,7 @@ def stored(x):
         return {'dtype': 'string', 'shape': list(x.shape), 'data': [s.decode() for s in x.reshape(-1)]}
     data = x.reshape(-1).tolist()
     if x.dtype.kind == 'f':
-        data = [float(f'{v:.8g}') if np.isfinite(v) else str(v) for v in data]
+        data = [float(f'{v:.8g}') if np.isfinite(v) else 'NaN' if np.isnan(v) else 'Infinity' if v > 0 else '-Infinity' for v in data]
     return {'dtype': x.dtype.name, 'shape': list(x.shape), 'data': data}
 
 
@@ -215,6 +215,110 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('StaticRegexReplace', R.StaticRegexReplace(input=words, pattern=r'[[:upper:]](\w)', rewrite=r'<\1>'), R.StaticRegexFullMatch(input=words, pattern='[a-z]'), R.StringToNumber(string_tensor=['1.5', '-2e3', ' 7 ']))
     case('AsString', R.AsString(input=tf.constant([1.5, -2.])), R.AsString(input=tf.constant([1, 2])), R.AsString(input=tf.constant([1.23456]), precision=2), R.AsString(input=tf.constant([True])), R.AsString(input=tf.constant([12345.678]), scientific=True, precision=3))
     case('StringSplitV2', *R.StringSplitV2(input=words, sep=''), *R.StringSplitV2(input=['a,b', '', 'c'], sep=','), R.Equal(x=words, y=tf.constant('x')))
+
+    # Special functions
+    for op in ['I0', 'I0e', 'I1', 'I1e', 'J0', 'J1', 'K0', 'K0e', 'K1', 'K1e', 'Y0', 'Y1']:
+        case('Bessel' + op, getattr(R, 'Bessel' + op)(x=p))
+    for op in ['Dawsn', 'Expint', 'FresnelCos', 'FresnelSin', 'Spence']:
+        case(op, getattr(R, op)(x=p))
+    case('Igamma', R.Igamma(a=p, x=p + 0.3)), case('Igammac', R.Igammac(a=p, x=p + 0.3)), case('Polygamma', R.Polygamma(a=tf.floor(p) + 1, x=p)), case('Zeta', R.Zeta(x=p + 1, q=p))
+    case('Betainc', R.Betainc(a=p, b=p + 0.5, x=tf.abs(u))), case('NextAfter', R.NextAfter(x1=x, x2=y))
+
+    case('IgammaGradA', R.IgammaGradA(a=p, x=p + 0.3))
+    argmax = R.MaxPoolWithArgmax(input=deep, ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding='SAME')
+    windows = dict(ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding='SAME')
+    case('MaxPoolGradWithArgmax', R.MaxPoolGradWithArgmax(input=deep, grad=deep * deep, argmax=argmax[1], **windows))
+    frames = tf.transpose(bm, [1, 0, 2])
+    case('CTCLoss', *R.CTCLoss(inputs=frames, labels_indices=tf.constant([[0, 0], [0, 1], [1, 0]], tf.int64), labels_values=[1, 2, 0], sequence_length=[3, 2]))
+    case('CTCGreedyDecoder', *R.CTCGreedyDecoder(inputs=frames, sequence_length=[3, 2], merge_repeated=True), *R.CTCGreedyDecoder(inputs=frames, sequence_length=[3, 3], blank_index=0))
+    found = R.CTCBeamSearchDecoder(inputs=frames, sequence_length=[3, 2], beam_width=10, top_paths=2, merge_repeated=False)
+    case('CTCBeamSearchDecoder', *found[0], *found[1], *found[2], found[3])
+    case('ApproxTopK', *R.ApproxTopK(input=m, k=2))
+
+    # Segments and counts
+    for op in ['Max', 'Min', 'Prod']:
+        case('Segment' + op, getattr(R, 'Segment' + op)(data=m, segment_ids=[0, 0, 2]))
+    case('UnsortedSegmentProd', R.UnsortedSegmentProd(data=v, segment_ids=ids, num_segments=4))
+    case('CumulativeLogsumexp', R.CumulativeLogsumexp(x=m, axis=1), R.CumulativeLogsumexp(x=m, axis=0, exclusive=True, reverse=True))
+    case('HistogramFixedWidth', R.HistogramFixedWidth(values=v, value_range=[-1., 1.], nbins=4))
+    case('UnravelIndex', R.UnravelIndex(indices=[2, 5, 1], dims=[2, 3])), case('ExtractVolumePatches', R.ExtractVolumePatches(input=volume, ksizes=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='SAME'))
+    case('DataFormatDimMap', R.DataFormatDimMap(x=[0, 1, -1, 2]), R.DataFormatDimMap(x=3, src_format='NCHW', dst_format='NHWC'))
+    case('DataFormatVecPermute', R.DataFormatVecPermute(x=[7, 4, 9, 3]), R.DataFormatVecPermute(x=[1, 2]), R.DataFormatVecPermute(x=[[1, 4], [9, 3], [2, 5], [6, 7]]), R.DataFormatVecPermute(x=[1, 2, 3, 4], src_format='NCHW', dst_format='NHWC'))
+
+    case('RaggedBincount', R.RaggedBincount(splits=tf.constant([0, 2, 2, 5], tf.int64), values=ids, size=2, weights=v), R.RaggedBincount(splits=tf.constant([0, 2, 2, 5], tf.int64), values=ids, size=4, weights=tf.constant([], tf.int32), binary_output=True))
+    case('SparseBincount', R.SparseBincount(indices=tf.constant([[0, 1], [1, 0], [1, 2]], tf.int64), values=ids[:3], dense_shape=tf.constant([2, 3], tf.int64), size=3, weights=tf.constant([], tf.float32)),
+         R.SparseBincount(indices=tf.constant([[1], [2], [4]], tf.int64), values=ids[:3], dense_shape=tf.constant([5], tf.int64), size=4, weights=v[:3]))
+
+    # Boxes
+    corners = tf.constant([[0.1, 0.1, 0.6, 0.7], [0.15, 0.1, 0.6, 0.7], [0.5, 0.5, 0.9, 1.], [0., 0.2, 0.3, 0.4]]) + square[0, 0] * 0
+    scores = tf.constant([0.8, 0.9, 0.3, 0.5])
+    case('NonMaxSuppression', R.NonMaxSuppression(boxes=corners, scores=scores, max_output_size=3, iou_threshold=0.4), R.NonMaxSuppressionV2(boxes=corners, scores=scores, max_output_size=3, iou_threshold=0.4),
+         R.NonMaxSuppressionV3(boxes=corners, scores=scores, max_output_size=3, iou_threshold=0.4, score_threshold=0.4))
+    case('NonMaxSuppressionV4', *R.NonMaxSuppressionV4(boxes=corners, scores=scores, max_output_size=4, iou_threshold=0.4, score_threshold=0.1),
+         *R.NonMaxSuppressionV4(boxes=corners, scores=scores, max_output_size=4, iou_threshold=0.4, score_threshold=0.1, pad_to_max_output_size=True))
+    for padded in [False, True]:
+        case(f'NonMaxSuppressionV5_{padded}', *R.NonMaxSuppressionV5(boxes=corners, scores=scores, max_output_size=4, iou_threshold=0.4, score_threshold=0.4, soft_nms_sigma=0., pad_to_max_output_size=padded))
+    case('NonMaxSuppressionV5_soft', *R.NonMaxSuppressionV5(boxes=corners, scores=scores, max_output_size=4, iou_threshold=1., score_threshold=0., soft_nms_sigma=0.5))
+    case('NonMaxSuppressionWithOverlaps', R.NonMaxSuppressionWithOverlaps(overlaps=[[1., 0.8, 0.], [0.8, 1., 0.], [0., 0., 1.]], scores=[0.6, 0.9, 0.5], max_output_size=3, overlap_threshold=0.5, score_threshold=0.1))
+    case('CombinedNonMaxSuppression', *R.CombinedNonMaxSuppression(boxes=corners[None, :, None], scores=tf.stack([scores, scores[::-1]], 1)[None], max_output_size_per_class=2, max_total_size=5, iou_threshold=0.4, score_threshold=0.2))
+    case('CropAndResize', R.CropAndResize(image=rgb, boxes=corners, box_ind=[0, 0, 0, 0], crop_size=[2, 3]), R.CropAndResize(image=rgb, boxes=corners + 0.3, box_ind=[0, 0, 0, 0], crop_size=[2, 2], method='nearest', extrapolation_value=2.))
+    case('DrawBoundingBoxes', R.DrawBoundingBoxesV2(images=rgb, boxes=corners[None], colors=[[1., 0.5, 0.], [0., 0., 1.]]))
+    for kernel_type, method in [('triangle', 'bilinear'), ('lanczos3', 'lanczos3'), ('keyscubic', 'bicubic'), ('gaussian', 'gaussian')]:
+        case('ScaleAndTranslate_' + kernel_type, tf.image.resize(rgb, [7, 3], method=method, antialias=True), *([tf.image.resize(rgb, [5, 6], method=method)] if kernel_type in ('lanczos3', 'gaussian') else []))
+    case('FakeQuant', R.FakeQuantWithMinMaxArgs(inputs=x, min=-1., max=1.2), R.FakeQuantWithMinMaxVars(inputs=x, min=-0.7, max=0.9, num_bits=4, narrow_range=True), R.FakeQuantWithMinMaxVarsPerChannel(inputs=x, min=[-1., -0.5, -2.], max=[1., 0.7, 0.5]))
+    case('Dilation2D', R.Dilation2D(input=image, filter=kernel[:, :, :, 0], strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding='SAME'))
+
+    # Sparse tensors
+    rows = dict(sparse_indices=tf.constant([[0, 1], [1, 0], [1, 2]], tf.int64), sparse_values=v[:3], sparse_shape=tf.constant([2, 3], tf.int64))
+    own = lambda prefix, names=('indices', 'values', 'shape'): {prefix + n: t for n, t in zip(names, rows.values())}
+    case('SparseTensorDenseMatMul', R.SparseTensorDenseMatMul(a_indices=rows['sparse_indices'], a_values=v[:3], a_shape=rows['sparse_shape'], b=m), R.SparseTensorDenseMatMul(
+        a_indices=rows['sparse_indices'], a_values=v[:3], a_shape=rows['sparse_shape'], b=x, adjoint_a=True))
+    case('SparseToDense', R.SparseToDense(sparse_indices=rows['sparse_indices'], output_shape=rows['sparse_shape'], sparse_values=v[:3], default_value=-1.), R.SparseToDense(sparse_indices=[1, 3], output_shape=[5], sparse_values=2., default_value=0.))
+    mixed = dict(input_indices=tf.constant([[1, 2], [0, 1], [1, 0]], tf.int64), input_values=v[:3], input_shape=rows['sparse_shape'])
+    case('SparseReorder', *R.SparseReorder(**mixed)), case('SparseReshape', *R.SparseReshape(input_indices=rows['sparse_indices'], input_shape=rows['sparse_shape'], new_shape=tf.constant([3, -1], tf.int64)))
+    case('SparseConcat', *R.SparseConcat(indices=[rows['sparse_indices']] * 2, values=[v[:3], v[1:4]], shapes=[rows['sparse_shape']] * 2, concat_dim=1))
+    case('SparseSlice', *R.SparseSlice(indices=rows['sparse_indices'], values=v[:3], shape=rows['sparse_shape'], start=tf.constant([1, 0], tf.int64), size=tf.constant([1, 2], tf.int64)))
+    parts = R.SparseSplit(split_dim=tf.constant(1, tf.int64), indices=rows['sparse_indices'], values=v[:3], shape=rows['sparse_shape'], num_split=2)
+    case('SparseSplit', *parts[0], *parts[1], *parts[2])
+    pair = {**own('a_'), **own('b_')}
+    case('SparseAdd', *R.SparseAdd(**pair, thresh=0.), R.SparseTensorDenseAdd(**own('a_'), b=x))
+    for op in ['Mul', 'Div', 'Add']:
+        case('SparseDenseCwise' + op, getattr(R, 'SparseDenseCwise' + op)(**own('sp_'), dense=y), getattr(R, 'SparseDenseCwise' + op)(**own('sp_'), dense=y[0]))
+    for op in ['Maximum', 'Minimum']:
+        case('SparseSparse' + op, *getattr(R, 'SparseSparse' + op)(**{k: (v[1:4] if k == 'b_values' else t) for k, t in pair.items()}))
+    case('SparseSoftmax', R.SparseSoftmax(**own('sp_')))
+    for op in ['Sum', 'Max']:
+        case('SparseReduce' + op, getattr(R, 'SparseReduce' + op)(**own('input_'), reduction_axes=[1]), getattr(R, 'SparseReduce' + op)(**own('input_'), reduction_axes=[0], keep_dims=True),
+             *getattr(R, f'SparseReduce{op}Sparse')(**own('input_'), reduction_axes=[1]))
+    case('SparseFillEmptyRows', *R.SparseFillEmptyRows(indices=tf.constant([[0, 1], [2, 0], [2, 2]], tf.int64), values=v[:3], dense_shape=tf.constant([4, 3], tf.int64), default_value=-1.))
+    for op in ['Sum', 'Mean', 'SqrtN']:
+        case('SparseSegment' + op, getattr(R, 'SparseSegment' + op)(data=m, indices=[2, 0, 1], segment_ids=[0, 0, 2]), getattr(R, f'SparseSegment{op}WithNumSegments')(data=m, indices=[2, 0, 1], segment_ids=[0, 0, 2], num_segments=4))
+    case('DenseToDenseSetOperation', *R.DenseToDenseSetOperation(set1=[[1, 2, 3]], set2=[[3, 2, 5]], set_operation='union'), *R.DenseToDenseSetOperation(set1=[[1, 2, 3]], set2=[[3, 2, 5]], set_operation='b-a'))
+    case('SparseToSparseSetOperation', *R.SparseToSparseSetOperation(**{f'set{n}_{k}': t for n in (1, 2) for k, t in dict(indices=rows['sparse_indices'], values=tf.constant([n, 3, 4]), shape=rows['sparse_shape']).items()}, set_operation='intersection'),
+         R.SetSize(set_indices=rows['sparse_indices'], set_values=tf.constant([1, 3, 3]), set_shape=rows['sparse_shape']))
+
+    # Ragged tensors
+    case('RaggedTensorToTensor', R.RaggedTensorToTensor(shape=tf.constant(-1), values=v, default_value=-1., row_partition_tensors=[[0, 2, 2, 5]], row_partition_types=['ROW_SPLITS']),
+         R.RaggedTensorToTensor(shape=[3, 2, -1], values=v, default_value=0., row_partition_tensors=[[0, 2, 3], [0, 1, 3, 5]], row_partition_types=['ROW_SPLITS', 'ROW_SPLITS']),
+         R.RaggedTensorToTensor(shape=[-1, -1], values=v, default_value=0., row_partition_tensors=[4, [0, 0, 2, 2, 2]], row_partition_types=['FIRST_DIM_SIZE', 'VALUE_ROWIDS']),
+         R.RaggedTensorToTensor(shape=tf.constant([-1, -1, -1]), values=v, default_value=0., row_partition_tensors=[2, [0, 0, 1], [0, 1, 1, 2, 2]], row_partition_types=['FIRST_DIM_SIZE', 'VALUE_ROWIDS', 'VALUE_ROWIDS']))
+    case('RaggedTensorToSparse', *R.RaggedTensorToSparse(rt_nested_splits=[tf.constant([0, 2, 2, 5], tf.int64)], rt_dense_values=v), *R.RaggedTensorToSparse(rt_nested_splits=[tf.constant([0, 2, 3], tf.int64), tf.constant([0, 1, 3, 5], tf.int64)], rt_dense_values=v))
+    case('RaggedRange', *R.RaggedRange(starts=[0, 5, 3], limits=[4, 2, 3], deltas=[2, -1, 1]), *R.RaggedRange(starts=0., limits=[1., 2.], deltas=0.5, Tsplits=tf.int32))
+    gathered = R.RaggedGather(params_nested_splits=[tf.constant([0, 2, 2, 5], tf.int64)], params_dense_values=v, indices=[2, 0, 2], OUTPUT_RAGGED_RANK=1)
+    deep_gathered = R.RaggedGather(params_nested_splits=[tf.constant([0, 2, 2, 5], tf.int64)], params_dense_values=v, indices=[[2, 0], [1, 2]], OUTPUT_RAGGED_RANK=2)
+    case('RaggedGather', *gathered[0], gathered[1], *deep_gathered[0], deep_gathered[1])
+    case('UnicodeDecode', *R.UnicodeDecode(input=words, input_encoding='UTF-8'), *R.UnicodeDecodeWithOffsets(input=words, input_encoding='UTF-8'),
+         R.UnicodeEncode(input_values=[65, 233, 66], input_splits=tf.constant([0, 2, 3], tf.int64), output_encoding='UTF-8'))
+
+    # Random numbers from a seed
+    seed = tf.cast(ids[1:3] * 0 + [5, 7], tf.int64)
+    case('StatelessRandomUniform', R.StatelessRandomUniform(shape=[2, 5], seed=seed), R.StatelessRandomUniform(shape=[3], seed=[1, 2], dtype=tf.float64))
+    case('StatelessRandomNormal', R.StatelessRandomNormal(shape=[2, 5], seed=seed), R.StatelessRandomNormal(shape=[1], seed=[-1, 2]))
+    case('StatelessRandomUniformInt', R.StatelessRandomUniformInt(shape=[7], seed=seed, minval=-3, maxval=12), R.StatelessRandomUniformInt(shape=[5], seed=seed, minval=tf.constant(-3, tf.int64), maxval=tf.constant(10**12, tf.int64)))
+    case('StatelessRandomUniformFullInt', R.StatelessRandomUniformFullInt(shape=[5], seed=seed, dtype=tf.int32), tf.bitcast(R.StatelessRandomUniformFullInt(shape=[3], seed=seed, dtype=tf.uint64), tf.int32))
+    key, counter = R.StatelessRandomGetKeyCounter(seed=seed)
+    case('StatelessRandomGetKeyCounter', tf.bitcast(key, tf.int32), tf.bitcast(counter, tf.int32), R.StatelessRandomUniformV2(shape=[3], key=key, counter=counter, alg=1), R.StatelessRandomNormalV2(shape=[3], key=key, counter=counter, alg=1),
+         R.StatelessRandomUniformIntV2(shape=[3], key=key, counter=counter, alg=1, minval=0, maxval=100), tf.bitcast(R.StatelessRandomGetKeyCounterAlg(seed=seed)[0], tf.int32))
 
     feeds = {T[name]: value for name, value in inputs.items()}
     results = session.run(cases, feeds)

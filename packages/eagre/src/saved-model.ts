@@ -3,8 +3,8 @@ export { Asset } from '@eagre/core/internal';
 export type {
   GraphDefFile,
   LoadedObject,
-  LoadOptions,
+  LoadModelOptions,
   SaveModelOptions,
   SignatureFunction,
 } from '@eagre/saved-model';
-export { load, loadGraphDef, save } from '@eagre/saved-model/internal';
+export * from '@eagre/saved-model/internal';

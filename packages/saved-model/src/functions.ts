@@ -1,7 +1,10 @@
 // The functions of `tf.savedModel`. What they do is loaded by the first call.
-import { defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
+
+import { checkPath, defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats/internal';
+import { SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT } from './constants.ts';
 import type { GraphDefFile } from './import/graph-def-file.ts';
-import type { LoadOptions } from './load/load.ts';
+import type { LoadModelOptions } from './load/load.ts';
 import type { LoadedObject } from './load/loaded-object.ts';
 import type { SaveModelOptions } from './save/save.ts';
 
@@ -13,6 +16,7 @@ import type { SaveModelOptions } from './save/save.ts';
  *
  * @param options.tags which of the file's graphs; needed where it has several.
  * @param options.lazy an op that Eagre lacks is an error where it would run, and not while loading.
+ * @param options.options TensorFlow's options.
  * @param options.allowPartialCheckpoint variables that the file has no value for get zeros.
  * @throws (the promise) NotFoundError where there is none, DataLossError where it is damaged, UnimplementedError for what Eagre cannot run,
  * with the node's name.
@@ -20,12 +24,12 @@ import type { SaveModelOptions } from './save/save.ts';
 export const load: NamedFunction<
   [exportDir: string],
   ['exportDir'],
-  LoadOptions,
+  LoadModelOptions,
   Promise<LoadedObject>
 > = /* @__PURE__ */ defineFunction(
   'savedModel.load',
   { exportDir: kind.asIs },
-  { tags: kind.asIs, lazy: kind.asIs, allowPartialCheckpoint: kind.asIs },
+  { tags: kind.asIs, lazy: kind.asIs, allowPartialCheckpoint: kind.asIs, options: kind.asIs },
   async (exportDir, options) => (await import('./load/load.ts')).load(exportDir, options),
 );
 
@@ -59,6 +63,7 @@ export const loadGraphDef: NamedFunction<
  * not looked at for functions.
  * @param options.signatures what servers call: a function, as `serving_default`, or several by name. It takes tensors, and returns one, a
  * list (`output_0`, …), or tensors by name.
+ * @param options.options TensorFlow's options, such as other names for functions.
  * @throws (the promise) UnimplementedError for an op that TensorFlow has none for, with the node's name, before anything is written;
  * InvalidArgumentError for what is nothing to save or no signature; FailedPreconditionError for a folder that holds other files, and for a
  * function that uses variables which are not part of the object.
@@ -71,6 +76,22 @@ export const save: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'savedModel.save',
   { obj: kind.structure, exportDir: kind.asIs },
-  { signatures: kind.asIs },
+  { signatures: kind.asIs, options: kind.asIs },
   async (obj, exportDir, options) => (await import('./save/save.ts')).save(obj, exportDir, options),
 );
+
+/** Whether there is a SavedModel in a folder, as far as its name for the graph tells: a file `saved_model.pb` or `saved_model.pbtxt`. */
+export const containsSavedModel: NamedFunction<[exportDir: string], ['exportDir'], unknown, boolean> =
+  /* @__PURE__ */ defineFunction(
+    'savedModel.containsSavedModel',
+    { exportDir: kind.asIs },
+    {},
+    (exportDir) => {
+      checkPath(exportDir, 'exportDir', 'savedModel.containsSavedModel');
+      const { existsSync } = nodeBuiltin('node:fs');
+      const { join } = nodeBuiltin('node:path');
+      return [SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT].some((name) =>
+        existsSync(join(exportDir, name)),
+      );
+    },
+  );

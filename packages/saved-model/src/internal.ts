@@ -1,2 +1,4 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
-export { load, loadGraphDef, save } from './functions.ts';
+export * from './constants.ts';
+export { containsSavedModel, load, loadGraphDef, save } from './functions.ts';
+export { LoadOptions, SaveOptions } from './options.ts';

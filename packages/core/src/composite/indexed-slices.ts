@@ -10,8 +10,8 @@ import * as math from '../ops/elementwise/math.ts';
 import * as linalg from '../ops/linalg/linalg.ts';
 import * as reduce from '../ops/reduce/reduce.ts';
 import { sizeScalar } from '../ragged/row-partition.ts';
-import type { Dims } from '../shapes/dim.ts';
-import { dims, dimsOf, hasUnknown, toShape } from '../shapes/dims.ts';
+import type { Dim, Dims } from '../shapes/dim.ts';
+import { dims, dimsOf, everyDim, hasUnknown, toShape } from '../shapes/dims.ts';
 import { type Shape, sameShape, showShape } from '../shapes/shape.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
@@ -95,7 +95,9 @@ export class IndexedSlices extends CompositeTensor {
         `indices ${showShape(indices.shape)} must have one number for each row of values ${showShape(values.shape)}`,
         OP,
       );
-    if (this.#sizes !== null && !sameShape(this.#sizes.slice(1), dims(values).slice(1)))
+    // The shape may be a tensor that a traced function knows nothing of.
+    const agree = (a: Dim, b: Dim): boolean => typeof a !== 'number' || typeof b !== 'number' || a === b;
+    if (this.#sizes !== null && !everyDim(this.#sizes.slice(1), dims(values).slice(1), agree))
       throw new InvalidArgumentError(
         `values ${showShape(values.shape)} are no rows of a tensor of shape ${showShape(this.#sizes)}`,
         OP,

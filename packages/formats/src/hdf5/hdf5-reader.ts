@@ -5,6 +5,7 @@ import { type DTypeName, elementCount, type NDArray } from '../arrays/ndarray.ts
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { nodeBuiltin } from '../files/node.ts';
 import type { Hdf5Attribute, Hdf5Dataset, Hdf5Group } from './hdf5.ts';
+import { checkHeap } from './hdf5-heap.ts';
 import { type Library, library } from './hdf5-library.ts';
 
 /** Bytes of a file that is not in memory. */
@@ -48,7 +49,7 @@ export async function readHdf5<T>(
   loaded.room = MOST_BYTES + (source instanceof Uint8Array ? source.length : source.size);
   const { FS } = module;
   const name = `/${++files}-${Math.random().toString(36).slice(2)}.h5`;
-  place(module, name, source);
+  place(module, name, source instanceof Uint8Array ? inMemory(source) : source, error);
   let clean = false;
   try {
     module.activate_throwing_error_handler();
@@ -83,20 +84,31 @@ export async function readHdf5File<T>(path: string, run: (root: Hdf5Group) => T)
   }
 }
 
+const inMemory = (bytes: Uint8Array): Hdf5Source => ({
+  size: bytes.length,
+  read: (into, position) => {
+    into.set(bytes.subarray(position, position + into.length));
+    return Math.max(0, Math.min(into.length, bytes.length - position));
+  },
+});
+
 /** Makes the bytes a file of the library, without a copy. */
-function place({ FS }: Library, name: string, source: Uint8Array | Hdf5Source): void {
-  if (source instanceof Uint8Array) {
-    FS.writeFile(name, source, { canOwn: true } as never);
-    return;
-  }
+function place({ FS }: Library, name: string, source: Hdf5Source, error: ErrorMaker): void {
   FS.writeFile(name, new Uint8Array(0));
   const { node } = FS.lookupPath(name, {}) as unknown as { node: MemoryFile };
   node.usedBytes = source.size;
+  const bytesAt = (position: number, count: number): Uint8Array => {
+    const bytes = new Uint8Array(count);
+    return bytes.subarray(0, source.read(bytes, position));
+  };
   node.stream_ops = {
     ...node.stream_ops,
     read: (_: unknown, heap: Uint8Array, offset: number, length: number, position: number): number => {
       const count = Math.max(0, Math.min(length, source.size - position));
-      return source.read(new Uint8Array(heap.buffer, heap.byteOffset + offset, count), position);
+      const into = new Uint8Array(heap.buffer, heap.byteOffset + offset, count);
+      const found = source.read(into, position);
+      checkHeap(into.subarray(0, found), position, source.size, bytesAt, error);
+      return found;
     },
   };
 }

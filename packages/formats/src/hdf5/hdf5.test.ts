@@ -50,6 +50,28 @@ test('what is written is read', async () => {
   });
 });
 
+test('a heap of texts without an end is refused', async () => {
+  const root = new Hdf5GroupBuilder();
+  root.attributes.set('name', 'x');
+  const whole = new Uint8Array(Buffer.concat([...encodeHdf5(root)]));
+  const heap = Buffer.from(whole.buffer).indexOf('GCOL');
+  const free = heap + 16 + 24;
+  const view = new DataView(whole.buffer);
+  expect([view.getUint16(heap + 16, true), view.getUint16(free, true)]).toEqual([1, 0]);
+  for (const [at, size] of [
+    [free, 0n],
+    [free, 2n ** 64n - 8n],
+    [heap + 16, 2n ** 64n - 16n],
+    [heap + 16, 2n ** 63n],
+  ] as const) {
+    const bytes = whole.slice();
+    new DataView(bytes.buffer).setBigUint64(at + 8, size, true);
+    await expect(readHdf5(bytes, (file) => file.attributes.get('name'))).rejects.toThrow(FormatError);
+  }
+  // The library is none the worse.
+  await readHdf5(whole, (file) => expect(file.attributes.get('name')).toBe('x'));
+});
+
 /** Reads all that a group holds, as far as it is not too deep. */
 function readAll(group: Hdf5Group, depth = 0): number {
   if (depth > 20) return 0;

@@ -73,8 +73,11 @@ export class OpCall {
   }
   /** The table whose handle is input `i`. */
   table(i: number = 0): TableHandle['table'] {
+    return this.tableHandle(i).table;
+  }
+  tableHandle(i: number = 0): TableHandle {
     const value = this.inputs[i];
-    if (value instanceof TableHandle) return value.table;
+    if (value instanceof TableHandle) return value;
     throw this.wrong(`input ${i} is no table`);
   }
 

@@ -8,6 +8,7 @@ import { functionalized } from './frames.ts';
 import { OpCall } from './op-call.ts';
 import type { OpRow } from './op-row.ts';
 import { whyNot } from './ops/untranslated.ts';
+import type { Pause } from './pauses.ts';
 import type { Resource, Value } from './values.ts';
 
 /** What a graph finds outside of itself. */
@@ -126,21 +127,66 @@ export class Runtime {
     return found;
   }
 
+  /** A function of the library that is called. @throws InvalidArgumentError for another number of arguments, and for calls without end. */
+  #called(name: string, args: readonly Value[], depth: number): LibraryFunction {
+    const found = this.function(name);
+    if (args.length !== found.body.arguments.length)
+      throw new InvalidArgumentError(
+        `function '${name}' takes ${found.body.arguments.length} arguments, but got ${args.length}`,
+      );
+    if (depth >= DEEPEST_CALL)
+      throw new InvalidArgumentError(`function '${name}': calls are nested more than ${DEEPEST_CALL} deep`);
+    return found;
+  }
+
   /** Calls a function of the library. */
   call(name: string, args: readonly Value[]): Value[] {
-    const { body, outputs, effects } = this.function(name);
-    if (args.length !== body.arguments.length)
-      throw new InvalidArgumentError(
-        `function '${name}' takes ${body.arguments.length} arguments, but got ${args.length}`,
-      );
-    if (this.#depth >= DEEPEST_CALL)
-      throw new InvalidArgumentError(`function '${name}': calls are nested more than ${DEEPEST_CALL} deep`);
+    const { body, outputs, effects } = this.#called(name, args, this.#depth);
     this.#depth++;
     try {
       return this.run(body, new Map(args.map((value, id) => [id, [value]])), outputs, effects);
     } finally {
       this.#depth--;
     }
+  }
+
+  /** {@link call} with pauses between nodes, also those of functions that it calls. */
+  async callAsync(name: string, args: readonly Value[], pause: Pause, depth: number = 0): Promise<Value[]> {
+    const { body, outputs, effects } = this.#called(name, args, depth);
+    const fed = new Map(args.map((value, id) => [id, [value]]));
+    return this.runAsync(body, fed, outputs, effects, pause, depth + 1);
+  }
+
+  /** {@link run} with pauses between nodes. */
+  async runAsync(
+    body: Body,
+    fed: ReadonlyMap<number, readonly (Value | undefined)[]>,
+    outputs: readonly Ref[],
+    effects: readonly number[],
+    pause: Pause,
+    depth: number = 0,
+  ): Promise<Value[]> {
+    const values = new Map(fed);
+    const wanted = [...outputs.map((ref) => ref.node), ...effects];
+    for (const node of body.order(wanted, new Set(fed.keys()))) {
+      const wait = pause();
+      if (wait !== null) await wait;
+      const called = this.#calledBy(body, node);
+      if (called === undefined) values.set(node.id, this.#runNode(body, node, values));
+      else {
+        const inputs = node.inputs.map((ref) => valueAt(body, values, ref));
+        values.set(node.id, await this.callAsync(called, inputs, pause, depth));
+      }
+    }
+    return outputs.map((ref) => valueAt(body, values, ref));
+  }
+
+  /** The function that a node does nothing but call. */
+  #calledBy(body: Body, { def, id }: Node): string | undefined {
+    if (body.macro(id) !== undefined) return undefined;
+    if (def.op === 'PartitionedCall' || def.op === 'StatefulPartitionedCall')
+      return def.attr?.get('f')?.func?.name;
+    return !this.rows.has(def.op ?? '') && this.#library.has(def.op ?? '') ? def.op : undefined;
   }
 
   /** What outputs of a body are, where the nodes in `fed` have these values; `effects` run too. */

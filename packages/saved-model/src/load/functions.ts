@@ -17,6 +17,7 @@ import {
   type TracedFunction,
   tfFunction,
 } from '@eagre/graph';
+import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
 import {
@@ -139,7 +140,12 @@ export class SavedTrace {
 
   /** Runs the nodes on tensors for the specs: at once, or into the graph of a function that is traced. */
   run(tensors: readonly Tensor[]): unknown {
-    const results = this.#runtime.call(this.name, [...tensors, ...this.#captures()]);
+    return this.#packed(this.#runtime.call(this.name, [...tensors, ...this.#captures()]));
+  }
+  async #runLater(tensors: readonly Tensor[], pause: Pause): Promise<unknown> {
+    return this.#packed(await this.#runtime.callAsync(this.name, [...tensors, ...this.#captures()], pause));
+  }
+  #packed(results: readonly Value[]): unknown {
     const wrong = results.find((result) => !(result instanceof Tensor));
     if (wrong !== undefined)
       throw new UnimplementedError('it gives a list or a resource, which is no value here', this.name);
@@ -148,19 +154,28 @@ export class SavedTrace {
 
   /** Calls it with tensors for the specs. */
   call(tensors: readonly Tensor[]): unknown {
+    return this.#runs.call(this.#argumentsOf(tensors), tensors);
+  }
+  /** The same off the event loop. */
+  callAsync(tensors: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
+    return this.#runs.callAsync(this.#argumentsOf(tensors), tensors, signal);
+  }
+  get #runs(): TracedOrHost {
     this.#calls ??= new TracedOrHost(
       this.traced,
       () => this.concrete(),
-      (given) => this.run(given),
+      { now: (given) => this.run(given), later: (given, pause) => this.#runLater(given, pause) },
       this.#onHost,
     );
+    return this.#calls;
+  }
+  #argumentsOf(tensors: readonly Tensor[]): unknown[] {
     let next = 0;
-    const args = this.#structures.map((structure) => {
+    return this.#structures.map((structure) => {
       const count = specsIn(structure).length;
       next += count;
       return packed(structure, tensors.slice(next - count, next));
     });
-    return this.#calls.call(args, tensors);
   }
   #calls: TracedOrHost | undefined;
 
@@ -210,6 +225,12 @@ export interface LoadedFunction {
   /** Calls the trace that fits the arguments. Those by name come in an object at the end. */
   // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the function returned in Python
   (...args: readonly unknown[]): any;
+  /**
+   * Calls it off the event loop. An AbortSignal may come last. A function of strings runs on this thread, node by node, and lets the process
+   * go on between nodes.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  runAsync(...args: readonly unknown[]): Promise<any>;
   /** The trace for arguments like these, which may be specs; the only one where none are given. */
   getConcreteFunction(...args: readonly unknown[]): ConcreteFunction;
   /** Each trace that the file has, as a function with an input signature. */
@@ -277,6 +298,11 @@ export function loadedFunction(
   };
   const members = {
     traces: undefined as unknown,
+    runAsync: async (...args: readonly unknown[]): Promise<unknown> => {
+      const [given, signal] = withoutSignal(args);
+      const { trace, tensors } = chosen(given);
+      return trace.callAsync(tensors, signal);
+    },
     getConcreteFunction: (...args: readonly unknown[]): ConcreteFunction => {
       const [first] = traces;
       if (args.length === 0 && traces.length === 1) return (first as SavedTrace).concrete();
@@ -354,9 +380,17 @@ function fitArguments(
   return [...found, ...rest];
 }
 
+/** Arguments, and the signal behind them. */
+export function withoutSignal(args: readonly unknown[]): readonly [unknown[], AbortSignal | undefined] {
+  const last = args.at(-1);
+  return last instanceof AbortSignal ? [args.slice(0, -1), last] : [[...args], undefined];
+}
+
 /** A signature of a model: it takes tensors by name and gives tensors by name. */
 export interface SignatureFunction {
   (inputs?: Readonly<Record<string, unknown>>): Record<string, Tensor>;
+  /** Calls it off the event loop, as `runAsync` of other functions. */
+  runAsync(inputs?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Record<string, Tensor>>;
   /** The function as `tf.function` made it. */
   getConcreteFunction(): ConcreteFunction;
   /** `[[], { x: TensorSpec }]`: positional arguments, and those by name. */
@@ -376,14 +410,18 @@ export interface SignatureFunction {
 export function signatureFunction(name: string, trace: SavedTrace): SignatureFunction {
   const plain = loadedFunction(name, [trace], NO_ARGUMENTS);
   // A single input may be given by itself, as TensorFlow permits.
-  const call = (...args: readonly unknown[]): unknown => {
+  const named = (args: readonly unknown[]): readonly unknown[] => {
     const [only] = trace.named.keys;
     const [first] = args;
-    if (args.length === 1 && trace.named.keys.length === 1 && only !== undefined && first instanceof Tensor)
-      return plain({ [only]: first });
-    return plain(...args);
+    const isOne = args.length === 1 && trace.named.keys.length === 1 && only !== undefined;
+    return isOne && first instanceof Tensor ? [{ [only]: first }] : args;
   };
+  const call = (...args: readonly unknown[]): unknown => plain(...named(args));
   const fn = Object.assign(call, {
+    runAsync: async (...args: readonly unknown[]): Promise<unknown> => {
+      const [given, signal] = withoutSignal(args);
+      return plain.runAsync(...named(given), ...(signal === undefined ? [] : [signal]));
+    },
     getConcreteFunction: () => trace.concrete(),
     structuredInputSignature: [[], valueOf(trace.named)],
     structuredOutputs: valueOf(trace.outputs),

@@ -3,6 +3,7 @@ import { checkFlag, checkPath } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { translatedOps } from '../import/ops/index.ts';
 import { nothingAround, Runtime } from '../import/runtime.ts';
+import { LoadOptions, optionsOf } from '../options.ts';
 import { bytesOf, checkedPath, inside, OP, translatedError } from './files.ts';
 import type { LoadedObject } from './loaded-object.ts';
 import { loadObjects } from './object-graph.ts';
@@ -10,24 +11,34 @@ import { SavedValues } from './variables.ts';
 import { loadVersion1 } from './version1.ts';
 
 /** Options of {@link load}. */
-export interface LoadOptions {
+export interface LoadModelOptions {
   /** Which of the graphs in the file: the only one unless given. TensorFlow writes `serve`. */
   readonly tags?: string | readonly string[] | null;
   /** Whether an op that Eagre lacks is an error where it would run, and not while loading; false by default. */
   readonly lazy?: boolean;
   /** Whether variables that the file has no value for get zeros; false by default. */
   readonly allowPartialCheckpoint?: boolean;
+  /** TensorFlow's options. */
+  readonly options?: LoadOptions | null;
 }
 
 /** Loads the SavedModel in a folder, of TensorFlow 2 or 1: see `tf.savedModel.load`. */
-export async function load(exportDir: string, options: LoadOptions = {}): Promise<LoadedObject> {
+export async function load(exportDir: string, options: LoadModelOptions = {}): Promise<LoadedObject> {
   checkPath(exportDir, 'exportDir', OP);
   const lazy = checkFlag(options.lazy ?? false, 'lazy', OP);
-  const partial = checkFlag(options.allowPartialCheckpoint ?? false, 'allowPartialCheckpoint', OP);
+  const own = optionsOf(options.options, LoadOptions, OP);
+  const settings = {
+    lazy,
+    partial:
+      checkFlag(options.allowPartialCheckpoint ?? false, 'allowPartialCheckpoint', OP) ||
+      own.allowPartialCheckpoint,
+    skips: own.experimentalSkipCheckpoint,
+    aliases: own.experimentalLoadFunctionAliases,
+  };
   const path = inside(exportDir, 'saved_model.pb');
   try {
     const model = tensorflow.SavedModel.decode(await modelBytes(exportDir, path), { file: path });
-    return await loadMeta(exportDir, chosen(model, options.tags ?? null, exportDir), lazy, partial);
+    return await loadMeta(exportDir, chosen(model, options.tags ?? null, exportDir), settings);
   } catch (cause) {
     throw translatedError(cause, path);
   }
@@ -74,11 +85,20 @@ function chosen(model: tensorflow.SavedModel, tags: unknown, folder: string): te
   return found;
 }
 
+/** What the options say. */
+interface Settings {
+  readonly lazy: boolean;
+  readonly partial: boolean;
+  /** Whether no values are read. */
+  readonly skips: boolean;
+  /** Whether functions are found by the other names that the file has for them. */
+  readonly aliases: boolean;
+}
+
 async function loadMeta(
   folder: string,
   meta: tensorflow.MetaGraphDef,
-  lazy: boolean,
-  partial: boolean,
+  { lazy, partial, skips, aliases }: Settings,
 ): Promise<LoadedObject> {
   const assets = (meta.asset_file_def ?? []).map(({ filename = '' }) =>
     checkedPath(inside(folder, 'assets'), filename),
@@ -86,7 +106,7 @@ async function loadMeta(
   // Graphs read no files but these.
   const texts = new Map<string, string>();
   for (const path of new Set(assets)) texts.set(path, new TextDecoder().decode(await bytesOf(path)));
-  const values = await SavedValues.open(folder);
+  const values = skips ? null : await SavedValues.open(folder);
   const checkpoint = inside(folder, 'variables', 'variables');
   const restore = (prefix: string, names: readonly string[]): Tensor[] => {
     if (values === null || prefix !== checkpoint)
@@ -104,6 +124,21 @@ async function loadMeta(
   });
   const { object_graph_def: graph } = meta;
   if (graph !== undefined && (graph.nodes ?? []).length > 0)
-    return loadObjects({ graph, runtime, values, assets, partial, lazy });
-  return loadVersion1({ meta, runtime, checkpoint: values === null ? null : checkpoint, assets, lazy });
+    return loadObjects({
+      graph,
+      runtime,
+      values,
+      assets,
+      partial: partial || skips,
+      lazy,
+      aliases: aliases ? (meta.meta_info_def?.function_aliases ?? new Map()) : null,
+    });
+  return loadVersion1({
+    meta,
+    runtime,
+    checkpoint: values === null ? null : checkpoint,
+    values,
+    assets,
+    lazy,
+  });
 }

@@ -7,6 +7,7 @@ import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
 import { OP } from './files.ts';
 import {
+  type LoadedFunction,
   loadedFunction,
   pythonArguments,
   SavedTrace,
@@ -27,6 +28,8 @@ export interface Parts {
   readonly partial: boolean;
   /** Whether ops that are not there may be found out about later. */
   readonly lazy: boolean;
+  /** Other names of functions, by their names in the graph; null where nobody asks for them. */
+  readonly aliases: ReadonlyMap<string, string> | null;
 }
 
 /** Functions that tables have for TensorFlow's sake. */
@@ -62,6 +65,8 @@ class ObjectLoader {
     if (!(root instanceof LoadedObject))
       throw new InvalidArgumentError('the first object of the model is no module', OP);
     LoadedObject.attach(root, 'signatures', this.#signatures());
+    if (this.#parts.aliases !== null)
+      LoadedObject.attach(root, 'functionAliases', this.#aliased(this.#parts.aliases));
     return root;
   }
 
@@ -238,9 +243,18 @@ class ObjectLoader {
       const key = keyIn(stored?.get(id), 'table') ?? keyIn(stored?.get(id), 'VARIABLE_VALUE');
       if (key === undefined || !(resource instanceof TableHandle) || !values?.has(`${key}-keys`)) continue;
       const [keys, items] = [await values.read(`${key}-keys`), await values.read(`${key}-values`)];
-      resource.table.clear();
-      resource.table.insert(itemsOf(keys), itemsOf(items), true);
+      resource.replace(itemsOf(keys), itemsOf(items));
     }
+  }
+
+  /** The functions with other names, by these: each with all traces of the name. */
+  #aliased(aliases: ReadonlyMap<string, string>): Readonly<Record<string, LoadedFunction>> {
+    const traces = new Map<string, SavedTrace[]>();
+    for (const [name, alias] of aliases)
+      traces.set(alias, [...(traces.get(alias) ?? []), ...this.#traceIfKnown(name)]);
+    return objectOf(
+      [...traces].map(([alias, own]) => [alias, loadedFunction(alias, own, pythonArguments(undefined))]),
+    ) as Readonly<Record<string, LoadedFunction>>;
   }
 
   #signatures(): Readonly<Record<string, SignatureFunction>> {

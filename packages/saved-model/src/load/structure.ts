@@ -1,20 +1,31 @@
 // Structures in files: the arguments and results of functions, with specs in the places of tensors.
-import { InvalidArgumentError, Tensor, type TensorLike, UnimplementedError, Variable } from '@eagre/core';
-import { isCompatible, isPlain, toTensor } from '@eagre/core/internal';
+import {
+  type DType,
+  InvalidArgumentError,
+  Tensor,
+  type TensorLike,
+  UnimplementedError,
+  Variable,
+} from '@eagre/core';
+import { isCompatible, isComposite, isPlain, toTensor } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { TensorSpec } from '@eagre/graph';
+import { IndexedSlicesSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec } from '@eagre/graph';
 import { tensorOf } from '../import/constants.ts';
-import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
+import { type AttrShape, dtypeOf, partialShapeOf } from '../import/op-call.ts';
+
+type CompositeSpec = RaggedTensorSpec | SparseTensorSpec | IndexedSlicesSpec;
 
 /** A structure of specs and values. */
 export type Structure =
   | { readonly kind: 'tensor'; readonly spec: TensorSpec }
+  /** A tensor of several parts, each with a spec. */
+  | { readonly kind: 'composite'; readonly spec: CompositeSpec }
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'list'; readonly items: readonly Structure[] }
   /** In the order of `tf.nest`: sorted keys, but for named tuples. */
   | { readonly kind: 'dict'; readonly keys: readonly string[]; readonly items: readonly Structure[] };
 
-/** A structure of a message. @throws UnimplementedError for what has no counterpart, such as ragged tensors. */
+/** A structure of a message. @throws UnimplementedError for what has no counterpart, such as datasets. */
 export function structureOf(proto: tensorflow.StructuredValue | undefined, where: string): Structure {
   if (proto === undefined) return { kind: 'value', value: null };
   const value = (value: unknown): Structure => ({ kind: 'value', value });
@@ -46,11 +57,45 @@ export function structureOf(proto: tensorflow.StructuredValue | undefined, where
   if (proto.tensor_dtype_value !== undefined) return value(dtypeOf(proto.tensor_dtype_value, where));
   if (proto.numpy_value !== undefined) return value(tensorOf(proto.numpy_value, where));
   if (proto.tensor_value !== undefined) return value(tensorOf(proto.tensor_value, where));
-  if (proto.type_spec_value !== undefined)
-    throw new UnimplementedError(
-      `'${where}' takes or gives a ${proto.type_spec_value.type_spec_class_name || 'tensor of several parts'}: only plain tensors are supported`,
-    );
+  if (proto.type_spec_value !== undefined) return compositeOf(proto.type_spec_value, where);
   return value(null);
+}
+
+/** The numbers of `TypeSpecProto.TypeSpecClass`. */
+const SPECS: Readonly<Record<number, (state: readonly unknown[], lacks: Lacks) => Structure>> = {
+  1: ([shape, dtype]) => ({
+    kind: 'composite',
+    spec: new SparseTensorSpec(shape as AttrShape, dtype as DType),
+  }),
+  2: ([shape, dtype, indices, denseShape], lacks) => {
+    if (denseShape !== 'int32') throw lacks('with a shape of int32');
+    const spec = new IndexedSlicesSpec(shape as AttrShape, dtype as DType, indices as 'int64');
+    return { kind: 'composite', spec };
+  },
+  3: ([shape, dtype, raggedRank, splits, values], lacks) => {
+    if (values !== undefined && values !== null) throw lacks('of tensors');
+    // Nothing of it is ragged.
+    if (raggedRank === 0) return { kind: 'tensor', spec: new TensorSpec(shape as AttrShape, dtype as DType) };
+    const rank = raggedRank as number;
+    const spec = new RaggedTensorSpec(shape as AttrShape, dtype as DType, rank, splits as 'int64');
+    return { kind: 'composite', spec };
+  },
+};
+type Lacks = (which: string) => UnimplementedError;
+
+/** @throws UnimplementedError for what has no counterpart, such as datasets. */
+function compositeOf(proto: tensorflow.TypeSpecProto, where: string): Structure {
+  const name = proto.type_spec_class_name || 'value of several tensors';
+  const make = SPECS[proto.type_spec_class ?? 0];
+  if (make === undefined)
+    throw new UnimplementedError(
+      `'${where}' takes or gives a ${name}: only tensors, ragged and sparse ones and slices are supported`,
+    );
+  const state = valueOf(structureOf(proto.type_state, where));
+  if (!Array.isArray(state)) throw new InvalidArgumentError(`the ${name} of '${where}' has no state`);
+  const lacks: Lacks = (which) =>
+    new UnimplementedError(`'${where}' takes or gives a ${name}: only those ${which} are supported`);
+  return make(state, lacks);
 }
 
 function dictOf(
@@ -69,6 +114,8 @@ export function specsIn(structure: Structure): TensorSpec[] {
   switch (structure.kind) {
     case 'tensor':
       return [structure.spec];
+    case 'composite':
+      return [...structure.spec.parts] as TensorSpec[];
     case 'value':
       return [];
     default:
@@ -88,6 +135,11 @@ export function packed(structure: Structure, tensors: readonly unknown[]): unkno
     switch (s.kind) {
       case 'tensor':
         return tensors[next++];
+      case 'composite': {
+        const count = s.spec.parts.length;
+        const parts = tensors.slice(next, (next += count));
+        return parts.every((part) => part instanceof TensorSpec) ? s.spec : s.spec.withParts(parts);
+      }
       case 'value':
         return s.value;
       case 'list':
@@ -111,6 +163,7 @@ export function objectOf(entries: readonly (readonly [string, unknown])[]): Reco
 export function isSignature(structure: Structure): boolean {
   switch (structure.kind) {
     case 'tensor':
+    case 'composite':
       return true;
     case 'value':
       return false;
@@ -155,6 +208,17 @@ function collect(
       if (tensor.dtype !== spec.dtype || !isCompatible(tensor.shape, spec.shape))
         return `${at} is ${tensor.dtype} [${tensor.shape}], expected ${String(spec)}`;
       found.push(tensor);
+      return null;
+    }
+    case 'composite': {
+      const value = isComposite(given) ? given.general : null;
+      if (value === null || value.facts !== structure.spec.facts)
+        return `${at} is ${show(given)}, expected ${String(structure.spec)}`;
+      for (const [i, spec] of specsIn(structure).entries()) {
+        const place = `${at}.${structure.spec.partNames[i]}`;
+        const why = collect({ kind: 'tensor', spec }, value.parts[i], converts, place, found);
+        if (why !== null) return why;
+      }
       return null;
     }
     case 'value':
@@ -213,7 +277,7 @@ export function show(value: unknown, depth = 0): string {
   // What is nested deeper is cut off: it may hold itself.
   if (depth > 8) return '…';
   if (value instanceof Tensor) return `a ${value.dtype} tensor [${value.shape}]`;
-  if (value instanceof TensorSpec) return String(value);
+  if (value instanceof TensorSpec || isComposite(value)) return String(value);
   if (Array.isArray(value)) return `[${value.map((item) => show(item, depth + 1)).join(', ')}]`;
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'object' && value !== null)

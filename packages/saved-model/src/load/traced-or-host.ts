@@ -2,8 +2,16 @@
 import { InvalidArgumentError, OutOfRangeError, type Tensor, UnimplementedError } from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import type { ConcreteFunction, TracedFunction } from '@eagre/graph';
+import { type Pause, pauses } from '../import/pauses.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
+
+/** How a function runs node by node. */
+export interface HostRun {
+  now(tensors: readonly Tensor[]): unknown;
+  /** With pauses. */
+  later(tensors: readonly Tensor[], pause: Pause): Promise<unknown>;
+}
 
 /**
  * A function that is traced when it is first called. A few graphs cannot be: branches that give lists of different lengths, for
@@ -12,7 +20,7 @@ type AnyFunction = (...args: never[]) => unknown;
 export class TracedOrHost {
   readonly #traced: TracedFunction<AnyFunction>;
   readonly #concrete: () => ConcreteFunction;
-  readonly #host: (tensors: readonly Tensor[]) => unknown;
+  readonly #host: HostRun;
   #onHost: boolean;
 
   /**
@@ -22,7 +30,7 @@ export class TracedOrHost {
   constructor(
     traced: TracedFunction<AnyFunction>,
     concrete: () => ConcreteFunction,
-    host: (tensors: readonly Tensor[]) => unknown,
+    host: HostRun,
     onHost: boolean,
   ) {
     this.#traced = traced;
@@ -33,12 +41,34 @@ export class TracedOrHost {
 
   /** Calls it. `args` are what the traced function takes, `tensors` those in them. */
   call(args: readonly unknown[], tensors: readonly Tensor[]): unknown {
-    if (this.#onHost) return this.#host(tensors);
+    if (this.#onHost) return this.#host.now(tensors);
     try {
       return this.#traced(...(args as never[]));
     } catch (error) {
       if (context.tracer !== null || this.#canTrace(tensors)) throw error;
-      const result = this.#host(tensors);
+      const result = this.#host.now(tensors);
+      this.#onHost = true;
+      return result;
+    }
+  }
+
+  /** Calls it off the event loop; what runs node by node lets the process go on between nodes. */
+  async callAsync(
+    args: readonly unknown[],
+    tensors: readonly Tensor[],
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const onHost = (): Promise<unknown> => this.#host.later(tensors, pauses(signal));
+    if (this.#onHost) return onHost();
+    try {
+      const given = [
+        ...args,
+        ...(signal === undefined ? [] : [signal]),
+      ] as unknown as Parameters<AnyFunction>;
+      return await this.#traced.runAsync(...given);
+    } catch (error) {
+      if (this.#canTrace(tensors)) throw error;
+      const result = await onHost();
       this.#onHost = true;
       return result;
     }

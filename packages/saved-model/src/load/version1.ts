@@ -4,13 +4,16 @@ import type { tensorflow } from '@eagre/formats';
 import { declareSavedFunction, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import type { Body, Ref } from '../import/body.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
+import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
 import { OP } from './files.ts';
-import type { SignatureFunction } from './functions.ts';
+import { type SignatureFunction, withoutSignal } from './functions.ts';
 import { LoadedObject } from './loaded-object.ts';
+import { restoreDirectly } from './restored-version1.ts';
 import { fit, objectOf, type Structure } from './structure.ts';
 import { TracedOrHost } from './traced-or-host.ts';
+import type { SavedValues } from './variables.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -20,6 +23,8 @@ export interface PrunedFunction {
   readonly inputs: readonly TensorSpec[];
 }
 
+/** The operation that a tensor or a control input is of. */
+const operationOf = (name: string): string => name.replace(/:\d+$/, '').replace(/^\^/, '');
 const tensorName = (name: string): string => (name.includes(':') ? name : `${name}:0`);
 
 /** What is known of a placeholder's tensor. */
@@ -51,6 +56,7 @@ export function partOf(
 ): {
   readonly specs: readonly TensorSpec[];
   readonly run: (inputs: readonly Tensor[]) => Tensor[];
+  readonly runAsync: (inputs: readonly Tensor[], pause: Pause) => Promise<Tensor[]>;
   readonly onHost: boolean;
 } {
   const { graph } = runtime;
@@ -62,23 +68,29 @@ export function partOf(
   const effects = fetches.filter(isOperation).map((fetch) => graph.id(fetch));
   const given = new Set([...fed.map((ref) => ref.node), ...always.keys()]);
   if (!lazy) runtime.check(graph, wanted, effects, given);
-  const run = (tensors: readonly Tensor[]): Tensor[] => {
+  const valuesOf = (tensors: readonly Tensor[]): Map<number, (Value | undefined)[]> => {
     const values = new Map<number, (Value | undefined)[]>([...always].map(([id, list]) => [id, [...list]]));
     fed.forEach(({ node, output }, i) => {
       const list = values.get(node) ?? [];
       list[output] = tensors[i];
       values.set(node, list);
     });
-    return runtime.run(graph, values, wanted, effects).map((value) => {
+    return values;
+  };
+  const tensorsOf = (results: readonly Value[]): Tensor[] =>
+    results.map((value) => {
       const tensor = value instanceof VariableHandle ? value.variable.read() : value;
       if (!(tensor instanceof Tensor))
         throw new UnimplementedError('a resource or list is no result of a function', name);
       return tensor;
     });
-  };
+  const run = (tensors: readonly Tensor[]): Tensor[] =>
+    tensorsOf(runtime.run(graph, valuesOf(tensors), wanted, effects));
+  const runAsync = async (tensors: readonly Tensor[], pause: Pause): Promise<Tensor[]> =>
+    tensorsOf(await runtime.runAsync(graph, valuesOf(tensors), wanted, effects, pause));
   const needs = graph.order([...wanted.map((ref) => ref.node), ...effects], given);
   const onHost = inputs.some(({ dtype }) => dtype === 'string') || needs.some(({ def }) => givesText(def));
-  return { specs: inputs, run, onHost };
+  return { specs: inputs, run, runAsync, onHost };
 }
 
 /** Whether a node computes text. */
@@ -99,7 +111,12 @@ export function prunedFunction(
     name: options.name,
     autograph: false,
   }) as unknown as TracedFunction<AnyFunction>;
-  const calls = new TracedOrHost(traced, () => traced.getConcreteFunction(), part.run, part.onHost);
+  const calls = new TracedOrHost(
+    traced,
+    () => traced.getConcreteFunction(),
+    { now: part.run, later: part.runAsync },
+    part.onHost,
+  );
   const structure: Structure = { kind: 'list', items: part.specs.map((spec) => ({ kind: 'tensor', spec })) };
   const fn = (...inputs: readonly unknown[]): Tensor[] => {
     const tensors = fitted(structure, inputs, options.name);
@@ -156,18 +173,26 @@ function signatureOf(
   const calls = new TracedOrHost(
     traced,
     () => traced.getConcreteFunction(),
-    (tensors) => packed(part.run(tensors)),
+    {
+      now: (tensors) => packed(part.run(tensors)),
+      later: async (tensors, pause) => packed(await part.runAsync(tensors, pause)),
+    },
     part.onHost,
   );
-  const call = (given: unknown = {}): unknown => {
+  const argumentsOf = (given: unknown): readonly [args: readonly unknown[], tensors: Tensor[]] => {
     const [only] = inputs;
     const named =
       given instanceof Tensor && inputs.length === 1 && only !== undefined ? { [only[0]]: given } : given;
     const tensors = fitted(structure, named, name);
     const args = objectOf(inputs.map(([key], i) => [key, tensors[i]]));
-    return calls.call(inputs.length > 0 ? [args] : [], tensors);
+    return [inputs.length > 0 ? [args] : [], tensors];
   };
+  const call = (given: unknown = {}): unknown => calls.call(...argumentsOf(given));
   const fn = Object.assign(call, {
+    runAsync: async (...args: readonly unknown[]): Promise<unknown> => {
+      const [[given = {}], signal] = withoutSignal(args);
+      return calls.callAsync(...argumentsOf(given), signal);
+    },
     getConcreteFunction: () => traced.getConcreteFunction(),
     structuredInputSignature: [[], signatureOfInputs],
     structuredOutputs: objectOf(outputs.map((entry) => [entry[0], spec(entry)])),
@@ -193,27 +218,39 @@ export interface Version1Parts {
   readonly runtime: Runtime;
   /** The checkpoint's prefix, or null where there is none. */
   readonly checkpoint: string | null;
+  /** What is in it. */
+  readonly values: SavedValues | null;
   readonly assets: readonly string[];
   readonly lazy: boolean;
 }
 
 /** Loads a graph with its variables, and runs what initializes its tables. */
-export function loadVersion1({ meta, runtime, checkpoint, assets, lazy }: Version1Parts): LoadedObject {
+export async function loadVersion1({
+  meta,
+  runtime,
+  checkpoint,
+  values,
+  assets,
+  lazy,
+}: Version1Parts): Promise<LoadedObject> {
   const { graph, surroundings } = runtime;
   const paths = new Map<number, readonly Value[]>();
   (meta.asset_file_def ?? []).forEach(({ tensor_info: info }, i) => {
     if (info?.name) paths.set(graph.ref(tensorName(info.name)).node, [constant(assets[i] as string)]);
   });
   const runOperation = (operation: string, fed: ReadonlyMap<number, readonly Value[]>): void => {
-    partOf(runtime, [], [operation.replace(/:\d+$/, '').replace(/^\^/, '')], {
+    partOf(runtime, [], [operationOf(operation)], {
       name: operation,
       lazy,
       always: new Map([...paths, ...fed]),
     }).run([]);
   };
   const { restore_op_name: restore = '', filename_tensor_name: file = '' } = meta.saver_def ?? {};
-  if (checkpoint !== null && restore !== '')
-    runOperation(restore, new Map([[graph.ref(tensorName(file)).node, [constant(checkpoint)]]]));
+  if (checkpoint !== null && values !== null && restore !== '') {
+    const prefix = graph.ref(tensorName(file)).node;
+    if (!(await restoreDirectly(runtime, graph.id(operationOf(restore)), prefix, values)))
+      runOperation(restore, new Map([[prefix, [constant(checkpoint)]]]));
+  }
   for (const operation of initializersOf(meta)) runOperation(operation, new Map());
   const variables = (): Variable[] =>
     [...surroundings.resources.values()].flatMap((r) => (r instanceof VariableHandle ? [r.variable] : []));

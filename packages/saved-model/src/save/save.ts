@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { checkPath, initScope, shown } from '@eagre/core/internal';
 import { ConcreteFunction, isTracedFunction, savedFunction } from '@eagre/graph';
+import { optionsOf, SaveOptions } from '../options.ts';
 import { isSavable } from './objects.ts';
 import { savedModelOf } from './saved-model.ts';
 import { type Signatures, signaturesOf } from './signatures.ts';
@@ -13,6 +14,8 @@ export interface SaveModelOptions {
    * model's own signature, or the only function of the object that has one trace and an `inputSignature`.
    */
   readonly signatures?: Signatures | null;
+  /** TensorFlow's options. */
+  readonly options?: SaveOptions | null;
 }
 
 /** Saves an object with its variables, functions and files as a SavedModel: see `tf.savedModel.save`. */
@@ -23,9 +26,10 @@ export async function save(obj: object, exportDir: string, options: SaveModelOpt
       `${shown(obj)} has neither variables nor functions to save: expected a module, a Keras model or layer, a function of tf.function, or an object that holds some`,
       'savedModel.save',
     );
+  const own = optionsOf(options.options, SaveOptions, 'savedModel.save');
   checkTarget(exportDir);
   const root = rootOf(obj);
-  const contents = initScope(() => savedModelOf(root, signaturesOf(root, options.signatures)));
+  const contents = initScope(() => savedModelOf(root, signaturesOf(root, options.signatures), own));
   checkAssets(contents.assets);
   const snapshot = snapshotOf(contents.entries);
   try {

@@ -1,9 +1,11 @@
 // Everything that a SavedModel holds, made of objects and their functions; nothing is written yet.
 import { describe, type Entry, type Look, type Seen, walk } from '@eagre/checkpoint/internal';
-import { FailedPreconditionError, Tensor, Variable } from '@eagre/core';
-import { Asset } from '@eagre/core/internal';
+import { FailedPreconditionError, InvalidArgumentError, Tensor, Variable } from '@eagre/core';
+import { Asset, shown } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { type Capture, ConcreteFunction, Names, savedFunction, streamState } from '@eagre/graph';
+import { SERVING } from '../constants.ts';
+import { SaveOptions } from '../options.ts';
 import { assetNames } from './asset-names.ts';
 import { FunctionWriter, keywordSpec, type WrittenTrace } from './functions.ts';
 import {
@@ -50,13 +52,15 @@ type Child = tensorflow.ObjectReference;
 export function savedModelOf(
   root: object,
   signatures: ReadonlyMap<string, ConcreteFunction>,
+  options: SaveOptions = new SaveOptions(),
 ): SavedModelContents {
-  return new Builder(root, signatures).build();
+  return new Builder(root, signatures, options).build();
 }
 
 class Builder {
   readonly #root: object;
   readonly #signatures: ReadonlyMap<string, ConcreteFunction>;
+  readonly #options: SaveOptions;
   readonly #functions = new FunctionWriter();
   readonly #graph = new MainGraph();
   readonly #nodes: SavedObject[] = [];
@@ -68,8 +72,9 @@ class Builder {
   /** The nodes of variables and constants in the graph. */
   readonly #handles = new Map<Capture, Value>();
 
-  constructor(root: object, signatures: ReadonlyMap<string, ConcreteFunction>) {
+  constructor(root: object, signatures: ReadonlyMap<string, ConcreteFunction>, options: SaveOptions) {
     this.#root = root;
+    this.#options = options;
     this.#signatures = signatures;
   }
 
@@ -98,7 +103,7 @@ class Builder {
     const signature_def = this.#addSignatures(written.signatures);
     const saver_def = this.#saver(handles, objectGraph);
     return {
-      proto: this.#proto(signature_def, saver_def, assets),
+      proto: this.#proto(signature_def, saver_def, assets, this.#aliases(written.functions)),
       objectGraph,
       entries,
       assets: assets.files,
@@ -358,10 +363,26 @@ class Builder {
     return { ...named, defs };
   }
 
+  /** The other names of traces, by their names in the graph. */
+  #aliases(functions: ReadonlyMap<object, readonly WrittenTrace[]>): ReadonlyMap<string, string> {
+    const aliases = new Map<string, string>();
+    for (const [alias, fn] of Object.entries(this.#options.functionAliases)) {
+      const traces = functions.get(fn);
+      if (traces === undefined || traces.length === 0)
+        throw new InvalidArgumentError(
+          `functionAliases.${alias} is ${shown(fn)}, which is no function of tf.function with a trace that is part of what is saved`,
+          OP,
+        );
+      for (const { name } of traces) aliases.set(name, alias);
+    }
+    return aliases;
+  }
+
   #proto(
     signatures: ReadonlyMap<string, tensorflow.SignatureDef>,
     saver_def: tensorflow.SaverDef,
     { defs }: { readonly defs: readonly tensorflow.AssetFileDef[] },
+    function_aliases: ReadonlyMap<string, string>,
   ): tensorflow.SavedModel {
     const init = this.#graph.noOp();
     for (const [object, spec] of this.#specs) {
@@ -381,7 +402,12 @@ class Builder {
       outputs: new Map([['__saved_model_init_op', { name: init, tensor_shape: { unknown_rank: true } }]]),
     };
     const meta: tensorflow.MetaGraphDef = {
-      meta_info_def: { tags: ['serve'], tensorflow_version: TENSORFLOW, stripped_default_attrs: false },
+      meta_info_def: {
+        tags: [...new Set([SERVING, ...this.#options.extraTags])],
+        tensorflow_version: TENSORFLOW,
+        stripped_default_attrs: false,
+        ...(function_aliases.size === 0 ? {} : { function_aliases }),
+      },
       graph_def: {
         node: this.#graph.nodes,
         library: { function: this.#functions.library.functions() },

@@ -1,9 +1,9 @@
 // Structures of specs and host values, as SavedModels describe arguments and results.
-import { dtypeTraits, UnimplementedError } from '@eagre/backend';
+import { type DType, dtypeTraits, UnimplementedError } from '@eagre/backend';
 import { Variable } from '@eagre/core';
-import { isPlain, partialShape } from '@eagre/core/internal';
+import { isComposite, isPlain, partialShape } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { TensorSpec } from '@eagre/graph';
+import { IndexedSlicesSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec } from '@eagre/graph';
 
 type StructuredValue = tensorflow.StructuredValue;
 
@@ -46,6 +46,7 @@ export function encodeStructure(
   const encode = (item: unknown): StructuredValue => encodeStructure(item, what, nameOf);
   if (value === undefined || value === null) return NONE;
   if (value instanceof TensorSpec) return specProto(value, nameOf(value));
+  if (isComposite(value)) return compositeProto(value);
   if (typeof value === 'boolean') return { bool_value: value };
   if (typeof value === 'bigint') return { int64_value: value };
   if (typeof value === 'number')
@@ -58,6 +59,40 @@ export function encodeStructure(
     `${what} is for ${value instanceof Variable ? `the variable '${value.name}'` : nameOfClass(value)} as an argument, which a SavedModel cannot hold: make it an attribute of what is saved, and read it in the function`,
     'savedModel.save',
   );
+}
+
+/** A spec of a tensor of several parts, as TensorFlow numbers and describes them. */
+function compositeProto(spec: unknown): StructuredValue {
+  const dtype = (name: DType): StructuredValue => ({ tensor_dtype_value: dtypeTraits[name].tensorflow });
+  const shape = (sizes: readonly (number | null)[] | null): StructuredValue => ({
+    tensor_shape_value: shapeProto(sizes),
+  });
+  const typeSpec = (
+    type_spec_class: number,
+    type_spec_class_name: string,
+    num_flat_components: number,
+    state: readonly StructuredValue[],
+  ): StructuredValue => ({
+    type_spec_value: { type_spec_class, type_state: tuple(state), type_spec_class_name, num_flat_components },
+  });
+  if (spec instanceof SparseTensorSpec)
+    return typeSpec(1, 'SparseTensorSpec', 3, [shape(spec.shape), dtype(spec.dtype)]);
+  if (spec instanceof IndexedSlicesSpec)
+    return typeSpec(2, 'IndexedSlicesSpec', 3, [
+      shape(spec.shape),
+      dtype(spec.dtype),
+      dtype(spec.indicesDtype),
+      dtype('int32'),
+      shape([null]),
+    ]);
+  if (spec instanceof RaggedTensorSpec)
+    return typeSpec(3, 'RaggedTensorSpec', 1 + spec.raggedRank, [
+      shape(spec.shape),
+      dtype(spec.dtype),
+      { int64_value: spec.raggedRank },
+      dtype(spec.rowSplitsDtype),
+    ]);
+  throw new UnimplementedError(`${nameOfClass(spec)} has no form in a SavedModel`, 'savedModel.save');
 }
 
 function entriesOf(map: ReadonlyMap<unknown, unknown>, what: string): [string, unknown][] {

@@ -12,6 +12,10 @@ export type Stored =
   | { readonly dict: Readonly<Record<string, Stored>> }
   | { readonly list: readonly Stored[] }
   | { readonly value: unknown }
+  /** The parts of composite tensors, in TensorFlow's order. */
+  | { readonly ragged: readonly Stored[] }
+  | { readonly sparse: readonly Stored[] }
+  | { readonly slices: readonly Stored[] }
   | {
       readonly dtype: tf.DType;
       readonly shape: readonly number[];
@@ -44,10 +48,13 @@ export interface Golden {
   readonly frozen: { readonly graph: string; readonly cases: readonly Readonly<Record<string, Stored>>[] };
 }
 
-/** The golden file's contents. */
-export const golden: Golden = JSON.parse(
-  gunzipSync(readFileSync(fileURLToPath(new URL('../../golden/models.json.gz', import.meta.url)))).toString(),
-) as Golden;
+/** The contents of a golden file. */
+export function goldenFile<T>(name: string): T {
+  const path = fileURLToPath(new URL(`../../golden/${name}.json.gz`, import.meta.url));
+  return JSON.parse(gunzipSync(readFileSync(path)).toString()) as T;
+}
+/** The models of TensorFlow and Keras. */
+export const golden: Golden = goldenFile<Golden>('models');
 
 /** The model with a name. */
 export function modelOf(name: string): StoredModel {
@@ -78,6 +85,14 @@ export function toValue(stored: Stored): unknown {
     return Object.fromEntries(Object.entries(stored.dict).map(([key, item]) => [key, toValue(item)]));
   if ('list' in stored) return stored.list.map(toValue);
   if ('value' in stored) return stored.value;
+  if ('ragged' in stored) {
+    const [flat, ...splits] = stored.ragged.map(toValue) as tf.Tensor[];
+    return tf.RaggedTensor.fromNestedRowSplits(flat as tf.Tensor, splits);
+  }
+  if ('sparse' in stored)
+    return new tf.SparseTensor(...(stored.sparse.map(toValue) as [tf.Tensor, tf.Tensor, tf.Tensor]));
+  if ('slices' in stored)
+    return new tf.IndexedSlices(...(stored.slices.map(toValue) as [tf.Tensor, tf.Tensor, tf.Tensor]));
   const wide = stored.dtype === 'int64' || stored.dtype === 'uint64';
   const data = wide ? stored.data.map((n) => BigInt(n as number)) : [...stored.data];
   return tf.constant(data as number[], stored.dtype, { shape: stored.shape });
@@ -102,6 +117,15 @@ export function expectSame(actual: unknown, stored: Stored, where: string, toler
     if (stored.value === null) expect(actual ?? null, where).toBe(null);
     else if (actual instanceof tf.Tensor) expect(actual.item(), where).toBe(stored.value);
     else expect(actual, where).toBe(stored.value);
+    return;
+  }
+  if ('ragged' in stored || 'sparse' in stored || 'slices' in stored) {
+    const [kind, parts] = (Object.entries(stored) as [string, readonly Stored[]][])[0] as [string, Stored[]];
+    const class_ = { ragged: tf.RaggedTensor, sparse: tf.SparseTensor, slices: tf.IndexedSlices }[
+      kind
+    ] as never;
+    expect(actual, where).toBeInstanceOf(class_);
+    expectSame((actual as tf.CompositeTensor).parts, { list: parts }, where, tolerance);
     return;
   }
   expect(actual, where).toBeInstanceOf(tf.Tensor);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tensorflow } from '@eagre/formats';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../server.ts';
 import { ask, post, predict } from '../testing/client.ts';
@@ -117,4 +118,62 @@ test('folders that hold no model are refused', async () => {
   });
   const [status] = (await ask(server, '/v1/models/m')).json.model_version_status;
   expect(status).toMatchObject({ version: '1', state: 'END' });
+});
+
+test('while a large prediction of texts runs, the server answers others', async () => {
+  const base = folder();
+  // The same text many times upper and lower case: about a second of work in many nodes.
+  const attr = new Map([['encoding', { s: new Uint8Array() }]]);
+  const nodes = 150;
+  const node = [
+    {
+      name: 'x',
+      op: 'Placeholder',
+      attr: new Map<string, tensorflow.AttrValue>([
+        ['dtype', { type: 7 }],
+        ['shape', { shape: { dim: [{ size: -1 }] } }],
+      ]),
+    },
+    ...Array.from({ length: nodes }, (_, i) => ({
+      name: `n${i}`,
+      op: i % 2 === 0 ? 'StringUpper' : 'StringLower',
+      input: [i === 0 ? 'x' : `n${i - 1}`],
+      attr,
+    })),
+  ];
+  const info = (name: string): tensorflow.TensorInfo => ({
+    name,
+    dtype: 7,
+    tensor_shape: { dim: [{ size: -1 }] },
+  });
+  const signature = {
+    inputs: new Map([['x', info('x:0')]]),
+    outputs: new Map([['y', info(`n${nodes - 1}:0`)]]),
+    method_name: 'tensorflow/serving/predict',
+  };
+  const meta = {
+    meta_info_def: { tags: ['serve'] },
+    graph_def: { node },
+    signature_def: new Map([['serving_default', signature]]),
+  };
+  mkdirSync(join(base, '1'));
+  writeFileSync(join(base, '1', 'saved_model.pb'), tensorflow.SavedModel.encode({ meta_graphs: [meta] }));
+  const server = await serve(base);
+  const texts = Array.from({ length: 3000 }, (_, i) => `Text ${i}`);
+  let isOver = false;
+  const prediction = predict(server, 'm', { inputs: texts }).finally(() => {
+    isOver = true;
+  });
+  // Once it has begun, and before it is over.
+  let answered = 0;
+  while (!isOver) {
+    const [health, metrics] = await Promise.all([
+      ask(server, '/healthz'),
+      ask(server, '/monitoring/prometheus/metrics'),
+    ]);
+    expect([health.status, metrics.status]).toEqual([200, 200]);
+    if (/in_flight[^\n]* 1\b/.test(metrics.text)) answered++;
+  }
+  expect((await prediction).json.outputs).toEqual(texts.map((text) => text.toLowerCase()));
+  expect(answered).toBeGreaterThan(2);
 });

@@ -27,7 +27,7 @@ export async function loadServable(path: string): Promise<Servable> {
       names.map((name, i) => {
         const fn = signatures[name];
         const run = runs[i];
-        const onHost: Run = (inputs) => runOnHost(fn, inputs);
+        const onHost: Run = (inputs, signal) => runNodes(fn, inputs, signal);
         return [
           name,
           { ...infosOf(definitions.get(name) ?? {}, fn), run: typeof run === 'function' ? run : onHost },
@@ -53,8 +53,7 @@ type Run = ServableSignature['run'];
 function tracedRun(fn: SignatureFunction): Run | Error | undefined {
   if ([...fn.inputs, ...fn.outputs].some(({ dtype }) => dtype === 'string')) return undefined;
   // There is a trace for each rank that comes.
-  if (fn.inputs.some(({ shape }) => shape === null))
-    return (inputs, signal) => runOfAnyRank(fn, inputs, signal);
+  if (fn.inputs.some(({ shape }) => shape === null)) return (inputs, signal) => runNodes(fn, inputs, signal);
   try {
     const concrete = fn.getConcreteFunction();
     void concrete.graph;
@@ -64,26 +63,12 @@ function tracedRun(fn: SignatureFunction): Run | Error | undefined {
   }
 }
 
-async function runOfAnyRank(
+/** The outputs are not disposed: the model may hold them. */
+const runNodes = async (
   fn: SignatureFunction,
   values: HostTensors,
   signal: AbortSignal,
-): Promise<HostTensors> {
-  const [traced] = fn.traces as unknown as readonly {
-    runAsync(inputs: Readonly<Record<string, Tensor>>, signal: AbortSignal): Promise<Record<string, Tensor>>;
-  }[];
-  try {
-    return await hostTensors(await traced.runAsync(tensorsOf(values), signal));
-  } catch (error) {
-    // Some graphs can only run node by node, on this thread.
-    if (!(error instanceof UnimplementedError)) throw error;
-    return runOnHost(fn, values);
-  }
-}
-
-/** The outputs are not disposed: the model may hold them. */
-const runOnHost = async (fn: SignatureFunction, values: HostTensors): Promise<HostTensors> =>
-  hostTensors(fn(tensorsOf(values)));
+): Promise<HostTensors> => hostTensors(await fn.runAsync(tensorsOf(values), signal));
 
 const tensorsOf = (values: HostTensors): Record<string, Tensor> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, tensorOf(value)]));

@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { dims } from '@eagre/core/internal';
+import { dims, hostValues, knownTensor } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import type { OpTable, Translate } from '../op-row.ts';
 
@@ -59,7 +59,39 @@ function oldResize(
   return along(along(image, 1, h, height), 2, w, width);
 }
 
+const KERNELS: Readonly<Record<string, tf.image.ResizeMethod>> = {
+  triangle: 'bilinear',
+  keyscubic: 'bicubic',
+  mitchellcubic: 'mitchellcubic',
+  lanczos3: 'lanczos3',
+  lanczos5: 'lanczos5',
+  gaussian: 'gaussian',
+};
+
+/** What `tf.image.resize` is made of with `antialias`, and for some methods. */
+const scaleAndTranslate: Translate = (c) => {
+  const name = c.textAttr('kernel_type', 'lanczos3');
+  const method = KERNELS[name];
+  if (method === undefined) throw c.lacks(`the kernel ${name}`);
+  const [x, size] = [c.x(0), c.ints(1) as [number, number]];
+  const whole = tf.cast(c.x(1), 'float32').div(tf.cast(tf.slice(tf.shapeOf(x), [1], [2]), 'float32'));
+  const [scale, moved] = [knownTensor(c.x(2)), knownTensor(c.x(3))];
+  const isPlain =
+    moved !== null &&
+    Array.from(hostValues(moved) as ArrayLike<number>).every((by) => by === 0) &&
+    (scale === null || nearly(hostValues(scale), knownTensor(whole)));
+  if (!isPlain) throw c.lacks('it shifts images, or scales them by another number than their sizes tell');
+  return tf.image.resize(x, size, { method, antialias: c.boolAttr('antialias', true) });
+};
+
+const nearly = (values: ArrayLike<number | bigint>, other: Tensor | null): boolean =>
+  other === null ||
+  Array.from(values).every(
+    (v, i) => Math.abs(Number(v) - Number(hostValues(other)[i])) <= 1e-5 * Math.abs(Number(v)),
+  );
+
 export const image: OpTable = {
+  ScaleAndTranslate: scaleAndTranslate,
   ResizeBilinear: resize('bilinear'),
   ResizeNearestNeighbor: resize('nearest'),
   ResizeBicubic: resize('bicubic'),

@@ -1,7 +1,9 @@
 /** The ops of TensorFlow that graphs may hold. */
 import type { OpRow, OpTable } from '../op-row.ts';
 import { array } from './array.ts';
+import { boxes } from './boxes.ts';
 import { control } from './control.ts';
+import { ctc } from './ctc.ts';
 import { elementwise } from './elementwise.ts';
 import { examples } from './examples.ts';
 import { gradients } from './gradients.ts';
@@ -9,26 +11,36 @@ import { image } from './image.ts';
 import { linalg } from './linalg.ts';
 import { lists } from './lists.ts';
 import { nn } from './nn.ts';
+import { quantization } from './quantization.ts';
+import { ragged } from './ragged.ts';
 import { random } from './random.ts';
 import { reduce } from './reduce.ts';
 import { signal } from './signal.ts';
+import { sparse } from './sparse.ts';
+import { specialFunctions } from './special.ts';
 import { strings } from './strings.ts';
 import { tables } from './tables.ts';
 import { variables } from './variables.ts';
 
 const FAMILIES: readonly OpTable[] = [
   elementwise,
+  specialFunctions,
   array,
   reduce,
   linalg,
   signal,
   nn,
+  ctc,
   gradients,
   image,
+  boxes,
+  quantization,
   random,
   control,
   lists,
   strings,
+  ragged,
+  sparse,
   examples,
   tables,
   variables,

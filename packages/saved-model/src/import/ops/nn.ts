@@ -179,7 +179,26 @@ const localResponse: Translate = (c) => {
   return x.div(base.pow(c.floatAttr('beta', 0.5)));
 };
 
+/** Where the elements of largest value are among those of all images. */
+function imagePlaces(c: OpCall, argmax: Tensor): Tensor {
+  const places = tf.cast(argmax, 'int64');
+  if (c.boolAttr('include_batch_in_index', false)) return places;
+  const shape = tf.cast(tf.shapeOf(c.x(0)), 'int64');
+  const each = tf.prod(tf.slice(shape, [1], [3]));
+  const batch = tf.range(tf.reshape(tf.slice(tf.shapeOf(c.x(0)), [0], [1]), []), { dtype: 'int32' });
+  return places.add(tf.reshape(tf.cast(batch, 'int64').mul(each), [-1, 1, 1, 1]));
+}
+
 export const nn: OpTable = {
+  Dilation2D: (c) =>
+    tf.nn.dilation2d(
+      c.x(0),
+      c.x(1),
+      c.intsAttr('strides'),
+      c.textAttr('padding') as 'SAME',
+      'NHWC',
+      c.intsAttr('rates'),
+    ),
   BiasAdd: (c) => {
     refuseChannelsFirst(c);
     return tf.nn.biasAdd(c.x(0), c.x(1));
@@ -209,6 +228,12 @@ export const nn: OpTable = {
     });
     return [output, tf.cast(argmax, c.dtypeAttr('Targmax', 'int64'))];
   }),
+  MaxPoolGradWithArgmax: (c) => {
+    const [x, dy, places] = [c.x(0), c.x(1), imagePlaces(c, c.x(2))];
+    const sums = tf.unsortedSegmentSum(tf.reshape(dy, [-1]), tf.reshape(places, [-1]), tf.size(x));
+    return tf.reshape(sums, tf.shapeOf(x));
+  },
+  MaxPoolGradGradWithArgmax: (c) => tf.gather(tf.reshape(c.x(1), [-1]), imagePlaces(c, c.x(2))),
   // Each patch is what a filter of ones and zeros finds.
   ExtractImagePatches: (c) => {
     const [height, width] = spatial(c, 'ksizes') as [number, number];

@@ -3,7 +3,7 @@
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import type { OpCall } from '../op-call.ts';
-import type { OpTable, Translate } from '../op-row.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
 
 type Reduce = (x: Tensor, axis: readonly number[], options: { readonly keepdims: boolean }) => Tensor;
 
@@ -83,7 +83,53 @@ function rangeEnd(c: OpCall, dtype: tf.DType, sign: 1 | -1): number {
   return ends[sign === 1 ? 1 : 0] as number;
 }
 
+/** How often each integer from 0 to below a size is in each row; others do not count. */
+function rowCounts(
+  c: OpCall,
+  rowIds: Tensor,
+  count: Tensor,
+  [values, size, weights]: readonly [Tensor, Tensor, Tensor],
+): Tensor {
+  const n = tf.cast(tf.reshape(size, []), 'int64');
+  const ids = tf.cast(values, 'int64');
+  const rows = tf.cast(count, 'int64');
+  const isIn = ids.greaterEqual(0n).logicalAnd(ids.less(n));
+  const one = tf.onesLike(values, weights.dtype);
+  const each = weights.shape.includes(0) ? one : weights;
+  const counted = tf.where(isIn, each, tf.zerosLike(each)) as Tensor;
+  const places = tf
+    .cast(rowIds, 'int64')
+    .mul(n)
+    .add(tf.where(isIn, ids, tf.zerosLike(ids)) as Tensor);
+  const sums = tf.unsortedSegmentSum(counted, places, tf.cast(rows.mul(n), 'int32'));
+  const whole = tf.reshape(sums, tf.cast(tf.stack([rows, n]), 'int32'));
+  return c.boolAttr('binary_output', false) ? tf.minimum(whole, tf.onesLike(whole)) : whole;
+}
+
 export const reduce: OpTable = {
+  RaggedBincount: (c) => {
+    const splits = c.x(0);
+    const rows = tf.size(splits).sub(1);
+    const ids = tf.searchsorted(
+      splits,
+      tf.range(tf.cast(tf.size(c.x(1)), splits.dtype), { dtype: splits.dtype }),
+      {
+        side: 'right',
+      },
+    );
+    return rowCounts(c, ids.sub(1), rows, [c.x(1), c.x(2), c.x(3)]);
+  },
+  SparseBincount: (c) => {
+    const [indices, shape] = [c.x(0), c.x(2)];
+    const given = [c.x(1), c.x(3), c.x(4)] as const;
+    // A vector is one row.
+    if (indices.shape[1] === 1) {
+      const none = tf.reshape(tf.zerosLike(indices), [-1]);
+      return tf.reshape(rowCounts(c, none, tf.constant(1n, 'int64'), given), [-1]);
+    }
+    const ids = tf.reshape(tf.slice(indices, [0, 0], [-1, 1]), [-1]);
+    return rowCounts(c, ids, tf.reshape(tf.slice(shape, [0], [1]), []), given);
+  },
   Sum: reduction(tf.sum),
   Mean: reduction(tf.mean),
   Prod: reduction(tf.prod),
@@ -100,6 +146,21 @@ export const reduce: OpTable = {
   UnsortedSegmentSum: (c) => tf.unsortedSegmentSum(c.x(0), c.x(1), c.x(2)),
   UnsortedSegmentMax: extreme(tf.tensorScatterNdMax, -1),
   UnsortedSegmentMin: extreme(tf.tensorScatterNdMin, 1),
+  ApproxTopK: several(['values', 'indices'], (c) => {
+    const reductionDimension = c.intAttr('reduction_dimension', -1);
+    const find = c.boolAttr('is_max_k', true) ? tf.math.approxMaxK : tf.math.approxMinK;
+    return find(c.x(), c.intAttr('k'), { reductionDimension });
+  }),
+  UnsortedSegmentProd: (c) => tf.math.unsortedSegmentProd(c.x(0), c.x(1), c.x(2)),
+  SegmentMax: (c) => tf.math.segmentMax(c.x(0), c.x(1)),
+  SegmentMin: (c) => tf.math.segmentMin(c.x(0), c.x(1)),
+  SegmentProd: (c) => tf.math.segmentProd(c.x(0), c.x(1)),
+  CumulativeLogsumexp: scan(tf.math.cumulativeLogsumexp),
+  HistogramFixedWidth: (c) =>
+    tf.histogramFixedWidth(c.x(0), c.x(1), {
+      nbins: c.x(2),
+      dtype: c.dtypeAttr('dtype', 'int32') as 'int32',
+    }),
   SegmentSum: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n)),
   SegmentMean: sortedSegments((_, x, ids, n) => tf.unsortedSegmentSum(x, ids, n).div(counts(ids, n, x))),
   Bincount: (c) => {

@@ -1,10 +1,11 @@
 // Text. Strings are on the host: where a function is traced, those that it knows then.
 
-import type { Tensor } from '@eagre/core';
+import type { RaggedTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { knownTensor } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
+import { raggedOf } from './ragged.ts';
 
 /** The tensor with values that input `i` is. */
 function known(c: OpCall, i: number): Tensor {
@@ -37,43 +38,6 @@ const split: Translate = (c) => {
   ];
 };
 
-/** Rows of different length as a matrix, with a value where they end. */
-const raggedToTensor: Translate = (c) => {
-  const kinds = c.textsAttr('row_partition_types');
-  const rows = kinds.indexOf('ROW_SPLITS') >= 0 || kinds.indexOf('VALUE_ROWIDS') >= 0;
-  if (!rows) throw c.lacks(`rows told by ${kinds.join(', ')} are not supported`);
-  const shape = c.ints(0);
-  const values = c.x(1);
-  const missing = c.x(2);
-  const parts = c.inputs.slice(3).map((_, i) => c.ints(3 + i));
-  let starts: number[];
-  if (kinds.length === 1 && kinds[0] === 'ROW_SPLITS') starts = parts[0] as number[];
-  else if (kinds.length === 2 && kinds[0] === 'FIRST_DIM_SIZE' && kinds[1] === 'VALUE_ROWIDS') {
-    const [[n = 0] = [], ids = []] = parts;
-    starts = [0];
-    for (let row = 0; row < n; row++)
-      starts.push((starts[row] as number) + ids.filter((id) => id === row).length);
-  } else throw c.lacks('ragged tensors of more than one ragged axis are not supported');
-  const lengths = starts.slice(1).map((end, i) => end - (starts[i] as number));
-  const count = shape[0] !== undefined && shape[0] >= 0 ? shape[0] : lengths.length;
-  const width = shape[1] !== undefined && shape[1] >= 0 ? shape[1] : Math.max(0, ...lengths);
-  const n = values.shape[0] as number;
-  const places = Array.from({ length: count * width }, (_, i) => {
-    const [row, column] = [Math.floor(i / width), i % width];
-    return column < (lengths[row] ?? 0) ? (starts[row] as number) + column : n;
-  });
-  const rest = values.shape.slice(1);
-  if (values.dtype === 'string') {
-    const words = [...values.strings(), missing.strings()[0] ?? ''];
-    return textOf(
-      places.map((i) => words[i] as string),
-      [count, width],
-    );
-  }
-  const filled = tf.concat([values, tf.broadcastTo(missing, [1, ...rest])], 0);
-  return tf.reshape(tf.gather(filled, tf.constant(places, 'int32')), [count, width, ...rest]);
-};
-
 /** The rows of pieces that n-grams are made of, as values and where rows end. */
 const ngrams: Translate = (c) => {
   const texts = known(c, 0).strings();
@@ -98,6 +62,21 @@ const ngrams: Translate = (c) => {
   const flat = rows.flat();
   return [textOf(flat, [flat.length]), tf.constant(splits, c.dtypeAttr('Tsplits', 'int64'))];
 };
+
+const errorsOf = (c: OpCall): tf.strings.UnicodeErrors =>
+  c.textAttr('errors', 'replace') as tf.strings.UnicodeErrors;
+
+/** The code points of each string, as rows, and where each begins. */
+function decoded(c: OpCall, withOffsets: boolean): Tensor[] {
+  const texts = tf.reshape(c.x(0), [-1]);
+  const [points, offsets] = tf.strings.unicodeDecodeWithOffsets(texts, c.textAttr('input_encoding'), {
+    errors: errorsOf(c),
+    replacementChar: c.intAttr('replacement_char', 0xfffd),
+    replaceControlCharacters: c.boolAttr('replace_control_characters', false),
+  }) as unknown as [RaggedTensor, RaggedTensor];
+  const splits = tf.cast(points.rowSplits, c.dtypeAttr('Tsplits', 'int64'));
+  return [splits, points.flatValues, ...(withOffsets ? [offsets.flatValues] : [])];
+}
 
 export const strings: OpTable = {
   StringLower: (c) => tf.strings.lower(c.x(), encoding(c)),
@@ -150,10 +129,19 @@ export const strings: OpTable = {
       c.textAttr('input_encoding'),
       c.textAttr('output_encoding') as tf.strings.UnicodeEncoding,
       {
-        errors: c.textAttr('errors', 'replace') as tf.strings.UnicodeErrors,
+        errors: errorsOf(c),
         replacementChar: c.intAttr('replacement_char', 0xfffd),
         replaceControlCharacters: c.boolAttr('replace_control_characters', false),
       },
     ),
-  RaggedTensorToTensor: raggedToTensor,
+  UnicodeDecode: several(['row_splits', 'char_values'], (c) => decoded(c, false)),
+  UnicodeDecodeWithOffsets: several(['row_splits', 'char_values', 'char_to_byte_starts'], (c) =>
+    decoded(c, true),
+  ),
+  UnicodeEncode: (c) =>
+    tf.strings.unicodeEncode(
+      raggedOf([c.x(1)], c.x(0)),
+      c.textAttr('output_encoding') as tf.strings.UnicodeEncoding,
+      { errors: errorsOf(c), replacementChar: c.intAttr('replacement_char', 0xfffd) },
+    ) as Tensor,
 };

@@ -16,8 +16,19 @@ import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { TableHandle } from '../values.ts';
 
-const newTable = (c: OpCall): TableHandle =>
-  new TableHandle(new LookupTable(c.node.name ?? '', c.dtypeAttr('key_dtype'), c.dtypeAttr('value_dtype')));
+const newTable = (c: OpCall): TableHandle => {
+  const isMutable = c.op.includes('Mutable');
+  const shape = isMutable ? (c.shapeAttr('value_shape') ?? []) : [];
+  if (shape.includes(null)) throw c.wrong('the shape of the values is not known');
+  const [key, value] = [c.dtypeAttr('key_dtype'), c.dtypeAttr('value_dtype')];
+  const table = new LookupTable(c.node.name ?? '', key, value, shape as readonly number[]);
+  // One that is filled as the program goes on is never without contents.
+  if (isMutable) table.insert([], [], true);
+  return new TableHandle(
+    table,
+    c.op.includes('Dense') ? [...itemsOf(known(c, 0)), ...itemsOf(known(c, 1))] : [],
+  );
+};
 
 /** The one table of a name. */
 const named: Translate = (c) => {
@@ -28,16 +39,29 @@ const named: Translate = (c) => {
   return table;
 };
 
+/** @throws InvalidArgumentError for keys that a dense table cannot have. */
+function checkKeys(c: OpCall, keys: readonly TableItem[]): void {
+  const wrong = keys.find((key) => c.tableHandle(0).reserved.includes(key));
+  if (wrong !== undefined) throw c.wrong(`the key ${String(wrong)} stands for none, or for a removed one`);
+}
+
 const find: Translate = (c) => {
   const table = c.table(0);
-  const look = (keys: Tensor, missing: Tensor): Tensor =>
-    tensorOfItems(table.find(itemsOf(keys), itemsOf(missing)), table.valueDType, keys.shape);
+  const look = (keys: Tensor, missing: Tensor): Tensor => {
+    const items = itemsOf(keys);
+    checkKeys(c, items);
+    const shape = [...keys.shape, ...table.valueShape];
+    return tensorOfItems(table.find(items, itemsOf(missing)), table.valueDType, shape);
+  };
   const [keys, missing] = [c.x(1), c.x(2)];
   const [known, other] = [knownTensor(keys), knownTensor(missing)];
   if (known !== null && other !== null) return look(known, other);
   if (table.valueDType === 'string')
     throw c.lacks('strings that differ from run to run cannot be looked up here');
-  return tf.hostFunction(look as never, [keys, missing], { dtype: table.valueDType, shape: keys.shape });
+  return tf.hostFunction(look as never, [keys, missing], {
+    dtype: table.valueDType,
+    shape: [...keys.shape, ...table.valueShape],
+  });
 };
 
 /** The tensor with values. */
@@ -53,7 +77,9 @@ const insert =
     const table = c.table(0);
     // A table that others of the same name have filled is left alone.
     if (!replaces && table.initialized) return;
-    table.insert(itemsOf(known(c, 1)), itemsOf(known(c, 2)), replaces);
+    const keys = itemsOf(known(c, 1));
+    checkKeys(c, keys);
+    table.insert(keys, itemsOf(known(c, 2)), replaces);
   };
 
 /** Keys and values of the lines of a text file: whole lines, their numbers, or columns. */
@@ -84,7 +110,28 @@ const fromFile: Translate = (c) => {
   );
 };
 
+const replace: Translate = (c) => {
+  c.tableHandle(0).replace(itemsOf(known(c, 1)), itemsOf(known(c, 2)));
+};
+
+/** All keys, and the value of each. */
+const contents = several(['keys', 'values'], (c) => {
+  const table = c.table();
+  const entries = table.entries();
+  const [keys, values] = [entries.map(([key]) => key), entries.flatMap(([, value]) => value)];
+  return [
+    tensorOfItems(keys, table.keyDType, [keys.length]),
+    tensorOfItems(values, table.valueDType, [keys.length, ...table.valueShape]),
+  ];
+});
+
 export const tables: OpTable = {
+  MutableDenseHashTable: named,
+  MutableDenseHashTableV2: named,
+  MutableHashTableOfTensors: named,
+  MutableHashTableOfTensorsV2: named,
+  AnonymousMutableDenseHashTable: (c) => newTable(c),
+  AnonymousMutableHashTableOfTensors: (c) => newTable(c),
   HashTable: named,
   HashTableV2: named,
   MutableHashTable: named,
@@ -97,30 +144,15 @@ export const tables: OpTable = {
   LookupTableSizeV2: (c) => tf.constant(BigInt(c.table().size), 'int64'),
   LookupTableInsert: insert(true),
   LookupTableInsertV2: insert(true),
-  LookupTableImport: (c) => {
-    c.table().clear();
-    c.table().insert(itemsOf(known(c, 1)), itemsOf(known(c, 2)), true);
+  LookupTableImport: replace,
+  LookupTableImportV2: replace,
+  LookupTableRemoveV2: (c) => {
+    const keys = itemsOf(known(c, 1));
+    checkKeys(c, keys);
+    c.table(0).remove(keys);
   },
-  LookupTableImportV2: (c) => {
-    c.table().clear();
-    c.table().insert(itemsOf(known(c, 1)), itemsOf(known(c, 2)), true);
-  },
-  LookupTableExportV2: several(['keys', 'values'], (c) => {
-    const table = c.table();
-    const entries = table.entries();
-    return [
-      tensorOfItems(
-        entries.map(([key]) => key),
-        table.keyDType,
-        [entries.length],
-      ),
-      tensorOfItems(
-        entries.flatMap(([, value]) => value),
-        table.valueDType,
-        [entries.length],
-      ),
-    ];
-  }),
+  LookupTableExport: contents,
+  LookupTableExportV2: contents,
   InitializeTable: insert(false),
   InitializeTableV2: insert(false),
   InitializeTableFromTextFile: fromFile,

@@ -1,0 +1,63 @@
+// Connectionist temporal classification: losses and the labels of frames.
+import type { Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import { makeSparse } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
+import { vjp } from '../vjp.ts';
+
+/** The loss of each sequence, and what its gradient by the logits is. The blank is the last class. */
+const loss: Translate = (c) => {
+  if (c.boolAttr('preprocess_collapse_repeated', false) || !c.boolAttr('ctc_merge_repeated', true))
+    throw c.lacks('only the usual rules for repeated labels are supported');
+  const [logits, indices, values, times] = [c.x(0), c.x(1), c.x(2), c.x(3)];
+  const rows = tf.reshape(tf.slice(indices, [0, 0], [-1, 1]), [-1]);
+  const lengths = tf.unsortedSegmentSum(tf.onesLike(rows, 'int32'), rows, tf.size(times));
+  const batch = tf.cast(tf.size(times), 'int64');
+  const longest = tf.cast(tf.max(tf.concat([tf.zeros([1], 'int32'), lengths], 0)), 'int64');
+  const labels = tf.sparse.toDense(makeSparse(indices, values, tf.stack([batch, longest])));
+  const run = (x: Tensor): Tensor => tf.nn.ctcLoss(labels, x, lengths, times, { blankIndex: -1 });
+  const result = run(logits);
+  const [gradient] = vjp(run, [logits], tf.onesLike(result));
+  return [result, gradient ?? tf.zerosLike(logits)];
+};
+
+/** Labels with −1 behind their ends as sparse tensors. */
+function sparseOf(labels: Tensor): [indices: Tensor, values: Tensor, shape: Tensor] {
+  const valid = labels.greaterEqual(tf.zerosLike(labels));
+  const indices = tf.cast(tf.where(valid) as Tensor, 'int64');
+  const lengths = tf.sum(tf.cast(valid, 'int64'), 1);
+  const longest = tf.max(tf.concat([tf.zeros([1], 'int64'), lengths], 0));
+  const batch = tf.cast(tf.size(lengths), 'int64');
+  return [indices, tf.gatherNd(labels, indices), tf.stack([batch, longest])];
+}
+
+const greedy: Translate = (c) => {
+  const [[labels], scores] = tf.nn.ctcGreedyDecoder(c.x(0), c.x(1), {
+    mergeRepeated: c.boolAttr('merge_repeated', false),
+    blankIndex: c.intAttr('blank_index', -1),
+  });
+  return [...sparseOf(labels as Tensor), scores];
+};
+
+const beamSearch = (c: OpCall): Tensor[] => {
+  if (c.boolAttr('merge_repeated', true)) throw c.lacks('merge_repeated is not supported');
+  const [readings, scores] = tf.nn.ctcBeamSearchDecoder(c.x(0), c.x(1), {
+    beamWidth: c.intAttr('beam_width'),
+    topPaths: c.intAttr('top_paths'),
+  });
+  const parts = readings.map(sparseOf);
+  return [...[0, 1, 2].flatMap((i) => parts.map((part) => part[i] as Tensor)), scores];
+};
+
+const DECODED = ['decoded_indices', 'decoded_values', 'decoded_shape', 'log_probability'];
+
+export const ctc: OpTable = {
+  CTCLoss: several(['loss', 'gradient'], loss),
+  CTCGreedyDecoder: several(DECODED, greedy),
+  CTCBeamSearchDecoder: {
+    outputs: DECODED,
+    counts: (node) => [...new Array<number>(3).fill(Number(node.attr?.get('top_paths')?.i ?? 1)), 1],
+    run: beamSearch,
+  },
+};

@@ -1,0 +1,152 @@
+// Sparse tensors: three inputs or outputs for coordinates, values and shape.
+
+import type { SparseTensor, Tensor } from '@eagre/core';
+import * as tf from '@eagre/core';
+import { makeSparse } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
+import { type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
+
+/** The sparse tensor in three inputs. */
+const sparseAt = (c: OpCall, i: number): SparseTensor => makeSparse(c.x(i), c.x(i + 1), c.x(i + 2));
+/** Sparse tensors in inputs of which all indices come first, then all values, then all shapes. */
+const sparsesAt = (c: OpCall, i: number, count: number): SparseTensor[] =>
+  Array.from({ length: count }, (_, k) => makeSparse(c.x(i + k), c.x(i + count + k), c.x(i + 2 * count + k)));
+const partsOf = (x: SparseTensor): Tensor[] => [x.indices, x.values, x.denseShape];
+
+/** An op with the outputs of one sparse tensor. */
+const toSparse = (fn: (c: OpCall) => SparseTensor, prefix = 'output_'): OpRow =>
+  several([`${prefix}indices`, `${prefix}values`, `${prefix}shape`], (c) => partsOf(fn(c)));
+
+/** Values at the same places, with elements of a dense tensor, which is broadcast. */
+const withDense =
+  (fn: (x: Tensor, y: Tensor) => Tensor): Translate =>
+  (c) => {
+    const shape = tf.cast(c.x(2), 'int32');
+    return fn(c.x(1), tf.gatherNd(tf.broadcastTo(c.x(3), shape), c.x(0)));
+  };
+
+const keepsDims = (c: OpCall): { readonly keepdims: boolean } => ({
+  keepdims: c.boolAttr('keep_dims', false),
+});
+
+type Segments = typeof tf.sparse.segmentSum;
+const segments =
+  (fn: Segments): Translate =>
+  (c) =>
+    fn(c.x(0), c.x(1), c.x(2), c.has(3) ? { numSegments: c.x(3) } : {});
+
+const emptyRows = several(
+  ['output_indices', 'output_values', 'empty_row_indicator', 'reverse_index_map'],
+  (c) => {
+    const x = sparseAt(c, 0);
+    const [filled, empty] = tf.sparse.fillEmptyRows(x, c.x(3));
+    // Where each element went: the same rows in the same order, moved by the empty rows before.
+    const before = tf.cumsum(tf.cast(empty, 'int64'));
+    const rows = tf.reshape(tf.slice(x.indices, [0, 0], [-1, 1]), [-1]);
+    const places = tf.range(tf.cast(tf.size(rows), 'int64'), { dtype: 'int64' });
+    return [filled.indices, filled.values, empty, places.add(tf.gather(before, rows))];
+  },
+);
+
+/** Which set operation a node stands for. */
+function setOperation(c: OpCall, a: tf.sets.SetsLike, b: tf.sets.SetsLike): Tensor[] {
+  const operation = c.textAttr('set_operation');
+  const run = {
+    intersection: () => tf.sets.intersection(a, b),
+    union: () => tf.sets.union(a, b),
+    'a-b': () => tf.sets.difference(a, b),
+    'b-a': () => tf.sets.difference(a, b, false),
+  }[operation];
+  if (run === undefined) throw c.wrong(`'${operation}' is no operation on sets`);
+  return partsOf(run());
+}
+const setRow = (a: (c: OpCall) => tf.sets.SetsLike, b: (c: OpCall) => tf.sets.SetsLike): OpRow =>
+  several(['result_indices', 'result_values', 'result_shape'], (c) => setOperation(c, a(c), b(c)));
+
+export const sparse: OpTable = {
+  SparseTensorDenseMatMul: (c) =>
+    tf.sparse.sparseDenseMatmul(sparseAt(c, 0), c.x(3), {
+      adjointA: c.boolAttr('adjoint_a', false),
+      adjointB: c.boolAttr('adjoint_b', false),
+    }),
+  SparseToDense: (c) => {
+    const [indices, shape, values, missing] = [c.x(0), c.x(1), c.x(2), c.x(3)];
+    const rank = shape.shape[0] as number;
+    // One place may be a number, and places of vectors a list of numbers.
+    const places = indices.rank === 2 ? indices : tf.reshape(indices, [-1, rank]);
+    const updates = tf.broadcastTo(values, tf.slice(tf.shapeOf(places), [0], [1]));
+    const filled = tf.broadcastTo(missing, tf.cast(shape, 'int32'));
+    return tf.tensorScatterNdUpdate(filled, places, updates);
+  },
+  SparseReorder: several(['output_indices', 'output_values'], (c) =>
+    partsOf(tf.sparse.reorder(sparseAt(c, 0))).slice(0, 2),
+  ),
+  SparseReshape: several(['output_indices', 'output_shape'], (c) => {
+    const [indices, shape] = [c.x(0), c.x(1)];
+    const places = tf.range(tf.slice(tf.shapeOf(indices), [0], [1]).reshape([]), { dtype: 'int32' });
+    const reshaped = tf.sparse.reshape(makeSparse(indices, places, shape), c.x(2));
+    return [reshaped.indices, reshaped.denseShape];
+  }),
+  SparseConcat: toSparse((c) => tf.sparse.concat(c.intAttr('concat_dim'), sparsesAt(c, 0, c.intAttr('N')))),
+  SparseSlice: toSparse((c) => tf.sparse.slice(sparseAt(c, 0), c.x(3), c.x(4))),
+  SparseSplit: {
+    outputs: ['output_indices', 'output_values', 'output_shape'],
+    counts: (node) => new Array<number>(3).fill(Number(node.attr?.get('num_split')?.i ?? 1)),
+    run: (c) => {
+      const parts = tf.sparse.split(makeSparse(c.x(1), c.x(2), c.x(3)), c.intAttr('num_split'), c.int(0));
+      return [0, 1, 2].flatMap((i) => parts.map((part) => partsOf(part)[i] as Tensor));
+    },
+  },
+  SparseAdd: several(['sum_indices', 'sum_values', 'sum_shape'], (c) =>
+    partsOf(
+      tf.sparse.add(sparseAt(c, 0), sparseAt(c, 3), { threshold: c.x(6).item() as number }) as SparseTensor,
+    ),
+  ),
+  SparseTensorDenseAdd: (c) => tf.sparse.add(sparseAt(c, 0), c.x(3)) as Tensor,
+  SparseDenseCwiseMul: withDense((x, y) => x.mul(y)),
+  SparseDenseCwiseDiv: withDense((x, y) => x.div(y)),
+  SparseDenseCwiseAdd: withDense((x, y) => x.add(y)),
+  SparseSparseMaximum: several(['output_indices', 'output_values'], (c) =>
+    partsOf(tf.sparse.maximum(sparseAt(c, 0), sparseAt(c, 3))).slice(0, 2),
+  ),
+  SparseSparseMinimum: several(['output_indices', 'output_values'], (c) =>
+    partsOf(tf.sparse.minimum(sparseAt(c, 0), sparseAt(c, 3))).slice(0, 2),
+  ),
+  SparseSoftmax: (c) => tf.sparse.softmax(sparseAt(c, 0)).values,
+  SparseReduceSum: (c) => tf.sparse.reduceSum(sparseAt(c, 0), c.ints(3), keepsDims(c)),
+  SparseReduceMax: (c) => tf.sparse.reduceMax(sparseAt(c, 0), c.ints(3), keepsDims(c)),
+  SparseReduceSumSparse: toSparse(
+    (c) =>
+      tf.sparse.reduceSum(sparseAt(c, 0), c.ints(3), {
+        ...keepsDims(c),
+        outputIsSparse: true,
+      }) as unknown as SparseTensor,
+  ),
+  SparseReduceMaxSparse: toSparse(
+    (c) =>
+      tf.sparse.reduceMax(sparseAt(c, 0), c.ints(3), {
+        ...keepsDims(c),
+        outputIsSparse: true,
+      }) as unknown as SparseTensor,
+  ),
+  SparseFillEmptyRows: emptyRows,
+  SparseSegmentSum: segments(tf.sparse.segmentSum),
+  SparseSegmentSumWithNumSegments: segments(tf.sparse.segmentSum),
+  SparseSegmentMean: segments(tf.sparse.segmentMean),
+  SparseSegmentMeanWithNumSegments: segments(tf.sparse.segmentMean),
+  SparseSegmentSqrtN: segments(tf.sparse.segmentSqrtN),
+  SparseSegmentSqrtNWithNumSegments: segments(tf.sparse.segmentSqrtN),
+  DenseToDenseSetOperation: setRow(
+    (c) => c.x(0),
+    (c) => c.x(1),
+  ),
+  DenseToSparseSetOperation: setRow(
+    (c) => c.x(0),
+    (c) => sparseAt(c, 1),
+  ),
+  SparseToSparseSetOperation: setRow(
+    (c) => sparseAt(c, 0),
+    (c) => sparseAt(c, 3),
+  ),
+  SetSize: (c) => tf.sets.size(sparseAt(c, 0)),
+};
