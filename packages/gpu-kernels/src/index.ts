@@ -14,6 +14,7 @@ export {
   programOf,
   type TensorInfo,
 } from './kernels/kernel.ts';
+export { copy } from './kernels/moves.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';
 export { cudaPrelude, printCuda } from './language/print-cuda.ts';

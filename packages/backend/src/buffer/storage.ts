@@ -66,7 +66,9 @@ export interface MemoryInfo {
 export interface Allocator {
   /** Whether it is memory of the host, on which `hostView` looks. */
   readonly isHost: boolean;
-  /** Uninitialised memory of at least `bytes`, aligned to 64. @throws ResourceExhaustedError */
+  /** Of what it lends, and of what is cut from that: 64 unless said. */
+  readonly alignment?: number;
+  /** Uninitialised memory of at least `bytes`, aligned to 64 or `alignment`. @throws ResourceExhaustedError */
   allocate(bytes: number): Storage;
   /** Memory of its own for something long-lived. @throws ResourceExhaustedError */
   allocateAlone(bytes: number): Storage;

@@ -67,7 +67,7 @@ class Interpreter implements Executable {
     const flat = flattenPlan(plan);
     this.#allocator = backend.allocator;
     this.#written = writtenAroundHost(flat);
-    const { offsets, bytes } = planMemory(flat);
+    const { offsets, bytes } = planMemory(flat, backend.allocator.alignment);
     const arena = backend.allocator.allocateAlone(bytes);
     const memory = flat.bytes.map((size, value) =>
       offsets[value] < 0 ? arena : partOf(arena, offsets[value], size),

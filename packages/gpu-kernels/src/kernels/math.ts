@@ -87,10 +87,14 @@ const functions: Readonly<Record<string, string>> = {
     p = fma(p, m, 1.4249322787e-1); p = fma(p, m, -1.6668057665e-1); p = fma(p, m, 2.0000714765e-1); p = fma(p, m, -2.4999993993e-1);
     p = fma(p, m, 3.3333331174e-1); p = p * m * z; p = fma(f, -2.12194440e-4, p); p = fma(-0.5, z, p);
     return fma(f, 0.693359375, m + p); }`,
+  // ln(1 + m) for m between √½ − 1 and √2 − 1.
+  fLogNear: `fn fLogNear(m: f32) -> f32 { let z = m * m;
+    var p = 7.0376836292e-2; p = fma(p, m, -1.1514610310e-1); p = fma(p, m, 1.1676998740e-1); p = fma(p, m, -1.2420140846e-1);
+    p = fma(p, m, 1.4249322787e-1); p = fma(p, m, -1.6668057665e-1); p = fma(p, m, 2.0000714765e-1); p = fma(p, m, -2.4999993993e-1);
+    p = fma(p, m, 3.3333331174e-1); return m + fma(-0.5, z, p * m * z); }`,
+  // Without the usual correction by x − ((1 + x) − 1), which compilers take for 0.
   fLog1p: `fn fLog1p(x: f32) -> f32 {
-    if (!isFinite(x)) { return fLog(x); }
-    let u = 1.0 + x; if (u == 1.0) { return x; } if (u <= 0.0) { return fLog(u); }
-    return fLog(u) + (x - (u - 1.0)) / u; }`,
+    if (x == 0.0) { return x; } if (x > -0.2928 && x < 0.4142) { return fLogNear(x); } return fLog(1.0 + x); }`,
   // The rest of x by quarters of a turn, in three parts of π/2: good to some 10^5.
   fQuarter: 'fn fQuarter(x: f32) -> f32 { return round(x * 0.636619772); }',
   fReduced: `fn fReduced(x: f32, n: f32) -> f32 {
