@@ -18,6 +18,8 @@ const permitted = {
     'native-linux-x64',
     'native-win32-x64',
   ],
+  'gpu-kernels': ['backend'],
+  'backend-webgpu': ['backend', 'backend-native', 'gpu-kernels'],
   core: ['backend', 'backend-js', 'backend-native'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
@@ -70,7 +72,17 @@ const permitted = {
     'onnx',
     'serving',
   ],
-  testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
+  testing: [
+    'backend',
+    'core',
+    'autodiff',
+    'graph',
+    'backend-js',
+    'backend-native',
+    'backend-webgpu',
+    'gpu-kernels',
+    'formats',
+  ],
   eagre: [
     'backend',
     'backend-js',

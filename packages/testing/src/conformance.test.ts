@@ -1,76 +1,14 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import './remote.ts';
-import { dtypeTraits, listBackends } from '@eagre/backend';
-import { type Tensor, withBackend } from '@eagre/core';
-import { copyTo, execute, hasGradient, listOps } from '@eagre/core/internal';
-import { describe, expect, it } from 'vitest';
-import { maxUlp } from './compare.ts';
-import { hasFloats, materialize } from './values.ts';
+import { listBackends } from '@eagre/backend';
+import { expect, it } from 'vitest';
+import { conformanceSuite } from './conformance-suite.ts';
 
 const others = listBackends().filter((b) => b.name !== 'js');
-const js = listBackends().find((b) => b.name === 'js');
-if (js === undefined) throw new Error('the reference backend is not registered');
 
 it('runs against the native backend', () => {
   expect(others.map((b) => b.name)).toContain('native');
 });
 
-describe.each(others.map((b) => [b.name] as const))('%s agrees with the reference', (backend) => {
-  for (const op of listOps().values()) {
-    it(op.name, () => {
-      for (const [index, sample] of op.samples().entries()) {
-        const attrs = sample.attrs ?? {};
-        const floats = hasFloats(sample) ? (['float32', 'float64'] as const) : (['float32'] as const);
-        for (const float of floats) {
-          // The reference computes in float64 from the same numbers, so that only the other's rounding is seen.
-          const wide = hasFloats(sample) ? 'float64' : 'float32';
-          const expected = withBackend('js', () => execute(op, materialize(sample, wide, index + 1), attrs));
-          const got = withBackend(backend, () => execute(op, materialize(sample, float, index + 1), attrs));
-          expect(got.length).toBe(expected.length);
-          got.forEach((y, i) => {
-            const reference = expected[i] as Tensor;
-            const where = `sample ${index}, ${float}, output ${i}`;
-            expect(y.shape, where).toEqual(reference.shape);
-            const local = copyTo(y, js);
-            if (hasGradient(y.dtype))
-              expect(maxUlp(local, reference), where).toBeLessThanOrEqual(limit(op.ulp, y));
-            else expect(local.array(), where).toEqual(reference.array());
-          });
-        }
-      }
-    });
-  }
-});
-
-// Both sides compute in float32 and round once, so a last bit of float32 may be one of 16 bits; ops of several kernels round in between.
-const HALF_ULP = 4;
-
-describe.each(others.map((b) => [b.name] as const))('%s agrees with the reference in 16 bits', (backend) => {
-  describe.each(['float16', 'bfloat16'] as const)('%s', (dtype) => {
-    for (const op of listOps().values()) {
-      const samples = op.samples().filter(hasFloats);
-      if (samples.length === 0) continue;
-      it(op.name, () => {
-        for (const [index, sample] of samples.entries()) {
-          const run = (name: string): readonly Tensor[] =>
-            withBackend(name, () => execute(op, materialize(sample, dtype, index + 1), sample.attrs ?? {}));
-          const [expected, got] = [run('js'), run(backend)];
-          got.forEach((y, i) => {
-            const reference = expected[i];
-            const where = `sample ${index}, output ${i}`;
-            expect([y.dtype, y.shape], where).toEqual([reference.dtype, reference.shape]);
-            const local = copyTo(y, js);
-            if (hasGradient(y.dtype)) expect(maxUlp(local, reference), where).toBeLessThanOrEqual(HALF_ULP);
-            else expect(local.array(), where).toEqual(reference.array());
-          });
-        }
-      });
-    }
-  });
-});
-
-/** float64 kernels may use a library's functions, and both sides round there. */
-function limit(ulp: number, y: Tensor): number {
-  return dtypeTraits[y.dtype].digits > 24 ? Math.max(64, ulp * 4) : ulp;
-}
+for (const { name } of others) conformanceSuite(name);

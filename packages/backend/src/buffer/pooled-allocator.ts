@@ -90,6 +90,7 @@ const POOL_LIMIT = 512 * 1024 * 1024;
  */
 export abstract class PooledAllocator<Buffer extends object> implements Allocator {
   abstract readonly isHost: boolean;
+  readonly alignment: number;
   readonly #watcher: Watcher | undefined;
   /** By size in multiples of ALIGN. */
   readonly #small: readonly Storage[][] = Array.from({ length: SMALL / ALIGN + 1 }, () => []);
@@ -119,8 +120,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
 
   /**
    * @param watcher without one, V8 collects the buffers of dropped tensors.
+   * @param alignment of every piece, a power of two from 64 on.
    */
-  constructor(watcher: Watcher | undefined) {
+  constructor(watcher: Watcher | undefined, alignment: number = ALIGN) {
+    this.alignment = alignment;
     this.#watcher = watcher;
   }
 
@@ -152,7 +155,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   allocate(bytes: number): Storage {
-    const size = sizeClass(bytes);
+    const size = sizeClass(bytes, this.alignment);
     if (size > SMALL) return this.#whole(size);
     const old = this.#small[size / ALIGN].pop();
     if (old === undefined) return this.#cut(size);
@@ -163,7 +166,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
 
   // What lives long would keep a whole slab alive.
   allocateAlone(bytes: number): Storage {
-    const size = sizeClass(bytes);
+    const size = sizeClass(bytes, this.alignment);
     if (size > SMALL || this.#limit < Number.POSITIVE_INFINITY) return this.allocate(bytes);
     const { buffer, byteOffset, address } = this.#fresh(size, -1);
     return new Storage(this, buffer, byteOffset, size, address, undefined);
@@ -417,8 +420,8 @@ function collectAfter(size: number, patience: number): number {
 }
 
 /** Sizes are rounded up so that freed memory fits again: to 64 bytes, then to an eighth of a power of two. */
-function sizeClass(bytes: number): number {
-  if (bytes <= 1024) return (bytes + (ALIGN - 1)) & ~(ALIGN - 1) || ALIGN;
-  const step = 2 ** Math.max(6, Math.floor(Math.log2(bytes)) - 3);
+function sizeClass(bytes: number, align: number): number {
+  if (bytes <= 1024) return (bytes + (align - 1)) & ~(align - 1) || align;
+  const step = Math.max(align, 2 ** (Math.floor(Math.log2(bytes)) - 3));
   return Math.ceil(bytes / step) * step;
 }

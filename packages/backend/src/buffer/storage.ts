@@ -68,7 +68,9 @@ export interface Allocator {
   readonly isHost: boolean;
   /** How many bytes may be lent out at once; any number unless set. */
   limit?: number;
-  /** Uninitialised memory of at least `bytes`, aligned to 64. @throws ResourceExhaustedError */
+  /** Of what it lends, and of what is cut from that: 64 unless said. */
+  readonly alignment?: number;
+  /** Uninitialised memory of at least `bytes`, aligned to 64 or `alignment`. @throws ResourceExhaustedError */
   allocate(bytes: number): Storage;
   /** Memory of its own for something long-lived. @throws ResourceExhaustedError */
   allocateAlone(bytes: number): Storage;

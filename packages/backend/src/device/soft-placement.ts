@@ -1,6 +1,7 @@
 // Kernels that a device lacks run on the host, where that is allowed.
 import { type Allocator, copyStorage, type Storage, sameBytes } from '../buffer/storage.ts';
 import { type DType, dtypeTraits, type NumericDType } from '../dtype.ts';
+import { UnimplementedError } from '../errors.ts';
 import type { KernelName } from '../kernels.ts';
 import { type Backend, type Kernel, listBackends, type TensorRef } from './backend.ts';
 
@@ -42,7 +43,7 @@ export function placedKernel(
 
 const warned = new Set<string>();
 
-function warn(backend: Backend, name: KernelName, dtypes: readonly DType[]): void {
+function warn(backend: Backend, name: string, dtypes: readonly DType[]): void {
   const what = `${name} of (${dtypes.join(', ')})`;
   const key = `${backend.name} ${what}`;
   if (warned.has(key)) return;
@@ -51,6 +52,23 @@ function warn(backend: Backend, name: KernelName, dtypes: readonly DType[]): voi
     `${backend.name} has no kernel ${what}: it runs on the host, between copies there and back; ` +
       'tf.config.setSoftDevicePlacement(false) makes this an error',
   );
+}
+
+/**
+ * What a device does by a kernel of the host because it has none for this call: with a warning, and under soft placement only.
+ * @param what the kernel, for people.
+ * @throws UnimplementedError when it is called without soft placement.
+ */
+export function onHost(backend: Backend, what: string, dtypes: readonly DType[], kernel: Kernel): Kernel {
+  const { allocator } = hostOf(backend);
+  const run = throughHost(kernel, allocator, backend.allocator);
+  return (inputs, outputs, attrs) => {
+    if (!placement.soft)
+      throw new UnimplementedError(`the ${backend.name} backend has no ${what} of ${dtypes.join(', ')}`);
+    // Single numbers are steps, rates, sizes: the host knows them.
+    if (outputs.some(({ size }) => size > 1)) warn(backend, what, dtypes);
+    run(inputs, outputs, attrs);
+  };
 }
 
 /** A kernel of the host for tensors of a device. Outputs that are inputs stay so. */

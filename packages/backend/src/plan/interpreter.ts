@@ -71,7 +71,7 @@ class Interpreter implements Executable {
     const flat = flattenPlan(plan);
     this.#allocator = allocator;
     this.#written = writtenAroundHost(flat);
-    const { offsets, bytes } = planMemory(flat);
+    const { offsets, bytes } = planMemory(flat, allocator.alignment);
     const arena = allocator.allocateAlone(bytes);
     const memory = flat.bytes.map((size, value) =>
       offsets[value] < 0 ? arena : partOf(arena, offsets[value], size),

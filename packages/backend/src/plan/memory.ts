@@ -4,7 +4,7 @@ import type { PlanTensor } from './plan.ts';
 
 /** Where the values of a flat plan lie that are neither given nor states. */
 export interface PlanMemory {
-  /** For each value its offset in the arena in bytes, a multiple of 64; -1 where it lies elsewhere. */
+  /** For each value its offset in the arena in bytes, a multiple of the alignment; -1 where it lies elsewhere. */
   readonly offsets: Float64Array;
   /** The arena's size. */
   readonly bytes: number;
@@ -22,9 +22,10 @@ const ALIGN = 64;
  * training step, where what forward computed waits for backward.
  *
  * @param plan what `flattenPlan` makes.
+ * @param align of each value.
  */
-export function planMemory(plan: FlatPlan): PlanMemory {
-  const { blockOf, first, last, sizes } = findBlocks(plan);
+export function planMemory(plan: FlatPlan, align: number = ALIGN): PlanMemory {
+  const { blockOf, first, last, sizes } = findBlocks(plan, align);
   const placed = new Int32Array(sizes.length);
   const starts = new Float64Array(sizes.length);
   let bytes = 0;
@@ -73,7 +74,7 @@ interface Blocks {
   readonly sizes: number[];
 }
 
-function findBlocks(plan: FlatPlan): Blocks {
+function findBlocks(plan: FlatPlan, align: number): Blocks {
   const { firstWrite, lastUse } = findLives(plan);
   const elsewhere = new Uint8Array(plan.bytes.length);
   for (const value of plan.inputs) elsewhere[value] = 1;
@@ -107,7 +108,7 @@ function findBlocks(plan: FlatPlan): Blocks {
         blockOf[value] = sizes.length;
         first.push(i);
         last.push(lastUse[value]);
-        sizes.push(Math.ceil(plan.bytes[value] / ALIGN) * ALIGN);
+        sizes.push(Math.ceil(plan.bytes[value] / align) * align);
       }
     }
   });

@@ -1,0 +1,44 @@
+/**
+ * GPUs through WebGPU: `/gpu:0` in browsers, and in Node where the package `webgpu` is installed. Importing it registers the backend where there is a GPU;
+ * programs choose it by `tf.device('/gpu:0')`.
+ */
+import { type Backend, EagreError, registerBackend, type Watcher } from '@eagre/backend';
+import { openGpuDevice } from './gpu-device.ts';
+import { WebGpuBackend } from './webgpu-backend.ts';
+
+/**
+ * Opens the GPU, and registers its backend instead of the one before: also after the GPU was lost.
+ * @returns the backend; `close()` gives the GPU back.
+ * @throws UnavailableError where there is no WebGPU, or no GPU.
+ */
+export async function openWebGpu(): Promise<Backend & { close(): void }> {
+  const device = await openGpuDevice();
+  const backend = new WebGpuBackend(device, await watcherOf());
+  // Behind the CPU, which stays what ops run on where nobody says otherwise.
+  registerBackend(backend, -1);
+  return backend;
+}
+
+/** In Node the addon tells which tensors were dropped. */
+async function watcherOf(): Promise<Watcher | undefined> {
+  if (globalThis.process?.versions?.node === undefined) return undefined;
+  const { openWatcher } = await import('@eagre/backend-native');
+  return openWatcher();
+}
+
+async function tryToOpen(): Promise<(Backend & { close(): void }) | Error> {
+  try {
+    return await openWebGpu();
+  } catch (error) {
+    if (error instanceof EagreError) return error;
+    throw error;
+  }
+}
+const opened = await tryToOpen();
+
+/** The backend, or undefined where there is no GPU (`webgpuUnavailable` says why). */
+export const webgpuBackend: (Backend & { close(): void }) | undefined =
+  opened instanceof Error ? undefined : opened;
+
+/** Why there is no backend; undefined where there is one. */
+export const webgpuUnavailable: string | undefined = opened instanceof Error ? opened.message : undefined;

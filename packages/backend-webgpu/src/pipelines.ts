@@ -1,0 +1,62 @@
+import { type GpuProgram, printWgsl } from '@eagre/gpu-kernels';
+import { COMPUTE } from './gpu-device.ts';
+
+/** A compiled program. */
+export interface Pipeline {
+  readonly id: number;
+  readonly pipeline: GPUComputePipeline;
+  readonly groupLayout: GPUBindGroupLayout;
+}
+
+/** The compiled forms of programs: one for each way in which their buffers share memory. */
+export class Pipelines {
+  readonly #device: GPUDevice;
+  readonly #known = new Map<GpuProgram, Map<string, Pipeline>>();
+  #count = 0;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  /**
+   * @param same by binding: the first one with the same memory.
+   * @param allWritable whether a buffer is read by one binding and written by another.
+   */
+  get(program: GpuProgram, same: readonly number[], allWritable: boolean): Pipeline {
+    let variants = this.#known.get(program);
+    if (variants === undefined) this.#known.set(program, (variants = new Map()));
+    const key = `${same} ${allWritable}`;
+    let made = variants.get(key);
+    if (made === undefined) variants.set(key, (made = this.#compile(program, same, allWritable)));
+    return made;
+  }
+
+  #compile(program: GpuProgram, same: readonly number[], allWritable: boolean): Pipeline {
+    const { module, buffers } = program;
+    const sameAs = module.bindings.map(({ number }) => same[number] ?? number);
+    const code = printWgsl(module, { sameAs, allWritable });
+    const entries: GPUBindGroupLayoutEntry[] = [];
+    for (const { number, space } of module.bindings) {
+      if (sameAs[number] !== number) continue;
+      if (space === 'uniform')
+        entries.push({
+          binding: number,
+          visibility: COMPUTE,
+          buffer: { type: 'uniform', hasDynamicOffset: true },
+        });
+      else {
+        const written = module.bindings.some(
+          (b) => b.number < buffers && b.written && sameAs[b.number] === number,
+        );
+        const type = allWritable || written ? 'storage' : 'read-only-storage';
+        entries.push({ binding: number, visibility: COMPUTE, buffer: { type } });
+      }
+    }
+    const groupLayout = this.#device.createBindGroupLayout({ entries });
+    const pipeline = this.#device.createComputePipeline({
+      layout: this.#device.createPipelineLayout({ bindGroupLayouts: [groupLayout] }),
+      compute: { module: this.#device.createShaderModule({ code }), entryPoint: module.entry.name },
+    });
+    return { id: this.#count++, pipeline, groupLayout };
+  }
+}

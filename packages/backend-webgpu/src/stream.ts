@@ -1,0 +1,327 @@
+import {
+  type EagreError,
+  InternalError,
+  InvalidArgumentError,
+  OutOfRangeError,
+  ResourceExhaustedError,
+  UnavailableError,
+  UnimplementedError,
+} from '@eagre/backend';
+import { FAULT_BYTES, type Fault, faults, type GpuProgram } from '@eagre/gpu-kernels';
+import { CanvasReader } from './canvas-reader.ts';
+import { type GpuDevice, MAP_READ, usage } from './gpu-device.ts';
+import { Pipelines } from './pipelines.ts';
+
+/** Memory of the device. */
+export class DeviceBuffer {
+  readonly id: number;
+  readonly gpu: GPUBuffer;
+  static #count = 0;
+
+  constructor(gpu: GPUBuffer) {
+    this.id = DeviceBuffer.#count++;
+    this.gpu = gpu;
+  }
+}
+
+/** A part of a buffer that a kernel sees. */
+export interface View {
+  readonly buffer: DeviceBuffer;
+  /** A multiple of 256. */
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+// What is submitted at once: a device that has nothing to do waits for the first of it, and the page for all of it.
+const MOST_DISPATCHES = 64;
+const UNIFORM_BYTES = 64 * 1024;
+const UNIFORM_ALIGN = 256;
+const MOST_GROUPS_KEPT = 4096;
+
+/** Puts sizes of staging buffers into few classes. */
+const stagingSize = (bytes: number): number => 2 ** Math.max(8, Math.ceil(Math.log2(bytes)));
+
+/** What the device is told, in order: it is collected, and submitted in parts. */
+export class Stream {
+  readonly #gpu: GpuDevice;
+  readonly #device: GPUDevice;
+  readonly #pipelines: Pipelines;
+  readonly #uniforms: GPUBuffer;
+  readonly #words = new Uint32Array(UNIFORM_BYTES / 4);
+  readonly #floats = new Float32Array(this.#words.buffer);
+  #wordsUsed = 0;
+  #encoder: GPUCommandEncoder | undefined;
+  #pass: GPUComputePassEncoder | undefined;
+  #dispatches = 0;
+  readonly #groups = new Map<string, GPUBindGroup>();
+  readonly #staging = new Map<number, GPUBuffer[]>();
+  /** Where kernels note what went wrong, and those that might have since it was looked at. */
+  readonly faults: DeviceBuffer;
+  readonly #suspects = new Set<string>();
+  #error: EagreError | undefined;
+  #lost: string | undefined;
+  #canvas: CanvasReader | undefined;
+
+  constructor(gpu: GpuDevice) {
+    this.#gpu = gpu;
+    this.#device = gpu.device;
+    this.#pipelines = new Pipelines(gpu.device);
+    this.#uniforms = this.#device.createBuffer({
+      size: UNIFORM_BYTES,
+      usage: usage.uniform | usage.copyTarget,
+    });
+    this.faults = new DeviceBuffer(
+      this.#device.createBuffer({
+        size: FAULT_BYTES,
+        usage: usage.storage | usage.copySource | usage.copyTarget,
+      }),
+    );
+    this.#device.onuncapturederror = ({ error }) => {
+      this.#error ??= errorOf(error);
+    };
+    gpu.pump
+      .within(() => this.#device.lost)
+      .then(({ message, reason }) => {
+        this.#lost = message || reason || 'no reason given';
+      });
+  }
+
+  /** The largest buffer, and the largest part of one that a kernel may see. */
+  get limit(): number {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
+    return Math.min(maxBufferSize, maxStorageBufferBindingSize);
+  }
+
+  /** How many buffers a kernel may see. */
+  get mostBuffers(): number {
+    return this.#device.limits.maxStorageBuffersPerShaderStage;
+  }
+
+  /** @throws UnavailableError when the device is lost. */
+  checkAlive(): void {
+    if (this.#lost !== undefined)
+      throw new UnavailableError(`the GPU is lost (${this.#lost}): its tensors are gone; open it again`);
+  }
+
+  create(bytes: number): DeviceBuffer {
+    this.checkAlive();
+    const size = Math.ceil(bytes / 16) * 16;
+    return new DeviceBuffer(
+      this.#device.createBuffer({
+        size,
+        usage: usage.storage | usage.copySource | usage.copyTarget,
+      }),
+    );
+  }
+
+  destroy({ gpu }: DeviceBuffer): void {
+    this.submit();
+    gpu.destroy();
+  }
+
+  /**
+   * Adds a dispatch.
+   * @param same by binding: the first one with the same memory.
+   * @param suspect what to call the kernel by that may note a fault, if it may.
+   */
+  dispatch(
+    program: GpuProgram,
+    views: readonly View[],
+    same: readonly number[],
+    allWritable: boolean,
+    params: readonly number[],
+    [x, y, z]: readonly [number, number, number],
+    suspect: string | undefined,
+  ): void {
+    this.checkAlive();
+    const bytes = Math.ceil((params.length * 4) / UNIFORM_ALIGN) * UNIFORM_ALIGN;
+    if (this.#wordsUsed * 4 + bytes > UNIFORM_BYTES) this.submit();
+    const at = this.#wordsUsed;
+    for (let i = 0; i < params.length; i++) {
+      if (program.params[i] === 'f32') this.#floats[at + i] = params[i];
+      else this.#words[at + i] = params[i];
+    }
+    this.#wordsUsed += bytes / 4;
+    const pipeline = this.#pipelines.get(program, same, allWritable);
+    let key = `${pipeline.id}`;
+    for (const { buffer, offset, bytes } of views) key += ` ${buffer.id},${offset},${bytes}`;
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      if (this.#groups.size >= MOST_GROUPS_KEPT) this.#groups.clear();
+      this.#groups.set(key, (group = this.#group(program, pipeline.groupLayout, views, same, bytes)));
+    }
+    const pass = this.#openPass();
+    pass.setPipeline(pipeline.pipeline);
+    pass.setBindGroup(0, group, [at * 4]);
+    pass.dispatchWorkgroups(x, y, z);
+    if (suspect !== undefined) this.#suspects.add(suspect);
+    if (++this.#dispatches >= MOST_DISPATCHES) this.submit();
+  }
+
+  #group(
+    program: GpuProgram,
+    layout: GPUBindGroupLayout,
+    views: readonly View[],
+    same: readonly number[],
+    uniformBytes: number,
+  ): GPUBindGroup {
+    const entries: GPUBindGroupEntry[] = [];
+    views.forEach(({ buffer, offset, bytes }, binding) => {
+      if (same[binding] === binding)
+        entries.push({ binding, resource: { buffer: buffer.gpu, offset, size: bytes } });
+    });
+    if (uniformBytes > 0)
+      entries.push({
+        binding: program.buffers,
+        resource: { buffer: this.#uniforms, size: uniformBytes },
+      });
+    return this.#device.createBindGroup({ layout, entries });
+  }
+
+  /** Copies between two buffers. */
+  copy(from: View, to: View, bytes: number): void {
+    this.checkAlive();
+    this.#openEncoder().copyBufferToBuffer(from.buffer.gpu, from.offset, to.buffer.gpu, to.offset, bytes);
+  }
+
+  /** Sets bytes, whole words of them. */
+  write({ buffer, offset }: View, bytes: Uint8Array<ArrayBuffer>): void {
+    this.checkAlive();
+    // What was told before must not see them.
+    this.submit();
+    this.#device.queue.writeBuffer(buffer.gpu, offset, bytes);
+  }
+
+  submit(): void {
+    this.#endPass();
+    if (this.#encoder === undefined) return;
+    if (this.#wordsUsed > 0)
+      this.#device.queue.writeBuffer(this.#uniforms, 0, this.#words.buffer, 0, this.#wordsUsed * 4);
+    this.#wordsUsed = 0;
+    this.#dispatches = 0;
+    const commands = this.#encoder.finish();
+    this.#encoder = undefined;
+    this.#gpu.pump.within(() => this.#device.queue.submit([commands]));
+  }
+
+  /**
+   * The bytes of a view, after all that was told before.
+   * @throws the error of a kernel that failed meanwhile; UnavailableError when the device is lost; UnimplementedError in a browser that
+   * offers no way to wait.
+   */
+  read(from: View): Uint8Array<ArrayBuffer> {
+    this.checkAlive();
+    const checks = this.#suspects.size > 0;
+    const bytes = from.bytes + (checks ? FAULT_BYTES : 0);
+    if (!this.#gpu.polls) return this.#readByCanvas(from, bytes, checks);
+    const staging = this.#stage(from, bytes, checks);
+    const { pump } = this.#gpu;
+    pump.within(() => {
+      staging.mapAsync(MAP_READ).catch(() => {});
+    });
+    while (staging.mapState === 'pending' && this.#lost === undefined) if (!pump.poll()) break;
+    return this.#take(staging, from.bytes, checks);
+  }
+
+  /** `read` that lets other code run meanwhile. */
+  async readAsync(from: View): Promise<Uint8Array<ArrayBuffer>> {
+    this.checkAlive();
+    const checks = this.#suspects.size > 0;
+    const staging = this.#stage(from, from.bytes + (checks ? FAULT_BYTES : 0), checks);
+    await this.#gpu.pump.within(() => staging.mapAsync(MAP_READ)).catch(() => {});
+    return this.#take(staging, from.bytes, checks);
+  }
+
+  #stage(from: View, bytes: number, checks: boolean): GPUBuffer {
+    const size = stagingSize(bytes);
+    const staging =
+      this.#staging.get(size)?.pop() ??
+      this.#device.createBuffer({ size, usage: usage.mapRead | usage.copyTarget });
+    this.#copyOut(staging, from, checks);
+    this.submit();
+    return staging;
+  }
+
+  #copyOut(to: GPUBuffer, from: View, checks: boolean): void {
+    const encoder = this.#openEncoder();
+    if (from.bytes > 0) encoder.copyBufferToBuffer(from.buffer.gpu, from.offset, to, 0, from.bytes);
+    if (checks) encoder.copyBufferToBuffer(this.faults.gpu, 0, to, from.bytes, FAULT_BYTES);
+  }
+
+  #take(staging: GPUBuffer, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
+    if (staging.mapState !== 'mapped') {
+      this.checkAlive();
+      this.#throwLate();
+      throw new InternalError('the GPU did not answer');
+    }
+    const all = new Uint8Array(staging.getMappedRange(0, bytes + (checks ? FAULT_BYTES : 0)).slice(0));
+    staging.unmap();
+    const size = staging.size;
+    const list = this.#staging.get(size);
+    if (list === undefined) this.#staging.set(size, [staging]);
+    else if (list.length < 4) list.push(staging);
+    else staging.destroy();
+    return this.#checked(all, bytes, checks);
+  }
+
+  #readByCanvas(from: View, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
+    this.#canvas ??= new CanvasReader(this.#device);
+    const all = this.#canvas.read(bytes, (to) => {
+      this.#copyOut(to, from, checks);
+      this.submit();
+    });
+    return this.#checked(all, from.bytes, checks);
+  }
+
+  #checked(all: Uint8Array<ArrayBuffer>, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
+    this.#throwLate();
+    if (checks) {
+      const [number] = new Uint32Array(all.buffer, bytes, 1);
+      const suspects = [...this.#suspects].join(', ');
+      this.#suspects.clear();
+      if (number !== 0) {
+        this.#device.queue.writeBuffer(this.faults.gpu, 0, new Uint8Array(FAULT_BYTES));
+        throw faultError(number as Fault, suspects);
+      }
+    }
+    return all.subarray(0, bytes);
+  }
+
+  /** @throws what the device has said since the last time. */
+  #throwLate(): void {
+    const error = this.#error;
+    this.#error = undefined;
+    if (error !== undefined) throw error;
+  }
+
+  #openEncoder(): GPUCommandEncoder {
+    this.#endPass();
+    return (this.#encoder ??= this.#device.createCommandEncoder());
+  }
+
+  #openPass(): GPUComputePassEncoder {
+    if (this.#pass === undefined) {
+      this.#encoder ??= this.#device.createCommandEncoder();
+      this.#pass = this.#encoder.beginComputePass();
+    }
+    return this.#pass;
+  }
+
+  #endPass(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
+}
+
+function errorOf(error: GPUError): EagreError {
+  if (error.constructor.name === 'GPUOutOfMemoryError')
+    return new ResourceExhaustedError(`no memory on the GPU: ${error.message}`);
+  return new InternalError(`the GPU refused a command: ${error.message}`);
+}
+
+function faultError(fault: Fault, suspects: string): EagreError {
+  const message = `${faults[fault]} (in one of: ${suspects})`;
+  if (fault === 1 || fault === 4) return new OutOfRangeError(message);
+  if (fault === 5) return new UnimplementedError(`${message}; run MaxPoolGrad on the CPU`);
+  return new InvalidArgumentError(message);
+}

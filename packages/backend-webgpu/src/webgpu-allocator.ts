@@ -1,0 +1,117 @@
+import {
+  type Allocator,
+  HostScalars,
+  PooledAllocator,
+  ResourceExhaustedError,
+  type Storage,
+  type Watcher,
+} from '@eagre/backend';
+import type { DeviceBuffer, Stream, View } from './stream.ts';
+
+/** Parts of a buffer that kernels see begin at multiples of it. */
+const ALIGN = 256;
+
+/** The words that hold so many bytes. */
+const wholeWords = (bytes: number): number => Math.ceil(bytes / 4) * 4;
+
+/** Some bytes of memory of the device. */
+export function viewOf({ buffer, byteOffset }: Storage, bytes: number): View {
+  return { buffer: buffer as DeviceBuffer, offset: byteOffset, bytes };
+}
+
+/** Memory of a GPU. */
+export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
+  readonly isHost = false;
+  readonly #stream: Stream;
+  readonly #host: () => Allocator;
+  #scalars: HostScalars | undefined;
+  /** Copies within one buffer, which WebGPU does not do. */
+  readonly #copyWithin: (from: Storage, to: Storage, bytes: number) => void;
+  #used = 0;
+  readonly #collected = new FinalizationRegistry<number>((bytes) => {
+    this.#used -= bytes;
+  });
+
+  constructor(
+    stream: Stream,
+    host: () => Allocator,
+    watcher: Watcher | undefined,
+    copyWithin: (from: Storage, to: Storage, bytes: number) => void,
+  ) {
+    super(watcher, ALIGN);
+    this.#stream = stream;
+    this.#copyWithin = copyWithin;
+    this.#host = host;
+  }
+
+  /** Numbers of which the host has a copy. The host's backend may come after this one. */
+  get scalars(): HostScalars {
+    return (this.#scalars ??= new HostScalars(this.#host()));
+  }
+
+  read(from: Storage, bytes: number): Uint8Array {
+    const known = this.scalars.read(from, bytes);
+    if (known !== undefined) return known;
+    return this.#stream.read(viewOf(from, wholeWords(bytes))).subarray(0, bytes);
+  }
+
+  async readAsync(from: Storage, bytes: number): Promise<Uint8Array> {
+    // Whoever waits may drop the tensor meanwhile.
+    from.refs++;
+    try {
+      return (await this.#stream.readAsync(viewOf(from, wholeWords(bytes)))).subarray(0, bytes);
+    } finally {
+      from.release();
+    }
+  }
+
+  write(to: Storage, bytes: Uint8Array): void {
+    this.scalars.written(to, bytes);
+    if (bytes.length === 0) return;
+    const whole = new Uint8Array(wholeWords(bytes.length));
+    whole.set(bytes);
+    this.#stream.write(viewOf(to, whole.length), whole);
+  }
+
+  copy(from: Storage, to: Storage, bytes: number): void {
+    this.scalars.copied(from, to);
+    if (bytes === 0) return;
+    const words = wholeWords(bytes);
+    if (from.buffer === to.buffer) this.#copyWithin(from, to, bytes);
+    else this.#stream.copy(viewOf(from, words), viewOf(to, words), words);
+  }
+
+  synchronize(): void {
+    this.#stream.read({ buffer: this.#stream.faults, offset: 0, bytes: 4 });
+  }
+
+  async synchronizeAsync(): Promise<void> {
+    await this.#stream.readAsync({ buffer: this.#stream.faults, offset: 0, bytes: 4 });
+  }
+
+  protected allocated(): number {
+    return this.#used;
+  }
+
+  protected take(bytes: number): DeviceBuffer {
+    const { limit } = this.#stream;
+    if (bytes > limit)
+      throw new ResourceExhaustedError(
+        `no memory for ${bytes} bytes: this GPU has buffers of at most ${limit}`,
+      );
+    const buffer = this.#stream.create(bytes);
+    this.#used += buffer.gpu.size;
+    this.#collected.register(buffer, buffer.gpu.size, buffer);
+    return buffer;
+  }
+
+  protected addressOf(): number {
+    return 0;
+  }
+
+  protected override give(buffer: DeviceBuffer): void {
+    this.#collected.unregister(buffer);
+    this.#used -= buffer.gpu.size;
+    this.#stream.destroy(buffer);
+  }
+}

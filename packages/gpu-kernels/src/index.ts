@@ -1,0 +1,22 @@
+/** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL and CUDA C++. */
+export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';
+export {
+  type Call,
+  type Dispatch,
+  FAULT,
+  FAULT_BYTES,
+  type Fault,
+  faults,
+  type GpuKernel,
+  type GpuKernels,
+  type GpuProgram,
+  type Lowered,
+  programOf,
+  type TensorInfo,
+} from './kernels/kernel.ts';
+export { copy } from './kernels/moves.ts';
+export { gpuKernel, gpuKernels } from './kernels/registry.ts';
+export { parseKernel } from './language/parse.ts';
+export { cudaPrelude, printCuda } from './language/print-cuda.ts';
+export { printWgsl, shareType, type WgslOptions } from './language/print-wgsl.ts';
+export type * from './language/syntax.ts';

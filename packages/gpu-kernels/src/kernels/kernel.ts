@@ -1,0 +1,203 @@
+import {
+  type DType,
+  dtypeTraits,
+  InternalError,
+  type KernelAttrs,
+  type KernelName,
+  type NumericDType,
+} from '@eagre/backend';
+import { parseKernel } from '../language/parse.ts';
+import type { KernelModule } from '../language/syntax.ts';
+import { withMath } from './math.ts';
+
+/** What a kernel knows of a tensor before it runs. */
+export interface TensorInfo {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly size: number;
+}
+
+/** The text of a kernel, parsed once. */
+export interface GpuProgram {
+  /** Its text, by which it is known. */
+  readonly text: string;
+  readonly module: KernelModule;
+  /** The types of the fields of its uniform block, in order. */
+  readonly params: readonly ('u32' | 'i32' | 'f32')[];
+  /** How many storage buffers it has; the uniform block, if there is one, is the binding behind them. */
+  readonly buffers: number;
+}
+
+/** The operand that stands for the words in which kernels say what went wrong: see `faults`. */
+export const FAULT = -1;
+
+/** One dispatch of a program. */
+export interface Dispatch {
+  readonly program: GpuProgram;
+  /** What each storage buffer is: the number of a tensor of the call (inputs, then outputs, then scratch), or `FAULT`. */
+  readonly operands: readonly number[];
+  readonly params: readonly number[];
+  readonly workgroups: readonly [x: number, y: number, z: number];
+}
+
+/** A call of a kernel as dispatches, which run in their order. */
+export interface Lowered {
+  readonly dispatches: readonly Dispatch[];
+  /** The bytes of each temporary. */
+  readonly scratch: readonly number[];
+}
+
+/** A call of a kernel of the registry. */
+export interface Call {
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  readonly attrs: KernelAttrs;
+  /** Whether two operands are the same memory. */
+  readonly same: (a: number, b: number) => boolean;
+}
+
+/** What serves a kernel of the registry on GPUs. */
+export interface GpuKernel {
+  /** The dtypes of the first input, or of the output of a kernel without inputs. */
+  readonly dtypes: readonly NumericDType[];
+  /**
+   * Turns a call into dispatches; undefined where this call is not served, which the host then does.
+   * @throws InvalidArgumentError for what the shapes and attributes already tell to be wrong.
+   */
+  readonly lower: (call: Call) => Lowered | undefined;
+}
+
+export type GpuKernels = { readonly [name in KernelName]?: GpuKernel };
+
+/** What goes wrong while kernels run, by the number that they write. A kernel stays in its memory and goes on with zeros. */
+export const faults = {
+  1: 'an index is out of range',
+  2: 'integer division by zero',
+  3: 'an integer to a negative power',
+  4: 'a label is out of range',
+  5: 'an argmax points to another channel',
+} as const;
+export type Fault = keyof typeof faults;
+
+/** Bytes of the buffer of faults: its first word is the number of the worst. */
+export const FAULT_BYTES = 16;
+
+/** A statement that notes a fault, in a program that has the binding `fault`. */
+export function raise(fault: Fault): string {
+  return `atomicMax(&fault[0], ${fault}u);`;
+}
+
+const programs = new Map<string, GpuProgram>();
+
+/** The program of a text; functions of `math.ts` that it calls are added. */
+export function programOf(text: string): GpuProgram {
+  let program = programs.get(text);
+  if (program !== undefined) return program;
+  const module = parseKernel(withMath(text));
+  const uniform = module.bindings.find(({ space }) => space === 'uniform');
+  const buffers = module.bindings.length - (uniform === undefined ? 0 : 1);
+  if (uniform !== undefined && uniform.number !== buffers)
+    throw new InternalError('the uniform block of a GPU kernel is its last binding');
+  const block = uniform?.type.kind === 'name' ? uniform.type.name : undefined;
+  const fields = module.structs.find(({ name }) => name === block)?.fields ?? [];
+  const params = fields.map(({ name, type }) => {
+    if (type.kind === 'name' && (type.name === 'u32' || type.name === 'i32' || type.name === 'f32'))
+      return type.name;
+    throw new InternalError(`the field ${name} of a GPU kernel's uniform block is no word`);
+  });
+  programs.set(text, (program = { text, module, params, buffers }));
+  return program;
+}
+
+/** A type of elements of storage buffers. */
+export type ElementType = 'f32' | 'i32' | 'u32' | 'vec2u' | 'atomic<u32>';
+
+/**
+ * The head of a kernel's text: its buffers, in order, and the fields of its uniform block, `p`.
+ * @param buffers name → type of the elements, with `mut ` before it for those that it writes.
+ */
+export function head(
+  buffers: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>,
+): string {
+  const lines = Object.entries(buffers).map(([name, type], i) => {
+    const written = type.startsWith('mut ');
+    return `@group(0) @binding(${i}) var<storage, ${written ? 'read_write' : 'read'}> ${name}: array<${type.replace('mut ', '')}>;`;
+  });
+  const fields = Object.entries(params).map(([name, type]) => `${name}: ${type}`);
+  return `struct Params { ${fields.join(', ')} }\n${lines.join('\n')}\n@group(0) @binding(${lines.length}) var<uniform> p: Params;\n`;
+}
+
+/** Threads of a workgroup of most kernels. */
+export const THREADS = 64;
+const MOST_GROUPS = 65535;
+
+/** The workgroups for so many threads; more than fit into one dimension go on in the second. */
+export function groupsFor(threads: number, each: number = THREADS): [x: number, y: number, z: number] {
+  return groups(Math.ceil(threads / each));
+}
+
+/** So many workgroups, in two dimensions where one is too short. */
+export function groups(count: number): [x: number, y: number, z: number] {
+  const x = Math.max(1, Math.min(count, MOST_GROUPS));
+  return [x, Math.max(1, Math.ceil(count / x)), 1];
+}
+
+/** A kernel in which each thread does a piece of work of its own: `body` sees its number as `thread`. `setUp` stands before. */
+export function perThread(
+  buffers: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>,
+  body: string,
+): GpuProgram {
+  return programOf(`${head(buffers, { ...params, threads: 'u32' })}
+@compute @workgroup_size(${THREADS})
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) all: vec3u) {
+  let thread = id.y * (all.x * ${THREADS}u) + id.x;
+  if (thread < p.threads) { ${body} }
+}`);
+}
+
+/** One dispatch of a program of `perThread`. */
+export function launch(
+  program: GpuProgram,
+  operands: readonly number[],
+  params: readonly number[],
+  threads: number,
+): Dispatch {
+  return { program, operands, params: [...params, threads], workgroups: groupsFor(threads) };
+}
+
+/** Bytes of an element. */
+export function bytesOf(dtype: DType): number {
+  return dtypeTraits[dtype].bytes;
+}
+
+/** The product of sizes. */
+export function product(sizes: readonly number[]): number {
+  return sizes.reduce((a, b) => a * b, 1);
+}
+
+/** Row-major strides. */
+export function stridesOf(shape: readonly number[]): number[] {
+  const strides = new Array<number>(shape.length).fill(1);
+  for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1] * shape[axis + 1];
+  return strides;
+}
+
+/** A list attribute. */
+export function list(value: unknown): readonly number[] {
+  return value as readonly number[];
+}
+
+/** A call of no work, such as one whose outputs are empty. */
+export const nothing: Lowered = { dispatches: [], scratch: [] };
+
+/** Dispatches without temporaries. */
+export function lowered(...dispatches: readonly Dispatch[]): Lowered {
+  return { dispatches, scratch: [] };
+}
+
+/** Whether every size and every count of words can be counted by 32 bits. */
+export function fits(...tensors: readonly TensorInfo[]): boolean {
+  return tensors.every(({ size, dtype }) => size * bytesOf(dtype) < 2 ** 31);
+}

@@ -1,0 +1,136 @@
+// Matrix products in tiles, of which a workgroup makes one: convolutions are products too, whose factors are read elsewhere.
+import type { NumericDType } from '@eagre/backend';
+import { broadcastSteps, fields, mergeAxes, placeOf, takeApart } from './elements.ts';
+import {
+  type Call,
+  type Dispatch,
+  fits,
+  type GpuKernels,
+  head,
+  type Lowered,
+  lowered,
+  nothing,
+  product,
+  programOf,
+} from './kernel.ts';
+import { bufferType } from './scalar-program.ts';
+
+/** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
+const TILE = 64;
+const DEPTH = 16;
+const SIDE = 16;
+const MOST_BATCHES = 65535;
+
+export interface ProductText {
+  readonly type: 'f32' | 'i32';
+  readonly buffers: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>;
+  /** Statements before everything, which see the number of the product, `batch`. */
+  readonly setUp: string;
+  /** Statements that set `value` to an element of a factor: at `row` and `deep`, or `deep` and `column`, all in range. */
+  readonly left: string;
+  readonly right: string;
+  /** Statements that store `sum`, the element at `row` and `column`. */
+  readonly store: string;
+}
+
+/** A product of `batches` matrices [rows, depth] and [depth, columns]. */
+export function productDispatch(
+  { type, buffers, params, setUp, left, right, store }: ProductText,
+  operands: readonly number[],
+  values: readonly number[],
+  [batches, rows, columns, depth]: readonly [number, number, number, number],
+): Dispatch | undefined {
+  const tilesDown = Math.ceil(rows / TILE);
+  const tilesAcross = Math.ceil(columns / TILE);
+  if (batches > MOST_BATCHES || tilesDown > 65535 || tilesAcross > 65535) return undefined;
+  const zero = type === 'f32' ? '0.0' : '0';
+  const fma = type === 'f32' ? 'fma(l, r, sums[i * 4u + j])' : 'iAdd(sums[i * 4u + j], iMul(l, r))';
+  const program = programOf(`${head(buffers, { rows: 'u32', columns: 'u32', depth: 'u32', ...params })}
+var<workgroup> lefts: array<${type}, ${TILE * (DEPTH + 1)}>;
+var<workgroup> rights: array<${type}, ${TILE * DEPTH}>;
+@compute @workgroup_size(${SIDE * SIDE})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) t: u32) {
+  let batch = group.z;
+  ${setUp}
+  let tx = t % ${SIDE}u; let ty = t / ${SIDE}u;
+  let top = group.y * ${TILE}u; let side = group.x * ${TILE}u;
+  var sums: array<${type}, 16>;
+  for (var start = 0u; start < p.depth; start += ${DEPTH}u) {
+    for (var k = t; k < ${TILE * DEPTH}u; k += ${SIDE * SIDE}u) {
+      let row = top + k / ${DEPTH}u; let deep = start + k % ${DEPTH}u;
+      var value: ${type} = ${zero};
+      if (row < p.rows && deep < p.depth) { ${left} }
+      lefts[(k / ${DEPTH}u) * ${DEPTH + 1}u + k % ${DEPTH}u] = value;
+    }
+    for (var k = t; k < ${TILE * DEPTH}u; k += ${SIDE * SIDE}u) {
+      let deep = start + k / ${TILE}u; let column = side + k % ${TILE}u;
+      var value: ${type} = ${zero};
+      if (deep < p.depth && column < p.columns) { ${right} }
+      rights[k] = value;
+    }
+    workgroupBarrier();
+    for (var d = 0u; d < ${DEPTH}u; d++) {
+      for (var i = 0u; i < 4u; i++) {
+        let l = lefts[(ty * 4u + i) * ${DEPTH + 1}u + d];
+        for (var j = 0u; j < 4u; j++) { let r = rights[d * ${TILE}u + tx + j * ${SIDE}u]; sums[i * 4u + j] = ${fma}; }
+      }
+    }
+    workgroupBarrier();
+  }
+  for (var i = 0u; i < 4u; i++) {
+    for (var j = 0u; j < 4u; j++) {
+      let row = top + ty * 4u + i; let column = side + tx + j * ${SIDE}u;
+      if (row < p.rows && column < p.columns) { var sum = sums[i * 4u + j]; ${store} }
+    }
+  }
+}`);
+  return {
+    program,
+    operands,
+    params: [rows, columns, depth, ...values],
+    workgroups: [tilesAcross, tilesDown, batches],
+  };
+}
+
+/** Statements that add a bias by `column` and apply the activation of the contract. */
+export function epilogue(type: 'f32' | 'i32', biased: boolean, activation: number): string {
+  const zero = type === 'f32' ? '0.0' : '0';
+  const add = type === 'f32' ? 'sum = sum + bias[column];' : 'sum = iAdd(sum, bias[column]);';
+  const relu = type === 'f32' ? 'sum = fMax(sum, 0.0);' : `sum = max(sum, ${zero});`;
+  return `${biased ? add : ''} ${activation === 1 ? relu : ''}`;
+}
+
+function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | undefined {
+  if (!fits(a, b, y)) return undefined;
+  if (y.size === 0) return nothing;
+  const rank = y.shape.length;
+  const [m, n] = y.shape.slice(-2);
+  const transposeA = Boolean(attrs.transposeA);
+  const transposeB = Boolean(attrs.transposeB);
+  const k = a.shape[a.shape.length - (transposeA ? 2 : 1)];
+  const batch = y.shape.slice(0, rank - 2);
+  const steps = [a, b].map((x) => broadcastSteps(x.shape.slice(0, -2), batch));
+  const axes = mergeAxes(batch, steps);
+  const r = axes.sizes.length;
+  const type = bufferType(y.dtype as NumericDType) as 'f32' | 'i32';
+  const dispatch = productDispatch(
+    {
+      type,
+      buffers: { a: type, b: type, ...(bias === undefined ? {} : { bias: type }), y: `mut ${type}` },
+      params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
+      setUp: `${r === 0 ? '' : takeApart('batch', r)} let ofA = u32(${placeOf(r, 'i', 's')}) * p.rows * p.depth; let ofB = u32(${placeOf(r, 'i', 'q')}) * p.depth * p.columns;`,
+      left: transposeA ? 'value = a[ofA + deep * p.rows + row];' : 'value = a[ofA + row * p.depth + deep];',
+      right: transposeB
+        ? 'value = b[ofB + column * p.depth + deep];'
+        : 'value = b[ofB + deep * p.columns + column];',
+      store: `${epilogue(type, bias !== undefined, attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
+    },
+    bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
+    [...axes.sizes, ...axes.steps.flat()],
+    [product(batch), m, n, k],
+  );
+  return dispatch && lowered(dispatch);
+}
+
+export const kernels: GpuKernels = { MatMul: { dtypes: ['float32', 'int32'], lower: matmul } };

@@ -1,0 +1,217 @@
+// Means and variances, batch and layer normalization. Sums in two passes, so that a mean far from zero costs no digits of the variance.
+import {
+  type Call,
+  fits,
+  type GpuKernels,
+  type GpuProgram,
+  groups,
+  head,
+  type Lowered,
+  launch,
+  list,
+  lowered,
+  nothing,
+  perThread,
+  product,
+  programOf,
+} from './kernel.ts';
+import { GROUP, GROUP_ENTRY, type Reduction, treeOf } from './reduce.ts';
+
+const sum: Reduction = { start: '0.0', combine: (a, b) => `${a} + ${b}` };
+const each = (body: string, count = 'p.n'): string =>
+  `for (var i = t; i < ${count}; i += ${GROUP}u) { ${body} }`;
+/** Statements after which `name` is the sum of an expression over i. */
+const total = (name: string, of: string, count?: string): string =>
+  `mine = 0.0; ${each(`mine = mine + ${of};`, count)} ${treeOf(sum)} let ${name} = part[0]; workgroupBarrier();`;
+
+function perRow(
+  buffers: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, 'u32' | 'f32'>>,
+  body: string,
+): GpuProgram {
+  return programOf(`${head(buffers, { rows: 'u32', n: 'u32', ...params })}
+var<workgroup> part: array<f32, ${GROUP}>;
+${GROUP_ENTRY}
+  if (row < p.rows) { var mine = 0.0; ${body} }
+}`);
+}
+
+/** Over axes that follow each other, x is [outer, n, inner], and a workgroup makes a mean and a variance. */
+const momentsProgram = (): GpuProgram =>
+  perRow(
+    { x: 'f32', mean: 'mut f32', variance: 'mut f32' },
+    { inner: 'u32' },
+    `let base = (row / p.inner) * p.n * p.inner + row % p.inner;
+    ${total('level', 'x[base + i * p.inner]')} let center = fDiv(level, f32(p.n));
+    ${total('square', '(x[base + i * p.inner] - center) * (x[base + i * p.inner] - center)')}
+    if (t == 0u) { mean[row] = center; variance[row] = fDiv(square, f32(p.n)); }`,
+  );
+
+function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lowered | undefined {
+  if (!fits(x)) return undefined;
+  if (mean.size === 0) return nothing;
+  const axes = list(attrs.axes);
+  const n = product(axes.map((axis) => x.shape[axis]));
+  const inner = axes.length === 0 ? 1 : product(x.shape.slice(axes[axes.length - 1] + 1));
+  return lowered({
+    program: momentsProgram(),
+    operands: [0, 1, 2],
+    params: [variance.size, n, inner],
+    workgroups: groups(mean.size),
+  });
+}
+
+function batchNorm({ inputs: [x, scale], outputs: [y, , variance], attrs }: Call): Lowered | undefined {
+  if (!fits(x) || scale.size === 0) return undefined;
+  const channels = scale.size;
+  const apply = perThread(
+    { x: 'f32', scale: 'f32', offset: 'f32', mean: 'f32', variance: 'f32', y: 'mut f32' },
+    { channels: 'u32', epsilon: 'f32' },
+    `let k = thread % p.channels;
+    y[thread] = (x[thread] - mean[k]) * (scale[k] * fRsqrt(variance[k] + p.epsilon)) + offset[k];`,
+  );
+  return lowered(
+    {
+      program: momentsProgram(),
+      operands: [0, 4, 5],
+      params: [variance.size, x.size / channels, channels],
+      workgroups: groups(channels),
+    },
+    launch(apply, [0, 1, 2, 4, 5, 3], [channels, attrs.epsilon as number], y.size),
+  );
+}
+
+function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undefined {
+  if (!fits(dy, x) || scale.size === 0) return undefined;
+  const channels = scale.size;
+  const pixels = x.size / channels;
+  const epsilon = attrs.epsilon as number;
+  const sums = perRow(
+    { dy: 'f32', x: 'f32', mean: 'f32', variance: 'f32', dscale: 'mut f32', doffset: 'mut f32' },
+    { epsilon: 'f32' },
+    `let center = mean[row]; let inverse = fRsqrt(variance[row] + p.epsilon);
+    ${total('level', 'dy[i * p.rows + row]')}
+    ${total('slope', 'dy[i * p.rows + row] * ((x[i * p.rows + row] - center) * inverse)')}
+    if (t == 0u) { doffset[row] = level; dscale[row] = slope; }`,
+  );
+  // The gradient reads the sums, dscale and doffset.
+  const apply = perThread(
+    {
+      dy: 'f32',
+      x: 'f32',
+      scale: 'f32',
+      mean: 'f32',
+      variance: 'f32',
+      dscale: 'f32',
+      doffset: 'f32',
+      dx: 'mut f32',
+    },
+    { channels: 'u32', pixels: 'f32', epsilon: 'f32' },
+    `let k = thread % p.channels; let inverse = fRsqrt(variance[k] + p.epsilon); let normal = (x[thread] - mean[k]) * inverse;
+    dx[thread] = scale[k] * inverse * (dy[thread] - (doffset[k] + normal * dscale[k]) / p.pixels);`,
+  );
+  return lowered(
+    {
+      program: sums,
+      operands: [0, 1, 3, 4, 6, 7],
+      params: [channels, pixels, epsilon],
+      workgroups: groups(channels),
+    },
+    launch(apply, [0, 1, 2, 3, 4, 6, 7, 5], [channels, pixels, epsilon], x.size),
+  );
+}
+
+/** Of layers, and of root mean squares, where nothing is subtracted. */
+function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
+  return ({ inputs, outputs, attrs }) => {
+    const [x] = inputs;
+    const rstd = outputs[outputs.length - 1];
+    if (!fits(x)) return undefined;
+    if (x.size === 0) return undefined;
+    const scaled = Boolean(attrs.scaled);
+    const shifted = centered && Boolean(attrs.shifted);
+    const n = x.size / rstd.size;
+    const program = perRow(
+      {
+        x: 'f32',
+        ...(scaled ? { gamma: 'f32' } : {}),
+        ...(shifted ? { beta: 'f32' } : {}),
+        y: 'mut f32',
+        ...(centered ? { mean: 'mut f32' } : {}),
+        rstd: 'mut f32',
+      },
+      { epsilon: 'f32' },
+      `let base = row * p.n;
+      ${centered ? `${total('level', 'x[base + i]')} let center = level / f32(p.n);` : 'let center = 0.0;'}
+      ${total('square', '(x[base + i] - center) * (x[base + i] - center)')}
+      let inverse = fRsqrt(square / f32(p.n) + p.epsilon);
+      if (t == 0u) { ${centered ? 'mean[row] = center;' : ''} rstd[row] = inverse; }
+      ${each(`y[base + i] = (x[base + i] - center) * inverse${scaled ? ' * gamma[i]' : ''}${shifted ? ' + beta[i]' : ''};`)}`,
+    );
+    const operands = [...inputs, ...outputs].map((_, i) => i);
+    return lowered({
+      program,
+      operands,
+      params: [rstd.size, n, attrs.epsilon as number],
+      workgroups: groups(rstd.size),
+    });
+  };
+}
+
+function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
+  return ({ inputs, outputs }) => {
+    const [dy, x] = inputs;
+    const rstd = inputs[centered ? 3 : 2];
+    const scaled = inputs.length > (centered ? 4 : 3);
+    if (!fits(dy, x) || x.size === 0) return undefined;
+    const n = x.size / rstd.size;
+    const read = {
+      dy: 'f32',
+      x: 'f32',
+      ...(centered ? { mean: 'f32' } : {}),
+      rstd: 'f32',
+      ...(scaled ? { gamma: 'f32' } : {}),
+    };
+    const normal = (at: string, row: string): string =>
+      `((x[${at}]${centered ? ` - mean[${row}]` : ''}) * rstd[${row}])`;
+    const h = `dy[base + i]${scaled ? ' * gamma[i]' : ''}`;
+    const dx = perRow(
+      { ...read, dx: 'mut f32' },
+      {},
+      `let base = row * p.n;
+      ${centered ? `${total('sums', h)} let level = sums / f32(p.n);` : 'let level = 0.0;'}
+      ${total('slopes', `${h} * ${normal('base + i', 'row')}`)} let slope = slopes / f32(p.n);
+      ${each(`dx[base + i] = rstd[row] * (${h} - level - ${normal('base + i', 'row')} * slope);`)}`,
+    );
+    const { gamma: _, ...columns } = read as Record<string, string>;
+    // A workgroup for each column adds over the rows.
+    const params = perRow(
+      { ...columns, dgamma: 'mut f32', ...(centered ? { dbeta: 'mut f32' } : {}) },
+      {},
+      `${total('slope', `dy[i * p.rows + row] * ${normal('i * p.rows + row', 'i')}`)}
+      ${centered ? `${total('level', 'dy[i * p.rows + row]')}` : ''}
+      if (t == 0u) { dgamma[row] = slope; ${centered ? 'dbeta[row] = level;' : ''} }`,
+    );
+    const given = inputs.map((_, i) => i);
+    const out = inputs.length;
+    return lowered(
+      { program: dx, operands: [...given, out], params: [rstd.size, n], workgroups: groups(rstd.size) },
+      {
+        program: params,
+        operands: [...given.slice(0, centered ? 4 : 3), ...outputs.slice(1).map((_, i) => out + 1 + i)],
+        params: [n, rstd.size],
+        workgroups: groups(n),
+      },
+    );
+  };
+}
+
+export const kernels: GpuKernels = {
+  Moments: { dtypes: ['float32'], lower: moments },
+  FusedBatchNorm: { dtypes: ['float32'], lower: batchNorm },
+  FusedBatchNormGrad: { dtypes: ['float32'], lower: batchNormGrad },
+  LayerNorm: { dtypes: ['float32'], lower: rowNorm(true) },
+  LayerNormGrad: { dtypes: ['float32'], lower: rowNormGrad(true) },
+  RMSNorm: { dtypes: ['float32'], lower: rowNorm(false) },
+  RMSNormGrad: { dtypes: ['float32'], lower: rowNormGrad(false) },
+};

@@ -1,0 +1,102 @@
+// Steps of optimizers, in place, variable by variable. The numbers that may change from step to step are float64 scalars in memory.
+import type { KernelAttrs } from '@eagre/backend';
+import {
+  type Call,
+  type Dispatch,
+  fits,
+  type GpuKernels,
+  type Lowered,
+  launch,
+  perThread,
+} from './kernel.ts';
+
+/** What an optimizer keeps of a variable, and what it does with one element. */
+interface Step {
+  /** Names of a variable's inputs, the variable first, without its gradient. */
+  readonly slots: readonly string[];
+  /** Names of the scalars at the end. */
+  readonly scalars: readonly string[];
+  readonly params: Readonly<Record<string, number>>;
+  /** Statements on `grad`, the slots' variables and `p`. */
+  readonly body: string;
+}
+
+function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
+  const { slots, scalars, params, body } = step;
+  const count = attrs.count as number;
+  const each = (inputs.length - scalars.length) / count;
+  if (!fits(...inputs)) return undefined;
+  const buffers: Record<string, string> = {};
+  for (const name of slots) buffers[`${name}s`] = 'mut f32';
+  buffers.grads = 'f32';
+  for (const name of scalars) buffers[`${name}s`] = 'u32';
+  const program = perThread(
+    buffers,
+    Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const])),
+    `${scalars.map((name) => `let ${name} = doubleToF(${name}s[0], ${name}s[1]);`).join(' ')}
+    let grad = grads[thread]; ${slots.map((name) => `var ${name} = ${name}s[thread];`).join(' ')}
+    ${body}
+    ${slots.map((name) => `${name}s[thread] = ${name};`).join(' ')}`,
+  );
+  const dispatches: Dispatch[] = [];
+  for (let i = 0; i < count; i++) {
+    const { size } = inputs[i * each];
+    if (size === 0) continue;
+    const operands = Array.from({ length: each }, (_, k) => i * each + k);
+    scalars.forEach((_, k) => operands.push(count * each + k));
+    dispatches.push(launch(program, operands, Object.values(params), size));
+  }
+  return { dispatches, scratch: [] };
+}
+
+const numbersOf = (attrs: KernelAttrs): Record<string, number> =>
+  Object.fromEntries(Object.entries(attrs).map(([name, value]) => [name, Number(value)]));
+
+export const kernels: GpuKernels = {
+  ApplyGradientDescent: {
+    dtypes: ['float32'],
+    lower: (call) =>
+      steps(call, { slots: ['weight'], scalars: ['lr'], params: {}, body: 'weight = weight - lr * grad;' }),
+  },
+  ApplyMomentum: {
+    dtypes: ['float32'],
+    lower: (call) => {
+      const { momentum, nesterov } = numbersOf(call.attrs);
+      return steps(call, {
+        slots: ['weight', 'm'],
+        scalars: ['lr'],
+        params: { momentum },
+        body: `m = p.momentum * m - lr * grad; weight = weight + ${nesterov ? '(p.momentum * m - lr * grad)' : 'm'};`,
+      });
+    },
+  },
+  ApplyRMSProp: {
+    dtypes: ['float32'],
+    lower: (call) => {
+      const { rho, momentum, epsilon, centered } = numbersOf(call.attrs);
+      return steps(call, {
+        slots: ['weight', 'rms', ...(centered ? ['mg'] : []), ...(momentum > 0 ? ['mom'] : [])],
+        scalars: ['lr'],
+        params: { rho, rest: 1 - rho, momentum, epsilon },
+        body: `rms = p.rho * rms + p.rest * grad * grad; var square = rms;
+          ${centered ? 'mg = p.rho * mg + p.rest * grad; square = square - mg * mg;' : ''}
+          let step = fDiv(lr * grad, fSqrt(square + p.epsilon));
+          ${momentum > 0 ? 'mom = p.momentum * mom + step; weight = weight - mom;' : 'weight = weight - step;'}`,
+      });
+    },
+  },
+  ApplyAdam: {
+    dtypes: ['float32'],
+    lower: (call) => {
+      const { beta1, beta2, epsilon, weightDecay, amsgrad } = numbersOf(call.attrs);
+      return steps(call, {
+        slots: ['weight', 'm', 'v', ...(amsgrad ? ['vhat'] : [])],
+        scalars: ['alpha', 'lr'],
+        params: { rest1: 1 - beta1, rest2: 1 - beta2, epsilon, weightDecay },
+        body: `m = m + (grad - m) * p.rest1; v = v + (grad * grad - v) * p.rest2;
+          ${amsgrad ? 'vhat = fMax(vhat, v);' : ''} let scale = fSqrt(${amsgrad ? 'vhat' : 'v'}) + p.epsilon;
+          weight = (weight - weight * p.weightDecay * lr) - fDiv(alpha * m, scale);`,
+      });
+    },
+  },
+};

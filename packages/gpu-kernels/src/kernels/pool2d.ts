@@ -1,0 +1,141 @@
+import {
+  type Call,
+  FAULT,
+  fits,
+  type GpuKernels,
+  type Lowered,
+  launch,
+  list,
+  lowered,
+  nothing,
+  perThread,
+  raise,
+  type TensorInfo,
+} from './kernel.ts';
+import { fill } from './moves.ts';
+
+const sizes = {
+  h: 'u32',
+  w: 'u32',
+  c: 'u32',
+  oh: 'u32',
+  ow: 'u32',
+  kh: 'i32',
+  kw: 'i32',
+  strideY: 'i32',
+  strideX: 'i32',
+  padTop: 'i32',
+  padLeft: 'i32',
+} as const;
+
+function values(x: TensorInfo, y: TensorInfo, attrs: Call['attrs']): number[] {
+  const [, h, w, c] = x.shape;
+  const [, oh, ow] = y.shape;
+  const [top, , left] = list(attrs.padding);
+  return [h, w, c, oh, ow, ...list(attrs.window), ...list(attrs.strides), top, left];
+}
+
+/** Statements about the window of the output element `thread`: its channel `k`, image, and the rows and columns inside of the image. */
+const window = `let k = thread % p.c; let ox = (thread / p.c) % p.ow; let oy = (thread / (p.c * p.ow)) % p.oh; let image = thread / (p.c * p.ow * p.oh);
+  let startY = i32(oy) * p.strideY - p.padTop; let startX = i32(ox) * p.strideX - p.padLeft;
+  let y0 = max(startY, 0); let y1 = min(startY + p.kh, i32(p.h)); let x0 = max(startX, 0); let x1 = min(startX + p.kw, i32(p.w));`;
+const inWindow = (body: string): string =>
+  `for (var iy = y0; iy < y1; iy++) { for (var ix = x0; ix < x1; ix++) { let at = (u32(iy) * p.w + u32(ix)) * p.c + k; let from = image * p.h * p.w * p.c + at; ${body} } }`;
+
+function maxPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
+  if (!fits(x, y)) return undefined;
+  if (y.size === 0) return nothing;
+  const program = perThread(
+    { x: 'f32', y: 'mut f32', argmax: 'mut i32' },
+    sizes,
+    `${window} var best = fNeg(fInf()); var place = -1;
+    ${inWindow('let now = x[from]; if (place < 0 || (!isNaN(best) && (isNaN(now) || now > best))) { best = now; place = i32(at); }')}
+    y[thread] = best; argmax[thread] = place;`,
+  );
+  return lowered(launch(program, [0, 1, 2], values(x, y, attrs), y.size));
+}
+
+/** A thread for each channel of an image adds what went to it, pixel by pixel. */
+function maxPoolGrad({ inputs: [dy, argmax], outputs: [dx] }: Call): Lowered | undefined {
+  if (!fits(dy, dx) || dx.shape.length !== 4 || argmax.dtype !== 'int32') return undefined;
+  if (dx.size === 0) return nothing;
+  const [n, h, w, c] = dx.shape;
+  if (dy.size % (n * c) !== 0 || dy.shape[3] !== c) return undefined;
+  const pixels = dy.size / (n * c);
+  const program = perThread(
+    { dy: 'f32', argmax: 'i32', y: 'mut f32', fault: 'mut atomic<u32>' },
+    { c: 'u32', pixels: 'u32', image: 'u32' },
+    `let k = thread % p.c; let image = thread / p.c;
+    for (var i = 0u; i < p.pixels; i++) {
+      let from = (image * p.pixels + i) * p.c + k; let place = argmax[from];
+      if (place < -1 || place >= i32(p.image)) { ${raise(1)} }
+      else if (place >= 0) {
+        if (u32(place) % p.c != k) { ${raise(5)} }
+        else { let to = image * p.image + u32(place); y[to] = y[to] + dy[from]; }
+      }
+    }`,
+  );
+  return lowered(fill(2, dx, 0), launch(program, [0, 1, 2, FAULT], [c, pixels, h * w * c], n * c));
+}
+
+function maxPoolGather({ inputs: [x, argmax], outputs: [y] }: Call): Lowered | undefined {
+  if (!fits(x, y) || argmax.dtype !== 'int32') return undefined;
+  if (y.size === 0) return nothing;
+  const images = x.shape[0];
+  const program = perThread(
+    { x: 'f32', argmax: 'i32', y: 'mut f32', fault: 'mut atomic<u32>' },
+    { pooled: 'u32', image: 'u32' },
+    `let place = argmax[thread]; var v = 0.0;
+    if (place < -1 || place >= i32(p.image)) { ${raise(1)} } else if (place >= 0) { v = x[(thread / p.pooled) * p.image + u32(place)]; }
+    y[thread] = v;`,
+  );
+  return lowered(launch(program, [0, 1, 2, FAULT], [y.size / images, x.size / images], y.size));
+}
+
+function avgPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
+  if (!fits(x, y)) return undefined;
+  if (y.size === 0) return nothing;
+  const program = perThread(
+    { x: 'f32', y: 'mut f32' },
+    sizes,
+    `${window} var sum = 0.0; ${inWindow('sum = sum + x[from];')}
+    let pixels = max(y1 - y0, 0) * max(x1 - x0, 0); y[thread] = fDiv(sum, f32(pixels));`,
+  );
+  return lowered(launch(program, [0, 1], values(x, y, attrs), y.size));
+}
+
+/** Each pixel of the image adds its share of the windows in which it lies. */
+function avgPoolGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered | undefined {
+  if (!fits(dy, dx)) return undefined;
+  if (dx.size === 0) return nothing;
+  if (dy.size === 0) return lowered(fill(1, dx, 0));
+  const program = perThread(
+    { dy: 'f32', y: 'mut f32' },
+    sizes,
+    `let k = thread % p.c; let ix = i32((thread / p.c) % p.w); let iy = i32((thread / (p.c * p.w)) % p.h); let image = thread / (p.c * p.w * p.h);
+    var sum = 0.0;
+    for (var oy = max(0, (iy + p.padTop - p.kh) / p.strideY); oy < i32(p.oh) && oy * p.strideY - p.padTop <= iy; oy++) {
+      let startY = oy * p.strideY - p.padTop;
+      if (startY + p.kh > iy) {
+        let rows = min(startY + p.kh, i32(p.h)) - max(startY, 0);
+        for (var ox = max(0, (ix + p.padLeft - p.kw) / p.strideX); ox < i32(p.ow) && ox * p.strideX - p.padLeft <= ix; ox++) {
+          let startX = ox * p.strideX - p.padLeft;
+          if (startX + p.kw > ix) {
+            let columns = min(startX + p.kw, i32(p.w)) - max(startX, 0);
+            sum = sum + dy[((image * p.oh + u32(oy)) * p.ow + u32(ox)) * p.c + k] / f32(rows * columns);
+          }
+        }
+      }
+    }
+    y[thread] = sum;`,
+  );
+  return lowered(launch(program, [0, 1], values(dx, dy, attrs), dx.size));
+}
+
+export const kernels: GpuKernels = {
+  MaxPool: { dtypes: ['float32'], lower: maxPool },
+  MaxPoolGrad: { dtypes: ['float32'], lower: maxPoolGrad },
+  MaxPoolGather: { dtypes: ['float32'], lower: maxPoolGather },
+  AvgPool: { dtypes: ['float32'], lower: avgPool },
+  AvgPoolGrad: { dtypes: ['float32'], lower: avgPoolGrad },
+};

@@ -1,0 +1,272 @@
+// Reductions. A workgroup makes one output by a tree whose order depends on sizes only; where there is little to reduce, a thread does.
+import type { KernelName } from '@eagre/backend';
+import { InvalidArgumentError, type NumericDType } from '@eagre/backend';
+import { fields, launchElements, mergeAxes, perElement, placeOf, rawLoad, takeApart } from './elements.ts';
+import {
+  bytesOf,
+  type Call,
+  type Dispatch,
+  fits,
+  type GpuKernel,
+  type GpuKernels,
+  type GpuProgram,
+  groups,
+  head,
+  type Lowered,
+  launch,
+  list,
+  lowered,
+  nothing,
+  perThread,
+  product,
+  programOf,
+  stridesOf,
+  type TensorInfo,
+} from './kernel.ts';
+import { bufferType, decode, float } from './scalar-program.ts';
+
+/** How two values of a reduction become one. */
+export interface Reduction {
+  readonly start: string;
+  readonly combine: (a: string, b: string) => string;
+}
+
+/** The type that a dtype is reduced in: bools as words. */
+type Work = 'f32' | 'i32' | 'u32';
+
+export function reductionOf(name: KernelName, dtype: NumericDType): Reduction | undefined {
+  const floating = dtype === 'float32';
+  switch (name) {
+    case 'Sum':
+    case 'Mean':
+      if (!floating && name === 'Mean') return undefined;
+      return floating
+        ? { start: '0.0', combine: (a, b) => `${a} + ${b}` }
+        : { start: '0', combine: (a, b) => `iAdd(${a}, ${b})` };
+    case 'Prod':
+      return floating
+        ? { start: '1.0', combine: (a, b) => `${a} * ${b}` }
+        : { start: '1', combine: (a, b) => `iMul(${a}, ${b})` };
+    case 'Max':
+      return floating
+        ? { start: 'fNeg(fInf())', combine: (a, b) => `fMax(${a}, ${b})` }
+        : { start: '(-2147483647 - 1)', combine: (a, b) => `max(${a}, ${b})` };
+    case 'Min':
+      return floating
+        ? { start: 'fInf()', combine: (a, b) => `fMin(${a}, ${b})` }
+        : { start: '2147483647', combine: (a, b) => `min(${a}, ${b})` };
+    case 'All':
+      return { start: '1u', combine: (a, b) => `(${a} & ${b})` };
+    case 'Any':
+      return { start: '0u', combine: (a, b) => `(${a} | ${b})` };
+    default:
+      return undefined;
+  }
+}
+
+export const GROUP: number = 256;
+
+/** Statements after which `part[0]` is the reduction of what each thread of a workgroup has in `mine`. */
+export function treeOf({ combine }: Reduction, part = 'part', mine = 'mine'): string {
+  return `${part}[t] = ${mine}; workgroupBarrier();
+  for (var half = ${GROUP / 2}u; half > 0u; half = half / 2u) {
+    if (t < half) { ${part}[t] = ${combine(`${part}[t]`, `${part}[t + half]`)}; }
+    workgroupBarrier();
+  }`;
+}
+
+/** The entry point of kernels in which each workgroup makes one thing: its number is `row`, the thread's `t`. */
+export const GROUP_ENTRY: string = `@compute @workgroup_size(${GROUP})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
+  let row = group.y * all.x + group.x;`;
+
+interface Layout {
+  /** What stays: sizes and steps in x. */
+  readonly kept: readonly number[];
+  readonly keptSteps: readonly number[];
+  readonly reduced: readonly number[];
+  readonly reducedSteps: readonly number[];
+}
+
+function layoutOf(shape: readonly number[], axes: readonly number[]): Layout {
+  const strides = stridesOf(shape);
+  const some = (reduced: boolean): [sizes: readonly number[], steps: readonly number[]] => {
+    const picked = shape.flatMap((_, axis) => (axes.includes(axis) === reduced ? [axis] : []));
+    const merged = mergeAxes(
+      picked.map((axis) => shape[axis]),
+      [picked.map((axis) => strides[axis])],
+    );
+    return [merged.sizes, merged.steps[0]];
+  };
+  const [kept, keptSteps] = some(false);
+  const [reduced, reducedSteps] = some(true);
+  return { kept, keptSteps, reduced, reducedSteps };
+}
+
+const layoutFields = (kept: number, reduced: number): Record<string, 'u32' | 'i32'> => ({
+  ...fields('d', kept, 'u32'),
+  ...fields('s', kept, 'i32'),
+  ...fields('m', reduced, 'u32'),
+  ...fields('q', reduced, 'i32'),
+});
+
+/** Statements that declare `base`, the place in x where output `from` begins; and the place of the element `r` of it, as `at`. */
+const baseOf = (from: string, rank: number): string =>
+  `${rank === 0 ? '' : takeApart(from, rank)} let base = ${placeOf(rank, 'i', 's')};`;
+const placeAt = (r: string, rank: number): string =>
+  `${rank === 0 ? '' : takeApart(r, rank, 'j', 'm')} let at = u32(${placeOf(rank, 'j', 'q', 'base')});`;
+
+interface Plan {
+  readonly dtype: NumericDType;
+  readonly reduction: Reduction;
+  readonly layout: Layout;
+  /** What is done with each element, and with the result. */
+  readonly finish: string;
+}
+
+const workType = (dtype: NumericDType): Work => (dtype === 'bool' ? 'u32' : (bufferType(dtype) as Work));
+const element = (dtype: NumericDType): string => rawLoad('x', 'at', bytesOf(dtype));
+
+function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
+  const { kept, reduced } = layout;
+  const type = workType(dtype);
+  return perThread(
+    { x: bufferType(dtype), y: `mut ${type}` },
+    { count: 'u32', ...layoutFields(kept.length, reduced.length) },
+    `${baseOf('thread', kept.length)} var mine: ${type} = ${reduction.start};
+    for (var r = 0u; r < p.count; r++) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
+    y[thread] = ${finish};`,
+  );
+}
+
+/** A workgroup for each output and each of the `chunks` that what it reduces is cut into. */
+function groupProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
+  const { kept, reduced } = layout;
+  const type = workType(dtype);
+  return programOf(`${head(
+    { x: bufferType(dtype), y: `mut ${type}` },
+    { rows: 'u32', count: 'u32', chunks: 'u32', chunk: 'u32', ...layoutFields(kept.length, reduced.length) },
+  )}
+var<workgroup> part: array<${type}, ${GROUP}>;
+${GROUP_ENTRY}
+  if (row < p.rows) {
+    let output = row / p.chunks; let first = (row % p.chunks) * p.chunk; let last = min(first + p.chunk, p.count);
+    ${baseOf('output', kept.length)} var mine: ${type} = ${reduction.start};
+    for (var r = first + t; r < last; r += ${GROUP}u) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
+    ${treeOf(reduction)}
+    if (t == 0u) { let mine = part[0]; y[row] = ${finish}; }
+  }
+}`);
+}
+
+/** Below so many elements, a thread reduces them alone. */
+const FEW = 32;
+/** Above, several workgroups share the work on an output. */
+const MANY = 16384;
+
+/**
+ * The dispatches of a reduction of `x` over axes into `y`.
+ * @param y its elements are words, also those of bools.
+ * @param extra makes a temporary of so many bytes.
+ */
+export function reduceDispatches(
+  name: KernelName,
+  x: number,
+  y: number,
+  { dtype, shape, size }: TensorInfo,
+  axes: readonly number[],
+  extra: (bytes: number) => number,
+): readonly Dispatch[] | undefined {
+  const reduction = reductionOf(name, dtype as NumericDType);
+  if (reduction === undefined) return undefined;
+  const layout = layoutOf(shape, axes);
+  const { kept, keptSteps, reduced, reducedSteps } = layout;
+  const outputs = product(kept);
+  const count = product(axes.map((axis) => shape[axis]));
+  const params = [...kept, ...keptSteps, ...reduced, ...reducedSteps];
+  const mean = (result: string): string => (name === 'Mean' ? `fDiv(${result}, ${float(count)})` : result);
+  const plan = (finish: string): Plan => ({ dtype: dtype as NumericDType, reduction, layout, finish });
+  if (count < FEW || size === 0)
+    return [launch(threadProgram(plan(mean('mine'))), [x, y], [count, ...params], outputs)];
+  const chunks = count > MANY && outputs < 64 ? Math.min(GROUP, Math.ceil(count / 4096)) : 1;
+  const chunk = Math.ceil(count / chunks);
+  const rows = outputs * chunks;
+  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'));
+  const to = chunks === 1 ? y : extra(4 * rows);
+  const dispatches: Dispatch[] = [
+    { program, operands: [x, to], params: [rows, count, chunks, chunk, ...params], workgroups: groups(rows) },
+  ];
+  if (chunks > 1) {
+    const type = workType(dtype as NumericDType);
+    const again = perThread(
+      { x: type, y: `mut ${type}` },
+      { chunks: 'u32' },
+      `var mine: ${type} = ${reduction.start};
+      for (var r = 0u; r < p.chunks; r++) { mine = ${reduction.combine('mine', 'x[thread * p.chunks + r]')}; }
+      y[thread] = ${mean('mine')};`,
+    );
+    dispatches.push(launch(again, [to, y], [chunks], outputs));
+  }
+  return dispatches;
+}
+
+/** Puts words that are 0 or 1 into bytes. */
+export function packBools(words: number, y: number, tensor: TensorInfo): Dispatch {
+  return launchElements(perElement(1, { x: 'u32' }, {}, 'v = x[e];'), [words, y], [], tensor);
+}
+
+function reduce(name: KernelName): GpuKernel['lower'] {
+  return ({ inputs: [x], outputs: [y], attrs }) => {
+    if (!fits(x, y)) return undefined;
+    if (y.size === 0) return nothing;
+    const scratch: number[] = [];
+    const extra = (bytes: number): number => 1 + scratch.push(bytes);
+    const isBool = y.dtype === 'bool';
+    const to = isBool ? extra(4 * y.size) : 1;
+    const dispatches = reduceDispatches(name, 0, to, x, list(attrs.axes), extra);
+    if (dispatches === undefined) return undefined;
+    return { dispatches: isBool ? [...dispatches, packBools(to, 1, y)] : dispatches, scratch };
+  };
+}
+
+function argExtreme(name: 'ArgMax' | 'ArgMin'): GpuKernel['lower'] {
+  return ({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined => {
+    if (!fits(x, y)) return undefined;
+    if (y.size === 0) return nothing;
+    const axis = attrs.axis as number;
+    const count = x.shape[axis];
+    if (count === 0) throw new InvalidArgumentError(`axis ${axis} of shape [${x.shape}] is empty`, name);
+    const inner = product(x.shape.slice(axis + 1));
+    const wide = bytesOf(y.dtype) === 8;
+    const dtype = x.dtype as NumericDType;
+    const value = decode(rawLoad('x', 'at', bytesOf(dtype)), dtype);
+    const type = dtype === 'float32' ? 'f32' : 'i32';
+    const asNumber = dtype === 'bool' ? `select(0, 1, ${value})` : value;
+    const sign = name === 'ArgMax' ? '>' : '<';
+    const better =
+      dtype === 'float32' ? `!isNaN(most) && (isNaN(now) || now ${sign} most)` : `now ${sign} most`;
+    const program = perThread(
+      { x: bufferType(dtype), y: wide ? 'mut vec2u' : 'mut u32' },
+      { count: 'u32', inner: 'u32' },
+      `let base = (thread / p.inner) * p.count * p.inner + thread % p.inner; var best = 0u; var most: ${type} = ${type === 'f32' ? '0.0' : '0'};
+      for (var r = 0u; r < p.count; r++) { let at = base + r * p.inner; let now: ${type} = ${asNumber};
+        if (r == 0u || (${better})) { best = r; most = now; } }
+      y[thread] = ${wide ? 'vec2u(best, 0u)' : 'best'};`,
+    );
+    return lowered(launch(program, [0, 1], [count, inner], y.size));
+  };
+}
+
+const numbers: readonly NumericDType[] = ['float32', 'int32'];
+
+export const kernels: GpuKernels = {
+  Sum: { dtypes: numbers, lower: reduce('Sum') },
+  Mean: { dtypes: ['float32'], lower: reduce('Mean') },
+  Prod: { dtypes: numbers, lower: reduce('Prod') },
+  Max: { dtypes: numbers, lower: reduce('Max') },
+  Min: { dtypes: numbers, lower: reduce('Min') },
+  All: { dtypes: ['bool'], lower: reduce('All') },
+  Any: { dtypes: ['bool'], lower: reduce('Any') },
+  ArgMax: { dtypes: [...numbers, 'bool'], lower: argExtreme('ArgMax') },
+  ArgMin: { dtypes: [...numbers, 'bool'], lower: argExtreme('ArgMin') },
+};

@@ -1,0 +1,324 @@
+// Scalar programs as text of the subset.
+import {
+  isHalf,
+  type NumericDType,
+  type ScalarInstr,
+  type ScalarOp,
+  type ScalarProgram,
+} from '@eagre/backend';
+import { bytesOf, raise } from './kernel.ts';
+
+/** The type of the values of a dtype inside of a program; undefined for dtypes that GPUs do not have. */
+export function valueType(dtype: NumericDType): 'f32' | 'i32' | 'u32' | 'bool' | undefined {
+  switch (dtype) {
+    case 'float32':
+      return 'f32';
+    case 'int32':
+    case 'int8':
+    case 'int16':
+    case 'uint16':
+      return 'i32';
+    // Floats of 16 bits are their bits: programs only move and cast them.
+    case 'uint8':
+    case 'uint32':
+    case 'float16':
+    case 'bfloat16':
+      return 'u32';
+    case 'bool':
+      return 'bool';
+    default:
+      return undefined;
+  }
+}
+
+/** The element type of a buffer of a dtype of `valueType`. */
+export function bufferType(dtype: NumericDType): 'f32' | 'i32' | 'u32' {
+  if (dtype === 'float32') return 'f32';
+  return dtype === 'int32' ? 'i32' : 'u32';
+}
+
+/** The value of a dtype of what `rawLoad` reads, or what a buffer of `bufferType` holds. */
+export function decode(raw: string, dtype: NumericDType): string {
+  switch (dtype) {
+    case 'bool':
+      return `(${raw} != 0u)`;
+    case 'int8':
+      return `(bitcast<i32>(${raw} << 24u) >> 24u)`;
+    case 'int16':
+      return `(bitcast<i32>(${raw} << 16u) >> 16u)`;
+    case 'uint16':
+      return `bitcast<i32>(${raw})`;
+    default:
+      return raw;
+  }
+}
+
+/** What a buffer stores of a value: the element, or the bits of one that is smaller than a word. */
+export function encode(value: string, dtype: NumericDType): string {
+  if (dtype === 'bool') return `select(0u, 1u, ${value})`;
+  return bytesOf(dtype) < 4 && valueType(dtype) === 'i32' ? `bitcast<u32>(${value})` : value;
+}
+
+const floatOps: Partial<Record<ScalarOp, (a: string, b: string) => string>> = {
+  neg: (a) => `fNeg(${a})`,
+  abs: (a) => `fAbs(${a})`,
+  sign: (a) => `fSign(${a})`,
+  floor: (a) => `fCopySign(floor(${a}), ${a})`,
+  ceil: (a) => `fCopySign(ceil(${a}), ${a})`,
+  round: (a) => `fRound(${a})`,
+  sqrt: (a) => `fSqrt(${a})`,
+  rsqrt: (a) => `fRsqrt(${a})`,
+  isNaN: (a) => `isNaN(${a})`,
+  isInf: (a) => `isInf(${a})`,
+  isFinite: (a) => `isFinite(${a})`,
+  add: (a, b) => `(${a} + ${b})`,
+  sub: (a, b) => `(${a} - ${b})`,
+  mul: (a, b) => `(${a} * ${b})`,
+  div: (a, b) => `fDiv(${a}, ${b})`,
+  floorDiv: (a, b) => `fFloorDiv(${a}, ${b})`,
+  mod: (a, b) => `fMod(${a}, ${b})`,
+  pow: (a, b) => `fPow(${a}, ${b})`,
+  min: (a, b) => `fMin(${a}, ${b})`,
+  max: (a, b) => `fMax(${a}, ${b})`,
+  atan2: (a, b) => `fAtan2(${a}, ${b})`,
+};
+for (const op of [
+  'exp',
+  'expm1',
+  'log',
+  'log1p',
+  'sin',
+  'cos',
+  'tan',
+  'asin',
+  'acos',
+  'atan',
+  'sinh',
+  'cosh',
+  'tanh',
+  'asinh',
+  'acosh',
+  'atanh',
+  'sigmoid',
+  'softplus',
+  'erf',
+  'erfc',
+  'erfinv',
+] as const)
+  floatOps[op] = (a) => `f${op[0].toUpperCase()}${op.slice(1)}(${a})`;
+
+const intOps: typeof floatOps = {
+  neg: (a) => `iNeg(${a})`,
+  abs: (a) => `iAbs(${a})`,
+  sign: (a) => `iSign(${a})`,
+  floor: (a) => a,
+  ceil: (a) => a,
+  round: (a) => a,
+  isNaN: () => 'false',
+  isInf: () => 'false',
+  isFinite: () => 'true',
+  add: (a, b) => `iAdd(${a}, ${b})`,
+  sub: (a, b) => `iSub(${a}, ${b})`,
+  mul: (a, b) => `iMul(${a}, ${b})`,
+  div: (a, b) => `iDiv(${a}, ${b})`,
+  floorDiv: (a, b) => `iFloorDiv(${a}, ${b})`,
+  mod: (a, b) => `iMod(${a}, ${b})`,
+  pow: (a, b) => `iPow(${a}, ${b})`,
+  min: (a, b) => `min(${a}, ${b})`,
+  max: (a, b) => `max(${a}, ${b})`,
+  bitAnd: (a, b) => `(${a} & ${b})`,
+  bitOr: (a, b) => `(${a} | ${b})`,
+  bitXor: (a, b) => `(${a} ^ ${b})`,
+  bitNot: (a) => `(~${a})`,
+  shiftLeft: (a, b) => `iShl(${a}, ${b})`,
+  shiftRight: (a, b) => `iShr(${a}, ${b})`,
+};
+
+const byte = (e: string): string => `(${e} & 255u)`;
+const byteOps: typeof floatOps = {
+  neg: (a) => byte(`(0u - ${a})`),
+  abs: (a) => a,
+  sign: (a) => `min(${a}, 1u)`,
+  floor: (a) => a,
+  ceil: (a) => a,
+  round: (a) => a,
+  isNaN: () => 'false',
+  isInf: () => 'false',
+  isFinite: () => 'true',
+  add: (a, b) => byte(`(${a} + ${b})`),
+  sub: (a, b) => byte(`(${a} - ${b})`),
+  mul: (a, b) => byte(`(${a} * ${b})`),
+  div: (a, b) => `uDiv(${a}, ${b})`,
+  floorDiv: (a, b) => `uDiv(${a}, ${b})`,
+  mod: (a, b) => `uRem(${a}, ${b})`,
+  pow: (a, b) => byte(`uPow(${a}, ${b})`),
+  min: (a, b) => `min(${a}, ${b})`,
+  max: (a, b) => `max(${a}, ${b})`,
+  bitAnd: (a, b) => `(${a} & ${b})`,
+  bitOr: (a, b) => `(${a} | ${b})`,
+  bitXor: (a, b) => `(${a} ^ ${b})`,
+  bitNot: (a) => byte(`(~${a})`),
+  shiftLeft: (a, b) => byte(`uShl(${a}, ${b})`),
+  shiftRight: (a, b) => `uShr(${a}, ${b})`,
+};
+
+const boolOps: typeof floatOps = {
+  not: (a) => `(!${a})`,
+  and: (a, b) => `(${a} && ${b})`,
+  or: (a, b) => `(${a} || ${b})`,
+  xor: (a, b) => `(${a} != ${b})`,
+  eq: (a, b) => `(${a} == ${b})`,
+  ne: (a, b) => `(${a} != ${b})`,
+  lt: (a, b) => `(!${a} && ${b})`,
+  le: (a, b) => `(!${a} || ${b})`,
+  gt: (a, b) => `(${a} && !${b})`,
+  ge: (a, b) => `(${a} || !${b})`,
+  isNaN: () => 'false',
+  isInf: () => 'false',
+  isFinite: () => 'true',
+};
+
+const signs: Partial<Record<ScalarOp, string>> = { eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' };
+
+/** Comparisons of floats, right for NaN whatever the compiler assumes. */
+function compareFloats(op: ScalarOp, a: string, b: string): string {
+  const ordered = `!isNaN(${a}) && !isNaN(${b})`;
+  if (op === 'ne') return `(isNaN(${a}) || isNaN(${b}) || ${a} != ${b})`;
+  return `(${ordered} && ${a} ${signs[op]} ${b})`;
+}
+
+/** A number of a dtype as an expression. */
+export function literal(value: number, dtype: NumericDType): string {
+  const type = valueType(dtype);
+  if (type === 'bool') return value !== 0 ? 'true' : 'false';
+  if (type === 'u32') return `${Math.min(Math.max(Math.trunc(value) || 0, 0), 0xffffffff)}u`;
+  if (type === 'i32') {
+    const whole = Math.min(Math.max(Math.trunc(value) || 0, -(2 ** 31)), 2 ** 31 - 1);
+    return whole === -(2 ** 31) ? '(-2147483647 - 1)' : whole < 0 ? `(${whole})` : `${whole}`;
+  }
+  return float(value);
+}
+
+/** A float32 as an expression; what no constant of WGSL may be is made from its bits, in a function. */
+export function float(value: number): string {
+  const x = Math.fround(value);
+  if (Number.isNaN(x)) return 'fNaN()';
+  if (x === Infinity) return 'fInf()';
+  if (x === -Infinity) return 'fNeg(fInf())';
+  if (Object.is(x, -0)) return 'fNeg(0.0)';
+  const text = Math.abs(x) < 1e-6 || Math.abs(x) >= 1e15 ? x.toExponential() : String(x);
+  const whole = /[.e]/.test(text) ? text : `${text}.0`;
+  return x < 0 ? `(${whole})` : whole;
+}
+
+/** `a` of one dtype as a value of another; undefined where GPUs cannot. */
+function cast(a: string, from: NumericDType, to: NumericDType): string | undefined {
+  if (from === to) return a;
+  const [f, t] = [valueType(from), valueType(to)];
+  if (f === undefined || t === undefined) return undefined;
+  if (isHalf(from)) {
+    const wide = from === 'float16' ? `halfToF(${a})` : `bfloatToF(${a})`;
+    return to === 'float32' ? wide : undefined;
+  }
+  if (isHalf(to)) {
+    if (from !== 'float32') return undefined;
+    return to === 'float16' ? `fToHalf(${a})` : `fToBfloat(${a})`;
+  }
+  // Those are computed in int64.
+  if (from === 'uint32' || to === 'uint32') return undefined;
+  if (to === 'bool')
+    return f === 'f32' ? `(isNaN(${a}) || ${a} != 0.0)` : `(${a} != ${f === 'u32' ? '0u' : '0'})`;
+  if (from === 'bool') return `select(${literal(0, to)}, ${literal(1, to)}, ${a})`;
+  switch (to) {
+    case 'float32':
+      return `f32(${a})`;
+    case 'uint8':
+      return f === 'f32' ? `fToByte(${a})` : byte(`bitcast<u32>(${a})`);
+    case 'int32':
+      return f === 'f32' ? `fToI(${a})` : f === 'u32' ? `bitcast<i32>(${a})` : a;
+    case 'int8':
+      return f === 'i32' ? `(bitcast<i32>(bitcast<u32>(${a}) << 24u) >> 24u)` : undefined;
+    case 'int16':
+      return f === 'i32' ? `(bitcast<i32>(bitcast<u32>(${a}) << 16u) >> 16u)` : undefined;
+    case 'uint16':
+      return f === 'i32' ? `(${a} & 65535)` : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const dividing = new Set<ScalarOp>(['div', 'floorDiv', 'mod']);
+
+/** Statements that compute what a program does, with a variable `v${number}` for each value; its inputs are there before. */
+export interface ScalarText {
+  readonly text: string;
+  /** Whether it notes faults, so that the kernel needs the binding `fault`. */
+  readonly mayFail: boolean;
+}
+
+/** A program as statements; undefined where GPUs lack a dtype or a function that it uses. */
+export function scalarText({ inputs, instrs, outputs }: ScalarProgram): ScalarText | undefined {
+  const dtypes: NumericDType[] = [...inputs, ...instrs.map(({ dtype }) => dtype)];
+  const needed = needs(inputs.length, instrs, outputs);
+  const lines: string[] = [];
+  let mayFail = false;
+  for (const [i, { op, dtype, args, value }] of instrs.entries()) {
+    const id = inputs.length + i;
+    if (!needed.has(id)) continue;
+    const type = valueType(dtype);
+    if (type === undefined) return undefined;
+    const names = args.map((arg) => `v${arg}`);
+    const from = args.length === 0 ? dtype : dtypes[args[0]];
+    if ((from === 'int32' || from === 'uint8') && type !== 'bool') {
+      const zero = from === 'int32' ? '0' : '0u';
+      if (dividing.has(op)) lines.push(`if (${names[1]} == ${zero}) { ${raise(2)} }`);
+      if (op === 'pow' && from === 'int32') lines.push(`if (${names[1]} < 0) { ${raise(3)} }`);
+      mayFail ||= dividing.has(op) || (op === 'pow' && from === 'int32');
+    }
+    const expression = instruction(op, dtype, from, names, value);
+    if (expression === undefined) return undefined;
+    lines.push(`let v${id}: ${type} = ${expression};`);
+  }
+  return { text: lines.join('\n'), mayFail };
+}
+
+/** The values that the outputs follow from. */
+function needs(first: number, instrs: readonly ScalarInstr[], outputs: readonly number[]): Set<number> {
+  const needed = new Set(outputs);
+  for (let i = instrs.length - 1; i >= 0; i--)
+    if (needed.has(first + i)) for (const arg of instrs[i].args) needed.add(arg);
+  return needed;
+}
+
+function instruction(
+  op: ScalarOp,
+  dtype: NumericDType,
+  from: NumericDType,
+  [a, b, c]: readonly string[],
+  value: number,
+): string | undefined {
+  if (op === 'const') return isHalf(dtype) || dtype === 'uint32' ? undefined : literal(value, dtype);
+  if (op === 'cast') return cast(a, from, dtype);
+  if (op === 'select') return `select(${c}, ${b}, ${a})`;
+  switch (from) {
+    case 'float32':
+      return signs[op] === undefined ? floatOps[op]?.(a, b) : compareFloats(op, a, b);
+    case 'int32':
+    case 'uint8':
+      if (signs[op] !== undefined) return `(${a} ${signs[op]} ${b})`;
+      return (from === 'int32' ? intOps : byteOps)[op]?.(a, b);
+    case 'bool':
+      return boolOps[op]?.(a, b);
+    default:
+      return undefined;
+  }
+}
+
+/** Whether GPUs have the dtypes of a program's inputs and outputs. */
+export function hasDTypes({ inputs, instrs, outputs }: ScalarProgram): boolean {
+  const ofOutput = (id: number): NumericDType => inputs[id] ?? instrs[id - inputs.length].dtype;
+  return (
+    inputs.every((dtype) => valueType(dtype) !== undefined) &&
+    outputs.every((id) => valueType(ofOutput(id)) !== undefined)
+  );
+}

@@ -1,0 +1,120 @@
+import { InternalError } from '@eagre/backend';
+import { expect, it } from 'vitest';
+import { programOf } from '../kernels/kernel.ts';
+import { CudaShim, compiler } from '../testing/cuda-shim.ts';
+import { parseKernel } from './parse.ts';
+import { printCuda } from './print-cuda.ts';
+import { printWgsl, shareType } from './print-wgsl.ts';
+
+const double = `
+struct Params { n: u32 }
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<uniform> p: Params;
+fn twice(a: f32) -> f32 { return a * 2.0; }
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < p.n) { y[id.x] = twice(x[id.x]) - -1.0; } // a comment
+}`;
+
+it('prints what it has read, and reads what it has printed', () => {
+  const module = parseKernel(double);
+  expect(module.bindings.map(({ name, written }) => [name, written])).toEqual([
+    ['x', false],
+    ['y', true],
+    ['p', false],
+  ]);
+  expect(module.workgroup).toEqual([64, 1, 1]);
+  const printed = printWgsl(module);
+  expect(printed).toContain('var<storage,read>x:array<f32>;');
+  expect(printWgsl(parseKernel(printed))).toBe(printed);
+});
+
+it('makes one variable of buffers that are one memory', () => {
+  const module = parseKernel(double);
+  expect(shareType(module, 0, 1)).toBe(true);
+  const printed = printWgsl(module, { sameAs: [0, 0, 2] });
+  expect(printed).toContain('@binding(0)var<storage,read_write>x:array<f32>;');
+  expect(printed).not.toContain('@binding(1)');
+  expect(printed).toContain('x[id.x]=twice(x[id.x])- (-1.0);');
+  expect(printWgsl(module, { allWritable: true })).toContain('var<storage,read_write>x');
+});
+
+it('prints CUDA C++', () => {
+  const cuda = printCuda(parseKernel(double), 'double_it');
+  expect(cuda).toContain('void __launch_bounds__(64) double_it(const f32* x, f32* y, const Params p)');
+  expect(cuda).toContain('return (a * 2.0f);');
+});
+
+it('gives names that mean something elsewhere another form', () => {
+  const text = double.replaceAll('twice', 'template');
+  expect(printCuda(parseKernel(text), 'k')).toContain('f32 template_(f32 a)');
+});
+
+it.each([
+  ['an unknown sign', double.replace('twice(x', 'twice(`x')],
+  ['text that ends early', double.slice(0, -10)],
+  ['no entry point', 'fn f() { }'],
+  ['two entry points', `${double}\n@compute @workgroup_size(1) fn other() { }`],
+  ['a missing binding', double.replace('@binding(1)', '@binding(7)')],
+  ['another address space', double.replace('storage, read>', 'handle>')],
+])('refuses %s', (_, text) => {
+  expect(() => parseKernel(text)).toThrow(InternalError);
+});
+
+it.each([
+  ['a function that is not in the subset', double.replace('a * 2.0', 'exp(a)')],
+  ['a type that is not in the subset', double.replaceAll('f32', 'f16')],
+  ['a buffer outside of the entry point', double.replace('a * 2.0', 'a * x[0]')],
+])('refuses to print %s', (_, text) => {
+  expect(() => printCuda(parseKernel(text), 'k')).toThrow(InternalError);
+});
+
+const rotated = (barrier: string): string => `
+struct Params { n: u32 }
+@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+@group(0) @binding(1) var<uniform> p: Params;
+var<workgroup> part: array<u32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) t: u32) {
+  part[t] = t * p.n;
+  ${barrier}
+  y[t] = part[(t + 1u) % 64u];
+}`;
+
+it.skipIf(compiler === undefined)('finds a missing barrier by the order of the threads', () => {
+  const right = programOf(rotated('workgroupBarrier();'));
+  const wrong = programOf(rotated(''));
+  const divergent = programOf(rotated('if (t < 32u) { workgroupBarrier(); }'));
+  const shim = new CudaShim([right, wrong, divergent]);
+  try {
+    const run = (program: typeof right, order: number): string =>
+      String(
+        new Uint32Array(
+          shim.run(
+            [new Uint8Array(256)],
+            [{ program, buffers: [0], params: [3], workgroups: [1, 1, 1] }],
+            order,
+          )[0].buffer,
+        ),
+      );
+    const expected = String(Uint32Array.from({ length: 64 }, (_, t) => ((t + 1) % 64) * 3));
+    for (const order of [0, 1, 7]) expect(run(right, order)).toBe(expected);
+    expect(new Set([0, 1, 7].map((order) => run(wrong, order)))).not.toEqual(new Set([expected]));
+    expect(() => run(divergent, 0)).toThrow('barrier');
+  } finally {
+    shim.end();
+  }
+});
+
+it.skipIf(compiler === undefined)('finds writes behind a buffer', () => {
+  const program = programOf(rotated('workgroupBarrier();'));
+  const shim = new CudaShim([program]);
+  try {
+    expect(() =>
+      shim.run([new Uint8Array(252)], [{ program, buffers: [0], params: [3], workgroups: [1, 1, 1] }]),
+    ).toThrow('writes behind buffer 0');
+  } finally {
+    shim.end();
+  }
+});

@@ -1,0 +1,91 @@
+/** The subset of WGSL in which kernels are written, as a tree. Both printers start from it. */
+
+/** A type by its name, or an array; one without `length` is that of a storage buffer. */
+export type Type =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'atomic'; readonly of: 'u32' | 'i32' }
+  | { readonly kind: 'array'; readonly of: Type; readonly length: Expression | undefined };
+
+export type Expression =
+  | { readonly kind: 'number'; readonly text: string }
+  | { readonly kind: 'bool'; readonly value: boolean }
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'unary'; readonly op: '-' | '!' | '~' | '&'; readonly of: Expression }
+  | { readonly kind: 'binary'; readonly op: string; readonly left: Expression; readonly right: Expression }
+  | { readonly kind: 'index'; readonly of: Expression; readonly at: Expression }
+  | { readonly kind: 'member'; readonly of: Expression; readonly name: string }
+  | {
+      readonly kind: 'call';
+      readonly name: string;
+      /** Of `bitcast<f32>`. */
+      readonly type: Type | undefined;
+      readonly args: readonly Expression[];
+    };
+
+export type Statement =
+  | {
+      readonly kind: 'declare';
+      /** `let` and `const` cannot be assigned to. */
+      readonly mutable: boolean;
+      readonly name: string;
+      readonly type: Type | undefined;
+      readonly value: Expression | undefined;
+    }
+  | { readonly kind: 'assign'; readonly to: Expression; readonly op: string; readonly value: Expression }
+  | { readonly kind: 'call'; readonly call: Expression }
+  | {
+      readonly kind: 'if';
+      readonly test: Expression;
+      readonly then: readonly Statement[];
+      readonly else: readonly Statement[] | undefined;
+    }
+  | {
+      readonly kind: 'for';
+      readonly init: Statement | undefined;
+      readonly test: Expression | undefined;
+      readonly step: Statement | undefined;
+      readonly body: readonly Statement[];
+    }
+  | { readonly kind: 'return'; readonly value: Expression | undefined }
+  | { readonly kind: 'break' }
+  | { readonly kind: 'continue' };
+
+export interface Field {
+  readonly name: string;
+  readonly type: Type;
+}
+
+/** A storage buffer or a uniform block. */
+export interface Binding {
+  readonly number: number;
+  readonly name: string;
+  readonly type: Type;
+  readonly space: 'storage' | 'uniform';
+  /** Whether the kernel writes to it. */
+  readonly written: boolean;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: Type;
+  /** Of an entry point: `global_invocation_id`, … */
+  readonly builtin: string | undefined;
+}
+
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  readonly result: Type | undefined;
+  readonly body: readonly Statement[];
+}
+
+export interface KernelModule {
+  readonly structs: readonly { readonly name: string; readonly fields: readonly Field[] }[];
+  readonly constants: readonly { readonly name: string; readonly type: Type; readonly value: Expression }[];
+  /** By number. */
+  readonly bindings: readonly Binding[];
+  readonly shared: readonly Field[];
+  readonly functions: readonly FunctionDeclaration[];
+  readonly entry: FunctionDeclaration;
+  readonly workgroup: readonly [x: number, y: number, z: number];
+}

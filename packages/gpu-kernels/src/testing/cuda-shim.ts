@@ -1,0 +1,142 @@
+// Compiles kernels that were printed as CUDA C++ with the compiler of the host, and runs them there.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { GpuProgram } from '../kernels/kernel.ts';
+import { cudaPrelude, printCuda } from '../language/print-cuda.ts';
+
+/** The C++ compiler, if there is one: `CXX` or g++ or clang++. */
+export const compiler: string | undefined = [process.env['CXX'], 'g++', 'clang++'].find(
+  (name) => name !== undefined && name !== '' && spawnSync(name, ['--version']).status === 0,
+);
+if (compiler === undefined) console.log('CUDA kernels are not tested: no C++ compiler; CXX names one.');
+
+/** A dispatch on buffers that are known by their place in a list. */
+export interface ShimDispatch {
+  readonly program: GpuProgram;
+  readonly buffers: readonly number[];
+  readonly params: readonly number[];
+  readonly workgroups: readonly [number, number, number];
+}
+
+/** Forward, backward, or the seed of a shuffle from 2 on. */
+export type Order = number;
+
+/** Numbers as the words of a uniform block. */
+export function wordsOf({ params }: GpuProgram, values: readonly number[]): Uint32Array<ArrayBuffer> {
+  if (values.length !== params.length)
+    throw new Error(`${values.length} values for ${params.length} fields of a uniform block`);
+  const words = new Uint32Array(values.length);
+  const floats = new Float32Array(words.buffer);
+  params.forEach((type, i) => {
+    if (type === 'f32') floats[i] = values[i];
+    else words[i] = values[i];
+  });
+  return words;
+}
+
+/** Programs as one executable. */
+export class CudaShim {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'eagre-cuda-'));
+  readonly #numbers = new Map<GpuProgram, number>();
+
+  /** @throws Error with what the compiler says. */
+  constructor(programs: readonly GpuProgram[]) {
+    [...new Set(programs)].forEach((program, i) => this.#numbers.set(program, i));
+    const source = join(this.#folder, 'kernels.cc');
+    writeFileSync(source, sourceOf([...this.#numbers.keys()]));
+    const include = fileURLToPath(new URL('.', import.meta.url));
+    const made = spawnSync(
+      compiler as string,
+      [
+        '-std=c++17',
+        '-O0',
+        '-w',
+        '-fwrapv',
+        '-ffp-contract=off',
+        `-I${include}`,
+        source,
+        '-o',
+        join(this.#folder, 'run'),
+      ],
+      { encoding: 'utf8' },
+    );
+    if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+  }
+
+  /** Runs dispatches one after the other, in copies of the buffers. @returns these afterwards. */
+  run(buffers: readonly Uint8Array[], dispatches: readonly ShimDispatch[], order: Order = 0): Uint8Array[] {
+    const numbers: number[] = [buffers.length];
+    for (const { length } of buffers) numbers.push(length);
+    numbers.push(dispatches.length);
+    for (const { program, buffers: used, params, workgroups } of dispatches) {
+      numbers.push(this.#numbers.get(program) as number, ...workgroups, used.length, ...used);
+      const words = wordsOf(program, params);
+      numbers.push(words.length, ...words);
+    }
+    const [job, bytes, result] = ['job', 'bytes', 'result'].map((name) => join(this.#folder, name));
+    writeFileSync(job, Uint32Array.from(numbers));
+    writeFileSync(bytes, Buffer.concat(buffers));
+    const ran = spawnSync(join(this.#folder, 'run'), [job, bytes, result, String(order)], {
+      encoding: 'utf8',
+    });
+    if (ran.status !== 0) throw new Error(ran.stderr || `the kernels ended by ${ran.signal}`);
+    const all = new Uint8Array(readFileSync(result));
+    let at = 0;
+    return buffers.map(({ length }) => all.slice(at, (at += length)));
+  }
+
+  end(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function sourceOf(programs: readonly GpuProgram[]): string {
+  const cases = programs.map(({ module, buffers }, i) => {
+    const args = module.bindings.map((binding, k) => {
+      if (binding.space === 'uniform') return `*(const ns_k${i}::Params*)params`;
+      const of = binding.type.kind === 'array' ? binding.type.of : binding.type;
+      return `(${of.kind === 'name' ? of.name : 'u32'}*)b[${k}]`;
+    });
+    const barriers = module.shared.length > 0;
+    const [x, y, z] = module.workgroup;
+    return `case ${i}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${barriers}, [=] { ns_k${i}::k${i}(${args.join(', ')}); }); break;`;
+  });
+  return `#include "cuda-shim.h"
+${cudaPrelude}
+${programs.map(({ module }, i) => printCuda(module, `k${i}`)).join('\n')}
+static std::vector<uint32_t> readWords(const char* path) {
+  std::vector<uint32_t> words; FILE* f = fopen(path, "rb"); uint32_t w;
+  while (fread(&w, 4, 1, f) == 1) words.push_back(w);
+  fclose(f); return words;
+}
+static void need(size_t wanted, size_t got) { if (wanted != got) shim::failed = "a dispatch with another number of buffers than its kernel"; }
+int main(int, char** argv) {
+  auto job = readWords(argv[1]); shim::order = atoi(argv[4]);
+  size_t at = 0; const size_t buffers = job[at++];
+  // Behind each buffer, and the rest of its last word, lie bytes that no kernel may change.
+  std::vector<std::vector<char>> memory(buffers); std::vector<size_t> lengths(buffers);
+  FILE* in = fopen(argv[2], "rb");
+  for (size_t i = 0; i < buffers; i++) {
+    lengths[i] = job[at++]; memory[i].assign((lengths[i] + 3) / 4 * 4 + 64, 0x5a);
+    if (fread(memory[i].data(), 1, lengths[i], in) != lengths[i]) return 2;
+  }
+  fclose(in);
+  for (size_t n = job[at++]; n-- > 0;) {
+    const uint32_t kernel = job[at]; const dim3 grid{job[at + 1], job[at + 2], job[at + 3]}; const size_t count = job[at + 4]; at += 5;
+    const uint32_t* used = &job[at]; std::vector<char*> b; for (size_t i = 0; i < count; i++) b.push_back(memory[job[at++]].data());
+    const size_t words = job[at++]; const uint32_t* params = &job[at]; at += words;
+    switch (kernel) { ${cases.join('\n')} }
+    if (shim::failed != nullptr) { fprintf(stderr, "kernel %u: %s\\n", kernel, shim::failed); return 3; }
+    for (size_t u = 0; u < count; u++)
+      for (size_t i = used[u], k = (lengths[i] + 3) / 4 * 4; k < memory[i].size(); k++)
+        if (memory[i][k] != 0x5a) { fprintf(stderr, "kernel %u writes behind buffer %zu of %zu bytes\\n", kernel, i, lengths[i]); return 4; }
+  }
+  FILE* out = fopen(argv[3], "wb");
+  for (size_t i = 0; i < buffers; i++) fwrite(memory[i].data(), 1, lengths[i], out);
+  fclose(out); return 0;
+}
+`;
+}

@@ -1,0 +1,160 @@
+// A backend of the host that notes what GPU kernels would do in its calls, so that they can be run and compared later.
+import {
+  type Allocator,
+  type Backend,
+  dtypeTraits,
+  type Executable,
+  hostBytes,
+  interpretPlan,
+  type Kernel,
+  type KernelAttrs,
+  type KernelName,
+  type NumericDType,
+  type Plan,
+  type ScalarProgram,
+  type Storage,
+  sameBytes,
+  type TensorRef,
+} from '@eagre/backend';
+import { elementwiseKernel } from '../kernels/elementwise.ts';
+import { FAULT, FAULT_BYTES, type Lowered } from '../kernels/kernel.ts';
+import { gpuKernel } from '../kernels/registry.ts';
+import type { ShimDispatch } from './cuda-shim.ts';
+
+/** A call of a kernel, with what the host made of it. */
+export interface Recorded {
+  /** Of the test that made the call. */
+  readonly label: string;
+  readonly kernel: KernelName | 'elementwise';
+  readonly ulp: number;
+  /** What the buffers hold before: operands, temporaries, faults. */
+  readonly buffers: readonly Uint8Array[];
+  readonly dispatches: readonly ShimDispatch[];
+  readonly outputs: readonly {
+    readonly buffer: number;
+    readonly dtype: NumericDType;
+    readonly expected: Uint8Array;
+  }[];
+}
+
+export class Recorder implements Backend {
+  readonly name = 'recorder';
+  readonly deviceType = 'RECORDER';
+  readonly deviceIndex = 0;
+  readonly description = 'a backend for tests, which notes the calls of kernels';
+  readonly allocator: Allocator;
+  readonly recorded: Recorded[] = [];
+  /** Kernels of calls that no GPU kernel served, and how often. */
+  readonly missing = new Map<string, number>();
+  /** Where the calls come from, and how far results may be off. */
+  label = '';
+  ulp = 4;
+  readonly #host: Backend;
+
+  /** @param host whose kernels do the work. */
+  constructor(host: Backend) {
+    this.#host = host;
+    this.allocator = host.allocator;
+  }
+
+  kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined {
+    const kernel = this.#host.kernel(name, inputs);
+    const gpu = gpuKernel(name, inputs);
+    if (kernel === undefined) return undefined;
+    return (given, made, attrs) =>
+      this.#run(name, kernel, given, made, attrs, (same) =>
+        gpu?.lower({ inputs: given, outputs: made, attrs, same }),
+      );
+  }
+
+  elementwise(program: ScalarProgram): Kernel {
+    const kernel = this.#host.elementwise(program);
+    const gpu = elementwiseKernel(program);
+    return (given, made, attrs) =>
+      this.#run('elementwise', kernel, given, made, attrs, () => {
+        const dispatch = gpu?.lower(given, made);
+        return dispatch && { dispatches: [dispatch], scratch: [] };
+      });
+  }
+
+  prepare(plan: Plan): Executable {
+    return interpretPlan(this, plan);
+  }
+
+  threads(): number {
+    return 1;
+  }
+
+  #run(
+    name: Recorded['kernel'],
+    kernel: Kernel,
+    inputs: readonly TensorRef[],
+    outputs: readonly TensorRef[],
+    attrs: KernelAttrs,
+    lower: (same: (a: number, b: number) => boolean) => Lowered | undefined,
+  ): void {
+    const tensors = [...inputs, ...outputs];
+    const memories: Storage[] = [];
+    const bytes: Uint8Array[] = [];
+    const places = tensors.map(({ storage, size, dtype }) => {
+      const known = memories.findIndex((memory) => sameBytes(memory, storage));
+      if (known >= 0) return known;
+      memories.push(storage);
+      return bytes.push(hostBytes(storage, size * dtypeTraits[dtype].bytes).slice()) - 1;
+    });
+    const made = lower((a, b) => places[a] === places[b]);
+    if (made === undefined) {
+      const key = `${name} ${inputs.map(({ dtype }) => dtype)} → ${outputs.map(({ dtype }) => dtype)}`;
+      this.missing.set(key, (this.missing.get(key) ?? 0) + 1);
+    }
+    kernel(inputs, outputs, attrs);
+    if (made === undefined) return;
+    // What is only written to holds garbage before.
+    outputs.forEach((_, i) => {
+      const place = places[inputs.length + i];
+      if (places.indexOf(place) >= inputs.length) bytes[place].fill(0xa7);
+    });
+    const scratch = made.scratch.map((size) => bytes.push(new Uint8Array(size).fill(0xa7)) - 1);
+    const fault = bytes.push(new Uint8Array(FAULT_BYTES)) - 1;
+    const bufferOf = (operand: number): number =>
+      operand === FAULT
+        ? fault
+        : operand < places.length
+          ? places[operand]
+          : scratch[operand - places.length];
+    this.recorded.push({
+      label: this.label,
+      kernel: name,
+      ulp: this.ulp,
+      buffers: bytes,
+      dispatches: made.dispatches.map(({ program, operands, params, workgroups }) => ({
+        program,
+        params,
+        workgroups,
+        buffers: operands.map(bufferOf),
+      })),
+      outputs: outputs.map(({ storage, dtype, size }, i) => ({
+        buffer: places[inputs.length + i],
+        dtype: dtype as NumericDType,
+        expected: hostBytes(storage, size * dtypeTraits[dtype].bytes).slice(),
+      })),
+    });
+  }
+}
+
+/** How far results are from what the host made, in units in the last place; Infinity where other dtypes differ at all. */
+export function distance(dtype: NumericDType, got: Uint8Array, expected: Uint8Array): number {
+  if (dtype !== 'float32') return Buffer.compare(got, expected) === 0 ? 0 : Number.POSITIVE_INFINITY;
+  const [a, b] = [got, expected].map((bytes) => new Float32Array(bytes.slice().buffer));
+  let scale = 0;
+  for (const value of b) if (Number.isFinite(value)) scale = Math.max(scale, Math.abs(value));
+  let most = 0;
+  b.forEach((wanted, i) => {
+    const value = a[i];
+    if (value === wanted || (Number.isNaN(value) && Number.isNaN(wanted))) return;
+    const size = Math.max(Math.abs(wanted), scale / 1000, 1e-30);
+    const off = Math.abs(value - wanted) / (size * 2 ** -23);
+    most = Number.isNaN(off) ? Number.POSITIVE_INFINITY : Math.max(most, off);
+  });
+  return most;
+}

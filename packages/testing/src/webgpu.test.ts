@@ -1,0 +1,196 @@
+// WebGPU in Node, on whatever GPU there is; on machines without one, on the software driver that comes with Chromium.
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import '../../backend-webgpu/src/testing/swiftshader.ts';
+import { GradientTape } from '@eagre/autodiff';
+import { type Backend, readStorage, type Storage } from '@eagre/backend';
+import * as core from '@eagre/core';
+import { constant, device, memory, type Tensor, Variable, withBackend } from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
+import { Adam, SGD } from '@eagre/optimizers';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { conformanceSuite } from './conformance-suite.ts';
+import { randomPlan, runPlainly } from './random-plans.ts';
+
+const { openWebGpu, webgpuBackend, webgpuUnavailable } = await import('@eagre/backend-webgpu');
+if (webgpuBackend === undefined) console.log(`WebGPU is not tested: ${webgpuUnavailable}`);
+const backend = webgpuBackend as Backend;
+
+const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
+
+describe.skipIf(webgpuBackend === undefined)('WebGPU', () => {
+  afterEach(() => core.setSoftDevicePlacement(true));
+
+  it('is a device', () => {
+    expect(core.listPhysicalDevices('GPU')).toEqual([{ name: '/physical_device:GPU:0', deviceType: 'GPU' }]);
+    const x = onGpu(() => core.ones([2, 3]).add(1));
+    expect(x.device).toBe('/device:GPU:0');
+    expect(x.array()).toEqual([
+      [2, 2, 2],
+      [2, 2, 2],
+    ]);
+  });
+
+  it('is not what ops run on where nobody asks for it', () => {
+    expect(core.ones([2]).device).toBe('/device:CPU:0');
+  });
+
+  it('reads at once and later', async () => {
+    const x = onGpu(() => constant(Float32Array.from({ length: 100_000 }, (_, i) => i)).mul(2));
+    expect((await x.read())[99_999]).toBe(199_998);
+    expect(x.data()[77]).toBe(154);
+    expect(x.sum().item()).toBeCloseTo(9_999_900_000, -5);
+  });
+
+  it('tells of an index out of range at the next read, once, and goes on', async () => {
+    const x = onGpu(() => constant([1, 2, 3]));
+    const bad = onGpu(() => core.gather(x, constant([0, 7], 'int32')));
+    expect(() => bad.data()).toThrow(core.OutOfRangeError);
+    expect(() => bad.data()).not.toThrow();
+    const other = onGpu(() => core.gather(x, constant([0, -1], 'int32')));
+    await expect(other.read()).rejects.toThrow(/an index is out of range .*Gather/);
+    expect(onGpu(() => core.gather(x, constant([2, 0], 'int32'))).array()).toEqual([3, 1]);
+  });
+
+  it('tells of an integer division by zero', () => {
+    const [a, b] = onGpu(() => [constant([1, 2], 'int32'), constant([1, 0], 'int32')] as const);
+    onGpu(() => a.floorDiv(b));
+    expect(() => core.syncDevices()).toThrow(/division by zero/);
+  });
+
+  it('throws at once with synchronous execution', () => {
+    core.setSynchronousExecution(true);
+    try {
+      const x = onGpu(() => constant([1, 2, 3]));
+      expect(() => onGpu(() => core.gather(x, constant([9], 'int32')))).toThrow(core.OutOfRangeError);
+    } finally {
+      core.setSynchronousExecution(false);
+    }
+  });
+
+  it('has the CPU do what it cannot, and counts that; without soft placement it refuses', () => {
+    const before = memory().webgpu?.hostFallbacks ?? 0;
+    const x = onGpu(() => constant([1, 2, 3], 'float64').mul(constant([2, 2, 2], 'float64')));
+    expect(x.device).toBe('/device:GPU:0');
+    expect(x.array()).toEqual([2, 4, 6]);
+    expect(memory().webgpu?.hostFallbacks).toBe(before + 1);
+    core.setSoftDevicePlacement(false);
+    expect(() => onGpu(() => x.mul(x))).toThrow(core.UnimplementedError);
+    expect(() => onGpu(() => core.sort(constant([3, 1, 2])))).toThrow(core.UnimplementedError);
+  });
+
+  it('has the random numbers of the CPU', () => {
+    const draw = (): Tensor[] => [
+      core.random.statelessUniform([1001], [7, 8]),
+      core.random.statelessUniform([33], [7, 9], { minval: -5, maxval: 70_000, dtype: 'int32' }),
+      core.random.statelessNormal([33], [1, 2]),
+    ];
+    const expected = draw().map((t) => [...t.data()]);
+    expect(onGpu(draw).map((t) => [...t.data()])).toEqual(expected);
+  });
+
+  it('takes arguments that are one tensor, and parts of one buffer', () => {
+    onGpu(() => {
+      const x = constant([
+        [1, 2],
+        [3, 4],
+      ]);
+      expect(x.add(x).array()).toEqual([
+        [2, 4],
+        [6, 8],
+      ]);
+      expect(x.matmul(x).array()).toEqual([
+        [7, 10],
+        [15, 22],
+      ]);
+      expect(core.concat([x, x], 0).sum().item()).toBe(20);
+      const i = constant([1, 0], 'int32');
+      expect(core.gather(i, i).array()).toEqual([0, 1]);
+    });
+  });
+
+  it.each([
+    ['SGD', () => new SGD({ learningRate: 0.1, momentum: 0.9 })],
+    ['Adam', () => new Adam({ learningRate: 0.1 })],
+  ])('trains as the CPU does, eagerly and traced: %s', (_, make) => {
+    const train = (traced: boolean): number[] => {
+      const x = constant(Float32Array.from({ length: 32 }, (_, i) => Math.sin(i)), { shape: [16, 2] });
+      const y = x.matmul([[2], [-1]]).add(0.5);
+      const [w, b] = [new Variable(core.zeros([2, 1])), new Variable(core.zeros([1]))];
+      const optimizer = make();
+      const step = (): Tensor => {
+        const tape = new GradientTape();
+        const loss = tape.record(() => x.matmul(w).add(b).sub(y).square().mean());
+        optimizer.applyGradients(tape.gradient(loss, [w, b]), [w, b]);
+        return loss;
+      };
+      const run = traced ? tfFunction(step) : step;
+      const losses: number[] = [];
+      for (let i = 0; i < 10; i++) losses.push(run().item());
+      return [...losses, ...w.data(), ...b.data()].map(Number);
+    };
+    const expected = train(false);
+    for (const traced of [false, true])
+      onGpu(() => train(traced)).forEach((value, i) => {
+        expect(value).toBeCloseTo(expected[i], 4);
+      });
+  });
+
+  it('gives back the memory of dropped tensors in a loop that never pauses', () => {
+    onGpu(() => {
+      let x = core.ones([256, 1024]);
+      for (let i = 0; i < 50; i++) x = x.mul(1);
+      x.data();
+      const before = memory().webgpu?.bytesAllocated as number;
+      for (let i = 0; i < 400; i++) x = x.mul(1);
+      expect(x.data()[5]).toBe(1);
+      expect(memory().webgpu?.bytesAllocated).toBeLessThan(before + 64 * 2 ** 20);
+    });
+  });
+
+  it('refuses what is larger than a buffer', () => {
+    expect(() => onGpu(() => core.zeros([2 ** 16, 2 ** 16]))).toThrow(core.ResourceExhaustedError);
+  });
+
+  it('runs random plans as their calls do one by one', async () => {
+    const read = (storage: Storage, bytes: number): number[] =>
+      Array.from(readStorage(storage, 'float32', bytes / 4) as Float32Array);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 1 << 16 }), { maxLength: 60 }), async (list) => {
+        const { plan, inputs, states, stateBytes, reset } = randomPlan(backend, list);
+        const sizes = plan.outputs.map((value) => plan.bytes[value]);
+        const look = (results: readonly Storage[]): number[][] => [
+          ...results.map((storage, i) => read(storage, sizes[i])),
+          ...states.map((storage, i) => read(storage, stateBytes[i])),
+        ];
+        reset();
+        const expected = look(runPlainly(backend, plan, inputs));
+        const executable = backend.prepare(plan);
+        const results = sizes.map((bytes) => backend.allocator.allocate(bytes));
+        reset();
+        executable.run(inputs, results);
+        expect(look(results)).toEqual(expected);
+        executable.dispose();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  conformanceSuite('webgpu');
+
+  it('says that it is lost, and the program goes on, on the CPU and on a GPU that is opened again', async () => {
+    const x = onGpu(() => core.ones([3]));
+    expect(x.array()).toEqual([1, 1, 1]);
+    webgpuBackend?.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(() => x.data()).toThrow(core.UnavailableError);
+    await expect(x.read()).rejects.toThrow(/the GPU is lost/);
+    expect(() => onGpu(() => core.ones([3]).add(1))).toThrow(core.UnavailableError);
+    expect(core.ones([3]).add(1).array()).toEqual([2, 2, 2]);
+    const again = await openWebGpu();
+    expect(onGpu(() => core.ones([3]).add(1)).backend).toBe(again);
+    expect(withBackend('webgpu', () => core.ones([3]).add(1).array())).toEqual([2, 2, 2]);
+    again.close();
+  });
+});
