@@ -1,6 +1,6 @@
 // Types in a circle: a strategy has contexts for its replicas, each of which knows its strategy.
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { concat, constant, device, split, Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { concat, constant, device, split, Tensor, type TensorLike, type Variable, zeros } from '@eagre/core';
 import {
   addDims,
   checkFunction,
@@ -28,10 +28,12 @@ import {
   type VariableRequest,
   within,
 } from '@eagre/core/internal';
-import { Dataset } from '@eagre/data';
-import { isTracedFunction, runTogether, tfFunction } from '@eagre/graph';
-import { DistributedDataset } from '../input/distributed-dataset.ts';
+import { Dataset, type ElementSpec } from '@eagre/data';
+import { autoShard, batchSizeOf, replicaBatchSizes } from '@eagre/data/internal';
+import { isTracedFunction, runTogether, TensorSpec, tfFunction } from '@eagre/graph';
+import { DistributedDataset, type Distribution } from '../input/distributed-dataset.ts';
 import { InputContext, ValueContext } from '../input/input-context.ts';
+import { type InputOptions, inputOptionsOf } from '../input/input-options.ts';
 import { type Collectives, oneProcess } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
@@ -40,6 +42,7 @@ import { MirroredVariable } from './mirrored-variable.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
 import { ReplicaContext } from './replica-context.ts';
 import { alone, current, type Run, SequentialRun, traced } from './run.ts';
+import { RunOptions } from './run-options.ts';
 import { DistributedValues, ofReplica, PerReplica, regroup } from './values.ts';
 
 /** What a strategy is made of. */
@@ -56,9 +59,10 @@ export interface StrategyParts {
 }
 
 /** Options of `strategy.run`. */
-export interface RunOptions<A extends readonly unknown[]> {
+export interface ReplicaCall<A extends readonly unknown[]> {
   /** The arguments of the function. Each replica gets its own of what is a `DistributedValues`. */
   readonly args?: { readonly [K in keyof A]: A[K] | DistributedValues<A[K]> };
+  readonly options?: RunOptions | null;
 }
 
 /**
@@ -191,11 +195,13 @@ export abstract class Strategy implements DistributionStrategy {
    */
   run<A extends readonly unknown[], R>(
     fn: (...args: A) => R,
-    options?: RunOptions<A> | null,
+    call?: ReplicaCall<A> | null,
   ): DistributedResult<R>;
-  run(fn: unknown, options?: unknown): unknown {
-    const { args } = (options ?? {}) as { readonly args?: unknown };
+  run(fn: unknown, call?: unknown): unknown {
+    const { args, options } = (call ?? {}) as { readonly args?: unknown; readonly options?: unknown };
     const op = 'strategy.run';
+    if (options !== undefined && options !== null && !(options instanceof RunOptions))
+      throw new InvalidArgumentError(`options must be a tf.distribute.RunOptions, got ${shown(options)}`, op);
     checkFunction(fn as () => unknown, 'fn', op);
     if (args !== undefined && args !== null && !Array.isArray(args))
       throw new InvalidArgumentError(`args must be a list of arguments, got ${shown(args)}`, op);
@@ -278,64 +284,150 @@ export abstract class Strategy implements DistributionStrategy {
    *
    *     for (const batch of strategy.experimentalDistributeDataset(dataset.batch(64)))
    *       strategy.run(trainStep, { args: [batch] });
+   *
+   * Several processes divide it as the dataset's option `experimentalDistribute: { autoShardPolicy }` says.
+   * @throws NotFoundError for the policy `'FILE'` where no files are read
    */
   experimentalDistributeDataset<T>(
-    dataset: Dataset<T> | { readonly dataset: Dataset<T> },
+    dataset: Dataset<T> | { readonly dataset: Dataset<T>; readonly options?: InputOptions | null },
+    options?: InputOptions | null,
   ): DistributedDataset<T>;
-  experimentalDistributeDataset(dataset: unknown): DistributedDataset {
+  experimentalDistributeDataset(dataset: unknown, given?: unknown): DistributedDataset {
     const op = 'strategy.experimentalDistributeDataset';
     this.#checkCross(op);
     if (!(dataset instanceof Dataset))
       throw new InvalidArgumentError(`dataset must be a tf.data.Dataset, got ${shown(dataset)}`, op);
-    const take = (batch: unknown): unknown => this.splitBatch(batch);
-    return new DistributedDataset(dataset as Dataset<unknown>, {
-      take,
-      takeLater: async (batch) => take(batch),
+    const options = inputOptionsOf(given, op);
+    if (options.experimentalReplicationMode === 'PER_REPLICA')
+      throw new UnimplementedError("'PER_REPLICA' is for strategy.distributeDatasetsFromFunction", op);
+    const shard = this.inputPipelines;
+    const own = autoShard(dataset.node, shard);
+    if (own === null)
+      return this.#distributed([dataset as Dataset<unknown>], options, 1, ([batch]) =>
+        this.splitBatch(batch),
+      );
+    const size = batchSizeOf(dataset.node);
+    const perProcess = this.#replicas.length;
+    const sharded = new Dataset<unknown>(own);
+    const parts =
+      size === null
+        ? sharded.flatMap((...batch: unknown[]) => this.#pieces(batch))
+        : sharded.rebatch(
+            replicaBatchSizes(checkedSize(size, this.numReplicasInSync, op), shard, perProcess),
+          );
+    return this.#distributed([parts as Dataset<unknown>], options, perProcess, (batches) =>
+      this.#grouped(batches, op),
+    );
+  }
+
+  /** Where batches have no size that is known before: each is divided into one for every replica, and some of these are in each step. */
+  #pieces(items: readonly unknown[]): Dataset<unknown> {
+    const batch = items.length === 1 ? items[0] : items;
+    const leaves = tree.leavesOf(batch, 'strategy.experimentalDistributeDataset') as readonly Tensor[];
+    const parts = leaves.map((leaf) => partsOf(leaf, this.numReplicasInSync));
+    const pieces = Array.from({ length: this.numReplicasInSync }, (_, i) =>
+      tree.pack(
+        batch,
+        parts.map((list) => list[i]),
+        'strategy.experimentalDistributeDataset',
+      ),
+    );
+    return Dataset.fromGenerator(() => pieces) as Dataset<unknown>;
+  }
+
+  /** What each replica gets of a step's batches, of which the last ones may be missing. */
+  #grouped(batches: readonly unknown[], op: string): unknown {
+    const some = batches.find((batch) => batch !== undefined);
+    const all = this.#replicas.map((_, i) => batches[i] ?? withoutRows(some));
+    return regroup(all, op);
+  }
+
+  #distributed(
+    datasets: readonly Dataset<unknown>[],
+    options: InputOptions,
+    perStep: number,
+    take: Distribution['take'],
+  ): DistributedDataset {
+    const ahead = options.experimentalPerReplicaBufferSize * perStep;
+    return new DistributedDataset(
+      options.experimentalPerReplicaBufferSize === 1
+        ? datasets
+        : datasets.map((dataset) => dataset.prefetch(ahead)),
+      {
+        perStep,
+        take,
+        anyHas: this.collectives.size === 1 ? null : (has) => !this.allAgree(!has),
+        none: (last, spec) => (last === undefined ? this.#noRows(spec) : withoutRows(last)),
+      },
+    );
+  }
+
+  /** Batches without rows for the replicas of a process whose dataset has no element at all. */
+  #noRows(spec: ElementSpec | null): unknown {
+    const op = 'strategy.experimentalDistributeDataset';
+    if (spec === null)
+      throw new FailedPreconditionError(
+        'this process has no element, and its dataset does not tell their shapes: give it an outputSignature, or another autoShardPolicy',
+        op,
+      );
+    const empty = tree.mapLeaves(spec, op, (leaf) => {
+      if (!(leaf instanceof TensorSpec) || leaf.shape === null || leaf.shape.slice(1).includes(null))
+        throw new FailedPreconditionError(
+          `this process has no element, and of those of the others only ${String(leaf)} is known: give the dataset another autoShardPolicy`,
+          op,
+        );
+      return zeros([0, ...(leaf.shape.slice(1) as number[])], leaf.dtype);
     });
+    return regroup(
+      this.#replicas.map(() => empty),
+      op,
+    );
+  }
+
+  /** @internal A dataset whose elements are what replicas get; null where each process takes its part of every batch by itself. */
+  distributedBatches(source: unknown): (AsyncIterable<unknown> & { cardinality(): number }) | null {
+    if (source instanceof DistributedDataset) return source;
+    if (!(source instanceof Dataset) || this.collectives.size === 1) return null;
+    return this.experimentalDistributeDataset(source);
   }
 
   /**
    * A dataset whose elements go to one replica after the other: each is a batch of one replica.
-   * @param datasetFn makes the dataset of this process
+   * @param datasetFn makes the dataset of this process, or that of one replica with `experimentalReplicationMode: 'PER_REPLICA'`
    */
   distributeDatasetsFromFunction<T>(
     datasetFn:
       | ((context: InputContext) => Dataset<T>)
-      | { readonly datasetFn: (context: InputContext) => Dataset<T> },
+      | { readonly datasetFn: (context: InputContext) => Dataset<T>; readonly options?: InputOptions | null },
+    options?: InputOptions | null,
   ): DistributedDataset<T>;
-  distributeDatasetsFromFunction(datasetFn: unknown): DistributedDataset {
+  distributeDatasetsFromFunction(datasetFn: unknown, given?: unknown): DistributedDataset {
     const op = 'strategy.distributeDatasetsFromFunction';
     this.#checkCross(op);
     checkFunction(datasetFn as () => unknown, 'datasetFn', op);
+    const options = inputOptionsOf(given, op);
+    const isPerReplica = options.experimentalReplicationMode === 'PER_REPLICA';
     const { count, index } = this.inputPipelines;
-    const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
-      new InputContext({
-        numInputPipelines: count,
-        inputPipelineId: index,
-        numReplicasInSync: this.numReplicasInSync,
-      }),
-    );
-    if (!(dataset instanceof Dataset))
-      throw new InvalidArgumentError(`the function must return a tf.data.Dataset, got ${shown(dataset)}`, op);
-    const more = this.#replicas.length - 1;
-    return new DistributedDataset(dataset as Dataset<unknown>, {
-      take: (first, next) => {
-        const all = [first];
-        for (let i = 0; i < more; i++) {
-          const step = next();
-          all.push(step.done === true ? withoutRows(first) : step.value);
-        }
-        return regroup(all, op);
-      },
-      takeLater: async (first, next) => {
-        const all = [first];
-        for (let i = 0; i < more; i++) {
-          const step = await next();
-          all.push(step.done === true ? withoutRows(first) : step.value);
-        }
-        return regroup(all, op);
-      },
+    const perProcess = this.#replicas.length;
+    const pipelines = isPerReplica ? this.replicaDevices.map((_, i) => index * perProcess + i) : [index];
+    const datasets = pipelines.map((inputPipelineId) => {
+      const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
+        new InputContext({
+          numInputPipelines: isPerReplica ? this.numReplicasInSync : count,
+          inputPipelineId,
+          numReplicasInSync: this.numReplicasInSync,
+        }),
+      );
+      if (!(dataset instanceof Dataset))
+        throw new InvalidArgumentError(
+          `the function must return a tf.data.Dataset, got ${shown(dataset)}`,
+          op,
+        );
+      return dataset as Dataset<unknown>;
     });
+    return this.#distributed(datasets, options, isPerReplica ? 1 : perProcess, (batches) =>
+      this.#grouped(batches, op),
+    );
   }
 
   /** A value for each replica of this process, from a function of the replica. */
@@ -467,6 +559,15 @@ export function partsOf(t: Tensor, count: number): readonly Tensor[] {
   return split(t, toShape(sizes));
 }
 
+/** A size of batches for all replicas. @throws InvalidArgumentError for one that leaves some of them nothing */
+function checkedSize(size: number, replicas: number, op: string): number {
+  if (size >= replicas) return size;
+  throw new InvalidArgumentError(
+    `batches of ${size} are too small for ${replicas} replicas: make them larger, or set the option { experimentalDistribute: { autoShardPolicy: 'DATA' } }`,
+    op,
+  );
+}
+
 /** A batch like another, of no rows. */
 function withoutRows(batch: unknown): unknown {
   return tree.mapLeaves(batch, 'strategy.distributeDatasetsFromFunction', (leaf) =>
@@ -488,11 +589,15 @@ export type DistributedResult<R> = R extends Tensor
     : R;
 defineMethods(Strategy.prototype, 'Strategy', {
   scope: { positional: ['fn'], required: 0 },
-  run: { positional: ['fn'], options: { args: true } },
+  run: { positional: ['fn'], options: { args: true, options: true } },
   reduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { axis: true } },
   gather: { positional: ['value', 'axis'], objects: ['value'] },
   experimentalLocalResults: { positional: ['value'], objects: ['value'] },
-  experimentalDistributeDataset: { positional: ['dataset'] },
-  distributeDatasetsFromFunction: { positional: ['datasetFn'] },
+  experimentalDistributeDataset: {
+    positional: ['dataset', 'options'],
+    required: 1,
+    objects: ['dataset', 'options'],
+  },
+  distributeDatasetsFromFunction: { positional: ['datasetFn', 'options'], required: 1, objects: ['options'] },
   experimentalDistributeValuesFromFunction: { positional: ['valueFn'] },
 });
