@@ -28,6 +28,8 @@ export interface Distribution {
  * Over several processes a pass goes on as long as one of them has elements; the others get batches without rows.
  */
 export class DistributedDataset<T = unknown> implements Iterable<T>, AsyncIterable<T> {
+  /** @internal For packages that do not know this class. */
+  readonly isDistributed = true;
   readonly #datasets: readonly Dataset<T>[];
   readonly #distribution: Distribution;
 

@@ -539,6 +539,11 @@ export abstract class Strategy implements DistributionStrategy {
     return tree.mapLeaves(value, op, joined, tree.wholeComposites);
   }
 
+  /** @internal */
+  joinRows(values: readonly Tensor[]): Tensor {
+    return this.gather(values.length === 1 ? values[0] : new PerReplica(values), 0);
+  }
+
   /** The values of this process's replicas: a list of one where the value is not distributed. */
   experimentalLocalResults<T>(value: T | DistributedValues<T>): readonly T[];
   experimentalLocalResults(value: unknown): readonly unknown[] {
