@@ -36,6 +36,12 @@ export {
   hasStrategy,
   inCrossReplicaContext,
 } from './strategy/current.ts';
+export {
+  type Destinations,
+  type ReduceToOptions,
+  StrategyExtended,
+  type UpdateOptions,
+} from './strategy/extended.ts';
 export { type MirroredOptions, MirroredStrategy } from './strategy/mirrored.ts';
 export type { MirroredVariable } from './strategy/mirrored-variable.ts';
 export { OneDeviceStrategy } from './strategy/one-device.ts';
@@ -49,4 +55,4 @@ export {
   Strategy,
   type StrategyParts,
 } from './strategy/strategy.ts';
-export { DistributedValues, PerReplica } from './strategy/values.ts';
+export { DistributedValues, Mirrored, PerReplica } from './strategy/values.ts';

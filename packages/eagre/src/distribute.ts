@@ -2,6 +2,7 @@
 export {
   type ConnectOptions,
   CrossDeviceOps,
+  type Destinations,
   DistributedDataset,
   DistributedIterator,
   type DistributedResult,
@@ -16,6 +17,7 @@ export {
   InputOptions,
   InputReplicationMode,
   inCrossReplicaContext,
+  Mirrored,
   type MirroredOptions,
   MirroredStrategy,
   type MultiWorkerMirroredOptions,
@@ -25,13 +27,16 @@ export {
   PerReplica,
   ReduceOp,
   type ReduceOptions,
+  type ReduceToOptions,
   ReductionToOneDevice,
   type ReductionToOneDeviceOptions,
   type ReplicaCall,
-  type ReplicaContext,
+  ReplicaContext,
   type RunArguments,
   RunOptions,
   Strategy,
+  StrategyExtended,
+  type UpdateOptions,
 } from '@eagre/distribute';
 export * as clusterResolver from './distribute-cluster-resolver.ts';
 export * as experimental from './distribute-experimental.ts';

@@ -1,4 +1,4 @@
-import { OutOfRangeError } from '@eagre/backend';
+import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import { defineMethods, showInConsole } from '@eagre/core/internal';
 import type { Dataset, ElementSpec } from '@eagre/data';
 import { Optional } from './optional.ts';
@@ -35,6 +35,7 @@ export class DistributedDataset<T = unknown> implements Iterable<T>, AsyncIterab
 
   /** @internal Strategies make them. @param datasets one, or one for each replica of this process */
   constructor(datasets: readonly Dataset<T>[], distribution: Distribution) {
+    checkMade(datasets, 'DistributedDataset');
     this.#datasets = datasets;
     this.#distribution = distribution;
   }
@@ -72,6 +73,15 @@ export class DistributedDataset<T = unknown> implements Iterable<T>, AsyncIterab
 showInConsole(DistributedDataset.prototype, String);
 defineMethods(DistributedDataset.prototype, 'DistributedDataset', { cardinality: {}, iterator: {} });
 
+/** @throws InvalidArgumentError for what no strategy made */
+function checkMade(datasets: unknown, name: string): void {
+  if (!Array.isArray(datasets))
+    throw new InvalidArgumentError(
+      'strategies make it: strategy.experimentalDistributeDataset(dataset), or iterator() of what that gives',
+      name,
+    );
+}
+
 /** One pass over a `DistributedDataset`. All processes must ask for as many elements. */
 export class DistributedIterator<T = unknown> implements IterableIterator<T, undefined>, AsyncIterable<T> {
   readonly #distribution: Distribution;
@@ -82,6 +92,7 @@ export class DistributedIterator<T = unknown> implements IterableIterator<T, und
 
   /** @internal */
   constructor(datasets: readonly Dataset<T>[], distribution: Distribution) {
+    checkMade(datasets, 'DistributedIterator');
     this.#distribution = distribution;
     this.#spec = datasets[0].elementSpec;
     this.#iterators = datasets.map((dataset) => dataset.iterator());

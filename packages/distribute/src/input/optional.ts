@@ -1,4 +1,4 @@
-import { FailedPreconditionError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
 import { showInConsole } from '@eagre/core/internal';
 
@@ -8,6 +8,8 @@ export class Optional<T = unknown> {
 
   /** @internal */
   constructor(value: { readonly of: T } | null) {
+    if (value === undefined)
+      throw new InvalidArgumentError('iterators make optionals: getNextAsOptional()', 'Optional');
     this.#value = value;
   }
 

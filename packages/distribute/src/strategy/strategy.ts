@@ -38,6 +38,7 @@ import { type Collectives, oneProcess } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
 import { meanOf, sumOf } from './exchanges.ts';
+import { StrategyExtended } from './extended.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
 import { ReplicaContext } from './replica-context.ts';
@@ -90,10 +91,13 @@ export abstract class Strategy implements DistributionStrategy {
   readonly crossDeviceOps: CrossDeviceOps | null;
   readonly #sharedOn: string | null;
   readonly #replicas: readonly ReplicaContext[];
+  #extended: StrategyExtended | undefined;
   /** Functions of tf.function as they run under the strategy. */
   readonly #traced = new WeakMap<object, (...args: never[]) => unknown>();
 
+  /** @throws InvalidArgumentError without `devices`: programs make one of the strategies below, such as `MirroredStrategy` */
   constructor(parts: StrategyParts) {
+    checkParts(parts, new.target.name);
     const { devices, collectives = oneProcess, communicationOptions = null, sharedOn } = parts;
     this.replicaDevices = Object.freeze([...devices]);
     this.collectives = collectives;
@@ -143,6 +147,17 @@ export abstract class Strategy implements DistributionStrategy {
     return this.#sharedOn !== null;
   }
 
+  /** @internal Where variables have copies. */
+  get variableDevices(): readonly string[] {
+    return this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
+  }
+
+  /** What optimizers and libraries need: updates of copies, values at their places. */
+  get extended(): StrategyExtended {
+    this.#extended ??= new StrategyExtended(this);
+    return this.#extended;
+  }
+
   /** @internal The contexts of this process's replicas. */
   get replicas(): readonly ReplicaContext[] {
     return this.#replicas;
@@ -173,7 +188,7 @@ export abstract class Strategy implements DistributionStrategy {
 
   /** @internal */
   createVariable(request: VariableRequest): Variable {
-    const devices = this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
+    const devices = this.variableDevices;
     const { collectives } = this;
     if (collectives.size === 1) return MirroredVariable.make(request, this, devices);
     // Also while a function is being traced. Names may differ: a process that goes on has made other models before.
@@ -477,10 +492,7 @@ export abstract class Strategy implements DistributionStrategy {
     const op = 'strategy.reduce';
     const local = this.#tensorsOf(value, op);
     const name = `reduce ${how}`;
-    if (axis === null) {
-      const sum = this.#overProcesses([sumOf(local, op, this.crossDeviceOps)], name)[0];
-      return how === 'SUM' ? sum : meanOf(sum, this.numReplicasInSync);
-    }
+    if (axis === null) return this.reduceAll(how, [value], null)[0];
     for (const t of local)
       if (t.rank === 0) throw new InvalidArgumentError(`scalars have no axis ${axis}: leave it out`, op);
     const at = normalizeAxis(axis, local[0].rank, op);
@@ -495,10 +507,26 @@ export abstract class Strategy implements DistributionStrategy {
     return exact.div(count.cast(exact.dtype as 'float32'));
   }
 
-  #overProcesses(values: readonly Tensor[], name: string): readonly Tensor[] {
+  /** @internal The sum or mean of each value over all replicas, of its shape. */
+  reduceAll(
+    how: ReduceOp,
+    values: readonly unknown[],
+    options: CommunicationOptions | null,
+  ): readonly Tensor[] {
+    const op = 'strategy.reduce';
+    const local = values.map((value) => sumOf(this.#tensorsOf(value, op), op, this.crossDeviceOps));
+    const sums = this.#overProcesses(local, `reduce ${how}`, options);
+    return how === 'SUM' ? sums : sums.map((sum) => meanOf(sum, this.numReplicasInSync));
+  }
+
+  #overProcesses(
+    values: readonly Tensor[],
+    name: string,
+    options: CommunicationOptions | null = null,
+  ): readonly Tensor[] {
     const { collectives } = this;
     if (collectives.size === 1) return values;
-    return collectives.allReduce(values, collectiveOptions(this.communicationOptions, name));
+    return collectives.allReduce(values, collectiveOptions(options ?? this.communicationOptions, name));
   }
 
   /** The values of this process's replicas; what is not distributed is that of each. */
@@ -550,6 +578,16 @@ export abstract class Strategy implements DistributionStrategy {
     if (value instanceof DistributedValues || value instanceof MirroredVariable) return value.values;
     return [value];
   }
+}
+
+/** What somebody gave who did not mean to write a strategy. */
+function checkParts(parts: unknown, name: string): void {
+  const { devices } = (parts ?? {}) as { readonly devices?: unknown };
+  if (Array.isArray(devices) && devices.length > 0 && devices.every((one) => typeof one === 'string')) return;
+  throw new InvalidArgumentError(
+    `${name} is a base of strategies, which give it their devices, a list of names; got ${shown(parts)}. To train, make a MirroredStrategy, a MultiWorkerMirroredStrategy or a OneDeviceStrategy`,
+    name,
+  );
 }
 
 /** Rows in as many parts as there are replicas: parts are rounded up, so the last ones have fewer rows or none, as in TensorFlow. */
