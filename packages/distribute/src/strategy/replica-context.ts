@@ -12,7 +12,7 @@ import {
   within,
 } from '@eagre/core/internal';
 import type { CollectiveOptions } from './collectives.ts';
-import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
+import { type CommunicationOptions, collectiveOptions, gradientOptions } from './communication-options.ts';
 import { gathering, meet, reduction } from './exchanges.ts';
 import { Merge, type MergeFunction } from './merging.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
@@ -150,7 +150,8 @@ export class ReplicaContext implements DistributionReplica {
           `the variable '${variable.name}' was not made in the scope of the strategy whose replicas update it: make the model in strategy.scope(…)`,
           'applyGradients',
         );
-    const sum = reduction(this.strategy, 'SUM', this.#options(null, 'applyGradients'));
+    const options = gradientOptions(this.strategy.communicationOptions, 'applyGradients');
+    const sum = reduction(this.strategy, 'SUM', options);
     const { run } = this;
     run.later(sum, gradients, (sums) => within(current, { run: updating }, () => apply(sums)));
     for (const variable of variables) if (variable instanceof MirroredVariable) variable.waitFor(run);
