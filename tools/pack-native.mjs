@@ -3,7 +3,7 @@
 // node tools/pack-native.mjs --built   strips and checks the build that is there
 // node tools/pack-native.mjs --check   checks what lies in the package of the working directory
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -12,6 +12,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** What Node 20 itself asks for. */
 const newestGlibc = '2.28';
 const most = 2.5e6;
+/** Of the addon for several processes with its libraries, which few programs load. */
+const mostDistribute = 1e6;
+/** What every Linux has that runs Node: not part of a package. */
+const ofSystem = /^(?:linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so/;
 
 if (process.argv[2] === '--check') {
   check(process.cwd());
@@ -25,9 +29,65 @@ if (process.argv[2] === '--check') {
   }
   const file = `${folder}/eagre.node`;
   copyFileSync(`${root}native/build/Release/eagre.node`, file);
-  if (process.platform === 'linux') run('strip', ['--strip-all', file]);
-  else if (process.platform === 'darwin') run('strip', ['-x', file]);
+  if (process.platform === 'linux') {
+    run('strip', ['--strip-all', file]);
+    packDistribute(folder);
+  } else if (process.platform === 'darwin') run('strip', ['-x', file]);
   check(folder);
+}
+
+/** The addon for several processes, with Gloo and what Gloo needs beside it; nothing where it was not built. */
+function packDistribute(folder) {
+  const built = `${root}native/build/Release/eagre_distribute.node`;
+  for (const name of distributed(folder)) rmSync(`${folder}/${name}`);
+  if (!existsSync(built)) return;
+  const file = `${folder}/eagre_distribute.node`;
+  copyFileSync(built, file);
+  run('strip', ['--strip-all', file]);
+  const listed = execFileSync('ldd', [built], { encoding: 'utf8' });
+  for (const [, name, path] of listed.matchAll(/^\s*(\S+) => (\S+)/gm)) {
+    if (ofSystem.test(name)) continue;
+    if (path === 'not') fail(`${name}, which ${built} needs, is not on this machine.`);
+    copyFileSync(realpathSync(path), `${folder}/${name}`);
+    run('strip', ['--strip-unneeded', `${folder}/${name}`]);
+  }
+}
+
+/** The files of the addon for several processes in a package. */
+function distributed(folder) {
+  return readdirSync(folder).filter((name) => name === 'eagre_distribute.node' || /^lib.*\.so\./.test(name));
+}
+
+/** Says what a package has for several processes. Without it the package is complete, but for that. */
+function checkDistribute(folder, platform) {
+  if (!platform.startsWith('linux')) return;
+  const names = distributed(folder);
+  if (!names.includes('eagre_distribute.node')) {
+    console.log(
+      `${platform}: without training on several processes, since Gloo was not found when the addons were built (apt-get install libgloo-dev)`,
+    );
+    return;
+  }
+  const files = names.map((name) => readFileSync(resolve(folder, name)));
+  const packed = files.map((bytes) => gzipSync(bytes, { level: 9 }).length).reduce((a, b) => a + b);
+  if (!names.some((name) => name.startsWith('libgloo.so')))
+    fail(
+      `${folder} has eagre_distribute.node, but not the library Gloo: run \`pnpm pack:native\` on ${platform}.`,
+    );
+  names.forEach((name, i) => {
+    if (formatOf(files[i]) !== platform) fail(`${resolve(folder, name)} is for ${formatOf(files[i])}.`);
+  });
+  if (!files[names.indexOf('eagre_distribute.node')].includes('$ORIGIN'))
+    fail(`${folder}/eagre_distribute.node does not look for its libraries beside it.`);
+  if (packed > mostDistribute)
+    fail(
+      `eagre_distribute.node and its libraries have ${packed} bytes when they are packed; ${mostDistribute} are the most.`,
+    );
+  const versions = files.flatMap((bytes) => bytes.toString('latin1').match(/\bGLIBC_[\d.]+(?=\0)/g) ?? []);
+  const [newest] = versions.map((name) => name.slice(6)).sort(newerFirst);
+  console.log(
+    `${platform}: several processes, ${names.length} files, ${(packed / 1e6).toFixed(2)} MB packed, glibc ${newest}`,
+  );
 }
 
 /** Ends the process unless the package holds an addon for its platform that old systems can load. */
@@ -41,6 +101,7 @@ function check(folder) {
   if (packed > most) fail(`${file} has ${packed} bytes when it is packed; ${most} are the most.`);
   const asked = platform.startsWith('linux') ? checkVersions(bytes, file) : '';
   console.log(`${platform}: ${(packed / 1e6).toFixed(2)} MB packed${asked}`);
+  checkDistribute(folder, platform);
 }
 
 /** Of an ELF file: the versions of libraries that it asks for stand in it by name. */

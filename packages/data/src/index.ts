@@ -23,8 +23,11 @@ export type { FunctionCallOptions, SignatureOptions } from './pipeline/element-f
 export type { State } from './pipeline/iterator.ts';
 export {
   AUTOTUNE,
+  AutoShardPolicy,
   type DatasetOptions,
+  type DistributeOptions,
   INFINITE_CARDINALITY,
+  SHARD_HINT,
   UNKNOWN_CARDINALITY,
 } from './pipeline/options.ts';
 export {

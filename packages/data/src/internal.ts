@@ -40,6 +40,7 @@ export {
   encodeBase64,
 } from './io/raw.ts';
 export { parseTensor, serializeTensor } from './io/tensors.ts';
+export type { DatasetNode, Shard } from './pipeline/iterator.ts';
 export { RaggedFeature } from './readers/features.ts';
 export {
   parseSequenceExample,
@@ -47,3 +48,5 @@ export {
   type SequenceFeatures,
 } from './readers/parse-sequence-example.ts';
 export { TFRecordOptions } from './readers/record-writer.ts';
+export { autoShard, batchSizeOf, replicaBatchSizes } from './transformations/auto-shard.ts';
+export { RebatchNode } from './transformations/batch.ts';

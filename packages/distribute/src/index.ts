@@ -6,8 +6,10 @@ export {
   TFConfigClusterResolver,
 } from './cluster/cluster-resolver.ts';
 export { type ClusterDef, ClusterSpec, type TaskType } from './cluster/cluster-spec.ts';
-export { DistributedDataset } from './input/distributed-dataset.ts';
+export { DistributedDataset, DistributedIterator } from './input/distributed-dataset.ts';
 export { InputContext, ValueContext } from './input/input-context.ts';
+export { type InputArguments, InputOptions, InputReplicationMode } from './input/input-options.ts';
+export { Optional } from './input/optional.ts';
 export {
   type ConnectOptions,
   type MultiWorkerMirroredOptions,
@@ -34,16 +36,23 @@ export {
   hasStrategy,
   inCrossReplicaContext,
 } from './strategy/current.ts';
+export {
+  type Destinations,
+  type ReduceToOptions,
+  StrategyExtended,
+  type UpdateOptions,
+} from './strategy/extended.ts';
 export { type MirroredOptions, MirroredStrategy } from './strategy/mirrored.ts';
 export type { MirroredVariable } from './strategy/mirrored-variable.ts';
 export { OneDeviceStrategy } from './strategy/one-device.ts';
 export { ReduceOp } from './strategy/reduce-op.ts';
 export { type CollectiveCallOptions, ReplicaContext } from './strategy/replica-context.ts';
+export { type RunArguments, RunOptions } from './strategy/run-options.ts';
 export {
   type DistributedResult,
   type ReduceOptions,
-  type RunOptions,
+  type ReplicaCall,
   Strategy,
   type StrategyParts,
 } from './strategy/strategy.ts';
-export { DistributedValues, PerReplica } from './strategy/values.ts';
+export { DistributedValues, Mirrored, PerReplica } from './strategy/values.ts';

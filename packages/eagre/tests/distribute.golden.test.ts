@@ -287,6 +287,13 @@ function compared(name: string, { history, evaluate, weights }: Fit): unknown {
   return { history: logs(history), evaluate: logs(evaluate), weights };
 }
 
+/**
+ * Keras computes Adam's 1 - β₂ᵗ in float32, where 1 - 0.999 has lost five of its digits; here it is computed in float64. So the first steps differ by
+ * 1e-5 of their lengths from Keras's on one device, too.
+ */
+const ADAMS: readonly string[] = ['adam', 'adamw', 'clippedEach', 'outputs', 'synchronized'];
+const limitOf = (name: string): number => (ADAMS.includes(name) ? 2e-5 : 1e-6);
+
 /** The largest difference of numbers that are about 1. */
 function distance(a: unknown, b: unknown): number {
   if (typeof a === 'number') return Math.abs(a - (b as number)) / Math.max(1, Math.abs(a));
@@ -309,7 +316,7 @@ describe('fit on two replicas', () => {
     const { kerasFails } = cases[name] as Case;
     const { predicted, ...found } = await fit(name, kind, (fn) => mirrored(2).scope(fn));
     expect(predicted.shape[0]).toBe(kind === 'even' ? 36 : 37);
-    const limit = name === 'synchronized' ? 2e-4 : 2e-5;
+    const limit = limitOf(name);
     if (kerasFails === undefined)
       expect(distance(compared(name, two as Fit), compared(name, found))).toBeLessThan(limit);
     // A batch that cannot be divided evenly weighs its examples unevenly, as in Keras.
@@ -338,12 +345,12 @@ describe('fit on two replicas', () => {
     expect(await train((fn) => mirrored(4).scope(fn))).toEqual(one);
   });
 
-  test.each(['clipped', 'clippedEach', 'averaged', 'accumulated'])(
+  test.each(Object.keys(cases).filter((name) => name !== 'normed'))(
     'is that on one device: %s',
     async (name) => {
       const { predicted: _, ...one } = await fit(name, 'even', (fn) => fn());
       const { predicted: __, ...two } = await fit(name, 'even', (fn) => mirrored(2).scope(fn));
-      expect(distance(one, two)).toBeLessThan(2e-5);
+      expect(distance(compared(name, one), compared(name, two))).toBeLessThan(1e-6);
     },
   );
 
@@ -363,8 +370,7 @@ describe('fit on two replicas', () => {
         new CentralStorageStrategy([...mirrored(2).replicaDevices]).scope(fn),
       );
       const { one } = (golden.fits[name] as Golden['fits'][string]).even;
-      const limit = name === 'synchronized' ? 2e-4 : 2e-5;
-      expect(distance(compared(name, one), compared(name, found))).toBeLessThan(limit);
+      expect(distance(compared(name, one), compared(name, found))).toBeLessThan(limitOf(name));
     },
   );
 });

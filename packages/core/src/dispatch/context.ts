@@ -60,6 +60,7 @@ export interface Tracer {
     fn: HostFunction,
     inputs: readonly Tensor[],
     outputs: readonly HostOutput[],
+    early?: boolean,
   ): readonly Tensor[];
   /**
    * The value that a symbolic tensor has at every run, because it depends on no argument; null if it does. `draws`: random numbers are

@@ -41,8 +41,12 @@ export interface DistributionStrategy {
   readonly isChief: boolean;
   /** A tensor as the first of several processes has it. */
   share(value: Tensor): Tensor;
+  /** What the replicas of all processes have, by that of this one's, joined along the first axis in their order. */
+  joinRows(values: readonly Tensor[]): Tensor;
   /** Whether all of several processes say so; waits for them. */
   allAgree(yes: boolean): boolean;
+  /** Batches that are arguments of `runReplicas` as they stand, where a source has or must have such; null elsewhere. */
+  distributedBatches(source: unknown): (AsyncIterable<unknown> & { cardinality(): number }) | null;
   /** A structure of tensors, divided along their first axes: an argument of `runReplicas`. */
   splitBatch(batch: unknown): unknown;
 }

@@ -66,14 +66,18 @@ function checkOutput(spec: HostOutput): void {
   checkShape(checkList(spec.shape, 'shape', 'hostFunction'), 'hostFunction');
 }
 
-/** @internal `hostFunction` under a name of its own. */
+/**
+ * @internal `hostFunction` under a name of its own.
+ * @param early whether a graph calls it as soon as its inputs are there, but behind earlier calls of this name
+ */
 export function atRunTime(
   name: string,
   fn: HostFunction,
   inputs: readonly Tensor[],
   outputs: readonly HostOutput[],
+  early: boolean = false,
 ): readonly Tensor[] {
-  if (context.tracer !== null) return context.tracer.host(name, fn, inputs, outputs);
+  if (context.tracer !== null) return context.tracer.host(name, fn, inputs, outputs, early);
   return callHost(name, fn, inputs, outputs);
 }
 

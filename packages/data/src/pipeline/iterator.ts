@@ -103,14 +103,41 @@ export abstract class ElementIterator {
   close(): Awaitable<void> {}
 }
 
+/** Which of several processes goes through a dataset, of which each is to have a part. */
+export interface Shard {
+  readonly count: number;
+  readonly index: number;
+}
+
+/** Where a pipeline is divided. */
+export interface Sharding extends Shard {
+  /** The nodes of which each process reads some of the inputs: files. */
+  readonly files: ReadonlySet<DatasetNode>;
+  /** Whether `shard(SHARD_HINT, SHARD_HINT)` is meant. */
+  readonly hints: boolean;
+}
+
 /** What the iterators of one pass over a pipeline share. */
 export class IterationContext {
   readonly options: DatasetOptions;
+  /** How processes divide the pipeline; null where they do not. */
+  readonly sharding: Sharding | null;
   // Weak: functions of elements make nodes without end.
-  readonly #shared = new WeakMap<DatasetNode, object>();
+  readonly #shared: WeakMap<DatasetNode, object>;
 
-  constructor(options: DatasetOptions) {
+  constructor(
+    options: DatasetOptions,
+    sharding: Sharding | null = null,
+    shared?: WeakMap<DatasetNode, object>,
+  ) {
     this.options = options;
+    this.sharding = sharding;
+    this.#shared = shared ?? new WeakMap();
+  }
+
+  /** The same pass, divided. */
+  divided(sharding: Sharding): IterationContext {
+    return new IterationContext(this.options, sharding, this.#shared);
   }
 
   /** What all iterators of a node have in common during this pass, also where `repeat` makes new ones. */
@@ -145,6 +172,8 @@ export interface DatasetNode {
   iterate(context: IterationContext): ElementIterator;
   /** Its elements in any order, where pure functions of their numbers give them. */
   rows?(): RowAccess | null;
+  /** The node of one process's part, where that is not every `count`-th of its elements. */
+  part?(shard: Shard): DatasetNode;
   /** Options that hold for the pipeline up to here. */
   readonly options?: DatasetOptions;
 }

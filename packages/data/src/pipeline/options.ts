@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { shown } from '@eagre/core/internal';
+import { checkOneOf, shown } from '@eagre/core/internal';
 
 /** Number of elements of a dataset that never ends. */
 export const INFINITE_CARDINALITY = -1;
@@ -8,17 +8,42 @@ export const UNKNOWN_CARDINALITY = -2;
 /** For counts (of calls at once, of elements ahead) that the library chooses. */
 export const AUTOTUNE = -1;
 
+/** For `shard`: the numbers that a distribution strategy puts there, with the policy `'HINT'`. */
+export const SHARD_HINT = -1;
+
+/**
+ * How processes of a distribution strategy divide a dataset. `FILE`: each reads some of the files. `DATA`: each reads all, and takes its part of
+ * every batch. `AUTO`: `FILE` where the dataset reads files, `DATA` elsewhere. `HINT`: `shard(SHARD_HINT, SHARD_HINT)` says where. `OFF`: each has all elements.
+ */
+export const AutoShardPolicy = {
+  AUTO: 'AUTO',
+  FILE: 'FILE',
+  DATA: 'DATA',
+  HINT: 'HINT',
+  OFF: 'OFF',
+} as const;
+export type AutoShardPolicy = keyof typeof AutoShardPolicy;
+
+/** What `strategy.experimentalDistributeDataset` and `fit` do with a dataset. */
+export interface DistributeOptions {
+  /** `'AUTO'` by default. */
+  readonly autoShardPolicy?: AutoShardPolicy;
+}
+
 /** What holds for a whole pipeline; set by `withOptions`. */
 export interface DatasetOptions {
   /** Whether elements come in the same order in every run where parallel calls could change it; true unless set. */
   readonly deterministic?: boolean;
   /** Whether traced functions that compute element by element may run on whole batches; true unless set. Results are the same. */
   readonly vectorization?: boolean;
+  /** How distribution strategies divide it. */
+  readonly experimentalDistribute?: DistributeOptions;
 }
 
-const known: Readonly<Record<keyof DatasetOptions, 'boolean'>> = {
+const known: Readonly<Record<keyof DatasetOptions, 'boolean' | 'object'>> = {
   deterministic: 'boolean',
   vectorization: 'boolean',
+  experimentalDistribute: 'object',
 };
 
 /** @throws InvalidArgumentError for names and values that are no options. */
@@ -35,7 +60,22 @@ export function checkOptions(options: DatasetOptions): DatasetOptions {
     if (value !== undefined && typeof value !== type)
       throw new InvalidArgumentError(`${name} must be a ${type}, got ${shown(value)}`, 'Dataset.withOptions');
   }
+  checkDistribute(options.experimentalDistribute);
   return options;
+}
+
+function checkDistribute(options: DistributeOptions | null | undefined): void {
+  if (options === undefined || options === null) return;
+  const op = 'Dataset.withOptions';
+  for (const name of Object.keys(options))
+    if (name !== 'autoShardPolicy')
+      throw new InvalidArgumentError(
+        `experimentalDistribute has no option '${name}', but autoShardPolicy`,
+        op,
+      );
+  const { autoShardPolicy } = options;
+  if (autoShardPolicy !== undefined)
+    checkOneOf(autoShardPolicy, Object.keys(AutoShardPolicy), 'autoShardPolicy', op);
 }
 
 /** An integer of at least `least`. @throws InvalidArgumentError otherwise. */

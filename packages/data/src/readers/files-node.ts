@@ -20,6 +20,7 @@ import { later } from '../pipeline/later.ts';
 import { count, fields, list } from '../pipeline/node.ts';
 import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
+import { dividedInput } from '../transformations/divided-input.ts';
 
 /** Names of files: one, several, a string tensor, or a dataset of them (`listFiles`). */
 export type FileNames = string | readonly string[] | Tensor | Dataset<Tensor>;
@@ -81,7 +82,7 @@ export class FilesNode implements DatasetNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    const names = this.inputs[0].iterate(context);
+    const names = dividedInput(this, this.inputs[0], context).iterate(context);
     return new FilesIterator(this.kind, names, this.#open, this.#cycle, this.#fresh);
   }
 }

@@ -6,6 +6,7 @@ import {
   ElementIterator,
   END,
   type IterationContext,
+  type Shard,
   type State,
   type Step,
 } from '../pipeline/iterator.ts';
@@ -29,7 +30,7 @@ export class ShuffledListNode implements DatasetNode {
   constructor(
     kind: string,
     size: number,
-    words: SeedWords | null,
+    words: SeedWords | Seeds | null,
     spec: ElementSpec,
     make: (index: number) => Element,
   ) {
@@ -37,7 +38,14 @@ export class ShuffledListNode implements DatasetNode {
     this.spec = spec;
     this.#size = size;
     this.#make = make;
-    this.#seeds = words === null ? null : new Seeds(words, true);
+    this.#seeds = words === null || words instanceof Seeds ? words : new Seeds(words, true);
+  }
+
+  /** Processes that shuffle differently divide before that. */
+  part({ count: shards, index }: Shard): DatasetNode {
+    const size = Math.max(0, Math.ceil((this.#size - index) / shards));
+    const make = (i: number): Element => this.#make(index + i * shards);
+    return new ShuffledListNode(this.kind, size, this.#seeds, this.spec, make);
   }
 
   cardinality(): number {

@@ -12,6 +12,7 @@ import {
 import { UnaryNode } from '../pipeline/node.ts';
 import { AUTOTUNE, checkCount, checkParallel, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { conformNode } from './conform.ts';
+import { dividedInput } from './divided-input.ts';
 import { InterleaveIterator } from './interleave-iterator.ts';
 
 export interface InterleaveOptions extends SignatureOptions {
@@ -62,6 +63,12 @@ export class InterleaveNode extends UnaryNode {
     this.#deterministic = options.deterministic;
   }
 
+  /** The dataset that its function makes of an element, where nothing has to be waited for; null elsewhere. */
+  made(element: Element): DatasetNode | null {
+    const made = (this.#fn as unknown as (...a: readonly Element[]) => unknown)(...argumentsOf(element));
+    return isDataset(made) ? made.node : null;
+  }
+
   override cardinality(): number {
     return this.input.cardinality() === 0 ? 0 : UNKNOWN_CARDINALITY;
   }
@@ -76,7 +83,8 @@ export class InterleaveNode extends UnaryNode {
           return conformNode(made.node, this.spec, this.#what);
         },
       );
-    return new InterleaveIterator(this.input.iterate(context), make, context, {
+    const input = dividedInput(this, this.input, context);
+    return new InterleaveIterator(input.iterate(context), make, context, {
       cycle: this.#cycle,
       block: this.#block,
       parallel: this.#parallel,

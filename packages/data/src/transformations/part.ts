@@ -1,5 +1,5 @@
 // Parts of a dataset, and repetitions: `take`, `skip`, `shard`, `repeat`.
-import { InvalidArgumentError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import {
   AGAIN,
   type Awaitable,
@@ -9,12 +9,13 @@ import {
   END,
   type IterationContext,
   type RowAccess,
+  type Shard,
   type State,
   type Step,
   until,
 } from '../pipeline/iterator.ts';
 import { CountingIterator, count, fields, flag, UnaryNode } from '../pipeline/node.ts';
-import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { checkCount, INFINITE_CARDINALITY, SHARD_HINT, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { rowsOf } from '../pipeline/stacker.ts';
 import { disposeAll } from './map.ts';
 
@@ -139,8 +140,16 @@ export class ShardNode extends UnaryNode {
   readonly shards: number;
   readonly index: number;
 
+  /** Whether a distribution strategy says how many parts there are, and which this is. */
+  readonly isHint: boolean;
+
   constructor(input: DatasetNode, numShards: number, index: number) {
     super(input);
+    this.isHint = numShards === SHARD_HINT && index === SHARD_HINT;
+    if (this.isHint) {
+      this.shards = this.index = SHARD_HINT;
+      return;
+    }
     this.shards = checkCount(numShards, 'numShards', 'Dataset.shard');
     this.index = checkCount(index, 'index', 'Dataset.shard', 0);
     if (index >= numShards)
@@ -152,16 +161,25 @@ export class ShardNode extends UnaryNode {
 
   override cardinality(): number {
     const n = this.input.cardinality();
+    if (this.isHint) return n < 0 ? n : UNKNOWN_CARDINALITY;
     return n < 0 ? n : Math.max(0, Math.ceil((n - this.index) / this.shards));
   }
 
   rows(): RowAccess | null {
+    if (this.isHint) return null;
     const rows = this.input.rows?.() ?? null;
     return rows === null ? null : partOf(rows, this.index, this.shards, this.cardinality());
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new ShardIterator(this.input.iterate(context), this);
+    if (!this.isHint) return new ShardIterator(this.input.iterate(context), this);
+    const { sharding } = context;
+    if (sharding === null || !sharding.hints)
+      throw new FailedPreconditionError(
+        "shard(SHARD_HINT, SHARD_HINT) is for strategy.experimentalDistributeDataset, of a dataset with the option { experimentalDistribute: { autoShardPolicy: 'HINT' } }",
+        'Dataset.shard',
+      );
+    return new ShardNode(this.input, sharding.count, sharding.index).iterate(context);
   }
 }
 
@@ -175,6 +193,11 @@ class ShardIterator extends CountingIterator<ShardNode> {
     if (this.ownsElements) disposeAll(step);
     return AGAIN;
   };
+}
+
+/** The node of one process's part of a node's elements. */
+export function partOfNode(node: DatasetNode, shard: Shard): DatasetNode {
+  return node.part?.(shard) ?? new ShardNode(node, shard.count, shard.index);
 }
 
 /** All elements several times, or without an end. */
@@ -196,6 +219,13 @@ export class RepeatNode extends UnaryNode {
     if (n < 0 && this.#count === 1) return n;
     if (this.#count === Number.POSITIVE_INFINITY) return INFINITE_CARDINALITY;
     return n < 0 ? n : n * this.#count;
+  }
+
+  part(shard: Shard): DatasetNode {
+    return new RepeatNode(
+      partOfNode(this.input, shard),
+      this.#count === Number.POSITIVE_INFINITY ? undefined : this.#count,
+    );
   }
 
   iterate(context: IterationContext): ElementIterator {

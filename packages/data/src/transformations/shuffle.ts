@@ -10,6 +10,7 @@ import {
   END,
   type IterationContext,
   type RowAccess,
+  type Shard,
   type State,
   type Step,
   until,
@@ -19,6 +20,7 @@ import { count, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
 import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { type Rng, seedWords } from '../pipeline/random.ts';
 import { type Draws, Seeds } from '../sources/numbers.ts';
+import { partOfNode } from './part.ts';
 
 export interface ShuffleOptions {
   /** Of its own; otherwise `tf.random.setSeed` decides, or nothing. */
@@ -32,17 +34,21 @@ export class ShuffleNode extends UnaryNode {
   readonly #buffer: number;
   readonly #seeds: Seeds;
 
-  constructor(input: DatasetNode, bufferSize: number, options: ShuffleOptions) {
+  constructor(input: DatasetNode, bufferSize: number, options: ShuffleOptions, seeds?: Seeds) {
     super(input);
     // As in TensorFlow, `shuffle(dataset.cardinality())` works also where that is not known.
     this.#buffer =
       bufferSize === UNKNOWN_CARDINALITY
         ? Number.POSITIVE_INFINITY
         : checkCount(bufferSize, 'bufferSize', 'Dataset.shuffle');
-    this.#seeds = new Seeds(
-      seedWords(options.seed, 'Dataset.shuffle'),
-      options.reshuffleEachIteration ?? true,
-    );
+    this.#seeds =
+      seeds ?? new Seeds(seedWords(options.seed, 'Dataset.shuffle'), options.reshuffleEachIteration ?? true);
+  }
+
+  /** Processes that shuffle differently divide before that. */
+  part(shard: Shard): DatasetNode {
+    const size = this.#buffer === Number.POSITIVE_INFINITY ? UNKNOWN_CARDINALITY : this.#buffer;
+    return new ShuffleNode(partOfNode(this.input, shard), size, {}, this.#seeds);
   }
 
   iterate(context: IterationContext): ElementIterator {

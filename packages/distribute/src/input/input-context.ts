@@ -1,5 +1,17 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { defineMethods, shown } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, shown, takesArguments } from '@eagre/core/internal';
+
+/** Arguments of `InputContext`: one process with one replica by default. */
+export interface InputContextArguments {
+  readonly numInputPipelines?: number;
+  readonly inputPipelineId?: number;
+  readonly numReplicasInSync?: number;
+}
+
+function checkFrom(value: unknown, least: number, name: string, op: string): void {
+  if (!Number.isSafeInteger(value) || (value as number) < least)
+    throw new InvalidArgumentError(`${name} must be an integer from ${least} on, got ${shown(value)}`, op);
+}
 
 /** What the function of `strategy.distributeDatasetsFromFunction` is told of the process that it makes a dataset for. */
 export class InputContext {
@@ -10,11 +22,27 @@ export class InputContext {
   /** How many replicas there are, over all processes. */
   readonly numReplicasInSync: number;
 
-  /** @internal */
-  constructor(parts: Pick<InputContext, 'numInputPipelines' | 'inputPipelineId' | 'numReplicasInSync'>) {
-    this.numInputPipelines = parts.numInputPipelines;
-    this.inputPipelineId = parts.inputPipelineId;
-    this.numReplicasInSync = parts.numReplicasInSync;
+  /** Strategies make them; a program may, to try its function. @throws InvalidArgumentError for numbers that make no sense */
+  constructor(
+    ...args: [
+      numInputPipelines?: number | InputContextArguments,
+      inputPipelineId?: number | InputContextArguments,
+      numReplicasInSync?: number | InputContextArguments,
+      options?: InputContextArguments,
+    ]
+  ) {
+    const given = argumentsOf<InputContextArguments>(InputContext, new.target, args);
+    this.numInputPipelines = given.numInputPipelines ?? 1;
+    this.inputPipelineId = given.inputPipelineId ?? 0;
+    this.numReplicasInSync = given.numReplicasInSync ?? 1;
+    checkFrom(this.numInputPipelines, 1, 'numInputPipelines', 'InputContext');
+    checkFrom(this.inputPipelineId, 0, 'inputPipelineId', 'InputContext');
+    checkFrom(this.numReplicasInSync, 1, 'numReplicasInSync', 'InputContext');
+    if (this.inputPipelineId >= this.numInputPipelines)
+      throw new InvalidArgumentError(
+        `inputPipelineId must be below numInputPipelines, got ${this.inputPipelineId} of ${this.numInputPipelines}`,
+        'InputContext',
+      );
   }
 
   /** The batch size of a replica. @throws InvalidArgumentError for a size that cannot be divided evenly */
@@ -36,18 +64,49 @@ export class InputContext {
     return size / this.numReplicasInSync;
   }
 }
+takesArguments<InputContextArguments>(
+  {
+    positional: ['numInputPipelines', 'inputPipelineId', 'numReplicasInSync'],
+    required: 0,
+    names: { numInputPipelines: true, inputPipelineId: true, numReplicasInSync: true },
+  },
+  InputContext,
+);
 defineMethods(InputContext.prototype, 'InputContext', {
   getPerReplicaBatchSize: { positional: ['globalBatchSize'] },
 });
+
+/** Arguments of `ValueContext`: one replica by default. */
+export interface ValueContextArguments {
+  readonly replicaIdInSyncGroup?: number;
+  readonly numReplicasInSync?: number;
+}
 
 /** What the function of `strategy.experimentalDistributeValuesFromFunction` is told of the replica that it makes a value for. */
 export class ValueContext {
   readonly replicaIdInSyncGroup: number;
   readonly numReplicasInSync: number;
 
-  /** @internal */
-  constructor(replicaIdInSyncGroup: number, numReplicasInSync: number) {
-    this.replicaIdInSyncGroup = replicaIdInSyncGroup;
-    this.numReplicasInSync = numReplicasInSync;
+  /** Strategies make them; a program may, to try its function. @throws InvalidArgumentError for numbers that make no sense */
+  constructor(
+    ...args: [
+      replicaIdInSyncGroup?: number | ValueContextArguments,
+      numReplicasInSync?: number | ValueContextArguments,
+      options?: ValueContextArguments,
+    ]
+  ) {
+    const given = argumentsOf<ValueContextArguments>(ValueContext, new.target, args);
+    this.replicaIdInSyncGroup = given.replicaIdInSyncGroup ?? 0;
+    this.numReplicasInSync = given.numReplicasInSync ?? 1;
+    checkFrom(this.replicaIdInSyncGroup, 0, 'replicaIdInSyncGroup', 'ValueContext');
+    checkFrom(this.numReplicasInSync, 1, 'numReplicasInSync', 'ValueContext');
   }
 }
+takesArguments<ValueContextArguments>(
+  {
+    positional: ['replicaIdInSyncGroup', 'numReplicasInSync'],
+    required: 0,
+    names: { replicaIdInSyncGroup: true, numReplicasInSync: true },
+  },
+  ValueContext,
+);

@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError, type TypedArray, UnimplementedError }
 import type { Shape, Tensor } from '@eagre/core';
 import { emptyTensor, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import type { ReducedDType } from '../engine/native-engine.ts';
+import type { Compression } from '../strategy/collectives.ts';
 
 /** How the elements of a dtype are added up: as what they are, as others of the same bits, or as wider ones. */
 const reducedAs: { readonly [dtype in DType]?: ReducedDType } = {
@@ -41,7 +42,11 @@ export interface Pack {
 }
 
 /** The elements of tensors, by how they are added up. @throws InvalidArgumentError for dtypes that have no sum */
-export function packed(values: readonly Tensor[], op: string): readonly Pack[] {
+export function packed(
+  values: readonly Tensor[],
+  op: string,
+  compression: Compression = 'NONE',
+): readonly Pack[] {
   const groups = new Map<ReducedDType, number[]>();
   values.forEach((x, i) => {
     const dtype = reducedAs[x.dtype];
@@ -57,8 +62,29 @@ export function packed(values: readonly Tensor[], op: string): readonly Pack[] {
       (data as Float32Array).set(sameKind(view, data) as Float32Array, next);
       next += view.length;
     }
-    return { dtype, data, at };
+    return compression === 'BFLOAT16' && data instanceof Float32Array
+      ? { dtype: 'bfloat16', data: toBfloat16(data), at }
+      : { dtype, data, at };
   });
+}
+
+/** 32-bit floats rounded to the nearest of 16 bits, of two the even one, as their bits. */
+export function toBfloat16(data: Float32Array): Uint16Array {
+  const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
+  const rounded = new Uint16Array(data.length);
+  for (let i = 0; i < bits.length; i++) {
+    const x = bits[i];
+    // What is no number stays none: rounding could make it infinite.
+    rounded[i] = (x & 0x7fffffff) > 0x7f800000 ? (x >>> 16) | 0x40 : (x + 0x7fff + ((x >>> 16) & 1)) >>> 16;
+  }
+  return rounded;
+}
+
+/** 16-bit floats, by their bits, as 32-bit ones. */
+export function fromBfloat16(bits: Uint16Array): Float32Array {
+  const wide = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) wide[i] = bits[i] << 16;
+  return new Float32Array(wide.buffer);
 }
 
 /** Unsigned integers of 64 bits as signed ones. */
@@ -68,9 +94,11 @@ const sameKind = (view: TypedArray, like: TypedArray): TypedArray =>
     : view;
 
 /** Tensors like those of a list, with the elements of packs. */
-export function unpacked(values: readonly Tensor[], packs: readonly Pack[]): readonly Tensor[] {
+export function unpacked(values: readonly Like[], packs: readonly Pack[]): readonly Tensor[] {
   const results: Tensor[] = [];
-  for (const { data, at } of packs) {
+  for (const { data: given, dtype, at } of packs) {
+    const isCompressed = dtype === 'bfloat16' && values[at[0]].dtype !== 'bfloat16';
+    const data = isCompressed ? fromBfloat16(given as Uint16Array) : given;
     let next = 0;
     for (const i of at) {
       const result = emptyLike(values[i], values[i].shape, values[i].size);
@@ -87,7 +115,10 @@ export function unpacked(values: readonly Tensor[], packs: readonly Pack[]): rea
   return results;
 }
 
-function emptyLike({ dtype, backend }: Tensor, shape: Shape, size: number): Tensor {
+/** What tells how a tensor like it is made. */
+export type Like = Pick<Tensor, 'dtype' | 'backend' | 'shape' | 'size'>;
+
+function emptyLike({ dtype, backend }: Like, shape: Shape, size: number): Tensor {
   return emptyTensor(dtype, shape, size, backend);
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -191,8 +191,68 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       [[2], [5], []],
     ]);
     expect([first[3], second[3]]).toEqual([[[0, 2]], [[1, 3]]]);
-    // The epoch ends for both where one of them has no more batches.
-    expect([first[4], second[4]]).toEqual([[0], [0]]);
+    // The epoch goes on as long as one of them has batches; the other gets batches without rows.
+    expect([first[4], second[4]]).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
+  });
+
+  it('read parts of the files each, and agree when all have ended', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-files-'));
+    try {
+      [3, 1, 4].forEach((rows, i) => {
+        const lines = Array.from({ length: rows }, (_, k) => `${i * 10 + k}\n`);
+        writeFileSync(join(folder, `${i}.txt`), lines.join(''));
+      });
+      const out = await runWorkers(
+        2,
+        `${head}
+        const numbers = (lines) => lines.map((line) => tf.strings.toNumber(line), { runEagerly: true });
+        const files = () => numbers(new tf.data.TextLineDataset(tf.data.Dataset.listFiles(process.env.FOLDER + '/*.txt', { shuffle: false })));
+        const seen = [];
+        const sum = (x) => tf.distribute.getReplicaContext().allReduce('SUM', x.sum());
+        for (const wrap of [(f) => f, tf.function]) {
+          const step = wrap((x) => strategy.run(sum, { args: [x] }));
+          for (const batch of strategy.experimentalDistributeDataset(files().batch(4))) seen.push([batch.array(), step(batch).item()]);
+        }
+        print(seen);
+        const iterator = strategy.experimentalDistributeDataset(files().take(rank === 0 ? 9 : 1).batch(4)).iterator();
+        const sizes = [];
+        for (let next = iterator.getNextAsOptional(); next.hasValue().item(); next = iterator.getNextAsOptional()) sizes.push(next.getValue().size);
+        print(sizes);
+        const model = strategy.scope(() => {
+          const model = new tf.Sequential([new tf.layers.Dense(1, { kernelInitializer: 'ones', inputShape: [1] })]);
+          model.compile({ optimizer: new tf.optimizers.SGD(0), loss: 'mae' });
+          return model;
+        });
+        const pairs = files().map((x) => [x.reshape([1]), x.mul(0).reshape([1])]).batch(4);
+        const { history } = await model.fit(pairs, { verbose: 0 });
+        const all = await model.predict(strategy.experimentalDistributeDataset(pairs.map((x) => x)), { verbose: 0 });
+        print([history.loss, all.array().flat()]);
+        try { strategy.experimentalDistributeDataset(tf.data.Dataset.range(4).batch(2).withOptions({ experimentalDistribute: { autoShardPolicy: 'FILE' } })); }
+        catch (error) { print(error.name); }
+        await strategy.close();`,
+        { FOLDER: folder },
+      );
+      const [first, second] = parsed(out);
+      const [steps, sizes, [, predicted], refused] = first as [unknown[], number[], number[][], string];
+      const own = [[0, 1], [2, 20], [21, 22], [23]];
+      const sums = [11, 22, 43, 23];
+      const expected = own.map((batch, i) => [batch, sums[i]]);
+      expect(steps).toEqual([...expected, ...expected]);
+      const others = [[10], [], [], []].map((batch, i) => [batch, sums[i]]);
+      expect(second[0]).toEqual([...others, ...others]);
+      expect([sizes, second[1]]).toEqual([
+        [2, 2, 2, 1],
+        [1, 0, 0, 0],
+      ]);
+      expect(predicted).toEqual([0, 1, 10, 2, 20, 21, 22, 23]);
+      expect(second[2]).toEqual(first[2]);
+      expect([refused, second[3]]).toEqual(['NotFoundError', 'NotFoundError']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('go on after one was killed, from the last backup, to the same result', async () => {

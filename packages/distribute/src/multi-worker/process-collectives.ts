@@ -13,7 +13,14 @@ import {
 } from '@eagre/core/internal';
 import type { Engine, OperationOptions } from '../engine/engine.ts';
 import type { CollectiveOptions, Collectives } from '../strategy/collectives.ts';
-import { bytesOf, fromBytes, packed, unpacked } from './memory.ts';
+import { bucketsOf } from './buckets.ts';
+import { bytesOf, fromBytes, type Like, type Pack, packed, unpacked } from './memory.ts';
+
+/** Gradients on their way. */
+interface Bucket {
+  readonly packs: readonly Pack[];
+  readonly likes: readonly Like[];
+}
 
 type Operation = (values: readonly Tensor[], options: CollectiveOptions) => readonly Tensor[];
 
@@ -40,7 +47,9 @@ export class ProcessCollectives implements Collectives {
   }
 
   readonly allReduce: Operation = (values, options) =>
-    atEachRun('CollectiveReduceV2', values, (now) => this.#allReduce(now, options));
+    options.gradients === true
+      ? this.#reduceGradients(values, options)
+      : atEachRun('CollectiveReduceV2', values, (now) => this.#allReduce(now, options));
 
   readonly broadcast: Operation = (values, options) =>
     atEachRun('CollectiveBcastSendV2', values, (now) => this.#broadcast(now, options));
@@ -67,6 +76,62 @@ export class ProcessCollectives implements Collectives {
       values.map(({ dtype }, i) => ({ dtype, shape: toShape(shapes[i]) })),
     );
   };
+
+  /**
+   * Sums in buckets. All but the last are only started where they stand in a graph, as soon as their gradients are there. The engine carries
+   * operations out in their order, so that all have ended when the last has.
+   */
+  #reduceGradients(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
+    const buckets = bucketsOf(values, options.bytesPerPack ?? 0);
+    if (buckets.length === 0) return values;
+    const under: Bucket[] = [];
+    const start = (k: number, now: readonly Tensor[]): void => {
+      // What an earlier run left when it failed.
+      if (k === 0) under.length = 0;
+      under[k] = this.#start(now, options, k === buckets.length - 1);
+    };
+    const ended = (): readonly Tensor[] => {
+      const results: Tensor[] = [];
+      under.forEach(({ likes, packs }, k) => {
+        for (const [i, sum] of unpacked(likes, packs).entries()) results[buckets[k][i]] = sum;
+      });
+      under.length = 0;
+      return results;
+    };
+    const [last, ...others] = buckets.map((at) => at.map((i) => values[i])).reverse();
+    others.reverse();
+    if (context.tracer === null) {
+      [...others, last].forEach((now, k) => {
+        start(k, now);
+      });
+      return ended();
+    }
+    others.forEach((given, k) => {
+      atRunTime('CollectiveReduceStart', (...now) => start(k, now), given, [], true);
+    });
+    const finish = (...now: Tensor[]): readonly Tensor[] => {
+      start(buckets.length - 1, now);
+      return ended();
+    };
+    const outputs = values.map((x) => ({ dtype: x.dtype, shape: toShape(dims(x)) }));
+    return atRunTime('CollectiveReduceV2', finish, last, outputs);
+  }
+
+  /** Starts the sum of a bucket; of the last one, waits for its end. */
+  #start(values: readonly Tensor[], options: CollectiveOptions, isLast: boolean): Bucket {
+    const engine = this.connected;
+    const packs = packed(values, options.name, options.compression);
+    const operation = described(options, values, true);
+    packs.forEach(({ dtype, data }, i) => {
+      if (isLast && i === packs.length - 1) engine.allReduce(data, { dtype, ...operation });
+      // If it fails, the engine has ended, and the last one throws the error.
+      else void engine.allReduceAsync(data, { dtype, ...operation }).catch(() => {});
+    });
+    return {
+      packs,
+      likes: values.map(({ dtype, backend, shape, size }) => ({ dtype, backend, shape, size })),
+    };
+  }
 
   #allReduce(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
     const engine = this.connected;

@@ -1,5 +1,8 @@
 import type { Tensor } from '@eagre/core';
 
+/** How 32-bit floats travel: as they are, or rounded to 16 bits. */
+export type Compression = 'NONE' | 'BFLOAT16';
+
 /**
  * What the processes of a strategy do together. All processes call the same operations in the same order, with as many tensors of the same
  * dtypes. Values of the replicas of this process are combined before, so that each process takes part once.
@@ -30,6 +33,13 @@ export interface CollectiveOptions {
   readonly timeoutSeconds?: number | null;
   /** About how many bytes go in one message; 0 leaves it to the implementation. */
   readonly bytesPerPack?: number;
+  /**
+   * Whether the values are gradients, in the order of their variables: they are reduced in buckets, the last first, and in a graph while what
+   * the other buckets need is still being computed.
+   */
+  readonly gradients?: boolean;
+  /** How floats of gradients travel: as they are by default. */
+  readonly compression?: Compression;
 }
 
 /** Those of one process alone. */

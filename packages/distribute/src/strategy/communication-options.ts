@@ -1,6 +1,6 @@
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { argumentsOf, checkOneOf, shown, takesArguments } from '@eagre/core/internal';
-import type { CollectiveOptions } from './collectives.ts';
+import type { CollectiveOptions, Compression } from './collectives.ts';
 
 /** Which library carries out what processes do together. */
 export const CommunicationImplementation = { AUTO: 'AUTO', RING: 'RING', NCCL: 'NCCL' } as const;
@@ -14,6 +14,11 @@ export interface CommunicationArguments {
   readonly timeoutSeconds?: number | null;
   /** `'AUTO'` by default. */
   readonly implementation?: CommunicationImplementation;
+  /**
+   * `'BFLOAT16'` rounds 32-bit gradients to 16 bits on their way, which halves the traffic: they are added in float32, and the sum is rounded once.
+   * `'NONE'` by default. Only between processes; TensorFlow has no such option.
+   */
+  readonly compression?: Compression;
 }
 
 /** How collective operations are carried out. Between replicas of one process there is nothing to choose. */
@@ -21,6 +26,7 @@ export class CommunicationOptions {
   readonly bytesPerPack: number;
   readonly timeoutSeconds: number | null;
   readonly implementation: CommunicationImplementation;
+  readonly compression: Compression;
 
   /** @throws InvalidArgumentError for a negative number, UnimplementedError for `'NCCL'`, which needs GPUs */
   constructor(...args: [options?: CommunicationArguments | null]) {
@@ -34,15 +40,18 @@ export class CommunicationOptions {
     if (seconds !== null && !(typeof seconds === 'number' && seconds > 0))
       throw new InvalidArgumentError(`timeoutSeconds must be a number above 0, got ${shown(seconds)}`, name);
     checkOneOf(implementation, Object.keys(CommunicationImplementation), 'implementation', name);
+    const compression = options.compression ?? 'NONE';
+    checkOneOf(compression, ['NONE', 'BFLOAT16'], 'compression', name);
     if (implementation === 'NCCL')
       throw new UnimplementedError('NCCL needs GPUs; leave the implementation to AUTO', name);
     this.bytesPerPack = bytes;
     this.timeoutSeconds = seconds;
     this.implementation = implementation;
+    this.compression = compression;
   }
 }
 takesArguments<CommunicationArguments>(
-  { names: { bytesPerPack: true, timeoutSeconds: true, implementation: true } },
+  { names: { bytesPerPack: true, timeoutSeconds: true, implementation: true, compression: true } },
   CommunicationOptions,
 );
 
@@ -51,4 +60,9 @@ export function collectiveOptions(given: CommunicationOptions | null, name: stri
   if (given === null) return { name };
   const { bytesPerPack, timeoutSeconds } = given;
   return { name, bytesPerPack, timeoutSeconds };
+}
+
+/** Those for gradients, which have buckets and may be compressed. */
+export function gradientOptions(given: CommunicationOptions | null, name: string): CollectiveOptions {
+  return { ...collectiveOptions(given, name), gradients: true, compression: given?.compression ?? 'NONE' };
 }

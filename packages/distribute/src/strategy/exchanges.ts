@@ -17,7 +17,7 @@ import type { Exchange, ExchangeSpec } from '@eagre/graph';
 import type { CollectiveOptions, Collectives } from './collectives.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
 import type { ReduceOp } from './reduce-op.ts';
-import { current } from './run.ts';
+import { alone, current } from './run.ts';
 
 /** Who takes part. */
 export interface Group {
@@ -139,5 +139,5 @@ export function ofFirst(name: string): Exchange {
 
 /** What this replica gets from what all give. */
 export function meet(exchange: Exchange, values: readonly Tensor[]): readonly Tensor[] {
-  return (current.run as NonNullable<typeof current.run>).exchange(exchange, values);
+  return (current.run ?? alone).exchange(exchange, values);
 }

@@ -2,16 +2,19 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor, TensorLike, Variable } from '@eagre/core';
 import {
+  checkFunction,
   type DistributionReplica,
   defineMethods,
   normalizeAxis,
+  shown,
   toTensor,
   tree,
   within,
 } from '@eagre/core/internal';
 import type { CollectiveOptions } from './collectives.ts';
-import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
+import { type CommunicationOptions, collectiveOptions, gradientOptions } from './communication-options.ts';
 import { gathering, meet, reduction } from './exchanges.ts';
+import { Merge, type MergeFunction } from './merging.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
 import { alone, current, updating } from './run.ts';
@@ -42,6 +45,11 @@ export class ReplicaContext implements DistributionReplica {
 
   /** @internal */
   constructor(strategy: Strategy, index: number) {
+    if (typeof index !== 'number' || (strategy as unknown) === undefined)
+      throw new InvalidArgumentError(
+        'strategies make contexts: tf.distribute.getReplicaContext() is that of the replica',
+        'ReplicaContext',
+      );
     this.strategy = strategy;
     this.index = index;
   }
@@ -98,6 +106,27 @@ export class ReplicaContext implements DistributionReplica {
     );
   }
 
+  /**
+   * Calls `mergeFn(strategy, ...args)` once, outside of all replicas, with a `PerReplica` in the place of each tensor: for what needs the values of all
+   * replicas, such as `strategy.reduce` and `strategy.extended.update`. All replicas must call it at the same place. What is no tensor is that of the
+   * first replica. In `tf.function`, `mergeFn` is traced more than once.
+   * @returns each replica's part of what `mergeFn` returns
+   * @throws FailedPreconditionError outside of `tf.function`, where the process has several replicas
+   */
+  mergeCall<A extends readonly unknown[], R>(
+    mergeFn: (strategy: Strategy, ...args: A) => R,
+    options?: { readonly args?: readonly unknown[] } | null,
+  ): R;
+  mergeCall(mergeFn: unknown, given?: unknown): unknown {
+    const name = 'ReplicaContext.mergeCall';
+    const { args = [] } = (given ?? {}) as { readonly args?: unknown };
+    checkFunction(mergeFn as () => unknown, 'mergeFn', name);
+    if (!Array.isArray(args))
+      throw new InvalidArgumentError(`args must be a list of arguments, got ${shown(args)}`, name);
+    const merge = new Merge(this.strategy, mergeFn as MergeFunction, args);
+    return merge.result(this.index, meet(merge.exchange, merge.tensors));
+  }
+
   /** @internal */
   sum(values: readonly Tensor[]): readonly Tensor[] {
     if (values.length === 0) return values;
@@ -121,7 +150,8 @@ export class ReplicaContext implements DistributionReplica {
           `the variable '${variable.name}' was not made in the scope of the strategy whose replicas update it: make the model in strategy.scope(…)`,
           'applyGradients',
         );
-    const sum = reduction(this.strategy, 'SUM', this.#options(null, 'applyGradients'));
+    const options = gradientOptions(this.strategy.communicationOptions, 'applyGradients');
+    const sum = reduction(this.strategy, 'SUM', options);
     const { run } = this;
     run.later(sum, gradients, (sums) => within(current, { run: updating }, () => apply(sums)));
     for (const variable of variables) if (variable instanceof MirroredVariable) variable.waitFor(run);
@@ -159,4 +189,5 @@ export type Reduced<T> = T extends Tensor | Variable | number | bigint | boolean
 defineMethods(ReplicaContext.prototype, 'ReplicaContext', {
   allReduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { options: true } },
   allGather: { positional: ['value', 'axis'], objects: ['value'], options: { options: true } },
+  mergeCall: { positional: ['mergeFn'], options: { args: true } },
 });

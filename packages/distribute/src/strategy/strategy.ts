@@ -1,6 +1,6 @@
 // Types in a circle: a strategy has contexts for its replicas, each of which knows its strategy.
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { concat, constant, device, split, Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { concat, constant, device, split, Tensor, type TensorLike, type Variable, zeros } from '@eagre/core';
 import {
   addDims,
   checkFunction,
@@ -28,18 +28,22 @@ import {
   type VariableRequest,
   within,
 } from '@eagre/core/internal';
-import { Dataset } from '@eagre/data';
-import { isTracedFunction, runTogether, tfFunction } from '@eagre/graph';
-import { DistributedDataset } from '../input/distributed-dataset.ts';
+import { Dataset, type ElementSpec } from '@eagre/data';
+import { autoShard, batchSizeOf, replicaBatchSizes } from '@eagre/data/internal';
+import { isTracedFunction, runTogether, TensorSpec, tfFunction } from '@eagre/graph';
+import { DistributedDataset, type Distribution } from '../input/distributed-dataset.ts';
 import { InputContext, ValueContext } from '../input/input-context.ts';
+import { type InputOptions, inputOptionsOf } from '../input/input-options.ts';
 import { type Collectives, oneProcess } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
 import { meanOf, sumOf } from './exchanges.ts';
+import { StrategyExtended } from './extended.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
 import { ReplicaContext } from './replica-context.ts';
 import { alone, current, type Run, SequentialRun, traced } from './run.ts';
+import { RunOptions } from './run-options.ts';
 import { DistributedValues, ofReplica, PerReplica, regroup } from './values.ts';
 
 /** What a strategy is made of. */
@@ -56,9 +60,10 @@ export interface StrategyParts {
 }
 
 /** Options of `strategy.run`. */
-export interface RunOptions<A extends readonly unknown[]> {
+export interface ReplicaCall<A extends readonly unknown[]> {
   /** The arguments of the function. Each replica gets its own of what is a `DistributedValues`. */
   readonly args?: { readonly [K in keyof A]: A[K] | DistributedValues<A[K]> };
+  readonly options?: RunOptions | null;
 }
 
 /**
@@ -86,10 +91,13 @@ export abstract class Strategy implements DistributionStrategy {
   readonly crossDeviceOps: CrossDeviceOps | null;
   readonly #sharedOn: string | null;
   readonly #replicas: readonly ReplicaContext[];
+  #extended: StrategyExtended | undefined;
   /** Functions of tf.function as they run under the strategy. */
   readonly #traced = new WeakMap<object, (...args: never[]) => unknown>();
 
+  /** @throws InvalidArgumentError without `devices`: programs make one of the strategies below, such as `MirroredStrategy` */
   constructor(parts: StrategyParts) {
+    checkParts(parts, new.target.name);
     const { devices, collectives = oneProcess, communicationOptions = null, sharedOn } = parts;
     this.replicaDevices = Object.freeze([...devices]);
     this.collectives = collectives;
@@ -139,6 +147,17 @@ export abstract class Strategy implements DistributionStrategy {
     return this.#sharedOn !== null;
   }
 
+  /** @internal Where variables have copies. */
+  get variableDevices(): readonly string[] {
+    return this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
+  }
+
+  /** What optimizers and libraries need: updates of copies, values at their places. */
+  get extended(): StrategyExtended {
+    this.#extended ??= new StrategyExtended(this);
+    return this.#extended;
+  }
+
   /** @internal The contexts of this process's replicas. */
   get replicas(): readonly ReplicaContext[] {
     return this.#replicas;
@@ -169,7 +188,7 @@ export abstract class Strategy implements DistributionStrategy {
 
   /** @internal */
   createVariable(request: VariableRequest): Variable {
-    const devices = this.#sharedOn === null ? this.replicaDevices : [this.#sharedOn];
+    const devices = this.variableDevices;
     const { collectives } = this;
     if (collectives.size === 1) return MirroredVariable.make(request, this, devices);
     // Also while a function is being traced. Names may differ: a process that goes on has made other models before.
@@ -191,11 +210,13 @@ export abstract class Strategy implements DistributionStrategy {
    */
   run<A extends readonly unknown[], R>(
     fn: (...args: A) => R,
-    options?: RunOptions<A> | null,
+    call?: ReplicaCall<A> | null,
   ): DistributedResult<R>;
-  run(fn: unknown, options?: unknown): unknown {
-    const { args } = (options ?? {}) as { readonly args?: unknown };
+  run(fn: unknown, call?: unknown): unknown {
+    const { args, options } = (call ?? {}) as { readonly args?: unknown; readonly options?: unknown };
     const op = 'strategy.run';
+    if (options !== undefined && options !== null && !(options instanceof RunOptions))
+      throw new InvalidArgumentError(`options must be a tf.distribute.RunOptions, got ${shown(options)}`, op);
     checkFunction(fn as () => unknown, 'fn', op);
     if (args !== undefined && args !== null && !Array.isArray(args))
       throw new InvalidArgumentError(`args must be a list of arguments, got ${shown(args)}`, op);
@@ -278,64 +299,150 @@ export abstract class Strategy implements DistributionStrategy {
    *
    *     for (const batch of strategy.experimentalDistributeDataset(dataset.batch(64)))
    *       strategy.run(trainStep, { args: [batch] });
+   *
+   * Several processes divide it as the dataset's option `experimentalDistribute: { autoShardPolicy }` says.
+   * @throws NotFoundError for the policy `'FILE'` where no files are read
    */
   experimentalDistributeDataset<T>(
-    dataset: Dataset<T> | { readonly dataset: Dataset<T> },
+    dataset: Dataset<T> | { readonly dataset: Dataset<T>; readonly options?: InputOptions | null },
+    options?: InputOptions | null,
   ): DistributedDataset<T>;
-  experimentalDistributeDataset(dataset: unknown): DistributedDataset {
+  experimentalDistributeDataset(dataset: unknown, given?: unknown): DistributedDataset {
     const op = 'strategy.experimentalDistributeDataset';
     this.#checkCross(op);
     if (!(dataset instanceof Dataset))
       throw new InvalidArgumentError(`dataset must be a tf.data.Dataset, got ${shown(dataset)}`, op);
-    const take = (batch: unknown): unknown => this.splitBatch(batch);
-    return new DistributedDataset(dataset as Dataset<unknown>, {
-      take,
-      takeLater: async (batch) => take(batch),
+    const options = inputOptionsOf(given, op);
+    if (options.experimentalReplicationMode === 'PER_REPLICA')
+      throw new UnimplementedError("'PER_REPLICA' is for strategy.distributeDatasetsFromFunction", op);
+    const shard = this.inputPipelines;
+    const own = autoShard(dataset.node, shard);
+    if (own === null)
+      return this.#distributed([dataset as Dataset<unknown>], options, 1, ([batch]) =>
+        this.splitBatch(batch),
+      );
+    const size = batchSizeOf(dataset.node);
+    const perProcess = this.#replicas.length;
+    const sharded = new Dataset<unknown>(own);
+    const parts =
+      size === null
+        ? sharded.flatMap((...batch: unknown[]) => this.#pieces(batch))
+        : sharded.rebatch(
+            replicaBatchSizes(checkedSize(size, this.numReplicasInSync, op), shard, perProcess),
+          );
+    return this.#distributed([parts as Dataset<unknown>], options, perProcess, (batches) =>
+      this.#grouped(batches, op),
+    );
+  }
+
+  /** Where batches have no size that is known before: each is divided into one for every replica, and some of these are in each step. */
+  #pieces(items: readonly unknown[]): Dataset<unknown> {
+    const batch = items.length === 1 ? items[0] : items;
+    const leaves = tree.leavesOf(batch, 'strategy.experimentalDistributeDataset') as readonly Tensor[];
+    const parts = leaves.map((leaf) => partsOf(leaf, this.numReplicasInSync));
+    const pieces = Array.from({ length: this.numReplicasInSync }, (_, i) =>
+      tree.pack(
+        batch,
+        parts.map((list) => list[i]),
+        'strategy.experimentalDistributeDataset',
+      ),
+    );
+    return Dataset.fromGenerator(() => pieces) as Dataset<unknown>;
+  }
+
+  /** What each replica gets of a step's batches, of which the last ones may be missing. */
+  #grouped(batches: readonly unknown[], op: string): unknown {
+    const some = batches.find((batch) => batch !== undefined);
+    const all = this.#replicas.map((_, i) => batches[i] ?? withoutRows(some));
+    return regroup(all, op);
+  }
+
+  #distributed(
+    datasets: readonly Dataset<unknown>[],
+    options: InputOptions,
+    perStep: number,
+    take: Distribution['take'],
+  ): DistributedDataset {
+    const ahead = options.experimentalPerReplicaBufferSize * perStep;
+    return new DistributedDataset(
+      options.experimentalPerReplicaBufferSize === 1
+        ? datasets
+        : datasets.map((dataset) => dataset.prefetch(ahead)),
+      {
+        perStep,
+        take,
+        anyHas: this.collectives.size === 1 ? null : (has) => !this.allAgree(!has),
+        none: (last, spec) => (last === undefined ? this.#noRows(spec) : withoutRows(last)),
+      },
+    );
+  }
+
+  /** Batches without rows for the replicas of a process whose dataset has no element at all. */
+  #noRows(spec: ElementSpec | null): unknown {
+    const op = 'strategy.experimentalDistributeDataset';
+    if (spec === null)
+      throw new FailedPreconditionError(
+        'this process has no element, and its dataset does not tell their shapes: give it an outputSignature, or another autoShardPolicy',
+        op,
+      );
+    const empty = tree.mapLeaves(spec, op, (leaf) => {
+      if (!(leaf instanceof TensorSpec) || leaf.shape === null || leaf.shape.slice(1).includes(null))
+        throw new FailedPreconditionError(
+          `this process has no element, and of those of the others only ${String(leaf)} is known: give the dataset another autoShardPolicy`,
+          op,
+        );
+      return zeros([0, ...(leaf.shape.slice(1) as number[])], leaf.dtype);
     });
+    return regroup(
+      this.#replicas.map(() => empty),
+      op,
+    );
+  }
+
+  /** @internal A dataset whose elements are what replicas get; null where each process takes its part of every batch by itself. */
+  distributedBatches(source: unknown): (AsyncIterable<unknown> & { cardinality(): number }) | null {
+    if (source instanceof DistributedDataset) return source;
+    if (!(source instanceof Dataset) || this.collectives.size === 1) return null;
+    return this.experimentalDistributeDataset(source);
   }
 
   /**
    * A dataset whose elements go to one replica after the other: each is a batch of one replica.
-   * @param datasetFn makes the dataset of this process
+   * @param datasetFn makes the dataset of this process, or that of one replica with `experimentalReplicationMode: 'PER_REPLICA'`
    */
   distributeDatasetsFromFunction<T>(
     datasetFn:
       | ((context: InputContext) => Dataset<T>)
-      | { readonly datasetFn: (context: InputContext) => Dataset<T> },
+      | { readonly datasetFn: (context: InputContext) => Dataset<T>; readonly options?: InputOptions | null },
+    options?: InputOptions | null,
   ): DistributedDataset<T>;
-  distributeDatasetsFromFunction(datasetFn: unknown): DistributedDataset {
+  distributeDatasetsFromFunction(datasetFn: unknown, given?: unknown): DistributedDataset {
     const op = 'strategy.distributeDatasetsFromFunction';
     this.#checkCross(op);
     checkFunction(datasetFn as () => unknown, 'datasetFn', op);
+    const options = inputOptionsOf(given, op);
+    const isPerReplica = options.experimentalReplicationMode === 'PER_REPLICA';
     const { count, index } = this.inputPipelines;
-    const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
-      new InputContext({
-        numInputPipelines: count,
-        inputPipelineId: index,
-        numReplicasInSync: this.numReplicasInSync,
-      }),
-    );
-    if (!(dataset instanceof Dataset))
-      throw new InvalidArgumentError(`the function must return a tf.data.Dataset, got ${shown(dataset)}`, op);
-    const more = this.#replicas.length - 1;
-    return new DistributedDataset(dataset as Dataset<unknown>, {
-      take: (first, next) => {
-        const all = [first];
-        for (let i = 0; i < more; i++) {
-          const step = next();
-          all.push(step.done === true ? withoutRows(first) : step.value);
-        }
-        return regroup(all, op);
-      },
-      takeLater: async (first, next) => {
-        const all = [first];
-        for (let i = 0; i < more; i++) {
-          const step = await next();
-          all.push(step.done === true ? withoutRows(first) : step.value);
-        }
-        return regroup(all, op);
-      },
+    const perProcess = this.#replicas.length;
+    const pipelines = isPerReplica ? this.replicaDevices.map((_, i) => index * perProcess + i) : [index];
+    const datasets = pipelines.map((inputPipelineId) => {
+      const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
+        new InputContext({
+          numInputPipelines: isPerReplica ? this.numReplicasInSync : count,
+          inputPipelineId,
+          numReplicasInSync: this.numReplicasInSync,
+        }),
+      );
+      if (!(dataset instanceof Dataset))
+        throw new InvalidArgumentError(
+          `the function must return a tf.data.Dataset, got ${shown(dataset)}`,
+          op,
+        );
+      return dataset as Dataset<unknown>;
     });
+    return this.#distributed(datasets, options, isPerReplica ? 1 : perProcess, (batches) =>
+      this.#grouped(batches, op),
+    );
   }
 
   /** A value for each replica of this process, from a function of the replica. */
@@ -385,10 +492,7 @@ export abstract class Strategy implements DistributionStrategy {
     const op = 'strategy.reduce';
     const local = this.#tensorsOf(value, op);
     const name = `reduce ${how}`;
-    if (axis === null) {
-      const sum = this.#overProcesses([sumOf(local, op, this.crossDeviceOps)], name)[0];
-      return how === 'SUM' ? sum : meanOf(sum, this.numReplicasInSync);
-    }
+    if (axis === null) return this.reduceAll(how, [value], null)[0];
     for (const t of local)
       if (t.rank === 0) throw new InvalidArgumentError(`scalars have no axis ${axis}: leave it out`, op);
     const at = normalizeAxis(axis, local[0].rank, op);
@@ -403,10 +507,26 @@ export abstract class Strategy implements DistributionStrategy {
     return exact.div(count.cast(exact.dtype as 'float32'));
   }
 
-  #overProcesses(values: readonly Tensor[], name: string): readonly Tensor[] {
+  /** @internal The sum or mean of each value over all replicas, of its shape. */
+  reduceAll(
+    how: ReduceOp,
+    values: readonly unknown[],
+    options: CommunicationOptions | null,
+  ): readonly Tensor[] {
+    const op = 'strategy.reduce';
+    const local = values.map((value) => sumOf(this.#tensorsOf(value, op), op, this.crossDeviceOps));
+    const sums = this.#overProcesses(local, `reduce ${how}`, options);
+    return how === 'SUM' ? sums : sums.map((sum) => meanOf(sum, this.numReplicasInSync));
+  }
+
+  #overProcesses(
+    values: readonly Tensor[],
+    name: string,
+    options: CommunicationOptions | null = null,
+  ): readonly Tensor[] {
     const { collectives } = this;
     if (collectives.size === 1) return values;
-    return collectives.allReduce(values, collectiveOptions(this.communicationOptions, name));
+    return collectives.allReduce(values, collectiveOptions(options ?? this.communicationOptions, name));
   }
 
   /** The values of this process's replicas; what is not distributed is that of each. */
@@ -447,12 +567,27 @@ export abstract class Strategy implements DistributionStrategy {
     return tree.mapLeaves(value, op, joined, tree.wholeComposites);
   }
 
+  /** @internal */
+  joinRows(values: readonly Tensor[]): Tensor {
+    return this.gather(values.length === 1 ? values[0] : new PerReplica(values), 0);
+  }
+
   /** The values of this process's replicas: a list of one where the value is not distributed. */
   experimentalLocalResults<T>(value: T | DistributedValues<T>): readonly T[];
   experimentalLocalResults(value: unknown): readonly unknown[] {
     if (value instanceof DistributedValues || value instanceof MirroredVariable) return value.values;
     return [value];
   }
+}
+
+/** What somebody gave who did not mean to write a strategy. */
+function checkParts(parts: unknown, name: string): void {
+  const { devices } = (parts ?? {}) as { readonly devices?: unknown };
+  if (Array.isArray(devices) && devices.length > 0 && devices.every((one) => typeof one === 'string')) return;
+  throw new InvalidArgumentError(
+    `${name} is a base of strategies, which give it their devices, a list of names; got ${shown(parts)}. To train, make a MirroredStrategy, a MultiWorkerMirroredStrategy or a OneDeviceStrategy`,
+    name,
+  );
 }
 
 /** Rows in as many parts as there are replicas: parts are rounded up, so the last ones have fewer rows or none, as in TensorFlow. */
@@ -465,6 +600,15 @@ export function partsOf(t: Tensor, count: number): readonly Tensor[] {
     minDims(most, maxDims(subDims(rows, mulDims(most, i)), 0)),
   );
   return split(t, toShape(sizes));
+}
+
+/** A size of batches for all replicas. @throws InvalidArgumentError for one that leaves some of them nothing */
+function checkedSize(size: number, replicas: number, op: string): number {
+  if (size >= replicas) return size;
+  throw new InvalidArgumentError(
+    `batches of ${size} are too small for ${replicas} replicas: make them larger, or set the option { experimentalDistribute: { autoShardPolicy: 'DATA' } }`,
+    op,
+  );
 }
 
 /** A batch like another, of no rows. */
@@ -488,11 +632,15 @@ export type DistributedResult<R> = R extends Tensor
     : R;
 defineMethods(Strategy.prototype, 'Strategy', {
   scope: { positional: ['fn'], required: 0 },
-  run: { positional: ['fn'], options: { args: true } },
+  run: { positional: ['fn'], options: { args: true, options: true } },
   reduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { axis: true } },
   gather: { positional: ['value', 'axis'], objects: ['value'] },
   experimentalLocalResults: { positional: ['value'], objects: ['value'] },
-  experimentalDistributeDataset: { positional: ['dataset'] },
-  distributeDatasetsFromFunction: { positional: ['datasetFn'] },
+  experimentalDistributeDataset: {
+    positional: ['dataset', 'options'],
+    required: 1,
+    objects: ['dataset', 'options'],
+  },
+  distributeDatasetsFromFunction: { positional: ['datasetFn', 'options'], required: 1, objects: ['options'] },
   experimentalDistributeValuesFromFunction: { positional: ['valueFn'] },
 });

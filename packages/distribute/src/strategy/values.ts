@@ -68,6 +68,9 @@ const text = (value: unknown): string =>
 /** Values that differ between replicas. */
 export class PerReplica<T = unknown> extends DistributedValues<T> {}
 
+/** Values that are the same for all replicas, each on its device. */
+export class Mirrored<T = unknown> extends DistributedValues<T> {}
+
 /** The structure that one replica gets of arguments. */
 export function ofReplica(value: unknown, index: number, op: string): unknown {
   const own = (leaf: unknown): unknown => {

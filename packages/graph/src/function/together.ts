@@ -121,7 +121,7 @@ export function runTogether(
     const found = givenBy(parts, name, failure === null);
     if (agrees(parts, found)) {
       if (failure !== null) throw failure.error;
-      return replay(parts);
+      return replay(parts, tracer);
     }
     // What went wrong may come of sizes that the others do not give.
     known = found;
@@ -229,7 +229,7 @@ function agrees(parts: readonly Part[], found: Known): boolean {
 }
 
 /** Writes the parts into the graph around them. */
-function replay(parts: readonly Part[]): readonly unknown[] {
+function replay(parts: readonly Part[], tracer: FunctionTracer): readonly unknown[] {
   checkShared(parts);
   const first = firstValues(parts);
   const runs = parts.map(({ tracer, exchanges }) => {
@@ -247,7 +247,11 @@ function replay(parts: readonly Part[]): readonly unknown[] {
   let got: readonly (readonly Tensor[])[] = parts.map(() => []);
   for (let k = 0; k < count; k++) {
     const stops = runs.map((run, i) => run.next(got[i]).value as Stop);
+    const before = new Map(tracer.assigned().map(({ variable, value }) => [variable, value]));
     got = attrsOf(parts[0].exchanges[k]).exchange.combine(stops.map(({ inputs }) => inputs));
+    const changed = tracer.assigned().filter(({ variable, value }) => before.get(variable) !== value);
+    for (const part of parts)
+      for (const { variable } of changed) checkUnused(part, part.exchanges[k], variable);
   }
   return runs.map((run, i) => {
     const last = run.next(got[i]);
@@ -266,6 +270,25 @@ function firstValues(parts: readonly Part[]): ReadonlyMap<GraphValue, Tensor> {
       if (what.kind === 'variable' && what.variable.whole !== what.variable)
         known.set(outputs[0], what.variable.read());
   return known;
+}
+
+/**
+ * What an exchange changes, the replicas have not seen: they were traced before.
+ * @throws UnimplementedError where one uses such a variable behind the exchange
+ */
+function checkUnused({ tracer: { graph } }: Part, exchange: GraphNode, changed: Variable): void {
+  const behind = graph.nodes.slice(graph.nodes.indexOf(exchange) + 1);
+  const values = graph.nodes.flatMap(({ what, outputs }) =>
+    what.kind === 'variable' && what.variable === changed ? outputs : [],
+  );
+  const isUsed = values.some(
+    (value) => behind.some(({ inputs }) => inputs.includes(value)) || graph.outputs.includes(value),
+  );
+  if (isUsed || graph.assignments.some(({ variable }) => variable === changed))
+    throw new UnimplementedError(
+      `it changes the variable '${changed.whole.name}', which the replica uses behind it: return what the replica needs`,
+      attrsOf(exchange).exchange.name,
+    );
 }
 
 /**

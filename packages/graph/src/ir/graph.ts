@@ -168,6 +168,14 @@ export class Graph {
     return [];
   }
 
+  /** Moves the last node up to what it needs, but not above others of its type. */
+  moveUp(node: GraphNode): void {
+    this.nodes.pop();
+    const needed = new Set(node.inputs.map((value) => value.node));
+    const at = this.nodes.findLastIndex((other) => needed.has(other) || other.type === node.type);
+    this.nodes.splice(at + 1, 0, node);
+  }
+
   /** The nodes that an output, a variable's new value, code of the host or one of `more` depends on, in order. */
   liveNodes(more: readonly GraphValue[] = []): GraphNode[] {
     const live = new Set<GraphNode>();

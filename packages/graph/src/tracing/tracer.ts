@@ -519,6 +519,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     fn: HostFunction,
     inputs: readonly Tensor[],
     outputs: readonly HostOutput[],
+    early: boolean = false,
   ): readonly Tensor[] {
     refuseStrings(outputs, name);
     const strings = inputs.filter(isStrings);
@@ -532,6 +533,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
       outputs,
       { traced: context.origin ?? new Error() },
     );
+    if (early) this.graph.moveUp(node);
     return node.outputs.map((v) => this.lasting(v));
   }
 

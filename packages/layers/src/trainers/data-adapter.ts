@@ -1,4 +1,5 @@
 import {
+  FailedPreconditionError,
   gather,
   InvalidArgumentError,
   type NDArrayLike,
@@ -9,7 +10,7 @@ import {
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import { type DistributionStrategy, isKept, shown, showShape, toTensor } from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { inOrder, isByName } from './per-output.ts';
 import { batchesOf, PyDataset } from './py-dataset.ts';
@@ -31,6 +32,8 @@ export interface Batch {
   readonly x: Tensors;
   readonly y: Tensors | undefined;
   readonly sampleWeight: Tensors | undefined;
+  /** Whether it is divided between replicas already. */
+  readonly divided?: boolean;
 }
 
 /** What an iterable of batches yields: inputs, or inputs, targets and weights. */
@@ -64,6 +67,8 @@ export interface ArraysOptions {
   readonly shuffle: boolean;
   /** Makes the order of shuffled examples the same in all processes that train together. */
   readonly share?: ((order: Tensor) => Tensor) | undefined;
+  /** By which a model trains on several devices or processes, whose batches may come divided. */
+  readonly strategy?: DistributionStrategy | null | undefined;
 }
 
 const BATCH_SIZE = 32;
@@ -148,10 +153,12 @@ class IterableBatches implements Batches {
   readonly endless: boolean;
   readonly #source: BatchSource;
   readonly #names: Names;
+  readonly #divided: boolean;
 
-  constructor(source: BatchSource, names: Names) {
+  constructor(source: BatchSource, names: Names, divided = false) {
     this.#source = source;
     this.#names = names;
+    this.#divided = divided;
     const { length, cardinality } = source as { length?: unknown; cardinality?: unknown };
     // A dataset of tf.data tells its number of batches, or -1 if it has no end and -2 if it does not know.
     const count: unknown = typeof cardinality === 'function' ? cardinality.call(source) : length;
@@ -162,12 +169,15 @@ class IterableBatches implements Batches {
   batches(): AsyncIterator<Batch> {
     const source = this.#source;
     const names = this.#names;
+    const divided = this.#divided;
     const iterator: Iterator<BatchLike> | AsyncIterator<BatchLike> =
       Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
     return {
       async next(): Promise<IteratorResult<Batch>> {
         const { done, value } = await iterator.next();
-        return done === true ? { done, value: undefined } : { done: false, value: batchOf(value, names) };
+        return done === true
+          ? { done, value: undefined }
+          : { done: false, value: divided ? dividedBatch(value) : batchOf(value, names) };
       },
       async return(): Promise<IteratorResult<Batch>> {
         // A generator that the user made is the user's: another call may go on with it.
@@ -212,6 +222,16 @@ class NumberedBatches implements Batches {
   onPassEnd(): void | Promise<void> {
     return this.#data.onEpochEnd();
   }
+}
+
+/** A batch with a value for each replica in the place of each tensor. */
+function dividedBatch(item: BatchLike): Batch {
+  const [x, y, sampleWeight] = (isTuple(item) ? item : [item]) as readonly (Tensors | undefined)[];
+  if (x === undefined || x === null)
+    throw new InvalidArgumentError(
+      `a dataset must give x, [x, y] or [x, y, sampleWeight], got ${shown(item)}`,
+    );
+  return { x, y: y ?? undefined, sampleWeight: sampleWeight ?? undefined, divided: true };
 }
 
 export function batchOf(item: BatchLike, names: Names): Batch {
@@ -300,6 +320,11 @@ export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {
   return [x, y, sampleWeight].flatMap(flat);
 }
 
+/** Whether a source gives batches that are divided between replicas. */
+export function isDistributed(source: unknown): boolean {
+  return (source as { readonly isDistributed?: unknown } | null)?.isDistributed === true;
+}
+
 /** Batches of what a user passed. @param what the method, for messages. */
 export function adapt(
   x: FitData,
@@ -316,9 +341,15 @@ export function adapt(
         what,
       );
     }
-    return x instanceof PyDataset
-      ? new NumberedBatches(x, options.shuffle, names)
-      : new IterableBatches(x, names);
+    if (x instanceof PyDataset) return new NumberedBatches(x, options.shuffle, names);
+    const { strategy = null } = options;
+    if (isDistributed(x) && strategy === null)
+      throw new FailedPreconditionError(
+        'a DistributedDataset is for models that were made in the scope of its strategy',
+        what,
+      );
+    const divided = (strategy?.distributedBatches(x) ?? null) as BatchSource | null;
+    return new IterableBatches(divided ?? x, names, divided !== null);
   }
   return new ArrayBatches(batchTensors(x, y, weight, names), options);
 }

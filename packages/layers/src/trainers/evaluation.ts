@@ -1,6 +1,6 @@
 // evaluate and predict: passes outside of training.
 import { concat, type Tensor } from '@eagre/core';
-import { aliasTensor, isKept, tree } from '@eagre/core/internal';
+import { aliasTensor, type DistributionStrategy, isKept, tree } from '@eagre/core/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import type { CallbackRun } from '../callbacks/callback-run.ts';
 import type { ProgressBar } from '../callbacks/progress.ts';
@@ -9,7 +9,7 @@ import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { stepsPerExecution, strategyOf, trainingOf } from './compile.ts';
-import { adapt, type Batches, type FitData } from './data-adapter.ts';
+import { adapt, type Batches, type FitData, isDistributed } from './data-adapter.ts';
 import { type Execution, onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep } from './steps.ts';
 import {
@@ -78,7 +78,8 @@ export async function evaluate(
   const { batchSize } = options;
   checkCounts({ batchSize }, 'evaluate');
   const steps = limitedSteps(options.steps, 'steps', 'evaluate');
-  const batches = adapt(x, y, options.sampleWeight, { batchSize, steps, shuffle: false, names }, 'evaluate');
+  const how = { batchSize, steps, shuffle: false, names, strategy: strategyOf(model) };
+  const batches = adapt(x, y, options.sampleWeight, how, 'evaluate');
   const checkSignal = signalChecker(options.signal, 'evaluate');
   return runStandalone('Evaluate', model, batches, options, checkSignal, (callbacks, bar) =>
     test(model, batches, steps, callbacks, checkSignal, bar),
@@ -89,13 +90,10 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   const { batchSize } = options;
   checkCounts({ batchSize }, 'predict');
   const steps = limitedSteps(options.steps, 'steps', 'predict');
-  const batches = adapt(
-    x,
-    undefined,
-    undefined,
-    { batchSize, steps, shuffle: false, names: namesOf(model) },
-    'predict',
-  );
+  // What is not divided, each process computes alone.
+  const strategy = isDistributed(x) ? strategyOf(model) : null;
+  const how = { batchSize, steps, shuffle: false, names: namesOf(model), strategy };
+  const batches = adapt(x, undefined, undefined, how, 'predict');
   // For each output of the model its values, batch by batch.
   const outputs: Tensor[][] = [];
   let shape: Tensors | undefined;
@@ -105,7 +103,8 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     const execution: Execution = {
       begin: (index) => callbacks.call((c) => c.onPredictBatchBegin(index)),
       run: (batch) => {
-        const y = runPredictStep(model, batch.x);
+        const y =
+          strategy === null ? runPredictStep(model, batch.x) : predictTogether(model, strategy, batch.x);
         shape ??= y;
         const inputs = flat(batch.x);
         flat(y).forEach((t, i) => {
@@ -132,6 +131,14 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     return joined;
   });
   return tree.pack(shape, all, 'predict') as Tensors;
+}
+
+/** The outputs for a batch that is divided between replicas, in their order. */
+function predictTogether(model: Model, strategy: DistributionStrategy, x: Tensors): Tensors {
+  const parts = strategy.runReplicas((own: Tensors) => runPredictStep(model, own), [x]);
+  const leaves = parts.map((part) => flat(part as Tensors));
+  const joined = leaves[0].map((_, i) => strategy.joinRows(leaves.map((list) => list[i])));
+  return tree.pack(parts[0], joined, 'predict') as Tensors;
 }
 
 function release(outputs: readonly (readonly Tensor[])[]): void {

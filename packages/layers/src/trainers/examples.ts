@@ -1,4 +1,4 @@
-import { InvalidArgumentError, scope, Tensor } from '@eagre/core';
+import { InvalidArgumentError, scope, Tensor, UnimplementedError } from '@eagre/core';
 import { isPlain, shown, toTensor } from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import {
@@ -86,6 +86,11 @@ export function classWeights(
   if (weights === undefined || weights === null) return batch.sampleWeight;
   const { y, sampleWeight } = batch;
   if (y === undefined) throw new InvalidArgumentError('classWeight needs targets', 'fit');
+  if (batch.divided === true)
+    throw new UnimplementedError(
+      'classWeight needs the labels of the whole batch: give a Dataset, or weights of the examples, [x, y, sampleWeight]',
+      'fit',
+    );
   if (!(y instanceof Tensor) || (sampleWeight !== undefined && !(sampleWeight instanceof Tensor))) {
     throw new InvalidArgumentError(
       'classWeight works for models with one output only; give each output a sampleWeight',

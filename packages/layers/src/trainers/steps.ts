@@ -76,6 +76,8 @@ interface Made {
   readonly recorded: boolean;
   /** Whether it runs as plain code because its batches hold strings: a trace of strings serves one batch only. */
   readonly strings: boolean;
+  /** Whether its batches are divided between replicas already. */
+  readonly divided: boolean;
   /** The arguments of the first call. */
   kinds: Kinds | null;
 }
@@ -101,16 +103,18 @@ function stepOf(model: Model, kind: Kind, batch: Batch): Made {
   const recorded = hasDefaultWriter();
   const method: unknown = model[METHODS[kind]];
   const strings = flat(batch.x).some(isString) || flat(batch.y).some(isString);
+  const divided = batch.divided === true;
   if (
     known !== undefined &&
     known.strings === strings &&
+    known.divided === divided &&
     known.method === method &&
     known.changes === trainableChanges() &&
     (known.recorded || !recorded)
   )
     return known;
   const step = stepFor(model, kind);
-  const distributed = distributedStep(model, kind, step);
+  const distributed = distributedStep(model, kind, step, divided);
   const eager = strings || training?.runEagerly === true;
   const ours = [method, model.computeLoss, model.computeMetrics].every((part) => own.has(part as object));
   const run: Made['run'] = !eager
@@ -118,18 +122,27 @@ function stepOf(model: Model, kind: Kind, batch: Batch): Made {
     : ours
       ? (x, y, weight) => scope(() => distributed(x, y, weight))
       : distributed;
-  return (steps[kind] = { run, method, changes: trainableChanges(), recorded, strings, kinds: null });
+  return (steps[kind] = {
+    run,
+    method,
+    changes: trainableChanges(),
+    recorded,
+    strings,
+    divided,
+    kinds: null,
+  });
 }
 
 /**
  * The step of a model that was made in the scope of a distribution strategy: each replica takes it on its part of the batch. What they
  * return is the mean.
  */
-function distributedStep(model: Model, kind: Kind, step: Step): Step {
+function distributedStep(model: Model, kind: Kind, step: Step, divided: boolean): Step {
   const strategy = strategyOf(model);
   if (strategy === null || kind === 'predict') return step;
   return (x, y, weight) => {
-    const parts = [x, y, weight].map((part) => strategy.splitBatch(part));
+    const given = [x, y, weight];
+    const parts = divided ? given : given.map((part) => strategy.splitBatch(part));
     const [first, ...others] = strategy.runReplicas(step, parts);
     if (first === undefined || others.length === 0) return first;
     const values = [first, ...others].map((result) => tree.leavesOf(result, METHODS[kind]));

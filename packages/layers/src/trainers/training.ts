@@ -60,7 +60,7 @@ export async function fit(
     examples.x,
     examples.y,
     examples.weight,
-    { batchSize, steps: stepsPerEpoch, shuffle, names, share: sharing(model) },
+    { batchSize, steps: stepsPerEpoch, shuffle, names, share: sharing(model), strategy: strategyOf(model) },
     'fit',
   );
   const checkSignal = signalChecker(options.signal, 'fit');
@@ -179,7 +179,7 @@ function validation(
   batchSize: number | undefined,
   steps: number | undefined,
 ): (callbacks: CallbackRun, checkSignal: CheckSignal) => Promise<Logs> {
-  const options = { batchSize, steps, shuffle: false, names: namesOf(model) };
+  const options = { batchSize, steps, shuffle: false, names: namesOf(model), strategy: strategyOf(model) };
   if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
     throw new InvalidArgumentError(
       'validationData must be [x, y] or [x, y, sampleWeight], or an iterable of batches',

@@ -64,7 +64,13 @@ export abstract class LinearOperator extends Module {
   readonly isPositiveDefinite: boolean | null;
   readonly isSquare: boolean | null;
 
+  /** @throws InvalidArgumentError without a dtype: operators give it, programs make one of these */
   constructor(dtype: DType, hints: LinearOperatorHints, own: LinearOperatorHints = {}) {
+    if (typeof dtype !== 'string' || typeof hints !== 'object' || hints === null)
+      throw new InvalidArgumentError(
+        'it is a base of operators, which give it their dtype and hints; make one of them, such as a LinearOperatorFullMatrix',
+        new.target.name,
+      );
     super(hints.name === undefined ? {} : { name: hints.name });
     this.dtype = dtype;
     const what = new.target.name;
