@@ -1,6 +1,7 @@
 /** Tensors, variables, modules and the op catalogue. */
 export {
   AbortedError,
+  AlreadyExistsError,
   CancelledError,
   DataLossError,
   DeadlineExceededError,
@@ -11,12 +12,15 @@ export {
   InvalidArgumentError,
   type MemoryInfo,
   NotFoundError,
+  OperatorNotAllowedInGraphError,
   OutOfRangeError,
   PermissionDeniedError,
   ResourceExhaustedError,
   type TypedArray,
+  UnauthenticatedError,
   UnavailableError,
   UnimplementedError,
+  UnknownError,
 } from '@eagre/backend';
 export type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from './arguments/argument-kinds.ts';
 export type { Arguments, NamedFunction } from './arguments/arguments.ts';

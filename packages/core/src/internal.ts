@@ -99,6 +99,23 @@ export {
 } from './dispatch/context.ts';
 export { threads } from './dispatch/device.ts';
 export {
+  type DeviceMemory,
+  type DevicePolicy,
+  enableOpDeterminism,
+  enableTensorFloat32Execution,
+  getDeviceDetails,
+  getDevicePolicy,
+  getMemoryGrowth,
+  getMemoryInfo,
+  getMemoryUsage,
+  getVisibleDevices,
+  resetMemoryStats,
+  setDevicePolicy,
+  setMemoryGrowth,
+  setVisibleDevices,
+  tensorFloat32ExecutionEnabled,
+} from './dispatch/device-settings.ts';
+export {
   alikeInReplicas,
   type DistributionReplica,
   type DistributionStrategy,
@@ -192,7 +209,7 @@ export {
   writeDraw,
 } from './random/draws.ts';
 export { logGamma } from './random/gamma.ts';
-export { seeds } from './random/seeds.ts';
+export { determinism, seeds } from './random/seeds.ts';
 export { findDropped, whenDropped } from './scopes/dropped.ts';
 export { type KerasDefaults, kerasDefaults, wideFloatx } from './scopes/keras-defaults.ts';
 export { forEachTensor, inScope, isKept, outsideScopes } from './scopes/scope.ts';

@@ -112,6 +112,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   /** Bytes in blocks that are lent out, and from how many on old objects are collected too. */
   #out = 0;
   #outLimit = COLLECT_ALL_AFTER;
+  /** The most that was lent out at once. */
+  #peak = 0;
   /** How many blocks of middling size are lent between two collections. */
   #patience = 1;
 
@@ -192,7 +194,18 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   info(): MemoryInfo {
-    return { bytesAllocated: this.allocated(), bytesPooled: this.#pooled, bytesTaken: this.#taken };
+    return {
+      bytesAllocated: this.allocated(),
+      bytesPooled: this.#pooled,
+      bytesTaken: this.#taken,
+      bytesInUse: this.#out,
+      bytesPeak: this.#peak,
+    };
+  }
+
+  resetPeak(): void {
+    this.#reap();
+    this.#peak = this.#out;
   }
 
   #whole(size: number): Storage {
@@ -256,6 +269,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     }
     this.#lent += size;
     this.#out += size;
+    if (this.#out > this.#peak) this.#peak = this.#out;
     if (block === undefined) return this.#freshWatched(size);
     this.#pooled -= size;
     block.free = false;

@@ -18,6 +18,7 @@ import {
   type NumberValue,
   type NumericDType,
   placedKernel,
+  placement,
   UnimplementedError,
   widens,
 } from '@eagre/backend';
@@ -239,11 +240,27 @@ export function toBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] 
     const input = inputs[i] as Tensor;
     if (input.storage.refs <= 0) disposed(input, op);
     if (input.backend !== backend && input.dtype !== 'string') {
+      if (placement.policy !== 'silent' && backend !== symbolic) checkPlaces(op, input, i, backend);
       if (local === inputs) local = [...inputs];
       (local as Tensor[])[i] = copyTo(input, backend);
     }
   }
   return local;
+}
+
+/** What `tf.config.experimental.setDevicePolicy` wants of an input that is on another device. */
+function checkPlaces(op: Op, input: Tensor, i: number, backend: Backend): void {
+  const placeOf = ({ deviceType, deviceIndex }: Backend): string => `/device:${deviceType}:${deviceIndex}`;
+  const [from, to] = [placeOf(input.backend), placeOf(backend)];
+  // A copy in the open is what this asks for.
+  if (from === to || input.backend === symbolic || op.name === 'Identity') return;
+  const message = `input ${i} is on ${from}, and the op runs on ${to}`;
+  if (placement.policy === 'explicit')
+    throw new InvalidArgumentError(
+      `${message}: copy it with tf.device('${to}', () => tf.identity(x)), or set another device policy`,
+      op.name,
+    );
+  console.warn(`${op.name}: ${message}: it is copied`);
 }
 
 function disposed(input: Tensor, op: Op): never {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { shown } from '@eagre/core/internal';
+import { determinism, shown } from '@eagre/core/internal';
+import { Options, plainOptions } from './dataset-options.ts';
 
 /** Number of elements of a dataset that never ends. */
 export const INFINITE_CARDINALITY = -1;
@@ -21,8 +22,9 @@ const known: Readonly<Record<keyof DatasetOptions, 'boolean'>> = {
   vectorization: 'boolean',
 };
 
-/** @throws InvalidArgumentError for names and values that are no options. */
-export function checkOptions(options: DatasetOptions): DatasetOptions {
+/** @throws InvalidArgumentError for names and values that are no options; UnimplementedError for those that nothing here can do. */
+export function checkOptions(given: DatasetOptions | Options): DatasetOptions {
+  const options: DatasetOptions = given instanceof Options ? set(plainOptions(given)) : given;
   if (typeof options !== 'object' || options === null)
     throw new InvalidArgumentError(`expected options, got ${shown(options)}`, 'Dataset.withOptions');
   for (const [name, value] of Object.entries(options)) {
@@ -36,6 +38,11 @@ export function checkOptions(options: DatasetOptions): DatasetOptions {
       throw new InvalidArgumentError(`${name} must be a ${type}, got ${shown(value)}`, 'Dataset.withOptions');
   }
   return options;
+}
+
+/** Those that have values. */
+function set(options: Readonly<Record<string, unknown>>): DatasetOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** An integer of at least `least`. @throws InvalidArgumentError otherwise. */
@@ -57,4 +64,9 @@ export function checkParallel(value: number, name: string, what: string, chosen:
   if (checkCount(value, name, what) > MOST_AT_ONCE)
     throw new InvalidArgumentError(`${name} must be at most ${MOST_AT_ONCE}, got ${value}`, what);
   return value;
+}
+
+/** Whether elements come in the same order in every run: as a step of the pipeline says, else as its options do; always under op determinism. */
+export function inOrder(own: boolean | undefined, options: DatasetOptions): boolean {
+  return determinism.enabled || (own ?? options.deterministic ?? true);
 }

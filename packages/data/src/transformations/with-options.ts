@@ -1,6 +1,7 @@
 // `withOptions`: what holds for a pipeline.
 import type { DatasetNode, ElementIterator, IterationContext, RowAccess } from '../pipeline/iterator.ts';
 import { UnaryNode } from '../pipeline/node.ts';
+import type { Options } from '../pipeline/dataset-options.ts';
 import { checkOptions, type DatasetOptions } from '../pipeline/options.ts';
 
 /** Options for the pipeline up to here. */
@@ -8,7 +9,7 @@ export class OptionsNode extends UnaryNode {
   readonly kind = 'Options';
   readonly options: DatasetOptions;
 
-  constructor(input: DatasetNode, options: DatasetOptions) {
+  constructor(input: DatasetNode, options: DatasetOptions | Options) {
     super(input);
     this.options = checkOptions(options);
   }

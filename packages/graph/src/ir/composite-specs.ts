@@ -261,7 +261,7 @@ export function specOfParts(value: CompositeTensor): CompositeTensor {
     const inner = first?.shape?.slice(1) ?? [];
     return new IndexedSlicesSpec([null, ...inner], first?.dtype ?? 'float32', second?.dtype as 'int64');
   }
-  return value;
+  return value.specOfParts;
 }
 
 /** The spec of a composite tensor. */
