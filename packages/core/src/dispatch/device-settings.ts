@@ -1,5 +1,11 @@
 // What `tf.config` and `tf.config.experimental` say and set of devices: which may be used, their memory, how ops treat tensors of others.
-import { allBackends, hideBackends, InvalidArgumentError, placement, UnimplementedError } from '@eagre/backend';
+import {
+  allBackends,
+  hideBackends,
+  InvalidArgumentError,
+  placement,
+  UnimplementedError,
+} from '@eagre/backend';
 import { asIs, defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { determinism } from '../random/seeds.ts';
@@ -128,7 +134,10 @@ export const setMemoryGrowth: NamedFunction<
     const op = 'tf.config.experimental.setMemoryGrowth';
     backendOf(device, op);
     if (!checkFlag(enable, 'enable', op))
-      throw new UnimplementedError('memory is always taken when it is needed, and never all at the start', op);
+      throw new UnimplementedError(
+        'memory is always taken when it is needed, and never all at the start',
+        op,
+      );
   },
 );
 
@@ -188,8 +197,5 @@ export const enableTensorFloat32Execution: NamedFunction<[enabled: boolean], ['e
   defineFunction('tf.config.experimental.enableTensorFloat32Execution', { enabled: asIs }, {}, (enabled) => {
     const op = 'tf.config.experimental.enableTensorFloat32Execution';
     if (checkFlag(enabled, 'enabled', op))
-      throw new UnimplementedError(
-        `products of float32 keep all of their bits: use float16 or bfloat16`,
-        op,
-      );
+      throw new UnimplementedError(`products of float32 keep all of their bits: use float16 or bfloat16`, op);
   });

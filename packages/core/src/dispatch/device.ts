@@ -223,7 +223,8 @@ export const device: ScopeFunction = defineFunction<NamedScope>(
   },
 ) as never;
 
-export const nameOf = ({ deviceType, deviceIndex }: Backend): string => `/device:${deviceType}:${deviceIndex}`;
+export const nameOf = ({ deviceType, deviceIndex }: Backend): string =>
+  `/device:${deviceType}:${deviceIndex}`;
 
 /** The backend of a device by name. @throws InvalidArgumentError, NotFoundError */
 export function findDevice(name: string): Backend {

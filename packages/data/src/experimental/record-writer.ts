@@ -1,5 +1,5 @@
 // `tf.data.experimental.TFRecordWriter`: a dataset as a file of records.
-import { InvalidArgumentError, fileError } from '@eagre/backend';
+import { fileError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
 import {
   type Arguments,
@@ -69,7 +69,10 @@ function recordOf(element: unknown, op: string): Uint8Array {
     if (element.dtype === 'string' && element.rank === 0) return bytesOf(element.item<string>());
     if (element.dtype === 'uint8' && element.rank === 1) return (element.data() as Uint8Array).slice();
   }
-  throw new InvalidArgumentError(`a record must be a string scalar, or uint8 [length], got ${shown(element)}`, op);
+  throw new InvalidArgumentError(
+    `a record must be a string scalar, or uint8 [length], got ${shown(element)}`,
+    op,
+  );
 }
 
 takesArguments<WriterArguments>(

@@ -63,21 +63,25 @@ takesArguments<RandomArguments>(
  * The elements of a list, all of one structure and of the same dtypes.
  * @throws InvalidArgumentError for an empty list and elements of different kinds.
  */
-export const fromList: NamedFunction<[elements: readonly unknown[]], ['elements'], unknown, Dataset<Element>> =
-  /* @__PURE__ */ defineFunction(`${SPACE}fromList`, { elements: kind.asIs }, {}, (elements) => {
-    const op = `${SPACE}fromList`;
-    if (!Array.isArray(elements) || elements.length === 0)
-      throw new InvalidArgumentError(`elements must be a list of at least one, got ${shown(elements)}`, op);
-    const all = elements.map((element) => toElement(element, op));
-    const first = specOf(all[0] as Element);
-    const other = all.map(specOf).find((spec) => !sameKind(first, spec));
-    if (other !== undefined)
-      throw new InvalidArgumentError(
-        `all elements must be of one kind, got ${showSpec(first)} and ${showSpec(other)}`,
-        op,
-      );
-    return new Dataset<Element>(new ElementsNode(all, undefined, 'List'));
-  });
+export const fromList: NamedFunction<
+  [elements: readonly unknown[]],
+  ['elements'],
+  unknown,
+  Dataset<Element>
+> = /* @__PURE__ */ defineFunction(`${SPACE}fromList`, { elements: kind.asIs }, {}, (elements) => {
+  const op = `${SPACE}fromList`;
+  if (!Array.isArray(elements) || elements.length === 0)
+    throw new InvalidArgumentError(`elements must be a list of at least one, got ${shown(elements)}`, op);
+  const all = elements.map((element) => toElement(element, op));
+  const first = specOf(all[0] as Element);
+  const other = all.map(specOf).find((spec) => !sameKind(first, spec));
+  if (other !== undefined)
+    throw new InvalidArgumentError(
+      `all elements must be of one kind, got ${showSpec(first)} and ${showSpec(other)}`,
+      op,
+    );
+  return new Dataset<Element>(new ElementsNode(all, undefined, 'List'));
+});
 
 /** `Dataset.chooseFromDatasets`, which goes on with the others when one ends, unless `stopOnEmptyDataset` is true. */
 export const chooseFromDatasets: NamedFunction<
@@ -147,18 +151,13 @@ export const getStructure: NamedFunction<
   ['datasetOrIterator'],
   unknown,
   ElementSpec | null
-> = /* @__PURE__ */ defineFunction(
-  `${SPACE}getStructure`,
-  { datasetOrIterator: kind.asIs },
-  {},
-  (value) => {
-    if (value instanceof Dataset || value instanceof DatasetIterator) return value.elementSpec;
-    throw new InvalidArgumentError(
-      `expected a dataset or its iterator, got ${shown(value)}`,
-      `${SPACE}getStructure`,
-    );
-  },
-);
+> = /* @__PURE__ */ defineFunction(`${SPACE}getStructure`, { datasetOrIterator: kind.asIs }, {}, (value) => {
+  if (value instanceof Dataset || value instanceof DatasetIterator) return value.elementSpec;
+  throw new InvalidArgumentError(
+    `expected a dataset or its iterator, got ${shown(value)}`,
+    `${SPACE}getStructure`,
+  );
+});
 
 /** `dataset.save(path)`. */
 export const save: NamedFunction<
@@ -178,8 +177,12 @@ export const save: NamedFunction<
 );
 
 /** `Dataset.load(path)`. */
-export const load: NamedFunction<[path: string], ['path'], unknown, Dataset<Element>> =
-  /* @__PURE__ */ defineFunction(`${SPACE}load`, { path: kind.asIs }, {}, (path) => Dataset.load(path));
+export const load: NamedFunction<
+  [path: string],
+  ['path'],
+  unknown,
+  Dataset<Element>
+> = /* @__PURE__ */ defineFunction(`${SPACE}load`, { path: kind.asIs }, {}, (path) => Dataset.load(path));
 
 /** From now on all functions of elements run as plain code, once for each element, so that a debugger and `console.log` see them. */
 export const enableDebugMode: NamedFunction<[], [], unknown, void> = /* @__PURE__ */ defineFunction(

@@ -1,6 +1,6 @@
 // Tables whose keys and values are the elements of a dataset.
 import { InvalidArgumentError } from '@eagre/backend';
-import { type DType, lookup, Tensor, type TensorLike } from '@eagre/core';
+import { type DType, lookup, type Tensor, type TensorLike } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -61,7 +61,10 @@ export class DatasetInitializer implements lookup.TableInitializer {
     return [keys, values];
   }
 }
-takesArguments<InitializerArguments>({ positional: ['dataset'], names: { dataset: true } }, DatasetInitializer);
+takesArguments<InitializerArguments>(
+  { positional: ['dataset'], names: { dataset: true } },
+  DatasetInitializer,
+);
 
 /** Options of `tableFromDataset` and `indexTableFromDataset`. */
 export interface DatasetTableOptions {
@@ -75,12 +78,7 @@ export interface DatasetTableOptions {
   readonly keyDtype?: DType;
 }
 type Table = lookup.StaticHashTable | lookup.StaticVocabularyTable;
-type TableFunction = NamedFunction<
-  [dataset: Dataset<never>],
-  ['dataset'],
-  DatasetTableOptions,
-  Table
->;
+type TableFunction = NamedFunction<[dataset: Dataset<never>], ['dataset'], DatasetTableOptions, Table>;
 
 const optionKinds = {
   numOovBuckets: kind.asIs,
@@ -97,7 +95,8 @@ function tableOf(dataset: Dataset<unknown>, options: DatasetTableOptions, op: st
   const initializer = new DatasetInitializer(used as Dataset<readonly [Tensor, Tensor]>);
   if (defaultValue === null && initializer.valueDtype === 'string')
     throw new InvalidArgumentError('defaultValue must be given where values are strings', op);
-  if (numOovBuckets > 0) return new lookup.StaticVocabularyTable(initializer, numOovBuckets, keyDtype ?? null);
+  if (numOovBuckets > 0)
+    return new lookup.StaticVocabularyTable(initializer, numOovBuckets, keyDtype ?? null);
   if (keyDtype !== undefined && (keyDtype === 'string') !== (initializer.keyDtype === 'string'))
     throw new InvalidArgumentError(`the keys are ${initializer.keyDtype}, and keyDtype is ${keyDtype}`, op);
   return new lookup.StaticHashTable(initializer, defaultValue ?? -1);

@@ -1,7 +1,15 @@
 // TensorFlow's names for steps that are methods of datasets, and for those made of several.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, device, identity, type PartialShape, type Tensor, zeros } from '@eagre/core';
-import { checkCount, checkText, defineFunction, isPlain, kind, type NamedFunction, tree } from '@eagre/core/internal';
+import {
+  checkCount,
+  checkText,
+  defineFunction,
+  isPlain,
+  kind,
+  type NamedFunction,
+  tree,
+} from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapTensorSpec } from '../elements/element-spec.ts';
 import type { Element } from '../elements/structure.ts';
@@ -9,9 +17,9 @@ import { Dataset } from '../pipeline/dataset.ts';
 import type { FunctionCallOptions, SignatureOptions } from '../pipeline/element-function.ts';
 import type { IgnoreErrorsOptions } from '../pipeline/option-names.ts';
 import { AUTOTUNE } from '../pipeline/options.ts';
-import type { SnapshotOptions } from '../readers/saved-files.ts';
-import { parseExample } from '../readers/parse-example.ts';
 import type { FeatureSpecs } from '../readers/features.ts';
+import { parseExample } from '../readers/parse-example.ts';
+import type { SnapshotOptions } from '../readers/saved-files.ts';
 import type { BatchOptions } from '../transformations/batch.ts';
 import type { BucketOptions } from '../transformations/bucket.ts';
 import type { GroupByWindowOptions } from '../transformations/group.ts';
@@ -168,7 +176,10 @@ export const groupByReducer: NamedFunction<
   { runEagerly: kind.asIs },
   (keyFunc, reducer, options) => {
     if (!(reducer instanceof Reducer))
-      throw new InvalidArgumentError('reducer must be a tf.data.experimental.Reducer', `${SPACE}groupByReducer`);
+      throw new InvalidArgumentError(
+        'reducer must be a tf.data.experimental.Reducer',
+        `${SPACE}groupByReducer`,
+      );
     return step(
       `${SPACE}groupByReducer`,
       (d) => new Dataset(new GroupReduceNode(d.node, keyFunc, reducer, options)),
@@ -197,8 +208,12 @@ export const groupByWindow: NamedFunction<
 
 /** `Dataset.ignoreErrors`, for `apply`. */
 export const ignoreErrors: NamedFunction<[logWarning?: boolean], ['logWarning'], unknown, Step> =
-  /* @__PURE__ */ defineFunction(`${SPACE}ignoreErrors`, { logWarning: kind.asIs }, {}, (logWarning = false) =>
-    step(`${SPACE}ignoreErrors`, (d) => d.ignoreErrors({ logWarning } satisfies IgnoreErrorsOptions)),
+  /* @__PURE__ */ defineFunction(
+    `${SPACE}ignoreErrors`,
+    { logWarning: kind.asIs },
+    {},
+    (logWarning = false) =>
+      step(`${SPACE}ignoreErrors`, (d) => d.ignoreErrors({ logWarning } satisfies IgnoreErrorsOptions)),
   );
 
 /** Options of `mapAndBatch`. */
@@ -230,7 +245,9 @@ export const mapAndBatch: NamedFunction<
       throw new InvalidArgumentError('give either numParallelBatches or numParallelCalls', op);
     if (numParallelBatches !== null) checkCount(numParallelBatches, 'numParallelBatches', op, 1);
     const calls = numParallelBatches === null ? {} : { numParallelCalls: numParallelBatches * batchSize };
-    return step(op, (d) => d.map(mapFunc as never, { ...options, ...calls }).batch(batchSize, { dropRemainder }));
+    return step(op, (d) =>
+      d.map(mapFunc as never, { ...options, ...calls }).batch(batchSize, { dropRemainder }),
+    );
   },
 );
 
@@ -282,7 +299,10 @@ function padded(dataset: Dataset<unknown>, cardinality: number, maskKey: string,
   const runEagerly = flattenSpec(elementSpec as ElementSpec).some(
     (s) => s instanceof TensorSpec && s.dtype === 'string',
   );
-  const outputSignature = { ...(elementSpec as object), [maskKey]: new TensorSpec([], 'bool') } as ElementSpec;
+  const outputSignature = {
+    ...(elementSpec as object),
+    [maskKey]: new TensorSpec([], 'bool'),
+  } as ElementSpec;
   const marked = dataset.map(
     ((x: object) => ({ ...x, [maskKey]: constant(true) })) as never,
     runEagerly ? { runEagerly, outputSignature } : {},
@@ -322,7 +342,13 @@ export const parallelInterleave: NamedFunction<
   },
   (mapFunc, cycleLength, options) => {
     const op = `${SPACE}parallelInterleave`;
-    const { blockLength = 1, sloppy = false, bufferOutputElements, prefetchInputElements, ...signature } = options;
+    const {
+      blockLength = 1,
+      sloppy = false,
+      bufferOutputElements,
+      prefetchInputElements,
+      ...signature
+    } = options;
     const ahead = <T>(d: Dataset<T>, count: number | null | undefined): Dataset<T> =>
       count == null ? d : d.prefetch(count);
     const made = (...args: never[]): unknown => {

@@ -78,14 +78,19 @@ function setIn(group: unknown, cls: new () => object, name: string): Group {
   return Object.fromEntries(entries);
 }
 
-const refused = (what: string, why: string): UnimplementedError => new UnimplementedError(`${what}: ${why}`, OP);
+const refused = (what: string, why: string): UnimplementedError =>
+  new UnimplementedError(`${what}: ${why}`, OP);
 
 /** The plain options that an object of `Options` stands for. @throws UnimplementedError for what nothing here can do. */
 export function plainOptions(options: Options): Record<string, unknown> {
   const { deterministic } = setIn(options, Options, 'options');
   const threading = setIn(options.threading, ThreadingOptions, 'threading');
   const autotune = setIn(options.autotune, AutotuneOptions, 'autotune');
-  const optimization = setIn(options.experimentalOptimization, OptimizationOptions, 'experimentalOptimization');
+  const optimization = setIn(
+    options.experimentalOptimization,
+    OptimizationOptions,
+    'experimentalOptimization',
+  );
   if ((threading['maxIntraOpParallelism'] ?? 0) !== 0)
     throw refused(
       'threading.maxIntraOpParallelism',
@@ -98,7 +103,10 @@ export function plainOptions(options: Options): Record<string, unknown> {
     );
   for (const [name, value] of Object.entries(autotune))
     if (name !== 'enabled' || value !== false)
-      throw refused(`autotune.${name}`, 'nothing is tuned while a pipeline runs: give numbers instead of AUTOTUNE');
+      throw refused(
+        `autotune.${name}`,
+        'nothing is tuned while a pipeline runs: give numbers instead of AUTOTUNE',
+      );
   const fusion =
     optimization['applyDefaultOptimizations'] === false ? false : optimization['mapAndBatchFusion'];
   return { deterministic, vectorization: fusion };

@@ -37,8 +37,8 @@ import { WindowNode, type WindowOptions } from '../transformations/window.ts';
 import { OptionsNode } from '../transformations/with-options.ts';
 import { ConcatenateNode, nodesOf, ZipNode } from '../transformations/zip.ts';
 import { DatasetIterator } from './dataset-iterator.ts';
-import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
 import type { Options } from './dataset-options.ts';
+import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
 import type { DatasetNode } from './iterator.ts';
 import { optionsOf } from './node.ts';
 import {

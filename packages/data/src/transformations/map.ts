@@ -73,11 +73,7 @@ export class MapNode extends UnaryNode {
   iterate(context: IterationContext): ElementIterator {
     const input = this.input.iterate(context);
     if (this.fn.eager && this.parallel > 1)
-      return new ParallelMapIterator(
-        input,
-        this,
-        inOrder(this.deterministic, context.options),
-      );
+      return new ParallelMapIterator(input, this, inOrder(this.deterministic, context.options));
     return new MapIterator(input, this, context.options.vectorization === false ? null : this.block);
   }
 

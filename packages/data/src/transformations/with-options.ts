@@ -1,7 +1,8 @@
 // `withOptions`: what holds for a pipeline.
+
+import type { Options } from '../pipeline/dataset-options.ts';
 import type { DatasetNode, ElementIterator, IterationContext, RowAccess } from '../pipeline/iterator.ts';
 import { UnaryNode } from '../pipeline/node.ts';
-import type { Options } from '../pipeline/dataset-options.ts';
 import { checkOptions, type DatasetOptions } from '../pipeline/options.ts';
 
 /** Options for the pipeline up to here. */
