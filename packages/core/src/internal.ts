@@ -77,6 +77,15 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
+export {
+  type ApiSignature,
+  type ArgumentType,
+  dispatchForApi,
+  dispatchForBinaryElementwiseApis,
+  dispatchForBinaryElementwiseAssertApis,
+  dispatchForUnaryElementwiseApis,
+  unregisterDispatchFor,
+} from './composite/dispatchers.ts';
 export { isRagged, makeRagged, makeSparse, toRaggedOrDense } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
@@ -199,6 +208,7 @@ export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-st
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { lowerAscii } from './ops/strings/text.ts';
+export { RowPartition } from './ragged/partition-class.ts';
 export {
   type Draw,
   type Drawn,

@@ -79,6 +79,7 @@ export * as summary from '@eagre/summary';
 export * as config from './config.ts';
 export * as distribute from './distribute.ts';
 export * as errors from './errors.ts';
+export * as experimental from './experimental.ts';
 export * as image from './images.ts';
 export {
   constantInitializer,

@@ -66,9 +66,25 @@ export {
   IndexedSlicesSpec,
   RaggedTensorSpec,
   SparseTensorSpec,
+  specOfComposite,
   specOfParts,
   TypeSpec,
 } from './ir/composite-specs.ts';
+export {
+  asDict,
+  BatchableExtensionType,
+  batchEncoderOf,
+  ExtensionType,
+  ExtensionTypeBatchEncoder,
+  ExtensionTypeSpec,
+  type Field,
+  type FieldOptions,
+  type Fields,
+  type FieldsOf,
+  type FieldType,
+  type FieldValue,
+  field,
+} from './ir/extension-type.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {
