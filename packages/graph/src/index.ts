@@ -1,6 +1,8 @@
 /** `tf.function` and what it is made of; graphs and sessions. */
 
+export { Graph as SessionGraph, Operation } from './compat/graph.ts';
 export { type GraphCallable, graphCallable, type MakeGraphCallable } from './compat/graph-callable.ts';
+export { importGraphDef } from './compat/import-graph-def.ts';
 export * as compat from './compat/index.ts';
 export { gradients, hessians } from './compat/ops.ts';
 export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
@@ -56,6 +58,7 @@ export { expandGraph, type Keeps } from './interchange/expand.ts';
 export {
   type Capture,
   type FunctionNames,
+  GRAPH_DEF_VERSION,
   type GraphDefOptions,
   Library,
   Names,
