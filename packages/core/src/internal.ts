@@ -159,6 +159,7 @@ export {
   toBackend,
   withOpName,
 } from './dispatch/op.ts';
+export { profiling } from './dispatch/profiling.ts';
 export { RecentMap } from './dispatch/recent-map.ts';
 export type { Sample, SampleInput } from './dispatch/samples.ts';
 export {

@@ -95,6 +95,7 @@ export {
 export * as io from './io.ts';
 export * as keras from './keras.ts';
 export * as onnx from './onnx.ts';
+export * as profiler from './profiler.ts';
 export * as savedModel from './saved-model.ts';
 export * as serving from './serving.ts';
 export { makeNdarray, makeTensorProto } from './tensor-protos.ts';

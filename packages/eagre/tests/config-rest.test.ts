@@ -257,7 +257,7 @@ describe('tf.test', () => {
     fails(() => t.assertShapeEqual([1], [[1]]), 'the shapes differ');
     t.assertDeviceEqual('/cpu:0', '/device:CPU:0');
     fails(() => t.assertDeviceEqual('/cpu:0', '/cpu:1'), 'is not');
-    t.assertRaisesOpError('reshape', () => tf.reshape([1], [2]));
+    t.assertRaisesOpError('Reshape', () => tf.reshape([1], [2]));
     t.assertRaisesOpError(
       (error) => error instanceof InvalidArgumentError,
       () => tf.reshape([1], [2]),

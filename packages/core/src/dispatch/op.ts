@@ -40,6 +40,7 @@ import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
 import { VariableBase } from '../tensor/variable-base.ts';
 import { complexKernel, onParts } from './complex.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
+import { profiling } from './profiling.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
@@ -198,12 +199,15 @@ export function execute(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttr
   const { tracer } = context;
   if (tracer !== null) return tracer.execute(op, inputs, attrs);
   const local = toBackend(inputs, op);
+  const { record } = profiling;
+  const begin = record === null ? 0 : performance.now();
   let outputs: readonly Tensor[];
   try {
     outputs = op.evaluate(local, attrs);
   } catch (error) {
     throw withOpName(error, op);
   }
+  if (record !== null) record(op.name, begin);
   if (!op.isComposite) recordOnTapes(op, inputs, attrs, outputs);
   return outputs;
 }
