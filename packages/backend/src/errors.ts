@@ -1,18 +1,25 @@
-/** TensorFlow's canonical codes, as far as Eagre raises them. */
-export type ErrorCode =
-  | 'INVALID_ARGUMENT'
-  | 'NOT_FOUND'
-  | 'FAILED_PRECONDITION'
-  | 'OUT_OF_RANGE'
-  | 'UNIMPLEMENTED'
-  | 'RESOURCE_EXHAUSTED'
-  | 'INTERNAL'
-  | 'CANCELLED'
-  | 'PERMISSION_DENIED'
-  | 'UNAVAILABLE'
-  | 'DATA_LOSS'
-  | 'DEADLINE_EXCEEDED'
-  | 'ABORTED';
+/** TensorFlow's canonical codes, with their numbers. */
+export const errorNumbers = {
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+
+/** The name of a code. */
+export type ErrorCode = keyof typeof errorNumbers;
 
 /** Base of every error that Eagre throws on purpose. `op` names the operation it arose in, where there is one. */
 export class EagreError extends Error {
@@ -24,6 +31,11 @@ export class EagreError extends Error {
     this.name = new.target.name;
     this.code = code;
     this.op = op;
+  }
+
+  /** The number of the code, as TensorFlow's `error_code`: equal to `tf.errors.NOT_FOUND` and the like. */
+  get errorCode(): number {
+    return errorNumbers[this.code];
   }
 }
 
@@ -48,10 +60,20 @@ export class FailedPreconditionError extends EagreError {
   }
 }
 
+/** JavaScript needs the value of a tensor that has none: code of a traced function branches on it, iterates over it or reads it. */
+export class OperatorNotAllowedInGraphError extends FailedPreconditionError {}
+
 /** An index or a label outside of its range. */
 export class OutOfRangeError extends EagreError {
   constructor(message: string, op?: string, options?: ErrorOptions) {
     super('OUT_OF_RANGE', message, op, options);
+  }
+}
+
+/** What is to be made is there already: a file that may not be replaced. */
+export class AlreadyExistsError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('ALREADY_EXISTS', message, op, options);
   }
 }
 
@@ -73,6 +95,20 @@ export class ResourceExhaustedError extends EagreError {
 export class PermissionDeniedError extends EagreError {
   constructor(message: string, op?: string, options?: ErrorOptions) {
     super('PERMISSION_DENIED', message, op, options);
+  }
+}
+
+/** It is not known who asks: a server wants a token, or another one. */
+export class UnauthenticatedError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('UNAUTHENTICATED', message, op, options);
+  }
+}
+
+/** What the system says of it is not among the known errors. */
+export class UnknownError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('UNKNOWN', message, op, options);
   }
 }
 
@@ -147,5 +183,11 @@ export function errorFromCode(code: ErrorCode, message: string, op?: string): Ea
       return new AbortedError(message, op);
     case 'INTERNAL':
       return new InternalError(message, op);
+    case 'ALREADY_EXISTS':
+      return new AlreadyExistsError(message, op);
+    case 'UNAUTHENTICATED':
+      return new UnauthenticatedError(message, op);
+    case 'UNKNOWN':
+      return new UnknownError(message, op);
   }
 }

@@ -1,10 +1,12 @@
 import {
+  AlreadyExistsError,
   EagreError,
   FailedPreconditionError,
   NotFoundError,
   PermissionDeniedError,
   ResourceExhaustedError,
   UnavailableError,
+  UnknownError,
 } from './errors.ts';
 
 type Maker = new (message: string, op?: string, options?: ErrorOptions) => EagreError;
@@ -26,7 +28,7 @@ const KNOWN: Readonly<Record<string, readonly [Maker, string]>> = {
   ENFILE: [ResourceExhaustedError, 'the system has too many open files: close some'],
   ENOMEM: [ResourceExhaustedError, 'the system has no memory left'],
   EISDIR: [FailedPreconditionError, 'it is a folder, not a file'],
-  EEXIST: [FailedPreconditionError, 'it exists already'],
+  EEXIST: [AlreadyExistsError, 'it exists already'],
   ENOTEMPTY: [FailedPreconditionError, 'the folder is not empty'],
   ENAMETOOLONG: [FailedPreconditionError, 'the name is too long'],
   ELOOP: [FailedPreconditionError, 'there are too many symbolic links'],
@@ -47,7 +49,7 @@ export function fileError(cause: unknown, path?: string, op?: string): unknown {
   const [Kind, help] = KNOWN[code] ?? [];
   const where = named ?? path ?? 'a file';
   return Kind === undefined || help === undefined
-    ? new UnavailableError(`${where}: the system failed to ${syscall}: ${cause.message}`, op, { cause })
+    ? new UnknownError(`${where}: the system failed to ${syscall}: ${cause.message}`, op, { cause })
     : new Kind(`${where}: ${help} (${code})`, op, { cause });
 }
 

@@ -17,3 +17,4 @@ export {
   latestCheckpoint,
 } from './state.ts';
 export type { LoadStatus } from './status.ts';
+export { CheckpointView, TrackableView } from './trackable-views.ts';

@@ -4,4 +4,5 @@ export * from './index.ts';
 export { withoutSlots } from './lists.ts';
 export { describe, type Entry, type Look, type ObjectGraph, Seen, walk } from './object-graph.ts';
 export { deleteCheckpoint, updateCheckpointState } from './state.ts';
+export { PythonState } from './trackable-views.ts';
 export { type View, viewOf } from './view.ts';

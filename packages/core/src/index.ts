@@ -1,6 +1,7 @@
 /** Tensors, variables, modules and the op catalogue. */
 export {
   AbortedError,
+  AlreadyExistsError,
   CancelledError,
   DataLossError,
   DeadlineExceededError,
@@ -11,12 +12,15 @@ export {
   InvalidArgumentError,
   type MemoryInfo,
   NotFoundError,
+  OperatorNotAllowedInGraphError,
   OutOfRangeError,
   PermissionDeniedError,
   ResourceExhaustedError,
   type TypedArray,
+  UnauthenticatedError,
   UnavailableError,
   UnimplementedError,
+  UnknownError,
 } from '@eagre/backend';
 export type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from './arguments/argument-kinds.ts';
 export type { Arguments, NamedFunction } from './arguments/arguments.ts';
@@ -46,6 +50,7 @@ export {
   syncDevices,
   withBackend,
 } from './dispatch/device.ts';
+export { type DeviceParts, DeviceSpec } from './dispatch/device-spec.ts';
 export { VariableAggregation, VariableSynchronization } from './dispatch/distribution.ts';
 export { type HostFunction, type HostOutput, hostFunction } from './dispatch/host.ts';
 export * as dtypes from './dtypes.ts';
@@ -101,7 +106,7 @@ export { asString } from './ops/strings/convert.ts';
 export * as quantization from './quantization.ts';
 export * as queue from './queue.ts';
 export * as random from './random.ts';
-export { keep, nameScope, scope } from './scopes/scope.ts';
+export { getCurrentNameScope, keep, nameScope, scope } from './scopes/scope.ts';
 export * as sets from './sets.ts';
 export type { Axis, PartialShape, Shape } from './shapes/shape.ts';
 export {
@@ -114,6 +119,7 @@ export * as signal from './signal.ts';
 export * as strings from './strings.ts';
 export type { Complex } from './tensor/complex-numbers.ts';
 export { constant } from './tensor/constant.ts';
+export { type ConversionFunction, registerTensorConversionFunction } from './tensor/conversion-functions.ts';
 export type { NDArrayLike, TensorLike } from './tensor/convert.ts';
 export * from './tensor/dtype-names.ts';
 export { asDtype, DType } from './tensor/dtype-object.ts';

@@ -77,6 +77,15 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
+export {
+  type ApiSignature,
+  type ArgumentType,
+  dispatchForApi,
+  dispatchForBinaryElementwiseApis,
+  dispatchForBinaryElementwiseAssertApis,
+  dispatchForUnaryElementwiseApis,
+  unregisterDispatchFor,
+} from './composite/dispatchers.ts';
 export { isRagged, makeRagged, makeSparse, toRaggedOrDense } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
@@ -98,6 +107,23 @@ export {
   withoutTapes,
 } from './dispatch/context.ts';
 export { threads } from './dispatch/device.ts';
+export {
+  type DeviceMemory,
+  type DevicePolicy,
+  enableOpDeterminism,
+  enableTensorFloat32Execution,
+  getDeviceDetails,
+  getDevicePolicy,
+  getMemoryGrowth,
+  getMemoryInfo,
+  getMemoryUsage,
+  getVisibleDevices,
+  resetMemoryStats,
+  setDevicePolicy,
+  setMemoryGrowth,
+  setVisibleDevices,
+  tensorFloat32ExecutionEnabled,
+} from './dispatch/device-settings.ts';
 export {
   alikeInReplicas,
   type DistributionReplica,
@@ -133,6 +159,7 @@ export {
   toBackend,
   withOpName,
 } from './dispatch/op.ts';
+export { profiling } from './dispatch/profiling.ts';
 export { RecentMap } from './dispatch/recent-map.ts';
 export type { Sample, SampleInput } from './dispatch/samples.ts';
 export {
@@ -182,6 +209,7 @@ export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-st
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { lowerAscii } from './ops/strings/text.ts';
+export { RowPartition } from './ragged/partition-class.ts';
 export {
   type Draw,
   type Drawn,
@@ -192,7 +220,7 @@ export {
   writeDraw,
 } from './random/draws.ts';
 export { logGamma } from './random/gamma.ts';
-export { seeds } from './random/seeds.ts';
+export { determinism, seeds } from './random/seeds.ts';
 export { findDropped, whenDropped } from './scopes/dropped.ts';
 export { type KerasDefaults, kerasDefaults, wideFloatx } from './scopes/keras-defaults.ts';
 export { forEachTensor, inScope, isKept, outsideScopes } from './scopes/scope.ts';

@@ -1,8 +1,10 @@
 /** `tf.data`: pipelines of elements. */
 
 export { DatasetSpec, type ElementSpec } from './elements/element-spec.ts';
+export { IteratorSpec } from './elements/iterator-spec.ts';
 export type { Element, ElementOf } from './elements/structure.ts';
 export type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
+export * as experimental from './experimental.ts';
 export type { FolderOptions } from './images/folder-files.ts';
 export { FolderDataset } from './images/folder-node.ts';
 export {
@@ -18,14 +20,14 @@ export { type LoadImageOptions, loadImg } from './images/load-image.ts';
 export type { ColorMode, Interpolation, Picture } from './images/picture.ts';
 export { at } from './pipeline/at.ts';
 export { Dataset } from './pipeline/dataset.ts';
-export { DatasetIterator } from './pipeline/dataset-iterator.ts';
+export { DatasetIterator, DatasetIterator as Iterator } from './pipeline/dataset-iterator.ts';
+export { Options, ThreadingOptions } from './pipeline/dataset-options.ts';
 export type { FunctionCallOptions, SignatureOptions } from './pipeline/element-function.ts';
 export type { State } from './pipeline/iterator.ts';
 export {
   AUTOTUNE,
   AutoShardPolicy,
   type DatasetOptions,
-  type DistributeOptions,
   INFINITE_CARDINALITY,
   SHARD_HINT,
   UNKNOWN_CARDINALITY,

@@ -1,4 +1,5 @@
 /** What the umbrella puts into `tf.io`, `tf.image`, `tf.audio` and `tf.train`. */
+export { Optional, OptionalSpec } from './elements/optional.ts';
 export {
   adjustJpegQuality,
   type DecodeImageOptions,

@@ -10,6 +10,12 @@ export {
   setLogicalDeviceConfiguration,
   setSoftDevicePlacement,
 } from '@eagre/core';
-export { functionsRunEagerly, runFunctionsEagerly } from '@eagre/graph';
+export { getVisibleDevices, setVisibleDevices } from '@eagre/core/internal';
+export {
+  functionsRunEagerly,
+  functionsRunEagerly as experimentalFunctionsRunEagerly,
+  runFunctionsEagerly,
+  runFunctionsEagerly as experimentalRunFunctionsEagerly,
+} from '@eagre/graph';
 export * as experimental from './config-experimental.ts';
 export * as threading from './threading.ts';

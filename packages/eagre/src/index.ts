@@ -15,11 +15,10 @@ export {
   valueAndGrad,
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
-export * as autograph from '@eagre/autograph';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
 export * as data from '@eagre/data';
-export { audio } from '@eagre/data/internal';
+export { audio, OptionalSpec } from '@eagre/data/internal';
 export * as datasets from '@eagre/datasets';
 export {
   ConcreteFunction,
@@ -36,9 +35,12 @@ export {
   group,
   hessians,
   IndexedSlicesSpec,
+  importGraphDef,
   mapFn,
   noOp,
+  Operation,
   RaggedTensorSpec,
+  SessionGraph as Graph,
   SparseTensorSpec,
   scan,
   switchCase,
@@ -76,9 +78,12 @@ export {
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as summary from '@eagre/summary';
+export * as autograph from './autograph.ts';
 export * as config from './config.ts';
 export * as distribute from './distribute.ts';
 export * as errors from './errors.ts';
+export * as experimental from './experimental.ts';
+export * as graphUtil from './graph-util.ts';
 export * as image from './images.ts';
 export {
   constantInitializer,
@@ -90,9 +95,12 @@ export {
 export * as io from './io.ts';
 export * as keras from './keras.ts';
 export * as onnx from './onnx.ts';
+export * as profiler from './profiler.ts';
 export * as savedModel from './saved-model.ts';
 export * as serving from './serving.ts';
 export { makeNdarray, makeTensorProto } from './tensor-protos.ts';
 export * as test from './test.ts';
 export * as train from './train.ts';
+export { typeSpecFromValue } from './type-spec.ts';
+export * as types from './types.ts';
 export * as version from './version.ts';

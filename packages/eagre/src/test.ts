@@ -1,2 +1,11 @@
 /** `tf.test`: what tests need. */
+export {
+  computeGradient,
+  gpuDeviceName,
+  isGpuAvailable,
+  type Jacobians,
+  TestCase,
+  type TestValue,
+  type Tolerance,
+} from './test-case.ts';
 export * as experimental from './test-experimental.ts';

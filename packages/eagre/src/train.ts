@@ -11,3 +11,5 @@ export {
   Int64List,
   SequenceExample,
 } from '@eagre/data/internal';
+export { ExponentialMovingAverage } from './exponential-moving-average.ts';
+export * as experimental from './train-experimental.ts';

@@ -73,7 +73,8 @@ describe.runIf(measured)('memory of traced functions', () => {
     const once = (): void => {
       tf.function(() => tf.matmul(w, tf.relu(w)))();
     };
-    const taken = (): number => Object.values(tf.memory()).reduce((sum, { bytesTaken }) => sum + bytesTaken, 0);
+    const taken = (): number =>
+      Object.values(tf.memory()).reduce((sum, { bytesTaken }) => sum + bytesTaken, 0);
     for (let i = 0; i < 20; i++) once();
     const before = taken();
     for (let i = 0; i < 200; i++) once();

@@ -1,6 +1,8 @@
 /** `tf.function` and what it is made of; graphs and sessions. */
 
+export { Graph as SessionGraph, Operation } from './compat/graph.ts';
 export { type GraphCallable, graphCallable, type MakeGraphCallable } from './compat/graph-callable.ts';
+export { importGraphDef } from './compat/import-graph-def.ts';
 export * as compat from './compat/index.ts';
 export { gradients, hessians } from './compat/ops.ts';
 export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
@@ -56,6 +58,7 @@ export { expandGraph, type Keeps } from './interchange/expand.ts';
 export {
   type Capture,
   type FunctionNames,
+  GRAPH_DEF_VERSION,
   type GraphDefOptions,
   Library,
   Names,
@@ -66,9 +69,25 @@ export {
   IndexedSlicesSpec,
   RaggedTensorSpec,
   SparseTensorSpec,
+  specOfComposite,
   specOfParts,
   TypeSpec,
 } from './ir/composite-specs.ts';
+export {
+  asDict,
+  BatchableExtensionType,
+  batchEncoderOf,
+  ExtensionType,
+  ExtensionTypeBatchEncoder,
+  ExtensionTypeSpec,
+  type Field,
+  type FieldOptions,
+  type Fields,
+  type FieldsOf,
+  type FieldType,
+  type FieldValue,
+  field,
+} from './ir/extension-type.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {

@@ -2,17 +2,19 @@
 import { EagreError, type ErrorCode } from '@eagre/backend';
 
 /** A code of a response. */
-export type StatusCode = 'OK' | ErrorCode | 'UNKNOWN';
+export type StatusCode = 'OK' | ErrorCode;
 
 const httpStatus: Readonly<Record<StatusCode, number>> = {
   OK: 200,
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
   OUT_OF_RANGE: 400,
+  UNAUTHENTICATED: 401,
   PERMISSION_DENIED: 403,
   NOT_FOUND: 404,
   RESOURCE_EXHAUSTED: 429,
   ABORTED: 409,
+  ALREADY_EXISTS: 409,
   CANCELLED: 499,
   UNKNOWN: 500,
   INTERNAL: 500,

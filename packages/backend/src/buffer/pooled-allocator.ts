@@ -115,6 +115,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   #outLimit = COLLECT_ALL_AFTER;
   /** How many bytes may be lent out. */
   #limit = Number.POSITIVE_INFINITY;
+  /** The most that was lent out at once. */
+  #peak = 0;
   /** How many blocks of middling size are lent between two collections. */
   #patience = 1;
 
@@ -209,7 +211,18 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   info(): MemoryInfo {
-    return { bytesAllocated: this.allocated(), bytesPooled: this.#pooled, bytesTaken: this.#taken };
+    return {
+      bytesAllocated: this.allocated(),
+      bytesPooled: this.#pooled,
+      bytesTaken: this.#taken,
+      bytesInUse: this.#out,
+      bytesPeak: this.#peak,
+    };
+  }
+
+  resetPeak(): void {
+    this.#reap();
+    this.#peak = this.#out;
   }
 
   #whole(size: number): Storage {
@@ -274,6 +287,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     }
     this.#lent += size;
     this.#out += size;
+    if (this.#out > this.#peak) this.#peak = this.#out;
     if (block === undefined) return this.#freshWatched(size);
     this.#pooled -= size;
     block.free = false;

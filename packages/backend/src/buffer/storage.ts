@@ -54,6 +54,10 @@ export interface MemoryInfo {
   readonly bytesPooled: number;
   /** Ever taken anew because the pool had nothing that fits; stands still while everything made is given back. */
   readonly bytesTaken: number;
+  /** In blocks that are lent out: live tensors, and those that are garbage and were not found yet. */
+  readonly bytesInUse: number;
+  /** The most that was in use at once, since the start or the last `resetPeak`. */
+  readonly bytesPeak: number;
   /** Of a device: how many kernels ran on the host, for want of one there, with copies there and back. */
   readonly hostFallbacks?: number;
 }
@@ -86,6 +90,8 @@ export interface Allocator {
   /** Drops what the pool holds. */
   trim(): void;
   info(): MemoryInfo;
+  /** Lets the peak of memory begin anew at what is in use now. */
+  resetPeak(): void;
   /** The first bytes, which the caller may keep and change. Waits. */
   read(from: Storage, bytes: number): Uint8Array;
   /** `read` that lets other code run meanwhile. */

@@ -55,6 +55,9 @@ export interface Backend {
 }
 
 const backends: Backend[] = [];
+/** Those that the program does not want to use. */
+const hidden = new Set<Backend>();
+let visible: readonly Backend[] = [];
 
 /** Makes a backend available; the one of highest `priority` for its device type is used by default. */
 export function registerBackend(backend: Backend, priority = 0): void {
@@ -63,19 +66,32 @@ export function registerBackend(backend: Backend, priority = 0): void {
   priorities.set(backend, priority);
   backends.push(backend);
   backends.sort((a, b) => (priorities.get(b) ?? 0) - (priorities.get(a) ?? 0));
+  visible = backends.filter((b) => !hidden.has(b));
 }
 const priorities = new WeakMap<Backend, number>();
 
-/** All backends, the preferred first. */
+/** The backends that may be used, the preferred first. */
 export function listBackends(): readonly Backend[] {
+  return visible;
+}
+
+/** Those too that `hideBackends` has hidden. */
+export function allBackends(): readonly Backend[] {
   return backends;
+}
+
+/** Says which backends may not be used: they are in no list of devices, and no op is placed there. */
+export function hideBackends(those: Iterable<Backend>): void {
+  hidden.clear();
+  for (const backend of those) hidden.add(backend);
+  visible = backends.filter((b) => !hidden.has(b));
 }
 
 /** @throws NotFoundError when no backend of that name was registered. */
 export function getBackend(name: string): Backend {
-  const found = backends.find((b) => b.name === name);
+  const found = visible.find((b) => b.name === name);
   if (found === undefined) {
-    const known = backends.map((b) => b.name).join(', ') || 'none';
+    const known = visible.map((b) => b.name).join(', ') || 'none';
     throw new NotFoundError(`no backend '${name}' (registered: ${known})`);
   }
   return found;

@@ -11,7 +11,9 @@ export const placement: {
   soft: boolean;
   /** Whether devices that work later are waited for after each kernel, so that errors are thrown where they arise. */
   synchronous: boolean;
-} = { soft: true, synchronous: false };
+  /** What happens to an op of eager code whose inputs are on another device: they are copied, with a warning, or it is an error. */
+  policy: 'silent' | 'warn' | 'explicit';
+} = { soft: true, synchronous: false, policy: 'silent' };
 
 /** How often kernels ran on the host instead of the device of this memory. */
 const counts = new WeakMap<Allocator, number>();

@@ -578,7 +578,10 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
     (i) => kinds[i]?.list === true || (rest !== undefined && i === count),
   );
   if (composite !== null) {
-    const result = composite.dispatch(callOf(declaration, values));
+    const told = callOf(declaration, values);
+    const answer = userDispatch.find?.(told);
+    if (answer !== undefined) return answer.value;
+    const result = composite.dispatch(told);
     if (result !== undefined) return result;
   }
   for (let i = 0; i < count; i++) {
@@ -587,6 +590,12 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
   }
   return run.apply(self, values);
 }
+
+/** What programs have said of functions, see `dispatchForApi`; null until one does. */
+export const userDispatch: {
+  /** What comes of a call; undefined where nobody has said anything of it. */
+  find: ((call: Call) => { readonly value: unknown } | undefined) | null;
+} = { find: null };
 
 /** A call as composite tensors are told of it. */
 function callOf(declaration: Declaration, values: readonly unknown[]): Call {

@@ -43,6 +43,10 @@ export abstract class CompositeTensor {
   get general(): CompositeTensor {
     return this;
   }
+  /** @internal The spec that its parts make, where these are specs. */
+  get specOfParts(): CompositeTensor {
+    return this;
+  }
   /** @internal The one tensor that it stands for everywhere; null for what has to be converted in the open. */
   get dense(): Tensor | null {
     return null;

@@ -1,5 +1,6 @@
 import {
   type Allocator,
+  allBackends,
   type Backend,
   getBackend,
   hardwareOf,
@@ -80,11 +81,15 @@ const MEGABYTE = 2 ** 20;
 /** The logical devices that share a processor; by its type, of which there is one where there may be several. */
 const shared = new Map<string, readonly LogicalDeviceConfiguration[]>();
 
-/** The backends, without those that are another way to use the same device. */
-function hardware(deviceType: unknown, op: string): Backend[] {
+/** The backends, without those that are another way to use the same device. @param from all, or those that may be used */
+export function hardware(
+  deviceType: unknown,
+  op: string,
+  from: readonly Backend[] = listBackends(),
+): Backend[] {
   if (deviceType !== undefined) checkText(deviceType, 'deviceType', op);
   const seen = new Set<string>();
-  return listBackends().filter((b) => {
+  return from.filter((b) => {
     const key = `${b.deviceType}:${b.deviceIndex}`;
     if (seen.has(key) || (deviceType !== undefined && b.deviceType !== deviceType)) return false;
     seen.add(key);
@@ -100,7 +105,7 @@ export const listPhysicalDevices: ListDevices<PhysicalDevice> = defineFunction(
   { deviceType: asIs },
   {},
   (deviceType = undefined) =>
-    hardware(deviceType, 'tf.config.listPhysicalDevices').map((b) => new PhysicalDevice(b)),
+    hardware(deviceType, 'tf.config.listPhysicalDevices', allBackends()).map((b) => new PhysicalDevice(b)),
 );
 
 /** The devices that `tf.device` takes, of one type or all: the physical ones, or those that `setLogicalDeviceConfiguration` made of them. */
@@ -116,10 +121,11 @@ export const listLogicalDevices: ListDevices<LogicalDevice> = defineFunction(
 
 const countOf = (b: Backend): number => (b.allocator.isHost ? (shared.get(b.deviceType)?.length ?? 1) : 1);
 
-function backendOf(device: unknown, op: string): Backend {
+/** The backend of a physical device. @throws InvalidArgumentError for what is none */
+export function backendOf(device: unknown, op: string): Backend {
   const found =
     device instanceof PhysicalDevice
-      ? hardware(undefined, op).find((b) => new PhysicalDevice(b).name === device.name)
+      ? hardware(undefined, op, allBackends()).find((b) => new PhysicalDevice(b).name === device.name)
       : undefined;
   if (found === undefined)
     throw new InvalidArgumentError(
@@ -242,9 +248,11 @@ export const device: ScopeFunction = defineFunction<NamedScope>(
   },
 ) as never;
 
-const nameOf = ({ deviceType, deviceIndex }: Backend): string => `/device:${deviceType}:${deviceIndex}`;
+export const nameOf = ({ deviceType, deviceIndex }: Backend): string =>
+  `/device:${deviceType}:${deviceIndex}`;
 
-function findDevice(name: string): Backend {
+/** The backend of a device by name. @throws InvalidArgumentError, NotFoundError */
+export function findDevice(name: string): Backend {
   const match = /^\/?(?:job:\w+\/replica:\d+\/task:\d+\/)?(?:device:)?([a-z]\w*):(\d+)$/i.exec(name);
   if (match === null)
     throw new InvalidArgumentError(

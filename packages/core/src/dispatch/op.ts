@@ -18,6 +18,7 @@ import {
   type NumberValue,
   type NumericDType,
   placedKernel,
+  placement,
   UnimplementedError,
   widens,
 } from '@eagre/backend';
@@ -39,6 +40,7 @@ import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
 import { VariableBase } from '../tensor/variable-base.ts';
 import { complexKernel, onParts } from './complex.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
+import { profiling } from './profiling.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
@@ -197,12 +199,15 @@ export function execute(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttr
   const { tracer } = context;
   if (tracer !== null) return tracer.execute(op, inputs, attrs);
   const local = toBackend(inputs, op);
+  const { record } = profiling;
+  const begin = record === null ? 0 : performance.now();
   let outputs: readonly Tensor[];
   try {
     outputs = op.evaluate(local, attrs);
   } catch (error) {
     throw withOpName(error, op);
   }
+  if (record !== null) record(op.name, begin);
   if (!op.isComposite) recordOnTapes(op, inputs, attrs, outputs);
   return outputs;
 }
@@ -239,11 +244,27 @@ export function toBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] 
     const input = inputs[i] as Tensor;
     if (input.storage.refs <= 0) disposed(input, op);
     if (input.backend !== backend && input.dtype !== 'string') {
+      if (placement.policy !== 'silent' && backend !== symbolic) checkPlaces(op, input, i, backend);
       if (local === inputs) local = [...inputs];
       (local as Tensor[])[i] = copyTo(input, backend);
     }
   }
   return local;
+}
+
+/** What `tf.config.experimental.setDevicePolicy` wants of an input that is on another device. */
+function checkPlaces(op: Op, input: Tensor, i: number, backend: Backend): void {
+  const placeOf = ({ deviceType, deviceIndex }: Backend): string => `/device:${deviceType}:${deviceIndex}`;
+  const [from, to] = [placeOf(input.backend), placeOf(backend)];
+  // A copy in the open is what this asks for.
+  if (from === to || input.backend === symbolic || op.name === 'Identity') return;
+  const message = `input ${i} is on ${from}, and the op runs on ${to}`;
+  if (placement.policy === 'explicit')
+    throw new InvalidArgumentError(
+      `${message}: copy it with tf.device('${to}', () => tf.identity(x)), or set another device policy`,
+      op.name,
+    );
+  console.warn(`${op.name}: ${message}: it is copied`);
 }
 
 function disposed(input: Tensor, op: Op): never {

@@ -2,6 +2,7 @@
 // Types in a circle: the class of ragged tensors asks here.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Call } from '../composite/composite.ts';
+import { ofEachValue } from '../composite/unary-names.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -16,45 +17,6 @@ import { cumsum, softmax } from './row-ops.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (call: Call, ...values: readonly unknown[]) => unknown;
-
-/** Functions of one tensor that work element by element; their other arguments are for all elements. */
-const ofEachValue: ReadonlySet<string> = new Set([
-  'cast',
-  'bitcast',
-  'saturateCast',
-  'clipByValue',
-  'clip',
-  'leakyRelu',
-  'elu',
-  'gelu',
-  'softplus',
-  'identity',
-  'stopGradient',
-  'zerosLike',
-  'onesLike',
-  'fullLike',
-  'real',
-  'imag',
-  'conj',
-  'angle',
-  'abs',
-  'oneHot',
-  'nn.dropout',
-  'strings.asString',
-  'strings.lower',
-  'strings.upper',
-  'strings.strip',
-  'strings.length',
-  'strings.substr',
-  'strings.regexFullMatch',
-  'strings.regexReplace',
-  'strings.toNumber',
-  'strings.toHashBucket',
-  'strings.toHashBucketFast',
-  'strings.toHashBucketStrong',
-  'strings.unicodeScript',
-  'strings.unicodeTranscode',
-]);
 
 const integersOf = (value: unknown): number[] =>
   (Array.isArray(value) ? value : [value]).map((v: unknown) =>

@@ -1,5 +1,5 @@
 // `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
-import { type DType, InvalidArgumentError, isHalf } from '@eagre/backend';
+import { type DType, FailedPreconditionError, InvalidArgumentError, isHalf } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
@@ -21,7 +21,7 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
 import { hostValues, Tensor } from '../tensor/tensor.ts';
 import { type Draw, type DrawSource, drawing, keyOf, Stream, writeDraw } from './draws.ts';
-import { seeds } from './seeds.ts';
+import { determinism, seeds } from './seeds.ts';
 
 // ---- where keys and counters come from
 
@@ -31,7 +31,13 @@ function checkSeed(seed: number, op: string): number {
   return seed;
 }
 
+/** A seed that is new in each run. @throws FailedPreconditionError where runs have to be alike */
 function entropy(): number {
+  if (determinism.enabled)
+    throw new FailedPreconditionError(
+      'random numbers need a seed while op determinism is enabled: call tf.random.setSeed first',
+      'random',
+    );
   const words = new Uint32Array(2);
   globalThis.crypto.getRandomValues(words);
   return (words[0] & 0x1fffff) * 2 ** 32 + words[1];

@@ -1,2 +1,5 @@
 /** The seed that `tf.random.setSeed` has set; undefined before. */
 export const seeds: { global: number | undefined } = { global: undefined };
+
+/** Whether every run of a program has to give the same numbers; `tf.config.experimental.enableOpDeterminism` sets it. */
+export const determinism: { enabled: boolean } = { enabled: false };

@@ -166,6 +166,14 @@ export const nameScope: ScopeFunction = defineFunction<NamedScope>(
   },
 ) as never;
 
+/** The name scope that is open, without a slash at its end: `encoder/layer`; an empty text where none is. */
+export const getCurrentNameScope: NamedFunction<[], [], unknown, string> = defineFunction(
+  'tf.getCurrentNameScope',
+  {},
+  {},
+  () => context.nameScope.replace(/\/$/, ''),
+);
+
 /** @internal Opens a name scope for variables and graphs. @returns what closes it. */
 export function openNameScope(name: string): () => boolean {
   const leave = override(context, {

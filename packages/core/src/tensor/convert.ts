@@ -76,9 +76,32 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   ) {
     return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
   }
+  const converted = conversions.length === 0 ? null : fromOwnClass(value, dtype);
+  if (converted !== null) return strict && dtype !== undefined ? sameDType(converted, dtype) : converted;
   throw new InvalidArgumentError(
     `expected a tensor, a number, nested arrays, a typed array or { data, shape }, got ${describe(value)}`,
   );
+}
+
+/** @internal How objects of the user's classes become tensors, in the order in which they are asked. */
+export const conversions: {
+  readonly classes: readonly (abstract new (...args: never) => object)[];
+  readonly convert: (value: unknown, options: { readonly dtype?: DType }) => unknown;
+  readonly priority: number;
+}[] = [];
+
+/** What the user's functions make of an object; null where none takes it. */
+function fromOwnClass(value: unknown, dtype: DType | undefined): Tensor | null {
+  for (const { classes, convert } of conversions) {
+    if (!classes.some((cls) => value instanceof cls)) continue;
+    const made = convert(value, dtype === undefined ? {} : { dtype });
+    if (made instanceof Tensor) return made;
+    if (made !== null)
+      throw new InvalidArgumentError(
+        `the conversion function for ${describe(value)} must return a tensor or null, got ${describe(made)}`,
+      );
+  }
+  return null;
 }
 
 /**

@@ -1,5 +1,5 @@
 // Tensors without values: where they belong, and what using them anywhere else says.
-import { FailedPreconditionError, Storage } from '@eagre/backend';
+import { FailedPreconditionError, OperatorNotAllowedInGraphError, Storage } from '@eagre/backend';
 import type { Tensor } from './tensor.ts';
 
 /** The traced function, body or graph to which symbolic tensors belong. */
@@ -31,7 +31,7 @@ export const UNKNOWN_VALUE: string =
 export function noValue(x: Tensor, inside: string = UNKNOWN_VALUE): FailedPreconditionError {
   const { storage } = x;
   const open = !(storage instanceof SymbolicStorage) || storage.home === null || storage.home.open > 0;
-  return open ? new FailedPreconditionError(inside) : outOfScope(x);
+  return open ? new OperatorNotAllowedInGraphError(inside) : outOfScope(x);
 }
 
 /** The error of who uses a symbolic tensor where it does not belong. @param here the function that uses it. */

@@ -1,8 +1,15 @@
 // Ragged and sparse tensors in elements: they are batched and cut as wholes, not part by part.
 import { UnimplementedError } from '@eagre/backend';
-import { type CompositeTensor, RaggedTensor, ragged, SparseTensor, sparse, Tensor } from '@eagre/core';
+import { type CompositeTensor, RaggedTensor, ragged, SparseTensor, sparse, stack, Tensor } from '@eagre/core';
 import { isComposite, tree } from '@eagre/core/internal';
-import { RaggedTensorSpec, SparseTensorSpec } from '@eagre/graph';
+import {
+  BatchableExtensionType,
+  batchEncoderOf,
+  ExtensionTypeSpec,
+  RaggedTensorSpec,
+  SparseTensorSpec,
+  TensorSpec,
+} from '@eagre/graph';
 import type { Element } from './structure.ts';
 
 const OP = 'Dataset';
@@ -30,12 +37,35 @@ export function stackComposites(all: readonly CompositeTensor[], what: string): 
       0,
       (all as readonly SparseTensor[]).map((x) => sparse.expandDims(x, 0)),
     );
-  throw new UnimplementedError('only ragged tensors and sparse tensors can be batched', what);
+  const [first] = all;
+  if (first instanceof BatchableExtensionType && all.every((x) => x.facts === first.facts)) {
+    const encoder = batchEncoderOf(first);
+    const encoded = all.map((x) => encoder.encode(x as BatchableExtensionType));
+    const stacked = encoded[0]?.map((_, i) => stack(encoded.map((parts) => parts[i] as Tensor)));
+    return encoder.decode(first, stacked ?? []);
+  }
+  throw new UnimplementedError(`${first} cannot be batched: ${NOT_BATCHED}`, what);
+}
+
+const NOT_BATCHED =
+  'only ragged and sparse tensors and types that extend tf.experimental.BatchableExtensionType are';
+
+/** How many rows there are, along the first axis. */
+export function rowCountOf(x: Tensor | CompositeTensor): number {
+  const whole = x instanceof BatchableExtensionType ? batchEncoderOf(x).encode(x)[0] : x;
+  return (whole as { readonly shape?: readonly (number | null)[] } | undefined)?.shape?.[0] ?? 0;
 }
 
 /** One row of a tensor or composite tensor. */
 export function rowOf(x: Tensor | CompositeTensor, i: number): Tensor | CompositeTensor {
   if (x instanceof Tensor || x instanceof RaggedTensor) return x.at(i) as Tensor;
+  if (x instanceof BatchableExtensionType) {
+    const encoder = batchEncoderOf(x);
+    return encoder.decode(
+      x,
+      encoder.encode(x).map((part) => part.at(i) as Tensor),
+    );
+  }
   if (!(x instanceof SparseTensor)) throw new UnimplementedError('rows of this kind of tensor', OP);
   const sizes = x.shape as readonly number[];
   const rest = sizes.slice(1);
@@ -52,5 +82,14 @@ export function batchedSpec(spec: CompositeTensor, size: number | null): Composi
   }
   if (spec instanceof SparseTensorSpec)
     return new SparseTensorSpec(spec.shape === null ? null : [size, ...spec.shape], spec.dtype);
-  throw new UnimplementedError('only ragged tensors and sparse tensors can be batched', 'Dataset.batch');
+  if (spec instanceof ExtensionTypeSpec && spec.valueType.prototype instanceof BatchableExtensionType)
+    return spec.withParts(
+      spec.parts.map((part) =>
+        tree.mapLeaves(part, OP, (leaf) => {
+          if (!(leaf instanceof TensorSpec)) return leaf;
+          return new TensorSpec(leaf.shape === null ? null : [size, ...leaf.shape], leaf.dtype);
+        }),
+      ),
+    ) as CompositeTensor;
+  throw new UnimplementedError(`${spec} cannot be batched: ${NOT_BATCHED}`, 'Dataset.batch');
 }

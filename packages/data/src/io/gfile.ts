@@ -1,5 +1,6 @@
 /** `tf.io.gfile`: files and folders of this machine. */
 import {
+  AlreadyExistsError,
   FailedPreconditionError,
   InvalidArgumentError,
   NotFoundError,
@@ -108,17 +109,17 @@ const transfer = (name: string, run: (from: string, to: string, op: string) => v
       withFileErrors(from, op, () => {
         fs().statSync(from);
         if (!overwrite && fs().existsSync(to))
-          throw new FailedPreconditionError(`${to} exists already: give overwrite: true to replace it`, op);
+          throw new AlreadyExistsError(`${to} exists already: give overwrite: true to replace it`, op);
         run(from, to, op);
       });
     },
   );
-/** Copies a file. @throws FailedPreconditionError where the other one exists, unless it may be overwritten */
+/** Copies a file. @throws AlreadyExistsError where the other one exists, unless it may be overwritten */
 export const copy: Transfer = /* @__PURE__ */ transfer('copy', (from, to, op) => {
   if (fs().statSync(from).isDirectory()) throw new InvalidArgumentError(`${from} is a folder`, op);
   fs().copyFileSync(from, to);
 });
-/** Renames a file or folder. @throws FailedPreconditionError where the other one exists, unless it may be overwritten */
+/** Renames a file or folder. @throws AlreadyExistsError where the other one exists, unless it may be overwritten */
 export const rename: Transfer = /* @__PURE__ */ transfer('rename', (from, to) => fs().renameSync(from, to));
 
 /** What matches a pattern, or several: files and folders, in order, with *, ?, [a-z], {a,b} and ** for any folders. */

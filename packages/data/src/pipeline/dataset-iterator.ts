@@ -2,6 +2,7 @@ import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '
 import type { Tensor, Trackable, TrackableView } from '@eagre/core';
 import { type Arguments, context, defineMethods, isRefusedPromise } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
+import { Optional } from '../elements/optional.ts';
 import {
   type Awaitable,
   type DatasetNode,
@@ -89,6 +90,21 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     const { done, value } = this.next();
     if (done === true) throw new OutOfRangeError('End of sequence', 'Dataset');
     return value;
+  }
+
+  /**
+   * The next element as an optional, which is empty at the end.
+   * @throws FailedPreconditionError as `next`, and at the end of a dataset whose `elementSpec` is not known.
+   */
+  getNextAsOptional(): Optional<T> {
+    const { done, value } = this.next();
+    if (done !== true) return Optional.of<unknown>(value) as never;
+    if (this.elementSpec === null)
+      throw new FailedPreconditionError(
+        'an empty optional needs the spec of the elements, which is not known: give an outputSignature',
+        'Dataset',
+      );
+    return Optional.empty(this.elementSpec) as never;
   }
 
   /** The next element. Calls may overlap; each gets an element of its own. */
@@ -230,6 +246,7 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
 
 defineMethods(DatasetIterator.prototype, 'DatasetIterator', {
   getNext: {},
+  getNextAsOptional: {},
   nextAsync: {},
   close: {},
   saveState: {},

@@ -1,6 +1,6 @@
 // Types in a circle: a dataset has its transformations as methods, each of which is a node that reads another; windows are datasets among elements.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
+import type { PartialShape, SparseTensor, Tensor } from '@eagre/core';
 import { type Arguments, checkFunction, defineMethods, showInConsole, shown } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { holdsComposite } from '../elements/composites.ts';
@@ -31,11 +31,13 @@ import { ResampleNode, type ResampleOptions } from '../transformations/resample.
 import { ChooseFromNode, SampleFromNode, type SampleOptions } from '../transformations/sample.ts';
 import { ScanNode } from '../transformations/scan.ts';
 import { ShuffleNode, type ShuffleOptions } from '../transformations/shuffle.ts';
+import { SparseBatchNode } from '../transformations/sparse-batch.ts';
 import { UniqueNode } from '../transformations/unique.ts';
 import { WindowNode, type WindowOptions } from '../transformations/window.ts';
 import { OptionsNode } from '../transformations/with-options.ts';
 import { ConcatenateNode, nodesOf, ZipNode } from '../transformations/zip.ts';
 import { DatasetIterator } from './dataset-iterator.ts';
+import type { Options } from './dataset-options.ts';
 import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
 import type { DatasetNode } from './iterator.ts';
 import { optionsOf } from './node.ts';
@@ -349,12 +351,15 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     return new Dataset(new RaggedBatchNode(this.node, batchSize, options));
   }
 
-  /** There are no sparse tensors. @throws UnimplementedError always: use `paddedBatch` or `raggedBatch`. */
-  sparseBatch(_batchSize?: number): never {
-    throw new UnimplementedError(
-      'there are no sparse tensors: use paddedBatch or raggedBatch',
-      'Dataset.sparseBatch',
-    );
+  /**
+   * Batches of tensors of different shapes as sparse tensors [batch, ...rowShape], which hold all of their values.
+   * @param rowShape null for a size that is that of the largest element of the batch.
+   */
+  sparseBatch(
+    ...args: Arguments<[batchSize: number, rowShape: PartialShape], ['batchSize', 'rowShape']>
+  ): Dataset<SparseTensor>;
+  sparseBatch(batchSize: number, rowShape: PartialShape): Dataset<SparseTensor> {
+    return new Dataset(new SparseBatchNode(this.node, batchSize, rowShape));
   }
 
   /** The rows of each element as elements of their own. */
@@ -556,8 +561,8 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /** Options for the pipeline up to here; those that are set later count. */
-  withOptions(...args: Arguments<[options: DatasetOptions], ['options']>): Dataset<T>;
-  withOptions(options: DatasetOptions): Dataset<T> {
+  withOptions(...args: Arguments<[options: DatasetOptions | Options], ['options']>): Dataset<T>;
+  withOptions(options: DatasetOptions | Options): Dataset<T> {
     return new Dataset(new OptionsNode(this.node, options));
   }
 
@@ -694,7 +699,7 @@ defineMethods(Dataset.prototype, 'Dataset', {
   scan: { positional: ['initialState', 'scanFunc'], objects: ['initialState'], options: callNames },
   apply: { positional: ['transformationFunc'] },
   batch: { positional: ['batchSize'], options: batchNames },
-  sparseBatch: { positional: ['batchSize'] },
+  sparseBatch: { positional: ['batchSize', 'rowShape'] },
   paddedBatch: { positional: ['batchSize'], options: paddedBatchNames },
   raggedBatch: { positional: ['batchSize'], options: raggedBatchNames },
   unbatch: {},

@@ -37,6 +37,9 @@ export interface FunctionCallOptions {
 type Fn = (...args: never[]) => unknown;
 type Call = (...args: readonly Element[]) => unknown;
 
+/** Whether all functions of elements run as plain code, so that they can be debugged; see `enableDebugMode`. */
+export const debugMode: { enabled: boolean } = { enabled: false };
+
 /** Whether a function is declared `async`. */
 export function isAsyncFunction(fn: unknown): boolean {
   return Object.prototype.toString.call(fn) === '[object AsyncFunction]';
@@ -76,7 +79,7 @@ export class ElementFunction {
       throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, what);
     this.#fn = fn;
     this.#what = what;
-    this.#eager = options.runEagerly === true || isAsyncFunction(fn);
+    this.#eager = options.runEagerly === true || debugMode.enabled || isAsyncFunction(fn);
     this.#signature = options.outputSignature;
     this.spec = options.outputSignature ?? null;
     if (args?.every((a) => a !== null)) this.#prepare(args);

@@ -221,7 +221,6 @@ it('shuffles everything where the number is not known', () => {
 it('says what there is in the place of what there is not', () => {
   const code = expect.objectContaining({ code: 'UNIMPLEMENTED' });
   expect(() => floats(3).snapshot('folder', { shardFunc: () => 0 })).toThrow(code);
-  expect(() => floats(3).sparseBatch(2)).toThrow(code);
 });
 
 it('pads to the boundary of a bucket', () => {

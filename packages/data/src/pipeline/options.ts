@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { checkOneOf, shown } from '@eagre/core/internal';
+import { checkOneOf, determinism, shown } from '@eagre/core/internal';
+import { Options, plainOptions } from './dataset-options.ts';
 
 /** Number of elements of a dataset that never ends. */
 export const INFINITE_CARDINALITY = -1;
@@ -24,20 +25,14 @@ export const AutoShardPolicy = {
 } as const;
 export type AutoShardPolicy = keyof typeof AutoShardPolicy;
 
-/** What `strategy.experimentalDistributeDataset` and `fit` do with a dataset. */
-export interface DistributeOptions {
-  /** `'AUTO'` by default. */
-  readonly autoShardPolicy?: AutoShardPolicy;
-}
-
 /** What holds for a whole pipeline; set by `withOptions`. */
 export interface DatasetOptions {
   /** Whether elements come in the same order in every run where parallel calls could change it; true unless set. */
   readonly deterministic?: boolean;
   /** Whether traced functions that compute element by element may run on whole batches; true unless set. Results are the same. */
   readonly vectorization?: boolean;
-  /** How distribution strategies divide it. */
-  readonly experimentalDistribute?: DistributeOptions;
+  /** How distribution strategies divide it: `'AUTO'` by default. */
+  readonly experimentalDistribute?: { readonly autoShardPolicy?: AutoShardPolicy };
 }
 
 const known: Readonly<Record<keyof DatasetOptions, 'boolean' | 'object'>> = {
@@ -46,8 +41,9 @@ const known: Readonly<Record<keyof DatasetOptions, 'boolean' | 'object'>> = {
   experimentalDistribute: 'object',
 };
 
-/** @throws InvalidArgumentError for names and values that are no options. */
-export function checkOptions(options: DatasetOptions): DatasetOptions {
+/** @throws InvalidArgumentError for names and values that are no options; UnimplementedError for those that nothing here can do. */
+export function checkOptions(given: DatasetOptions | Options): DatasetOptions {
+  const options: DatasetOptions = given instanceof Options ? set(plainOptions(given)) : given;
   if (typeof options !== 'object' || options === null)
     throw new InvalidArgumentError(`expected options, got ${shown(options)}`, 'Dataset.withOptions');
   for (const [name, value] of Object.entries(options)) {
@@ -64,7 +60,7 @@ export function checkOptions(options: DatasetOptions): DatasetOptions {
   return options;
 }
 
-function checkDistribute(options: DistributeOptions | null | undefined): void {
+function checkDistribute(options: DatasetOptions['experimentalDistribute'] | null): void {
   if (options === undefined || options === null) return;
   const op = 'Dataset.withOptions';
   for (const name of Object.keys(options))
@@ -76,6 +72,11 @@ function checkDistribute(options: DistributeOptions | null | undefined): void {
   const { autoShardPolicy } = options;
   if (autoShardPolicy !== undefined)
     checkOneOf(autoShardPolicy, Object.keys(AutoShardPolicy), 'autoShardPolicy', op);
+}
+
+/** Those that have values. */
+function set(options: Readonly<Record<string, unknown>>): DatasetOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** An integer of at least `least`. @throws InvalidArgumentError otherwise. */
@@ -97,4 +98,9 @@ export function checkParallel(value: number, name: string, what: string, chosen:
   if (checkCount(value, name, what) > MOST_AT_ONCE)
     throw new InvalidArgumentError(`${name} must be at most ${MOST_AT_ONCE}, got ${value}`, what);
   return value;
+}
+
+/** Whether elements come in the same order in every run: as a step of the pipeline says, else as its options do; always under op determinism. */
+export function inOrder(own: boolean | undefined, options: DatasetOptions): boolean {
+  return determinism.enabled || (own ?? options.deterministic ?? true);
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { TensorSpec } from '@eagre/graph';
-import { packWhole, rowOf, wholeLeaves } from '../elements/composites.ts';
+import { packWhole, rowCountOf, rowOf, wholeLeaves } from '../elements/composites.ts';
 import { type ElementSpec, mapSpec, specOf } from '../elements/element-spec.ts';
 import { type Element, tensorsOf, toElement } from '../elements/structure.ts';
 import type { RowAccess } from '../pipeline/iterator.ts';
@@ -48,7 +48,7 @@ export function rowsNode(value: unknown): ElementsNode {
   const what = 'Dataset.fromTensorSlices';
   const element = toElement(value, what);
   const leaves = wholeLeaves(element);
-  const counts = leaves.map((x) => (x as { readonly shape: readonly (number | null)[] }).shape[0] ?? 0);
+  const counts = leaves.map(rowCountOf);
   if (counts.some((n) => n !== counts[0]))
     throw new InvalidArgumentError(`the first dimensions differ: ${counts.join(', ')}`, what);
   const rows = Array.from({ length: counts[0] as number }, (_, i) =>

@@ -10,7 +10,7 @@ import {
   type IterationContext,
 } from '../pipeline/iterator.ts';
 import { UnaryNode } from '../pipeline/node.ts';
-import { AUTOTUNE, checkCount, checkParallel, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { AUTOTUNE, checkCount, checkParallel, inOrder, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { conformNode } from './conform.ts';
 import { dividedInput } from './divided-input.ts';
 import { InterleaveIterator } from './interleave-iterator.ts';
@@ -88,7 +88,7 @@ export class InterleaveNode extends UnaryNode {
       cycle: this.#cycle,
       block: this.#block,
       parallel: this.#parallel,
-      deterministic: this.#deterministic ?? context.options.deterministic ?? true,
+      deterministic: inOrder(this.#deterministic, context.options),
     });
   }
 }

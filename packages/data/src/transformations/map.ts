@@ -25,7 +25,7 @@ import {
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
 import { list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
-import { checkParallel } from '../pipeline/options.ts';
+import { checkParallel, inOrder } from '../pipeline/options.ts';
 import { Stacker } from '../pipeline/stacker.ts';
 import { type BlockFunction, blockFunction } from '../pipeline/vectorize.ts';
 import { CallingIterator } from './calling-iterator.ts';
@@ -73,11 +73,7 @@ export class MapNode extends UnaryNode {
   iterate(context: IterationContext): ElementIterator {
     const input = this.input.iterate(context);
     if (this.fn.eager && this.parallel > 1)
-      return new ParallelMapIterator(
-        input,
-        this,
-        this.deterministic ?? context.options.deterministic ?? true,
-      );
+      return new ParallelMapIterator(input, this, inOrder(this.deterministic, context.options));
     return new MapIterator(input, this, context.options.vectorization === false ? null : this.block);
   }
 

@@ -1,4 +1,6 @@
 // `withOptions`: what holds for a pipeline.
+
+import type { Options } from '../pipeline/dataset-options.ts';
 import type { DatasetNode, ElementIterator, IterationContext, RowAccess } from '../pipeline/iterator.ts';
 import { UnaryNode } from '../pipeline/node.ts';
 import { checkOptions, type DatasetOptions } from '../pipeline/options.ts';
@@ -8,7 +10,7 @@ export class OptionsNode extends UnaryNode {
   readonly kind = 'Options';
   readonly options: DatasetOptions;
 
-  constructor(input: DatasetNode, options: DatasetOptions) {
+  constructor(input: DatasetNode, options: DatasetOptions | Options) {
     super(input);
     this.options = checkOptions(options);
   }

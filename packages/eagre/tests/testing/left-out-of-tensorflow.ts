@@ -12,7 +12,7 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
   },
   { what: /^(tf|dtypes)\.(resource|variant)$/, why: 'there are no handles as tensors' },
   {
-    what: /^tf\.(load_library|load_op_library|no_gradient|RegisterGradient|check_pinned|guarantee_const|AggregationMethod)$|^sysconfig\.|^config\.experimental\.(enable|disable)_mlir_bridge$/,
+    what: /^tf\.(load_library|load_op_library|no_gradient|RegisterGradient|check_pinned|guarantee_const|AggregationMethod)$|^sysconfig\.|^version\.(GIT_VERSION|COMPILER_VERSION)$|^test\.is_(built_with_.*|cpu_target_available)$|^experimental\.(register_filesystem_plugin|enable_strict_mode|function_executor_type)$|^config\.experimental\.(enable|disable)_mlir_bridge$/,
     why: 'they are about the libraries of TensorFlow itself',
   },
   {
@@ -40,5 +40,45 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
   {
     what: /^compat\.(bytes_or_text_types|complex_types|integral_types|real_types|forward_compatib.*)$/,
     why: 'they are types and dates of Python code',
+  },
+  {
+    what: /^tf\.get_logger$|^test\.(main|Benchmark|benchmark_config|disable_with_predicate|with_eager_op_as_function)$|^data\.NumpyIterator$|^types\.experimental\.(FunctionType|SupportsTracingProtocol|TensorLike|TraceType)$/,
+    why: 'they are about Python: its logging, its test runner, NumPy, the protocols of its types',
+  },
+  {
+    what: /^tf\.CriticalSection$|^experimental\.async_(scope|clear_error)$/,
+    why: 'JavaScript has one thread, and ops with effects run in their order; errors of devices that compute later are told by the next read',
+  },
+  {
+    what: /^tf\.(NoneTensorSpec|TensorArraySpec)$/,
+    why: 'elements are never null, and a TensorArray is passed as its stacked tensor',
+  },
+  {
+    what: /^autograph\.(set_verbosity|trace)$|^autograph\.experimental\.(Feature|set_loop_options)$/,
+    why: 'code is converted when it is built or loaded: tf.autograph.toCode shows it, console.log runs while a function is traced, and tf.whileLoop takes options of loops',
+  },
+  {
+    what: /^config\.experimental_connect_to_(cluster|host)$|^config\.experimental\.ClusterDeviceFilters$|^test\.create_local_cluster$|^data\.experimental\.(ServiceOptions|distributed_save)$/,
+    why: 'ops do not run in other processes by the names of their devices, and no service makes elements: strategies run a program in each process',
+  },
+  {
+    what: /^data\.experimental\.(to_variant|from_variant|make_saveable_from_iterator)$/,
+    why: 'a dataset is no tensor; a checkpoint takes its iterator as it is',
+  },
+  {
+    what: /^data\.experimental\.(AutotuneAlgorithm|get_model_proto)$/,
+    why: 'nothing is tuned while a pipeline runs',
+  },
+  {
+    what: /^data\.experimental\.ExternalStatePolicy$/,
+    why: 'the state of an iterator never holds that of other objects: a checkpoint takes these beside it',
+  },
+  {
+    what: /^data\.experimental\.SqlDataset$/,
+    why: 'not every JavaScript engine has SQLite: Dataset.fromGenerator takes the rows of any driver',
+  },
+  {
+    what: /^train\.experimental\.(MaxShardSizePolicy|ShardByTaskPolicy|ShardableTensor|ShardingCallback)$/,
+    why: 'values are spread over as many files as tf.train.CheckpointOptions says (shards)',
   },
 ];

@@ -14,6 +14,7 @@ export * from '../tensorflow/example-messages.ts';
 export * from '../tensorflow/framework.ts';
 export * from '../tensorflow/hparams.ts';
 export * from '../tensorflow/saved-model-messages.ts';
+export * from '../tensorflow/xplane.ts';
 
 /**
  * The numbers of every field of every message, under the names of TensorFlow and TensorBoard: programs in `tools/golden` compare

@@ -18,6 +18,7 @@ import {
   emptyTensor,
   hasGradient,
   outOfScope,
+  profiling,
   sizeOf,
 } from '@eagre/core/internal';
 import { graphRuns } from '../inspect/graph-trace.ts';
@@ -230,6 +231,8 @@ export class AtomicFunction {
     const { memory, written, results } = this.#memory(prepared, inputs);
     if (prepared.running) return this.#runInside(prepared, memory, written, results);
     prepared.running = true;
+    const { record } = profiling;
+    const begin = record === null ? 0 : performance.now();
     try {
       prepared.executable.run(memory, written, times);
     } catch (error) {
@@ -237,6 +240,7 @@ export class AtomicFunction {
     } finally {
       prepared.running = false;
     }
+    if (record !== null) record(this.graph.name, begin);
     return results;
   }
 

@@ -6,6 +6,7 @@ import {
   type PartialShape,
   RaggedTensor,
   SparseTensor,
+  Tensor,
 } from '@eagre/core';
 import {
   type Arguments,
@@ -14,11 +15,13 @@ import {
   CompositeTensor as Composite,
   checkDTypeName,
   checkPartialShape,
+  isComposite,
   makeRagged,
   makeSparse,
   showInConsole,
   showShape,
   takesArguments,
+  tree,
 } from '@eagre/core/internal';
 import { TensorSpec } from './tensor-spec.ts';
 
@@ -261,7 +264,7 @@ export function specOfParts(value: CompositeTensor): CompositeTensor {
     const inner = first?.shape?.slice(1) ?? [];
     return new IndexedSlicesSpec([null, ...inner], first?.dtype ?? 'float32', second?.dtype as 'int64');
   }
-  return value;
+  return value.specOfParts;
 }
 
 /** The spec of a composite tensor. */
@@ -270,7 +273,20 @@ export function specOfComposite(value: CompositeTensor): CompositeTensor {
   if (value instanceof SparseTensor) return new SparseTensorSpec(value.shape, value.dtype);
   if (value instanceof IndexedSlices)
     return new IndexedSlicesSpec(value.shape, value.dtype, value.indices.dtype as 'int64');
-  return value;
+  const specs = value.parts.map((part) =>
+    tree.mapLeaves(
+      part,
+      'tf.typeSpecFromValue',
+      (leaf) =>
+        leaf instanceof Tensor
+          ? new TensorSpec(leaf.shape, leaf.dtype)
+          : isComposite(leaf)
+            ? specOfComposite(leaf)
+            : leaf,
+      tree.wholeComposites,
+    ),
+  );
+  return (value.withParts(specs) as CompositeTensor).specOfParts;
 }
 
 takesArguments<RaggedOptions>(

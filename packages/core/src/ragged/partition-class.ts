@@ -1,0 +1,179 @@
+// How values fall into rows, as a value of its own.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../arguments/argument-kinds.ts';
+import { type Arguments, defineMethods } from '../arguments/arguments.ts';
+import { type Call, CompositeTensor } from '../composite/composite.ts';
+import { constant } from '../tensor/constant.ts';
+import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { showInConsole } from '../tensor/format.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { RaggedTensor } from './ragged-tensor.ts';
+import { lengthsOf, limitsOf, startsOf } from './row-partition.ts';
+
+type Way =
+  | 'fromRowSplits'
+  | 'fromRowLengths'
+  | 'fromRowStarts'
+  | 'fromRowLimits'
+  | 'fromValueRowids'
+  | 'fromUniformRowLength';
+
+/** The splits of a ragged tensor that is made of counted values. */
+function splitsFrom(way: Way, values: number | null, ...args: readonly unknown[]): RowPartition {
+  const made = (
+    RaggedTensor as unknown as Record<Way, (values: TensorLike, ...rest: readonly unknown[]) => RaggedTensor>
+  )[way];
+  return new RowPartition(
+    made(
+      constant(
+        Array.from({ length: values ?? 0 }, (_, i) => i),
+        'int32',
+        { shape: [values ?? 0] },
+      ),
+      ...args,
+    ).rowSplits,
+  );
+}
+
+const last = (numbers: Tensor): number => (numbers.size === 0 ? 0 : Number(numbers.at(-1).item()));
+
+/**
+ * How a list of values falls into rows, without the values: `tf.experimental.RowPartition.fromRowLengths([2, 0, 3])`. A ragged tensor has one for each
+ * ragged axis.
+ */
+export class RowPartition extends CompositeTensor {
+  readonly #splits: Tensor;
+
+  /** @internal Use one of the static methods. */
+  constructor(splits: Tensor) {
+    super();
+    this.#splits = splits;
+  }
+
+  /** Row i has the values from `rowSplits[i]` on, before `rowSplits[i + 1]`. @throws InvalidArgumentError for splits that do not ascend from 0 */
+  static fromRowSplits(...args: Arguments<[rowSplits: TensorLike], ['rowSplits']>): RowPartition;
+  static fromRowSplits(rowSplits: TensorLike): RowPartition {
+    return splitsFrom('fromRowSplits', last(toTensor(rowSplits, 'int64')), rowSplits);
+  }
+  /** Row i has `rowLengths[i]` values. */
+  static fromRowLengths(...args: Arguments<[rowLengths: TensorLike], ['rowLengths']>): RowPartition;
+  static fromRowLengths(rowLengths: TensorLike): RowPartition {
+    return splitsFrom('fromRowLengths', Number(toTensor(rowLengths, 'int64').sum().item()), rowLengths);
+  }
+  /** Row i begins at `rowStarts[i]`; the last one ends behind all `nvals` values. */
+  static fromRowStarts(
+    ...args: Arguments<[rowStarts: TensorLike, nvals: number], ['rowStarts', 'nvals']>
+  ): RowPartition;
+  static fromRowStarts(rowStarts: TensorLike, nvals: number): RowPartition {
+    return splitsFrom('fromRowStarts', nvals, rowStarts);
+  }
+  /** Row i ends before `rowLimits[i]`, where the next one begins. */
+  static fromRowLimits(...args: Arguments<[rowLimits: TensorLike], ['rowLimits']>): RowPartition;
+  static fromRowLimits(rowLimits: TensorLike): RowPartition {
+    return splitsFrom('fromRowLimits', last(toTensor(rowLimits, 'int64')), rowLimits);
+  }
+  /** Value i is in row `valueRowids[i]`; these ascend. There are `nrows` rows, or as many as that needs. */
+  static fromValueRowids(
+    ...args: Arguments<[valueRowids: TensorLike, nrows?: IntegerLike | null], ['valueRowids', 'nrows']>
+  ): RowPartition;
+  static fromValueRowids(valueRowids: TensorLike, nrows: IntegerLike | null = null): RowPartition {
+    const ids = toTensor(valueRowids, 'int64');
+    return splitsFrom('fromValueRowids', ids.size, ids, ...(nrows === null ? [] : [nrows]));
+  }
+  /** All rows have `uniformRowLength` of `nvals` values. */
+  static fromUniformRowLength(
+    ...args: Arguments<[uniformRowLength: number, nvals: number], ['uniformRowLength', 'nvals']>
+  ): RowPartition;
+  static fromUniformRowLength(uniformRowLength: number, nvals: number): RowPartition {
+    if (!Number.isInteger(nvals / uniformRowLength))
+      throw new InvalidArgumentError(
+        `${nvals} values make no whole rows of ${uniformRowLength}`,
+        'RowPartition.fromUniformRowLength',
+      );
+    return splitsFrom('fromUniformRowLength', nvals, uniformRowLength);
+  }
+
+  /** Where rows begin, and at last where all end: [rows + 1]. */
+  rowSplits(): Tensor {
+    return this.#splits;
+  }
+  /** [rows] */
+  rowLengths(): Tensor {
+    return lengthsOf(this.#splits);
+  }
+  /** [rows] */
+  rowStarts(): Tensor {
+    return startsOf(this.#splits);
+  }
+  /** [rows] */
+  rowLimits(): Tensor {
+    return limitsOf(this.#splits);
+  }
+  /** The row of each value: [values]. */
+  valueRowids(): Tensor {
+    return this.#ragged().valueRowids();
+  }
+  /** How many rows there are (scalar). */
+  nrows(): Tensor {
+    return this.#ragged().nrows();
+  }
+  /** How many values there are (scalar). */
+  nvals(): Tensor {
+    return this.#splits.at(-1) as Tensor;
+  }
+
+  #ragged(): RaggedTensor {
+    const n = Number(this.nvals().item());
+    return RaggedTensor.fromRowSplits(
+      constant(new Array<number>(n).fill(0), 'int32', { shape: [n] }),
+      this.#splits,
+    );
+  }
+
+  get parts(): readonly unknown[] {
+    return [this.#splits];
+  }
+  get partNames(): readonly string[] {
+    return ['rowSplits'];
+  }
+  get facts(): string {
+    return 'RowPartition';
+  }
+  withParts([splits]: readonly unknown[]): unknown {
+    return new RowPartition(splits as Tensor);
+  }
+  get differentiable(): unknown {
+    return null;
+  }
+  withDifferentiable(): unknown {
+    return null;
+  }
+  get advice(): string {
+    return 'use rowSplits()';
+  }
+  dispatch(_call: Call): unknown {
+    return undefined;
+  }
+  override toString(): string {
+    return `RowPartition(rowSplits=${this.#splits})`;
+  }
+}
+
+defineMethods(RowPartition, 'RowPartition', {
+  fromRowSplits: { positional: ['rowSplits'] },
+  fromRowLengths: { positional: ['rowLengths'] },
+  fromRowStarts: { positional: ['rowStarts', 'nvals'] },
+  fromRowLimits: { positional: ['rowLimits'] },
+  fromValueRowids: { positional: ['valueRowids', 'nrows'], required: 1 },
+  fromUniformRowLength: { positional: ['uniformRowLength', 'nvals'] },
+});
+defineMethods(RowPartition.prototype, 'RowPartition', {
+  rowSplits: {},
+  rowLengths: {},
+  rowStarts: {},
+  rowLimits: {},
+  valueRowids: {},
+  nrows: {},
+  nvals: {},
+});
+showInConsole(RowPartition.prototype, String);

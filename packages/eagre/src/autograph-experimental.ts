@@ -1,0 +1,2 @@
+/** `tf.autograph.experimental` */
+export { doNotConvert } from '@eagre/autograph';

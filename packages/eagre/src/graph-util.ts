@@ -1,0 +1,2 @@
+/** `tf.graphUtil`: graphs of files. */
+export { importGraphDef } from '@eagre/graph';

@@ -1,0 +1,2 @@
+/** `tf.train.experimental` */
+export { PythonState } from '@eagre/checkpoint/internal';
