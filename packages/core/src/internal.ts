@@ -102,6 +102,8 @@ export {
   alikeInReplicas,
   type DistributionReplica,
   type DistributionStrategy,
+  type StepScheduler,
+  type VariableHome,
   distribution,
   scaleLoss,
   unscaleLoss,
