@@ -51,6 +51,8 @@ const permitted = {
     'graph',
     'data',
     'formats',
+    // Traces that other processes run.
+    'saved-model',
     'backend',
     // The addon for collectives, where there is one.
     'native-linux-arm64',

@@ -5,5 +5,8 @@ export {
   type CommunicationArguments,
   CommunicationImplementation,
   CommunicationOptions,
+  ParameterServerStrategy,
   ValueContext,
 } from '@eagre/distribute';
+export * as coordinator from './distribute-coordinator.ts';
+export * as partitioners from './distribute-partitioners.ts';

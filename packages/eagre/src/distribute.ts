@@ -18,6 +18,9 @@ export {
   MultiWorkerMirroredStrategy,
   NcclAllReduce,
   OneDeviceStrategy,
+  type ParameterServerConnectOptions,
+  type ParameterServerOptions,
+  ParameterServerStrategy,
   PerReplica,
   ReduceOp,
   type ReduceOptions,
@@ -25,7 +28,11 @@ export {
   type ReductionToOneDeviceOptions,
   type ReplicaContext,
   type RunOptions,
+  Server,
+  type ServerOptions,
+  ShardedVariable,
   Strategy,
 } from '@eagre/distribute';
 export * as clusterResolver from './distribute-cluster-resolver.ts';
+export * as coordinator from './distribute-coordinator.ts';
 export * as experimental from './distribute-experimental.ts';

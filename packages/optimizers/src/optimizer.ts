@@ -44,23 +44,16 @@ import {
   toTensor,
   type VariableHome,
   whileHolding,
+  within,
   withoutTapes,
   withoutUnused,
-  within,
 } from '@eagre/core/internal';
 import { type Accumulation, accumulate } from './accumulation.ts';
 import { CheckpointLists } from './checkpoint-lists.ts';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
-import {
-  type GradientAndVariable,
-  gradientOf,
-  pairsOf,
-  rowsOf,
-  shardsOf,
-  type Update,
-} from './gradients.ts';
+import { type GradientAndVariable, gradientOf, pairsOf, rowsOf, shardsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
 import { averaging } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
@@ -531,7 +524,8 @@ export abstract class Optimizer extends Module implements Trackable {
       );
     const divided = pairs.flatMap(([gradient, variable]) => shardsOf(gradient, variable, this.name));
     const given = divided.filter(([gradient]) => gradient !== null && gradient !== undefined);
-    if (given.length === 0) throw new InvalidArgumentError('No gradients provided for any variable', this.name);
+    if (given.length === 0)
+      throw new InvalidArgumentError('No gradients provided for any variable', this.name);
     initScope(() => home.inScope(() => this.build(divided.map(([, variable]) => variable))));
     this.#warn(divided.flatMap(([gradient, variable]) => (gradient == null ? [variable] : [])));
     const updates = withoutTapes(() =>
@@ -550,8 +544,7 @@ export abstract class Optimizer extends Module implements Trackable {
       ),
       clipped.map(({ variable }) => variable),
       this.iterations,
-      (gradients, variables) =>
-        apply(variables.map((variable, i) => [gradients[i] as TensorLike, variable])),
+      (gradients, variables) => apply(variables.map((variable, i) => [gradients[i] as TensorLike, variable])),
     );
   }
 
@@ -901,7 +894,8 @@ export abstract class Optimizer extends Module implements Trackable {
 }
 /** What changes the variables in other processes; null where they are of this one. */
 function homeOf(pairs: readonly GradientAndVariable[]): VariableHome | null {
-  for (const [, variable] of pairs) if (variable instanceof Variable && variable.home !== null) return variable.home;
+  for (const [, variable] of pairs)
+    if (variable instanceof Variable && variable.home !== null) return variable.home;
   return null;
 }
 takesOptions<OptimizerOptions, Optimizer>(optimizerSchema({}), Optimizer);

@@ -64,7 +64,7 @@ export interface DistributionStrategy {
   /** What has other processes take steps; undefined where this one takes them. */
   readonly scheduler?: StepScheduler;
   /** A dataset of what a function makes for each process that reads. */
-  distributeDatasetsFromFunction(datasetFn: (context: never) => never): unknown;
+  distributeDatasetsFromFunction(datasetFn: never): unknown;
 }
 
 /** Has other processes take steps of training. */

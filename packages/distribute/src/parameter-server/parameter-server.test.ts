@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { heads, type ServedCluster, startServed } from '../testing/processes.ts';
+
+const head = `${heads.tf}
+const print = (value) => console.log(JSON.stringify(value));
+const failed = async (fn) => { try { await fn(); return 'nothing'; } catch (error) { return [error.name, error.message]; } };
+`;
+const connect = `${head}
+const strategy = new tf.distribute.ParameterServerStrategy();
+await strategy.connect({ timeoutSeconds: 60 });
+const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
+`;
+
+let cluster: ServedCluster | undefined;
+afterEach(async () => {
+  await cluster?.end();
+  cluster = undefined;
+});
+
+/** Runs a program in a cluster. @returns what it printed */
+async function lines(program: string, options: Parameters<typeof startServed>[1] = {}): Promise<unknown[]> {
+  cluster = await startServed(`${connect}${program}\nawait strategy.close();`, options);
+  const { code, out, err } = await cluster.coordinator.ended;
+  if (code !== 0) throw new Error(`ended with ${code}\n${out}\n${err}`);
+  // What the program ends, the servers end too.
+  for (const [name, { ended }] of Object.entries(cluster.servers)) {
+    const outcome = await ended;
+    if (outcome.code !== 0) throw new Error(`${name} ended with ${outcome.code}: ${outcome.err}`);
+  }
+  return out.split('\n').map((line) => JSON.parse(line) as unknown);
+}
+
+describe('a coordinator', { timeout: 120_000 }, () => {
+  it('makes, reads and changes variables of parameter servers', async () => {
+    const out = await lines(
+      `
+      const v = strategy.scope(() => new tf.Variable([1, 2, 3]));
+      print(v.array());
+      v.assignAdd([1, 1, 1]).assignSub(2);
+      print(v.mul(2).array());
+      v.scatterUpdate(new tf.IndexedSlices([7], [1]));
+      print(v.array());
+      print(await failed(() => v.assign([1, 2])));
+      const f = coordinator.schedule((x) => { v.assignAdd(x); return { sum: v.sum(), name: 'f' }; }, [tf.ones([3])]);
+      await coordinator.join();
+      const { sum, name } = await f.fetch();
+      print([sum.array(), name, v.array(), v.device]);
+      `,
+      { ps: 2 },
+    );
+    expect(out).toEqual([
+      [1, 2, 3],
+      [0, 2, 4],
+      [0, 7, 2],
+      ['InvalidArgumentError', expect.stringContaining('cannot assign')],
+      [12, 'f', [1, 8, 3], '/job:ps/task:0/device:CPU:0'],
+    ]);
+  });
+
+  it('trains as one process does where nothing runs at once: the update is made next to each variable', async () => {
+    const out = await lines(
+      `
+      const x = tf.random.statelessNormal([6, 8, 3], [1, 2]);
+      const y = x.sum(-1, { keepdims: true });
+      const make = (Optimizer, options) => ({
+        w: new tf.Variable(tf.ones([3, 1]).mul(0.5)), b: new tf.Variable([0.1]), optimizer: new Optimizer(options) });
+      const stepOf = ({ w, b, optimizer }) => (x, y) => {
+        const tape = new tf.GradientTape();
+        const loss = tape.record(() => x.matmul(w).add(b).sub(y).square().mean());
+        optimizer.applyGradients(tape.gradient(loss, [w, b]), [w, b]);
+        return loss;
+      };
+      for (const [Optimizer, options] of [
+        [tf.optimizers.SGD, { learningRate: 0.1 }],
+        [tf.optimizers.SGD, { learningRate: 0.1, momentum: 0.9 }],
+        [tf.optimizers.Adam, { learningRate: 0.1, globalClipnorm: 0.5 }],
+        [tf.optimizers.Adam, { learningRate: new tf.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5) }],
+        [tf.optimizers.RMSprop, { learningRate: 0.01, weightDecay: 0.01 }],
+        [tf.optimizers.Adagrad, { learningRate: 0.1 }],
+      ]) {
+        const one = make(Optimizer, options);
+        const step = stepOf(one);
+        const expected = [];
+        for (let i = 0; i < 6; i++) expected.push(step(x.gather(i), y.gather(i)).item());
+        const served = strategy.scope(() => make(Optimizer, options));
+        const there = tf.function(stepOf(served));
+        const losses = [];
+        for (let i = 0; i < 6; i++) {
+          const loss = coordinator.schedule(there, [x.gather(i), y.gather(i)]);
+          await coordinator.join();
+          losses.push((await loss.fetch()).item());
+        }
+        print([losses, served.w.array(), served.optimizer.iterations.item(), served.optimizer.variables.map((v) => v.device.split('/')[2])]);
+        print([expected, one.w.array()]);
+      }
+      `,
+      { ps: 2 },
+    );
+    for (let i = 0; i < out.length; i += 2) {
+      const [losses, w, iterations, devices] = out[i] as [number[], number[][], number, string[]];
+      const [expected, single] = out[i + 1] as [number[], number[][]];
+      losses.forEach((loss, k) => expect(loss).toBeCloseTo(expected[k] as number, 5));
+      w.flat().forEach((value, k) => expect(value).toBeCloseTo(single.flat()[k] as number, 5));
+      expect(iterations).toBe(6);
+      expect(devices.length).toBeGreaterThan(0);
+    }
+  });
+});
