@@ -69,8 +69,11 @@ export interface DistributionStrategy {
 
 /** Has other processes take steps of training. */
 export interface StepScheduler {
-  /** Sends a step to a process that is free; resolves when another one can be given. */
-  schedule(step: (...args: never[]) => unknown, args: readonly unknown[]): Promise<void>;
+  /** Sends a step to a process that is free; resolves when another one can be given, with what the step will have returned. */
+  schedule(
+    step: (...args: never[]) => unknown,
+    args: readonly unknown[],
+  ): Promise<{ fetch(): Promise<unknown> }>;
   /** Waits until all steps have been taken. @throws what one of them threw */
   join(): Promise<void>;
 }

@@ -74,7 +74,7 @@ const LONGEST_QUEUE = 256;
 export class ClusterCoordinator {
   readonly strategy: ParameterServerStrategy;
   readonly #cluster: ConnectedCluster;
-  readonly #workers: readonly WorkerState[];
+  readonly #workers: WorkerState[] = [];
   readonly #queue: Closure[] = [];
   readonly #functions = new WeakMap<AnyFunction, ScheduledFunction>();
   #running = 0;
@@ -96,14 +96,14 @@ export class ClusterCoordinator {
         `strategy must be a ParameterServerStrategy, got ${shown(strategy)}`,
         'ClusterCoordinator',
       );
-    if (strategy.stepScheduler !== undefined)
-      throw new InvalidArgumentError('the strategy has a coordinator already', 'ClusterCoordinator');
     this.strategy = strategy;
     this.#cluster = strategy.cluster;
+    // biome-ignore lint/correctness/noConstructorReturn: a strategy has one, as in TensorFlow
+    if (strategy.coordinator !== undefined) return strategy.coordinator;
     this.#fatal = strategy.lost;
     strategy.onLost = (_, error) => this.#fail(error);
     strategy.onClose = () => this.#close();
-    this.#workers = this.#cluster.workers.map((connection, index) => {
+    for (const [index, connection] of this.#cluster.workers.entries()) {
       const worker: WorkerState = {
         index,
         name: connection.name,
@@ -112,13 +112,15 @@ export class ClusterCoordinator {
         held: new Set(),
         isBusy: false,
       };
+      this.#workers.push(worker);
       this.#attach(worker, connection);
-      return worker;
-    });
+    }
+    strategy.coordinator = this;
     strategy.stepScheduler = {
       schedule: async (step, given) => {
-        this.schedule(step as AnyFunction, given);
+        const result = this.schedule(step as AnyFunction, given);
         while (this.#queue.length >= LONGEST_QUEUE) await this.#change();
+        return result;
       },
       join: () => this.join(),
     };
@@ -391,17 +393,18 @@ export class ClusterCoordinator {
       result.reject(new CancelledError('the strategy was closed'));
     for (const { connection } of this.#workers) if (connection !== null) connection.onClose = undefined;
     this.strategy.stepScheduler = undefined;
+    this.strategy.coordinator = undefined;
     this.#notify();
   }
 }
 takesArguments<{ readonly strategy: ParameterServerStrategy }>(
-  { positional: ['strategy'], objects: ['strategy'], names: { strategy: true } },
+  { positional: ['strategy'], names: { strategy: true } },
   ClusterCoordinator,
 );
 defineMethods(ClusterCoordinator.prototype, 'ClusterCoordinator', {
   schedule: { positional: ['fn', 'args'], required: 1 },
   fetch: { positional: ['val'], objects: ['val'] },
-  createPerWorkerDataset: { positional: ['datasetFn'], objects: ['datasetFn'] },
+  createPerWorkerDataset: { positional: ['datasetFn'] },
   createPerWorkerResource: { positional: ['fn'] },
 });
 

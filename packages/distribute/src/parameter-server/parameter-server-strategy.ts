@@ -1,3 +1,4 @@
+// Types in a circle: the strategy makes its coordinator, which knows it.
 import {
   DeadlineExceededError,
   FailedPreconditionError,
@@ -31,6 +32,7 @@ import { ParameterServers } from './parameter-servers.ts';
 import { Partitioner, partsBy, type VariablePartitioner } from './partitioners.ts';
 import { ServedVariable } from './served-variable.ts';
 import { ShardedVariable } from './sharded-variable.ts';
+import type { ClusterCoordinator } from './cluster-coordinator.ts';
 import { SyncClient } from './sync-client.ts';
 
 /** Options of `ParameterServerStrategy`. */
@@ -82,6 +84,8 @@ export class ParameterServerStrategy extends Strategy {
   #cluster: ConnectedCluster | undefined;
   /** @internal What takes steps of `fit`: the coordinator. */
   stepScheduler: StepScheduler | undefined;
+  /** @internal There is one for each strategy. */
+  coordinator: ClusterCoordinator | undefined;
   /** @internal Is told who is lost. */
   onLost: ((connection: Connection, error: Error) => void) | undefined;
   /** Who was lost before anybody was told. */
@@ -206,6 +210,9 @@ export class ParameterServerStrategy extends Strategy {
         this.#lost = error;
         this.onLost?.(connection, error);
       };
+    // `fit` has it take the steps.
+    const { ClusterCoordinator: Coordinator } = await import('./cluster-coordinator.ts');
+    new Coordinator(this);
     return this;
   }
 
@@ -294,7 +301,6 @@ takesArguments<ParameterServerOptions>(
   {
     positional: ['clusterResolver', 'variablePartitioner'],
     required: 0,
-    objects: ['clusterResolver'],
     names: { clusterResolver: true, variablePartitioner: true },
   },
   ParameterServerStrategy,

@@ -6,7 +6,9 @@ const print = (value) => console.log(JSON.stringify(value));
 const failed = async (fn) => { try { await fn(); return 'nothing'; } catch (error) { return [error.name, error.message]; } };
 `;
 const connect = `${head}
-const strategy = new tf.distribute.ParameterServerStrategy();
+const shards = Number(process.env.SHARDS ?? 0);
+const variablePartitioner = shards > 0 ? new tf.distribute.experimental.partitioners.FixedShardsPartitioner(shards) : null;
+const strategy = new tf.distribute.ParameterServerStrategy({ variablePartitioner });
 await strategy.connect({ timeoutSeconds: 60 });
 const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
 `;
@@ -104,5 +106,101 @@ describe('a coordinator', { timeout: 120_000 }, () => {
       expect(iterations).toBe(6);
       expect(devices.length).toBeGreaterThan(0);
     }
+  });
+
+  it('divides variables, reads datasets for workers, and keeps what workers hold', async () => {
+    const out = await lines(
+      `
+      const [t, e] = strategy.scope(() => [
+        new tf.Variable(tf.range(14).reshape([7, 2]).cast('float32')),
+        new tf.layers.Embedding(7, 2, { embeddingsInitializer: 'ones' }),
+      ]);
+      print([t instanceof tf.distribute.ShardedVariable, t.variables.map((v) => [v.shape, v.device.split('/')[2]]), t.array()[6]]);
+      t.scatterAdd(new tf.IndexedSlices([[1, 1], [2, 2]], [6, 0]));
+      t.scatterUpdate(new tf.IndexedSlices([[9, 9]], [3]));
+      t.assignSub(1);
+      print(t.array());
+      const optimizer = strategy.scope(() => new tf.optimizers.Adagrad(0.5));
+      const step = (rows) => {
+        const tape = new tf.GradientTape();
+        const loss = tape.record(() => e(rows).sum());
+        optimizer.applyGradients(tape.gradient(loss, e.trainableVariables), e.trainableVariables);
+      };
+      coordinator.schedule(tf.function(step), [tf.constant([1, 5, 5], 'int32')]);
+      await coordinator.join();
+      const alone = new tf.layers.Embedding(7, 2, { embeddingsInitializer: 'ones' });
+      const single = new tf.optimizers.Adagrad(0.5);
+      const tape = new tf.GradientTape();
+      const loss = tape.record(() => alone(tf.constant([1, 5, 5], 'int32')).sum());
+      single.applyGradients(tape.gradient(loss, alone.trainableVariables), alone.trainableVariables);
+      print([e.getWeights()[0].array(), alone.getWeights()[0].array()]);
+
+      const sum = strategy.scope(() => new tf.Variable(0));
+      const dataset = coordinator.createPerWorkerDataset((context) =>
+        tf.data.Dataset.range(6).shard(context.numInputPipelines, context.inputPipelineId).map((x) => x.cast('float32')));
+      const iterator = dataset.iterator();
+      const base = coordinator.createPerWorkerResource(() => tf.constant(100));
+      const both = (it, base) => { const a = it.next().value; const b = it.getNext(); sum.assignAdd(a.add(b)); return base.add(a); };
+      const values = [coordinator.schedule(both, [iterator, base]), coordinator.schedule(both, [iterator, base])];
+      await coordinator.join();
+      const fetched = (await coordinator.fetch(values)).map((x) => x.item());
+      print([sum.item(), fetched.toSorted()]);
+      for (let i = 0; i < 4; i++) { try { coordinator.schedule(both, [iterator, base]); } catch {} }
+      print(await failed(() => coordinator.join()));
+      print(await failed(() => iterator.next()));
+
+      const cases = [
+        () => { throw new RangeError('own'); },
+        () => { tf.cond(sum.less(1e9), () => { sum.assign(0); return 1; }, () => 2); },
+        () => new tf.Variable(1).read(),
+        () => tf.reshape(sum, [2]),
+        (x) => tf.debugging.assertLess(x, 0),
+        (x) => tf.constant([1, 2]).gather(x.cast('int32').add(7)),
+      ];
+      for (const fn of cases) {
+        const first = coordinator.schedule(fn, [tf.constant(1)]);
+        await failed(() => first.fetch());
+        print([await failed(() => coordinator.join()), await failed(() => first.fetch()), await failed(() => coordinator.join())]);
+      }
+      const late = Array.from({ length: 5 }, () => coordinator.schedule(cases[0]));
+      print([await failed(() => coordinator.join()), await failed(() => late[4].fetch())]);
+      print([coordinator.done(), String(late[0])]);
+      `,
+      {
+        ps: 2,
+        env: { SHARDS: '3' },
+      },
+    );
+    expect(out[0]).toEqual([
+      true,
+      [
+        [[3, 2], 'task:0'],
+        [[2, 2], 'task:1'],
+        [[2, 2], 'task:0'],
+      ],
+      [12, 13],
+    ]);
+    expect(out[1]).toEqual([[1, 2], [1, 2], [3, 4], [8, 8], [7, 8], [9, 10], [12, 13]]);
+    const [there, here] = out[2] as [number[][], number[][]];
+    there.flat().forEach((value, i) => expect(value).toBeCloseTo(here.flat()[i] as number, 6));
+    // Each worker has three elements: two are taken by a call.
+    expect([6, 9, 12, 15]).toContain((out[3] as [number])[0]);
+    expect(out[4]).toEqual(['OutOfRangeError', expect.stringContaining('End of sequence')]);
+    expect(out[5]).toEqual(['FailedPreconditionError', expect.stringContaining('coordinator.schedule')]);
+    const errors = out.slice(6, 12) as [string, string][][];
+    for (const [joined, fetched, again] of errors) {
+      expect(fetched).toEqual(joined);
+      expect(again).toBe('nothing');
+    }
+    expect(errors.map(([joined]) => joined?.[0])).toEqual([
+      'RangeError',
+      'FailedPreconditionError',
+      'InvalidArgumentError',
+      'InvalidArgumentError',
+      'UnimplementedError',
+      expect.stringMatching(/^(OutOfRange|InvalidArgument)Error$/),
+    ]);
+    expect(out[12]).toEqual([['RangeError', 'own'], ['CancelledError', expect.stringContaining('another')]]);
+    expect(out[13]).toEqual([true, 'RemoteValue(done)']);
   });
 });

@@ -9,7 +9,8 @@ import {
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import { type DistributionStrategy, isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { inOrder, isByName } from './per-output.ts';
 import { batchesOf, PyDataset } from './py-dataset.ts';
@@ -42,8 +43,11 @@ export type BatchLike =
   | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 
-/** Examples: one input, several tensors for a model of several inputs, an iterable of batches, sync or async, or a `PyDataset`. */
-export type FitData = Inputs | BatchSource;
+/**
+ * Examples: one input, several tensors for a model of several inputs, an iterable of batches, sync or async, a `PyDataset`, or what makes a
+ * dataset for each worker of a `ParameterServerStrategy`.
+ */
+export type FitData = Inputs | BatchSource | DatasetCreator | DatasetFunction;
 
 /** Examples that can be gone through several times. */
 export interface Batches {
@@ -307,8 +311,11 @@ export function adapt(
   weight: Inputs | null | undefined,
   options: ArraysOptions & { readonly names: Names },
   what: string,
+  strategy: DistributionStrategy | null = null,
 ): Batches {
   const { names } = options;
+  if (isCreator(x))
+    return new IterableBatches(createdDataset(x, strategy, what), names);
   if (isBatchSource(x)) {
     if ((y !== undefined && y !== null) || (weight !== undefined && weight !== null)) {
       throw new InvalidArgumentError(
