@@ -53,6 +53,7 @@ const permitted = {
     'formats',
     // Traces that other processes run.
     'saved-model',
+    'checkpoint',
     'backend',
     // The addon for collectives, where there is one.
     'native-linux-arm64',

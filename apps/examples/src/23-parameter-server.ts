@@ -17,7 +17,10 @@ const variablePartitioner = new tf.distribute.experimental.partitioners.MinSizeP
   minShardBytes: 4096,
   maxShards: 2,
 });
-const strategy = new tf.distribute.ParameterServerStrategy({ clusterResolver: resolver, variablePartitioner });
+const strategy = new tf.distribute.ParameterServerStrategy({
+  clusterResolver: resolver,
+  variablePartitioner,
+});
 await strategy.connect();
 const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
 
@@ -75,12 +78,13 @@ const model = strategy.scope(() => {
   net.compile({ optimizer: new tf.optimizers.Adam(0.02), loss: 'mse' });
   return net;
 });
-const data = new tf.keras.utils.experimental.DatasetCreator((context) =>
-  tf.data.Dataset.range(1_000_000).map((i) => {
-    const seed = tf.stack([i as tf.Tensor, tf.cast(context.inputPipelineId, 'int64')]);
-    const x = tf.random.statelessNormal([BATCH, 2], seed);
-    return [x, x.prod(1, { keepdims: true })];
-  }) as never,
+const data = new tf.keras.utils.experimental.DatasetCreator(
+  (context) =>
+    tf.data.Dataset.range(1_000_000).map((i) => {
+      const seed = tf.stack([i as tf.Tensor, tf.cast(context.inputPipelineId, 'int64')]);
+      const x = tf.random.statelessNormal([BATCH, 2], seed);
+      return [x, x.prod(1, { keepdims: true })];
+    }) as never,
 );
 const { history } = await model.fit(data, { epochs: EPOCHS, stepsPerEpoch: STEPS, verbose: 0 });
 console.log(`fit: loss ${history.loss?.map((loss) => Number(loss).toFixed(4)).join(', ')}`);

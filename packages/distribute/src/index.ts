@@ -30,6 +30,8 @@ export { PerWorkerDataset, PerWorkerIterator, type WorkerDataset } from './param
 export { RemoteValue } from './parameter-server/remote-value.ts';
 export { Server, type ServerOptions } from './parameter-server/server.ts';
 export { ShardedVariable } from './parameter-server/sharded-variable.ts';
+export { PreemptionCheckpointHandler } from './preemption/preemption-checkpoint-handler.ts';
+export { TerminationConfig, type TerminationOptions } from './preemption/termination-config.ts';
 export { type CentralStorageOptions, CentralStorageStrategy } from './strategy/central-storage.ts';
 export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
 export {

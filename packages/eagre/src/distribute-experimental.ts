@@ -5,7 +5,11 @@ export {
   type CommunicationArguments,
   CommunicationImplementation,
   CommunicationOptions,
+  MultiWorkerMirroredStrategy,
   ParameterServerStrategy,
+  PreemptionCheckpointHandler,
+  TerminationConfig,
+  type TerminationOptions,
   ValueContext,
 } from '@eagre/distribute';
 export * as coordinator from './distribute-coordinator.ts';

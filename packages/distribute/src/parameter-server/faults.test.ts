@@ -1,6 +1,13 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePorts, heads, type Running, type ServedCluster, start, startServed } from '../testing/processes.ts';
+import {
+  freePorts,
+  heads,
+  type Running,
+  type ServedCluster,
+  start,
+  startServed,
+} from '../testing/processes.ts';
 
 const head = `${heads.tf}
 const print = (value) => console.log(JSON.stringify(value));
@@ -12,11 +19,11 @@ await strategy.connect({ timeoutSeconds: 60, heartbeatSeconds: 3 });
 const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
 const v = strategy.scope(() => new tf.Variable(0));
 const slow = tf.function((x) => {
-  const [, y] = tf.whileLoop((i) => i.less(60), (i, y) => [i.add(1), y.matmul(x).mul(1e-3)], [tf.constant(0, 'int32'), x]);
+  const [, y] = tf.whileLoop((i) => i.less(20), (i, y) => [i.add(1), y.matmul(x).mul(1e-3)], [tf.constant(0, 'int32'), x]);
   v.assignAdd(1);
   return y.sum();
 });
-const x = tf.ones([400, 400]);
+const x = tf.ones([100, 100]);
 const line = () => new Promise((resolve) => process.stdin.once('data', resolve));
 `;
 

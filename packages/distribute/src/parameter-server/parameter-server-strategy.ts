@@ -26,13 +26,13 @@ import { DistributedDataset } from '../input/distributed-dataset.ts';
 import { InputContext } from '../input/input-context.ts';
 import { allDevices } from '../strategy/devices.ts';
 import { Strategy } from '../strategy/strategy.ts';
+import type { ClusterCoordinator } from './cluster-coordinator.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { callServer } from './connection.ts';
 import { ParameterServers } from './parameter-servers.ts';
 import { Partitioner, partsBy, type VariablePartitioner } from './partitioners.ts';
 import { ServedVariable } from './served-variable.ts';
 import { ShardedVariable } from './sharded-variable.ts';
-import type { ClusterCoordinator } from './cluster-coordinator.ts';
 import { SyncClient } from './sync-client.ts';
 
 /** Options of `ParameterServerStrategy`. */

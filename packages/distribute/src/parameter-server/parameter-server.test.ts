@@ -180,7 +180,15 @@ describe('a coordinator', { timeout: 120_000 }, () => {
       ],
       [12, 13],
     ]);
-    expect(out[1]).toEqual([[1, 2], [1, 2], [3, 4], [8, 8], [7, 8], [9, 10], [12, 13]]);
+    expect(out[1]).toEqual([
+      [1, 2],
+      [1, 2],
+      [3, 4],
+      [8, 8],
+      [7, 8],
+      [9, 10],
+      [12, 13],
+    ]);
     const [there, here] = out[2] as [number[][], number[][]];
     there.flat().forEach((value, i) => expect(value).toBeCloseTo(here.flat()[i] as number, 6));
     // Each worker has three elements: two are taken by a call.
@@ -200,7 +208,10 @@ describe('a coordinator', { timeout: 120_000 }, () => {
       'UnimplementedError',
       expect.stringMatching(/^(OutOfRange|InvalidArgument)Error$/),
     ]);
-    expect(out[12]).toEqual([['RangeError', 'own'], ['CancelledError', expect.stringContaining('another')]]);
+    expect(out[12]).toEqual([
+      ['RangeError', 'own'],
+      ['CancelledError', expect.stringContaining('another')],
+    ]);
     expect(out[13]).toEqual([true, 'RemoteValue(done)']);
   });
 });

@@ -10,8 +10,8 @@ import {
   Variable,
 } from '@eagre/core';
 import { type DistributionStrategy, isKept, shown, showShape, toTensor } from '@eagre/core/internal';
-import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
 import { inOrder, isByName } from './per-output.ts';
 import { batchesOf, PyDataset } from './py-dataset.ts';
 
@@ -314,8 +314,7 @@ export function adapt(
   strategy: DistributionStrategy | null = null,
 ): Batches {
   const { names } = options;
-  if (isCreator(x))
-    return new IterableBatches(createdDataset(x, strategy, what), names);
+  if (isCreator(x)) return new IterableBatches(createdDataset(x, strategy, what), names);
   if (isBatchSource(x)) {
     if ((y !== undefined && y !== null) || (weight !== undefined && weight !== null)) {
       throw new InvalidArgumentError(
