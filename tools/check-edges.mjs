@@ -53,6 +53,9 @@ const permitted = {
     'graph',
     'data',
     'formats',
+    // Traces that other processes run.
+    'saved-model',
+    'checkpoint',
     'backend',
     // The addon for collectives, where there is one.
     'native-linux-arm64',

@@ -216,10 +216,13 @@ function addServe(command: Command, out: Output): void {
 function addRun(command: Command, exit: (code: number) => void): void {
   command
     .command('run')
-    .description('runs a program in several processes that train together (MultiWorkerMirroredStrategy)')
+    .description(
+      'runs a program in several processes that train together (MultiWorkerMirroredStrategy, ParameterServerStrategy)',
+    )
     .argument('<program>', 'a file that Node can run')
     .argument('[args...]', 'what the program is given')
     .requiredOption('-n, --processes <number>', 'how many processes on this machine', positive)
+    .option('--ps <number>', 'how many parameter servers; a further process is the coordinator then', number)
     .option('--hosts <names>', 'all machines, separated by commas; run the same command on each', hostNames)
     .option('--host-index <number>', 'which of them this one is, where its name does not tell', number)
     .option('--port <number>', 'of the first process on each machine; the others follow', port)

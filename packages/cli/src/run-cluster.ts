@@ -7,8 +7,10 @@ import type { Readable } from 'node:stream';
 
 /** What the command line says. */
 export interface RunClusterOptions {
-  /** How many processes on this machine. */
+  /** How many processes on this machine: the workers, where there are parameter servers. */
   readonly processes: number;
+  /** How many parameter servers; with some, a further process is the coordinator. */
+  readonly ps?: number;
   /** All machines, where there are several: the same command is run on each. */
   readonly hosts?: readonly string[];
   /** Which of `hosts` this machine is, where its names do not tell. */
@@ -61,21 +63,52 @@ export async function runCluster(
 ): Promise<number> {
   if (process.env['EAGRE_RESTARTS'] !== undefined)
     throw new Error('a program that `eagre run` has started cannot call it again');
-  const { addresses, first } = await placesOf(options);
+  const { tasks, own } = await tasksOf(options);
+  const cluster: Record<string, string[]> = {};
+  for (const { type, address } of tasks) (cluster[type] ??= []).push(address);
   const token = process.env['EAGRE_CLUSTER_TOKEN'] ?? randomBytes(16).toString('hex');
-  const group = new Group(surroundings, options.maxRestarts, (index, restarts) =>
+  const group = new Group(surroundings, options.maxRestarts, ({ type, index }, restarts) =>
     // Options of Node for the program come by NODE_OPTIONS: those of this process may be a program of their own.
     spawn(process.execPath, [program, ...args], {
       stdio: ['inherit', 'pipe', 'pipe'],
       env: {
         ...process.env,
-        TF_CONFIG: JSON.stringify({ cluster: { worker: addresses }, task: { type: 'worker', index } }),
+        TF_CONFIG: JSON.stringify({ cluster, task: { type, index } }),
         EAGRE_CLUSTER_TOKEN: token,
         EAGRE_RESTARTS: String(restarts),
       },
     }),
   );
-  return group.run(Array.from({ length: options.processes }, (_, i) => first + i));
+  return group.run(own);
+}
+
+/** What a process is. */
+interface Task {
+  readonly type: 'chief' | 'worker' | 'ps';
+  readonly index: number;
+  readonly address: string;
+}
+
+/** All tasks, and those of this machine. @throws Error for parameter servers on several hosts */
+async function tasksOf(
+  options: RunClusterOptions,
+): Promise<{ readonly tasks: readonly Task[]; readonly own: readonly Task[] }> {
+  const { processes, ps = 0, hosts } = options;
+  if (ps > 0 && hosts !== undefined)
+    throw new Error('--ps starts processes on this machine: set TF_CONFIG yourself on several hosts');
+  const { addresses, first } = await placesOf({ ...options, processes: processes + (ps > 0 ? ps + 1 : 0) });
+  const all = (type: Task['type'], list: readonly string[]): readonly Task[] =>
+    list.map((address, index) => ({ type, index, address }));
+  if (ps === 0) {
+    const tasks = all('worker', addresses);
+    return { tasks, own: tasks.slice(first, first + processes) };
+  }
+  const tasks = [
+    ...all('worker', addresses.slice(0, processes)),
+    ...all('ps', addresses.slice(processes, processes + ps)),
+    ...all('chief', addresses.slice(processes + ps)),
+  ];
+  return { tasks, own: tasks };
 }
 
 /** The addresses of all processes, and the place of this machine's first one. */
@@ -133,8 +166,8 @@ async function freePorts(count: number): Promise<number[]> {
 class Group {
   readonly #surroundings: Surroundings;
   readonly #maxRestarts: number;
-  readonly #spawn: (index: number, restarts: number) => ChildProcess;
-  readonly #living = new Map<number, ChildProcess>();
+  readonly #spawn: (task: Task, restarts: number) => ChildProcess;
+  readonly #living = new Map<Task, ChildProcess>();
   #code = 0;
   #ending = false;
   #killer: NodeJS.Timeout | undefined;
@@ -142,17 +175,17 @@ class Group {
   constructor(
     surroundings: Surroundings,
     maxRestarts: number,
-    start: (index: number, restarts: number) => ChildProcess,
+    start: (task: Task, restarts: number) => ChildProcess,
   ) {
     this.#surroundings = surroundings;
     this.#maxRestarts = maxRestarts;
     this.#spawn = start;
   }
 
-  async run(indexes: readonly number[]): Promise<number> {
+  async run(tasks: readonly Task[]): Promise<number> {
     const stop = this.#surroundings.onSignal((signal) => this.#onSignal(signal));
     try {
-      await Promise.all(indexes.map((index) => this.#keep(index)));
+      await Promise.all(tasks.map((task) => this.#keep(task)));
       return this.#code;
     } finally {
       stop();
@@ -161,17 +194,20 @@ class Group {
   }
 
   /** Starts a process, and again as often as it fails and may be. */
-  async #keep(index: number): Promise<void> {
+  async #keep(task: Task): Promise<void> {
+    const name = `${task.type} ${task.index}`;
     for (let restarts = 0; ; restarts++) {
-      const code = await this.#once(index, restarts);
+      const code = await this.#once(task, restarts);
+      // Servers serve until the coordinator has ended.
+      if (code === 0 && task.type === 'chief') this.#end('SIGTERM');
       if (code === 0 || this.#ending) return;
       if (restarts < this.#maxRestarts) {
         this.#say(
-          `worker ${index} ended with ${nameOf(code)}; started again (${restarts + 1} of ${this.#maxRestarts})`,
+          `${name} ended with ${nameOf(code)}; started again (${restarts + 1} of ${this.#maxRestarts})`,
         );
         continue;
       }
-      this.#say(`worker ${index} ended with ${nameOf(code)}`);
+      this.#say(`${name} ended with ${nameOf(code)}`);
       this.#code = code;
       this.#end('SIGTERM');
       return;
@@ -179,19 +215,20 @@ class Group {
   }
 
   /** @returns its exit code; 128 and the number of the signal that ended it */
-  #once(index: number, restarts: number): Promise<number> {
-    const child = this.#spawn(index, restarts);
-    this.#living.set(index, child);
-    const prefix = `[worker ${index}] `;
+  #once(task: Task, restarts: number): Promise<number> {
+    const child = this.#spawn(task, restarts);
+    this.#living.set(task, child);
+    const name = `${task.type} ${task.index}`;
+    const prefix = `[${name}] `;
     prefixLines(child.stdout as Readable, prefix, this.#surroundings.out);
     prefixLines(child.stderr as Readable, prefix, this.#surroundings.err);
     return new Promise((resolve) => {
       child.on('error', (error) => {
-        this.#say(`worker ${index} cannot be started: ${error.message}`);
+        this.#say(`${name} cannot be started: ${error.message}`);
         resolve(127);
       });
       child.on('close', (code, signal) => {
-        this.#living.delete(index);
+        this.#living.delete(task);
         resolve(code ?? 128 + (signal === null ? 0 : signalNumber(signal)));
       });
     });

@@ -128,6 +128,8 @@ export {
   alikeInReplicas,
   type DistributionReplica,
   type DistributionStrategy,
+  type StepScheduler,
+  type VariableHome,
   distribution,
   scaleLoss,
   unscaleLoss,
@@ -270,5 +272,5 @@ export {
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';
-export { copyBytes, copyTensor } from './tensor/variable.ts';
+export { copyBytes, copyTensor, type SparseDelta } from './tensor/variable.ts';
 export * as tree from './tree/tree.ts';

@@ -15,6 +15,25 @@ export {
   type MultiWorkerMirroredOptions,
   MultiWorkerMirroredStrategy,
 } from './multi-worker/multi-worker-mirrored.ts';
+export { ClusterCoordinator, PerWorkerResource } from './parameter-server/cluster-coordinator.ts';
+export {
+  type ParameterServerConnectOptions,
+  type ParameterServerOptions,
+  ParameterServerStrategy,
+} from './parameter-server/parameter-server-strategy.ts';
+export {
+  FixedShardsPartitioner,
+  MaxSizePartitioner,
+  MinSizePartitioner,
+  Partitioner,
+  type VariablePartitioner,
+} from './parameter-server/partitioners.ts';
+export { PerWorkerDataset, PerWorkerIterator, type WorkerDataset } from './parameter-server/per-worker.ts';
+export { RemoteValue } from './parameter-server/remote-value.ts';
+export { Server, type ServerOptions } from './parameter-server/server.ts';
+export { ShardedVariable } from './parameter-server/sharded-variable.ts';
+export { PreemptionCheckpointHandler } from './preemption/preemption-checkpoint-handler.ts';
+export { TerminationConfig, type TerminationOptions } from './preemption/termination-config.ts';
 export { type CentralStorageOptions, CentralStorageStrategy } from './strategy/central-storage.ts';
 export type { CollectiveOptions, Collectives } from './strategy/collectives.ts';
 export {

@@ -5,5 +5,12 @@ export {
   type CommunicationArguments,
   CommunicationImplementation,
   CommunicationOptions,
+  MultiWorkerMirroredStrategy,
+  ParameterServerStrategy,
+  PreemptionCheckpointHandler,
+  TerminationConfig,
+  type TerminationOptions,
   ValueContext,
 } from '@eagre/distribute';
+export * as coordinator from './distribute-coordinator.ts';
+export * as partitioners from './distribute-partitioners.ts';

@@ -24,6 +24,9 @@ export {
   MultiWorkerMirroredStrategy,
   NcclAllReduce,
   OneDeviceStrategy,
+  type ParameterServerConnectOptions,
+  type ParameterServerOptions,
+  ParameterServerStrategy,
   PerReplica,
   ReduceOp,
   type ReduceOptions,
@@ -34,9 +37,13 @@ export {
   ReplicaContext,
   type RunArguments,
   RunOptions,
+  Server,
+  type ServerOptions,
+  ShardedVariable,
   Strategy,
   StrategyExtended,
   type UpdateOptions,
 } from '@eagre/distribute';
 export * as clusterResolver from './distribute-cluster-resolver.ts';
+export * as coordinator from './distribute-coordinator.ts';
 export * as experimental from './distribute-experimental.ts';

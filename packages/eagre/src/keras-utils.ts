@@ -55,3 +55,4 @@ export {
 
 /** `tf.random.setSeed` under Keras's name: what is drawn from here on depends on the seed alone. */
 export const setRandomSeed: typeof random.setSeed = /* @__PURE__ */ (() => random.setSeed)();
+export * as experimental from './keras-utils-experimental.ts';

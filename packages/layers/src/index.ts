@@ -99,6 +99,7 @@ export {
 export { toCategorical } from './to-categorical.ts';
 export type { CompileOptions, StepLogs } from './trainers/compile.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './trainers/data-adapter.ts';
+export { type DatasetContext, DatasetCreator, type DatasetFunction } from './trainers/dataset-creator.ts';
 export type { TestOnBatchOptions, TrainOnBatchOptions } from './trainers/on-batch.ts';
 export { PyDataset, PyDataset as Sequence, type PyDatasetOptions } from './trainers/py-dataset.ts';
 export type { LossArguments } from './trainers/steps.ts';

@@ -3,12 +3,14 @@ import {
   argSort,
   concat,
   FailedPreconditionError,
-  type IndexedSlices,
+  IndexedSlices,
   InvalidArgumentError,
   type PartialShape,
+  split,
   type Tensor,
   type TensorLike,
   type Variable,
+  where,
   zeros,
   zerosLike,
 } from '@eagre/core';
@@ -73,6 +75,32 @@ export function pairsOf(
     );
   }
   return variables.map((variable, i) => [gradients[i] as TensorLike | null, variable]);
+}
+
+/** The gradients of the variables that hold the parts of one: itself, where it is not divided. */
+export function shardsOf(
+  given: TensorLike | null | undefined,
+  variable: Variable,
+  optimizer: string,
+): readonly GradientAndVariable[] {
+  const { shards } = variable;
+  if (shards.length === 1 || given === null || given === undefined)
+    return shards.map((shard) => [given, shard]);
+  const sizes = shards.map((shard) => shard.shape[0] as number);
+  if (!(given instanceof IndexedSlices)) {
+    const parts = split(gradientOf(given, variable, optimizer), sizes);
+    return shards.map((shard, i) => [parts[i], shard]);
+  }
+  let begin = 0;
+  return shards.map((shard, i) => {
+    const rows = given.indices.sub(begin);
+    // Rows of other shards are zeros for row 0: so sizes do not depend on values.
+    const isOwn = rows.greaterEqual(0).logicalAnd(rows.less(sizes[i] as number));
+    begin += sizes[i] as number;
+    const wide = isOwn.reshape([...rows.shape, ...shard.shape.slice(1).map(() => 1)] as number[]);
+    const values = where(wide, given.values, zerosLike(given.values));
+    return [IndexedSlices.of(values, where(isOwn, rows, zerosLike(rows)), shard.shape) as never, shard];
+  });
 }
 
 /** The updates of whole variables among some. */

@@ -42,7 +42,9 @@ import {
   shown,
   takesOptions,
   toTensor,
+  type VariableHome,
   whileHolding,
+  within,
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
@@ -51,7 +53,7 @@ import { CheckpointLists } from './checkpoint-lists.ts';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
-import { type GradientAndVariable, gradientOf, pairsOf, rowsOf, type Update } from './gradients.ts';
+import { type GradientAndVariable, gradientOf, pairsOf, rowsOf, shardsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
 import { averaging } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
@@ -222,7 +224,8 @@ export abstract class Optimizer extends Module implements Trackable {
   build(variables: readonly Variable[] | { readonly variables: readonly Variable[] }): void;
   build(given: unknown): void {
     if (this.built) return;
-    const variables = variablesOf(given, 'variables', `${this.name}.build`);
+    const whole = variablesOf(given, 'variables', `${this.name}.build`);
+    const variables = whole.flatMap((variable) => variable.shards);
     const seen = new Set<Variable>();
     for (const variable of variables) {
       if (!isFloating(variable.dtype)) {
@@ -292,7 +295,9 @@ export abstract class Optimizer extends Module implements Trackable {
     },
   ): Variable {
     const own = `${reference.name.replace(/[/:]/g, '_')}_${name}`;
-    const slot = this.#make({ dtype: reference.dtype, ...options, name: own });
+    const slot = within(distribution, { beside: reference }, () =>
+      this.#make({ dtype: reference.dtype, ...options, name: own }),
+    );
     this.#lists.add(this.checkpointList(name), reference, slot);
     this.#slots.push({ variable: reference, name: this.checkpointName(name), slot });
     const known = this.#slotsOf.get(reference) ?? new Map<string, Variable>();
@@ -499,9 +504,48 @@ export abstract class Optimizer extends Module implements Trackable {
     const apply = (all: readonly GradientAndVariable[]): void =>
       inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(all))));
     const { replica } = distribution;
-    if (replica === null || replica.strategy.numReplicasInSync === 1) apply(pairs);
+    const home = homeOf(pairs);
+    if (home !== null) this.#applyAtHome(home, pairs, apply);
+    else if (replica === null || replica.strategy.numReplicasInSync === 1) apply(pairs);
     else this.#applySummed(replica, pairs, apply);
     return this.iterations;
+  }
+
+  /** Updates variables of other processes there. */
+  #applyAtHome(
+    home: VariableHome,
+    pairs: readonly GradientAndVariable[],
+    apply: (pairs: readonly GradientAndVariable[]) => void,
+  ): void {
+    if (this.gradientAccumulationSteps !== null)
+      throw new UnimplementedError(
+        'gradientAccumulationSteps: workers that update variables of parameter servers do not count steps together',
+        this.name,
+      );
+    const divided = pairs.flatMap(([gradient, variable]) => shardsOf(gradient, variable, this.name));
+    const given = divided.filter(([gradient]) => gradient !== null && gradient !== undefined);
+    if (given.length === 0)
+      throw new InvalidArgumentError('No gradients provided for any variable', this.name);
+    initScope(() => home.inScope(() => this.build(divided.map(([, variable]) => variable))));
+    this.#warn(divided.flatMap(([gradient, variable]) => (gradient == null ? [variable] : [])));
+    const updates = withoutTapes(() =>
+      given.map(([gradient, variable]): Update => {
+        this.indexOf(variable);
+        if (gradient instanceof IndexedSlices && this.#takesRows())
+          return rowsOf(gradient, variable, this.name);
+        return { gradient: gradientOf(gradient as TensorLike, variable, this.name), variable };
+      }),
+    );
+    // The norm of all of them: each place sees its own only. There it changes nothing any more.
+    const clipped = withoutTapes(() => clipGradients(updates, this));
+    home.update(
+      clipped.map(({ gradient, variable, rows }) =>
+        rows === undefined ? gradient : IndexedSlices.of(gradient, rows, variable.shape),
+      ),
+      clipped.map(({ variable }) => variable),
+      this.iterations,
+      (gradients, variables) => apply(variables.map((variable, i) => [gradients[i] as TensorLike, variable])),
+    );
   }
 
   /** In a replica: updates by the sums of all replicas' gradients. */
@@ -847,6 +891,12 @@ export abstract class Optimizer extends Module implements Trackable {
       `${this.name}: no gradients for ${news.map((v) => `'${v.name}'`).join(', ')}; they stay as they are`,
     );
   }
+}
+/** What changes the variables in other processes; null where they are of this one. */
+function homeOf(pairs: readonly GradientAndVariable[]): VariableHome | null {
+  for (const [, variable] of pairs)
+    if (variable instanceof Variable && variable.home !== null) return variable.home;
+  return null;
 }
 takesOptions<OptimizerOptions, Optimizer>(optimizerSchema({}), Optimizer);
 defineMethods(Optimizer.prototype, 'Optimizer', {

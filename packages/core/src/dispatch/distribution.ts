@@ -30,6 +30,22 @@ export interface VariableRequest {
   readonly aggregation: VariableAggregation;
 }
 
+/** What changes variables that live in other processes. */
+export interface VariableHome {
+  /** Makes variables in the scope of the strategy whose they are. */
+  inScope<T>(fn: () => T): T;
+  /**
+   * Updates variables where they live, each by its gradient. `apply` computes the update of some of them, of their slots and of the counter
+   * of steps; it is traced for each place.
+   */
+  update(
+    gradients: readonly unknown[],
+    variables: readonly Variable[],
+    counter: Variable,
+    apply: (gradients: readonly unknown[], variables: readonly Variable[]) => void,
+  ): void;
+}
+
 /** A strategy as the packages below see it. */
 export interface DistributionStrategy {
   readonly numReplicasInSync: number;
@@ -49,6 +65,21 @@ export interface DistributionStrategy {
   distributedBatches(source: unknown): (AsyncIterable<unknown> & { cardinality(): number }) | null;
   /** A structure of tensors, divided along their first axes: an argument of `runReplicas`. */
   splitBatch(batch: unknown): unknown;
+  /** What has other processes take steps; undefined where this one takes them. */
+  readonly scheduler?: StepScheduler;
+  /** A dataset of what a function makes for each process that reads. */
+  distributeDatasetsFromFunction(datasetFn: never): unknown;
+}
+
+/** Has other processes take steps of training. */
+export interface StepScheduler {
+  /** Sends a step to a process that is free; resolves when another one can be given, with what the step will have returned. */
+  schedule(
+    step: (...args: never[]) => unknown,
+    args: readonly unknown[],
+  ): Promise<{ fetch(): Promise<unknown> }>;
+  /** Waits until all steps have been taken. @throws what one of them threw */
+  join(): Promise<void>;
 }
 
 /** The replica that runs now, as the packages below see it. */
@@ -77,10 +108,13 @@ export interface DistributionReplica {
 export const distribution: {
   strategy: DistributionStrategy | null;
   replica: DistributionReplica | null;
+  /** The variable in whose place new ones are to live: slots of optimizers. */
+  beside: Variable | null;
 } = ambient(
   {
     strategy: null as DistributionStrategy | null,
     replica: null as DistributionReplica | null,
+    beside: null as Variable | null,
   },
   ['strategy'],
 );

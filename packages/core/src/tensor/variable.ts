@@ -8,7 +8,12 @@ import {
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
 import { context, initScope } from '../dispatch/context.ts';
-import { distribution, VariableAggregation, VariableSynchronization } from '../dispatch/distribution.ts';
+import {
+  distribution,
+  VariableAggregation,
+  type VariableHome,
+  VariableSynchronization,
+} from '../dispatch/distribution.ts';
 import { copyTo, kernelFor } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
 import { dims } from '../shapes/dims.ts';
@@ -275,6 +280,14 @@ export class Variable extends VariableBase {
    * or, outside of replicas, all copies, of which the first is read.
    */
   get copies(): readonly [Variable, ...Variable[]] {
+    return [this];
+  }
+  /** @internal What changes it in the process where it lives; null for a variable of this process. */
+  get home(): VariableHome | null {
+    return null;
+  }
+  /** @internal The variables that hold its parts along the first axis: itself, where it is not divided. */
+  get shards(): readonly Variable[] {
     return [this];
   }
   /** @internal The variable that programs know: itself, or the one of which this is a replica's copy. */

@@ -123,3 +123,53 @@ export async function runWorkers(
     if (code !== 0) throw new Error(`worker ${i} ended with ${code ?? signal}\n${out}\n${err}`);
   return outcomes.map(({ out }) => out);
 }
+
+/** A cluster of parameter servers and workers on this machine, whose coordinator runs a program. */
+export interface ServedCluster {
+  readonly coordinator: Running;
+  readonly servers: Readonly<Record<string, Running>>;
+  /** Starts a server again. */
+  restart(name: string): void;
+  /** Ends all processes. */
+  end(): Promise<void>;
+}
+
+const serverProgram = `${heads.tf}
+const server = new tf.distribute.Server(new tf.distribute.clusterResolver.TFConfigClusterResolver());
+await server.join();
+`;
+
+/** Starts `workers` workers, `ps` parameter servers, and a coordinator that runs a program. */
+export async function startServed(
+  program: string,
+  { workers = 2, ps = 1, env = {} as Readonly<Record<string, string>> } = {},
+): Promise<ServedCluster> {
+  const ports = (await freePorts(workers + ps)).map((port) => `127.0.0.1:${port}`);
+  const cluster = { worker: ports.slice(0, workers), ps: ports.slice(workers), chief: ['127.0.0.1:1'] };
+  const config = (type: string, index: number): { readonly TF_CONFIG: string } => ({
+    TF_CONFIG: JSON.stringify({ cluster, task: { type, index } }),
+  });
+  const servers: Record<string, Running> = {};
+  const all: Running[] = [];
+  const run = (text: string, type: string, index: number): Running => {
+    const running = start(text, { EAGRE_CLUSTER_TOKEN: 'secret', ...env, ...config(type, index) });
+    all.push(running);
+    return running;
+  };
+  const restart = (name: string): void => {
+    const [type, index] = name.split(' ') as [string, string];
+    servers[name] = run(serverProgram, type, Number(index));
+  };
+  for (let i = 0; i < workers; i++) restart(`worker ${i}`);
+  for (let i = 0; i < ps; i++) restart(`ps ${i}`);
+  const coordinator = run(program, 'chief', 0);
+  return {
+    coordinator,
+    servers,
+    restart,
+    async end() {
+      for (const { child } of all) child.kill('SIGKILL');
+      await Promise.all(all.map(({ ended }) => ended));
+    },
+  };
+}

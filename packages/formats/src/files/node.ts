@@ -8,6 +8,7 @@ export interface NodeBuiltins {
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
   'node:util': typeof import('node:util');
+  'node:worker_threads': typeof import('node:worker_threads');
   'node:zlib': typeof import('node:zlib');
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@eagre/core';
 import { type DistributionStrategy, isKept, shown, showShape, toTensor } from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
 import { inOrder, isByName } from './per-output.ts';
 import { batchesOf, PyDataset } from './py-dataset.ts';
 
@@ -45,8 +46,11 @@ export type BatchLike =
   | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 
-/** Examples: one input, several tensors for a model of several inputs, an iterable of batches, sync or async, or a `PyDataset`. */
-export type FitData = Inputs | BatchSource;
+/**
+ * Examples: one input, several tensors for a model of several inputs, an iterable of batches, sync or async, a `PyDataset`, or what makes a
+ * dataset for each worker of a `ParameterServerStrategy`.
+ */
+export type FitData = Inputs | BatchSource | DatasetCreator | DatasetFunction;
 
 /** Examples that can be gone through several times. */
 export interface Batches {
@@ -333,7 +337,8 @@ export function adapt(
   options: ArraysOptions & { readonly names: Names },
   what: string,
 ): Batches {
-  const { names } = options;
+  const { names, strategy = null } = options;
+  if (isCreator(x)) return new IterableBatches(createdDataset(x, strategy, what), names);
   if (isBatchSource(x)) {
     if ((y !== undefined && y !== null) || (weight !== undefined && weight !== null)) {
       throw new InvalidArgumentError(
@@ -342,7 +347,6 @@ export function adapt(
       );
     }
     if (x instanceof PyDataset) return new NumberedBatches(x, options.shuffle, names);
-    const { strategy = null } = options;
     if (isDistributed(x) && strategy === null)
       throw new FailedPreconditionError(
         'a DistributedDataset is for models that were made in the scope of its strategy',

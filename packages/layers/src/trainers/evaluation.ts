@@ -11,7 +11,7 @@ import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { stepsPerExecution, strategyOf, trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData, isDistributed } from './data-adapter.ts';
 import { type Execution, onePass, runStandalone } from './passes.ts';
-import { runPredictStep, runStep } from './steps.ts';
+import { runPredictStep, runStep, scheduledSteps, scheduleStep } from './steps.ts';
 import {
   checkCounts,
   checkReturnDict,
@@ -36,22 +36,28 @@ export async function test(
   await callbacks.call((c) => c.onTestBegin());
   const accumulators = new Accumulators(model);
   accumulators.reset();
-  let read = (): Logs => ({});
+  const scheduler = strategyOf(model)?.scheduler;
+  let read = (): Logs | Promise<Logs> => ({});
   const execution: Execution = {
     begin: (index) => callbacks.call((c) => c.onTestBatchBegin(index)),
-    run: (batch) => {
+    run: async (batch) => {
+      if (scheduler !== undefined) {
+        read = await scheduleStep(model, 'test', batch, batch.sampleWeight, scheduler);
+        return;
+      }
       accumulators.enter();
       read = callbacks.step(() => runStep(model, 'test', batch, batch.sampleWeight));
     },
     end: async (index) => {
       accumulators.enter();
-      const result = read();
+      const result = await read();
       await callbacks.call((c) => c.onTestBatchEnd(index, result));
       bar?.onTrainBatchEnd(index, result);
       return result;
     },
   };
-  const size = stepsPerExecution(model);
+  const size =
+    scheduler === undefined ? stepsPerExecution(model) : scheduledSteps(steps ?? batches.steps, 'evaluate');
   const logs = await onePass(
     batches,
     steps,

@@ -10,6 +10,7 @@ import {
   type Names,
   targetTensors,
 } from './data-adapter.ts';
+import { isCreator } from './dataset-creator.ts';
 
 /** Examples with targets and weights, as users give them. */
 export interface Examples {
@@ -27,7 +28,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   }
   const { x } = examples;
   const y = targetTensors(examples.y, names, 'y');
-  if (isBatchSource(x) || y === undefined)
+  if (isBatchSource(x) || isCreator(x) || y === undefined)
     throw new InvalidArgumentError('validationSplit needs x and y as arrays; pass validationData', 'fit');
   const inputs = inputTensors(x, names.inputs, 'x', 'input');
   const weight = targetTensors(examples.weight, names, 'sampleWeight');

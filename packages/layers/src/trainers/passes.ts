@@ -26,7 +26,7 @@ async function turn(): Promise<void> {
 export interface Execution {
   /** Before the first of them, by its number. */
   begin(index: number): Promise<void>;
-  run(batch: Batch): void;
+  run(batch: Batch): void | Promise<void>;
   /** Behind the last one; of a last go that is short, Keras tells the number that it would have had. @returns the logs */
   end(index: number): Promise<Logs>;
 }
@@ -56,7 +56,8 @@ export async function pass(
       checkSignal(count);
       await begin(count);
     }
-    run(batch);
+    const running = run(batch);
+    if (running !== undefined) await running;
     if (++count % size !== 0) continue;
     logs = await end(count - 1);
     if (model?.stopTraining === true) break;

@@ -7,6 +7,7 @@ import {
   keep,
   scope,
   Tensor,
+  UnimplementedError,
   type Variable,
 } from '@eagre/core';
 import {
@@ -14,6 +15,7 @@ import {
   dims,
   isFloating,
   isPlain,
+  type StepScheduler,
   scaleLoss,
   shown,
   sizeValue,
@@ -195,6 +197,40 @@ export function runStep(
   const given = (): Logs => numbers(step.run(x, y, sampleWeight), model, METHODS[kind]);
   const logs = isTraced(step) ? scope(given) : given();
   return () => logs;
+}
+
+/** How many steps other processes take before their metrics are read. @throws InvalidArgumentError where it is not known */
+export function scheduledSteps(steps: number | undefined, what: string): number {
+  if (steps !== undefined) return steps;
+  throw new InvalidArgumentError(
+    `workers of parameter servers do not take turns, so ${what === 'fit' ? 'stepsPerEpoch' : 'steps'} must say how many steps there are`,
+    what,
+  );
+}
+
+/**
+ * Has another process take a step of training or evaluation; resolves when a further one can be given.
+ * @returns what waits for all steps so far, and reads what they gave
+ */
+export async function scheduleStep(
+  model: Model,
+  kind: 'train' | 'test',
+  batch: Batch,
+  sampleWeight: Tensors | undefined,
+  scheduler: StepScheduler,
+): Promise<() => Promise<Logs>> {
+  if (trainingOf(model).runEagerly)
+    throw new UnimplementedError(
+      'runEagerly: the steps run in other processes, which get them as graphs',
+      METHODS[kind],
+    );
+  const step = stepOf(model, kind, batch);
+  const result = await scheduler.schedule(step.run, [batch.x, batch.y, sampleWeight]);
+  return async () => {
+    await scheduler.join();
+    if (own.has(step.method as object) && own.has(model.computeMetrics)) return metricLogs(model);
+    return numbers(await result.fetch(), model, METHODS[kind]);
+  };
 }
 
 function isTraced({ run }: Made): boolean {

@@ -1,6 +1,6 @@
 // fit: passes that train, and validation between them.
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { checkFlag, kerasDefaults } from '@eagre/core/internal';
+import { checkFlag, kerasDefaults, type StepScheduler } from '@eagre/core/internal';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
 import { CallbackRun } from '../callbacks/callback-run.ts';
 import { History } from '../callbacks/history.ts';
@@ -14,7 +14,7 @@ import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, splitValidation } from './examples.ts';
 import { checkOwnFunctions } from './functions.ts';
 import { type Execution, NO_BATCH, pass } from './passes.ts';
-import { runStep } from './steps.ts';
+import { runStep, scheduledSteps, scheduleStep } from './steps.ts';
 import {
   checkCallbacks,
   checkCounts,
@@ -63,6 +63,10 @@ export async function fit(
     { batchSize, steps: stepsPerEpoch, shuffle, names, share: sharing(model), strategy: strategyOf(model) },
     'fit',
   );
+  const scheduler = strategyOf(model)?.scheduler;
+  // Who reads metrics waits for all workers, so that is done behind the last step.
+  const size =
+    scheduler === undefined ? stepsPerExecution : scheduledSteps(stepsPerEpoch ?? batches.steps, 'fit');
   const checkSignal = signalChecker(options.signal, 'fit');
   const validate =
     validationData === undefined
@@ -100,18 +104,22 @@ export async function fit(
     for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {
       await callbacks.call((c) => c.onEpochBegin(epoch));
       accumulators.reset();
-      let read = (): Logs => ({});
-      const step = (batch: Batch): void => {
+      let read = (): Logs | Promise<Logs> => ({});
+      const step = async (batch: Batch): Promise<void> => {
+        const weight = classWeights(batch, options.classWeight);
+        read = await scheduleStep(model, 'train', batch, weight, scheduler as StepScheduler);
+      };
+      const stepHere = (batch: Batch): void => {
         const weight = classWeights(batch, options.classWeight);
         accumulators.enter();
         read = callbacks.step(() => runStep(model, 'train', batch, weight));
       };
       const execution: Execution = {
         begin: (index) => callbacks.call((c) => c.onTrainBatchBegin(index)),
-        run: step,
+        run: scheduler === undefined ? stepHere : step,
         end: async (index) => {
           accumulators.enter();
-          const result = read();
+          const result = await read();
           await callbacks.call((c) => c.onTrainBatchEnd(index, result));
           return result;
         },
@@ -119,8 +127,8 @@ export async function fit(
       const check: CheckSignal = (steps) => checkSignal(steps, epoch - first);
       const done = await pass(
         feed,
-        stepsPerEpoch,
-        stepsPerExecution,
+        scheduler === undefined ? stepsPerEpoch : size,
+        size,
         execution,
         check,
         strategyOf(model),

@@ -1,0 +1,179 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  freePorts,
+  heads,
+  type Running,
+  type ServedCluster,
+  start,
+  startServed,
+} from '../testing/processes.ts';
+
+const head = `${heads.tf}
+const print = (value) => console.log(JSON.stringify(value));
+const failed = async (fn) => { try { await fn(); return 'nothing'; } catch (error) { return [error.name, error.message]; } };
+const strategy = new tf.distribute.ParameterServerStrategy();
+`;
+const connected = `${head}
+await strategy.connect({ timeoutSeconds: 60, heartbeatSeconds: 3 });
+const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
+const v = strategy.scope(() => new tf.Variable(0));
+const slow = tf.function((x) => {
+  const [, y] = tf.whileLoop((i) => i.less(20), (i, y) => [i.add(1), y.matmul(x).mul(1e-3)], [tf.constant(0, 'int32'), x]);
+  v.assignAdd(1);
+  return y.sum();
+});
+const x = tf.ones([100, 100]);
+const line = () => new Promise((resolve) => process.stdin.once('data', resolve));
+`;
+
+let cluster: ServedCluster | undefined;
+const more: Running[] = [];
+afterEach(async () => {
+  await cluster?.end();
+  cluster = undefined;
+  for (const { child, ended } of more.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+});
+
+const printed = (out: string): unknown[] => out.split('\n').map((line) => JSON.parse(line) as unknown);
+
+describe('a cluster', { timeout: 180_000 }, () => {
+  it('goes on where a worker is killed, and takes one back that was started again', async () => {
+    cluster = await startServed(`${connected}
+      coordinator.schedule(slow, [x]);
+      await coordinator.join();
+      print('ready');
+      for (let i = 0; i < 30; i++) coordinator.schedule(slow, [x]);
+      await coordinator.join();
+      print(v.item() >= 31);
+      await line();
+      const none = coordinator.schedule(slow, [x]);
+      print('no worker');
+      await none.fetch();
+      print(v.item() >= 32);
+      await strategy.close();`);
+    const { coordinator, servers } = cluster;
+    await coordinator.printed('"ready"');
+    servers['worker 0']?.child.kill('SIGKILL');
+    await coordinator.printed('true');
+    servers['worker 1']?.child.kill('SIGKILL');
+    await servers['worker 1']?.ended;
+    coordinator.child.stdin?.write('\n');
+    await coordinator.printed('"no worker"');
+    cluster.restart('worker 1');
+    const { code, out, err } = await coordinator.ended;
+    expect([code, err]).toEqual([0, '']);
+    expect(printed(out)).toEqual(['ready', true, 'no worker', true]);
+    expect((await cluster.servers['worker 1']?.ended)?.code).toBe(0);
+  });
+
+  it('ends where a parameter server is killed, or is silent', async () => {
+    for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+      cluster = await startServed(
+        `${connected}
+        coordinator.schedule(slow, [x]);
+        await coordinator.join();
+        print('ready');
+        await line();
+        const late = coordinator.schedule(slow, [x]);
+        const begin = Date.now();
+        print(await failed(async () => { for (;;) { coordinator.schedule(slow, [x]); await coordinator.join(); } }));
+        print(await failed(() => late.fetch()));
+        print(await failed(() => coordinator.schedule(slow, [x])));
+        print(await failed(() => v.read()));
+        print(Date.now() - begin < 15000);
+        await strategy.close();`,
+        { ps: 1, workers: 1 },
+      );
+      const { coordinator, servers } = cluster;
+      await coordinator.printed('"ready"');
+      servers['ps 0']?.child.kill(signal);
+      coordinator.child.stdin?.write('\n');
+      const { code, out, err } = await coordinator.ended;
+      expect([code, err]).toEqual([0, '']);
+      const lost = ['UnavailableError', expect.stringMatching(/ps 0 \(127\.0\.0\.1:\d+\)/)];
+      expect(printed(out)).toEqual(['ready', lost, expect.anything(), lost, lost, true]);
+      await cluster.end();
+    }
+  });
+
+  it('lets no stranger in', async () => {
+    const [port, other] = (await freePorts(2)).map((p) => `127.0.0.1:${p}`) as [string, string];
+    const spec = { worker: [port], ps: [other], chief: ['127.0.0.1:1'] };
+    const config = (type: string, given: object = spec): Record<string, string> => ({
+      TF_CONFIG: JSON.stringify({ cluster: given, task: { type, index: 0 } }),
+      EAGRE_CLUSTER_TOKEN: 'secret',
+    });
+    const serve = `${heads.tf}
+      const server = new tf.distribute.Server(new tf.distribute.clusterResolver.TFConfigClusterResolver());
+      console.log('started');
+      await server.join();`;
+    const servers = [start(serve, config('worker')), start(serve, config('ps'))];
+    more.push(...servers);
+    await Promise.all(servers.map((server) => server.printed('started')));
+    for (const bytes of ['GET / HTTP/1.1\r\n\r\n', '{}\n', `${'x'.repeat(1 << 20)}`, '\0\0\0\0\n', '[1]\n'])
+      expect(await closedAfter(Number(other.split(':')[1]), bytes)).toBe(true);
+    const attempt = `${head}
+      print(await failed(() => strategy.connect({ timeoutSeconds: 20 })));`;
+    const outcome = async (env: Record<string, string>): Promise<unknown> => {
+      const running = start(attempt, env);
+      more.push(running);
+      const { code, out, err } = await running.ended;
+      expect([code, err]).toEqual([0, '']);
+      return printed(out)[0];
+    };
+    expect(await outcome({ ...config('chief'), EAGRE_CLUSTER_TOKEN: 'wrong' })).toEqual([
+      'PermissionDeniedError',
+      expect.stringContaining('EAGRE_CLUSTER_TOKEN'),
+    ]);
+    expect(await outcome(config('chief', { ...spec, worker: [port, '127.0.0.1:2'] }))).toEqual([
+      'FailedPreconditionError',
+      expect.stringContaining('TF_CONFIG'),
+    ]);
+    // Who is let in is served as if nothing had been.
+    const good = start(
+      `${head}
+      await strategy.connect({ timeoutSeconds: 20 });
+      print(strategy.scope(() => new tf.Variable(3)).item());
+      await strategy.close();`,
+      config('chief'),
+    );
+    more.push(good);
+    expect((await good.ended).out).toBe('3');
+    for (const server of servers) expect((await server.ended).code).toBe(0);
+  });
+
+  it('names who does not come', async () => {
+    const [port] = await freePorts(1);
+    const running = start(`${head}print(await failed(() => strategy.connect({ timeoutSeconds: 1 })));`, {
+      TF_CONFIG: JSON.stringify({
+        cluster: { worker: [`127.0.0.1:${port}`], ps: [`127.0.0.1:${port}`], chief: ['127.0.0.1:1'] },
+        task: { type: 'chief', index: 0 },
+      }),
+    });
+    more.push(running);
+    expect(printed((await running.ended).out)).toEqual([
+      ['DeadlineExceededError', expect.stringContaining(`ps 0 (127.0.0.1:${port}) did not come in time`)],
+    ]);
+  });
+});
+
+/** Whether a server closes the connection of somebody who sends this. */
+function closedAfter(port: number, bytes: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.write(bytes));
+    socket.on('error', () => {});
+    socket.resume();
+    const timer = setTimeout(() => {
+      socket.destroy();
+      resolve(false);
+    }, 15_000);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

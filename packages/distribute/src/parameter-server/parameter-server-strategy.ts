@@ -1,0 +1,364 @@
+// Types in a circle: the strategy makes its coordinator, which knows it.
+import {
+  DeadlineExceededError,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  UnavailableError,
+} from '@eagre/backend';
+import { split, type Tensor, type Variable } from '@eagre/core';
+import {
+  argumentsOf,
+  checkFunction,
+  defineMethods,
+  distribution,
+  type StepScheduler,
+  shown,
+  takesArguments,
+  type VariableRequest,
+  within,
+} from '@eagre/core/internal';
+import { Dataset } from '@eagre/data';
+import { nodeBuiltin } from '@eagre/formats/internal';
+import { loadPortable } from '@eagre/saved-model/internal';
+import { ClusterResolver, resolverOfEnvironment } from '../cluster/cluster-resolver.ts';
+import { type ClusterSpec, type Member, memberName, parseAddress } from '../cluster/cluster-spec.ts';
+import { DistributedDataset } from '../input/distributed-dataset.ts';
+import { InputContext } from '../input/input-context.ts';
+import { allDevices } from '../strategy/devices.ts';
+import { Strategy } from '../strategy/strategy.ts';
+import type { ClusterCoordinator } from './cluster-coordinator.ts';
+import type { Connection, Credentials } from './connection.ts';
+import { callServer } from './connection.ts';
+import { ParameterServers } from './parameter-servers.ts';
+import { Partitioner, partsBy, type VariablePartitioner } from './partitioners.ts';
+import { ServedVariable } from './served-variable.ts';
+import { ShardedVariable } from './sharded-variable.ts';
+import { SyncClient } from './sync-client.ts';
+
+/** Options of `ParameterServerStrategy`. */
+export interface ParameterServerOptions {
+  /** Who takes part, with at least one `worker` and one `ps`; what `TF_CONFIG` says by default. */
+  readonly clusterResolver?: ClusterResolver | null;
+  /** How variables are divided between parameter servers; not at all by default. */
+  readonly variablePartitioner?: Partitioner | VariablePartitioner | null;
+}
+
+/** Options of `ParameterServerStrategy.connect`. */
+export interface ParameterServerConnectOptions {
+  /** How long the servers may take to come, in seconds, and how long all workers may be lost; 300 by default. */
+  readonly timeoutSeconds?: number;
+  /** A server that is silent for so many seconds counts as lost; 10 by default. */
+  readonly heartbeatSeconds?: number;
+  /** What only the processes of the cluster know; the variable `EAGRE_CLUSTER_TOKEN` by default. */
+  readonly token?: string;
+}
+
+/** @internal The cluster, once it is connected. */
+export interface ConnectedCluster {
+  readonly spec: ClusterSpec;
+  readonly session: string;
+  readonly credentials: Credentials;
+  readonly client: SyncClient;
+  readonly servers: readonly Connection[];
+  readonly workers: readonly Connection[];
+  readonly timeoutSeconds: number;
+  readonly heartbeatSeconds: number;
+}
+
+/**
+ * Trains with variables on parameter servers, which workers read and update on their own, without waiting for each other. This process, the
+ * coordinator, runs the program; the others run a `tf.distribute.Server`.
+ *
+ *     const strategy = new tf.distribute.ParameterServerStrategy();
+ *     await strategy.connect();
+ *     const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
+ *     const v = strategy.scope(() => new tf.Variable(0));
+ *     coordinator.schedule(() => v.assignAdd(1));
+ *     await coordinator.join();
+ */
+export class ParameterServerStrategy extends Strategy {
+  readonly clusterResolver: ClusterResolver;
+  /** @internal */
+  readonly servers: ParameterServers;
+  readonly #partitioner: Partitioner | VariablePartitioner | null;
+  #cluster: ConnectedCluster | undefined;
+  /** @internal What takes steps of `fit`: the coordinator. */
+  stepScheduler: StepScheduler | undefined;
+  /** @internal There is one for each strategy. */
+  coordinator: ClusterCoordinator | undefined;
+  /** @internal Is told who is lost. */
+  onLost: ((connection: Connection, error: Error) => void) | undefined;
+  /** Who was lost before anybody was told. */
+  #lost: Error | undefined;
+
+  /** @throws InvalidArgumentError for a cluster without a worker or a ps, or in a process that is one of these */
+  constructor(
+    ...args: [
+      clusterResolver?: ClusterResolver | null | ParameterServerOptions,
+      options?: ParameterServerOptions,
+    ]
+  ) {
+    const name = 'ParameterServerStrategy';
+    const { clusterResolver, variablePartitioner } = argumentsOf<ParameterServerOptions>(
+      ParameterServerStrategy,
+      new.target,
+      args,
+    );
+    const resolver = clusterResolver ?? resolverOfEnvironment();
+    if (!(resolver instanceof ClusterResolver))
+      throw new InvalidArgumentError(
+        `clusterResolver must be a ClusterResolver, got ${shown(resolver)}`,
+        name,
+      );
+    const { taskType } = resolver;
+    if (taskType === 'worker' || taskType === 'ps')
+      throw new InvalidArgumentError(
+        `this process is a ${taskType}, which serves the coordinator: await new tf.distribute.Server(resolver).join()`,
+        name,
+      );
+    const spec = resolver.clusterSpec();
+    for (const type of ['worker', 'ps'] as const)
+      if (spec.numTasks(type) === 0)
+        throw new InvalidArgumentError(`the cluster has no ${type}: it needs at least one`, name);
+    const partitioner = variablePartitioner ?? null;
+    if (partitioner !== null && !(partitioner instanceof Partitioner) && typeof partitioner !== 'function')
+      throw new InvalidArgumentError(
+        `variablePartitioner must be a partitioner, got ${shown(partitioner)}`,
+        name,
+      );
+    super({ devices: [allDevices()[0] as string] });
+    this.clusterResolver = resolver;
+    this.#partitioner = partitioner;
+    this.servers = new ParameterServers(spec.numTasks('ps'), (fn) =>
+      within(distribution, { strategy: this as never, replica: null }, fn),
+    );
+  }
+
+  /** @internal @throws FailedPreconditionError before `connect` */
+  get cluster(): ConnectedCluster {
+    if (this.#cluster !== undefined) return this.#cluster;
+    throw new FailedPreconditionError(
+      'the cluster is not connected: call `await strategy.connect()` after you make the strategy',
+      'ParameterServerStrategy',
+    );
+  }
+  /** @internal */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
+  /** @internal */
+  get scheduler(): StepScheduler | undefined {
+    return this.stepScheduler;
+  }
+
+  /** @internal Each worker reads parts of a dataset. */
+  override get inputPipelines(): { readonly count: number; readonly index: number } {
+    return { count: this.clusterResolver.clusterSpec().numTasks('worker'), index: 0 };
+  }
+
+  /**
+   * Waits until all workers and parameter servers are connected.
+   * @throws DeadlineExceededError that names who cannot be reached; PermissionDeniedError for a wrong token; FailedPreconditionError where others
+   *   run another version or were given another cluster
+   */
+  async connect(options?: ParameterServerConnectOptions | null): Promise<this>;
+  async connect(options?: unknown): Promise<this> {
+    const { timeoutSeconds, heartbeatSeconds, token } = checkConnect(
+      (options ?? {}) as ParameterServerConnectOptions,
+    );
+    if (this.#cluster !== undefined)
+      throw new FailedPreconditionError('the cluster is connected already', 'strategy.connect');
+    const spec = this.clusterResolver.clusterSpec();
+    const credentials = { token, clusterKey: spec.key };
+    const session = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
+    const deadline = Date.now() + timeoutSeconds * 1000;
+    const tasks = [...tasksOf(spec, 'ps'), ...tasksOf(spec, 'worker')];
+    const reached = await Promise.allSettled(
+      tasks.map((task) => reach(task, session, credentials, deadline)),
+    );
+    const found = reached.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = reached.find((result) => result.status === 'rejected');
+    const client = new SyncClient(tasksOf(spec, 'ps').map(memberName), timeoutSeconds, (name) =>
+      this.#onSilent(name, heartbeatSeconds),
+    );
+    try {
+      if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+      for (const [i, { address }] of tasksOf(spec, 'ps').entries())
+        client.open(i, address, session, credentials);
+      this.servers.link = { client, portable: await loadPortable() };
+    } catch (error) {
+      client.close();
+      for (const { connection } of found) connection.close();
+      throw error;
+    }
+    const connections = found.map(({ connection }) => connection);
+    const count = spec.numTasks('ps');
+    this.#cluster = {
+      spec,
+      session,
+      credentials,
+      client,
+      servers: connections.slice(0, count),
+      workers: connections.slice(count),
+      timeoutSeconds,
+      heartbeatSeconds,
+    };
+    for (const [i, { connection, beat }] of found.entries()) this.watch(tasks[i] as Member, connection, beat);
+    for (const connection of connections.slice(0, count))
+      connection.onClose = (error) => {
+        this.#lost = error;
+        this.onLost?.(connection, error);
+      };
+    // `fit` has it take the steps.
+    const { ClusterCoordinator: Coordinator } = await import('./cluster-coordinator.ts');
+    new Coordinator(this);
+    return this;
+  }
+
+  /** @internal Watches whether a process lives. */
+  watch(task: Member, connection: Connection, beat: Beat): void {
+    const { client, heartbeatSeconds } = this.cluster;
+    this.#watched.set(connection.name, connection);
+    client.watch(memberName(task), parseAddress(task.address).host, beat, heartbeatSeconds);
+  }
+  readonly #watched = new Map<string, Connection>();
+
+  #onSilent(name: string, seconds: number): void {
+    this.#watched
+      .get(name)
+      ?.fail(new UnavailableError(`${name} is lost: it has been silent for ${seconds} s`));
+  }
+
+  /** Says to all servers that the program has ended, so that their `join` returns, and closes the connections. */
+  async close(): Promise<void> {
+    const cluster = this.#cluster;
+    if (cluster === undefined) return;
+    this.#cluster = undefined;
+    this.servers.link = undefined;
+    this.onClose?.();
+    const all = [...this.#watched.values(), ...cluster.servers];
+    await Promise.allSettled(
+      [...new Set(all)].filter(({ isOpen }) => isOpen).map((connection) => connection.ask({ kind: 'end' })),
+    );
+    for (const connection of all) connection.close();
+    cluster.client.close();
+  }
+  /** @internal */
+  onClose: (() => void) | undefined;
+
+  /** @internal */
+  override createVariable(request: VariableRequest): Variable {
+    const { beside } = distribution;
+    if (beside instanceof ServedVariable)
+      return ServedVariable.restored(() => this.servers.create(request, beside));
+    const { value } = request;
+    const sizes = partsBy(this.#partitioner, value.shape, value.dtype);
+    if (sizes.length === 1) return ServedVariable.restored(() => this.servers.create(request, null));
+    const parts = split(value, [...sizes]) as readonly Tensor[];
+    return ServedVariable.restored(() => {
+      const shards = parts.map((part, i) =>
+        this.servers.create({ ...request, value: part, name: `${request.name}/part_${i}` }, null),
+      );
+      return new ShardedVariable(request, shards, this.servers);
+    });
+  }
+
+  /** A dataset of what a function makes for each worker: their elements follow each other in turns. */
+  override distributeDatasetsFromFunction<T>(
+    datasetFn:
+      | ((context: InputContext) => Dataset<T>)
+      | { readonly datasetFn: (context: InputContext) => Dataset<T> },
+  ): DistributedDataset<T>;
+  override distributeDatasetsFromFunction(datasetFn: unknown): DistributedDataset {
+    const op = 'strategy.distributeDatasetsFromFunction';
+    checkFunction(datasetFn as () => unknown, 'datasetFn', op);
+    const { count } = this.inputPipelines;
+    const datasets = Array.from({ length: count }, (_, inputPipelineId) => {
+      const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
+        new InputContext({
+          numInputPipelines: count,
+          inputPipelineId,
+          numReplicasInSync: this.numReplicasInSync,
+        }),
+      );
+      if (dataset instanceof Dataset) return dataset as Dataset<unknown>;
+      throw new InvalidArgumentError(`the function must return a tf.data.Dataset, got ${shown(dataset)}`, op);
+    });
+    const all =
+      datasets.length === 1
+        ? (datasets[0] as Dataset<unknown>)
+        : Dataset.chooseFromDatasets(datasets, Dataset.range(count).repeat() as never, {
+            stopOnEmptyDataset: false,
+          });
+    return new DistributedDataset(all as Dataset<unknown>, {
+      take: (batch) => batch,
+      takeLater: async (batch) => batch,
+    });
+  }
+}
+takesArguments<ParameterServerOptions>(
+  {
+    positional: ['clusterResolver', 'variablePartitioner'],
+    required: 0,
+    names: { clusterResolver: true, variablePartitioner: true },
+  },
+  ParameterServerStrategy,
+);
+defineMethods(ParameterServerStrategy.prototype, 'ParameterServerStrategy', {
+  connect: { positional: [], options: { timeoutSeconds: true, heartbeatSeconds: true, token: true } },
+});
+
+/** Where a process shows that it lives. */
+export interface Beat {
+  readonly port: number;
+  readonly key: string;
+}
+
+export function tasksOf(spec: ClusterSpec, type: 'ps' | 'worker'): readonly Member[] {
+  return (spec.jobs[type] ?? []).map((address, index) => ({ type, index, address }));
+}
+
+/** Calls a server until it answers. @throws what it refuses with, DeadlineExceededError */
+export async function reach(
+  task: Member,
+  session: string,
+  credentials: Credentials,
+  deadline: number,
+  isWanted: () => boolean = () => true,
+): Promise<{ readonly connection: Connection; readonly beat: Beat }> {
+  const name = memberName(task);
+  for (;;) {
+    try {
+      const caller = { role: 'coordinator', session } as const;
+      const { connection, answer } = await callServer(name, task.address, caller, credentials, deadline);
+      return { connection, beat: answer['beat'] as Beat };
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      if (Date.now() >= deadline || !isWanted())
+        throw new DeadlineExceededError(
+          `${name} did not come in time: ${error.message}`,
+          'strategy.connect',
+          {
+            cause: error,
+          },
+        );
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
+function checkConnect(given: ParameterServerConnectOptions): Required<ParameterServerConnectOptions> {
+  const name = 'strategy.connect';
+  const {
+    timeoutSeconds = 300,
+    heartbeatSeconds = 10,
+    token = globalThis.process?.env['EAGRE_CLUSTER_TOKEN'] ?? '',
+  } = given;
+  for (const [key, value] of Object.entries({ timeoutSeconds, heartbeatSeconds }))
+    if (typeof value !== 'number' || !(value > 0) || value > 1e6)
+      throw new InvalidArgumentError(`${key} must be a number of seconds above 0, got ${shown(value)}`, name);
+  if (typeof token !== 'string')
+    throw new InvalidArgumentError(`token must be a text, got ${shown(token)}`, name);
+  return { timeoutSeconds, heartbeatSeconds, token };
+}

@@ -1,0 +1,262 @@
+import type { Server as NetServer, Socket } from 'node:net';
+import { FailedPreconditionError, InvalidArgumentError, UnavailableError } from '@eagre/backend';
+import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats/internal';
+import { loadPortable } from '@eagre/saved-model/internal';
+import { ClusterResolver } from '../cluster/cluster-resolver.ts';
+import {
+  type ClusterDef,
+  ClusterSpec,
+  memberName,
+  parseAddress,
+  type TaskType,
+} from '../cluster/cluster-spec.ts';
+import { checkTask } from '../cluster/tf-config.ts';
+import { Connection, type Credentials, receiveCaller } from './connection.ts';
+import { FunctionRunner } from './function-runner.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { ParameterStore } from './parameter-store.ts';
+
+/** Options of `tf.distribute.Server`. */
+export interface ServerOptions {
+  /** What the process is: `'worker'` or `'ps'`. */
+  readonly jobName?: TaskType | null;
+  /** Its place among the tasks of its type. */
+  readonly taskIndex?: number | null;
+  /** What only the processes of the cluster know; the variable `EAGRE_CLUSTER_TOKEN` by default. */
+  readonly token?: string | null;
+  /** Whether it listens at once; true by default. */
+  readonly start?: boolean | null;
+}
+
+interface ServerArguments extends ServerOptions {
+  readonly cluster: ClusterSpec | ClusterDef | ClusterResolver;
+}
+
+/** Who is served now. */
+interface Session {
+  readonly key: string;
+  readonly coordinator: Connection;
+  readonly workers: Set<Connection>;
+  readonly store: ParameterStore;
+  readonly runner: FunctionRunner;
+}
+
+/**
+ * A process that a coordinator uses: of the job `worker` it runs functions, of the job `ps` it holds variables. It listens at its address
+ * of the cluster.
+ *
+ *     const server = new tf.distribute.Server(new tf.distribute.clusterResolver.TFConfigClusterResolver());
+ *     await server.join();
+ */
+export class Server {
+  readonly #cluster: ClusterSpec;
+  readonly #type: TaskType;
+  readonly #index: number;
+  readonly #credentials: Credentials;
+  readonly #name: string;
+  #listening: Promise<void> | undefined;
+  #server: NetServer | undefined;
+  #session: Session | undefined;
+  #isClosed = false;
+  #end: () => void = () => {};
+  readonly #ended: Promise<void> = new Promise((resolve) => {
+    this.#end = resolve;
+  });
+
+  /**
+   * @param cluster the cluster and, of a resolver, which task this process is
+   * @throws InvalidArgumentError for a task that is not in the cluster, or is neither a worker nor a ps
+   */
+  constructor(
+    ...args: [cluster: ClusterSpec | ClusterDef | ClusterResolver | ServerArguments, options?: ServerOptions]
+  ) {
+    const { cluster, jobName, taskIndex, token, start } = argumentsOf<ServerArguments>(
+      Server,
+      new.target,
+      args,
+    );
+    const isResolver = cluster instanceof ClusterResolver;
+    const spec = isResolver
+      ? cluster.clusterSpec()
+      : cluster instanceof ClusterSpec
+        ? cluster
+        : new ClusterSpec(cluster);
+    const type = jobName ?? (isResolver ? cluster.taskType : null);
+    const { type: checked, index } = checkTask(
+      spec,
+      type,
+      taskIndex ?? (isResolver ? cluster.taskId : null) ?? 0,
+    );
+    if (checked !== 'worker' && checked !== 'ps')
+      throw new InvalidArgumentError(
+        `only a worker or a ps serves others; the task is a ${checked}, which runs the program itself`,
+        'Server',
+      );
+    if ((token ?? null) !== null && typeof token !== 'string')
+      throw new InvalidArgumentError(`token must be a text, got ${shown(token)}`, 'Server');
+    this.#cluster = spec;
+    this.#type = checked;
+    this.#index = index as number;
+    this.#name = memberName({ type: checked, index: this.#index, address: this.#address });
+    this.#credentials = {
+      token: token ?? globalThis.process?.env['EAGRE_CLUSTER_TOKEN'] ?? '',
+      clusterKey: spec.key,
+    };
+    if (start ?? true) this.start();
+  }
+
+  get #address(): string {
+    return this.#cluster.taskAddress(this.#type, this.#index);
+  }
+
+  /** Where it is reached: `grpc://host:port` in TensorFlow, `eagre://host:port` here. */
+  get target(): string {
+    return `eagre://${this.#address}`;
+  }
+
+  /** Begins to listen, where it does not yet. What goes wrong `join` throws. */
+  start(): void {
+    this.#listening ??= this.#listen();
+    this.#listening.catch(() => {});
+  }
+
+  /**
+   * Serves until the coordinator says that it has ended, or `close` is called.
+   * @throws UnavailableError where the address is taken, or none of this machine
+   */
+  async join(): Promise<void> {
+    this.start();
+    await this.#listening;
+    await this.#ended;
+  }
+
+  /** Serves no more: who is connected finds it lost. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#listening?.catch(() => {});
+    this.#endSession();
+    const server = this.#server;
+    if (server !== undefined) await new Promise((resolve) => server.close(resolve));
+    this.#end();
+  }
+
+  async #listen(): Promise<void> {
+    const portable = await loadPortable();
+    const { host, port } = parseAddress(this.#address);
+    const heartbeat = await startHeartbeat(host);
+    const server = nodeBuiltin('node:net').createServer((socket) => {
+      void this.#receive(socket, portable, heartbeat);
+    });
+    this.#server = server;
+    void this.#ended.then(() => heartbeat.stop());
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', (cause: NodeJS.ErrnoException) => {
+          const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+          reject(
+            new UnavailableError(`${this.#name} cannot listen at ${this.#address}: ${why}`, 'Server', {
+              cause,
+            }),
+          );
+        });
+        server.listen({ host, port }, resolve);
+      });
+    } catch (error) {
+      heartbeat.stop();
+      throw error;
+    }
+  }
+
+  async #receive(
+    socket: Socket,
+    portable: Awaited<ReturnType<typeof loadPortable>>,
+    heartbeat: Awaited<ReturnType<typeof startHeartbeat>>,
+  ): Promise<void> {
+    socket.on('error', () => {});
+    try {
+      const { port, key } = heartbeat;
+      const { role, session } = await receiveCaller(socket, this.#credentials, { beat: { port, key } });
+      if (role === 'coordinator') this.#begin(new Connection(socket, 'the coordinator'), session, portable);
+      else this.#admit(new Connection(socket, 'a worker'), session);
+    } catch {
+      // A stranger is told nothing; who knows how to introduce himself has been told why.
+      socket.end();
+      setTimeout(() => socket.destroy(), 1000).unref();
+    }
+  }
+
+  /** Serves another coordinator, or a further connection of the one that is served. */
+  #begin(connection: Connection, key: string, portable: Awaited<ReturnType<typeof loadPortable>>): void {
+    if (this.#isClosed) {
+      connection.close();
+      return;
+    }
+    // Of workers it begins anew: functions and what they see of variables come again.
+    if (this.#session?.key === key && this.#type === 'ps') {
+      this.#serve(connection, this.#session);
+      return;
+    }
+    this.#endSession();
+    const session: Session = {
+      key,
+      coordinator: connection,
+      workers: new Set(),
+      store: new ParameterStore(this.#name, portable),
+      runner: new FunctionRunner(key, this.#cluster, this.#credentials, this.#index, portable),
+    };
+    this.#session = session;
+    this.#serve(connection, session);
+  }
+
+  #serve(connection: Connection, session: Session): void {
+    session.workers.add(connection);
+    connection.onClose = () => {
+      session.workers.delete(connection);
+      // The variables stay until another coordinator comes.
+      if (connection === session.coordinator) session.runner.close();
+    };
+    connection.onRequest = (message) => {
+      if (message.kind === 'end') {
+        // It is answered first.
+        setImmediate(() => void this.close());
+        return {};
+      }
+      if (this.#session !== session) throw stale(this.#name);
+      return this.#type === 'ps' ? session.store.answer(message) : session.runner.answer(message);
+    };
+  }
+
+  #admit(connection: Connection, key: string): void {
+    const session = this.#session;
+    if (session?.key === key && this.#type === 'ps') {
+      this.#serve(connection, session);
+      return;
+    }
+    connection.onRequest = () => {
+      throw this.#type === 'ps'
+        ? stale(this.#name)
+        : new FailedPreconditionError(`${this.#name} serves no workers`);
+    };
+  }
+
+  #endSession(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    if (session === undefined) return;
+    session.runner.close();
+    session.store.clear();
+    for (const connection of session.workers) connection.close();
+  }
+}
+takesArguments<ServerArguments>(
+  {
+    positional: ['cluster'],
+    objects: ['cluster'],
+    names: { cluster: true, jobName: true, taskIndex: true, token: true, start: true },
+  },
+  Server,
+);
+
+const stale = (name: string): UnavailableError =>
+  new UnavailableError(`${name} was started again, or serves another coordinator: its variables are gone`);

@@ -1,0 +1,2 @@
+/** `tf.keras.utils.experimental`. */
+export { type DatasetContext, DatasetCreator, type DatasetFunction } from '@eagre/layers';
