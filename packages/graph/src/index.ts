@@ -66,6 +66,7 @@ export {
   IndexedSlicesSpec,
   RaggedTensorSpec,
   SparseTensorSpec,
+  specOfComposite,
   specOfParts,
   TypeSpec,
 } from './ir/composite-specs.ts';
