@@ -1,4 +1,5 @@
 // What goes into the call of a layer, and what comes out.
+import { MAX_RANK } from '@eagre/backend';
 import { cast, InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   checkLevel,
@@ -43,10 +44,17 @@ export function keepAll<T>(value: T): T {
 
 const isTensor = (x: unknown): boolean => isAnyTensor(x) || x instanceof Variable;
 
+/** Whether a bare value is of texts, for which the dtype of the layer is not meant. */
+function isText(value: unknown): boolean {
+  let first = value;
+  for (let level = 0; Array.isArray(first) && level < MAX_RANK; level++) first = first[0];
+  return typeof first === 'string';
+}
+
 /** @throws InvalidArgumentError that names the layer, for what is no tensor */
 function tensorFor(layer: Layer, value: TensorLike): Tensor {
   try {
-    return toTensor(value, layer.computeDtype);
+    return isText(value) ? toTensor(value) : toTensor(value, layer.computeDtype);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
     throw new InvalidArgumentError(cause.message, layer.name, { cause });
