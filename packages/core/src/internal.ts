@@ -188,6 +188,7 @@ export { loadVariables, saveVariables } from './module/own-variables.ts';
 export { gatherOp, scatterRows } from './ops/array/gathering.ts';
 export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
+export { unraveled } from './ops/array/partition.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
 export { resizeBatch } from './ops/image/resize.ts';
 export { sampled } from './ops/image/warp.ts';

@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
+import { lentBy } from './testing/lent.ts';
 
 const table = () => new tf.Variable(tf.range(12, null, 1, { dtype: 'float32' }).reshape([6, 2]).div(10));
 
@@ -7,22 +8,6 @@ function gradientOf(w: tf.Variable, ids: number[]): unknown {
   const tape = new tf.GradientTape();
   const loss = tape.record(() => tf.gather(w, tf.constant(ids, 'int32')).square().sum());
   return tape.gradient(loss, w);
-}
-
-/** The bytes that tensors are given in a call. */
-function lentBy(fn: () => void): number {
-  const { allocator } = tf.constant(0).backend;
-  let lent = 0;
-  const spies = (['allocate', 'allocateAlone'] as const).map((name) => {
-    const before = allocator[name].bind(allocator);
-    return vi.spyOn(allocator, name).mockImplementation((bytes: number) => {
-      lent += bytes;
-      return before(bytes);
-    });
-  });
-  fn();
-  for (const spy of spies) spy.mockRestore();
-  return lent;
 }
 
 describe('IndexedSlices', () => {

@@ -22,6 +22,7 @@ const names = [
   'Lamb',
   'Muon',
   'ScheduleFreeAdamW',
+  'LazyAdam',
 ];
 
 /** A little regression: what changes in a step, and a step. */

@@ -74,8 +74,8 @@ test('models', async () => {
   model.buildFor({ inputShape: [null, 2] });
   expect(model.countParams()).toBe(3);
   const path = join(folder, 'w.npz');
-  await model.saveWeights({ path });
-  expect(await model.loadWeights({ path })).toBe(null);
+  await model.saveWeights({ filepath: path });
+  expect(await model.loadWeights({ filepath: path })).toBe(null);
   await expect(model.saveWeights(bad(undefined))).rejects.toThrow('path must be given');
   await expect(model.saveWeights(path, bad({ overwrit: true }))).rejects.toThrow(InvalidArgumentError);
 });

@@ -1,5 +1,5 @@
 import type { Variable } from '@eagre/core';
-import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, flagOption, type Schema, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Moments, momentsOptions } from './moments.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
@@ -41,13 +41,23 @@ export class Adam extends Moments<AdamOptions> {
     return { momentum: 'm', velocity: 'v', velocity_hat: 'vhat' }[name] ?? name;
   }
 
+  /** @internal The learning rate with the corrections of the moments' bias. */
+  protected stepSize(learningRate: Scalar, step: Scalar): Scalar {
+    const { beta1, beta2 } = this;
+    return div(mul(learningRate, sqrt(sub(1, pow(beta2, step)))), sub(1, pow(beta1, step)));
+  }
+  /** @internal By which part of itself weight decay shrinks a variable at a step. */
+  protected shrinkage(variable: Variable, learningRate: Scalar): Scalar {
+    return mul(learningRate, this.decayOf(variable));
+  }
+
   // The kernel shrinks the variables itself.
   protected override applyWeightDecay(): void {}
 
   protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { beta1, beta2, epsilon, amsgrad } = this;
     const step = this.momentaryStep();
-    const alpha = div(mul(learningRate, sqrt(sub(1, pow(beta2, step)))), sub(1, pow(beta1, step)));
+    const alpha = this.stepSize(learningRate, step);
     const slots = [this.momentums, this.velocities, ...(amsgrad ? [this.velocityHats] : [])];
     const run = (some: readonly Update[], weightDecay: number): void => {
       if (some.length === 0) return;
@@ -77,12 +87,16 @@ export class AdamW extends Adam {
   }
 }
 
-const adam = optimizerSchema<AdamOptions, Adam>({ ...momentsOptions, amsgrad: flagOption(false) });
-takesOptions<AdamOptions, Adam>(adam, Adam);
+/** @internal The options of Adam. */
+export const adamSchema: Schema<AdamOptions, Adam> = optimizerSchema<AdamOptions, Adam>({
+  ...momentsOptions,
+  amsgrad: flagOption(false),
+});
+takesOptions<AdamOptions, Adam>(adamSchema, Adam);
 takesOptions<AdamOptions, AdamW>(
   {
-    ...adam,
-    options: Object.assign({ learningRate: true, weightDecay: true } as const, adam.options),
+    ...adamSchema,
+    options: Object.assign({ learningRate: true, weightDecay: true } as const, adamSchema.options),
   },
   AdamW,
 );

@@ -18,6 +18,7 @@ import { Adam, AdamW } from './adam.ts';
 import { Adamax } from './adamax.ts';
 import { Ftrl } from './ftrl.ts';
 import { Lamb } from './lamb.ts';
+import { LazyAdam } from './lazy-adam.ts';
 import { Lion } from './lion.ts';
 import { LossScaleOptimizer } from './loss-scale-optimizer.ts';
 import { MultiOptimizer } from './multi-optimizer.ts';
@@ -48,6 +49,7 @@ type ClassName =
   | 'Ftrl'
   | 'Lion'
   | 'Lamb'
+  | 'LazyAdam'
   | 'Muon'
   | 'ScheduleFreeAdamW';
 /** Names of optimizers: those of the classes, also in lower case. Others are understood in any case at run time. */
@@ -72,6 +74,7 @@ const classes: Readonly<Record<ClassName | 'MultiOptimizer' | 'LossScaleOptimize
   Ftrl,
   Lion,
   Lamb,
+  LazyAdam,
   Muon,
   ScheduleFreeAdamW,
   MultiOptimizer,

@@ -5,6 +5,7 @@ import {
   FailedPreconditionError,
   IndexedSlices,
   InvalidArgumentError,
+  onesLike,
   type PartialShape,
   split,
   type Tensor,
@@ -136,6 +137,12 @@ function rowsOnce({ values, indices }: IndexedSlices): { readonly gradient: Tens
     gradient: scatterRows(values.gather(order), place, values.shape),
     rows: zerosLike(indices).tensorScatterNdUpdate(place.reshape([-1, 1]), sorted),
   };
+}
+
+/** Which rows of an update have a gradient: those that are left over stand behind, as row 0, and the others ascend. */
+export function isGivenRow(rows: Tensor): Tensor {
+  const place = onesLike(rows).cumsum();
+  return rows.notEqual(0).logicalOr(place.equal(1));
 }
 
 function unfit(

@@ -15,6 +15,7 @@ export {
 } from './get.ts';
 export type { GradientAndVariable } from './gradients.ts';
 export { Lamb, type LambOptions } from './lamb.ts';
+export { LazyAdam } from './lazy-adam.ts';
 export { Lion, type LionOptions } from './lion.ts';
 export {
   LossScaleOptimizer,

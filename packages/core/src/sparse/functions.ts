@@ -659,7 +659,9 @@ export const bincount: NamedFunction<
     const { rows, flat, count, dtype } = rowsOf(values, axis);
     const own = weights === null ? null : rowsOf(weights, axis).flat;
     const keep = maxlength === null ? null : flat.less(constant(BigInt(maxlength), 'int64'));
-    const pick = (t: Tensor): Tensor => (keep === null ? t : booleanMask(t, keep));
+    // By one list of places, so that a trace knows that all have as many.
+    const places = keep === null ? null : keep.nonzero().reshape([-1]);
+    const pick = (t: Tensor): Tensor => (places === null ? t : t.gather(places));
     const [r, v] = [pick(rows), pick(flat)];
     const longest = hostDims(denseConcat([constant([-1n], 'int64'), v], 0).max(), 'values', op)[0] as Dim;
     const width = maxDims(addDims(longest, 1), minlength ?? 0);

@@ -3,6 +3,7 @@ import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { Tensor, TensorLike } from '@eagre/core';
 import {
   argumentsOf,
+  checkFlag,
   defineFunction,
   defineMethods,
   kind,
@@ -20,6 +21,8 @@ import { TensorLayout } from './tensor-layout.ts';
 interface DataParallelArguments {
   readonly deviceMesh?: DeviceMesh | null;
   readonly devices?: readonly string[] | null;
+  /** Whether `distributeDataset` divides data sets between processes; true by default. */
+  readonly autoShardDataset?: boolean;
 }
 
 /** How the variables and the data of models lie on devices. */
@@ -48,6 +51,8 @@ export abstract class Distribution {
 /** Each device has all variables, and computes on its part of each batch: a `tf.distribute.MirroredStrategy` over the devices. */
 export class DataParallel extends Distribution {
   readonly strategy: MirroredStrategy;
+  /** Whether data sets are divided between processes; there is one. */
+  readonly autoShardDataset: boolean;
 
   /**
    * @param options `deviceMesh`, of one axis, or `devices`; all devices by default
@@ -55,7 +60,12 @@ export class DataParallel extends Distribution {
    */
   constructor(...args: [options?: DataParallelArguments | null]) {
     const op = 'DataParallel';
-    const { deviceMesh, devices } = argumentsOf<DataParallelArguments>(DataParallel, new.target, args);
+    const {
+      deviceMesh,
+      devices,
+      autoShardDataset = true,
+    } = argumentsOf<DataParallelArguments>(DataParallel, new.target, args);
+    checkFlag(autoShardDataset, 'autoShardDataset', op);
     if (deviceMesh !== undefined && deviceMesh !== null && !(deviceMesh instanceof DeviceMesh))
       throw new InvalidArgumentError(`deviceMesh must be a DeviceMesh, got ${shown(deviceMesh)}`, op);
     if (deviceMesh && deviceMesh.shape.length !== 1)
@@ -67,6 +77,18 @@ export class DataParallel extends Distribution {
     const mesh = deviceMesh ?? new DeviceMesh([names.length], ['batch'], { devices: names });
     super(mesh, mesh.axisNames[0]);
     this.strategy = new MirroredStrategy([...mesh.devices]);
+    this.autoShardDataset = autoShardDataset;
+  }
+
+  /** The data set that this process goes through: the whole one, as one process has all devices of the mesh. */
+  distributeDataset<T extends object>(dataset: T | { readonly dataset: T }): T;
+  distributeDataset(dataset: unknown): unknown {
+    if (typeof dataset !== 'object' || dataset === null)
+      throw new InvalidArgumentError(
+        `dataset must be a data set, got ${shown(dataset)}`,
+        'distributeDataset',
+      );
+    return dataset;
   }
 
   /** The layout of a batch: divided along its first axis. */
@@ -94,9 +116,13 @@ export class DataParallel extends Distribution {
     );
   }
 }
-takesArguments<DataParallelArguments>({ names: { deviceMesh: true, devices: true } }, DataParallel);
+takesArguments<DataParallelArguments>(
+  { names: { deviceMesh: true, devices: true, autoShardDataset: true } },
+  DataParallel,
+);
 defineMethods(Distribution.prototype, 'Distribution', { scope: { positional: ['fn'], required: 0 } });
 defineMethods(DataParallel.prototype, 'DataParallel', {
+  distributeDataset: { positional: ['dataset'], objects: ['dataset'] },
   getDataLayout: { positional: ['dataShape'] },
   getVariableLayout: { positional: ['variable'] },
 });

@@ -49,10 +49,13 @@ export const leftOut: readonly LeftOut[] = [
 
 /** Arguments of Keras that are not meant to be here, and why. */
 export const leftOutArguments: readonly LeftOut[] = [
-  { what: /\((sparse|ragged)\)$/, why: 'of sparse and ragged tensors, which are no inputs of layers here' },
   {
     what: /\((flash_attention|use_cudnn|renorm\w*|aggregation|layout|overwrite_with_gradient|to_numpy|gptq_\w+)\)$/,
     why: 'a choice between kernels, memory and copies of weights on GPUs; `renorm` is of version 1',
+  },
+  {
+    what: /(KerasFileEditor|TFSMLayer)\(filepath\)$/,
+    why: 'files are read in the background: `await KerasFileEditor.open(filepath)`, `await TFSMLayer.load(filepath)`',
   },
   {
     what: /\((format|preferred_backend|safe_mode|free_memory|module_objects)\)$/,

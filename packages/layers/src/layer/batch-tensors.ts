@@ -7,11 +7,14 @@ export type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tenso
 
 /** The same structure of what `fn` makes of each tensor. */
 export function mapTensors<T>(given: Tensors, fn: (t: Tensor) => T): T | readonly T[] | Record<string, T> {
-  return tree.mapLeaves(given, 'fit', (t) => fn(t as Tensor)) as T | readonly T[] | Record<string, T>;
+  return tree.mapLeaves(given, 'fit', (t) => fn(t as Tensor), tree.wholeComposites) as
+    | T
+    | readonly T[]
+    | Record<string, T>;
 }
 
 /** One tensor or several as a list. */
 export function flat(given: Tensors | undefined): readonly Tensor[] {
   if (given === undefined || given === null) return [];
-  return given instanceof Tensor ? [given] : (tree.leavesOf(given, 'fit') as Tensor[]);
+  return given instanceof Tensor ? [given] : (tree.leavesOf(given, 'fit', tree.wholeComposites) as Tensor[]);
 }

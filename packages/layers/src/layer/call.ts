@@ -1,5 +1,6 @@
 // What goes into the call of a layer, and what comes out.
-import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
+import { MAX_RANK } from '@eagre/backend';
+import { cast, InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   checkLevel,
   isFloating,
@@ -10,6 +11,7 @@ import {
   unseen,
 } from '@eagre/core/internal';
 import { KerasTensor } from '../models/keras-tensor.ts';
+import { checkKind, isAnyTensor, isStored } from './kinds.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
 
@@ -40,12 +42,19 @@ export function keepAll<T>(value: T): T {
   return value;
 }
 
-const isTensor = (x: unknown): boolean => x instanceof Tensor || x instanceof Variable;
+const isTensor = (x: unknown): boolean => isAnyTensor(x) || x instanceof Variable;
+
+/** Whether a bare value is of texts, for which the dtype of the layer is not meant. */
+function isText(value: unknown): boolean {
+  let first = value;
+  for (let level = 0; Array.isArray(first) && level < MAX_RANK; level++) first = first[0];
+  return typeof first === 'string';
+}
 
 /** @throws InvalidArgumentError that names the layer, for what is no tensor */
 function tensorFor(layer: Layer, value: TensorLike): Tensor {
   try {
-    return toTensor(value, layer.computeDtype);
+    return isText(value) ? toTensor(value) : toTensor(value, layer.computeDtype);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
     throw new InvalidArgumentError(cause.message, layer.name, { cause });
@@ -58,9 +67,14 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
     throw new InvalidArgumentError(`was called without an input (${inputs})`, layer.name);
   const dtype = layer.computeDtype;
   const convert = (value: TensorLike): Tensor => {
+    if (isStored(value) && ours) checkKind(layer, value);
     // Not the variable's own memory, which later updates write into.
-    const x = value instanceof Variable ? value.read() : tensorFor(layer, value);
-    return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : x.cast(dtype);
+    const x = isStored(value)
+      ? (value as unknown as Tensor)
+      : value instanceof Variable
+        ? value.read()
+        : tensorFor(layer, value);
+    return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : cast(x, dtype);
   };
   if (isByNames(inputs)) {
     const names = Object.keys(inputs);
@@ -79,14 +93,18 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
     return Object.fromEntries(entries) as unknown as LayerInput;
   }
   const several = Array.isArray(inputs) && inputs.some(isTensor);
-  if (several && !inputs.every(isTensor)) {
-    const at = inputs.findIndex((x) => !isTensor(x));
+  // In the place of an input that is optional nothing may stand.
+  const fits = (x: unknown): boolean => isTensor(x) || (x === null && (!ours || layer.passesOn));
+  if (several && !inputs.every(fits)) {
+    const at = inputs.findIndex((x) => !fits(x));
     throw new InvalidArgumentError(
       `takes a list of tensors, but item ${at} of ${inputs.length} is ${typeof inputs[at]}`,
       layer.name,
     );
   }
-  return several ? (inputs as readonly TensorLike[]).map(convert) : convert(inputs as TensorLike);
+  return several
+    ? (inputs as readonly TensorLike[]).map((x) => (x === null ? (x as never) : convert(x)))
+    : convert(inputs as TensorLike);
 }
 
 /** Further inputs by position: tensors as the first, anything else as it is. */

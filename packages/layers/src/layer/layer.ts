@@ -75,6 +75,7 @@ import {
 } from './dtype-policy.ts';
 import { checkInputSpec, type InputSpecs } from './input-spec.ts';
 import { namedWeights, ownVariables, seedStates, walkAttributes, withInner } from './inside.ts';
+import { isAnyTensor, isByValues, onValues } from './kinds.ts';
 import type {
   CallOptions,
   LayerInput,
@@ -319,6 +320,8 @@ export class Layer extends Module implements Trackable {
   /** @internal The shapes and dtypes of the outputs for those of the inputs. */
   computeOutputSpec(inputs: Specs): Specs {
     if (this.computeOutputShape === Layer.prototype.computeOutputShape) return inferOutputSpec(this, inputs);
+    // What comes of others than dense tensors, a try tells.
+    if (inputs.list.some((s) => s.kind !== undefined)) return inferOutputSpec(this, inputs);
     const shapes = inputs.list.map((s) => s.shape);
     const dtype = this.computeDtype;
     // Layers that only move values keep integers.
@@ -810,8 +813,8 @@ export class Layer extends Module implements Trackable {
     const specs = this.specsOfCall(args, (t) => t);
     const outputs: KerasTensor[] = [];
     const producer: Producer = { layer: this, args, inputs: symbolicIn(args), outputs };
-    for (const { shape, dtype } of specs.list)
-      outputs.push(new KerasTensor(shape, dtype, this.name, producer));
+    for (const { shape, dtype, kind } of specs.list)
+      outputs.push(new KerasTensor(shape, dtype, this.name, producer, kind));
     this._layer.calls.push(producer);
     if (specs.keys !== undefined) return Object.fromEntries(specs.keys.map((key, i) => [key, outputs[i]]));
     return specs.many ? outputs : outputs[0];
@@ -856,7 +859,7 @@ export class Layer extends Module implements Trackable {
 
 /** What a layer gives that computes in 32 bits, in the 16 of its policy. */
 function narrowed(layer: Layer, y: LayerOutput): LayerOutput {
-  return y instanceof Tensor && computesWide(layer) ? y.cast(layer.computeDtype) : y;
+  return computesWide(layer) && isAnyTensor(y) ? onValues(y, (x) => x.cast(layer.computeDtype)) : y;
 }
 
 /** A call with values: building, and `call`. @param ours whether the layer is of this package */
@@ -887,7 +890,13 @@ function compute(
     const asGiven = training === options.training || unsaid;
     const all = asGiven ? options : { ...options, training };
     // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
-    if (ours) return inScope(() => narrowed(layer, layer.call(tensors, all))) as Tensor;
+    if (ours) {
+      const own = (x: LayerInput): LayerOutput => layer.call(x, all);
+      const byValues = isByValues(layer, tensors);
+      return inScope(() =>
+        narrowed(layer, byValues ? onValues(tensors, own as (x: Tensor) => Tensor) : own(tensors)),
+      ) as Tensor;
+    }
     const others = prepareMore(layer, more);
     keepAll(tensors);
     keepAll(others);
@@ -990,6 +999,7 @@ function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
   if (isSpec(tensors)) return tensors.shape;
   const shapeOf = (t: unknown): PartialShape => {
     if (isSpec(t)) return t.shape;
+    if (t === null) return null as never;
     throw new InvalidArgumentError(`a layer takes tensors, got ${show(t)}`);
   };
   if (Array.isArray(tensors)) return tensors.map(shapeOf);

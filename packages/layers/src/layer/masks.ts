@@ -25,7 +25,9 @@ export function masksIn(arg: unknown, of: (value: unknown) => One): Mask {
 /** Tensors or masks in a row. */
 function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): readonly T[] {
   // One is the most frequent, and none.
-  return value === null || value instanceof Tensor ? [value as T] : (tree.leavesOf(value, 'masks') as T[]);
+  return value === null || value instanceof Tensor
+    ? [value as T]
+    : (tree.leavesOf(value, 'masks', tree.wholeComposites) as T[]);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Tensors without values: what layers say of their outputs before there are any.
-import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
+import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor } from '@eagre/core';
 import {
   ambient,
   checkPartialShape as checkSizes,
@@ -9,6 +9,7 @@ import {
   within,
   withoutTapes,
 } from '@eagre/core/internal';
+import { kindOf, type TensorKind, zerosOf } from './kinds.ts';
 import type { Layer } from './layer.ts';
 import { show } from './show.ts';
 
@@ -28,6 +29,8 @@ export interface TensorSpec {
   /** Batch first; `null` is unknown. */
   readonly shape: PartialShape;
   readonly dtype: DType;
+  /** Undefined of a dense one. */
+  readonly kind?: TensorKind | undefined;
 }
 /** The inputs or outputs of a call, without values; `many`: an array, even of one. */
 export interface Specs {
@@ -94,6 +97,12 @@ export function inferOutputSpec(layer: Layer, inputs: Specs): Specs {
 }
 type Zero = (spec: TensorSpec) => Tensor;
 
+/** The spec of a tensor of any kind. */
+function specOf(t: Tensor): TensorSpec {
+  const kind = kindOf(t);
+  return { shape: t.shape, dtype: t.dtype, ...(kind === undefined ? {} : { kind }) };
+}
+
 /**
  * Runs a layer on zeros to see what comes out.
  * @param args makes what the layer is called with, with zeros for specs.
@@ -108,20 +117,18 @@ export function tryCall(
     return within(attempts, { trying: true }, () =>
       withoutTapes(() =>
         scope(() => {
-          const [inputs, ...rest] = args(({ shape, dtype }) =>
-            zeros(
-              shape.map((d, i) => d ?? (i === 0 ? batch : other)),
-              { dtype },
-            ),
-          );
+          const [inputs, ...rest] = args(({ shape, dtype, kind }) => {
+            const sizes = shape.map((d, i) => d ?? (i === 0 ? batch : other));
+            return zerosOf(sizes, shape, dtype, kind);
+          });
           const last = rest.at(-1);
           const options = isPlain(last) ? last : {};
           const more = isPlain(last) ? rest.slice(0, -1) : rest;
           const y: unknown = layer.invoke(inputs, ...more, { training: false, ...options });
           const keys = isPlain(y) ? tree.sortKeys(Object.keys(y)) : undefined;
-          const list = tree.leavesOf(y, layer.name) as Tensor[];
+          const list = tree.leavesOf(y, layer.name, tree.wholeComposites) as Tensor[];
           return {
-            list: list.map(({ shape, dtype }) => ({ shape, dtype })),
+            list: list.map(specOf),
             many: Array.isArray(y),
             ...(keys === undefined ? {} : { keys }),
           };
@@ -131,9 +138,9 @@ export function tryCall(
   };
   if (specs.every(({ shape }) => !shape.includes(null))) return attempt(STAND_INS[0]);
   const [first, second] = bothOf(attempt, specs);
-  const list = first.list.map(({ shape, dtype }, i) => {
+  const list = first.list.map((spec, i) => {
     const other = second.list[i]?.shape;
-    return { shape: shape.map((d, k) => (d === other?.[k] ? d : null)), dtype };
+    return { ...spec, shape: spec.shape.map((d, k) => (d === other?.[k] ? d : null)) };
   });
   return { ...first, list };
 }

@@ -1,6 +1,14 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { isComplex } from '@eagre/backend';
-import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  cast,
+  InvalidArgumentError,
+  keep,
+  nn,
+  type PartialShape,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
 import {
   addDims,
   checkNoPromise,
@@ -96,14 +104,14 @@ export function floats(layer: Layer, x: Tensor): Tensor {
   if (x.dtype === 'string') fail(layer, 'expects numbers, got a string tensor');
   if (isComplex(x.dtype))
     fail(layer, `expects real numbers, got ${x.dtype}; give it x.real(), x.imag() or x.abs()`);
-  return x.cast(dtype);
+  return cast(x, dtype);
 }
 
 /** The input of a layer that moves values: floats of another precision are converted, as Keras does; other dtypes stay. */
 export function values(layer: Layer, x: Tensor): Tensor {
   if (x.dtype === layer.computeDtype) return x;
   oneTensor(layer, x);
-  return isFloating(x.dtype) ? x.cast(layer.computeDtype) : x;
+  return isFloating(x.dtype) ? cast(x, layer.computeDtype) : x;
 }
 
 function oneTensor(layer: Layer, x: Tensor | readonly Tensor[]): void {

@@ -48,6 +48,12 @@ export {
   type ReversibleEmbeddingArguments,
   type ReversibleEmbeddingOptions,
 } from './core/reversible-embedding.ts';
+export {
+  type LoadedModel,
+  TFSMLayer,
+  type TFSMLayerArguments,
+  type TFSMLayerOptions,
+} from './core/tfsm-layer.ts';
 export { Wrapper, type WrapperArguments } from './core/wrapper.ts';
 export {
   Bidirectional,

@@ -289,14 +289,19 @@ function inKerasOrder(op: string, outputs: readonly KerasTensor[]): readonly Ker
 
 /** The symbolic input of an `InputLayer` of Keras. */
 export function inputFromConfig(config: Config): KerasTensor {
-  const { name, batch_shape: batchShape, dtype } = config;
-  for (const kind of ['sparse', 'ragged'])
-    if (config[kind] === true)
-      throw new InvalidArgumentError(`the input '${name}' is ${kind}, which is not supported`, 'Input');
+  const { name, batch_shape: batchShape, dtype, sparse, ragged, optional } = config;
   if (typeof name !== 'string') refuse('the name of an input', name);
   checkList(batchShape, 'batch_shape');
   const [batchSize = null, ...shape] = batchShape as PartialShape;
-  return Input({ name: name, shape, batchSize, dtype: (dtype ?? 'float32') as DType });
+  return Input({
+    name: name,
+    shape,
+    batchSize,
+    dtype: (dtype ?? 'float32') as DType,
+    sparse: (sparse ?? false) as boolean,
+    ragged: (ragged ?? false) as boolean,
+    optional: (optional ?? false) as boolean,
+  });
 }
 
 type Find = (history: History) => KerasTensor | undefined;

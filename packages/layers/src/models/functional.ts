@@ -1,15 +1,18 @@
-import { type DType, InvalidArgumentError, type PartialShape, Tensor } from '@eagre/core';
+import { cast, type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
   checkDTypeName,
+  checkFlag,
   checkText,
   kerasDefaults,
+  shown,
   showShape,
   takesArguments,
   tree,
 } from '@eagre/core/internal';
 import { isByNames, mapSymbolic } from '../layer/call.ts';
+import { densified, isAnyTensor, isStored, kindOf, type TensorKind } from '../layer/kinds.ts';
 import {
   type CallOptions,
   isBuiltin,
@@ -22,7 +25,7 @@ import {
 } from '../layer/layer.ts';
 import { invokeMasked, type Mask, masksIn, masksOfInputs, tellMasks } from '../layer/masks.ts';
 import { checkUniqueNames, uniqueName } from '../layer/naming.ts';
-import { InputLayer } from '../layers/core/core.ts';
+import { InputLayer, inputKind } from '../layers/core/core.ts';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
 import './operations.ts';
 import { checkPartialShape } from '../layer/specs.ts';
@@ -36,6 +39,14 @@ export interface InputOptions {
   readonly batchSize?: number | null;
   readonly dtype?: DType | null;
   readonly name?: string | null;
+  /** Whether the input is sparse tensors; dense ones are taken too. False by default. */
+  readonly sparse?: boolean | null;
+  /** Whether the input is ragged tensors: dimensions that are `null` then have any size in each row. False by default. */
+  readonly ragged?: boolean | null;
+  /** A symbolic tensor that is the input, in the place of a new one. */
+  readonly tensor?: KerasTensor | null;
+  /** Whether the model may be called without it, with null in its place; layers get null then. False by default. */
+  readonly optional?: boolean;
 }
 
 /** The symbolic input of a functional model: pass it through layers, then `new tf.Model(inputs, outputs)`. */
@@ -47,6 +58,10 @@ export function Input(...args: readonly unknown[]): KerasTensor {
   if (batchSize !== undefined && batchSize !== null) checkCount(batchSize, 'batchSize', 'Input');
   if (dtype !== undefined && dtype !== null) checkDTypeName(dtype, 'Input');
   if (name !== undefined && name !== null) checkText(name, 'name', 'Input');
+  const { tensor, optional } = options;
+  if (optional !== undefined && optional !== null) checkFlag(optional, 'optional', 'Input');
+  const kind = inputKind(options, 'Input');
+  if (tensor !== undefined && tensor !== null) return checkedInput(tensor, options, kind);
   const isWhole = batchShape !== undefined && batchShape !== null;
   if (isWhole && [options.shape, batchSize].some((given) => given !== undefined && given !== null))
     throw new InvalidArgumentError('give either shape and batchSize, or batchShape', 'Input');
@@ -65,13 +80,50 @@ export function Input(...args: readonly unknown[]): KerasTensor {
     dtype ?? kerasDefaults.floatx,
     name ?? uniqueName('InputLayer'),
     null,
+    kind,
+    optional ?? false,
   );
+}
+
+const sameSizes = (a: PartialShape, b: PartialShape): boolean =>
+  a.length === b.length && a.every((d, i) => d === b[i]);
+
+/** A symbolic tensor as an input. @throws InvalidArgumentError where it is not what the other options say */
+function checkedInput(
+  tensor: unknown,
+  { shape, batchShape, batchSize, dtype, sparse }: InputOptions,
+  kind: TensorKind | undefined,
+): KerasTensor {
+  if (!(tensor instanceof KerasTensor))
+    throw new InvalidArgumentError(`tensor must be a symbolic tensor, got ${shown(tensor)}`, 'Input');
+  const differs: Readonly<Record<string, boolean>> = {
+    shape: shape !== undefined && shape !== null && !sameSizes(shape, tensor.shape.slice(1)),
+    batchShape: batchShape !== undefined && batchShape !== null && !sameSizes(batchShape, tensor.shape),
+    batchSize: batchSize !== undefined && batchSize !== null && tensor.shape[0] !== batchSize,
+    dtype: dtype !== undefined && dtype !== null && dtype !== tensor.dtype,
+    sparse: (sparse ?? tensor.sparse) !== tensor.sparse,
+    ragged: kind === 'ragged' && !tensor.ragged,
+  };
+  for (const [name, wrong] of Object.entries(differs))
+    if (wrong)
+      throw new InvalidArgumentError(`${name} is not that of the tensor, ${String(tensor)}`, 'Input');
+  return tensor;
 }
 takesArguments<InputOptions>(
   {
     positional: ['shape'],
     required: 0,
-    names: { shape: true, batchSize: true, dtype: true, name: true, batchShape: true },
+    names: {
+      shape: true,
+      batchSize: true,
+      dtype: true,
+      sparse: true,
+      ragged: true,
+      batchShape: true,
+      name: true,
+      tensor: true,
+      optional: true,
+    },
     isFunction: true,
   },
   Input,
@@ -82,11 +134,11 @@ const inputLayers = new WeakMap<KerasTensor, InputLayer>();
 export function inputLayer(input: KerasTensor): InputLayer {
   let layer = inputLayers.get(input);
   if (layer === undefined) {
-    const { shape, dtype } = input;
+    const { shape, dtype, kind, optional } = input;
     // Of a model that begins inside of another one: Keras's name for it.
     const name = input.producer === null ? input.name : `${input.name}CLONE`;
     layer = new InputLayer({ shape: shape.slice(1), name });
-    layer.describes({ shape, dtype });
+    layer.describes({ shape, dtype, kind, optional });
     layer.built = true;
     const call = { layer, args: [input, {}], inputs: [input], outputs: [input] };
     layer._layer.calls.push(call);
@@ -152,7 +204,7 @@ export class FunctionalGraph {
       const { shape } = inputs[i];
       const adjusted = adjustedShape(shape, input.shape);
       if (adjusted === undefined) unfit(input, shape);
-      known.set(input, { shape: adjusted, dtype: input.dtype });
+      known.set(input, { shape: adjusted, dtype: input.dtype, kind: input.kind });
     });
     for (const { layer, args, outputs } of this.calls) {
       const { list } = layer.specsOfCall(args, (t) => known.get(t) as TensorSpec);
@@ -187,7 +239,7 @@ export class FunctionalGraph {
         { training, ...own },
         isBuiltin(layer),
       );
-      const list = tree.leavesOf(y, layer.name) as readonly Tensor[];
+      const list = tree.leavesOf(y, layer.name, tree.wholeComposites) as readonly Tensor[];
       outputs.forEach((t, i) => {
         results.set(t, list[i]);
         masks.set(t, after[i]);
@@ -203,13 +255,14 @@ export class FunctionalGraph {
 
   /** The inputs in the order of the model's. Names that the model does not know are left out, as in Keras. */
   #ordered(given: LayerInput): readonly Tensor[] {
-    if (given instanceof Tensor) return [given];
+    if (isAnyTensor(given)) return [given as Tensor];
     if (Array.isArray(given)) return given as readonly Tensor[];
     const byName = given as unknown as Readonly<Record<string, Tensor>>;
     return this.inputs.map((input, i) => {
       const name = this.inputNames[i];
       const value = byName[name] ?? byName[input.name];
       if (value !== undefined) return value;
+      if (input.optional) return null as never;
       throw new InvalidArgumentError(
         `the input '${name}' is missing among ${Object.keys(byName).join(', ')}`,
         'Model',
@@ -327,7 +380,17 @@ function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape 
 }
 
 /** A value in the shape and dtype of an input. @throws InvalidArgumentError when it cannot be. */
-function fitted(input: KerasTensor, value: Tensor): Tensor {
+function fitted(input: KerasTensor, given: Tensor): Tensor {
+  if (given === null) {
+    if (input.optional) return given;
+    throw new InvalidArgumentError(`the input '${input.name}' is null, and not optional`, 'Model');
+  }
+  // As in Keras, ragged tensors stay what they are.
+  const value = kindOf(given) === 'sparse' && input.kind !== 'sparse' ? densified(given) : given;
+  if (isStored(value)) {
+    if (adjustedShape(value.shape, input.shape)?.length !== value.rank) unfit(input, value.shape);
+    return cast(value as unknown as Tensor, input.dtype);
+  }
   const shape = adjustedShape(value.shape, input.shape) as readonly number[] | undefined;
   if (shape === undefined) unfit(input, value.shape);
   const x = shape.length === value.rank ? value : value.reshape(shape);

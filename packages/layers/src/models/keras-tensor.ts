@@ -1,5 +1,6 @@
 import type { DType, PartialShape, Tensor, TensorLike } from '@eagre/core';
 import { advice, showFields, showShape } from '@eagre/core/internal';
+import type { TensorKind } from '../layer/kinds.ts';
 import type { Layer } from '../layer/layer.ts';
 
 /** The call of a layer that symbolic tensors came from. */
@@ -52,12 +53,34 @@ export class KerasTensor {
   readonly name: string;
   /** @internal Null of an input. */
   readonly producer: Producer | null;
+  /** @internal Undefined of a dense one. */
+  declare readonly kind: TensorKind | undefined;
+  /** @internal Whether a model may be called without this input. */
+  declare readonly optional: boolean;
 
-  constructor(shape: PartialShape, dtype: DType, name: string, producer: Producer | null) {
+  constructor(
+    shape: PartialShape,
+    dtype: DType,
+    name: string,
+    producer: Producer | null,
+    kind?: TensorKind,
+    optional: boolean = false,
+  ) {
     this.shape = shape;
     this.dtype = dtype;
     this.name = name;
     this.producer = producer;
+    Object.defineProperty(this, 'kind', { value: kind });
+    Object.defineProperty(this, 'optional', { value: optional });
+  }
+
+  /** Whether it stands for sparse tensors. */
+  get sparse(): boolean {
+    return this.kind === 'sparse';
+  }
+  /** Whether it stands for ragged tensors. */
+  get ragged(): boolean {
+    return this.kind === 'ragged';
   }
 
   /** The number of dimensions. */
@@ -66,7 +89,7 @@ export class KerasTensor {
   }
 
   toString(): string {
-    return `<KerasTensor shape=${showShape(this.shape)}, dtype=${this.dtype}, name=${this.name}>`;
+    return `<KerasTensor shape=${showShape(this.shape)}, dtype=${this.dtype}${this.kind === undefined ? '' : `, ${this.kind}`}, name=${this.name}>`;
   }
 }
 export interface KerasTensor extends SymbolicMethods {

@@ -629,11 +629,11 @@ export class Model extends Layer {
    * @param options how the checkpoint is written; or all options by name.
    * @throws FailedPreconditionError before the model is built, InvalidArgumentError for options that do not go with the path.
    */
-  saveWeights(path: string, options?: CheckpointOptions | null): Promise<void>;
-  saveWeights(path: string, options: AllSaveWeightsOptions): Promise<void>;
-  saveWeights(options: { readonly path: string } & AllSaveWeightsOptions): Promise<void>;
-  async saveWeights(path: unknown, options?: unknown, more?: SaveWeightsOptions | null): Promise<void> {
-    await saveWeights(this, path as string, {
+  saveWeights(filepath: string, options?: CheckpointOptions | null): Promise<void>;
+  saveWeights(filepath: string, options: AllSaveWeightsOptions): Promise<void>;
+  saveWeights(options: { readonly filepath: string } & AllSaveWeightsOptions): Promise<void>;
+  async saveWeights(filepath: unknown, options?: unknown, more?: SaveWeightsOptions | null): Promise<void> {
+    await saveWeights(this, filepath as string, {
       ...more,
       options: (options ?? undefined) as CheckpointOptions,
     });
@@ -645,10 +645,10 @@ export class Model extends Layer {
    * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ, FailedPreconditionError for a checkpoint in
    * which a model that is built finds nothing; the model stays as it was.
    */
-  loadWeights(path: string, options?: LoadWeightsOptions | null): Promise<LoadStatus | null>;
-  loadWeights(options: { readonly path: string } & LoadWeightsOptions): Promise<LoadStatus | null>;
-  async loadWeights(path: unknown, options?: LoadWeightsOptions | null): Promise<LoadStatus | null> {
-    return loadWeights(this, path as string, options ?? {});
+  loadWeights(filepath: string, options?: LoadWeightsOptions | null): Promise<LoadStatus | null>;
+  loadWeights(options: { readonly filepath: string } & LoadWeightsOptions): Promise<LoadStatus | null>;
+  async loadWeights(filepath: unknown, options?: LoadWeightsOptions | null): Promise<LoadStatus | null> {
+    return loadWeights(this, filepath as string, options ?? {});
   }
 }
 const examples = { positional: ['x', 'y'], required: 1, objects: ['x', 'y'] };
@@ -680,11 +680,11 @@ defineMethods(Model.prototype, 'Model', {
   export: { positional: ['filepath'], options: { format: true, inputSignature: true, verbose: true } },
   save: { positional: ['filepath'], options: saveOptionNames },
   saveWeights: {
-    positional: ['path', 'options'],
+    positional: ['filepath', 'options'],
     required: 1,
     options: { overwrite: true, maxShardSize: true },
   },
-  loadWeights: { positional: ['path'], options: loadWeightsOptionNames },
+  loadWeights: { positional: ['filepath'], options: loadWeightsOptionNames },
   buildFor: { positional: ['inputShape'], objects: ['inputShape'] },
   getMetricsResult: {},
   getCompileConfig: {},

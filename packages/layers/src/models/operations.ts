@@ -13,6 +13,7 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import { isSymbolic, symbolicIn } from '../layer/call.ts';
+import { isStored, takesKinds } from '../layer/kinds.ts';
 import {
   type CallOptions,
   type FromConfig,
@@ -65,6 +66,7 @@ export class Operation extends Layer {
   }
 }
 ownsTemporaries(Operation);
+takesKinds(['sparse', 'ragged'], Operation);
 takesCall({ options: { training: true, args: true } }, Operation);
 takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
 
@@ -77,8 +79,12 @@ function functionOf(op: string): OpFunction {
   const found = collected().functions.get(op);
   if (found !== undefined) return found;
   if (!methods.has(op)) throw new core.InvalidArgumentError(`there is no op '${op}'`, 'Operation');
-  return (x, ...rest) =>
-    (core.convertToTensor(x as core.TensorLike) as unknown as Record<string, OpFunction>)[op]?.(...rest);
+  return (x, ...rest) => {
+    if (isStored(x)) return (core as unknown as Record<string, OpFunction>)[op]?.(x, ...rest);
+    return (core.convertToTensor(x as core.TensorLike) as unknown as Record<string, OpFunction>)[op]?.(
+      ...rest,
+    );
+  };
 }
 
 /** The call of an op with symbolic tensors among its arguments. */

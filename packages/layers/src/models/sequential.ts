@@ -1,10 +1,4 @@
-import {
-  type DType,
-  FailedPreconditionError,
-  InvalidArgumentError,
-  type PartialShape,
-  Tensor,
-} from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, type PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   defineMethods,
@@ -79,7 +73,8 @@ export class Sequential extends Model {
     super(...(args.length === 0 ? [] : [options]));
     const layers = given ?? [];
     Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [], input: undefined } });
-    if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.computeDtype);
+    if (options.inputShape !== undefined)
+      this.#expect({ shape: [null, ...options.inputShape], dtype: this.computeDtype });
     if (!Array.isArray(layers)) {
       throw new InvalidArgumentError(
         'a Sequential model takes a list of layers: new Sequential([…])',
@@ -95,7 +90,8 @@ export class Sequential extends Model {
     const { layers } = this._sequence;
     if (layer instanceof KerasTensor) {
       if (layers.length > 0) throw new InvalidArgumentError('an Input comes first', 'Sequential');
-      this.#expect(layer.shape, layer.dtype, () => inputLayer(layer));
+      const { shape, dtype, kind } = layer;
+      this.#expect({ shape, dtype, kind }, () => inputLayer(layer));
       return;
     }
     if (!(layer instanceof Layer)) {
@@ -113,10 +109,13 @@ export class Sequential extends Model {
     checkUniqueNames([...layers, layer], 'Sequential');
     if (layers.length === 0) {
       const known = layer instanceof Model ? layer.knownInputShape : undefined;
-      const own = layer instanceof InputLayer ? layer._input.shape : undefined;
-      const shape = own ?? (layer._inputShape === undefined ? known : [null, ...layer._inputShape]);
+      const own = layer instanceof InputLayer ? layer._input : undefined;
+      const shape = own?.shape ?? (layer._inputShape === undefined ? known : [null, ...layer._inputShape]);
       if (shape !== undefined)
-        this.#expect(shape, layer.computeDtype, layer instanceof InputLayer ? () => layer : undefined);
+        this.#expect(
+          { shape, dtype: layer.computeDtype, kind: own?.kind },
+          layer instanceof InputLayer ? () => layer : undefined,
+        );
     }
     layers.push(layer);
     try {
@@ -139,7 +138,8 @@ export class Sequential extends Model {
 
   /** Each layer makes its weights when the one before gives it its first input. */
   override build(inputShape: PartialShape): void {
-    if (!isShapes(inputShape)) this.#expect([null, ...inputShape.slice(1)], this.computeDtype);
+    if (!isShapes(inputShape))
+      this.#expect({ shape: [null, ...inputShape.slice(1)], dtype: this.computeDtype });
   }
   /** @internal Layer by layer, since each one's input is the output of the one before. */
   override buildFrom(inputs: Specs): void {
@@ -201,10 +201,10 @@ export class Sequential extends Model {
     if (first === undefined || layers.length === 0) return super.described;
     const known = descriptions.get(this);
     if (known !== undefined && known.layers.length === layers.length) return known.graph;
-    const [{ shape, dtype }] = first.list as readonly [TensorSpec];
+    const [{ shape, dtype, kind }] = first.list as readonly [TensorSpec];
     const input =
       known?.graph.inputs[0] ??
-      new KerasTensor(shape, dtype, (this._sequence.input as InputLayer).name, null);
+      new KerasTensor(shape, dtype, (this._sequence.input as InputLayer).name, null, kind);
     // Layers that were called before, of which the sequence has become longer, are not called again.
     let x: unknown = known?.graph.given.outputs ?? input;
     const done = known?.layers ?? [];
@@ -281,10 +281,11 @@ export class Sequential extends Model {
   }
 
   /** The shape of the input, unless it is known. */
-  #expect(shape: PartialShape, dtype: DType, layer?: () => InputLayer): void {
+  #expect(spec: TensorSpec, layer?: () => InputLayer): void {
     const { inputs } = this._sequence;
     if (inputs.length > 0) return;
-    inputs.push({ list: [{ shape, dtype }], many: false });
+    const { shape, dtype } = spec;
+    inputs.push({ list: [spec], many: false });
     this._sequence.input =
       layer?.() ?? inputLayer(Input({ shape: shape.slice(1), batchSize: shape[0], dtype }));
   }

@@ -11,8 +11,10 @@ import {
   type HostArray,
   type IntegerLike,
   type NamedFunction,
+  type RaggedTensor,
   type Shape,
   type ShapeLike,
+  type SparseTensor,
   scatterNd,
   stack,
   type Tensor,
@@ -21,6 +23,7 @@ import {
   zerosLike,
 } from '@eagre/core';
 import {
+  checkFlag,
   context,
   type Dim,
   declareAs,
@@ -46,6 +49,7 @@ import {
   switchCase,
   vectorizedMap,
 } from '@eagre/graph';
+import { densified, isStored, kindOf } from '../layer/kinds.ts';
 import { KerasTensor } from '../models/keras-tensor.ts';
 import { list as listKind, named, refuse, text as textKind } from './define.ts';
 
@@ -71,17 +75,27 @@ export const saturateCast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'd
   {},
   (x, dtype) => coreSaturateCast(x, dtype),
 );
-/** A tensor of a value: numbers, lists, arrays, variables or tensors; of another dtype if one is given. */
-export const convertToTensor: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x', 'dtype']> =
-  defineFunction(
-    named('convertToTensor'),
-    { x: kind.tensor, dtype: kind.asIs },
-    {},
-    (x, dtype: DType | null = null) => {
-      const t = coreConvert(x);
-      return dtype === null || t.dtype === dtype ? t : t.cast(dtype);
-    },
-  );
+/**
+ * A tensor of a value: numbers, lists, arrays, variables or tensors; of another dtype if one is given. Sparse and ragged tensors stay what they
+ * are, or become dense with `sparse: false` and `ragged: false`.
+ */
+export const convertToTensor: NamedFunction<
+  [x: TensorLike | SparseTensor | RaggedTensor, dtype?: DType | null],
+  ['x', 'dtype'],
+  { sparse?: boolean | null; ragged?: boolean | null }
+> = defineFunction(
+  named('convertToTensor'),
+  { x: kind.asIs, dtype: kind.asIs },
+  { sparse: kind.asIs, ragged: kind.asIs },
+  (x, dtype: DType | null = null, { sparse = null, ragged = null }) => {
+    const op = named('convertToTensor');
+    if (sparse !== null) checkFlag(sparse, 'sparse', op);
+    if (ragged !== null) checkFlag(ragged, 'ragged', op);
+    const isLeft = kindOf(x) === 'sparse' ? sparse !== false : ragged !== false;
+    const t = isStored(x) ? (isLeft ? (x as unknown as Tensor) : densified(x)) : coreConvert(x);
+    return dtype === null || t.dtype === dtype ? t : coreCast(t, dtype);
+  },
+);
 /** The values as an array of the host, with their shape. */
 export const convertToNumpy: NamedFunction<[x: TensorLike], ['x'], unknown, HostArray> = defineFunction(
   named('convertToNumpy'),

@@ -25,6 +25,7 @@ import {
   toShape,
   toTensor,
 } from '@eagre/core/internal';
+import { kindOf, onValues } from '../layer/kinds.ts';
 
 /** A function of one tensor. */
 export type Unary = NamedFunction<[x: TensorLike], ['x']>;
@@ -84,6 +85,9 @@ export const binary = (
 export const binaryFloat = (name: string, run: (a: Tensor, b: Tensor) => Tensor): Binary =>
   binary(name, run, floatPair);
 
+/** Those that ragged tensors have as well. */
+const ofRagged: ReadonlySet<string> = new Set(['sum', 'mean', 'prod', 'max', 'min', 'all', 'any']);
+
 /** Declares a function along axes. */
 export const along = (
   name: string,
@@ -94,7 +98,12 @@ export const along = (
     named(name),
     { x: kind.tensor, axis: kind.axes },
     { keepdims: kind.asIs },
-    (x, axis: Axis = null, options) => run(read(x), axis, options),
+    (x, axis: Axis = null, options) =>
+      run(
+        kindOf(x) === 'ragged' && ofRagged.has(name) ? onValues(x as Tensor, read) : read(x),
+        axis,
+        options,
+      ),
   );
 
 /** Some axes as one, which comes last; `back` gives what was computed along it the shape of the result. */

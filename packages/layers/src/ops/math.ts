@@ -8,7 +8,7 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { type Dim, defineFunction, iota, isFloating, kind, pair, toTensor } from '@eagre/core/internal';
+import { type Dim, defineFunction, kind, pair, toTensor } from '@eagre/core/internal';
 import {
   type Along,
   along,
@@ -79,33 +79,17 @@ export const segmentSum: Segment = segment('segmentSum', (data, ids, count) =>
   data.unsortedSegmentSum(ids, count as number),
 );
 
-/** What is computed of the rows of each segment; those of others count as `neutral`. */
-function bySegment(
-  data: Tensor,
-  ids: Tensor,
-  count: Dim | Tensor,
-  neutral: number,
-  reduce: (x: Tensor) => Tensor,
-): Tensor {
-  const numbers = iota(count as Dim).cast(ids.dtype);
-  const hit = numbers.expandDims(1).equal(ids);
-  const mask = hit.reshape([...hit.shape, ...data.shape.slice(1).map(() => 1)]);
-  return reduce(mask.where(data, neutral));
-}
-const lowest = (x: Tensor): number => (isFloating(x.dtype) ? -3.4028234663852886e38 : -(2 ** 31));
-const highest = (x: Tensor): number => (isFloating(x.dtype) ? 3.4028234663852886e38 : 2 ** 31 - 1);
-const counted = (count: Dim | Tensor): Dim => count as Dim;
 /** The largest of the rows that have the same number; the lowest number of the dtype where there are none. */
 export const segmentMax: Segment = segment('segmentMax', (data, ids, count) =>
-  bySegment(data, ids, counted(count), lowest(data), (x) => x.max(1)),
+  math.unsortedSegmentMax(data, ids, count as number),
 );
 /** The smallest of the rows that have the same number; the highest number of the dtype where there are none. */
 export const segmentMin: Segment = segment('segmentMin', (data, ids, count) =>
-  bySegment(data, ids, counted(count), highest(data), (x) => x.min(1)),
+  math.unsortedSegmentMin(data, ids, count as number),
 );
 /** The products of the rows that have the same number; 1 where there are none. */
 export const segmentProd: Segment = segment('segmentProd', (data, ids, count) =>
-  bySegment(data, ids, counted(count), 1, (x) => x.prod(1)),
+  math.unsortedSegmentProd(data, ids, count as number),
 );
 
 // ---- distances, complex numbers, determinants

@@ -6,12 +6,20 @@ import {
   random,
   range,
   slice,
-  Tensor,
+  type Tensor,
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import { type DistributionStrategy, isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import {
+  type DistributionStrategy,
+  isKept,
+  shown,
+  showShape,
+  toTensor,
+  tree,
+} from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { isAnyTensor, isStored, rowsOf as rowsOfStored } from '../layer/kinds.ts';
 import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
 import { inOrder, isByName } from './per-output.ts';
 import { batchesOf, PyDataset } from './py-dataset.ts';
@@ -127,9 +135,14 @@ export class ArrayBatches implements Batches {
         const size = Math.min(batchSize, n - start);
         const indices = order === undefined ? undefined : slice(order, [start], [size]);
         const cut = (t: Tensor): Tensor =>
-          indices === undefined
-            ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
-            : gather(t, indices);
+          isStored(t)
+            ? (rowsOfStored(
+                t,
+                indices ?? range(start, start + size, 1, { dtype: 'int32' }),
+              ) as unknown as Tensor)
+            : indices === undefined
+              ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
+              : gather(t, indices);
         const each = (given: Tensors): Tensors => mapTensors(given, cut);
         const { x, y, sampleWeight } = this.#all;
         const batch: Batch = {
@@ -142,7 +155,7 @@ export class ArrayBatches implements Batches {
           yield batch;
         } finally {
           // The batch is over once the next one is asked for, unless code of the user has seen it.
-          for (const t of tensorsOf(batch)) if (!isKept(t)) t.dispose();
+          for (const t of partsOf(batch)) if (!isKept(t)) t.dispose();
         }
       }
     } finally {
@@ -261,7 +274,7 @@ function holds(value: unknown): boolean {
 }
 function isOne(value: unknown): boolean {
   return (
-    value instanceof Tensor ||
+    isAnyTensor(value) ||
     value instanceof Variable ||
     (typeof value === 'object' && value !== null && 'data' in value && 'shape' in value)
   );
@@ -288,8 +301,8 @@ export function isBatchSource(value: unknown): value is BatchSource {
 export function inputTensors(x: Inputs, names: readonly string[] | null, what: string, of: string): Tensors {
   if (x === undefined || x === null)
     throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or a value that becomes one`);
-  if (isList(x)) return x.map((t) => toTensor(t));
-  if (!isByName(x)) return toTensor(x as TensorLike);
+  if (isList(x)) return x.map((t) => tensorOf(t));
+  if (!isByName(x)) return tensorOf(x as TensorLike);
   const given = Object.entries(x);
   if (names !== null) {
     inOrder(Object.fromEntries(given), names, what, of).forEach((t, i) => {
@@ -297,8 +310,11 @@ export function inputTensors(x: Inputs, names: readonly string[] | null, what: s
         throw new InvalidArgumentError(`${what} lacks the ${of} '${names[i]}'`);
     });
   }
-  return Object.fromEntries(given.map(([name, t]) => [name, toTensor(t)]));
+  return Object.fromEntries(given.map(([name, t]) => [name, tensorOf(t)]));
 }
+
+/** As a tensor; a sparse or ragged one stays what it is. */
+const tensorOf = (x: TensorLike): Tensor => (isStored(x) ? (x as unknown as Tensor) : toTensor(x));
 
 /** Targets, or weights of examples, if there are any. */
 export function targetTensors(y: Inputs | null | undefined, names: Names, what: string): Tensors | undefined {
@@ -318,6 +334,10 @@ export function batchTensors(
     sampleWeight: targetTensors(weight, names, 'sampleWeight'),
   };
 }
+
+/** All dense tensors of a batch, those of sparse and ragged ones too. */
+const partsOf = (batch: Batch): Tensor[] =>
+  tensorsOf(batch).flatMap((t) => (isStored(t) ? (tree.leavesOf(t, 'fit') as Tensor[]) : [t]));
 
 /** All tensors of a batch. */
 export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {

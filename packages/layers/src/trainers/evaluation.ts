@@ -1,10 +1,11 @@
 // evaluate and predict: passes outside of training.
-import { concat, type Tensor } from '@eagre/core';
+import { concat, type SparseTensor, sparse, type Tensor } from '@eagre/core';
 import { aliasTensor, type DistributionStrategy, isKept, tree } from '@eagre/core/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import type { CallbackRun } from '../callbacks/callback-run.ts';
 import type { ProgressBar } from '../callbacks/progress.ts';
 import { flat, type Tensors } from '../layer/batch-tensors.ts';
+import { kindOf } from '../layer/kinds.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
@@ -112,10 +113,12 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
         const y =
           strategy === null ? runPredictStep(model, batch.x) : predictTogether(model, strategy, batch.x);
         shape ??= y;
-        const inputs = flat(batch.x);
+        const inputs = new Set(tree.leavesOf(batch.x, 'predict'));
+        // What an output shares with the batch goes when that goes.
+        const own = (t: unknown): unknown =>
+          inputs.has(t) ? aliasTensor(t as Tensor, (t as Tensor).shape) : t;
         flat(y).forEach((t, i) => {
-          // An input that was passed on goes when its batch goes.
-          (outputs[i] ??= []).push(inputs.includes(t) ? aliasTensor(t, t.shape) : t);
+          (outputs[i] ??= []).push(tree.mapLeaves(t, 'predict', own) as Tensor);
         });
       },
       end: async (index) => {
@@ -132,11 +135,11 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     throw error;
   });
   const all = outputs.map((parts) => {
-    const joined = concat(parts, 0);
+    const joined = kindOf(parts[0]) === 'sparse' ? joinSparse(parts) : concat(parts, 0);
     release([parts]);
     return joined;
   });
-  return tree.pack(shape, all, 'predict') as Tensors;
+  return tree.pack(shape, all, 'predict', tree.wholeComposites) as Tensors;
 }
 
 /** The outputs for a batch that is divided between replicas, in their order. */
@@ -147,6 +150,10 @@ function predictTogether(model: Model, strategy: DistributionStrategy, x: Tensor
   return tree.pack(parts[0], joined, 'predict') as Tensors;
 }
 
+const joinSparse = (parts: readonly Tensor[]): Tensor =>
+  sparse.concat(0, parts as unknown as SparseTensor[]) as unknown as Tensor;
+
 function release(outputs: readonly (readonly Tensor[])[]): void {
-  for (const t of outputs.flat()) if (!isKept(t)) t.dispose();
+  for (const t of outputs.flat().flatMap((y) => tree.leavesOf(y, 'predict') as Tensor[]))
+    if (!isKept(t)) t.dispose();
 }

@@ -25,10 +25,19 @@ import {
   whileHolding,
   withoutTapes,
 } from '@eagre/core/internal';
-import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import {
+  functionsRunEagerly,
+  type Graph,
+  specOfComposite,
+  TensorSpec,
+  type TracedFunction,
+  tfFunction,
+} from '@eagre/graph';
 import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { keepAll } from '../layer/call.ts';
+import { isAnyTensor, isStored, rowCount } from '../layer/kinds.ts';
 import { trainableChanges } from '../layer/layer.ts';
 import { checkValues, type Values } from '../layer/stateless.ts';
 import type { Model } from '../models/model.ts';
@@ -245,7 +254,7 @@ export function runPredictStep(model: Model, x: Tensors): Tensors {
   const step = stepOf(model, 'predict', batch);
   keepSeen(model, step, batch);
   const result = step.run(x, undefined, undefined);
-  if (flat(result as Tensors).every((t) => t instanceof Tensor)) return result as Tensors;
+  if (flat(result as Tensors).every(isAnyTensor)) return result as Tensors;
   throw new InvalidArgumentError(
     `predictStep must return a tensor, a list of tensors or tensors by name, got ${shown(result)}`,
     model.name,
@@ -258,7 +267,7 @@ function keepSeen(model: Model, step: Made, batch: Batch): void {
     own.has(part as object),
   );
   if (ours || isTraced(step)) return;
-  for (const t of tensorsOf(batch)) keep(t);
+  for (const t of tensorsOf(batch)) keepAll(t);
 }
 
 /** What a step returned, as numbers; what is nested becomes flat, as in Keras. */
@@ -290,7 +299,7 @@ function numbers(result: unknown, model: Model, method: string): Logs {
 
 function kindOf(x: Tensors | undefined): unknown {
   if (x === undefined) return undefined;
-  const spec = ({ shape, dtype }: Tensor): TensorSpec => new TensorSpec(shape, dtype);
+  const spec = (t: Tensor): unknown => (isStored(t) ? specOfComposite(t) : new TensorSpec(t.shape, t.dtype));
   return mapTensors(x, spec);
 }
 
@@ -341,7 +350,10 @@ export function test(
 /** The mean over the epoch is that over examples, so a short last batch counts for less. */
 function examplesOf(x: Tensors | undefined): number | Tensor {
   const first = flat(x)[0];
-  return first === undefined ? 1 : sizeValue(dims(first)[0] ?? 1, 'float32');
+  if (first === undefined) return 1;
+  // Of these a trace knows the number where it runs.
+  if (isStored(first)) return rowCount(first).cast('float32');
+  return sizeValue(dims(first)[0] ?? 1, 'float32');
 }
 
 /** The loss of `compile` on a batch, and what layers added; the losses of several outputs are taken into account. */
@@ -442,7 +454,7 @@ function compare(
 }
 
 function isByNames(given: Tensors): given is Readonly<Record<string, Tensor>> {
-  return !(given instanceof Tensor) && !Array.isArray(given);
+  return !isAnyTensor(given) && !Array.isArray(given);
 }
 
 /** The targets of each output. A list may leave out outputs that have no loss. */

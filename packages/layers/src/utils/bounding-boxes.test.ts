@@ -71,6 +71,19 @@ test('boxes are cut off at the borders of the image, and what lies outside has n
   expect(clipped.labels?.array()).toEqual(cases['clip_labels']);
   expect(() => bb.clipToImageSize({ boxes, labels })).toThrow(InvalidArgumentError);
 });
+test('relative boxes are compared and padded by the size of the image', () => {
+  const size = { height: 50, width: 100 };
+  const to = (t: typeof one, format: 'rel_xyxy' | 'xywh') => bb.convertFormat(t, 'xyxy', format, size);
+  const near = (a: { data(): ArrayLike<unknown> }, b: { data(): ArrayLike<unknown> }): void =>
+    assertClose([...Array.from(a.data(), Number)], [...Array.from(b.data(), Number)], 'boxes', 1e-4);
+  near(
+    bb.computeCiou(to(one, 'rel_xyxy'), to(one, 'rel_xyxy'), 'rel_xyxy', { imageShape: [50, 100, 3] }),
+    bb.computeCiou(one, one, 'xyxy'),
+  );
+  const moved = bb.pad(one, 3, 4);
+  near(bb.pad(to(one, 'rel_xyxy'), 3, 4, { ...size, boundingBoxFormat: 'rel_xyxy' }), to(moved, 'rel_xyxy'));
+  near(bb.pad(to(one, 'xywh'), 3, 4, { boundingBoxFormat: 'xywh' }), to(moved, 'xywh'));
+});
 test('what does not fit is refused', () => {
   for (const call of [
     () => bb.convertFormat(one, 'xyzw' as never, 'xyxy'),
@@ -78,6 +91,7 @@ test('what does not fit is refused', () => {
     () => bb.convertFormat([[1, 2, 3]], 'xyxy', 'xywh'),
     () => bb.computeIou([1, 2, 3, 4], one, 'xyxy'),
     () => bb.computeCiou(one, one, 'rel_xyxy'),
+    () => bb.pad(one, 1, 1, { boundingBoxFormat: 'rel_xyxy' }),
     () => bb.crop(one, 1, 1, 1, 1, { boundingBoxFormat: 'xywh' as never }),
     () => bb.encodeBoxToDeltas(one, one, 'xyxy', 'xyxy', 'xywh' as never),
     () => bb.decodeDeltasToBoxes(one, one, 'xyxy', 'xyxy', { variance: [1] }),

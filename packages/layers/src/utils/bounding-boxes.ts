@@ -186,20 +186,19 @@ export const computeIou: NamedFunction<
 
 /**
  * How much boxes [..., 4] have in common with others of the same places, [...]: `computeIou` less how far apart their middles are and
- * how different their proportions ("complete IoU", Zheng et al. 2020). Not for relative formats.
+ * how different their proportions ("complete IoU", Zheng et al. 2020). Relative formats need `imageShape`.
  */
 export const computeCiou: NamedFunction<
   [boxes1: TensorLike, boxes2: TensorLike, boundingBoxFormat: BoundingBoxFormat],
-  ['boxes1', 'boxes2', 'boundingBoxFormat']
+  ['boxes1', 'boxes2', 'boundingBoxFormat'],
+  { imageShape?: ImageShape | null }
 > = /* @__PURE__ */ defineFunction(
   named('computeCiou'),
   { boxes1: kind.tensor, boxes2: kind.tensor, boundingBoxFormat: kind.asIs },
-  {},
-  (boxes1, boxes2, format) => {
-    if (formatOf(format, 'computeCiou').startsWith('rel_'))
-      refuse('takes no relative boxes: convert them by convertFormat first', 'computeCiou');
-    const one = squeezed(cornersOf(boxes1, format, null, 'computeCiou'));
-    const two = squeezed(cornersOf(boxes2, format, null, 'computeCiou'));
+  { imageShape: kind.asIs },
+  (boxes1, boxes2, format, { imageShape }) => {
+    const one = squeezed(cornersOf(boxes1, format, imageShape, 'computeCiou'));
+    const two = squeezed(cornersOf(boxes2, format, imageShape, 'computeCiou'));
     const sides = ([x1, y1, x2, y2]: Corners) => [x2.sub(x1), y2.sub(y1).add(EPSILON)] as const;
     const [[w1, h1], [w2, h2]] = [sides(one), sides(two)];
     const both = common(one, two);
@@ -294,18 +293,30 @@ export const crop: NamedFunction<
   },
 );
 
+interface PadOptions {
+  /** Of the image; needed for relative formats. */
+  readonly height?: number | null;
+  readonly width?: number | null;
+  /** `xyxy` by default. */
+  readonly boundingBoxFormat?: BoundingBoxFormat;
+}
 /** Boxes [..., 4] as they are in an image that got so many rows above and columns at the left. */
 export const pad: NamedFunction<
   [boxes: TensorLike, top: number, left: number],
   ['boxes', 'top', 'left'],
-  CropOptions
+  PadOptions
 > = /* @__PURE__ */ defineFunction(
   named('pad'),
   { boxes: kind.tensor, top: kind.asIs, left: kind.asIs },
-  { boundingBoxFormat: kind.asIs },
-  (boxes, top, left, { boundingBoxFormat }) => {
-    onlyCorners(boundingBoxFormat, 'pad');
-    return join(...four(boxesOf(boxes, 'pad')).map((x, i) => x.add((i % 2 === 0 ? left : top) as number)));
+  { height: kind.asIs, width: kind.asIs, boundingBoxFormat: kind.asIs },
+  (boxes, top, left, { height, width, boundingBoxFormat = 'xyxy' }) => {
+    const format = formatOf(boundingBoxFormat, 'pad');
+    const change = (t: Tensor, from: BoundingBoxFormat, to: BoundingBoxFormat): Tensor =>
+      convert(t, from, to, height, width, 'pad');
+    const given = boxesOf(boxes, 'pad');
+    const corners = four(format === 'xyxy' ? given : change(floats(given), format, 'xyxy'));
+    const moved = join(...corners.map((x, i) => x.add((i % 2 === 0 ? left : top) as number)));
+    return change(moved, 'xyxy', format);
   },
 );
 

@@ -5,6 +5,7 @@ import { argumentsOf, type Option, orNull, showShape, takesOptions, toTensor } f
 import type { Activation as ActivationFunction, ActivationLike } from '../../activations.ts';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
+import { takesValuesOf } from '../../layer/kinds.ts';
 import {
   builtAtOnce,
   type CallOptions,
@@ -191,6 +192,7 @@ export class PReLU extends Layer {
   }
 }
 ownsTemporaries(Activation, ReLU, LeakyReLU, Softmax, ELU, PReLU);
+takesValuesOf(['ragged'], Activation, ReLU, LeakyReLU, Softmax, ELU);
 builtAtOnce(Activation, ReLU, LeakyReLU, Softmax, ELU);
 passesMask(Activation, ReLU, LeakyReLU, Softmax, ELU, PReLU);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);

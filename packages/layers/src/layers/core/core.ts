@@ -1,10 +1,11 @@
 // Small layers: inputs, scaling, functions.
 
-import type { DType, PartialShape, Tensor } from '@eagre/core';
+import { type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
   checkDTypeName,
+  checkFlag,
   differs,
   dims,
   isPlain,
@@ -12,6 +13,7 @@ import {
   optionsFrom,
   takesOptions,
 } from '@eagre/core/internal';
+import { isStored, type TensorKind, takesKinds, takesValuesOf } from '../../layer/kinds.ts';
 import {
   builtAtOnce,
   type CallOptions,
@@ -26,8 +28,9 @@ import {
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { show } from '../../layer/show.ts';
+import type { KerasTensor } from '../../models/keras-tensor.ts';
 import { functionConfig, functionOf, pythonFunctionOf } from '../../saving/keras-object.ts';
-import { type Config, checkOne, fail, floats, values } from '../common.ts';
+import { type Config, checkOne, fail, floats, sizesOf, values } from '../common.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface InputLayerOptions extends LayerOptions {
@@ -37,40 +40,83 @@ export interface InputLayerOptions extends LayerOptions {
   readonly batchSize?: number | null;
   /** Instead of `shape` and `batchSize`: the shape with the batch. */
   readonly batchShape?: PartialShape;
+  /** Whether the input is sparse tensors; false by default. */
+  readonly sparse?: boolean | null;
+  /** Whether the input is ragged tensors; false by default. */
+  readonly ragged?: boolean | null;
+  /** A symbolic tensor that is the input. */
+  readonly inputTensor?: KerasTensor | null;
+  /** Whether a model may be called without the input; false by default. */
+  readonly optional?: boolean;
+}
+
+/** The kind of an input. @throws InvalidArgumentError for one that is both */
+export function inputKind(
+  { sparse, ragged }: Pick<InputLayerOptions, 'sparse' | 'ragged'>,
+  op: string,
+): TensorKind | undefined {
+  for (const [name, value] of Object.entries({ sparse, ragged }))
+    if (value !== undefined && value !== null) checkFlag(value, name, op);
+  if (sparse === true && ragged === true)
+    throw new InvalidArgumentError('an input is sparse or ragged, not both', op);
+  return sparse === true ? 'sparse' : ragged === true ? 'ragged' : undefined;
 }
 
 interface InputConfig extends Config {
   readonly batch_shape?: PartialShape;
   readonly dtype?: DType;
+  readonly sparse?: boolean;
+  readonly ragged?: boolean;
+  readonly optional?: boolean;
 }
 
 /** Says the shape of a Sequential model's input: `new Sequential([new InputLayer({ shape: [28, 28] }), …])`. */
 export class InputLayer extends Layer {
   readonly shape: PartialShape;
   /** @internal Of the input that it stands for, batch first. */
-  declare readonly _input: TensorSpec;
+  declare readonly _input: TensorSpec & { readonly optional?: boolean };
 
   constructor(...args: [shape: PartialShape | InputLayerOptions, options?: InputLayerOptions]) {
     const options = argumentsOf<InputLayerOptions>(InputLayer, new.target, args);
-    const { batchShape, batchSize = null, inputShape, ...rest } = options;
+    const {
+      batchShape: whole,
+      batchSize = null,
+      inputShape,
+      sparse,
+      ragged,
+      inputTensor,
+      optional,
+      ...rest
+    } = options;
+    const given = inputTensor ?? null;
+    const batchShape = whole ?? given?.shape;
     const shape = batchShape?.slice(1) ?? rest.shape ?? inputShape;
     super(shape === undefined ? options : { ...rest, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
-    if (batchShape !== undefined && (batchSize ?? rest.shape ?? inputShape ?? null) !== null)
+    if (whole !== undefined && (batchSize ?? rest.shape ?? inputShape ?? null) !== null)
       fail(this, 'needs either shape and batchSize, or batchShape');
     if (batchSize !== null) checkCount(batchSize, 'batchSize', this.name, 1);
     this.shape = [...shape];
-    this.describes({ shape: batchShape ?? [batchSize, ...shape], dtype: this.computeDtype });
+    if (optional !== undefined && optional !== null) checkFlag(optional, 'optional', this.name);
+    this.describes({
+      shape: batchShape ?? [batchSize, ...shape],
+      dtype: given?.dtype ?? this.computeDtype,
+      kind: given?.kind ?? inputKind({ sparse, ragged }, this.name),
+      optional: optional ?? false,
+    });
   }
   /** @internal */
-  describes(input: TensorSpec): void {
+  describes(input: InputLayer['_input']): void {
     Object.defineProperty(this, '_input', { value: input, configurable: true });
   }
   override call(inputs: Tensor): Tensor {
-    const shape = dims(inputs);
+    const shape = isStored(inputs) ? sizesOf(inputs.shape) : dims(inputs);
     const fits =
       shape.length === this.shape.length + 1 &&
-      this.shape.every((d, i) => d === null || !differs(d, shape[i + 1]));
+      this.shape.every((d, i) => {
+        const own = shape[i + 1];
+        return d === null || own === null || own === undefined || !differs(d, own);
+      });
     if (!fits) {
       const expected = [null, ...this.shape].map((d) => d ?? 'any').join(', ');
       fail(this, `expects input of shape [${expected}], got [${shape.join(', ')}]`);
@@ -81,14 +127,20 @@ export class InputLayer extends Layer {
     return checkOne(this, inputShape);
   }
   override getConfig(): Record<string, unknown> {
-    const { shape, dtype } = this._input;
-    return { batch_shape: shape, dtype, sparse: false, ragged: false, name: this.name, optional: false };
+    const { shape, dtype, kind, optional = false } = this._input;
+    const kinds = { sparse: kind === 'sparse', ragged: kind === 'ragged' };
+    return { batch_shape: shape, dtype, ...kinds, name: this.name, optional };
   }
   static override fromConfig(config: Config): InputLayer {
-    const { batch_shape, dtype, ...options } = config as InputConfig;
+    const { batch_shape, dtype, sparse, ragged, optional, ...options } = config as InputConfig;
     const shape = batch_shape === undefined ? {} : { shape: batch_shape.slice(1) };
     const layer = new InputLayer(optionsFrom({ ...options, ...shape }, InputLayer));
-    const input = { shape: batch_shape ?? [null, ...layer.shape], dtype: dtype ?? layer.computeDtype };
+    const input = {
+      shape: batch_shape ?? [null, ...layer.shape],
+      dtype: dtype ?? layer.computeDtype,
+      kind: inputKind({ sparse: sparse ?? false, ragged: ragged ?? false }, 'InputLayer'),
+      optional: optional ?? false,
+    };
     checkDTypeName(input.dtype, 'InputLayer');
     layer.describes(input);
     return layer;
@@ -136,6 +188,9 @@ export class Rescaling extends Layer {
   }
 }
 ownsTemporaries(InputLayer, Identity, Rescaling);
+takesKinds(['sparse', 'ragged'], InputLayer);
+takesValuesOf(['sparse', 'ragged'], Identity);
+takesValuesOf(['ragged'], Rescaling);
 builtAtOnce(InputLayer, Identity);
 passesMask(Identity, Rescaling);
 takesOptions<LayerOptions, Identity>({ options: layerOptions }, Identity);
@@ -143,8 +198,16 @@ takesOptions<InputLayerOptions, InputLayer>(
   {
     positional: ['shape'],
     required: 0,
-    options: { shape: true, batchSize: true, batchShape: true, ...layerOptions },
-    fixed: { sparse: false, ragged: false, optional: false },
+    options: {
+      shape: true,
+      batchSize: true,
+      sparse: true,
+      ragged: true,
+      batchShape: true,
+      inputTensor: true,
+      optional: true,
+      ...layerOptions,
+    },
   },
   InputLayer,
 );
@@ -214,6 +277,7 @@ export class Lambda extends Layer {
 }
 
 builtAtOnce(Lambda);
+takesKinds(['sparse', 'ragged'], Lambda);
 takesOptions<LambdaArguments, Lambda>(
   {
     positional: ['function'],

@@ -1,7 +1,15 @@
-import type { Axis, PartialShape, Tensor, Variable } from '@eagre/core';
+import {
+  type Axis,
+  type PartialShape,
+  type SparseTensor,
+  sparse,
+  type Tensor,
+  type Variable,
+} from '@eagre/core';
 import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
+import { isStored, kindOf, onValues, type Stored, takesKinds } from '../../layer/kinds.ts';
 import { type FromConfig, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
@@ -101,13 +109,27 @@ export class Dense extends AdaptedLayer {
   }
 
   override call(inputs: Tensor): Tensor {
+    if (kindOf(inputs) === 'ragged') return onValues(inputs, (flat) => this.call(flat));
     const x = floats(this, inputs);
     this.#check(x.shape);
+    if (isStored(x)) return this.#ofSparse(x);
     if (this.quantizationMode !== null) return this.#ofInts(x);
     const fused = this.activation === relu;
     let y = fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 });
     if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
     return penalize(this, y);
+  }
+
+  /** Of a sparse tensor, whose product needs the rows of the kernel alone that have a value. */
+  #ofSparse(x: Stored): Tensor {
+    if (x.rank !== 2 || this.quantizationMode !== null)
+      fail(
+        this,
+        `expects sparse input of rank 2 [batch, n] and weights of floats, got ${showShape(x.shape)}`,
+      );
+    const product = sparse.sparseDenseMatmul(x as SparseTensor, this.kernel);
+    const y = this.bias === null ? product : product.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
 
   #ofInts(x: Tensor): Tensor {
@@ -141,6 +163,7 @@ export class Dense extends AdaptedLayer {
   }
 }
 ownsTemporaries(Dense);
+takesKinds(['sparse', 'ragged'], Dense);
 passesMask(Dense);
 takesOptions<DenseArguments, Dense>(
   {

@@ -11,6 +11,7 @@ import {
 import { type Arguments, argumentsOf, type Schema, takesOptions, useMasks } from '@eagre/core/internal';
 import type { ConstraintFunction, ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
+import { densified, isStored, kindOf, onValues, takesKinds } from '../../layer/kinds.ts';
 import {
   type FromConfig,
   type LayerInput,
@@ -134,6 +135,9 @@ export class Embedding extends AdaptedLayer {
   /** @param inputs integers; floats that hold integers are converted. @throws OutOfRangeError for another integer. */
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
+    // As in Keras, a sparse tensor's places without a value are the row of 0.
+    if (kindOf(inputs) === 'sparse') return this.call(densified(inputs));
+    if (isStored(inputs)) return onValues(inputs as Tensor, (ids) => this.call(ids));
     if (inputs.dtype === 'string') fail(this, 'expects integers, got a string tensor');
     // Where only shapes are asked for, sizes and so the integers that are computed of them are made up.
     if (isTryingOut())
@@ -153,7 +157,8 @@ export class Embedding extends AdaptedLayer {
 
   /** Where the integers are not 0, if that stands for nothing. */
   override computeMask(inputs: LayerInput, _previousMask: Mask): Mask {
-    return this.maskZero ? (inputs as Tensor).notEqual(0) : null;
+    if (!this.maskZero) return null;
+    return onValues(inputs as Tensor, (ids) => ids.notEqual(0));
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -161,6 +166,7 @@ export class Embedding extends AdaptedLayer {
   }
 }
 ownsTemporaries(Embedding);
+takesKinds(['sparse', 'ragged'], Embedding);
 // Rows are read from the table in 32 bits, which then need not be converted as a whole.
 widened(Embedding);
 /** @internal */

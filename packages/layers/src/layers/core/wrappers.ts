@@ -58,6 +58,8 @@ export interface BidirectionalOptions extends LayerOptions {
   readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
   /** Runs from the end; a copy of the layer by default. */
   readonly backwardLayer?: RNN | null;
+  /** First values of the weights, in the order of `weights`: those of the forward layer, then as many of the other. */
+  readonly weights?: readonly TensorLike[] | null;
 }
 
 /** All arguments of `Bidirectional`, by name. */
@@ -70,11 +72,15 @@ export class Bidirectional extends Layer {
   declare readonly mergeMode: 'concat' | 'sum' | 'mul' | 'ave' | null;
   readonly forwardLayer: RNN;
   readonly backwardLayer: RNN;
+  readonly #initial: readonly TensorLike[] | null;
 
   constructor(...args: [layer: RNN | BidirectionalArguments, options?: BidirectionalOptions]) {
-    const options = argumentsOf<BidirectionalArguments>(Bidirectional, new.target, args);
+    const { weights, ...options } = argumentsOf<BidirectionalArguments>(Bidirectional, new.target, args);
     super(options);
     const { layer, backwardLayer = null } = options;
+    if (weights !== undefined && weights !== null && !Array.isArray(weights))
+      fail(this, `needs weights to be a list, got ${show(weights)}`);
+    this.#initial = weights ?? null;
     if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
     if (backwardLayer !== null && !(backwardLayer instanceof RNN))
       fail(this, 'needs a recurrent backwardLayer');
@@ -97,6 +103,7 @@ export class Bidirectional extends Layer {
   override build(inputShape: Shape): void {
     this.forwardLayer.ensureBuilt(inputShape);
     this.backwardLayer.ensureBuilt(inputShape);
+    if (this.#initial !== null) this.setWeights(this.#initial);
   }
 
   override call(inputs: LayerInput, { training, initialState, mask }: CallOptions): LayerOutput {
@@ -280,6 +287,7 @@ takesOptions<BidirectionalArguments, Bidirectional>(
         },
       },
       backwardLayer: true,
+      weights: true,
       ...layerOptions,
     },
   },

@@ -2,10 +2,13 @@
 import {
   concat,
   einsum,
+  mul,
   nn,
   onesLike,
   type PartialShape,
   type Shape,
+  type SparseTensor,
+  sparse,
   type Tensor,
   zerosLike,
 } from '@eagre/core';
@@ -20,6 +23,7 @@ import {
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
+import { densified, isStored, kindOf, onValues, takesKinds } from '../../layer/kinds.ts';
 import {
   type FromConfig,
   Layer,
@@ -76,6 +80,7 @@ abstract class Merge extends Layer {
   override call(inputs: LayerInput): Tensor {
     const list = tensorsOf(this, inputs);
     this.computeOutputShape(list.map((x) => x.shape));
+    if (list.some(isStored)) return this.#ofStored(list);
     const rank = Math.max(...list.map((x) => x.rank));
     return this.merge(
       list.map((x) => {
@@ -86,6 +91,15 @@ abstract class Merge extends Layer {
       }),
     );
   }
+
+  /** Of sparse tensors comes a sparse one; next to a dense one they are dense, but in products. Ragged ones merge as they are. */
+  #ofStored(list: readonly Tensor[]): Tensor {
+    if (!list.some((x) => kindOf(x) === 'sparse')) return this.merge(list);
+    if (list.every(isStored)) return this.mergeSparse(list as never) as unknown as Tensor;
+    return this.merge(list.map(densified));
+  }
+  /** Of sparse tensors of one shape. */
+  protected abstract mergeSparse(inputs: readonly SparseTensor[]): SparseTensor;
 
   /** What counts in any input, where each has a mask. */
   override computeMask(_: LayerInput, mask: Mask): Mask {
@@ -115,11 +129,25 @@ abstract class Merge extends Layer {
   }
 }
 
+const sumOf = (inputs: readonly SparseTensor[]): SparseTensor =>
+  inputs.reduce((a, b) => sparse.add(a, b) as SparseTensor);
+/** At the coordinates that both have. */
+function productOf(a: SparseTensor, b: SparseTensor): SparseTensor {
+  const product = mul(a as unknown as Tensor, densified(b)) as unknown as SparseTensor;
+  const isInBoth = onValues(b, (values) => onesLike(values, 'bool'))
+    .toDense()
+    .gatherNd(a.indices);
+  return sparse.retain(product, isInBoth);
+}
+
 /** The sum of the inputs. */
 export class Add extends Merge {
   declare static readonly fromConfig: FromConfig<Add>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.add(b));
+  }
+  protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
+    return sumOf(inputs);
   }
 }
 
@@ -128,6 +156,9 @@ export class Subtract extends Merge {
   declare static readonly fromConfig: FromConfig<Subtract>;
   protected override merge([a, b]: readonly Tensor[]): Tensor {
     return a.sub(b);
+  }
+  protected override mergeSparse([a, b]: readonly SparseTensor[]): SparseTensor {
+    return sumOf([a, onValues(b, (values) => values.neg())]);
   }
   override computeOutputShape(inputShape: Shapes): PartialShape {
     const shapes = listOf(this, inputShape);
@@ -142,6 +173,9 @@ export class Multiply extends Merge {
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.mul(b));
   }
+  protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
+    return inputs.reduce(productOf);
+  }
 }
 
 /** The mean of the inputs. */
@@ -151,6 +185,9 @@ export class Average extends Merge {
     const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.computeDtype)));
     return list.length === 1 ? list[0] : list.reduce((a, b) => a.add(b)).div(list.length);
   }
+  protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
+    return onValues(sumOf(inputs), (values) => values.cast(this.computeDtype).div(inputs.length));
+  }
 }
 
 /** The largest of the inputs. */
@@ -159,6 +196,9 @@ export class Maximum extends Merge {
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.maximum(b));
   }
+  protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
+    return inputs.reduce((a, b) => sparse.maximum(a, b));
+  }
 }
 
 /** The smallest of the inputs. */
@@ -166,6 +206,9 @@ export class Minimum extends Merge {
   declare static readonly fromConfig: FromConfig<Minimum>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.minimum(b));
+  }
+  protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
+    return inputs.reduce((a, b) => sparse.minimum(a, b));
   }
 }
 
@@ -188,7 +231,12 @@ export class Concatenate extends Layer {
   override call(inputs: LayerInput): Tensor {
     const list = tensorsOf(this, inputs);
     this.computeOutputShape(list.map((x) => x.shape));
-    return concat(list, this.axis);
+    if (list.every((x) => kindOf(x) === 'sparse'))
+      return sparse.concat(this.axis, list as unknown as SparseTensor[]) as unknown as Tensor;
+    return concat(
+      list.map((x) => (kindOf(x) === 'sparse' ? densified(x) : x)),
+      this.axis,
+    );
   }
   /** What counts in any of the joined inputs; one without a mask counts everywhere. */
   override computeMask(inputs: LayerInput, mask: Mask): Mask {
@@ -291,6 +339,7 @@ export class Dot extends Layer {
   }
 }
 ownsTemporaries(Merge, Concatenate, Dot);
+takesKinds(['sparse', 'ragged'], Merge, Concatenate);
 takesOptions<LayerOptions, Merge>(
   { options: layerOptions },
   Add,

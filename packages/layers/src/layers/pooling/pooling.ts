@@ -9,6 +9,7 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
+import { takesKinds } from '../../layer/kinds.ts';
 import { builtAtOnce, type CallOptions, type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { fail, floats, type Padding, type Size, shapeOf, values } from '../common.ts';
@@ -220,6 +221,7 @@ export class GlobalMaxPooling3D extends GlobalPooling {
 }
 
 ownsTemporaries(Pooling, GlobalPooling, GlobalAveragePooling1D);
+takesKinds(['ragged'], GlobalPooling, GlobalAveragePooling1D);
 builtAtOnce(Pooling, GlobalPooling, GlobalAveragePooling1D);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, GlobalAveragePooling1D);
 const schema = (rank: Rank) =>

@@ -1,19 +1,43 @@
 // Integers of categories as rows: one-hot, multi-hot, counts.
-import { type DType, oneHot, type PartialShape, type Tensor, unsortedSegmentSum, where } from '@eagre/core';
+import {
+  booleanMask,
+  concat,
+  constant,
+  type DType,
+  InvalidArgumentError,
+  oneHot,
+  type PartialShape,
+  type SparseTensor,
+  sparse,
+  stack,
+  type Tensor,
+  unsortedSegmentSum,
+  where,
+} from '@eagre/core';
 import {
   type Dim,
   dims,
   iota,
+  makeSparse,
   mulDims,
   type Option,
   partialShape,
   sizeOfDims,
   toShape,
 } from '@eagre/core/internal';
-import type { Layer } from '../../layer/layer.ts';
+import {
+  densified,
+  isStored,
+  kindOf,
+  onValues,
+  rowCount,
+  type Stored,
+  type TensorKind,
+} from '../../layer/kinds.ts';
+import type { Layer, Specs, TensorSpec } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { fail, plus, shapeOf, sizesOf } from '../common.ts';
-import { option } from '../options.ts';
+import { flag, option } from '../options.ts';
 
 /**
  * `int`: integers as they are. `oneHot`: a row for each. `multiHot`: one row for each example, 1 where a category is among its integers.
@@ -44,13 +68,118 @@ export function modes<M extends string>(all: readonly M[], otherwise: M): Option
   );
 }
 
-/** Integers [...] as rows of a depth. What is below 0 or too large counts nowhere. @param weights of the integers, of `count` */
-export function encoded(
+/** The option `sparse` of layers that give categories. */
+export const sparseFlag: Option<boolean> = flag(false);
+
+/** @throws InvalidArgumentError where a layer cannot give sparse tensors */
+export function checkSparse(layer: Layer & { readonly sparse: boolean }, mode: string): void {
+  if (layer.sparse && mode === 'int')
+    fail(
+      layer,
+      "takes sparse with another outputMode than 'int' only, as integers have no zeros to leave out",
+    );
+}
+
+/** How integers become rows. */
+interface Encoding {
+  readonly mode: Exclude<CategoryMode, 'int'>;
+  readonly depth: number;
+  readonly dtype: DType;
+  /** Of the integers, of `count`. */
+  readonly weights?: Tensor | undefined;
+  /** Whether the rows are a sparse tensor. */
+  readonly sparse?: boolean;
+}
+
+/** Integers [...] as rows of a depth. What is below 0 or too large counts nowhere. */
+export function encoded(ids: Tensor, encoding: Encoding): Tensor {
+  const { mode, depth, dtype } = encoding;
+  if (isStored(ids)) return ofStored(ids, encoding);
+  return encoding.sparse === true
+    ? asSparse(ids, encoding)
+    : denseRows(ids, mode, depth, dtype, encoding.weights);
+}
+
+/** Of integers that are sparse or ragged: rows for each example. */
+function ofStored(ids: Stored, { mode, depth, dtype, weights, sparse: isSparse = false }: Encoding): Tensor {
+  if (mode !== 'oneHot') {
+    const counts = counted(ids as unknown as Tensor, mode, depth, dtype, weights);
+    return isSparse ? counts : densified(counts);
+  }
+  if (kindOf(ids) === 'sparse' || isSparse)
+    throw new InvalidArgumentError(
+      `outputMode 'oneHot' gives no ${isSparse ? 'sparse tensor of ragged ones' : 'rows of sparse tensors'}; make the input dense`,
+      'encoding',
+    );
+  return onValues(ids as unknown as Tensor, (flat) => oneHot(flat, depth, { dtype }));
+}
+
+/** The same as a sparse tensor. */
+function asSparse(ids: Tensor, { mode, depth, dtype, weights }: Encoding): Tensor {
+  const x = ids.rank === 0 ? ids.reshape([1]) : ids;
+  if (mode !== 'oneHot' && x.rank < 3) return counted(x, mode, depth, dtype, weights);
+  if (mode !== 'oneHot')
+    return sparse.fromDense(denseRows(x, mode, depth, dtype, weights)) as unknown as Tensor;
+  const sizes = dims(x.rank > 1 && dims(x).at(-1) === 1 ? x.squeeze(-1) : x);
+  const count = sizeOfDims(sizes);
+  const flat = x.cast('int64').reshape(toShape([count]));
+  const known = flat.greaterEqual(0).logicalAnd(flat.less(depth));
+  const indices = booleanMask(stack([iota(count).cast('int64'), flat], 1), known);
+  const values = booleanMask(flat.mul(0).add(1).cast(dtype), known);
+  const sizesOfRows = concat([flat.shapeOf().cast('int64'), constant([depth], 'int64')], 0);
+  const rows = makeSparse(indices, values, sizesOfRows);
+  return sparse.reshape(rows, toShape([...sizes, depth])) as unknown as Tensor;
+}
+
+/** How often each integer occurs in each row, or whether it does, as a sparse tensor. */
+function counted(
+  ids: Tensor,
+  mode: 'multiHot' | 'count',
+  depth: number,
+  dtype: DType,
+  weights: Tensor | undefined,
+): Tensor {
+  // What is below 0 is left out as what is too large is.
+  const known = onValues(ids, (x) => where(x.less(0), depth, x.cast('int64')));
+  const found: SparseTensor = sparse.bincount(known, {
+    axis: -1,
+    minlength: depth,
+    maxlength: depth,
+    binaryOutput: mode === 'multiHot',
+    weights: weights ?? null,
+  });
+  // A trace does not know the sizes that the integers give.
+  const rows = isStored(ids) ? rowCount(ids) : ids.shapeOf().gather(0);
+  const outer = ids.rank === 1 ? [] : [rows.cast('int64').reshape([1])];
+  const shape = concat([...outer, constant([depth], 'int64')], 0);
+  return makeSparse(found.indices, found.values.cast(dtype), shape) as unknown as Tensor;
+}
+
+/** The spec of what a layer gives for a spec of its input. @param int the dtype of integers */
+export function encodedSpec(
+  { shape, kind }: TensorSpec,
+  {
+    mode,
+    depth,
+    dtype,
+    sparse: isSparse,
+  }: { mode: CategoryMode; depth: number | null; dtype: DType; sparse: boolean },
+  int: DType,
+): Specs {
+  const own: TensorKind | undefined =
+    mode === 'int' || (mode === 'oneHot' && kind === 'ragged') ? kind : isSparse ? 'sparse' : undefined;
+  return {
+    list: [{ shape: encodedShape(shape, mode, depth), dtype: mode === 'int' ? int : dtype, kind: own }],
+    many: false,
+  };
+}
+
+function denseRows(
   ids: Tensor,
   mode: Exclude<CategoryMode, 'int'>,
   depth: number,
   dtype: DType,
-  weights?: Tensor,
+  weights: Tensor | undefined,
 ): Tensor {
   const x = ids.rank === 0 ? ids.reshape([1]) : ids;
   if (mode === 'oneHot') {
@@ -91,5 +220,5 @@ export function encodedShape(shape: PartialShape, mode: CategoryMode, depth: num
 /** @throws InvalidArgumentError for what holds no integers */
 export function checkIntegers(layer: Layer, x: Tensor): Tensor {
   if (x.dtype === 'string') fail(layer, 'expects integers, got a string tensor');
-  return x.dtype === 'int32' || x.dtype === 'int64' ? x : x.cast('int64');
+  return x.dtype === 'int32' || x.dtype === 'int64' ? x : onValues(x, (values) => values.cast('int64'));
 }

@@ -1,21 +1,33 @@
 import type { PartialShape, Tensor } from '@eagre/core';
 import { argumentsOf, takesOptions, toTensor } from '@eagre/core/internal';
+import { takesKinds } from '../../layer/kinds.ts';
 import {
   type CallOptions,
   type FromConfig,
   Layer,
   type LayerOptions,
   ownsTemporaries,
+  type Specs,
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import { checkOne, fail } from '../common.ts';
 import { integer } from '../options.ts';
 import { layerOptions } from '../weights.ts';
-import { type CategoryMode, checkIntegers, encoded, encodedShape, modes } from './categories.ts';
+import {
+  type CategoryMode,
+  checkIntegers,
+  encoded,
+  encodedShape,
+  encodedSpec,
+  modes,
+  sparseFlag,
+} from './categories.ts';
 
 export interface CategoryEncodingOptions extends LayerOptions {
   /** `multiHot` by default. */
   readonly outputMode?: Exclude<CategoryMode, 'int'>;
+  /** Whether it gives sparse tensors; false by default. */
+  readonly sparse?: boolean;
 }
 /** All arguments of `CategoryEncoding`, by name. */
 export interface CategoryEncodingArguments extends CategoryEncodingOptions {
@@ -28,6 +40,7 @@ export class CategoryEncoding extends Layer {
   declare static readonly fromConfig: FromConfig<CategoryEncoding>;
   declare readonly numTokens: number;
   declare readonly outputMode: Exclude<CategoryMode, 'int'>;
+  declare readonly sparse: boolean;
 
   constructor(...args: [numTokens: number | CategoryEncodingArguments, options?: CategoryEncodingOptions]) {
     super(argumentsOf<CategoryEncodingArguments>(CategoryEncoding, new.target, args));
@@ -37,13 +50,25 @@ export class CategoryEncoding extends Layer {
     const given = countWeights !== undefined && countWeights !== null;
     if (given && this.outputMode !== 'count') fail(this, "takes countWeights with outputMode 'count' only");
     const weights = given ? toTensor(countWeights as Tensor).cast(this.computeDtype) : undefined;
-    return encoded(checkIntegers(this, inputs), this.outputMode, this.numTokens, this.computeDtype, weights);
+    const { outputMode: mode, numTokens: depth, computeDtype: dtype, sparse } = this;
+    return encoded(checkIntegers(this, inputs), { mode, depth, dtype, weights, sparse });
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return encodedShape(checkOne(this, inputShape), this.outputMode, this.numTokens);
   }
+  override computeOutputSpec({ list }: Specs): Specs {
+    const { outputMode: mode, numTokens: depth, computeDtype: dtype, sparse } = this;
+    checkOne(this, list[0].shape);
+    return encodedSpec(list[0], { mode, depth, dtype, sparse }, dtype);
+  }
+  /** As Keras's, which does not say whether it is sparse. */
+  override getConfig(): Record<string, unknown> {
+    const { sparse, ...config } = super.getConfig();
+    return sparse === true ? { ...config, sparse } : config;
+  }
 }
 ownsTemporaries(CategoryEncoding);
+takesKinds(['sparse', 'ragged'], CategoryEncoding);
 takesCall({ options: { countWeights: true, training: true } }, CategoryEncoding);
 takesOptions<CategoryEncodingArguments, CategoryEncoding>(
   {
@@ -51,6 +76,7 @@ takesOptions<CategoryEncodingArguments, CategoryEncoding>(
     options: {
       numTokens: integer(),
       outputMode: modes(['multiHot', 'oneHot', 'count'], 'multiHot'),
+      sparse: sparseFlag,
       ...layerOptions,
     },
   },

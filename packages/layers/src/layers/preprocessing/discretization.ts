@@ -1,12 +1,21 @@
 import { constant, type PartialShape, type Tensor, where } from '@eagre/core';
 import { argumentsOf, defineMethods, type Option, takesOptions, toTensor } from '@eagre/core/internal';
+import { onValues, takesKinds } from '../../layer/kinds.ts';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { checkOne, fail, floats } from '../common.ts';
 import { positive } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
-import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
+import {
+  type CategoryMode,
+  checkSparse,
+  encoded,
+  encodedShape,
+  encodedSpec,
+  modes,
+  sparseFlag,
+} from './categories.ts';
 
 export interface DiscretizationOptions extends LayerOptions {
   /** Where one bin ends and the next begins, ascending. */
@@ -17,6 +26,8 @@ export interface DiscretizationOptions extends LayerOptions {
   readonly epsilon?: number;
   /** `int` by default. */
   readonly outputMode?: CategoryMode;
+  /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
+  readonly sparse?: boolean;
 }
 
 /** Values and how much each stands for, ascending. */
@@ -31,6 +42,7 @@ export class Discretization extends Layer {
   declare readonly numBins: number | null;
   declare readonly epsilon: number;
   declare readonly outputMode: CategoryMode;
+  declare readonly sparse: boolean;
   /** Those that were given, or that `adapt` has found. */
   declare binBoundaries: readonly number[] | null;
 
@@ -43,6 +55,7 @@ export class Discretization extends Layer {
     super(argumentsOf<DiscretizationOptions>(Discretization, new.target, args));
     if (this.binBoundaries === null && this.numBins === null)
       fail(this, 'needs binBoundaries, or numBins for adapt to make some');
+    checkSparse(this, this.outputMode);
   }
 
   /** Finds boundaries so that numBins bins are about equally full of the examples. */
@@ -61,14 +74,15 @@ export class Discretization extends Layer {
     const boundaries = this.binBoundaries;
     if (boundaries === null) return fail(this, 'needs adapt(data) before it can be called');
     const x = floats(this, inputs);
-    const ids = binsOf(x, boundaries);
-    return this.outputMode === 'int'
-      ? ids
-      : encoded(ids, this.outputMode, boundaries.length + 1, this.computeDtype);
+    const ids = onValues(x, (values) => binsOf(values, boundaries));
+    const { outputMode: mode, computeDtype: dtype, sparse } = this;
+    return mode === 'int' ? ids : encoded(ids, { mode, depth: boundaries.length + 1, dtype, sparse });
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    const depth = this.binBoundaries === null ? this.numBins : this.binBoundaries.length + 1;
-    return encodedShape(checkOne(this, inputShape), this.outputMode, depth);
+    return encodedShape(checkOne(this, inputShape), this.outputMode, this.#depth);
+  }
+  get #depth(): number | null {
+    return this.binBoundaries === null ? this.numBins : this.binBoundaries.length + 1;
   }
   /** As Keras's, which takes no `trainable`, and a dtype by its name. */
   override getConfig(): Record<string, unknown> {
@@ -76,8 +90,9 @@ export class Discretization extends Layer {
     return { ...config, dtype: this.dtype };
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const dtype = this.outputMode === 'int' ? 'int32' : this.computeDtype;
-    return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
+    const { outputMode: mode, computeDtype: dtype, sparse } = this;
+    checkOne(this, list[0].shape);
+    return encodedSpec(list[0], { mode, depth: this.#depth, dtype, sparse }, 'int32');
   }
 }
 defineMethods(Discretization.prototype, 'Discretization', {
@@ -137,6 +152,7 @@ function compressed(summary: Summary, epsilon: number): Summary {
 }
 
 ownsTemporaries(Discretization);
+takesKinds(['sparse', 'ragged'], Discretization);
 const count: Option<number | null> = {
   read: (given, name, layer) => {
     const value = given ?? null;
@@ -163,9 +179,9 @@ takesOptions<DiscretizationOptions, Discretization>(
       numBins: count,
       epsilon: positive(0.01),
       outputMode: modes(['int', 'oneHot', 'multiHot', 'count'], 'int'),
+      sparse: sparseFlag,
       ...layerOptions,
     },
-    fixed: { sparse: false },
   },
   Discretization,
 );

@@ -14,13 +14,30 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import { Layer, type LayerInput, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
+import type { FloatDType } from '../../layer/dtype-policy.ts';
+import { isStored, onValues, takesKinds } from '../../layer/kinds.ts';
+import {
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  ownsTemporaries,
+  type Specs,
+  type TensorSpec,
+} from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { isShapes } from '../../layer/specs.ts';
 import { type Config, checkOne, fail } from '../common.ts';
 import { integer } from '../options.ts';
 import { layerOptions } from '../weights.ts';
-import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
+import {
+  type CategoryMode,
+  checkSparse,
+  encoded,
+  encodedShape,
+  encodedSpec,
+  modes,
+  sparseFlag,
+} from './categories.ts';
 import { integersOfEach } from './host-values.ts';
 
 /** A key of two integers; one stands for both. */
@@ -49,6 +66,8 @@ export interface HashingOptions extends LayerOptions {
   readonly salt?: Salt | null;
   /** `int` by default. */
   readonly outputMode?: CategoryMode;
+  /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
+  readonly sparse?: boolean;
 }
 /** All arguments of `Hashing`, by name. */
 export interface HashingArguments extends HashingOptions {
@@ -61,9 +80,11 @@ export class Hashing extends Layer {
   declare readonly maskValue: string | number | null;
   declare readonly salt: readonly [number, number] | null;
   declare readonly outputMode: CategoryMode;
+  declare readonly sparse: boolean;
 
   constructor(...args: [numBins: number | HashingArguments, options?: HashingOptions]) {
     super(argumentsOf<HashingArguments>(Hashing, new.target, args));
+    checkSparse(this, this.outputMode);
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Config): Hashing {
@@ -74,19 +95,21 @@ export class Hashing extends Layer {
     const { maskValue, salt: key, outputMode } = this;
     const masks = maskValue !== null && this.numBins > 1;
     const bins = masks ? this.numBins - 1 : this.numBins;
-    const single = outputMode === 'oneHot' && inputs.rank > 0 && dims(inputs).at(-1) === 1;
+    const single =
+      outputMode === 'oneHot' && !isStored(inputs) && inputs.rank > 0 && dims(inputs).at(-1) === 1;
     const x = single ? inputs.squeeze(-1) : inputs;
-    const ids = integersOfEach('Hashing', x, (value) => {
+    const binOfEach = (value: string | bigint): bigint => {
       if (masks && String(value) === String(maskValue)) return 0n;
       return binOf(String(value), bins, key) + (masks ? 1n : 0n);
-    });
-    return outputMode === 'int' ? ids : encoded(ids, outputMode, this.numBins, this.computeDtype);
+    };
+    const ids = onValues(x, (values) => integersOfEach('Hashing', values, binOfEach));
+    return outputMode === 'int' ? ids : encoded(ids, encodingOf(this, outputMode));
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return encodedShape(checkOne(this, inputShape), this.outputMode, this.numBins);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    return specOf(this, list[0].shape);
+    return specOf(this, list[0]);
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), ...integerPolicy(this) };
@@ -101,10 +124,18 @@ function floating({ dtype, ...options }: Config): Config {
 }
 
 /** The spec of a layer that gives int64, or rows in its dtype. */
-function specOf(layer: Hashing | HashedCrossing, shape: PartialShape): Specs {
-  const dtype = layer.outputMode === 'int' ? 'int64' : layer.computeDtype;
-  return { list: [{ shape: encodedShape(shape, layer.outputMode, layer.numBins), dtype }], many: false };
+function specOf(layer: Hashing | HashedCrossing, spec: TensorSpec): Specs {
+  return encodedSpec(spec, encodingOf(layer, layer.outputMode), 'int64');
 }
+const encodingOf = <M extends CategoryMode>(
+  { numBins: depth, computeDtype: dtype, sparse }: Hashing | HashedCrossing,
+  mode: M,
+): { readonly mode: M; readonly depth: number; readonly dtype: FloatDType; readonly sparse: boolean } => ({
+  mode,
+  depth,
+  dtype,
+  sparse,
+});
 /** Where Keras says int64 of a layer that gives integers. */
 function integerPolicy(layer: Hashing): Record<string, unknown> {
   if (layer.outputMode !== 'int') return {};
@@ -115,6 +146,8 @@ function integerPolicy(layer: Hashing): Record<string, unknown> {
 export interface HashedCrossingOptions extends LayerOptions {
   /** `int` by default. */
   readonly outputMode?: 'int' | 'oneHot';
+  /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
+  readonly sparse?: boolean;
 }
 /** All arguments of `HashedCrossing`, by name. */
 export interface HashedCrossingArguments extends HashedCrossingOptions {
@@ -125,9 +158,11 @@ export interface HashedCrossingArguments extends HashedCrossingOptions {
 export class HashedCrossing extends Layer {
   declare readonly numBins: number;
   declare readonly outputMode: 'int' | 'oneHot';
+  declare readonly sparse: boolean;
 
   constructor(...args: [numBins: number | HashedCrossingArguments, options?: HashedCrossingOptions]) {
     super(argumentsOf<HashedCrossingArguments>(HashedCrossing, new.target, args));
+    checkSparse(this, this.outputMode);
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Config): HashedCrossing {
@@ -156,17 +191,18 @@ export class HashedCrossing extends Layer {
       );
       return all.reduce(joinedFingerprints, 0xdecafcaffen) % BigInt(this.numBins);
     });
-    return this.outputMode === 'int' ? ids : encoded(ids, 'oneHot', this.numBins, this.computeDtype);
+    return this.outputMode === 'int' ? ids : encoded(ids, encodingOf(this, 'oneHot'));
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const shape = (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
     return encodedShape(shape, this.outputMode, this.numBins);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    return specOf(this, list[0].shape);
+    return specOf(this, list[0]);
   }
 }
 ownsTemporaries(Hashing, HashedCrossing);
+takesKinds(['sparse', 'ragged'], Hashing);
 takesOptions<HashingArguments, Hashing>(
   {
     positional: ['numBins'],
@@ -181,17 +217,21 @@ takesOptions<HashingArguments, Hashing>(
       },
       salt,
       outputMode: modes(['int', 'oneHot', 'multiHot', 'count'], 'int'),
+      sparse: sparseFlag,
       ...layerOptions,
     },
-    fixed: { sparse: false },
   },
   Hashing,
 );
 takesOptions<HashedCrossingArguments, HashedCrossing>(
   {
     positional: ['numBins'],
-    options: { numBins: integer(), outputMode: modes(['int', 'oneHot'], 'int'), ...layerOptions },
-    fixed: { sparse: false },
+    options: {
+      numBins: integer(),
+      outputMode: modes(['int', 'oneHot'], 'int'),
+      sparse: sparseFlag,
+      ...layerOptions,
+    },
   },
   HashedCrossing,
 );

@@ -1,10 +1,13 @@
 // Layers that give strings and integers the indices of a vocabulary, and back.
 import { fileError } from '@eagre/backend';
 import {
+  booleanMask,
   constant,
   FailedPreconditionError,
   InvalidArgumentError,
+  mul,
   type PartialShape,
+  RaggedTensor,
   Tensor,
   type TensorLike,
   UnimplementedError,
@@ -18,13 +21,30 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
+import {
+  densified,
+  isStored,
+  kindOf,
+  onValues,
+  rowCount,
+  type Stored,
+  takesKinds,
+} from '../../layer/kinds.ts';
+import { Layer, type LayerOptions, ownsTemporaries, type Specs, type TensorSpec } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { checkOne, fail } from '../common.ts';
 import { flag, integer, option, word } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
-import { type CategoryMode, encoded, encodedShape, modes } from './categories.ts';
+import {
+  type CategoryMode,
+  checkSparse,
+  encoded,
+  encodedShape,
+  encodedSpec,
+  modes,
+  sparseFlag,
+} from './categories.ts';
 import { binOf, type Salt, salt } from './hashing.ts';
 import { integersOfEach, valuesOf } from './host-values.ts';
 import { type Token, TokenCounts, Vocabulary } from './vocabulary.ts';
@@ -51,6 +71,8 @@ interface LookupOptions<T> extends LayerOptions {
   readonly outputMode?: LookupMode;
   /** Whether rows are as long as maxTokens; false by default. */
   readonly padToMaxTokens?: boolean;
+  /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
+  readonly sparse?: boolean;
 }
 
 /** A layer with a vocabulary. */
@@ -64,6 +86,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   declare readonly invert: boolean;
   declare readonly outputMode: LookupMode;
   declare readonly padToMaxTokens: boolean;
+  declare readonly sparse: boolean;
   declare readonly salt: readonly [number, number] | null;
   #vocabulary: Vocabulary;
   /** The weight of each index. */
@@ -81,6 +104,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     super(options);
     const { maxTokens, outputMode, vocabulary } = this;
     this.#vocabulary = new Vocabulary([], this.name);
+    checkSparse(this, outputMode);
     if (this.padToMaxTokens && maxTokens === null) fail(this, 'needs maxTokens with padToMaxTokens');
     if (this.invert && outputMode !== 'int') fail(this, "needs outputMode 'int' to be inverted");
     if (this.idfWeights !== null && outputMode !== 'tfIdf')
@@ -140,8 +164,11 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const counts = new TokenCounts();
     for (const batch of adaptBatches(this, data)) {
       const x = this.#tokens(batch);
-      const values = valuesOf(x);
-      const rows = x.rank < 2 ? values.map((v) => [v]) : rowsOf(values, x.shape[0]);
+      const rows = isStored(x)
+        ? storedRows(x).map(valuesOf)
+        : x.rank < 2
+          ? valuesOf(x).map((v) => [v])
+          : rowsOf(valuesOf(x), x.shape[0]);
       for (const row of rows) counts.add(row);
     }
     this.learn(counts);
@@ -185,8 +212,13 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
 
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
-    if (this.invert) return this.#tokensAt(inputs);
-    return this.encode(this.indices(this.#tokens(inputs)));
+    const given = this.integers && kindOf(inputs) === 'sparse' ? densified(inputs) : inputs;
+    if (this.invert) return onValues(given, (ids) => this.#tokensAt(ids));
+    return this.encode(this.indices(this.#tokens(given)));
+  }
+  /** As in Keras, integers that are sparse are looked up as dense ones. */
+  #given(spec: TensorSpec): TensorSpec {
+    return this.integers && spec.kind === 'sparse' ? { shape: spec.shape, dtype: spec.dtype } : spec;
   }
   /** @internal Indices in the form that the layer gives. */
   encode(ids: Tensor): Tensor {
@@ -194,16 +226,19 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     if (mode === 'int') return ids;
     if (!this.padToMaxTokens && this.#vocabulary.tokens.length === 0)
       throw new FailedPreconditionError('needs a vocabulary: give one, or call adapt(data)', this.name);
-    if (mode !== 'tfIdf') return encoded(ids, mode, this.#depth, 'int64');
-    const weights = [...this.#idf, ...new Array<number>(this.#depth - this.#idf.length).fill(0)];
-    return encoded(ids, 'count', this.#depth, this.computeDtype).mul(constant(weights, this.computeDtype));
+    const { sparse } = this;
+    const depth = this.#depth;
+    if (mode !== 'tfIdf') return encoded(ids, { mode, depth, dtype: 'int64', sparse });
+    const dtype = this.computeDtype;
+    const table = constant([...this.#idf, ...new Array<number>(depth - this.#idf.length).fill(0)], dtype);
+    return mul(encoded(ids, { mode: 'count', depth, dtype, sparse }), table);
   }
   /** @internal The index of each token, int64. */
   indices(x: Tensor): Tensor {
     const start = this.#start;
     const { maskToken, numOovIndices } = this;
     const firstUnknown = BigInt(start - numOovIndices);
-    return integersOfEach(this.constructor.name, x, (token) => {
+    const indexOf = (token: Token): bigint => {
       // Where rows are counted, the mask counts nowhere.
       if (maskToken !== null && token === maskToken) return this.#masks ? 0n : -1n;
       const index = this.#vocabulary.indexOf(token);
@@ -214,7 +249,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
           this.name,
         );
       return firstUnknown + (numOovIndices === 1 ? 0n : this.unknown(token));
-    });
+    };
+    return onValues(x, (values) => integersOfEach(this.constructor.name, values, indexOf));
   }
   /** @internal */
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -222,9 +258,12 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     return encodedShape(checkOne(this, inputShape), mode, mode === 'int' ? null : this.#depth);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const dtype =
-      this.outputMode === 'tfIdf' ? this.computeDtype : this.invert && !this.integers ? 'string' : 'int64';
-    return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
+    const mode = this.outputMode === 'tfIdf' ? 'count' : this.outputMode;
+    const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
+    const depth = mode === 'int' ? null : this.#depth;
+    checkOne(this, list[0].shape);
+    const int = this.invert && !this.integers ? 'string' : 'int64';
+    return encodedSpec(this.#given(list[0]), { mode, depth, dtype, sparse: this.sparse }, int);
   }
   /** Nothing: there are no weights whose shapes depend on the inputs. */
   override getBuildConfig(): Record<string, unknown> {
@@ -257,7 +296,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     return constant(strings, 'string', { shape: [...known.shape] });
   }
   #tokens(given: TensorLike): Tensor {
-    const x = toTensor(given);
+    const x = isStored(given) ? (given as unknown as Tensor) : toTensor(given);
     if ((x.dtype === 'string') === this.integers)
       fail(this, `expects ${this.integers ? 'integers' : 'strings'}, got ${x.dtype}`);
     return x;
@@ -299,6 +338,15 @@ defineMethods(IndexLookup.prototype, 'IndexLookup', {
   },
   adapt: { positional: ['data'], objects: ['data'] },
 });
+
+/** The values of each row. */
+function storedRows(x: Stored): Tensor[] {
+  const count = rowCount(x).item();
+  const ids =
+    x instanceof RaggedTensor ? x.valueRowids() : x.indices.slice([0, 0], [x.values.size, 1]).reshape([-1]);
+  const values = x instanceof RaggedTensor ? x.flatValues : x.values;
+  return Array.from({ length: count }, (_, row) => booleanMask(values, ids.equal(row)));
+}
 
 function rowsOf<T>(values: readonly T[], count: number): T[][] {
   const each = values.length / Math.max(1, count);
@@ -418,6 +466,7 @@ export class IntegerLookup extends IndexLookup<bigint> {
   }
 }
 ownsTemporaries(StringLookup, IntegerLookup);
+takesKinds(['sparse', 'ragged'], StringLookup, IntegerLookup);
 
 const lookup = (integers: boolean) => ({
   maxTokens: limit(2),
@@ -435,6 +484,7 @@ const lookup = (integers: boolean) => ({
   invert: flag(false),
   outputMode: lookupModes,
   padToMaxTokens: flag(false),
+  sparse: sparseFlag,
 });
 takesOptions<StringLookupOptions, StringLookup>(
   {
@@ -451,7 +501,6 @@ takesOptions<StringLookupOptions, StringLookup>(
       ),
       ...layerOptions,
     },
-    fixed: { sparse: false },
   } as never,
   StringLookup,
 );
@@ -470,7 +519,6 @@ takesOptions<IntegerLookupOptions, IntegerLookup>(
       salt,
       ...layerOptions,
     },
-    fixed: { sparse: false },
   } as never,
   IntegerLookup,
 );

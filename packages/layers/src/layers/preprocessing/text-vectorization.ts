@@ -1,4 +1,11 @@
-import { constant, type PartialShape, type Tensor, type TensorLike, UnimplementedError } from '@eagre/core';
+import {
+  constant,
+  type PartialShape,
+  RaggedTensor,
+  type Tensor,
+  type TensorLike,
+  UnimplementedError,
+} from '@eagre/core';
 import {
   argumentsOf,
   defineMethods,
@@ -19,7 +26,7 @@ import { checkOne, fail } from '../common.ts';
 import { flag, word } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
-import { modes } from './categories.ts';
+import { checkSparse, modes, sparseFlag } from './categories.ts';
 import { type LookupMode, limit, StringLookup } from './lookup.ts';
 import { TokenCounts } from './vocabulary.ts';
 
@@ -54,6 +61,10 @@ export interface TextVectorizationOptions extends LayerOptions {
   readonly idfWeights?: readonly number[] | Tensor | null;
   /** `utf-8`, the only one. */
   readonly encoding?: 'utf-8';
+  /** Of `int`: whether it gives ragged rows, each as long as its text; false by default. */
+  readonly ragged?: boolean;
+  /** Of other modes: whether rows are a sparse tensor; false by default. */
+  readonly sparse?: boolean;
 }
 
 const strip = (text: string): string => text.replace(/[!"#$%&()*+,\-./:;<=>?@[\\\]^_`{|}~']/g, '');
@@ -75,6 +86,8 @@ export class TextVectorization extends Layer {
   declare readonly padToMaxTokens: boolean;
   declare readonly vocabulary: readonly string[] | null;
   declare readonly idfWeights: readonly number[] | null;
+  declare readonly ragged: boolean;
+  declare readonly sparse: boolean;
   readonly #lookup: StringLookup;
 
   constructor(
@@ -85,10 +98,13 @@ export class TextVectorization extends Layer {
     const { maxTokens, outputMode, padToMaxTokens } = this;
     if (outputMode !== 'int' && this.outputSequenceLength !== null)
       fail(this, "takes outputSequenceLength with outputMode 'int' only");
+    if (this.ragged && outputMode !== 'int') fail(this, "takes ragged with outputMode 'int' only");
+    checkSparse(this, outputMode);
     this.#lookup = new StringLookup({
       maxTokens,
       outputMode,
       padToMaxTokens,
+      sparse: this.sparse,
       maskToken: '',
       vocabulary: options.vocabulary ?? null,
       idfWeights: options.idfWeights ?? null,
@@ -103,6 +119,10 @@ export class TextVectorization extends Layer {
     return new TextVectorization(optionsFrom(options, TextVectorization));
   }
 
+  /** Whether texts become several tokens. */
+  get #splits(): boolean {
+    return this.split !== null || this.ngrams !== null;
+  }
   /** The tokens of a text. */
   #split(text: string): string[] {
     const { standardize, split, ngrams } = this;
@@ -191,15 +211,29 @@ export class TextVectorization extends Layer {
 
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
-    if (this.split === null && this.ngrams === null) return this.#whole(inputs);
+    if (!this.#splits) return this.#whole(inputs);
     const rows = this.#texts(inputs);
     const single = toTensor(inputs).rank === 0;
     const longest = rows.reduce((n, row) => Math.max(n, row.length), 0);
     const length = this.outputMode === 'int' ? (this.outputSequenceLength ?? longest) : longest;
+    if (this.ragged && !single) return this.#raggedRows(rows);
     const padded = rows.flatMap((row) => Array.from({ length }, (_, i) => row[i] ?? ''));
     const ids = this.#lookup.indices(constant(padded, 'string', { shape: [rows.length, length] }));
     const y = this.#lookup.encode(ids);
     return single ? y.squeeze(0) : y;
+  }
+  /** Each row as long as its text, or as the option says at most. */
+  #raggedRows(rows: readonly (readonly string[])[]): Tensor {
+    const kept = rows.map((row) => row.slice(0, this.outputSequenceLength ?? row.length));
+    const tokens = constant(kept.flat(), 'string', { shape: [kept.reduce((n, row) => n + row.length, 0)] });
+    const lengths = constant(
+      kept.map((row) => row.length),
+      'int32',
+    );
+    return RaggedTensor.fromRowLengths(
+      this.#lookup.indices(tokens),
+      lengths.cast('int64'),
+    ) as unknown as Tensor;
   }
   /** Tokens that are not split: one for each string. */
   #whole(inputs: Tensor): Tensor {
@@ -213,7 +247,7 @@ export class TextVectorization extends Layer {
     return kept.pad(kept.shape.map((_, axis): [number, number] => [0, axis === kept.rank - 1 ? missing : 0]));
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    if (this.split === null && this.ngrams === null && this.outputSequenceLength === null)
+    if (!this.#splits && this.outputSequenceLength === null)
       return this.#lookup.computeOutputShape(checkOne(this, inputShape));
     const batch = checkOne(this, inputShape).slice(0, 1);
     return this.outputMode === 'int'
@@ -222,7 +256,10 @@ export class TextVectorization extends Layer {
   }
   override computeOutputSpec({ list }: Specs): Specs {
     const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
-    return { list: [{ shape: this.computeOutputShape(list[0].shape), dtype }], many: false };
+    const shape = this.computeOutputShape(list[0].shape);
+    if (this.ragged && this.#splits)
+      return { list: [{ shape: [...shape.slice(0, -1), null], dtype, kind: 'ragged' }], many: false };
+    return { list: [{ shape, dtype, kind: this.sparse ? 'sparse' : undefined }], many: false };
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), vocabulary_size: this.vocabularySize() };
@@ -290,9 +327,10 @@ takesOptions<TextVectorizationOptions, TextVectorization>(
         read: (given: unknown) => (Array.isArray(given) ? given : null) as readonly number[] | null,
       },
       encoding: word(['utf-8'], 'utf-8', (value) => `knows the encoding 'utf-8' only, got ${value}`),
+      ragged: flag(false),
+      sparse: sparseFlag,
       ...layerOptions,
     },
-    fixed: { sparse: false, ragged: false },
   } as never,
   TextVectorization,
 );

@@ -535,3 +535,14 @@ describe('ConvLSTM', () => {
     ]);
   });
 });
+
+test('Bidirectional begins with given weights', () => {
+  const first = new Bidirectional(new SimpleRNN(2));
+  const x = constant([[[1], [2]]]);
+  const y = first(x).array();
+  const weights = first.getWeights();
+  const second = new Bidirectional(new SimpleRNN(2), { weights });
+  expect(second(x).array()).toEqual(y);
+  expect(() => new Bidirectional(new SimpleRNN(2), { weights: weights.slice(1) })(x)).toThrow('setWeights');
+  expect(() => new Bidirectional(new SimpleRNN(2), { weights: 1 as never })).toThrow('list');
+});

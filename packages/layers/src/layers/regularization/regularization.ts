@@ -11,6 +11,7 @@ import {
   takesOptions,
   toShape,
 } from '@eagre/core/internal';
+import { takesValuesOf } from '../../layer/kinds.ts';
 import {
   builtAtOnce,
   type CallOptions,
@@ -275,6 +276,7 @@ ownsTemporaries(
   AlphaDropout,
   ActivityRegularization,
 );
+takesValuesOf(['sparse', 'ragged'], Dropout, GaussianNoise, GaussianDropout, AlphaDropout);
 builtAtOnce(Dropout, SpatialDropout, GaussianNoise, GaussianDropout, AlphaDropout, ActivityRegularization);
 passesMask(Dropout, SpatialDropout, GaussianNoise, GaussianDropout, AlphaDropout, ActivityRegularization);
 const noiseShape: Option<PartialShape | null> = orNull({

@@ -1,6 +1,6 @@
 // Layers that give examples another shape, or their axes another order.
 
-import type { PartialShape, Shape, Tensor } from '@eagre/core';
+import { type PartialShape, type Shape, type SparseTensor, sparse, type Tensor } from '@eagre/core';
 import {
   argumentsOf,
   differs,
@@ -10,6 +10,7 @@ import {
   showShape,
   takesOptions,
 } from '@eagre/core/internal';
+import { isStored, type Stored, takesKinds } from '../../layer/kinds.ts';
 import {
   builtAtOnce,
   type FromConfig,
@@ -26,6 +27,16 @@ import { layerOptions } from '../weights.ts';
 /** The number of elements of an example; null where a size is. */
 function sizeOfExample(shape: PartialShape): Size {
   return sizesOf(shape).slice(1).reduce(times, 1);
+}
+
+/** A sparse tensor in another shape. */
+function reshaped(layer: Layer, x: Stored, shape: readonly (number | null)[]): Tensor {
+  if (shape.filter((d) => d === null || d === -1).length > 1)
+    fail(layer, 'needs the size of the batch, or of the rest, to give a sparse tensor another shape');
+  return sparse.reshape(
+    x as SparseTensor,
+    shape.map((d) => d ?? -1),
+  ) as unknown as Tensor;
 }
 
 export interface FlattenOptions extends LayerOptions {
@@ -45,6 +56,7 @@ export class Flatten extends Layer {
     const x = values(this, inputs);
     const shape = this.computeOutputShape(x.shape) as Shape;
     if (x.rank === 2) return x;
+    if (isStored(x)) return reshaped(this, x, [...shape.slice(0, -1), -1]);
     const moves = this.dataFormat === 'channelsFirst' && x.rank > 2;
     const rest = Array.from({ length: x.rank - 2 }, (_, i) => i + 2);
     return (moves ? x.transpose([0, ...rest, 1]) : x).reshape(shape);
@@ -72,7 +84,8 @@ export class Reshape extends Layer {
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
-    return x.reshape(this.computeOutputShape(x.shape) as Shape);
+    const shape = this.computeOutputShape(x.shape) as Shape;
+    return isStored(x) ? reshaped(this, x, [x.shape[0] ?? -1, ...this.targetShape]) : x.reshape(shape);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
@@ -106,7 +119,8 @@ export class Permute extends Layer {
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
     this.#check(x.shape);
-    return x.transpose([0, ...this.dims]);
+    const perm = [0, ...this.dims];
+    return isStored(x) ? (sparse.transpose(x as SparseTensor, perm) as unknown as Tensor) : x.transpose(perm);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     this.#check(inputShape);
@@ -143,6 +157,7 @@ export class RepeatVector extends Layer {
   }
 }
 
+takesKinds(['sparse'], Flatten, Reshape, Permute);
 ownsTemporaries(Flatten, Reshape, Permute, RepeatVector);
 builtAtOnce(Reshape);
 const targetShape: Option<Shape> = {

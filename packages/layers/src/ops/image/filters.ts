@@ -1,6 +1,6 @@
 // Colors, smoothing, edges, and how alike two images are.
-import { image as core, type NamedFunction, nn, stack, type Tensor, type TensorLike } from '@eagre/core';
-import { defineFunction, dims, isFloating, kind, toShape, toTensor } from '@eagre/core/internal';
+import { image as core, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
+import { defineFunction, dims, isFloating, kind, toTensor } from '@eagre/core/internal';
 import { blurred } from '../../layers/preprocessing/blur.ts';
 import { floating, formatOf, named, refuse } from '../define.ts';
 import { type FormatOption, ofImages } from './images.ts';
@@ -56,24 +56,7 @@ export const sobelEdges: NamedFunction<[images: TensorLike], ['images'], FormatO
     const first = formatOf(dataFormat) === 'channels_first';
     const x = first ? given.moveAxis(1, -1) : given;
     if (x.rank !== 4) refuse(`images have shape [${x.shape}], expected rank 4`, 'image.sobelEdges');
-    const wide = x.pad(
-      [
-        [0, 0],
-        [1, 1],
-        [1, 1],
-        [0, 0],
-      ],
-      { mode: 'REFLECT' },
-    );
-    const [rows, columns] = dims(x).slice(1, 3);
-    const part = (i: number, j: number): Tensor =>
-      wide.slice([0, i, j, 0], toShape([-1, rows, columns, -1]) as number[]);
-    const along = (at: (side: number, middle: number) => Tensor): Tensor =>
-      at(2, 0)
-        .add(at(2, 2))
-        .add(at(2, 1).mul(2))
-        .sub(at(0, 0).add(at(0, 2)).add(at(0, 1).mul(2)));
-    const edges = stack([along((i, j) => part(i, j)), along((j, i) => part(i, j))], -1);
+    const edges = core.sobelEdges(x);
     return first ? edges.transpose([0, 3, 1, 2, 4]) : edges;
   },
 );
@@ -103,30 +86,9 @@ export const ssim: NamedFunction<
     dataFormat: kind.asIs,
   },
   (image1, image2, { maxVal = 1, filterSize = 11, filterSigma = 1.5, k1 = 0.01, k2 = 0.03, dataFormat }) => {
-    const result = stackOfTwo(image1, image2, dataFormat, (a, b) => {
-      const weights = Array.from({ length: filterSize }, (_, i) =>
-        Math.exp(-0.5 * ((i - (filterSize - 1) / 2) / filterSigma) ** 2),
-      );
-      const total = weights.reduce((s, w) => s + w, 0);
-      const line = toTensor(
-        weights.map((w) => w / total),
-        a.dtype,
-      );
-      const channels = dims(a)[3];
-      const filter = line
-        .mul(line.expandDims(1))
-        .reshape([filterSize, filterSize, 1, 1])
-        .broadcastTo(toShape([filterSize, filterSize, channels, 1]));
-      const smooth = (x: Tensor): Tensor => nn.depthwiseConv2d(x, filter);
-      const [m1, m2] = [smooth(a), smooth(b)];
-      const v1 = smooth(a.square()).sub(m1.square());
-      const v2 = smooth(b.square()).sub(m2.square());
-      const both = smooth(a.mul(b)).sub(m1.mul(m2));
-      const [c1, c2] = [(k1 * maxVal) ** 2, (k2 * maxVal) ** 2];
-      const top = m1.mul(m2).mul(2).add(c1).mul(both.mul(2).add(c2));
-      const bottom = m1.square().add(m2.square()).add(c1).mul(v1.add(v2).add(c2));
-      return top.div(bottom).mean([1, 2, 3]);
-    });
+    const result = stackOfTwo(image1, image2, dataFormat, (a, b) =>
+      core.ssim(a, b, maxVal, { filterSize, filterSigma, k1, k2 }),
+    );
     const given = toTensor(image1);
     return isFloating(given.dtype) ? result.cast(given.dtype) : result;
   },

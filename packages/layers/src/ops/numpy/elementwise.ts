@@ -6,6 +6,7 @@ import {
   where as coreWhere,
   type DType,
   type IntegerLike,
+  math,
   type NamedFunction,
   type Tensor,
   type TensorLike,
@@ -230,22 +231,7 @@ export const fmin: Binary = binary(
 );
 
 /** The next number of the dtype after x1 in the direction of x2. Without a gradient. */
-export const nextafter: Binary = binaryFloat('nextafter', (a, b) => {
-  const bits = a.dtype === 'float64' ? 'int64' : 'int32';
-  if (a.dtype !== 'float64' && a.dtype !== 'float32')
-    refuse(`x1 is ${a.dtype}, expected float32 or float64`, 'nextafter');
-  const [x, y] = [a.add(b.mul(0)), b.add(a.mul(0))];
-  const away = x.less(y).equal(x.greater(0));
-  const moved = x
-    .bitcast(bits)
-    .add(coreWhere(away, 1, -1).cast(bits))
-    .bitcast(a.dtype);
-  const first = y
-    .greater(0)
-    .where(toTensor(smallest(a.dtype), a.dtype), toTensor(-smallest(a.dtype), a.dtype));
-  return x.equal(y).where(y, x.equal(0).where(first, moved));
-});
-const smallest = (dtype: DType): number => (dtype === 'float64' ? 5e-324 : 2 ** -149);
+export const nextafter: Binary = binaryFloat('nextafter', (a, b) => math.nextafter(a, b));
 
 // Euclid's algorithm halves the numbers in two steps, and those of int64 have 63 bits.
 const STEPS: Readonly<Partial<Record<DType, number>>> = { int64: 92, uint64: 94, int32: 46, uint32: 47 };

@@ -8,6 +8,7 @@ import {
   pad as corePad,
   repeat as coreRepeat,
   roll as coreRoll,
+  searchsorted as coreSearchsorted,
   tile as coreTile,
   unique as coreUnique,
   type DType,
@@ -41,6 +42,7 @@ import {
   subDims,
   toShape,
   toTensor,
+  unraveled,
 } from '@eagre/core/internal';
 import { integer as integerKind, named, refuse, taken, type Unary, unary } from '../define.ts';
 
@@ -503,19 +505,8 @@ export const searchsorted: NamedFunction<
   },
 );
 
-/** By halves: each step gathers one element for each value. */
 function placeIn(list: Tensor, x: Tensor, side: 'left' | 'right'): Tensor {
-  const n = knownDim(dims(list)[0]);
-  let low = zerosLike(x, 'int32');
-  if (n === 0) return low;
-  let high = low.add(n);
-  for (let i = 0; i <= Math.log2(n); i++) {
-    const middle = low.add(high).floorDiv(2);
-    const element = gather(list, middle.minimum(n - 1));
-    const before = (side === 'left' ? element.less(x) : element.lessEqual(x)).logicalAnd(low.less(high));
-    [low, high] = [before.where(middle.add(1), low), before.where(high, middle)];
-  }
-  return low;
+  return coreSearchsorted(list, x.reshape([-1]), { side }).reshape(toShape(dims(x)));
 }
 
 /** The numbers of the bins in which the elements lie, whose edges rise: 0 below the first, int32. */
@@ -557,14 +548,7 @@ export const unravelIndex: NamedFunction<
   {},
   (indices, shape: Shape) => {
     if (!Array.isArray(shape)) refuse('shape must be a list of sizes', 'unravelIndex');
-    let rest = toTensor(indices, 'int32');
-    const found: Tensor[] = [];
-    for (const size of [...dims({ shape })].reverse()) {
-      const n = sizeValue(size, rest.dtype);
-      found.unshift(rest.mod(n));
-      rest = rest.floorDiv(n);
-    }
-    return found;
+    return unraveled(toTensor(indices, 'int32'), dims({ shape }));
   },
 );
 
