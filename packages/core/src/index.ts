@@ -100,6 +100,7 @@ export * from './ops/reduce/reduce.ts';
 export { asString } from './ops/strings/convert.ts';
 export * as quantization from './quantization.ts';
 export * as queue from './queue.ts';
+export { randomIndexShuffle } from './random/index-shuffle.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scopes/scope.ts';
 export * as sets from './sets.ts';

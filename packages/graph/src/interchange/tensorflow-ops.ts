@@ -138,6 +138,18 @@ const random =
       attrs: { seed: int(0), seed2: int(0), dtype: type(dtype), T: int32 },
     };
   };
+/** A stateless draw whose inputs are a shape, a key and a counter, then parameters. */
+const stateless =
+  (attrs: (node: GraphNode) => Readonly<Record<string, TypedAttr>>): Translate =>
+  (node) => {
+    const alg: ConstantInput = { name: 'alg', dtype: 'int32', value: 1 };
+    const parameters = all(node).slice(3);
+    return { op: node.type, inputs: [0, 1, 2, alg, ...parameters], attrs: attrs(node) };
+  };
+const drawnDtype = (node: GraphNode): Readonly<Record<string, TypedAttr>> => ({
+  dtype: type(output(node).dtype),
+  Tshape: int32,
+});
 /** Ops between complex numbers and their parts. */
 const complexParts: Translate = (node) => ({
   op: node.type,
@@ -503,6 +515,56 @@ const translations: Readonly<Record<string, Translate>> = {
       attrs: { seed: int(0), seed2: int(0), Tout: type(dtype), T: int32 },
     };
   },
+  StatelessRandomGetKeyCounter: (node) => ({
+    op: node.type,
+    inputs: [0],
+    attrs: { Tseed: type(input(node).dtype) },
+  }),
+  StatelessRandomUniformV2: stateless(drawnDtype),
+  StatelessRandomNormalV2: stateless(drawnDtype),
+  StatelessTruncatedNormalV2: stateless(drawnDtype),
+  StatelessRandomUniformFullIntV2: stateless(drawnDtype),
+  StatelessRandomUniformIntV2: stateless(drawnDtype),
+  StatelessRandomGammaV3: stateless((node) => ({ dtype: type(output(node).dtype), shape_dtype: int32 })),
+  StatelessShuffle: stateless((node) => ({ T: type(output(node).dtype) })),
+  StatelessRandomPoisson: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2],
+    attrs: {
+      Rtype: type(input(node, 2).dtype),
+      dtype: type(output(node).dtype),
+      T: int32,
+      Tseed: type(input(node, 1).dtype),
+    },
+  }),
+  StatelessRandomBinomial: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2, 3],
+    attrs: {
+      S: int32,
+      Tseed: type(input(node, 1).dtype),
+      T: type(input(node, 2).dtype),
+      dtype: type(output(node).dtype),
+    },
+  }),
+  StatelessMultinomial: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2],
+    attrs: {
+      T: type(input(node).dtype),
+      Tseed: type(input(node, 2).dtype),
+      output_dtype: type(output(node).dtype),
+    },
+  }),
+  RandomIndexShuffle: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2],
+    attrs: {
+      rounds: int(attr<number>(node, 'rounds')),
+      dtype: type(input(node).dtype),
+      Tseed: type(input(node, 1).dtype),
+    },
+  }),
   Range: (node) => {
     const { start, delta, size } = node.attrs as unknown as { start: Dim; delta: number; size: Dim };
     const { dtype } = output(node);
