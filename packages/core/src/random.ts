@@ -1,4 +1,13 @@
 /** `tf.random`. */
+export {
+  allCandidateSampler,
+  type CandidateSample,
+  type FixedUnigramOptions,
+  fixedUnigramCandidateSampler,
+  learnedUnigramCandidateSampler,
+  logUniformCandidateSampler,
+  uniformCandidateSampler,
+} from './random/candidates.ts';
 export { beta, gamma } from './random/gamma.ts';
 export * from './random/generator.ts';
 export * from './random/keys.ts';

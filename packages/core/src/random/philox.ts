@@ -82,12 +82,24 @@ export class Philox {
     return uniformDouble(x, this.word());
   }
 
-  /** An integer below n, an integer up to 2^31: words that would make some likelier are left out. */
+  /** An integer below n, which is at most 2^31. Words that would make some likelier are left out. */
   below(n: number): number {
     if ((n & (n - 1)) === 0) return (this.word() & (n - 1)) >>> 0;
-    const range = 2 ** 32 - 1 - (((2 ** 32 - 1) % n) + 1);
+    const least = ((2 ** 32 - 1) % n) + 1;
     let x = this.word();
-    while (x > range) x = this.word();
+    while (x < least) x = this.word();
+    return x % n;
+  }
+  /** The same of pairs of words. */
+  below64(n: bigint): bigint {
+    const pair = (): bigint => {
+      const low = BigInt(this.word());
+      return low | (BigInt(this.word()) << 32n);
+    };
+    if ((n & (n - 1n)) === 0n) return pair() & (n - 1n);
+    const least = ((2n ** 64n - 1n) % n) + 1n;
+    let x = pair();
+    while (x < least) x = pair();
     return x % n;
   }
 }

@@ -11,6 +11,7 @@ Acosh|x|y|T!=14,19,1,2,8,18
 AddN|inputs*|sum|N! T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,21
 AddV2|x y|z|T!=14,19,1,2,4,17,22,23,6,5,3,9,8,18
 All|input reduction_indices|output|keep_dims Tidx=3,9
+AllCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! seed seed2|s
 Angle|input|output|T=8,18 Tout=1,2
 Any|input reduction_indices|output|keep_dims Tidx=3,9
 ApplyAdam|var m v beta1_power beta2_power lr beta1 beta2 epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking use_nesterov
@@ -65,6 +66,7 @@ Cholesky|input|output|T!=2,1,19,8,18
 ClipByValue|t clip_value_min clip_value_max|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23
 Complex|real imag|out|T=1,2 Tout=8,18
 ComplexAbs|x|y|T=8,18 Tout=1,2
+ComputeAccidentalHits|true_classes sampled_candidates|indices ids weights|num_true! seed seed2
 Concat|concat_dim values*|output|N! T!
 ConcatV2|values* axis|output|N! T! Tidx=3,9
 Conj|input|output|T=8,18,21
@@ -110,6 +112,7 @@ FFT|input|output|Tcomplex=8,18
 FFT2D|input|output|Tcomplex=8,18
 FFT3D|input|output|Tcomplex=8,18
 Fill|dims value|output|T! index_type=3,9
+FixedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! vocab_file distortion num_reserved_ids num_shards shard unigrams seed seed2|s
 Floor|x|y|T!=14,19,1,2
 FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 FloorMod|x y|z|T!=6,5,3,9,4,17,22,23,14,19,1,2
@@ -148,6 +151,7 @@ IsNan|x|y|T!=14,19,1,2
 L2Loss|t|output|T!=19,14,1,2
 LeakyRelu|features|activations|alpha T=19,14,1,2
 LeakyReluGrad|gradients features|backprops|alpha T=19,14,1,2
+LearnedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
 LeftShift|x y|z|T!=6,5,3,9,4,17,22,23
 Less|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 LessEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
@@ -157,6 +161,7 @@ Log|x|y|T!=14,19,1,2,8,18
 Log1p|x|y|T!=14,19,1,2,8,18
 LogMatrixDeterminant|input|sign log_abs_determinant|T!=19,1,2,8,18
 LogSoftmax|logits|logsoftmax|T!=19,14,1,2
+LogUniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
 LogicalAnd|x y|z|
 LogicalNot|x|y|
 LogicalOr|x y|z|
@@ -341,6 +346,7 @@ UnicodeDecodeWithOffsets|input|row_splits char_values char_to_byte_starts|input_
 UnicodeEncode|input_values input_splits|output|errors output_encoding! replacement_char Tsplits=3,9
 UnicodeScript|input|output|
 UnicodeTranscode|input|output|input_encoding! output_encoding! errors replacement_char replace_control_characters
+UniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
 Unique|x|y idx|T! out_idx=3,9
 UniqueWithCounts|x|y idx count|T! out_idx=3,9
 Unpack|value|output*|num! T! axis

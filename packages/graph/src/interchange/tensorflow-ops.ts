@@ -23,6 +23,8 @@ export type TypedAttr =
   | { readonly kind: 'types'; readonly value: readonly DType[] }
   | { readonly kind: 'int'; readonly value: number }
   | { readonly kind: 'ints'; readonly value: readonly number[] }
+  | { readonly kind: 'float'; readonly value: number }
+  | { readonly kind: 'floats'; readonly value: readonly number[] }
   | { readonly kind: 'bool'; readonly value: boolean }
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'texts'; readonly value: readonly string[] };
@@ -149,6 +151,24 @@ const stateless =
 const drawnDtype = (node: GraphNode): Readonly<Record<string, TypedAttr>> => ({
   dtype: type(output(node).dtype),
   Tshape: int32,
+});
+/** A sampler of classes, which TensorFlow seeds itself. */
+const candidates =
+  (more: (node: GraphNode) => Readonly<Record<string, TypedAttr>>): Translate =>
+  (node) => ({
+    op: node.type,
+    inputs: [0],
+    attrs: {
+      num_true: int(attr<number>(node, 'numTrue')),
+      num_sampled: int(attr<number>(node, 'numSampled')),
+      unique: bool(attr<boolean>(node, 'unique')),
+      seed: int(0),
+      seed2: int(0),
+      ...more(node),
+    },
+  });
+const ranged = (node: GraphNode): Readonly<Record<string, TypedAttr>> => ({
+  range_max: int(attr<number>(node, 'rangeMax')),
 });
 /** Ops between complex numbers and their parts. */
 const complexParts: Translate = (node) => ({
@@ -515,6 +535,24 @@ const translations: Readonly<Record<string, Translate>> = {
       attrs: { seed: int(0), seed2: int(0), Tout: type(dtype), T: int32 },
     };
   },
+  UniformCandidateSampler: candidates(ranged),
+  LogUniformCandidateSampler: candidates(ranged),
+  LearnedUnigramCandidateSampler: candidates(ranged),
+  FixedUnigramCandidateSampler: candidates((node) => ({
+    ...ranged(node),
+    vocab_file: text(''),
+    distortion: { kind: 'float', value: attr<number>(node, 'distortion') },
+    num_reserved_ids: int(attr<number>(node, 'numReservedIds')),
+    num_shards: int(attr<number>(node, 'numShards')),
+    shard: int(attr<number>(node, 'shard')),
+    unigrams: { kind: 'floats', value: attr<readonly number[]>(node, 'unigrams') },
+  })),
+  AllCandidateSampler: candidates(() => ({})),
+  ComputeAccidentalHits: (node) => ({
+    op: node.type,
+    inputs: [0, 1],
+    attrs: { num_true: int(attr<number>(node, 'numTrue')), seed: int(0), seed2: int(0) },
+  }),
   StatelessRandomGetKeyCounter: (node) => ({
     op: node.type,
     inputs: [0],

@@ -24,6 +24,11 @@ import { gather } from '../array/gather.ts';
 import { toIndices } from '../array/moving.ts';
 import { expandDims, identity } from '../array/shaping.ts';
 
+export {
+  allCandidateSampler,
+  fixedUnigramCandidateSampler,
+  learnedUnigramCandidateSampler,
+} from '../../random/candidates.ts';
 export { embeddingLookupSparse, safeEmbeddingLookupSparse } from '../../sparse/embedding.ts';
 export { depthToSpace, spaceToDepth } from '../array/array.ts';
 export { topK } from '../array/order.ts';
@@ -96,6 +101,12 @@ export {
   type PoolOptions,
 } from './pooling.ts';
 export { gru, lstm } from './rnn.ts';
+export {
+  computeAccidentalHits,
+  nceLoss,
+  type SampledLossOptions,
+  sampledSoftmaxLoss,
+} from './sampled-losses.ts';
 export type { Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
 
 /** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
