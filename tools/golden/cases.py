@@ -32,12 +32,12 @@ def number(v, digits):
     return float(f"{v:.{digits}g}")
 
 
-def values(x):
+def values(x, exact=False):
     x = tf.convert_to_tensor(x)
     dtype = x.dtype.name
     flat = tf.reshape(x, [-1])
     array = (tf.cast(flat, "float32") if dtype in ("bfloat16", "float16") else flat).numpy()
-    digits = 14 if dtype in ("float64", "complex128") else 8
+    digits = 17 if exact and dtype == "float64" else 9 if exact else 14 if dtype in ("float64", "complex128") else 8
     return {"shape": x.shape.as_list(), "dtype": dtype, "values": [number(v, digits) for v in array.tolist()]}
 
 
@@ -86,7 +86,8 @@ class Cases:
         except (tf.errors.InvalidArgumentError, ValueError) as error:
             self.cases.append({"op": op, "args": plain(args), "options": {camel(k): plain(v) for k, v in options.items()}, "error": str(type(error).__name__)})
             return
-        entry = {"op": op, "args": plain(list(args)), "result": [values(t) for t in flat]}
+        # Without a tolerance numbers are those of TensorFlow to the last bit, so all of their digits are needed.
+        entry = {"op": op, "args": plain(list(args)), "result": [values(t, tolerance == 0) for t in flat]}
         if options:
             entry["options"] = {camel(k): plain(v) for k, v in options.items()}
         if grad and total is not None and sources:

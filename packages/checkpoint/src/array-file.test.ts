@@ -67,7 +67,7 @@ describe.each(['safetensors', 'npz'])('.%s', (ending) => {
     expect([...arrays.keys()].sort()).toEqual([
       'count',
       'empty',
-      'generator/.ATTRIBUTES/STATE',
+      'generator/_state_var',
       'model/list/0',
       'model/list/1',
       'model/w',

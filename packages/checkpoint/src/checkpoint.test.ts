@@ -81,7 +81,7 @@ describe('save and restore', () => {
       'array/0/.ATTRIBUTES/VARIABLE_VALUE',
       'array/2/0/.ATTRIBUTES/VARIABLE_VALUE',
       'array/3/.ATTRIBUTES/VARIABLE_VALUE',
-      'generator/.ATTRIBUTES/STATE',
+      'generator/_state_var/.ATTRIBUTES/VARIABLE_VALUE',
       'map/7/.ATTRIBUTES/VARIABLE_VALUE',
       'map/a..b.Sc/.ATTRIBUTES/VARIABLE_VALUE',
       'module/inner/v/.ATTRIBUTES/VARIABLE_VALUE',

@@ -3,8 +3,8 @@ import '@eagre/backend-native';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataLossError, Module, random, Variable, zeros } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import { DataLossError, Module, Variable, zeros } from '@eagre/core';
+import { context, StreamGenerator } from '@eagre/core/internal';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { openBundle, writeBundle } from './bundle.ts';
 import { Checkpoint } from './index.ts';
@@ -270,10 +270,10 @@ describe('a value that cannot be given later', () => {
   });
 
   test('states that are no variables: none changes, and saving says why', () => {
-    const path = write({ a: random.Generator.fromSeed(1), b: random.Generator.fromSeed(2) });
-    const bad = write({ a: random.Generator.fromSeed(3), b: { STATE: new Variable([1, 2, 3]) } });
-    const a = random.Generator.fromSeed(8);
-    const drawn = random.Generator.fromSeed(8).normal([2]).array();
+    const path = write({ a: new StreamGenerator(1), b: new StreamGenerator(2) });
+    const bad = write({ a: new StreamGenerator(3), b: { STATE: new Variable([1, 2, 3]) } });
+    const a = new StreamGenerator(8);
+    const drawn = new StreamGenerator(8).normal([2]).array();
     const graph = openBundle(path).graph;
     const state = openBundle(bad);
     const tensors = [
@@ -281,7 +281,7 @@ describe('a value that cannot be given later', () => {
       ['b/.ATTRIBUTES/STATE', state.read(state.keys.find((key) => key.startsWith('b/')) as string)],
     ] as const;
     writeBundle(bad, { graph, tensors });
-    const b = random.Generator.fromSeed(9);
+    const b = new StreamGenerator(9);
     expect(() => new Checkpoint({ a, b }).read(bad)).toThrow(/not a random state/);
     expect(a.normal([2]).array()).toEqual(drawn);
     const later = new Checkpoint<{ a?: object; b?: object }>();

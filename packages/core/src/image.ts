@@ -22,6 +22,7 @@ export {
   rgbToHsv,
 } from './ops/image/color.ts';
 export { convertImageDtype, rgbToYiq, rgbToYuv, yiqToRgb, yuvToRgb } from './ops/image/colors.ts';
+export { extractGlimpse, type GlimpseOptions } from './ops/image/glimpse.ts';
 export {
   imageGradients,
   psnr,

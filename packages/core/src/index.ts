@@ -99,12 +99,16 @@ export { truncatediv, truncatemod } from './ops/elementwise/more-math.ts';
 export { eig, eigvals } from './ops/linalg/eig.ts';
 export * from './ops/linalg/einsum.ts';
 export * from './ops/linalg/linalg.ts';
+export { sqrtm as matrixSquareRoot } from './ops/linalg/matrix-functions.ts';
+export { type ConvAnyOptions, conv } from './ops/nn/conv-any.ts';
 export * as nn from './ops/nn/nn.ts';
 export { histogramFixedWidth, histogramFixedWidthBins } from './ops/reduce/counting.ts';
 export * from './ops/reduce/reduce.ts';
 export { asString } from './ops/strings/convert.ts';
+export { fingerprint } from './ops/strings/fingerprint.ts';
 export * as quantization from './quantization.ts';
 export * as queue from './queue.ts';
+export { randomIndexShuffle } from './random/index-shuffle.ts';
 export * as random from './random.ts';
 export { getCurrentNameScope, keep, nameScope, scope } from './scopes/scope.ts';
 export * as sets from './sets.ts';
@@ -116,6 +120,7 @@ export {
   type TensorShapeLike,
 } from './shapes/tensor-shape.ts';
 export * as signal from './signal.ts';
+export { editDistance } from './sparse/edit-distance.ts';
 export * as strings from './strings.ts';
 export type { Complex } from './tensor/complex-numbers.ts';
 export { constant } from './tensor/constant.ts';

@@ -223,6 +223,7 @@ export {
   writeDraw,
 } from './random/draws.ts';
 export { logGamma } from './random/gamma.ts';
+export { StreamGenerator } from './random/random.ts';
 export { determinism, seeds } from './random/seeds.ts';
 export { findDropped, whenDropped } from './scopes/dropped.ts';
 export { type KerasDefaults, kerasDefaults, wideFloatx } from './scopes/keras-defaults.ts';

@@ -1,5 +1,6 @@
 /** `tf.linalg`: products, norms, diagonals, bands, factors, solutions and functions of matrices. */
 
+export * as experimental from './linalg-experimental.ts';
 export { eye } from './ops/array/creation.ts';
 export { globalNorm } from './ops/elementwise/clip.ts';
 export { adjoint } from './ops/linalg/adjoint.ts';

@@ -6,6 +6,6 @@ export {
   FIFOQueue,
   PaddingFIFOQueue,
   PriorityQueue,
-  type QueueBase,
+  QueueBase,
   RandomShuffleQueue,
 } from './queue/queues.ts';

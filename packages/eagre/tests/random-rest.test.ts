@@ -21,9 +21,9 @@ describe('keys', () => {
       random.foldIn([1, 2], 1).array(),
     );
     expect(Array.from(random.createRngState(7, 'philox').data() as ArrayLike<bigint>, Number)).toEqual([
-      0, 0, 7,
+      7, 0, 0,
     ]);
-    expect(() => random.createRngState(7, 'threefry' as 'philox')).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => random.createRngState(7, 'threefry')).toThrow(tf.errors.UnimplementedError);
     expect(() => random.split([1] as never, 2)).toThrow(tf.errors.InvalidArgumentError);
     expect(random.Algorithm.PHILOX).toBe(1);
     const g = random.Generator.fromSeed(3);
@@ -77,7 +77,7 @@ describe('distributions', () => {
   it('refuse what they cannot use', () => {
     const bad: (() => unknown)[] = [
       () => random.statelessPoisson([2], [1, 2], [1, 2, 3]),
-      () => random.statelessBinomial([2], [1, 2], 5000, 0.5),
+      () => random.statelessBinomial([2], [1, 2], [5, 6, 7], 0.5),
       () => random.statelessCategorical([1, 2], 3, [1, 2]),
       () => random.statelessGamma([2], [1, 2], 1, { dtype: 'int32' }),
       () => random.foldIn([1, 2], 1.5),

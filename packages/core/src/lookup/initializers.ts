@@ -1,15 +1,15 @@
 // What static tables are filled with.
-import { type DType, InvalidArgumentError, withFileErrors } from '@eagre/backend';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { Arguments } from '../arguments/arguments.ts';
 import { checkCount, checkOneOf, checkPath, checkText } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
-import { textOf } from '../ops/strings/bytes.ts';
 import { numberOf } from '../ops/strings/numbers.ts';
 import { sameShape, showShape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDTypeName } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { columnOfLines, itemsOf, LINE_NUMBER, linesOf, type TableItem, WHOLE_LINE } from './table-items.ts';
+import { textFile } from './text-file.ts';
 
 /** Dtypes of keys. */
 export type KeyDType = 'string' | 'int32' | 'int64';
@@ -162,11 +162,7 @@ export class TextFileInitializer implements TableInitializer {
   entries(): readonly [readonly TableItem[], readonly TableItem[]] {
     const op = 'TextFileInitializer';
     const { filename, keyIndex, valueIndex, vocabSize, delimiter = '\t', valueIndexOffset = 0 } = this.#given;
-    const fs = globalThis.process?.getBuiltinModule?.('node:fs');
-    if (fs === undefined)
-      throw new InvalidArgumentError('text files can be read on Node, Bun and Deno only', op);
-    const text = withFileErrors(filename, op, () => textOf(new Uint8Array(fs.readFileSync(filename))));
-    const lines = linesOf(text);
+    const lines = linesOf(textFile(filename, op));
     const fail = (why: string): InvalidArgumentError => new InvalidArgumentError(`${filename}: ${why}`, op);
     if (vocabSize != null && lines.length < vocabSize)
       throw fail(`vocabSize is ${vocabSize}, and there are ${lines.length} lines`);

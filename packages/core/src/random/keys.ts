@@ -1,89 +1,71 @@
-// Keys of stateless random numbers made of others, and stateless draws of more distributions.
+// Seeds made of others, and stateless draws of more distributions: TensorFlow's numbers.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
-import { checkOneOf } from '../arguments/checks.ts';
-import { expandDims, reshape } from '../ops/array/array.ts';
+import { execute1 } from '../dispatch/op.ts';
+import { broadcastTo } from '../ops/array/array.ts';
 import { stack } from '../ops/array/join.ts';
 import { where } from '../ops/elementwise/select.ts';
 import { ndtri } from '../ops/elementwise/special-functions.ts';
 import type { Dim } from '../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../shapes/dims.ts';
 import { broadcastShapes, checkShape, type Shape, showShape } from '../shapes/shape.ts';
-import { differs } from '../shapes/sizes.ts';
+import { differs, sizeValue } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { logGamma } from './gamma.ts';
-import { type SeedSource, type StatelessSeed, statelessNormal, statelessUniform, uniform } from './random.ts';
+import { type SeedSource, type StatelessSeed, uniform } from './random.ts';
+import { type AlgorithmOptions, seedTensor, statelessUniform } from './stateless.ts';
+import {
+  binomialOp,
+  categoricalOp,
+  drawn,
+  drawnBySeed,
+  gammaOp,
+  keyAndCounter,
+  poissonOp,
+} from './stateless-ops.ts';
 
-/** The algorithms of random numbers, by TensorFlow's numbers. Everything here is drawn by Philox. */
-export const Algorithm: { readonly PHILOX: 1; readonly THREEFRY: 2; readonly AUTO_SELECT: 3 } = {
-  PHILOX: 1,
-  THREEFRY: 2,
-  AUTO_SELECT: 3,
-};
+/** Integers of all bits of a dtype. */
+const words = (shape: readonly Dim[], seed: Tensor, dtype: DType, options: AlgorithmOptions): Tensor =>
+  statelessUniform(toShape(shape), seed, { minval: null, maxval: null, dtype, alg: options.alg ?? null });
 
-/** The state of a generator from a seed: counter and key of Philox, int64 [3]. @throws InvalidArgumentError for another algorithm */
-export const createRngState: NamedFunction<
-  [seed: number | readonly number[], alg: 1 | 'philox' | 'auto_select'],
-  ['seed', 'alg']
+/** A seed made of another one and a number, [2], of the number's dtype: for each number another. */
+export const foldIn: NamedFunction<
+  [seed: StatelessSeed, data: TensorLike],
+  ['seed', 'data'],
+  AlgorithmOptions
 > = /* @__PURE__ */ defineFunction(
-  'random.createRngState',
-  { seed: kind.asIs, alg: kind.asIs },
-  {},
-  (seed, alg) => {
-    const op = 'random.createRngState';
-    checkOneOf(alg, [1, 'philox', 'auto_select', 3], 'alg', op);
-    const list = typeof seed === 'number' ? [seed] : [...seed];
-    if (list.length === 0 || list.length > 3 || !list.every(Number.isSafeInteger))
-      throw new InvalidArgumentError('seed must be an integer, or at most three', op);
-    // The key comes last, as TensorFlow has it for one number.
-    const state = list.length === 1 ? [0, 0, list[0] as number] : [...list, 0, 0].slice(0, 3);
-    return toTensor({ data: BigInt64Array.from(state, BigInt), shape: [3] });
+  'random.foldIn',
+  { seed: kind.asIs, data: kind.tensor },
+  { alg: kind.asIs },
+  (seed, data, options) => {
+    const op = 'random.foldIn';
+    const n = toTensor(data, 'int32');
+    if (!isInteger(n.dtype) || n.rank !== 0)
+      throw new InvalidArgumentError(`data must be an integer, got ${n.dtype} ${showShape(n.shape)}`, op);
+    const dtype = n.dtype.endsWith('32') || n.dtype.endsWith('64') ? n.dtype : 'int32';
+    return stack([words([], seedTensor(seed, op), dtype, options), n.cast(dtype)]);
   },
 );
 
-const seedOf = (seed: StatelessSeed, op: string): Tensor => {
-  const t = toTensor(seed as TensorLike, 'int32');
-  if (!isInteger(t.dtype) || t.rank !== 1 || differs(dims(t)[0], 2))
-    throw new InvalidArgumentError(`seed must be two integers, got ${t.dtype} ${showShape(t.shape)}`, op);
-  return t;
-};
-/** Integers of all bits of int32. */
-const words = (shape: readonly Dim[], seed: Tensor): Tensor =>
-  statelessUniform(toShape(shape), seed, { minval: -(2 ** 31), maxval: 2 ** 31, dtype: 'int32' });
-
-/** A seed made of another one and a number, int32 [2]: for each number another. */
-export const foldIn: NamedFunction<[seed: StatelessSeed, data: TensorLike], ['seed', 'data']> =
-  /* @__PURE__ */ defineFunction(
-    'random.foldIn',
-    { seed: kind.asIs, data: kind.tensor },
-    {},
-    (seed, data) => {
-      const op = 'random.foldIn';
-      const own = seedOf(seed, op);
-      const n = toTensor(data, 'int32');
-      if (!isInteger(n.dtype) || n.rank !== 0)
-        throw new InvalidArgumentError(`data must be an integer, got ${n.dtype} ${showShape(n.shape)}`, op);
-      const [word] = words([1], own).unstack(0) as [Tensor];
-      return stack([n.cast('int32'), word]);
-    },
-  );
-
-/** So many seeds made of one, int32 [num, 2], which are independent of each other. */
-export const split: NamedFunction<[seed: StatelessSeed, num?: IntegerLike], ['seed', 'num']> =
-  /* @__PURE__ */ defineFunction(
-    'random.split',
-    { seed: kind.asIs, num: kind.size },
-    {},
-    (seed, num: IntegerLike = 2) => {
-      const op = 'random.split';
-      checkShape([num as number], op);
-      return words([num as number, 2], seedOf(seed, op));
-    },
-  );
+/** So many seeds made of one, [num, 2] of the seed's dtype, which are independent of each other. */
+export const split: NamedFunction<
+  [seed: StatelessSeed, num?: IntegerLike],
+  ['seed', 'num'],
+  AlgorithmOptions
+> = /* @__PURE__ */ defineFunction(
+  'random.split',
+  { seed: kind.asIs, num: kind.size },
+  { alg: kind.asIs },
+  (seed, num: IntegerLike = 2, options) => {
+    const op = 'random.split';
+    checkShape([num as number], op);
+    const own = seedTensor(seed, op);
+    return words([num as Dim, 2], own, own.dtype, options);
+  },
+);
 
 /** Draws `numSamples` classes for each row of unnormalised log-probabilities [batch, classes]: [batch, numSamples]. */
 export const statelessCategorical: NamedFunction<
@@ -105,11 +87,11 @@ export const statelessCategorical: NamedFunction<
         `logits have shape ${showShape(x.shape)}, expected [batch, classes] with at least one class`,
         op,
       );
-    // The largest of logits + Gumbel noise is distributed as softmax says.
-    const [batch, classes] = dims(x) as [Dim, Dim];
-    const shape = toShape([batch, numSamples as Dim, classes]);
-    const noise = statelessUniform(shape, seed, { dtype: x.dtype }).log().neg().log();
-    return expandDims(x.stopGradient(), 1).sub(noise).argMax(-1, { dtype });
+    const count = toTensor(sizeValue(numSamples as Dim, 'int32'), 'int32');
+    return execute1(categoricalOp, [x, count, seedTensor(seed, op)], {
+      dtype,
+      samples: numSamples as number,
+    });
   },
 );
 
@@ -127,7 +109,20 @@ function drawShape(shape: Shape, op: string, ...parameters: readonly Tensor[]): 
   return to;
 }
 
-/** Numbers of gamma distributions of a shape, to which alpha and beta broadcast. No gradient reaches alpha. */
+/** Parameters broadcast to a common shape, which has to be the end of the result's. */
+function broadcastAll(to: Shape, op: string, ...parameters: readonly Tensor[]): Tensor[] {
+  drawShape(to, op, ...parameters);
+  const common = parameters.map((p) => p.shape).reduce((a, b) => broadcastShapes(a, b, op));
+  const end = dimsOf(to).slice(to.length - common.length);
+  if (dimsOf(common).some((d, i) => differs(d, end[i] as Dim)))
+    throw new InvalidArgumentError(
+      `parameters of shape ${showShape(common)} are not the end of the shape ${showShape(to)}`,
+      op,
+    );
+  return parameters.map((p) => broadcastTo(p, common));
+}
+
+/** Numbers of gamma distributions of a shape, which ends in that of alpha and beta. No gradient reaches alpha. */
 export const statelessGamma: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, alpha: TensorLike],
   ['shape', 'seed', 'alpha'],
@@ -141,45 +136,16 @@ export const statelessGamma: NamedFunction<
     checkDType(dtype, 'floating', 'dtype', op);
     const form = toTensor(alpha, dtype).cast(dtype).stopGradient();
     const rate = toTensor(beta ?? 1, dtype).cast(dtype);
-    const to = drawShape(shape as Shape, op, form, rate);
-    const keys = split(seed, 3).unstack(0);
-    let next = 0;
-    const key = (): Tensor => keys[next++] as Tensor;
-    const drawn = logGamma(to, form, {
-      normal: (all) => statelessNormal(all, key(), { dtype }),
-      uniform: (all) => statelessUniform(all, key(), { dtype }),
-    });
-    return drawn.exp().div(rate);
+    const to = checkShape(shape as Shape, op);
+    const [each] = broadcastAll(to, op, form, rate.stopGradient()) as [Tensor];
+    const found = drawn(gammaOp, to, keyAndCounter(seedTensor(seed, op)), dtype, each);
+    const least =
+      dtype === 'float64' ? 2.2250738585072014e-308 : dtype === 'float16' ? 6.104e-5 : 1.1754943508222875e-38;
+    return found.div(rate).maximum(least);
   },
 );
 
-// Up to here the largest count is found by adding up; beyond, most of the distribution is a bell.
-const EXACT = 64;
-
-/** Counts of Poisson distributions: by the products of uniform numbers where the mean is small, else by quantiles of a normal one. */
-function poissonOf(shape: Shape, mean: Tensor, key: (n: number) => Tensor, dtype: DType): Tensor {
-  const sizes = dimsOf(shape);
-  const small = mean.less(EXACT / 4);
-  // Waiting times of mean 1: as many as are over before the mean.
-  const waits = statelessUniform(toShape([EXACT, ...sizes]), key(0), { dtype: 'float64' })
-    .mul(-1)
-    .log1p()
-    .neg();
-  const counted = waits.cumsum(0).less(mean).cast('float64').sum(0);
-  const z = statelessNormal(shape, key(1), { dtype: 'float64' });
-  const root = where(small, 1, mean).sqrt();
-  // Cornish and Fisher's expansion of a quantile.
-  const bell = mean
-    .add(z.mul(root))
-    .add(z.square().sub(1).div(6))
-    .sub(z.pow(3).sub(z).div(root.mul(72)))
-    .add(0.5)
-    .floor()
-    .maximum(0);
-  return where(small, counted, bell).cast(dtype);
-}
-
-/** Counts of Poisson distributions of a shape, to which the means broadcast. */
+/** Counts of Poisson distributions of a shape, which ends in that of the means. */
 export const statelessPoisson: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, lam: TensorLike],
   ['shape', 'seed', 'lam'],
@@ -191,14 +157,15 @@ export const statelessPoisson: NamedFunction<
   (shape, seed, lam, { dtype = 'int32' }) => {
     const op = 'random.statelessPoisson';
     checkDType(dtype, 'numeric', 'dtype', op);
-    const mean = toTensor(lam, 'float64').cast('float64').stopGradient();
-    const to = drawShape(shape as Shape, op, mean);
-    const keys = split(seed, 2).unstack(0);
-    return poissonOf(to, mean, (n) => keys[n] as Tensor, dtype);
+    const given = toTensor(lam, 'float32');
+    const mean = given.dtype === 'float64' ? given : given.cast('float32');
+    const to = checkShape(shape as Shape, op);
+    const [each] = broadcastAll(to, op, mean.stopGradient()) as [Tensor];
+    return drawnBySeed(poissonOp, to, seedTensor(seed, op), dtype, each);
   },
 );
 
-/** How many of `counts` attempts succeed, each with a probability: of a shape, to which both broadcast. At most 1024 attempts. */
+/** How many of `counts` attempts succeed, each with a probability: of a shape, which ends in that of both. */
 export const statelessBinomial: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, counts: TensorLike, probs: TensorLike],
   ['shape', 'seed', 'counts', 'probs'],
@@ -210,19 +177,11 @@ export const statelessBinomial: NamedFunction<
   (shape, seed, counts, probs, { outputDtype = 'int32' }) => {
     const op = 'random.statelessBinomial';
     checkDType(outputDtype, 'numeric', 'outputDtype', op);
-    const n = toTensor(counts, 'float32').cast('float32').stopGradient();
-    const p = toTensor(probs, 'float32').cast('float32').stopGradient();
-    const to = drawShape(shape as Shape, op, n, p);
-    const most = Number(n.size === 0 ? 0 : n.max().item());
-    if (!(most >= 0 && most <= 1024))
-      throw new InvalidArgumentError(`counts must be 0 … 1024, got ${most}`, op);
-    const sizes = dimsOf(to);
-    const u = statelessUniform(toShape([most, ...sizes]), seed);
-    const attempt = reshape(toTensor(Float32Array.from({ length: most }, (_, i) => i)), [
-      most,
-      ...sizes.map(() => 1),
-    ]);
-    return u.less(p).logicalAnd(attempt.less(n)).cast('float32').sum(0).cast(outputDtype);
+    const [n, p] = [toTensor(counts, 'float32'), toTensor(probs, 'float32')];
+    const dtype = n.dtype === 'float64' || p.dtype === 'float64' ? 'float64' : 'float32';
+    const to = checkShape(shape as Shape, op);
+    const all = broadcastAll(to, op, n.cast(dtype).stopGradient(), p.cast(dtype).stopGradient());
+    return drawnBySeed(binomialOp, to, seedTensor(seed, op), outputDtype, ...all);
   },
 );
 

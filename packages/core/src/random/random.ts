@@ -2,9 +2,8 @@
 import { type DType, FailedPreconditionError, InvalidArgumentError, isHalf } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
-import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
+import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
-import type { OptionNames } from '../arguments/option-names.ts';
 import { context, currentBackend } from '../dispatch/context.ts';
 import { atRunTime } from '../dispatch/host.ts';
 import { type Attrs, defineOp, execute1, type Op } from '../dispatch/op.ts';
@@ -276,9 +275,6 @@ function fromOf(seed: number | SeedSource | undefined, op: string): From {
   return statelessDraw(seed.next(), op);
 }
 
-const uniformOptions: OptionNames<UniformOptions> = { minval: true, maxval: true, dtype: true };
-const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, dtype: true };
-
 const isLarge = (bound: TensorLike | undefined): bound is bigint =>
   typeof bound === 'bigint' && !Number.isSafeInteger(Number(bound));
 
@@ -451,7 +447,7 @@ export const categorical: NamedFunction<
   },
 );
 
-// ---- stateless calls
+// ---- seeds of two integers, by which layers draw
 
 /** Two integers, also as a tensor [2]; equal ones give equal numbers. */
 export type StatelessSeed = readonly [number, number] | Tensor;
@@ -483,163 +479,41 @@ function drawOfTensor(seed: Tensor, op: string): From {
   };
 }
 
-/** `uniform` as a pure function of the seed. */
-export const statelessUniform: NamedFunction<
-  [shape: ShapeLike, seed: StatelessSeed],
-  ['shape', 'seed'],
-  UniformOptions
-> = defineFunction(
-  'random.statelessUniform',
-  { shape: kind.shape, seed: kind.asIs },
-  { minval: kind.asIs, maxval: kind.asIs, dtype: kind.asIs },
-  (shape: Shape, seed, options) => {
-    return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
-  },
-);
-type StatelessNormals = NamedFunction<
-  [shape: ShapeLike, seed: StatelessSeed],
-  ['shape', 'seed'],
-  NormalOptions
->;
+// ---- generators of layers
 
-/** @param op called in messages. */
-const defineStatelessNormals = /* @__NO_SIDE_EFFECTS__ */ (
-  name: string,
-  d: Distribution,
-  op: string,
-): StatelessNormals =>
-  defineFunction(
-    `random.${name}`,
-    { shape: kind.shape, seed: kind.asIs },
-    { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
-    (shape: Shape, seed, options) => drawNormal(d, shape, options, statelessDraw(seed, op)),
-  );
-
-/** `normal` as a pure function of the seed. */
-export const statelessNormal: StatelessNormals = defineStatelessNormals(
-  'statelessNormal',
-  normalFloat,
-  'StatelessRandomNormal',
-);
-/** `truncatedNormal` as a pure function of the seed. */
-export const statelessTruncatedNormal: StatelessNormals = defineStatelessNormals(
-  'statelessTruncatedNormal',
-  truncatedFloat,
-  'StatelessTruncatedNormal',
-);
-
-// ---- generators
-
-/** A source of random numbers with a state of its own. `const g = tf.random.Generator.fromSeed(1); g.normal([2, 3])` */
-export class Generator implements Trackable {
+/** @internal Numbers with a stream of their own, which kernels draw from: for layers and initializers that have seeds. */
+export class StreamGenerator implements Trackable {
   /** The same for the generator's life, since traced functions draw from it. */
   readonly #stream: Stream;
-  #children = 0;
 
-  private constructor(words: readonly number[]) {
-    if (!Array.isArray(words))
-      throw new InvalidArgumentError(
-        'write tf.random.Generator.fromSeed(seed), or fromNonDeterministicState()',
-        'random.Generator',
-      );
+  /** The same seed gives the same numbers. */
+  constructor(seed: number) {
+    const words = [domain.generator, checkSeed(seed, 'Generator')];
     this.#stream = new Stream(() => words);
   }
 
   /** The state for checkpoints. */
   trackableView(): TrackableView {
     const state: TrackableAttribute = {
-      save: () => savedNumbers([this.#stream.count, this.#children, ...this.#stream.words]),
+      save: () => savedNumbers([this.#stream.count, 0, ...this.#stream.words]),
       restore: (saved) => {
-        const [count, children, ...words] = restoredNumbers(saved, 3);
+        const [count, , ...words] = restoredNumbers(saved, 3);
         this.#stream.set(words, count);
-        this.#children = children;
       },
     };
     return { attributes: [['STATE', state]] };
   }
 
-  /** The same seed gives the same numbers. */
-  static fromSeed(...args: Arguments<[seed: number], ['seed']>): Generator;
-  static fromSeed(seed: number): Generator {
-    return new Generator([domain.generator, checkSeed(seed, 'Generator')]);
-  }
-  /** A generator that differs from run to run. */
-  static fromNonDeterministicState(): Generator {
-    return new Generator([domain.generator, entropy()]);
-  }
-
   /** See `tf.random.uniform`. */
-  uniform(...args: Arguments<[shape: Shape], ['shape'], UniformOptions>): Tensor;
   uniform(shape: Shape, options: UniformOptions = {}): Tensor {
     return drawUniform(shape, options, { source: this.#stream });
   }
   /** See `tf.random.normal`. */
-  normal(...args: Arguments<[shape: Shape], ['shape'], NormalOptions>): Tensor;
   normal(shape: Shape, options: NormalOptions = {}): Tensor {
     return drawNormal(normalFloat, shape, options, { source: this.#stream });
   }
   /** See `tf.random.truncatedNormal`. */
-  truncatedNormal(...args: Arguments<[shape: Shape], ['shape'], NormalOptions>): Tensor;
   truncatedNormal(shape: Shape, options: NormalOptions = {}): Tensor {
     return drawNormal(truncatedFloat, shape, options, { source: this.#stream });
   }
-  /** Integers in [minval, maxval); int32 by default. */
-  uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor;
-  uniformInt(options: UniformOptions & { shape: Shape; maxval: number | bigint }): Tensor;
-  uniformInt(shape: unknown, options: UniformOptions = {}): Tensor {
-    return drawUniform(shape as Shape, { dtype: 'int32', ...options }, { source: this.#stream });
-  }
-  /** New generators, independent of this one and of each other. */
-  split(...args: Arguments<[count?: number], ['count']>): Generator[];
-  split(count = 1): Generator[] {
-    if (!Number.isInteger(count) || count < 1 || count > 2 ** 22)
-      throw new InvalidArgumentError(
-        `count is ${shown(count)}, expected an integer of at least 1`,
-        'Generator.split',
-      );
-    return Array.from({ length: count }, () => new Generator([...this.#stream.words, ++this.#children]));
-  }
-  /** Starts anew from a seed. */
-  resetFromSeed(...args: Arguments<[seed: number], ['seed']>): void;
-  resetFromSeed(seed: number): void {
-    this.#stream.set([domain.generator, checkSeed(seed, 'Generator')]);
-    this.#children = 0;
-  }
 }
-
-defineMethods(Generator, 'Generator', {
-  fromSeed: { positional: ['seed'] },
-  fromNonDeterministicState: {},
-});
-defineMethods(Generator.prototype, 'Generator', {
-  uniform: { positional: ['shape'], options: uniformOptions },
-  normal: { positional: ['shape'], options: normalOptions },
-  truncatedNormal: { positional: ['shape'], options: normalOptions },
-  uniformInt: { positional: ['shape'], options: uniformOptions },
-  split: { positional: ['count'], required: 0 },
-  resetFromSeed: { positional: ['seed'] },
-});
-
-let globalGenerator: Generator | undefined;
-
-/** The generator that all of the program may share; differs from run to run unless reset from a seed. */
-export const getGlobalGenerator: NamedFunction<[], [], unknown, Generator> = defineFunction(
-  'random.getGlobalGenerator',
-  {},
-  {},
-  () => {
-    globalGenerator ??= Generator.fromNonDeterministicState();
-    return globalGenerator;
-  },
-);
-
-/** Makes a generator the one that all of the program may share. */
-export const setGlobalGenerator: NamedFunction<[generator: Generator], ['generator'], unknown, void> =
-  /* @__PURE__ */ defineFunction('random.setGlobalGenerator', { generator: kind.asIs }, {}, (generator) => {
-    if (!(generator instanceof Generator))
-      throw new InvalidArgumentError(
-        `expected a Generator, got ${shown(generator)}`,
-        'random.setGlobalGenerator',
-      );
-    globalGenerator = generator;
-  });

@@ -84,7 +84,8 @@ function near(got: tf.Tensor, expected: Values, what: string, tolerance: number 
     .flat()
     .map((v) =>
       expected.dtype === 'string' ? v : typeof v === 'string' ? (special[v] ?? Number(v)) : Number(v),
-    );
+    )
+    .map((v) => (/^(float32|float16|bfloat16)$/.test(expected.dtype) ? Math.fround(v as number) : v));
   const found = numbersOf(got);
   const allowed = tolerance ?? precision[expected.dtype] ?? 2e-5;
   const off = wanted.findIndex((v, i) => {

@@ -1321,6 +1321,10 @@ function typedAttr(attr: TypedAttr): AttrValue {
       return { i: attr.value };
     case 'ints':
       return { list: { i: attr.value } };
+    case 'float':
+      return { f: attr.value };
+    case 'floats':
+      return { list: { f: [...attr.value] } };
     case 'bool':
       return { b: attr.value };
     case 'text':

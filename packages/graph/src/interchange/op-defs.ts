@@ -11,6 +11,7 @@ Acosh|x|y|T!=14,19,1,2,8,18
 AddN|inputs*|sum|N! T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,21
 AddV2|x y|z|T!=14,19,1,2,4,17,22,23,6,5,3,9,8,18
 All|input reduction_indices|output|keep_dims Tidx=3,9
+AllCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! seed seed2|s
 Angle|input|output|T=8,18 Tout=1,2
 Any|input reduction_indices|output|keep_dims Tidx=3,9
 ApplyAdam|var m v beta1_power beta2_power lr beta1 beta2 epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking use_nesterov
@@ -20,6 +21,7 @@ ApplyRMSProp|var ms mom lr rho momentum epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,1
 ApproxTopK|input|values indices|k! reduction_dimension recall_target is_max_k reduction_input_size_override aggregate_to_topk T!=19,14,1
 ArgMax|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 Tidx=5,3,9 output_type=5,17,3,9
 ArgMin|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 Tidx=3,9 output_type=3,9
+AsString|input|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,8,18,10,21,7 precision scientific shortest width fill
 Asin|x|y|T!=14,19,1,2,8,18
 Asinh|x|y|T!=14,19,1,2,8,18
 Assert|condition data*||T! summarize|s
@@ -64,6 +66,7 @@ Cholesky|input|output|T!=2,1,19,8,18
 ClipByValue|t clip_value_min clip_value_max|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23
 Complex|real imag|out|T=1,2 Tout=8,18
 ComplexAbs|x|y|T=8,18 Tout=1,2
+ComputeAccidentalHits|true_classes sampled_candidates|indices ids weights|num_true! seed seed2
 Concat|concat_dim values*|output|N! T!
 ConcatV2|values* axis|output|N! T! Tidx=3,9
 Conj|input|output|T=8,18,21
@@ -109,6 +112,7 @@ FFT|input|output|Tcomplex=8,18
 FFT2D|input|output|Tcomplex=8,18
 FFT3D|input|output|Tcomplex=8,18
 Fill|dims value|output|T! index_type=3,9
+FixedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! vocab_file distortion num_reserved_ids num_shards shard unigrams seed seed2|s
 Floor|x|y|T!=14,19,1,2
 FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 FloorMod|x y|z|T!=6,5,3,9,4,17,22,23,14,19,1,2
@@ -147,6 +151,7 @@ IsNan|x|y|T!=14,19,1,2
 L2Loss|t|output|T!=19,14,1,2
 LeakyRelu|features|activations|alpha T=19,14,1,2
 LeakyReluGrad|gradients features|backprops|alpha T=19,14,1,2
+LearnedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
 LeftShift|x y|z|T!=6,5,3,9,4,17,22,23
 Less|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 LessEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
@@ -156,6 +161,7 @@ Log|x|y|T!=14,19,1,2,8,18
 Log1p|x|y|T!=14,19,1,2,8,18
 LogMatrixDeterminant|input|sign log_abs_determinant|T!=19,1,2,8,18
 LogSoftmax|logits|logsoftmax|T!=19,14,1,2
+LogUniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
 LogicalAnd|x y|z|
 LogicalNot|x|y|
 LogicalOr|x y|z|
@@ -186,6 +192,7 @@ MirrorPad|input paddings|output|T! Tpaddings=3,9 mode!
 MirrorPadGrad|input paddings|output|T! Tpaddings=3,9 mode!
 Mul|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 MulNoNan|x y|z|T!=14,19,1,2,8,18
+Multinomial|logits num_samples|output|seed seed2 T!=1,2,3,4,5,6,9,14,17,19,22,23 output_dtype=3,9|s
 Ndtri|x|y|T!=14,19,1,2
 Neg|x|y|T!=14,19,1,2,6,5,3,9,8,18
 NextAfter|x1 x2|output|T=2,1
@@ -208,6 +215,8 @@ Qr|input|q r|full_matrices T!=2,1,19,8,18
 RFFT|input fft_length|output|Treal=1,2 Tcomplex=8,18
 RFFT2D|input fft_length|output|Treal=1,2 Tcomplex=8,18
 RFFT3D|input fft_length|output|Treal=1,2 Tcomplex=8,18
+RandomIndexShuffle|index seed max_index|output|rounds dtype!=3,22,9,23 Tseed!=3,22,9,23
+RandomShuffle|value|output|seed seed2 T!|s
 RandomStandardNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
 RandomUniform|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
 RandomUniformInt|shape minval maxval|output|seed seed2 Tout!=3,9 T!=3,9|s
@@ -217,6 +226,9 @@ Real|input|output|T=8,18 Tout=1,2
 RealDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 Reciprocal|x|y|T!=14,19,1,2,6,5,3,9,8,18
 ReciprocalGrad|y dy|z|T!=14,19,1,2,8,18
+ReduceJoin|inputs reduction_indices|output|keep_dims separator
+RegexFullMatch|input pattern|output|
+RegexReplace|input pattern rewrite|output|replace_global
 Relu|features|activations|T!=1,2,3,4,5,6,9,14,17,19,22,23,11
 Relu6|features|activations|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Relu6Grad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
@@ -272,11 +284,37 @@ SquaredDifference|x y|z|T!=14,19,1,2,3,9,8,18
 Squeeze|input|output|T! squeeze_dims
 Stage|values*||capacity memory_limit dtypes! container shared_name|s
 StatefulPartitionedCall|args*|output*|Tin! Tout! f! config config_proto executor_type|s
+StatelessMultinomial|logits num_samples seed|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tseed=3,9 output_dtype=3,9
+StatelessRandomBinomial|shape seed counts probs|output|S!=3,9 Tseed=3,9 T=19,1,2,3,9 dtype=19,1,2,3,9
+StatelessRandomGammaV3|shape key counter alg alpha|output|dtype!=19,1,2 shape_dtype=3,9
+StatelessRandomGetKeyCounter|seed|key counter|Tseed=3,9
+StatelessRandomNormal|shape seed|output|dtype=19,14,1,2 T=3,9 Tseed=3,9
+StatelessRandomNormalV2|shape key counter alg|output|dtype=19,14,1,2 Tshape=3,9
+StatelessRandomPoisson|shape seed lam|output|Rtype!=19,1,2,3,9 dtype!=19,1,2,3,9 T!=3,9 Tseed=3,9
+StatelessRandomUniform|shape seed|output|dtype=19,14,1,2 T=3,9 Tseed=3,9
 StatelessRandomUniformFullIntV2|shape key counter alg|output|dtype=3,9,22,23 Tshape=3,9
+StatelessRandomUniformIntV2|shape key counter alg minval maxval|output|dtype!=3,9,22,23 Tshape=3,9
+StatelessRandomUniformV2|shape key counter alg|output|dtype=19,14,1,2 Tshape=3,9
+StatelessShuffle|value key counter alg|output|T!
+StatelessTruncatedNormal|shape seed|output|dtype=19,14,1,2 T=3,9 Tseed=3,9
+StatelessTruncatedNormalV2|shape key counter alg|output|dtype=19,14,1,2 Tshape=3,9
 StopGradient|input|output|T!
 StridedSlice|input begin end strides|output|T! Index!=5,3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
 StridedSliceGrad|shape begin end strides dy|output|T! Index!=3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
+StringFormat|inputs*|output|T! template placeholder summarize
+StringJoin|inputs*|output|N! separator
+StringLength|input|output|unit
+StringLower|input|output|encoding
+StringNGrams|data data_splits|ngrams ngrams_splits|separator! ngram_widths! left_pad! right_pad! pad_width! preserve_short_sequences! Tsplits=3,9
+StringSplit|input delimiter|indices values shape|skip_empty
+StringStrip|input|output|
+StringToHashBucket|string_tensor|output|num_buckets!
+StringToHashBucketFast|input|output|num_buckets!
+StringToHashBucketStrong|input|output|num_buckets! key!
+StringToNumber|string_tensor|output|out_type=1,2,3,9,22,23
+StringUpper|input|output|encoding
 Sub|x y|z|T!=14,19,1,2,4,6,17,5,3,9,8,18,22,23
+Substr|input pos len|output|T!=3,9 unit
 Sum|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 Svd|input|s u v|compute_uv full_matrices T!=2,1,19,8,18
 Tan|x|y|T!=14,19,1,2,8,18
@@ -303,10 +341,17 @@ TruncateDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 TruncateMod|x y|z|T!=3,9,14,19,1,2
 TruncatedNormal|shape|output|seed seed2 dtype!=19,14,1,2 T!=3,9|s
 Unary|a|b|T!
+UnicodeDecode|input|row_splits char_values|input_encoding! errors replacement_char replace_control_characters Tsplits=3,9
+UnicodeDecodeWithOffsets|input|row_splits char_values char_to_byte_starts|input_encoding! errors replacement_char replace_control_characters Tsplits=3,9
+UnicodeEncode|input_values input_splits|output|errors output_encoding! replacement_char Tsplits=3,9
+UnicodeScript|input|output|
+UnicodeTranscode|input|output|input_encoding! output_encoding! errors replacement_char replace_control_characters
+UniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
 Unique|x|y idx|T! out_idx=3,9
 UniqueWithCounts|x|y idx count|T! out_idx=3,9
 Unpack|value|output*|num! T! axis
 UnravelIndex|indices dims|output|Tidx=3,9
+UnsortedSegmentJoin|inputs segment_ids num_segments|output|separator Tindices!=3,9 Tnumsegments=3,9
 UnsortedSegmentMax|data segment_ids num_segments|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9 Tnumsegments=3,9
 UnsortedSegmentMin|data segment_ids num_segments|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9 Tnumsegments=3,9
 UnsortedSegmentProd|data segment_ids num_segments|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9 Tnumsegments=3,9

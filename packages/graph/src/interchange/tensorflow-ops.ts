@@ -23,6 +23,8 @@ export type TypedAttr =
   | { readonly kind: 'types'; readonly value: readonly DType[] }
   | { readonly kind: 'int'; readonly value: number }
   | { readonly kind: 'ints'; readonly value: readonly number[] }
+  | { readonly kind: 'float'; readonly value: number }
+  | { readonly kind: 'floats'; readonly value: readonly number[] }
   | { readonly kind: 'bool'; readonly value: boolean }
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'texts'; readonly value: readonly string[] };
@@ -138,6 +140,36 @@ const random =
       attrs: { seed: int(0), seed2: int(0), dtype: type(dtype), T: int32 },
     };
   };
+/** A stateless draw whose inputs are a shape, a key and a counter, then parameters. */
+const stateless =
+  (attrs: (node: GraphNode) => Readonly<Record<string, TypedAttr>>): Translate =>
+  (node) => {
+    const alg: ConstantInput = { name: 'alg', dtype: 'int32', value: 1 };
+    const parameters = all(node).slice(3);
+    return { op: node.type, inputs: [0, 1, 2, alg, ...parameters], attrs: attrs(node) };
+  };
+const drawnDtype = (node: GraphNode): Readonly<Record<string, TypedAttr>> => ({
+  dtype: type(output(node).dtype),
+  Tshape: int32,
+});
+/** A sampler of classes, which TensorFlow seeds itself. */
+const candidates =
+  (more: (node: GraphNode) => Readonly<Record<string, TypedAttr>>): Translate =>
+  (node) => ({
+    op: node.type,
+    inputs: [0],
+    attrs: {
+      num_true: int(attr<number>(node, 'numTrue')),
+      num_sampled: int(attr<number>(node, 'numSampled')),
+      unique: bool(attr<boolean>(node, 'unique')),
+      seed: int(0),
+      seed2: int(0),
+      ...more(node),
+    },
+  });
+const ranged = (node: GraphNode): Readonly<Record<string, TypedAttr>> => ({
+  range_max: int(attr<number>(node, 'rangeMax')),
+});
 /** Ops between complex numbers and their parts. */
 const complexParts: Translate = (node) => ({
   op: node.type,
@@ -503,6 +535,74 @@ const translations: Readonly<Record<string, Translate>> = {
       attrs: { seed: int(0), seed2: int(0), Tout: type(dtype), T: int32 },
     };
   },
+  UniformCandidateSampler: candidates(ranged),
+  LogUniformCandidateSampler: candidates(ranged),
+  LearnedUnigramCandidateSampler: candidates(ranged),
+  FixedUnigramCandidateSampler: candidates((node) => ({
+    ...ranged(node),
+    vocab_file: text(''),
+    distortion: { kind: 'float', value: attr<number>(node, 'distortion') },
+    num_reserved_ids: int(attr<number>(node, 'numReservedIds')),
+    num_shards: int(attr<number>(node, 'numShards')),
+    shard: int(attr<number>(node, 'shard')),
+    unigrams: { kind: 'floats', value: attr<readonly number[]>(node, 'unigrams') },
+  })),
+  AllCandidateSampler: candidates(() => ({})),
+  ComputeAccidentalHits: (node) => ({
+    op: node.type,
+    inputs: [0, 1],
+    attrs: { num_true: int(attr<number>(node, 'numTrue')), seed: int(0), seed2: int(0) },
+  }),
+  StatelessRandomGetKeyCounter: (node) => ({
+    op: node.type,
+    inputs: [0],
+    attrs: { Tseed: type(input(node).dtype) },
+  }),
+  StatelessRandomUniformV2: stateless(drawnDtype),
+  StatelessRandomNormalV2: stateless(drawnDtype),
+  StatelessTruncatedNormalV2: stateless(drawnDtype),
+  StatelessRandomUniformFullIntV2: stateless(drawnDtype),
+  StatelessRandomUniformIntV2: stateless(drawnDtype),
+  StatelessRandomGammaV3: stateless((node) => ({ dtype: type(output(node).dtype), shape_dtype: int32 })),
+  StatelessShuffle: stateless((node) => ({ T: type(output(node).dtype) })),
+  StatelessRandomPoisson: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2],
+    attrs: {
+      Rtype: type(input(node, 2).dtype),
+      dtype: type(output(node).dtype),
+      T: int32,
+      Tseed: type(input(node, 1).dtype),
+    },
+  }),
+  StatelessRandomBinomial: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2, 3],
+    attrs: {
+      S: int32,
+      Tseed: type(input(node, 1).dtype),
+      T: type(input(node, 2).dtype),
+      dtype: type(output(node).dtype),
+    },
+  }),
+  StatelessMultinomial: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2],
+    attrs: {
+      T: type(input(node).dtype),
+      Tseed: type(input(node, 2).dtype),
+      output_dtype: type(output(node).dtype),
+    },
+  }),
+  RandomIndexShuffle: (node) => ({
+    op: node.type,
+    inputs: [0, 1, 2],
+    attrs: {
+      rounds: int(attr<number>(node, 'rounds')),
+      dtype: type(input(node).dtype),
+      Tseed: type(input(node, 1).dtype),
+    },
+  }),
   Range: (node) => {
     const { start, delta, size } = node.attrs as unknown as { start: Dim; delta: number; size: Dim };
     const { dtype } = output(node);

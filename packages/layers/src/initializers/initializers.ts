@@ -23,6 +23,7 @@ import {
   numberOption,
   type Option,
   orNull,
+  StreamGenerator,
   sizeOf,
   takesOptions,
 } from '@eagre/core/internal';
@@ -52,8 +53,8 @@ export interface SeedOptions {
 abstract class Seeded extends Initializer {
   declare readonly seed: number | null;
 
-  protected get source(): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
-    return this.seed === null ? random : random.Generator.fromSeed(this.seed);
+  protected get source(): Pick<StreamGenerator, 'normal' | 'truncatedNormal' | 'uniform'> {
+    return this.seed === null ? random : new StreamGenerator(this.seed);
   }
 }
 

@@ -1,12 +1,12 @@
 // Where layers that draw get their numbers: from a generator of their own when they have a seed, else from the global one.
 import { constant, type DType, random, type Shape, type Tensor } from '@eagre/core';
-import { type Dim, iota, logGamma, toShape } from '@eagre/core/internal';
+import { type Dim, iota, logGamma, StreamGenerator, toShape } from '@eagre/core/internal';
 
 export class RandomSource {
-  readonly #generator: random.Generator | null;
+  readonly #generator: StreamGenerator | null;
 
   constructor(seed: number | null) {
-    this.#generator = seed === null ? null : random.Generator.fromSeed(seed);
+    this.#generator = seed === null ? null : new StreamGenerator(seed);
   }
 
   /** Whether the numbers are the layer's own. */

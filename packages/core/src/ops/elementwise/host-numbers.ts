@@ -16,7 +16,7 @@ const BERNOULLI_OVER_FACTORIAL: readonly number[] = [
 ];
 
 /** log Γ(x) for x above 0, by Stirling's series beyond 10 and the recurrence below. */
-function logGammaOf(x: number): number {
+export function logGammaOf(x: number): number {
   let z = x;
   let product = 1;
   while (z < 10) product *= z++;

@@ -24,6 +24,12 @@ import { gather } from '../array/gather.ts';
 import { toIndices } from '../array/moving.ts';
 import { expandDims, identity } from '../array/shaping.ts';
 
+export * as experimental from '../../nn-experimental.ts';
+export {
+  allCandidateSampler,
+  fixedUnigramCandidateSampler,
+  learnedUnigramCandidateSampler,
+} from '../../random/candidates.ts';
 export { embeddingLookupSparse, safeEmbeddingLookupSparse } from '../../sparse/embedding.ts';
 export { depthToSpace, spaceToDepth } from '../array/array.ts';
 export { topK } from '../array/order.ts';
@@ -55,6 +61,14 @@ export {
   ctcBeamSearchDecoder,
   ctcGreedyDecoder,
 } from './ctc-decode.ts';
+export { ctcUniqueLabels } from './ctc-labels.ts';
+export {
+  type FractionalPooled,
+  type FractionalPoolOptions,
+  fractionalAvgPool,
+  fractionalMaxPool,
+} from './fractional-pooling.ts';
+export { isotonicRegression } from './isotonic.ts';
 export {
   l2Loss,
   sigmoidCrossEntropyWithLogits,
@@ -96,7 +110,14 @@ export {
   type PoolOptions,
 } from './pooling.ts';
 export { gru, lstm } from './rnn.ts';
+export {
+  computeAccidentalHits,
+  nceLoss,
+  type SampledLossOptions,
+  sampledSoftmaxLoss,
+} from './sampled-losses.ts';
 export type { Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
+export { type SpaceToBatchOptions, withSpaceToBatch } from './with-space-to-batch.ts';
 
 /** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
 export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> =

@@ -107,12 +107,16 @@ function viewOf(text: string): DataView {
 
 /** FarmHash's Fingerprint64 of a text's bytes (Pike, "FarmHash", 2014). */
 export function fingerprint64(text: string): bigint {
-  const s = viewOf(text);
+  return fingerprintOfBytes(bytesOf(text));
+}
+/** FarmHash's Fingerprint64 of bytes. */
+export function fingerprintOfBytes({ buffer, byteOffset, byteLength }: Uint8Array): bigint {
+  const s = new DataView(buffer, byteOffset, byteLength);
   const n = s.byteLength;
   return n <= 16 ? ofFew(s, n) : n <= 64 ? ofSome(s, n) : ofMany(s, n);
 }
 
-/** One fingerprint of two. */
+/** One fingerprint of two: TensorFlow's FingerprintCat64. */
 export function joinedFingerprints(first: bigint, second: bigint): bigint {
   const mul = MULTIPLIER;
   const both = wrap((first ^ mul ^ wrap(mixed(wrap(second * mul)) * mul)) * mul);

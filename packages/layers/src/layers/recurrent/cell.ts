@@ -17,6 +17,7 @@ import {
   differs,
   dims,
   isPlain,
+  StreamGenerator,
   sameShape,
   showShape,
   toShape,
@@ -105,7 +106,7 @@ export interface Masks {
 /** @internal A factor that leaves out a share, and scales the rest; null for none. */
 export function dropoutMask(
   { dtype }: Layer,
-  generator: random.Generator | null,
+  generator: StreamGenerator | null,
   rate: number,
   sizes: Dims,
 ): Tensor | null {
@@ -120,9 +121,9 @@ export function dropoutMask(
 /** @internal The generator of a cell's dropout. @throws InvalidArgumentError for rates that leave nothing */
 export function dropoutGenerator(
   cell: Layer & { readonly dropout: number; readonly recurrentDropout: number; readonly seed: number | null },
-): random.Generator | null {
+): StreamGenerator | null {
   if (cell.dropout === 1 || cell.recurrentDropout === 1) fail(cell, 'needs dropout rates below 1');
-  return cell.seed === null ? null : random.Generator.fromSeed(cell.seed);
+  return cell.seed === null ? null : new StreamGenerator(cell.seed);
 }
 
 /** What the cells share: weights, dropout, options. */
@@ -138,7 +139,7 @@ export abstract class Cell extends Layer {
   /** [units, gates · units] */
   recurrentKernel!: Variable;
   bias: Variable | null = null;
-  readonly #generator: random.Generator | null;
+  readonly #generator: StreamGenerator | null;
 
   constructor(options: CellArguments) {
     super(options);

@@ -1,5 +1,5 @@
 // Recurrent networks over sequences of sequences, of images and of volumes.
-import { type PartialShape, type random, type Tensor, tile, type Variable } from '@eagre/core';
+import { type PartialShape, type Tensor, tile, type Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -8,6 +8,7 @@ import {
   fusedConvolution,
   type Option,
   partialShape,
+  type StreamGenerator,
   takesOptions,
 } from '@eagre/core/internal';
 import type { Activation } from '../../activations.ts';
@@ -97,7 +98,7 @@ export class ConvLSTMCell extends SpatialLayer implements RecurrentCell {
   /** [directions…, filters, 4 · filters] */
   recurrentKernel!: Variable;
   bias: Variable | null = null;
-  readonly #generator: random.Generator | null;
+  readonly #generator: StreamGenerator | null;
   /** Sizes of the step that it was built for. */
   #step: readonly Size[] | undefined;
 

@@ -1,0 +1,174 @@
+// The place of a number in a permutation that is never made as a whole.
+import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../arguments/argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { checkOneOf } from '../arguments/checks.ts';
+import { defineOp, execute1, type Op } from '../dispatch/op.ts';
+import { values } from '../dispatch/samples.ts';
+import { pad } from '../ops/array/array.ts';
+import type { Dim } from '../shapes/dim.ts';
+import { dims } from '../shapes/dims.ts';
+import { showShape } from '../shapes/shape.ts';
+import { differs } from '../shapes/sizes.ts';
+import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { emptyTensor, hostValues, setValues, type Tensor } from '../tensor/tensor.ts';
+import type { StatelessSeed } from './random.ts';
+
+const OP = 'RandomIndexShuffle';
+const DTYPES = ['int32', 'uint32', 'int64', 'uint64'];
+
+/** A block cipher on blocks of 2 · width bits: SIMON (Beaulieu and others, 2013) with few rounds. */
+class Cipher {
+  readonly #width: bigint;
+  readonly #mask: bigint;
+  readonly #keys: readonly bigint[];
+
+  constructor(width: number, key: readonly bigint[], rounds: number) {
+    this.#width = BigInt(width);
+    this.#mask = (1n << this.#width) - 1n;
+    const keys = key.map((k) => k & 0xffffffffn & this.#mask);
+    const c = 0xfffffffcn & this.#mask;
+    let z = 0x7369f885192c0ef5n & this.#mask;
+    for (let i = 3; i < rounds; i++) {
+      const last = keys[i - 1] as bigint;
+      keys.push(c ^ (z & 1n) ^ (keys[i - 3] as bigint) ^ this.#right(last, 3n) ^ this.#right(last, 4n));
+      z >>= 1n;
+    }
+    this.#keys = keys;
+  }
+  #left(x: bigint, by: bigint): bigint {
+    return ((x << by) | (x >> (this.#width - by))) & this.#mask;
+  }
+  #right(x: bigint, by: bigint): bigint {
+    return ((x >> by) | (x << (this.#width - by))) & this.#mask;
+  }
+  #mix(x: bigint): bigint {
+    return (this.#left(x, 1n) & this.#left(x, 8n)) ^ this.#left(x, 2n);
+  }
+  encrypt(value: bigint): bigint {
+    let left = (value >> this.#width) & this.#mask;
+    let right = value & this.#mask;
+    for (let i = 0; i + 1 < this.#keys.length; i += 2) {
+      left ^= this.#mix(right) ^ (this.#keys[i] as bigint);
+      right ^= this.#mix(left) ^ (this.#keys[i + 1] as bigint);
+    }
+    return (left << this.#width) | right;
+  }
+}
+
+/** Where an index goes: encrypted again and again until it is one of the indices. */
+function placeOf(index: bigint, key: readonly bigint[], most: bigint, rounds: number): bigint {
+  const digits = Math.ceil(Math.log2(Number(most)));
+  const bits = Math.max(Number.isFinite(digits) ? digits + (digits % 2) : 0, 16);
+  const cipher = new Cipher(bits / 2, key, rounds);
+  let place = cipher.encrypt(index);
+  while (place > most) place = cipher.encrypt(place);
+  return place;
+}
+
+const bigints = (x: Tensor): bigint[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, BigInt);
+
+/** The places of indices in a permutation of 0 … maxIndex, which a seed of three integers decides. */
+const indexShuffleOp: Op = /* @__PURE__ */ defineOp({
+  name: OP,
+  infer: ([index, seed, most]) => {
+    const outer = [index, most].find((t) => t.rank === 1) ?? (seed.rank === 2 ? seed : index);
+    return { dtype: index.dtype, shape: outer === seed ? seed.shape.slice(0, 1) : outer.shape };
+  },
+  host: ([index, seed, most], { rounds }) => {
+    const [all, keys, bounds] = [bigints(index), bigints(seed), bigints(most)] as const;
+    const sizes = [index, most, seed]
+      .filter((t) => t.rank === (t === seed ? 2 : 1))
+      .map((t) => t.shape[0] as number);
+    if (sizes.some((n) => n !== sizes[0]))
+      throw new InvalidArgumentError(`index, seed and maxIndex have ${sizes.join(', ')} rows`, OP);
+    const n = sizes[0] ?? 1;
+    const found = Array.from({ length: n }, (_, i) => {
+      const at = all[all.length === 1 ? 0 : i] as bigint;
+      const bound = bounds[bounds.length === 1 ? 0 : i] as bigint;
+      if (at < 0n || at > bound)
+        throw new InvalidArgumentError(`index ${at} is not one of 0 … maxIndex, which is ${bound}`, OP);
+      const row = seed.rank === 2 ? 3 * i : 0;
+      return placeOf(at, keys.slice(row, row + 3), bound, rounds as number);
+    });
+    const shape = sizes.length === 0 ? [] : [n];
+    const long = index.dtype.endsWith('64');
+    return [setValues(emptyTensor(index.dtype, shape, n), long ? found : found.map(Number))];
+  },
+  notDifferentiable: 'places are integers',
+  samples: () => [
+    {
+      inputs: [
+        values([0, 1, 2, 3], [4], 'int32'),
+        values([498247692, 5, 9], [3], 'int32'),
+        values([3], [], 'int32'),
+      ],
+      attrs: { rounds: 4 },
+    },
+  ],
+});
+
+/**
+ * The place of an index in a permutation of 0 … maxIndex that the seed decides: TensorFlow's. No list of them is made, so they may be many.
+ * @param index an integer, or several [n]
+ * @param seed two integers, or [n, 2]
+ * @param maxIndex the largest index, of the same dtype, or several [n]
+ * @throws InvalidArgumentError for an index that is none of them
+ */
+export const indexShuffle: NamedFunction<
+  [index: TensorLike, seed: StatelessSeed | TensorLike, maxIndex: TensorLike],
+  ['index', 'seed', 'maxIndex']
+> = /* @__PURE__ */ defineFunction(
+  'random.experimental.indexShuffle',
+  { index: kind.tensor, seed: kind.tensor, maxIndex: kind.tensor },
+  {},
+  (index, seed, maxIndex) => {
+    const key = toTensor(seed as TensorLike, 'int32');
+    const rows =
+      key.rank === 2
+        ? ([
+            [0, 0],
+            [1, 0],
+          ] as const)
+        : ([[1, 0]] as const);
+    if (key.rank < 1 || key.rank > 2 || differs(dims(key).at(-1) as Dim, 2))
+      throw new InvalidArgumentError(`seed must be two integers, or [n, 2], got ${showShape(key.shape)}`, OP);
+    checkOneOf(key.dtype, DTYPES, 'the dtype of seed', OP);
+    return shuffled(index, pad(key, rows as never, { constantValues: 498247692 }), maxIndex, 4);
+  },
+);
+
+function shuffled(index: TensorLike, seed: Tensor, maxIndex: TensorLike, rounds: number): Tensor {
+  const most = toTensor(maxIndex, 'int32');
+  const at = toTensor(index, most.dtype);
+  checkOneOf(at.dtype, DTYPES, 'the dtype of index', OP);
+  if (at.rank > 1 || most.rank > 1 || at.dtype !== most.dtype)
+    throw new InvalidArgumentError(
+      `index ${at.dtype} ${showShape(at.shape)} and maxIndex ${most.dtype} ${showShape(most.shape)} must be scalars or lists of one dtype`,
+      OP,
+    );
+  return execute1(indexShuffleOp, [at, seed, most], { rounds });
+}
+
+/** `random.experimental.indexShuffle` with a seed of three integers, or [n, 3], and a number of rounds, an even one of at least 4. */
+export const randomIndexShuffle: NamedFunction<
+  [index: TensorLike, seed: TensorLike, maxIndex: TensorLike],
+  ['index', 'seed', 'maxIndex'],
+  { readonly rounds?: number }
+> = /* @__PURE__ */ defineFunction(
+  'randomIndexShuffle',
+  { index: kind.tensor, seed: kind.tensor, maxIndex: kind.tensor },
+  { rounds: kind.asIs },
+  (index, seed, maxIndex, { rounds = 4 }) => {
+    const key = toTensor(seed, 'int32');
+    if (key.rank < 1 || key.rank > 2 || differs(dims(key).at(-1) as Dim, 3))
+      throw new InvalidArgumentError(
+        `seed must be three integers, or [n, 3], got ${showShape(key.shape)}`,
+        OP,
+      );
+    checkOneOf(key.dtype, DTYPES, 'the dtype of seed', OP);
+    if (!Number.isInteger(rounds) || rounds < 4 || rounds % 2 !== 0 || rounds > 64)
+      throw new InvalidArgumentError(`rounds is ${rounds}, expected an even number of at least 4`, OP);
+    return shuffled(index, key, maxIndex, rounds);
+  },
+);
