@@ -104,7 +104,9 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
         'an empty optional needs the spec of the elements, which is not known: give an outputSignature',
         'Dataset',
       );
-    return Optional.empty(this.elementSpec) as never;
+    // The type of any spec's elements would have no end.
+    const empty: (spec: ElementSpec) => unknown = Optional.empty as never;
+    return empty(this.elementSpec) as never;
   }
 
   /** The next element. Calls may overlap; each gets an element of its own. */
