@@ -13,6 +13,12 @@ tf.random.setSeed(1);
 /** A structure of tensors for Python. */
 function host(value) {
   if (Array.isArray(value)) return value.map(host);
+  if (value instanceof tf.RaggedTensor)
+    return { ragged: [value.flatValues, ...value.nestedRowSplits].map(host) };
+  if (value instanceof tf.SparseTensor)
+    return { sparse: [value.indices, value.values, value.denseShape].map(host) };
+  if (value instanceof tf.IndexedSlices)
+    return { slices: [value.values, value.indices, value.denseShape].map(host) };
   if (!(value instanceof tf.Tensor) && typeof value === 'object')
     return { fields: Object.fromEntries(Object.entries(value).map(([k, v]) => [k, host(v)])) };
   return { dtype: value.dtype, shape: value.shape, values: Array.from(value.data(), Number) };
@@ -491,6 +497,37 @@ for (const [name, makeOptimizer, net] of [
     ['gradient', tf.constant(5, 'int32'), x(3, 2)],
     ['rows', x(4, 2)],
     ['rows', x(1, 2)],
+  ]);
+}
+{
+  const spec = new tf.RaggedTensorSpec([null, null], 'float32');
+  const object = {
+    ragged: tf.function((a) => ({ sums: tf.sum(a, 1), y: tf.mul(a, 2) }), { inputSignature: [spec] }),
+    deep: tf.function((a) => [tf.add(a, 1), tf.sum(a, 2)], {
+      inputSignature: [new tf.RaggedTensorSpec([null, null, null], 'int32', 2, 'int32')],
+    }),
+    sparse: tf.function((a) => [tf.mul(a, 3), tf.sparse.toDense(a)], {
+      inputSignature: [new tf.SparseTensorSpec([null, 3], 'float32')],
+    }),
+    slices: tf.function((a) => new tf.IndexedSlices(a.values.mul(2), a.indices, a.denseShape), {
+      inputSignature: [new tf.IndexedSlicesSpec([4, 2], 'float32', 'int32')],
+    }),
+  };
+  await saved('composites', object, [
+    ['ragged', tf.ragged.constant([[1, 2], [], [3]], 'float32')],
+    ['deep', tf.ragged.constant([[[1], [2, 3]], [[]]], 'int32', { rowSplitsDtype: 'int32' })],
+    [
+      'sparse',
+      new tf.SparseTensor(
+        [
+          [0, 1],
+          [1, 2],
+        ],
+        [5, 7],
+        [2, 3],
+      ),
+    ],
+    ['slices', new tf.IndexedSlices(x(2, 2), tf.constant([3, 1], 'int32'), tf.constant([4, 2], 'int32'))],
   ]);
 }
 {

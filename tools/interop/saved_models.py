@@ -30,12 +30,19 @@ def tensors(value):
         return {k: tensors(v) for k, v in value['fields'].items()}
     if not isinstance(value, dict):
         return value
+    if 'ragged' in value:
+        flat, *splits = tensors(value['ragged'])
+        return tf.RaggedTensor.from_nested_row_splits(flat, splits)
+    if 'sparse' in value:
+        return tf.SparseTensor(*tensors(value['sparse']))
+    if 'slices' in value:
+        return tf.IndexedSlices(*tensors(value['slices']))
     return tf.constant(np.array(value['values'], dtype=value['dtype']).reshape(value['shape']))
 
 
 def check(got, wanted, where, tolerance=1e-5):
-    tf.nest.assert_same_structure(got, wanted, check_types=False)
-    for g, w in zip(tf.nest.flatten(got), tf.nest.flatten(wanted)):
+    tf.nest.assert_same_structure(got, wanted, check_types=False, expand_composites=True)
+    for g, w in zip(tf.nest.flatten(got, expand_composites=True), tf.nest.flatten(wanted, expand_composites=True)):
         assert g.dtype == w.dtype and g.shape == w.shape, (where, g.dtype, w.dtype, g.shape, w.shape)
         np.testing.assert_allclose(g.numpy(), w.numpy(), rtol=10 * tolerance, atol=tolerance, err_msg=where)
 

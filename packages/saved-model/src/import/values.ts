@@ -16,8 +16,11 @@ export class TableHandle {
   readonly table: LookupTable;
   /** Keys that stand for none in a dense table, and for removed ones. */
   readonly reserved: readonly TableItem[];
-  constructor(table: LookupTable, reserved: readonly TableItem[] = []) {
+  /** Whether graphs change it as they run. */
+  readonly isMutable: boolean;
+  constructor(table: LookupTable, isMutable: boolean, reserved: readonly TableItem[] = []) {
     this.table = table;
+    this.isMutable = isMutable;
     this.reserved = reserved;
   }
 

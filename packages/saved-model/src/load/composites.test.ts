@@ -31,3 +31,15 @@ test('a table that was changed is that of the file again when the model is loade
   const [before] = loaded['numbers'](toValue(model.cases[1]?.args[0] as never)) as [Tensor];
   expect(before.array()).toEqual([5n, 6n, -1n, -1n, -1n]);
 });
+
+test('lookups of numbers are traced for all sizes', async () => {
+  for (const [name, call] of [
+    ['integer-lookup', 'serve'],
+    ['tables', 'numbers'],
+  ] as const) {
+    const loaded = await load(
+      unpack(models.find((m) => m.name === name) as StoredModel, folder.path, `${name}-traced`),
+    );
+    expect(loaded[call].getConcreteFunction().graph.nodes.length, name).toBeGreaterThan(2);
+  }
+});

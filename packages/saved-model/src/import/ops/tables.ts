@@ -4,6 +4,8 @@ import type { DType, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import {
   columnOfLines,
+  context,
+  dims,
   itemsOf,
   knownTensor,
   LookupTable,
@@ -11,6 +13,7 @@ import {
   numberOf,
   type TableItem,
   tensorOfItems,
+  toShape,
 } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
@@ -26,6 +29,7 @@ const newTable = (c: OpCall): TableHandle => {
   if (isMutable) table.insert([], [], true);
   return new TableHandle(
     table,
+    isMutable,
     c.op.includes('Dense') ? [...itemsOf(known(c, 0)), ...itemsOf(known(c, 1))] : [],
   );
 };
@@ -60,7 +64,7 @@ const find: Translate = (c) => {
     throw c.lacks('strings that differ from run to run cannot be looked up here');
   return tf.hostFunction(look as never, [keys, missing], {
     dtype: table.valueDType,
-    shape: [...keys.shape, ...table.valueShape],
+    shape: toShape([...dims(keys), ...table.valueShape]),
   });
 };
 
@@ -114,9 +118,18 @@ const replace: Translate = (c) => {
   c.tableHandle(0).replace(itemsOf(known(c, 1)), itemsOf(known(c, 2)));
 };
 
+/** How many keys there are: of a table that changes, at each run. */
+const size: Translate = (c) => {
+  const { table, isMutable } = c.tableHandle();
+  const now = (): Tensor => tf.constant(BigInt(table.size), 'int64');
+  return isMutable ? tf.hostFunction(now as never, [], { dtype: 'int64', shape: [] }) : now();
+};
+
 /** All keys, and the value of each. */
 const contents = several(['keys', 'values'], (c) => {
-  const table = c.table();
+  const { table, isMutable } = c.tableHandle();
+  if (isMutable && context.tracer !== null)
+    throw c.lacks('a table that changes has no contents while a function is traced');
   const entries = table.entries();
   const [keys, values] = [entries.map(([key]) => key), entries.flatMap(([, value]) => value)];
   return [
@@ -140,8 +153,8 @@ export const tables: OpTable = {
   AnonymousMutableHashTable: (c) => newTable(c),
   LookupTableFind: find,
   LookupTableFindV2: find,
-  LookupTableSize: (c) => tf.constant(BigInt(c.table().size), 'int64'),
-  LookupTableSizeV2: (c) => tf.constant(BigInt(c.table().size), 'int64'),
+  LookupTableSize: size,
+  LookupTableSizeV2: size,
   LookupTableInsert: insert(true),
   LookupTableInsertV2: insert(true),
   LookupTableImport: replace,
