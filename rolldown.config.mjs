@@ -76,7 +76,12 @@ const declarations = { name: 'declarations', writeBundle: () => emitDeclarations
 // their own, after the tensors that they are made of.
 const rooms =
   '(ragged|sparse|lookup|queue|sets)\\b|composites|strings\\.ts|composite/indexed|module/asset|ops/strings/(split|unicode|rows|join)|' +
-  'shapes/tensor-shape|tensor/dtype-object';
+  'shapes/tensor-shape|tensor/dtype-object|dispatch/device-spec';
+
+// Of the umbrella: what holds all names of another package, or has classes.
+const spaces =
+  'train|train-experimental|exponential-moving-average|images|tensor-protos|test|test-case|equal-graph-defs|type-spec|types-experimental|' +
+  'autograph|autograph-experimental|graph-util|experimental|extension-type|profiler-experimental';
 
 export default defineConfig({
   ...options,
@@ -106,7 +111,7 @@ export default defineConfig({
           priority: 1,
         },
         // They hold all of another package's names, which is an effect that bundlers do not leave out of the index.
-        { name: 'spaces', test: /eagre\/src\/(train|images|tensor-protos)\.ts$/ },
+        { name: 'spaces', test: new RegExp(`eagre/src/(${spaces})\\.ts$`) },
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },

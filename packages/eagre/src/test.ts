@@ -1,4 +1,5 @@
 /** `tf.test`: what tests need. */
+export { assertEqualGraphDef, type GraphDefLike } from './equal-graph-defs.ts';
 export {
   computeGradient,
   gpuDeviceName,

@@ -267,6 +267,23 @@ describe('tf.test', () => {
     expect(tf.test.isGpuAvailable()).toBe(tf.test.gpuDeviceName() !== '');
   });
 
+  test('graphs are one', () => {
+    const graphDef = (factor: number, name = 'y'): Uint8Array => {
+      const graph = new tf.Graph();
+      graph.asDefault(() => {
+        const x = tf.compat.v1.placeholder('float32', [2], { name: 'x' });
+        return tf.nameScope(name, () => x.mul(factor));
+      });
+      return graph.asGraphDef();
+    };
+    tf.test.assertEqualGraphDef(graphDef(2), graphDef(2));
+    fails(() => tf.test.assertEqualGraphDef(graphDef(2), graphDef(3)), 'has attributes');
+    fails(() => tf.test.assertEqualGraphDef(graphDef(2), graphDef(2, 'z')), 'is expected, and not there');
+    fails(() => tf.test.assertEqualGraphDef({ node: [] }, graphDef(2)), 'is there, and not expected');
+    fails(() => tf.test.assertEqualGraphDef(3 as never, graphDef(2)), 'must be a GraphDef');
+    fails(() => tf.test.assertEqualGraphDef(Uint8Array.of(255, 255), graphDef(2)), 'is no GraphDef');
+  });
+
   test('gradients by tape and by differences', () => {
     const x = [
       [0.5, -1],

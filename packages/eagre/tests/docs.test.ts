@@ -34,6 +34,7 @@ const pages = [
   'docs/hugging-face',
   'docs/serving',
   'docs/signals-and-matrices',
+  'docs/extension-types',
   'docs/from-tensorflow',
 ];
 

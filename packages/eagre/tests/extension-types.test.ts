@@ -163,7 +163,7 @@ describe('datasets', () => {
       }
     }
     class Point extends BatchableExtensionType.of({ x: tf.Tensor, y: tf.Tensor }) {
-      static override batchEncoder = new Encoder();
+      static batchEncoder = new Encoder();
     }
     const points = tf.data.Dataset.fromTensorSlices(new Point({ x: [1, 2, 3], y: [4, 5, 6] }) as never);
     const [first] = [...points.batch(2)] as unknown as Point[];

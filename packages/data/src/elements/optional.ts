@@ -55,6 +55,10 @@ export class Optional<T = Element> extends CompositeTensor {
     ...args: Arguments<[elementSpec: E], ['elementSpec']>
   ): Optional<ElementOfSpec<E>>;
   static empty(elementSpec: ElementSpec): Optional<never> {
+    return Optional.ofSpec(elementSpec) as Optional<never>;
+  }
+  /** @internal `empty`, for the library: types of specs that are not known are deep. */
+  static ofSpec(elementSpec: ElementSpec): unknown {
     return new Optional(
       constant(false),
       mapSpec(elementSpec, (spec: unknown) => {

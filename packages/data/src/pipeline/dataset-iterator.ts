@@ -98,15 +98,13 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
    */
   getNextAsOptional(): Optional<T> {
     const { done, value } = this.next();
-    if (done !== true) return Optional.of<unknown>(value) as never;
+    if (done !== true) return Optional.of<T>(value);
     if (this.elementSpec === null)
       throw new FailedPreconditionError(
         'an empty optional needs the spec of the elements, which is not known: give an outputSignature',
         'Dataset',
       );
-    // The type of any spec's elements would have no end.
-    const empty: (spec: ElementSpec) => unknown = Optional.empty as never;
-    return empty(this.elementSpec) as never;
+    return Optional.ofSpec(this.elementSpec) as Optional<T>;
   }
 
   /** The next element. Calls may overlap; each gets an element of its own. */

@@ -36,6 +36,7 @@ const others: ReadonlySet<string> = new Set([
   'timestamp',
   'gradients',
   'hessians',
+  'importGraphDef',
   // What it gives is a function.
   'signal.inverseStftWindowFn',
   // They read their arguments as classes do: `new tf.onesInitializer()` is one too.

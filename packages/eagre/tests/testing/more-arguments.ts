@@ -48,6 +48,9 @@ const approx = {
 };
 const doubled = (x: tf.Tensor): tf.Tensor => x.mul(2);
 
+/** A class that nothing else uses. */
+class OfNothing {}
+
 /** By the names of functions. */
 export const moreArguments: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Assert: { condition: true, data: [tf.constant(1)], summarize: 2 },
@@ -265,4 +268,6 @@ export const moreArguments: Readonly<Record<string, Readonly<Record<string, unkn
   spaceToBatch: { input: tf.ones([1, 4, 2]), blockShape: [2], paddings: [[0, 0]] },
   spaceToBatchNd: { input: tf.ones([1, 4, 2]), blockShape: [2], paddings: [[0, 0]] },
   unravelIndex: { indices: tf.constant([3, 1], 'int32'), dims: [2, 2] },
+  registerTensorConversionFunction: { baseType: OfNothing, conversionFunc: () => null, priority: 3 },
+  typeSpecFromValue: { value: square },
 };

@@ -3,8 +3,11 @@ import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagr
 import { CompositeTensor, Tensor, type TensorLike, TensorShape, Variable } from '@eagre/core';
 import {
   type Call,
+  defineFunction,
   isComposite,
   isPlain,
+  kind,
+  type NamedFunction,
   partialShape,
   showInConsole,
   shown,
@@ -105,21 +108,18 @@ type Made<F, O extends FieldOptions> = Field<
   (O extends { readonly default: unknown } ? { readonly optional: true } : unknown);
 
 /** A field with a default, one that may be null, or a list: `field(tf.Tensor, { nullable: true, default: null })`. */
-export function field<const F extends FieldType, const O extends FieldOptions>(
+export const field: <const F extends FieldType, const O extends FieldOptions>(
   type: F,
   options: O,
-): Made<F, O> {
-  if (!isPlain(options))
-    throw new InvalidArgumentError(`options must be an object, got ${shown(options)}`, 'field');
-  for (const name of Object.keys(options))
-    if (name !== 'default' && name !== 'nullable' && name !== 'list')
-      throw new InvalidArgumentError(
-        `'${name}' is not an option; the options are default, nullable, list`,
-        'field',
-      );
-  const { default: fallback, nullable = false, list = false } = options;
-  return new Field(type, 'default' in options, fallback, nullable, list) as Made<F, O>;
-}
+) => Made<F, O> = /* @__PURE__ */ defineFunction<
+  NamedFunction<[type: FieldType], ['type'], FieldOptions, Field<unknown>>
+>(
+  'experimental.extensionType.field',
+  { type: kind.structure },
+  { default: kind.structure, nullable: kind.asIs, list: kind.asIs },
+  (type, options) =>
+    new Field(type, 'default' in options, options.default, options.nullable === true, options.list === true),
+) as never;
 
 /** The fields of a class, in the order in which they were written. */
 export type Fields = Readonly<Record<string, FieldType>>;
@@ -309,7 +309,7 @@ export abstract class ExtensionType extends CompositeTensor {
     const cls = this.constructor as unknown as ExtensionClass;
     if (!isPlain(fields)) throw new InvalidArgumentError(`expected fields, got ${shown(fields)}`, cls.name);
     const made = Object.create(Object.getPrototypeOf(this) as object) as this;
-    put(made, fieldsFrom({ ...asDict(this), ...fields }, fieldsOf(cls), '', cls.name));
+    put(made, fieldsFrom({ ...dictOf(this), ...fields }, fieldsOf(cls), '', cls.name));
     made.validate();
     return made;
   }
@@ -342,7 +342,7 @@ export abstract class ExtensionType extends CompositeTensor {
     return this.withParts(parts.map((part, i) => (partNames[i] === 'values' ? values : part)));
   }
   override get specOfParts(): CompositeTensor {
-    return new ExtensionTypeSpec(this.constructor as unknown as ExtensionClass, asDict(this));
+    return new ExtensionTypeSpec(this.constructor as unknown as ExtensionClass, dictOf(this));
   }
   get advice(): string {
     return 'say what the function does with it: tf.experimental.dispatchForApi';
@@ -352,7 +352,7 @@ export abstract class ExtensionType extends CompositeTensor {
     throw new InvalidArgumentError(`it does not take a ${this.constructor.name}: ${this.advice}`, call.name);
   }
   override toString(): string {
-    const text = Object.entries(asDict(this)).map(
+    const text = Object.entries(dictOf(this)).map(
       ([name, value]) => `${name}=${tree.showStructure(value, String)}`,
     );
     return `${this.constructor.name}(${text.join(', ')})`;
@@ -377,9 +377,26 @@ function put(value: object, fields: Readonly<Record<string, unknown>>): void {
 }
 
 /** The fields of a value by name. */
-export function asDict(value: ExtensionType): Record<string, unknown> {
-  if (!(value instanceof ExtensionType))
-    throw new InvalidArgumentError(`expected a value of an extension type, got ${shown(value)}`, 'asDict');
+export const asDict: NamedFunction<
+  [value: ExtensionType],
+  ['value'],
+  unknown,
+  Record<string, unknown>
+> = /* @__PURE__ */ defineFunction(
+  'experimental.extensionType.asDict',
+  { value: kind.asIs },
+  {},
+  (value): Record<string, unknown> => {
+    if (!(value instanceof ExtensionType))
+      throw new InvalidArgumentError(
+        `expected a value of an extension type, got ${shown(value)}`,
+        'experimental.extensionType.asDict',
+      );
+    return dictOf(value);
+  },
+);
+
+function dictOf(value: ExtensionType): Record<string, unknown> {
   const names = Object.keys(fieldsOf(value.constructor as unknown as ExtensionClass));
   return Object.fromEntries(names.map((name) => [name, (value as never as Record<string, unknown>)[name]]));
 }
