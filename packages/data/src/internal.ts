@@ -42,6 +42,7 @@ export {
 } from './io/raw.ts';
 export { parseTensor, serializeTensor } from './io/tensors.ts';
 export type { DatasetNode, Shard } from './pipeline/iterator.ts';
+export { tracedElements } from './pipeline/traced-loop.ts';
 export { RaggedFeature } from './readers/features.ts';
 export {
   parseSequenceExample,

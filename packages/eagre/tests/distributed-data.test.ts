@@ -97,6 +97,34 @@ describe('iterators', () => {
     ]);
   });
 
+  test('stand in a graph where sizes are known', () => {
+    const two = mirrored(2);
+    const traced = (size: number, dropRemainder: boolean): tf.Tensor => {
+      const whole = tf.data.Dataset.range(8).batch(size, { dropRemainder });
+      const distributed = two.experimentalDistributeDataset(whole) as unknown as Record<
+        symbol,
+        (site: string) => Iterable<tf.Tensor>
+      >;
+      const all = tf.function(() => {
+        let sum = tf.constant(0, 'int64');
+        for (const batch of (
+          distributed[Symbol.for('eagre.autographIterate')] as (site: string) => Iterable<tf.Tensor>
+        )('here'))
+          sum = sum.add(
+            two.reduce(
+              'SUM',
+              two.run((x: tf.Tensor) => x.sum(), { args: [batch] }),
+            ),
+          );
+        return sum;
+      });
+      all();
+      return all();
+    };
+    expect(Number(traced(4, true).item('bigint'))).toBe(28);
+    expect(() => traced(3, false)).toThrow(tf.errors.FailedPreconditionError);
+  });
+
   test('one function for each replica', () => {
     const two = mirrored(2);
     const contexts: number[][] = [];

@@ -1,6 +1,8 @@
-import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import { defineMethods, showInConsole } from '@eagre/core/internal';
 import type { Dataset, ElementSpec } from '@eagre/data';
+import { tracedElements } from '@eagre/data/internal';
+import { autographIterate } from '@eagre/graph';
 import { Optional } from './optional.ts';
 
 /** What an iterator over elements of some kind gives. */
@@ -66,11 +68,31 @@ export class DistributedDataset<T = unknown> implements Iterable<T>, AsyncIterab
     return this.iterator()[Symbol.asyncIterator]();
   }
 
+  /**
+   * @internal What replicas get in a function that is being traced, where sizes are known and each element of one dataset is a step.
+   * @throws FailedPreconditionError elsewhere
+   */
+  *traced(site: string): Generator<T, void, undefined> {
+    const { perStep, take } = this.#distribution;
+    if (perStep > 1 || this.#datasets.length > 1)
+      throw new FailedPreconditionError(
+        `${site}: a loop over this dataset cannot be part of a graph, since how many steps it has is known at each run only. Iterate outside the function and pass it the elements`,
+        'DistributedDataset',
+      );
+    for (const element of tracedElements(this.#datasets[0].node, site)) yield take([element]) as T;
+  }
+
   toString(): string {
     return `DistributedDataset(${this.#datasets.map(String).join(', ')})`;
   }
 }
 showInConsole(DistributedDataset.prototype, String);
+// `for…of` in a function that is traced and converted.
+Object.defineProperty(DistributedDataset.prototype, autographIterate, {
+  value(this: DistributedDataset, site: string) {
+    return this.traced(site);
+  },
+});
 defineMethods(DistributedDataset.prototype, 'DistributedDataset', { cardinality: {}, iterator: {} });
 
 /** @throws InvalidArgumentError for what no strategy made */

@@ -39,12 +39,13 @@ const local = (count) => {
 `;
 
 it('rounds to bfloat16 as hardware does, and back', () => {
-  const x = Float32Array.of(1, 1.00390625, 1.01171875, -3.1415927, Infinity, NaN, 1e-45, 0, 3.4e38);
+  const x = Float32Array.of(1, 1.00390625, 1.01171875, -3.1419, Infinity, NaN, 1e-45, 0, 3.4e38);
   const back = fromBfloat16(toBfloat16(x));
   expect([...back]).toEqual([1, 1, 1.015625, -3.140625, Infinity, NaN, 0, 0, Infinity]);
 });
 
-describe.skipIf(withoutGloo !== undefined)('gradients in buckets', () => {
+// Programs of several processes take their time where a machine is busy.
+describe.skipIf(withoutGloo !== undefined)('gradients in buckets', { timeout: 240_000 }, () => {
   it('are bit by bit those of two local replicas, however they are packed', async () => {
     const out = await runWorkers(
       2,

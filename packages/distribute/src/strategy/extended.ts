@@ -1,7 +1,16 @@
 // Types in a circle: what a strategy offers beyond its everyday methods works on that strategy.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { device, identity, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { checkFunction, defineMethods, distribution, scoped, shown, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkFunction,
+  defineMethods,
+  distribution,
+  scoped,
+  shown,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { CommunicationOptions } from './communication-options.ts';
 import { devicesNamed } from './devices.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
@@ -26,6 +35,10 @@ export interface ReduceToOptions {
   readonly options?: CommunicationOptions | null;
 }
 
+interface ExtendedArguments {
+  readonly containerStrategy: Strategy;
+}
+
 /**
  * What optimizers and libraries ask of a strategy, in a strategy's scope or in `ReplicaContext.mergeCall`: updates of copies one by one, and sums
  * of values at the places where they are needed. As `strategy.extended` in TensorFlow.
@@ -33,11 +46,18 @@ export interface ReduceToOptions {
 export class StrategyExtended {
   readonly #strategy: Strategy;
 
-  /** @internal Strategies make them. */
-  constructor(strategy: Strategy) {
-    if (typeof strategy !== 'object' || strategy === null)
-      throw new InvalidArgumentError('it belongs to a strategy: strategy.extended', 'StrategyExtended');
-    this.#strategy = strategy;
+  /** Strategies make them: `strategy.extended`. @throws InvalidArgumentError for anything but a strategy */
+  constructor(...args: [containerStrategy: Strategy | ExtendedArguments, options?: ExtendedArguments]) {
+    const { containerStrategy } = argumentsOf<ExtendedArguments>(StrategyExtended, new.target, args);
+    if (
+      !((containerStrategy as unknown) instanceof Object) ||
+      !Array.isArray(containerStrategy.replicaDevices)
+    )
+      throw new InvalidArgumentError(
+        `containerStrategy must be a strategy, got ${shown(containerStrategy)}`,
+        'StrategyExtended',
+      );
+    this.#strategy = containerStrategy;
   }
 
   /** The devices of this process's replicas. */
@@ -249,6 +269,10 @@ export class StrategyExtended {
     );
   }
 }
+takesArguments<ExtendedArguments>(
+  { positional: ['containerStrategy'], names: { containerStrategy: true } },
+  StrategyExtended,
+);
 defineMethods(StrategyExtended.prototype, 'StrategyExtended', {
   update: { positional: ['variable', 'fn'], options: { args: true, group: true } },
   updateNonSlot: { positional: ['colocateWith', 'fn'], options: { args: true, group: true } },

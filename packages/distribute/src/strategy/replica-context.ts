@@ -2,11 +2,13 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor, TensorLike, Variable } from '@eagre/core';
 import {
+  argumentsOf,
   checkFunction,
   type DistributionReplica,
   defineMethods,
   normalizeAxis,
   shown,
+  takesArguments,
   toTensor,
   tree,
   within,
@@ -26,6 +28,12 @@ export interface CollectiveCallOptions {
   readonly options?: CommunicationOptions | null;
 }
 
+/** Arguments of `ReplicaContext`. */
+export interface ReplicaContextArguments {
+  readonly strategy: Strategy;
+  readonly replicaIdInSyncGroup: number;
+}
+
 /** Tensors in arrays, maps and plain objects. */
 export type TensorStructure =
   | TensorLike
@@ -43,15 +51,29 @@ export class ReplicaContext implements DistributionReplica {
   /** @internal Its place among the replicas of this process. */
   readonly index: number;
 
-  /** @internal */
-  constructor(strategy: Strategy, index: number) {
-    if (typeof index !== 'number' || (strategy as unknown) === undefined)
-      throw new InvalidArgumentError(
-        'strategies make contexts: tf.distribute.getReplicaContext() is that of the replica',
-        'ReplicaContext',
-      );
+  /** Strategies make them. @throws InvalidArgumentError for a replica that the process does not have */
+  constructor(
+    ...args: [
+      strategy: Strategy | ReplicaContextArguments,
+      replicaIdInSyncGroup?: number | ReplicaContextArguments,
+      options?: ReplicaContextArguments,
+    ]
+  ) {
+    const op = 'ReplicaContext';
+    const { strategy, replicaIdInSyncGroup } = argumentsOf<ReplicaContextArguments>(
+      ReplicaContext,
+      new.target,
+      args,
+    );
+    if (!((strategy as unknown) instanceof Object) || !Array.isArray(strategy.replicaDevices))
+      throw new InvalidArgumentError(`strategy must be a strategy, got ${shown(strategy)}`, op);
     this.strategy = strategy;
-    this.index = index;
+    this.index = replicaIdInSyncGroup - strategy.firstReplica;
+    if (strategy.replicaDevices[this.index] === undefined)
+      throw new InvalidArgumentError(
+        `this process has no replica ${shown(replicaIdInSyncGroup)}; it has ${strategy.replicaDevices.length}, from ${strategy.firstReplica} on`,
+        op,
+      );
   }
 
   /** How many replicas there are, over all processes. */
@@ -186,6 +208,13 @@ export type Reduced<T> = T extends Tensor | Variable | number | bigint | boolean
       ? { [K in keyof T]: Reduced<T[K]> }
       : Tensor;
 
+takesArguments<ReplicaContextArguments>(
+  {
+    positional: ['strategy', 'replicaIdInSyncGroup'],
+    names: { strategy: true, replicaIdInSyncGroup: true },
+  },
+  ReplicaContext,
+);
 defineMethods(ReplicaContext.prototype, 'ReplicaContext', {
   allReduce: { positional: ['reduceOp', 'value'], objects: ['value'], options: { options: true } },
   allGather: { positional: ['value', 'axis'], objects: ['value'], options: { options: true } },

@@ -104,7 +104,7 @@ export abstract class Strategy implements DistributionStrategy {
     this.communicationOptions = communicationOptions;
     this.crossDeviceOps = parts.crossDeviceOps ?? null;
     this.#sharedOn = sharedOn ?? null;
-    this.#replicas = devices.map((_, i) => new ReplicaContext(this, i));
+    this.#replicas = devices.map((_, i) => new ReplicaContext(this, this.firstReplica + i));
   }
 
   /** How many replicas there are, over all processes. */
