@@ -282,13 +282,21 @@ export class ClusterCoordinator {
       // Its connection tells that it is lost; what it said of others is an error of theirs.
       if (!connection.isOpen && this.#fatal === undefined && this.#error === undefined && !this.#isClosed)
         this.#queue.unshift(closure);
-      else this.#reject(closure, error);
+      else this.#reject(closure, await this.#explained(error));
     } finally {
       worker.isBusy = false;
       this.#running--;
       this.#dispatch();
       this.#notify();
     }
+  }
+
+  /** A worker may notice before the coordinator that a parameter server is lost, which is for good. */
+  async #explained(error: unknown): Promise<unknown> {
+    if (!(error instanceof UnavailableError) || this.#fatal !== undefined) return this.#fatal ?? error;
+    const empty = { kind: 'read', fields: { ids: [] } };
+    await Promise.allSettled(this.#cluster.servers.map((server) => server.ask(empty)));
+    return this.#fatal ?? error;
   }
 
   #reject(closure: Closure, error: unknown): void {

@@ -41,4 +41,9 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     what: /^compat\.(bytes_or_text_types|complex_types|integral_types|real_types|forward_compatib.*)$/,
     why: 'they are types and dates of Python code',
   },
+  { what: /^distribute\.(experimental\.)?TPUStrategy$/, why: 'there are no TPUs' },
+  {
+    what: /^distribute\.experimental\.PreemptionWatcher$/,
+    why: 'it asks the service of a cloud; SIGTERM is what PreemptionCheckpointHandler waits for',
+  },
 ];
