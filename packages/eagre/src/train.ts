@@ -11,3 +11,4 @@ export {
   Int64List,
   SequenceExample,
 } from '@eagre/data/internal';
+export { ClusterDef, ClusterSpec, JobDef, ServerDef } from '@eagre/distribute/internal';
