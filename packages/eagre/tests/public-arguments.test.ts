@@ -263,7 +263,6 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'data.FolderDataset',
       'distribute.DistributedDataset',
       'distribute.InputContext',
-      'distribute.ShardedVariable',
       'distribute.coordinator.PerWorkerDataset',
       'distribute.coordinator.PerWorkerIterator',
       'distribute.coordinator.PerWorkerResource',
