@@ -68,6 +68,8 @@ export interface ArraysOptions {
   readonly shuffle: boolean;
   /** Makes the order of shuffled examples the same in all processes that train together. */
   readonly share?: ((order: Tensor) => Tensor) | undefined;
+  /** By which a model trains on several devices or processes, whose batches may come divided. */
+  readonly strategy?: DistributionStrategy | null | undefined;
 }
 
 const BATCH_SIZE = 32;
@@ -311,10 +313,9 @@ export function adapt(
   weight: Inputs | null | undefined,
   options: ArraysOptions & { readonly names: Names },
   what: string,
-  strategy: DistributionStrategy | null = null,
 ): Batches {
   const { names } = options;
-  if (isCreator(x)) return new IterableBatches(createdDataset(x, strategy, what), names);
+  if (isCreator(x)) return new IterableBatches(createdDataset(x, options.strategy ?? null, what), names);
   if (isBatchSource(x)) {
     if ((y !== undefined && y !== null) || (weight !== undefined && weight !== null)) {
       throw new InvalidArgumentError(

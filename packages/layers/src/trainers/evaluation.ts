@@ -84,14 +84,8 @@ export async function evaluate(
   const { batchSize } = options;
   checkCounts({ batchSize }, 'evaluate');
   const steps = limitedSteps(options.steps, 'steps', 'evaluate');
-  const batches = adapt(
-    x,
-    y,
-    options.sampleWeight,
-    { batchSize, steps, shuffle: false, names },
-    'evaluate',
-    strategyOf(model),
-  );
+  const how = { batchSize, steps, shuffle: false, names, strategy: strategyOf(model) };
+  const batches = adapt(x, y, options.sampleWeight, how, 'evaluate');
   const checkSignal = signalChecker(options.signal, 'evaluate');
   return runStandalone('Evaluate', model, batches, options, checkSignal, (callbacks, bar) =>
     test(model, batches, steps, callbacks, checkSignal, bar),
