@@ -253,6 +253,28 @@ it('22: a strategy on several devices', async () => {
   for (const [i, loss] of several.losses.entries()) expect(loss).toBeCloseTo(one.losses[i] as number, 2);
 });
 
+it('23: parameter server, in real processes', { timeout: 400_000 }, async () => {
+  const { startServed } = await import('../../../packages/distribute/src/testing/processes.ts');
+  const program = `await import(${JSON.stringify(new URL('./23-parameter-server.ts', import.meta.url).href)});`;
+  const env = { EPOCHS: '3', STEPS: '10' };
+  const cluster = await startServed(program, { ps: 2, env, server: program });
+  try {
+    const { code, out, err } = await cluster.coordinator.ended;
+    expect([code, err]).toEqual([0, '']);
+    const { losses, fit, updates } = JSON.parse(out.split('\n').at(-1) as string) as {
+      readonly losses: readonly number[];
+      readonly fit: readonly number[];
+      readonly updates: number;
+    };
+    expect(losses.length).toBe(3);
+    expect(fit[2]).toBeLessThan(fit[0] as number);
+    expect(updates).toBe(30);
+    for (const { ended } of Object.values(cluster.servers)) expect((await ended).code).toBe(0);
+  } finally {
+    await cluster.end();
+  }
+});
+
 it('13: tf.function', async () => {
   const log = vi.mocked(console.log);
   log.mockClear();

@@ -84,6 +84,21 @@ describe('eagre run', () => {
     expect(new Set(worker).size).toBe(3);
     expect(token).toMatch(/^[0-9a-f]{32}$/);
   });
+  it('starts parameter servers and a coordinator, with whose end all end', async () => {
+    const { code, out } = await ran(
+      `${task} console.log(JSON.stringify([task.type, task.index, cluster.worker.length, cluster.ps.length, cluster.chief.length]));
+      if (task.type !== 'chief') setInterval(() => {}, 1000); else setTimeout(() => {}, 500);`,
+      { processes: 2, ps: 1 },
+    );
+    expect(code).toBe(0);
+    expect(out).toEqual([
+      '[chief 0] ["chief",0,2,1,1]',
+      '[ps 0] ["ps",0,2,1,1]',
+      '[worker 0] ["worker",0,2,1,1]',
+      '[worker 1] ["worker",1,2,1,1]',
+    ]);
+    await expect(ran('', { ps: 1, hosts: ['a', 'b'] })).rejects.toThrow(/--ps/);
+  });
   it('ends the others when one fails, with its exit code', async () => {
     const { code, err } = await ran(
       `${task} if (task.index === 1) process.exit(7); setInterval(() => {}, 1000);`,

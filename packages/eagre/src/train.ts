@@ -11,5 +11,6 @@ export {
   Int64List,
   SequenceExample,
 } from '@eagre/data/internal';
+export { ClusterDef, ClusterSpec, JobDef, ServerDef } from '@eagre/distribute/internal';
 export { ExponentialMovingAverage } from './exponential-moving-average.ts';
 export * as experimental from './train-experimental.ts';

@@ -24,6 +24,7 @@ const pages = [
   'docs/devices',
   'docs/distribution',
   'docs/distribution-multi-worker',
+  'docs/distribution-parameter-servers',
   'docs/strings',
   'docs/checkpoint',
   'docs/ragged-and-sparse',

@@ -268,6 +268,10 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'data.experimental.Optional',
       'distribute.DistributedDataset',
       'distribute.DistributedIterator',
+      'distribute.coordinator.PerWorkerDataset',
+      'distribute.coordinator.PerWorkerIterator',
+      'distribute.coordinator.PerWorkerResource',
+      'distribute.coordinator.RemoteValue',
       'experimental.ExtensionTypeSpec',
       'experimental.RowPartition',
       'random.Generator',
@@ -281,6 +285,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   'bases of classes, without objects of their own': [
     'distribute.CrossDeviceOps',
     'distribute.Strategy',
+    'distribute.experimental.partitioners.Partitioner',
     'distribute.clusterResolver.ClusterResolver',
     'experimental.BatchableExtensionType',
     'experimental.ExtensionType',

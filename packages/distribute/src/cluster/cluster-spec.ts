@@ -45,6 +45,18 @@ export class ClusterSpec {
   numTasks(type: TaskType): number {
     return this.jobs[type]?.length ?? 0;
   }
+  /** The addresses of the tasks of a type. */
+  jobTasks(type: TaskType): readonly string[] {
+    return this.jobs[type] ?? [];
+  }
+  /** The numbers of the tasks of a type. */
+  taskIndices(type: TaskType): readonly number[] {
+    return this.jobTasks(type).map((_, index) => index);
+  }
+  /** The addresses by types. */
+  asDict(): { readonly [type in TaskType]?: readonly string[] } {
+    return { ...this.jobs };
+  }
   /** @throws InvalidArgumentError where there is no such task */
   taskAddress(type: TaskType, index: number): string {
     const address = this.jobs[type]?.[index];
@@ -70,6 +82,8 @@ takesArguments<{ readonly cluster: ClusterDef }>(
 );
 defineMethods(ClusterSpec.prototype, 'ClusterSpec', {
   numTasks: { positional: ['type'] },
+  jobTasks: { positional: ['type'] },
+  taskIndices: { positional: ['type'] },
   taskAddress: { positional: ['type', 'index'] },
 });
 

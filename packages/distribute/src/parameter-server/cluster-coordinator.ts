@@ -77,7 +77,7 @@ export class ClusterCoordinator {
   readonly #workers: WorkerState[] = [];
   readonly #queue: Closure[] = [];
   readonly #functions = new WeakMap<AnyFunction, ScheduledFunction>();
-  #running = 0;
+  readonly #running = new Set<Closure>();
   #error: unknown;
   #fatal: Error | undefined;
   #changed: (() => void)[] = [];
@@ -176,7 +176,7 @@ export class ClusterCoordinator {
   }
 
   get #isDone(): boolean {
-    return (this.#queue.length === 0 && this.#running === 0) || this.#fatal !== undefined;
+    return (this.#queue.length === 0 && this.#running.size === 0) || this.#fatal !== undefined;
   }
 
   /** Waits for the values in the places of RemoteValues. */
@@ -273,7 +273,7 @@ export class ClusterCoordinator {
 
   async #run(worker: WorkerState, connection: Connection, closure: Closure): Promise<void> {
     worker.isBusy = true;
-    this.#running++;
+    this.#running.add(closure);
     try {
       const value = await this.#call(worker, connection, closure);
       for (const tensor of tensorsIn(closure.args)) tensor.dispose();
@@ -282,13 +282,21 @@ export class ClusterCoordinator {
       // Its connection tells that it is lost; what it said of others is an error of theirs.
       if (!connection.isOpen && this.#fatal === undefined && this.#error === undefined && !this.#isClosed)
         this.#queue.unshift(closure);
-      else this.#reject(closure, error);
+      else this.#reject(closure, await this.#explained(error));
     } finally {
       worker.isBusy = false;
-      this.#running--;
+      this.#running.delete(closure);
       this.#dispatch();
       this.#notify();
     }
+  }
+
+  /** A worker may notice before the coordinator that a parameter server is lost, which is for good. */
+  async #explained(error: unknown): Promise<unknown> {
+    if (!(error instanceof UnavailableError) || this.#fatal !== undefined) return this.#fatal ?? error;
+    const empty = { kind: 'read', fields: { ids: [] } };
+    await Promise.allSettled(this.#cluster.servers.map((server) => server.ask(empty)));
+    return this.#fatal ?? error;
   }
 
   #reject(closure: Closure, error: unknown): void {
@@ -357,7 +365,7 @@ export class ClusterCoordinator {
   /** A failure that nothing helps against. */
   #fail(error: Error): void {
     this.#fatal ??= error;
-    for (const { result } of this.#queue.splice(0)) result.reject(this.#fatal);
+    for (const { result } of [...this.#queue.splice(0), ...this.#running]) result.reject(this.#fatal);
     this.#notify();
   }
 
@@ -365,7 +373,7 @@ export class ClusterCoordinator {
     if (this.#fatal !== undefined) throw this.#fatal;
     if (this.#error === undefined) return;
     const error = this.#error;
-    if (this.#running > 0) throw error;
+    if (this.#running.size > 0) throw error;
     this.#error = undefined;
     throw error;
   }

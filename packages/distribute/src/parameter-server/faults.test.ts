@@ -24,7 +24,7 @@ const slow = tf.function((x) => {
   return y.sum();
 });
 const x = tf.ones([100, 100]);
-const line = () => new Promise((resolve) => process.stdin.once('data', resolve));
+const line = () => new Promise((resolve) => process.stdin.once('data', () => { process.stdin.destroy(); resolve(); }));
 `;
 
 let cluster: ServedCluster | undefined;
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const printed = (out: string): unknown[] => out.split('\n').map((line) => JSON.parse(line) as unknown);
 
-describe('a cluster', { timeout: 180_000 }, () => {
+describe('a cluster', { timeout: 400_000 }, () => {
   it('goes on where a worker is killed, and takes one back that was started again', async () => {
     cluster = await startServed(`${connected}
       coordinator.schedule(slow, [x]);

@@ -98,7 +98,7 @@ function isPart(part: unknown): part is Part {
 }
 
 function bytesOfTensor(x: Tensor): Uint8Array {
-  if (x.dtype === 'string') return Buffer.from(JSON.stringify([...(x.data() as unknown as string[])]));
+  if (x.dtype === 'string') return Buffer.from(JSON.stringify([...x.strings()]));
   const { buffer, byteOffset, byteLength } = viewOf(x);
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

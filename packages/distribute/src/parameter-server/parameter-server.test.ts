@@ -32,7 +32,7 @@ async function lines(program: string, options: Parameters<typeof startServed>[1]
   return out.split('\n').map((line) => JSON.parse(line) as unknown);
 }
 
-describe('a coordinator', { timeout: 120_000 }, () => {
+describe('a coordinator', { timeout: 400_000 }, () => {
   it('makes, reads and changes variables of parameter servers', async () => {
     const out = await lines(
       `

@@ -49,7 +49,7 @@ interface MinSizeOptions {
   readonly bytesPerString?: number | null;
 }
 
-/** Divides variables into parts of at least so many bytes (256 KiB by default), and at most `maxShards` of them (1 by default). */
+/** Divides variables into parts of about so many bytes (256 KiB by default; rounded up, as in TensorFlow), and at most `maxShards` of them (1 by default). */
 export class MinSizePartitioner extends Partitioner {
   readonly minShardBytes: number;
   readonly maxShards: number;
@@ -64,7 +64,7 @@ export class MinSizePartitioner extends Partitioner {
   }
   protected override partsOf(shape: Shape, dtype: DType): number {
     const bytes = bytesOf(shape, dtype, this.bytesPerString);
-    return Math.max(1, Math.min(this.maxShards, Math.floor(bytes / this.minShardBytes)));
+    return Math.max(1, Math.min(this.maxShards, Math.ceil(bytes / this.minShardBytes)));
   }
 }
 takesArguments<MinSizeOptions>(

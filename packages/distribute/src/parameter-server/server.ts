@@ -3,6 +3,7 @@ import { FailedPreconditionError, InvalidArgumentError, UnavailableError } from 
 import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { loadPortable } from '@eagre/saved-model/internal';
+import { ClusterDef as ClusterMessage, ServerDef } from '../cluster/cluster-protos.ts';
 import { ClusterResolver } from '../cluster/cluster-resolver.ts';
 import {
   type ClusterDef,
@@ -30,7 +31,17 @@ export interface ServerOptions {
 }
 
 interface ServerArguments extends ServerOptions {
-  readonly cluster: ClusterSpec | ClusterDef | ClusterResolver;
+  readonly cluster: ClusterLike;
+}
+
+/** A cluster, in any form; a resolver and a ServerDef also say which task the process is. */
+export type ClusterLike = ClusterSpec | ClusterDef | ClusterMessage | ServerDef | ClusterResolver;
+
+function specOf(cluster: ClusterLike): ClusterSpec {
+  if (cluster instanceof ClusterResolver) return cluster.clusterSpec();
+  if (cluster instanceof ServerDef) return cluster.cluster.toClusterSpec();
+  if (cluster instanceof ClusterMessage) return cluster.toClusterSpec();
+  return cluster instanceof ClusterSpec ? cluster : new ClusterSpec(cluster);
 }
 
 /** Who is served now. */
@@ -68,25 +79,20 @@ export class Server {
    * @param cluster the cluster and, of a resolver, which task this process is
    * @throws InvalidArgumentError for a task that is not in the cluster, or is neither a worker nor a ps
    */
-  constructor(
-    ...args: [cluster: ClusterSpec | ClusterDef | ClusterResolver | ServerArguments, options?: ServerOptions]
-  ) {
+  constructor(...args: [cluster: ClusterLike | ServerArguments, options?: ServerOptions]) {
     const { cluster, jobName, taskIndex, token, start } = argumentsOf<ServerArguments>(
       Server,
       new.target,
       args,
     );
     const isResolver = cluster instanceof ClusterResolver;
-    const spec = isResolver
-      ? cluster.clusterSpec()
-      : cluster instanceof ClusterSpec
-        ? cluster
-        : new ClusterSpec(cluster);
-    const type = jobName ?? (isResolver ? cluster.taskType : null);
+    const def = cluster instanceof ServerDef ? cluster : null;
+    const spec = specOf(cluster);
+    const type = jobName ?? def?.jobName ?? (isResolver ? cluster.taskType : null);
     const { type: checked, index } = checkTask(
       spec,
       type,
-      taskIndex ?? (isResolver ? cluster.taskId : null) ?? 0,
+      taskIndex ?? def?.taskIndex ?? (isResolver ? cluster.taskId : null) ?? 0,
     );
     if (checked !== 'worker' && checked !== 'ps')
       throw new InvalidArgumentError(

@@ -36,7 +36,7 @@ console.log('done ' + v.item());
 await strategy.close();
 `;
 
-describe.skipIf(withoutGloo !== undefined)('two processes', { timeout: 180_000 }, () => {
+describe.skipIf(withoutGloo !== undefined)('two processes', { timeout: 400_000 }, () => {
   it('save at the same step when one of them is told to end, and go on from there', async () => {
     const run = async (env: Record<string, string>): Promise<Running[]> =>
       (await tfConfigs(2)).map((TF_CONFIG) => {

@@ -81,4 +81,9 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     what: /^train\.experimental\.(MaxShardSizePolicy|ShardByTaskPolicy|ShardableTensor|ShardingCallback)$/,
     why: 'values are spread over as many files as tf.train.CheckpointOptions says (shards)',
   },
+  { what: /^distribute\.(experimental\.)?TPUStrategy$/, why: 'there are no TPUs' },
+  {
+    what: /^distribute\.experimental\.PreemptionWatcher$/,
+    why: 'it asks the service of a cloud; SIGTERM is what PreemptionCheckpointHandler waits for',
+  },
 ];

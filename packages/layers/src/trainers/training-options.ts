@@ -4,6 +4,7 @@ import { checkCount, checkOptionNames, kerasDefaults, type OptionNames, shown } 
 import { Callback } from '../callbacks/callback.ts';
 import type { Model } from '../models/model.ts';
 import type { BatchSource, Inputs, Names } from './data-adapter.ts';
+import type { DatasetCreator, DatasetFunction } from './dataset-creator.ts';
 import { isByName } from './per-output.ts';
 
 /** Targets: a tensor, for several outputs a list or tensors by name. */
@@ -30,7 +31,11 @@ export interface EvaluateOptions extends BatchOptions {
 export interface PredictOptions extends BatchOptions {}
 
 /** What is validated on: a list [x, y, sampleWeight?], or an iterable of batches. */
-export type ValidationData = readonly [x: Inputs, y: Inputs, sampleWeight?: Inputs | undefined] | BatchSource;
+export type ValidationData =
+  | readonly [x: Inputs, y: Inputs, sampleWeight?: Inputs | undefined]
+  | BatchSource
+  | DatasetCreator
+  | DatasetFunction;
 
 export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   readonly epochs?: number;
