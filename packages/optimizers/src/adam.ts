@@ -17,6 +17,11 @@ export interface AdamOptions extends OptimizerOptions {
   readonly amsgrad?: boolean;
 }
 
+/** @internal The learning rate of a step with the corrections of the moments' bias. */
+export function stepSize({ beta1, beta2 }: Adam, learningRate: Scalar, step: Scalar): Scalar {
+  return div(mul(learningRate, sqrt(sub(1, pow(beta2, step)))), sub(1, pow(beta1, step)));
+}
+
 /**
  * Adam: `m += (g − m)(1 − beta1); v += (g² − v)(1 − beta2); w -= learningRate · √(1 − beta2ᵗ) / (1 − beta1ᵗ) · m / (√v +
  * epsilon)`. Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2014. The learning rate is 0.001 unless given.
@@ -41,23 +46,13 @@ export class Adam extends Moments<AdamOptions> {
     return { momentum: 'm', velocity: 'v', velocity_hat: 'vhat' }[name] ?? name;
   }
 
-  /** @internal The learning rate with the corrections of the moments' bias. */
-  protected stepSize(learningRate: Scalar, step: Scalar): Scalar {
-    const { beta1, beta2 } = this;
-    return div(mul(learningRate, sqrt(sub(1, pow(beta2, step)))), sub(1, pow(beta1, step)));
-  }
-  /** @internal By which part of itself weight decay shrinks a variable at a step. */
-  protected shrinkage(variable: Variable, learningRate: Scalar): Scalar {
-    return mul(learningRate, this.decayOf(variable));
-  }
-
   // The kernel shrinks the variables itself.
   protected override applyWeightDecay(): void {}
 
   protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { beta1, beta2, epsilon, amsgrad } = this;
     const step = this.momentaryStep();
-    const alpha = this.stepSize(learningRate, step);
+    const alpha = stepSize(this, learningRate, step);
     const slots = [this.momentums, this.velocities, ...(amsgrad ? [this.velocityHats] : [])];
     const run = (some: readonly Update[], weightDecay: number): void => {
       if (some.length === 0) return;

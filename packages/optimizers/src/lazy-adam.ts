@@ -1,9 +1,9 @@
 import { IndexedSlices, type Tensor, type Variable } from '@eagre/core';
 import { argumentsOf, takesOptions } from '@eagre/core/internal';
-import { Adam, type AdamOptions, adamSchema } from './adam.ts';
+import { Adam, type AdamOptions, adamSchema, stepSize } from './adam.ts';
 import { isGivenRow, type Update, whole } from './gradients.ts';
 import type { LearningRate } from './rate.ts';
-import type { Scalar } from './scalars.ts';
+import { mul, type Scalar } from './scalars.ts';
 
 /**
  * Adam that leaves rows without a gradient as they are, with their moments, so that a step of a large table costs as much as the rows that
@@ -30,8 +30,8 @@ export class LazyAdam extends Adam {
   protected override updateRows(gradient: Tensor, rows: Tensor, variable: Variable): void {
     const { beta1, beta2, epsilon } = this;
     const { alpha, decay } = this.momentaryScalars(variable, (learningRate, step) => ({
-      alpha: this.stepSize(learningRate, step),
-      decay: this.shrinkage(variable, learningRate),
+      alpha: stepSize(this, learningRate, step),
+      decay: mul(learningRate, this.decayOf(variable)),
     }));
     const given = isGivenRow(rows).reshape([-1, ...variable.shape.slice(1).map(() => 1)]);
     const add = (to: Variable, change: Tensor): void => {

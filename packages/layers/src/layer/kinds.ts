@@ -14,6 +14,7 @@ import {
   Tensor,
   zeros,
 } from '@eagre/core';
+import { checkFlag } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 
 /** What a tensor is that is not dense. */
@@ -32,6 +33,18 @@ export function isAnyTensor(value: unknown): value is Tensor | Stored {
 export function kindOf(value: unknown): TensorKind | undefined {
   if (value instanceof RaggedTensor) return 'ragged';
   return value instanceof SparseTensor ? 'sparse' : undefined;
+}
+
+/** The kind of an input. @throws InvalidArgumentError for one that is both */
+export function inputKind(
+  { sparse, ragged }: { readonly sparse?: boolean | null; readonly ragged?: boolean | null },
+  op: string,
+): TensorKind | undefined {
+  for (const [name, value] of Object.entries({ sparse, ragged }))
+    if (value !== undefined && value !== null) checkFlag(value, name, op);
+  if (sparse === true && ragged === true)
+    throw new InvalidArgumentError('an input is sparse or ragged, not both', op);
+  return sparse === true ? 'sparse' : ragged === true ? 'ragged' : undefined;
 }
 
 /** What `fn` makes of the values of a tensor, in their places; of a dense one, of itself. */

@@ -12,7 +12,7 @@ import {
   tree,
 } from '@eagre/core/internal';
 import { isByNames, mapSymbolic } from '../layer/call.ts';
-import { densified, isAnyTensor, isStored, kindOf, type TensorKind } from '../layer/kinds.ts';
+import { densified, inputKind, isAnyTensor, isStored, kindOf, type TensorKind } from '../layer/kinds.ts';
 import {
   type CallOptions,
   isBuiltin,
@@ -25,7 +25,7 @@ import {
 } from '../layer/layer.ts';
 import { invokeMasked, type Mask, masksIn, masksOfInputs, tellMasks } from '../layer/masks.ts';
 import { checkUniqueNames, uniqueName } from '../layer/naming.ts';
-import { InputLayer, inputKind } from '../layers/core/core.ts';
+import { InputLayer } from '../layers/core/core.ts';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
 import './operations.ts';
 import { checkPartialShape } from '../layer/specs.ts';

@@ -1,6 +1,6 @@
 // Small layers: inputs, scaling, functions.
 
-import { type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import type { DType, PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
@@ -13,7 +13,7 @@ import {
   optionsFrom,
   takesOptions,
 } from '@eagre/core/internal';
-import { isStored, type TensorKind, takesKinds, takesValuesOf } from '../../layer/kinds.ts';
+import { inputKind, isStored, takesKinds, takesValuesOf } from '../../layer/kinds.ts';
 import {
   builtAtOnce,
   type CallOptions,
@@ -48,18 +48,6 @@ export interface InputLayerOptions extends LayerOptions {
   readonly inputTensor?: KerasTensor | null;
   /** Whether a model may be called without the input; false by default. */
   readonly optional?: boolean;
-}
-
-/** The kind of an input. @throws InvalidArgumentError for one that is both */
-export function inputKind(
-  { sparse, ragged }: Pick<InputLayerOptions, 'sparse' | 'ragged'>,
-  op: string,
-): TensorKind | undefined {
-  for (const [name, value] of Object.entries({ sparse, ragged }))
-    if (value !== undefined && value !== null) checkFlag(value, name, op);
-  if (sparse === true && ragged === true)
-    throw new InvalidArgumentError('an input is sparse or ragged, not both', op);
-  return sparse === true ? 'sparse' : ragged === true ? 'ragged' : undefined;
 }
 
 interface InputConfig extends Config {
