@@ -115,7 +115,10 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', () => {
     ['Adam', () => new Adam({ learningRate: 0.1 })],
   ])('trains as the CPU does, eagerly and traced: %s', (_, make) => {
     const train = (traced: boolean): number[] => {
-      const x = constant(Float32Array.from({ length: 32 }, (_, i) => Math.sin(i)), { shape: [16, 2] });
+      const x = constant(
+        Float32Array.from({ length: 32 }, (_, i) => Math.sin(i)),
+        { shape: [16, 2] },
+      );
       const y = x.matmul([[2], [-1]]).add(0.5);
       const [w, b] = [new Variable(core.zeros([2, 1])), new Variable(core.zeros([1]))];
       const optimizer = make();
