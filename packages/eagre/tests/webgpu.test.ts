@@ -14,7 +14,10 @@ const sines = (...shape: number[]): tf.Tensor => {
   );
 };
 
-describe.skipIf(webgpuBackend === undefined)('on WebGPU', () => {
+// Software adapters take long to compile kernels.
+const TIMEOUT = 300_000;
+
+describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, () => {
   it.each([
     ['SGD', () => new tf.optimizers.SGD({ learningRate: 0.1, momentum: 0.9 })],
     ['RMSprop', () => new tf.optimizers.RMSprop({ learningRate: 0.01, centered: true })],

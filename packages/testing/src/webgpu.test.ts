@@ -16,7 +16,10 @@ const backend = webgpuBackend as Backend;
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
-describe.skipIf(webgpuBackend === undefined)('WebGPU', () => {
+// Software adapters take long to compile kernels.
+const TIMEOUT = 300_000;
+
+describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () => {
   afterEach(() => core.setSoftDevicePlacement(true));
 
   it('is a device', () => {
