@@ -109,7 +109,7 @@ const permitted = {
     'cli',
   ],
 };
-const forTests = ['testing', 'backend-js', 'backend-native'];
+const forTests = ['testing', 'backend-js', 'backend-native', 'backend-webgpu'];
 const apps = {
   consumers: ['testing'],
   examples: ['eagre'],

@@ -3,8 +3,9 @@ import { usage } from './gpu-device.ts';
 
 const WIDTH = 256;
 const ROW = WIDTH * 4;
-const HEIGHT = 1024;
-const CHUNK = ROW * HEIGHT;
+/** Rows of the canvas: what few bytes are read by is small, since all of it is drawn. */
+const FEW_ROWS = 8;
+const MANY_ROWS = 1024;
 const COPY_TO_TEXTURE = 2;
 
 /**
@@ -12,18 +13,25 @@ const COPY_TO_TEXTURE = 2;
  * what is drawn. Its pixels are right in their colors where it is opaque, and in their opacity where it is not: so each is drawn twice.
  */
 export class CanvasReader {
+  /** The bytes that it draws at once. */
+  readonly #chunk: number;
   readonly #device: GPUDevice;
   readonly #buffer: GPUBuffer;
   readonly #sources: readonly { readonly canvas: OffscreenCanvas; readonly context: GPUCanvasContext }[];
   readonly #target: OffscreenCanvasRenderingContext2D;
 
-  /** @throws UnimplementedError where canvases cannot be had. */
-  constructor(device: GPUDevice) {
+  /**
+   * @param bytes that are read at least at once.
+   * @throws UnimplementedError where canvases cannot be had.
+   */
+  constructor(device: GPUDevice, bytes: number) {
     this.#device = device;
-    this.#buffer = device.createBuffer({ size: CHUNK, usage: usage.copySource | usage.copyTarget });
+    const rows = CanvasReader.isFew(bytes) ? FEW_ROWS : MANY_ROWS;
+    this.#chunk = rows * ROW;
+    this.#buffer = device.createBuffer({ size: this.#chunk, usage: usage.copySource | usage.copyTarget });
     const make = (): OffscreenCanvas => {
       if (globalThis.OffscreenCanvas === undefined) throw noWay();
-      return new OffscreenCanvas(WIDTH, HEIGHT);
+      return new OffscreenCanvas(WIDTH, rows);
     };
     const target = make().getContext('2d', { willReadFrequently: true });
     if (target === null) throw noWay();
@@ -37,23 +45,29 @@ export class CanvasReader {
     });
   }
 
+  /** Whether so many bytes are better read by a small canvas. */
+  static isFew(bytes: number): boolean {
+    return bytes <= FEW_ROWS * ROW;
+  }
+
   /** @param copyTo copies all the bytes to the start of a buffer, and submits that. */
   read(bytes: number, copyTo: (buffer: GPUBuffer) => void): Uint8Array<ArrayBuffer> {
     const all = new Uint8Array(bytes);
-    const large = bytes > CHUNK;
+    const chunk = this.#chunk;
+    const large = bytes > chunk;
     const whole = large
       ? this.#device.createBuffer({
-          size: Math.ceil(bytes / CHUNK) * CHUNK,
+          size: Math.ceil(bytes / chunk) * chunk,
           usage: usage.copySource | usage.copyTarget,
         })
       : this.#buffer;
     copyTo(whole);
-    for (let at = 0; at < bytes; at += CHUNK) this.#chunk(whole, at, all.subarray(at, at + CHUNK));
+    for (let at = 0; at < bytes; at += chunk) this.#draw(whole, at, all.subarray(at, at + chunk));
     if (large) whole.destroy();
     return all;
   }
 
-  #chunk(buffer: GPUBuffer, offset: number, out: Uint8Array): void {
+  #draw(buffer: GPUBuffer, offset: number, out: Uint8Array): void {
     const rows = Math.ceil(out.length / ROW);
     for (const [pass, { canvas, context }] of this.#sources.entries()) {
       const encoder = this.#device.createCommandEncoder();

@@ -60,7 +60,8 @@ export class Stream {
   readonly #suspects = new Set<string>();
   #error: EagreError | undefined;
   #lost: string | undefined;
-  #canvas: CanvasReader | undefined;
+  /** What reads few bytes, and what reads many. */
+  readonly #canvases: (CanvasReader | undefined)[] = [];
 
   constructor(gpu: GpuDevice) {
     this.#gpu = gpu;
@@ -265,8 +266,9 @@ export class Stream {
   }
 
   #readByCanvas(from: View, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
-    this.#canvas ??= new CanvasReader(this.#device);
-    const all = this.#canvas.read(bytes, (to) => {
+    const which = CanvasReader.isFew(bytes) ? 0 : 1;
+    const canvas = (this.#canvases[which] ??= new CanvasReader(this.#device, bytes));
+    const all = canvas.read(bytes, (to) => {
       this.#copyOut(to, from, checks);
       this.submit();
     });

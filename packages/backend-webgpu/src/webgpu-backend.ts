@@ -38,7 +38,31 @@ type Lower = (
   inputs: readonly TensorRef[],
   outputs: readonly TensorRef[],
   attrs: KernelAttrs,
+  /** Called where the dispatches depend on the memory of the tensors. */
+  onMemory: () => void,
 ) => Lowered | undefined;
+
+/** The dispatches of a call of a plan. */
+interface Recording {
+  readonly inputs: readonly TensorRef[];
+  readonly attrs: KernelAttrs;
+  readonly made: Lowered;
+}
+
+/** Remembers the dispatches of calls by their outputs: in a plan these are the same objects at each run, and so are the attributes. */
+function recorded(lower: Lower): Lower {
+  const recordings = new WeakMap<readonly TensorRef[], Recording>();
+  return (inputs, outputs, attrs) => {
+    const known = recordings.get(outputs);
+    if (known !== undefined && known.inputs === inputs && known.attrs === attrs) return known.made;
+    let isFixed = true;
+    const made = lower(inputs, outputs, attrs, () => {
+      isFixed = false;
+    });
+    if (isFixed && made !== undefined) recordings.set(outputs, { inputs, attrs, made });
+    return made;
+  };
+}
 
 /** A GPU through WebGPU. It computes later: errors that depend on values are thrown by the next read. */
 export class WebGpuBackend implements Backend {
@@ -62,40 +86,28 @@ export class WebGpuBackend implements Backend {
   }
 
   kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined {
-    const gpu = gpuKernel(name, inputs);
-    if (gpu === undefined) return undefined;
-    return this.#kernel(
-      name,
-      inputs,
-      (given, made, attrs) => {
-        const all = [...given, ...made];
-        const same = (a: number, b: number): boolean => sameBytes(all[a].storage, all[b].storage);
-        return gpu.lower({ inputs: given, outputs: made, attrs, same });
-      },
-      () => {
-        const kernel = hostOf(this).kernel(name, inputs);
-        if (kernel === undefined)
-          throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
-        return kernel;
-      },
-    );
+    return this.#named(name, inputs, false);
   }
 
   elementwise(program: ScalarProgram): Kernel {
-    const gpu = elementwiseKernel(program);
-    return this.#kernel(
-      'an elementwise function',
-      program.inputs,
-      (inputs, outputs) => {
-        const dispatch = gpu?.lower(inputs, outputs);
-        return dispatch && { dispatches: [dispatch], scratch: [] };
-      },
-      () => hostOf(this).elementwise(program),
-    );
+    return this.#ofProgram(program, false);
   }
 
+  /** A plan makes the same calls at each run, so their dispatches are made once. */
   prepare(plan: Plan): Executable {
-    return interpretPlan(this, plan);
+    const { name, deviceType, deviceIndex, description, allocator } = this;
+    const recording: Backend = {
+      name,
+      deviceType,
+      deviceIndex,
+      description,
+      allocator,
+      kernel: (kernel, inputs) => this.#named(kernel, inputs, true),
+      elementwise: (program) => this.#ofProgram(program, true),
+      prepare: (inner) => this.prepare(inner),
+      threads: () => 1,
+    };
+    return interpretPlan(recording, plan);
   }
 
   threads(): number {
@@ -107,8 +119,52 @@ export class WebGpuBackend implements Backend {
     this.#device.destroy();
   }
 
-  #kernel(name: string, dtypes: readonly NumericDType[], lower: Lower, makeHost: () => Kernel): Kernel {
-    const { scalars } = this.allocator;
+  #named(name: KernelName, inputs: readonly NumericDType[], records: boolean): Kernel | undefined {
+    const gpu = gpuKernel(name, inputs);
+    if (gpu === undefined) return undefined;
+    return this.#kernel(
+      name,
+      inputs,
+      records,
+      (given, made, attrs, onMemory) => {
+        const all = [...given, ...made];
+        const same = (a: number, b: number): boolean => {
+          onMemory();
+          return sameBytes(all[a].storage, all[b].storage);
+        };
+        return gpu.lower({ inputs: given, outputs: made, attrs, same });
+      },
+      () => {
+        const kernel = hostOf(this).kernel(name, inputs);
+        if (kernel === undefined)
+          throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
+        return kernel;
+      },
+    );
+  }
+
+  #ofProgram(program: ScalarProgram, records: boolean): Kernel {
+    const gpu = elementwiseKernel(program);
+    return this.#kernel(
+      'an elementwise function',
+      program.inputs,
+      records,
+      (inputs, outputs) => {
+        const dispatch = gpu?.lower(inputs, outputs);
+        return dispatch && { dispatches: [dispatch], scratch: [] };
+      },
+      () => hostOf(this).elementwise(program),
+    );
+  }
+
+  #kernel(
+    name: string,
+    dtypes: readonly NumericDType[],
+    records: boolean,
+    lower: Lower,
+    makeHost: () => Kernel,
+  ): Kernel {
+    const dispatchesOf = records ? recorded(lower) : lower;
     let host: Kernel | undefined;
     let fallback: Kernel | undefined;
     const ofHost: Kernel = (inputs, outputs, attrs) => {
@@ -116,8 +172,8 @@ export class WebGpuBackend implements Backend {
       host(inputs, outputs, attrs);
     };
     return (inputs, outputs, attrs) => {
-      if (scalars.compute(ofHost, inputs, outputs, attrs)) return;
-      const made = lower(inputs, outputs, attrs);
+      if (this.allocator.scalars.compute(ofHost, inputs, outputs, attrs)) return;
+      const made = dispatchesOf(inputs, outputs, attrs, () => {});
       if (
         made === undefined ||
         made.dispatches.some(({ operands }) => operands.length > this.#stream.mostBuffers)

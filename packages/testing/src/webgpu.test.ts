@@ -2,12 +2,9 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import '../../backend-webgpu/src/testing/swiftshader.ts';
-import { GradientTape } from '@eagre/autodiff';
 import { type Backend, readStorage, type Storage } from '@eagre/backend';
 import * as core from '@eagre/core';
-import { constant, device, memory, type Tensor, Variable, withBackend } from '@eagre/core';
-import { tfFunction } from '@eagre/graph';
-import { Adam, SGD } from '@eagre/optimizers';
+import { constant, device, memory, type Tensor, withBackend } from '@eagre/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { conformanceSuite } from './conformance-suite.ts';
@@ -19,7 +16,10 @@ const backend = webgpuBackend as Backend;
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
-describe.skipIf(webgpuBackend === undefined)('WebGPU', () => {
+// Software adapters take long to compile kernels.
+const TIMEOUT = 300_000;
+
+describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () => {
   afterEach(() => core.setSoftDevicePlacement(true));
 
   it('is a device', () => {
@@ -108,33 +108,6 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', () => {
       const i = constant([1, 0], 'int32');
       expect(core.gather(i, i).array()).toEqual([0, 1]);
     });
-  });
-
-  it.each([
-    ['SGD', () => new SGD({ learningRate: 0.1, momentum: 0.9 })],
-    ['Adam', () => new Adam({ learningRate: 0.1 })],
-  ])('trains as the CPU does, eagerly and traced: %s', (_, make) => {
-    const train = (traced: boolean): number[] => {
-      const x = constant(Float32Array.from({ length: 32 }, (_, i) => Math.sin(i)), { shape: [16, 2] });
-      const y = x.matmul([[2], [-1]]).add(0.5);
-      const [w, b] = [new Variable(core.zeros([2, 1])), new Variable(core.zeros([1]))];
-      const optimizer = make();
-      const step = (): Tensor => {
-        const tape = new GradientTape();
-        const loss = tape.record(() => x.matmul(w).add(b).sub(y).square().mean());
-        optimizer.applyGradients(tape.gradient(loss, [w, b]), [w, b]);
-        return loss;
-      };
-      const run = traced ? tfFunction(step) : step;
-      const losses: number[] = [];
-      for (let i = 0; i < 10; i++) losses.push(run().item());
-      return [...losses, ...w.data(), ...b.data()].map(Number);
-    };
-    const expected = train(false);
-    for (const traced of [false, true])
-      onGpu(() => train(traced)).forEach((value, i) => {
-        expect(value).toBeCloseTo(expected[i], 4);
-      });
   });
 
   it('gives back the memory of dropped tensors in a loop that never pauses', () => {

@@ -268,7 +268,8 @@ export function findDevice(name: string): Backend {
     all.find((b) => b.deviceType === type && index < countOf(b));
   if (found === undefined) {
     const known = listLogicalDevices().map((d) => d.name.toLowerCase().replace('/device:', '/'));
-    throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}`, 'device');
+    const hint = type === 'GPU' ? "; import '@eagre/backend-webgpu' adds a GPU where there is one" : '';
+    throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}${hint}`, 'device');
   }
   return logicalDevice(found, index);
 }
