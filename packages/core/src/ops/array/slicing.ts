@@ -488,7 +488,7 @@ const rollOp: Op = defineOp({
     (attrs.axes as number[]).forEach((axis, i) => {
       const n = dims(y)[axis];
       if (!differs(n, 0)) return;
-      const k = modDims(dimsOf(attrs.shifts as Dims)[i], n);
+      const k = modDims((attrs.shifts as number[])[i], n);
       const rest = subDims(n, k);
       if (k !== 0) y = concat([block(y, axis, rest, k), block(y, axis, 0, rest)], axis);
     });
@@ -526,10 +526,6 @@ export const roll: NamedFunction<
     return shifts.reduce<Tensor>((y, s, i) => rolledInRun(y, s, axes[i]), t);
   },
 );
-
-/** Shifts by so many places along one axis. */
-export const rolled = (x: Tensor, shift: Dim, axis: number): Tensor =>
-  execute1(rollOp, [x], { shifts: toShape([shift]), axes: [axis] });
 
 const elementsOf = (list: Tensor): Tensor[] => (list.rank === 0 ? [list] : unstack(list));
 
