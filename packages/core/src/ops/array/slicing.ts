@@ -37,6 +37,7 @@ import {
   indicesOf,
   isIndexTensor,
   isSliceRange,
+  namesRange,
   rangeOf,
   type SliceRange,
   sizesOf,
@@ -170,7 +171,7 @@ export const at: (
 ) => Tensor = defineVariadic(
   'at',
   { x: kind.tensor },
-  { specs: kind.structure },
+  { specs: { ...kind.structure, isItem: namesRange } },
   {},
   (x: TensorLike, specs: readonly SliceSpec[]) => {
     const t = toTensor(x);
