@@ -1,20 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
+import { expectGolden, type GoldenComposite } from './testing/golden.ts';
 
-interface Wanted {
-  readonly ragged?: unknown;
-  readonly tensor?: unknown;
-  readonly dtype: string;
-  readonly shape: readonly (number | null)[];
-  readonly splits?: readonly (readonly number[])[];
-  readonly splitsDtype?: string;
-  readonly indices?: unknown;
-  readonly values?: unknown;
-  readonly denseShape?: unknown;
-}
 const golden = JSON.parse(readFileSync(new URL('../golden/ragged.json', import.meta.url), 'utf8')) as {
-  cases: Record<string, Wanted | Wanted[]>;
+  cases: Record<string, GoldenComposite | GoldenComposite[]>;
 };
 
 // Functions of tensors take ragged ones, which their types do not say of all.
@@ -330,62 +320,9 @@ const cases: Record<string, () => unknown> = {
   'gradient deep': () => gradient((a) => f.sum(f.square(a), 1), D),
 };
 
-const numbers = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : Number.isNaN(v) ? 'nan' : v)),
-  );
-
-function near(actual: unknown, wanted: unknown, where: string): void {
-  if (Array.isArray(wanted)) {
-    expect(Array.isArray(actual) && actual.length, where).toBe(wanted.length);
-    wanted.forEach((w, i) => {
-      near((actual as unknown[])[i], w, `${where}[${i}]`);
-    });
-  } else if (typeof wanted === 'number') {
-    const own = Number(actual);
-    if (own !== wanted)
-      expect(Math.abs(own - wanted), where).toBeLessThanOrEqual(1e-5 * Math.max(1, Math.abs(wanted)));
-  } else expect(actual, where).toEqual(wanted);
-}
-
-function check(actual: unknown, wanted: Wanted | Wanted[], where: string): void {
-  if (Array.isArray(wanted)) {
-    expect((actual as unknown[]).length, where).toBe(wanted.length);
-    wanted.forEach((w, i) => {
-      check((actual as unknown[])[i], w, `${where} ${i}`);
-    });
-    return;
-  }
-  if (wanted.ragged !== undefined) {
-    const x = actual as Ragged;
-    expect(x, where).toBeInstanceOf(RaggedTensor);
-    near(numbers(x.toList()), wanted.ragged, where);
-    expect(x.dtype, where).toBe(wanted.dtype);
-    expect(
-      x.nestedRowSplits.map((s) => numbers(s.array())),
-      `${where} splits`,
-    ).toEqual(wanted.splits);
-    expect(x.rowSplits.dtype, where).toBe(wanted.splitsDtype);
-    expect(x.shape, `${where} shape`).toEqual(wanted.shape);
-    return;
-  }
-  if (wanted.indices !== undefined) {
-    const x = actual as tf.SparseTensor;
-    near(numbers(x.indices.array()), wanted.indices, `${where} indices`);
-    near(numbers(x.values.array()), wanted.values, `${where} values`);
-    expect(numbers(x.denseShape.array()), where).toEqual(wanted.denseShape);
-    return;
-  }
-  const x = actual as tf.Tensor;
-  expect(x, where).toBeInstanceOf(tf.Tensor);
-  near(numbers(x.array()), wanted.tensor, where);
-  expect(x.shape, where).toEqual(wanted.shape);
-  expect(x.dtype, where).toBe(wanted.dtype);
-}
-
 describe('ragged tensors do as in TensorFlow', () => {
   expect(Object.keys(cases).sort()).toEqual(Object.keys(golden.cases).sort());
   test.each(Object.keys(cases))('%s', (name) => {
-    check((cases[name] as () => unknown)(), golden.cases[name] as Wanted, name);
+    expectGolden((cases[name] as () => unknown)(), golden.cases[name] as GoldenComposite, name);
   });
 });

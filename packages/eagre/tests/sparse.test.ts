@@ -1,19 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
+import { expectGolden, type GoldenComposite } from './testing/golden.ts';
 
-interface Wanted {
-  readonly tensor?: unknown;
-  readonly dtype?: string;
-  readonly shape?: readonly number[];
-  readonly indices?: unknown;
-  readonly values?: unknown;
-  readonly denseShape?: unknown;
-  readonly slices?: unknown;
-  readonly rows?: unknown;
-}
 const golden = JSON.parse(readFileSync(new URL('../golden/sparse.json', import.meta.url), 'utf8')) as {
-  cases: Record<string, Wanted | Wanted[]>;
+  cases: Record<string, GoldenComposite | GoldenComposite[]>;
 };
 
 // Some functions of tensors take sparse ones, which their types do not say.
@@ -242,56 +233,9 @@ const cases: Record<string, () => unknown> = {
   'gradient softmax': () => gradient((x) => S.softmax(x), A),
 };
 
-const numbers = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : Number.isNaN(v) ? 'nan' : v)),
-  );
-
-function near(actual: unknown, wanted: unknown, where: string): void {
-  if (Array.isArray(wanted)) {
-    expect(Array.isArray(actual) && actual.length, where).toBe(wanted.length);
-    wanted.forEach((w, i) => {
-      near((actual as unknown[])[i], w, `${where}[${i}]`);
-    });
-  } else if (typeof wanted === 'number') {
-    const off = Math.abs(Number(actual) - wanted);
-    expect(off, where).toBeLessThanOrEqual(1e-5 * Math.max(1, Math.abs(wanted)));
-  } else expect(actual, where).toEqual(wanted);
-}
-
-function check(actual: unknown, wanted: Wanted | Wanted[], where: string): void {
-  if (Array.isArray(wanted)) {
-    expect((actual as unknown[]).length, where).toBe(wanted.length);
-    wanted.forEach((w, i) => {
-      check((actual as unknown[])[i], w, `${where} ${i}`);
-    });
-    return;
-  }
-  if (wanted.slices !== undefined) {
-    const x = actual as tf.IndexedSlices;
-    near(numbers(x.indices.array()), wanted.slices, where);
-    near(numbers(x.values.array()), wanted.rows, where);
-    return;
-  }
-  if (wanted.indices !== undefined) {
-    const x = actual as Sparse;
-    expect(x, where).toBeInstanceOf(SparseTensor);
-    near(numbers(x.indices.array()), wanted.indices, `${where} indices`);
-    near(numbers(x.values.array()), wanted.values, `${where} values`);
-    expect(numbers(x.denseShape.array()), where).toEqual(wanted.denseShape);
-    expect(x.dtype, where).toBe(wanted.dtype);
-    return;
-  }
-  const x = actual as tf.Tensor;
-  expect(x, where).toBeInstanceOf(tf.Tensor);
-  near(numbers(x.array()), wanted.tensor, where);
-  expect(x.shape, where).toEqual(wanted.shape);
-  expect(x.dtype, where).toBe(wanted.dtype);
-}
-
 describe('sparse tensors do as in TensorFlow', () => {
   expect(Object.keys(cases).sort()).toEqual(Object.keys(golden.cases).sort());
   test.each(Object.keys(cases))('%s', (name) => {
-    check((cases[name] as () => unknown)(), golden.cases[name] as Wanted, name);
+    expectGolden((cases[name] as () => unknown)(), golden.cases[name] as GoldenComposite, name);
   });
 });

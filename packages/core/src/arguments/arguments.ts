@@ -55,6 +55,8 @@ export interface NamedFunction<P extends readonly unknown[], N extends Names, O 
 export interface Kind {
   /** Whether the value may be a plain object, which is taken for options elsewhere. */
   readonly plain?: boolean;
+  /** Of a list behind the others whose items may be plain objects: which of these are items, as the others are the options. */
+  readonly isItem?: (value: object) => boolean;
   /** It leaves numbers as they are and may not be called for them, unless `numbers` is set. */
   readonly read?: (value: unknown, what: string, op: string) => unknown;
   /** Whether `read` looks at numbers too. */
@@ -114,6 +116,7 @@ class Declaration implements Declared {
   readonly kinds: readonly Kind[];
   readonly required: number;
   readonly rest: string | undefined;
+  readonly isItem: Kind['isItem'];
   readonly run: Implementation;
   elementwise = false;
   readonly ofTensors: boolean;
@@ -133,6 +136,7 @@ class Declaration implements Declared {
     more: {
       readonly required: number;
       readonly rest?: string | undefined;
+      readonly isItem?: Kind['isItem'];
       readonly objects?: readonly string[];
     },
   ) {
@@ -141,6 +145,7 @@ class Declaration implements Declared {
     this.kinds = kinds;
     this.required = Math.min(more.required, positional.length);
     this.rest = more.rest;
+    this.isItem = more.isItem;
     this.run = run;
     this.#options = options;
     this.#objects = more.objects;
@@ -255,6 +260,7 @@ export function defineVariadic<F extends (...args: never) => unknown>(
     required: run.length,
     rest: list,
     objects: typeof rest === 'string' ? plain : [...plain, list],
+    isItem: typeof rest === 'string' ? undefined : rest[list].isItem,
   });
   const fn = (...args: readonly unknown[]): unknown => call(declaration, args);
   return register(fn, declaration) as unknown as F;
@@ -530,6 +536,7 @@ function isOptions(declaration: Declaration, value: unknown, place: number): val
   if (!isPlain(value) || isArray(value)) return false;
   const own = positional[place] ?? (rest as string);
   if (!declaration.objects.includes(own)) return true;
+  if (own === rest && declaration.isItem !== undefined) return !declaration.isItem(value);
   // Where a plain object may stand, one that names the argument itself, and nothing unknown, is the options.
   const known = (key: string): boolean =>
     key === rest || positional.includes(key) || Object.hasOwn(options, key);

@@ -2,20 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as tf from '../../src/index.ts';
+import { expectNear, type GoldenTensor, specialNumber, tensorOf } from './golden.ts';
 
-type Plain = number | boolean | string | readonly [number, number];
-interface Values {
-  readonly shape: number[];
-  readonly dtype: tf.DType;
-  readonly values: Plain[];
-}
 interface Case {
   readonly op: string;
   readonly args: unknown[];
   readonly options?: Record<string, unknown>;
-  readonly result: Values[];
+  readonly result: GoldenTensor[];
   /** For each float tensor among arguments and options. */
-  readonly gradients?: (Values | null)[];
+  readonly gradients?: (GoldenTensor | null)[];
   readonly traced?: false;
   readonly tolerance?: number;
   readonly error?: string;
@@ -23,33 +18,15 @@ interface Case {
 // biome-ignore lint/suspicious/noExplicitAny: arguments of any function.
 type Any = any;
 
-const isValues = (v: unknown): v is Values =>
+const isValues = (v: unknown): v is GoldenTensor =>
   typeof v === 'object' && v !== null && Object.hasOwn(v, 'values');
-const big = (dtype: string): boolean => dtype === 'int64' || dtype === 'uint64';
-
-function tensorOf({ shape, dtype, values }: Values): tf.Tensor {
-  if (dtype.startsWith('complex')) {
-    const part = (i: number): tf.Tensor =>
-      tf.constant(
-        values.map((v) => Number((v as readonly number[])[i])),
-        dtype === 'complex64' ? 'float32' : 'float64',
-        { shape },
-      );
-    return tf.complex(part(0), part(1));
-  }
-  if (dtype === 'bool' || dtype === 'string') return tf.constant(values as Any, dtype, { shape });
-  if (big(dtype)) return tf.constant(values.map((v) => BigInt(v as number)) as Any, dtype, { shape });
-  return tf.constant(values.map(Number), dtype, { shape });
-}
-
-const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity, '-Infinity': -Infinity };
 /** Arguments with tensors in the place of their values. */
-function given(v: unknown, leaf: (values: Values) => unknown): unknown {
+function given(v: unknown, leaf: (values: GoldenTensor) => unknown): unknown {
   if (isValues(v)) return leaf(v);
   if (Array.isArray(v)) return v.map((item) => given(item, leaf));
   if (typeof v === 'object' && v !== null)
     return Object.fromEntries(Object.entries(v).map(([key, item]) => [key, given(item, leaf)]));
-  return typeof v === 'string' && v in special ? special[v] : v;
+  return typeof v === 'string' ? (specialNumber(v) ?? v) : v;
 }
 /** Results in the order of their names or places. */
 function leavesOf(v: unknown): tf.Tensor[] {
@@ -63,13 +40,6 @@ const fnOf = (op: string): ((...args: Any[]) => unknown) => {
   if (typeof fn !== 'function') throw new Error(`there is no tf.${op}`);
   return fn;
 };
-function numbersOf(x: tf.Tensor): (number | string)[] {
-  if (x.dtype === 'string') return x.strings();
-  if (x.dtype.startsWith('complex'))
-    return [...numbersOf(tf.stack([tf.math.real(x), tf.math.imag(x)], -1).reshape([-1]))];
-  return Array.from(x.data() as ArrayLike<number | bigint | boolean>, Number);
-}
-
 const precision: Readonly<Record<string, number>> = {
   float64: 1e-9,
   complex128: 1e-9,
@@ -77,24 +47,8 @@ const precision: Readonly<Record<string, number>> = {
   bfloat16: 2e-2,
 };
 
-function near(got: tf.Tensor, expected: Values, what: string, tolerance: number | undefined): void {
-  expect(got.dtype, what).toBe(expected.dtype);
-  expect([...got.shape], what).toEqual(expected.shape);
-  const wanted = expected.values
-    .flat()
-    .map((v) =>
-      expected.dtype === 'string' ? v : typeof v === 'string' ? (special[v] ?? Number(v)) : Number(v),
-    )
-    .map((v) => (/^(float32|float16|bfloat16)$/.test(expected.dtype) ? Math.fround(v as number) : v));
-  const found = numbersOf(got);
-  const allowed = tolerance ?? precision[expected.dtype] ?? 2e-5;
-  const off = wanted.findIndex((v, i) => {
-    const own = found[i];
-    if (Object.is(v, own) || v === own) return false;
-    return !(Math.abs((v as number) - (own as number)) <= allowed * Math.max(1, Math.abs(v as number)));
-  });
-  if (off >= 0) expect.fail(`${what}: element ${off} is ${found[off]}, TensorFlow has ${wanted[off]}`);
-}
+const near = (got: tf.Tensor, expected: GoldenTensor, where: string, tolerance?: number): void =>
+  expectNear(got, expected, where, { tolerance: tolerance ?? precision[expected.dtype] ?? 2e-5 });
 
 /** Adds the tests of a golden file. */
 export function testCases(file: string): void {
@@ -102,7 +56,7 @@ export function testCases(file: string): void {
     cases: Case[];
   };
   describe.each(cases.map((c, i) => [`${c.op} ${i}`, c] as const))('%s', (name, c) => {
-    const call = (leaf: (values: Values) => unknown): unknown => {
+    const call = (leaf: (values: GoldenTensor) => unknown): unknown => {
       const args = c.args.map((v) => given(v, leaf));
       const options = given(c.options ?? {}, leaf) as object;
       return Object.keys(options).length > 0 ? fnOf(c.op)(...args, options) : fnOf(c.op)(...args);

@@ -3,20 +3,19 @@ import { readFileSync } from 'node:fs';
 import { listBackends } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import * as tf from '../../src/index.ts';
+import { expectNear, type GoldenTensor, tensorOf } from './golden.ts';
 
-interface GoldenTensor {
-  readonly dtype: tf.DType;
-  readonly shape: readonly number[];
-  /** Complex numbers as pairs one after the other; what is not finite as text. */
-  readonly data: readonly (number | string)[];
-}
+/** The values of these files stand under another name. */
+type Stored = Omit<GoldenTensor, 'values'> & { readonly data: GoldenTensor['values'] };
+const read = ({ data, ...rest }: Stored): GoldenTensor => ({ ...rest, values: data });
+
 interface GoldenCase {
   readonly fn: string;
-  readonly inputs: readonly GoldenTensor[];
+  readonly inputs: readonly Stored[];
   readonly options: Readonly<Record<string, unknown>>;
-  readonly outputs?: readonly GoldenTensor[];
-  readonly weights?: readonly (GoldenTensor | null)[];
-  readonly gradients?: readonly (GoldenTensor | null)[];
+  readonly outputs?: readonly Stored[];
+  readonly weights?: readonly (Stored | null)[];
+  readonly gradients?: readonly (Stored | null)[];
   readonly error?: string;
 }
 type Options = Readonly<Record<string, never>>;
@@ -26,51 +25,13 @@ export type GoldenFunction = (
   options: Options,
 ) => tf.Tensor | readonly tf.Tensor[];
 
-const numbers = ({ data }: GoldenTensor): number[] =>
-  data.map((x) => (x === 'nan' ? Number.NaN : Number(String(x).replace('inf', 'Infinity'))));
-
-function tensorOf(t: GoldenTensor): tf.Tensor {
-  const list = numbers(t);
-  if (t.dtype !== 'complex64' && t.dtype !== 'complex128')
-    return tf.constant(list, t.dtype, { shape: t.shape });
-  const dtype = t.dtype === 'complex64' ? 'float32' : 'float64';
-  const part = (of: number): tf.Tensor =>
-    tf.constant(
-      list.filter((_, i) => i % 2 === of),
-      dtype,
-      { shape: t.shape },
-    );
-  return tf.complex(part(0), part(1));
-}
-
-/** Real and imaginary parts of what is complex. */
-function partsOf(t: tf.Tensor): number[] {
-  const flat = (x: tf.Tensor): number[] => Array.from(x.data() as ArrayLike<number>, Number);
-  if (!t.dtype.startsWith('complex')) return flat(t);
-  const [re, im] = [flat(tf.real(t)), flat(tf.imag(t))];
-  return re.flatMap((x, i) => [x, im[i]]);
-}
-
-function near(got: tf.Tensor, want: GoldenTensor, error: number, where: string): void {
-  expect([got.dtype, got.shape], where).toEqual([want.dtype, want.shape]);
-  const expected = numbers(want);
-  const largest = Math.max(1, ...expected.filter(Number.isFinite).map(Math.abs));
-  partsOf(got).forEach((x, i) => {
-    // Where TensorFlow leaves something in memory that it has not written, nothing is said.
-    if (Object.is(x, expected[i]) || x === expected[i] || Number.isNaN(x)) {
-      if (Number.isNaN(x)) expect(expected.some(Number.isNaN), `${where}, NaN at ${i}`).toBe(true);
-      return;
-    }
-    expect(Math.abs(x - expected[i]), `${where}, at ${i}: ${x}, expected ${expected[i]}`).toBeLessThanOrEqual(
-      error * largest,
-    );
-  });
-}
+const near = (got: tf.Tensor, want: Stored, tolerance: number, where: string): void =>
+  expectNear(got, read(want), where, { tolerance, ofLargest: true, looseNaN: true });
 
 const listOf = (y: tf.Tensor | readonly tf.Tensor[]): readonly tf.Tensor[] =>
   y instanceof tf.Tensor ? [y] : y;
 
-function lossOf(outputs: readonly tf.Tensor[], weights: readonly (GoldenTensor | null)[]): tf.Tensor {
+function lossOf(outputs: readonly tf.Tensor[], weights: readonly (Stored | null)[]): tf.Tensor {
   return outputs
     .flatMap((y, i) => {
       const w = weights[i];
@@ -78,7 +39,7 @@ function lossOf(outputs: readonly tf.Tensor[], weights: readonly (GoldenTensor |
         ? []
         : [
             tf
-              .real(y.mul(tensorOf(w)))
+              .real(y.mul(tensorOf(read(w))))
               .sum()
               .cast('float64'),
           ];
@@ -134,13 +95,13 @@ export function testGolden(
       ]),
     ) as Options;
     const where = `${c.fn} ${JSON.stringify(c.inputs.map(({ dtype, shape }) => [dtype, shape]))} ${JSON.stringify(c.options)} ${way}`;
-    const inputs = c.inputs.map(tensorOf);
+    const inputs = c.inputs.map((x) => tensorOf(read(x)));
     const compute = (...given: tf.Tensor[]): readonly tf.Tensor[] => listOf(fn(given, options));
     if (c.error !== undefined) {
       expect(() => ways[way](compute, inputs), where).toThrow(tf.EagreError);
       return;
     }
-    const outputs = c.outputs as readonly GoldenTensor[];
+    const outputs = c.outputs as readonly Stored[];
     const precision = [...c.inputs, ...outputs].some(
       ({ dtype }) => dtype === 'float32' || dtype === 'complex64',
     )

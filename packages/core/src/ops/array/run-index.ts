@@ -36,6 +36,12 @@ export function isSliceRange(value: unknown): value is SliceRange {
 
 const RANGE_KEYS: ReadonlySet<string> = new Set(['start', 'end', 'step']);
 
+/** Whether an object names nothing but what a range has, and not nothing. */
+export function namesRange(value: object): boolean {
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => RANGE_KEYS.has(key));
+}
+
 /** A range whose ends are numbers or sizes. @throws InvalidArgumentError for what is no range */
 export function rangeOf(range: SliceRange, op: string): IndexRange {
   const other = Object.keys(range).find((key) => !RANGE_KEYS.has(key));

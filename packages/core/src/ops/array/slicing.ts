@@ -37,6 +37,7 @@ import {
   indicesOf,
   isIndexTensor,
   isSliceRange,
+  namesRange,
   rangeOf,
   type SliceRange,
   sizesOf,
@@ -170,7 +171,7 @@ export const at: (
 ) => Tensor = defineVariadic(
   'at',
   { x: kind.tensor },
-  { specs: kind.structure },
+  { specs: { ...kind.structure, isItem: namesRange } },
   {},
   (x: TensorLike, specs: readonly SliceSpec[]) => {
     const t = toTensor(x);
@@ -488,7 +489,7 @@ const rollOp: Op = defineOp({
     (attrs.axes as number[]).forEach((axis, i) => {
       const n = dims(y)[axis];
       if (!differs(n, 0)) return;
-      const k = modDims(dimsOf(attrs.shifts as Dims)[i], n);
+      const k = modDims((attrs.shifts as number[])[i], n);
       const rest = subDims(n, k);
       if (k !== 0) y = concat([block(y, axis, rest, k), block(y, axis, 0, rest)], axis);
     });
@@ -526,10 +527,6 @@ export const roll: NamedFunction<
     return shifts.reduce<Tensor>((y, s, i) => rolledInRun(y, s, axes[i]), t);
   },
 );
-
-/** Shifts by so many places along one axis. */
-export const rolled = (x: Tensor, shift: Dim, axis: number): Tensor =>
-  execute1(rollOp, [x], { shifts: toShape([shift]), axes: [axis] });
 
 const elementsOf = (list: Tensor): Tensor[] => (list.rank === 0 ? [list] : unstack(list));
 

@@ -15,7 +15,7 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { placesOf } from '../array/places.ts';
 import { pad, swapAxes } from '../array/shaping.ts';
-import { rolled } from '../array/slicing.ts';
+import { roll } from '../array/slicing.ts';
 import { conj } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
 
@@ -415,7 +415,7 @@ const shift = (name: string, by: (half: Dim) => Dim): Shift =>
     const list = axes === null ? dims(t).map((_, i) => i) : ([axes].flat() as number[]);
     return list.reduce<Tensor>((y, axis) => {
       const place = normalizeAxis(axis, t.rank, `signal.${name}`);
-      return rolled(y, by(floorDivDims(dims(t)[place], 2)), place);
+      return roll(y, sizeValue(by(floorDivDims(dims(t)[place], 2)), 'int32'), place);
     }, t);
   });
 /** Moves what belongs to frequency 0 from the beginning to the middle of axes, all by default. */
