@@ -72,6 +72,7 @@ export const setSeed: NamedFunction<[seed: number], ['seed'], unknown, void> = d
   {},
   (seed) => {
     seeds.global = checkSeed(seed, 'setSeed');
+    seeds.settings++;
     startStreams();
   },
 );
