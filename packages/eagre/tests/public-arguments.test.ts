@@ -264,7 +264,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'distribute.DistributedDataset',
       'distribute.InputContext',
       'distribute.experimental.ValueContext',
-      'random.Generator',
+      'random.experimental.Generator',
       'summary.SummaryWriter',
       'train.CheckpointReader',
     ],
@@ -274,6 +274,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'distribute.Strategy',
     'distribute.clusterResolver.ClusterResolver',
     'keras.distribution.Distribution',
+    'queue.QueueBase',
   ],
 };
 
