@@ -76,7 +76,7 @@ const declarations = { name: 'declarations', writeBundle: () => emitDeclarations
 // their own, after the tensors that they are made of.
 const rooms =
   '(ragged|sparse|lookup|queue|sets)\\b|composites|strings\\.ts|composite/indexed|module/asset|ops/strings/(split|unicode|rows|join)|' +
-  'shapes/tensor-shape|tensor/dtype-object|dispatch/device-spec';
+  'shapes/tensor-shape|tensor/dtype-object|dispatch/device-spec|random\\.ts|random-experimental|random/generator';
 
 // Of the umbrella: what holds all names of another package, or has classes.
 const spaces =

@@ -14,6 +14,8 @@ export {
   encodePng,
   extractJpegShape,
   isJpeg,
+  randomJpegQuality,
+  statelessRandomJpegQuality,
 } from './images/decode-image.ts';
 export { loadImageCodecs } from './images/jpeg.ts';
 export * as audio from './io/audio.ts';
@@ -31,7 +33,7 @@ export {
   Int64List,
   SequenceExample,
 } from './io/example-messages.ts';
-export { matchingFiles, readFile, writeFile } from './io/files.ts';
+export { matchFilenamesOnce, matchingFiles, readFile, writeFile } from './io/files.ts';
 export * as gfile from './io/gfile.ts';
 export {
   type DecodeRawOptions,
@@ -40,10 +42,11 @@ export {
   decodeRaw,
   encodeBase64,
 } from './io/raw.ts';
+export { deserializeManySparse, serializeManySparse, serializeSparse } from './io/sparse-tensors.ts';
 export { parseTensor, serializeTensor } from './io/tensors.ts';
 export type { DatasetNode, Shard } from './pipeline/iterator.ts';
 export { tracedElements } from './pipeline/traced-loop.ts';
-export { RaggedFeature } from './readers/features.ts';
+export { RaggedFeature, SparseFeature } from './readers/features.ts';
 export {
   parseSequenceExample,
   parseSingleSequenceExample,

@@ -12,4 +12,6 @@ export {
   encodePng,
   extractJpegShape,
   isJpeg,
+  randomJpegQuality,
+  statelessRandomJpegQuality,
 } from '@eagre/data/internal';

@@ -38,6 +38,7 @@ export {
   decodeJsonExample,
   decodePng,
   decodeRaw,
+  deserializeManySparse,
   encodeBase64,
   encodeJpeg,
   encodePng,
@@ -45,17 +46,23 @@ export {
   gfile,
   isJpeg,
   loadImageCodecs,
+  matchFilenamesOnce,
   matchingFiles,
   parseSequenceExample,
   parseSingleSequenceExample,
   parseTensor,
   RaggedFeature,
   readFile,
+  SparseFeature,
+  serializeManySparse,
+  serializeSparse,
   serializeTensor,
   TFRecordOptions,
   writeFile,
 } from '@eagre/data/internal';
 export type { FeatureInput, FeatureInputs, FeatureValue, NDArray } from '@eagre/formats';
+
+export { writeGraph } from './write-graph.ts';
 
 // These calls are marked as pure, and read nothing of other modules, so that bundlers leave out what a program does not use.
 const encode: NamedFunction<[features: FeatureInputs], ['features'], unknown, Uint8Array> =

@@ -63,7 +63,8 @@ describe.each(functions.map(({ name, fn, takes }) => [name, fn, takes as Declare
         ...positional.map((n) => values[n]),
         ...(rest === undefined ? [] : (values[rest] as unknown[])),
       ];
-      if (rest !== undefined) return;
+      // Its weights are one of two options.
+      if (rest !== undefined || name === 'nn.fixedUnigramCandidateSampler') return;
       const expected = result(() => fn(...before));
       expect(result(() => fn(...before, null))).toEqual(expected);
       expect(result(() => fn(...before, undefined))).toEqual(expected);

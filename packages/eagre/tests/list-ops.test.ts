@@ -1,5 +1,8 @@
 // Samplers, losses with sampled classes, crosses and others against TensorFlow.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bytesOf } from '@eagre/core/internal';
 import { describe, expect, it } from 'vitest';
 import {
   type Distribution,
@@ -409,4 +412,96 @@ it('glimpses have noise beyond the image', () => {
   expect(() => tf.image.extractGlimpse(x, [6, 6], [[1, 1]], { noise: 'pink' as never })).toThrow(
     tf.errors.InvalidArgumentError,
   );
+});
+
+describe('io', () => {
+  const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
+  const numbersOf = (t: tf.SparseTensor): unknown => ({
+    indices: (t.indices.array() as bigint[][]).map((r) => r.map(Number)),
+    values: Array.from(t.values.data() as ArrayLike<number>),
+    shape: Array.from(t.denseShape.data() as ArrayLike<bigint>, Number),
+  });
+  const hexOf = (t: tf.Tensor): string[] =>
+    t.strings().map((text) => Buffer.from(bytesOf(text)).toString('hex'));
+  it('reads sparse features', () => {
+    const { messages, batch, single } = golden.sparseFeature;
+    const s = new tf.io.SparseFeature(['ix0', 'ix1'], 'val', 'float32', [100, 3]);
+    const all = messages.map(bytes) as Uint8Array[];
+    expect(numbersOf(tf.io.parseExample(all, { s }).s)).toEqual(batch);
+    expect(numbersOf(tf.io.parseSingleExample(all[0], { s }).s as never)).toEqual(single);
+    const small = new tf.io.SparseFeature(['ix0', 'ix1'], 'val', 'float32', [10, 3]);
+    const uneven = new tf.io.SparseFeature('ix0', 'none', 'float32', 100);
+    const other = new tf.io.SparseFeature('ix0', 'val', 'int64', 100);
+    for (const wrong of [small, uneven, other])
+      expect(() => tf.io.parseExample(all, { s: wrong })).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => new tf.io.SparseFeature(['a', 'b'], 'v', 'float32', [1])).toThrow(
+      tf.errors.InvalidArgumentError,
+    );
+    expect(() => new tf.io.SparseFeature([], 'v', 'float32', [])).toThrow(tf.errors.InvalidArgumentError);
+  });
+  it('writes and reads sparse tensors', () => {
+    const { one, many, back } = golden.serialized;
+    const words = sparse(
+      [
+        [0, 1],
+        [2, 0],
+      ],
+      ['a', 'b'],
+      [3, 2],
+    );
+    expect(hexOf(tf.io.serializeSparse(words))).toEqual(one);
+    const rows = sparse(
+      [
+        [0, 1],
+        [2, 0],
+        [2, 1],
+      ],
+      tf.constant([5, 6, 7], 'int32'),
+      [3, 2],
+    );
+    const written = tf.io.serializeManySparse(rows);
+    expect(written.shape).toEqual([3, 3]);
+    expect(hexOf(written)).toEqual(many.flat());
+    expect(numbersOf(tf.io.deserializeManySparse(written, 'int32'))).toEqual(back);
+    const bad: (() => unknown)[] = [
+      () => tf.io.deserializeManySparse(written, 'float32'),
+      () => tf.io.deserializeManySparse(written, 'int32', 5),
+      () => tf.io.deserializeManySparse([['a', 'b']], 'int32'),
+      () => tf.io.serializeManySparse(sparse([[0]], [1], [1])),
+      () => tf.io.serializeSparse([1] as never),
+    ];
+    for (const call of bad) expect(call, String(call)).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => tf.io.deserializeManySparse([['\u0001', 'b', 'c']], 'int32')).toThrow(tf.errors.EagreError);
+  });
+  it('writes graphs, and keeps the names of files', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-write-graph-'));
+    try {
+      const f = tf.function((x: tf.Tensor) => x.add(1)).getConcreteFunction(tf.constant([1, 2]));
+      const path = tf.io.writeGraph(f, join(folder, 'deep'), 'graph.pb', false);
+      expect(new Uint8Array(readFileSync(path))).toEqual(f.graph.toGraphDef());
+      const text = readFileSync(tf.io.writeGraph(f.graph, folder, 'graph.pbtxt'), 'utf8');
+      expect(text).toMatch(/^node \{\n {2}name: "/);
+      expect(() => tf.io.writeGraph({} as never, folder, 'x')).toThrow(tf.errors.InvalidArgumentError);
+      expect(() => tf.io.writeGraph(Uint8Array.of(255, 255, 255), folder, 'x')).toThrow(
+        tf.errors.InvalidArgumentError,
+      );
+      const names = tf.io.matchFilenamesOnce(join(folder, '*.pb*'), { name: 'files' });
+      expect(names).toBeInstanceOf(tf.Variable);
+      expect((names.array() as string[]).map((n) => n.slice(folder.length + 1))).toEqual(['graph.pbtxt']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+  it('JPEG qualities are drawn', () => {
+    const image = tf.cast(tf.reshape(tf.range(0, 192, 1, { dtype: 'int32' }), [8, 8, 3]), 'uint8');
+    const draw = (): unknown => tf.image.statelessRandomJpegQuality(image, 10, 90, [1, 2]).array();
+    expect(draw()).toEqual(draw());
+    expect(tf.image.randomJpegQuality(image, 10, 90, { seed: 3 }).shape).toEqual([8, 8, 3]);
+    for (const [low, high] of [
+      [-1, 5],
+      [5, 5],
+      [0, 101],
+    ])
+      expect(() => tf.image.randomJpegQuality(image, low, high)).toThrow(tf.errors.InvalidArgumentError);
+  });
 });

@@ -274,7 +274,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'distribute.coordinator.RemoteValue',
       'experimental.ExtensionTypeSpec',
       'experimental.RowPartition',
-      'random.Generator',
+      'random.experimental.Generator',
       'summary.SummaryWriter',
       'train.CheckpointReader',
       'types.experimental.AtomicFunction',
@@ -291,6 +291,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'experimental.ExtensionType',
     'experimental.ExtensionTypeBatchEncoder',
     'keras.distribution.Distribution',
+    'queue.QueueBase',
     'train.experimental.PythonState',
   ],
 };

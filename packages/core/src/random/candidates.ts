@@ -16,6 +16,7 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { hostValues, type Tensor } from '../tensor/tensor.ts';
 import { Philox } from './philox.ts';
 import { type SeedSource, uniform } from './random.ts';
+import { seeds } from './seeds.ts';
 
 /** Classes 0 … range − 1 with probabilities. */
 export interface Distribution {
@@ -325,17 +326,20 @@ export const logUniformCandidateSampler: Sampler = /* @__PURE__ */ sampler(
   logUniformOp,
 );
 
-// What eager calls have seen, by their range.
+// What eager calls have seen, by their range, since a seed was set.
 const seen = new Map<number, LearnedClasses>();
+let seenSince = 0;
 /**
  * Draws classes of 0 … rangeMax − 1 as often as they were among the true classes of earlier calls: of the eager calls of one range, and in a
- * traced function of each place where it is called.
+ * traced function of each place where it is called. `tf.random.setSeed` forgets what eager calls have seen.
  */
 export const learnedUnigramCandidateSampler: Sampler = /* @__PURE__ */ sampler(
   'learnedUnigramCandidateSampler',
   learnedOp,
   (rangeMax) => {
     if (context.tracer !== null) return { state: new LearnedClasses(rangeMax) };
+    if (seenSince !== seeds.settings) seen.clear();
+    seenSince = seeds.settings;
     let state = seen.get(rangeMax);
     if (state === undefined) seen.set(rangeMax, (state = new LearnedClasses(rangeMax)));
     return { state };

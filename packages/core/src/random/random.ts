@@ -78,6 +78,7 @@ export const setSeed: NamedFunction<[seed: number], ['seed'], unknown, void> = d
   {},
   (seed) => {
     seeds.global = checkSeed(seed, 'setSeed');
+    seeds.settings++;
     startStreams();
   },
 );

@@ -1,6 +1,6 @@
 // Pictures in files as tensors, and tensors as files: `tf.io.decodePng` and the others.
 import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { constant, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
+import { constant, type NamedFunction, random, type Tensor, type TensorLike } from '@eagre/core';
 import {
   checkFlag,
   checkOneOf,
@@ -8,6 +8,7 @@ import {
   isFloating,
   kind,
   onKnown,
+  shown,
   stringTensor,
   textOf,
   toTensor,
@@ -315,5 +316,51 @@ export const extractJpegShape: NamedFunction<
     checkOneOf(outputType, ['int32', 'int64'], 'outputType', op);
     const { width, height, components } = jpegHeader(bytesFrom(contents, 'contents', op), op);
     return atOnce(op, () => constant([height, width, components.length], 'int32').cast(outputType));
+  },
+);
+
+function checkQualities(low: number, high: number, op: string): void {
+  for (const [name, value] of Object.entries({ minJpegQuality: low, maxJpegQuality: high }))
+    if (!Number.isInteger(value) || value < 0 || value > 100)
+      throw new InvalidArgumentError(`${name} is ${shown(value)}, expected an integer from 0 to 100`, op);
+  if (low >= high)
+    throw new InvalidArgumentError(`minJpegQuality ${low} is not below maxJpegQuality ${high}`, op);
+}
+type RandomQuality<P extends readonly unknown[], N extends readonly string[], O> = NamedFunction<P, N, O>;
+
+/** `adjustJpegQuality` with a quality from minJpegQuality up to, but not, maxJpegQuality, drawn at random. */
+export const randomJpegQuality: RandomQuality<
+  [image: TensorLike, minJpegQuality: number, maxJpegQuality: number],
+  ['image', 'minJpegQuality', 'maxJpegQuality'],
+  { readonly seed?: number | random.SeedSource | null }
+> = /* @__PURE__ */ defineFunction(
+  'image.randomJpegQuality',
+  { image: kind.tensor, minJpegQuality: kind.integer, maxJpegQuality: kind.integer },
+  { seed: kind.asIs },
+  (image, minJpegQuality, maxJpegQuality, { seed }) => {
+    const op = 'image.randomJpegQuality';
+    checkQualities(minJpegQuality, maxJpegQuality, op);
+    needsValue(toTensor(image), op);
+    const range = { minval: minJpegQuality, maxval: maxJpegQuality, dtype: 'int32' as const };
+    const quality = random.uniform([], seed === null || seed === undefined ? range : { ...range, seed });
+    return adjustJpegQuality(image, quality.item() as number);
+  },
+);
+
+/** `randomJpegQuality` as a pure function of a seed of two integers: with TensorFlow's quality. */
+export const statelessRandomJpegQuality: RandomQuality<
+  [image: TensorLike, minJpegQuality: number, maxJpegQuality: number, seed: random.StatelessSeed],
+  ['image', 'minJpegQuality', 'maxJpegQuality', 'seed'],
+  unknown
+> = /* @__PURE__ */ defineFunction(
+  'image.statelessRandomJpegQuality',
+  { image: kind.tensor, minJpegQuality: kind.integer, maxJpegQuality: kind.integer, seed: kind.asIs },
+  {},
+  (image, minJpegQuality, maxJpegQuality, seed) => {
+    const op = 'image.statelessRandomJpegQuality';
+    checkQualities(minJpegQuality, maxJpegQuality, op);
+    needsValue(toTensor(image), op);
+    const range = { minval: minJpegQuality, maxval: maxJpegQuality, dtype: 'int32' as const };
+    return adjustJpegQuality(image, random.statelessUniform([], seed, range).item() as number);
   },
 );

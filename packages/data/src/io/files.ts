@@ -1,6 +1,6 @@
 // Whole files: `tf.io.readFile`, `tf.io.writeFile`, `tf.io.matchingFiles`.
 import { InvalidArgumentError, withFileErrors } from '@eagre/backend';
-import type { NamedFunction, Tensor, TensorLike } from '@eagre/core';
+import { type NamedFunction, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   checkPath,
   context,
@@ -82,3 +82,23 @@ export const matchingFiles: NamedFunction<[pattern: TensorLike], ['pattern']> =
     const found = [...new Set(patterns.strings().flatMap((p) => matching(p, 'MatchingFiles', true)))].sort();
     return stringTensor(found, [found.length]);
   });
+
+/**
+ * The files that match a pattern now, as a variable that keeps them, in order. TensorFlow's functions read such a variable at each run.
+ * @param pattern a string, or several
+ */
+export const matchFilenamesOnce: NamedFunction<
+  [pattern: TensorLike],
+  ['pattern'],
+  { readonly name?: string | null },
+  Variable
+> = /* @__PURE__ */ defineFunction(
+  'io.matchFilenamesOnce',
+  { pattern: kind.tensor },
+  { name: kind.asIs },
+  (pattern, { name }) =>
+    new Variable(matchingFiles(pattern), {
+      trainable: false,
+      ...(name === null || name === undefined ? {} : { name }),
+    }),
+);

@@ -4,6 +4,7 @@ import {
   type Arguments,
   argumentsOf,
   checkFlag,
+  checkList,
   checkOneOf,
   checkShape,
   checkText,
@@ -166,9 +167,74 @@ takesArguments<FixedLenSequence>(
   FixedLenSequenceFeature,
 );
 
+/** A feature that holds a sparse tensor: its values, and for each axis the coordinates, in features of their own. */
+export class SparseFeature {
+  /** The features that hold the coordinates, one for each axis. */
+  readonly indexKey: readonly string[];
+  readonly valueKey: string;
+  readonly dtype: FeatureDType;
+  /** The shape of the sparse tensor. */
+  readonly size: readonly number[];
+  readonly alreadySorted: boolean;
+
+  /**
+   * @param indexKey a name, or one for each axis
+   * @param size the size of the axis, or of each
+   * @param alreadySorted whether the coordinates are in order, so that they are not sorted; false by default
+   */
+  constructor(
+    ...args: Arguments<
+      [
+        indexKey: string | readonly string[],
+        valueKey: string,
+        dtype: FeatureDType,
+        size: number | readonly number[],
+        alreadySorted?: boolean,
+      ],
+      ['indexKey', 'valueKey', 'dtype', 'size', 'alreadySorted']
+    >
+  ) {
+    const what = 'SparseFeature';
+    const given = argumentsOf<Sparse>(SparseFeature, new.target, args);
+    this.indexKey =
+      typeof given.indexKey === 'string'
+        ? [given.indexKey]
+        : [...checkList(given.indexKey, 'indexKey', what)];
+    for (const key of this.indexKey) checkText(key, 'indexKey', what);
+    checkText(given.valueKey, 'valueKey', what);
+    this.valueKey = given.valueKey;
+    this.dtype = checkDType(given.dtype, what);
+    if (this.dtype === 'uint8')
+      throw new InvalidArgumentError('the values of a sparse feature are float32, int64 or string', what);
+    this.size = checkShape(typeof given.size === 'number' ? [given.size] : given.size, what);
+    this.alreadySorted = checkFlag(given.alreadySorted ?? false, 'alreadySorted', what);
+    if (this.indexKey.length === 0 || this.size.length !== this.indexKey.length)
+      throw new InvalidArgumentError(
+        `size has ${this.size.length} numbers for ${this.indexKey.length} names in indexKey`,
+        what,
+      );
+  }
+}
+interface Sparse {
+  readonly indexKey: string | readonly string[];
+  readonly valueKey: string;
+  readonly dtype: FeatureDType;
+  readonly size: number | readonly number[];
+  readonly alreadySorted?: boolean | undefined;
+}
+
+takesArguments<Sparse>(
+  {
+    positional: ['indexKey', 'valueKey', 'dtype', 'size', 'alreadySorted'],
+    required: 4,
+    names: { indexKey: true, valueKey: true, dtype: true, size: true, alreadySorted: true },
+  },
+  SparseFeature,
+);
+
 /** Features by name. */
 export type FeatureSpecs = Readonly<
-  Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature | RaggedFeature>
+  Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature | RaggedFeature | SparseFeature>
 >;
 
 /** @throws InvalidArgumentError for what are no features by name. */
@@ -177,11 +243,13 @@ export function checkFeatures(features: unknown, what: string): void {
     throw new InvalidArgumentError(`features must be an object, got ${shown(features)}`, what);
   for (const [name, spec] of Object.entries(features)) {
     if (
-      [FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature].some((c) => spec instanceof c)
+      [FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature].some(
+        (c) => spec instanceof c,
+      )
     )
       continue;
     throw new InvalidArgumentError(
-      `features.${name} must be a FixedLenFeature, a VarLenFeature, a FixedLenSequenceFeature or a RaggedFeature, got ${shown(spec)}`,
+      `features.${name} must be a FixedLenFeature, a VarLenFeature, a FixedLenSequenceFeature, a RaggedFeature or a SparseFeature, got ${shown(spec)}`,
       what,
     );
   }
@@ -191,9 +259,9 @@ export function checkFeatures(features: unknown, what: string): void {
 export function batchSpec(features: FeatureSpecs, size: number | null = null): Record<string, TensorSpec> {
   return Object.fromEntries(
     Object.entries(features).map(([name, feature]) => {
-      if (feature instanceof RaggedFeature)
+      if (feature instanceof RaggedFeature || feature instanceof SparseFeature)
         throw new UnimplementedError(
-          `features.${name} is ragged, and elements of datasets are tensors: use a VarLenFeature`,
+          `features.${name} is ${feature instanceof SparseFeature ? 'sparse' : 'ragged'}, and elements of datasets are tensors: use a VarLenFeature`,
           'makeBatchedFeaturesDataset',
         );
       const own = feature instanceof VarLenFeature ? [] : feature.shape;

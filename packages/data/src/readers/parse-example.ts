@@ -1,5 +1,5 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
-import { constant, RaggedTensor, Tensor } from '@eagre/core';
+import { constant, RaggedTensor, SparseTensor, Tensor } from '@eagre/core';
 import {
   checkListSize,
   defineFunction,
@@ -21,6 +21,7 @@ import {
   FixedLenFeature,
   FixedLenSequenceFeature,
   RaggedFeature,
+  SparseFeature,
 } from './features.ts';
 
 /** A ragged tensor of bytes, or its parts. */
@@ -30,7 +31,9 @@ type Rows = Pick<Ragged, 'values' | 'rowSplits'>;
 export type Serialized = Uint8Array | Tensor;
 
 /** A tensor for each feature; a ragged one for those that are to be. */
-type Parsed<F extends FeatureSpecs, R> = { [K in keyof F]: F[K] extends RaggedFeature ? R : Tensor };
+type Parsed<F extends FeatureSpecs, R> = {
+  [K in keyof F]: F[K] extends RaggedFeature ? R : F[K] extends SparseFeature ? SparseTensor : Tensor;
+};
 
 interface Parser<S, R> {
   <F extends FeatureSpecs>(serialized: S, options: { readonly features: F }): Parsed<F, R>;
@@ -41,8 +44,11 @@ type Parse<S> = NamedFunction<
   [serialized: S, features: FeatureSpecs],
   ['serialized', 'features'],
   unknown,
-  Record<string, Tensor | RaggedTensor>
+  Record<string, Tensor | RaggedTensor | SparseTensor>
 >;
+
+/** A feature whose values are in one feature of an example. */
+export type DenseFeature = Exclude<FeatureSpecs[string], SparseFeature>;
 
 /** Values of one feature of one example, as the dtype has them. */
 export type Values = ArrayLike<number | bigint | string>;
@@ -68,7 +74,8 @@ export const parseSingleExample: Parser<Serialized, Tensor> = defineFunction<Par
   (serialized, features) => {
     checkFeatures(features, 'parseSingleExample');
     const example = decode(serialized, 0, 'parseSingleExample');
-    return each(features, (name, spec) => {
+    return each<Tensor | SparseTensor>(features, (name, spec) => {
+      if (spec instanceof SparseFeature) return sparseOf([example], name, spec, false, 'parseSingleExample');
       const values = valuesOf(example, name, spec, 0, 'parseSingleExample');
       return tensor(values, spec.dtype, shapeOf(spec, values.length));
     });
@@ -88,12 +95,13 @@ export const parseExample: Parser<readonly Serialized[] | Tensor | Rows, RaggedT
 function parseAll(
   serialized: readonly Serialized[] | Tensor | Rows,
   features: FeatureSpecs,
-): Record<string, Tensor | RaggedTensor> {
+): Record<string, Tensor | RaggedTensor | SparseTensor> {
   const what = 'parseExample';
   checkFeatures(features, what);
   const all = messagesOf(serialized, what);
   const examples = all.map((bytes, i) => decode(bytes, i, what));
-  return each(features, (name, spec) => {
+  return each<Tensor | RaggedTensor | SparseTensor>(features, (name, spec) => {
+    if (spec instanceof SparseFeature) return sparseOf(examples, name, spec, true, what);
     const values = examples.map((example, i) => valuesOf(example, name, spec, i, what));
     if (spec instanceof RaggedFeature) return raggedOf(values, spec);
     const size = values.reduce((most, own) => Math.max(most, own.length), 0);
@@ -129,6 +137,56 @@ export function raggedOf(rows: readonly Values[], { dtype, rowSplitsDtype }: Rag
     constant(lengths, 'int64', { shape: [lengths.length] }).cast(rowSplitsDtype),
     { validate: false },
   );
+}
+
+/** The sparse tensor of a feature: of one example, or of a batch with an axis more. */
+export function sparseOf(
+  examples: readonly ReadonlyMap<string, FeatureValue>[],
+  name: string,
+  { indexKey, valueKey, dtype, size, alreadySorted }: SparseFeature,
+  batched: boolean,
+  what: string,
+): SparseTensor {
+  const places: bigint[][] = [];
+  const values: (number | bigint | string)[] = [];
+  examples.forEach((example, row) => {
+    const fail = (fault: string): InvalidArgumentError =>
+      new InvalidArgumentError(`example ${row}: the feature '${name}' ${fault}`, what);
+    const of = (key: string, type: FeatureDType): (number | bigint | string)[] => {
+      const stored = example.get(key) ?? null;
+      return stored === null ? [] : Array.from(converted(stored, type, fail));
+    };
+    const own = of(valueKey, dtype);
+    const columns = indexKey.map((key) => of(key, 'int64') as bigint[]);
+    for (const column of columns)
+      if (column.length !== own.length) throw fail(`has ${own.length} values and ${column.length} indices`);
+    const order = own.map((_, i) => i);
+    if (!alreadySorted) order.sort((i, j) => comparePlaces(columns, i, j));
+    for (const i of order) {
+      const place = columns.map((column) => column[i] as bigint);
+      if (place.some((at, axis) => at < 0n || at >= BigInt(size[axis] as number)))
+        throw fail(`has the index [${place.join(', ')}] in the shape [${size}]`);
+      places.push(batched ? [BigInt(row), ...place] : place);
+      values.push(own[i] as number | bigint | string);
+    }
+  });
+  const shape = batched ? [examples.length, ...size] : [...size];
+  return new SparseTensor(
+    constant({
+      data: BigInt64Array.from(places.flat()),
+      shape: [places.length, shape.length],
+      dtype: 'int64',
+    }),
+    tensor(values, dtype, [values.length]),
+    constant({ data: BigInt64Array.from(shape, BigInt), shape: [shape.length], dtype: 'int64' }),
+  );
+}
+function comparePlaces(columns: readonly (readonly bigint[])[], i: number, j: number): number {
+  for (const column of columns) {
+    const [a, b] = [column[i] as bigint, column[j] as bigint];
+    if (a !== b) return a < b ? -1 : 1;
+  }
+  return i - j;
 }
 
 /** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
@@ -185,7 +243,7 @@ export function readMessage<T>(
 export function valuesOf(
   example: ReadonlyMap<string, FeatureValue>,
   name: string,
-  spec: FeatureSpecs[string],
+  spec: DenseFeature,
   index: number,
   what: string,
 ): Values {
@@ -201,7 +259,7 @@ export function valuesOf(
   return values;
 }
 
-function missing(spec: FeatureSpecs[string], fail: (fault: string) => InvalidArgumentError): Values {
+function missing(spec: DenseFeature, fail: (fault: string) => InvalidArgumentError): Values {
   if (spec instanceof FixedLenFeature) {
     if (spec.defaultValue === undefined) throw fail('is missing; give it a defaultValue if that is allowed');
     return defaults(spec.defaultValue, sizeOf(spec.shape), fail);
@@ -239,13 +297,13 @@ export function converted(
   return stored[0] ?? new Uint8Array(0);
 }
 
-export function shapeOf(spec: FeatureSpecs[string], count: number): readonly number[] {
+export function shapeOf(spec: DenseFeature, count: number): readonly number[] {
   if (spec instanceof FixedLenFeature) return spec.shape;
   if (spec instanceof FixedLenSequenceFeature) return [count / sizeOf(spec.shape), ...spec.shape];
   return [count];
 }
 
-export function padding(spec: FeatureSpecs[string]): number | bigint | string {
+export function padding(spec: DenseFeature): number | bigint | string {
   const own =
     spec instanceof FixedLenFeature || spec instanceof RaggedFeature ? undefined : spec.defaultValue;
   return own ?? (spec.dtype === 'string' ? '' : spec.dtype === 'int64' ? 0n : 0);

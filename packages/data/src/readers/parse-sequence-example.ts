@@ -1,6 +1,6 @@
 // `tf.io.parseSequenceExample` and `tf.io.parseSingleSequenceExample`.
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type NamedFunction, RaggedTensor, type Tensor } from '@eagre/core';
+import { constant, type NamedFunction, RaggedTensor, type SparseTensor, type Tensor } from '@eagre/core';
 import { defineFunction, kind, shown, sizeOf } from '@eagre/core/internal';
 import { decodeSequenceExample, type FeatureValue, type SequenceExampleValue } from '@eagre/formats';
 import type { Ragged } from '../transformations/ragged-batch.ts';
@@ -10,6 +10,7 @@ import {
   FixedLenFeature,
   FixedLenSequenceFeature,
   RaggedFeature,
+  SparseFeature,
   type VarLenFeature,
 } from './features.ts';
 import {
@@ -21,6 +22,7 @@ import {
   readMessage,
   type Serialized,
   shapeOf,
+  sparseOf,
   tensor,
   type Values,
   valuesOf,
@@ -34,7 +36,7 @@ export interface SequenceFeatures {
   readonly sequenceFeatures?: FeatureSpecs | null;
 }
 
-type Parsed = Record<string, Tensor | RaggedTensor>;
+type Parsed = Record<string, Tensor | RaggedTensor | SparseTensor>;
 type Sequences = Readonly<Record<string, FixedLenSequenceFeature | VarLenFeature | RaggedFeature>>;
 
 function specsOf(
@@ -47,7 +49,7 @@ function specsOf(
   if (Object.keys(context).length + Object.keys(sequences).length === 0)
     throw new InvalidArgumentError('give contextFeatures, sequenceFeatures, or both', what);
   for (const [name, spec] of Object.entries(sequences))
-    if (spec instanceof FixedLenFeature)
+    if (spec instanceof FixedLenFeature || spec instanceof SparseFeature)
       throw new InvalidArgumentError(
         `sequenceFeatures.${name} must be a FixedLenSequenceFeature, a VarLenFeature or a RaggedFeature, got ${shown(spec)}`,
         what,
@@ -114,12 +116,14 @@ export const parseSingleSequenceExample: NamedFunction<
     const what = 'parseSingleSequenceExample';
     const [contexts, sequences] = specsOf({ contextFeatures, sequenceFeatures }, what);
     const example = readMessage(serialized, 0, what, decodeSequenceExample);
-    const context = each(contexts, (name, spec) => {
+    const context = each<Tensor | SparseTensor>(contexts, (name, spec) => {
+      if (spec instanceof SparseFeature) return sparseOf([example.context], name, spec, false, what);
       const values = valuesOf(example.context, name, spec, 0, what);
       return tensor(values, spec.dtype, shapeOf(spec, values.length));
     });
-    const found = each(sequences, (name, spec) => {
-      const steps = stepsOf(example, name, spec as Sequences[string], 0, what);
+    const found = each<Tensor | RaggedTensor>(sequences, (name, given) => {
+      const spec = given as Sequences[string];
+      const steps = stepsOf(example, name, spec, 0, what);
       if (spec instanceof RaggedFeature) return raggedOf(steps, spec);
       const shape = spec instanceof FixedLenSequenceFeature ? spec.shape : [longest(steps)];
       return tensor(padded(steps, sizeOf(shape), padding(spec)), spec.dtype, [steps.length, ...shape]);
@@ -151,7 +155,11 @@ export const parseSequenceExample: NamedFunction<
     const examples = messagesOf(serialized, what).map((bytes, i) =>
       readMessage(bytes, i, what, decodeSequenceExample),
     );
-    const context = each(contexts, (name, spec) => {
+    const context = each<Tensor | RaggedTensor | SparseTensor>(contexts, (name, spec) => {
+      if (spec instanceof SparseFeature) {
+        const all = examples.map((example) => example.context);
+        return sparseOf(all, name, spec, true, what);
+      }
       const rows = examples.map((example, i) => valuesOf(example.context, name, spec, i, what));
       if (spec instanceof RaggedFeature) return raggedOf(rows, spec);
       const size = longest(rows);

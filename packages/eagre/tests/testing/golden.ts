@@ -30,7 +30,9 @@ const isComplex = (dtype: string): boolean => dtype.startsWith('complex');
 
 /** The numbers of a golden tensor, real and imaginary parts by turns; texts of one of strings. */
 function wantedOf({ dtype, values }: GoldenTensor): (number | string)[] {
-  return dtype === 'string' ? (values as string[]) : values.flat().map(numberOf);
+  if (dtype === 'string') return values as string[];
+  const numbers = values.flat().map(numberOf);
+  return /^(float32|float16|bfloat16)$/.test(dtype) ? numbers.map(Math.fround) : numbers;
 }
 
 /** The same of a tensor of ours. */

@@ -112,6 +112,7 @@ FFT|input|output|Tcomplex=8,18
 FFT2D|input|output|Tcomplex=8,18
 FFT3D|input|output|Tcomplex=8,18
 Fill|dims value|output|T! index_type=3,9
+Fingerprint|data method|fingerprint|T!
 FixedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! vocab_file distortion num_reserved_ids num_shards shard unigrams seed seed2|s
 Floor|x|y|T!=14,19,1,2
 FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
@@ -148,6 +149,7 @@ InvertPermutation|x|y|T=3,9
 IsFinite|x|y|T!=14,19,1,2
 IsInf|x|y|T!=14,19,1,2
 IsNan|x|y|T!=14,19,1,2
+IsotonicRegression|input|output segments|T!=1,2,3,4,5,6,9,14,17,19,22,23 output_dtype=19,14,1,2
 L2Loss|t|output|T!=19,14,1,2
 LeakyRelu|features|activations|alpha T=19,14,1,2
 LeakyReluGrad|gradients features|backprops|alpha T=19,14,1,2

@@ -17,6 +17,12 @@ const left: Readonly<Record<string, RegExp>> = {
   // With pixels around the images that TensorFlow's op does not have.
   MaxPoolWithArgmax: /cannot be written for TensorFlow/,
   AvgPoolGrad: /cannot be written for TensorFlow/,
+  // Parts of TensorFlow's ops, or of its loops: labels each once, the windows of fractional pools, the segments of isotonic regressions.
+  CtcUniqueLabels: /cannot be written for TensorFlow/,
+  FractionalPoolingSequence: /cannot be written for TensorFlow/,
+  IsotonicSegments: /cannot be written for TensorFlow/,
+  // Its method is a string, which graphs have no constants of.
+  Fingerprint: /cannot be written for TensorFlow|Fingerprint/,
   // Derivatives that TensorFlow does not have, and orders as integers.
   HostSlope: /cannot be written for TensorFlow/,
   Polygamma: /cannot be written for TensorFlow/,

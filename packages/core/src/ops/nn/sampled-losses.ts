@@ -159,7 +159,7 @@ function sampledLogits(
   const [sampled, trueCounts, sampledCounts] = (
     sampledValues ??
     logUniformCandidateSampler(ids, numTrue, numSampled, true, numClasses, seed === null ? {} : { seed })
-  ).map((v) => toTensor(v).stopGradient()) as [Tensor, Tensor, Tensor];
+  ).map((v, i) => (i === 0 ? toTensor(v, 'int64') : toTensor(v)).stopGradient()) as [Tensor, Tensor, Tensor];
   const chosen = toIndices(sampled, 'sampledValues', op).cast('int64');
   if (chosen.rank !== 1 || differs(dims(chosen)[0] as Dim, numSampled))
     throw new InvalidArgumentError(

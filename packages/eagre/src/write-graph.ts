@@ -1,0 +1,107 @@
+// `tf.io.writeGraph`: graphs in files.
+import { InvalidArgumentError } from '@eagre/core';
+import { checkPath, checkText, defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
+import { FormatError, makeFolders, tensorflow, writeFileAtomicSync } from '@eagre/formats';
+
+const OP = 'io.writeGraph';
+
+/** What can be written as a GraphDef: a graph, a function with one, or the bytes. */
+export type WritableGraph =
+  | Uint8Array
+  | { toGraphDef(): Uint8Array }
+  | { readonly graph: { toGraphDef(): Uint8Array } };
+
+function bytesOf(graph: WritableGraph): Uint8Array {
+  if (graph instanceof Uint8Array) return graph;
+  const found = graph as { toGraphDef?: () => Uint8Array; graph?: { toGraphDef?: () => Uint8Array } } | null;
+  if (typeof found?.toGraphDef === 'function') return found.toGraphDef();
+  if (typeof found?.graph?.toGraphDef === 'function') return found.graph.toGraphDef();
+  throw new InvalidArgumentError(
+    `graphOrGraphDef must be a graph, a concrete function, or the bytes of a GraphDef, got ${shown(graph)}`,
+    OP,
+  );
+}
+
+const PLAIN: Readonly<Record<number, string>> = {
+  9: '\\t',
+  10: '\\n',
+  13: '\\r',
+  34: '\\"',
+  39: "\\'",
+  92: '\\\\',
+};
+/** Bytes between quotes, as the text format of protocol buffers escapes them. */
+function quoted(bytes: Uint8Array): string {
+  let text = '';
+  for (const b of bytes)
+    text += PLAIN[b] ?? (b >= 32 && b < 127 ? String.fromCharCode(b) : `\\${b.toString(8).padStart(3, '0')}`);
+  return `"${text}"`;
+}
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+function scalarText(value: unknown): string {
+  if (typeof value === 'string') return quoted(encoder.encode(value));
+  if (value instanceof Uint8Array) return quoted(value);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
+  return String(value);
+}
+
+/** The fields of a message in the text format of protocol buffers. */
+function messageText(message: object, indent: string): string {
+  return Object.entries(message)
+    .map(([name, value]) => fieldText(name, value, indent))
+    .join('');
+}
+function fieldText(name: string, value: unknown, indent: string): string {
+  if (value === undefined || value === null) return '';
+  if (value instanceof Map)
+    return [...value].map(([key, item]) => fieldText(name, { key, value: item }, indent)).join('');
+  if (Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof Uint8Array)))
+    return Array.from(value as ArrayLike<unknown>, (item) => fieldText(name, item, indent)).join('');
+  if (typeof value === 'object' && !(value instanceof Uint8Array))
+    return `${indent}${name} {\n${messageText(value, `${indent}  `)}${indent}}\n`;
+  return `${indent}${name}: ${scalarText(value)}\n`;
+}
+
+/**
+ * Writes a graph as a GraphDef, whole or not at all, and the folders that it needs. Node only.
+ * @param graphOrGraphDef a graph, a concrete function, or the bytes of a GraphDef
+ * @param logdir the folder
+ * @param name the file
+ * @param asText as text (.pbtxt), which is the default, else as bytes (.pb)
+ * @returns the path of the file
+ * @throws InvalidArgumentError for what is no graph
+ */
+export const writeGraph: NamedFunction<
+  [graphOrGraphDef: WritableGraph, logdir: string, name: string, asText?: boolean],
+  ['graphOrGraphDef', 'logdir', 'name', 'asText'],
+  unknown,
+  string
+> = /* @__PURE__ */ defineFunction(
+  OP,
+  { graphOrGraphDef: { plain: true }, logdir: true, name: true, asText: true },
+  {},
+  (graphOrGraphDef, logdir, name, asText = true) => {
+    checkPath(logdir, 'logdir', OP);
+    checkText(name, 'name', OP);
+    checkPath(name, 'name', OP);
+    if (typeof asText !== 'boolean')
+      throw new InvalidArgumentError(`asText must be true or false, got ${shown(asText)}`, OP);
+    const bytes = bytesOf(graphOrGraphDef);
+    const path = `${logdir.replace(/\/+$/, '')}/${name}`;
+    let content = bytes;
+    try {
+      const graph = tensorflow.GraphDef.decode(bytes);
+      if (asText) content = encoder.encode(messageText(graph, ''));
+    } catch (cause) {
+      if (!(cause instanceof FormatError)) throw cause;
+      throw new InvalidArgumentError(`these are not the bytes of a GraphDef: ${cause.message}`, OP, {
+        cause,
+      });
+    }
+    makeFolders(path.slice(0, path.lastIndexOf('/')) || '/');
+    writeFileAtomicSync(path, content);
+    return path;
+  },
+);
