@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { cast, constant, hostFunction, Module, print, random, type Tensor, Variable } from '@eagre/core';
-import { Asset } from '@eagre/core/internal';
+import { Asset, StreamGenerator } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -274,7 +274,7 @@ describe('saved and loaded', () => {
   });
 
   test('random draws go on where they were, each stream by itself', async () => {
-    const generator = random.Generator.fromSeed(5);
+    const generator = new StreamGenerator(5);
     const object = {
       f: tfFunction(
         (a: Tensor) =>
