@@ -21,7 +21,7 @@ const golden = JSON.parse(
 ) as Golden;
 
 /** The losses and the table after training on one batch of ids after the other. */
-async function train(optimizer: tf.Optimizer, batches: number[][][], runEagerly: boolean) {
+async function train(optimizer: tf.optimizers.Optimizer, batches: number[][][], runEagerly: boolean) {
   const model = new tf.Sequential([
     new tf.layers.Embedding(10, 3, { inputShape: [4] }),
     new tf.layers.Flatten(),
