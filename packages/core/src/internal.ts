@@ -128,11 +128,11 @@ export {
   alikeInReplicas,
   type DistributionReplica,
   type DistributionStrategy,
-  type StepScheduler,
-  type VariableHome,
   distribution,
+  type StepScheduler,
   scaleLoss,
   unscaleLoss,
+  type VariableHome,
   type VariableRequest,
 } from './dispatch/distribution.ts';
 export { graphLoops } from './dispatch/graph-loops.ts';

@@ -109,7 +109,7 @@ test('of a loop that draws random numbers: an error that says what to do, and nu
 // TensorFlow: each first dimension is that of the batch, or 1.
 test('vectorizedMap takes one row for all', () => {
   const sums = (x: tf.Tensor, y: tf.Tensor): tf.Tensor =>
-    tf.vectorizedMap(([a, b]: [tf.Tensor, tf.Tensor]) => a.mul(b).sum(), [x, y]);
+    tf.vectorizedMap(([a, b]: tf.Tensor[]) => (a as tf.Tensor).mul(b as tf.Tensor).sum(), [x, y]);
   const [x, y] = [
     tf.constant([
       [1, 2],

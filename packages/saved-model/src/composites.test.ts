@@ -14,9 +14,10 @@ const f = tf as any;
 const plain = (x: { array(): unknown }): unknown =>
   JSON.parse(JSON.stringify(x.array(), (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
 
+const w = new tf.Variable([2], { name: 'w' });
 const model = {
-  w: new tf.Variable([2], { name: 'w' }),
-  ragged: tfFunction((x: tf.RaggedTensor) => ({ n: f.sum(x, 1), y: f.mul(x, model.w.read().at(0)) }), {
+  w,
+  ragged: tfFunction((x: tf.RaggedTensor) => ({ n: f.sum(x, 1), y: f.mul(x, w.read().at(0)) }), {
     inputSignature: [new RaggedTensorSpec([null, null], 'float32')],
   } as never),
   deep: tfFunction((x: tf.RaggedTensor) => f.add(x, 1), {

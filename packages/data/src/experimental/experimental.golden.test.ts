@@ -19,7 +19,8 @@ function plain(x: unknown): unknown {
     return JSON.parse(JSON.stringify(x.array(), (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
   return plainElement(x);
 }
-const all = (dataset: Dataset<never>): unknown[] => [...(dataset as Dataset<unknown>)].map(plain);
+// biome-ignore lint/suspicious/noExplicitAny: datasets of whatever elements
+const all = (dataset: Dataset<any>): unknown[] => [...(dataset as Dataset<unknown>)].map(plain);
 const to = (n: number): Dataset<Tensor> => Dataset.range(n);
 const list = (...values: number[]): Dataset<Tensor> => Dataset.fromTensorSlices(constant(values, 'int32'));
 const choices = (): Dataset<Tensor> => Dataset.fromTensorSlices(constant([0, 1, 0, 0, 1, 1], 'int64'));
@@ -73,8 +74,7 @@ const made: Record<string, () => unknown[]> = {
         ),
       ),
     ),
-  chooseFromDatasets: () =>
-    all(E.chooseFromDatasets([to(2), Dataset.range(10, 15)] as never, choices()) as never),
+  chooseFromDatasets: () => all(E.chooseFromDatasets([to(2), Dataset.range(10, 15)] as never, choices())),
   'chooseFromDatasets stop': () =>
     all(
       E.chooseFromDatasets([to(2), Dataset.range(10, 15)] as never, choices(), {
@@ -82,10 +82,10 @@ const made: Record<string, () => unknown[]> = {
       }) as never,
     ),
   scan: () => all(to(5).apply(E.scan(constant(1, 'int64'), (s: Tensor, x: Tensor) => [s.add(x), s.mul(x)]))),
-  takeWhile: () => all(to(5).apply(E.takeWhile((x: Tensor) => x.less(3))) as never),
-  unique: () => all(list(1, 2, 1, 3, 2).apply(E.unique()) as never),
-  unbatch: () => all(to(5).batch(2).apply(E.unbatch()) as never),
-  enumerateDataset: () => all(to(3).apply(E.enumerateDataset(5)) as never),
+  takeWhile: () => all(to(5).apply(E.takeWhile((x: Tensor) => x.less(3)))),
+  unique: () => all(list(1, 2, 1, 3, 2).apply(E.unique())),
+  unbatch: () => all(to(5).batch(2).apply(E.unbatch())),
+  enumerateDataset: () => all(to(3).apply(E.enumerateDataset(5))),
   groupByWindow: () =>
     all(
       to(7).apply(
@@ -96,7 +96,7 @@ const made: Record<string, () => unknown[]> = {
         ),
       ),
     ),
-  Counter: () => all(E.Counter(3, 2).take(3) as never),
+  Counter: () => all(E.Counter(3, 2).take(3)),
   fromList: () =>
     all(
       E.fromList([

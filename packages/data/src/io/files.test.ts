@@ -3,7 +3,14 @@ import '@eagre/backend-js';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { constant, EagreError, NotFoundError, type RaggedTensor, Tensor } from '@eagre/core';
+import {
+  constant,
+  EagreError,
+  NotFoundError,
+  type RaggedTensor,
+  type SparseTensor,
+  Tensor,
+} from '@eagre/core';
 import { bytesOf } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -190,16 +197,16 @@ describe('messages', () => {
     for (const call of wrong) expect(call, String(call)).toThrow(EagreError);
   });
 
-  const shown = (x: Tensor | RaggedTensor): unknown =>
+  const shown = (x: Tensor | RaggedTensor | SparseTensor): unknown =>
     JSON.parse(
       JSON.stringify(
         x instanceof Tensor
           ? { dtype: x.dtype, shape: x.shape, values: x.reshape([-1]).array() }
-          : { ragged: x.toList(), dtype: x.dtype },
+          : { ragged: (x as RaggedTensor).toList(), dtype: x.dtype },
         (_, v) => (typeof v === 'bigint' ? Number(v) : v),
       ),
     );
-  const all = (of: Record<string, Tensor | RaggedTensor>): unknown =>
+  const all = (of: Record<string, Tensor | RaggedTensor | SparseTensor>): unknown =>
     Object.fromEntries(Object.entries(of).map(([name, x]) => [name, shown(x)]));
 
   test('of sequences are parsed as TensorFlow does', () => {

@@ -291,9 +291,11 @@ export class ParameterServerStrategy extends Strategy {
         : Dataset.chooseFromDatasets(datasets, Dataset.range(count).repeat() as never, {
             stopOnEmptyDataset: false,
           });
-    return new DistributedDataset(all as Dataset<unknown>, {
-      take: (batch) => batch,
-      takeLater: async (batch) => batch,
+    return new DistributedDataset([all as Dataset<unknown>], {
+      perStep: 1,
+      take: ([batch]) => batch,
+      anyHas: null,
+      none: () => undefined,
     });
   }
 }

@@ -10,14 +10,7 @@ import {
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import {
-  type DistributionStrategy,
-  isKept,
-  shown,
-  showShape,
-  toTensor,
-  tree,
-} from '@eagre/core/internal';
+import { type DistributionStrategy, isKept, shown, showShape, toTensor, tree } from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { isAnyTensor, isStored, rowsOf as rowsOfStored } from '../layer/kinds.ts';
 import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
