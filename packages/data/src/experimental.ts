@@ -48,6 +48,7 @@ export {
   unique,
 } from './experimental/transformations.ts';
 export { at } from './pipeline/at.ts';
+export { AutoShardPolicy, SHARD_HINT } from './pipeline/auto-shard-policy.ts';
 export {
   AutotuneOptions,
   DistributeOptions,
@@ -56,9 +57,7 @@ export {
 } from './pipeline/dataset-options.ts';
 export {
   AUTOTUNE,
-  AutoShardPolicy,
   INFINITE_CARDINALITY,
-  SHARD_HINT,
   UNKNOWN_CARDINALITY,
 } from './pipeline/options.ts';
 export { CsvDataset } from './readers/csv-dataset.ts';

@@ -19,6 +19,7 @@ export { type ImageDatasetOptions, imageDatasetFromDirectory } from './images/im
 export { type LoadImageOptions, loadImg } from './images/load-image.ts';
 export type { ColorMode, Interpolation, Picture } from './images/picture.ts';
 export { at } from './pipeline/at.ts';
+export { AutoShardPolicy, SHARD_HINT } from './pipeline/auto-shard-policy.ts';
 export { Dataset } from './pipeline/dataset.ts';
 export { DatasetIterator, DatasetIterator as Iterator } from './pipeline/dataset-iterator.ts';
 export { Options, ThreadingOptions } from './pipeline/dataset-options.ts';
@@ -26,10 +27,8 @@ export type { FunctionCallOptions, SignatureOptions } from './pipeline/element-f
 export type { State } from './pipeline/iterator.ts';
 export {
   AUTOTUNE,
-  AutoShardPolicy,
   type DatasetOptions,
   INFINITE_CARDINALITY,
-  SHARD_HINT,
   UNKNOWN_CARDINALITY,
 } from './pipeline/options.ts';
 export {

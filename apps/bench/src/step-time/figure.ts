@@ -40,6 +40,7 @@ export function efficiencyFigure(): string {
     label('without', 5, 'stroke="#333" stroke-dasharray="5 4"'),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#333">
+<title>The share of a step that is not spent waiting, by the number of processes</title>
 <rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>
 ${[...grid, ...ticks, ...lines, ...names, ...kinds].join('\n')}
 <text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 6}" text-anchor="middle">processes</text>

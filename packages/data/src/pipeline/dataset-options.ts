@@ -1,7 +1,7 @@
 // `tf.data.Options`: TensorFlow's classes for what holds for a pipeline. What they say becomes plain options, or is refused.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type Arguments, argumentsOf, shown, takesArguments } from '@eagre/core/internal';
-import type { AutoShardPolicy } from './options.ts';
+import type { AutoShardPolicy } from './auto-shard-policy.ts';
 
 const OP = 'tf.data.Options';
 

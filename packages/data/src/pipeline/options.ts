@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { checkOneOf, determinism, shown } from '@eagre/core/internal';
+import { AutoShardPolicy } from './auto-shard-policy.ts';
 import { Options, plainOptions } from './dataset-options.ts';
 
 /** Number of elements of a dataset that never ends. */
@@ -8,22 +9,6 @@ export const INFINITE_CARDINALITY = -1;
 export const UNKNOWN_CARDINALITY = -2;
 /** For counts (of calls at once, of elements ahead) that the library chooses. */
 export const AUTOTUNE = -1;
-
-/** For `shard`: the numbers that a distribution strategy puts there, with the policy `'HINT'`. */
-export const SHARD_HINT = -1;
-
-/**
- * How processes of a distribution strategy divide a dataset. `FILE`: each reads some of the files. `DATA`: each reads all, and takes its part of
- * every batch. `AUTO`: `FILE` where the dataset reads files, `DATA` elsewhere. `HINT`: `shard(SHARD_HINT, SHARD_HINT)` says where. `OFF`: each has all elements.
- */
-export const AutoShardPolicy = {
-  AUTO: 'AUTO',
-  FILE: 'FILE',
-  DATA: 'DATA',
-  HINT: 'HINT',
-  OFF: 'OFF',
-} as const;
-export type AutoShardPolicy = keyof typeof AutoShardPolicy;
 
 /** What holds for a whole pipeline; set by `withOptions`. */
 export interface DatasetOptions {

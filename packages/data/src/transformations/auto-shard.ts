@@ -1,6 +1,7 @@
 // How processes of a distribution strategy divide a dataset: `AutoShardPolicy`.
 import { NotFoundError } from '@eagre/backend';
 import { TensorSpec } from '@eagre/graph';
+import type { AutoShardPolicy } from '../pipeline/auto-shard-policy.ts';
 import {
   type DatasetNode,
   type ElementIterator,
@@ -10,7 +11,7 @@ import {
   type Sharding,
 } from '../pipeline/iterator.ts';
 import { optionsOf, UnaryNode } from '../pipeline/node.ts';
-import { type AutoShardPolicy, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { preparing } from '../pipeline/preparing.ts';
 import { FilesNode } from '../readers/files-node.ts';
 import { BatchNode, RebatchNode } from './batch.ts';

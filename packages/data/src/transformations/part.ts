@@ -1,5 +1,6 @@
 // Parts of a dataset, and repetitions: `take`, `skip`, `shard`, `repeat`.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { SHARD_HINT } from '../pipeline/auto-shard-policy.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -15,7 +16,7 @@ import {
   until,
 } from '../pipeline/iterator.ts';
 import { CountingIterator, count, fields, flag, UnaryNode } from '../pipeline/node.ts';
-import { checkCount, INFINITE_CARDINALITY, SHARD_HINT, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { rowsOf } from '../pipeline/stacker.ts';
 import { disposeAll } from './map.ts';
 
