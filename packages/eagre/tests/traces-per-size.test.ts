@@ -35,8 +35,8 @@ One trace of a function serves all unknown sizes, see [function.md](function.md#
 size as a number, so a function that uses them is traced once per size. \`packages/eagre/tests/traces-per-size.test.ts\` tries all
 public functions and writes this list. Each line names the file that reads the size ("asks").
 
-What is here has to be: \`unstack\` gives as many tensors as an axis is long, and the last axis of \`gatherNd\`'s indices decides which rank
-the result has.
+What is here has to be: \`unstack\` gives as many tensors as an axis is long, the last axis of \`gatherNd\`'s indices decides which rank
+the result has, and fractional pools draw as many cuts as an axis has of them.
 `;
 
 // ---- what was asked, and where
@@ -219,19 +219,27 @@ const notTensors: ReadonlySet<string> = new Set(
   (
     'axis axes shape specs perm paddings multiples begin end strides size repeats seed ksize outputShape noiseShape batchShape ' +
     'numOrSizes shift ranks pairs stride dilations source destination loopVars inputs ' +
-    'blockShape crops ksizes inputShape basePaddings shapeX shapeY filterSizes inputSizes windowShape cropSize imageSize boundingBoxes ' +
+    'blockShape crops ksizes inputShape dilationRate filterShape spatialDims unigrams basePaddings shapeX shapeY filterSizes inputSizes windowShape cropSize imageSize boundingBoxes ' +
     'aspectRatioRange areaRange sizes rates dims powerFactors coeffs fftLength cropWindow inp selectRange'
   ).split(' '),
 );
 const indices: ReadonlySet<string> = new Set(
-  'indices ids segmentIds targets labels lengths labelLength logitLength mask condition partitions seqLengths boxIndices'.split(
+  'indices ids segmentIds targets labels lengths labelLength logitLength mask condition partitions seqLengths boxIndices index trueClasses sampledCandidates'.split(
     ' ',
   ),
 );
+/** The lengths of nested lists, as text; null where those of a tensor would differ. */
+const lengthsOf = (value: unknown): string | null => {
+  if (!Array.isArray(value)) return '';
+  const inside = new Set(value.map(lengthsOf));
+  const [first = ''] = inside;
+  return inside.size > 1 || first === null ? null : `${value.length} ${first}`;
+};
 const isNumbers = (value: unknown): boolean =>
   (value instanceof tf.Tensor && value.dtype !== 'string') ||
   (Array.isArray(value) &&
     value.flat(8).length > 0 &&
+    lengthsOf(value) !== null &&
     value.flat(8).every((v) => typeof v === 'number' || typeof v === 'boolean'));
 
 /** A sample input of the same values. */
@@ -264,7 +272,8 @@ function callOf(name: string, fn: Fn, values: Readonly<Record<string, unknown>>)
     inputs: places.map(([argument, , value]) =>
       asInput(name === 'invertPermutation' ? 'indices' : argument, value),
     ),
-    varies: name.startsWith('random.') || name === 'shuffle' || name === 'nn.dropout',
+    varies:
+      name.startsWith('random.') || name.endsWith('Sampler') || name === 'shuffle' || name === 'nn.dropout',
     fn: (...xs) => {
       const given: Record<string, unknown> = { ...values };
       places.forEach(([argument, i], k) => {
@@ -282,6 +291,7 @@ const takeLists: ReadonlySet<string> = new Set([
   'parallelStack',
   'dynamicStitch',
   'getStaticValue',
+  'typeSpecFromValue',
   'debugging.assertProperIterable',
 ]);
 const called: Subject[] = [];
@@ -821,7 +831,7 @@ const layerCases: Readonly<Record<string, Case>> = {
 test('every layer has a case', () => {
   const names = Object.keys(layerCases);
   const covered = new Set<unknown>(names.map((name) => layers[name as 'Dense']));
-  const all = publicClasses(layers, ['Layer', 'InputSpec']);
+  const all = publicClasses(layers, ['Layer', 'InputSpec', 'TFSMLayer']);
   expect(all.filter(([, Class]) => !covered.has(Class)).map(([name]) => name)).toEqual([]);
 });
 

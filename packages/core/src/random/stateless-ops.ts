@@ -1,5 +1,5 @@
 // TensorFlow's stateless random ops: numbers that are functions of a key and a counter. The host computes them, by `philox.ts`.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InternalError, InvalidArgumentError } from '@eagre/backend';
 import { type Attrs, defineOp, execute, execute1, type Op } from '../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform, values } from '../dispatch/samples.ts';
 import { gather } from '../ops/array/array.ts';
@@ -88,6 +88,8 @@ function define(name: string, fill: Fill, samples: () => readonly Sample[]): Op 
     host: ([shape, key, counter, ...parameters], attrs) => {
       const dtype = attrs['dtype'] as DType;
       const sizes = Array.from(numbers(shape), Number);
+      if (sizes.length !== (attrs['shape'] as Shape).length)
+        throw new InternalError(`a result of shape ${attrs['shape']} with the sizes ${sizes}`, name);
       const size = sizeOf(sizes);
       const out =
         dtype === 'int64'

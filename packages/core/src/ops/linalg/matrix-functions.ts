@@ -1,12 +1,15 @@
 // The exponential, the logarithm and the square root of matrices.
-import { isComplex, UnimplementedError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { context } from '../../dispatch/context.ts';
 import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { defineOp, execute1, type GradFn, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
+import type { Dims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
+import { showShape } from '../../shapes/shape.ts';
+import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
 import { concat } from '../array/join.ts';
@@ -130,13 +133,22 @@ const gradOfFunction = (f: () => Op): GradFn =>
     return execute1(f(), [blocks]).slice(toShape(place), toShape(dims(a)));
   });
 
+/** A result like square matrices. @throws InvalidArgumentError for others, which another program may have put into a graph */
+const likeSquare = (x: Tensor, op: string): { dtype: DType; shape: Dims } => {
+  const shape = dims(x);
+  const [m, n] = shape.slice(-2);
+  if (shape.length < 2 || differs(m, n))
+    throw new InvalidArgumentError(`the input has shape ${showShape(x.shape)}, expected square matrices`, op);
+  return { dtype: x.dtype, shape };
+};
+
 const POSITIVE = values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3]);
 
 /** Square roots of matrices. */
 const sqrtmOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixSquareRoot',
   host: ([x]) => [computed(x, rootOf)],
-  infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
+  infer: ([x]) => likeSquare(x, 'MatrixSquareRoot'),
   grad: gradOfFunction(() => sqrtmOp),
   samples: () => [{ inputs: [POSITIVE] }, { inputs: [values([2, 1, 0.5, 3, 1, 0, -2, 5], [2, 2, 2])] }],
 });
@@ -157,7 +169,7 @@ export const sqrtm: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__
 const logmOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixLogarithm',
   host: ([x]) => [computed(x, logarithmOf)],
-  infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
+  infer: ([x]) => likeSquare(x, 'MatrixLogarithm'),
   grad: gradOfFunction(() => logmOp),
   samples: () => [
     { inputs: [values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3], 'complex64')] },
