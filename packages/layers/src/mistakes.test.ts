@@ -104,7 +104,7 @@ const mistakes: Readonly<
     ],
     'with a bare text': [
       () => dense(1, { name: 'd' })(bad('x')),
-      'd: string values cannot become a float32 tensor',
+      "Dense 'd' expects input of rank 2 or more [batch, ..., n], got []",
     ],
     'with a hole in the list': [
       () => new layers.Add({ name: 'sum' })([x, bad(undefined)]),

@@ -133,5 +133,10 @@ export function plainOptions(options: Options): Record<string, unknown> {
       );
   const fusion =
     optimization['applyDefaultOptimizations'] === false ? false : optimization['mapAndBatchFusion'];
-  return { deterministic, vectorization: fusion, experimentalDistribute };
+  const isDivided = Object.keys(experimentalDistribute).length > 0;
+  return {
+    deterministic,
+    vectorization: fusion,
+    experimentalDistribute: isDivided ? experimentalDistribute : undefined,
+  };
 }
