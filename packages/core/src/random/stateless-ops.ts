@@ -33,10 +33,10 @@ const notDifferentiable = 'random numbers depend on no input';
 
 const seedSample = values([1, 2], [2], 'int32');
 const keySamples: readonly SampleInput[] = [
-  values([2 ** 40 + 5], [1], 'uint64'),
-  values([0, 2 ** 40 + 7], [2], 'uint64'),
+  /* @__PURE__ */ values([2 ** 40 + 5], [1], 'uint64'),
+  /* @__PURE__ */ values([0, 2 ** 40 + 7], [2], 'uint64'),
 ];
-const shapeSample = values([3, 5], [2], 'int32');
+const shapeSample = /* @__PURE__ */ values([3, 5], [2], 'int32');
 
 /** The key and the counter of a seed of two integers. */
 const getKeyCounterOp: Op = /* @__PURE__ */ defineOp({
@@ -107,20 +107,19 @@ function define(name: string, fill: Fill, samples: () => readonly Sample[]): Op 
 
 const ofDTypes = (...dtypes: readonly DType[]): readonly Sample[] =>
   dtypes.map((dtype) => ({ inputs: [shapeSample, ...keySamples], attrs: { dtype, shape: [3, 5] } }));
-const floats = (fill: (stream: Philox, out: Float64Array, dtype: DType) => void): Fill => fill as Fill;
 
 /** Uniform floats from 0 to 1. */
-export const uniformOp: Op = /* @__PURE__ */ define('StatelessRandomUniformV2', floats(fillUniform), () =>
+export const uniformOp: Op = /* @__PURE__ */ define('StatelessRandomUniformV2', fillUniform as Fill, () =>
   ofDTypes('float32', 'float64', 'float16'),
 );
 /** Normally distributed floats. */
-export const normalOp: Op = /* @__PURE__ */ define('StatelessRandomNormalV2', floats(fillNormal), () =>
+export const normalOp: Op = /* @__PURE__ */ define('StatelessRandomNormalV2', fillNormal as Fill, () =>
   ofDTypes('float32', 'float64'),
 );
 /** Normally distributed floats within two deviations. */
 export const truncatedOp: Op = /* @__PURE__ */ define(
   'StatelessTruncatedNormalV2',
-  floats(fillTruncated),
+  fillTruncated as Fill,
   () => ofDTypes('float32', 'float64'),
 );
 

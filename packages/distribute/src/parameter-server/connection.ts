@@ -1,25 +1,16 @@
 // A connection between two processes of a parameter server cluster: questions and their answers.
-import type { Socket } from 'node:net';
 import {
   EagreError,
   type ErrorCode,
   errorFromCode,
   FailedPreconditionError,
-  PermissionDeniedError,
   UnavailableError,
 } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { nodeBuiltin } from '@eagre/formats/internal';
-import { parseAddress } from '../cluster/cluster-spec.ts';
-import { clusterHash, isProof, proofOf } from '../cluster/handshake.ts';
-import { nextLine, sendLine } from '../cluster/lines.ts';
 import { decodeMessage, encodeMessage, longestMessage, type Message } from './messages.ts';
 
 /** Changes with the messages. */
 export const parameterProtocol = 'parameters 1';
-
-/** How long a caller may take to introduce itself. */
-const introductionMs = 10_000;
 
 /** What a process knows of the cluster that it calls or is called in. */
 export interface Credentials {
@@ -82,11 +73,24 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** What is used of a socket of Node, whose types not every project has. */
+export interface Wire {
+  ref(): unknown;
+  unref(): unknown;
+  setNoDelay(on: boolean): unknown;
+  setKeepAlive(on: boolean, milliseconds: number): unknown;
+  on(event: 'data', listener: (chunk: Uint8Array) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  resume(): unknown;
+  write(bytes: Uint8Array): unknown;
+  destroy(): unknown;
+}
+
 /** One end of a connection that both have agreed on. */
 export class Connection {
   /** How errors name the other end: `ps 0 (host:port)`. */
   readonly name: string;
-  readonly #socket: Socket;
+  readonly #socket: Wire;
   readonly #pending = new Map<number, Pending>();
   readonly #reader = new MessageReader();
   #next = 1;
@@ -98,14 +102,14 @@ export class Connection {
   /** Whether the process lives on while nothing is asked. */
   readonly #lasts: boolean;
 
-  constructor(socket: Socket, name: string, lasts = true) {
+  constructor(socket: Wire, name: string, lasts = true) {
     this.#lasts = lasts;
     if (!lasts) socket.unref();
     this.#socket = socket;
     this.name = name;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 5000);
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('close', () => this.fail(new UnavailableError(`${name} is lost: the connection was closed`)));
     socket.resume();
   }
@@ -149,7 +153,7 @@ export class Connection {
     this.fail(new UnavailableError(`the connection to ${this.name} was closed`));
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(chunk: Uint8Array): void {
     try {
       for (const body of this.#reader.push(chunk)) this.#handle(decodeMessage(body));
     } catch (error) {
@@ -195,100 +199,4 @@ export function errorOfFields(fields: Readonly<Record<string, unknown>>): Error 
   const error = new Error(String(message));
   error.name = String(name);
   return error;
-}
-
-/** What a caller says of itself. */
-export interface Caller {
-  readonly role: 'coordinator' | 'worker';
-  /** Which coordinator's cluster it belongs to: another number for each. */
-  readonly session: string;
-}
-
-/**
- * Introduces this process to a server.
- * @throws UnavailableError where nobody answers; PermissionDeniedError for a wrong token; FailedPreconditionError for another version or cluster
- */
-export async function callServer(
-  name: string,
-  address: string,
-  caller: Caller,
-  { token, clusterKey }: Credentials,
-  deadline: number,
-): Promise<{ readonly connection: Connection; readonly answer: Readonly<Record<string, unknown>> }> {
-  const socket = await opened(name, address, deadline);
-  try {
-    const greeting = await nextLine(socket, Math.min(deadline, Date.now() + introductionMs));
-    const { nonce } = greeting;
-    if (typeof nonce !== 'string') throw new Error('what came is no message of Eagre');
-    const own = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
-    const proof = proofOf(token, 'member', [nonce, own]);
-    const cluster = clusterHash(clusterKey);
-    sendLine(socket, { ...caller, protocol: parameterProtocol, nonce: own, proof, cluster });
-    const answer = await nextLine(socket, Math.min(deadline, Date.now() + introductionMs));
-    const refusal = answer['error'] as Readonly<Record<string, unknown>> | undefined;
-    if (typeof refusal === 'object' && refusal !== null) throw errorOfFields(refusal);
-    if (!isProof(answer['proof'], proofOf(token, 'coordinator', [nonce, own])))
-      throw new PermissionDeniedError(`${name} does not know the token of the cluster (EAGRE_CLUSTER_TOKEN)`);
-    return { connection: new Connection(socket, name, false), answer };
-  } catch (error) {
-    socket.destroy();
-    if (error instanceof EagreError) throw error;
-    throw new UnavailableError(`${name} does not answer: ${(error as Error).message}`, undefined, {
-      cause: error,
-    });
-  }
-}
-
-/** Checks a caller, as the server that it has called. @throws as `callServer`, which is told the error */
-export async function receiveCaller(
-  socket: Socket,
-  { token, clusterKey }: Credentials,
-  more: Readonly<Record<string, unknown>>,
-): Promise<Caller> {
-  const nonce = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
-  sendLine(socket, { eagre: parameterProtocol, nonce });
-  const message = await nextLine(socket, Date.now() + introductionMs);
-  const own = String(message['nonce']);
-  try {
-    if (message['protocol'] !== parameterProtocol)
-      throw new FailedPreconditionError(
-        `the processes run different versions of Eagre, or different strategies: ${JSON.stringify(message['protocol'] ?? null)} and '${parameterProtocol}'`,
-      );
-    if (!isProof(message['proof'], proofOf(token, 'member', [nonce, own])))
-      throw new PermissionDeniedError('the token of the cluster is wrong (EAGRE_CLUSTER_TOKEN)');
-    if (message['cluster'] !== clusterHash(clusterKey))
-      throw new FailedPreconditionError('the processes were given different clusters (TF_CONFIG)');
-    const { role, session } = message;
-    if ((role !== 'coordinator' && role !== 'worker') || typeof session !== 'string' || session.length > 100)
-      throw new FailedPreconditionError('a process introduced itself by something else');
-    sendLine(socket, { ...more, proof: proofOf(token, 'coordinator', [nonce, own]) });
-    return { role, session };
-  } catch (error) {
-    sendLine(socket, { error: fieldsOfError(error) });
-    socket.end();
-    throw error;
-  }
-}
-
-function opened(name: string, address: string, deadline: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = nodeBuiltin('node:net').connect({ ...parseAddress(address) });
-    const fail = (why: string): void => {
-      socket.destroy();
-      reject(new UnavailableError(`${name} cannot be reached: ${why}`));
-    };
-    const timer = setTimeout(
-      () => fail('there is no answer'),
-      Math.max(1, Math.min(5000, deadline - Date.now())),
-    );
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.removeAllListeners('error').on('error', () => {});
-      resolve(socket.pause());
-    });
-    socket.once('error', (error) => {
-      clearTimeout(timer);
-      fail(error.message);
-    });
-  });
 }

@@ -3,8 +3,9 @@ import { FailedPreconditionError, NotFoundError, UnavailableError } from '@eagre
 import { type Tensor, Variable, zeros } from '@eagre/core';
 import type { Portable } from '@eagre/saved-model/internal';
 import { type ClusterSpec, memberName } from '../cluster/cluster-spec.ts';
-import { type Answer, type Connection, type Credentials, callServer } from './connection.ts';
+import type { Answer, Connection, Credentials } from './connection.ts';
 import { type Received, receiveFunction } from './functions.ts';
+import { callServer } from './introduction.ts';
 import type { Message } from './messages.ts';
 import type { Change } from './parameter-store.ts';
 

@@ -28,7 +28,7 @@ import { allDevices } from '../strategy/devices.ts';
 import { Strategy } from '../strategy/strategy.ts';
 import type { ClusterCoordinator } from './cluster-coordinator.ts';
 import type { Connection, Credentials } from './connection.ts';
-import { callServer } from './connection.ts';
+import { callServer } from './introduction.ts';
 import { ParameterServers } from './parameter-servers.ts';
 import { Partitioner, partsBy, type VariablePartitioner } from './partitioners.ts';
 import { ServedVariable } from './served-variable.ts';

@@ -13,9 +13,10 @@ import {
   type TaskType,
 } from '../cluster/cluster-spec.ts';
 import { checkTask } from '../cluster/tf-config.ts';
-import { Connection, type Credentials, receiveCaller } from './connection.ts';
+import { Connection, type Credentials } from './connection.ts';
 import { FunctionRunner } from './function-runner.ts';
 import { startHeartbeat } from './heartbeat.ts';
+import { receiveCaller } from './introduction.ts';
 import { ParameterStore } from './parameter-store.ts';
 
 /** Options of `tf.distribute.Server`. */

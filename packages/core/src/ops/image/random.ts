@@ -230,6 +230,14 @@ const distortionKinds = {
   maxAttempts: kind.integer,
   useImageIfNoBoundingBoxes: kind.asIs,
 };
+const seededKinds = {
+  minObjectCovered: kind.asIs,
+  aspectRatioRange: kind.asIs,
+  areaRange: kind.asIs,
+  maxAttempts: kind.integer,
+  useImageIfNoBoundingBoxes: kind.asIs,
+  seed: kind.asIs,
+};
 
 function distorted(
   imageSize: TensorLike,
@@ -365,7 +373,7 @@ export const sampleDistortedBoundingBox: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'image.sampleDistortedBoundingBox',
   { imageSize: kind.tensor, boundingBoxes: kind.tensor },
-  { ...distortionKinds, seed: kind.asIs },
+  seededKinds,
   (imageSize, boundingBoxes, { seed, ...options }) =>
     distorted(imageSize, boundingBoxes, options, drawing(seed), 'image.sampleDistortedBoundingBox'),
 );

@@ -124,7 +124,7 @@ function computed(x: Tensor, compute: Compute): Tensor {
  * The gradient of a function f of matrices: its derivative at Aᴴ in the direction of G, which stands above the diagonal in f of the matrix of blocks
  * [[Aᴴ, G], [0, Aᴴ]] (R. Mathias, "A chain rule for matrix functions", 1996).
  */
-const gradOfFunction = (f: () => Op): GradFn =>
+const gradOfFunction = /* @__NO_SIDE_EFFECTS__ */ (f: () => Op): GradFn =>
   withAdjoints((g, dy) => {
     const a = adjointOf(g.x);
     const n = dims(a)[a.rank - 1];
@@ -142,7 +142,7 @@ const likeSquare = (x: Tensor, op: string): { dtype: DType; shape: Dims } => {
   return { dtype: x.dtype, shape };
 };
 
-const POSITIVE = values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3]);
+const POSITIVE = /* @__PURE__ */ values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3]);
 
 /** Square roots of matrices. */
 const sqrtmOp: Op = /* @__PURE__ */ defineOp({

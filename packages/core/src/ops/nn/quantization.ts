@@ -18,6 +18,7 @@ interface Bits {
   readonly narrowRange?: boolean;
 }
 const bitKinds = { numBits: kind.asIs, narrowRange: kind.asIs };
+const rangeKinds = { min: kind.asIs, max: kind.asIs, numBits: kind.asIs, narrowRange: kind.asIs };
 
 /** The range moved so that 0 is one of its steps. */
 function nudged(
@@ -66,7 +67,7 @@ export const fakeQuantWithMinMaxArgs: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'quantization.fakeQuantWithMinMaxArgs',
   { inputs: kind.tensor },
-  { min: kind.asIs, max: kind.asIs, ...bitKinds },
+  rangeKinds,
   (inputs, { min = -6, max = 6, ...bits }) => {
     const op = 'quantization.fakeQuantWithMinMaxArgs';
     checkNumber(min, 'min', op);
@@ -139,7 +140,7 @@ export const fakeQuantWithMinMaxArgsGradient: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'quantization.fakeQuantWithMinMaxArgsGradient',
   { gradients: kind.tensor, inputs: kind.tensor },
-  { min: kind.asIs, max: kind.asIs, ...bitKinds },
+  rangeKinds,
   (gradients, inputs, { min = -6, max = 6, ...bits }) => {
     const op = 'quantization.fakeQuantWithMinMaxArgsGradient';
     checkNumber(min, 'min', op);

@@ -50,7 +50,7 @@ function faultAt(bytes: Uint8Array, at: number): number {
   return n;
 }
 
-const fromUtf16 =
+const fromUtf16 = /* @__NO_SIDE_EFFECTS__ */
   (little: boolean): Decoder =>
   (bytes) => {
     const out: Character[] = [];
@@ -70,7 +70,7 @@ const fromUtf16 =
     return out;
   };
 
-const fromUtf32 =
+const fromUtf32 = /* @__NO_SIDE_EFFECTS__ */
   (little: boolean): Decoder =>
   (bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -83,7 +83,7 @@ const fromUtf32 =
   };
 
 /** UTF-16 or UTF-32 whose first character may say the order of bytes. */
-const marked =
+const marked = /* @__NO_SIDE_EFFECTS__ */
   (size: 2 | 4, decoder: (little: boolean) => Decoder, littleAlone: boolean): Decoder =>
   (bytes) => {
     const [first] = decoder(false)(bytes.subarray(0, size));
@@ -93,7 +93,7 @@ const marked =
     return decoder(little)(bytes.subarray(size)).map(({ point, at }) => ({ point, at: at + size }));
   };
 
-const fromOneByte =
+const fromOneByte = /* @__NO_SIDE_EFFECTS__ */
   (last: number): Decoder =>
   (bytes) =>
     Array.from(bytes, (byte, at) => ({ point: byte <= last ? byte : INVALID, at }));
