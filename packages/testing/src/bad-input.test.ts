@@ -60,6 +60,8 @@ describe.each(listBackends().map((b) => [b.name] as const))('bad input on %s', (
         let bytes = 0;
         try {
           const result = fn(...args);
+          // Devices that compute later tell of errors now.
+          core.syncDevices();
           found.values++;
           if (result instanceof Tensor) bytes = bytesOf(result);
           const wrong = broken(result);
@@ -67,6 +69,12 @@ describe.each(listBackends().map((b) => [b.name] as const))('bad input on %s', (
         } catch (error) {
           if (found.isOwn(error, name, where) && error.message.length < 12)
             found.add(`${name} says little`, `${error.message} ${where()}`);
+        }
+        // What it had computed before it failed may tell of an error too.
+        try {
+          core.syncDevices();
+        } catch (error) {
+          found.isOwn(error, name, where);
         }
         const took = performance.now() - before;
         // Gigabytes of fresh memory take their time.

@@ -1,5 +1,5 @@
 // `tf.random.Generator`: TensorFlow's, with its state in a variable.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import type { ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
@@ -18,6 +18,7 @@ import { isInteger } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { Variable } from '../tensor/variable.ts';
 import type { NormalOptions, UniformOptions } from './random.ts';
+import { determinism } from './seeds.ts';
 import { type AlgorithmLike, algorithmOf, normalOf, uniformOf } from './stateless.ts';
 import { drawn, fullIntOp, type KeyAndCounter } from './stateless-ops.ts';
 
@@ -58,7 +59,13 @@ export const createRngState: NamedFunction<[seed: GeneratorSeed, alg: AlgorithmL
     },
   );
 
+/** A state that is new in each run. @throws FailedPreconditionError where runs have to be alike */
 function entropy(): bigint[] {
+  if (determinism.enabled)
+    throw new FailedPreconditionError(
+      'a generator needs a seed while op determinism is enabled: write tf.random.Generator.fromSeed(seed)',
+      'Generator.fromNonDeterministicState',
+    );
   return [...globalThis.crypto.getRandomValues(new BigInt64Array(3))];
 }
 

@@ -6,9 +6,10 @@ import { gather } from '../ops/array/array.ts';
 import { stack } from '../ops/array/join.ts';
 import { logGammaOf } from '../ops/elementwise/host-numbers.ts';
 import { dimsOf } from '../shapes/dims.ts';
-import { type Shape, sizeOf } from '../shapes/shape.ts';
+import { checkShape, type Shape, sizeOf } from '../shapes/shape.ts';
 import { sizeValue } from '../shapes/sizes.ts';
 import { toTensor } from '../tensor/convert.ts';
+import { checkListSize } from '../tensor/list-size.ts';
 import { emptyTensor, hostValues, setValues, type Tensor } from '../tensor/tensor.ts';
 import {
   binomialNumber,
@@ -90,7 +91,9 @@ function define(name: string, fill: Fill, samples: () => readonly Sample[]): Op 
       const sizes = Array.from(numbers(shape), Number);
       if (sizes.length !== (attrs['shape'] as Shape).length)
         throw new InternalError(`a result of shape ${attrs['shape']} with the sizes ${sizes}`, name);
+      checkShape(sizes, name);
       const size = sizeOf(sizes);
+      checkListSize(size, 'random numbers', 'draw fewer at a time', name);
       const out =
         dtype === 'int64'
           ? new BigInt64Array(size)

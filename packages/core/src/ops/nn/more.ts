@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { checkNumber, checkOneOf } from '../../arguments/checks.ts';
+import { checkNumber, checkOneOf, shown } from '../../arguments/checks.ts';
 import { opHooks, pair } from '../../dispatch/op.ts';
 import { productOf } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
@@ -283,8 +283,13 @@ interface DepthwiseOptions {
 type Strides = IntegerLike | IntegersLike;
 /** Strides as TensorFlow writes them, [1, h, w, 1], or a number, or [h, w]. */
 const spatial = (strides: unknown): number | number[] => {
-  const list = strides as number | readonly number[];
-  return typeof list === 'number' ? list : list.length === 4 ? list.slice(1, 3) : [...list];
+  if (typeof strides === 'number') return strides;
+  if (!Array.isArray(strides))
+    throw new InvalidArgumentError(
+      `strides must be a number or a list, got ${shown(strides)}`,
+      'depthwiseConv2d',
+    );
+  return strides.length === 4 ? strides.slice(1, 3) : [...strides];
 };
 /** The gradient of `depthwiseConv2d` for its images, of a shape [n, h, w, c]. */
 export const depthwiseConv2dBackpropInput: NamedFunction<

@@ -50,53 +50,57 @@ function faultAt(bytes: Uint8Array, at: number): number {
   return n;
 }
 
-const fromUtf16 = /* @__NO_SIDE_EFFECTS__ */
-  (little: boolean): Decoder =>
-  (bytes) => {
-    const out: Character[] = [];
-    const unit = (at: number): number =>
-      at + 1 >= bytes.length
-        ? INVALID
-        : little
-          ? bytes[at] | (bytes[at + 1] << 8)
-          : (bytes[at] << 8) | bytes[at + 1];
-    for (let at = 0; at < bytes.length; at += 2) {
-      const [high, low] = [unit(at), unit(at + 2)];
-      const pair = high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000;
-      const point = pair ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
-      out.push({ point: isPoint(point) ? point : INVALID, at });
-      if (pair) at += 2;
-    }
-    return out;
-  };
+const fromUtf16 =
+  /* @__NO_SIDE_EFFECTS__ */
+    (little: boolean): Decoder =>
+    (bytes) => {
+      const out: Character[] = [];
+      const unit = (at: number): number =>
+        at + 1 >= bytes.length
+          ? INVALID
+          : little
+            ? bytes[at] | (bytes[at + 1] << 8)
+            : (bytes[at] << 8) | bytes[at + 1];
+      for (let at = 0; at < bytes.length; at += 2) {
+        const [high, low] = [unit(at), unit(at + 2)];
+        const pair = high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+        const point = pair ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
+        out.push({ point: isPoint(point) ? point : INVALID, at });
+        if (pair) at += 2;
+      }
+      return out;
+    };
 
-const fromUtf32 = /* @__NO_SIDE_EFFECTS__ */
-  (little: boolean): Decoder =>
-  (bytes) => {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const out: Character[] = [];
-    for (let at = 0; at < bytes.length; at += 4) {
-      const point = at + 4 > bytes.length ? INVALID : view.getUint32(at, little);
-      out.push({ point: isPoint(point) ? point : INVALID, at });
-    }
-    return out;
-  };
+const fromUtf32 =
+  /* @__NO_SIDE_EFFECTS__ */
+    (little: boolean): Decoder =>
+    (bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const out: Character[] = [];
+      for (let at = 0; at < bytes.length; at += 4) {
+        const point = at + 4 > bytes.length ? INVALID : view.getUint32(at, little);
+        out.push({ point: isPoint(point) ? point : INVALID, at });
+      }
+      return out;
+    };
 
 /** UTF-16 or UTF-32 whose first character may say the order of bytes. */
-const marked = /* @__NO_SIDE_EFFECTS__ */
-  (size: 2 | 4, decoder: (little: boolean) => Decoder, littleAlone: boolean): Decoder =>
-  (bytes) => {
-    const [first] = decoder(false)(bytes.subarray(0, size));
-    const [second] = decoder(true)(bytes.subarray(0, size));
-    const little = second?.point === 0xfeff;
-    if (!little && first?.point !== 0xfeff) return decoder(littleAlone)(bytes);
-    return decoder(little)(bytes.subarray(size)).map(({ point, at }) => ({ point, at: at + size }));
-  };
+const marked =
+  /* @__NO_SIDE_EFFECTS__ */
+    (size: 2 | 4, decoder: (little: boolean) => Decoder, littleAlone: boolean): Decoder =>
+    (bytes) => {
+      const [first] = decoder(false)(bytes.subarray(0, size));
+      const [second] = decoder(true)(bytes.subarray(0, size));
+      const little = second?.point === 0xfeff;
+      if (!little && first?.point !== 0xfeff) return decoder(littleAlone)(bytes);
+      return decoder(little)(bytes.subarray(size)).map(({ point, at }) => ({ point, at: at + size }));
+    };
 
-const fromOneByte = /* @__NO_SIDE_EFFECTS__ */
-  (last: number): Decoder =>
-  (bytes) =>
-    Array.from(bytes, (byte, at) => ({ point: byte <= last ? byte : INVALID, at }));
+const fromOneByte =
+  /* @__NO_SIDE_EFFECTS__ */
+    (last: number): Decoder =>
+    (bytes) =>
+      Array.from(bytes, (byte, at) => ({ point: byte <= last ? byte : INVALID, at }));
 
 /** Encodings that the platform knows: byte by byte, so that the places of characters are seen. */
 function fromPlatform(name: string): Decoder | undefined {
