@@ -86,8 +86,8 @@ test('every class is among them', () => {
   const bases = ['InputSpec', 'Layer', 'Loss', 'Metric', 'Optimizer', 'OptimizerMap', 'LearningRateSchedule'];
   // Their functions are the user's, which no other program has.
   const wraps = ['Lambda', 'LossFunctionWrapper', 'MeanMetricWrapper'];
-  // Of KerasHub.
-  const others = ['CachedMultiHeadAttention'];
+  // Of KerasHub, around a folder's SavedModel, and of TensorFlow Addons.
+  const others = ['CachedMultiHeadAttention', 'TFSMLayer', 'LazyAdam'];
   const spaces: Record<Group, object> = { ...tf, schedules: tf.optimizers.schedules };
   for (const group of Object.keys(again) as Group[]) {
     const names = Object.values(spaces[group])

@@ -7,6 +7,8 @@ import {
   nameScope,
   OutOfRangeError,
   type PartialShape,
+  type RaggedTensor,
+  type SparseTensor,
   Tensor,
   type TensorLike,
   type Trackable,
@@ -1011,7 +1013,13 @@ function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
 }
 
 type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
-type One = TensorLike | Variable | readonly (Tensor | Variable)[] | Readonly<Record<string, TensorLike>>;
+type One =
+  | TensorLike
+  | Variable
+  | RaggedTensor
+  | SparseTensor
+  | readonly (Tensor | Variable | RaggedTensor | SparseTensor)[]
+  | Readonly<Record<string, TensorLike>>;
 type OneSymbolic = KerasTensor | readonly (KerasTensor | Tensor)[] | Readonly<Record<string, KerasTensor>>;
 // Of what is not known, such as `any`, the first form is taken: a call with values. Of a layer that gives several tensors a list can be
 // taken apart, `const [y, h] = layer(x)`; other results are named, `layer<{ a: Tensor }>(x)`.

@@ -3,8 +3,10 @@ import {
   gather,
   InvalidArgumentError,
   type NDArrayLike,
+  type RaggedTensor,
   random,
   range,
+  type SparseTensor,
   slice,
   type Tensor,
   type TensorLike,
@@ -20,7 +22,9 @@ import { batchesOf, PyDataset } from './py-dataset.ts';
 /** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
 export type Inputs =
   | TensorLike
-  | readonly (Tensor | Variable | NDArrayLike)[]
+  | RaggedTensor
+  | SparseTensor
+  | readonly (Tensor | Variable | NDArrayLike | RaggedTensor | SparseTensor)[]
   | Readonly<Record<string, TensorLike>>;
 
 /** The names of a model's inputs and outputs, where it has any. */

@@ -198,7 +198,8 @@ export function runStep(
   const step = stepOf(model, kind, batch);
   const { x, y } = batch;
   keepSeen(model, step, { x, y, sampleWeight });
-  step.kinds ??= [x, y, sampleWeight].map(kindOf);
+  // The values of replicas have no spec of their own.
+  if (!step.divided) step.kinds ??= [x, y, sampleWeight].map(kindOf);
   if (own.has(step.method as object) && own.has(model.computeMetrics)) {
     step.run(x, y, sampleWeight);
     return () => metricLogs(model);
