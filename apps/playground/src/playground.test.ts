@@ -114,8 +114,13 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
   ])('a breakpoint at %s stops there', async (text) => {
     const source = readFileSync(join(here, 'src/converted.ts'), 'utf8').split('\n');
     const wanted = source.findIndex((line) => line.includes(text)) + 1;
-    const name = readdirSync(join(folder, 'assets')).find((f) => /^index-.*\.js$/.test(f)) as string;
-    const map = new TraceMap(readFileSync(join(folder, 'assets', `${name}.map`), 'utf8'));
+    const mapOf = (f: string): TraceMap =>
+      new TraceMap(readFileSync(join(folder, 'assets', `${f}.map`), 'utf8'));
+    // Other packages have an index too.
+    const name = readdirSync(join(folder, 'assets')).find(
+      (f) => /^index-.*\.js$/.test(f) && mapOf(f).sources.some((s) => s?.endsWith('src/converted.ts')),
+    ) as string;
+    const map = mapOf(name);
     const file = map.sources.find((s) => s?.endsWith('src/converted.ts')) as string;
     const { line, column } = generatedPositionFor(map, {
       source: file,
