@@ -101,6 +101,7 @@ type Compute = (
 
 /** A function of each matrix, by numbers of the host. */
 function computed(x: Tensor, compute: Compute): Tensor {
+  likeSquare(x, 'matrix functions');
   const data = hostValues(x) as ArrayLike<number>;
   const n = x.shape.at(-1) as number;
   const parts = isComplex(x.dtype) ? 2 : 1;
