@@ -5,7 +5,7 @@ import { customGradient, GradientTape, grad } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, scope, type Tensor, Variable, withBackend } from '@eagre/core';
-import { context, findDropped, forEachTensor } from '@eagre/core/internal';
+import { context, findDropped, forEachTensor, hostValues } from '@eagre/core/internal';
 import { afterEach, describe, expect, it } from 'vitest';
 import { generator } from './values.ts';
 
@@ -37,6 +37,16 @@ describe.each(backends)('what a user holds, on %s', (backend) => {
     expect((tape.gradient(x.mul(3), x) as Tensor).item()).toBe(3);
     expect(grad((t) => t.mul(2))(2).item()).toBe(2);
     expect(grad((t) => customGradient((u) => [u.mul(5), (dy) => dy.mul(5)])(t).mul(5))(5).item()).toBe(25);
+  });
+
+  test('the values of a tensor that is garbage, as long as the host reads them', () => {
+    const large = [50_000];
+    const views = [7, 8].map((value) => hostValues(core.fill(large, value)));
+    globalThis.gc?.();
+    findDropped();
+    const others = [1, 2, 3, 4].map((value) => core.fill(large, value));
+    expect(others.length).toBe(4);
+    expect(views.map((view) => [...new Set(view as Float32Array)])).toEqual([[7], [8]]);
   });
 
   test('disposing a constant leaves the number alone', () => {

@@ -17,7 +17,7 @@ import {
   typedView,
   valuesOf,
 } from '@eagre/backend';
-import { context, eagerBackend } from '../dispatch/context.ts';
+import { context, deviceName, eagerBackend } from '../dispatch/context.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { hideDim, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { type Shape, show } from '../shapes/shape.ts';
@@ -125,7 +125,7 @@ export class Tensor {
 
   /** The device that holds the values, such as `/device:CPU:0`. */
   get device(): string {
-    return `/device:${this.backend.deviceType}:${this.backend.deviceIndex}`;
+    return deviceName(this.backend);
   }
 
   /**
@@ -382,14 +382,19 @@ export function hostValues(x: Tensor): TypedArray {
   return valuesOf(viewOf(x), x.dtype);
 }
 
+/** What a view is of: as long as it is in use, its memory is not lent again, though the tensor is garbage. */
+const storageOf = Symbol('storage');
+
 /**
- * @internal The elements as they are stored, to be read only: in place where they lie in memory of the host, valid until that is given
- * back; a copy of those on a device, which waits for it. For floats of 16 bits these are bits: what reads numbers asks for `hostValues`.
+ * @internal The elements as they are stored, to be read only: in place where they lie in memory of the host, valid until `dispose` gives that
+ * back, but without what is made of the view, such as `subarray`; a copy of those on a device, which waits for it. For floats of 16 bits these are bits: what reads numbers asks for `hostValues`.
  */
 export function viewOf(x: Tensor): TypedArray {
   checkAlive(x);
   if (x.backend.name === 'symbolic') throw noValue(x);
-  return readStorage(x.storage, x.dtype, x.size);
+  const view = readStorage(x.storage, x.dtype, x.size);
+  if (x.storage.allocator.isHost) (view as { [storageOf]?: Storage })[storageOf] = x.storage;
+  return view;
 }
 
 /** @internal Where the host writes the values of a new tensor; `uploaded` must follow. */
