@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What Node 20 itself asks for. */
-const newestGlibc = '2.28';
+const allowedGlibc = '2.28';
 const most = 2.5e6;
 /** Of the addon for several processes with its libraries, which few programs load. */
 const mostDistribute = 1e6;
@@ -83,8 +83,7 @@ function checkDistribute(folder, platform) {
     fail(
       `eagre_distribute.node and its libraries have ${packed} bytes when they are packed; ${mostDistribute} are the most.`,
     );
-  const versions = files.flatMap((bytes) => bytes.toString('latin1').match(/\bGLIBC_[\d.]+(?=\0)/g) ?? []);
-  const [newest] = versions.map((name) => name.slice(6)).sort(newerFirst);
+  const newest = newestGlibc(Buffer.concat(files));
   console.log(
     `${platform}: several processes, ${names.length} files, ${(packed / 1e6).toFixed(2)} MB packed, glibc ${newest}`,
   );
@@ -106,16 +105,20 @@ function check(folder) {
 
 /** Of an ELF file: the versions of libraries that it asks for stand in it by name. */
 function checkVersions(bytes, file) {
-  const text = bytes.toString('latin1');
-  const versions = [...new Set(text.match(/\bGLIBC_[\d.]+(?=\0)/g) ?? [])].map((name) => name.slice(6));
-  const [newest] = versions.sort(newerFirst);
-  if (newest === undefined || newerFirst(newest, newestGlibc) < 0)
+  const newest = newestGlibc(bytes);
+  if (newest === undefined || newerFirst(newest, allowedGlibc) < 0)
     fail(
-      `${file} asks for glibc ${newest}; ${newestGlibc} is the newest that it may ask for (native/binding/old_glibc.cc).`,
+      `${file} asks for glibc ${newest}; ${allowedGlibc} is the newest that it may ask for (native/binding/old_glibc.cc).`,
     );
-  const library = text.match(/\b(?:GLIBCXX|CXXABI)_[\d.]+(?=\0)/);
+  const library = bytes.toString('latin1').match(/\b(?:GLIBCXX|CXXABI)_[\d.]+(?=\0)/);
   if (library !== null) fail(`${file} asks for ${library[0]}: link the C++ library statically.`);
   return `, glibc ${newest}`;
+}
+
+/** The newest version of glibc that stands in ELF files. */
+function newestGlibc(bytes) {
+  const names = bytes.toString('latin1').match(/\bGLIBC_[\d.]+(?=\0)/g) ?? [];
+  return names.map((name) => name.slice(6)).sort(newerFirst)[0];
 }
 
 function newerFirst(a, b) {

@@ -1,6 +1,6 @@
-import type { Kernel, KernelAttrs, KernelName, TensorRef } from '@eagre/backend';
+import { type Kernel, type KernelAttrs, type KernelName, list, type TensorRef } from '@eagre/backend';
 import { addRowTimesMatrix, storeRow } from './matmul.ts';
-import { list, type NumberArray, numbers } from './view.ts';
+import { type NumberArray, numbers } from './view.ts';
 
 /** The sizes of a convolution; x is [n, h, w, c], the filter [kh, kw, c/groups, o], y [n, oh, ow, o]. */
 interface Geometry {

@@ -1,5 +1,10 @@
-import type { Kernel, KernelName, NumericDType, TensorRef } from '@eagre/backend';
-import { storedElement } from './numeric.ts';
+import {
+  type Kernel,
+  type KernelName,
+  type NumericDType,
+  storedElement,
+  type TensorRef,
+} from '@eagre/backend';
 import { bytesOf, view } from './view.ts';
 
 function fill(y: TensorRef, value: number): void {

@@ -7,13 +7,15 @@ import {
   type Kernel,
   type KernelName,
   OutOfRangeError,
+  product,
   sameBytes,
+  stridesOf,
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
-import { element, movable, strides } from './moves.ts';
+import { element, movable } from './moves.ts';
 import { maxBig, minBig } from './numeric.ts';
-import { bigints, type NumberArray, numbers, product, view } from './view.ts';
+import { bigints, type NumberArray, numbers, view } from './view.ts';
 
 /** Indices as numbers; beyond 2^53 they are not exact, but then out of every range. */
 function indexList(t: TensorRef): NumberArray {
@@ -105,7 +107,7 @@ function forEachTuple(
   const depth = indices.shape[indices.shape.length - 1];
   const inner = product(whole.shape.slice(depth));
   const count = product(indices.shape.slice(0, -1));
-  const steps = strides(whole.shape);
+  const steps = stridesOf(whole.shape);
   const index = indexList(indices);
   for (let i = 0; depth > 0 && i < count; i++) {
     for (let k = 0; k < depth; k++) {
@@ -220,7 +222,7 @@ function oneHot(indices: TensorRef, y: TensorRef, axis: number, on: number, off:
 }
 
 function nonzero(x: TensorRef, y: TensorRef): void {
-  const steps = strides(x.shape);
+  const steps = stridesOf(x.shape);
   const out = bigints(y);
   const data = view(x);
   let to = 0;

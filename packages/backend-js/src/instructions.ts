@@ -1,13 +1,15 @@
 import {
   type BigArray,
+  castNumber,
   dtypeTraits,
   InternalError,
   InvalidArgumentError,
   isBig,
   type NumericDType,
   type ScalarOp,
+  saturateBig,
 } from '@eagre/backend';
-import { bigToFloat32, castNumber, maxBig, minBig, saturateBig, wrap } from './numeric.ts';
+import { bigToFloat32, maxBig, minBig, wrap } from './numeric.ts';
 import {
   digamma,
   erf,

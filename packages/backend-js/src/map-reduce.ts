@@ -6,12 +6,13 @@ import {
   type Kernel,
   type KernelAttrs,
   type KernelName,
+  list,
   mapReductions,
+  product,
   type TensorRef,
 } from '@eagre/backend';
 import { kernels as reductions } from './reduce.ts';
 import { compileScalar } from './scalar.ts';
-import { list, product } from './view.ts';
 
 const allocator = new HostAllocator();
 // Plans keep their calls' attributes, so a program is compiled once.

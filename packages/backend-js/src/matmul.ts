@@ -1,5 +1,5 @@
-import type { BigArray, Kernel, KernelName, TensorRef } from '@eagre/backend';
-import { bigints, type NumberArray, numbers, product } from './view.ts';
+import { type BigArray, type Kernel, type KernelName, product, type TensorRef } from '@eagre/backend';
+import { bigints, type NumberArray, numbers } from './view.ts';
 
 /**
  * y[0, n) += row · matrix, for `row` of k elements and `matrix` of k rows of n. Four of its rows are taken at a time, which

@@ -4,11 +4,13 @@ import {
   isBig,
   type Kernel,
   type KernelName,
+  list,
   type NumericDType,
+  storedElement,
+  stridesOf,
   type TensorRef,
 } from '@eagre/backend';
-import { storedElement } from './numeric.ts';
-import { bigints, list, type NumberArray, numbers, view } from './view.ts';
+import { bigints, type NumberArray, numbers, view } from './view.ts';
 
 /** The elements for a kernel that only moves them: typed as numbers, though bigints pass through just as well. */
 export function movable(t: TensorRef): NumberArray {
@@ -18,13 +20,6 @@ export function movable(t: TensorRef): NumberArray {
 /** A number as an element of t, for writing it into `movable(t)`. */
 export function element(t: TensorRef, value: number): number {
   return storedElement(value, t.dtype as NumericDType) as number;
-}
-
-/** Row-major strides. */
-export function strides(shape: readonly number[]): number[] {
-  const result = Array<number>(shape.length).fill(1);
-  for (let axis = shape.length - 2; axis >= 0; axis--) result[axis] = result[axis + 1] * shape[axis + 1];
-  return result;
 }
 
 /** Positions of an axis one after another: `count` of them, whose places in another tensor begin at `start` and are `step` apart. */
@@ -103,7 +98,7 @@ function padPlaces(
   mode: number,
   op: string,
 ): Axis[] {
-  const steps = strides(small.shape);
+  const steps = stridesOf(small.shape);
   const edge = mode === 2 ? 1 : 0;
   return small.shape.map((n, axis) => {
     const most = mode === 0 ? Infinity : n - 1 + edge;
@@ -147,7 +142,7 @@ function slicePlaces(
   begin: readonly number[],
   step: readonly number[],
 ): Axis[] {
-  const steps = strides(whole.shape);
+  const steps = stridesOf(whole.shape);
   return part.shape.map((count, axis) => {
     const first = begin[axis];
     const last = first + (count - 1) * step[axis];
@@ -159,7 +154,7 @@ function slicePlaces(
 }
 
 function concat(inputs: readonly TensorRef[], y: TensorRef, axis: number): void {
-  const steps = strides(y.shape);
+  const steps = stridesOf(y.shape);
   let start = 0;
   for (const x of inputs) {
     const offset = start;
@@ -176,7 +171,7 @@ function concat(inputs: readonly TensorRef[], y: TensorRef, axis: number): void 
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Transpose: ([x], [y], attrs) => {
     const perm = list(attrs.perm);
-    const steps = strides(x.shape);
+    const steps = stridesOf(x.shape);
     take(
       x,
       y,
@@ -185,7 +180,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
   },
   Reverse: ([x], [y], attrs) => {
     const axes = list(attrs.axes);
-    const steps = strides(x.shape);
+    const steps = stridesOf(x.shape);
     take(
       x,
       y,
@@ -214,7 +209,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
   Concat: (inputs, [y], attrs) => concat(inputs, y, attrs.axis as number),
   Tile: ([x], [y]) => {
     if (y.size === 0) return;
-    const steps = strides(x.shape);
+    const steps = stridesOf(x.shape);
     take(
       x,
       y,

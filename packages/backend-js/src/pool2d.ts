@@ -2,10 +2,11 @@ import {
   type Kernel,
   type KernelAttrs,
   type KernelName,
+  list,
   OutOfRangeError,
   type TensorRef,
 } from '@eagre/backend';
-import { list, numbers } from './view.ts';
+import { numbers } from './view.ts';
 
 /**
  * Visits the output pixels with the part of their window that lies inside the image, in order: `to` and `pixels` are where the

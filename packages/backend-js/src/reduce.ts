@@ -6,12 +6,15 @@ import {
   isBigArray,
   type Kernel,
   type KernelName,
+  list,
   type NumericDType,
+  product,
+  saturateBig,
   type TensorRef,
   type TypedArray,
 } from '@eagre/backend';
-import { maxBig, minBig, saturateBig } from './numeric.ts';
-import { bigints, list, type NumberArray, numbers, product, view } from './view.ts';
+import { maxBig, minBig } from './numeric.ts';
+import { bigints, type NumberArray, numbers, view } from './view.ts';
 
 /**
  * Walks x in order, in runs along its innermost axes, which are all reduced or all kept: `visit(from, to, n, step)` stands

@@ -1,4 +1,5 @@
 import {
+  castElement,
   halfBits,
   halfValue,
   isBigArray,
@@ -10,7 +11,6 @@ import {
   type TypedArray,
 } from '@eagre/backend';
 import { instruction, type Step, type Tile } from './instructions.ts';
-import { castElement } from './numeric.ts';
 import { type NumberArray, view } from './view.ts';
 
 /** Values per tile: a program's tiles should fit into a first-level cache, and an instruction's dispatch be paid seldom. */

@@ -1,5 +1,5 @@
-import { isBig, type Kernel, type KernelName, type TensorRef } from '@eagre/backend';
-import { bigints, numbers, product } from './view.ts';
+import { isBig, type Kernel, type KernelName, product, type TensorRef } from '@eagre/backend';
+import { bigints, numbers } from './view.ts';
 
 /** Visits the elements of every line along `axis` in the order of the scan; `first` says that a line begins. */
 function forEachInOrder(

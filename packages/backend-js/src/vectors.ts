@@ -1,6 +1,6 @@
 // Vectors and matrices of real or complex numbers in float64, for the kernels of factors and solutions.
-import type { TensorRef } from '@eagre/backend';
-import { numbers, product } from './view.ts';
+import { product, type TensorRef } from '@eagre/backend';
+import { numbers } from './view.ts';
 
 /** Numbers one after the other; real ones have no imaginary parts. */
 export interface Vector {

@@ -1,11 +1,4 @@
-import {
-  type AttrValue,
-  type BigArray,
-  hostView,
-  type NumberArray,
-  type TensorRef,
-  type TypedArray,
-} from '@eagre/backend';
+import { type BigArray, hostView, type NumberArray, type TensorRef, type TypedArray } from '@eagre/backend';
 
 export type { NumberArray };
 
@@ -28,16 +21,4 @@ export function numbers(t: TensorRef): NumberArray {
 /** The elements of a tensor of 64 bit integers. */
 export function bigints(t: TensorRef): BigArray {
   return view(t) as BigArray;
-}
-
-/** A list attribute; the contract's table says which attributes are lists. */
-export function list(value: AttrValue): readonly number[] {
-  return value as readonly number[];
-}
-
-/** The product of the sizes, 1 for none. */
-export function product(sizes: readonly number[]): number {
-  let result = 1;
-  for (const size of sizes) result *= size;
-  return result;
 }

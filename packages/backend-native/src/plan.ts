@@ -24,6 +24,7 @@ import {
   type ScalarProgram,
   type Storage,
   type TensorRef,
+  throwIfAborted,
   UnimplementedError,
   writtenAroundHost,
 } from '@eagre/backend';
@@ -128,7 +129,7 @@ export class NativeExecutable implements Executable {
     outputs: readonly Storage[],
     signal?: AbortSignal,
   ): Promise<void> {
-    checkSignal(signal);
+    throwIfAborted(signal);
     const end = this.#steps.length;
     this.#run.start(inputs, outputs, undefined);
     const cancel = (): void => this.#addon.cancelPlan(this.#number);
@@ -140,9 +141,9 @@ export class NativeExecutable implements Executable {
       for (;;) {
         at = await this.#startNative(at);
         if (at >= end) break;
-        checkSignal(signal);
+        throwIfAborted(signal);
         at = this.#runHere(at, undefined, signal);
-        checkSignal(signal);
+        throwIfAborted(signal);
       }
     } finally {
       signal?.removeEventListener('abort', cancel);
@@ -200,7 +201,12 @@ export class NativeExecutable implements Executable {
       const code = this.#addon.startPlan(this, this.#number, at, (result, step, text) => {
         if (result === undefined) resolve(this.#steps.length);
         else if (result === STOPPED) resolve(step);
-        else reject(result === CANCELLED ? cancelled() : this.#error(result, step, text));
+        else
+          reject(
+            result === CANCELLED
+              ? new CancelledError('the run was cancelled')
+              : this.#error(result, step, text),
+          );
       });
       if (code !== undefined) reject(errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError()));
     });
@@ -237,12 +243,6 @@ export class NativeExecutable implements Executable {
     const places = this.#places[value];
     for (let i = 0; i < places.length; i++) this.#block[places[i]] = address;
   }
-}
-
-const cancelled = (): CancelledError => new CancelledError('the run was cancelled');
-
-function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw cancelled();
 }
 
 function isHost(step: FlatStep): boolean {

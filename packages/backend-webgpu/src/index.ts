@@ -6,12 +6,17 @@ import { type Backend, EagreError, registerBackend, type Watcher } from '@eagre/
 import { openGpuDevice } from './gpu-device.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
+/** The backend of a GPU. */
+export interface GpuBackend extends Backend {
+  /** Gives the GPU back. What is still on it is gone. */
+  close(): void;
+}
+
 /**
  * Opens the GPU, and registers its backend instead of the one before: also after the GPU was lost.
- * @returns the backend; `close()` gives the GPU back.
  * @throws UnavailableError where there is no WebGPU, or no GPU.
  */
-export async function openWebGpu(): Promise<Backend & { close(): void }> {
+export async function openWebGpu(): Promise<GpuBackend> {
   const device = await openGpuDevice();
   const backend = new WebGpuBackend(device, await watcherOf());
   // Behind the CPU, which stays what ops run on where nobody says otherwise.
@@ -26,7 +31,7 @@ async function watcherOf(): Promise<Watcher | undefined> {
   return openWatcher();
 }
 
-async function tryToOpen(): Promise<(Backend & { close(): void }) | Error> {
+async function tryToOpen(): Promise<GpuBackend | Error> {
   try {
     return await openWebGpu();
   } catch (error) {
@@ -37,8 +42,7 @@ async function tryToOpen(): Promise<(Backend & { close(): void }) | Error> {
 const opened = await tryToOpen();
 
 /** The backend, or undefined where there is no GPU (`webgpuUnavailable` says why). */
-export const webgpuBackend: (Backend & { close(): void }) | undefined =
-  opened instanceof Error ? undefined : opened;
+export const webgpuBackend: GpuBackend | undefined = opened instanceof Error ? undefined : opened;
 
 /** Why there is no backend; undefined where there is one. */
 export const webgpuUnavailable: string | undefined = opened instanceof Error ? opened.message : undefined;

@@ -41,6 +41,10 @@ const MOST_GROUPS_KEPT = 4096;
 /** Puts sizes of staging buffers into few classes. */
 const stagingSize = (bytes: number): number => 2 ** Math.max(8, Math.ceil(Math.log2(bytes)));
 
+/** The bytes of a read, with the faults behind them where a kernel might have failed. */
+const bytesRead = (bytes: number, suspects: string | undefined): number =>
+  suspects === undefined ? bytes : bytes + FAULT_BYTES;
+
 /** What the device is told, in order: it is collected, and submitted in parts. */
 export class Stream {
   readonly #gpu: GpuDevice;
@@ -55,7 +59,11 @@ export class Stream {
   #dispatches = 0;
   readonly #groups = new Map<string, GPUBindGroup>();
   readonly #staging = new Map<number, GPUBuffer[]>();
-  /** Where kernels note what went wrong, and those that might have since it was looked at. */
+  /** The largest buffer, and the largest part of one that a kernel may see. */
+  readonly limit: number;
+  /** How many buffers a kernel may see. */
+  readonly mostBuffers: number;
+  /** Where kernels note what went wrong, and those that might have since the last read. */
   readonly faults: DeviceBuffer;
   readonly #suspects = new Set<string>();
   #error: EagreError | undefined;
@@ -67,6 +75,9 @@ export class Stream {
     this.#gpu = gpu;
     this.#device = gpu.device;
     this.#pipelines = new Pipelines(gpu.device);
+    const { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage } = gpu.device.limits;
+    this.limit = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    this.mostBuffers = maxStorageBuffersPerShaderStage;
     this.#uniforms = this.#device.createBuffer({
       size: UNIFORM_BYTES,
       usage: usage.uniform | usage.copyTarget,
@@ -87,17 +98,6 @@ export class Stream {
       });
   }
 
-  /** The largest buffer, and the largest part of one that a kernel may see. */
-  get limit(): number {
-    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
-    return Math.min(maxBufferSize, maxStorageBufferBindingSize);
-  }
-
-  /** How many buffers a kernel may see. */
-  get mostBuffers(): number {
-    return this.#device.limits.maxStorageBuffersPerShaderStage;
-  }
-
   /** @throws UnavailableError when the device is lost. */
   checkAlive(): void {
     if (this.#lost !== undefined)
@@ -115,7 +115,8 @@ export class Stream {
     );
   }
 
-  destroy({ gpu }: DeviceBuffer): void {
+  /** Ends the memory of a buffer that nobody needs behind what was told before. */
+  destroy(gpu: GPUBuffer): void {
     this.submit();
     gpu.destroy();
   }
@@ -212,88 +213,102 @@ export class Stream {
    */
   read(from: View): Uint8Array<ArrayBuffer> {
     this.checkAlive();
-    const checks = this.#suspects.size > 0;
-    const bytes = from.bytes + (checks ? FAULT_BYTES : 0);
-    if (!this.#gpu.polls) return this.#readByCanvas(from, bytes, checks);
-    const staging = this.#stage(from, bytes, checks);
+    if (!this.#gpu.polls) return this.#readByCanvas(from);
+    const suspects = this.#takeSuspects();
+    const staging = this.#stage(from, suspects);
     const { pump } = this.#gpu;
     pump.within(() => {
       staging.mapAsync(MAP_READ).catch(() => {});
     });
     while (staging.mapState === 'pending' && this.#lost === undefined) if (!pump.poll()) break;
-    return this.#take(staging, from.bytes, checks);
+    return this.#take(staging, from.bytes, suspects);
   }
 
   /** `read` that lets other code run meanwhile. */
   async readAsync(from: View): Promise<Uint8Array<ArrayBuffer>> {
     this.checkAlive();
-    const checks = this.#suspects.size > 0;
-    const staging = this.#stage(from, from.bytes + (checks ? FAULT_BYTES : 0), checks);
+    const suspects = this.#takeSuspects();
+    const staging = this.#stage(from, suspects);
     await this.#gpu.pump.within(() => staging.mapAsync(MAP_READ)).catch(() => {});
-    return this.#take(staging, from.bytes, checks);
+    return this.#take(staging, from.bytes, suspects);
   }
 
-  #stage(from: View, bytes: number, checks: boolean): GPUBuffer {
-    const size = stagingSize(bytes);
+  /** Each read owns the faults up to its place in the stream: what is told later is the next one's, also while this one is under way. */
+  #takeSuspects(): string | undefined {
+    if (this.#suspects.size === 0) return undefined;
+    const names = [...this.#suspects].join(', ');
+    this.#suspects.clear();
+    return names;
+  }
+
+  #stage(from: View, suspects: string | undefined): GPUBuffer {
+    const size = stagingSize(bytesRead(from.bytes, suspects));
     const staging =
       this.#staging.get(size)?.pop() ??
       this.#device.createBuffer({ size, usage: usage.mapRead | usage.copyTarget });
-    this.#copyOut(staging, from, checks);
+    this.#copyOut(staging, from, suspects);
     this.submit();
     return staging;
   }
 
-  #copyOut(to: GPUBuffer, from: View, checks: boolean): void {
+  #copyOut(to: GPUBuffer, from: View, suspects: string | undefined): void {
     const encoder = this.#openEncoder();
     if (from.bytes > 0) encoder.copyBufferToBuffer(from.buffer.gpu, from.offset, to, 0, from.bytes);
-    if (checks) encoder.copyBufferToBuffer(this.faults.gpu, 0, to, from.bytes, FAULT_BYTES);
+    if (suspects === undefined) return;
+    encoder.copyBufferToBuffer(this.faults.gpu, 0, to, from.bytes, FAULT_BYTES);
+    encoder.clearBuffer(this.faults.gpu);
   }
 
-  #take(staging: GPUBuffer, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
+  #take(staging: GPUBuffer, bytes: number, suspects: string | undefined): Uint8Array<ArrayBuffer> {
     if (staging.mapState !== 'mapped') {
       this.checkAlive();
-      this.#throwLate();
+      this.#throwLate(suspects);
       throw new InternalError('the GPU did not answer');
     }
-    const all = new Uint8Array(staging.getMappedRange(0, bytes + (checks ? FAULT_BYTES : 0)).slice(0));
+    const all = new Uint8Array(staging.getMappedRange(0, bytesRead(bytes, suspects)).slice(0));
     staging.unmap();
     const size = staging.size;
     const list = this.#staging.get(size);
     if (list === undefined) this.#staging.set(size, [staging]);
     else if (list.length < 4) list.push(staging);
     else staging.destroy();
-    return this.#checked(all, bytes, checks);
+    return this.#checked(all, bytes, suspects);
   }
 
-  #readByCanvas(from: View, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
-    const which = CanvasReader.isFew(bytes) ? 0 : 1;
-    const canvas = (this.#canvases[which] ??= new CanvasReader(this.#device, bytes));
-    const all = canvas.read(bytes, (to) => {
-      this.#copyOut(to, from, checks);
+  #readByCanvas(from: View): Uint8Array<ArrayBuffer> {
+    const most = from.bytes + FAULT_BYTES;
+    const which = CanvasReader.isFew(most) ? 0 : 1;
+    // Where there are no canvases, the faults stay for a read that waits.
+    const canvas = (this.#canvases[which] ??= new CanvasReader(this.#device, most));
+    const suspects = this.#takeSuspects();
+    const all = canvas.read(bytesRead(from.bytes, suspects), (to) => {
+      this.#copyOut(to, from, suspects);
       this.submit();
     });
-    return this.#checked(all, from.bytes, checks);
+    return this.#checked(all, from.bytes, suspects);
   }
 
-  #checked(all: Uint8Array<ArrayBuffer>, bytes: number, checks: boolean): Uint8Array<ArrayBuffer> {
-    this.#throwLate();
-    if (checks) {
+  #checked(
+    all: Uint8Array<ArrayBuffer>,
+    bytes: number,
+    suspects: string | undefined,
+  ): Uint8Array<ArrayBuffer> {
+    this.#throwLate(suspects);
+    if (suspects !== undefined) {
       const [number] = new Uint32Array(all.buffer, bytes, 1);
-      const suspects = [...this.#suspects].join(', ');
-      this.#suspects.clear();
-      if (number !== 0) {
-        this.#device.queue.writeBuffer(this.faults.gpu, 0, new Uint8Array(FAULT_BYTES));
-        throw faultError(number as Fault, suspects);
-      }
+      if (number !== 0) throw faultError(number as Fault, suspects);
     }
     return all.subarray(0, bytes);
   }
 
   /** @throws what the device has said since the last time. */
-  #throwLate(): void {
+  #throwLate(suspects: string | undefined): void {
     const error = this.#error;
+    if (error === undefined) return;
     this.#error = undefined;
-    if (error !== undefined) throw error;
+    // What it refused may have been the read, so that the faults are still where they were.
+    if (suspects !== undefined) this.#suspects.add(suspects);
+    throw error;
   }
 
   #openEncoder(): GPUCommandEncoder {

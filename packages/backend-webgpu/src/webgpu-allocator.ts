@@ -28,9 +28,8 @@ export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
   /** Copies within one buffer, which WebGPU does not do. */
   readonly #copyWithin: (from: Storage, to: Storage, bytes: number) => void;
   #used = 0;
-  readonly #collected = new FinalizationRegistry<number>((bytes) => {
-    this.#used -= bytes;
-  });
+  /** Its memory has to be ended: bind groups that are kept for later calls hold it. */
+  readonly #collected = new FinalizationRegistry<GPUBuffer>((gpu) => this.#end(gpu));
 
   constructor(
     stream: Stream,
@@ -68,9 +67,14 @@ export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
   write(to: Storage, bytes: Uint8Array): void {
     this.scalars.written(to, bytes);
     if (bytes.length === 0) return;
-    const whole = new Uint8Array(wholeWords(bytes.length));
-    whole.set(bytes);
-    this.#stream.write(viewOf(to, whole.length), whole);
+    const words = wholeWords(bytes.length);
+    let whole = bytes;
+    if (words > bytes.length) {
+      whole = new Uint8Array(words);
+      whole.set(bytes);
+    }
+    // WebGPU takes shared memory too; its types do not say so.
+    this.#stream.write(viewOf(to, words), whole as Uint8Array<ArrayBuffer>);
   }
 
   copy(from: Storage, to: Storage, bytes: number): void {
@@ -101,7 +105,7 @@ export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
       );
     const buffer = this.#stream.create(bytes);
     this.#used += buffer.gpu.size;
-    this.#collected.register(buffer, buffer.gpu.size, buffer);
+    this.#collected.register(buffer, buffer.gpu, buffer);
     return buffer;
   }
 
@@ -111,7 +115,11 @@ export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
 
   protected override give(buffer: DeviceBuffer): void {
     this.#collected.unregister(buffer);
-    this.#used -= buffer.gpu.size;
-    this.#stream.destroy(buffer);
+    this.#end(buffer.gpu);
+  }
+
+  #end(gpu: GPUBuffer): void {
+    this.#used -= gpu.size;
+    this.#stream.destroy(gpu);
   }
 }

@@ -126,6 +126,12 @@ export class CancelledError extends EagreError {
   }
 }
 
+/** Ends a run that nobody wants any more. @throws CancelledError */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true)
+    throw new CancelledError('the run was cancelled', undefined, { cause: signal.reason });
+}
+
 /** A broken promise inside Eagre itself; please report it. */
 export class InternalError extends EagreError {
   constructor(message: string, op?: string, options?: ErrorOptions) {

@@ -3,6 +3,7 @@
 export * from './buffer/host-allocator.ts';
 export { PooledAllocator, type Watcher } from './buffer/pooled-allocator.ts';
 export * from './buffer/storage.ts';
+export * from './cast.ts';
 export * from './device/backend.ts';
 export { HostScalars } from './device/host-scalars.ts';
 export { hardwareOf, limitMemory, logicalDevice } from './device/logical-device.ts';
@@ -12,6 +13,7 @@ export * from './errors.ts';
 export * from './half.ts';
 export * from './kernels.ts';
 export { nextTurn } from './next-turn.ts';
+export { philox } from './philox.ts';
 export { checkPlan } from './plan/check.ts';
 export * from './plan/flat-plan.ts';
 export { flattenPlan } from './plan/flatten-plan.ts';

@@ -14,4 +14,5 @@ export { type Findings, fuzz, fuzzAsync, SEED } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
 export { fuzzCalls, type Subject } from './mutations.ts';
 export { RemoteBackend, type RemoteOptions, remotes } from './remote.ts';
+export { packages, sources } from './sources.ts';
 export { generator, hasFloats, materialize } from './values.ts';

@@ -1,13 +1,12 @@
 // WebGPU in a page of headless Chromium, on its software adapter.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath } from './browser.ts';
+import { packages, sources } from './sources.ts';
 
-const packages = fileURLToPath(new URL('../../', import.meta.url));
 const flags = [
   '--no-sandbox',
   '--enable-unsafe-webgpu',
@@ -29,17 +28,7 @@ async function bundle(): Promise<string> {
     target: 'es2022',
     write: false,
     logLevel: 'silent',
-    plugins: [
-      {
-        name: 'sources',
-        setup(build) {
-          build.onResolve({ filter: /^@eagre\// }, ({ path }) => {
-            const [name, file = 'index'] = path.replace('@eagre/', '').split('/');
-            return { path: `${packages}${name}/src/${file}.ts` };
-          });
-        },
-      },
-    ],
+    plugins: [sources],
   });
   return outputFiles[0].text;
 }

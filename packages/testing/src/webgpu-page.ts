@@ -1,6 +1,6 @@
 // What webgpu-browser.test.ts runs in a page.
 import { getBackend, isComplex } from '@eagre/backend';
-import { webgpuBackend, webgpuUnavailable } from '@eagre/backend-webgpu';
+import { webgpuUnavailable } from '@eagre/backend-webgpu';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { copyTo, execute, hasGradient, listOps } from '@eagre/core/internal';
@@ -71,6 +71,5 @@ Object.assign(globalThis, {
     conformance,
     synchronousRead,
     lateError,
-    description: () => webgpuBackend?.description,
   },
 });

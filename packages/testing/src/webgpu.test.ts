@@ -5,14 +5,23 @@ import '../../backend-webgpu/src/testing/swiftshader.ts';
 import { type Backend, readStorage, type Storage } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor, withBackend } from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { conformanceSuite } from './conformance-suite.ts';
 import { randomPlan, runPlainly } from './random-plans.ts';
 
 const { openWebGpu, webgpuBackend, webgpuUnavailable } = await import('@eagre/backend-webgpu');
 if (webgpuBackend === undefined) console.log(`WebGPU is not tested: ${webgpuUnavailable}`);
 const backend = webgpuBackend as Backend;
+
+// What runs on the CPU instead is said once for each kernel, and there are many here: kept for the test that looks.
+const onHost: string[] = [];
+const { warn } = console;
+vi.spyOn(console, 'warn').mockImplementation((...said: unknown[]) => {
+  if (/it runs on the host/.test(String(said[0]))) onHost.push(String(said[0]));
+  else warn(...said);
+});
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
@@ -53,6 +62,18 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     expect(onGpu(() => core.gather(x, constant([2, 0], 'int32'))).array()).toEqual([3, 1]);
   });
 
+  it('tells each read of what went wrong before it, also while another one is under way', async () => {
+    const x = constant([1, 2, 3]);
+    const take = (...at: number[]): Tensor => onGpu(() => core.gather(x, constant(at, 'int32')));
+    const reading = take(2, 0).read();
+    const bad = take(9, 1);
+    expect([...(await reading)]).toEqual([3, 1]);
+    expect(() => bad.data()).toThrow(core.OutOfRangeError);
+    const failing = expect(take(7, 1).read()).rejects.toThrow(core.OutOfRangeError);
+    expect(take(1, 1).array()).toEqual([2, 2]);
+    await failing;
+  });
+
   it('tells of an integer division by zero', () => {
     const [a, b] = onGpu(() => [constant([1, 2], 'int32'), constant([1, 0], 'int32')] as const);
     onGpu(() => a.floorDiv(b));
@@ -69,12 +90,15 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     }
   });
 
-  it('has the CPU do what it cannot, and counts that; without soft placement it refuses', () => {
+  it('has the CPU do what it cannot, says so, and counts that; without soft placement it refuses', () => {
     const before = memory().webgpu?.hostFallbacks ?? 0;
     const x = onGpu(() => constant([1, 2, 3], 'float64').mul(constant([2, 2, 2], 'float64')));
     expect(x.device).toBe('/device:GPU:0');
     expect(x.array()).toEqual([2, 4, 6]);
     expect(memory().webgpu?.hostFallbacks).toBe(before + 1);
+    expect(onHost).toContainEqual(
+      expect.stringMatching(/^webgpu has no kernel .* of \(float64, float64\): it runs on the host/),
+    );
     core.setSoftDevicePlacement(false);
     expect(() => onGpu(() => x.mul(x))).toThrow(core.UnimplementedError);
     expect(() => onGpu(() => core.sort(constant([3, 1, 2])))).toThrow(core.UnimplementedError);
@@ -88,6 +112,17 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     ];
     const expected = draw().map((t) => [...t.data()]);
     expect(onGpu(draw).map((t) => [...t.data()])).toEqual(expected);
+  });
+
+  it('reduces elements of every dtype in traced functions', () => {
+    const largest = tfFunction((x: Tensor) => x.add(x).max());
+    for (const dtype of ['float32', 'int32', 'int64', 'uint8', 'float64'] as const) {
+      const x = constant(
+        Array.from({ length: 64 }, (_, i) => i),
+        dtype,
+      );
+      expect(Number(onGpu(() => largest(x)).item()), dtype).toBe(126);
+    }
   });
 
   it('takes arguments that are one tensor, and parts of one buffer', () => {

@@ -7,9 +7,10 @@ import {
   type KernelAttrs,
   type KernelName,
   type NumericDType,
+  product,
   type TensorRef,
 } from '@eagre/backend';
-import { product, view } from '../view.ts';
+import { view } from '../view.ts';
 
 const allocator = new HostAllocator();
 

@@ -170,7 +170,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   allocateAlone(bytes: number): Storage {
     const size = sizeClass(bytes, this.alignment);
     if (size > SMALL || this.#limit < Number.POSITIVE_INFINITY) return this.allocate(bytes);
-    const { buffer, byteOffset, address } = this.#fresh(size, -1);
+    const { buffer, byteOffset, address } = this.#fresh(size, false);
     return new Storage(this, buffer, byteOffset, size, address, undefined);
   }
 
@@ -285,13 +285,16 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
       }
       this.#patience = block === undefined ? Math.min(2 * this.#patience, COLLECT_AFTER_BLOCKS) : 1;
     }
+    if (block === undefined) block = this.#freshWatched(size);
+    else {
+      this.#pooled -= size;
+      block.free = false;
+      block.isSlab = false;
+    }
+    // Only now, since there may be no memory for a fresh one.
     this.#lent += size;
     this.#out += size;
     if (this.#out > this.#peak) this.#peak = this.#out;
-    if (block === undefined) return this.#freshWatched(size);
-    this.#pooled -= size;
-    block.free = false;
-    block.isSlab = false;
     return block;
   }
 
@@ -369,24 +372,23 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     return this.#freeSlots.pop() ?? this.#watched.push(undefined) - 1;
   }
 
-  #fresh(size: number, slot: number): Block {
-    this.#taken += size;
+  #fresh(size: number, isWatched: boolean): Block {
     const buffer = this.#buffer(size + ALIGN);
+    this.#taken += size;
     const address = this.addressOf(buffer);
     const skip = (ALIGN - (address % ALIGN)) % ALIGN;
-    return this.#block(buffer, skip, size, address === 0 ? 0 : address + skip, slot, true);
+    return this.#block(buffer, skip, size, address === 0 ? 0 : address + skip, isWatched, true);
   }
 
   /** A block that is watched as long as it is lent out: the smallest are parts of a larger buffer. */
   #freshWatched(size: number): Block {
-    const slot = this.#watcher === undefined ? -1 : this.#slot();
-    if (size > SMALL) return this.#fresh(size, slot);
+    if (size > SMALL) return this.#fresh(size, true);
     let sheet = this.#sheet;
-    if (sheet === undefined || sheet.room < size) this.#sheet = sheet = new Slab(this.#fresh(SLAB, -1));
+    if (sheet === undefined || sheet.room < size) this.#sheet = sheet = new Slab(this.#fresh(SLAB, false));
     const { block, next } = sheet;
     sheet.next = next + size;
     const address = block.address === 0 ? 0 : block.address + next;
-    return this.#block(block.buffer, block.byteOffset + next, size, address, slot, false);
+    return this.#block(block.buffer, block.byteOffset + next, size, address, true, false);
   }
 
   #block(
@@ -394,9 +396,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     byteOffset: number,
     size: number,
     address: number,
-    slot: number,
+    isWatched: boolean,
     isWhole: boolean,
   ): Block {
+    const slot = isWatched && this.#watcher !== undefined ? this.#slot() : -1;
     const block = new Block(buffer, byteOffset, size, address, slot, isWhole);
     if (slot >= 0) this.#watched[slot] = block;
     return block;

@@ -41,6 +41,14 @@ test('what the machine never can hold is refused', () => {
   total.mockRestore();
 });
 
+test('what is refused does not count as in use', () => {
+  const total = vi.spyOn(os, 'totalmem').mockReturnValue(1.25e9);
+  const allocator = new HostAllocator(undefined, new Fake());
+  expect(() => allocator.allocate(1.3e9)).toThrow(ResourceExhaustedError);
+  total.mockRestore();
+  expect(allocator.info()).toMatchObject({ bytesInUse: 0, bytesPeak: 0, bytesTaken: 0 });
+});
+
 test('what was dropped is lent again', () => {
   const fake = new Fake();
   const allocator = new HostAllocator(undefined, fake);

@@ -54,7 +54,10 @@ export interface MemoryInfo {
   readonly bytesPooled: number;
   /** Ever taken anew because the pool had nothing that fits; stands still while everything made is given back. */
   readonly bytesTaken: number;
-  /** In blocks that are lent out: live tensors, and those that are garbage and were not found yet. */
+  /**
+   * In blocks that are lent out: live tensors, and those that are garbage and were not found yet. Small memory of its own
+   * (`allocateAlone`) counts only where there is a limit.
+   */
   readonly bytesInUse: number;
   /** The most that was in use at once, since the start or the last `resetPeak`. */
   readonly bytesPeak: number;

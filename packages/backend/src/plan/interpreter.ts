@@ -2,7 +2,7 @@ import { type Allocator, partOf, readStorage, type Storage } from '../buffer/sto
 import type { Backend, Kernel, TensorRef } from '../device/backend.ts';
 import { placedKernel } from '../device/soft-placement.ts';
 import { type DType, dtypeTraits, type NumericDType } from '../dtype.ts';
-import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from '../errors.ts';
+import { EagreError, errorFromCode, InternalError, throwIfAborted, UnimplementedError } from '../errors.ts';
 import { type KernelAttrs, kernelAttrs } from '../kernels.ts';
 import { nextTurn } from '../next-turn.ts';
 import type { ScalarProgram } from '../program/scalar.ts';
@@ -215,10 +215,6 @@ function choice({ dtype, storage }: Slot, count: number): number {
   if (dtype === 'bool') return value === 0 ? 1 : 0;
   const index = Number(value);
   return index >= 0 && index < count ? index : count - 1;
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
 }
 
 function runStep({ name, run }: Step, next: number): number {

@@ -1,5 +1,6 @@
 // Convolutions as matrix products whose factors are read from images as they are needed; each group is a product of its own.
-import { type Call, fits, type GpuKernels, type Lowered, list, lowered, type TensorInfo } from './kernel.ts';
+import { list } from '@eagre/backend';
+import { type Call, fits, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
 import { epilogue, productDispatch } from './matmul.ts';
 import { fill } from './moves.ts';
 
@@ -87,7 +88,7 @@ function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowe
       setUp: '',
       left: patch('row', 'deep'),
       right: 'value = filter[deep * p.o + batch * p.groupOut + column];',
-      store: `let place = batch * p.groupOut + column; ${epilogue('f32', bias !== undefined, attrs.activation as number).replace('bias[column]', 'bias[place]')} y[row * p.o + place] = sum;`,
+      store: `let place = batch * p.groupOut + column; ${epilogue('f32', bias && 'bias[place]', attrs.activation as number)} y[row * p.o + place] = sum;`,
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     g.values,

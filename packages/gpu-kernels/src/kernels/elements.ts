@@ -1,6 +1,6 @@
 // Kernels whose threads each make one element, or one word where elements are smaller.
 import type { DType } from '@eagre/backend';
-import { bytesOf, type Dispatch, type GpuProgram, launch, perThread, type TensorInfo } from './kernel.ts';
+import { bytesOf, type Dispatch, type GpuProgram, launch, perThread } from './kernel.ts';
 
 /** What moves elements of so many bytes sees of a buffer: words, or pairs of them. */
 export function rawType(bytes: number): 'u32' | 'vec2u' {
@@ -110,6 +110,7 @@ export function broadcastSteps(from: readonly number[], to: readonly number[]): 
  * variables `prefix`0, ….
  */
 export function takeApart(from: string, rank: number, prefix = 'i', sizes = 'd'): string {
+  if (rank === 0) return '';
   const lines = [`var ${prefix}r = ${from};`];
   for (let axis = rank - 1; axis >= 0; axis--) {
     if (axis === 0) lines.push(`let ${prefix}0 = ${prefix}r;`);
@@ -131,5 +132,3 @@ export function placeOf(rank: number, prefix = 'i', steps = 's', base = '0'): st
   const terms = Array.from({ length: rank }, (_, k) => `i32(${prefix}${k}) * p.${steps}${k}`);
   return [base, ...terms].join(' + ');
 }
-
-export type { TensorInfo };

@@ -10,7 +10,7 @@ import {
   perThread,
   type TensorInfo,
 } from './kernel.ts';
-import { bufferType, decode, encode, hasDTypes, type ScalarText, scalarText } from './scalar-program.ts';
+import { bufferType, decode, encode, type ScalarText, scalarText } from './scalar-program.ts';
 
 /** A scalar program that GPUs can map over tensors. */
 export interface ElementwiseKernel {
@@ -20,7 +20,7 @@ export interface ElementwiseKernel {
 
 /** The kernel of a scalar program; undefined where GPUs lack a dtype or a function of it. */
 export function elementwiseKernel(program: ScalarProgram): ElementwiseKernel | undefined {
-  const text = hasDTypes(program) ? scalarText(program) : undefined;
+  const text = scalarText(program);
   if (text === undefined) return undefined;
   const variants = new Map<string, GpuProgram>();
   const results = program.outputs.map((id) => dtypeOfValue(program, id));
@@ -62,7 +62,7 @@ function variant(
   if (mayFail) buffers.fault = 'mut atomic<u32>';
   const params: Record<string, 'u32' | 'i32'> = { size: 'u32', ...fields('d', rank, 'u32') };
   if (rank > 0) inputs.forEach((_, i) => Object.assign(params, fields(`s${i}_`, rank, 'i32')));
-  const places = rank === 0 ? '' : takeApart('e', rank);
+  const places = takeApart('e', rank);
   const loads = inputs.map((dtype, i) => {
     const at = rank > 0 ? `u32(${placeOf(rank, 'i', `s${i}_`)})` : kinds[i] === 's' ? '0u' : 'e';
     return `let a${i} = ${at}; let v${i} = ${decode(rawLoad(`x${i}`, `a${i}`, bytesOf(dtype)), dtype)};`;

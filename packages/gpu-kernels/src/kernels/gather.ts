@@ -1,7 +1,8 @@
 // Kernels of indices. An index out of range is noted, and counts as none.
-import { type NumericDType, numericDTypes } from '@eagre/backend';
+import { type NumericDType, numericDTypes, product, stridesOf } from '@eagre/backend';
 import { fields, launchElements, perElement, rawLoad, rawType } from './elements.ts';
 import {
+  alwaysFits,
   bytesOf,
   type Call,
   type Dispatch,
@@ -13,13 +14,11 @@ import {
   lowered,
   nothing,
   perThread,
-  product,
   raise,
-  stridesOf,
   type TensorInfo,
 } from './kernel.ts';
 import { copy, fill, rawParam, wordsOf } from './moves.ts';
-import { bufferType } from './scalar-program.ts';
+import { binary, bufferType } from './scalar-program.ts';
 
 /** Statements that declare `name`, an index as a word that is out of every range where it is negative or has more than 32 bits. */
 export function indexLoad(name: string, buffer: string, at: string, dtype: string): string {
@@ -70,6 +69,13 @@ function gather({ inputs: [x, indices], outputs: [y], attrs }: Call): Lowered | 
   return lowered(launchElements(program, [0, 1, 2, FAULT], [outer, n, inner, count], y));
 }
 
+/** What an update makes of an element, by mode. */
+function updated(type: string, mode: number): string {
+  if (mode === 0) return 'x[from]';
+  const op = (['add', 'sub', 'max', 'min'] as const)[mode - 1];
+  return binary(op, type as 'f32' | 'i32')('y[to]', 'x[from]');
+}
+
 /** A thread for each column of dparams adds the slices in the order of the indices. */
 function gatherGrad({ inputs: [dy, indices], outputs: [dx], attrs }: Call): Lowered | undefined {
   const type = indexType(indices.dtype);
@@ -82,15 +88,14 @@ function gatherGrad({ inputs: [dy, indices], outputs: [dx], attrs }: Call): Lowe
   );
   if (dx.size === 0 || dy.size === 0)
     return indices.size === 0 && dx.size > 0 ? lowered(fill(2, dx, 0)) : undefined;
-  const elements = bufferType(dx.dtype as NumericDType);
-  const add = elements === 'f32' ? 'y[to] + x[from]' : 'iAdd(y[to], x[from])';
+  const elements = dx.dtype === 'float32' ? 'f32' : 'i32';
   const program = perThread(
     { x: elements, indices: type, y: `mut ${elements}`, fault: 'mut atomic<u32>' },
     { outer: 'u32', n: 'u32', inner: 'u32', count: 'u32' },
     `let k = thread % p.inner; let plane = thread / p.inner; let first = (plane / p.outer) * p.count;
     for (var i = 0u; i < p.count; i++) {
       ${indexLoad('index', 'indices', 'first + i', indices.dtype)}
-      if (index < p.n) { let to = (plane * p.n + index) * p.inner + k; let from = (plane * p.count + i) * p.inner + k; y[to] = ${add}; }
+      if (index < p.n) { let to = (plane * p.n + index) * p.inner + k; let from = (plane * p.count + i) * p.inner + k; y[to] = ${updated(elements, 1)}; }
       else { ${raise(1)} }
     }`,
   );
@@ -134,18 +139,6 @@ function gatherNd({ inputs: [x, indices], outputs: [y] }: Call): Lowered | undef
   return lowered(launchElements(program, [0, 1, 2, FAULT], tupleParams(x, depth), y));
 }
 
-/** What an update makes of an element, by mode. */
-function updates(type: string, mode: number): string {
-  const whole = type === 'i32';
-  return [
-    'x[from]',
-    whole ? 'iAdd(y[to], x[from])' : 'y[to] + x[from]',
-    whole ? 'iSub(y[to], x[from])' : 'y[to] - x[from]',
-    whole ? 'max(y[to], x[from])' : 'fMax(y[to], x[from])',
-    whole ? 'min(y[to], x[from])' : 'fMin(y[to], x[from])',
-  ][mode];
-}
-
 /** The type of elements that are changed in place; undefined for those that are no words, or that this mode cannot compute with. */
 function inPlaceType(dtype: NumericDType, mode: number): string | undefined {
   if (dtype === 'float32' || dtype === 'int32') return bufferType(dtype);
@@ -174,7 +167,7 @@ function scatterNd({ inputs: [base, indices, x], outputs: [y], attrs, same }: Ca
     { indices: type, x: elements, y: `mut ${elements}`, fault: 'mut atomic<u32>' },
     { tuples: 'u32', ...tupleFields(depth) },
     `for (var i = 0u; i < p.tuples; i++) { ${tuple(depth, indices.dtype)}
-      if (valid) { let to = place + thread; let from = i * p.inner + thread; y[to] = ${updates(elements, mode)}; } else { ${raise(1)} } }`,
+      if (valid) { let to = place + thread; let from = i * p.inner + thread; y[to] = ${updated(elements, mode)}; } else { ${raise(1)} } }`,
   );
   return lowered(...first, launch(program, [1, 2, 3, FAULT], [indices.size / depth, ...params], inner));
 }
@@ -188,7 +181,7 @@ function setRow({ inputs: [x, index, row], outputs: [y], attrs, same }: Call): L
     { indices: type, x: elements, y: `mut ${elements}`, fault: 'mut atomic<u32>' },
     { n: 'u32', inner: 'u32' },
     `${indexLoad('at', 'indices', '0u', index.dtype)} let from = thread; let to = at * p.inner + thread;
-    if (at < p.n) { y[to] = ${updates(elements, mode)}; } else { ${raise(1)} }`,
+    if (at < p.n) { y[to] = ${updated(elements, mode)}; } else { ${raise(1)} }`,
   );
   return lowered(
     ...start(same(0, 3), 0, 3, x),
@@ -196,13 +189,11 @@ function setRow({ inputs: [x, index, row], outputs: [y], attrs, same }: Call): L
   );
 }
 
-function oneHot({ inputs: [indices], outputs: [y], attrs }: Call): Lowered | undefined {
+function oneHot({ inputs: [indices], outputs: [y], attrs }: Call): Lowered {
   const axis = attrs.axis as number;
   const bytes = bytesOf(y.dtype);
-  // Indices of few bits too.
+  // Undefined for indices of few bits.
   const wide = indexType(indices.dtype);
-  if ((wide === undefined && indices.dtype !== 'uint8') || !fits(indices, y)) return undefined;
-  if (y.size === 0) return nothing;
   const load =
     wide === undefined
       ? `let index = ${rawLoad('indices', 'at', 1)};`
@@ -230,5 +221,5 @@ export const kernels: GpuKernels = {
   GatherNd: { dtypes: numericDTypes, lower: gatherNd },
   ScatterNd: { dtypes: numericDTypes.filter((d) => bytesOf(d) >= 4), lower: scatterNd },
   SetRow: { dtypes: numericDTypes.filter((d) => bytesOf(d) >= 4), lower: setRow },
-  OneHot: { dtypes: ['int32', 'int64', 'uint8'], lower: oneHot },
+  OneHot: { dtypes: ['int32', 'int64', 'uint8'], lower: alwaysFits(oneHot) },
 };

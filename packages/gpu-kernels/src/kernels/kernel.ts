@@ -109,9 +109,6 @@ export function programOf(text: string): GpuProgram {
   return program;
 }
 
-/** A type of elements of storage buffers. */
-export type ElementType = 'f32' | 'i32' | 'u32' | 'vec2u' | 'atomic<u32>';
-
 /**
  * The head of a kernel's text: its buffers, in order, and the fields of its uniform block, `p`.
  * @param buffers name → type of the elements, with `mut ` before it for those that it writes.
@@ -143,7 +140,7 @@ export function groups(count: number): [x: number, y: number, z: number] {
   return [x, Math.max(1, Math.ceil(count / x)), 1];
 }
 
-/** A kernel in which each thread does a piece of work of its own: `body` sees its number as `thread`. `setUp` stands before. */
+/** A kernel in which each thread does a piece of work of its own: `body` sees its number as `thread`. */
 export function perThread(
   buffers: Readonly<Record<string, string>>,
   params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>,
@@ -172,23 +169,6 @@ export function bytesOf(dtype: DType): number {
   return dtypeTraits[dtype].bytes;
 }
 
-/** The product of sizes. */
-export function product(sizes: readonly number[]): number {
-  return sizes.reduce((a, b) => a * b, 1);
-}
-
-/** Row-major strides. */
-export function stridesOf(shape: readonly number[]): number[] {
-  const strides = new Array<number>(shape.length).fill(1);
-  for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1] * shape[axis + 1];
-  return strides;
-}
-
-/** A list attribute. */
-export function list(value: unknown): readonly number[] {
-  return value as readonly number[];
-}
-
 /** A call of no work, such as one whose outputs are empty. */
 export const nothing: Lowered = { dispatches: [], scratch: [] };
 
@@ -200,4 +180,13 @@ export function lowered(...dispatches: readonly Dispatch[]): Lowered {
 /** Whether every size and every count of words can be counted by 32 bits. */
 export function fits(...tensors: readonly TensorInfo[]): boolean {
   return tensors.every(({ size, dtype }) => size * bytesOf(dtype) < 2 ** 31);
+}
+
+/** Serves the calls whose sizes fit, and those of no outputs by nothing. */
+export function alwaysFits(lower: GpuKernel['lower']): GpuKernel['lower'] {
+  return (call) => {
+    if (!fits(...call.inputs, ...call.outputs)) return undefined;
+    if (call.outputs.every(({ size }) => size === 0)) return nothing;
+    return lower(call);
+  };
 }

@@ -2,9 +2,11 @@ import {
   decodeScalarProgram,
   dtypeOfValue,
   type KernelName,
+  list,
   mapReductions,
   type NumericDType,
   numericDTypes,
+  product,
 } from '@eagre/backend';
 import { type ElementwiseKernel, elementwiseKernel } from './elementwise.ts';
 import {
@@ -14,9 +16,7 @@ import {
   fits,
   type GpuKernels,
   type Lowered,
-  list,
   nothing,
-  product,
   type TensorInfo,
 } from './kernel.ts';
 import { packBools, reduceDispatches } from './reduce.ts';

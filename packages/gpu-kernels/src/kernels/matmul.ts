@@ -1,25 +1,24 @@
 // Matrix products in tiles, of which a workgroup makes one: convolutions are products too, whose factors are read elsewhere.
-import type { NumericDType } from '@eagre/backend';
+import { product } from '@eagre/backend';
 import { broadcastSteps, fields, mergeAxes, placeOf, takeApart } from './elements.ts';
 import {
+  alwaysFits,
   type Call,
   type Dispatch,
-  fits,
   type GpuKernels,
   head,
   type Lowered,
   lowered,
-  nothing,
-  product,
   programOf,
 } from './kernel.ts';
-import { bufferType } from './scalar-program.ts';
+import { binary } from './scalar-program.ts';
 
 /** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
 const TILE = 64;
 const DEPTH = 16;
 const SIDE = 16;
 const MOST_BATCHES = 65535;
+const zeros = { f32: '0.0', i32: '0' } as const;
 
 export interface ProductText {
   readonly type: 'f32' | 'i32';
@@ -44,8 +43,9 @@ export function productDispatch(
   const tilesDown = Math.ceil(rows / TILE);
   const tilesAcross = Math.ceil(columns / TILE);
   if (batches > MOST_BATCHES || tilesDown > 65535 || tilesAcross > 65535) return undefined;
-  const zero = type === 'f32' ? '0.0' : '0';
-  const fma = type === 'f32' ? 'fma(l, r, sums[i * 4u + j])' : 'iAdd(sums[i * 4u + j], iMul(l, r))';
+  const zero = zeros[type];
+  const sum = 'sums[i * 4u + j]';
+  const fma = type === 'f32' ? `fma(l, r, ${sum})` : binary('add', type)(sum, binary('mul', type)('l', 'r'));
   const program = programOf(`${head(buffers, { rows: 'u32', columns: 'u32', depth: 'u32', ...params })}
 var<workgroup> lefts: array<${type}, ${TILE * (DEPTH + 1)}>;
 var<workgroup> rights: array<${type}, ${TILE * DEPTH}>;
@@ -73,7 +73,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) t:
     for (var d = 0u; d < ${DEPTH}u; d++) {
       for (var i = 0u; i < 4u; i++) {
         let l = lefts[(ty * 4u + i) * ${DEPTH + 1}u + d];
-        for (var j = 0u; j < 4u; j++) { let r = rights[d * ${TILE}u + tx + j * ${SIDE}u]; sums[i * 4u + j] = ${fma}; }
+        for (var j = 0u; j < 4u; j++) { let r = rights[d * ${TILE}u + tx + j * ${SIDE}u]; ${sum} = ${fma}; }
       }
     }
     workgroupBarrier();
@@ -93,17 +93,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) t:
   };
 }
 
-/** Statements that add a bias by `column` and apply the activation of the contract. */
-export function epilogue(type: 'f32' | 'i32', biased: boolean, activation: number): string {
-  const zero = type === 'f32' ? '0.0' : '0';
-  const add = type === 'f32' ? 'sum = sum + bias[column];' : 'sum = iAdd(sum, bias[column]);';
-  const relu = type === 'f32' ? 'sum = fMax(sum, 0.0);' : `sum = max(sum, ${zero});`;
-  return `${biased ? add : ''} ${activation === 1 ? relu : ''}`;
+/**
+ * Statements that add a bias to `sum` and apply the activation of the contract.
+ * @param bias an expression, where there is one.
+ */
+export function epilogue(type: 'f32' | 'i32', bias: string | undefined, activation: number): string {
+  const add = bias === undefined ? '' : `sum = ${binary('add', type)('sum', bias)};`;
+  const relu = activation === 1 ? `sum = ${binary('max', type)('sum', zeros[type])};` : '';
+  return `${add} ${relu}`;
 }
 
 function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | undefined {
-  if (!fits(a, b, y)) return undefined;
-  if (y.size === 0) return nothing;
   const rank = y.shape.length;
   const [m, n] = y.shape.slice(-2);
   const transposeA = Boolean(attrs.transposeA);
@@ -113,18 +113,18 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
   const steps = [a, b].map((x) => broadcastSteps(x.shape.slice(0, -2), batch));
   const axes = mergeAxes(batch, steps);
   const r = axes.sizes.length;
-  const type = bufferType(y.dtype as NumericDType) as 'f32' | 'i32';
+  const type = y.dtype === 'float32' ? 'f32' : 'i32';
   const dispatch = productDispatch(
     {
       type,
       buffers: { a: type, b: type, ...(bias === undefined ? {} : { bias: type }), y: `mut ${type}` },
       params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
-      setUp: `${r === 0 ? '' : takeApart('batch', r)} let ofA = u32(${placeOf(r, 'i', 's')}) * p.rows * p.depth; let ofB = u32(${placeOf(r, 'i', 'q')}) * p.depth * p.columns;`,
+      setUp: `${takeApart('batch', r)} let ofA = u32(${placeOf(r, 'i', 's')}) * p.rows * p.depth; let ofB = u32(${placeOf(r, 'i', 'q')}) * p.depth * p.columns;`,
       left: transposeA ? 'value = a[ofA + deep * p.rows + row];' : 'value = a[ofA + row * p.depth + deep];',
       right: transposeB
         ? 'value = b[ofB + column * p.depth + deep];'
         : 'value = b[ofB + deep * p.columns + column];',
-      store: `${epilogue(type, bias !== undefined, attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
+      store: `${epilogue(type, bias && 'bias[column]', attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     [...axes.sizes, ...axes.steps.flat()],
@@ -133,4 +133,4 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
   return dispatch && lowered(dispatch);
 }
 
-export const kernels: GpuKernels = { MatMul: { dtypes: ['float32', 'int32'], lower: matmul } };
+export const kernels: GpuKernels = { MatMul: { dtypes: ['float32', 'int32'], lower: alwaysFits(matmul) } };

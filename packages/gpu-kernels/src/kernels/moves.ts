@@ -1,5 +1,13 @@
 // Kernels that move elements: each makes an element of the output from its place in an input, whatever the dtype.
-import { dtypeTraits, isHalf, type NumericDType, numericDTypes, storedNumber } from '@eagre/backend';
+import {
+  list,
+  type NumericDType,
+  numericDTypes,
+  product,
+  storedElement,
+  stridesOf,
+  typedView,
+} from '@eagre/backend';
 import {
   type Axes,
   fields,
@@ -12,18 +20,14 @@ import {
   takeApart,
 } from './elements.ts';
 import {
+  alwaysFits,
   bytesOf,
   type Call,
   type Dispatch,
-  fits,
   type GpuKernels,
   type GpuProgram,
   type Lowered,
-  list,
   lowered,
-  nothing,
-  product,
-  stridesOf,
   type TensorInfo,
 } from './kernel.ts';
 
@@ -33,7 +37,7 @@ function takeProgram(bytes: number, rank: number): GpuProgram {
     bytes,
     { x: rawType(bytes) },
     { base: 'i32', ...fields('d', rank, 'u32'), ...fields('s', rank, 'i32') },
-    `${rank === 0 ? '' : takeApart('e', rank)} let from = u32(${placeOf(rank, 'i', 's', 'p.base')}); v = ${rawLoad('x', 'from', bytes)};`,
+    `${takeApart('e', rank)} let from = u32(${placeOf(rank, 'i', 's', 'p.base')}); v = ${rawLoad('x', 'from', bytes)};`,
   );
 }
 
@@ -61,29 +65,8 @@ export function copy(x: number, y: number, tensor: TensorInfo): Dispatch {
 
 /** The words of an element of a dtype: what is stored, from its lowest bits on. */
 export function wordsOf(value: number, dtype: NumericDType): [low: number, high: number] {
-  const { array, integer, digits, low, high } = dtypeTraits[dtype];
   const bytes = new ArrayBuffer(8);
-  if (bytesOf(dtype) === 8 && integer) {
-    const whole = Number.isNaN(value)
-      ? 0n
-      : value >= high
-        ? 2n ** BigInt(digits) - 1n
-        : value <= low
-          ? BigInt(low)
-          : BigInt(Math.trunc(value));
-    new BigUint64Array(bytes)[0] = BigInt.asUintN(64, whole);
-  } else {
-    const stored = isHalf(dtype)
-      ? storedNumber(value, dtype)
-      : dtype === 'bool'
-        ? Number(value !== 0)
-        : integer
-          ? Number.isNaN(value)
-            ? 0
-            : Math.min(Math.max(Math.trunc(value), low), high)
-          : value;
-    (new array(bytes, 0, 1) as Float64Array)[0] = stored;
-  }
+  typedView(dtype, bytes, 0, 1)[0] = storedElement(value, dtype) as never;
   const [lowWord, highWord] = new Uint32Array(bytes);
   return [lowWord, highWord];
 }
@@ -130,7 +113,7 @@ function pad({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
       ...fields('b', rank, 'i32'),
       ...fields('s', rank, 'i32'),
     },
-    `${rank === 0 ? '' : takeApart('e', rank)} var inside = true; ${places}
+    `${takeApart('e', rank)} var inside = true; ${places}
     if (inside) { let from = u32(${placeOf(rank, 'q', 's')}); v = ${rawLoad('x', 'from', bytes)}; } else { v = ${rawParam('value', bytes)}; }`,
   );
   const value = wordsOf(attrs.value as number, y.dtype as NumericDType);
@@ -160,7 +143,7 @@ function sliceGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered {
       ...fields('m', rank, 'i32'),
       ...fields('s', rank, 'i32'),
     },
-    `${rank === 0 ? '' : takeApart('e', rank)} var inside = true; ${places}
+    `${takeApart('e', rank)} var inside = true; ${places}
     if (inside) { let from = u32(${placeOf(rank, 'q', 's')}); v = ${rawLoad('x', 'from', bytes)}; }`,
   );
   const params = [
@@ -200,13 +183,6 @@ function concat({ inputs, outputs: [y], attrs }: Call): Lowered {
 }
 
 const all = numericDTypes;
-const alwaysFits =
-  (lower: (call: Call) => Lowered | undefined) =>
-  (call: Call): Lowered | undefined => {
-    if (!fits(...call.inputs, ...call.outputs)) return undefined;
-    if (call.outputs.every(({ size }) => size === 0)) return nothing;
-    return lower(call);
-  };
 
 export const kernels: GpuKernels = {
   Fill: {

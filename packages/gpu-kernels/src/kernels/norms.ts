@@ -1,40 +1,18 @@
 // Means and variances, batch and layer normalization. Sums in two passes, so that a mean far from zero costs no digits of the variance.
+import { list, product } from '@eagre/backend';
 import {
+  alwaysFits,
   type Call,
   fits,
   type GpuKernels,
   type GpuProgram,
   groups,
-  head,
   type Lowered,
   launch,
-  list,
   lowered,
-  nothing,
   perThread,
-  product,
-  programOf,
 } from './kernel.ts';
-import { GROUP, GROUP_ENTRY, type Reduction, treeOf } from './reduce.ts';
-
-const sum: Reduction = { start: '0.0', combine: (a, b) => `${a} + ${b}` };
-const each = (body: string, count = 'p.n'): string =>
-  `for (var i = t; i < ${count}; i += ${GROUP}u) { ${body} }`;
-/** Statements after which `name` is the sum of an expression over i. */
-const total = (name: string, of: string, count?: string): string =>
-  `mine = 0.0; ${each(`mine = mine + ${of};`, count)} ${treeOf(sum)} let ${name} = part[0]; workgroupBarrier();`;
-
-function perRow(
-  buffers: Readonly<Record<string, string>>,
-  params: Readonly<Record<string, 'u32' | 'f32'>>,
-  body: string,
-): GpuProgram {
-  return programOf(`${head(buffers, { rows: 'u32', n: 'u32', ...params })}
-var<workgroup> part: array<f32, ${GROUP}>;
-${GROUP_ENTRY}
-  if (row < p.rows) { var mine = 0.0; ${body} }
-}`);
-}
+import { each, perRow, total } from './reduce.ts';
 
 /** Over axes that follow each other, x is [outer, n, inner], and a workgroup makes a mean and a variance. */
 const momentsProgram = (): GpuProgram =>
@@ -47,9 +25,7 @@ const momentsProgram = (): GpuProgram =>
     if (t == 0u) { mean[row] = center; variance[row] = fDiv(square, f32(p.n)); }`,
   );
 
-function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lowered | undefined {
-  if (!fits(x)) return undefined;
-  if (mean.size === 0) return nothing;
+function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lowered {
   const axes = list(attrs.axes);
   const n = product(axes.map((axis) => x.shape[axis]));
   const inner = axes.length === 0 ? 1 : product(x.shape.slice(axes[axes.length - 1] + 1));
@@ -207,7 +183,7 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
 }
 
 export const kernels: GpuKernels = {
-  Moments: { dtypes: ['float32'], lower: moments },
+  Moments: { dtypes: ['float32'], lower: alwaysFits(moments) },
   FusedBatchNorm: { dtypes: ['float32'], lower: batchNorm },
   FusedBatchNormGrad: { dtypes: ['float32'], lower: batchNormGrad },
   LayerNorm: { dtypes: ['float32'], lower: rowNorm(true) },

@@ -1,11 +1,12 @@
+import { list } from '@eagre/backend';
 import {
+  alwaysFits,
   type Call,
   FAULT,
   fits,
   type GpuKernels,
   type Lowered,
   launch,
-  list,
   lowered,
   nothing,
   perThread,
@@ -42,9 +43,7 @@ const window = `let k = thread % p.c; let ox = (thread / p.c) % p.ow; let oy = (
 const inWindow = (body: string): string =>
   `for (var iy = y0; iy < y1; iy++) { for (var ix = x0; ix < x1; ix++) { let at = (u32(iy) * p.w + u32(ix)) * p.c + k; let from = image * p.h * p.w * p.c + at; ${body} } }`;
 
-function maxPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
-  if (!fits(x, y)) return undefined;
-  if (y.size === 0) return nothing;
+function maxPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered {
   const program = perThread(
     { x: 'f32', y: 'mut f32', argmax: 'mut i32' },
     sizes,
@@ -79,8 +78,7 @@ function maxPoolGrad({ inputs: [dy, argmax], outputs: [dx] }: Call): Lowered | u
 }
 
 function maxPoolGather({ inputs: [x, argmax], outputs: [y] }: Call): Lowered | undefined {
-  if (!fits(x, y) || argmax.dtype !== 'int32') return undefined;
-  if (y.size === 0) return nothing;
+  if (argmax.dtype !== 'int32') return undefined;
   const images = x.shape[0];
   const program = perThread(
     { x: 'f32', argmax: 'i32', y: 'mut f32', fault: 'mut atomic<u32>' },
@@ -92,9 +90,7 @@ function maxPoolGather({ inputs: [x, argmax], outputs: [y] }: Call): Lowered | u
   return lowered(launch(program, [0, 1, 2, FAULT], [y.size / images, x.size / images], y.size));
 }
 
-function avgPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
-  if (!fits(x, y)) return undefined;
-  if (y.size === 0) return nothing;
+function avgPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered {
   const program = perThread(
     { x: 'f32', y: 'mut f32' },
     sizes,
@@ -105,9 +101,7 @@ function avgPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefine
 }
 
 /** Each pixel of the image adds its share of the windows in which it lies. */
-function avgPoolGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered | undefined {
-  if (!fits(dy, dx)) return undefined;
-  if (dx.size === 0) return nothing;
+function avgPoolGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered {
   if (dy.size === 0) return lowered(fill(1, dx, 0));
   const program = perThread(
     { dy: 'f32', y: 'mut f32' },
@@ -133,9 +127,9 @@ function avgPoolGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered | un
 }
 
 export const kernels: GpuKernels = {
-  MaxPool: { dtypes: ['float32'], lower: maxPool },
+  MaxPool: { dtypes: ['float32'], lower: alwaysFits(maxPool) },
   MaxPoolGrad: { dtypes: ['float32'], lower: maxPoolGrad },
-  MaxPoolGather: { dtypes: ['float32'], lower: maxPoolGather },
-  AvgPool: { dtypes: ['float32'], lower: avgPool },
-  AvgPoolGrad: { dtypes: ['float32'], lower: avgPoolGrad },
+  MaxPoolGather: { dtypes: ['float32'], lower: alwaysFits(maxPoolGather) },
+  AvgPool: { dtypes: ['float32'], lower: alwaysFits(avgPool) },
+  AvgPoolGrad: { dtypes: ['float32'], lower: alwaysFits(avgPoolGrad) },
 };

@@ -1,29 +1,29 @@
 // Reductions. A workgroup makes one output by a tree whose order depends on sizes only; where there is little to reduce, a thread does.
-import type { KernelName } from '@eagre/backend';
-import { InvalidArgumentError, type NumericDType } from '@eagre/backend';
+import {
+  InvalidArgumentError,
+  type KernelName,
+  list,
+  type NumericDType,
+  product,
+  stridesOf,
+} from '@eagre/backend';
 import { fields, launchElements, mergeAxes, perElement, placeOf, rawLoad, takeApart } from './elements.ts';
 import {
+  alwaysFits,
   bytesOf,
-  type Call,
   type Dispatch,
-  fits,
   type GpuKernel,
   type GpuKernels,
   type GpuProgram,
   groups,
   head,
-  type Lowered,
   launch,
-  list,
   lowered,
-  nothing,
   perThread,
-  product,
   programOf,
-  stridesOf,
   type TensorInfo,
 } from './kernel.ts';
-import { bufferType, decode, float } from './scalar-program.ts';
+import { type Binary, binary, bufferType, decode, float, literal } from './scalar-program.ts';
 
 /** How two values of a reduction become one. */
 export interface Reduction {
@@ -31,54 +31,74 @@ export interface Reduction {
   readonly combine: (a: string, b: string) => string;
 }
 
-/** The type that a dtype is reduced in: bools as words. */
-type Work = 'f32' | 'i32' | 'u32';
-
-export function reductionOf(name: KernelName, dtype: NumericDType): Reduction | undefined {
-  const floating = dtype === 'float32';
+function reductionOf(name: KernelName, dtype: NumericDType): Reduction | undefined {
+  if (name === 'All') return { start: '1u', combine: (a, b) => `(${a} & ${b})` };
+  if (name === 'Any') return { start: '0u', combine: (a, b) => `(${a} | ${b})` };
+  if (dtype !== 'float32' && dtype !== 'int32') return undefined;
+  const type = dtype === 'float32' ? 'f32' : 'i32';
+  const from = (start: number, op: Binary): Reduction => ({
+    start: literal(start, dtype),
+    combine: binary(op, type),
+  });
   switch (name) {
-    case 'Sum':
     case 'Mean':
-      if (!floating && name === 'Mean') return undefined;
-      return floating
-        ? { start: '0.0', combine: (a, b) => `${a} + ${b}` }
-        : { start: '0', combine: (a, b) => `iAdd(${a}, ${b})` };
+      return type === 'f32' ? from(0, 'add') : undefined;
+    case 'Sum':
+      return from(0, 'add');
     case 'Prod':
-      return floating
-        ? { start: '1.0', combine: (a, b) => `${a} * ${b}` }
-        : { start: '1', combine: (a, b) => `iMul(${a}, ${b})` };
+      return from(1, 'mul');
     case 'Max':
-      return floating
-        ? { start: 'fNeg(fInf())', combine: (a, b) => `fMax(${a}, ${b})` }
-        : { start: '(-2147483647 - 1)', combine: (a, b) => `max(${a}, ${b})` };
+      return from(-Infinity, 'max');
     case 'Min':
-      return floating
-        ? { start: 'fInf()', combine: (a, b) => `fMin(${a}, ${b})` }
-        : { start: '2147483647', combine: (a, b) => `min(${a}, ${b})` };
-    case 'All':
-      return { start: '1u', combine: (a, b) => `(${a} & ${b})` };
-    case 'Any':
-      return { start: '0u', combine: (a, b) => `(${a} | ${b})` };
+      return from(Infinity, 'min');
     default:
       return undefined;
   }
 }
 
-export const GROUP: number = 256;
+const sum: Reduction = { start: '0.0', combine: binary('add', 'f32') };
+/** The largest of floats. */
+export const largest: Reduction = { start: float(-Infinity), combine: binary('max', 'f32') };
+
+const GROUP = 256;
 
 /** Statements after which `part[0]` is the reduction of what each thread of a workgroup has in `mine`. */
-export function treeOf({ combine }: Reduction, part = 'part', mine = 'mine'): string {
-  return `${part}[t] = ${mine}; workgroupBarrier();
+function treeOf({ combine }: Reduction): string {
+  return `part[t] = mine; workgroupBarrier();
   for (var half = ${GROUP / 2}u; half > 0u; half = half / 2u) {
-    if (t < half) { ${part}[t] = ${combine(`${part}[t]`, `${part}[t + half]`)}; }
+    if (t < half) { part[t] = ${combine('part[t]', 'part[t + half]')}; }
     workgroupBarrier();
   }`;
 }
 
 /** The entry point of kernels in which each workgroup makes one thing: its number is `row`, the thread's `t`. */
-export const GROUP_ENTRY: string = `@compute @workgroup_size(${GROUP})
+const GROUP_ENTRY = `@compute @workgroup_size(${GROUP})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
   let row = group.y * all.x + group.x;`;
+
+/** Statements for each i below n: a workgroup shares them. */
+export function each(body: string): string {
+  return `for (var i = t; i < p.n; i += ${GROUP}u) { ${body} }`;
+}
+
+/** Statements after which `name` is the sum, or another reduction, of an expression over i. */
+export function total(name: string, of: string, reduction: Reduction = sum): string {
+  return `mine = ${reduction.start}; ${each(`mine = ${reduction.combine('mine', of)};`)} ${treeOf(reduction)}
+  let ${name} = part[0]; workgroupBarrier();`;
+}
+
+/** A kernel of floats in which each workgroup does the work of a row, its number; `body` is made by `each` and `total`. */
+export function perRow(
+  buffers: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, 'u32' | 'f32'>>,
+  body: string,
+): GpuProgram {
+  return programOf(`${head(buffers, { rows: 'u32', n: 'u32', ...params })}
+var<workgroup> part: array<f32, ${GROUP}>;
+${GROUP_ENTRY}
+  if (row < p.rows) { var mine = 0.0; ${body} }
+}`);
+}
 
 interface Layout {
   /** What stays: sizes and steps in x. */
@@ -112,26 +132,25 @@ const layoutFields = (kept: number, reduced: number): Record<string, 'u32' | 'i3
 
 /** Statements that declare `base`, the place in x where output `from` begins; and the place of the element `r` of it, as `at`. */
 const baseOf = (from: string, rank: number): string =>
-  `${rank === 0 ? '' : takeApart(from, rank)} let base = ${placeOf(rank, 'i', 's')};`;
+  `${takeApart(from, rank)} let base = ${placeOf(rank, 'i', 's')};`;
 const placeAt = (r: string, rank: number): string =>
-  `${rank === 0 ? '' : takeApart(r, rank, 'j', 'm')} let at = u32(${placeOf(rank, 'j', 'q', 'base')});`;
+  `${takeApart(r, rank, 'j', 'm')} let at = u32(${placeOf(rank, 'j', 'q', 'base')});`;
 
 interface Plan {
   readonly dtype: NumericDType;
   readonly reduction: Reduction;
   readonly layout: Layout;
-  /** What is done with each element, and with the result. */
+  /** What is stored, as an expression of the result `mine`. */
   readonly finish: string;
 }
 
-const workType = (dtype: NumericDType): Work => (dtype === 'bool' ? 'u32' : (bufferType(dtype) as Work));
 const element = (dtype: NumericDType): string => rawLoad('x', 'at', bytesOf(dtype));
 
 function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
   const { kept, reduced } = layout;
-  const type = workType(dtype);
+  const type = bufferType(dtype);
   return perThread(
-    { x: bufferType(dtype), y: `mut ${type}` },
+    { x: type, y: `mut ${type}` },
     { count: 'u32', ...layoutFields(kept.length, reduced.length) },
     `${baseOf('thread', kept.length)} var mine: ${type} = ${reduction.start};
     for (var r = 0u; r < p.count; r++) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
@@ -142,9 +161,9 @@ function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
 /** A workgroup for each output and each of the `chunks` that what it reduces is cut into. */
 function groupProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
   const { kept, reduced } = layout;
-  const type = workType(dtype);
+  const type = bufferType(dtype);
   return programOf(`${head(
-    { x: bufferType(dtype), y: `mut ${type}` },
+    { x: type, y: `mut ${type}` },
     { rows: 'u32', count: 'u32', chunks: 'u32', chunk: 'u32', ...layoutFields(kept.length, reduced.length) },
   )}
 var<workgroup> part: array<${type}, ${GROUP}>;
@@ -197,7 +216,7 @@ export function reduceDispatches(
     { program, operands: [x, to], params: [rows, count, chunks, chunk, ...params], workgroups: groups(rows) },
   ];
   if (chunks > 1) {
-    const type = workType(dtype as NumericDType);
+    const type = bufferType(dtype as NumericDType);
     const again = perThread(
       { x: type, y: `mut ${type}` },
       { chunks: 'u32' },
@@ -216,9 +235,7 @@ export function packBools(words: number, y: number, tensor: TensorInfo): Dispatc
 }
 
 function reduce(name: KernelName): GpuKernel['lower'] {
-  return ({ inputs: [x], outputs: [y], attrs }) => {
-    if (!fits(x, y)) return undefined;
-    if (y.size === 0) return nothing;
+  return alwaysFits(({ inputs: [x], outputs: [y], attrs }) => {
     const scratch: number[] = [];
     const extra = (bytes: number): number => 1 + scratch.push(bytes);
     const isBool = y.dtype === 'bool';
@@ -226,13 +243,11 @@ function reduce(name: KernelName): GpuKernel['lower'] {
     const dispatches = reduceDispatches(name, 0, to, x, list(attrs.axes), extra);
     if (dispatches === undefined) return undefined;
     return { dispatches: isBool ? [...dispatches, packBools(to, 1, y)] : dispatches, scratch };
-  };
+  });
 }
 
 function argExtreme(name: 'ArgMax' | 'ArgMin'): GpuKernel['lower'] {
-  return ({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined => {
-    if (!fits(x, y)) return undefined;
-    if (y.size === 0) return nothing;
+  return alwaysFits(({ inputs: [x], outputs: [y], attrs }) => {
     const axis = attrs.axis as number;
     const count = x.shape[axis];
     if (count === 0) throw new InvalidArgumentError(`axis ${axis} of shape [${x.shape}] is empty`, name);
@@ -254,7 +269,7 @@ function argExtreme(name: 'ArgMax' | 'ArgMin'): GpuKernel['lower'] {
       y[thread] = ${wide ? 'vec2u(best, 0u)' : 'best'};`,
     );
     return lowered(launch(program, [0, 1], [count, inner], y.size));
-  };
+  });
 }
 
 const numbers: readonly NumericDType[] = ['float32', 'int32'];

@@ -59,7 +59,13 @@ export function encode(value: string, dtype: NumericDType): string {
   return bytesOf(dtype) < 4 && valueType(dtype) === 'i32' ? `bitcast<u32>(${value})` : value;
 }
 
-const floatOps: Partial<Record<ScalarOp, (a: string, b: string) => string>> = {
+/** What an operation makes of its operands. */
+type Text = (a: string, b: string) => string;
+type Texts = Partial<Record<ScalarOp, Text>>;
+/** The operations that kernels beside scalar programs use too. */
+export type Binary = 'add' | 'sub' | 'mul' | 'min' | 'max';
+
+const floatOps: Texts & Record<Binary, Text> = {
   neg: (a) => `fNeg(${a})`,
   abs: (a) => `fAbs(${a})`,
   sign: (a) => `fSign(${a})`,
@@ -107,16 +113,25 @@ for (const op of [
 ] as const)
   floatOps[op] = (a) => `f${op[0].toUpperCase()}${op.slice(1)}(${a})`;
 
-const intOps: typeof floatOps = {
-  neg: (a) => `iNeg(${a})`,
-  abs: (a) => `iAbs(${a})`,
-  sign: (a) => `iSign(${a})`,
+const wholeOps = {
   floor: (a) => a,
   ceil: (a) => a,
   round: (a) => a,
   isNaN: () => 'false',
   isInf: () => 'false',
   isFinite: () => 'true',
+  min: (a, b) => `min(${a}, ${b})`,
+  max: (a, b) => `max(${a}, ${b})`,
+  bitAnd: (a, b) => `(${a} & ${b})`,
+  bitOr: (a, b) => `(${a} | ${b})`,
+  bitXor: (a, b) => `(${a} ^ ${b})`,
+} satisfies Texts;
+
+const intOps: Texts & Record<Binary, Text> = {
+  ...wholeOps,
+  neg: (a) => `iNeg(${a})`,
+  abs: (a) => `iAbs(${a})`,
+  sign: (a) => `iSign(${a})`,
   add: (a, b) => `iAdd(${a}, ${b})`,
   sub: (a, b) => `iSub(${a}, ${b})`,
   mul: (a, b) => `iMul(${a}, ${b})`,
@@ -124,27 +139,17 @@ const intOps: typeof floatOps = {
   floorDiv: (a, b) => `iFloorDiv(${a}, ${b})`,
   mod: (a, b) => `iMod(${a}, ${b})`,
   pow: (a, b) => `iPow(${a}, ${b})`,
-  min: (a, b) => `min(${a}, ${b})`,
-  max: (a, b) => `max(${a}, ${b})`,
-  bitAnd: (a, b) => `(${a} & ${b})`,
-  bitOr: (a, b) => `(${a} | ${b})`,
-  bitXor: (a, b) => `(${a} ^ ${b})`,
   bitNot: (a) => `(~${a})`,
   shiftLeft: (a, b) => `iShl(${a}, ${b})`,
   shiftRight: (a, b) => `iShr(${a}, ${b})`,
 };
 
 const byte = (e: string): string => `(${e} & 255u)`;
-const byteOps: typeof floatOps = {
+const byteOps: Texts = {
+  ...wholeOps,
   neg: (a) => byte(`(0u - ${a})`),
   abs: (a) => a,
   sign: (a) => `min(${a}, 1u)`,
-  floor: (a) => a,
-  ceil: (a) => a,
-  round: (a) => a,
-  isNaN: () => 'false',
-  isInf: () => 'false',
-  isFinite: () => 'true',
   add: (a, b) => byte(`(${a} + ${b})`),
   sub: (a, b) => byte(`(${a} - ${b})`),
   mul: (a, b) => byte(`(${a} * ${b})`),
@@ -152,17 +157,12 @@ const byteOps: typeof floatOps = {
   floorDiv: (a, b) => `uDiv(${a}, ${b})`,
   mod: (a, b) => `uRem(${a}, ${b})`,
   pow: (a, b) => byte(`uPow(${a}, ${b})`),
-  min: (a, b) => `min(${a}, ${b})`,
-  max: (a, b) => `max(${a}, ${b})`,
-  bitAnd: (a, b) => `(${a} & ${b})`,
-  bitOr: (a, b) => `(${a} | ${b})`,
-  bitXor: (a, b) => `(${a} ^ ${b})`,
   bitNot: (a) => byte(`(~${a})`),
   shiftLeft: (a, b) => byte(`uShl(${a}, ${b})`),
   shiftRight: (a, b) => `uShr(${a}, ${b})`,
 };
 
-const boolOps: typeof floatOps = {
+const boolOps: Texts = {
   not: (a) => `(!${a})`,
   and: (a, b) => `(${a} && ${b})`,
   or: (a, b) => `(${a} || ${b})`,
@@ -177,6 +177,11 @@ const boolOps: typeof floatOps = {
   isInf: () => 'false',
   isFinite: () => 'true',
 };
+
+/** An operation on floats, or on integers that wrap, as an expression. */
+export function binary(op: Binary, type: 'f32' | 'i32'): Text {
+  return (type === 'f32' ? floatOps : intOps)[op];
+}
 
 const signs: Partial<Record<ScalarOp, string>> = { eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' };
 
@@ -258,6 +263,7 @@ export interface ScalarText {
 
 /** A program as statements; undefined where GPUs lack a dtype or a function that it uses. */
 export function scalarText({ inputs, instrs, outputs }: ScalarProgram): ScalarText | undefined {
+  if (inputs.some((dtype) => valueType(dtype) === undefined)) return undefined;
   const dtypes: NumericDType[] = [...inputs, ...instrs.map(({ dtype }) => dtype)];
   const needed = needs(inputs.length, instrs, outputs);
   const lines: string[] = [];
@@ -312,13 +318,4 @@ function instruction(
     default:
       return undefined;
   }
-}
-
-/** Whether GPUs have the dtypes of a program's inputs and outputs. */
-export function hasDTypes({ inputs, instrs, outputs }: ScalarProgram): boolean {
-  const ofOutput = (id: number): NumericDType => inputs[id] ?? instrs[id - inputs.length].dtype;
-  return (
-    inputs.every((dtype) => valueType(dtype) !== undefined) &&
-    outputs.every((id) => valueType(ofOutput(id)) !== undefined)
-  );
 }

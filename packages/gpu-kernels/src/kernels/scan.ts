@@ -1,29 +1,17 @@
-import type { NumericDType } from '@eagre/backend';
-import {
-  fits,
-  type GpuKernel,
-  type GpuKernels,
-  launch,
-  lowered,
-  nothing,
-  perThread,
-  product,
-} from './kernel.ts';
-import { bufferType } from './scalar-program.ts';
+import { type NumericDType, product } from '@eagre/backend';
+import { alwaysFits, type GpuKernel, type GpuKernels, launch, lowered, perThread } from './kernel.ts';
+import { binary, literal } from './scalar-program.ts';
 
 /** A thread for each line. */
 function scan(name: 'CumSum' | 'CumProd'): GpuKernel['lower'] {
-  return ({ inputs: [x], outputs: [y], attrs }) => {
-    if (!fits(x, y)) return undefined;
-    if (y.size === 0) return nothing;
+  return alwaysFits(({ inputs: [x], attrs }) => {
     const axis = attrs.axis as number;
     const n = x.shape[axis];
     const step = product(x.shape.slice(axis + 1));
-    const type = bufferType(x.dtype as NumericDType);
-    const float = type === 'f32';
+    const type = x.dtype === 'float32' ? 'f32' : 'i32';
     const sum = name === 'CumSum';
-    const start = sum ? (float ? '0.0' : '0') : float ? '1.0' : '1';
-    const next = float ? `value ${sum ? '+' : '*'} x[at]` : `${sum ? 'iAdd' : 'iMul'}(value, x[at])`;
+    const start = literal(sum ? 0 : 1, x.dtype as NumericDType);
+    const next = binary(sum ? 'add' : 'mul', type)('value', 'x[at]');
     const program = perThread(
       { x: type, y: `mut ${type}` },
       { n: 'u32', step: 'u32' },
@@ -34,7 +22,7 @@ function scan(name: 'CumSum' | 'CumProd'): GpuKernel['lower'] {
       }`,
     );
     return lowered(launch(program, [0, 1], [n, step], x.size / n));
-  };
+  });
 }
 
 export const kernels: GpuKernels = {

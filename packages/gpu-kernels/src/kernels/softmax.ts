@@ -1,54 +1,19 @@
 import { indexLoad, indexType } from './gather.ts';
-import {
-  type Call,
-  FAULT,
-  fits,
-  type GpuKernels,
-  groups,
-  head,
-  type Lowered,
-  lowered,
-  nothing,
-  programOf,
-  raise,
-} from './kernel.ts';
-import { GROUP, GROUP_ENTRY, type Reduction, treeOf } from './reduce.ts';
-
-const largest: Reduction = { start: 'fNeg(fInf())', combine: (a, b) => `fMax(${a}, ${b})` };
-const sum: Reduction = { start: '0.0', combine: (a, b) => `${a} + ${b}` };
+import { alwaysFits, FAULT, type GpuKernel, type GpuKernels, groups, lowered, raise } from './kernel.ts';
+import { each, largest, perRow, total } from './reduce.ts';
 
 /** Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). */
 const rowSums = `let base = row * p.n;
-  var mine = ${largest.start};
-  for (var i = t; i < p.n; i += ${GROUP}u) { mine = fMax(mine, x[base + i]); }
-  ${treeOf(largest)}
-  let top = part[0];
-  workgroupBarrier();
-  mine = 0.0;
-  for (var i = t; i < p.n; i += ${GROUP}u) { mine = mine + fExp(x[base + i] - top); }
-  ${treeOf(sum)}
-  let total = part[0];
-  workgroupBarrier();`;
-
-const each = (body: string): string => `for (var i = t; i < p.n; i += ${GROUP}u) { ${body} }`;
-
-function rows(buffers: Readonly<Record<string, string>>, body: string): ReturnType<typeof programOf> {
-  return programOf(`${head(buffers, { rows: 'u32', n: 'u32' })}
-var<workgroup> part: array<f32, ${GROUP}>;
-${GROUP_ENTRY}
-  if (row < p.rows) { ${rowSums} ${body} }
-}`);
-}
+  ${total('top', 'x[base + i]', largest)}
+  ${total('total', 'fExp(x[base + i] - top)')}`;
 
 function overRows(
   buffers: Readonly<Record<string, string>>,
   body: string,
   operands: readonly number[],
-): (call: Call) => Lowered | undefined {
-  return ({ inputs: [x, labels = x], outputs }) => {
-    if (!fits(x, ...outputs)) return undefined;
+): GpuKernel['lower'] {
+  return alwaysFits(({ inputs: [x, labels = x] }) => {
     const n = x.shape[x.shape.length - 1];
-    if (outputs.every(({ size }) => size === 0)) return nothing;
     // The losses of rows of no classes are what the host makes of them.
     if (n === 0) return undefined;
     const type = indexType(labels.dtype);
@@ -57,8 +22,9 @@ function overRows(
     if (isSparse && type === undefined) return undefined;
     const typed = isSparse ? { ...buffers, labels: type as string } : buffers;
     const text = isSparse ? `${indexLoad('hit', 'labels', 'row', labels.dtype)} ${body}` : body;
-    return lowered({ program: rows(typed, text), operands, params: [count, n], workgroups: groups(count) });
-  };
+    const program = perRow(typed, {}, `${rowSums} ${text}`);
+    return lowered({ program, operands, params: [count, n], workgroups: groups(count) });
+  });
 }
 
 export const kernels: GpuKernels = {
@@ -83,15 +49,9 @@ export const kernels: GpuKernels = {
     lower: overRows(
       { x: 'f32', labels: 'f32', loss: 'mut f32', y: 'mut f32' },
       `let level = fLog(total);
-      mine = 0.0;
-      ${each('mine = mine + labels[base + i];')}
-      ${treeOf(sum)}
-      let mass = part[0];
-      workgroupBarrier();
-      mine = 0.0;
-      ${each('mine = mine - labels[base + i] * ((x[base + i] - top) - level);')}
-      ${treeOf(sum)}
-      if (t == 0u) { loss[row] = part[0]; }
+      ${total('mass', 'labels[base + i]')}
+      ${total('entropy', 'labels[base + i] * (level - (x[base + i] - top))')}
+      if (t == 0u) { loss[row] = entropy; }
       ${each('y[base + i] = fDiv(fExp(x[base + i] - top), total) * mass - labels[base + i];')}`,
       [0, 1, 2, 3],
     ),
