@@ -225,6 +225,17 @@ export {
 export { logGamma } from './random/gamma.ts';
 export { StreamGenerator } from './random/random.ts';
 export { determinism, seeds } from './random/seeds.ts';
+export {
+  drawn,
+  fullIntOp,
+  gammaOp,
+  integerOp,
+  type KeyAndCounter,
+  keyAndCounter,
+  normalOp,
+  truncatedOp,
+  uniformOp,
+} from './random/stateless-ops.ts';
 export { findDropped, whenDropped } from './scopes/dropped.ts';
 export { type KerasDefaults, kerasDefaults, wideFloatx } from './scopes/keras-defaults.ts';
 export { forEachTensor, inScope, isKept, outsideScopes } from './scopes/scope.ts';
@@ -247,6 +258,7 @@ export {
 } from './shapes/shape.ts';
 export * from './shapes/shape-env.ts';
 export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
+export { columnOf } from './sparse/sparse-base.ts';
 export { complexAt, complexText } from './tensor/complex-numbers.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';
 export {

@@ -5,6 +5,7 @@ import {
   argumentsOf,
   checkFlag,
   checkList,
+  checkText,
   isPlain,
   shown,
   takesArguments,
@@ -56,9 +57,10 @@ export class SaveOptions {
       );
     this.functionAliases = aliases;
     this.extraTags = checkList(options.extraTags ?? [], 'extraTags', SAVE);
-    for (const tag of this.extraTags)
-      if (typeof tag !== 'string' || tag === '')
-        throw new InvalidArgumentError(`extraTags has ${shown(tag)}, expected texts`, SAVE);
+    for (const tag of this.extraTags) {
+      checkText(tag, 'extraTags', SAVE);
+      if (tag === '') throw new InvalidArgumentError('extraTags has an empty text', SAVE);
+    }
     const no = (name: keyof SaveArguments, why: string, ...nothing: readonly unknown[]): void =>
       refuse(SAVE, name, options[name], why, ...nothing);
     no('namespaceWhitelist', 'Eagre writes no ops of a program’s own');
@@ -141,7 +143,7 @@ export function optionsOf<T extends object>(given: unknown, kind: new () => T, o
   if (given === undefined || given === null) return new kind();
   if (given instanceof kind) return given;
   throw new InvalidArgumentError(
-    `options is ${shown(given)}, expected new tf.savedModel.${kind === (LoadOptions as unknown) ? LOAD : SAVE}({ … })`,
+    `options is ${shown(given)}, expected new tf.savedModel.${kind.name}({ … })`,
     op,
   );
 }

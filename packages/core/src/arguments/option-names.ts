@@ -14,8 +14,8 @@ export function mayHold(options: unknown): options is object {
   return Object.keys(options).length > 0;
 }
 
-/** How many letters must be inserted, removed or replaced to make one word of the other (Levenshtein, 1966). */
-function editDistance(a: string, b: string): number {
+/** How many letters or items must be inserted, removed or replaced to make one sequence of the other (Levenshtein, 1966). */
+export function editDistance<T>(a: ArrayLike<T>, b: ArrayLike<T>): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -1,19 +1,93 @@
 // Crosses of features: what `tf.sparse.cross` and `tf.ragged.cross` have in common.
 import { InvalidArgumentError } from '@eagre/backend';
 import { fingerprint64, joinedFingerprints } from '../ops/strings/hashes.ts';
-import { hostValues, type Tensor } from '../tensor/tensor.ts';
+import { onKnown } from '../ops/strings/known-strings.ts';
+import { showShape } from '../shapes/shape.ts';
+import { toTensor } from '../tensor/convert.ts';
+import { isInteger } from '../tensor/dtypes.ts';
+import { hostValues, stringTensor, type Tensor } from '../tensor/tensor.ts';
 
+/** The tensors of a feature: its values [rows, n]; or its values and the splits of ragged rows; or values, indices and shape of a sparse tensor. */
+export type Feature = readonly [values: Tensor, ...Tensor[]];
+/** A combination of one value of each feature. */
+export type Combination = readonly (string | bigint)[];
 /** The values of one feature, row by row. */
-export type Rows = readonly (readonly (string | bigint)[])[];
+type Rows = readonly (readonly (string | bigint)[])[];
+
+/** @throws InvalidArgumentError for what is no matrix of strings or integers */
+export function checkFeature<F extends Feature>(feature: F, rank: number, op: string): F {
+  const { dtype } = feature[0];
+  if (dtype !== 'string' && !isInteger(dtype))
+    throw new InvalidArgumentError(`inputs must be strings or integers, got ${dtype}`, op);
+  if (rank !== 2) throw new InvalidArgumentError(`inputs must have two axes, got ${rank}`, op);
+  return feature;
+}
 
 /** Strings, or integers as bigints. */
-export function featuresOf(values: Tensor): (string | bigint)[] {
+function itemsOf(values: Tensor): (string | bigint)[] {
   if (values.dtype === 'string') return values.strings();
   return Array.from(hostValues(values) as ArrayLike<number | bigint>, BigInt);
 }
+const integers = (x: Tensor): number[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, Number);
+
+function rowsOf([values, place, shape]: Feature, op: string): Rows {
+  const all = itemsOf(values);
+  if (place === undefined) {
+    const [n, width] = values.shape as [number, number];
+    return Array.from({ length: n }, (_, i) => all.slice(i * width, (i + 1) * width));
+  }
+  const at = integers(place);
+  if (shape === undefined) return at.slice(1).map((end, i) => all.slice(at[i], end));
+  const n = integers(shape)[0] as number;
+  const rows: (string | bigint)[][] = Array.from({ length: n }, () => []);
+  all.forEach((v, i) => {
+    const row = rows[at[2 * i] as number];
+    if (row === undefined)
+      throw new InvalidArgumentError(`inputs have a value outside of ${showShape([n])} rows`, op);
+    row.push(v);
+  });
+  return rows;
+}
+
+/** What a function makes of the combinations in each row of features. @throws InvalidArgumentError for other numbers of rows */
+export function onRows<R>(
+  op: string,
+  features: readonly Feature[],
+  fn: (rows: readonly (readonly Combination[])[]) => R,
+): R {
+  return onKnown(op, features.flat(), (...known) => {
+    let next = 0;
+    const lists = features.map((feature) =>
+      rowsOf(feature.map(() => known[next++] as Tensor) as unknown as Feature, op),
+    );
+    const n = rowCount(lists, op);
+    return fn(Array.from({ length: n }, (_, row) => [...combinations(lists, row)]));
+  });
+}
+
+/** What a cross is: the values of combinations. */
+export type Values = (combinations: readonly Combination[]) => Tensor;
+
+/** Combinations as texts. */
+export const joinedValues =
+  (separator: string): Values =>
+  (all) =>
+    stringTensor(
+      all.map((values) => values.join(separator)),
+      [all.length],
+    );
+/** Combinations as bins, int64. @throws InvalidArgumentError for what is no number of bins or no key */
+export function hashedValues(numBuckets: unknown, hashKey: unknown, op: string): Values {
+  const [buckets, key] = checkHashing(numBuckets, hashKey, op);
+  return (all) =>
+    toTensor({
+      data: BigInt64Array.from(all, (values) => binOf(values, buckets, key)),
+      shape: [all.length],
+    });
+}
 
 /** Each combination of one value of each feature, the last feature first. */
-export function* combinations(features: readonly Rows[], row: number): Generator<(string | bigint)[]> {
+function* combinations(features: readonly Rows[], row: number): Generator<(string | bigint)[]> {
   const lists = features.map((rows) => rows[row] as readonly (string | bigint)[]);
   if (lists.length === 0 || lists.some((list) => list.length === 0)) return;
   const places = lists.map(() => 0);
@@ -26,10 +100,10 @@ export function* combinations(features: readonly Rows[], row: number): Generator
 }
 
 const unsigned = (x: bigint): bigint => BigInt.asUintN(64, x);
-export const DEFAULT_HASH_KEY = 0xdecafcaffen;
+const DEFAULT_HASH_KEY = 0xdecafcaffen;
 
 /** The bin of a combination: of so many, or of all that an int64 has. */
-export function binOf(values: readonly (string | bigint)[], buckets: bigint, key: bigint): bigint {
+function binOf(values: Combination, buckets: bigint, key: bigint): bigint {
   let hash = unsigned(key);
   for (const v of values)
     hash = joinedFingerprints(hash, typeof v === 'string' ? fingerprint64(v) : unsigned(v));
@@ -37,7 +111,7 @@ export function binOf(values: readonly (string | bigint)[], buckets: bigint, key
 }
 
 /** @throws InvalidArgumentError for features with different numbers of rows */
-export function rowCount(features: readonly Rows[], op: string): number {
+function rowCount(features: readonly Rows[], op: string): number {
   const counts = features.map((rows) => rows.length);
   if (counts.length === 0) throw new InvalidArgumentError('inputs is an empty list', op);
   if (counts.some((n) => n !== counts[0]))
@@ -45,8 +119,7 @@ export function rowCount(features: readonly Rows[], op: string): number {
   return counts[0] as number;
 }
 
-/** @throws InvalidArgumentError for what is no number of bins or no key */
-export function checkHashing(
+function checkHashing(
   numBuckets: unknown,
   hashKey: unknown,
   op: string,

@@ -129,6 +129,10 @@ export function eagerBackend(): Backend {
   return context.eagerBackend ?? currentBackend();
 }
 
+/** The name of the device of a backend: `/device:CPU:0`. */
+export const deviceName = ({ deviceType, deviceIndex }: Backend): string =>
+  `/device:${deviceType}:${deviceIndex}`;
+
 /** What a scope found in a field; by object and field, the outermost first. */
 interface Layer {
   before: unknown;

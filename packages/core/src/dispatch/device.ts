@@ -19,7 +19,7 @@ import { checkCount, checkText, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import type { NamedScope, ScopeFunction } from '../scopes/scope.ts';
 import { checkFlag } from '../shapes/shape.ts';
-import { type Context, context, eagerBackend, override, scoped } from './context.ts';
+import { type Context, context, deviceName, eagerBackend, override, scoped } from './context.ts';
 
 /** TensorFlow's types, and those of devices that programs register. */
 export type DeviceType = 'CPU' | 'GPU' | (string & {});
@@ -244,12 +244,9 @@ export const device: ScopeFunction = defineFunction<NamedScope>(
   (name, fn = undefined) => {
     checkText(name, 'name', 'tf.device');
     const backend = findDevice(name);
-    return scoped(() => enterBackend(backend, { placement: nameOf(backend) }), 'tf.device', fn);
+    return scoped(() => enterBackend(backend, { placement: deviceName(backend) }), 'tf.device', fn);
   },
 ) as never;
-
-export const nameOf = ({ deviceType, deviceIndex }: Backend): string =>
-  `/device:${deviceType}:${deviceIndex}`;
 
 /** The backend of a device by name. @throws InvalidArgumentError, NotFoundError */
 export function findDevice(name: string): Backend {

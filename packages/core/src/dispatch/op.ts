@@ -39,7 +39,7 @@ import { noValue } from '../tensor/no-value.ts';
 import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
 import { VariableBase } from '../tensor/variable-base.ts';
 import { complexKernel, onParts } from './complex.ts';
-import { context, currentBackend, withoutTapes } from './context.ts';
+import { context, currentBackend, deviceName, withoutTapes } from './context.ts';
 import { profiling } from './profiling.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
@@ -254,8 +254,7 @@ export function toBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] 
 
 /** What `tf.config.experimental.setDevicePolicy` wants of an input that is on another device. */
 function checkPlaces(op: Op, input: Tensor, i: number, backend: Backend): void {
-  const placeOf = ({ deviceType, deviceIndex }: Backend): string => `/device:${deviceType}:${deviceIndex}`;
-  const [from, to] = [placeOf(input.backend), placeOf(backend)];
+  const [from, to] = [input.device, deviceName(backend)];
   // A copy in the open is what this asks for.
   if (from === to || input.backend === symbolic || op.name === 'Identity') return;
   const message = `input ${i} is on ${from}, and the op runs on ${to}`;

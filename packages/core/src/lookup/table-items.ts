@@ -13,6 +13,8 @@ export class LookupTable {
   readonly valueDType: DType;
   /** The shape of a value. */
   readonly valueShape: readonly number[];
+  /** Keys that cannot be used, since they stand for none and for removed ones. */
+  reserved: readonly TableItem[] = [];
   readonly #items: Map<string | bigint, readonly TableItem[]> = new Map();
   readonly #width: number;
   #initialized = false;
@@ -32,18 +34,23 @@ export class LookupTable {
     return this.#initialized;
   }
 
-  /** The keys and values, in the order in which they came. */
-  entries(): [TableItem, readonly TableItem[]][] {
-    return [...this.#items];
+  /** All keys, and the value of each, in the order in which they came. */
+  contents(): [keys: Tensor, values: Tensor] {
+    const keys = [...this.#items.keys()];
+    const values = [...this.#items.values()].flat();
+    return [
+      tensorOfItems(keys, this.keyDType, [keys.length]),
+      tensorOfItems(values, this.valueDType, [keys.length, ...this.valueShape]),
+    ];
   }
 
   /**
    * Adds keys, all or none; a static table takes each key once.
-   * @throws InvalidArgumentError for a second value of a key.
+   * @throws InvalidArgumentError for a second value of a key, and for a reserved key.
    */
   insert(keys: readonly TableItem[], values: readonly TableItem[], replaces: boolean): void {
-    if (keys.length * this.#width !== values.length)
-      throw new InvalidArgumentError(`${keys.length} keys for ${values.length} values`, this.name);
+    this.#checkCounts(keys, values);
+    this.#checkKeys(keys);
     const added = new Map<string | bigint, readonly TableItem[]>();
     keys.forEach((key, i) => {
       const id = idOf(key);
@@ -57,17 +64,31 @@ export class LookupTable {
     this.#initialized = true;
   }
 
-  /** Removes keys; those that it does not have do not matter. */
-  remove(keys: readonly TableItem[]): void {
-    for (const key of keys) this.#items.delete(idOf(key));
-  }
-  /** Removes everything. */
-  clear(): void {
+  /** Gives it other contents. Reserved keys, which files of TensorFlow have too, are left out. */
+  replace(keys: readonly TableItem[], values: readonly TableItem[]): void {
+    this.#checkCounts(keys, values);
+    const width = this.#width;
+    const kept = keys.flatMap((key, i) => (this.reserved.includes(key) ? [] : [i]));
     this.#items.clear();
+    this.insert(
+      kept.map((i) => keys[i] as TableItem),
+      kept.flatMap((i) => values.slice(i * width, (i + 1) * width)),
+      true,
+    );
   }
 
-  /** The values of keys, one behind the other. `missing` is one value, or one for each key. @throws FailedPreconditionError before it was filled. */
+  /** Removes keys; those that it does not have do not matter. @throws InvalidArgumentError for a reserved key. */
+  remove(keys: readonly TableItem[]): void {
+    this.#checkKeys(keys);
+    for (const key of keys) this.#items.delete(idOf(key));
+  }
+
+  /**
+   * The values of keys, one behind the other. `missing` is one value, or one for each key.
+   * @throws FailedPreconditionError before it was filled, InvalidArgumentError for a reserved key.
+   */
   find(keys: readonly TableItem[], missing: readonly TableItem[]): TableItem[] {
+    this.#checkKeys(keys);
     if (!this.#initialized)
       throw new FailedPreconditionError('the table has not been initialized', this.name);
     const width = this.#width;
@@ -75,6 +96,19 @@ export class LookupTable {
     return keys.flatMap(
       (key, i) => this.#items.get(idOf(key)) ?? (isOne ? missing : missing.slice(i * width, (i + 1) * width)),
     );
+  }
+
+  #checkCounts(keys: readonly TableItem[], values: readonly TableItem[]): void {
+    if (keys.length * this.#width !== values.length)
+      throw new InvalidArgumentError(`${keys.length} keys for ${values.length} values`, this.name);
+  }
+  #checkKeys(keys: readonly TableItem[]): void {
+    const wrong = keys.find((key) => this.reserved.includes(key));
+    if (wrong !== undefined)
+      throw new InvalidArgumentError(
+        `the key ${String(wrong)} stands for none, or for removed ones, and cannot be used`,
+        this.name,
+      );
   }
 }
 

@@ -235,8 +235,10 @@ export class MutableHashTable implements Trackable {
     this.#table = new LookupTable(this.name, keyDtype, valueDtype, this.defaultValue.shape);
     this.#table.insert([], [], true);
   }
-  /** @internal @throws InvalidArgumentError for keys that it may not have */
-  protected checkKeys(_keys: readonly TableItem[]): void {}
+  /** @internal Keys that it may not have from now on. */
+  protected reserve(keys: readonly TableItem[]): void {
+    this.#table.reserved = keys;
+  }
 
   /** How many keys there are (int64). */
   size(): Tensor {
@@ -262,10 +264,9 @@ export class MutableHashTable implements Trackable {
         `dynamicDefaultValues must have the shape ${showShape(shape)} of a value, or one for each key, got ${showShape(missing.shape)}`,
         op,
       );
-    return lookUp('LookupTableFindV2', x, [missing], this.valueDtype, shape, (list, others) => {
-      this.checkKeys(list);
-      return this.#table.find(list, others);
-    });
+    return lookUp('LookupTableFindV2', x, [missing], this.valueDtype, shape, (list, others) =>
+      this.#table.find(list, others),
+    );
   }
   /** Gives keys their values, new ones or other ones: at once or, in a traced function, at each run. */
   insert(keys: TensorLike, values: TensorLike): void;
@@ -280,11 +281,7 @@ export class MutableHashTable implements Trackable {
         `values must have the shape ${showShape([...x.shape, ...shape])} for these keys, got ${showShape(y.shape)}`,
         op,
       );
-    const put = (k: Tensor, v: Tensor): void => {
-      const list = itemsOf(k);
-      this.checkKeys(list);
-      this.#table.insert(list, itemsOf(v), true);
-    };
+    const put = (k: Tensor, v: Tensor): void => this.#table.insert(itemsOf(k), itemsOf(v), true);
     atRunTime('LookupTableInsertV2', put as never, [x, y], []);
   }
   /** Removes keys; those that are not there do not matter. */
@@ -292,24 +289,12 @@ export class MutableHashTable implements Trackable {
   remove(options: { readonly keys: TensorLike }): void;
   remove(keys: unknown): void {
     const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.remove`);
-    const drop = (k: Tensor): void => {
-      const list = itemsOf(k);
-      this.checkKeys(list);
-      this.#table.remove(list);
-    };
+    const drop = (k: Tensor): void => this.#table.remove(itemsOf(k));
     atRunTime('LookupTableRemoveV2', drop as never, [x], []);
   }
   /** All keys and their values, in the order in which they came: `[keys, values]`. Not in traced functions, whose sizes it would change. */
   export(): [keys: Tensor, values: Tensor] {
-    return onKnown('LookupTableExportV2', [], () => {
-      const entries = this.#table.entries();
-      const keys = entries.map(([key]) => key);
-      const values = entries.flatMap(([, value]) => value);
-      return [
-        tensorOfItems(keys, this.keyDtype, [keys.length]),
-        tensorOfItems(values, this.valueDtype, [keys.length, ...this.defaultValue.shape]),
-      ];
-    });
+    return onKnown('LookupTableExportV2', [], () => this.#table.contents());
   }
   /** Keys and values, as checkpoints of TensorFlow have them. */
   trackableView(): TrackableView {
@@ -324,10 +309,7 @@ export class MutableHashTable implements Trackable {
         !sameShape(values.shape.slice(1), shape)
       )
         throw new InvalidArgumentError('the file has a table of other keys or values', this.name);
-      const [list, items] = [itemsOf(keys), itemsOf(values)];
-      const kept = this.keptItems(list, items);
-      this.#table.clear();
-      this.#table.insert(...kept, true);
+      this.#table.replace(itemsOf(keys), itemsOf(values));
     };
     return {
       children: [],
@@ -355,13 +337,6 @@ export class MutableHashTable implements Trackable {
       ],
     };
   }
-  /** @internal What of a file belongs to the table. */
-  protected keptItems(
-    keys: readonly TableItem[],
-    values: readonly TableItem[],
-  ): [readonly TableItem[], readonly TableItem[]] {
-    return [keys, values];
-  }
 }
 
 interface DenseArguments extends MutableArguments {
@@ -372,8 +347,6 @@ interface DenseArguments extends MutableArguments {
 
 /** A `MutableHashTable` of which two keys stand for none and for removed ones, so that they cannot be used. TensorFlow's is faster than the other; here both are one. */
 export class DenseHashTable extends MutableHashTable {
-  readonly #reserved: readonly TableItem[];
-
   constructor(
     ...args: Arguments<
       [
@@ -393,27 +366,10 @@ export class DenseHashTable extends MutableHashTable {
     const keys = [emptyKey, deletedKey].map((key) => toTensor(key, keyDtype, true));
     if (keys.some(({ rank }) => rank !== 0))
       throw new InvalidArgumentError('emptyKey and deletedKey must be scalars', 'DenseHashTable');
-    this.#reserved = keys.flatMap(itemsOf);
-    if (this.#reserved[0] === this.#reserved[1])
+    const [empty, deleted] = keys.flatMap(itemsOf);
+    if (empty === deleted)
       throw new InvalidArgumentError('emptyKey and deletedKey must differ', 'DenseHashTable');
-  }
-  /** @internal */
-  protected override checkKeys(keys: readonly TableItem[]): void {
-    const wrong = keys.find((key) => this.#reserved.includes(key));
-    if (wrong !== undefined)
-      throw new InvalidArgumentError(
-        `the key ${String(wrong)} is emptyKey or deletedKey, which cannot be used`,
-        this.name,
-      );
-  }
-  /** @internal TensorFlow's files have the empty and the deleted keys too. */
-  protected override keptItems(
-    keys: readonly TableItem[],
-    values: readonly TableItem[],
-  ): [readonly TableItem[], readonly TableItem[]] {
-    const width = keys.length === 0 ? 1 : values.length / keys.length;
-    const kept = keys.flatMap((key, i) => (this.#reserved.includes(key) ? [] : [i]));
-    return [kept.map((i) => keys[i]), kept.flatMap((i) => values.slice(i * width, (i + 1) * width))];
+    this.reserve([empty, deleted]);
   }
 }
 

@@ -3,12 +3,22 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../arguments/argument-kinds.ts';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { type Call, CompositeTensor } from '../composite/composite.ts';
-import { constant } from '../tensor/constant.ts';
+import { zeros } from '../ops/array/creation.ts';
+import type { Dim } from '../shapes/dim.ts';
+import { hostDims } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { RaggedTensor } from './ragged-tensor.ts';
-import { lengthsOf, limitsOf, startsOf } from './row-partition.ts';
+import {
+  lengthsOf,
+  limitsOf,
+  rowCount,
+  rowIdsOf,
+  type SplitsDType,
+  sizeScalar,
+  startsOf,
+} from './row-partition.ts';
 
 type Way =
   | 'fromRowSplits'
@@ -19,20 +29,11 @@ type Way =
   | 'fromUniformRowLength';
 
 /** The splits of a ragged tensor that is made of counted values. */
-function splitsFrom(way: Way, values: number | null, ...args: readonly unknown[]): RowPartition {
+function splitsFrom(way: Way, values: number, ...args: readonly unknown[]): RowPartition {
   const made = (
     RaggedTensor as unknown as Record<Way, (values: TensorLike, ...rest: readonly unknown[]) => RaggedTensor>
   )[way];
-  return new RowPartition(
-    made(
-      constant(
-        Array.from({ length: values ?? 0 }, (_, i) => i),
-        'int32',
-        { shape: [values ?? 0] },
-      ),
-      ...args,
-    ).rowSplits,
-  );
+  return new RowPartition(made(zeros([values], 'int32'), ...args).rowSplits);
 }
 
 const last = (numbers: Tensor): number => (numbers.size === 0 ? 0 : Number(numbers.at(-1).item()));
@@ -111,23 +112,16 @@ export class RowPartition extends CompositeTensor {
   }
   /** The row of each value: [values]. */
   valueRowids(): Tensor {
-    return this.#ragged().valueRowids();
+    const [values] = hostDims(this.nvals(), 'rowSplits', 'RowPartition.valueRowids');
+    return rowIdsOf(this.#splits, values as Dim);
   }
   /** How many rows there are (scalar). */
   nrows(): Tensor {
-    return this.#ragged().nrows();
+    return sizeScalar(rowCount(this.#splits), this.#splits.dtype as SplitsDType);
   }
   /** How many values there are (scalar). */
   nvals(): Tensor {
     return this.#splits.at(-1) as Tensor;
-  }
-
-  #ragged(): RaggedTensor {
-    const n = Number(this.nvals().item());
-    return RaggedTensor.fromRowSplits(
-      constant(new Array<number>(n).fill(0), 'int32', { shape: [n] }),
-      this.#splits,
-    );
   }
 
   get parts(): readonly unknown[] {

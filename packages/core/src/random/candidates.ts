@@ -6,6 +6,7 @@ import { checkCount, checkNumber, shown } from '../arguments/checks.ts';
 import { context } from '../dispatch/context.ts';
 import { type Attrs, defineOp, execute, type Op } from '../dispatch/op.ts';
 import { type Sample, values } from '../dispatch/samples.ts';
+import { linesOf } from '../lookup/table-items.ts';
 import { textFile } from '../lookup/text-file.ts';
 import { toIndices } from '../ops/array/moving.ts';
 import type { Dim } from '../shapes/dim.ts';
@@ -14,8 +15,9 @@ import { checkFlag, type Shape, showShape } from '../shapes/shape.ts';
 import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { hostValues, type Tensor } from '../tensor/tensor.ts';
-import { Philox } from './philox.ts';
-import { type SeedSource, uniform } from './random.ts';
+import { streamOfWords, wordsOfCall } from './call-stream.ts';
+import type { Philox } from './philox.ts';
+import type { SeedSource } from './random.ts';
 import { seeds } from './seeds.ts';
 
 /** Classes 0 … range − 1 with probabilities. */
@@ -151,8 +153,7 @@ function define(name: string, make: Make, samples: () => readonly Sample[]): Op 
       const { numSampled, unique } = attrs as unknown as { numSampled: number; unique: boolean };
       const of = make(attrs);
       const given = numbers(ids);
-      const [k0, k1] = numbers(seed as Tensor).map((word) => word >>> 0) as [number, number];
-      const found = drawCandidates(of, new Philox([k0, k1], [0, 0, 0, 0]), numSampled, unique, given);
+      const found = drawCandidates(of, streamOfWords(seed as Tensor), numSampled, unique, given);
       if (of instanceof LearnedClasses) of.see(given);
       return [
         toTensor({ data: BigInt64Array.from(found.sampled, BigInt), shape: [numSampled] }),
@@ -191,10 +192,11 @@ const learnedOp: Op = /* @__PURE__ */ define(
   ({ state, rangeMax }) => (state as LearnedClasses | undefined) ?? new LearnedClasses(rangeMax as number),
   sampleOf,
 );
-/** Classes by given weights. */
+/** Classes by given weights: `classes`, or as the other attributes say. */
 const fixedOp: Op = /* @__PURE__ */ define(
   'FixedUnigramCandidateSampler',
-  ({ unigrams, distortion, numReservedIds, numShards, shard }) => {
+  ({ classes, unigrams, distortion, numReservedIds, numShards, shard }) => {
+    if (classes !== undefined) return classes as Distribution;
     const { weights, total } = weightsOf(
       unigrams as readonly number[],
       distortion as number,
@@ -278,15 +280,6 @@ export function trueIds(trueClasses: TensorLike, numTrue: number, op: string): T
   return ids;
 }
 
-/** The two words of the stream of one call. */
-const words = (seed: number | SeedSource | null | undefined): Tensor =>
-  uniform([2], {
-    minval: -(2 ** 31),
-    maxval: 2 ** 31,
-    dtype: 'int32',
-    ...(seed === null || seed === undefined ? {} : { seed }),
-  });
-
 function checkRange(numSampled: number, unique: boolean, rangeMax: number, op: string): void {
   checkCount(numSampled, 'numSampled', op, 1);
   checkCount(rangeMax, 'rangeMax', op, 1);
@@ -311,7 +304,7 @@ const sampler = (name: string, op: Op, more: (rangeMax: number) => Attrs = () =>
       checkRange(numSampled, unique, rangeMax, op.name);
       const ids = trueIds(trueClasses, numTrue, op.name);
       const attrs = { numTrue, numSampled, unique, rangeMax, ...more(rangeMax) };
-      return execute(op, [ids, words(seed)], attrs) as unknown as CandidateSample;
+      return execute(op, [ids, wordsOfCall(seed)], attrs) as unknown as CandidateSample;
     },
   );
 
@@ -394,7 +387,7 @@ export const fixedUnigramCandidateSampler: NamedFunction<
     const unigrams = vocabFile ? weightsIn(vocabFile, op) : [...given];
     if (!unigrams.every((w) => typeof w === 'number' && w >= 0 && Number.isFinite(w)))
       throw new InvalidArgumentError(`unigrams must be numbers of at least 0, got ${shown(unigrams)}`, op);
-    const { weights } = weightsOf(unigrams, distortion, numReservedIds, numShards, shard);
+    const { weights, total } = weightsOf(unigrams, distortion, numReservedIds, numShards, shard);
     if (weights.length !== rangeMax)
       throw new InvalidArgumentError(`rangeMax is ${rangeMax}, but there are ${weights.length} weights`, op);
     if (weights.filter((w) => w > 0).length < (unique ? numSampled : 1))
@@ -409,19 +402,18 @@ export const fixedUnigramCandidateSampler: NamedFunction<
       numReservedIds,
       numShards,
       shard,
+      classes: weightedClasses(weights, total),
     };
     return execute(
       fixedOp,
-      [trueIds(trueClasses, numTrue, op), words(options.seed)],
+      [trueIds(trueClasses, numTrue, op), wordsOfCall(options.seed)],
       attrs,
     ) as unknown as CandidateSample;
   },
 );
 /** The last fields of a file's lines. */
 function weightsIn(file: string, op: string): number[] {
-  const lines = textFile(file, op).split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => {
+  return linesOf(textFile(file, op)).map((line) => {
     const field = (line.split(',').at(-1) as string).trim();
     const w = Number(field);
     if (field === '' || Number.isNaN(w))

@@ -11,8 +11,9 @@ import { dims } from '../shapes/dims.ts';
 import { showShape } from '../shapes/shape.ts';
 import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import { emptyTensor, hostValues, setValues, type Tensor } from '../tensor/tensor.ts';
+import { emptyTensor, setValues, type Tensor } from '../tensor/tensor.ts';
 import type { StatelessSeed } from './random.ts';
+import { bigints } from './stateless-ops.ts';
 
 const OP = 'RandomIndexShuffle';
 const DTYPES = ['int32', 'uint32', 'int64', 'uint64'];
@@ -56,17 +57,18 @@ class Cipher {
   }
 }
 
-/** Where an index goes: encrypted again and again until it is one of the indices. */
-function placeOf(index: bigint, key: readonly bigint[], most: bigint, rounds: number): bigint {
+/** The cipher for indices up to the largest one. */
+function cipherFor(key: readonly bigint[], most: bigint, rounds: number): Cipher {
   const digits = Math.ceil(Math.log2(Number(most)));
   const bits = Math.max(Number.isFinite(digits) ? digits + (digits % 2) : 0, 16);
-  const cipher = new Cipher(bits / 2, key, rounds);
+  return new Cipher(bits / 2, key, rounds);
+}
+/** Where an index goes: encrypted again and again until it is one of the indices. */
+function placeOf(index: bigint, cipher: Cipher, most: bigint): bigint {
   let place = cipher.encrypt(index);
   while (place > most) place = cipher.encrypt(place);
   return place;
 }
-
-const bigints = (x: Tensor): bigint[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, BigInt);
 
 /** The places of indices in a permutation of 0 … maxIndex, which a seed of three integers decides. */
 const indexShuffleOp: Op = /* @__PURE__ */ defineOp({
@@ -83,13 +85,18 @@ const indexShuffleOp: Op = /* @__PURE__ */ defineOp({
     if (sizes.some((n) => n !== sizes[0]))
       throw new InvalidArgumentError(`index, seed and maxIndex have ${sizes.join(', ')} rows`, OP);
     const n = sizes[0] ?? 1;
+    let cipher: Cipher | undefined;
     const found = Array.from({ length: n }, (_, i) => {
       const at = all[all.length === 1 ? 0 : i] as bigint;
       const bound = bounds[bounds.length === 1 ? 0 : i] as bigint;
       if (at < 0n || at > bound)
         throw new InvalidArgumentError(`index ${at} is not one of 0 … maxIndex, which is ${bound}`, OP);
-      const row = seed.rank === 2 ? 3 * i : 0;
-      return placeOf(at, keys.slice(row, row + 3), bound, rounds as number);
+      // One for all indices where seed and bound are.
+      if (cipher === undefined || keys.length > 3 || bounds.length > 1) {
+        const row = seed.rank === 2 ? 3 * i : 0;
+        cipher = cipherFor(keys.slice(row, row + 3), bound, rounds as number);
+      }
+      return placeOf(at, cipher, bound);
     });
     const shape = sizes.length === 0 ? [] : [n];
     const long = index.dtype.endsWith('64');

@@ -15,17 +15,10 @@ import { differs, sizeValue } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type SeedSource, type StatelessSeed, uniform } from './random.ts';
+import { wordsOfCall } from './call-stream.ts';
+import type { SeedSource, StatelessSeed } from './random.ts';
 import { type AlgorithmOptions, seedTensor, statelessUniform } from './stateless.ts';
-import {
-  binomialOp,
-  categoricalOp,
-  drawn,
-  drawnBySeed,
-  gammaOp,
-  keyAndCounter,
-  poissonOp,
-} from './stateless-ops.ts';
+import { binomialOp, categoricalOp, drawn, gammaOp, keyAndCounter, poissonOp } from './stateless-ops.ts';
 
 /** Integers of all bits of a dtype. */
 const words = (shape: readonly Dim[], seed: Tensor, dtype: DType, options: AlgorithmOptions): Tensor =>
@@ -161,7 +154,7 @@ export const statelessPoisson: NamedFunction<
     const mean = given.dtype === 'float64' ? given : given.cast('float32');
     const to = checkShape(shape as Shape, op);
     const [each] = broadcastAll(to, op, mean.stopGradient()) as [Tensor];
-    return drawnBySeed(poissonOp, to, seedTensor(seed, op), dtype, each);
+    return drawn(poissonOp, to, [seedTensor(seed, op)], dtype, each);
   },
 );
 
@@ -181,7 +174,7 @@ export const statelessBinomial: NamedFunction<
     const dtype = n.dtype === 'float64' || p.dtype === 'float64' ? 'float64' : 'float32';
     const to = checkShape(shape as Shape, op);
     const all = broadcastAll(to, op, n.cast(dtype).stopGradient(), p.cast(dtype).stopGradient());
-    return drawnBySeed(binomialOp, to, seedTensor(seed, op), outputDtype, ...all);
+    return drawn(binomialOp, to, [seedTensor(seed, op)], outputDtype, ...all);
   },
 );
 
@@ -234,9 +227,7 @@ export const poisson: NamedFunction<
   { dtype: kind.asIs, seed: kind.asIs },
   (shape, lam, { dtype = 'float32', seed }) => {
     const mean = toTensor(lam, 'float32');
-    const bounds = { minval: -(2 ** 31), maxval: 2 ** 31, dtype: 'int32' as const };
-    const key = uniform([2], { ...bounds, ...(seed === undefined ? {} : { seed }) });
     const to = toShape([...dimsOf(checkShape(shape as Shape, 'random.poisson')), ...dims(mean)]);
-    return statelessPoisson(to, key, mean, { dtype });
+    return statelessPoisson(to, wordsOfCall(seed), mean, { dtype });
   },
 );

@@ -1,6 +1,6 @@
 // Philox4x32-10 as TensorFlow runs it on CPUs, and what its distributions make of the words: the same numbers to the last bit. Logarithms, sines and
 // powers are JavaScript's, rounded to the dtype: there the last bit may differ, as it does between C libraries.
-import type { DType } from '@eagre/backend';
+import { type DType, philox } from '@eagre/backend';
 
 /** Σ of two words with a carry, as [low 32 bits, carry]. */
 const CARRY = 2 ** 32;
@@ -41,28 +41,9 @@ export class Philox {
   /** Makes the next block. */
   next(): Uint32Array {
     const { words } = this;
-    let [k0, k1] = this.#key;
-    const counter = this.#counter;
-    let a = counter[0];
-    let b = counter[1];
-    let c = counter[2];
-    let d = counter[3];
-    for (let round = 0; round < 10; round++) {
-      const high0 = multiplyHigh(a, 0xd2511f53);
-      const high1 = multiplyHigh(c, 0xcd9e8d57);
-      const low0 = Math.imul(a, 0xd2511f53);
-      const low1 = Math.imul(c, 0xcd9e8d57);
-      a = (high1 ^ b ^ k0) >>> 0;
-      b = low1;
-      c = (high0 ^ d ^ k1) >>> 0;
-      d = low0;
-      k0 = (k0 + 0x9e3779b9) | 0;
-      k1 = (k1 + 0xbb67ae85) | 0;
-    }
-    words[0] = a;
-    words[1] = b;
-    words[2] = c;
-    words[3] = d;
+    const [k0, k1] = this.#key;
+    words.set(this.#counter);
+    philox(words, k0, k1);
     this.skip(1);
     return words;
   }
@@ -104,16 +85,15 @@ export class Philox {
   }
 }
 
-/** The upper half of the 64-bit product of two words. */
-function multiplyHigh(a: number, b: number): number {
-  const low = a & 0xffff;
-  const high = a >>> 16;
-  const b0 = b & 0xffff;
-  const b1 = b >>> 16;
-  // Sums below 2^53, so exact.
-  const middle = high * b0 + Math.floor((low * b0) / 0x10000);
-  const other = low * b1 + (middle % 0x10000);
-  return high * b1 + Math.floor(middle / 0x10000) + Math.floor(other / 0x10000);
+/** Puts the items of a list into a random order, in place (Fisher and Yates), by remainders of words. */
+export function shuffleBy<L extends number[] | Int32Array>(stream: Philox, list: L): L {
+  for (let i = 0; i < list.length - 1; i++) {
+    const j = i + (stream.word() % (list.length - i));
+    const kept = list[i] as number;
+    list[i] = list[j] as number;
+    list[j] = kept;
+  }
+  return list;
 }
 
 // ---- numbers of words
@@ -146,8 +126,11 @@ function normalDoubles(words: readonly number[], out: Float64Array, at: number):
   out[at + 1] = Math.cos(v) * r;
 }
 
+/** Where floats go: those of 16 bits as float64. */
+type Floats = Float32Array | Float64Array;
+
 /** Uniform numbers from 0 to 1 of a floating dtype. */
-export function fillUniform(stream: Philox, out: Float64Array, dtype: DType): void {
+export function fillUniform(stream: Philox, out: Floats, dtype: DType): void {
   if (dtype === 'float64') {
     for (let i = 0; i < out.length; i += 2) {
       const [a, b, c, d] = stream.next() as unknown as [number, number, number, number];
@@ -167,7 +150,7 @@ export function fillUniform(stream: Philox, out: Float64Array, dtype: DType): vo
 }
 
 /** Normally distributed numbers of a floating dtype. */
-export function fillNormal(stream: Philox, out: Float64Array, dtype: DType): void {
+export function fillNormal(stream: Philox, out: Floats, dtype: DType): void {
   const group = new Float64Array(4);
   const step = dtype === 'float64' ? 2 : 4;
   for (let i = 0; i < out.length; i += step) {
@@ -186,7 +169,7 @@ export function fillNormal(stream: Philox, out: Float64Array, dtype: DType): voi
 const RESERVED = 256;
 
 /** Normally distributed numbers of a floating dtype that are within two deviations. */
-export function fillTruncated(stream: Philox, out: Float64Array, dtype: DType): void {
+export function fillTruncated(stream: Philox, out: Floats, dtype: DType): void {
   const double = dtype === 'float64';
   const step = double ? 2 : 4;
   const pair = new Float64Array(2);
@@ -221,11 +204,11 @@ export function forEachPair(stream: Philox, count: number, visit: (pair: bigint,
 }
 
 /** Key and counter of a seed of two integers, as TensorFlow mixes them. */
-export function mixedSeed(seed: readonly [bigint, bigint]): {
+export function mixedSeed([first, second]: readonly [bigint, bigint]): {
   key: bigint;
   counter: readonly [bigint, bigint];
 } {
-  const words = seed.flatMap((s) => wordsOf(BigInt.asUintN(64, s)));
+  const words = [first, second].flatMap((s) => wordsOf(BigInt.asUintN(64, s)));
   const [a, b, c, d] = new Philox([0x3ec8f720, 0x02461e29], words).next();
   return { key: join(a, b), counter: [0n, join(c, d)] };
 }
@@ -263,6 +246,7 @@ class Doubles {
 
 /** One number of a gamma distribution with a scale of 1 (Marsaglia and Tsang, 2000). @param at the place of the number */
 export function gammaNumber(base: Philox, at: number, alpha: number): number {
+  if (!(alpha >= 0)) return Number.NaN;
   const stream = base.after(at * RESERVED);
   const uniform = new Doubles(stream);
   if (alpha === 1) return -Math.log1p(-uniform.next());

@@ -1,6 +1,12 @@
 // TensorFlow's stateless random ops: numbers that are functions of a key and a counter. The host computes them, by `philox.ts`.
-import { type DType, InternalError, InvalidArgumentError } from '@eagre/backend';
-import { type Attrs, defineOp, execute, execute1, type Op } from '../dispatch/op.ts';
+import {
+  type DType,
+  InternalError,
+  InvalidArgumentError,
+  isHalf,
+  ResourceExhaustedError,
+} from '@eagre/backend';
+import { type Attrs, defineOp, execute, execute1, type Op, type OutputSpec } from '../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform, values } from '../dispatch/samples.ts';
 import { gather } from '../ops/array/array.ts';
 import { stack } from '../ops/array/join.ts';
@@ -10,7 +16,7 @@ import { checkShape, type Shape, sizeOf } from '../shapes/shape.ts';
 import { sizeValue } from '../shapes/sizes.ts';
 import { toTensor } from '../tensor/convert.ts';
 import { checkListSize } from '../tensor/list-size.ts';
-import { emptyTensor, hostValues, setValues, type Tensor } from '../tensor/tensor.ts';
+import { emptyTensor, hostValues, setValues, spaceOf, type Tensor, uploaded } from '../tensor/tensor.ts';
 import {
   binomialNumber,
   fillNormal,
@@ -22,13 +28,16 @@ import {
   mixedSeed,
   type Philox,
   poissonNumber,
+  shuffleBy,
   streamOf,
 } from './philox.ts';
 
 /** A key, uint64 [1], and a counter, uint64 [2]. */
 export type KeyAndCounter = readonly [key: Tensor, counter: Tensor];
 
-const bigints = (x: Tensor): bigint[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, BigInt);
+/** The integers of a tensor. */
+export const bigints = (x: Tensor): bigint[] =>
+  Array.from(hostValues(x) as ArrayLike<number | bigint>, BigInt);
 const numbers = (x: Tensor): ArrayLike<number> => hostValues(x) as ArrayLike<number>;
 const notDifferentiable = 'random numbers depend on no input';
 
@@ -46,62 +55,74 @@ const getKeyCounterOp: Op = /* @__PURE__ */ defineOp({
     { dtype: 'uint64', shape: [1] },
     { dtype: 'uint64', shape: [2] },
   ],
-  host: ([seed]) => {
-    const { key, counter } = mixedSeed(bigints(seed) as [bigint, bigint]);
-    return [
-      toTensor({ data: BigUint64Array.of(key), shape: [1] }),
-      toTensor({ data: BigUint64Array.from(counter), shape: [2] }),
-    ];
-  },
+  host: ([seed]) => knownKeyAndCounter(seed),
   notDifferentiable,
   samples: () => [{ inputs: [seedSample] }, { inputs: [values([-1, 2 ** 40], [2], 'int64')] }],
 });
+/** @internal Key and counter of a seed that has a value. */
+export function knownKeyAndCounter(seed: Tensor): [key: Tensor, counter: Tensor] {
+  const { key, counter } = mixedSeed(bigints(seed) as [bigint, bigint]);
+  return [
+    toTensor({ data: BigUint64Array.of(key), shape: [1] }),
+    toTensor({ data: BigUint64Array.from(counter), shape: [2] }),
+  ];
+}
 /** @internal Key and counter as TensorFlow makes them of a seed. */
 export function keyAndCounter(seed: Tensor): KeyAndCounter {
   return execute(getKeyCounterOp, [seed]) as unknown as KeyAndCounter;
 }
 
-/** A list of sizes as a tensor, int32. */
+/** A list of sizes as a tensor, int32. @throws ResourceExhaustedError for larger ones */
 function sizesTensor(shape: Shape): Tensor {
   const sizes = dimsOf(shape);
+  const large = sizes.find((d) => typeof d === 'number' && d >= 2 ** 31);
+  if (large !== undefined)
+    throw new ResourceExhaustedError(
+      `the size ${large} is too large for random numbers: draw fewer at a time`,
+    );
   if (sizes.every((d) => typeof d === 'number'))
     return toTensor({ data: Int32Array.from(sizes as readonly number[]), shape: [sizes.length] });
   return stack(sizes.map((d) => toTensor(sizeValue(d, 'int32'), 'int32')));
 }
 
+/** Where the numbers of a result go: floats of 16 bits by way of float64. */
+type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
 /** Fills the numbers of a result, of which the inputs behind key and counter are parameters. */
-type Fill = (
-  stream: Philox,
-  out: Float64Array | BigInt64Array | BigUint64Array,
-  dtype: DType,
-  parameters: readonly Tensor[],
-) => void;
+type Fill = (stream: Philox, out: Numbers, dtype: DType, parameters: readonly Tensor[]) => void;
+
+const infer = (_: readonly Tensor[], { dtype, shape }: Attrs): OutputSpec => ({
+  dtype: dtype as DType,
+  shape: dimsOf(shape as Shape) as unknown as Shape,
+});
+
+/** The sizes of a result, whose number its attribute `shape` decides. */
+function sizesOf(input: Tensor, attrs: Attrs, name: string): Shape {
+  const sizes = Array.from(numbers(input), Number);
+  if (sizes.length !== (attrs['shape'] as Shape).length)
+    throw new InternalError(`a result of shape ${attrs['shape']} with the sizes ${sizes}`, name);
+  return checkShape(sizes, name);
+}
 
 /** Declares an op whose inputs are a shape, a key, a counter and parameters; `dtype` is an attribute or that of the parameters. */
 /* @__NO_SIDE_EFFECTS__ */
 function define(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
   return defineOp({
     name,
-    infer: (_, { dtype, shape }) => ({
-      dtype: dtype as DType,
-      shape: dimsOf(shape as Shape) as unknown as Shape,
-    }),
+    infer,
     host: ([shape, key, counter, ...parameters], attrs) => {
       const dtype = attrs['dtype'] as DType;
-      const sizes = Array.from(numbers(shape), Number);
-      if (sizes.length !== (attrs['shape'] as Shape).length)
-        throw new InternalError(`a result of shape ${attrs['shape']} with the sizes ${sizes}`, name);
-      checkShape(sizes, name);
+      const sizes = sizesOf(shape, attrs, name);
       const size = sizeOf(sizes);
-      checkListSize(size, 'random numbers', 'draw fewer at a time', name);
-      const out =
-        dtype === 'int64'
-          ? new BigInt64Array(size)
-          : dtype === 'uint64'
-            ? new BigUint64Array(size)
-            : new Float64Array(size);
-      fill(streamOf(bigints(key)[0] as bigint, bigints(counter)), out, dtype, parameters);
-      return [setValues(emptyTensor(dtype, sizes, size), out as never)];
+      const result = emptyTensor(dtype, sizes, size);
+      const stream = streamOf(bigints(key)[0] as bigint, bigints(counter));
+      if (isHalf(dtype)) {
+        const out = new Float64Array(size);
+        fill(stream, out, dtype, parameters);
+        return [setValues(result, out)];
+      }
+      const out = spaceOf(result);
+      fill(stream, out as Numbers, dtype, parameters);
+      return [uploaded(result, out)];
     },
     notDifferentiable,
     samples,
@@ -206,22 +227,29 @@ export const gammaOp: Op = /* @__PURE__ */ define(
   ],
 );
 
+/** The numbers go through lists of float64s. @throws ResourceExhaustedError for more than those should hold */
+function checkDraws(size: number, name: string): void {
+  checkListSize(size, 'random numbers', 'draw fewer at a time', name);
+}
+/** The stream of a seed of two integers. */
+function streamOfSeed(seed: Tensor): Philox {
+  const { key, counter } = mixedSeed(bigints(seed) as [bigint, bigint]);
+  return streamOf(key, counter);
+}
+
 /** Declares an op of a shape, a seed and parameters. */
 /* @__NO_SIDE_EFFECTS__ */
 function defineSeeded(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
   return defineOp({
     name,
-    infer: (_, { dtype, shape }) => ({
-      dtype: dtype as DType,
-      shape: dimsOf(shape as Shape) as unknown as Shape,
-    }),
+    infer,
     host: ([shape, seed, ...parameters], attrs) => {
       const dtype = attrs['dtype'] as DType;
-      const sizes = Array.from(numbers(shape), Number);
+      const sizes = sizesOf(shape, attrs, name);
       const size = sizeOf(sizes);
+      checkDraws(size, name);
       const out = new Float64Array(size);
-      const { key, counter } = mixedSeed(bigints(seed) as [bigint, bigint]);
-      fill(streamOf(key, counter), out, dtype, parameters);
+      fill(streamOfSeed(seed), out, dtype, parameters);
       const result = emptyTensor(dtype, sizes, size);
       return [setValues(result, isLong(dtype) ? Array.from(out, (v) => BigInt(Math.trunc(v || 0))) : out)];
     },
@@ -279,8 +307,9 @@ export const categoricalOp: Op = /* @__PURE__ */ defineOp({
   host: ([logits, count, seed], { dtype }) => {
     const [batch, classes] = logits.shape as [number, number];
     const samples = Number(numbers(count as Tensor)[0]);
-    const { key, counter } = mixedSeed(bigints(seed as Tensor) as [bigint, bigint]);
-    const stream = streamOf(key, counter);
+    const sizes = checkShape([batch, samples], 'StatelessMultinomial');
+    checkDraws(batch * samples, 'StatelessMultinomial');
+    const stream = streamOfSeed(seed as Tensor);
     const all = numbers(logits as Tensor);
     const out = dtype === 'int64' ? new BigInt64Array(batch * samples) : new Float64Array(batch * samples);
     for (let b = 0; b < batch; b++) {
@@ -293,7 +322,7 @@ export const categoricalOp: Op = /* @__PURE__ */ defineOp({
         out[b * samples + s] = dtype === 'int64' ? BigInt(found) : found;
       }
     }
-    return [setValues(emptyTensor(dtype as DType, [batch, samples], out.length), out)];
+    return [setValues(emptyTensor(dtype as DType, sizes, out.length), out)];
   },
   notDifferentiable,
   samples: () => [
@@ -327,13 +356,10 @@ const shuffleOp: Op = /* @__PURE__ */ defineOp({
   host: ([value, key, counter]) => {
     const n = value.shape[0] as number;
     const stream = streamOf(bigints(key as Tensor)[0] as bigint, bigints(counter as Tensor));
-    const order = Int32Array.from({ length: n }, (_, i) => i);
-    for (let i = 0; i < n - 1; i++) {
-      const j = i + (stream.word() % (n - i));
-      const kept = order[i] as number;
-      order[i] = order[j] as number;
-      order[j] = kept;
-    }
+    const order = shuffleBy(
+      stream,
+      Int32Array.from({ length: n }, (_, i) => i),
+    );
     return [gather(value, toTensor({ data: order, shape: [n] }), 0)];
   },
   notDifferentiable: 'TensorFlow has no gradient for it',
@@ -344,23 +370,13 @@ export function shuffledRows(value: Tensor, from: KeyAndCounter): Tensor {
   return execute1(shuffleOp, [value, ...from]);
 }
 
-/** @internal Draws by key and counter. */
+/** @internal Draws by a key and a counter, or by the seed of an op that takes one. */
 export function drawn(
   op: Op,
   shape: Shape,
-  from: KeyAndCounter,
+  from: KeyAndCounter | readonly [seed: Tensor],
   dtype: DType,
   ...parameters: Tensor[]
 ): Tensor {
   return execute1(op, [sizesTensor(shape), ...from, ...parameters], { dtype, shape } as Attrs);
-}
-/** @internal Draws by a seed. */
-export function drawnBySeed(
-  op: Op,
-  shape: Shape,
-  seed: Tensor,
-  dtype: DType,
-  ...parameters: Tensor[]
-): Tensor {
-  return execute1(op, [sizesTensor(shape), seed, ...parameters], { dtype, shape } as Attrs);
 }

@@ -11,8 +11,7 @@ import { type Shape, show, showShape } from '../shapes/shape.ts';
 import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
-import { hostValues, Tensor } from '../tensor/tensor.ts';
-import { mixedSeed } from './philox.ts';
+import { Tensor } from '../tensor/tensor.ts';
 import type { NormalOptions, StatelessSeed, UniformOptions } from './random.ts';
 import {
   drawn,
@@ -20,6 +19,7 @@ import {
   integerOp,
   type KeyAndCounter,
   keyAndCounter,
+  knownKeyAndCounter,
   normalOp,
   shuffledRows,
   truncatedOp,
@@ -80,13 +80,7 @@ function statelessFrom(seed: StatelessSeed, alg: unknown, op: string): KeyAndCou
   algorithmOf(alg ?? 3, op);
   const given = seedTensor(seed, op);
   const known = knownTensor(given);
-  if (known === null) return keyAndCounter(given);
-  const [a, b] = Array.from(hostValues(known) as ArrayLike<number | bigint>, BigInt) as [bigint, bigint];
-  const { key, counter } = mixedSeed([a, b]);
-  return [
-    toTensor({ data: BigUint64Array.of(key), shape: [1] }),
-    toTensor({ data: BigUint64Array.from(counter), shape: [2] }),
-  ];
+  return known === null ? keyAndCounter(given) : knownKeyAndCounter(known);
 }
 
 const INTEGERS: readonly DType[] = ['int32', 'int64', 'uint32', 'uint64'];
@@ -122,12 +116,12 @@ function boundTensor(value: unknown, dtype: DType, what: string, op: string): Te
 }
 
 /** What a call of uniform numbers asks for, checked. */
-export type UniformBounds =
+type UniformBounds =
   | { readonly kind: 'full' }
   | { readonly kind: 'integers'; readonly low: Tensor; readonly high: Tensor; readonly as: DType }
   | { readonly kind: 'floats'; readonly low: TensorLike; readonly high: TensorLike };
 
-export function uniformBounds(options: UniformOptions, dtype: DType, op: string): UniformBounds {
+function uniformBounds(options: UniformOptions, dtype: DType, op: string): UniformBounds {
   const { minval, maxval } = options;
   if (dtype === 'uint8') {
     const { low, high } = uniformBounds(

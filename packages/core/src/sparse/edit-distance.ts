@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
+import { editDistance as distanceOf } from '../arguments/option-names.ts';
 import { atRunTime } from '../dispatch/host.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
 import { maxDims } from '../shapes/dim.ts';
@@ -15,20 +16,6 @@ import { SparseTensor } from './sparse-tensor.ts';
 const OP = 'EditDistance';
 
 type Item = string | number | bigint;
-
-/** How many insertions, deletions and replacements turn one sequence into another (Levenshtein, 1966). */
-function distance(a: readonly Item[], b: readonly Item[]): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
-}
 
 /** The sequences by their place: the coordinates but the last, as one number. */
 function sequencesOf([indices, values]: readonly Tensor[], outer: readonly number[]): Map<number, Item[]> {
@@ -81,7 +68,7 @@ export const editDistance: NamedFunction<
       const count = sizes.reduce((product, d) => product * d, 1);
       const out = Float32Array.from({ length: count }, (_, place) => {
         const [own, real] = [a.get(place) ?? [], b.get(place) ?? []];
-        const n = distance(own, real);
+        const n = distanceOf(own, real);
         if (!isNormal || n === 0) return n;
         return n / real.length;
       });

@@ -31,5 +31,9 @@ export const binary =
   (c) =>
     fn(c.x(0), c.x(1));
 
+/** An integer that a node has as an attribute, for `counts`. */
+export const intOf = (node: tensorflow.NodeDef, name: string, missing: number): number =>
+  Number(node.attr?.get(name)?.i ?? missing);
+
 /** An op with several outputs of these names. */
 export const several = (outputs: readonly string[], run: Translate): OpRow => ({ outputs, run });

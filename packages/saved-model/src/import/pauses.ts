@@ -1,5 +1,5 @@
 // Work that is done in pieces, so that the process does not stand still.
-import { CancelledError, nextTurn } from '@eagre/backend';
+import { nextTurn, throwIfAborted } from '@eagre/backend';
 
 /** What there is to wait for before the next piece; null for nothing. @throws CancelledError once somebody wants no more of it. */
 export type Pause = () => Promise<void> | null;
@@ -10,16 +10,12 @@ const TURN_MS = 5;
 /** A pause after each few milliseconds of work. */
 export function pauses(signal: AbortSignal | undefined): Pause {
   let since = performance.now();
-  const check = (): void => {
-    if (signal?.aborted)
-      throw new CancelledError('the run was cancelled', undefined, { cause: signal.reason });
-  };
   return () => {
-    check();
+    throwIfAborted(signal);
     if (performance.now() - since < TURN_MS) return null;
     return nextTurn().then(() => {
       since = performance.now();
-      check();
+      throwIfAborted(signal);
     });
   };
 }

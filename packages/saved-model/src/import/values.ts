@@ -1,6 +1,6 @@
 // What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables and tables, and lists of tensors.
 import type { DType, Tensor, Variable } from '@eagre/core';
-import type { LookupTable, TableItem } from '@eagre/core/internal';
+import type { LookupTable } from '@eagre/core/internal';
 import type { TensorArray } from '@eagre/graph';
 
 /** The handle of a variable. */
@@ -14,26 +14,11 @@ export class VariableHandle {
 /** The handle of a table. */
 export class TableHandle {
   readonly table: LookupTable;
-  /** Keys that stand for none in a dense table, and for removed ones. */
-  readonly reserved: readonly TableItem[];
   /** Whether graphs change it as they run. */
   readonly isMutable: boolean;
-  constructor(table: LookupTable, isMutable: boolean, reserved: readonly TableItem[] = []) {
+  constructor(table: LookupTable, isMutable: boolean) {
     this.table = table;
     this.isMutable = isMutable;
-    this.reserved = reserved;
-  }
-
-  /** Gives it other contents. Files have the reserved keys too. */
-  replace(keys: readonly TableItem[], values: readonly TableItem[]): void {
-    const width = keys.length === 0 ? 0 : values.length / keys.length;
-    const kept = keys.flatMap((key, i) => (this.reserved.includes(key) ? [] : [i]));
-    this.table.clear();
-    this.table.insert(
-      kept.map((i) => keys[i] as TableItem),
-      kept.flatMap((i) => values.slice(i * width, (i + 1) * width)),
-      true,
-    );
   }
 }
 

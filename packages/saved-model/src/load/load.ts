@@ -136,7 +136,7 @@ async function loadMeta(
   return loadVersion1({
     meta,
     runtime,
-    checkpoint: values === null ? null : checkpoint,
+    checkpoint,
     values,
     assets,
     lazy,

@@ -90,7 +90,7 @@ class ObjectLoader {
     for (const [id, { variable }] of this.#nodes.entries()) {
       if (variable === undefined) continue;
       ids.push(id);
-      saved.push({ saved: variable, node: stored.get(id) });
+      saved.push({ saved: variable, key: keyIn(stored.get(id), 'VARIABLE_VALUE') });
     }
     (await restoredVariables(saved, values, partial)).forEach((variable, i) => {
       this.#objects[ids[i] as number] = variable;
@@ -243,7 +243,7 @@ class ObjectLoader {
       const key = keyIn(stored?.get(id), 'table') ?? keyIn(stored?.get(id), 'VARIABLE_VALUE');
       if (key === undefined || !(resource instanceof TableHandle) || !values?.has(`${key}-keys`)) continue;
       const [keys, items] = [await values.read(`${key}-keys`), await values.read(`${key}-values`)];
-      resource.replace(itemsOf(keys), itemsOf(items));
+      resource.table.replace(itemsOf(keys), itemsOf(items));
     }
   }
 

@@ -39,7 +39,7 @@ export async function restoreDirectly(
       shape: def.attr?.get('shape')?.shape ?? {},
       trainable: true,
     },
-    node: { attributes: [{ name: 'VARIABLE_VALUE', checkpoint_key: key }] },
+    key,
   }));
   const variables = await restoredVariables(nodes, values, false);
   for (const [i, variable] of variables.entries())

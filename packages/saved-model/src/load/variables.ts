@@ -119,10 +119,10 @@ export function keyIn(node: tensorflow.TrackableObject | undefined, attribute: s
 // More than a file says without having it.
 const MOST_ELEMENTS = 2 ** 28;
 
-/** A variable of a model, and the node of its value in the checkpoint. */
+/** A variable of a model, and the key of its value in the checkpoint, which is its name unless given. */
 export interface SavedVariableNode {
   readonly saved: tensorflow.SavedVariable;
-  readonly node: tensorflow.TrackableObject | undefined;
+  readonly key: string | undefined;
 }
 
 /** A variable whose value is the bytes under a key. */
@@ -144,12 +144,12 @@ export async function restoredVariables(
 ): Promise<Variable[]> {
   const variables = new Array<Variable>(nodes.length);
   const inFile: InFile[] = [];
-  for (const [at, { saved, node }] of nodes.entries()) {
+  for (const [at, { saved, key: given }] of nodes.entries()) {
     const name = saved.name || 'Variable';
     const dtype = dtypeOf(saved.dtype ?? 0, name);
     const shape = partialShapeOf(saved.shape);
     const trainable = saved.trainable ?? false;
-    const key = keyIn(node, 'VARIABLE_VALUE') ?? name;
+    const key = given ?? name;
     const entry = values?.entry(key);
     if (values === null || entry === undefined) {
       if (!partial)

@@ -216,9 +216,9 @@ function signatureOf(
 export interface Version1Parts {
   readonly meta: tensorflow.MetaGraphDef;
   readonly runtime: Runtime;
-  /** The checkpoint's prefix, or null where there is none. */
-  readonly checkpoint: string | null;
-  /** What is in it. */
+  /** The checkpoint's prefix. */
+  readonly checkpoint: string;
+  /** What is in it, or null where there is none. */
   readonly values: SavedValues | null;
   readonly assets: readonly string[];
   readonly lazy: boolean;
@@ -246,7 +246,7 @@ export async function loadVersion1({
     }).run([]);
   };
   const { restore_op_name: restore = '', filename_tensor_name: file = '' } = meta.saver_def ?? {};
-  if (checkpoint !== null && values !== null && restore !== '') {
+  if (values !== null && restore !== '') {
     const prefix = graph.ref(tensorName(file)).node;
     if (!(await restoreDirectly(runtime, graph.id(operationOf(restore)), prefix, values)))
       runOperation(restore, new Map([[prefix, [constant(checkpoint)]]]));

@@ -12,7 +12,7 @@ import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { range } from '../array/creation.ts';
+import { iota } from '../array/iota.ts';
 import { where } from '../elementwise/select.ts';
 
 const OP = 'image.extractGlimpse';
@@ -48,9 +48,7 @@ function taken(
   window: Dim,
 ): { readonly pixels: Tensor; readonly inside: Tensor } {
   const size = toTensor(sizeValue(dims(images)[axis] as Dim, 'int32'), 'int32');
-  const places = from
-    .expandDims(1)
-    .add(range(toTensor(sizeValue(window, 'int32'), 'int32'), { dtype: 'int32' }));
+  const places = from.expandDims(1).add(iota(window));
   const inside = places.greaterEqual(0).logicalAnd(places.less(size));
   const clamped = places.maximum(0).minimum(size.sub(1));
   return { pixels: images.gather(clamped, axis, { batchDims: 1 }), inside };

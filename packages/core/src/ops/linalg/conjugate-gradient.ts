@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkNumber, shown } from '../../arguments/checks.ts';
+import { knownTensor } from '../../dispatch/symbolic.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -52,19 +53,8 @@ export const conjugateGradient: NamedFunction<
   { operator: kind.asIs, rhs: kind.tensor },
   { preconditioner: kind.asIs, x: kind.tensor, tol: kind.asIs, maxIter: kind.asIs },
   (operator, rhs, { preconditioner = null, x = null, tol = 1e-5, maxIter = 20 }) => {
-    if (!(operator instanceof LinearOperator))
-      throw new InvalidArgumentError(`operator must be a LinearOperator, got ${shown(operator)}`, OP);
-    if (operator.isSelfAdjoint !== true || operator.isPositiveDefinite !== true)
-      throw new InvalidArgumentError('operator must be self-adjoint and positive definite', OP);
-    if (preconditioner !== null) {
-      if (!(preconditioner instanceof LinearOperator))
-        throw new InvalidArgumentError(
-          `preconditioner must be a LinearOperator, got ${shown(preconditioner)}`,
-          OP,
-        );
-      if (preconditioner.isSelfAdjoint !== true || preconditioner.isPositiveDefinite !== true)
-        throw new InvalidArgumentError('preconditioner must be self-adjoint and positive definite', OP);
-    }
+    checkOperator(operator, 'operator');
+    if (preconditioner !== null) checkOperator(preconditioner, 'preconditioner');
     checkNumber(tol, 'tol', OP, 0);
     checkCount(maxIter, 'maxIter', OP);
     const b = toTensor(rhs, operator.dtype);
@@ -78,11 +68,19 @@ export const conjugateGradient: NamedFunction<
     let state = { i: toTensor(0, 'int32'), x: start, r: r0, p: p0, gamma: dot(r0, p0) };
     for (let step = 0; step < maxIter; step++) {
       const goes = norm(state.r).greater(limit).any();
+      if (knownTensor(goes)?.item<boolean>() === false) break;
       state = advanced(state, goes, apply, conditioned);
     }
     return { ...state, gamma: state.gamma.squeeze([-1]) };
   },
 );
+
+function checkOperator(given: unknown, what: string): void {
+  if (!(given instanceof LinearOperator))
+    throw new InvalidArgumentError(`${what} must be a LinearOperator, got ${shown(given)}`, OP);
+  if (given.isSelfAdjoint !== true || given.isPositiveDefinite !== true)
+    throw new InvalidArgumentError(`${what} must be self-adjoint and positive definite`, OP);
+}
 
 /** One step; what has converged stays as it is. */
 function advanced(

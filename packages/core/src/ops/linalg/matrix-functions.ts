@@ -1,15 +1,12 @@
 // The exponential, the logarithm and the square root of matrices.
-import { type DType, InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
+import { isComplex, UnimplementedError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { context } from '../../dispatch/context.ts';
 import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { defineOp, execute1, type GradFn, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
-import type { Dims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
-import { showShape } from '../../shapes/shape.ts';
-import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
 import { concat } from '../array/join.ts';
@@ -99,9 +96,9 @@ type Compute = (
   im: Float64Array,
 ) => readonly [re: Float64Array, im: Float64Array];
 
-/** A function of each matrix, by numbers of the host. */
-function computed(x: Tensor, compute: Compute): Tensor {
-  likeSquare(x, 'matrix functions');
+/** A function of each matrix, by numbers of the host. @throws InvalidArgumentError for what a graph gives that is not square */
+function computed(input: Tensor, compute: Compute, op: string): Tensor {
+  const x = matricesOf(input, op, { square: true, any: true });
   const data = hostValues(x) as ArrayLike<number>;
   const n = x.shape.at(-1) as number;
   const parts = isComplex(x.dtype) ? 2 : 1;
@@ -134,22 +131,13 @@ const gradOfFunction = /* @__NO_SIDE_EFFECTS__ */ (f: () => Op): GradFn =>
     return execute1(f(), [blocks]).slice(toShape(place), toShape(dims(a)));
   });
 
-/** A result like square matrices. @throws InvalidArgumentError for others, which another program may have put into a graph */
-const likeSquare = (x: Tensor, op: string): { dtype: DType; shape: Dims } => {
-  const shape = dims(x);
-  const [m, n] = shape.slice(-2);
-  if (shape.length < 2 || differs(m, n))
-    throw new InvalidArgumentError(`the input has shape ${showShape(x.shape)}, expected square matrices`, op);
-  return { dtype: x.dtype, shape };
-};
-
 const POSITIVE = /* @__PURE__ */ values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3]);
 
 /** Square roots of matrices. */
 const sqrtmOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixSquareRoot',
-  host: ([x]) => [computed(x, rootOf)],
-  infer: ([x]) => likeSquare(x, 'MatrixSquareRoot'),
+  host: ([x]) => [computed(x, rootOf, 'MatrixSquareRoot')],
+  infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
   grad: gradOfFunction(() => sqrtmOp),
   samples: () => [{ inputs: [POSITIVE] }, { inputs: [values([2, 1, 0.5, 3, 1, 0, -2, 5], [2, 2, 2])] }],
 });
@@ -169,8 +157,8 @@ export const sqrtm: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__
 /** Logarithms of matrices. */
 const logmOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixLogarithm',
-  host: ([x]) => [computed(x, logarithmOf)],
-  infer: ([x]) => likeSquare(x, 'MatrixLogarithm'),
+  host: ([x]) => [computed(x, logarithmOf, 'MatrixLogarithm')],
+  infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
   grad: gradOfFunction(() => logmOp),
   samples: () => [
     { inputs: [values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2], [3, 3], 'complex64')] },

@@ -5,13 +5,12 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { checkFunction, shown } from '../../arguments/checks.ts';
 import type { StatelessSeed } from '../../random/random.ts';
 import { type AlgorithmLike, statelessUniform } from '../../random/stateless.ts';
-import type { Dim, Dims } from '../../shapes/dim.ts';
-import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { checkList, type PartialShape, type Shape, showShape, stretchesTo } from '../../shapes/shape.ts';
+import { type PartialShape, type Shape, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { where } from '../elementwise/select.ts';
+import { noiseShapeOf } from './noise-shape.ts';
 
 type NoiseShape = readonly (number | null)[] | Tensor | null;
 /** Gives uniform numbers from 0 to 1 of a shape. */
@@ -19,22 +18,6 @@ export type UniformSampler = (
   shape: Shape,
   dtype: 'float16' | 'bfloat16' | 'float32' | 'float64',
 ) => TensorLike;
-
-/** The dimensions of the noise for x; null in a list of x's rank stands for x's own. */
-function noiseShapeOf(given: PartialShape | null, x: Tensor, op: string): Shape {
-  if (given === null) return x.shape;
-  checkList(given, 'noiseShape', op);
-  const own = dims(x);
-  const wanted: readonly (Dim | null)[] = dimsOf(given as Dims);
-  const shape = wanted.map((d, i) => d ?? (given.length === x.rank ? own[i] : Number.NaN)) as Dim[];
-  const skip = x.rank - shape.length;
-  if (skip < 0 || !shape.every((d, i) => stretchesTo(d, own[skip + i] as Dim)))
-    throw new InvalidArgumentError(
-      `noiseShape ${showShape(given)} does not broadcast to x ${showShape(x.shape)}`,
-      op,
-    );
-  return toShape(shape);
-}
 
 function dropped(
   x: TensorLike,
@@ -52,7 +35,7 @@ function dropped(
     throw new InvalidArgumentError(`rate has shape ${showShape(share.shape)}, expected a scalar`, op);
   if (rate === 0) return t;
   const noise = toTensor(
-    sampler(noiseShapeOf(noiseShape as PartialShape | null, t, op), t.dtype as 'float32'),
+    sampler(noiseShapeOf((noiseShape ?? t.shape) as PartialShape, t, op), t.dtype as 'float32'),
     t.dtype,
   );
   const scaled = t.mul(toTensor(1, t.dtype).div(toTensor(1, t.dtype).sub(share)));

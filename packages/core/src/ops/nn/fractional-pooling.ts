@@ -5,12 +5,12 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { checkCount, shown } from '../../arguments/checks.ts';
 import { defineOp, execute1, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
-import { Philox } from '../../random/philox.ts';
-import { uniform } from '../../random/random.ts';
+import { streamOfWords, wordsOfCall } from '../../random/call-stream.ts';
+import { type Philox, shuffleBy } from '../../random/philox.ts';
 import { checkFlag, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import { hostValues, type Tensor } from '../../tensor/tensor.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import { range } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
 import { where } from '../elementwise/select.ts';
@@ -30,11 +30,7 @@ function pseudoRandomSteps(input: number, output: number, u01: number): number[]
 function randomSteps(input: number, output: number, stream: Philox): number[] {
   const k = Math.floor(input / output);
   const steps = Array.from({ length: output }, (_, i) => k + (i < input % output ? 1 : 0));
-  for (let i = 0; i < output - 1; i++) {
-    const j = i + (stream.word() % (output - i));
-    [steps[i], steps[j]] = [steps[j] as number, steps[i] as number];
-  }
-  return steps;
+  return shuffleBy(stream, steps);
 }
 
 /** Where windows begin, and the last ends, drawn by two words. */
@@ -47,8 +43,7 @@ const sequenceOp: Op = /* @__PURE__ */ defineOp({
       output: number;
       pseudoRandom: boolean;
     };
-    const [k0, k1] = Array.from(hostValues(words) as ArrayLike<number>, (w) => w >>> 0) as [number, number];
-    const stream = new Philox([k0, k1], [0, 0, 0, 0]);
+    const stream = streamOfWords(words);
     const steps = pseudoRandom
       ? pseudoRandomSteps(input, output, stream.double())
       : randomSteps(input, output, stream);
@@ -117,13 +112,12 @@ function pooled(
   const overlapping = checkFlag(options.overlapping, 'overlapping', op);
   const { seed = 0 } = options;
   checkCount(seed, 'seed', op);
-  const bits = { minval: -(2 ** 31), maxval: 2 ** 31, dtype: 'int32' as const };
   const sequences = two.map((ratio, i) => {
     const input = x.shape[i + 1] as number;
     const output = Math.floor(input / (ratio as number));
     if (output < 1)
       throw new InvalidArgumentError(`poolingRatio ${shown(ratio)} leaves nothing of ${input} pixels`, op);
-    const words = uniform([2], { ...bits, ...(seed === 0 ? {} : { seed }) });
+    const words = wordsOfCall(seed === 0 ? null : seed);
     return execute1(sequenceOp, [words], { input, output, pseudoRandom });
   }) as [Tensor, Tensor];
   return [pooledBy(x, sequences, overlapping, average), ...sequences];

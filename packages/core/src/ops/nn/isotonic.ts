@@ -12,8 +12,8 @@ import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isFloating, isInteger } from '../../tensor/dtypes.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
-import { range } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
+import { iota } from '../array/iota.ts';
 import { unsortedSegmentMean } from '../array/segments.ts';
 import { reshape, transpose } from '../array/shaping.ts';
 
@@ -85,9 +85,7 @@ export const isotonicRegression: NamedFunction<
     const matrix = reshape(moved, toShape([rows, n]));
     const segments = execute1(segmentsOp, [matrix.stopGradient()]);
     // Segments of all rows, each with numbers of its own.
-    const first = range(toTensor(sizeValue(rows, 'int32'), 'int32'), { dtype: 'int32' }).mul(
-      sizeValue(n, 'int32'),
-    );
+    const first = iota(rows).mul(sizeValue(n, 'int32'));
     const ids = reshape(segments.add(first.expandDims(1)), toShape([mulDims(rows, n)]));
     const means = unsortedSegmentMean(
       reshape(matrix, toShape([mulDims(rows, n)])),

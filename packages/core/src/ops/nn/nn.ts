@@ -6,16 +6,8 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { defineElementwise, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { uniform } from '../../dispatch/samples.ts';
 import * as random from '../../random/random.ts';
-import type { Dim, Dims } from '../../shapes/dim.ts';
-import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import {
-  checkList,
-  type PartialShape,
-  type Shape,
-  show,
-  showShape,
-  stretchesTo,
-} from '../../shapes/shape.ts';
+import { dims } from '../../shapes/dims.ts';
+import { type PartialShape, show, showShape } from '../../shapes/shape.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -23,6 +15,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { gather } from '../array/gather.ts';
 import { toIndices } from '../array/moving.ts';
 import { expandDims, identity } from '../array/shaping.ts';
+import { noiseShapeOf } from './noise-shape.ts';
 
 export * as experimental from '../../nn-experimental.ts';
 export {
@@ -165,7 +158,7 @@ export const dropout: NamedFunction<
     if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
       throw new InvalidArgumentError(`rate is ${show(rate)}, expected 0 ≤ rate < 1`, 'dropout');
     if (rate === 0) return identity(t);
-    const shape = noiseShapeOf(options.noiseShape ?? t.shape, t);
+    const shape = noiseShapeOf(options.noiseShape ?? t.shape, t, 'dropout');
     const noise = random.uniform(shape, {
       dtype: t.dtype,
       ...(options.seed === undefined ? {} : { seed: options.seed }),
@@ -173,22 +166,6 @@ export const dropout: NamedFunction<
     return execute1(dropoutOp, [t, noise], { rate });
   },
 );
-
-/** The dimensions of the noise for x; null in a list of x's rank stands for x's own. */
-function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
-  checkList(given, 'noiseShape', 'dropout');
-  const own = dims(x);
-  const wanted: readonly (Dim | null)[] = dimsOf(given as Dims);
-  const shape = wanted.map((d, i) => d ?? (given.length === x.rank ? own[i] : Number.NaN));
-  const skip = x.rank - shape.length;
-  if (skip < 0 || !shape.every((d, i) => stretchesTo(d, own[skip + i]))) {
-    throw new InvalidArgumentError(
-      `noiseShape ${showShape(given)} does not broadcast to x ${showShape(x.shape)}`,
-      'dropout',
-    );
-  }
-  return toShape(shape);
-}
 
 /** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
 export const embeddingLookup: NamedFunction<[params: TensorLike, ids: TensorLike], ['params', 'ids']> =

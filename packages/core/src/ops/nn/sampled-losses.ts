@@ -199,6 +199,36 @@ const lossKinds = {
   numClasses: kind.asIs,
 };
 
+/** What one of the losses runs: from all targets and logits to the loss of each example. */
+function sampledLoss(
+  op: string,
+  hits: boolean,
+  lossOf: (targets: Tensor, logits: Tensor) => Tensor,
+): (
+  weights: TensorLike | readonly TensorLike[],
+  biases: Tensor,
+  labels: Tensor,
+  inputs: Tensor,
+  numSampled: number,
+  numClasses: number,
+  options: SampledLossOptions,
+) => Tensor {
+  return (weights, biases, labels, inputs, numSampled, numClasses, options) => {
+    const all = { removeAccidentalHits: hits, ...options };
+    const { logits, targets } = sampledLogits(
+      weights,
+      biases,
+      labels,
+      inputs,
+      numSampled,
+      numClasses,
+      all,
+      op,
+    );
+    return lossOf(targets, logits);
+  };
+}
+
 /**
  * The softmax loss over the true and some sampled classes, for training with very many classes: [batch] (Jean and others, "On using very large target
  * vocabulary for neural machine translation", 2014).
@@ -211,21 +241,9 @@ export const sampledSoftmaxLoss: SampledLoss<SampledLossOptions> = /* @__PURE__ 
   'nn.sampledSoftmaxLoss',
   lossKinds,
   { numTrue: kind.asIs, sampledValues: kind.asIs, removeAccidentalHits: kind.asIs, seed: kind.asIs },
-  (weights, biases, labels, inputs, numSampled, numClasses, options) => {
-    const op = 'nn.sampledSoftmaxLoss';
-    const all = { removeAccidentalHits: true, ...options };
-    const { logits, targets } = sampledLogits(
-      weights,
-      biases,
-      labels,
-      inputs,
-      numSampled,
-      numClasses,
-      all,
-      op,
-    );
-    return softmaxCrossEntropyWithLogits(targets, logits);
-  },
+  sampledLoss('nn.sampledSoftmaxLoss', true, (targets, logits) =>
+    softmaxCrossEntropyWithLogits(targets, logits),
+  ),
 );
 
 /**
@@ -236,18 +254,7 @@ export const nceLoss: SampledLoss<Omit<SampledLossOptions, 'seed'>> = /* @__PURE
   'nn.nceLoss',
   lossKinds,
   { numTrue: kind.asIs, sampledValues: kind.asIs, removeAccidentalHits: kind.asIs },
-  (weights, biases, labels, inputs, numSampled, numClasses, options) => {
-    const op = 'nn.nceLoss';
-    const { logits, targets } = sampledLogits(
-      weights,
-      biases,
-      labels,
-      inputs,
-      numSampled,
-      numClasses,
-      options,
-      op,
-    );
-    return sigmoidCrossEntropyWithLogits(targets, logits).sum(1);
-  },
+  sampledLoss('nn.nceLoss', false, (targets, logits) =>
+    sigmoidCrossEntropyWithLogits(targets, logits).sum(1),
+  ),
 );

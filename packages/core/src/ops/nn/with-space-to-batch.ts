@@ -5,11 +5,11 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkFunction, checkOneOf, shown } from '../../arguments/checks.ts';
 import { type Dim, floorDivDims, mulDims, subDims } from '../../shapes/dim.ts';
-import { dims, toShape } from '../../shapes/dims.ts';
+import { dims } from '../../shapes/dims.ts';
 import { checkList, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { batchToSpace, paddingsFor, spaceToBatchNd } from '../array/space.ts';
+import { paddingsFor, toBatch, toSpace } from '../array/space.ts';
 
 const OP = 'nn.withSpaceToBatch';
 
@@ -79,8 +79,7 @@ export const withSpaceToBatch: NamedFunction<
       return [before, subDims(reach, before)];
     });
     const { paddings, crops } = paddingsFor(sizes.slice(1, last + 1), blocks, base);
-    const split = spaceToBatchNd(x, blocks, paddings.map((p) => toShape(p)) as never);
-    const y = toTensor(op(split, rates.length, 'VALID'));
-    return batchToSpace(y, blocks, crops.map((c) => toShape(c)) as never);
+    const split = toBatch(x, blocks, paddings, OP);
+    return toSpace(toTensor(op(split, rates.length, 'VALID')), blocks, crops, OP);
   },
 );

@@ -173,11 +173,11 @@ const checkUniqueAxis = (c: OpCall): void => {
   if (c.x(0).rank !== 1) throw c.lacks('only vectors are supported');
 };
 
-/** Where the axes of one layout are in another, such as NHWC and NCHW. */
-const axesBetween = (c: OpCall): number[] => {
-  const [from, to] = [c.textAttr('src_format', 'NHWC'), c.textAttr('dst_format', 'NCHW')];
-  return [...from].map((axis) => to.indexOf(axis));
-};
+/** The axes of one layout and of another, such as NHWC and NCHW. */
+const layouts = (c: OpCall): [from: string[], to: string[]] => [
+  [...c.textAttr('src_format', 'NHWC')],
+  [...c.textAttr('dst_format', 'NCHW')],
+];
 
 export const array: OpTable = {
   UnravelIndex: (c) => tf.unravelIndex(c.x(0), c.x(1)),
@@ -190,25 +190,18 @@ export const array: OpTable = {
     ),
   DataFormatDimMap: (c) => {
     const x = c.x();
-    const places = axesBetween(c);
+    const [from, to] = layouts(c);
+    const places = from.map((axis) => to.indexOf(axis));
     const axes = tf.where(x.less(0), x.add(places.length), x) as Tensor;
     return tf.gather(tf.constant(places, x.dtype), axes);
   },
   DataFormatVecPermute: (c) => {
-    const places = axesBetween(c);
-    const [from, to] = [c.textAttr('src_format', 'NHWC'), c.textAttr('dst_format', 'NCHW')];
+    const [from, to] = layouts(c);
     const x = c.x();
     // Of a vector of the two sizes of an image, nothing is moved but those.
-    const only =
-      x.shape[0] === places.length ? [...to] : [...to].filter((axis) => axis === 'H' || axis === 'W');
-    const source = x.shape[0] === places.length ? [...from] : [...from].filter((axis) => only.includes(axis));
-    return tf.gather(
-      x,
-      tf.constant(
-        only.map((axis) => source.indexOf(axis)),
-        'int32',
-      ),
-    );
+    const moved = x.shape[0] === from.length ? from : from.filter((axis) => axis === 'H' || axis === 'W');
+    const places = to.flatMap((axis) => (moved.includes(axis) ? [moved.indexOf(axis)] : []));
+    return tf.gather(x, tf.constant(places, 'int32'));
   },
   Const: (c) => constantOf(c.node),
   Identity: same,

@@ -1,9 +1,9 @@
 // Connectionist temporal classification: losses and the labels of frames.
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { makeSparse } from '@eagre/core/internal';
+import { columnOf, makeSparse } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
-import { type OpTable, several, type Translate } from '../op-row.ts';
+import { intOf, type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
 
 /** The loss of each sequence, and what its gradient by the logits is. The blank is the last class. */
@@ -11,7 +11,7 @@ const loss: Translate = (c) => {
   if (c.boolAttr('preprocess_collapse_repeated', false) || !c.boolAttr('ctc_merge_repeated', true))
     throw c.lacks('only the usual rules for repeated labels are supported');
   const [logits, indices, values, times] = [c.x(0), c.x(1), c.x(2), c.x(3)];
-  const rows = tf.reshape(tf.slice(indices, [0, 0], [-1, 1]), [-1]);
+  const rows = columnOf(indices, 0);
   const lengths = tf.unsortedSegmentSum(tf.onesLike(rows, 'int32'), rows, tf.size(times));
   const batch = tf.cast(tf.size(times), 'int64');
   const longest = tf.cast(tf.max(tf.concat([tf.zeros([1], 'int32'), lengths], 0)), 'int64');
@@ -57,7 +57,7 @@ export const ctc: OpTable = {
   CTCGreedyDecoder: several(DECODED, greedy),
   CTCBeamSearchDecoder: {
     outputs: DECODED,
-    counts: (node) => [...new Array<number>(3).fill(Number(node.attr?.get('top_paths')?.i ?? 1)), 1],
+    counts: (node) => [...new Array<number>(3).fill(intOf(node, 'top_paths', 1)), 1],
     run: beamSearch,
   },
 };

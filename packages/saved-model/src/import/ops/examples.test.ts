@@ -1,7 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import * as tf from '@eagre/core';
 import { bytesOf, textOf } from '@eagre/core/internal';
 import { encodeExample, tensorflow } from '@eagre/formats';
@@ -9,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { load } from '../../load/load.ts';
 import type { LoadedObject } from '../../load/loaded-object.ts';
 import { save } from '../../save/save.ts';
-import { temporaryFolder } from '../../testing/golden.ts';
+import { goldenFile, temporaryFolder } from '../../testing/golden.ts';
 import { loadGraphDef } from '../graph-def-file.ts';
 
 interface Stored {
@@ -23,11 +21,10 @@ interface Case {
   readonly result?: Readonly<Record<string, Stored>>;
   readonly error?: string;
 }
-const golden = JSON.parse(
-  gunzipSync(
-    readFileSync(fileURLToPath(new URL('../../../golden/examples.json.gz', import.meta.url))),
-  ).toString(),
-) as { readonly files: Readonly<Record<string, string>>; readonly cases: readonly Case[] };
+const golden = goldenFile<{
+  readonly files: Readonly<Record<string, string>>;
+  readonly cases: readonly Case[];
+}>('examples');
 
 const folder = temporaryFolder();
 let reader: LoadedObject;

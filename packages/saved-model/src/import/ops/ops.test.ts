@@ -1,23 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import * as tf from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { describe, expect, test } from 'vitest';
-import { expectSame, type Stored, toValue } from '../../testing/golden.ts';
+import { expectSame, goldenFile, type Stored, toValue } from '../../testing/golden.ts';
 import { loadGraphDef } from '../graph-def-file.ts';
 import { translatedOps } from './index.ts';
 
 type Complex = { readonly complex: readonly [Stored, Stored] };
-const golden = JSON.parse(
-  gunzipSync(
-    readFileSync(fileURLToPath(new URL('../../../golden/imported-ops.json.gz', import.meta.url))),
-  ).toString(),
-) as {
+const golden = goldenFile<{
   readonly graph: string;
   readonly inputs: Readonly<Record<string, Stored>>;
   readonly cases: Readonly<Record<string, readonly (Stored | Complex)[]>>;
-};
+}>('imported-ops');
 const bytes = Buffer.from(golden.graph, 'base64');
 
 // TensorFlow reads the weights of cubic filters from a table.

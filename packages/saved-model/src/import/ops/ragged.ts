@@ -1,11 +1,8 @@
 // Ragged tensors: the splits of each ragged axis, and the values of the innermost rows.
 import * as tf from '@eagre/core';
 import { RaggedTensor, type Tensor } from '@eagre/core';
-import type { tensorflow } from '@eagre/formats';
 import type { OpCall } from '../op-call.ts';
-import { type OpTable, several, type Translate } from '../op-row.ts';
-
-const intAttr = (node: tensorflow.NodeDef, name: string): number => Number(node.attr?.get(name)?.i ?? 0);
+import { intOf, type OpTable, several, type Translate } from '../op-row.ts';
 
 /** The ragged tensor of splits, outermost first, and values. */
 export function raggedOf(splits: readonly Tensor[], values: Tensor): RaggedTensor {
@@ -95,7 +92,7 @@ export const ragged: OpTable = {
   RaggedRange: several(['rt_nested_splits', 'rt_dense_values'], range),
   RaggedGather: {
     outputs: ['output_nested_splits', 'output_dense_values'],
-    counts: (node) => [intAttr(node, 'OUTPUT_RAGGED_RANK'), 1],
+    counts: (node) => [intOf(node, 'OUTPUT_RAGGED_RANK', 0), 1],
     run: gather,
   },
 };

@@ -2,8 +2,10 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
+import { columnOf } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
+import { raggedOf } from './ragged.ts';
 
 type Reduce = (x: Tensor, axis: readonly number[], options: { readonly keepdims: boolean }) => Tensor;
 
@@ -108,16 +110,8 @@ function rowCounts(
 
 export const reduce: OpTable = {
   RaggedBincount: (c) => {
-    const splits = c.x(0);
-    const rows = tf.size(splits).sub(1);
-    const ids = tf.searchsorted(
-      splits,
-      tf.range(tf.cast(tf.size(c.x(1)), splits.dtype), { dtype: splits.dtype }),
-      {
-        side: 'right',
-      },
-    );
-    return rowCounts(c, ids.sub(1), rows, [c.x(1), c.x(2), c.x(3)]);
+    const x = raggedOf([c.x(0)], c.x(1));
+    return rowCounts(c, x.valueRowids(), x.nrows(), [x.flatValues, c.x(2), c.x(3)]);
   },
   SparseBincount: (c) => {
     const [indices, shape] = [c.x(0), c.x(2)];
@@ -127,8 +121,7 @@ export const reduce: OpTable = {
       const none = tf.reshape(tf.zerosLike(indices), [-1]);
       return tf.reshape(rowCounts(c, none, tf.constant(1n, 'int64'), given), [-1]);
     }
-    const ids = tf.reshape(tf.slice(indices, [0, 0], [-1, 1]), [-1]);
-    return rowCounts(c, ids, tf.reshape(tf.slice(shape, [0], [1]), []), given);
+    return rowCounts(c, columnOf(indices, 0), tf.reshape(tf.slice(shape, [0], [1]), []), given);
   },
   Sum: reduction(tf.sum),
   Mean: reduction(tf.mean),

@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { OP_DEFS } from '../../../../graph/src/interchange/op-defs.ts';
+import { goldenFile } from '../../testing/golden.ts';
 import { translatedOps } from './index.ts';
 import { whyNot } from './untranslated.ts';
 
-const { ops } = JSON.parse(
-  gunzipSync(readFileSync(fileURLToPath(new URL('../../../golden/ops.json.gz', import.meta.url)))).toString(),
-) as { readonly ops: Readonly<Record<string, readonly string[]>> };
+const { ops } = goldenFile<{ readonly ops: Readonly<Record<string, readonly string[]>> }>('ops');
 
 test('every op of TensorFlow is translated, or there is a reason why it is not', () => {
   const translated = translatedOps();

@@ -2,9 +2,9 @@
 
 import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { makeSparse } from '@eagre/core/internal';
+import { columnOf, makeSparse } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
-import { type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
+import { intOf, type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
 
 /** The sparse tensor in three inputs. */
 const sparseAt = (c: OpCall, i: number): SparseTensor => makeSparse(c.x(i), c.x(i + 1), c.x(i + 2));
@@ -42,7 +42,7 @@ const emptyRows = several(
     const [filled, empty] = tf.sparse.fillEmptyRows(x, c.x(3));
     // Where each element went: the same rows in the same order, moved by the empty rows before.
     const before = tf.cumsum(tf.cast(empty, 'int64'));
-    const rows = tf.reshape(tf.slice(x.indices, [0, 0], [-1, 1]), [-1]);
+    const rows = columnOf(x.indices, 0);
     const places = tf.range(tf.cast(tf.size(rows), 'int64'), { dtype: 'int64' });
     return [filled.indices, filled.values, empty, places.add(tf.gather(before, rows))];
   },
@@ -91,7 +91,7 @@ export const sparse: OpTable = {
   SparseSlice: toSparse((c) => tf.sparse.slice(sparseAt(c, 0), c.x(3), c.x(4))),
   SparseSplit: {
     outputs: ['output_indices', 'output_values', 'output_shape'],
-    counts: (node) => new Array<number>(3).fill(Number(node.attr?.get('num_split')?.i ?? 1)),
+    counts: (node) => new Array<number>(3).fill(intOf(node, 'num_split', 1)),
     run: (c) => {
       const parts = tf.sparse.split(makeSparse(c.x(1), c.x(2), c.x(3)), c.intAttr('num_split'), c.int(0));
       return [0, 1, 2].flatMap((i) => parts.map((part) => partsOf(part)[i] as Tensor));

@@ -27,11 +27,8 @@ const newTable = (c: OpCall): TableHandle => {
   const table = new LookupTable(c.node.name ?? '', key, value, shape as readonly number[]);
   // One that is filled as the program goes on is never without contents.
   if (isMutable) table.insert([], [], true);
-  return new TableHandle(
-    table,
-    isMutable,
-    c.op.includes('Dense') ? [...itemsOf(known(c, 0)), ...itemsOf(known(c, 1))] : [],
-  );
+  if (c.op.includes('Dense')) table.reserved = [...itemsOf(known(c, 0)), ...itemsOf(known(c, 1))];
+  return new TableHandle(table, isMutable);
 };
 
 /** The one table of a name. */
@@ -43,19 +40,11 @@ const named: Translate = (c) => {
   return table;
 };
 
-/** @throws InvalidArgumentError for keys that a dense table cannot have. */
-function checkKeys(c: OpCall, keys: readonly TableItem[]): void {
-  const wrong = keys.find((key) => c.tableHandle(0).reserved.includes(key));
-  if (wrong !== undefined) throw c.wrong(`the key ${String(wrong)} stands for none, or for a removed one`);
-}
-
 const find: Translate = (c) => {
   const table = c.table(0);
   const look = (keys: Tensor, missing: Tensor): Tensor => {
-    const items = itemsOf(keys);
-    checkKeys(c, items);
     const shape = [...keys.shape, ...table.valueShape];
-    return tensorOfItems(table.find(items, itemsOf(missing)), table.valueDType, shape);
+    return tensorOfItems(table.find(itemsOf(keys), itemsOf(missing)), table.valueDType, shape);
   };
   const [keys, missing] = [c.x(1), c.x(2)];
   const [known, other] = [knownTensor(keys), knownTensor(missing)];
@@ -81,9 +70,7 @@ const insert =
     const table = c.table(0);
     // A table that others of the same name have filled is left alone.
     if (!replaces && table.initialized) return;
-    const keys = itemsOf(known(c, 1));
-    checkKeys(c, keys);
-    table.insert(keys, itemsOf(known(c, 2)), replaces);
+    table.insert(itemsOf(known(c, 1)), itemsOf(known(c, 2)), replaces);
   };
 
 /** Keys and values of the lines of a text file: whole lines, their numbers, or columns. */
@@ -115,7 +102,7 @@ const fromFile: Translate = (c) => {
 };
 
 const replace: Translate = (c) => {
-  c.tableHandle(0).replace(itemsOf(known(c, 1)), itemsOf(known(c, 2)));
+  c.table(0).replace(itemsOf(known(c, 1)), itemsOf(known(c, 2)));
 };
 
 /** How many keys there are: of a table that changes, at each run. */
@@ -130,12 +117,7 @@ const contents = several(['keys', 'values'], (c) => {
   const { table, isMutable } = c.tableHandle();
   if (isMutable && context.tracer !== null)
     throw c.lacks('a table that changes has no contents while a function is traced');
-  const entries = table.entries();
-  const [keys, values] = [entries.map(([key]) => key), entries.flatMap(([, value]) => value)];
-  return [
-    tensorOfItems(keys, table.keyDType, [keys.length]),
-    tensorOfItems(values, table.valueDType, [keys.length, ...table.valueShape]),
-  ];
+  return table.contents();
 });
 
 export const tables: OpTable = {
@@ -160,9 +142,7 @@ export const tables: OpTable = {
   LookupTableImport: replace,
   LookupTableImportV2: replace,
   LookupTableRemoveV2: (c) => {
-    const keys = itemsOf(known(c, 1));
-    checkKeys(c, keys);
-    c.table(0).remove(keys);
+    c.table(0).remove(itemsOf(known(c, 1)));
   },
   LookupTableExport: contents,
   LookupTableExportV2: contents,
