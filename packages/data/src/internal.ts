@@ -44,7 +44,6 @@ export {
 } from './io/raw.ts';
 export { deserializeManySparse, serializeManySparse, serializeSparse } from './io/sparse-tensors.ts';
 export { parseTensor, serializeTensor } from './io/tensors.ts';
-export type { DatasetNode, Shard } from './pipeline/iterator.ts';
 export { tracedElements } from './pipeline/traced-loop.ts';
 export { RaggedFeature, SparseFeature } from './readers/features.ts';
 export {
@@ -54,4 +53,3 @@ export {
 } from './readers/parse-sequence-example.ts';
 export { TFRecordOptions } from './readers/record-writer.ts';
 export { autoShard, batchSizeOf, replicaBatchSizes } from './transformations/auto-shard.ts';
-export { RebatchNode } from './transformations/batch.ts';

@@ -1,7 +1,8 @@
 // `tf.test.assertEqualGraphDef`: whether two graphs of TensorFlow are one.
 import { InvalidArgumentError } from '@eagre/core';
 import { defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
-import { FormatError, tensorflow } from '@eagre/formats';
+import type { tensorflow } from '@eagre/formats';
+import { decodeGraphDef } from './decode-graph-def.ts';
 
 const OP = 'test.assertEqualGraphDef';
 
@@ -60,12 +61,7 @@ function messageOf(graph: GraphDefLike, what: string): tensorflow.GraphDef {
     if (Array.isArray((graph as Partial<tensorflow.GraphDef> | null)?.node)) return graph;
     throw new InvalidArgumentError(`${what} must be a GraphDef or its bytes, got ${shown(graph)}`, OP);
   }
-  try {
-    return tensorflow.GraphDef.decode(graph);
-  } catch (cause) {
-    if (!(cause instanceof FormatError)) throw cause;
-    throw new InvalidArgumentError(`${what} is no GraphDef: ${cause.message}`, OP, { cause });
-  }
+  return decodeGraphDef(graph, what, OP);
 }
 
 function attributesOf(attr: unknown): string {

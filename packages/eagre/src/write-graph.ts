@@ -1,7 +1,9 @@
 // `tf.io.writeGraph`: graphs in files.
+import { withFileErrors } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/core';
-import { checkPath, checkText, defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
-import { FormatError, makeFolders, tensorflow, writeFileAtomicSync } from '@eagre/formats';
+import { checkPath, defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
+import { makeFolders, writeFileAtomicSync } from '@eagre/formats';
+import { decodeGraphDef } from './decode-graph-def.ts';
 
 const OP = 'io.writeGraph';
 
@@ -71,7 +73,7 @@ function fieldText(name: string, value: unknown, indent: string): string {
  * @param name the file
  * @param asText as text (.pbtxt), which is the default, else as bytes (.pb)
  * @returns the path of the file
- * @throws InvalidArgumentError for what is no graph
+ * @throws InvalidArgumentError for what is no graph; NotFoundError, PermissionDeniedError and the like where there can be no such file
  */
 export const writeGraph: NamedFunction<
   [graphOrGraphDef: WritableGraph, logdir: string, name: string, asText?: boolean],
@@ -84,24 +86,17 @@ export const writeGraph: NamedFunction<
   {},
   (graphOrGraphDef, logdir, name, asText = true) => {
     checkPath(logdir, 'logdir', OP);
-    checkText(name, 'name', OP);
     checkPath(name, 'name', OP);
     if (typeof asText !== 'boolean')
       throw new InvalidArgumentError(`asText must be true or false, got ${shown(asText)}`, OP);
     const bytes = bytesOf(graphOrGraphDef);
     const path = `${logdir.replace(/\/+$/, '')}/${name}`;
-    let content = bytes;
-    try {
-      const graph = tensorflow.GraphDef.decode(bytes);
-      if (asText) content = encoder.encode(messageText(graph, ''));
-    } catch (cause) {
-      if (!(cause instanceof FormatError)) throw cause;
-      throw new InvalidArgumentError(`these are not the bytes of a GraphDef: ${cause.message}`, OP, {
-        cause,
-      });
-    }
-    makeFolders(path.slice(0, path.lastIndexOf('/')) || '/');
-    writeFileAtomicSync(path, content);
+    const graph = decodeGraphDef(bytes, 'graphOrGraphDef', OP);
+    const content = asText ? encoder.encode(messageText(graph, '')) : bytes;
+    withFileErrors(path, OP, () => {
+      makeFolders(path.slice(0, path.lastIndexOf('/')) || '/');
+      writeFileAtomicSync(path, content);
+    });
     return path;
   },
 );

@@ -1,8 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { packages, sources } from '@eagre/testing';
 import * as esbuild from 'esbuild';
 import { expect, test } from 'vitest';
-
-const packages = fileURLToPath(new URL('../../', import.meta.url));
 
 // Where it fails for a library that only Node can run: import it when it is needed, and have `"browser": { "<library>": false }` in the
 // package.json of the package that does.
@@ -17,17 +15,7 @@ test('a bundle for browsers needs nothing of Node, no parser and no build tool',
     write: false,
     metafile: true,
     logLevel: 'silent',
-    plugins: [
-      {
-        name: 'sources',
-        setup(build) {
-          build.onResolve({ filter: /^(@eagre\/|eagre$)/ }, ({ path }) => {
-            const [name, file = 'index'] = path.replace('@eagre/', '').split('/');
-            return { path: `${packages}${name}/src/${file}.ts` };
-          });
-        },
-      },
-    ],
+    plugins: [sources],
   });
   // Those that `browser` takes out stay there by name.
   const inputs = Object.keys(metafile.inputs).filter((file) => !file.startsWith('(disabled)'));

@@ -224,12 +224,25 @@ describe('tf.test', () => {
     fails(() => t.assertAllClose([1], [2], { msg: 'loss' }), 'loss');
     t.assertAllCloseAccordingToType(tf.constant([1], 'float16'), [1.0009]);
     fails(() => t.assertAllCloseAccordingToType([1], [1.001]), 'not close');
+    fails(() => t.assertAllCloseAccordingToType([1], [1.001]), 'TestCase.assertAllCloseAccordingToType');
     t.assertNotAllClose([1], [2]);
+    t.assertNotAllClose({ x: [1] }, { y: [1] });
     fails(() => t.assertNotAllClose([1], [1]), 'all elements are close');
     t.assertAllEqual(tf.constant(['a']), ['a']);
     t.assertAllEqual(tf.constant([1n, 2n]), [1, 2]);
     fails(() => t.assertAllEqual([1, 2], [1, 2.5]), 'element 1');
     t.assertNotAllEqual([1], [2]);
+    t.assertNotAllEqual([[1]], [1]);
+    // What cannot be compared is neither.
+    const ragged = tf.ragged.constant([[1], []]) as never;
+    for (const method of [
+      'assertAllClose',
+      'assertNotAllClose',
+      'assertAllEqual',
+      'assertNotAllEqual',
+    ] as const)
+      fails(() => t[method](ragged, [1]), `TestCase.${method}: `);
+    fails(() => t.assertNotAllClose([1, 2], (() => 0) as never), 'expected');
     fails(() => t.assertNotAllEqual([1], [1]), 'all elements are equal');
     t.assertAllGreater([2, 3], 1);
     fails(() => t.assertAllGreater([2, 3], 2), 'greater than 2');
@@ -357,6 +370,14 @@ describe('names at the top', () => {
     expect(String(tf.typeSpecFromValue(new tf.Variable(1)))).toContain('shape=[]');
     expect(tf.typeSpecFromValue(tf.ragged.constant([[1], []]))).toBeInstanceOf(tf.RaggedTensorSpec);
     expect(tf.typeSpecFromValue(tf.experimental.Optional.fromValue(1))).toBeInstanceOf(tf.OptionalSpec);
+    class Wrapped extends tf.experimental.ExtensionType.of({ x: tf.Tensor }) {}
+    for (const value of [
+      1,
+      tf.ragged.constant([[1], []]),
+      tf.experimental.Optional.fromValue(1),
+      new Wrapped({ x: 1 }),
+    ])
+      expect(tf.typeSpecFromValue(value)).toBeInstanceOf(tf.TypeSpec);
     expect(tf.typeSpecFromValue(tf.data.Dataset.range(2))).toBeInstanceOf(tf.data.DatasetSpec);
     expect(tf.typeSpecFromValue(tf.data.Dataset.range(2).iterator())).toBeInstanceOf(tf.data.IteratorSpec);
     expect(() => tf.typeSpecFromValue(() => 0)).toThrow(InvalidArgumentError);

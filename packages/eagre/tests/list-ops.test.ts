@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesOf } from '@eagre/core/internal';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type Distribution,
   drawCandidates,
@@ -325,6 +325,12 @@ describe('conjugateGradient', () => {
       [i, x, r, p, gamma].forEach((t, j) => near(t, golden.conjugateGradient[k][j], 1e-9)),
     );
   });
+  it('ends where it has converged', () => {
+    const products = vi.spyOn(operator, 'matvec');
+    const { i } = solve(operator, b, { maxIter: 1000 });
+    expect(products).toHaveBeenCalledTimes(Number(i.item()));
+    products.mockRestore();
+  });
   it('is traced, and has gradients', () => {
     const traced = tf.function((v: tf.Tensor) => solve(operator, v).x);
     near(traced(b), golden.conjugateGradient[0][1], 1e-9);
@@ -485,6 +491,8 @@ describe('io', () => {
       expect(() => tf.io.writeGraph(Uint8Array.of(255, 255, 255), folder, 'x')).toThrow(
         tf.errors.InvalidArgumentError,
       );
+      // A part of the path is a file.
+      expect(() => tf.io.writeGraph(f, join(folder, 'graph.pbtxt'), 'x')).toThrow(tf.errors.EagreError);
       const names = tf.io.matchFilenamesOnce(join(folder, '*.pb*'), { name: 'files' });
       expect(names).toBeInstanceOf(tf.Variable);
       expect((names.array() as string[]).map((n) => n.slice(folder.length + 1))).toEqual(['graph.pbtxt']);

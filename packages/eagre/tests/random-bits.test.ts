@@ -118,3 +118,30 @@ it('refuse what they cannot use', () => {
     tf.errors.UnimplementedError,
   );
 });
+
+it('gives NaN for gamma distributions that are none', () => {
+  const { random } = tf;
+  const y = random.statelessGamma([4, 3], [1, 2], [Number.NaN, -1, 2]);
+  for (const row of y.array() as number[][]) expect(row.map(Number.isNaN)).toEqual([true, true, false]);
+});
+
+it('draws more numbers than a list of JavaScript holds, but no more than there is memory for', () => {
+  const { random } = tf;
+  const many = 2 ** 25 + 8;
+  const y = random.statelessUniform([many], [1, 2], { dtype: 'int32', minval: null, maxval: null });
+  expect(y.shape).toEqual([many]);
+  const whole = random.statelessUniform([8], [1, 2], { dtype: 'int32', minval: null, maxval: null });
+  expect(y.slice([0], [8]).array()).toEqual(whole.array());
+  expect((y.slice([many - 8], [8]).array() as number[]).some((v) => v !== 0)).toBe(true);
+  y.dispose();
+  for (const call of [
+    () => random.statelessUniform([2 ** 32 + 3], [1, 2]),
+    () => random.statelessUniform([2 ** 30, 2 ** 20], [1, 2]),
+    () => random.statelessNormal([2 ** 30, 2 ** 20], [1, 2], { dtype: 'float16' }),
+    () => random.statelessGamma([2 ** 30, 2 ** 20], [1, 2], 2),
+    () => random.statelessPoisson([2 ** 30], [1, 2], 2),
+    () => random.statelessBinomial([2 ** 30], [1, 2], 2, 0.5),
+    () => random.statelessCategorical([[1, 2]], 2 ** 30, [1, 2]),
+  ])
+    expect(call, String(call)).toThrow(tf.errors.ResourceExhaustedError);
+});

@@ -157,6 +157,50 @@ describe('layers', () => {
       call(new tf.layers.CategoryEncoding(4, { outputMode: 'oneHot', sparse: true }), inputs['raggedIds']),
     ).toThrow(tf.errors.InvalidArgumentError);
   });
+  describe('adapt of lookups', () => {
+    const texts = tf.ragged.constant([['a', 'b'], ['a'], [], ['a', 'c', 'c']], 'string');
+    const sparse = new tf.SparseTensor(
+      [
+        [0, 0],
+        [0, 2],
+        [1, 1],
+        [3, 0],
+        [3, 1],
+        [3, 2],
+      ],
+      tf.constant(['a', 'b', 'a', 'a', 'c', 'c']),
+      [4, 3],
+    );
+    // Of TensorFlow's StringLookup: 4 rows, of which 3, 1 and 1 have 'a', 'c' and 'b'; unknown tokens weigh as much as the mean.
+    const idf = [(Math.log(2) + 2 * Math.log(3)) / 3, Math.log(2), Math.log(3), Math.log(3)];
+    const weights = (layer: tf.layers.StringLookup): number[] => {
+      expect(layer.getVocabulary()).toEqual(['[UNK]', 'a', 'c', 'b']);
+      const rows = layer(tf.constant([['d'], ['a'], ['c'], ['b']])) as tf.Tensor;
+      return rows.max(0).array() as number[];
+    };
+    const labels = tf.constant([1, 2, 3, 4]);
+    test.each<[string, unknown]>([
+      ['a ragged tensor', texts],
+      ['a sparse tensor', sparse],
+      ['ragged batches', new Set([texts])],
+      ['ragged batches with labels', new Set([[texts, labels]])],
+      ['a list of sparse batches with labels', [[sparse, labels]]],
+    ])('counts each row of %s as one example', (_, data) => {
+      const layer = new tf.layers.StringLookup({ outputMode: 'tfIdf' });
+      layer.adapt(data as never);
+      weights(layer).forEach((weight, i) => {
+        expect(weight).toBeCloseTo(idf[i], 4);
+      });
+    });
+    test('takes tokens of several ragged axes', () => {
+      const strings = new tf.layers.StringLookup();
+      strings.adapt(tf.ragged.constant([[['a', 'b'], ['a']], [], [['c'], ['c', 'a']]], 'string'));
+      expect(strings.getVocabulary()).toEqual(['[UNK]', 'a', 'c', 'b']);
+      const integers = new tf.layers.IntegerLookup();
+      integers.adapt(tf.ragged.constant([[[3, 4], [3]], [[3, 5, 5]]], 'int32'));
+      expect(integers.getVocabulary()).toEqual([-1n, 3n, 5n, 4n]);
+    });
+  });
   test('Dense of ragged rows works on each row', () => {
     const y = new tf.layers.Dense(1, { kernelInitializer: 'ones' })(
       inputs['ragged'] as never,

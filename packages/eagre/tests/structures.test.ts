@@ -236,6 +236,14 @@ describe('messages and texts', () => {
       expect([back.dtype, back.shape, back.array()]).toEqual([x.dtype, x.shape, x.array()]);
     }
     expect(tf.makeTensorProto([1, 2, 3, 4], { dtype: 'int32', shape: [2, 2] }).dtype).toBe(3);
+    const content = { dtype: 7, tensor_shape: { dim: [{ size: 2 }] } };
+    expect(tf.makeNdarray({ ...content, tensor_content: Uint8Array.of(1, 2, 97, 98, 99) }).array()).toEqual([
+      'a',
+      'bc',
+    ]);
+    expect(() => tf.makeNdarray({ ...content, tensor_content: Uint8Array.of(1, 9, 97) })).toThrow(
+      tf.errors.InvalidArgumentError,
+    );
     expect(() => tf.makeNdarray({ dtype: 77 })).toThrow(tf.errors.InvalidArgumentError);
   });
   it('are bytes or strings', () => {

@@ -202,19 +202,16 @@ function walk(title: string, subjects: readonly Subject[]): void {
 
 walk(
   'ops',
-  // The rank of a binomial draw stands in an attribute, beside the input of sizes.
-  [...listOps().values()]
-    .filter((op) => op.name !== 'StatelessRandomBinomial')
-    .flatMap((op) =>
-      op
-        .samples()
-        .filter((sample) => !materialize(sample, 'float32').some((x) => x.dtype === 'string'))
-        .map((sample) => ({
-          name: op.name,
-          inputs: sample.inputs,
-          fn: (...xs: tf.Tensor[]) => execute(op, xs, sample.attrs ?? {}),
-        })),
-    ),
+  [...listOps().values()].flatMap((op) =>
+    op
+      .samples()
+      .filter((sample) => !materialize(sample, 'float32').some((x) => x.dtype === 'string'))
+      .map((sample) => ({
+        name: op.name,
+        inputs: sample.inputs,
+        fn: (...xs: tf.Tensor[]) => execute(op, xs, sample.attrs ?? {}),
+      })),
+  ),
 );
 
 // Shapes, axes and the like stand in the code that is traced; what is tensors has any size.

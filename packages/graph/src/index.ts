@@ -66,6 +66,7 @@ export {
 export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
 export { streamState } from './interchange/random-def.ts';
 export {
+  CompositeSpec,
   IndexedSlicesSpec,
   RaggedTensorSpec,
   SparseTensorSpec,

@@ -95,12 +95,11 @@ let session: {
   readonly logdir: string;
   readonly began: number;
   readonly spans: Span[];
-  readonly level: number;
 } | null = null;
 
 /**
- * Begins a profile, which `stop` writes. Every op of eager code and every run of a traced function is in it, with the time that the host spent on it, and
- * what `Trace` marks.
+ * Begins a profile, which `stop` writes. Every op of eager code and every run of a traced function, but those of `runAsync`, is in it, with the time
+ * that the host spent on it, and what `Trace` marks.
  *
  *     tf.profiler.experimental.start('logs');
  *     …
@@ -127,8 +126,8 @@ export const start: NamedFunction<
       );
     if (session !== null) throw new AlreadyExistsError('another profile is being made: call stop first', op);
     const spans: Span[] = [];
-    session = { logdir, began: performance.now(), spans, level: options?.hostTracerLevel ?? 2 };
-    if (session.level >= 2)
+    session = { logdir, began: performance.now(), spans };
+    if ((options?.hostTracerLevel ?? 2) >= 2)
       profiling.record = (name, begin) => {
         spans.push({ name, begin, end: performance.now(), metadata: {} });
       };

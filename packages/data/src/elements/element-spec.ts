@@ -1,12 +1,21 @@
 // Dtypes and shapes of elements, in their structure.
-import { InvalidArgumentError } from '@eagre/backend';
-import { type CompositeTensor, type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import {
+  type CompositeTensor,
+  constant,
+  type PartialShape,
+  Tensor,
+  type TensorLike,
+  Variable,
+  zeros,
+} from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
   isCompatible,
   isComposite,
   showShape,
+  sizeOf,
   takesArguments,
   toOwnTensor,
   tree,
@@ -184,6 +193,13 @@ function conformLeaf(value: unknown, spec: LeafSpec, fail: (why: string) => neve
   if (tensor.dtype !== spec.dtype || (spec.shape !== null && !isCompatible(tensor.shape, spec.shape)))
     fail(`it is ${tensor.dtype} ${showShape(tensor.shape)}`);
   return tensor;
+}
+
+/** Zeros, or empty strings: what stands where a tensor of such a spec is not there. */
+export function zerosOf(shape: readonly number[], dtype: DType): Tensor {
+  return dtype === 'string'
+    ? constant(new Array<string>(sizeOf(shape)).fill(''), 'string', { shape })
+    : zeros(shape, dtype);
 }
 
 /** Whether a leaf is as its spec says. */

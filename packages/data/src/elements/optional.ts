@@ -1,6 +1,6 @@
 // An element that may be there or not, as a value.
 import { InvalidArgumentError } from '@eagre/backend';
-import { Assert, CompositeTensor, constant, Tensor, zeros } from '@eagre/core';
+import { Assert, CompositeTensor, constant, Tensor } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -11,8 +11,8 @@ import {
   takesArguments,
   tree,
 } from '@eagre/core/internal';
-import { TensorSpec } from '@eagre/graph';
-import { type ElementOfSpec, type ElementSpec, mapSpec, showSpec, specOf } from './element-spec.ts';
+import { CompositeSpec, TensorSpec } from '@eagre/graph';
+import { type ElementOfSpec, type ElementSpec, mapSpec, showSpec, specOf, zerosOf } from './element-spec.ts';
 import { type Element, type ElementOf, isDataset, toElement } from './structure.ts';
 
 const OP = 'Optional';
@@ -67,10 +67,10 @@ export class Optional<T = Element> extends CompositeTensor {
             `elementSpec must hold specs of tensors, got ${showSpec(elementSpec)}`,
             'Optional.empty',
           );
-        const shape = (spec.shape ?? []).map((n) => n ?? 0);
-        return spec.dtype === 'string'
-          ? constant(new Array<string>(shape.reduce((a, b) => a * b, 1)).fill(''), 'string', { shape })
-          : zeros(shape, spec.dtype);
+        return zerosOf(
+          (spec.shape ?? []).map((n) => n ?? 0),
+          spec.dtype,
+        );
       }),
     );
   }
@@ -131,7 +131,7 @@ const isSpecs = (value: unknown): boolean =>
   tree.leavesOf(value, OP).every((leaf) => !(leaf instanceof Tensor));
 
 /** The spec of an optional: `new tf.OptionalSpec(new tf.TensorSpec([], 'int32'))`. */
-export class OptionalSpec extends CompositeTensor {
+export class OptionalSpec extends CompositeSpec {
   /** Of its value. */
   readonly elementSpec: ElementSpec;
 
@@ -162,18 +162,6 @@ export class OptionalSpec extends CompositeTensor {
     return isSpecs(value) && !(has instanceof Tensor)
       ? new OptionalSpec(value as ElementSpec)
       : new Optional(has, value);
-  }
-  get differentiable(): unknown {
-    return null;
-  }
-  withDifferentiable(): unknown {
-    return null;
-  }
-  get advice(): string {
-    return 'it is a spec, and no tensor';
-  }
-  dispatch(_call: Call): unknown {
-    return undefined;
   }
   override toString(): string {
     return `OptionalSpec(${showSpec(this.elementSpec)})`;

@@ -15,7 +15,7 @@ import {
   UnimplementedError,
 } from '@eagre/core';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Dataset, experimental as E, Options, TFRecordDataset } from '../index.ts';
 import { Optional, OptionalSpec } from '../internal.ts';
 import { debugMode } from '../pipeline/element-function.ts';
@@ -217,6 +217,33 @@ describe('transformations', () => {
     expect(existsSync(join(folder, 'b'))).toBe(true);
     expect(() => new E.TFRecordWriter(path, 'LZ4' as never)).toThrow(InvalidArgumentError);
     await expect(new E.TFRecordWriter(join(folder, 'no', 'b')).write(to(1))).rejects.toThrow(NotFoundError);
+  });
+
+  test('leave nothing behind where there is no room', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-records-'));
+    const path = join(folder, 'a.tfrecord');
+    const records = Dataset.fromTensorSlices(['x'.repeat(1 << 18), 'y'.repeat(1 << 18)]);
+    const fs = process.getBuiltinModule('node:fs');
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      code: 'ENOSPC',
+      syscall: 'write',
+    });
+    const writing = vi.spyOn(fs, 'writeSync').mockImplementation(() => {
+      throw full;
+    });
+    try {
+      for (const compression of ['', 'GZIP'] as const)
+        await expect(new E.TFRecordWriter(path, compression).write(records)).rejects.toThrow(
+          `${path}: no space is left on the device`,
+        );
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      writing.mockRestore();
+    }
+    await expect(new E.TFRecordWriter(join(folder, 'no', 'b')).write(records)).rejects.toThrow(
+      `${join(folder, 'no', 'b')}: there is no such file or folder`,
+    );
+    await expect(new E.TFRecordWriter(folder).write(records)).rejects.toThrow(FailedPreconditionError);
   });
 
   test('saved, asked and debugged', async () => {

@@ -1,5 +1,5 @@
 // `tf.data.experimental.TFRecordWriter`: a dataset as a file of records.
-import { fileError, InvalidArgumentError } from '@eagre/backend';
+import { FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
 import {
   type Arguments,
@@ -11,9 +11,9 @@ import {
   shown,
   takesArguments,
 } from '@eagre/core/internal';
-import { nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import { FormatError, RecordFileWriter } from '@eagre/formats';
+import { beginAtomic, nodeBuiltin, syncFile, syncFolder } from '@eagre/formats/internal';
 import type { Dataset } from '../pipeline/dataset.ts';
-import { TFRecordWriter } from '../readers/record-writer.ts';
 import { checkDataset } from './apply.ts';
 
 type CompressionType = '' | 'GZIP' | 'ZLIB';
@@ -43,25 +43,58 @@ export class DatasetRecordWriter {
 
   /**
    * Goes through the dataset. The file is there when all is written; when something fails, what was there before stays.
-   * @throws InvalidArgumentError for other elements; and what iterating throws.
+   * @throws InvalidArgumentError for other elements; FailedPreconditionError where a folder, a pipe or a device is; and what iterating throws.
    */
   write(...args: Arguments<[dataset: Dataset<Tensor>], ['dataset']>): Promise<void>;
   async write(dataset: Dataset<Tensor>): Promise<void> {
     const op = 'TFRecordWriter.write';
     const elements = checkDataset(dataset, op);
     const path = this.#filename;
-    const temporary = `${path}.partial-${ownMark()}`;
-    const writer = new TFRecordWriter(temporary, this.#compression);
     try {
-      for await (const element of elements) writer.write(recordOf(element, op));
-      writer.close();
-      nodeBuiltin('node:fs').renameSync(temporary, path);
-    } catch (error) {
-      writer.close();
-      nodeBuiltin('node:fs').rmSync(temporary, { force: true });
-      throw fileError(error, path, op);
+      await writeRecords(elements, path, this.#compression, op);
+    } catch (cause) {
+      throw fileError(cause, path, op);
     }
   }
+}
+
+/** The name of the temporary file. @throws FailedPreconditionError where there is something that is no file */
+function begin(path: string, op: string): string {
+  try {
+    return beginAtomic(path);
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause;
+    throw new FailedPreconditionError(cause.message, op, { cause });
+  }
+}
+
+async function writeRecords(
+  elements: AsyncIterable<unknown>,
+  path: string,
+  compression: CompressionType,
+  op: string,
+): Promise<void> {
+  const { renameSync, rmSync } = nodeBuiltin('node:fs');
+  const temporary = begin(path, op);
+  let writer: RecordFileWriter | null = null;
+  try {
+    writer = new RecordFileWriter(temporary, { compression });
+    for await (const element of elements) writer.write(recordOf(element, op));
+    writer.close();
+    syncFile(temporary);
+    renameSync(temporary, path);
+  } catch (error) {
+    try {
+      writer?.close();
+    } catch {
+      // What is deleted need not be whole.
+    }
+    rmSync(temporary, { force: true });
+    // What is said of the temporary file is said of the one that it would have been.
+    if (error instanceof Error && 'path' in error && error.path === temporary) Object.assign(error, { path });
+    throw error;
+  }
+  syncFolder(path);
 }
 
 function recordOf(element: unknown, op: string): Uint8Array {

@@ -16,7 +16,12 @@ import { type Element, toElement } from '../elements/structure.ts';
 import { Dataset } from '../pipeline/dataset.ts';
 import { DatasetIterator } from '../pipeline/dataset-iterator.ts';
 import { debugMode } from '../pipeline/element-function.ts';
-import type { ChooseOptions, RandomOptions } from '../pipeline/option-names.ts';
+import {
+  type ChooseOptions,
+  chooseNames,
+  type RandomOptions,
+  sampleNames,
+} from '../pipeline/option-names.ts';
 import type { SaveOptions } from '../readers/saved-files.ts';
 import { ElementsNode } from '../sources/elements.ts';
 import { RandomNode } from '../sources/numbers.ts';
@@ -92,7 +97,7 @@ export const chooseFromDatasets: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}chooseFromDatasets`,
   { datasets: kind.asIs, choiceDataset: kind.asIs },
-  { stopOnEmptyDataset: kind.asIs },
+  chooseNames,
   (datasets, choiceDataset, { stopOnEmptyDataset = false }) =>
     Dataset.chooseFromDatasets<Element>(datasets as never, choiceDataset, { stopOnEmptyDataset }),
 );
@@ -106,12 +111,7 @@ export const sampleFromDatasets: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}sampleFromDatasets`,
   { datasets: kind.asIs },
-  {
-    weights: kind.asIs,
-    seed: kind.asIs,
-    stopOnEmptyDataset: kind.asIs,
-    rerandomizeEachIteration: kind.asIs,
-  },
+  sampleNames,
   (datasets, options) => Dataset.sampleFromDatasets<Element>(datasets as never, options),
 );
 

@@ -1,6 +1,6 @@
 // TensorFlow's names for steps that are methods of datasets, and for those made of several.
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, device, identity, type PartialShape, type Tensor, zeros } from '@eagre/core';
+import { constant, device, identity, type PartialShape, type Tensor } from '@eagre/core';
 import {
   checkCount,
   checkText,
@@ -11,11 +11,19 @@ import {
   tree,
 } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
-import { type ElementSpec, flattenSpec, mapTensorSpec } from '../elements/element-spec.ts';
+import { type ElementSpec, flattenSpec, mapTensorSpec, zerosOf } from '../elements/element-spec.ts';
 import type { Element } from '../elements/structure.ts';
 import { Dataset } from '../pipeline/dataset.ts';
 import type { FunctionCallOptions, SignatureOptions } from '../pipeline/element-function.ts';
-import type { IgnoreErrorsOptions } from '../pipeline/option-names.ts';
+import {
+  bucketNames,
+  callNames,
+  groupNames,
+  type IgnoreErrorsOptions,
+  raggedBatchNames,
+  resampleNames,
+  snapshotNames,
+} from '../pipeline/option-names.ts';
 import { AUTOTUNE } from '../pipeline/options.ts';
 import type { FeatureSpecs } from '../readers/features.ts';
 import { parseExample } from '../readers/parse-example.ts';
@@ -57,13 +65,7 @@ export const bucketBySequenceLength: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}bucketBySequenceLength`,
   { elementLengthFunc: kind.asIs, bucketBoundaries: kind.asIs, bucketBatchSizes: kind.asIs },
-  {
-    paddedShapes: kind.structure,
-    paddingValues: kind.structure,
-    dropRemainder: kind.asIs,
-    noPadding: kind.asIs,
-    padToBucketBoundary: kind.asIs,
-  },
+  bucketNames,
   (length, boundaries, sizes, options) =>
     step(`${SPACE}bucketBySequenceLength`, (d) =>
       d.bucketBySequenceLength(length as never, boundaries, sizes, options),
@@ -93,7 +95,7 @@ export const copyToDevice: NamedFunction<
     }
     if (!/cpu:0$/i.test(sourceDevice))
       throw new InvalidArgumentError(`elements are made on /cpu:0, not on ${sourceDevice}`, op);
-    return step(op, (d) => d.apply(toDevice(targetDevice)));
+    return step(op, toDevice(targetDevice));
   },
 );
 
@@ -134,7 +136,7 @@ export const denseToRaggedBatch: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}denseToRaggedBatch`,
   { batchSize: kind.asIs },
-  { dropRemainder: kind.asIs, rowSplitsDtype: kind.asIs },
+  raggedBatchNames,
   (size, options) => step(`${SPACE}denseToRaggedBatch`, (d) => d.raggedBatch(size, options)),
 );
 
@@ -173,7 +175,7 @@ export const groupByReducer: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}groupByReducer`,
   { keyFunc: kind.asIs, reducer: kind.asIs },
-  { runEagerly: kind.asIs },
+  callNames,
   (keyFunc, reducer, options) => {
     if (!(reducer instanceof Reducer))
       throw new InvalidArgumentError(
@@ -196,12 +198,7 @@ export const groupByWindow: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}groupByWindow`,
   { keyFunc: kind.asIs, reduceFunc: kind.asIs },
-  {
-    windowSize: kind.asIs,
-    windowSizeFunc: kind.asIs,
-    runEagerly: kind.asIs,
-    outputSignature: kind.structure,
-  },
+  groupNames,
   (keyFunc, reduceFunc, options) =>
     step(`${SPACE}groupByWindow`, (d) => d.groupByWindow(keyFunc as never, reduceFunc as never, options)),
 );
@@ -284,13 +281,10 @@ function padded(dataset: Dataset<unknown>, cardinality: number, maskKey: string,
   if (!isPlain(elementSpec) || elementSpec instanceof TensorSpec)
     throw new InvalidArgumentError('the elements must be plain objects, whose spec is known', op);
   const zero = (spec: TensorSpec): unknown => {
-    const shape = spec.shape;
+    const { shape, dtype } = spec;
     if (shape === null || shape.includes(null))
       throw new InvalidArgumentError(`zeros of ${spec} have no known shape`, op);
-    const sizes = shape as number[];
-    return spec.dtype === 'string'
-      ? constant(new Array<string>(sizes.reduce((a, b) => a * b, 1)).fill(''), 'string', { shape: sizes })
-      : zeros(sizes, spec.dtype);
+    return zerosOf(shape as number[], dtype);
   };
   const filler = mapTensorSpec(elementSpec as ElementSpec, op, zero as never) as Readonly<
     Record<string, unknown>
@@ -395,7 +389,7 @@ export const rejectionResample: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}rejectionResample`,
   { classFunc: kind.asIs, targetDist: kind.asIs },
-  { initialDist: kind.asIs, seed: kind.asIs, runEagerly: kind.asIs },
+  resampleNames,
   (classFunc, targetDist, options) =>
     step(`${SPACE}rejectionResample`, (d) => d.rejectionResample(classFunc as never, targetDist, options)),
 );
@@ -409,7 +403,7 @@ export const scan: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}scan`,
   { initialState: kind.structure, scanFunc: kind.asIs },
-  { runEagerly: kind.asIs },
+  callNames,
   (initialState, scanFunc, options) =>
     step(`${SPACE}scan`, (d) => d.scan(initialState as never, scanFunc as never, options)),
 );
@@ -430,11 +424,8 @@ export const shuffleAndRepeat: NamedFunction<
 
 /** `Dataset.snapshot`, for `apply`. */
 export const snapshot: NamedFunction<[path: string], ['path'], SnapshotOptions, Step> =
-  /* @__PURE__ */ defineFunction(
-    `${SPACE}snapshot`,
-    { path: kind.asIs },
-    { compression: kind.asIs, readerFunc: kind.asIs, shardFunc: kind.asIs },
-    (path, options) => step(`${SPACE}snapshot`, (d) => d.snapshot(path, options)),
+  /* @__PURE__ */ defineFunction(`${SPACE}snapshot`, { path: kind.asIs }, snapshotNames, (path, options) =>
+    step(`${SPACE}snapshot`, (d) => d.snapshot(path, options)),
   );
 
 /** `Dataset.takeWhile`, for `apply`. */
@@ -446,7 +437,7 @@ export const takeWhile: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}takeWhile`,
   { predicate: kind.asIs },
-  { runEagerly: kind.asIs },
+  callNames,
   (predicate, options) => step(`${SPACE}takeWhile`, (d) => d.takeWhile(predicate as never, options)),
 );
 

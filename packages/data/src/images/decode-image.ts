@@ -326,10 +326,9 @@ function checkQualities(low: number, high: number, op: string): void {
   if (low >= high)
     throw new InvalidArgumentError(`minJpegQuality ${low} is not below maxJpegQuality ${high}`, op);
 }
-type RandomQuality<P extends readonly unknown[], N extends readonly string[], O> = NamedFunction<P, N, O>;
 
 /** `adjustJpegQuality` with a quality from minJpegQuality up to, but not, maxJpegQuality, drawn at random. */
-export const randomJpegQuality: RandomQuality<
+export const randomJpegQuality: NamedFunction<
   [image: TensorLike, minJpegQuality: number, maxJpegQuality: number],
   ['image', 'minJpegQuality', 'maxJpegQuality'],
   { readonly seed?: number | random.SeedSource | null }
@@ -348,7 +347,7 @@ export const randomJpegQuality: RandomQuality<
 );
 
 /** `randomJpegQuality` as a pure function of a seed of two integers: with TensorFlow's quality. */
-export const statelessRandomJpegQuality: RandomQuality<
+export const statelessRandomJpegQuality: NamedFunction<
   [image: TensorLike, minJpegQuality: number, maxJpegQuality: number, seed: random.StatelessSeed],
   ['image', 'minJpegQuality', 'maxJpegQuality', 'seed'],
   unknown

@@ -12,6 +12,7 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { decodeTensorProto, encodeTensorProto, FormatError, tensorflow } from '@eagre/formats';
+import { encodeStringContent } from '@eagre/formats/internal';
 import { atOnce, type BytesLike, bytesFrom } from './byte-strings.ts';
 
 /** A tensor as a `TensorProto` message in a scalar of bytes. `parseTensor` makes it a tensor again. */
@@ -30,37 +31,15 @@ export const serializeTensor: NamedFunction<[tensor: TensorLike], ['tensor']> =
 /** A tensor as the bytes of a `TensorProto` whose values are its content, strings too: their lengths, then their bytes. */
 export function serializedContent(x: Tensor): string {
   if (x.dtype !== 'string') return serializeTensor(x).strings()[0] as string;
-  const strings = x.strings().map(bytesOf);
-  const tensor_content = Uint8Array.from([
-    ...strings.flatMap(({ length }) => varint(length)),
-    ...strings.flatMap((bytes) => [...bytes]),
-  ]);
   const dim = x.shape.map((size) => ({ size }));
-  const proto = { dtype: STRINGS, tensor_shape: { dim }, tensor_content } as tensorflow.TensorProto;
+  const proto = {
+    dtype: STRINGS,
+    tensor_shape: { dim },
+    tensor_content: encodeStringContent(x.strings().map(bytesOf)),
+  };
   return textOf(tensorflow.TensorProto.encode(asTensorFlow(proto)));
 }
 const STRINGS = 7;
-function varint(n: number): number[] {
-  return n < 0x80 ? [n] : [(n & 0x7f) | 0x80, ...varint(Math.floor(n / 0x80))];
-}
-/** The strings in a content. @throws FormatError for lengths that do not fit */
-function contentStrings(content: Uint8Array, count: number): Uint8Array[] {
-  const fault = (): never => {
-    throw new FormatError({ format: 'TensorProto', what: 'strings do not fit into their content' });
-  };
-  let at = 0;
-  const lengths = Array.from({ length: Math.min(count, content.length + 1) }, () => {
-    let n = 0;
-    for (let shift = 0; ; shift += 7) {
-      if (at >= content.length || shift > 28) fault();
-      const byte = content[at++] as number;
-      n += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return n;
-    }
-  });
-  if (lengths.length !== count || lengths.reduce((a, b) => a + b, at) !== content.length) fault();
-  return lengths.map((n) => content.subarray(at, (at += n)));
-}
 
 /** As TensorFlow writes it: a scalar has an empty shape, and not none, and a tensor without elements no content. */
 function asTensorFlow({ tensor_content, ...proto }: tensorflow.TensorProto): tensorflow.TensorProto {
@@ -99,15 +78,7 @@ export const parseTensor: NamedFunction<[serialized: BytesLike, outType: DType],
 
 function decoded(bytes: Uint8Array): ReturnType<typeof decodeTensorProto> {
   try {
-    const proto = tensorflow.TensorProto.decode(bytes);
-    const { tensor_content: content, ...rest } = proto;
-    if (proto.dtype !== STRINGS || content === undefined || content.length === 0)
-      return decodeTensorProto(proto, { maxBytes: MOST_BYTES });
-    const count = (proto.tensor_shape?.dim ?? []).reduce((n, { size = 0 }) => n * Number(size), 1);
-    return decodeTensorProto(
-      { ...rest, string_val: contentStrings(content, count) },
-      { maxBytes: MOST_BYTES },
-    );
+    return decodeTensorProto(tensorflow.TensorProto.decode(bytes), { maxBytes: MOST_BYTES });
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause;
     throw new DataLossError(cause.message, 'ParseTensor', { cause });

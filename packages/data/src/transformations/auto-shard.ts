@@ -40,7 +40,7 @@ class AutoShardNode extends UnaryNode {
 }
 
 /** The policy of a pipeline. */
-export function autoShardPolicy(node: DatasetNode): AutoShardPolicy {
+function autoShardPolicy(node: DatasetNode): AutoShardPolicy {
   return optionsOf(node).experimentalDistribute?.autoShardPolicy ?? 'AUTO';
 }
 
@@ -82,7 +82,12 @@ function makesFiles(node: InterleaveNode): boolean {
   try {
     return preparing(() => {
       const name = names.next();
-      if (name instanceof Promise || name === END) return false;
+      if (name instanceof Promise) {
+        // It is asked again when elements are read, and tells of its error then.
+        name.catch(() => {});
+        return false;
+      }
+      if (name === END) return false;
       const made = node.made(name);
       return made !== null && fileNodes(made) !== null;
     });

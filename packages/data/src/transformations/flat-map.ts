@@ -66,6 +66,8 @@ export class InterleaveNode extends UnaryNode {
   /** The dataset that its function makes of an element, where nothing has to be waited for; null elsewhere. */
   made(element: Element): DatasetNode | null {
     const made = (this.#fn as unknown as (...a: readonly Element[]) => unknown)(...argumentsOf(element));
+    // The function is called again when elements are read, and tells of its error then.
+    if (made instanceof Promise) made.catch(() => {});
     return isDataset(made) ? made.node : null;
   }
 

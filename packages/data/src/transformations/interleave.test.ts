@@ -1,12 +1,14 @@
 // `interleave` with several datasets asked at once: the same elements as one by one.
 import '@eagre/backend-js';
 import type { Tensor } from '@eagre/core';
+import { TensorSpec } from '@eagre/graph';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Dataset } from '../pipeline/dataset.ts';
 import { AUTOTUNE } from '../pipeline/options.ts';
 import { stateFromTensor, stateToTensor } from '../pipeline/state.ts';
 import { values, valuesLater } from '../testing/elements.ts';
+import { autoShard } from './auto-shard.ts';
 import type { InterleaveOptions } from './flat-map.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -269,4 +271,38 @@ it('refuses more calls than datasets, and none', () => {
   expect(with_({ numParallelCalls: 0 })).toThrow(refused);
   expect(with_({ cycleLength: 0 })).toThrow(refused);
   expect(with_({ blockLength: 0 })).toThrow(refused);
+});
+
+describe('the try of a function that may open files', () => {
+  it.each([
+    [
+      'whose promise fails',
+      () =>
+        Dataset.fromTensorSlices(['a']).interleave((async () => {
+          throw new Error('no file');
+        }) as never),
+    ],
+    [
+      'of an element whose promise fails',
+      () =>
+        Dataset.fromGenerator(
+          // biome-ignore lint/correctness/useYield: it fails before
+          async function* () {
+            throw new Error('no element');
+          },
+          { outputSignature: new TensorSpec([], 'string') },
+        ).interleave((() => numbers(1)) as never),
+    ],
+  ])('%s throws nothing into the process', async (_, make) => {
+    const unhandled: unknown[] = [];
+    const listen = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', listen);
+    try {
+      expect(autoShard(make().node, { count: 2, index: 0 })).toBe(null);
+      await turns(2);
+    } finally {
+      process.off('unhandledRejection', listen);
+    }
+    expect(unhandled).toEqual([]);
+  });
 });

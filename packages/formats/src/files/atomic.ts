@@ -26,7 +26,7 @@ export async function writeFilesAtomic(
   files: readonly (readonly [path: string, data: FileContent])[],
 ): Promise<void> {
   const { open, rename, rm } = nodeBuiltin('node:fs').promises;
-  const written = files.map(([path, data]) => ({ path, data, temporary: begin(path) }));
+  const written = files.map(([path, data]) => ({ path, data, temporary: beginAtomic(path) }));
   try {
     for (const { data, temporary } of written) {
       const file = await open(temporary, 'wx');
@@ -49,7 +49,7 @@ export async function writeFilesAtomic(
 /** {@link writeFileAtomic}, synchronously. */
 export function writeFileAtomicSync(path: string, data: Uint8Array | string): void {
   const fs = nodeBuiltin('node:fs');
-  const temporary = begin(path);
+  const temporary = beginAtomic(path);
   try {
     fs.writeFileSync(temporary, data, { flag: 'wx', flush: true });
     fs.renameSync(temporary, path);
@@ -60,8 +60,8 @@ export function writeFileAtomicSync(path: string, data: Uint8Array | string): vo
   syncFolder(path);
 }
 
-/** The temporary file for a new content of `path`, after what others have left was deleted. */
-function begin(path: string): string {
+/** The name of the temporary file for a new content of `path`, after what others have left was deleted. @throws as `refuseSpecial` */
+export function beginAtomic(path: string): string {
   refuseSpecial(path);
   deleteLeftovers(nodeBuiltin('node:path').dirname(path));
   return temporaryFor(path);
@@ -132,6 +132,17 @@ export function deleteLeftovers(folder: string): void {
     } catch {
       // Somebody else's: it stays.
     }
+  }
+}
+
+/** Makes the content of a file survive a power cut. */
+export function syncFile(path: string): void {
+  const fs = nodeBuiltin('node:fs');
+  const file = fs.openSync(path, 'r+');
+  try {
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
   }
 }
 

@@ -3,7 +3,7 @@ import type { NDArray } from '../arrays/ndarray.ts';
 import { FormatError, UnsupportedFormatError } from '../errors.ts';
 import * as tensorflow from '../protobuf/messages.ts';
 import { mutate, randomSource } from '../testing/mutate.ts';
-import { decodeTensorProto, encodeTensorProto } from './tensor-proto.ts';
+import { decodeTensorProto, encodeStringContent, encodeTensorProto } from './tensor-proto.ts';
 
 const { TensorProto } = tensorflow;
 const shape = (...sizes: number[]): tensorflow.TensorShapeProto => ({ dim: sizes.map((size) => ({ size })) });
@@ -35,6 +35,30 @@ describe('a TensorProto', () => {
       shape: [3],
       data: [Uint8Array.of(97), Uint8Array.of(0, 255), Uint8Array.of(0xc3, 0xbc)],
     });
+  });
+
+  it('holds strings in its content, all lengths first', () => {
+    const long = new Uint8Array(300).fill(9);
+    const strings = [Uint8Array.of(97), new Uint8Array(0), long];
+    const content = encodeStringContent(strings);
+    expect(content).toEqual(Uint8Array.of(1, 0, 0xac, 0x02, 97, ...long));
+    const of = (tensor_content: Uint8Array, n = 3): tensorflow.TensorProto =>
+      TensorProto.decode(TensorProto.encode({ dtype: 7, tensor_shape: shape(n), tensor_content }));
+    expect(decodeTensorProto(of(content))).toEqual({ dtype: 'string', shape: [3], data: strings });
+    const wrong = [
+      of(content, 2),
+      of(content, 4),
+      of(content, 2 ** 40),
+      of(content.subarray(0, -1)),
+      of(content, 0),
+      of(Uint8Array.of(...content, 0)),
+      of(Uint8Array.of(255, 255), 1),
+      of(Uint8Array.of(0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 5), 1),
+    ];
+    for (const proto of wrong)
+      expect(() => decodeTensorProto(proto)).toThrow(
+        expect.objectContaining({ name: 'FormatError', what: 'tensor_content' }),
+      );
   });
 
   it('fills what is missing with the last value', () => {

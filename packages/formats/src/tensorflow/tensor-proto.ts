@@ -1,7 +1,8 @@
 import { FILE_DTYPES } from '../arrays/dtypes.ts';
 import { type ElementKind, encodeElements } from '../arrays/elements.ts';
 import { checkNDArray, elementCount, type NDArray } from '../arrays/ndarray.ts';
-import { type ErrorMaker, errorsFor } from '../errors.ts';
+import { ByteBuilder, Cursor } from '../bytes.ts';
+import { type ErrorMaker, errorsFor, type FormatError } from '../errors.ts';
 import { DataType, dataTypeInfo, decodeDataType, type TensorValue } from './data-types.ts';
 import type { TensorProto, TensorShapeProto } from './framework.ts';
 
@@ -58,8 +59,10 @@ export function decodeTensorProto(proto: TensorProto, options: DecodeTensorOptio
   if (info === undefined) throw error('dtype', 'a number of types.proto', dtype);
   const shape = decodeShape(proto.tensor_shape, () => where, error);
   const count = elementCount(shape) as number;
-  const content = proto.tensor_content;
-  if (content !== undefined && content.length > 0 && info.bytes > 0) {
+  const content = proto.tensor_content ?? new Uint8Array(0);
+  if (content.length > 0 && dtype === DataType.DT_STRING)
+    return { dtype: 'string', shape, data: decodeStringContent(content, count, error) };
+  if (content.length > 0 && info.bytes > 0) {
     if (content.length !== count * info.bytes)
       throw error('tensor_content', `${count * info.bytes} bytes`, content.length);
     return decodeDataType(info, content, shape, where, error);
@@ -84,6 +87,31 @@ export function decodeTensorProto(proto: TensorProto, options: DecodeTensorOptio
     where,
     error,
   );
+}
+
+/** The strings in a `tensor_content`: the lengths of all of them, then their bytes. */
+function decodeStringContent(content: Uint8Array, count: number, error: ErrorMaker): Uint8Array[] {
+  const misfit = (): FormatError =>
+    error('tensor_content', `${count} lengths and as many strings`, `${content.length} other bytes`);
+  // Each length takes a byte at least.
+  if (count > content.length) throw misfit();
+  const cursor = new Cursor(content);
+  const lengths = Array.from({ length: count }, () => cursor.varint());
+  const strings = lengths.map((length) => {
+    const bytes = length === undefined ? undefined : cursor.take(length);
+    if (bytes === undefined) throw misfit();
+    return bytes;
+  });
+  if (cursor.at !== content.length) throw misfit();
+  return strings;
+}
+
+/** Strings as the `tensor_content` of a message, as some ops of TensorFlow write them. */
+export function encodeStringContent(strings: readonly Uint8Array[]): Uint8Array {
+  const content = new ByteBuilder();
+  for (const { length } of strings) content.varint(length);
+  for (const bytes of strings) content.add(bytes);
+  return content.view();
 }
 
 /**

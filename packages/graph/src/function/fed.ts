@@ -1,5 +1,5 @@
 // Random draws that a run is given: the host makes them before it starts.
-import { type Backend, CancelledError, type Executable, type Plan, type Storage } from '@eagre/backend';
+import { type Backend, type Executable, type Plan, type Storage, throwIfAborted } from '@eagre/backend';
 import { drawWords, writeDraw } from '@eagre/core/internal';
 import type { Feed } from '../lowering/lower-ops.ts';
 
@@ -35,7 +35,7 @@ class FedExecutable implements Executable {
     signal?: AbortSignal,
   ): Promise<void> {
     // A run that never starts draws nothing.
-    if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
+    throwIfAborted(signal);
     await this.#executable.runAsync(this.#fed(inputs), outputs, signal);
   }
 

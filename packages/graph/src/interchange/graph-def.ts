@@ -62,9 +62,9 @@ export interface GraphDefOptions {
   readonly largestConstant?: number;
 }
 
-// What TensorFlow 2.21 writes. Nothing of what is used is newer than its oldest reader.
 /** The version of TensorFlow's graphs that are written: that of TensorFlow 2.21. */
 export const GRAPH_DEF_VERSION = 2474;
+// What TensorFlow 2.21 writes. Nothing of what is used is newer than its oldest reader.
 const VERSIONS: tensorflow.VersionDef = { producer: GRAPH_DEF_VERSION, min_consumer: 12 };
 // Protocol buffers hold less than 2 GiB.
 const MOST_BYTES = 2 ** 31 - 1;

@@ -33,7 +33,7 @@ export abstract class TypeSpec {
 }
 
 /** A spec whose parts are specs of tensors. What is put in their places makes the value that it describes. */
-abstract class CompositeSpec extends Composite {
+export abstract class CompositeSpec extends Composite {
   get differentiable(): unknown {
     return null;
   }

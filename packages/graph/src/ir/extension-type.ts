@@ -15,7 +15,7 @@ import {
   toOwnTensor,
   tree,
 } from '@eagre/core/internal';
-import { specOfComposite } from './composite-specs.ts';
+import { CompositeSpec, specOfComposite } from './composite-specs.ts';
 import { TensorSpec } from './tensor-spec.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: classes of whatever values
@@ -169,18 +169,23 @@ function fieldsFrom(
   before: string,
   op: string,
 ): Record<string, unknown> {
-  for (const name of Object.keys(given))
-    if (!Object.hasOwn(fields, name))
-      throw new InvalidArgumentError(
-        `'${before}${name}' is no field; the fields are ${Object.keys(fields).join(', ')}`,
-        op,
-      );
+  checkNames(given, fields, before, op);
   return Object.fromEntries(
     Object.entries(fields).map(([name, type]) => [
       name,
       converted(given[name], type, `${before}${name}`, op),
     ]),
   );
+}
+
+/** @throws InvalidArgumentError for a name that is none of a field */
+function checkNames(given: object, fields: Fields, before: string, op: string): void {
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(fields, name))
+      throw new InvalidArgumentError(
+        `'${before}${name}' is no field; the fields are ${Object.keys(fields).join(', ')}`,
+        op,
+      );
 }
 
 function tensorOf(value: unknown, dtype: DType | undefined, fail: (expected: string) => never): Tensor {
@@ -229,9 +234,23 @@ function checkType(type: unknown, name: string, op: string): void {
 // biome-ignore lint/suspicious/noExplicitAny: classes of whatever arguments
 type ExtensionClass = (abstract new (...args: any[]) => ExtensionType) & { readonly fields: Fields };
 
-/** The fields of a class and of those that it extends. @throws InvalidArgumentError where there are none, or such as cannot be. */
-function fieldsOf(cls: ExtensionClass): Fields {
-  const known = checkedFields.get(cls);
+/** What is known of a class. */
+interface Declared {
+  /** Its fields, and those of the classes that it extends. */
+  readonly fields: Fields;
+  /** The names of those that hold tensors: the parts of its values. */
+  readonly partNames: readonly string[];
+  /** The names of the others, whose values belong to the type. */
+  readonly factNames: readonly string[];
+  /** Tells it from other classes of its name. */
+  readonly id: number;
+}
+const declared = new WeakMap<object, Declared>();
+let nextId = 1;
+
+/** What is known of a class. @throws InvalidArgumentError where it has no fields, or such as cannot be. */
+function declaredOf(cls: ExtensionClass): Declared {
+  const known = declared.get(cls);
   if (known !== undefined) return known;
   const { fields, name } = cls as { readonly fields?: unknown; readonly name: string };
   if (!isPlain(fields))
@@ -244,10 +263,17 @@ function fieldsOf(cls: ExtensionClass): Fields {
       throw new InvalidArgumentError(`a field cannot be called ${key}`, name);
     checkType(type, key, name);
   }
-  checkedFields.set(cls, fields as Fields);
-  return fields as Fields;
+  const names = Object.keys(fields);
+  const isPart = (key: string): boolean => holdsTensors(fields[key] as FieldType);
+  const found = {
+    fields: fields as Fields,
+    partNames: names.filter(isPart),
+    factNames: names.filter((key) => !isPart(key)),
+    id: nextId++,
+  };
+  declared.set(cls, found);
+  return found;
 }
-const checkedFields = new WeakMap<object, Fields>();
 
 /** Whether a value holds tensors, or what stands in their places. */
 const holdsTensors = (type: FieldType): boolean => {
@@ -291,7 +317,7 @@ export abstract class ExtensionType extends CompositeTensor {
   constructor(fields: Readonly<Record<string, unknown>>) {
     super();
     const cls = new.target as unknown as ExtensionClass;
-    const types = fieldsOf(cls);
+    const { fields: types } = declaredOf(cls);
     if (!isPlain(fields))
       throw new InvalidArgumentError(
         `expected the fields by name, { ${Object.keys(types).join(', ')} }, got ${shown(fields)}`,
@@ -306,10 +332,10 @@ export abstract class ExtensionType extends CompositeTensor {
 
   /** The same value with some other fields. */
   with(fields: Readonly<Record<string, unknown>>): this {
-    const cls = this.constructor as unknown as ExtensionClass;
+    const cls = classOf(this);
     if (!isPlain(fields)) throw new InvalidArgumentError(`expected fields, got ${shown(fields)}`, cls.name);
     const made = Object.create(Object.getPrototypeOf(this) as object) as this;
-    put(made, fieldsFrom({ ...dictOf(this), ...fields }, fieldsOf(cls), '', cls.name));
+    put(made, fieldsFrom({ ...dictOf(cls, this as never), ...fields }, declaredOf(cls).fields, '', cls.name));
     made.validate();
     return made;
   }
@@ -321,16 +347,16 @@ export abstract class ExtensionType extends CompositeTensor {
   }
 
   get parts(): readonly unknown[] {
-    return partsOf(this.constructor as unknown as ExtensionClass, this as never);
+    return partsOf(classOf(this), this as never);
   }
   get partNames(): readonly string[] {
-    return partNamesOf(this.constructor as unknown as ExtensionClass);
+    return declaredOf(classOf(this)).partNames;
   }
   get facts(): string {
-    return factsOf(this.constructor as unknown as ExtensionClass, this as never);
+    return factsOf(classOf(this), this as never);
   }
   withParts(parts: readonly unknown[]): unknown {
-    return rebuilt(this.constructor as unknown as ExtensionClass, this as never, parts);
+    return rebuilt(classOf(this), this as never, parts);
   }
   /** Its gradient is that of its field `values`, where it has one. */
   get differentiable(): unknown {
@@ -342,7 +368,7 @@ export abstract class ExtensionType extends CompositeTensor {
     return this.withParts(parts.map((part, i) => (partNames[i] === 'values' ? values : part)));
   }
   override get specOfParts(): CompositeTensor {
-    return new ExtensionTypeSpec(this.constructor as unknown as ExtensionClass, dictOf(this));
+    return new ExtensionTypeSpec(classOf(this), dictOf(classOf(this), this as never));
   }
   get advice(): string {
     return 'say what the function does with it: tf.experimental.dispatchForApi';
@@ -352,10 +378,7 @@ export abstract class ExtensionType extends CompositeTensor {
     throw new InvalidArgumentError(`it does not take a ${this.constructor.name}: ${this.advice}`, call.name);
   }
   override toString(): string {
-    const text = Object.entries(dictOf(this)).map(
-      ([name, value]) => `${name}=${tree.showStructure(value, String)}`,
-    );
-    return `${this.constructor.name}(${text.join(', ')})`;
+    return `${this.constructor.name}(${showValues(classOf(this), this as never)})`;
   }
 }
 showInConsole(ExtensionType.prototype, String);
@@ -392,31 +415,36 @@ export const asDict: NamedFunction<
         `expected a value of an extension type, got ${shown(value)}`,
         'experimental.extensionType.asDict',
       );
-    return dictOf(value);
+    return dictOf(classOf(value), value as never);
   },
 );
 
-function dictOf(value: ExtensionType): Record<string, unknown> {
-  const names = Object.keys(fieldsOf(value.constructor as unknown as ExtensionClass));
-  return Object.fromEntries(names.map((name) => [name, (value as never as Record<string, unknown>)[name]]));
+const classOf = (value: ExtensionType): ExtensionClass => value.constructor as unknown as ExtensionClass;
+
+// A value and its spec both have the fields as properties.
+type Values = Readonly<Record<string, unknown>>;
+
+const dictOf = (cls: ExtensionClass, values: Values): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(declaredOf(cls).fields).map((name) => [name, values[name]]));
+
+const showValues = (cls: ExtensionClass, values: Values): string =>
+  Object.entries(dictOf(cls, values))
+    .map(([name, value]) => `${name}=${tree.showStructure(value, String)}`)
+    .join(', ');
+
+const partsOf = (cls: ExtensionClass, values: Values): readonly unknown[] =>
+  declaredOf(cls).partNames.map((name) => values[name]);
+
+/** The fields with other parts. */
+function fieldsWith(cls: ExtensionClass, values: Values, parts: readonly unknown[]): Record<string, unknown> {
+  const others = declaredOf(cls).partNames.map((name, i) => [name, parts[i]]);
+  return { ...dictOf(cls, values), ...Object.fromEntries(others) };
 }
 
-const partNamesOf = (cls: ExtensionClass): readonly string[] =>
-  Object.entries(fieldsOf(cls)).flatMap(([name, type]) => (holdsTensors(type) ? [name] : []));
-
-const partsOf = (cls: ExtensionClass, values: Readonly<Record<string, unknown>>): readonly unknown[] =>
-  partNamesOf(cls).map((name) => values[name]);
-
-const ids = new WeakMap<object, number>();
-let nextId = 1;
-
 /** The class, which its name alone does not tell, and the fields that are no tensors. */
-function factsOf(cls: ExtensionClass, values: Readonly<Record<string, unknown>>): string {
-  let id = ids.get(cls);
-  if (id === undefined) ids.set(cls, (id = nextId++));
-  const others = Object.entries(fieldsOf(cls)).flatMap(([name, type]) =>
-    holdsTensors(type) ? [] : [`${name}: ${JSON.stringify(values[name], hostValue)}`],
-  );
+function factsOf(cls: ExtensionClass, values: Values): string {
+  const { factNames, id } = declaredOf(cls);
+  const others = factNames.map((name) => `${name}: ${JSON.stringify(values[name], hostValue)}`);
   return `${cls.name}#${id}${others.length === 0 ? '' : `{ ${others.join(', ')} }`}`;
 }
 const hostValue = (_: string, value: unknown): unknown =>
@@ -427,22 +455,9 @@ const hostValue = (_: string, value: unknown): unknown =>
     : value;
 
 /** A value of the class with other parts, which need not be tensors. */
-function rebuilt(
-  cls: ExtensionClass,
-  values: Readonly<Record<string, unknown>>,
-  parts: readonly unknown[],
-): ExtensionType {
-  const names = partNamesOf(cls);
+function rebuilt(cls: ExtensionClass, values: Values, parts: readonly unknown[]): ExtensionType {
   const made = Object.create(cls.prototype as object) as ExtensionType;
-  put(
-    made,
-    Object.fromEntries(
-      Object.keys(fieldsOf(cls)).map((name) => {
-        const at = names.indexOf(name);
-        return [name, at < 0 ? values[name] : parts[at]];
-      }),
-    ),
-  );
+  put(made, fieldsWith(cls, values, parts));
   return made;
 }
 
@@ -455,31 +470,23 @@ const hasNoTensors = (parts: readonly unknown[]): boolean =>
  * The spec of values of an extension type: `MaskedTensor.spec({ values: new tf.TensorSpec([null]), mask: new tf.TensorSpec([null], 'bool') })`. It has the
  * fields of its values, with specs in the places of tensors, and `valueType`, the class.
  */
-export class ExtensionTypeSpec extends CompositeTensor {
+export class ExtensionTypeSpec extends CompositeSpec {
   readonly valueType: ExtensionClass;
 
   /** @internal Use `spec` of the class, or `fromValue`. */
   constructor(valueType: ExtensionClass, fields: Readonly<Record<string, unknown>>) {
     super();
     this.valueType = valueType;
-    const types = fieldsOf(valueType);
+    const op = `${valueType.name}.spec`;
+    const { fields: types, factNames } = declaredOf(valueType);
     if (!isPlain(fields))
-      throw new InvalidArgumentError(
-        `expected specs by the names of fields, got ${shown(fields)}`,
-        `${valueType.name}.spec`,
-      );
-    for (const name of Object.keys(fields))
-      if (!Object.hasOwn(types, name))
-        throw new InvalidArgumentError(
-          `'${name}' is no field; the fields are ${Object.keys(types).join(', ')}`,
-          `${valueType.name}.spec`,
-        );
+      throw new InvalidArgumentError(`expected specs by the names of fields, got ${shown(fields)}`, op);
+    checkNames(fields, types, '', op);
     put(
       this,
       Object.fromEntries(
         Object.entries(types).map(([name, type]) => {
-          const op = `${valueType.name}.spec`;
-          if (!holdsTensors(type)) return [name, converted(fields[name], type, name, op)];
+          if (factNames.includes(name)) return [name, converted(fields[name], type, name, op)];
           const spec = fields[name] ?? (type instanceof TensorSpec ? type : undefined);
           if (spec === undefined || !hasNoTensors([spec]))
             throw new InvalidArgumentError(`${name} must be the spec of a tensor, got ${shown(spec)}`, op);
@@ -498,39 +505,19 @@ export class ExtensionTypeSpec extends CompositeTensor {
     return partsOf(this.valueType, this as never);
   }
   get partNames(): readonly string[] {
-    return partNamesOf(this.valueType);
+    return declaredOf(this.valueType).partNames;
   }
   get facts(): string {
     return factsOf(this.valueType, this as never);
   }
   withParts(parts: readonly unknown[]): unknown {
-    if (!hasNoTensors(parts)) return rebuilt(this.valueType, this as never, parts);
-    const names = this.partNames;
-    const own = this as never as Record<string, unknown>;
-    const fields = Object.keys(fieldsOf(this.valueType)).map((name) => {
-      const at = names.indexOf(name);
-      return [name, at < 0 ? own[name] : parts[at]];
-    });
-    return new ExtensionTypeSpec(this.valueType, Object.fromEntries(fields));
-  }
-  get differentiable(): unknown {
-    return null;
-  }
-  withDifferentiable(): unknown {
-    return null;
-  }
-  get advice(): string {
-    return 'it is a spec, and no tensor';
-  }
-  dispatch(_call: Call): unknown {
-    return undefined;
+    const { valueType } = this;
+    return hasNoTensors(parts)
+      ? new ExtensionTypeSpec(valueType, fieldsWith(valueType, this as never, parts))
+      : rebuilt(valueType, this as never, parts);
   }
   override toString(): string {
-    const own = this as never as Record<string, unknown>;
-    const text = Object.keys(fieldsOf(this.valueType)).map(
-      (name) => `${name}=${tree.showStructure(own[name], String)}`,
-    );
-    return `${this.valueType.name}.Spec(${text.join(', ')})`;
+    return `${this.valueType.name}.Spec(${showValues(this.valueType, this as never)})`;
   }
 }
 showInConsole(ExtensionTypeSpec.prototype, String);
