@@ -1,9 +1,9 @@
 import { IndexedSlices, type Tensor, type Variable } from '@eagre/core';
 import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Adam, type AdamOptions, adamSchema, stepSize } from './adam.ts';
-import { isGivenRow, type Update, whole } from './gradients.ts';
+import { isGivenRow } from './gradients.ts';
 import type { LearningRate } from './rate.ts';
-import { mul, type Scalar } from './scalars.ts';
+import { mul } from './scalars.ts';
 
 /**
  * Adam that leaves rows without a gradient as they are, with their moments, so that a step of a large table costs as much as the rows that
@@ -21,17 +21,12 @@ export class LazyAdam extends Adam {
     return true;
   }
 
-  protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
-    super.updateAll(whole(updates), learningRate);
-    for (const { gradient, rows, variable } of updates)
-      if (rows !== undefined) this.updateRows(gradient, rows, variable);
-  }
-
   protected override updateRows(gradient: Tensor, rows: Tensor, variable: Variable): void {
     const { beta1, beta2, epsilon } = this;
+    const weightDecay = this.decayOf(variable);
     const { alpha, decay } = this.momentaryScalars(variable, (learningRate, step) => ({
       alpha: stepSize(this, learningRate, step),
-      decay: mul(learningRate, this.decayOf(variable)),
+      decay: mul(learningRate, weightDecay),
     }));
     const given = isGivenRow(rows).reshape([-1, ...variable.shape.slice(1).map(() => 1)]);
     const add = (to: Variable, change: Tensor): void => {
@@ -53,7 +48,7 @@ export class LazyAdam extends Adam {
       size.scatterMax(new IndexedSlices(of(v), rows));
     }
     const step = of(m).mul(alpha).div(of(size).sqrt().add(epsilon));
-    add(variable, of(variable).mul(decay).add(step).neg());
+    add(variable, (weightDecay === 0 ? step : of(variable).mul(decay).add(step)).neg());
   }
 }
 

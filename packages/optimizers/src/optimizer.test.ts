@@ -105,6 +105,35 @@ test('what does not fit is refused, naming the variable', () => {
   expect(() => new SGD(-1)).toThrow(/learning rate/);
 });
 
+test('gradients of variables that live elsewhere are checked before they go there', () => {
+  const sent: unknown[] = [];
+  class Served extends Variable {
+    override get home() {
+      return {
+        inScope: <T>(fn: () => T): T => fn(),
+        update: (gradients: readonly unknown[]): void => void sent.push(...gradients),
+      };
+    }
+  }
+  const w = new Served([1, 2], { name: 'w' });
+  const make = () => new SGD();
+  const gradient = constant([1, 2]);
+  expect(() => make().applyGradients([gradient, gradient], [w, w])).toThrow(/'w' is listed twice/);
+  expect(() => make().applyGradients([gradient, gradient], [w, 'v' as never])).toThrow(
+    'expected variables after the gradients',
+  );
+  expect(() => make().applyGradients([null], [w])).toThrow('No gradients provided');
+  class Late extends SGD {
+    override build(): never {
+      return Promise.resolve() as never;
+    }
+  }
+  expect(() => new Late().applyGradients([gradient], [w])).toThrow('build()');
+  expect(sent).toEqual([]);
+  make().applyGradients([gradient], [w]);
+  expect(sent).toHaveLength(1);
+});
+
 test('tensors read before an update keep their values', () => {
   const w = new Variable([1, 2]);
   const before = w.read();

@@ -53,7 +53,15 @@ import { CheckpointLists } from './checkpoint-lists.ts';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
-import { type GradientAndVariable, gradientOf, pairsOf, rowsOf, shardsOf, type Update } from './gradients.ts';
+import {
+  type GradientAndVariable,
+  gradientOf,
+  pairsOf,
+  rowsOf,
+  shardsOf,
+  type Update,
+  whole,
+} from './gradients.ts';
 import { Momentary } from './momentary.ts';
 import { averaging } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
@@ -522,20 +530,10 @@ export abstract class Optimizer extends Module implements Trackable {
         'gradientAccumulationSteps: workers that update variables of parameter servers do not count steps together',
         this.name,
       );
+    this.#checkPairs(pairs);
     const divided = pairs.flatMap(([gradient, variable]) => shardsOf(gradient, variable, this.name));
-    const given = divided.filter(([gradient]) => gradient !== null && gradient !== undefined);
-    if (given.length === 0)
-      throw new InvalidArgumentError('No gradients provided for any variable', this.name);
-    initScope(() => home.inScope(() => this.build(divided.map(([, variable]) => variable))));
-    this.#warn(divided.flatMap(([gradient, variable]) => (gradient == null ? [variable] : [])));
-    const updates = withoutTapes(() =>
-      given.map(([gradient, variable]): Update => {
-        this.indexOf(variable);
-        if (gradient instanceof IndexedSlices && this.#takesRows())
-          return rowsOf(gradient, variable, this.name);
-        return { gradient: gradientOf(gradient as TensorLike, variable, this.name), variable };
-      }),
-    );
+    initScope(() => home.inScope(() => this.#buildFor(divided)));
+    const updates = withoutTapes(() => this.#updatesOf(divided));
     // The norm of all of them: each place sees its own only. There it changes nothing any more.
     const clipped = withoutTapes(() => clipGradients(updates, this));
     home.update(
@@ -676,15 +674,10 @@ export abstract class Optimizer extends Module implements Trackable {
   protected updateRows(_gradient: Tensor, _rows: Tensor, _variable: Variable, _rate: number | Tensor): void {
     throw new UnimplementedError('rows of variables', this.name);
   }
-  /** @internal Changes all variables of one step. */
+  /** @internal Changes all variables of one step whose gradients are whole. */
   protected updateAll(updates: readonly Update[], learningRate: Scalar): void {
-    for (const { gradient, variable, rows } of updates) {
-      const rate = scalarFor(variable, learningRate);
-      if (rows !== undefined) {
-        this.updateRows(gradient, rows, variable, rate);
-        continue;
-      }
-      const given: unknown = this.updateStep(gradient, variable, rate);
+    for (const { gradient, variable } of updates) {
+      const given: unknown = this.updateStep(gradient, variable, scalarFor(variable, learningRate));
       checkNoPromise(given, 'updateStep()', this.name);
     }
   }
@@ -781,31 +774,9 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /** @internal One step. */
   protected applyPairs(pairs: readonly GradientAndVariable[]): void {
-    if (pairs.every(([gradient]) => gradient === null || gradient === undefined)) {
-      throw new InvalidArgumentError('No gradients provided for any variable', this.name);
-    }
-    const variables = pairs.map(([, variable]) => variable);
-    if (!variables.every((v) => !isPlain(v) && v instanceof Variable))
-      throw new InvalidArgumentError(
-        'expected variables after the gradients: applyGradients(gradients, variables)',
-        this.name,
-      );
-    initScope(() => {
-      const made: unknown = this.build(variables);
-      checkNoPromise(made, 'build()', this.name);
-    });
-    const seen = new Set<Variable>();
-    const updates: Update[] = [];
-    const missing: Variable[] = [];
-    for (const [given, variable] of pairs) {
-      this.indexOf(variable);
-      this.#once(variable, seen);
-      if (given === null || given === undefined) missing.push(variable);
-      else if (given instanceof IndexedSlices && this.#takesRows())
-        updates.push(rowsOf(given, variable, this.name));
-      else updates.push({ gradient: gradientOf(given, variable, this.name), variable });
-    }
-    this.#warn(missing);
+    this.#checkPairs(pairs);
+    initScope(() => this.#buildFor(pairs));
+    const updates = this.#updatesOf(pairs);
     if (this.gradientAccumulationSteps === null) this.#update(updates);
     else
       accumulate(this.#accumulation(this.gradientAccumulationSteps), updates, (means) => this.#update(means));
@@ -818,6 +789,38 @@ export abstract class Optimizer extends Module implements Trackable {
       variable.assign(value);
     }
     this.iterations.assignAdd(1);
+  }
+
+  /** @throws InvalidArgumentError where no variable has a gradient, and for what is no variable */
+  #checkPairs(pairs: readonly GradientAndVariable[]): void {
+    if (pairs.every(([gradient]) => gradient === null || gradient === undefined)) {
+      throw new InvalidArgumentError('No gradients provided for any variable', this.name);
+    }
+    if (!pairs.every(([, variable]) => !isPlain(variable) && variable instanceof Variable))
+      throw new InvalidArgumentError(
+        'expected variables after the gradients: applyGradients(gradients, variables)',
+        this.name,
+      );
+  }
+  #buildFor(pairs: readonly GradientAndVariable[]): void {
+    const made: unknown = this.build(pairs.map(([, variable]) => variable));
+    checkNoPromise(made, 'build()', this.name);
+  }
+  /** The gradients that there are, checked; warns of variables without one. @throws InvalidArgumentError as `applyGradients` does */
+  #updatesOf(pairs: readonly GradientAndVariable[]): readonly Update[] {
+    const seen = new Set<Variable>();
+    const updates: Update[] = [];
+    const missing: Variable[] = [];
+    for (const [given, variable] of pairs) {
+      this.indexOf(variable);
+      this.#once(variable, seen);
+      if (given === null || given === undefined) missing.push(variable);
+      else if (given instanceof IndexedSlices && this.#takesRows())
+        updates.push(rowsOf(given, variable, this.name));
+      else updates.push({ gradient: gradientOf(given, variable, this.name), variable });
+    }
+    this.#warn(missing);
+    return updates;
   }
 
   /**
@@ -836,7 +839,9 @@ export abstract class Optimizer extends Module implements Trackable {
     this.#learningRateNow = learningRate;
     const updates = clipGradients(gradients, this);
     this.applyWeightDecay(updates, learningRate);
-    this.updateAll(updates, learningRate);
+    this.updateAll(whole(updates), learningRate);
+    for (const { gradient, rows, variable } of updates)
+      if (rows !== undefined) this.updateRows(gradient, rows, variable, scalarFor(variable, learningRate));
   }
 
   #accumulation(steps: number): Accumulation {

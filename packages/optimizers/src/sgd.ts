@@ -1,7 +1,7 @@
-import { IndexedSlices, InvalidArgumentError, type Variable } from '@eagre/core';
+import { IndexedSlices, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
-import { type Update, whole } from './gradients.ts';
-import { Optimizer, scalarFor } from './optimizer.ts';
+import type { Update } from './gradients.ts';
+import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import type { Scalar } from './scalars.ts';
@@ -50,14 +50,16 @@ export class SGD extends Optimizer {
 
   protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { momentum, nesterov } = this;
-    if (momentum === 0) {
-      this.runKernel('ApplyGradientDescent', whole(updates), [], {}, [learningRate]);
-      for (const { variable, gradient, rows } of updates)
-        if (rows !== undefined) {
-          const step = gradient.mul(scalarFor(variable, learningRate));
-          variable.scatterSub(new IndexedSlices(step, rows));
-        }
-    } else this.runKernel('ApplyMomentum', updates, [this.momentums], { momentum, nesterov }, [learningRate]);
+    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], {}, [learningRate]);
+    else this.runKernel('ApplyMomentum', updates, [this.momentums], { momentum, nesterov }, [learningRate]);
+  }
+  protected override updateRows(
+    gradient: Tensor,
+    rows: Tensor,
+    variable: Variable,
+    rate: number | Tensor,
+  ): void {
+    variable.scatterSub(new IndexedSlices(gradient.mul(rate), rows));
   }
 }
 

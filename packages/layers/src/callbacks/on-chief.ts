@@ -1,5 +1,5 @@
 // Files that callbacks write where several processes train together.
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { inTemporaryFolder, nodeBuiltin } from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import { strategyOf } from '../trainers/compile.ts';
 
@@ -15,14 +15,8 @@ export async function onChief(
   const strategy = strategyOf(model);
   if (strategy === null || strategy.isChief) await write(path);
   else {
-    const { mkdtempSync, rmSync } = nodeBuiltin('node:fs');
     const { basename, join } = nodeBuiltin('node:path');
-    const folder = mkdtempSync(join(nodeBuiltin('node:os').tmpdir(), 'eagre-worker-'));
-    try {
-      await write(join(folder, basename(path)));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    await inTemporaryFolder((folder) => write(join(folder, basename(path))));
   }
   strategy?.allAgree(true);
 }

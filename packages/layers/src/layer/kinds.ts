@@ -14,7 +14,7 @@ import {
   Tensor,
   zeros,
 } from '@eagre/core';
-import { checkFlag } from '@eagre/core/internal';
+import { checkFlag, columnOf } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 
 /** What a tensor is that is not dense. */
@@ -40,11 +40,10 @@ export function inputKind(
   { sparse, ragged }: { readonly sparse?: boolean | null; readonly ragged?: boolean | null },
   op: string,
 ): TensorKind | undefined {
-  for (const [name, value] of Object.entries({ sparse, ragged }))
-    if (value !== undefined && value !== null) checkFlag(value, name, op);
-  if (sparse === true && ragged === true)
-    throw new InvalidArgumentError('an input is sparse or ragged, not both', op);
-  return sparse === true ? 'sparse' : ragged === true ? 'ragged' : undefined;
+  const isSparse = checkFlag(sparse, 'sparse', op);
+  const isRagged = checkFlag(ragged, 'ragged', op);
+  if (isSparse && isRagged) throw new InvalidArgumentError('an input is sparse or ragged, not both', op);
+  return isSparse ? 'sparse' : isRagged ? 'ragged' : undefined;
 }
 
 /** What `fn` makes of the values of a tensor, in their places; of a dense one, of itself. */
@@ -71,7 +70,7 @@ export function rowsOf(x: Stored, rows: Tensor): Stored {
   const [count = 0, ...sizes] = x.shape as readonly number[];
   const places = range(0, rows.size, 1, { dtype: 'int32' });
   const placeOf = fill([count], -1, { dtype: 'int32' }).tensorScatterNdUpdate(rows.reshape([-1, 1]), places);
-  const at = placeOf.gather(x.indices.slice([0, 0], [x.values.size, 1]).reshape([-1]));
+  const at = placeOf.gather(columnOf(x.indices, 0));
   const isThere = at.greaterEqual(0);
   const others = x.indices.slice([0, 1], [x.values.size, sizes.length]);
   const indices = concat([at.cast('int64').expandDims(1), others], 1);

@@ -58,8 +58,8 @@ export function Input(...args: readonly unknown[]): KerasTensor {
   if (batchSize !== undefined && batchSize !== null) checkCount(batchSize, 'batchSize', 'Input');
   if (dtype !== undefined && dtype !== null) checkDTypeName(dtype, 'Input');
   if (name !== undefined && name !== null) checkText(name, 'name', 'Input');
-  const { tensor, optional } = options;
-  if (optional !== undefined && optional !== null) checkFlag(optional, 'optional', 'Input');
+  const { tensor } = options;
+  const optional = checkFlag(options.optional, 'optional', 'Input');
   const kind = inputKind(options, 'Input');
   if (tensor !== undefined && tensor !== null) return checkedInput(tensor, options, kind);
   const isWhole = batchShape !== undefined && batchShape !== null;
@@ -81,7 +81,7 @@ export function Input(...args: readonly unknown[]): KerasTensor {
     name ?? uniqueName('InputLayer'),
     null,
     kind,
-    optional ?? false,
+    optional,
   );
 }
 

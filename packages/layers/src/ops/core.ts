@@ -89,8 +89,8 @@ export const convertToTensor: NamedFunction<
   { sparse: kind.asIs, ragged: kind.asIs },
   (x, dtype: DType | null = null, { sparse = null, ragged = null }) => {
     const op = named('convertToTensor');
-    if (sparse !== null) checkFlag(sparse, 'sparse', op);
-    if (ragged !== null) checkFlag(ragged, 'ragged', op);
+    checkFlag(sparse, 'sparse', op);
+    checkFlag(ragged, 'ragged', op);
     const isLeft = kindOf(x) === 'sparse' ? sparse !== false : ragged !== false;
     const t = isStored(x) ? (isLeft ? (x as unknown as Tensor) : densified(x)) : coreConvert(x);
     return dtype === null || t.dtype === dtype ? t : coreCast(t, dtype);

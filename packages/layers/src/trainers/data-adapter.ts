@@ -281,7 +281,7 @@ function isList(value: unknown): value is readonly TensorLike[] {
 }
 
 /** Whether a value yields batches rather than being examples itself. */
-export function isBatchSource(value: unknown): value is BatchSource {
+function isBatchSource(value: unknown): value is BatchSource {
   if (
     typeof value !== 'object' ||
     value === null ||
@@ -292,6 +292,11 @@ export function isBatchSource(value: unknown): value is BatchSource {
     return false;
   }
   return Symbol.iterator in value || Symbol.asyncIterator in value;
+}
+
+/** Whether a value gives batches, or makes what gives them, rather than being examples itself. */
+export function isSource(value: unknown): value is BatchSource | DatasetCreator | DatasetFunction {
+  return isCreator(value) || isBatchSource(value);
 }
 
 /** @throws InvalidArgumentError for names that the model does not have, or lacks */

@@ -1,6 +1,12 @@
 // evaluate and predict: passes outside of training.
 import { concat, type SparseTensor, sparse, type Tensor } from '@eagre/core';
-import { aliasTensor, type DistributionStrategy, isKept, tree } from '@eagre/core/internal';
+import {
+  aliasTensor,
+  type DistributionStrategy,
+  isKept,
+  type StepScheduler,
+  tree,
+} from '@eagre/core/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import type { CallbackRun } from '../callbacks/callback-run.ts';
 import type { ProgressBar } from '../callbacks/progress.ts';
@@ -10,7 +16,7 @@ import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { stepsPerExecution, strategyOf, trainingOf } from './compile.ts';
-import { adapt, type Batches, type FitData, isDistributed } from './data-adapter.ts';
+import { adapt, type Batch, type Batches, type FitData, isDistributed } from './data-adapter.ts';
 import { type Execution, onePass, runStandalone } from './passes.ts';
 import { runPredictStep, runStep, scheduledSteps, scheduleStep } from './steps.ts';
 import {
@@ -39,16 +45,16 @@ export async function test(
   accumulators.reset();
   const scheduler = strategyOf(model)?.scheduler;
   let read = (): Logs | Promise<Logs> => ({});
+  const step = async (batch: Batch): Promise<void> => {
+    read = await scheduleStep(model, 'test', batch, batch.sampleWeight, scheduler as StepScheduler);
+  };
+  const stepHere = (batch: Batch): void => {
+    accumulators.enter();
+    read = callbacks.step(() => runStep(model, 'test', batch, batch.sampleWeight));
+  };
   const execution: Execution = {
     begin: (index) => callbacks.call((c) => c.onTestBatchBegin(index)),
-    run: async (batch) => {
-      if (scheduler !== undefined) {
-        read = await scheduleStep(model, 'test', batch, batch.sampleWeight, scheduler);
-        return;
-      }
-      accumulators.enter();
-      read = callbacks.step(() => runStep(model, 'test', batch, batch.sampleWeight));
-    },
+    run: scheduler === undefined ? stepHere : step,
     end: async (index) => {
       accumulators.enter();
       const result = await read();

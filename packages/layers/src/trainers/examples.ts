@@ -6,11 +6,10 @@ import {
   type FitData,
   type Inputs,
   inputTensors,
-  isBatchSource,
+  isSource,
   type Names,
   targetTensors,
 } from './data-adapter.ts';
-import { isCreator } from './dataset-creator.ts';
 
 /** Examples with targets and weights, as users give them. */
 export interface Examples {
@@ -28,7 +27,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   }
   const { x } = examples;
   const y = targetTensors(examples.y, names, 'y');
-  if (isBatchSource(x) || isCreator(x) || y === undefined)
+  if (isSource(x) || y === undefined)
     throw new InvalidArgumentError('validationSplit needs x and y as arrays; pass validationData', 'fit');
   const inputs = inputTensors(x, names.inputs, 'x', 'input');
   const weight = targetTensors(examples.weight, names, 'sampleWeight');

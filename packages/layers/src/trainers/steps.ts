@@ -13,6 +13,7 @@ import {
 import {
   checkNoPromise,
   dims,
+  isComposite,
   isFloating,
   isPlain,
   type StepScheduler,
@@ -198,8 +199,7 @@ export function runStep(
   const step = stepOf(model, kind, batch);
   const { x, y } = batch;
   keepSeen(model, step, { x, y, sampleWeight });
-  // The values of replicas have no spec of their own.
-  if (!step.divided) step.kinds ??= [x, y, sampleWeight].map(kindOf);
+  step.kinds ??= [x, y, sampleWeight].map(kindOf);
   if (own.has(step.method as object) && own.has(model.computeMetrics)) {
     step.run(x, y, sampleWeight);
     return () => metricLogs(model);
@@ -300,7 +300,9 @@ function numbers(result: unknown, model: Model, method: string): Logs {
 
 function kindOf(x: Tensors | undefined): unknown {
   if (x === undefined) return undefined;
-  const spec = (t: Tensor): unknown => (isStored(t) ? specOfComposite(t) : new TensorSpec(t.shape, t.dtype));
+  // Composites are sparse and ragged tensors, and the values of replicas.
+  const spec = (t: Tensor): unknown =>
+    isComposite(t) ? specOfComposite(t) : new TensorSpec(t.shape, t.dtype);
   return mapTensors(x, spec);
 }
 

@@ -9,8 +9,7 @@ import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { strategyOf, trainingOf } from './compile.ts';
-import { adapt, type Batch, Feed, type FitData, isBatchSource } from './data-adapter.ts';
-import { isCreator } from './dataset-creator.ts';
+import { adapt, type Batch, Feed, type FitData, isSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, splitValidation } from './examples.ts';
 import { checkOwnFunctions } from './functions.ts';
@@ -189,19 +188,13 @@ function validation(
   steps: number | undefined,
 ): (callbacks: CallbackRun, checkSignal: CheckSignal) => Promise<Logs> {
   const options = { batchSize, steps, shuffle: false, names: namesOf(model), strategy: strategyOf(model) };
-  if (
-    !isCreator(data) &&
-    !isBatchSource(data) &&
-    !(Array.isArray(data) && (data.length === 2 || data.length === 3))
-  ) {
+  if (!isSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3)))
     throw new InvalidArgumentError(
       'validationData must be [x, y] or [x, y, sampleWeight], or an iterable of batches',
       'fit',
     );
-  }
-  const batches =
-    isCreator(data) || isBatchSource(data)
-      ? adapt(data, undefined, undefined, options, 'fit')
-      : adapt(data[0], data[1], data[2], options, 'fit');
+  const batches = isSource(data)
+    ? adapt(data, undefined, undefined, options, 'fit')
+    : adapt(data[0], data[1], data[2], options, 'fit');
   return (callbacks, checkSignal) => test(model, batches, steps, callbacks, checkSignal);
 }

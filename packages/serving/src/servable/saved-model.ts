@@ -27,10 +27,10 @@ export async function loadServable(path: string): Promise<Servable> {
       names.map((name, i) => {
         const fn = signatures[name];
         const run = runs[i];
-        const onHost: Run = (inputs, signal) => runNodes(fn, inputs, signal);
+        const byNodes: Run = (inputs, signal) => runNodes(fn, inputs, signal);
         return [
           name,
-          { ...infosOf(definitions.get(name) ?? {}, fn), run: typeof run === 'function' ? run : onHost },
+          { ...infosOf(definitions.get(name) ?? {}, fn), run: typeof run === 'function' ? run : byNodes },
         ];
       }),
     ),
@@ -49,11 +49,13 @@ async function loaded(path: string): Promise<LoadedObject> {
 
 type Run = ServableSignature['run'];
 
-/** What runs a signature off the event loop; undefined for one that runs on the host, as those with strings do; why it cannot be traced. */
+/**
+ * What runs the one trace of a signature, off the event loop; why it cannot be traced; undefined where there is no such trace: strings are
+ * computed on the host, and inputs of unknown rank have a trace for each rank that comes.
+ */
 function tracedRun(fn: SignatureFunction): Run | Error | undefined {
   if ([...fn.inputs, ...fn.outputs].some(({ dtype }) => dtype === 'string')) return undefined;
-  // There is a trace for each rank that comes.
-  if (fn.inputs.some(({ shape }) => shape === null)) return (inputs, signal) => runNodes(fn, inputs, signal);
+  if (fn.inputs.some(({ shape }) => shape === null)) return undefined;
   try {
     const concrete = fn.getConcreteFunction();
     void concrete.graph;

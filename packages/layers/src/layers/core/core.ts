@@ -85,12 +85,11 @@ export class InputLayer extends Layer {
       fail(this, 'needs either shape and batchSize, or batchShape');
     if (batchSize !== null) checkCount(batchSize, 'batchSize', this.name, 1);
     this.shape = [...shape];
-    if (optional !== undefined && optional !== null) checkFlag(optional, 'optional', this.name);
     this.describes({
       shape: batchShape ?? [batchSize, ...shape],
       dtype: given?.dtype ?? this.computeDtype,
       kind: given?.kind ?? inputKind({ sparse, ragged }, this.name),
-      optional: optional ?? false,
+      optional: checkFlag(optional, 'optional', this.name),
     });
   }
   /** @internal */
@@ -126,8 +125,8 @@ export class InputLayer extends Layer {
     const input = {
       shape: batch_shape ?? [null, ...layer.shape],
       dtype: dtype ?? layer.computeDtype,
-      kind: inputKind({ sparse: sparse ?? false, ragged: ragged ?? false }, 'InputLayer'),
-      optional: optional ?? false,
+      kind: inputKind({ sparse, ragged }, 'InputLayer'),
+      optional: checkFlag(optional, 'optional', 'InputLayer'),
     };
     checkDTypeName(input.dtype, 'InputLayer');
     layer.describes(input);

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Module, type Tensor, UnimplementedError, type Var
 import {
   type Arguments,
   argumentsOf,
-  checkText,
+  checkPath,
   defineMethods,
   isPlain,
   takesOptions,
@@ -33,9 +33,6 @@ interface Signature {
 }
 type Endpoint = (inputs: unknown) => unknown;
 
-// Where a model came from.
-const origins = new WeakMap<object, string>();
-
 /**
  * A model of a SavedModel as a layer, with its variables: `await TFSMLayer.load('folder')`, or `new TFSMLayer(loaded)` of what
  * `tf.savedModel.load` gave. The folder may be TensorFlow's or Keras's.
@@ -47,12 +44,11 @@ const origins = new WeakMap<object, string>();
 export class TFSMLayer extends Layer {
   declare readonly callEndpoint: string;
   declare readonly callTrainingEndpoint: string | null;
-  /** The folder that it was loaded from; null where somebody else did that. */
-  readonly filepath: string | null;
   /** The variables of the model. */
   readonly loadedVariables: readonly Variable[];
   readonly #serve: Endpoint;
   readonly #train: Endpoint;
+  #filepath: string | null = null;
 
   /** @throws InvalidArgumentError for what is no loaded model, and for endpoints that it has not. */
   constructor(...args: [loaded: LoadedModel | TFSMLayerArguments, options?: TFSMLayerOptions]) {
@@ -62,11 +58,15 @@ export class TFSMLayer extends Layer {
       fail(this, `takes a model that is loaded; a folder is loaded by await TFSMLayer.load(${show(loaded)})`);
     if (!(loaded instanceof Module) || !('signatures' in loaded))
       fail(this, `needs what tf.savedModel.load gives, got ${show(loaded)}`);
-    this.filepath = origins.get(loaded) ?? null;
     this.#serve = endpointOf(this, loaded, this.callEndpoint);
     this.#train = endpointOf(this, loaded, this.callTrainingEndpoint ?? this.callEndpoint);
     this.loadedVariables = [...loaded.variables];
     this.built = true;
+  }
+
+  /** The folder that it was loaded from; null where somebody else did that. */
+  get filepath(): string | null {
+    return this.#filepath;
   }
 
   /**
@@ -77,11 +77,12 @@ export class TFSMLayer extends Layer {
     ...args: Arguments<[filepath: string], ['filepath'], TFSMLayerOptions>
   ): Promise<TFSMLayer>;
   static async load(filepath: unknown, options?: unknown): Promise<TFSMLayer> {
-    checkText(filepath, 'filepath', 'TFSMLayer.load');
+    checkPath(filepath, 'filepath', 'TFSMLayer.load');
     const { load } = await import('@eagre/saved-model');
     const loaded = await load(filepath as string);
-    origins.set(loaded, filepath as string);
-    return new TFSMLayer(loaded as unknown as LoadedModel, (options ?? {}) as TFSMLayerOptions);
+    const layer = new TFSMLayer(loaded as unknown as LoadedModel, (options ?? {}) as TFSMLayerOptions);
+    layer.#filepath = filepath as string;
+    return layer;
   }
 
   override call(inputs: unknown, { training }: CallOptions): Tensor {

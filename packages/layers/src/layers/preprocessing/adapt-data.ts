@@ -1,6 +1,7 @@
 // What `adapt` of preprocessing layers goes through: examples, or batches of them.
 import { InvalidArgumentError, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
+import { isAnyTensor } from '../../layer/kinds.ts';
 import type { Layer } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 
@@ -9,6 +10,8 @@ export type AdaptData = TensorLike | Iterable<TensorLike | readonly [x: TensorLi
 
 const isTensor = (value: unknown): value is Tensor | Variable =>
   value instanceof Tensor || value instanceof Variable;
+/** Whether it is a batch, which may be sparse or ragged. */
+const isBatch = (value: unknown): boolean => isAnyTensor(value) || value instanceof Variable;
 
 /** The batches of data. @throws InvalidArgumentError for what has none */
 export function* adaptBatches(layer: Layer, data: AdaptData): Generator<TensorLike> {
@@ -18,7 +21,7 @@ export function* adaptBatches(layer: Layer, data: AdaptData): Generator<TensorLi
   }
   if (Array.isArray(data)) {
     // Nested numbers or strings are one tensor.
-    if (data.some((batch) => isTensor(batch) || (Array.isArray(batch) && isTensor(batch[0]))))
+    if (data.some((batch) => isBatch(batch) || (Array.isArray(batch) && isBatch(batch[0]))))
       for (const batch of data as unknown[]) yield first(batch);
     else yield data as TensorLike;
     return;
@@ -29,4 +32,4 @@ export function* adaptBatches(layer: Layer, data: AdaptData): Generator<TensorLi
 }
 
 const first = (batch: unknown): TensorLike =>
-  (Array.isArray(batch) && isTensor(batch[0]) ? batch[0] : batch) as TensorLike;
+  (Array.isArray(batch) && isBatch(batch[0]) ? batch[0] : batch) as TensorLike;

@@ -1,7 +1,6 @@
 // Layers that give strings and integers the indices of a vocabulary, and back.
 import { fileError } from '@eagre/backend';
 import {
-  booleanMask,
   constant,
   FailedPreconditionError,
   InvalidArgumentError,
@@ -14,6 +13,7 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  columnOf,
   defineMethods,
   knownTensor,
   type Option,
@@ -74,6 +74,9 @@ interface LookupOptions<T> extends LayerOptions {
   /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
   readonly sparse?: boolean;
 }
+
+/** Of sparse and ragged tensors each row is one example. */
+type LookupData = AdaptData | Stored | Iterable<Stored | readonly [x: Stored, ...rest: unknown[]]>;
 
 /** A layer with a vocabulary. */
 abstract class IndexLookup<T extends Token = Token> extends Layer {
@@ -159,13 +162,14 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   }
 
   /** Finds the tokens of examples, the most frequent first. Tensors of rank 1 are of one token for each example. */
-  adapt(data: AdaptData | { readonly data: AdaptData }): void;
-  adapt(data: AdaptData): void {
+  adapt(data: LookupData | { readonly data: LookupData }): void;
+  adapt(data: LookupData): void {
     const counts = new TokenCounts();
-    for (const batch of adaptBatches(this, data)) {
-      const x = this.#tokens(batch);
+    // A ragged tensor is an iterable of its rows too.
+    for (const batch of isStored(data) ? [data] : adaptBatches(this, data as AdaptData)) {
+      const x = this.#tokens(batch as TensorLike);
       const rows = isStored(x)
-        ? storedRows(x).map(valuesOf)
+        ? storedRows(x)
         : x.rank < 2
           ? valuesOf(x).map((v) => [v])
           : rowsOf(valuesOf(x), x.shape[0]);
@@ -339,13 +343,18 @@ defineMethods(IndexLookup.prototype, 'IndexLookup', {
   adapt: { positional: ['data'], objects: ['data'] },
 });
 
-/** The values of each row. */
-function storedRows(x: Stored): Tensor[] {
-  const count = rowCount(x).item();
-  const ids =
-    x instanceof RaggedTensor ? x.valueRowids() : x.indices.slice([0, 0], [x.values.size, 1]).reshape([-1]);
-  const values = x instanceof RaggedTensor ? x.flatValues : x.values;
-  return Array.from({ length: count }, (_, row) => booleanMask(values, ids.equal(row)));
+/** The tokens of each row, whatever is nested in it. */
+function storedRows(x: Stored): Token[][] {
+  if (x instanceof RaggedTensor) {
+    const exact = x.dtype === 'string' ? x : onValues(x, (values) => values.cast('int64'));
+    return exact.toList<Token>().map((row) => ([row] as unknown[]).flat(Infinity) as Token[]);
+  }
+  const rows = Array.from({ length: rowCount(x).item() }, (): Token[] => []);
+  const ids = valuesOf(columnOf(x.indices, 0));
+  valuesOf(x.values).forEach((token, i) => {
+    rows[Number(ids[i])].push(token);
+  });
+  return rows;
 }
 
 function rowsOf<T>(values: readonly T[], count: number): T[][] {
