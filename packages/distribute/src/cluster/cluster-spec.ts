@@ -49,6 +49,10 @@ export class ClusterSpec {
   jobTasks(type: TaskType): readonly string[] {
     return this.jobs[type] ?? [];
   }
+  /** @internal The tasks of a type. */
+  tasks(type: TaskType): readonly Member[] {
+    return this.jobTasks(type).map((address, index) => ({ type, index, address }));
+  }
   /** The numbers of the tasks of a type. */
   taskIndices(type: TaskType): readonly number[] {
     return this.jobTasks(type).map((_, index) => index);
@@ -66,9 +70,7 @@ export class ClusterSpec {
   }
   /** The processes of a synchronous strategy, in the order of ranks: the chief, if there is one, then the workers. */
   get members(): readonly Member[] {
-    return (['chief', 'worker'] as const).flatMap((type) =>
-      (this.jobs[type] ?? []).map((address, index) => ({ type, index, address })),
-    );
+    return [...this.tasks('chief'), ...this.tasks('worker')];
   }
   /** A text that is equal for equal clusters. */
   get key(): string {
@@ -83,6 +85,7 @@ takesArguments<{ readonly cluster: ClusterDef }>(
 defineMethods(ClusterSpec.prototype, 'ClusterSpec', {
   numTasks: { positional: ['type'] },
   jobTasks: { positional: ['type'] },
+  tasks: { positional: ['type'] },
   taskIndices: { positional: ['type'] },
   taskAddress: { positional: ['type', 'index'] },
 });

@@ -1,14 +1,22 @@
 // Rank 0's part of a rendezvous: it listens at its address of the cluster as long as the process lives, and lets each generation begin.
 
 import type { Server, Socket } from 'node:net';
-import { DeadlineExceededError, EagreError, FailedPreconditionError, UnavailableError } from '@eagre/backend';
+import { DeadlineExceededError, EagreError, FailedPreconditionError } from '@eagre/backend';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { type Member, memberName, parseAddress } from './cluster-spec.ts';
-import { checkHello, clusterHash, type Hello, isProof, proofOf, protocol } from './handshake.ts';
+import { type Member, memberName } from './cluster-spec.ts';
+import { fieldsOfError } from './errors.ts';
+import {
+  checkHello,
+  clusterHash,
+  type Hello,
+  introductionMs,
+  isProof,
+  newNonce,
+  proofOf,
+  protocol,
+} from './handshake.ts';
 import { nextLine, sendLine } from './lines.ts';
-
-/** How long a caller may take to introduce itself. */
-const introductionMs = 10_000;
+import { listenAt } from './sockets.ts';
 
 interface Guest {
   readonly hello: Hello;
@@ -69,33 +77,13 @@ export class Coordinator {
   }
 
   /** @throws UnavailableError where the address is taken, or none of this machine */
-  static listen(members: readonly Member[], clusterKey: string, token: string): Promise<Coordinator> {
-    const { address } = members[0] as Member;
+  static async listen(members: readonly Member[], clusterKey: string, token: string): Promise<Coordinator> {
+    const [first] = members as readonly [Member];
     const server = nodeBuiltin('node:net').createServer();
-    return new Promise((resolve, reject) => {
-      server.once('error', (cause: NodeJS.ErrnoException) => {
-        const why =
-          cause.code === 'EADDRINUSE'
-            ? 'another program listens there'
-            : cause.code === 'EADDRNOTAVAIL'
-              ? 'that is no address of this machine'
-              : cause.message;
-        reject(
-          new UnavailableError(
-            `${memberName(members[0] as Member)} cannot listen at ${address}: ${why}`,
-            undefined,
-            {
-              cause,
-            },
-          ),
-        );
-      });
-      server.listen({ ...parseAddress(address) }, () => {
-        // The process may end.
-        server.unref();
-        resolve(new Coordinator(members, clusterKey, token, server));
-      });
-    });
+    await listenAt(server, first.address, memberName(first));
+    // The process may end.
+    server.unref();
+    return new Coordinator(members, clusterKey, token, server);
   }
 
   /**
@@ -164,7 +152,7 @@ export class Coordinator {
 
   async #receive(socket: Socket): Promise<void> {
     socket.on('error', () => {});
-    const nonce = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
+    const nonce = newNonce();
     let trusted = false;
     try {
       sendLine(socket, { eagre: protocol, nonce });
@@ -208,7 +196,7 @@ export class Coordinator {
 }
 
 function refuse(socket: Socket, error: EagreError): void {
-  sendLine(socket, { error: { code: error.code, message: error.message } });
+  sendLine(socket, { error: fieldsOfError(error) });
   socket.end();
   socket.unref();
 }

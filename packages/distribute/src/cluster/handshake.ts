@@ -1,8 +1,15 @@
 // How two processes find that they belong together: a challenge, and what answers it.
 
+import type { Socket } from 'node:net';
 import { FailedPreconditionError, PermissionDeniedError } from '@eagre/backend';
 import { shown } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
+import type { Credentials } from './connect-options.ts';
+import { errorOfFields } from './errors.ts';
+import { nextLine, sendLine } from './lines.ts';
+
+/** How long a process may take to introduce itself. */
+export const introductionMs = 10_000;
 
 /** Changes with the messages, and with what the addon sends. */
 export const protocol = 1;
@@ -17,6 +24,11 @@ export interface Hello {
   /** Where it listens for heartbeats. */
   readonly host: string;
   readonly port: number;
+}
+
+/** A number that nobody can guess, to be used once. */
+export function newNonce(): string {
+  return nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
 }
 
 /** A proof that somebody knows the token, for these two nonces only. */
@@ -42,21 +54,57 @@ export function clusterHash(key: string): string {
 }
 
 /**
- * The hello in a message to rank 0.
+ * Introduces this process to the one at the other end of a socket.
+ * @param name how errors name the other
+ * @param own what this process shows of itself beside the proof, with its `protocol`; asked for when the other has greeted
+ * @param until when the greeting and the answer must have come (of `Date.now()`)
+ * @returns the answer, of one that knows the token
+ * @throws what the other refuses with; PermissionDeniedError where it does not know the token; Error where something else comes
+ */
+export async function introduce(
+  socket: Socket,
+  name: string,
+  { token, clusterKey }: Credentials,
+  own: () => object,
+  until: { readonly greeting: number; readonly answer: () => number },
+): Promise<Readonly<Record<string, unknown>>> {
+  const { nonce: theirs } = await nextLine(socket, until.greeting);
+  if (typeof theirs !== 'string') throw new Error('what came is no message of Eagre');
+  const nonce = newNonce();
+  const proof = proofOf(token, 'member', [theirs, nonce]);
+  sendLine(socket, { ...own(), nonce, proof, cluster: clusterHash(clusterKey) });
+  const answer = await nextLine(socket, until.answer());
+  const refusal = answer['error'] as Readonly<Record<string, unknown>> | undefined;
+  if (typeof refusal === 'object' && refusal !== null) throw errorOfFields(refusal);
+  if (!isProof(answer['proof'], proofOf(token, 'coordinator', [theirs, nonce])))
+    throw new PermissionDeniedError(`${name} does not know the token of the cluster (EAGRE_CLUSTER_TOKEN)`);
+  return answer;
+}
+
+/**
+ * Checks the introduction of another process.
  * @throws PermissionDeniedError for a wrong token, FailedPreconditionError for another protocol or cluster
  */
-export function checkHello(
+export function checkIntroduction(
   message: Readonly<Record<string, unknown>>,
-  expected: { readonly proof: string; readonly cluster: string; readonly size: number },
-): Hello {
-  if (message['protocol'] !== protocol)
+  expected: { readonly protocol: number | string; readonly proof: string; readonly cluster: string },
+): void {
+  if (message['protocol'] !== expected.protocol)
     throw new FailedPreconditionError(
-      `the processes run different versions of Eagre: protocol ${shown(message['protocol'])} and ${protocol}`,
+      `the processes run different versions of Eagre, or different strategies: protocol ${shown(message['protocol'])} and ${shown(expected.protocol)}`,
     );
   if (!isProof(message['proof'], expected.proof))
     throw new PermissionDeniedError('the token of the cluster is wrong (EAGRE_CLUSTER_TOKEN)');
   if (message['cluster'] !== expected.cluster)
     throw new FailedPreconditionError('the processes were given different clusters (TF_CONFIG)');
+}
+
+/** The hello in a message to rank 0. @throws as `checkIntroduction`; FailedPreconditionError for what is no hello */
+export function checkHello(
+  message: Readonly<Record<string, unknown>>,
+  expected: { readonly proof: string; readonly cluster: string; readonly size: number },
+): Hello {
+  checkIntroduction(message, { protocol, ...expected });
   const { rank, generation, addresses, host, port } = message as Partial<Hello>;
   const whole = (n: unknown, below: number): boolean =>
     typeof n === 'number' && Number.isInteger(n) && n >= 0 && n < below;

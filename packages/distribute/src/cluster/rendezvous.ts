@@ -1,22 +1,13 @@
 // All processes of a cluster meet, and get an engine for collectives.
 
-import type { Socket } from 'node:net';
-import {
-  DeadlineExceededError,
-  EagreError,
-  type ErrorCode,
-  errorFromCode,
-  PermissionDeniedError,
-  UnavailableError,
-} from '@eagre/backend';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { DeadlineExceededError, EagreError, UnavailableError } from '@eagre/backend';
 import { Engine } from '../engine/engine.ts';
 import { loadEngine } from '../engine/load-engine.ts';
 import type { NativeEngine } from '../engine/native-engine.ts';
 import { type Member, memberName, parseAddress } from './cluster-spec.ts';
 import { type Coordinator, coordinatorOf, type Table } from './coordinator.ts';
-import { clusterHash, type Hello, isProof, proofOf, protocol } from './handshake.ts';
-import { nextLine, sendLine } from './lines.ts';
+import { type Hello, introduce, protocol } from './handshake.ts';
+import { openSocket } from './sockets.ts';
 
 /** What a process brings. */
 export interface RendezvousOptions {
@@ -99,12 +90,12 @@ function watchReturns(coordinator: Coordinator, engine: NativeEngine, { members 
 
 async function follow(options: RendezvousOptions, deadline: number): Promise<Prepared> {
   const { members, rank } = options;
-  const { host, port } = parseAddress((members[0] as Member).address);
+  const [first] = members as readonly [Member];
   let own: Listening | undefined;
   let reason = 'nobody listens there';
   try {
     while (Date.now() < deadline) {
-      const socket = await open(host, port, deadline).catch((error: Error) => {
+      const socket = await openSocket(first.address, deadline).catch((error: Error) => {
         reason = error.message;
         return undefined;
       });
@@ -113,18 +104,19 @@ async function follow(options: RendezvousOptions, deadline: number): Promise<Pre
         continue;
       }
       try {
-        const answer = await nextLine(socket, Math.min(deadline, Date.now() + 5000));
-        if (typeof answer['nonce'] !== 'string') throw new Error('what came is no message of Eagre');
-        const address = (members[rank] as Member).address;
-        own ??= listen(
-          options,
-          address === '' ? (socket.localAddress as string) : parseAddress(address).host,
-          deadline,
-        );
-        return {
-          engine: own.engine,
-          table: await introduce(socket, own.hello, answer['nonce'], options, deadline),
+        const { address } = members[rank] as Member;
+        const shown = (): object => {
+          const host = address === '' ? (socket.localAddress as string) : parseAddress(address).host;
+          own ??= listen(options, host, deadline);
+          return { ...own.hello, protocol };
         };
+        const answer = await introduce(socket, memberName(first), options, shown, {
+          greeting: Math.min(deadline, Date.now() + 5000),
+          // Rank 0 knows who is missing, so it speaks first.
+          answer: () => deadline + 1000,
+        });
+        // Whoever knows the token is one of us.
+        return { engine: (own as unknown as Listening).engine, table: answer as unknown as Table };
       } catch (error) {
         if (error instanceof EagreError) throw error;
         reason = (error as Error).message;
@@ -134,41 +126,13 @@ async function follow(options: RendezvousOptions, deadline: number): Promise<Pre
       await pause(100);
     }
     throw new DeadlineExceededError(
-      `${memberName(members[0] as Member)} could not be reached within ${options.timeoutSeconds} s: ${reason}`,
+      `${memberName(first)} could not be reached within ${options.timeoutSeconds} s: ${reason}`,
     );
   } catch (error) {
     own?.engine.closeNow(0);
     throw error;
   }
 }
-
-async function introduce(
-  socket: Socket,
-  hello: Hello,
-  nonce: string,
-  { token, clusterKey, members }: RendezvousOptions,
-  deadline: number,
-): Promise<Table> {
-  const ownNonce = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
-  const proof = proofOf(token, 'member', [nonce, ownNonce]);
-  sendLine(socket, { ...hello, protocol, nonce: ownNonce, proof, cluster: clusterHash(clusterKey) });
-  // Rank 0 knows who is missing, so it speaks first.
-  const answer = await nextLine(socket, deadline + 1000);
-  const refusal = answer['error'] as { readonly code?: unknown; readonly message?: unknown } | undefined;
-  if (typeof refusal === 'object' && refusal !== null)
-    throw errorFromCode(refusalCode(refusal.code), String(refusal.message));
-  if (!isProof(answer['proof'], proofOf(token, 'coordinator', [nonce, ownNonce])))
-    throw new PermissionDeniedError(
-      `${memberName(members[0] as Member)} does not know the token of the cluster (EAGRE_CLUSTER_TOKEN)`,
-    );
-  // Whoever knows the token is one of us.
-  return answer as unknown as Table;
-}
-
-const refusalCode = (code: unknown): ErrorCode =>
-  ['PERMISSION_DENIED', 'FAILED_PRECONDITION', 'DEADLINE_EXCEEDED'].includes(code as string)
-    ? (code as ErrorCode)
-    : 'INTERNAL';
 
 interface Listening {
   readonly engine: NativeEngine;
@@ -198,25 +162,6 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
   }
   const addresses = engine.addresses().map((bytes) => Buffer.from(bytes).toString('base64'));
   return { engine, hello: { rank, generation, addresses, host, port: engine.port() } };
-}
-
-function open(host: string, port: number, deadline: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = nodeBuiltin('node:net').connect({ host, port });
-    const timer = setTimeout(
-      () => socket.destroy(new Error('there is no answer')),
-      Math.max(1, Math.min(5000, deadline - Date.now())),
-    );
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.on('error', () => {});
-      resolve(socket.pause());
-    });
-    socket.once('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
-  });
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,6 +1,6 @@
 import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import { defineMethods, showInConsole } from '@eagre/core/internal';
-import type { Dataset, ElementSpec } from '@eagre/data';
+import { type Dataset, type ElementSpec, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '@eagre/data';
 import { tracedElements } from '@eagre/data/internal';
 import { autographIterate } from '@eagre/graph';
 import { Optional } from './optional.ts';
@@ -51,8 +51,8 @@ export class DistributedDataset<T = unknown> implements Iterable<T>, AsyncIterab
   cardinality(): number {
     const { perStep, anyHas } = this.#distribution;
     const counts = this.#datasets.map((dataset) => dataset.cardinality());
-    if (counts.includes(-1)) return -1;
-    if (anyHas !== null || counts.includes(-2)) return -2;
+    if (counts.includes(INFINITE_CARDINALITY)) return INFINITE_CARDINALITY;
+    if (anyHas !== null || counts.includes(UNKNOWN_CARDINALITY)) return UNKNOWN_CARDINALITY;
     return Math.max(...counts.map((count) => Math.ceil(count / perStep)));
   }
 

@@ -8,7 +8,8 @@ export interface InputContextArguments {
   readonly numReplicasInSync?: number;
 }
 
-function checkFrom(value: unknown, least: number, name: string, op: string): void {
+/** @throws InvalidArgumentError for anything but an integer from `least` on */
+export function checkFrom(value: unknown, least: number, name: string, op: string): void {
   if (!Number.isSafeInteger(value) || (value as number) < least)
     throw new InvalidArgumentError(`${name} must be an integer from ${least} on, got ${shown(value)}`, op);
 }

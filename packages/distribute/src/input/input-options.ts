@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { argumentsOf, checkOneOf, shown, takesArguments } from '@eagre/core/internal';
+import { checkFrom } from './input-context.ts';
 
 /** How often the function of `distributeDatasetsFromFunction` is called: once in each process, or once for each replica. */
 export const InputReplicationMode = { PER_WORKER: 'PER_WORKER', PER_REPLICA: 'PER_REPLICA' } as const;
@@ -39,11 +40,7 @@ export class InputOptions {
     }))
       if (typeof value !== 'boolean')
         throw new InvalidArgumentError(`${name} must be true or false, got ${shown(value)}`, op);
-    if (!Number.isSafeInteger(size) || size < 1)
-      throw new InvalidArgumentError(
-        `experimentalPerReplicaBufferSize must be an integer from 1 on, got ${shown(size)}`,
-        op,
-      );
+    checkFrom(size, 1, 'experimentalPerReplicaBufferSize', op);
     if (placed && mode !== 'PER_REPLICA')
       throw new InvalidArgumentError(
         "experimentalPlaceDatasetOnDevice needs experimentalReplicationMode: 'PER_REPLICA'",

@@ -68,7 +68,10 @@ export function packed(
   });
 }
 
-/** 32-bit floats rounded to the nearest of 16 bits, of two the even one, as their bits. */
+/**
+ * 32-bit floats rounded to the nearest of 16 bits, of two the even one, as their bits: as `halfBits` of `@eagre/backend` does one value, in a
+ * loop of its own, as all gradients pass here.
+ */
 export function toBfloat16(data: Float32Array): Uint16Array {
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
   const rounded = new Uint16Array(data.length);

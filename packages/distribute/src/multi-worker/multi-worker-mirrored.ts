@@ -3,6 +3,7 @@ import { Tensor } from '@eagre/core';
 import { argumentsOf, defineMethods, shown, takesArguments, tree } from '@eagre/core/internal';
 import { ClusterResolver, placeOf, resolverOfEnvironment } from '../cluster/cluster-resolver.ts';
 import type { Member } from '../cluster/cluster-spec.ts';
+import { checkConnect } from '../cluster/connect-options.ts';
 import { CommunicationOptions } from '../strategy/communication-options.ts';
 import { allDevices } from '../strategy/devices.ts';
 import { partsOf, Strategy } from '../strategy/strategy.ts';
@@ -95,11 +96,17 @@ export class MultiWorkerMirroredStrategy extends Strategy {
    */
   async connect(options?: ConnectOptions | null): Promise<this>;
   async connect(options?: unknown): Promise<this> {
-    const given = checkConnect((options ?? {}) as ConnectOptions);
+    const { deterministic = false, ...others } = (options ?? {}) as ConnectOptions;
+    const checked = checkConnect(others);
+    if (typeof deterministic !== 'boolean')
+      throw new InvalidArgumentError(
+        `deterministic must be true or false, got ${shown(deterministic)}`,
+        'strategy.connect',
+      );
     if (this.collectives.size === 1) return this;
     if (this.#connecting !== undefined)
       throw new FailedPreconditionError('the processes are meeting already', 'strategy.connect');
-    this.#connecting = this.#connect(given);
+    this.#connecting = this.#connect({ ...checked, deterministic });
     try {
       await this.#connecting;
     } finally {
@@ -157,21 +164,3 @@ defineMethods(MultiWorkerMirroredStrategy.prototype, 'MultiWorkerMirroredStrateg
     options: { timeoutSeconds: true, heartbeatSeconds: true, token: true, deterministic: true },
   },
 });
-
-function checkConnect(given: ConnectOptions): Required<ConnectOptions> {
-  const name = 'strategy.connect';
-  const {
-    timeoutSeconds = 300,
-    heartbeatSeconds = 10,
-    token = globalThis.process?.env['EAGRE_CLUSTER_TOKEN'] ?? '',
-    deterministic = false,
-  } = given;
-  for (const [key, value] of Object.entries({ timeoutSeconds, heartbeatSeconds }))
-    if (typeof value !== 'number' || !(value > 0) || value > 1e6)
-      throw new InvalidArgumentError(`${key} must be a number of seconds above 0, got ${shown(value)}`, name);
-  if (typeof token !== 'string')
-    throw new InvalidArgumentError(`token must be a text, got ${shown(token)}`, name);
-  if (typeof deterministic !== 'boolean')
-    throw new InvalidArgumentError(`deterministic must be true or false, got ${shown(deterministic)}`, name);
-  return { timeoutSeconds, heartbeatSeconds, token, deterministic };
-}

@@ -98,15 +98,14 @@ export class ProcessCollectives implements Collectives {
       under.length = 0;
       return results;
     };
-    const [last, ...others] = buckets.map((at) => at.map((i) => values[i])).reverse();
-    others.reverse();
+    const all = buckets.map((at) => at.map((i) => values[i]));
     if (context.tracer === null) {
-      [...others, last].forEach((now, k) => {
+      all.forEach((now, k) => {
         start(k, now);
       });
       return ended();
     }
-    others.forEach((given, k) => {
+    all.slice(0, -1).forEach((given, k) => {
       atRunTime('CollectiveReduceStart', (...now) => start(k, now), given, [], true);
     });
     const finish = (...now: Tensor[]): readonly Tensor[] => {
@@ -114,7 +113,7 @@ export class ProcessCollectives implements Collectives {
       return ended();
     };
     const outputs = values.map((x) => ({ dtype: x.dtype, shape: toShape(dims(x)) }));
-    return atRunTime('CollectiveReduceV2', finish, last, outputs);
+    return atRunTime('CollectiveReduceV2', finish, all[all.length - 1], outputs);
   }
 
   /** Starts the sum of a bucket; of the last one, waits for its end. */

@@ -11,12 +11,7 @@ import {
   tree,
 } from '@eagre/core/internal';
 import type { Connection } from './connection.ts';
-import {
-  type ConnectedCluster,
-  ParameterServerStrategy,
-  reach,
-  tasksOf,
-} from './parameter-server-strategy.ts';
+import { type ConnectedCluster, ParameterServerStrategy } from './parameter-server-strategy.ts';
 import { PerWorkerDataset, type PerWorkerIterator, type WorkerDataset } from './per-worker.ts';
 import { RemoteValue } from './remote-value.ts';
 import { type Definition, resultOf, ScheduledFunction, tensorsIn } from './scheduled-function.ts';
@@ -100,8 +95,10 @@ export class ClusterCoordinator {
     this.#cluster = strategy.cluster;
     // biome-ignore lint/correctness/noConstructorReturn: a strategy has one, as in TensorFlow
     if (strategy.coordinator !== undefined) return strategy.coordinator;
-    this.#fatal = strategy.lost;
-    strategy.onLost = (_, error) => this.#fail(error);
+    for (const server of this.#cluster.servers) {
+      this.#fatal ??= server.failure;
+      server.onClose = (error) => this.#fail(error);
+    }
     strategy.onClose = () => this.#close();
     for (const [index, connection] of this.#cluster.workers.entries()) {
       const worker: WorkerState = {
@@ -116,7 +113,7 @@ export class ClusterCoordinator {
       this.#attach(worker, connection);
     }
     strategy.coordinator = this;
-    strategy.stepScheduler = {
+    strategy.scheduler = {
       schedule: async (step, given) => {
         const result = this.schedule(step as AnyFunction, given);
         while (this.#queue.length >= LONGEST_QUEUE) await this.#change();
@@ -157,7 +154,7 @@ export class ClusterCoordinator {
   #function(fn: AnyFunction): ScheduledFunction {
     let known = this.#functions.get(fn);
     if (known === undefined) {
-      known = new ScheduledFunction(fn, this.strategy, this.strategy.servers);
+      known = new ScheduledFunction(fn, this.strategy.servers);
       this.#functions.set(fn, known);
     }
     return known;
@@ -237,9 +234,10 @@ export class ClusterCoordinator {
         const names = this.#workers.map(({ name }) => name).join(', ');
         this.#fail(new UnavailableError(`all workers are lost: ${names}`));
       }, timeoutSeconds * 1000);
-    const task = tasksOf(spec, 'worker')[worker.index];
+    const task = spec.tasks('worker')[worker.index];
     if (task === undefined) return;
     try {
+      const { reach } = await import('./introduction.ts');
       const isWanted = (): boolean => !this.#isClosed && this.#fatal === undefined;
       const { connection, beat } = await reach(
         task,
@@ -400,7 +398,7 @@ export class ClusterCoordinator {
     for (const { result } of this.#queue.splice(0))
       result.reject(new CancelledError('the strategy was closed'));
     for (const { connection } of this.#workers) if (connection !== null) connection.onClose = undefined;
-    this.strategy.stepScheduler = undefined;
+    this.strategy.scheduler = undefined;
     this.strategy.coordinator = undefined;
     this.#notify();
   }

@@ -1,22 +1,16 @@
 // A connection between two processes of a parameter server cluster: questions and their answers.
-import {
-  EagreError,
-  type ErrorCode,
-  errorFromCode,
-  FailedPreconditionError,
-  UnavailableError,
-} from '@eagre/backend';
+import { DataLossError, FailedPreconditionError, UnavailableError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
+import { errorOfFields, fieldsOfError } from '../cluster/errors.ts';
 import { decodeMessage, encodeMessage, longestMessage, type Message } from './messages.ts';
 
 /** Changes with the messages. */
 export const parameterProtocol = 'parameters 1';
 
-/** What a process knows of the cluster that it calls or is called in. */
-export interface Credentials {
-  readonly token: string;
-  /** A text that is equal on all processes. */
-  readonly clusterKey: string;
+/** Where a process shows that it lives. */
+export interface Beat {
+  readonly port: number;
+  readonly key: string;
 }
 
 /** What is sent without its number. */
@@ -43,7 +37,7 @@ export class MessageReader {
     for (;;) {
       if (this.#size < 4) return complete;
       const length = Buffer.from(this.#peek(4)).readUInt32LE(0);
-      if (length > longestMessage) throw new Error('a message is too long');
+      if (length > longestMessage) throw new DataLossError('a message is too long');
       if (this.#size < 4 + length) return complete;
       complete.push(this.#take(4 + length).subarray(4));
     }
@@ -114,6 +108,10 @@ export class Connection {
     socket.resume();
   }
 
+  /** Why it has ended, if it has. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
   get isOpen(): boolean {
     return this.#failure === undefined;
   }
@@ -123,14 +121,9 @@ export class Connection {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#next++;
     return new Promise((resolve, reject) => {
+      this.#send(id, request);
       this.#pending.set(id, { resolve, reject });
       this.#socket.ref();
-      try {
-        this.#send(id, request);
-      } catch (error) {
-        this.#pending.delete(id);
-        reject(error);
-      }
     });
   }
 
@@ -174,29 +167,15 @@ export class Connection {
   }
 
   async #answer(message: Message): Promise<void> {
-    let answer: Request;
     try {
       if (this.onRequest === undefined) throw new FailedPreconditionError('nobody answers here');
       const given = this.onRequest(message);
-      answer = { ...(given instanceof Promise ? await given : given), kind: 'ok' };
+      const answer = given instanceof Promise ? await given : given;
+      // It may be too long.
+      if (this.#failure === undefined) this.#send(message.id, { ...answer, kind: 'ok' });
     } catch (error) {
-      answer = { kind: 'error', fields: fieldsOfError(error) };
+      if (this.#failure === undefined)
+        this.#send(message.id, { kind: 'error', fields: fieldsOfError(error) });
     }
-    if (this.#failure === undefined) this.#send(message.id, answer);
   }
-}
-
-/** An error as it travels. */
-export function fieldsOfError(error: unknown): Readonly<Record<string, unknown>> {
-  const { message = String(error), name = 'Error', op } = (error ?? {}) as Partial<EagreError>;
-  return { code: error instanceof EagreError ? error.code : null, name, message, op: op ?? null };
-}
-
-/** The error that has travelled. */
-export function errorOfFields(fields: Readonly<Record<string, unknown>>): Error {
-  const { code, name, message } = fields;
-  if (typeof code === 'string') return errorFromCode(code as ErrorCode, String(message));
-  const error = new Error(String(message));
-  error.name = String(name);
-  return error;
 }

@@ -2,8 +2,9 @@
 import { FailedPreconditionError, NotFoundError, UnavailableError } from '@eagre/backend';
 import { type Tensor, Variable, zeros } from '@eagre/core';
 import type { Portable } from '@eagre/saved-model/internal';
-import { type ClusterSpec, memberName } from '../cluster/cluster-spec.ts';
-import type { Answer, Connection, Credentials } from './connection.ts';
+import type { ClusterSpec } from '../cluster/cluster-spec.ts';
+import type { Credentials } from '../cluster/connect-options.ts';
+import type { Answer, Connection } from './connection.ts';
 import { type Received, receiveFunction } from './functions.ts';
 import { callServer } from './introduction.ts';
 import type { Message } from './messages.ts';
@@ -160,9 +161,8 @@ export class FunctionRunner {
     let known = this.#servers.get(index);
     if (known === undefined) {
       const address = this.#cluster.taskAddress('ps', index);
-      const name = memberName({ type: 'ps', index, address });
       const caller = { role: 'worker', session: this.#session } as const;
-      known = callServer(name, address, caller, this.#credentials, Date.now() + 10_000).then(
+      known = callServer({ type: 'ps', index, address }, caller, this.#credentials, Date.now() + 10_000).then(
         ({ connection }) => connection,
       );
       this.#servers.set(index, known);

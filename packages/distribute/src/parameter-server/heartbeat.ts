@@ -1,6 +1,7 @@
 // Signs of life from a thread of its own, which a long computation does not stop.
 import type { Worker } from 'node:worker_threads';
 import { nodeBuiltin } from '@eagre/formats/internal';
+import { newNonce } from '../cluster/handshake.ts';
 
 /** How often a process says that it lives, in milliseconds. */
 const EVERY_MS = 500;
@@ -39,7 +40,7 @@ export interface Heartbeat {
 /** Starts the thread; it does not keep the process alive. */
 export async function startHeartbeat(host: string): Promise<Heartbeat> {
   const { Worker: Thread } = nodeBuiltin('node:worker_threads');
-  const key = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
+  const key = newNonce();
   const thread: Worker = new Thread(new URL(`data:text/javascript,${encodeURIComponent(MAIN)}`), {
     workerData: { host, key, every: EVERY_MS },
     execArgv: [],

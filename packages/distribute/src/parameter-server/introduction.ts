@@ -1,20 +1,20 @@
 // How processes of a parameter server cluster get to know each other, before they ask anything.
 import type { Socket } from 'node:net';
-import { EagreError, FailedPreconditionError, PermissionDeniedError, UnavailableError } from '@eagre/backend';
-import { nodeBuiltin } from '@eagre/formats/internal';
-import { parseAddress } from '../cluster/cluster-spec.ts';
-import { clusterHash, isProof, proofOf } from '../cluster/handshake.ts';
-import { nextLine, sendLine } from '../cluster/lines.ts';
+import { DeadlineExceededError, EagreError, FailedPreconditionError, UnavailableError } from '@eagre/backend';
+import { type Member, memberName } from '../cluster/cluster-spec.ts';
+import type { Credentials } from '../cluster/connect-options.ts';
+import { fieldsOfError } from '../cluster/errors.ts';
 import {
-  Connection,
-  type Credentials,
-  errorOfFields,
-  fieldsOfError,
-  parameterProtocol,
-} from './connection.ts';
-
-/** How long a caller may take to introduce itself. */
-const introductionMs = 10_000;
+  checkIntroduction,
+  clusterHash,
+  introduce,
+  introductionMs,
+  newNonce,
+  proofOf,
+} from '../cluster/handshake.ts';
+import { nextLine, sendLine } from '../cluster/lines.ts';
+import { openSocket } from '../cluster/sockets.ts';
+import { type Beat, Connection, parameterProtocol } from './connection.ts';
 
 /** What a caller says of itself. */
 export interface Caller {
@@ -23,38 +23,56 @@ export interface Caller {
   readonly session: string;
 }
 
+/** Calls a server until it answers. @throws what it refuses with, DeadlineExceededError */
+export async function reach(
+  task: Member,
+  session: string,
+  credentials: Credentials,
+  deadline: number,
+  isWanted: () => boolean = () => true,
+): Promise<{ readonly connection: Connection; readonly beat: Beat }> {
+  const caller = { role: 'coordinator', session } as const;
+  for (;;) {
+    try {
+      const { connection, answer } = await callServer(task, caller, credentials, deadline);
+      return { connection, beat: answer['beat'] as Beat };
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      if (Date.now() >= deadline || !isWanted())
+        throw new DeadlineExceededError(
+          `${memberName(task)} did not come in time: ${error.message}`,
+          'strategy.connect',
+          { cause: error },
+        );
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
 /**
  * Introduces this process to a server.
  * @throws UnavailableError where nobody answers; PermissionDeniedError for a wrong token; FailedPreconditionError for another version or cluster
  */
 export async function callServer(
-  name: string,
-  address: string,
+  task: Member,
   caller: Caller,
-  { token, clusterKey }: Credentials,
+  credentials: Credentials,
   deadline: number,
 ): Promise<{ readonly connection: Connection; readonly answer: Readonly<Record<string, unknown>> }> {
-  const socket = await opened(name, address, deadline);
+  const name = memberName(task);
+  const unavailable = (what: string, cause: unknown): UnavailableError =>
+    new UnavailableError(`${name} ${what}: ${(cause as Error).message}`, undefined, { cause });
+  const socket = await openSocket(task.address, deadline).catch((cause: unknown) => {
+    throw unavailable('cannot be reached', cause);
+  });
+  const soon = (): number => Math.min(deadline, Date.now() + introductionMs);
+  const own = (): object => ({ ...caller, protocol: parameterProtocol });
   try {
-    const greeting = await nextLine(socket, Math.min(deadline, Date.now() + introductionMs));
-    const { nonce } = greeting;
-    if (typeof nonce !== 'string') throw new Error('what came is no message of Eagre');
-    const own = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
-    const proof = proofOf(token, 'member', [nonce, own]);
-    const cluster = clusterHash(clusterKey);
-    sendLine(socket, { ...caller, protocol: parameterProtocol, nonce: own, proof, cluster });
-    const answer = await nextLine(socket, Math.min(deadline, Date.now() + introductionMs));
-    const refusal = answer['error'] as Readonly<Record<string, unknown>> | undefined;
-    if (typeof refusal === 'object' && refusal !== null) throw errorOfFields(refusal);
-    if (!isProof(answer['proof'], proofOf(token, 'coordinator', [nonce, own])))
-      throw new PermissionDeniedError(`${name} does not know the token of the cluster (EAGRE_CLUSTER_TOKEN)`);
+    const answer = await introduce(socket, name, credentials, own, { greeting: soon(), answer: soon });
     return { connection: new Connection(socket, name, false), answer };
   } catch (error) {
     socket.destroy();
-    if (error instanceof EagreError) throw error;
-    throw new UnavailableError(`${name} does not answer: ${(error as Error).message}`, undefined, {
-      cause: error,
-    });
+    throw error instanceof EagreError ? error : unavailable('does not answer', error);
   }
 }
 
@@ -64,50 +82,24 @@ export async function receiveCaller(
   { token, clusterKey }: Credentials,
   more: Readonly<Record<string, unknown>>,
 ): Promise<Caller> {
-  const nonce = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
+  const nonce = newNonce();
   sendLine(socket, { eagre: parameterProtocol, nonce });
   const message = await nextLine(socket, Date.now() + introductionMs);
-  const own = String(message['nonce']);
+  const nonces = [nonce, String(message['nonce'])];
   try {
-    if (message['protocol'] !== parameterProtocol)
-      throw new FailedPreconditionError(
-        `the processes run different versions of Eagre, or different strategies: ${JSON.stringify(message['protocol'] ?? null)} and '${parameterProtocol}'`,
-      );
-    if (!isProof(message['proof'], proofOf(token, 'member', [nonce, own])))
-      throw new PermissionDeniedError('the token of the cluster is wrong (EAGRE_CLUSTER_TOKEN)');
-    if (message['cluster'] !== clusterHash(clusterKey))
-      throw new FailedPreconditionError('the processes were given different clusters (TF_CONFIG)');
+    checkIntroduction(message, {
+      protocol: parameterProtocol,
+      proof: proofOf(token, 'member', nonces),
+      cluster: clusterHash(clusterKey),
+    });
     const { role, session } = message;
     if ((role !== 'coordinator' && role !== 'worker') || typeof session !== 'string' || session.length > 100)
       throw new FailedPreconditionError('a process introduced itself by something else');
-    sendLine(socket, { ...more, proof: proofOf(token, 'coordinator', [nonce, own]) });
+    sendLine(socket, { ...more, proof: proofOf(token, 'coordinator', nonces) });
     return { role, session };
   } catch (error) {
     sendLine(socket, { error: fieldsOfError(error) });
     socket.end();
     throw error;
   }
-}
-
-function opened(name: string, address: string, deadline: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = nodeBuiltin('node:net').connect({ ...parseAddress(address) });
-    const fail = (why: string): void => {
-      socket.destroy();
-      reject(new UnavailableError(`${name} cannot be reached: ${why}`));
-    };
-    const timer = setTimeout(
-      () => fail('there is no answer'),
-      Math.max(1, Math.min(5000, deadline - Date.now())),
-    );
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.removeAllListeners('error').on('error', () => {});
-      resolve(socket.pause());
-    });
-    socket.once('error', (error) => {
-      clearTimeout(timer);
-      fail(error.message);
-    });
-  });
 }

@@ -1,10 +1,12 @@
-import { DataLossError } from '@eagre/backend';
-import { constant } from '@eagre/core';
+import { DataLossError, NotFoundError } from '@eagre/backend';
+import { constant, type Tensor } from '@eagre/core';
+import type { Portable } from '@eagre/saved-model/internal';
 import { describe, expect, it } from 'vitest';
 import { ClusterDef, JobDef, ServerDef } from '../cluster/cluster-protos.ts';
 import { ClusterSpec } from '../cluster/cluster-spec.ts';
 import { MessageReader } from './connection.ts';
 import { decodeMessage, encodeMessage, type Message } from './messages.ts';
+import { ParameterStore } from './parameter-store.ts';
 import { FixedShardsPartitioner, MaxSizePartitioner, MinSizePartitioner, partsBy } from './partitioners.ts';
 import { Server } from './server.ts';
 
@@ -43,6 +45,13 @@ describe('messages', () => {
     }
   });
 
+  it('have memory of their own, which can go to another thread', () => {
+    const small = encodeMessage({ ...message, tensors: [], blobs: [] });
+    expect([small.byteOffset, small.buffer.byteLength]).toEqual([0, small.byteLength]);
+    const moved = structuredClone(small, { transfer: [small.buffer as ArrayBuffer] });
+    expect(decodeMessage(moved.subarray(4)).id).toBe(7);
+  });
+
   it('that are damaged are a DataLossError', () => {
     const body = encodeMessage(message).subarray(4);
     for (let length = 0; length < body.byteLength; length++)
@@ -60,6 +69,22 @@ describe('messages', () => {
     }
     expect(damaged).toBeGreaterThan(20);
     expect(() => new MessageReader().push(Uint8Array.of(255, 255, 255, 255))).toThrow('too long');
+  });
+});
+
+describe('a parameter store', () => {
+  it('updates a variable in place, also one that was read', () => {
+    const store = new ParameterStore('ps 0', {} as Portable);
+    const ask = (kind: string, fields: object, tensors: readonly Tensor[] = []): readonly Tensor[] =>
+      store.answer({ kind, id: 1, fields: fields as Message['fields'], tensors, blobs: [] }).tensors ?? [];
+    ask('create', { id: 1, name: 'v', trainable: true }, [constant([1, 2])]);
+    const read = (): Tensor => ask('read', { ids: [1] })[0] as Tensor;
+    const [before] = [read()];
+    expect(before.array()).toEqual([1, 2]);
+    ask('apply', { changes: [{ kind: 'assignAdd', id: 1, count: 1 }] }, [constant([1, 1])]);
+    expect([read().array(), read().storage === before.storage]).toEqual([[2, 3], true]);
+    store.close();
+    expect(() => read()).toThrow(NotFoundError);
   });
 });
 

@@ -36,7 +36,8 @@ export function encodeMessage({ kind, id, fields, tensors, blobs }: Message): Ui
     throw new RangeError(
       `a message of ${length} bytes is longer than ${longestMessage}: divide the variable`,
     );
-  const bytes = Buffer.allocUnsafe(4 + length);
+  // With memory of its own, which can go to another thread: Node keeps that of its pool.
+  const bytes = Buffer.allocUnsafeSlow(4 + length);
   bytes.writeUInt32LE(length, 0);
   bytes.writeUInt32LE(header.byteLength, 4);
   header.copy(bytes, 8);

@@ -1,9 +1,9 @@
 // Types in a circle: the strategy makes its coordinator, which knows it.
 import {
-  DeadlineExceededError,
   FailedPreconditionError,
   InvalidArgumentError,
   UnavailableError,
+  UnimplementedError,
 } from '@eagre/backend';
 import { split, type Tensor, type Variable } from '@eagre/core';
 import {
@@ -18,22 +18,23 @@ import {
   within,
 } from '@eagre/core/internal';
 import { Dataset } from '@eagre/data';
-import { nodeBuiltin } from '@eagre/formats/internal';
 import { loadPortable } from '@eagre/saved-model/internal';
 import { ClusterResolver, resolverOfEnvironment } from '../cluster/cluster-resolver.ts';
 import { type ClusterSpec, type Member, memberName, parseAddress } from '../cluster/cluster-spec.ts';
+import { type Credentials, checkConnect } from '../cluster/connect-options.ts';
+import { datasetOf } from '../input/dataset-of.ts';
 import { DistributedDataset } from '../input/distributed-dataset.ts';
-import { InputContext } from '../input/input-context.ts';
+import type { InputContext } from '../input/input-context.ts';
+import { type InputOptions, inputOptionsOf } from '../input/input-options.ts';
 import { allDevices } from '../strategy/devices.ts';
 import { Strategy } from '../strategy/strategy.ts';
 import type { ClusterCoordinator } from './cluster-coordinator.ts';
-import type { Connection, Credentials } from './connection.ts';
-import { callServer } from './introduction.ts';
-import { ParameterServers } from './parameter-servers.ts';
+import type { Beat, Connection } from './connection.ts';
+import { notConnected, ParameterServers } from './parameter-servers.ts';
 import { Partitioner, partsBy, type VariablePartitioner } from './partitioners.ts';
 import { ServedVariable } from './served-variable.ts';
 import { ShardedVariable } from './sharded-variable.ts';
-import { SyncClient } from './sync-client.ts';
+import type { SyncClient } from './sync-client.ts';
 
 /** Options of `ParameterServerStrategy`. */
 export interface ParameterServerOptions {
@@ -83,13 +84,9 @@ export class ParameterServerStrategy extends Strategy {
   readonly #partitioner: Partitioner | VariablePartitioner | null;
   #cluster: ConnectedCluster | undefined;
   /** @internal What takes steps of `fit`: the coordinator. */
-  stepScheduler: StepScheduler | undefined;
+  scheduler: StepScheduler | undefined;
   /** @internal There is one for each strategy. */
   coordinator: ClusterCoordinator | undefined;
-  /** @internal Is told who is lost. */
-  onLost: ((connection: Connection, error: Error) => void) | undefined;
-  /** Who was lost before anybody was told. */
-  #lost: Error | undefined;
 
   /** @throws InvalidArgumentError for a cluster without a worker or a ps, or in a process that is one of these */
   constructor(
@@ -136,25 +133,8 @@ export class ParameterServerStrategy extends Strategy {
 
   /** @internal @throws FailedPreconditionError before `connect` */
   get cluster(): ConnectedCluster {
-    if (this.#cluster !== undefined) return this.#cluster;
-    throw new FailedPreconditionError(
-      'the cluster is not connected: call `await strategy.connect()` after you make the strategy',
-      'ParameterServerStrategy',
-    );
-  }
-  /** @internal */
-  get lost(): Error | undefined {
-    return this.#lost;
-  }
-
-  /** @internal */
-  get scheduler(): StepScheduler | undefined {
-    return this.stepScheduler;
-  }
-
-  /** @internal Each worker reads parts of a dataset. */
-  override get inputPipelines(): { readonly count: number; readonly index: number } {
-    return { count: this.clusterResolver.clusterSpec().numTasks('worker'), index: 0 };
+    if (this.#cluster === undefined) throw notConnected();
+    return this.#cluster;
   }
 
   /**
@@ -169,23 +149,28 @@ export class ParameterServerStrategy extends Strategy {
     );
     if (this.#cluster !== undefined)
       throw new FailedPreconditionError('the cluster is connected already', 'strategy.connect');
+    const [{ reach }, { SyncClient }, { newNonce }] = await Promise.all([
+      import('./introduction.ts'),
+      import('./sync-client.ts'),
+      import('../cluster/handshake.ts'),
+    ]);
+    const deadline = Date.now() + timeoutSeconds * 1000;
     const spec = this.clusterResolver.clusterSpec();
     const credentials = { token, clusterKey: spec.key };
-    const session = nodeBuiltin('node:crypto').randomBytes(16).toString('hex');
-    const deadline = Date.now() + timeoutSeconds * 1000;
-    const tasks = [...tasksOf(spec, 'ps'), ...tasksOf(spec, 'worker')];
+    const session = newNonce();
+    const servers = spec.tasks('ps');
+    const tasks = [...servers, ...spec.tasks('worker')];
     const reached = await Promise.allSettled(
       tasks.map((task) => reach(task, session, credentials, deadline)),
     );
     const found = reached.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = reached.find((result) => result.status === 'rejected');
-    const client = new SyncClient(tasksOf(spec, 'ps').map(memberName), timeoutSeconds, (name) =>
+    const client = new SyncClient(servers.map(memberName), timeoutSeconds, (name) =>
       this.#onSilent(name, heartbeatSeconds),
     );
     try {
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
-      for (const [i, { address }] of tasksOf(spec, 'ps').entries())
-        client.open(i, address, session, credentials);
+      for (const [i, { address }] of servers.entries()) client.open(i, address, session, credentials);
       this.servers.link = { client, portable: await loadPortable() };
     } catch (error) {
       client.close();
@@ -193,23 +178,17 @@ export class ParameterServerStrategy extends Strategy {
       throw error;
     }
     const connections = found.map(({ connection }) => connection);
-    const count = spec.numTasks('ps');
     this.#cluster = {
       spec,
       session,
       credentials,
       client,
-      servers: connections.slice(0, count),
-      workers: connections.slice(count),
+      servers: connections.slice(0, servers.length),
+      workers: connections.slice(servers.length),
       timeoutSeconds,
       heartbeatSeconds,
     };
     for (const [i, { connection, beat }] of found.entries()) this.watch(tasks[i] as Member, connection, beat);
-    for (const connection of connections.slice(0, count))
-      connection.onClose = (error) => {
-        this.#lost = error;
-        this.onLost?.(connection, error);
-      };
     // `fit` has it take the steps.
     const { ClusterCoordinator: Coordinator } = await import('./cluster-coordinator.ts');
     new Coordinator(this);
@@ -237,9 +216,9 @@ export class ParameterServerStrategy extends Strategy {
     this.#cluster = undefined;
     this.servers.link = undefined;
     this.onClose?.();
-    const all = [...this.#watched.values(), ...cluster.servers];
+    const all = [...this.#watched.values()];
     await Promise.allSettled(
-      [...new Set(all)].filter(({ isOpen }) => isOpen).map((connection) => connection.ask({ kind: 'end' })),
+      all.filter(({ isOpen }) => isOpen).map((connection) => connection.ask({ kind: 'end' })),
     );
     for (const connection of all) connection.close();
     cluster.client.close();
@@ -268,30 +247,32 @@ export class ParameterServerStrategy extends Strategy {
   override distributeDatasetsFromFunction<T>(
     datasetFn:
       | ((context: InputContext) => Dataset<T>)
-      | { readonly datasetFn: (context: InputContext) => Dataset<T> },
+      | { readonly datasetFn: (context: InputContext) => Dataset<T>; readonly options?: InputOptions | null },
+    options?: InputOptions | null,
   ): DistributedDataset<T>;
-  override distributeDatasetsFromFunction(datasetFn: unknown): DistributedDataset {
+  override distributeDatasetsFromFunction(datasetFn: unknown, given?: unknown): DistributedDataset {
     const op = 'strategy.distributeDatasetsFromFunction';
     checkFunction(datasetFn as () => unknown, 'datasetFn', op);
-    const { count } = this.inputPipelines;
-    const datasets = Array.from({ length: count }, (_, inputPipelineId) => {
-      const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
-        new InputContext({
-          numInputPipelines: count,
-          inputPipelineId,
-          numReplicasInSync: this.numReplicasInSync,
-        }),
+    const options = inputOptionsOf(given, op);
+    if (options.experimentalReplicationMode === 'PER_REPLICA')
+      throw new UnimplementedError(
+        "a worker is one replica, and has one dataset: use the replication mode 'PER_WORKER'",
+        op,
       );
-      if (dataset instanceof Dataset) return dataset as Dataset<unknown>;
-      throw new InvalidArgumentError(`the function must return a tf.data.Dataset, got ${shown(dataset)}`, op);
-    });
-    const all =
+    const { numReplicasInSync } = this;
+    const numInputPipelines = this.clusterResolver.clusterSpec().numTasks('worker');
+    const datasets = Array.from({ length: numInputPipelines }, (_, inputPipelineId) =>
+      datasetOf(datasetFn, { numInputPipelines, inputPipelineId, numReplicasInSync }, op),
+    );
+    const all = (
       datasets.length === 1
-        ? (datasets[0] as Dataset<unknown>)
-        : Dataset.chooseFromDatasets(datasets, Dataset.range(count).repeat() as never, {
+        ? datasets[0]
+        : Dataset.chooseFromDatasets(datasets, Dataset.range(numInputPipelines).repeat() as never, {
             stopOnEmptyDataset: false,
-          });
-    return new DistributedDataset([all as Dataset<unknown>], {
+          })
+    ) as Dataset<unknown>;
+    const ahead = options.experimentalPerReplicaBufferSize;
+    return new DistributedDataset([ahead === 1 ? all : all.prefetch(ahead)], {
       perStep: 1,
       take: ([batch]) => batch,
       anyHas: null,
@@ -309,58 +290,5 @@ takesArguments<ParameterServerOptions>(
 );
 defineMethods(ParameterServerStrategy.prototype, 'ParameterServerStrategy', {
   connect: { positional: [], options: { timeoutSeconds: true, heartbeatSeconds: true, token: true } },
+  distributeDatasetsFromFunction: { positional: ['datasetFn', 'options'], required: 1, objects: ['options'] },
 });
-
-/** Where a process shows that it lives. */
-export interface Beat {
-  readonly port: number;
-  readonly key: string;
-}
-
-export function tasksOf(spec: ClusterSpec, type: 'ps' | 'worker'): readonly Member[] {
-  return (spec.jobs[type] ?? []).map((address, index) => ({ type, index, address }));
-}
-
-/** Calls a server until it answers. @throws what it refuses with, DeadlineExceededError */
-export async function reach(
-  task: Member,
-  session: string,
-  credentials: Credentials,
-  deadline: number,
-  isWanted: () => boolean = () => true,
-): Promise<{ readonly connection: Connection; readonly beat: Beat }> {
-  const name = memberName(task);
-  for (;;) {
-    try {
-      const caller = { role: 'coordinator', session } as const;
-      const { connection, answer } = await callServer(name, task.address, caller, credentials, deadline);
-      return { connection, beat: answer['beat'] as Beat };
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
-      if (Date.now() >= deadline || !isWanted())
-        throw new DeadlineExceededError(
-          `${name} did not come in time: ${error.message}`,
-          'strategy.connect',
-          {
-            cause: error,
-          },
-        );
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
-}
-
-function checkConnect(given: ParameterServerConnectOptions): Required<ParameterServerConnectOptions> {
-  const name = 'strategy.connect';
-  const {
-    timeoutSeconds = 300,
-    heartbeatSeconds = 10,
-    token = globalThis.process?.env['EAGRE_CLUSTER_TOKEN'] ?? '',
-  } = given;
-  for (const [key, value] of Object.entries({ timeoutSeconds, heartbeatSeconds }))
-    if (typeof value !== 'number' || !(value > 0) || value > 1e6)
-      throw new InvalidArgumentError(`${key} must be a number of seconds above 0, got ${shown(value)}`, name);
-  if (typeof token !== 'string')
-    throw new InvalidArgumentError(`token must be a text, got ${shown(token)}`, name);
-  return { timeoutSeconds, heartbeatSeconds, token };
-}

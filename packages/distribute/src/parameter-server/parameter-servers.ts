@@ -24,6 +24,13 @@ interface Update {
   readonly given: readonly ServedVariable[];
 }
 
+/** What is thrown before `connect`. */
+export const notConnected = (): FailedPreconditionError =>
+  new FailedPreconditionError(
+    'the cluster is not connected: call `await strategy.connect()` after you make the strategy',
+    'ParameterServerStrategy',
+  );
+
 export class ParameterServers implements VariableServers {
   readonly count: number;
   readonly #inScope: <T>(fn: () => T) => T;
@@ -41,11 +48,7 @@ export class ParameterServers implements VariableServers {
 
   /** @throws FailedPreconditionError before the cluster is connected */
   get link(): Link {
-    if (this.#link === undefined)
-      throw new FailedPreconditionError(
-        'the cluster is not connected: call `await strategy.connect()` after you make the strategy',
-        'ParameterServerStrategy',
-      );
+    if (this.#link === undefined) throw notConnected();
     return this.#link;
   }
   set link(link: Link | undefined) {

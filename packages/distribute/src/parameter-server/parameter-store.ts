@@ -44,7 +44,8 @@ export class ParameterStore {
       case 'create':
         return this.#create(message);
       case 'read':
-        return { tensors: this.#ids(message).map((id) => this.#variable(id).read()) };
+        // The values themselves, which are sent at once: with another hold on them the next update would copy the variable.
+        return { tensors: this.#ids(message).map((id) => this.#variable(id).taken()) };
       case 'apply':
         return this.#apply(message);
       case 'define':
@@ -65,7 +66,7 @@ export class ParameterStore {
   }
 
   /** Gives all memory back. */
-  clear(): void {
+  close(): void {
     for (const variable of this.#variables.values()) variable.dispose();
     this.#variables.clear();
     this.#updates.clear();

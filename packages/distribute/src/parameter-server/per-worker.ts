@@ -1,8 +1,8 @@
 import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import { shown } from '@eagre/core/internal';
 import { Dataset, type ElementSpec } from '@eagre/data';
-import { InputContext } from '../input/input-context.ts';
-import { elementsOf } from './elements.ts';
+import { datasetOf } from '../input/dataset-of.ts';
+import type { InputContext } from '../input/input-context.ts';
 
 /** What makes the dataset of a worker. */
 export type WorkerDataset<T> = Dataset<T> | ((context: InputContext) => Dataset<T>);
@@ -14,17 +14,17 @@ export class PerWorkerDataset<T = unknown> {
   /** @internal */
   constructor(from: WorkerDataset<T>, workers: number, numReplicasInSync: number) {
     const op = 'createPerWorkerDataset';
-    this.#datasets = Array.from({ length: workers }, (_, inputPipelineId) => {
-      const given: unknown =
-        typeof from === 'function' && !(from instanceof Dataset)
-          ? from(new InputContext({ numInputPipelines: workers, inputPipelineId, numReplicasInSync }))
-          : from;
-      if (given instanceof Dataset) return given as Dataset<T>;
+    if (!(from instanceof Dataset) && typeof from !== 'function')
       throw new InvalidArgumentError(
-        `it takes a tf.data.Dataset, or a function that returns one, got ${shown(given)}`,
+        `it takes a tf.data.Dataset, or a function that returns one, got ${shown(from)}`,
         op,
       );
-    });
+    const datasets = Array.from({ length: workers }, (_, inputPipelineId) =>
+      from instanceof Dataset
+        ? from
+        : datasetOf(from, { numInputPipelines: workers, inputPipelineId, numReplicasInSync }, op),
+    );
+    this.#datasets = datasets as readonly Dataset<T>[];
   }
 
   /** Dtypes and shapes of the elements; null where it is not known. */
@@ -56,19 +56,17 @@ export class PerWorkerIterator<T = unknown> implements Iterator<T> {
     this.#iterators = datasets.map(() => undefined);
   }
 
-  /** The next element, in a scheduled function. @throws FailedPreconditionError elsewhere */
+  /** The next element, in a scheduled function to which the iterator was passed. @throws FailedPreconditionError elsewhere */
   next(): IteratorResult<T> {
     return { done: false, value: this.getNext() };
   }
   /** TensorFlow's name for the value of `next`. */
   getNext(): T {
-    const { current } = elementsOf;
-    if (current === null)
-      throw new FailedPreconditionError(
-        'the iterators of workers give elements in functions that `coordinator.schedule` runs',
-        'PerWorkerIterator.next',
-      );
-    return current(this) as T;
+    // A scheduled function gets another one in its place, which has elements.
+    throw new FailedPreconditionError(
+      'the iterators of workers give elements in functions that `coordinator.schedule` runs: pass the iterator in args',
+      'PerWorkerIterator.next',
+    );
   }
   [Symbol.iterator](): this {
     return this;

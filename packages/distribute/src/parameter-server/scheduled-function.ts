@@ -1,6 +1,6 @@
 // A function as workers run it: traced on the coordinator, with what it changes as further results.
 import { Tensor, Variable } from '@eagre/core';
-import { context, distribution, type Tracer, tree, within } from '@eagre/core/internal';
+import { context, type Tracer, tree, within } from '@eagre/core/internal';
 import {
   type ConcreteFunction,
   functionsRunEagerly,
@@ -12,7 +12,6 @@ import {
   type TracedFunction,
   tfFunction,
 } from '@eagre/graph';
-import { elementsOf } from './elements.ts';
 import type { ServerChanges, UsedVariable } from './function-runner.ts';
 import type { CaptureSpec } from './functions.ts';
 import type { ParameterServers } from './parameter-servers.ts';
@@ -64,15 +63,14 @@ export class ScheduledFunction {
   /** How many elements each iterator of the arguments gives in one call. */
   readonly elements: number[] = [];
 
-  constructor(fn: AnyFunction, strategy: object, servers: ParameterServers) {
+  constructor(fn: AnyFunction, servers: ParameterServers) {
     this.#servers = servers;
     // Its own trace would hide what it changes.
     const host = isTracedFunction(fn) ? (savedFunction(fn)?.hostFunction ?? fn) : fn;
     const traced = (args: readonly unknown[], elements: readonly (readonly unknown[])[]): unknown => {
       const record: Recording = { tracer: context.tracer as Tracer, changes: [] };
       const places = elements.map(() => 0);
-      const take = (slot: unknown): unknown => {
-        const { index } = slot as IteratorSlot;
+      const take = ({ index }: IteratorSlot): unknown => {
         const place = places[index] as number;
         places[index] = place + 1;
         const list = elements[index] as readonly unknown[];
@@ -83,10 +81,8 @@ export class ScheduledFunction {
       runFunctionsEagerly(true);
       try {
         const result = within(recording, { current: record }, () =>
-          within(elementsOf, { current: take }, () =>
-            within(distribution, { strategy: strategy as never }, () =>
-              (host as (...given: unknown[]) => unknown)(...(withIterators(args) as unknown[])),
-            ),
+          servers.inScope(() =>
+            (host as (...given: unknown[]) => unknown)(...(withIterators(args, take) as unknown[])),
           ),
         );
         // In the order of servers; on each in the order of the program.
@@ -161,13 +157,13 @@ export class ScheduledFunction {
   }
 }
 
-/** Slots as what the function calls `next` of. */
-function withIterators(args: unknown): unknown {
+/** Slots as what the function calls `next` of: `take` gives their elements. */
+function withIterators(args: unknown, take: (slot: IteratorSlot) => unknown): unknown {
   return tree.mapLeaves(args, 'schedule', (leaf) => {
     const index = typeof leaf === 'string' ? /^iterator:(\d+)$/.exec(leaf)?.[1] : undefined;
     if (index === undefined) return leaf;
     const slot = new IteratorSlot(Number(index));
-    const getNext = (): unknown => elementsOf.current?.(slot);
+    const getNext = (): unknown => take(slot);
     return {
       getNext,
       next: () => ({ done: false, value: getNext() }),

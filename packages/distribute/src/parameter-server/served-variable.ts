@@ -60,26 +60,31 @@ export abstract class DistantVariable extends Variable {
   }
 
   override get storage(): Storage {
-    return this.#host().storage;
+    return this.#known().storage;
   }
   override data(): ReturnType<Variable['data']> {
-    return this.#host().data();
+    return this.#known().data();
   }
   override ndarray(): ReturnType<Variable['ndarray']> {
-    return this.#host().ndarray();
+    return this.#known().ndarray();
   }
   override array<T extends ReturnType<Variable['array']> = ReturnType<Variable['array']>>(): T {
-    return this.#host().array() as T;
+    return this.#known().array() as T;
   }
   override item(): number;
   override item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
   override item<T extends number | boolean | string>(): T;
   override item(as?: unknown): number | bigint | boolean | string {
-    const value = this.#host();
+    const value = this.#known();
     return as === undefined ? value.item() : value.item(as as 'bigint');
   }
-  /** The value for the host. */
-  #host(): Tensor {
+  /** The value for the host, which has none while a function is traced: then that of the trace, which says so. */
+  #known(): Tensor {
+    this.use();
+    return context.tracer === null ? this.fetched() : this.taken();
+  }
+  /** The value to be shown. */
+  #shown(): Tensor {
     this.use();
     return this.fetched();
   }
@@ -95,17 +100,14 @@ export abstract class DistantVariable extends Variable {
     );
   }
 
-  override [Symbol.dispose](): void {
-    this.dispose();
-  }
   override toString(): string {
-    return this.#host().toString();
+    return this.#shown().toString();
   }
   override [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
-    return this.#host()[Symbol.toPrimitive](hint);
+    return this.#shown()[Symbol.toPrimitive](hint);
   }
   override describe(): string {
-    return String(this.#host()).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
+    return String(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
   }
 
   /** A value that is to be assigned. @throws InvalidArgumentError for another dtype or shape */

@@ -2,7 +2,7 @@ import type { Server as NetServer, Socket } from 'node:net';
 import { FailedPreconditionError, InvalidArgumentError, UnavailableError } from '@eagre/backend';
 import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { loadPortable } from '@eagre/saved-model/internal';
+import { loadPortable, type Portable } from '@eagre/saved-model/internal';
 import { ClusterDef as ClusterMessage, ServerDef } from '../cluster/cluster-protos.ts';
 import { ClusterResolver } from '../cluster/cluster-resolver.ts';
 import {
@@ -12,12 +12,12 @@ import {
   parseAddress,
   type TaskType,
 } from '../cluster/cluster-spec.ts';
+import type { Credentials } from '../cluster/connect-options.ts';
 import { checkTask } from '../cluster/tf-config.ts';
-import { Connection, type Credentials } from './connection.ts';
-import { FunctionRunner } from './function-runner.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { receiveCaller } from './introduction.ts';
-import { ParameterStore } from './parameter-store.ts';
+import type { Connection } from './connection.ts';
+import type { FunctionRunner } from './function-runner.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import type { ParameterStore } from './parameter-store.ts';
 
 /** Options of `tf.distribute.Server`. */
 export interface ServerOptions {
@@ -50,8 +50,15 @@ interface Session {
   readonly key: string;
   readonly coordinator: Connection;
   readonly workers: Set<Connection>;
-  readonly store: ParameterStore;
-  readonly runner: FunctionRunner;
+  /** The variables of a ps, what runs the functions of a worker. */
+  readonly served: ParameterStore | FunctionRunner;
+}
+
+/** What a server that listens has loaded and started. */
+interface Means {
+  readonly serving: typeof import('./serving.ts');
+  readonly portable: Portable;
+  readonly heartbeat: Heartbeat;
 }
 
 /**
@@ -149,42 +156,32 @@ export class Server {
   }
 
   async #listen(): Promise<void> {
-    const portable = await loadPortable();
-    const { host, port } = parseAddress(this.#address);
-    const heartbeat = await startHeartbeat(host);
+    const [serving, { listenAt }, portable] = await Promise.all([
+      import('./serving.ts'),
+      import('../cluster/sockets.ts'),
+      loadPortable(),
+    ]);
+    const heartbeat = await serving.startHeartbeat(parseAddress(this.#address).host);
     const server = nodeBuiltin('node:net').createServer((socket) => {
-      void this.#receive(socket, portable, heartbeat);
+      void this.#receive(socket, { serving, portable, heartbeat });
     });
     this.#server = server;
     void this.#ended.then(() => heartbeat.stop());
     try {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', (cause: NodeJS.ErrnoException) => {
-          const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
-          reject(
-            new UnavailableError(`${this.#name} cannot listen at ${this.#address}: ${why}`, 'Server', {
-              cause,
-            }),
-          );
-        });
-        server.listen({ host, port }, resolve);
-      });
+      await listenAt(server, this.#address, this.#name, 'Server');
     } catch (error) {
       heartbeat.stop();
       throw error;
     }
   }
 
-  async #receive(
-    socket: Socket,
-    portable: Awaited<ReturnType<typeof loadPortable>>,
-    heartbeat: Awaited<ReturnType<typeof startHeartbeat>>,
-  ): Promise<void> {
+  async #receive(socket: Socket, means: Means): Promise<void> {
     socket.on('error', () => {});
     try {
-      const { port, key } = heartbeat;
+      const { Connection, receiveCaller } = means.serving;
+      const { port, key } = means.heartbeat;
       const { role, session } = await receiveCaller(socket, this.#credentials, { beat: { port, key } });
-      if (role === 'coordinator') this.#begin(new Connection(socket, 'the coordinator'), session, portable);
+      if (role === 'coordinator') this.#begin(new Connection(socket, 'the coordinator'), session, means);
       else this.#admit(new Connection(socket, 'a worker'), session);
     } catch {
       // A stranger is told nothing; who knows how to introduce himself has been told why.
@@ -194,7 +191,7 @@ export class Server {
   }
 
   /** Serves another coordinator, or a further connection of the one that is served. */
-  #begin(connection: Connection, key: string, portable: Awaited<ReturnType<typeof loadPortable>>): void {
+  #begin(connection: Connection, key: string, { serving, portable }: Means): void {
     if (this.#isClosed) {
       connection.close();
       return;
@@ -209,8 +206,10 @@ export class Server {
       key,
       coordinator: connection,
       workers: new Set(),
-      store: new ParameterStore(this.#name, portable),
-      runner: new FunctionRunner(key, this.#cluster, this.#credentials, this.#index, portable),
+      served:
+        this.#type === 'ps'
+          ? new serving.ParameterStore(this.#name, portable)
+          : new serving.FunctionRunner(key, this.#cluster, this.#credentials, this.#index, portable),
     };
     this.#session = session;
     this.#serve(connection, session);
@@ -221,7 +220,7 @@ export class Server {
     connection.onClose = () => {
       session.workers.delete(connection);
       // The variables stay until another coordinator comes.
-      if (connection === session.coordinator) session.runner.close();
+      if (connection === session.coordinator && this.#type === 'worker') session.served.close();
     };
     connection.onRequest = (message) => {
       if (message.kind === 'end') {
@@ -230,7 +229,7 @@ export class Server {
         return {};
       }
       if (this.#session !== session) throw stale(this.#name);
-      return this.#type === 'ps' ? session.store.answer(message) : session.runner.answer(message);
+      return session.served.answer(message);
     };
   }
 
@@ -251,8 +250,7 @@ export class Server {
     const session = this.#session;
     this.#session = undefined;
     if (session === undefined) return;
-    session.runner.close();
-    session.store.clear();
+    session.served.close();
     for (const connection of session.workers) connection.close();
   }
 }

@@ -3,11 +3,13 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import { DeadlineExceededError, PermissionDeniedError, UnavailableError } from '@eagre/backend';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { parseAddress } from '../cluster/cluster-spec.ts';
+import type { Credentials } from '../cluster/connect-options.ts';
+import { errorOfFields } from '../cluster/errors.ts';
 import { clusterHash } from '../cluster/handshake.ts';
-import { type Credentials, errorOfFields, parameterProtocol, type Request } from './connection.ts';
+import { parameterProtocol, type Request } from './connection.ts';
 import { decodeMessage, encodeMessage, type Message } from './messages.ts';
 
-// A module of its own in text: it works wherever this package is bundled to. It speaks as `callServer` does, passes messages on as bytes,
+// A module of its own in text: it works wherever this package is bundled to. It speaks as `introduce` does, passes messages on as bytes,
 // and watches the signs of life of other processes.
 const MAIN = `
 import { createHmac, randomBytes } from 'node:crypto';

@@ -2,7 +2,7 @@ import { FailedPreconditionError, InvalidArgumentError, nextTurn } from '@eagre/
 import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { type Tensor, Variable, zeros } from '@eagre/core';
 import { argumentsOf, checkFunction, defineMethods, shown, takesArguments } from '@eagre/core/internal';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { inTemporaryFolder, nodeBuiltin } from '@eagre/formats/internal';
 import { ClusterResolver } from '../cluster/cluster-resolver.ts';
 import { getStrategy } from '../strategy/current.ts';
 import type { Strategy } from '../strategy/strategy.ts';
@@ -20,7 +20,7 @@ interface HandlerArguments extends HandlerOptions {
 
 /** What waits for the next step to see the signal. */
 interface Signals {
-  at: number | null;
+  came: boolean;
   stop(): void;
 }
 
@@ -126,11 +126,11 @@ export class PreemptionCheckpointHandler {
   async saveCheckpointIfPreempted(): Promise<void> {
     // Signals come between two turns of the event loop.
     await nextTurn();
-    if (this.#config.terminationWatcherFn?.() === true) this.#signals.at ??= Date.now();
-    if (this.#savedAt === null && this.#strategy.allAgree(this.#signals.at === null)) return;
+    if (this.#config.terminationWatcherFn?.() === true) this.#signals.came = true;
+    if (this.#savedAt === null && this.#strategy.allAgree(!this.#signals.came)) return;
     const begin = Date.now();
     if (this.#savedAt === null) {
-      this.#save();
+      await this.#save();
       this.#savedAt = begin;
       if (this.#config.gracePeriod > 0) {
         this.#saveSeconds = (Date.now() - begin) / 1000;
@@ -140,7 +140,7 @@ export class PreemptionCheckpointHandler {
       // Time for another checkpoint, twice as long as the first one took.
       const left = this.#config.gracePeriod - (Date.now() - this.#savedAt) / 1000 - 2 * this.#saveSeconds;
       if (this.#strategy.allAgree(left > 0)) return;
-      this.#save();
+      await this.#save();
     }
     this.#ended = true;
     this.close();
@@ -150,20 +150,15 @@ export class PreemptionCheckpointHandler {
   #saveSeconds = 0;
 
   /** All processes save, as some variables are read by all of them; the first one's file stays. */
-  #save(): void {
+  async #save(): Promise<void> {
     const { isChief } = this.#strategy;
     if (this.#config.saveFn !== null) {
       if (isChief) this.#config.saveFn();
     } else if (isChief) this.#manager.save();
-    else {
-      const { mkdtempSync, rmSync } = nodeBuiltin('node:fs');
-      const folder = mkdtempSync(nodeBuiltin('node:path').join(nodeBuiltin('node:os').tmpdir(), 'eagre-'));
-      try {
+    else
+      await inTemporaryFolder((folder) => {
         this.#manager.checkpoint.write(nodeBuiltin('node:path').join(folder, 'ckpt'));
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    }
+      });
     // No process ends before the file is there.
     this.#strategy.allAgree(true);
   }
@@ -192,11 +187,11 @@ defineMethods(PreemptionCheckpointHandler.prototype, 'PreemptionCheckpointHandle
 
 function watchSignals(): Signals {
   const signals: Signals = {
-    at: null,
+    came: false,
     stop: () => globalThis.process?.off('SIGTERM', noted),
   };
   const noted = (): void => {
-    signals.at ??= Date.now();
+    signals.came = true;
   };
   globalThis.process?.on('SIGTERM', noted);
   return signals;

@@ -316,9 +316,6 @@ export class MirroredVariable extends Variable {
   override dispose(): void {
     for (const copy of this.#copies) copy.dispose();
   }
-  override [Symbol.dispose](): void {
-    this.dispose();
-  }
 
   override toString(): string {
     return this.#host().toString();

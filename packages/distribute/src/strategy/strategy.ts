@@ -31,8 +31,9 @@ import {
 import { Dataset, type ElementSpec } from '@eagre/data';
 import { autoShard, batchSizeOf, replicaBatchSizes } from '@eagre/data/internal';
 import { isTracedFunction, runTogether, TensorSpec, tfFunction } from '@eagre/graph';
+import { datasetOf } from '../input/dataset-of.ts';
 import { DistributedDataset, type Distribution } from '../input/distributed-dataset.ts';
-import { InputContext, ValueContext } from '../input/input-context.ts';
+import { type InputContext, ValueContext } from '../input/input-context.ts';
 import { type InputOptions, inputOptionsOf } from '../input/input-options.ts';
 import { type Collectives, oneProcess } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
@@ -425,21 +426,11 @@ export abstract class Strategy implements DistributionStrategy {
     const { count, index } = this.inputPipelines;
     const perProcess = this.#replicas.length;
     const pipelines = isPerReplica ? this.replicaDevices.map((_, i) => index * perProcess + i) : [index];
-    const datasets = pipelines.map((inputPipelineId) => {
-      const dataset: unknown = (datasetFn as (context: InputContext) => unknown)(
-        new InputContext({
-          numInputPipelines: isPerReplica ? this.numReplicasInSync : count,
-          inputPipelineId,
-          numReplicasInSync: this.numReplicasInSync,
-        }),
-      );
-      if (!(dataset instanceof Dataset))
-        throw new InvalidArgumentError(
-          `the function must return a tf.data.Dataset, got ${shown(dataset)}`,
-          op,
-        );
-      return dataset as Dataset<unknown>;
-    });
+    const { numReplicasInSync } = this;
+    const numInputPipelines = isPerReplica ? numReplicasInSync : count;
+    const datasets = pipelines.map((inputPipelineId) =>
+      datasetOf(datasetFn, { numInputPipelines, inputPipelineId, numReplicasInSync }, op),
+    );
     return this.#distributed(datasets, options, isPerReplica ? 1 : perProcess, (batches) =>
       this.#grouped(batches, op),
     );
