@@ -6,8 +6,13 @@ import * as tf from '../src/index.ts';
 type AnyFunction = (...args: unknown[]) => unknown;
 
 const isClass = (fn: object): boolean => Object.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false;
+/** A module, or what a bundle has in its place: an object of getters. */
 const isNamespace = (value: unknown): value is object =>
-  Object.prototype.toString.call(value) === '[object Module]';
+  Object.prototype.toString.call(value) === '[object Module]' ||
+  (typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).length > 0 &&
+    Object.values(Object.getOwnPropertyDescriptors(value)).every(({ get }) => get !== undefined));
 
 const exceptions: ReadonlySet<string> = new Set([
   // It prints whatever it is given, objects too.
@@ -139,7 +144,10 @@ interface Found {
 
 /** Everything that can be called, once, under the first of its names. */
 function walk(space: object, before = '', seen = new Set<object>()): Found[] {
-  return Object.entries(space).flatMap(([key, value]): Found[] => {
+  const members = Object.entries(space);
+  // Namespaces first, whatever order their members have.
+  const inner = members.filter(([, value]) => isNamespace(value));
+  return [...inner, ...members].flatMap(([key, value]): Found[] => {
     const name = `${before}${key}`;
     if (isNamespace(value)) {
       if (seen.has(value)) return [];
@@ -251,8 +259,8 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   'made by the library alone: by tf.config, tf.function, sessions, pipelines, strategies, loadCheckpoint, createFileWriter, fromSeed, constant, Input, ragged.constant':
     [
       'CompositeTensor',
-      'ConcreteFunction',
-      'KerasTensor',
+      'types.experimental.ConcreteFunction',
+      'keras.KerasTensor',
       'RaggedTensor',
       'TypeSpec',
       // This is tf.Tensor.
