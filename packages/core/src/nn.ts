@@ -1,0 +1,2 @@
+/** `tf.nn`: what networks are made of. */
+export * from './ops/nn/nn.ts';
