@@ -11,7 +11,7 @@ const entry = files(
   'plugin',
   'register',
   'node-hooks',
-  ...(name === 'core' ? ['image', 'nn'] : []),
+  ...(name === 'core' ? ['image'] : []),
 );
 // Namespaces of the umbrella, whose index cannot be left out of a bundle: as modules of their own they can.
 const apart = files('distribute', 'keras', 'onnx', 'saved-model', 'serving');

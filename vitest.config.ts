@@ -18,7 +18,7 @@ const members = ['packages', 'apps'].flatMap((group) =>
 // Tests run against sources, so that they need no build.
 const alias = members.flatMap(({ name, folder }) => [
   { find: new RegExp(`^${name}$`), replacement: `${folder}/src/index.ts` },
-  { find: new RegExp(`^${name}/(image|nn|internal|plugin|register)$`), replacement: `${folder}/src/$1.ts` },
+  { find: new RegExp(`^${name}/(image|internal|plugin|register)$`), replacement: `${folder}/src/$1.ts` },
 ]);
 
 // Everything that tests draw at random comes from this seed; `pnpm fuzz` sets others.

@@ -94,7 +94,6 @@ export {
 } from './initializers.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
-export * as nn from './nn.ts';
 export * as onnx from './onnx.ts';
 export * as profiler from './profiler.ts';
 export * as savedModel from './saved-model.ts';

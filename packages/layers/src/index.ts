@@ -4,11 +4,6 @@ import { CustomScaleLayer } from './applications/inception-resnet-v2.ts';
 import { Distiller } from './distillation/distiller.ts';
 import * as layers from './layers/index.ts';
 import { FeatureSpace, TFDIdentity } from './layers/preprocessing/feature-space.ts';
-import {
-  RNNCellDeviceWrapper,
-  RNNCellDropoutWrapper,
-  RNNCellResidualWrapper,
-} from './layers/recurrent/cell-wrappers.ts';
 import { Model } from './models/model.ts';
 import { Operation } from './models/operations.ts';
 import { Sequential } from './models/sequential.ts';
@@ -60,13 +55,6 @@ export {
   type FeatureSpaceArguments,
   type FeatureSpaceOptions,
 } from './layers/preprocessing/feature-space.ts';
-export {
-  RNNCellDeviceWrapper,
-  RNNCellDropoutWrapper,
-  type RNNCellDropoutWrapperOptions,
-  RNNCellResidualWrapper,
-  type RNNCellResidualWrapperOptions,
-} from './layers/recurrent/cell-wrappers.ts';
 export { type CloneOptions, cloneModel, modelFromJSON } from './models/cloning.ts';
 export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
@@ -156,7 +144,4 @@ registerLayerClasses(() => ({
   CustomScaleLayer,
   LayerScale,
   StochasticDepth,
-  RNNCellDeviceWrapper,
-  RNNCellDropoutWrapper,
-  RNNCellResidualWrapper,
 }));

@@ -1,4 +1,4 @@
-// Cells around a cell, as `tf.nn` has them: dropout, a way around, a device.
+// Cells around a cell, as TensorFlow's `tf.nn` has them: dropout, a way around, a device.
 import { device, type PartialShape, random, type Shape, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,

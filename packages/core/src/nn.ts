@@ -1,2 +1,0 @@
-/** `tf.nn`: what networks are made of. */
-export * from './ops/nn/nn.ts';
