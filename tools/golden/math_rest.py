@@ -185,4 +185,15 @@ c.add("requiredSpaceToBatchPaddings", tf.required_space_to_batch_paddings, [5, 7
 for padding in ["SAME", "VALID"]:
     c.add("extractVolumePatches", tf.extract_volume_patches, floats(1, 3, 4, 3, 2), [1, 2, 2, 3, 1], [1, 1, 2, 1, 1], padding)
 
+# ---- Sobol sequences
+sobol = tf.math.sobol_sample
+c.add("math.sobolSample", sobol, 5, 12)
+c.add("math.sobolSample", sobol, 1, 3, skip=4, dtype="float64")
+c.add("math.sobolSample", sobol, 40, 3, skip=1000000, grad=False)
+c.add("math.sobolSample", sobol, 2, 3, skip=2**30 - 5, dtype="float64")
+c.add("math.sobolSample", sobol, 2, 3, skip=2**30 - 5)
+c.add("math.sobolSample", sobol, 1111, 1, skip=123456)
+for bad in [(0, 1, 0), (2, 0, 0), (2, 1, -1), (2, 5, 2**31 - 6)]:
+    c.add("math.sobolSample", sobol, *bad)
+
 c.write("eagre/golden/math-rest.json")

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as tf from 'eagre';
@@ -140,6 +140,29 @@ describe('with MNIST', () => {
     }
     // More history knows more of the curvature.
     expect(long.losses.at(-1)).toBeLessThan((short.losses.at(-1) as number) * 1.1);
+  });
+
+  it('26: K-FAC on a deep autoencoder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-26-'));
+    for (const [name, value] of Object.entries({
+      RUNS: folder,
+      SIDE: 14,
+      EXAMPLES: 1000,
+      BATCH: 250,
+      STEPS: 30,
+      WIDTHS: '64,16,64',
+    }))
+      vi.stubEnv(name, String(value));
+    const { kfac, sgd, files, picture } = await import('./26-kfac-autoencoder.ts');
+    expect(kfac.losses[0]).toBeCloseTo(sgd.losses[0] as number, 3);
+    // Gradient descent learns the mean of all digits first, and stays there for long.
+    expect(sgd.error).toBeLessThan(15);
+    expect(kfac.error).toBeLessThan(sgd.error * 0.95);
+    expect(kfac.losses.at(-1)).toBeLessThan((sgd.losses.at(-1) as number) * 0.97);
+    expect(picture.shape).toEqual([42, 168, 1]);
+    expect(readFileSync(files[0]).subarray(1, 4).toString()).toBe('PNG');
+    expect(readFileSync(files[1], 'utf8').match(/<polyline/g)).toHaveLength(2);
+    rmSync(folder, { recursive: true });
   });
 });
 

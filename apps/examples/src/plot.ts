@@ -34,3 +34,37 @@ function ticks(low: number, high: number, count: number): number[] {
   for (let i = Math.ceil(low / step); i * step <= high; i++) out.push(Number((i * step).toPrecision(6)));
   return out;
 }
+
+const COLOURS = ['#d55e00', '#0072b2', '#009e73', '#cc79a7'];
+
+/** Lists of numbers as lines in a picture, SVG. */
+export function chart(
+  lines: Readonly<Record<string, readonly number[]>>,
+  { xLabel, yLabel }: { readonly xLabel: string; readonly yLabel: string },
+): string {
+  const [width, height, margin] = [640, 400, 50];
+  const all = Object.values(lines).flat();
+  const [low, high, last] = [
+    Math.min(...all),
+    Math.max(...all),
+    Math.max(...Object.values(lines).map((l) => l.length)) - 1,
+  ];
+  const x = (i: number): number => margin + (i / last) * (width - 2 * margin);
+  const y = (v: number): number => height - margin - ((v - low) / (high - low)) * (height - 2 * margin);
+  const text = (at: readonly [number, number], what: string, more = ''): string =>
+    `<text x="${at[0].toFixed(1)}" y="${at[1].toFixed(1)}" ${more}>${what}</text>`;
+  const drawn = Object.entries(lines).map(([name, values], i) => {
+    const colour = COLOURS[i % COLOURS.length];
+    const points = values.map((v, at) => `${x(at).toFixed(1)},${y(v).toFixed(1)}`).join(' ');
+    const legend = text([width - margin, margin + 18 * i], name, `fill="${colour}" text-anchor="end"`);
+    return `<polyline points="${points}" fill="none" stroke="${colour}" stroke-width="1.5"/>${legend}`;
+  });
+  const marks = [
+    ...ticks(low, high, 5).map((v) => text([margin - 6, y(v) + 4], String(v), 'text-anchor="end"')),
+    ...ticks(0, last, 6).map((i) => text([x(i), height - margin + 18], String(i), 'text-anchor="middle"')),
+    text([width / 2, height - 10], xLabel, 'text-anchor="middle"'),
+    text([12, margin - 16], yLabel),
+  ];
+  const axes = `<path d="M${margin},${margin}V${height - margin}H${width - margin}" fill="none" stroke="#888"/>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>${axes}${marks.join('')}${drawn.join('')}</svg>\n`;
+}

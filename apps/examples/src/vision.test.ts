@@ -125,3 +125,16 @@ it('48: neural style transfer', async () => {
   expect(e.colours.result).toBeGreaterThan(0.1);
   expect([e.traces, existsSync(e.file)]).toEqual([1, true]);
 });
+
+it('49: a contact sheet of augmented images', async () => {
+  const { pictures, original, sheet, file } = await import('./49-image-augmentation.ts');
+  const changed = Object.entries(pictures).filter(([, p]) => p.sub(original).abs().mean().item() > 1e-3);
+  // A flip may be none.
+  expect(Object.keys(pictures).length - changed.length).toBeLessThanOrEqual(2);
+  for (const [name, p] of Object.entries(pictures)) {
+    expect([name, p.shape]).toEqual([name, [96, 96, 3]]);
+    expect([name, p.isFinite().all().item()]).toEqual([name, true]);
+  }
+  expect(pictures['flipLeftRight']?.array()).toEqual(original.reverse(1).array());
+  expect([sheet.shape, existsSync(file)]).toEqual([[520, 624, 3], true]);
+});

@@ -18,6 +18,7 @@ export {
   unsortedSegmentProd,
   unsortedSegmentSqrtN,
 } from './ops/array/segments.ts';
+export { type SobolOptions, sobolSample } from './ops/array/sobol.ts';
 export {
   logSigmoid,
   logSoftmax,

@@ -35,6 +35,8 @@ const pages = [
   'docs/hugging-face',
   'docs/serving',
   'docs/signals-and-matrices',
+  'docs/math',
+  'docs/random',
   'docs/extension-types',
   'docs/from-tensorflow',
 ];

@@ -707,6 +707,25 @@ const layerCases: Readonly<Record<string, Case>> = {
     () => new layers.RNN(new layers.StackedRNNCells([new layers.GRUCell(2), new layers.GRUCell(3)])),
     sequence,
   ],
+  RNNCellDeviceWrapper: [
+    () => new layers.RNN(new layers.RNNCellDeviceWrapper(new layers.GRUCell(3), '/cpu:0')),
+    sequence,
+  ],
+  // Otherwise it drops others at each call, also where nothing is trained.
+  RNNCellDropoutWrapper: [
+    () => {
+      const options = { stateKeepProb: 0.5, variationalRecurrent: true, seed: 1 };
+      return new layers.RNN(new layers.RNNCellDropoutWrapper(new layers.GRUCell(3), options));
+    },
+    sequence,
+  ],
+  RNNCellResidualWrapper: [
+    () =>
+      new layers.RNN(
+        new layers.RNNCellResidualWrapper(new layers.GRUCell(3), { residualFn: (x, y) => y.add(x.mean()) }),
+      ),
+    sequence,
+  ],
   SimpleRNNCell: [() => new layers.RNN(new OwnCell(3)), sequence],
   GRUCell: [() => new layers.RNN(new layers.GRUCell(3, { dropout: 0.2, seed: 2 })), sequence],
   LSTMCell: [() => new layers.RNN(new layers.LSTMCell(3), { goBackwards: true }), sequence],

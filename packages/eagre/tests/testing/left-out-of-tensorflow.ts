@@ -31,6 +31,10 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     what: /^image\.(generate_bounding_box_proposals)$/,
     why: 'TensorFlow has it for GPUs only',
   },
+  {
+    what: /^nn\.RNNCell(Device|Dropout|Residual)Wrapper$/,
+    why: 'they are in tf.layers, beside the cells, so that programs that use functions of tf.nn alone bundle no layers',
+  },
   { what: /^feature_column\.|^train\.Coordinator$/, why: 'TensorFlow advises against it' },
   {
     what: /^experimental\.numpy\.experimental_enable_numpy_behavior$/,

@@ -426,4 +426,5 @@ export const moreArguments: Readonly<Record<string, Readonly<Record<string, unkn
   'io.matchFilenamesOnce': { pattern: '/none/*', name: 'files' },
   'io.serializeManySparse': { spInput: crossed, outType: 'string' },
   'io.serializeSparse': { spInput: crossed, outType: 'string' },
+  'math.sobolSample': { dim: 2, numResults: 3, skip: 1, dtype: 'float32' },
 };

@@ -138,6 +138,16 @@ export {
 } from './preprocessing/text-vectorization.ts';
 export type { CellOptions, RecurrentCell } from './recurrent/cell.ts';
 export {
+  RNNCellDeviceWrapper,
+  type RNNCellDeviceWrapperArguments,
+  RNNCellDropoutWrapper,
+  type RNNCellDropoutWrapperArguments,
+  type RNNCellDropoutWrapperOptions,
+  RNNCellResidualWrapper,
+  type RNNCellResidualWrapperArguments,
+  type RNNCellResidualWrapperOptions,
+} from './recurrent/cell-wrappers.ts';
+export {
   ConvLSTM1D,
   type ConvLSTM1DArguments,
   type ConvLSTM1DOptions,

@@ -36,6 +36,8 @@ const given = new Map<string, () => unknown[]>([
   ['CachedMultiHeadAttention', () => [2, 3]],
   ['Permute', () => [[1]]],
   ['Reshape', () => [[1]]],
+  ['RNNCellDeviceWrapper', () => [new layers.GRUCell(2), '/cpu:0']],
+  ...ofAll('RNNCellDropoutWrapper RNNCellResidualWrapper', () => [new layers.GRUCell(2)]),
   ['RNN', () => [new layers.GRUCell(2)]],
   ['StackedRNNCells', () => [[new layers.GRUCell(2)]]],
   ['SpectralNormalization', () => [new layers.Dense(1)]],

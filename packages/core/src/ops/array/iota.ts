@@ -4,6 +4,7 @@ import { defineOp, execute1, type Op } from '../../dispatch/op.ts';
 import type { Dim } from '../../shapes/dim.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
+/** `start`, `start + delta`, …: `size` of them. */
 export const rangeOp: Op = defineOp({
   name: 'Range',
   kernel: 'Iota',

@@ -10,6 +10,7 @@ import {
   Tensor,
   type Variable,
   withBackend,
+  zeros,
 } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
@@ -21,6 +22,7 @@ import { l2 } from '../../regularizers.ts';
 import { assertCloseTensor, readGolden, tensorOf, type Values } from '../../testing/golden.ts';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
 import * as layers from '../index.ts';
+import { RNNCellDeviceWrapper, RNNCellDropoutWrapper, RNNCellResidualWrapper } from './cell-wrappers.ts';
 
 const { Bidirectional, Dense, GRU, GRUCell, LSTM, LSTMCell, RNN, SimpleRNN, SimpleRNNCell, TimeDistributed } =
   layers;
@@ -545,4 +547,120 @@ test('Bidirectional begins with given weights', () => {
   expect(second(x).array()).toEqual(y);
   expect(() => new Bidirectional(new SimpleRNN(2), { weights: weights.slice(1) })(x)).toThrow('setWeights');
   expect(() => new Bidirectional(new SimpleRNN(2), { weights: 1 as never })).toThrow('list');
+});
+
+describe('wrappers of cells', () => {
+  const even = (low: number, high: number): Tensor =>
+    constant(Array.from({ length: 12 }, (_, i) => low + ((high - low) * i) / 11)).reshape([2, 6]);
+  const cell = (): layers.GRUCell => {
+    const made = new layers.GRUCell(2);
+    made.build([null, 2]);
+    made.setWeights([even(-1, 1), even(1, -1), even(-0.5, 0.5)]);
+    return made;
+  };
+  const x = constant([
+    [0.5, -1],
+    [2, 0.25],
+  ]);
+  const h = constant([
+    [0.1, 0.2],
+    [-0.3, 0.4],
+  ]);
+  // Of TensorFlow 2.21 with Keras 3.15.
+  const STATE = [-0.5271497, -0.48859677, -0.43554768, 0.07745759];
+  const near = (t: Tensor, expected: readonly number[]): void => {
+    const values = [...(t.data() as Float32Array)];
+    expected.forEach((v, i) => {
+      expect(values[i]).toBeCloseTo(v, 5);
+    });
+  };
+
+  test('give what TensorFlow gives', () => {
+    const [sum, [state]] = new RNNCellResidualWrapper(cell())(x, [h]);
+    near(sum, [-0.02714968, -1.4885968, 1.5644523, 0.3274576]);
+    near(state as Tensor, STATE);
+    const residualFn = (i: Tensor, o: Tensor): Tensor => i.mul(o);
+    const [product] = new RNNCellResidualWrapper(cell(), { residualFn })(x, [h]);
+    near(product, [-0.26357484, 0.48859677, -0.87109536, 0.0193644]);
+    near(new RNNCellDeviceWrapper(cell(), '/cpu:0')(x, [h])[0], STATE);
+    near(new RNNCellDropoutWrapper(cell())(x, [h])[0], STATE);
+  });
+
+  test('run over sequences, eagerly and traced, and train', () => {
+    const rnn = new layers.RNN(new RNNCellResidualWrapper(new RNNCellResidualWrapper(cell())), {
+      returnSequences: true,
+    });
+    const sequence = constant([
+      [
+        [0.5, -1],
+        [2, 0.25],
+        [1, 1],
+      ],
+    ]);
+    const y = rnn(sequence) as Tensor;
+    const plain = new layers.RNN(cell(), { returnSequences: true })(sequence) as Tensor;
+    near(y, [...(plain.add(sequence).add(sequence).data() as Float32Array)]);
+    const traced = tfFunction((s: Tensor) => rnn(s) as Tensor, {
+      inputSignature: [new TensorSpec([null, null, 2])],
+    });
+    near(traced(sequence), [...(y.data() as Float32Array)]);
+    expect(rnn.trainableVariables.length).toBe(3);
+    expect((rnn.cell as layers.GRUCell).getInitialState(2).map((s) => s.shape)).toEqual([[2, 2]]);
+  });
+
+  test('dropout drops in each call, or the same in all', () => {
+    const input = ones([200, 2]);
+    const states = [zeros([200, 2])];
+    const drops = new RNNCellDropoutWrapper(cell(), { outputKeepProb: 0.5, seed: 1 });
+    const [y, [state]] = drops(input, states);
+    const [plain] = cell()(input, states);
+    const factor = y.div(plain);
+    expect(new Set(factor.data() as Float32Array)).toEqual(new Set([0, 2]));
+    expect(factor.mean().item()).toBeCloseTo(1, 0);
+    near(state as Tensor, [...(plain.data() as Float32Array)]);
+    const again = drops(input, states);
+    expect(again[0].array()).not.toEqual(y.array());
+
+    const options = {
+      stateKeepProb: 0.5,
+      inputKeepProb: 0.5,
+      inputSize: 2,
+      variationalRecurrent: true,
+      seed: 5,
+    };
+    const same = new RNNCellDropoutWrapper(cell(), options);
+    const [first, [kept]] = same(input, states);
+    const [second] = same(input, states);
+    expect(second.array()).toEqual(first.array());
+    const rows = kept.div(first).array() as number[][];
+    expect(rows.every((row) => row.join() === rows[0]?.join())).toBe(true);
+
+    const two = new layers.StackedRNNCells([cell(), new layers.SimpleRNNCell(3)]);
+    const filtered = new RNNCellDropoutWrapper(two, {
+      stateKeepProb: 0.5,
+      dropoutStateFilterVisitor: () => [false, true],
+    });
+    const zerosOf = (t: Tensor): number => t.equal(0).cast('float32').sum().item();
+    const [, after] = filtered(input, filtered.getInitialState(200));
+    expect(after.map((s) => zerosOf(s) > 0)).toEqual([false, true]);
+  });
+
+  test('are made anew of their configuration, and refuse what they cannot', () => {
+    const dropout = new RNNCellDropoutWrapper(cell(), { inputKeepProb: 0.5, seed: 2 });
+    const config = dropout.getConfig();
+    expect(config).toMatchObject({ input_keep_prob: 0.5, state_keep_prob: 1, seed: 2, input_size: null });
+    const copy = RNNCellDropoutWrapper.fromConfig(config);
+    expect(copy.getConfig()).toEqual(config);
+    const residual = new layers.RNN(new RNNCellResidualWrapper(cell()));
+    const remade = layers.RNN.fromConfig(JSON.parse(JSON.stringify(residual.getConfig())));
+    expect(remade.cell).toBeInstanceOf(RNNCellResidualWrapper);
+    expect(() => new RNNCellDropoutWrapper(new layers.LSTMCell(2))).toThrow('LSTMCell');
+    expect(() => new RNNCellDropoutWrapper(cell(), { inputKeepProb: 0 })).toThrow('above 0');
+    expect(
+      () => new RNNCellDropoutWrapper(cell(), { inputKeepProb: 0.5, variationalRecurrent: true }),
+    ).toThrow('inputSize');
+    expect(() => new RNNCellResidualWrapper(new layers.GRUCell(3))(x)).toThrow('cannot add');
+    expect(() => new RNNCellResidualWrapper(new layers.Dense(3) as never)).toThrow('stateSize');
+    expect(() => new RNNCellDeviceWrapper(cell(), '/gpu:9')(x)).toThrow('/gpu:9');
+  });
 });

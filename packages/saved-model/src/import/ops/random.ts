@@ -135,4 +135,8 @@ export const random: OpTable = {
     tf.constant(PHILOX, 'int32'),
   ]),
   StatelessRandomGetAlg: () => tf.constant(PHILOX, 'int32'),
+  SobolSample: (c) =>
+    tf.math.sobolSample(c.int(0), c.int(1), c.int(2), {
+      dtype: c.dtypeAttr('dtype', 'float32') as 'float32' | 'float64',
+    }),
 };

@@ -57,7 +57,7 @@ const REASONS: readonly Reason[] = [
     'there is no such op of images or signals',
   ],
   [
-    /Random|Stateful(Uniform|StandardNormal|TruncatedNormal)|^Rng|Multinomial|ParameterizedTruncatedNormal|NonDeterministicInts|SobolSample|StatelessShuffle|StatelessSample|FullInt/,
+    /Random|Stateful(Uniform|StandardNormal|TruncatedNormal)|^Rng|Multinomial|ParameterizedTruncatedNormal|NonDeterministicInts|StatelessShuffle|StatelessSample|FullInt/,
     'there is no such distribution, or generator with a state of its own',
   ],
   [
