@@ -20,6 +20,14 @@ const permitted = {
   ],
   'gpu-kernels': ['backend'],
   'backend-webgpu': ['backend', 'backend-native', 'gpu-kernels'],
+  'backend-cuda': [
+    'backend',
+    'backend-native',
+    'gpu-kernels',
+    // The addon for GPUs of NVIDIA.
+    'native-linux-arm64',
+    'native-linux-x64',
+  ],
   core: ['backend', 'backend-js', 'backend-native'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
