@@ -364,12 +364,15 @@ API cuModuleLoadData(Module** module, const void* image) {
     return load(module, {bytes, header.e_shoff + size_t(header.e_shnum) * header.e_shentsize});
   }
   // The fake compiler writes the library into the text, in hexadecimal digits.
-  const char* at = strstr(bytes, "// fake:");
+  const char* at = strstr(bytes, "// fake ");
   if (at == nullptr) return 218;
+  char* digits = nullptr;
+  const size_t length = strtoull(at + 8, &digits, 10);
   std::string library;
   unsigned value = 0;
-  for (at += 8; sscanf(at, "%2x", &value) == 1; at += 2) library += static_cast<char>(value);
-  return load(module, library);
+  if (*digits++ != ':') return 218;
+  for (; sscanf(digits, "%2x", &value) == 1 && strlen(digits) > 1; digits += 2) library += static_cast<char>(value);
+  return library.size() == length ? load(module, library) : 218;
 }
 API cuModuleUnload(Module* module) {
   dlclose(module->library);
@@ -500,7 +503,7 @@ API nvrtcGetCUBIN(Program* program, char* image) {
   return 0;
 }
 static std::string ptx_of(const Program* program) {
-  std::string text = ".version 8.0\n.target sm_80\n// fake:";
+  std::string text = ".version 8.0\n.target sm_80\n// fake " + std::to_string(program->image.size()) + ":";
   char digits[3];
   for (const unsigned char byte : program->image) {
     snprintf(digits, sizeof digits, "%02x", byte);

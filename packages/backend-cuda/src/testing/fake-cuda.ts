@@ -36,6 +36,7 @@ if (hasFakeCuda) {
   );
   process.env['EAGRE_CUDA_DRIVER'] = fakeCuda;
   process.env['EAGRE_NVRTC'] = fakeCuda;
+  process.env['FAKE_CUDA_MEMORY'] = String(16 * 2 ** 20);
   process.env['FAKE_CUDA_CXX'] = compiler;
   process.env['FAKE_CUDA_INCLUDE'] = folder;
 }
