@@ -90,6 +90,7 @@ const permitted = {
     'graph',
     'backend-js',
     'backend-native',
+    'backend-cuda',
     'backend-webgpu',
     'gpu-kernels',
     'formats',
@@ -117,7 +118,7 @@ const permitted = {
     'cli',
   ],
 };
-const forTests = ['testing', 'backend-js', 'backend-native', 'backend-webgpu'];
+const forTests = ['testing', 'backend-js', 'backend-native', 'backend-cuda', 'backend-webgpu'];
 const apps = {
   consumers: ['testing'],
   examples: ['eagre'],

@@ -27,7 +27,7 @@ const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
 /** One of each form of dispatch; `cuda-kernels.test.ts` has the text of all kernels. */
 const OPS: ReadonlySet<string> = new Set(['AddV2', 'ConcatV2', 'MatMul', 'Sum']);
-const isLong = process.env.EAGRE_FUZZ_RUNS !== undefined;
+const isLong = process.env.EAGRE_FUZZ_SECONDS !== undefined;
 
 it.skipIf(!isTested)('tells of what cannot be opened, and leaves what is open', () => {
   const before = listBackends();
