@@ -102,9 +102,9 @@ export function isCode(error: unknown, code: ErrorCode): boolean {
 }
 
 /** An error of the addon as one of Eagre. */
-export function typed(error: unknown): unknown {
+export function typed(error: unknown): Error {
   const { code, message } = error as AddonError;
-  if (code === undefined || !(code in errorNumbers)) return error;
+  if (code === undefined || !(code in errorNumbers)) return error as Error;
   const made: EagreError = errorFromCode(code as ErrorCode, message);
   made.cause = error;
   return made;

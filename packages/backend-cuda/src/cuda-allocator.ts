@@ -93,8 +93,8 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     try {
       this.#stream.device.free(address);
     } catch (error) {
-      // Memory of a GPU that is lost is gone. The next call that matters tells of it.
-      if (!isCode(error, 'UNAVAILABLE')) throw typed(error);
+      // It may be V8 that calls. Memory of a GPU that is lost is gone, which the next call tells.
+      if (!isCode(error, 'UNAVAILABLE')) this.#stream.throwLater(typed(error));
     }
   }
 }

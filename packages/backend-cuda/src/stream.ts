@@ -22,6 +22,8 @@ export class Stream {
   /** Where kernels note what went wrong. */
   readonly faults: number;
   readonly #suspects = new Suspects();
+  /** What went wrong where nothing can be thrown. */
+  #late: Error | undefined;
   /** The arguments of a launch. */
   #arguments = new ArrayBuffer(1024);
 
@@ -67,6 +69,11 @@ export class Stream {
     return new Uint8Array(this.#arguments, 0, bytes);
   }
 
+  /** Has the next read throw an error. */
+  throwLater(error: Error): void {
+    this.#late ??= error;
+  }
+
   /** The bytes at an address, after all that was told before. @throws the error of a kernel that failed meanwhile. */
   read(address: number, bytes: number): Uint8Array<ArrayBuffer> {
     return this.#finish(this.#start(address, bytes));
@@ -90,13 +97,25 @@ export class Stream {
     const data = called(() => device.startRead(address, bytes));
     const suspects = this.#suspects.take();
     if (suspects === undefined) return { data, faults: undefined, suspects };
-    const noted = called(() => device.startRead(faults, FAULT_BYTES));
-    called(() => device.fill(faults, 0, FAULT_BYTES));
-    return { data, faults: noted, suspects };
+    try {
+      const noted = called(() => device.startRead(faults, FAULT_BYTES));
+      called(() => device.fill(faults, 0, FAULT_BYTES));
+      return { data, faults: noted, suspects };
+    } catch (error) {
+      // The faults are still where they were.
+      this.#suspects.add(suspects);
+      throw error;
+    }
   }
 
   #finish({ data, faults, suspects }: Reading): Uint8Array<ArrayBuffer> {
     const bytes = called(() => data.finish());
+    const late = this.#late;
+    this.#late = undefined;
+    if (late !== undefined) {
+      if (suspects !== undefined) this.#suspects.add(suspects);
+      throw late;
+    }
     if (faults !== undefined && suspects !== undefined) {
       const [number] = new Uint32Array(called(() => faults.finish()).buffer);
       if (number !== 0) throw faultError(number as Fault, suspects);

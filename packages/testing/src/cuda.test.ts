@@ -2,9 +2,10 @@
 // here runs on a GPU. `pnpm fuzz packages/testing/src/cuda.test.ts` tests every op; each kernel costs a compilation.
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import { GradientTape } from '@eagre/autodiff';
 import { type Backend, getBackend, listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
-import { constant, device, memory, type Tensor } from '@eagre/core';
+import { constant, device, memory, type Tensor, Variable } from '@eagre/core';
 import { listOps } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -191,6 +192,45 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       /cuMemcpyDtoHAsync: invalid argument \(CUDA_ERROR_INVALID_VALUE\)/,
     );
     expect(x.array()).toEqual([2, 2, 2, 2, 2]);
+  });
+
+  it('throws at the next read what went wrong where nothing can be thrown', () => {
+    const x = onGpu(() => core.zeros([2 ** 20]));
+    x.dispose();
+    withFake({ FAKE_CUDA_FAIL: 'cuMemFreeAsync:1' }, () => backend.allocator.trim());
+    const y = onGpu(() => core.ones([2]).add(1));
+    expect(() => y.data()).toThrow(/cuMemFreeAsync: invalid argument/);
+    expect(y.array()).toEqual([2, 2]);
+  });
+
+  it('trains as the CPU does, eagerly and traced', () => {
+    const train = (traced: boolean): number[] => {
+      const x = constant([
+        [1, 2],
+        [3, -1],
+        [0, 1],
+      ]);
+      const w = new Variable(core.zeros([2, 1]));
+      const step = (): Tensor => {
+        const tape = new GradientTape();
+        const loss = tape.record(() =>
+          x
+            .matmul(w)
+            .sub([[5], [0], [3]])
+            .square()
+            .mean(),
+        );
+        w.assignSub(tape.gradient(loss, w).mul(0.1));
+        return loss;
+      };
+      const run = traced ? tfFunction(step) : step;
+      return [...Array.from({ length: 4 }, () => Number(run().item())), ...w.data()].map(Number);
+    };
+    const expected = train(false);
+    for (const traced of [false, true])
+      onGpu(() => train(traced)).forEach((value, i) => {
+        expect(value).toBeCloseTo(expected[i], 4);
+      });
   });
 
   conformanceSuite('cuda', isLong ? undefined : OPS);
