@@ -4,7 +4,7 @@
  */
 import { type Backend, EagreError, registerBackend, UnavailableError } from '@eagre/backend';
 import { openWatcher } from '@eagre/backend-native';
-import { called, loadCudaAddon } from './addon.ts';
+import { type CudaAddon, called, loadCudaAddon } from './addon.ts';
 import { CudaBackend } from './cuda-backend.ts';
 import { driverLibrary, findCompiler } from './libraries.ts';
 
@@ -21,7 +21,7 @@ export interface GpuBackend extends Backend {
 export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
   const addon = loadCudaAddon();
   const driver = driverLibrary();
-  const count = called(() => addon.countDevices(driver));
+  const count = countDevices(addon, driver);
   if (count === 0) throw new UnavailableError('the driver of CUDA finds no GPU');
   const compiler = findCompiler(addon).path;
   const open = (index: number): CudaBackend =>
@@ -42,6 +42,19 @@ export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
   // Behind the CPU, which stays what ops run on where nobody says otherwise.
   for (const backend of backends) registerBackend(backend, -1);
   return backends;
+}
+
+function countDevices(addon: CudaAddon, driver: string): number {
+  try {
+    return called(() => addon.countDevices(driver));
+  } catch (cause) {
+    if (!(cause instanceof UnavailableError)) throw cause;
+    throw new UnavailableError(
+      `the driver of NVIDIA cannot be used (${cause.message}): install it, or name its library libcuda.so.1 in EAGRE_CUDA_DRIVER`,
+      undefined,
+      { cause },
+    );
+  }
 }
 
 function tryToOpen(): readonly [GpuBackend, ...GpuBackend[]] | Error {
