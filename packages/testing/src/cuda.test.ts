@@ -220,7 +220,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
             .square()
             .mean(),
         );
-        w.assignSub(tape.gradient(loss, w).mul(0.1));
+        w.assignSub((tape.gradient(loss, w) as Tensor).mul(0.1));
         return loss;
       };
       const run = traced ? tfFunction(step) : step;
