@@ -20,6 +20,14 @@ const permitted = {
   ],
   'gpu-kernels': ['backend'],
   'backend-webgpu': ['backend', 'backend-native', 'gpu-kernels'],
+  'backend-cuda': [
+    'backend',
+    'backend-native',
+    'gpu-kernels',
+    // The addon for GPUs of NVIDIA.
+    'native-linux-arm64',
+    'native-linux-x64',
+  ],
   core: ['backend', 'backend-js', 'backend-native'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
@@ -82,6 +90,7 @@ const permitted = {
     'graph',
     'backend-js',
     'backend-native',
+    'backend-cuda',
     'backend-webgpu',
     'gpu-kernels',
     'formats',
@@ -109,7 +118,7 @@ const permitted = {
     'cli',
   ],
 };
-const forTests = ['testing', 'backend-js', 'backend-native', 'backend-webgpu'];
+const forTests = ['testing', 'backend-js', 'backend-native', 'backend-cuda', 'backend-webgpu'];
 const apps = {
   consumers: ['testing'],
   examples: ['eagre'],

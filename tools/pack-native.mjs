@@ -12,6 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** What Node 20 itself asks for. */
 const allowedGlibc = '2.28';
 const most = 2.5e6;
+/** Of the addon for GPUs of NVIDIA. */
+const mostCuda = 0.2e6;
 /** Of the addon for several processes with its libraries, which few programs load. */
 const mostDistribute = 1e6;
 /** What every Linux has that runs Node: not part of a package. */
@@ -31,6 +33,8 @@ if (process.argv[2] === '--check') {
   copyFileSync(`${root}native/build/Release/eagre.node`, file);
   if (process.platform === 'linux') {
     run('strip', ['--strip-all', file]);
+    copyFileSync(`${root}native/build/Release/eagre_cuda.node`, `${folder}/eagre_cuda.node`);
+    run('strip', ['--strip-all', `${folder}/eagre_cuda.node`]);
     packDistribute(folder);
   } else if (process.platform === 'darwin') run('strip', ['-x', file]);
   check(folder);
@@ -89,6 +93,18 @@ function checkDistribute(folder, platform) {
   );
 }
 
+/** Ends the process unless a package of Linux holds the addon for GPUs. It needs no library, as it finds the driver when it runs. */
+function checkCuda(folder, platform) {
+  if (!platform.startsWith('linux')) return;
+  const file = resolve(folder, 'eagre_cuda.node');
+  if (!existsSync(file)) fail(`${file} is missing: run \`pnpm pack:native\` on ${platform}.`);
+  const bytes = readFileSync(file);
+  if (formatOf(bytes) !== platform) fail(`${file} is for ${formatOf(bytes)}.`);
+  const packed = gzipSync(bytes, { level: 9 }).length;
+  if (packed > mostCuda) fail(`${file} has ${packed} bytes when it is packed; ${mostCuda} are the most.`);
+  console.log(`${platform}: GPUs, ${(packed / 1e6).toFixed(2)} MB packed${checkVersions(bytes, file)}`);
+}
+
 /** Ends the process unless the package holds an addon for its platform that old systems can load. */
 function check(folder) {
   const platform = basename(folder);
@@ -100,6 +116,7 @@ function check(folder) {
   if (packed > most) fail(`${file} has ${packed} bytes when it is packed; ${most} are the most.`);
   const asked = platform.startsWith('linux') ? checkVersions(bytes, file) : '';
   console.log(`${platform}: ${(packed / 1e6).toFixed(2)} MB packed${asked}`);
+  checkCuda(folder, platform);
   checkDistribute(folder, platform);
 }
 

@@ -22,6 +22,12 @@
           "\n.text\n.globl __wrap_" #name "\n.hidden __wrap_" #name "\n.type __wrap_" #name ",%function\n__wrap_" #name \
           ": " JUMP("eagre_old_" #name) "\n");
 #include "old_glibc.def"
+#ifdef EAGRE_OLD_DLERROR
+OLD(dlerror)
+#endif
+#ifdef EAGRE_OLD_DLSYM
+OLD(dlsym)
+#endif
 #undef OLD
 
 extern "C" {

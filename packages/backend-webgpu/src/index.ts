@@ -19,8 +19,8 @@ export interface GpuBackend extends Backend {
 export async function openWebGpu(): Promise<GpuBackend> {
   const device = await openGpuDevice();
   const backend = new WebGpuBackend(device, await watcherOf());
-  // Behind the CPU, which stays what ops run on where nobody says otherwise.
-  registerBackend(backend, -1);
+  // Behind the CPU, which stays what ops run on where nobody says otherwise, and behind CUDA.
+  registerBackend(backend, -2);
   return backend;
 }
 

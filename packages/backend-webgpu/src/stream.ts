@@ -1,13 +1,5 @@
-import {
-  type EagreError,
-  InternalError,
-  InvalidArgumentError,
-  OutOfRangeError,
-  ResourceExhaustedError,
-  UnavailableError,
-  UnimplementedError,
-} from '@eagre/backend';
-import { FAULT_BYTES, type Fault, faults, type GpuProgram } from '@eagre/gpu-kernels';
+import { type EagreError, InternalError, ResourceExhaustedError, UnavailableError } from '@eagre/backend';
+import { FAULT_BYTES, type Fault, faultError, type GpuProgram, Suspects } from '@eagre/gpu-kernels';
 import { CanvasReader } from './canvas-reader.ts';
 import { type GpuDevice, MAP_READ, usage } from './gpu-device.ts';
 import { Pipelines } from './pipelines.ts';
@@ -65,7 +57,7 @@ export class Stream {
   readonly mostBuffers: number;
   /** Where kernels note what went wrong, and those that might have since the last read. */
   readonly faults: DeviceBuffer;
-  readonly #suspects = new Set<string>();
+  readonly #suspects = new Suspects();
   #error: EagreError | undefined;
   #lost: string | undefined;
   /** What reads few bytes, and what reads many. */
@@ -214,7 +206,7 @@ export class Stream {
   read(from: View): Uint8Array<ArrayBuffer> {
     this.checkAlive();
     if (!this.#gpu.polls) return this.#readByCanvas(from);
-    const suspects = this.#takeSuspects();
+    const suspects = this.#suspects.take();
     const staging = this.#stage(from, suspects);
     const { pump } = this.#gpu;
     pump.within(() => {
@@ -227,18 +219,10 @@ export class Stream {
   /** `read` that lets other code run meanwhile. */
   async readAsync(from: View): Promise<Uint8Array<ArrayBuffer>> {
     this.checkAlive();
-    const suspects = this.#takeSuspects();
+    const suspects = this.#suspects.take();
     const staging = this.#stage(from, suspects);
     await this.#gpu.pump.within(() => staging.mapAsync(MAP_READ)).catch(() => {});
     return this.#take(staging, from.bytes, suspects);
-  }
-
-  /** Each read owns the faults up to its place in the stream: what is told later is the next one's, also while this one is under way. */
-  #takeSuspects(): string | undefined {
-    if (this.#suspects.size === 0) return undefined;
-    const names = [...this.#suspects].join(', ');
-    this.#suspects.clear();
-    return names;
   }
 
   #stage(from: View, suspects: string | undefined): GPUBuffer {
@@ -280,7 +264,7 @@ export class Stream {
     const which = CanvasReader.isFew(most) ? 0 : 1;
     // Where there are no canvases, the faults stay for a read that waits.
     const canvas = (this.#canvases[which] ??= new CanvasReader(this.#device, most));
-    const suspects = this.#takeSuspects();
+    const suspects = this.#suspects.take();
     const all = canvas.read(bytesRead(from.bytes, suspects), (to) => {
       this.#copyOut(to, from, suspects);
       this.submit();
@@ -334,11 +318,4 @@ function errorOf(error: GPUError): EagreError {
   if (error.constructor.name === 'GPUOutOfMemoryError')
     return new ResourceExhaustedError(`no memory on the GPU: ${error.message}`);
   return new InternalError(`the GPU refused a command: ${error.message}`);
-}
-
-function faultError(fault: Fault, suspects: string): EagreError {
-  const message = `${faults[fault]} (in one of: ${suspects})`;
-  if (fault === 1 || fault === 4) return new OutOfRangeError(message);
-  if (fault === 5) return new UnimplementedError(`${message}; run MaxPoolGrad on the CPU`);
-  return new InvalidArgumentError(message);
 }

@@ -1,11 +1,5 @@
-import {
-  type Allocator,
-  HostScalars,
-  PooledAllocator,
-  ResourceExhaustedError,
-  type Storage,
-  type Watcher,
-} from '@eagre/backend';
+import { type Allocator, ResourceExhaustedError, type Storage, type Watcher } from '@eagre/backend';
+import { GpuAllocator } from '@eagre/gpu-kernels';
 import type { DeviceBuffer, Stream, View } from './stream.ts';
 
 /** Parts of a buffer that kernels see begin at multiples of it. */
@@ -19,12 +13,9 @@ export function viewOf({ buffer, byteOffset }: Storage, bytes: number): View {
   return { buffer: buffer as DeviceBuffer, offset: byteOffset, bytes };
 }
 
-/** Memory of a GPU. */
-export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
-  readonly isHost = false;
+/** Memory of a GPU through WebGPU. */
+export class WebGpuAllocator extends GpuAllocator<DeviceBuffer> {
   readonly #stream: Stream;
-  readonly #host: () => Allocator;
-  #scalars: HostScalars | undefined;
   /** Copies within one buffer, which WebGPU does not do. */
   readonly #copyWithin: (from: Storage, to: Storage, bytes: number) => void;
   #used = 0;
@@ -37,36 +28,20 @@ export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
     watcher: Watcher | undefined,
     copyWithin: (from: Storage, to: Storage, bytes: number) => void,
   ) {
-    super(watcher, ALIGN);
+    super(host, watcher, ALIGN);
     this.#stream = stream;
     this.#copyWithin = copyWithin;
-    this.#host = host;
   }
 
-  /** Numbers of which the host has a copy. The host's backend may come after this one. */
-  get scalars(): HostScalars {
-    return (this.#scalars ??= new HostScalars(this.#host()));
-  }
-
-  read(from: Storage, bytes: number): Uint8Array {
-    const known = this.scalars.read(from, bytes);
-    if (known !== undefined) return known;
+  protected readBytes(from: Storage, bytes: number): Uint8Array {
     return this.#stream.read(viewOf(from, wholeWords(bytes))).subarray(0, bytes);
   }
 
-  async readAsync(from: Storage, bytes: number): Promise<Uint8Array> {
-    // Whoever waits may drop the tensor meanwhile.
-    from.refs++;
-    try {
-      return (await this.#stream.readAsync(viewOf(from, wholeWords(bytes)))).subarray(0, bytes);
-    } finally {
-      from.release();
-    }
+  protected async readBytesAsync(from: Storage, bytes: number): Promise<Uint8Array> {
+    return (await this.#stream.readAsync(viewOf(from, wholeWords(bytes)))).subarray(0, bytes);
   }
 
-  write(to: Storage, bytes: Uint8Array): void {
-    this.scalars.written(to, bytes);
-    if (bytes.length === 0) return;
+  protected writeBytes(to: Storage, bytes: Uint8Array): void {
     const words = wholeWords(bytes.length);
     let whole = bytes;
     if (words > bytes.length) {
@@ -77,9 +52,7 @@ export class WebGpuAllocator extends PooledAllocator<DeviceBuffer> {
     this.#stream.write(viewOf(to, words), whole as Uint8Array<ArrayBuffer>);
   }
 
-  copy(from: Storage, to: Storage, bytes: number): void {
-    this.scalars.copied(from, to);
-    if (bytes === 0) return;
+  protected copyBytes(from: Storage, to: Storage, bytes: number): void {
     const words = wholeWords(bytes);
     if (from.buffer === to.buffer) this.#copyWithin(from, to, bytes);
     else this.#stream.copy(viewOf(from, words), viewOf(to, words), words);

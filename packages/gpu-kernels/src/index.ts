@@ -1,4 +1,7 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL and CUDA C++. */
+export { DispatchingBackend, type Operand, operandOf } from './device/dispatching-backend.ts';
+export { faultError, Suspects } from './device/faults.ts';
+export { GpuAllocator } from './device/gpu-allocator.ts';
 export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';
 export {
   type Call,

@@ -9,11 +9,15 @@ import { hasFloats, materialize } from './values.ts';
 // Both sides compute in float32 and round once, so a last bit of float32 may be one of 16 bits; ops of several kernels round in between.
 const HALF_ULP = 4;
 
-/** Tests that every op on every sample gives on a backend, known by its name, what it gives on the reference. */
-export function conformanceSuite(backend: string): void {
+/**
+ * Tests that every op on every sample gives on a backend, known by its name, what it gives on the reference.
+ * @param names of the ops that are tested; all unless given.
+ */
+export function conformanceSuite(backend: string, names?: ReadonlySet<string>): void {
   const js = getBackend('js');
+  const ops = [...listOps().values()].filter(({ name }) => names?.has(name) ?? true);
   describe(`${backend} agrees with the reference`, () => {
-    for (const op of listOps().values()) {
+    for (const op of ops) {
       it(op.name, () => {
         for (const [index, sample] of op.samples().entries()) {
           const attrs = sample.attrs ?? {};
@@ -43,7 +47,7 @@ export function conformanceSuite(backend: string): void {
 
   describe(`${backend} agrees with the reference in 16 bits`, () => {
     describe.each(['float16', 'bfloat16'] as const)('%s', (dtype) => {
-      for (const op of listOps().values()) {
+      for (const op of ops) {
         const samples = op.samples().filter(hasFloats);
         if (samples.length === 0) continue;
         it(op.name, () => {

@@ -4,7 +4,10 @@ import { registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { withBackend } from '@eagre/core';
 import { execute, listOps } from '@eagre/core/internal';
+import { cudaPrelude, printCuda } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
+import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
+import { findCompiler } from '../../backend-cuda/src/libraries.ts';
 import { CudaShim, compiler } from '../../gpu-kernels/src/testing/cuda-shim.ts';
 import { distance, type Recorded, Recorder } from '../../gpu-kernels/src/testing/recorder.ts';
 import { hasFloats, materialize } from './values.ts';
@@ -61,5 +64,33 @@ describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
     } finally {
       shim.end();
     }
+  }, 600_000);
+});
+
+/** The NVRTC that `EAGRE_NVRTC` names, which compiles without a GPU too. It takes minutes. */
+function openCompiler():
+  | { readonly addon: CudaAddon; readonly path: string; readonly version: string }
+  | undefined {
+  if (!process.env.EAGRE_NVRTC) {
+    console.log('CUDA kernels are not compiled for GPUs: EAGRE_NVRTC names no library.');
+    return undefined;
+  }
+  const addon = loadCudaAddon();
+  return { addon, ...findCompiler(addon) };
+}
+const nvrtc = openCompiler();
+
+describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
+  it('are compiled by NVRTC', () => {
+    const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
+    const programs = new Set(
+      recordSamples().recorded.flatMap((call) => call.dispatches.map((d) => d.program)),
+    );
+    for (const { module } of programs) {
+      const image = called(() => addon.compile([path], `${cudaPrelude}${printCuda(module, 'k')}`, 'k', 90));
+      // A cubin: ELF.
+      expect([...image.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]);
+    }
+    console.log(`NVRTC ${version} compiled ${programs.size} programs for compute capability 9.0`);
   }, 600_000);
 });

@@ -1,4 +1,4 @@
-import { ResourceExhaustedError, UnimplementedError } from '../errors.ts';
+import { EagreError, ResourceExhaustedError, UnimplementedError } from '../errors.ts';
 import { collectAll, collectsYoung, collectYoung } from './minor-gc.ts';
 import { type Allocator, type MemoryInfo, Storage } from './storage.ts';
 
@@ -137,7 +137,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   abstract synchronizeAsync(): Promise<void>;
   /** Bytes that are held, the pool's too. */
   protected abstract allocated(): number;
-  /** A new buffer. @throws ResourceExhaustedError for more than there can ever be; any other error where there is none now. */
+  /** A new buffer. @throws EagreError where there never will be one; any other error where there is none now. */
   protected abstract take(bytes: number): Buffer;
   /** The machine address of a buffer, 0 where nobody needs it. */
   protected abstract addressOf(buffer: Buffer): number;
@@ -410,7 +410,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     try {
       return this.take(bytes);
     } catch (cause) {
-      if (cause instanceof ResourceExhaustedError) throw cause;
+      if (cause instanceof EagreError) throw cause;
       this.findDropped();
       this.#findOld();
       this.trim();

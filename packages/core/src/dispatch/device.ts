@@ -265,7 +265,10 @@ export function findDevice(name: string): Backend {
     all.find((b) => b.deviceType === type && index < countOf(b));
   if (found === undefined) {
     const known = listLogicalDevices().map((d) => d.name.toLowerCase().replace('/device:', '/'));
-    const hint = type === 'GPU' ? "; import '@eagre/backend-webgpu' adds a GPU where there is one" : '';
+    const hint =
+      type === 'GPU'
+        ? "; import '@eagre/backend-cuda' or '@eagre/backend-webgpu' adds a GPU where there is one"
+        : '';
     throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}${hint}`, 'device');
   }
   return logicalDevice(found, index);

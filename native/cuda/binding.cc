@@ -1,0 +1,271 @@
+// GPUs for JavaScript. packages/backend-cuda is the only caller; all the same, no argument ends the process.
+#include <napi.h>
+
+#include <cmath>
+
+#include "compiler.h"
+#include "device.h"
+
+namespace eagre::cuda {
+namespace {
+
+// Runs what may fail, and gives JavaScript the failure: `code` is that of Eagre's errors, `driverError` the driver's name.
+template <class F> Napi::Value guarded(const Napi::CallbackInfo& info, F body) {
+  const Napi::Env env = info.Env();
+  const auto throw_with = [&](const char* code, const char* message, const std::string& name) {
+    Napi::Error error = Napi::Error::New(env, message);
+    error.Value().Set("code", code);
+    if (!name.empty()) error.Value().Set("driverError", name);
+    throw error;
+  };
+  try {
+    return body(env);
+  } catch (const Failure& failure) {
+    throw_with(failure.code, failure.what(), failure.name);
+  } catch (const std::bad_alloc&) {
+    throw_with("RESOURCE_EXHAUSTED", "no memory on the host", {});
+  }
+  return env.Undefined();
+}
+
+double number(const Napi::CallbackInfo& info, size_t i, double most) {
+  const double value = info[i].IsNumber() ? info[i].As<Napi::Number>().DoubleValue() : NAN;
+  if (!(value >= 0 && value <= most && value == std::floor(value)))
+    throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no integer from 0 to " + std::to_string(most));
+  return value;
+}
+// Addresses and sizes fit into the 53 bits of a number: addresses of GPUs have 49.
+uint64_t large(const Napi::CallbackInfo& info, size_t i) { return static_cast<uint64_t>(number(info, i, 9007199254740991.0)); }
+uint32_t word(const Napi::CallbackInfo& info, size_t i) { return static_cast<uint32_t>(number(info, i, 4294967295.0)); }
+
+std::string text(const Napi::CallbackInfo& info, size_t i) {
+  if (!info[i].IsString()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no string");
+  return info[i].As<Napi::String>().Utf8Value();
+}
+
+struct Span {
+  void* data = nullptr;
+  size_t size = 0;
+};
+Span bytes(const Napi::CallbackInfo& info, size_t i) {
+  bool is_array = false;
+  napi_typedarray_type type;
+  Span span;
+  napi_is_typedarray(info.Env(), info[i], &is_array);
+  if (!is_array || napi_get_typedarray_info(info.Env(), info[i], &type, &span.size, &span.data, nullptr, nullptr) != napi_ok ||
+      type != napi_uint8_array)
+    throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no Uint8Array");
+  return span;
+}
+
+class JsTransfer : public Napi::ObjectWrap<JsTransfer> {
+ public:
+  static Napi::Function define(Napi::Env env) {
+    return DefineClass(env, "Transfer", {InstanceMethod("isDone", &JsTransfer::is_done), InstanceMethod("finish", &JsTransfer::finish)});
+  }
+  explicit JsTransfer(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsTransfer>(info) {}
+  void hold(std::unique_ptr<Transfer> transfer) { transfer_ = std::move(transfer); }
+
+ private:
+  Transfer& transfer() const {
+    if (!transfer_) throw Failure("FAILED_PRECONDITION", "reads are started by devices");
+    return *transfer_;
+  }
+  Napi::Value is_done(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) { return Napi::Boolean::New(env, transfer().is_done()); });
+  }
+  Napi::Value finish(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      Napi::Uint8Array result = Napi::Uint8Array::New(env, transfer().bytes());
+      transfer().finish(result.Data());
+      return result;
+    });
+  }
+  std::unique_ptr<Transfer> transfer_;
+};
+
+struct Classes {
+  Napi::FunctionReference transfer;
+};
+
+class JsDevice : public Napi::ObjectWrap<JsDevice> {
+ public:
+  static Napi::Function define(Napi::Env env) {
+    return DefineClass(env, "Device", {
+      InstanceMethod("info", &JsDevice::info), InstanceMethod("freeBytes", &JsDevice::free_bytes),
+      InstanceMethod("allocate", &JsDevice::allocate), InstanceMethod("free", &JsDevice::free),
+      InstanceMethod("write", &JsDevice::write), InstanceMethod("startRead", &JsDevice::start_read),
+      InstanceMethod("copy", &JsDevice::copy), InstanceMethod("fill", &JsDevice::fill),
+      InstanceMethod("load", &JsDevice::load), InstanceMethod("unload", &JsDevice::unload),
+      InstanceMethod("function", &JsDevice::function), InstanceMethod("launch", &JsDevice::launch),
+      InstanceMethod("record", &JsDevice::record), InstanceMethod("isDone", &JsDevice::is_done),
+      InstanceMethod("wait", &JsDevice::wait), InstanceMethod("drop", &JsDevice::drop),
+      InstanceMethod("synchronize", &JsDevice::synchronize), InstanceMethod("close", &JsDevice::close)});
+  }
+  // (path of the driver, ordinal)
+  explicit JsDevice(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsDevice>(info) {
+    guarded(info, [&](Napi::Env env) {
+      device_ = std::make_shared<Device>(Driver::open(text(info, 0)), static_cast<int>(number(info, 1, 1e6)));
+      return env.Undefined();
+    });
+  }
+  ~JsDevice() override {
+    if (device_) device_->close();
+  }
+
+ private:
+  template <class F> Napi::Value with(const Napi::CallbackInfo& info, F body) {
+    return guarded(info, [&](Napi::Env env) -> Napi::Value {
+      body(*device_);
+      return env.Undefined();
+    });
+  }
+  template <class F> Napi::Value counted(const Napi::CallbackInfo& info, F body) {
+    return guarded(info, [&](Napi::Env env) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(body(*device_))); });
+  }
+
+  Napi::Value info(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      const DeviceInfo& found = device_->info();
+      Napi::Object result = Napi::Object::New(env);
+      result.Set("name", found.name);
+      result.Set("capability", found.compute_major * 10 + found.compute_minor);
+      result.Set("multiprocessors", found.multiprocessors);
+      result.Set("driverVersion", found.driver_version);
+      result.Set("bytes", static_cast<double>(found.bytes));
+      result.Set("hasMemoryPools", found.has_memory_pools);
+      return result;
+    });
+  }
+  Napi::Value free_bytes(const Napi::CallbackInfo& info) {
+    return counted(info, [](Device& device) { return device.free_bytes(); });
+  }
+  Napi::Value allocate(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) { return device.allocate(large(info, 0)); });
+  }
+  Napi::Value free(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.free(large(info, 0)); });
+  }
+  // (to, bytes)
+  Napi::Value write(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) {
+      const Span span = bytes(info, 1);
+      device.write(large(info, 0), span.data, span.size);
+    });
+  }
+  // (from, count)
+  Napi::Value start_read(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      auto transfer = device_->start_read(large(info, 0), large(info, 1));
+      const Napi::Object object = env.GetInstanceData<Classes>()->transfer.New({});
+      JsTransfer::Unwrap(object)->hold(std::move(transfer));
+      return object;
+    });
+  }
+  // (to, from, count)
+  Napi::Value copy(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.copy(large(info, 0), large(info, 1), large(info, 2)); });
+  }
+  // (to, value, count)
+  Napi::Value fill(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.fill(large(info, 0), static_cast<uint8_t>(number(info, 1, 255)), large(info, 2)); });
+  }
+  Napi::Value load(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) {
+      const Span span = bytes(info, 0);
+      return device.load(span.data, span.size);
+    });
+  }
+  Napi::Value unload(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.unload(word(info, 0)); });
+  }
+  // (module, name)
+  Napi::Value function(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) { return device.function(word(info, 0), text(info, 1)); });
+  }
+  // (function, grid x, y, z, block x, y, z, arguments, how many of them are addresses)
+  Napi::Value launch(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) {
+      const unsigned grid[] = {word(info, 1), word(info, 2), word(info, 3)}, block[] = {word(info, 4), word(info, 5), word(info, 6)};
+      const Span span = bytes(info, 7);
+      device.launch(word(info, 0), grid, block, span.data, span.size, large(info, 8));
+    });
+  }
+  Napi::Value record(const Napi::CallbackInfo& info) {
+    return counted(info, [](Device& device) { return device.record(); });
+  }
+  Napi::Value is_done(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) { return Napi::Boolean::New(env, device_->is_done(word(info, 0))); });
+  }
+  Napi::Value wait(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.wait(word(info, 0)); });
+  }
+  Napi::Value drop(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.drop(word(info, 0)); });
+  }
+  Napi::Value synchronize(const Napi::CallbackInfo& info) {
+    return with(info, [](Device& device) { device.synchronize(); });
+  }
+  Napi::Value close(const Napi::CallbackInfo& info) {
+    return with(info, [](Device& device) { device.close(); });
+  }
+
+  // Transfers hold it too.
+  std::shared_ptr<Device> device_;
+};
+
+// (path of the driver): how many GPUs it has.
+Napi::Value count_devices(const Napi::CallbackInfo& info) {
+  return guarded(info, [&](Napi::Env env) { return Napi::Number::New(env, Driver::open(text(info, 0))->devices()); });
+}
+
+std::vector<std::string> list(const Napi::CallbackInfo& info, size_t i) {
+  if (!info[i].IsArray()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no list");
+  const Napi::Array given = info[i].As<Napi::Array>();
+  std::vector<std::string> result;
+  for (uint32_t k = 0; k < given.Length(); k++) {
+    const Napi::Value value = given.Get(k);
+    if (!value.IsString()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no list of strings");
+    result.push_back(value.As<Napi::String>().Utf8Value());
+  }
+  return result;
+}
+
+// (paths of the compiler): what was found.
+Napi::Value find_compiler(const Napi::CallbackInfo& info) {
+  return guarded(info, [&](Napi::Env env) {
+    const auto compiler = Compiler::open(list(info, 0));
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("path", compiler->path());
+    result.Set("version", std::to_string(compiler->major()) + "." + std::to_string(compiler->minor()));
+    return result;
+  });
+}
+
+// (paths of the compiler, text, name for messages, compute capability): an image.
+Napi::Value compile(const Napi::CallbackInfo& info) {
+  return guarded(info, [&](Napi::Env env) {
+    const auto image = Compiler::open(list(info, 0))->compile(text(info, 1), text(info, 2), static_cast<int>(number(info, 3, 1000)));
+    Napi::Uint8Array result = Napi::Uint8Array::New(env, image.size());
+    std::copy(image.begin(), image.end(), reinterpret_cast<char*>(result.Data()));
+    return result;
+  });
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  auto* classes = new Classes();
+  const Napi::Function transfer = JsTransfer::define(env);
+  classes->transfer = Napi::Persistent(transfer);
+  env.SetInstanceData(classes);
+  exports.Set("Device", JsDevice::define(env));
+  exports.Set("countDevices", Napi::Function::New(env, count_devices));
+  exports.Set("findCompiler", Napi::Function::New(env, find_compiler));
+  exports.Set("compile", Napi::Function::New(env, compile));
+  return exports;
+}
+
+}  // namespace
+}  // namespace eagre::cuda
+
+static Napi::Object init(Napi::Env env, Napi::Object exports) { return eagre::cuda::init(env, exports); }
+NODE_API_MODULE(eagre_cuda, init)

@@ -1,0 +1,375 @@
+#include "device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "image.h"
+
+namespace eagre::cuda {
+
+namespace {
+
+// Uploads go in pieces, so that a large one needs little pinned memory.
+constexpr size_t kPiece = size_t(4) << 20;
+constexpr size_t kMostFlying = size_t(64) << 20;
+constexpr size_t kMostPinned = size_t(64) << 20;
+constexpr size_t kLeastPinned = 4096;
+
+size_t pinned_size(size_t bytes) {
+  size_t size = kLeastPinned;
+  while (size < bytes && size < (size_t(1) << 20)) size *= 2;
+  return size >= bytes ? size : (bytes + size - 1) / size * size;
+}
+
+template <class Map>
+auto& known(Map& map, uint32_t number, const char* what) {
+  const auto found = map.find(number);
+  if (found == map.end()) throw Failure("INVALID_ARGUMENT", std::string("there is no ") + what + " " + std::to_string(number));
+  return found->second;
+}
+
+}  // namespace
+
+Transfer::~Transfer() {
+  if (pinned_.data == nullptr) return;
+  device_->transfers_.erase(this);
+  // Nobody took the bytes; the GPU may still write them.
+  device_->fly(pinned_);
+}
+
+void Transfer::check_open() const {
+  if (pinned_.data == nullptr) throw Failure("FAILED_PRECONDITION", "this read is finished, or its device was closed");
+}
+
+bool Transfer::is_done() {
+  check_open();
+  device_->enter();
+  return device_->is_done(pinned_.event);
+}
+
+void Transfer::finish(void* to) {
+  check_open();
+  device_->enter();
+  device_->check(device_->driver_->cuEventSynchronize(pinned_.event), "cuEventSynchronize");
+  std::memcpy(to, pinned_.data, bytes_);
+  device_->transfers_.erase(this);
+  device_->keep(pinned_);
+  pinned_ = {};
+}
+
+Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std::move(driver)) {
+  const int count = driver_->devices();
+  if (ordinal < 0 || ordinal >= count)
+    throw Failure("NOT_FOUND", "there is no GPU " + std::to_string(ordinal) + ": the driver has " + std::to_string(count));
+  driver_->check(driver_->cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+  char name[256] = "";
+  driver_->check(driver_->cuDeviceGetName(name, sizeof name - 1, device_), "cuDeviceGetName");
+  info_.name = name;
+  driver_->check(driver_->cuDeviceTotalMem_v2(&info_.bytes, device_), "cuDeviceTotalMem");
+  const auto attribute = [&](int which) {
+    int value = 0;
+    driver_->check(driver_->cuDeviceGetAttribute(&value, which, device_), "cuDeviceGetAttribute");
+    return value;
+  };
+  info_.compute_major = attribute(kComputeMajor);
+  info_.compute_minor = attribute(kComputeMinor);
+  info_.multiprocessors = attribute(kMultiprocessors);
+  info_.driver_version = driver_->version();
+  int pools = 0;
+  // Drivers older than pools do not know the attribute.
+  info_.has_memory_pools = driver_->cuMemAllocAsync != nullptr && driver_->cuMemFreeAsync != nullptr &&
+                           driver_->cuDeviceGetAttribute(&pools, kMemoryPools, device_) == kSuccess && pools != 0;
+  driver_->check(driver_->cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  try {
+    driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+    driver_->check(driver_->cuStreamCreate(&stream_, kNonBlockingStream), "cuStreamCreate");
+  } catch (...) {
+    driver_->cuDevicePrimaryCtxRelease_v2(device_);
+    throw;
+  }
+}
+
+void Device::close() noexcept {
+  if (closed_) return;
+  closed_ = true;
+  // Of a context that is lost, all of this fails, and there is nothing left to give back.
+  driver_->cuCtxSetCurrent(context_);
+  driver_->cuStreamSynchronize(stream_);
+  for (Transfer* transfer : transfers_) {
+    unpin(transfer->pinned_);
+    transfer->pinned_ = {};
+  }
+  transfers_.clear();
+  for (const Pinned& pinned : flying_) unpin(pinned);
+  flying_.clear();
+  drop_pinned();
+  for (const auto& [number, event] : events_) driver_->cuEventDestroy_v2(event);
+  for (const auto& [number, module] : modules_) driver_->cuModuleUnload(module.module);
+  for (const auto& [memory, bytes] : live_) {
+    if (info_.has_memory_pools) driver_->cuMemFreeAsync(memory, stream_);
+    else driver_->cuMemFree_v2(memory);
+  }
+  live_.clear();
+  driver_->cuStreamSynchronize(stream_);
+  driver_->cuStreamDestroy_v2(stream_);
+  driver_->cuDevicePrimaryCtxRelease_v2(device_);
+}
+
+void Device::enter() const {
+  if (closed_) throw Failure("FAILED_PRECONDITION", "the GPU was closed");
+  if (!lost_.empty())
+    throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone; the driver wants a new process", lost_);
+  check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+void Device::check(CUresult result, const char* function) const {
+  if (result == kSuccess) return;
+  const Failure failure = driver_->failure(result, function);
+  if (ends_context(result)) lost_ = failure.name;
+  throw failure;
+}
+
+bool Device::is_done(CUevent event) const {
+  const CUresult result = driver_->cuEventQuery(event);
+  if (result == kNotReady) return false;
+  check(result, "cuEventQuery");
+  return true;
+}
+
+void Device::check_range(CUdeviceptr memory, size_t count, const char* what) const {
+  auto next = live_.upper_bound(memory);
+  if (next != live_.begin()) {
+    const auto& [start, bytes] = *--next;
+    if (memory - start <= bytes && count <= bytes - (memory - start)) return;
+  }
+  throw Failure("INVALID_ARGUMENT", std::string(what) + ": " + std::to_string(count) + " bytes are not in memory of this GPU");
+}
+
+CUresult Device::take(CUdeviceptr* memory, size_t bytes) const {
+  return info_.has_memory_pools ? driver_->cuMemAllocAsync(memory, bytes, stream_) : driver_->cuMemAlloc_v2(memory, bytes);
+}
+
+CUdeviceptr Device::allocate(size_t bytes) {
+  enter();
+  if (bytes == 0) throw Failure("INVALID_ARGUMENT", "memory of no bytes");
+  CUdeviceptr memory = 0;
+  const char* function = info_.has_memory_pools ? "cuMemAllocAsync" : "cuMemAlloc";
+  CUresult result = take(&memory, bytes);
+  if (result == kOutOfMemory) {
+    // What was freed in the order of the stream is free once the stream is there.
+    synchronize();
+    result = take(&memory, bytes);
+  }
+  check(result, function);
+  live_[memory] = bytes;
+  return memory;
+}
+
+void Device::free(CUdeviceptr memory) {
+  enter();
+  const auto found = live_.find(memory);
+  if (found == live_.end()) throw Failure("INVALID_ARGUMENT", "memory that this GPU did not lend is given back");
+  live_.erase(found);
+  if (info_.has_memory_pools) check(driver_->cuMemFreeAsync(memory, stream_), "cuMemFreeAsync");
+  else check(driver_->cuMemFree_v2(memory), "cuMemFree");
+}
+
+void Device::write(CUdeviceptr to, const void* bytes, size_t count) {
+  enter();
+  check_range(to, count, "write");
+  for (size_t at = 0; at < count;) {
+    const size_t piece = std::min(count - at, kPiece);
+    const Pinned pinned = pin(piece);
+    std::memcpy(pinned.data, static_cast<const char*>(bytes) + at, piece);
+    const CUresult result = driver_->cuMemcpyHtoDAsync_v2(to + at, pinned.data, piece, stream_);
+    if (result != kSuccess) keep(pinned);
+    check(result, "cuMemcpyHtoDAsync");
+    fly(pinned);
+    at += piece;
+  }
+}
+
+std::unique_ptr<Transfer> Device::start_read(CUdeviceptr from, size_t count) {
+  enter();
+  check_range(from, count, "read");
+  const Pinned pinned = pin(count);
+  CUresult result = count == 0 ? kSuccess : driver_->cuMemcpyDtoHAsync_v2(pinned.data, from, count, stream_);
+  if (result != kSuccess) keep(pinned);
+  check(result, "cuMemcpyDtoHAsync");
+  std::unique_ptr<Transfer> transfer(new Transfer(shared_from_this(), pinned, count));
+  transfers_.insert(transfer.get());
+  check(driver_->cuEventRecord(pinned.event, stream_), "cuEventRecord");
+  return transfer;
+}
+
+void Device::copy(CUdeviceptr to, CUdeviceptr from, size_t count) {
+  enter();
+  check_range(from, count, "copy from");
+  check_range(to, count, "copy to");
+  if (count == 0) return;
+  if (from < to + count && to < from + count && from != to) throw Failure("INVALID_ARGUMENT", "a copy of memory onto a part of itself");
+  if (from != to) check(driver_->cuMemcpyDtoDAsync_v2(to, from, count, stream_), "cuMemcpyDtoDAsync");
+}
+
+void Device::fill(CUdeviceptr to, uint8_t value, size_t count) {
+  enter();
+  check_range(to, count, "fill");
+  if (count > 0) check(driver_->cuMemsetD8Async(to, value, count, stream_), "cuMemsetD8Async");
+}
+
+uint32_t Device::load(const void* image, size_t bytes) {
+  enter();
+  check_image(image, bytes);
+  // PTX ends with a zero.
+  std::string ended(static_cast<const char*>(image), bytes);
+  CUmodule module = nullptr;
+  check(driver_->cuModuleLoadData(&module, ended.c_str()), "cuModuleLoadData");
+  modules_[next_] = {module, {}};
+  return next_++;
+}
+
+void Device::unload(uint32_t number) {
+  enter();
+  Module& module = known(modules_, number, "module");
+  // Its kernels may be running.
+  synchronize();
+  for (const uint32_t function : module.functions) functions_.erase(function);
+  const CUresult result = driver_->cuModuleUnload(module.module);
+  modules_.erase(number);
+  check(result, "cuModuleUnload");
+}
+
+uint32_t Device::function(uint32_t number, const std::string& name) {
+  enter();
+  Module& module = known(modules_, number, "module");
+  CUfunction function = nullptr;
+  check(driver_->cuModuleGetFunction(&function, module.module, name.c_str()), "cuModuleGetFunction");
+  functions_[next_] = function;
+  module.functions.push_back(next_);
+  return next_++;
+}
+
+void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
+  enter();
+  const CUfunction function = known(functions_, number, "kernel");
+  if (pointers > bytes / sizeof(CUdeviceptr)) throw Failure("INVALID_ARGUMENT", "a launch has more pointers than bytes for them");
+  for (size_t i = 0; i < pointers; i++) {
+    CUdeviceptr memory = 0;
+    std::memcpy(&memory, static_cast<const char*>(arguments) + i * sizeof memory, sizeof memory);
+    check_range(memory, 1, "launch");
+  }
+  // The driver's names of these: a buffer, its size, the end.
+  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2), &bytes, nullptr};
+  check(driver_->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, stream_, nullptr, extra),
+        "cuLaunchKernel");
+}
+
+uint32_t Device::record() {
+  enter();
+  CUevent event = nullptr;
+  check(driver_->cuEventCreate(&event, kDisableTiming), "cuEventCreate");
+  const CUresult result = driver_->cuEventRecord(event, stream_);
+  if (result != kSuccess) driver_->cuEventDestroy_v2(event);
+  check(result, "cuEventRecord");
+  events_[next_] = event;
+  return next_++;
+}
+
+bool Device::is_done(uint32_t number) {
+  enter();
+  return is_done(known(events_, number, "event"));
+}
+
+void Device::wait(uint32_t number) {
+  enter();
+  check(driver_->cuEventSynchronize(known(events_, number, "event")), "cuEventSynchronize");
+}
+
+void Device::drop(uint32_t number) {
+  enter();
+  const CUevent event = known(events_, number, "event");
+  events_.erase(number);
+  check(driver_->cuEventDestroy_v2(event), "cuEventDestroy");
+}
+
+void Device::synchronize() {
+  enter();
+  check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
+}
+
+size_t Device::free_bytes() {
+  enter();
+  size_t free = 0, total = 0;
+  check(driver_->cuMemGetInfo_v2(&free, &total), "cuMemGetInfo");
+  return free;
+}
+
+Pinned Device::pin(size_t bytes) {
+  land(false);
+  const size_t capacity = pinned_size(bytes);
+  const auto kept = pinned_.find(capacity);
+  if (kept == pinned_.end()) return new_pinned(capacity);
+  const Pinned pinned = kept->second;
+  pinned_bytes_ -= capacity;
+  pinned_.erase(kept);
+  return pinned;
+}
+
+Pinned Device::new_pinned(size_t capacity) {
+  Pinned pinned;
+  pinned.capacity = capacity;
+  void* data = nullptr;
+  CUresult result = driver_->cuMemHostAlloc(&data, capacity, 0);
+  if (result == kOutOfMemory) {
+    land(true);
+    drop_pinned();
+    result = driver_->cuMemHostAlloc(&data, capacity, 0);
+  }
+  check(result, "cuMemHostAlloc");
+  pinned.data = static_cast<char*>(data);
+  result = driver_->cuEventCreate(&pinned.event, kDisableTiming);
+  if (result != kSuccess) driver_->cuMemFreeHost(data);
+  check(result, "cuEventCreate");
+  return pinned;
+}
+
+void Device::unpin(Pinned pinned) noexcept {
+  driver_->cuEventDestroy_v2(pinned.event);
+  driver_->cuMemFreeHost(pinned.data);
+}
+
+// For its next use; the GPU is done with it.
+void Device::keep(Pinned pinned) noexcept {
+  if (pinned_bytes_ + pinned.capacity > kMostPinned) return unpin(pinned);
+  pinned_bytes_ += pinned.capacity;
+  pinned_.emplace(pinned.capacity, pinned);
+}
+
+// The GPU may still use it.
+void Device::fly(Pinned pinned) {
+  // A context that is lost uses nothing any more.
+  if (driver_->cuEventRecord(pinned.event, stream_) != kSuccess) driver_->cuStreamSynchronize(stream_);
+  flying_.push_back(pinned);
+  flying_bytes_ += pinned.capacity;
+}
+
+void Device::land(bool wait_for_all) {
+  while (!flying_.empty()) {
+    const Pinned pinned = flying_.front();
+    if (wait_for_all || flying_bytes_ > kMostFlying)
+      check(driver_->cuEventSynchronize(pinned.event), "cuEventSynchronize");
+    else if (!is_done(pinned.event))
+      return;
+    flying_.pop_front();
+    flying_bytes_ -= pinned.capacity;
+    keep(pinned);
+  }
+}
+
+void Device::drop_pinned() noexcept {
+  for (const auto& [capacity, pinned] : pinned_) unpin(pinned);
+  pinned_.clear();
+  pinned_bytes_ = 0;
+}
+
+}  // namespace eagre::cuda

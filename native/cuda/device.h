@@ -1,0 +1,123 @@
+// One GPU: its memory, its one stream, its modules. Used by one thread. Whatever the caller passes, a call ends or throws a Failure.
+#pragma once
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "driver.h"
+
+namespace eagre::cuda {
+
+struct DeviceInfo {
+  std::string name;
+  int compute_major = 0, compute_minor = 0, multiprocessors = 0, driver_version = 0;
+  size_t bytes = 0;
+  // Whether memory is taken and given back in the order of the stream.
+  bool has_memory_pools = false;
+};
+
+// Memory of the host that the GPU can reach, and the event behind the last call that uses it.
+struct Pinned {
+  char* data = nullptr;
+  size_t capacity = 0;
+  CUevent event = nullptr;
+};
+
+class Device;
+
+// A read that is under way.
+class Transfer {
+ public:
+  ~Transfer();
+  size_t bytes() const { return bytes_; }
+  bool is_done();
+  // Waits, and copies the bytes out. Once only.
+  void finish(void* to);
+
+ private:
+  friend class Device;
+  Transfer(std::shared_ptr<Device> device, Pinned pinned, size_t bytes) : device_(std::move(device)), pinned_(pinned), bytes_(bytes) {}
+  void check_open() const;
+  std::shared_ptr<Device> device_;
+  Pinned pinned_;
+  size_t bytes_;
+};
+
+class Device : public std::enable_shared_from_this<Device> {
+ public:
+  Device(std::shared_ptr<const Driver> driver, int ordinal);
+  ~Device() { close(); }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const DeviceInfo& info() const { return info_; }
+  CUdeviceptr allocate(size_t bytes);
+  // What was called before may still use it.
+  void free(CUdeviceptr memory);
+  // The caller may change the bytes afterwards.
+  void write(CUdeviceptr to, const void* bytes, size_t count);
+  std::unique_ptr<Transfer> start_read(CUdeviceptr from, size_t count);
+  void copy(CUdeviceptr to, CUdeviceptr from, size_t count);
+  void fill(CUdeviceptr to, uint8_t value, size_t count);
+
+  // Takes a cubin, a fatbin or PTX, and gives the number of its module.
+  uint32_t load(const void* image, size_t bytes);
+  void unload(uint32_t module);
+  // The number of a kernel of a module.
+  uint32_t function(uint32_t module, const std::string& name);
+  // @param arguments as the kernel has them in its memory: `pointers` addresses first, then other values.
+  void launch(uint32_t function, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers);
+
+  // The number of an event behind what was called before.
+  uint32_t record();
+  bool is_done(uint32_t event);
+  void wait(uint32_t event);
+  void drop(uint32_t event);
+  void synchronize();
+  // Bytes that are free on the GPU, for all programs.
+  size_t free_bytes();
+  // Gives everything back. Nothing but `info` and `close` may be called any more.
+  void close() noexcept;
+
+ private:
+  friend class Transfer;
+  struct Module {
+    CUmodule module;
+    std::vector<uint32_t> functions;
+  };
+  void enter() const;
+  void check(CUresult result, const char* function) const;
+  bool is_done(CUevent event) const;
+  void check_range(CUdeviceptr memory, size_t count, const char* what) const;
+  CUresult take(CUdeviceptr* memory, size_t bytes) const;
+  Pinned pin(size_t bytes);
+  Pinned new_pinned(size_t capacity);
+  void unpin(Pinned pinned) noexcept;
+  void keep(Pinned pinned) noexcept;
+  void fly(Pinned pinned);
+  void land(bool wait_for_all);
+  void drop_pinned() noexcept;
+
+  std::shared_ptr<const Driver> driver_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  DeviceInfo info_;
+  bool closed_ = false;
+  // The name of the error that ended the context.
+  mutable std::string lost_;
+  std::map<CUdeviceptr, size_t> live_;
+  std::unordered_map<uint32_t, Module> modules_;
+  std::unordered_map<uint32_t, CUfunction> functions_;
+  std::unordered_map<uint32_t, CUevent> events_;
+  uint32_t next_ = 1;
+  // Uploads that may be under way, oldest first; then memory that waits for its next use, by size.
+  std::deque<Pinned> flying_;
+  size_t flying_bytes_ = 0;
+  std::multimap<size_t, Pinned> pinned_;
+  size_t pinned_bytes_ = 0;
+  std::set<Transfer*> transfers_;
+};
+
+}  // namespace eagre::cuda

@@ -1,0 +1,240 @@
+// The addon's use of the driver, against the fake driver.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "../compiler.h"
+#include "../device.h"
+
+using namespace eagre::cuda;
+
+static int failures = 0;
+#define CHECK(condition)                                                  \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      std::fprintf(stderr, "line %d: %s is false\n", __LINE__, #condition); \
+      failures++;                                                         \
+    }                                                                     \
+  } while (0)
+
+template <class F> static std::string code_of(F body) {
+  try {
+    body();
+    return "OK";
+  } catch (const Failure& failure) {
+    return failure.name.empty() ? failure.code : std::string(failure.code) + " " + failure.name;
+  }
+}
+
+static std::vector<float> read(Device& device, CUdeviceptr from, size_t count) {
+  std::vector<float> values(count);
+  device.start_read(from, count * sizeof(float))->finish(values.data());
+  return values;
+}
+
+static std::string fake_image() {
+  std::ifstream file(FAKE_IMAGE, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Arguments {
+  CUdeviceptr x, y;
+  float factor;
+  unsigned count;
+};
+static const unsigned kOne[] = {1, 1, 1}, kBlock[] = {64, 1, 1}, kNone[] = {0, 1, 1};
+
+static std::shared_ptr<Device> open() { return std::make_shared<Device>(Driver::open(FAKE_CUDA), 0); }
+
+static void opening() {
+  CHECK(code_of([] { Driver::open("/no/such/libcuda.so.1"); }) == "UNAVAILABLE");
+  CHECK(code_of([] { Driver::open("libm.so.6"); }) == "UNAVAILABLE");
+  setenv("FAKE_CUDA_FAIL", "cuInit:100", 1);
+  CHECK(code_of([] { Driver::open(FAKE_CUDA); }) == "UNAVAILABLE CUDA_ERROR_NO_DEVICE");
+  setenv("FAKE_CUDA_FAIL", "", 1);
+  CHECK(Driver::open(FAKE_CUDA)->devices() == 1);
+  CHECK(code_of([] { Device(Driver::open(FAKE_CUDA), 1); }) == "NOT_FOUND");
+  CHECK(code_of([] { Device(Driver::open(FAKE_CUDA), -1); }) == "NOT_FOUND");
+  for (const char* call : {"cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuStreamCreate", "cuDeviceGet"}) {
+    setenv("FAKE_CUDA_FAIL", (std::string(call) + ":802").c_str(), 1);
+    CHECK(code_of([] { open(); }) == "UNAVAILABLE CUDA_ERROR_SYSTEM_NOT_READY");
+  }
+  setenv("FAKE_CUDA_FAIL", "", 1);
+  const DeviceInfo info = open()->info();
+  CHECK(info.compute_major == 9 && info.compute_minor == 0 && info.multiprocessors == 2 && info.driver_version == 12080);
+}
+
+static void memory() {
+  for (const char* pools : {"1", "0"}) {
+    setenv("FAKE_CUDA_POOLS", pools, 1);
+    const auto device = open();
+    CHECK(device->info().has_memory_pools == (*pools == '1'));
+    const size_t free = device->free_bytes();
+    const CUdeviceptr a = device->allocate(400), b = device->allocate(400);
+    std::vector<float> values(100);
+    // Many uploads in a row: each keeps its own bytes, though nobody waits.
+    for (int k = 0; k < 50; k++) {
+      for (int i = 0; i < 100; i++) values[i] = static_cast<float>(100 * k + i);
+      device->write(a, values.data(), 400);
+      if (k == 48) device->copy(b, a, 400);
+    }
+    CHECK(read(*device, a, 100)[7] == 4907 && read(*device, b, 100)[7] == 4807);
+    device->fill(a + 4, 0, 4);
+    CHECK(read(*device, a, 2)[0] == 4900 && read(*device, a, 2)[1] == 0);
+    // A read has the bytes of its place in the stream.
+    const auto early = device->start_read(a, 4);
+    device->fill(a, 0, 4);
+    float value;
+    while (!early->is_done()) {
+    }
+    early->finish(&value);
+    CHECK(value == 4900);
+    CHECK(code_of([&] { early->finish(&value); }) == "FAILED_PRECONDITION");
+    { const auto dropped = device->start_read(a, 400); }
+    // Nothing is done where it would leave the memory.
+    CHECK(code_of([&] { device->write(a, values.data(), 401); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->start_read(a + 399, 2); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->copy(a, b + 1, 400); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->copy(a, a + 4, 100); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->fill(7, 0, 1); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->free(a + 4); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->allocate(0); }) == "INVALID_ARGUMENT");
+    device->free(a);
+    CHECK(code_of([&] { device->free(a); }) == "INVALID_ARGUMENT");
+    CHECK(code_of([&] { device->allocate(size_t(1) << 40); }) == "RESOURCE_EXHAUSTED CUDA_ERROR_OUT_OF_MEMORY");
+    // What was freed and is still in the stream counts as free.
+    const size_t most = device->free_bytes() / 4 * 3;
+    device->free(device->allocate(most));
+    device->free(device->allocate(most));
+    device->free(b);
+    device->synchronize();
+    CHECK(device->free_bytes() == free);
+    // A large upload goes in pieces.
+    std::vector<float> many(3 << 20);
+    for (size_t i = 0; i < many.size(); i++) many[i] = static_cast<float>(i);
+    const CUdeviceptr large = device->allocate(many.size() * 4);
+    device->write(large, many.data(), many.size() * 4);
+    CHECK(read(*device, large, many.size()) == many);
+  }
+  unsetenv("FAKE_CUDA_POOLS");
+}
+
+static void modules() {
+  const auto device = open();
+  const std::string image = fake_image();
+  const uint32_t module = device->load(image.data(), image.size());
+  const uint32_t scale = device->function(module, "scale");
+  CHECK(code_of([&] { device->function(module, "nothing"); }) == "NOT_FOUND CUDA_ERROR_NOT_FOUND");
+  CHECK(code_of([&] { device->function(99, "scale"); }) == "INVALID_ARGUMENT");
+  for (size_t size = 0; size < image.size(); size += 97) CHECK(code_of([&] { device->load(image.data(), size); }) == "INVALID_ARGUMENT");
+  CHECK(code_of([&] { device->load(".version 8.0 .target sm_80", 26); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_PTX");
+  const unsigned char fatbin[24] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 200};
+  CHECK(code_of([&] { device->load(fatbin, sizeof fatbin); }) == "INVALID_ARGUMENT");
+
+  const CUdeviceptr x = device->allocate(40), y = device->allocate(40);
+  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  device->write(x, values.data(), 40);
+  Arguments arguments{x, y, 3, 10};
+  device->launch(scale, kOne, kBlock, &arguments, sizeof arguments, 2);
+  CHECK(read(*device, y, 10)[9] == 30);
+  CHECK(code_of([&] { device->launch(scale, kNone, kBlock, &arguments, sizeof arguments, 2); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
+  CHECK(code_of([&] { device->launch(scale, kOne, kBlock, &arguments, sizeof arguments - 4, 2); }) ==
+        "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
+  CHECK(code_of([&] { device->launch(scale, kOne, kBlock, &arguments, 8, 2); }) == "INVALID_ARGUMENT");
+  CHECK(code_of([&] { device->launch(module, kOne, kBlock, &arguments, sizeof arguments, 2); }) == "INVALID_ARGUMENT");
+  arguments.x = 12345;
+  CHECK(code_of([&] { device->launch(scale, kOne, kBlock, &arguments, sizeof arguments, 2); }) == "INVALID_ARGUMENT");
+
+  const uint32_t event = device->record();
+  CHECK(!device->is_done(event) || device->is_done(event));
+  device->wait(event);
+  CHECK(device->is_done(event));
+  device->drop(event);
+  CHECK(code_of([&] { device->wait(event); }) == "INVALID_ARGUMENT");
+  device->unload(module);
+  arguments.x = x;
+  CHECK(code_of([&] { device->launch(scale, kOne, kBlock, &arguments, sizeof arguments, 2); }) == "INVALID_ARGUMENT");
+}
+
+static void injections() {
+  const auto device = open();
+  const CUdeviceptr x = device->allocate(64);
+  float value = 5;
+  const struct {
+    const char* call;
+    std::function<void()> body;
+  } cases[] = {
+      {"cuMemHostAlloc:2", [&] { device->write(x, &value, 4); }},
+      {"cuMemAllocAsync:2", [&] { device->allocate(8); }},
+      {"cuEventCreate:2", [&] { device->record(); }},
+      {"cuEventRecord:2", [&] { device->record(); }},
+      {"cuMemcpyHtoDAsync_v2:2", [&] { device->write(x, &value, 4); }},
+      {"cuMemcpyDtoHAsync_v2:2", [&] { device->start_read(x, 4); }},
+      {"cuEventRecord:2", [&] { device->start_read(x, 4); }},
+      {"cuMemcpyDtoDAsync_v2:2", [&] { device->copy(x, x + 32, 4); }},
+      {"cuMemsetD8Async:2", [&] { device->fill(x, 0, 4); }},
+      {"cuStreamSynchronize:2", [&] { device->synchronize(); }},
+      {"cuMemGetInfo_v2:2", [&] { device->free_bytes(); }},
+  };
+  for (const auto& [call, body] : cases) {
+    setenv("FAKE_CUDA_FAIL", call, 1);
+    CHECK(code_of(body) == "RESOURCE_EXHAUSTED CUDA_ERROR_OUT_OF_MEMORY");
+    setenv("FAKE_CUDA_FAIL", "", 1);
+    device->write(x, &value, 4);
+    CHECK(read(*device, x, 1)[0] == 5);
+  }
+  setenv("FAKE_CUDA_FAIL", "cuStreamSynchronize:4711", 1);
+  CHECK(code_of([&] { device->synchronize(); }) == "UNKNOWN CUDA_ERROR_4711");
+  setenv("FAKE_CUDA_FAIL", "", 1);
+}
+
+// Last: the fake driver is lost with it, as the driver is.
+static void ends() {
+  auto closed = open();
+  const CUdeviceptr memory = closed->allocate(16);
+  const auto read = closed->start_read(memory, 16);
+  closed->close();
+  closed->close();
+  CHECK(code_of([&] { closed->allocate(16); }) == "FAILED_PRECONDITION");
+  CHECK(code_of([&] { read->is_done(); }) == "FAILED_PRECONDITION");
+
+  const auto device = open();
+  const CUdeviceptr x = device->allocate(16);
+  const std::string image = fake_image();
+  const uint32_t overrun = device->function(device->load(image.data(), image.size()), "overrun");
+  float value = 5;
+  device->write(x, &value, 4);
+  const auto transfer = device->start_read(x, 4);
+  // It writes behind 16 bytes; that is known when somebody waits.
+  const unsigned block[] = {8, 1, 1};
+  device->launch(overrun, kOne, block, &x, sizeof x, 1);
+  device->fill(x, 0, 4);
+  CHECK(code_of([&] { device->synchronize(); }) == "UNAVAILABLE CUDA_ERROR_ILLEGAL_ADDRESS");
+  const std::string lost = "UNAVAILABLE CUDA_ERROR_ILLEGAL_ADDRESS";
+  CHECK(code_of([&] { device->write(x, &value, 4); }) == lost);
+  CHECK(code_of([&] { device->allocate(4); }) == lost);
+  CHECK(code_of([&] { device->free(x); }) == lost);
+  CHECK(code_of([&] { device->launch(overrun, kOne, block, &x, sizeof x, 1); }) == lost);
+  CHECK(code_of([&] { transfer->finish(&value); }) == lost);
+  CHECK(code_of([&] { open(); }) == lost);
+}
+
+static void compiler() {
+  CHECK(code_of([] { Compiler::open({"/no/such/libnvrtc.so", "libm.so.6"}); }) == "UNAVAILABLE");
+  const auto compiler = Compiler::open({"/no/such/libnvrtc.so", FAKE_CUDA});
+  CHECK(compiler->path() == FAKE_CUDA && compiler->major() == 12);
+  CHECK(code_of([&] { compiler->compile("", "k", 75); }) == "UNIMPLEMENTED");
+}
+
+int main() {
+  opening();
+  memory();
+  modules();
+  injections();
+  compiler();
+  ends();
+  if (failures == 0) std::printf("ok\n");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,522 @@
+// A driver of CUDA, and its compiler NVRTC, for machines without a GPU: memory is the host's, and kernels are compiled for the processor. It is made
+// to show mistakes. Work that is queued runs when somebody waits for it or asks after it, not before, so that what nobody waits for is seen to be
+// missing. Fresh memory is poisoned, and freed memory too; bytes behind each block may not change. Environment variables are read at each call:
+//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_ORDER (of threads: 0),
+//   FAKE_CUDA_FAIL=function:error[:calls before], FAKE_CUDA_LATE=error (of the next kernel, when it runs),
+//   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_ARCHS (90)
+#include <dlfcn.h>
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+struct FakeKernel {
+  const char* name;
+  size_t bytes;
+  const char* (*run)(const unsigned*, const unsigned*, const char*, int);
+};
+
+namespace {
+
+using Ptr = uint64_t;
+constexpr size_t kGuard = 64;
+constexpr unsigned char kFresh = 0xff, kFreed = 0xee, kBehind = 0x5a;
+
+const char* setting(const char* name, const char* otherwise) {
+  const char* value = getenv(name);
+  return value != nullptr && *value != 0 ? value : otherwise;
+}
+
+struct Stream {
+  std::deque<std::function<void()>> jobs;
+  uint64_t added = 0, done = 0;
+};
+struct Event {
+  Stream* stream = nullptr;
+  uint64_t behind = 0;
+};
+struct Module {
+  void* library;
+  std::vector<FakeKernel> kernels;
+};
+struct Block {
+  char* data;
+  size_t bytes;
+};
+
+// Never destroyed: the process may end with work in the queue.
+auto& blocks = *new std::map<Ptr, Block>();
+auto& pinned = *new std::map<char*, size_t>();
+auto& streams = *new std::vector<Stream*>();
+size_t used = 0;
+int contexts = 0;
+// The error that ended the context; the driver keeps it until the process ends.
+int lost = 0;
+
+int injected(const char* function) {
+  static std::string before;
+  static int left = 0;
+  const std::string now = setting("FAKE_CUDA_FAIL", "");
+  const size_t colon = now.find(':');
+  if (now != before) {
+    const size_t second = now.find(':', colon + 1);
+    left = second == std::string::npos ? 0 : atoi(now.c_str() + second + 1);
+    before = now;
+  }
+  if (colon == std::string::npos || now.compare(0, colon, function) != 0) return 0;
+  return left-- > 0 ? 0 : atoi(now.c_str() + colon + 1);
+}
+
+#define ENTER(function)                                   \
+  if (const int error = injected(function)) return error; \
+  if (lost != 0) return lost
+
+void lose(int error, const char* why) {
+  if (lost == 0) fprintf(stderr, "the fake driver: %s\n", why);
+  lost = error;
+}
+
+char* inside(Ptr at, size_t count) {
+  auto next = blocks.upper_bound(at);
+  if (next != blocks.begin()) {
+    const auto& [start, block] = *--next;
+    if (at - start <= block.bytes && count <= block.bytes - (at - start)) return block.data + (at - start);
+  }
+  lose(700, "a copy goes beyond its memory");
+  return nullptr;
+}
+
+void check_guard(const Block& block) {
+  for (size_t i = 0; i < kGuard; i++)
+    if (static_cast<unsigned char>(block.data[block.bytes + i]) != kBehind) return lose(700, "a kernel wrote behind its memory");
+}
+
+void run(Stream& stream, uint64_t until) {
+  while (stream.done < until && !stream.jobs.empty()) {
+    const auto job = std::move(stream.jobs.front());
+    stream.jobs.pop_front();
+    stream.done++;
+    // A context that is lost does nothing more.
+    if (lost == 0) job();
+  }
+}
+void run_all(Stream& stream) {
+  run(stream, stream.added);
+  for (const auto& [at, block] : blocks) check_guard(block);
+}
+void add(Stream* stream, std::function<void()> job) {
+  stream->jobs.push_back(std::move(job));
+  stream->added++;
+}
+
+int take(Ptr* memory, size_t bytes) {
+  if (bytes == 0) return 1;
+  if (used + bytes > strtoull(setting("FAKE_CUDA_MEMORY", "268435456"), nullptr, 10)) return 2;
+  Block block{static_cast<char*>(aligned_alloc(512, (bytes + kGuard + 511) / 512 * 512)), bytes};
+  if (block.data == nullptr) return 2;
+  memset(block.data, kFresh, bytes);
+  memset(block.data + bytes, kBehind, kGuard);
+  used += bytes;
+  *memory = reinterpret_cast<Ptr>(block.data);
+  blocks[*memory] = block;
+  return 0;
+}
+int give(Ptr memory) {
+  const auto found = blocks.find(memory);
+  if (found == blocks.end()) return 1;
+  check_guard(found->second);
+  memset(found->second.data, kFreed, found->second.bytes);
+  used -= found->second.bytes;
+  free(found->second.data);
+  blocks.erase(found);
+  return 0;
+}
+
+bool is_pinned(const void* at) {
+  auto next = pinned.upper_bound(const_cast<char*>(static_cast<const char*>(at)));
+  return next != pinned.begin() && static_cast<const char*>(at) < (--next)->first + next->second;
+}
+
+const std::map<int, std::pair<const char*, const char*>> errors = {
+    {1, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
+    {2, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
+    {100, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
+    {101, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
+    {200, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
+    {209, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
+    {218, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
+    {222, {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."}},
+    {500, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
+    {600, {"CUDA_ERROR_NOT_READY", "device not ready"}},
+    {700, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
+    {719, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
+    {802, {"CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"}},
+};
+
+int load(Module** module, const std::string& library) {
+  char path[] = "/tmp/eagre-fake-image-XXXXXX";
+  const int file = mkstemp(path);
+  if (file < 0) return 304;
+  const bool whole = write(file, library.data(), library.size()) == static_cast<ssize_t>(library.size());
+  close(file);
+  void* handle = whole ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  unlink(path);
+  if (handle == nullptr) return 200;
+  const auto list = reinterpret_cast<const FakeKernel* (*)(size_t*)>(dlsym(handle, "fake_kernels"));
+  if (list == nullptr) return 209;
+  size_t count = 0;
+  const FakeKernel* kernels = list(&count);
+  *module = new Module{handle, {kernels, kernels + count}};
+  return 0;
+}
+
+}  // namespace
+
+#define API extern "C" __attribute__((visibility("default"))) int
+
+API cuInit(unsigned) { return injected("cuInit"); }
+API cuDriverGetVersion(int* version) {
+  *version = 12080;
+  return 0;
+}
+API cuGetErrorName(int error, const char** name) {
+  const auto found = errors.find(error);
+  *name = found == errors.end() ? nullptr : found->second.first;
+  return found == errors.end() ? 1 : 0;
+}
+API cuGetErrorString(int error, const char** text) {
+  const auto found = errors.find(error);
+  *text = found == errors.end() ? nullptr : found->second.second;
+  return found == errors.end() ? 1 : 0;
+}
+API cuDeviceGetCount(int* count) {
+  *count = atoi(setting("FAKE_CUDA_DEVICES", "1"));
+  return injected("cuDeviceGetCount");
+}
+API cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return ordinal < atoi(setting("FAKE_CUDA_DEVICES", "1")) ? injected("cuDeviceGet") : 101;
+}
+API cuDeviceGetName(char* name, int length, int) {
+  snprintf(name, static_cast<size_t>(length), "a fake GPU on the processor");
+  return 0;
+}
+API cuDeviceTotalMem_v2(size_t* bytes, int) {
+  *bytes = strtoull(setting("FAKE_CUDA_MEMORY", "268435456"), nullptr, 10);
+  return 0;
+}
+API cuDeviceGetAttribute(int* value, int attribute, int) {
+  switch (attribute) {
+    case 75: *value = 9; return 0;
+    case 76: *value = 0; return 0;
+    case 16: *value = 2; return 0;
+    case 115: *value = atoi(setting("FAKE_CUDA_POOLS", "1")); return 0;
+    default: return 1;
+  }
+}
+API cuDevicePrimaryCtxRetain(void** context, int) {
+  ENTER("cuDevicePrimaryCtxRetain");
+  contexts++;
+  *context = &contexts;
+  return 0;
+}
+API cuDevicePrimaryCtxRelease_v2(int) {
+  if (contexts == 0) return 201;
+  contexts--;
+  return 0;
+}
+API cuCtxSetCurrent(void* context) {
+  ENTER("cuCtxSetCurrent");
+  return context == &contexts ? 0 : 201;
+}
+API cuMemGetInfo_v2(size_t* free, size_t* total) {
+  ENTER("cuMemGetInfo_v2");
+  cuDeviceTotalMem_v2(total, 0);
+  *free = *total - used;
+  return 0;
+}
+API cuMemAlloc_v2(Ptr* memory, size_t bytes) {
+  ENTER("cuMemAlloc_v2");
+  return take(memory, bytes);
+}
+API cuMemFree_v2(Ptr memory) {
+  ENTER("cuMemFree_v2");
+  // It waits for the GPU.
+  for (Stream* stream : streams) run_all(*stream);
+  return lost != 0 ? lost : give(memory);
+}
+API cuMemAllocAsync(Ptr* memory, size_t bytes, Stream*) {
+  ENTER("cuMemAllocAsync");
+  return take(memory, bytes);
+}
+API cuMemFreeAsync(Ptr memory, Stream* stream) {
+  ENTER("cuMemFreeAsync");
+  if (blocks.count(memory) == 0) return 1;
+  add(stream, [=] { give(memory); });
+  return 0;
+}
+API cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+  ENTER("cuMemHostAlloc");
+  char* data = static_cast<char*>(malloc(bytes));
+  if (data == nullptr) return 2;
+  memset(data, kFresh, bytes);
+  pinned[data] = bytes;
+  *memory = data;
+  return 0;
+}
+API cuMemFreeHost(void* memory) {
+  const auto found = pinned.find(static_cast<char*>(memory));
+  if (found == pinned.end()) return 1;
+  memset(memory, kFreed, found->second);
+  pinned.erase(found);
+  free(memory);
+  return lost;
+}
+API cuMemcpyHtoDAsync_v2(Ptr to, const void* from, size_t bytes, Stream* stream) {
+  ENTER("cuMemcpyHtoDAsync_v2");
+  // Only what is pinned is read later.
+  if (!is_pinned(from)) return 1;
+  add(stream, [=] {
+    if (char* target = inside(to, bytes)) memcpy(target, from, bytes);
+  });
+  return 0;
+}
+API cuMemcpyDtoHAsync_v2(void* to, Ptr from, size_t bytes, Stream* stream) {
+  ENTER("cuMemcpyDtoHAsync_v2");
+  if (!is_pinned(to)) return 1;
+  add(stream, [=] {
+    if (const char* source = inside(from, bytes)) memcpy(to, source, bytes);
+  });
+  return 0;
+}
+API cuMemcpyDtoDAsync_v2(Ptr to, Ptr from, size_t bytes, Stream* stream) {
+  ENTER("cuMemcpyDtoDAsync_v2");
+  add(stream, [=] {
+    char *target = inside(to, bytes), *source = inside(from, bytes);
+    if (target != nullptr && source != nullptr) memcpy(target, source, bytes);
+  });
+  return 0;
+}
+API cuMemsetD8Async(Ptr to, unsigned char value, size_t bytes, Stream* stream) {
+  ENTER("cuMemsetD8Async");
+  add(stream, [=] {
+    if (char* target = inside(to, bytes)) memset(target, value, bytes);
+  });
+  return 0;
+}
+API cuStreamCreate(Stream** stream, unsigned) {
+  ENTER("cuStreamCreate");
+  streams.push_back(*stream = new Stream());
+  return 0;
+}
+API cuStreamSynchronize(Stream* stream) {
+  ENTER("cuStreamSynchronize");
+  run_all(*stream);
+  return lost;
+}
+API cuStreamDestroy_v2(Stream* stream) {
+  run_all(*stream);
+  streams.erase(std::find(streams.begin(), streams.end(), stream));
+  delete stream;
+  return lost;
+}
+API cuEventCreate(Event** event, unsigned) {
+  ENTER("cuEventCreate");
+  *event = new Event();
+  return 0;
+}
+API cuEventRecord(Event* event, Stream* stream) {
+  ENTER("cuEventRecord");
+  *event = {stream, stream->added};
+  return 0;
+}
+API cuEventQuery(Event* event) {
+  ENTER("cuEventQuery");
+  if (event->stream == nullptr) return 0;
+  // A GPU gets on while somebody asks.
+  run(*event->stream, std::min(event->behind, event->stream->done + 2));
+  return lost != 0 ? lost : event->stream->done >= event->behind ? 0 : 600;
+}
+API cuEventSynchronize(Event* event) {
+  ENTER("cuEventSynchronize");
+  if (event->stream != nullptr) run(*event->stream, event->behind);
+  return lost;
+}
+API cuEventDestroy_v2(Event* event) {
+  delete event;
+  return lost;
+}
+API cuModuleLoadData(Module** module, const void* image) {
+  ENTER("cuModuleLoadData");
+  const char* bytes = static_cast<const char*>(image);
+  if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
+    Elf64_Ehdr header;
+    memcpy(&header, bytes, sizeof header);
+    return load(module, {bytes, header.e_shoff + size_t(header.e_shnum) * header.e_shentsize});
+  }
+  // The fake compiler writes the library into the text, in hexadecimal digits.
+  const char* at = strstr(bytes, "// fake ");
+  if (at == nullptr) return 218;
+  char* digits = nullptr;
+  const size_t length = strtoull(at + 8, &digits, 10);
+  std::string library;
+  unsigned value = 0;
+  if (*digits++ != ':') return 218;
+  for (; sscanf(digits, "%2x", &value) == 1 && strlen(digits) > 1; digits += 2) library += static_cast<char>(value);
+  return library.size() == length ? load(module, library) : 218;
+}
+API cuModuleUnload(Module* module) {
+  dlclose(module->library);
+  delete module;
+  return lost;
+}
+API cuModuleGetFunction(const FakeKernel** function, Module* module, const char* name) {
+  ENTER("cuModuleGetFunction");
+  for (const FakeKernel& kernel : module->kernels)
+    if (strcmp(kernel.name, name) == 0) {
+      *function = &kernel;
+      return 0;
+    }
+  return 500;
+}
+API cuLaunchKernel(const FakeKernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned,
+                   Stream* stream, void**, void** extra) {
+  ENTER("cuLaunchKernel");
+  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz == 0 || bx * by * bz > 1024) return 1;
+  const size_t bytes = *static_cast<size_t*>(extra[3]);
+  if (bytes != kernel->bytes) return 1;
+  std::string arguments(static_cast<const char*>(extra[1]), bytes);
+  const int late = atoi(setting("FAKE_CUDA_LATE", "0"));
+  unsetenv("FAKE_CUDA_LATE");
+  add(stream, [=] {
+    if (late != 0) return lose(late, "a kernel fails as it was told to");
+    const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+    const char* failed = kernel->run(grid, block, arguments.data(), atoi(setting("FAKE_CUDA_ORDER", "0")));
+    if (failed != nullptr) lose(719, failed);
+  });
+  return 0;
+}
+
+// The compiler.
+namespace {
+struct Program {
+  std::string text, log, image;
+  bool machine = true;
+};
+
+std::string read_file(const std::string& path) {
+  std::string all;
+  if (FILE* file = fopen(path.c_str(), "rb")) {
+    char part[4096];
+    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) all.append(part, n);
+    fclose(file);
+  }
+  return all;
+}
+
+// The kernels that a text defines, as a list for FAKE_KERNELS.
+std::string kernels_of(const std::string& text) {
+  std::string list;
+  for (size_t at = 0; (at = text.find("__global__ void", at)) != std::string::npos; at++) {
+    const size_t open = text.find('(', text.compare(at + 16, 17, "__launch_bounds__") == 0 ? text.find(')', at) : at);
+    const size_t start = text.find_last_of(" \n", open) + 1;
+    const std::string name = text.substr(start, open - start);
+    const bool named = text.find("namespace ns_" + name + " ") != std::string::npos;
+    const bool barriers = text.find("wg_workgroupBarrier()") != std::string::npos || text.find("__syncthreads()") != std::string::npos;
+    list += (list.empty() ? "" : ", ") + ("FAKE_KERNEL(\"" + name + "\", " + (named ? "ns_" + name + "::" : "") + name + ", " +
+                                         (barriers ? "true" : "false") + ")");
+  }
+  return list;
+}
+}  // namespace
+
+API nvrtcVersion(int* major, int* minor) {
+  *major = 12;
+  *minor = 8;
+  return 0;
+}
+extern "C" __attribute__((visibility("default"))) const char* nvrtcGetErrorString(int error) {
+  return error == 0 ? "NVRTC_SUCCESS" : error == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR";
+}
+API nvrtcGetNumSupportedArchs(int* count) {
+  *count = 1;
+  return 0;
+}
+API nvrtcGetSupportedArchs(int* known) {
+  *known = atoi(setting("FAKE_CUDA_ARCHS", "90"));
+  return 0;
+}
+API nvrtcCreateProgram(Program** program, const char* text, const char*, int, const char* const*, const char* const*) {
+  *program = new Program();
+  (*program)->text = text;
+  return 0;
+}
+API nvrtcDestroyProgram(Program** program) {
+  delete *program;
+  return 0;
+}
+API nvrtcCompileProgram(Program* program, int count, const char* const* options) {
+  for (int i = 0; i < count; i++)
+    if (strncmp(options[i], "--gpu-architecture=compute_", 27) == 0) program->machine = false;
+  char folder[] = "/tmp/eagre-fake-nvrtc-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return 1;
+  const std::string source = std::string(folder) + "/kernel.cc", library = std::string(folder) + "/kernel.so", log = std::string(folder) + "/log";
+  if (FILE* file = fopen(source.c_str(), "wb")) {
+    fprintf(file, "%s\nFAKE_KERNELS(%s)\n", program->text.c_str(), kernels_of(program->text).c_str());
+    fclose(file);
+  }
+  const std::string include = setting("FAKE_CUDA_INCLUDE", ".");
+  const std::string command = std::string(setting("FAKE_CUDA_CXX", "c++")) +
+                              " -std=c++17 -O0 -w -fwrapv -ffp-contract=off -fPIC -fvisibility=hidden -shared -I" + include +
+                              " -include fake_image.h " + source + " -o " + library + " >" + log + " 2>&1";
+  // The sanitizers' library that is loaded before everything else is not for compilers.
+  const int status = system(("unset LD_PRELOAD; " + command).c_str());
+  program->image = read_file(library);
+  program->log = read_file(log);
+  for (const std::string& path : {source, library, log}) unlink(path.c_str());
+  rmdir(folder);
+  return status == 0 ? 0 : 6;
+}
+API nvrtcGetProgramLogSize(Program* program, size_t* size) {
+  *size = program->log.size() + 1;
+  return 0;
+}
+API nvrtcGetProgramLog(Program* program, char* log) {
+  memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return 0;
+}
+API nvrtcGetCUBINSize(Program* program, size_t* size) {
+  *size = program->image.size();
+  return program->machine ? 0 : 8;
+}
+API nvrtcGetCUBIN(Program* program, char* image) {
+  memcpy(image, program->image.data(), program->image.size());
+  return 0;
+}
+static std::string ptx_of(const Program* program) {
+  std::string text = ".version 8.0\n.target sm_80\n// fake " + std::to_string(program->image.size()) + ":";
+  char digits[3];
+  for (const unsigned char byte : program->image) {
+    snprintf(digits, sizeof digits, "%02x", byte);
+    text += digits;
+  }
+  return text;
+}
+API nvrtcGetPTXSize(Program* program, size_t* size) {
+  *size = ptx_of(program).size() + 1;
+  return 0;
+}
+API nvrtcGetPTX(Program* program, char* text) {
+  const std::string ptx = ptx_of(program);
+  memcpy(text, ptx.c_str(), ptx.size() + 1);
+  return 0;
+}

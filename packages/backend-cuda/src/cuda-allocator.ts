@@ -1,0 +1,100 @@
+import { type Allocator, ResourceExhaustedError, type Storage, type Watcher } from '@eagre/backend';
+import { GpuAllocator } from '@eagre/gpu-kernels';
+import { called, isCode, typed } from './addon.ts';
+import type { Stream } from './stream.ts';
+
+/** Memory that was taken from the driver. */
+export interface DeviceMemory {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** Memory of a GPU through CUDA. It is given back in the order of the stream, so that what was called before may use it. */
+export class CudaAllocator extends GpuAllocator<DeviceMemory> {
+  readonly #stream: Stream;
+  readonly #most: number;
+  #used = 0;
+  /** What V8 collects where nobody tells of it earlier. */
+  readonly #collected = new FinalizationRegistry<DeviceMemory>((memory) => this.#end(memory));
+  #isClosed = false;
+
+  constructor(stream: Stream, host: () => Allocator, watcher: Watcher | undefined) {
+    super(host, watcher);
+    this.#stream = stream;
+    this.#most = stream.device.info().bytes;
+  }
+
+  synchronize(): void {
+    this.#stream.read(this.#stream.faults, 4);
+  }
+
+  async synchronizeAsync(): Promise<void> {
+    await this.#stream.readAsync(this.#stream.faults, 4);
+  }
+
+  /** Nothing is given back any more: the driver has taken all of it. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  protected readBytes(from: Storage, bytes: number): Uint8Array {
+    return this.#stream.read(from.address, bytes);
+  }
+
+  protected readBytesAsync(from: Storage, bytes: number): Promise<Uint8Array> {
+    return this.#stream.readAsync(from.address, bytes);
+  }
+
+  protected writeBytes(to: Storage, bytes: Uint8Array): void {
+    called(() => this.#stream.device.write(to.address, bytes));
+  }
+
+  protected copyBytes(from: Storage, to: Storage, bytes: number): void {
+    called(() => this.#stream.device.copy(to.address, from.address, bytes));
+  }
+
+  protected allocated(): number {
+    return this.#used;
+  }
+
+  protected take(bytes: number): DeviceMemory {
+    if (bytes > this.#most)
+      throw new ResourceExhaustedError(`no memory for ${bytes} bytes: this GPU has ${this.#most}`);
+    const address = this.#allocate(bytes);
+    const memory = { address, bytes };
+    this.#used += bytes;
+    // What is told when the object is gone must not hold it.
+    this.#collected.register(memory, { address, bytes }, memory);
+    return memory;
+  }
+
+  #allocate(bytes: number): number {
+    try {
+      return this.#stream.device.allocate(bytes);
+    } catch (error) {
+      // Not one of Eagre's errors: there may be memory when what was dropped is found.
+      if (isCode(error, 'RESOURCE_EXHAUSTED')) throw error;
+      throw typed(error);
+    }
+  }
+
+  protected addressOf({ address }: DeviceMemory): number {
+    return address;
+  }
+
+  protected override give(memory: DeviceMemory): void {
+    this.#collected.unregister(memory);
+    this.#end(memory);
+  }
+
+  #end({ address, bytes }: DeviceMemory): void {
+    this.#used -= bytes;
+    if (this.#isClosed) return;
+    try {
+      this.#stream.device.free(address);
+    } catch (error) {
+      // It may be V8 that calls. Memory of a GPU that is lost is gone, which the next call tells.
+      if (!isCode(error, 'UNAVAILABLE')) this.#stream.throwLater(typed(error));
+    }
+  }
+}

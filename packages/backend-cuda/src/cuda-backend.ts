@@ -1,0 +1,58 @@
+import { type Allocator, hostOf, type Watcher } from '@eagre/backend';
+import { type Dispatch, DispatchingBackend, FAULT, type Operand } from '@eagre/gpu-kernels';
+import { type CudaAddon, called, type NativeDevice } from './addon.ts';
+import { CudaAllocator } from './cuda-allocator.ts';
+import { CudaKernels } from './kernels.ts';
+import { Stream } from './stream.ts';
+
+/** A GPU through CUDA. */
+export class CudaBackend extends DispatchingBackend {
+  readonly name: string;
+  readonly deviceIndex: number;
+  readonly description: string;
+  readonly allocator: CudaAllocator;
+  protected readonly mostBuffers: number = Number.POSITIVE_INFINITY;
+  readonly #stream: Stream;
+  readonly #device: NativeDevice;
+
+  /** @param compiler path of its library. */
+  constructor(
+    addon: CudaAddon,
+    device: NativeDevice,
+    compiler: string,
+    index: number,
+    watcher: Watcher | undefined,
+  ) {
+    super();
+    const { name, capability, driverVersion } = device.info();
+    this.name = index === 0 ? 'cuda' : `cuda${index}`;
+    this.deviceIndex = index;
+    this.description = `CUDA ${versionOf(driverVersion)}, ${name}, compute capability ${Math.floor(capability / 10)}.${capability % 10}`;
+    this.#device = device;
+    this.#stream = new Stream(device, new CudaKernels(addon, compiler, device));
+    this.allocator = new CudaAllocator(this.#stream, (): Allocator => hostOf(this).allocator, watcher);
+  }
+
+  /** Gives the GPU back. What is still on it is gone. */
+  close(): void {
+    this.allocator.close();
+    called(() => this.#device.close());
+  }
+
+  protected dispatch(
+    name: string,
+    { program, operands, params, workgroups }: Dispatch,
+    given: readonly Operand[],
+  ): void {
+    const addresses = operands.map((operand) =>
+      operand === FAULT ? this.#stream.faults : given[operand].storage.address,
+    );
+    const suspect = operands.includes(FAULT) ? name : undefined;
+    this.#stream.dispatch(program, addresses, params, workgroups, suspect);
+  }
+}
+
+/** 12080 → 12.8 */
+function versionOf(number: number): string {
+  return `${Math.floor(number / 1000)}.${Math.floor((number % 1000) / 10)}`;
+}

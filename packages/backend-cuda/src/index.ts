@@ -1,0 +1,74 @@
+/**
+ * GPUs of NVIDIA in Node, on Linux: `/gpu:0` through the driver. Importing it registers a backend for each GPU where the driver and the compiler NVRTC are
+ * found; programs choose it by `tf.device('/gpu:0')`.
+ */
+import { type Backend, EagreError, registerBackend, UnavailableError } from '@eagre/backend';
+import { openWatcher } from '@eagre/backend-native';
+import { type CudaAddon, called, loadCudaAddon } from './addon.ts';
+import { CudaBackend } from './cuda-backend.ts';
+import { driverLibrary, findCompiler } from './libraries.ts';
+
+/** The backend of a GPU. */
+export interface GpuBackend extends Backend {
+  /** Gives the GPU back. What is still on it is gone. */
+  close(): void;
+}
+
+/**
+ * Opens the GPUs, in the driver's order, and registers their backends instead of those before.
+ * @throws UnavailableError where there is no driver, no GPU or no compiler.
+ */
+export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
+  const addon = loadCudaAddon();
+  const driver = driverLibrary();
+  const count = countDevices(addon, driver);
+  if (count === 0) throw new UnavailableError('the driver of CUDA finds no GPU');
+  const compiler = findCompiler(addon).path;
+  const open = (index: number): CudaBackend =>
+    new CudaBackend(
+      addon,
+      called(() => new addon.Device(driver, index)),
+      compiler,
+      index,
+      openWatcher(),
+    );
+  const backends: [CudaBackend, ...CudaBackend[]] = [open(0)];
+  try {
+    for (let i = 1; i < count; i++) backends.push(open(i));
+  } catch (error) {
+    for (const backend of backends) backend.close();
+    throw error;
+  }
+  // Behind the CPU, which stays what ops run on where nobody says otherwise.
+  for (const backend of backends) registerBackend(backend, -1);
+  return backends;
+}
+
+function countDevices(addon: CudaAddon, driver: string): number {
+  try {
+    return called(() => addon.countDevices(driver));
+  } catch (cause) {
+    if (!(cause instanceof UnavailableError)) throw cause;
+    throw new UnavailableError(
+      `the driver of NVIDIA cannot be used (${cause.message}): install it, or name its library libcuda.so.1 in EAGRE_CUDA_DRIVER`,
+      undefined,
+      { cause },
+    );
+  }
+}
+
+function tryToOpen(): readonly [GpuBackend, ...GpuBackend[]] | Error {
+  try {
+    return openCuda();
+  } catch (error) {
+    if (error instanceof EagreError) return error;
+    throw error;
+  }
+}
+const opened = tryToOpen();
+
+/** The backend of the first GPU, or undefined where there is none (`cudaUnavailable` says why). */
+export const cudaBackend: GpuBackend | undefined = opened instanceof Error ? undefined : opened[0];
+
+/** Why there is no backend; undefined where there is one. */
+export const cudaUnavailable: string | undefined = opened instanceof Error ? opened.message : undefined;

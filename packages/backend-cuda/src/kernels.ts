@@ -1,0 +1,50 @@
+import { InternalError } from '@eagre/backend';
+import { cudaPrelude, type GpuProgram, printCuda } from '@eagre/gpu-kernels';
+import { type CudaAddon, called, isCode, type NativeDevice, typed } from './addon.ts';
+
+/** A compiled program. */
+export interface CudaKernel {
+  /** Its number on the device. */
+  readonly kernel: number;
+  readonly block: readonly [number, number, number];
+}
+
+const NAME = 'eagre_kernel';
+
+/** Programs as kernels of one GPU: compiled when they are first run. */
+export class CudaKernels {
+  readonly #addon: CudaAddon;
+  readonly #compiler: string;
+  readonly #device: NativeDevice;
+  readonly #capability: number;
+  readonly #known = new Map<GpuProgram, CudaKernel>();
+
+  /** @param compiler path of its library. */
+  constructor(addon: CudaAddon, compiler: string, device: NativeDevice) {
+    this.#addon = addon;
+    this.#compiler = compiler;
+    this.#device = device;
+    this.#capability = device.info().capability;
+  }
+
+  get(program: GpuProgram): CudaKernel {
+    let made = this.#known.get(program);
+    if (made === undefined) this.#known.set(program, (made = this.#compile(program)));
+    return made;
+  }
+
+  #compile({ module }: GpuProgram): CudaKernel {
+    const text = `${cudaPrelude}${printCuda(module, NAME)}`;
+    let image: Uint8Array;
+    try {
+      image = this.#addon.compile([this.#compiler], text, NAME, this.#capability);
+    } catch (cause) {
+      // The text is not the user's.
+      if (isCode(cause, 'INVALID_ARGUMENT'))
+        throw new InternalError((cause as Error).message, undefined, { cause });
+      throw typed(cause);
+    }
+    const kernel = called(() => this.#device.function(this.#device.load(image), NAME));
+    return { kernel, block: module.workgroup };
+  }
+}

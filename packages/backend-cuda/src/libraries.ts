@@ -1,0 +1,36 @@
+// Where the libraries of NVIDIA are looked for.
+
+import { UnavailableError } from '@eagre/backend';
+import { type CudaAddon, called } from './addon.ts';
+
+/** The driver's library: what `EAGRE_CUDA_DRIVER` names, or what the driver installs. */
+export function driverLibrary(env: NodeJS.ProcessEnv = process.env): string {
+  return env['EAGRE_CUDA_DRIVER'] || 'libcuda.so.1';
+}
+
+const NVRTC = ['libnvrtc.so.12', 'libnvrtc.so.13', 'libnvrtc.so'];
+
+/**
+ * Where the compiler's library may be: what `EAGRE_NVRTC` names and no other, if it is set; else the loader's path, then the folders of a toolkit.
+ */
+export function compilerLibraries(env: NodeJS.ProcessEnv = process.env): readonly string[] {
+  const given = env['EAGRE_NVRTC'];
+  if (given) return [given];
+  const folders = [env['CUDA_HOME'], env['CUDA_PATH'], '/usr/local/cuda'].filter(Boolean);
+  return [...NVRTC, ...folders.flatMap((folder) => NVRTC.map((name) => `${folder}/lib64/${name}`))];
+}
+
+/** The compiler that is there. @throws UnavailableError that says what to install. */
+export function findCompiler(addon: CudaAddon): { readonly path: string; readonly version: string } {
+  const paths = compilerLibraries();
+  try {
+    return called(() => addon.findCompiler(paths));
+  } catch (cause) {
+    throw new UnavailableError(
+      'kernels are compiled by NVRTC, which is not there: install it (it is part of the CUDA toolkit; `pip install nvidia-cuda-nvrtc-cu12` ' +
+        `has it alone), and name the file libnvrtc.so.12 in EAGRE_NVRTC unless the loader finds it. Looked for: ${paths.join(', ')}`,
+      undefined,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,52 @@
+// Has the backend find a driver and a compiler that compute on the processor: native/cuda/tests/fake_cuda.cc.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
+
+const sources = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'eagre-fake-cuda-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const flags = ['-std=c++17', '-O0', '-w', '-fPIC', '-fvisibility=hidden'];
+/** What the fake compiler gives to a kernel's text: a header that was compiled once is taken for the same flags only. */
+const ofKernels = [...flags, '-fwrapv', '-ffp-contract=off'];
+
+function compile(...args: readonly string[]): void {
+  const made = spawnSync(compiler as string, args, { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+}
+
+/** Whether the fake driver is there: on Linux, where there is a C++ compiler. */
+export const hasFakeCuda: boolean = compiler !== undefined && process.platform === 'linux';
+/** The library that is both the driver and NVRTC. */
+export const fakeCuda: string = join(folder, 'libfake_cuda.so');
+
+if (hasFakeCuda) {
+  compile(...flags, '-shared', join(sources, 'fake_cuda.cc'), '-o', fakeCuda, '-ldl');
+  compile(
+    ...ofKernels,
+    '-x',
+    'c++-header',
+    join(sources, 'fake_image.h'),
+    '-o',
+    join(folder, 'fake_image.h.gch'),
+  );
+  process.env['EAGRE_CUDA_DRIVER'] = fakeCuda;
+  process.env['EAGRE_NVRTC'] = fakeCuda;
+  process.env['FAKE_CUDA_MEMORY'] = String(16 * 2 ** 20);
+  process.env['FAKE_CUDA_CXX'] = compiler;
+  process.env['FAKE_CUDA_INCLUDE'] = folder;
+}
+
+/** Sets what the fake driver reads at each call, while `body` runs. */
+export function withFake<T>(settings: Readonly<Record<`FAKE_CUDA_${string}`, string>>, body: () => T): T {
+  Object.assign(process.env, settings);
+  try {
+    return body();
+  } finally {
+    for (const name of Object.keys(settings)) process.env[name] = '';
+  }
+}

@@ -1,0 +1,188 @@
+import {
+  type Backend,
+  dtypeTraits,
+  type Executable,
+  hostOf,
+  InternalError,
+  interpretPlan,
+  type Kernel,
+  type KernelAttrs,
+  type KernelName,
+  type NumericDType,
+  onHost,
+  type Plan,
+  placement,
+  type ScalarProgram,
+  type Storage,
+  sameBytes,
+  type TensorRef,
+} from '@eagre/backend';
+import { elementwiseKernel } from '../kernels/elementwise.ts';
+import type { Dispatch, Lowered } from '../kernels/kernel.ts';
+import { gpuKernel } from '../kernels/registry.ts';
+import type { GpuAllocator } from './gpu-allocator.ts';
+
+/** What a dispatch sees of a tensor or a temporary. */
+export interface Operand {
+  readonly storage: Storage;
+  /** What holds whole elements of every type, and never none. */
+  readonly bytes: number;
+}
+
+/** Turns a call into dispatches; undefined where GPUs do not serve it. */
+type Lower = (
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+  attrs: KernelAttrs,
+  /** Called where the dispatches depend on the memory of the tensors. */
+  onMemory: () => void,
+) => Lowered | undefined;
+
+/** The dispatches of a call of a plan. */
+interface Recording {
+  readonly inputs: readonly TensorRef[];
+  readonly attrs: KernelAttrs;
+  readonly made: Lowered;
+}
+
+/** Remembers the dispatches of calls by their outputs: in a plan these are the same objects at each run, and so are the attributes. */
+function recorded(lower: Lower): Lower {
+  const recordings = new WeakMap<readonly TensorRef[], Recording>();
+  return (inputs, outputs, attrs) => {
+    const known = recordings.get(outputs);
+    if (known !== undefined && known.inputs === inputs && known.attrs === attrs) return known.made;
+    let isFixed = true;
+    const made = lower(inputs, outputs, attrs, () => {
+      isFixed = false;
+    });
+    if (isFixed && made !== undefined) recordings.set(outputs, { inputs, attrs, made });
+    return made;
+  };
+}
+
+/** A GPU that runs the kernels of this package. It computes later: errors that depend on values are thrown by the next read. */
+export abstract class DispatchingBackend implements Backend {
+  abstract readonly name: string;
+  abstract readonly description: string;
+  abstract readonly deviceIndex: number;
+  abstract readonly allocator: GpuAllocator<object>;
+  readonly deviceType: string = 'GPU';
+
+  /** Runs one dispatch behind what was called before. @param operands of the call, by number. */
+  protected abstract dispatch(name: string, dispatch: Dispatch, operands: readonly Operand[]): void;
+  /** How many buffers a dispatch may have. */
+  protected abstract readonly mostBuffers: number;
+
+  kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined {
+    return this.#named(name, inputs, false);
+  }
+
+  elementwise(program: ScalarProgram): Kernel {
+    return this.#ofProgram(program, false);
+  }
+
+  /** A plan makes the same calls at each run, so their dispatches are made once. */
+  prepare(plan: Plan): Executable {
+    const { name, deviceType, deviceIndex, description, allocator } = this;
+    const recording: Backend = {
+      name,
+      deviceType,
+      deviceIndex,
+      description,
+      allocator,
+      kernel: (kernel, inputs) => this.#named(kernel, inputs, true),
+      elementwise: (program) => this.#ofProgram(program, true),
+      prepare: (inner) => this.prepare(inner),
+      threads: () => 1,
+    };
+    return interpretPlan(recording, plan);
+  }
+
+  threads(): number {
+    return 1;
+  }
+
+  #named(name: KernelName, inputs: readonly NumericDType[], records: boolean): Kernel | undefined {
+    const gpu = gpuKernel(name, inputs);
+    if (gpu === undefined) return undefined;
+    return this.#kernel(
+      name,
+      inputs,
+      records,
+      (given, made, attrs, onMemory) => {
+        const all = [...given, ...made];
+        const same = (a: number, b: number): boolean => {
+          onMemory();
+          return sameBytes(all[a].storage, all[b].storage);
+        };
+        return gpu.lower({ inputs: given, outputs: made, attrs, same });
+      },
+      () => {
+        const kernel = hostOf(this).kernel(name, inputs);
+        if (kernel === undefined)
+          throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
+        return kernel;
+      },
+    );
+  }
+
+  #ofProgram(program: ScalarProgram, records: boolean): Kernel {
+    const gpu = elementwiseKernel(program);
+    return this.#kernel(
+      'an elementwise function',
+      program.inputs,
+      records,
+      (inputs, outputs) => {
+        const dispatch = gpu?.lower(inputs, outputs);
+        return dispatch && { dispatches: [dispatch], scratch: [] };
+      },
+      () => hostOf(this).elementwise(program),
+    );
+  }
+
+  #kernel(
+    name: string,
+    dtypes: readonly NumericDType[],
+    records: boolean,
+    lower: Lower,
+    makeHost: () => Kernel,
+  ): Kernel {
+    const dispatchesOf = records ? recorded(lower) : lower;
+    let host: Kernel | undefined;
+    let fallback: Kernel | undefined;
+    const ofHost: Kernel = (inputs, outputs, attrs) => {
+      host ??= makeHost();
+      host(inputs, outputs, attrs);
+    };
+    return (inputs, outputs, attrs) => {
+      if (this.allocator.scalars.compute(ofHost, inputs, outputs, attrs)) return;
+      const made = dispatchesOf(inputs, outputs, attrs, () => {});
+      if (made === undefined || made.dispatches.some(({ operands }) => operands.length > this.mostBuffers)) {
+        fallback ??= onHost(this, name, dtypes, ofHost);
+        fallback(inputs, outputs, attrs);
+        return;
+      }
+      this.#run(name, made, [...inputs, ...outputs]);
+      if (placement.synchronous) this.allocator.synchronize();
+    };
+  }
+
+  #run(name: string, { dispatches, scratch }: Lowered, tensors: readonly TensorRef[]): void {
+    const temporaries: Storage[] = [];
+    try {
+      for (const bytes of scratch) temporaries.push(this.allocator.allocate(bytes));
+      const operands = [
+        ...tensors.map(({ storage, size, dtype }) => operandOf(storage, size * dtypeTraits[dtype].bytes)),
+        ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
+      ];
+      for (const dispatch of dispatches) this.dispatch(name, dispatch, operands);
+    } finally {
+      for (const storage of temporaries) storage.release();
+    }
+  }
+}
+
+/** The first bytes of some memory, for a dispatch. */
+export function operandOf(storage: Storage, bytes: number): Operand {
+  return { storage, bytes: Math.max(16, Math.ceil(bytes / 16) * 16) };
+}
