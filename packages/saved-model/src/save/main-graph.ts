@@ -1,10 +1,10 @@
 // The graph around the functions of a SavedModel: variables, signatures, and what saves and restores.
-import { type DType, dtypeTraits } from '@eagre/backend';
+import type { DType } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { Names } from '@eagre/graph';
-import { shapeProto } from './structured-value.ts';
+import { shapeProto, typeOf } from './structured-value.ts';
 import { constNode, exportNode, importNode, tableOp } from './tables.ts';
 
 type AttrValue = tensorflow.AttrValue;
@@ -13,7 +13,6 @@ const RESOURCE = 20;
 const STRING = 7;
 const encoder = new TextEncoder();
 const utf8 = (text: string): Uint8Array => encoder.encode(text);
-export const typeOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
 
 /** A value of a graph or of a function: how others name it, and its type. */
 export interface Value {

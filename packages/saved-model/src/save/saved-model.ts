@@ -14,13 +14,12 @@ import {
   type SavedHandle,
   type SavedTable,
   saveFunction,
-  typeOf,
   type Value,
   wrapperFunction,
 } from './main-graph.ts';
 import { look, TableInitializer } from './objects.ts';
 import { outputNames } from './signatures.ts';
-import { dict, list, shapeProto, specProto, tuple } from './structured-value.ts';
+import { dict, list, shapeProto, specProto, tuple, typeOf } from './structured-value.ts';
 import { creator, destroyer, initializer, restoreTable, saveTable, tableOp } from './tables.ts';
 
 const { OBJECT_GRAPH_KEY, TrackableObjectGraph } = tensorflow;

@@ -2,8 +2,7 @@
 import type { Tensor } from '@eagre/core';
 import { bytesOf, type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { typeOf } from './main-graph.ts';
-import { shapeProto } from './structured-value.ts';
+import { shapeProto, typeOf } from './structured-value.ts';
 
 type NodeDef = tensorflow.NodeDef;
 type AttrValue = tensorflow.AttrValue;
