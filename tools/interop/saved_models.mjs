@@ -51,7 +51,10 @@ async function saved(name, object, calls, signatures) {
 
 const x = (...shape) => tf.random.normal(shape);
 const batches = (...shape) => [x(5, ...shape), x(2, ...shape)];
-const sequential = (inputShape, ...all) => new tf.Sequential([tf.Input(inputShape), ...all]);
+const sequential = (inputShape, first, ...all) => {
+  const dtype = first instanceof layers.TextVectorization ? 'string' : 'float32';
+  return new tf.Sequential([tf.Input(inputShape, { dtype }), first, ...all]);
+};
 const spec = (...args) => new tf.TensorSpec(...args);
 const ints = (shape, high) => tf.random.uniform(shape, { maxval: high, dtype: 'int32' });
 
@@ -119,6 +122,39 @@ await saved(
   ],
   tables.look,
 );
+
+const texts = tf.constant([['The cat, sat!'], ['a dog'], [''], ['cat cat  dog']]);
+const tokens = tf.constant([['a'], ['b'], ['zz'], ['m']]);
+const numbers = tf.constant([[10n], [21n], [-3n]], 'int64');
+const vocabulary = ['a', 'b', 'c'];
+const words = ['cat', 'dog', 'the'];
+const textLayers = {
+  lookup: [tokens, new layers.StringLookup({ vocabulary })],
+  buckets: [tokens, new layers.StringLookup({ vocabulary, numOovIndices: 3, salt: 5, maskToken: 'm' })],
+  inverted: [numbers, new layers.StringLookup({ vocabulary, invert: true })],
+  integers: [numbers, new layers.IntegerLookup({ vocabulary: [10, 20], numOovIndices: 2 })],
+  hashing: [tokens, new layers.Hashing(7, { maskValue: 'm' })],
+  hashed_integers: [numbers, new layers.Hashing(7, { salt: 3 })],
+  text: [texts, new layers.TextVectorization({ vocabulary: words })],
+  counts: [texts, new layers.TextVectorization({ vocabulary: words, outputMode: 'count' })],
+  ngrams: [
+    texts,
+    new layers.TextVectorization({ vocabulary: ['cat', 'cat cat'], ngrams: 2, outputMode: 'multiHot' }),
+  ],
+  characters: [texts, new layers.TextVectorization({ vocabulary: ['a', 't'], split: 'character' })],
+};
+for (const [name, [values, layer]] of Object.entries(textLayers)) {
+  const input = tf.Input([1], { dtype: values.dtype });
+  await exported(`texts_${name}`, new tf.Model({ inputs: input, outputs: layer(input) }), values);
+}
+const classifier = sequential(
+  [1],
+  new layers.TextVectorization({ vocabulary: words, outputSequenceLength: 3 }),
+  new layers.Embedding(10, 4),
+  new layers.GlobalAveragePooling1D(),
+  new layers.Dense(2),
+);
+await exported('texts_classifier', classifier, texts);
 
 await exported(
   'dense',

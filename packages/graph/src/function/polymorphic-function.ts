@@ -432,9 +432,23 @@ export class PolymorphicFunction {
       if (given.length === 0) args = signature;
       else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
     }
+    if (args.some(holdsStringSpec)) return this.#forFile(self, args);
+    try {
+      return this.#ofSpecs(self, args);
+    } catch (error) {
+      // Strings that only a run knows may be made inside, which a file can hold.
+      if (!(error instanceof UnimplementedError) || !isWritten(args)) throw error;
+      try {
+        return this.#forFile(self, args);
+      } catch {
+        throw error;
+      }
+    }
+  }
+
+  #ofSpecs(self: unknown, args: readonly unknown[]): ConcreteFunction {
     const { tensors, key: ofKinds } = flattenKinds(args);
     const key = inReplica(ofKinds);
-    if (args.some(holdsStringSpec)) return this.#forFile(self, args);
     const shapes = tensors.map((t): PartialShape => {
       if (t.shape === null) throw noRank(t, this.#name);
       return t.shape;
@@ -449,7 +463,14 @@ export class PolymorphicFunction {
       const equal = ({ specs }: SizedTraces): boolean =>
         specs.every(({ shape }, i) => String(shape) === String(shapes[i]));
       sized = this.#sized.get(key)?.find(equal) ?? this.#makeSized(self, args, key, shapes);
-      sized.graph();
+      try {
+        sized.graph();
+      } catch (error) {
+        const failed = sized;
+        const others = this.#sized.get(key)?.filter((other) => other !== failed);
+        if (others !== undefined) this.#sized.set(key, others);
+        throw error;
+      }
     } else sized = this.#sizedFor(self, args, shapes as readonly Shape[]);
     if (sized !== undefined) {
       const { specs } = sized;
@@ -595,6 +616,9 @@ function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
     error.op,
   );
 }
+
+/** Whether specs alone stand for tensors. */
+const isWritten = (args: readonly unknown[]): boolean => !flattenForFile(args).tensors.some(isTensor);
 
 /** Arguments with specs in the places of strings; null where there are none. */
 function withStringSpecs(args: readonly unknown[]): readonly unknown[] | null {

@@ -346,8 +346,10 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     const local = toBackend(inputs, op);
     // Its parts come by themselves.
     if (op.isComposite) return op.evaluate(local, attrs);
-    if (inputs.some(({ dtype }) => dtype === 'string') && !this.#isUnknown(inputs))
-      return this.#ofStrings(op, inputs, attrs);
+    if (inputs.some(({ dtype }) => dtype === 'string'))
+      return this.#isUnknown(inputs)
+        ? this.#movedStrings(op, inputs, attrs)
+        : this.#ofStrings(op, inputs, attrs);
     if (op.valueSized !== undefined && this.measures)
       return this.#ofValueSized(op, op.valueSized, local, attrs);
     let outputs: readonly Tensor[];
@@ -479,6 +481,21 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   /** Whether strings differ from run to run, in a trace for a file: then ops on them are nodes, as others are. */
   #isUnknown(inputs: readonly Tensor[]): boolean {
     return this.forFile && inputs.some((x) => x.backend === symbolic && this.constant(x) === null);
+  }
+
+  /** An op that moves elements: what it gives has the shape that it would have of integers. */
+  #movedStrings(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    const standIns = inputs.map((x) => symbolicTensor(x.dtype === 'string' ? 'int32' : x.dtype, dims(x)));
+    const outputs = symbolically(new DrawWatch(), () => op.evaluate(standIns, attrs));
+    const node = this.graph.add(
+      op.name,
+      { kind: 'op', op },
+      inputs.map((t) => this.valueOf(t)),
+      attrs,
+      outputs.map(({ shape }) => ({ dtype: 'string', shape })),
+      { traced: context.origin ?? new Error() },
+    );
+    return node.outputs.map((v) => this.lasting(v));
   }
 
   portable({ op, inputs, attrs = {}, table, ordered = false, outputs }: PortableCall): readonly Tensor[] {

@@ -118,10 +118,43 @@ export const ngrams: NamedFunction<
   { data: kind.tensor, ngramWidth: kind.oneOrMore },
   { separator: kind.asIs, padValues: kind.asIs, paddingWidth: kind.asIs, preserveShortSequences: kind.asIs },
   (data, ngramWidth, options) => {
-    const make = ngramsOf(typeof ngramWidth === 'number' ? [ngramWidth] : (ngramWidth as number[]), options);
-    if (isRagged(data)) return raggedLists(data, 'StringNGrams', make);
+    const widths = typeof ngramWidth === 'number' ? [ngramWidth] : (ngramWidth as number[]);
+    const make = ngramsOf(widths, options);
+    if (isRagged(data))
+      return raggedLists(data, 'StringNGrams', make, (values, splits) =>
+        ngramsPortably(values, splits, widths, options),
+      );
     const x = toStrings(data, 'data', 'StringNGrams');
     if (x.rank === 0) throw new InvalidArgumentError('data must have an axis, got a scalar', 'StringNGrams');
     return denseLists(x, 'StringNGrams', make);
   },
 );
+
+/** `ngrams` of ragged rows in ops of TensorFlow. */
+function ngramsPortably(
+  values: Tensor,
+  splits: Tensor,
+  widths: readonly number[],
+  { separator = ' ', padValues, paddingWidth, preserveShortSequences = false }: NgramsOptions,
+): RaggedTensor {
+  const [left, right] =
+    padValues == null ? ['', ''] : typeof padValues === 'string' ? [padValues, padValues] : padValues;
+  const [grams, ownSplits] = portableCall({
+    op: 'StringNGrams',
+    inputs: [values, splits],
+    attrs: {
+      separator: { kind: 'text', value: separator },
+      ngram_widths: { kind: 'ints', value: widths },
+      left_pad: { kind: 'text', value: left },
+      right_pad: { kind: 'text', value: right },
+      pad_width: { kind: 'int', value: padValues == null ? 0 : (paddingWidth ?? -1) },
+      preserve_short_sequences: { kind: 'bool', value: preserveShortSequences },
+      Tsplits: { kind: 'type', value: splits.dtype },
+    },
+    outputs: (size) => [
+      { dtype: 'string', shape: [size()] },
+      { dtype: splits.dtype, shape: dims(splits) },
+    ],
+  });
+  return RaggedTensor.fromRowSplits(grams, ownSplits, { validate: false });
+}
