@@ -238,6 +238,7 @@ export { StreamGenerator } from './random/random.ts';
 export { determinism, seeds } from './random/seeds.ts';
 export {
   drawn,
+  shuffledRows,
   fullIntOp,
   gammaOp,
   integerOp,

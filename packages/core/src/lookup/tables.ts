@@ -5,6 +5,7 @@ import { checkCount, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { atRunTime } from '../dispatch/host.ts';
 import { portableEach, type TypedAttr } from '../dispatch/portable.ts';
+import { knownTensor } from '../dispatch/symbolic.ts';
 import type { Trackable, TrackableView } from '../module/trackable.ts';
 import { where } from '../ops/elementwise/select.ts';
 import { fingerprint64 } from '../ops/strings/hashes.ts';
@@ -35,10 +36,13 @@ function lookUp(
   valueShape: readonly number[],
   find: (keys: readonly TableItem[], ...more: readonly TableItem[][]) => readonly TableItem[],
   portable: (keys: Tensor, ...more: Tensor[]) => Tensor,
+  changes = false,
 ): Tensor {
   const compute = (known: Tensor, ...others: Tensor[]): Tensor =>
     tensorOfItems(find(itemsOf(known), ...others.map(itemsOf)), dtype, [...known.shape, ...valueShape]);
-  if (dtype === 'string') return onKnown(name, [keys, ...more], compute, portable);
+  // What does not change can be looked up while a function is traced.
+  const isKnown = !changes && [keys, ...more].every((x) => knownTensor(x) !== null);
+  if (dtype === 'string' || isKnown) return onKnown(name, [keys, ...more], compute, portable);
   const shape = toShape([...dims(keys), ...valueShape]);
   const form = (x: Tensor, ...others: Tensor[]): readonly Tensor[] => [portable(x, ...others)];
   return atRunTime(name, compute as never, [keys, ...more], [{ dtype, shape }], false, form as never)[0];
@@ -355,6 +359,7 @@ export class MutableHashTable implements Trackable {
       shape,
       (list, others) => this.#table.find(list, others),
       (list, others) => portableFind(this.tableResource, list, others as Tensor),
+      true,
     );
   }
   /** Gives keys their values, new ones or other ones: at once or, in a traced function, at each run. */
