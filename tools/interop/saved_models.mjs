@@ -462,6 +462,7 @@ class Counter extends tf.Module {
 {
   const generator = tf.random.Generator.fromSeed(5);
   const object = {
+    generator,
     noise: tf.function({ inputSignature: [spec([null, 3])] })((a) => a.add(tf.random.normal(a.shape))),
     ofGenerator: tf.function({ inputSignature: [] })(() => [generator.uniform([4]), generator.normal([2])]),
     inBranch: tf.function({ inputSignature: [spec([])] })((a) =>
