@@ -18,6 +18,7 @@ import {
   lookup,
   Module,
   print,
+  type RaggedTensor,
   random,
   strings,
   type Tensor,
@@ -550,7 +551,7 @@ describe('tables and strings', () => {
 
   test('what has no form for strings that differ is an error that names the op', () => {
     const fn = tfFunction({ inputSignature: [spec([null], 'string')] })((t: Tensor) =>
-      strings.unicodeScript(strings.unicodeDecode(t, 'UTF-8').flatValues),
+      strings.unicodeScript((strings.unicodeDecode(t, 'UTF-8') as RaggedTensor).flatValues),
     );
     expect(() => savedModelOf({ fn }, new Map())).toThrow('a traced function cannot compute with strings');
     const { ids } = made();
