@@ -14,7 +14,7 @@ from tensorflow.python.client import pywrap_tf_session
 
 ROOT = pathlib.Path(__file__).parent.parent / 'packages'
 TARGET = ROOT / 'graph/src/interchange/op-defs.ts'
-FOLDERS = ['core/src/ops', 'core/src/random', 'graph/src', 'saved-model/src/save']
+FOLDERS = ['core/src/lookup', 'core/src/ops', 'core/src/random', 'graph/src', 'saved-model/src/save']
 
 
 def registry():

@@ -320,6 +320,14 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('StatelessRandomGetKeyCounter', tf.bitcast(key, tf.int32), tf.bitcast(counter, tf.int32), R.StatelessRandomUniformV2(shape=[3], key=key, counter=counter, alg=1), R.StatelessRandomNormalV2(shape=[3], key=key, counter=counter, alg=1),
          R.StatelessRandomUniformIntV2(shape=[3], key=key, counter=counter, alg=1, minval=0, maxval=100), tf.bitcast(R.StatelessRandomGetKeyCounterAlg(seed=seed)[0], tf.int32))
 
+    case('StatelessShuffle', R.StatelessShuffle(value=m, key=key, counter=counter, alg=1), R.StatelessShuffle(value=i, key=key, counter=counter, alg=1))
+    case('RandomIndexShuffle', R.RandomIndexShuffle(index=[0, 1, 2, 3], seed=[5, 6, 7], max_index=3), R.RandomIndexShuffle(index=tf.constant(11, tf.int64), seed=[5, 6, 8], max_index=tf.constant(1000, tf.int64), rounds=6))
+    case('AllCandidateSampler', *R.AllCandidateSampler(true_classes=tf.constant([[0, 1], [4, 2]], tf.int64), num_true=2, num_sampled=5, unique=True))
+    case('ComputeAccidentalHits', *R.ComputeAccidentalHits(true_classes=tf.constant([[0, 1], [4, 2]], tf.int64), sampled_candidates=tf.constant([2, 7, 0, 4], tf.int64), num_true=2))
+    case('IsotonicRegression', *R.IsotonicRegression(input=bm[0], output_dtype=tf.float32), *R.IsotonicRegression(input=i, output_dtype=tf.float64))
+    case('Fingerprint', R.Fingerprint(data=i, method='farmhash64'), R.Fingerprint(data=words, method='farmhash64'))
+    case('StringSplit', *R.StringSplit(input=['a,b;c', '', ',x,', 'é'], delimiter=',;', skip_empty=True), *R.StringSplit(input=['a,b;c', '', ',x,'], delimiter=',;', skip_empty=False), *R.StringSplit(input=['ab', '', 'c'], delimiter=''))
+
     feeds = {T[name]: value for name, value in inputs.items()}
     results = session.run(cases, feeds)
     text = json.dumps({

@@ -21,7 +21,8 @@ function host(value) {
     return { slices: [value.values, value.indices, value.denseShape].map(host) };
   if (!(value instanceof tf.Tensor) && typeof value === 'object')
     return { fields: Object.fromEntries(Object.entries(value).map(([k, v]) => [k, host(v)])) };
-  return { dtype: value.dtype, shape: value.shape, values: Array.from(value.data(), Number) };
+  const values = value.dtype === 'string' ? value.strings() : Array.from(value.data(), Number);
+  return { dtype: value.dtype, shape: value.shape, values };
 }
 
 const described = {};
@@ -50,9 +51,110 @@ async function saved(name, object, calls, signatures) {
 
 const x = (...shape) => tf.random.normal(shape);
 const batches = (...shape) => [x(5, ...shape), x(2, ...shape)];
-const sequential = (inputShape, ...all) => new tf.Sequential([tf.Input(inputShape), ...all]);
+const sequential = (inputShape, first, ...all) => {
+  const dtype = first instanceof layers.TextVectorization ? 'string' : 'float32';
+  return new tf.Sequential([tf.Input(inputShape, { dtype }), first, ...all]);
+};
 const spec = (...args) => new tf.TensorSpec(...args);
 const ints = (shape, high) => tf.random.uniform(shape, { maxval: high, dtype: 'int32' });
+
+writeFileSync(join(folder, 'vocabulary.txt'), 'x\ny\n');
+const { lookup } = tf;
+class Tables extends tf.Module {
+  ids = new lookup.StaticHashTable(
+    new lookup.KeyValueTensorInitializer(['a', 'b'], [1n, 2n], 'string', 'int64'),
+    -1,
+  );
+  names = new lookup.StaticHashTable(
+    new lookup.KeyValueTensorInitializer([1n, 2n], ['one', 'two'], 'int64', 'string'),
+    '?',
+  );
+  words = new lookup.StaticVocabularyTable(
+    new lookup.TextFileInitializer({
+      filename: join(folder, 'vocabulary.txt'),
+      keyDtype: 'string',
+      keyIndex: lookup.TextFileIndex.WHOLE_LINE,
+      valueDtype: 'int64',
+      valueIndex: lookup.TextFileIndex.LINE_NUMBER,
+      valueIndexOffset: 10,
+    }),
+    3,
+  );
+  counts = new lookup.experimental.MutableHashTable('string', 'int64', -1);
+  points = new lookup.experimental.MutableHashTable('int64', 'float32', [0, 0]);
+  dense = new lookup.experimental.DenseHashTable('string', 'float32', -1, '', '-');
+  look = this.#of('string', (x) => [this.ids.lookup(x), this.words.lookup(x), this.dense.lookup(x)]);
+  named = this.#of('string', (x) => this.names.lookup(this.ids.lookup(x)));
+  near = this.#of('int64', (x) => [this.points.lookup(x), this.points.size()]);
+  count = this.#of('string', (x) => {
+    this.counts.insert(x, this.counts.lookup(x).add(1n));
+    return [this.counts.lookup(x), this.counts.size()];
+  });
+  texts = this.#of('string', (x) => ({
+    words: tf.strings.split(tf.strings.lower(x)),
+    length: tf.strings.length(x),
+    without: tf.strings.regexReplace(x, '[aeiou]', '\\0_'),
+    hashed: [tf.strings.toHashBucketFast(x, 50), tf.strings.toHashBucketStrong(x, 50, [3, 4])],
+    same: x.equal('a'),
+    column: x.expandDims(1),
+    known: tf.constant(['known']),
+  }));
+  #of(dtype, fn) {
+    return tf.function({ inputSignature: [spec([null], dtype, 'x')] })(fn);
+  }
+}
+const tables = new Tables();
+tables.counts.insert(['q'], [5n]);
+tables.points.insert([7n], [[1, 2]]);
+tables.dense.insert(['a', 'b', 'c', 'd', 'e'], [1, 2, 3, 4, 5]);
+const keys = tf.constant(['a', 'x', 'zz', 'q', 'y', 'd']);
+const sentences = tf.constant(['The Cat  sat', 'a', '']);
+await saved(
+  'tables',
+  tables,
+  [
+    ['look', keys],
+    ['named', keys],
+    ['near', tf.constant([7n, 8n], 'int64')],
+    ['count', keys],
+    ['count', keys],
+    ['texts', sentences],
+  ],
+  tables.look,
+);
+
+const texts = tf.constant([['The cat, sat!'], ['a dog'], [''], ['cat cat  dog']]);
+const tokens = tf.constant([['a'], ['b'], ['zz'], ['m']]);
+const numbers = tf.constant([[10n], [21n], [-3n]], 'int64');
+const vocabulary = ['a', 'b', 'c'];
+const words = ['cat', 'dog', 'the'];
+const textLayers = {
+  lookup: [tokens, new layers.StringLookup({ vocabulary })],
+  buckets: [tokens, new layers.StringLookup({ vocabulary, numOovIndices: 3, salt: 5, maskToken: 'm' })],
+  inverted: [numbers, new layers.StringLookup({ vocabulary, invert: true })],
+  integers: [numbers, new layers.IntegerLookup({ vocabulary: [10, 20], numOovIndices: 2 })],
+  hashing: [tokens, new layers.Hashing(7, { maskValue: 'm' })],
+  hashed_integers: [numbers, new layers.Hashing(7, { salt: 3 })],
+  text: [texts, new layers.TextVectorization({ vocabulary: words })],
+  counts: [texts, new layers.TextVectorization({ vocabulary: words, outputMode: 'count' })],
+  ngrams: [
+    texts,
+    new layers.TextVectorization({ vocabulary: ['cat', 'cat cat'], ngrams: 2, outputMode: 'multiHot' }),
+  ],
+  characters: [texts, new layers.TextVectorization({ vocabulary: ['a', 't'], split: 'character' })],
+};
+for (const [name, [values, layer]] of Object.entries(textLayers)) {
+  const input = tf.Input([1], { dtype: values.dtype });
+  await exported(`texts_${name}`, new tf.Model({ inputs: input, outputs: layer(input) }), values);
+}
+const classifier = sequential(
+  [1],
+  new layers.TextVectorization({ vocabulary: words, outputSequenceLength: 3 }),
+  new layers.Embedding(10, 4),
+  new layers.GlobalAveragePooling1D(),
+  new layers.Dense(2),
+);
+await exported('texts_classifier', classifier, texts);
 
 await exported(
   'dense',
@@ -360,6 +462,7 @@ class Counter extends tf.Module {
 {
   const generator = tf.random.Generator.fromSeed(5);
   const object = {
+    generator,
     noise: tf.function({ inputSignature: [spec([null, 3])] })((a) => a.add(tf.random.normal(a.shape))),
     ofGenerator: tf.function({ inputSignature: [] })(() => [generator.uniform([4]), generator.normal([2])]),
     inBranch: tf.function({ inputSignature: [spec([])] })((a) =>

@@ -136,7 +136,7 @@ export {
   type VariableRequest,
 } from './dispatch/distribution.ts';
 export { graphLoops } from './dispatch/graph-loops.ts';
-export { atRunTime, callHost } from './dispatch/host.ts';
+export { atRunTime, callHost, type PortableForm } from './dispatch/host.ts';
 export { methodNames } from './dispatch/install.ts';
 export {
   type Attrs,
@@ -161,6 +161,15 @@ export {
   toBackend,
   withOpName,
 } from './dispatch/op.ts';
+export {
+  type PortableCall,
+  PortableOp,
+  portable,
+  portableEach,
+  portableOpOf,
+  type TypedAttr,
+  tracesForFile,
+} from './dispatch/portable.ts';
 export { profiling } from './dispatch/profiling.ts';
 export { RecentMap } from './dispatch/recent-map.ts';
 export type { Sample, SampleInput } from './dispatch/samples.ts';
@@ -173,6 +182,7 @@ export {
   symbolicTensor,
 } from './dispatch/symbolic.ts';
 export * from './index.ts';
+export { missingIndex, portableFind, portableSize } from './lookup/portable-lookups.ts';
 export {
   columnOfLines,
   itemsOf,
@@ -181,6 +191,7 @@ export {
   type TableItem,
   tensorOfItems,
 } from './lookup/table-items.ts';
+export { type TableFile, TableResource, tableOf } from './lookup/table-resource.ts';
 export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
@@ -227,6 +238,7 @@ export { StreamGenerator } from './random/random.ts';
 export { determinism, seeds } from './random/seeds.ts';
 export {
   drawn,
+  shuffledRows,
   fullIntOp,
   gammaOp,
   integerOp,

@@ -94,3 +94,53 @@ test('tf.image and tf.io have one set of codecs', () => {
     new tf.train.Example(),
   );
 });
+
+test('Keras layers of texts are exported, and give the same from raw strings when they are loaded', async () => {
+  const { layers } = tf;
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-texts-'));
+  const tokens = tf.constant([['a'], ['b'], ['zz'], ['m']]);
+  const numbers = tf.constant([[10n], [21n], [-3n]], 'int64');
+  const texts = tf.constant([['The cat, sat!'], ['a dog'], [''], ['cat cat  dog']]);
+  const vocabulary = ['a', 'b', 'c'];
+  const words = ['cat', 'dog', 'the'];
+  const cases: [tf.Tensor, tf.layers.Layer][] = [
+    [tokens, new layers.StringLookup({ vocabulary })],
+    [tokens, new layers.StringLookup({ vocabulary, numOovIndices: 3, salt: 5, maskToken: 'm' })],
+    [tokens.at(':2'), new layers.StringLookup({ vocabulary, numOovIndices: 0 })],
+    [numbers, new layers.StringLookup({ vocabulary, invert: true })],
+    [numbers, new layers.IntegerLookup({ vocabulary: [10, 20], numOovIndices: 2 })],
+    [numbers, new layers.IntegerLookup({ vocabulary: [10], numOovIndices: 2, oovMethod: 'farmhash' })],
+    [numbers, new layers.IntegerLookup({ vocabulary: [10, 20, 30], invert: true })],
+    [tokens, new layers.Hashing(7, { maskValue: 'm' })],
+    [numbers, new layers.Hashing(7, { salt: 3 })],
+    [texts, new layers.TextVectorization({ vocabulary: words })],
+    [texts, new layers.TextVectorization({ vocabulary: words, outputSequenceLength: 2 })],
+    [texts, new layers.TextVectorization({ vocabulary: words, outputMode: 'count' })],
+    [texts, new layers.TextVectorization({ vocabulary: words, idfWeights: [1, 2, 3], outputMode: 'tfIdf' })],
+    [
+      texts,
+      new layers.TextVectorization({ vocabulary: ['cat', 'cat cat'], ngrams: 2, outputMode: 'multiHot' }),
+    ],
+    [texts, new layers.TextVectorization({ vocabulary: ['a', 't'], split: 'character' })],
+    [tokens, new layers.TextVectorization({ vocabulary, split: null, standardize: null })],
+  ];
+  try {
+    for (const [i, [x, layer]] of cases.entries()) {
+      const input = tf.Input([1], { dtype: x.dtype });
+      const model = new tf.Model({ inputs: input, outputs: layer(input) as tf.KerasTensor });
+      const dir = join(folder, String(i));
+      await model.export(dir, { verbose: false });
+      const loaded = await tf.savedModel.load(dir);
+      expect(String(loaded.serve(x)), layer.name).toBe(String(model(x)));
+    }
+    const split = (text: string): string[] => text.split('');
+    const input = tf.Input([1], { dtype: 'string' });
+    const own = new layers.TextVectorization({ vocabulary: words, split })(input);
+    const model = new tf.Model({ inputs: input, outputs: own as tf.KerasTensor });
+    await expect(model.export(join(folder, 'own'), { verbose: false })).rejects.toThrow(
+      'split is a function of this process',
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -13,8 +13,9 @@ import type { Tensor } from '../tensor/tensor.ts';
 import type { Variable } from '../tensor/variable.ts';
 import { ambient } from './ambient.ts';
 import { namedBackend } from './backends.ts';
-import type { HostFunction, HostOutput } from './host.ts';
+import type { HostFunction, HostOutput, PortableForm } from './host.ts';
 import type { Attrs, Op } from './op.ts';
+import type { PortableCall } from './portable.ts';
 
 /** Sees every op that runs while it is in `context.tapes`. Gradient tapes are such observers. */
 export interface TapeObserver {
@@ -41,7 +42,11 @@ export interface Tracer {
    * or is empty. @returns what closes it.
    */
   enterScope(name: string): () => void;
+  /** Whether the trace is made to be written, and not to run. Strings may differ from run to run there. */
+  readonly forFile: boolean;
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];
+  /** Adds an op of TensorFlow that does not run here. */
+  portable(call: PortableCall): readonly Tensor[];
   /** The symbolic value of a variable at this place of the function. */
   read(variable: Variable): Tensor;
   /** What the variable will be from here on. @returns what the caller gets: the variable, or what stands for it after this assignment. */
@@ -61,6 +66,7 @@ export interface Tracer {
     inputs: readonly Tensor[],
     outputs: readonly HostOutput[],
     early?: boolean,
+    portable?: PortableForm,
   ): readonly Tensor[];
   /**
    * The value that a symbolic tensor has at every run, because it depends on no argument; null if it does. `draws`: random numbers are

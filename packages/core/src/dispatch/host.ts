@@ -66,9 +66,13 @@ function checkOutput(spec: HostOutput): void {
   checkShape(checkList(spec.shape, 'shape', 'hostFunction'), 'hostFunction');
 }
 
+/** The same in ops that TensorFlow has, for a trace that is written. */
+export type PortableForm = (...inputs: readonly Tensor[]) => readonly Tensor[];
+
 /**
  * @internal `hostFunction` under a name of its own.
  * @param early whether a graph calls it as soon as its inputs are there, but behind earlier calls of this name
+ * @param portable what is written into files in its place; without, a function that calls it cannot be saved
  */
 export function atRunTime(
   name: string,
@@ -76,8 +80,11 @@ export function atRunTime(
   inputs: readonly Tensor[],
   outputs: readonly HostOutput[],
   early: boolean = false,
+  portable?: PortableForm,
 ): readonly Tensor[] {
-  if (context.tracer !== null) return context.tracer.host(name, fn, inputs, outputs, early);
+  const { tracer } = context;
+  if (tracer?.forFile === true && portable !== undefined) return portable(...inputs);
+  if (tracer !== null) return tracer.host(name, fn, inputs, outputs, early, portable);
   return callHost(name, fn, inputs, outputs);
 }
 

@@ -9,6 +9,7 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDTypeName } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { columnOfLines, itemsOf, LINE_NUMBER, linesOf, type TableItem, WHOLE_LINE } from './table-items.ts';
+import type { TableFile } from './table-resource.ts';
 import { textFile } from './text-file.ts';
 
 /** Dtypes of keys. */
@@ -26,6 +27,8 @@ export interface TableInitializer {
   readonly valueDtype: DType;
   /** @internal */
   entries(): readonly [keys: readonly TableItem[], values: readonly TableItem[]];
+  /** @internal The file that they are in. */
+  readonly file?: TableFile;
 }
 
 const areNumbers = (value: unknown): boolean =>
@@ -157,6 +160,18 @@ export class TextFileInitializer implements TableInitializer {
     this.keyDtype = keyDtype;
     this.valueDtype = valueDtype;
     this.#given = given;
+  }
+  /** @internal */
+  get file(): TableFile {
+    const { filename: path, keyIndex, valueIndex, vocabSize, delimiter, valueIndexOffset } = this.#given;
+    return {
+      path,
+      keyIndex,
+      valueIndex,
+      vocabSize: vocabSize ?? null,
+      delimiter: delimiter ?? '\t',
+      offset: valueIndexOffset ?? 0,
+    };
   }
   /** @internal @throws NotFoundError, and InvalidArgumentError for lines that are not as they should be */
   entries(): readonly [readonly TableItem[], readonly TableItem[]] {

@@ -4,14 +4,28 @@ import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkCount, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { atRunTime } from '../dispatch/host.ts';
+import { portableEach, type TypedAttr } from '../dispatch/portable.ts';
+import { knownTensor } from '../dispatch/symbolic.ts';
 import type { Trackable, TrackableView } from '../module/trackable.ts';
+import { where } from '../ops/elementwise/select.ts';
 import { fingerprint64 } from '../ops/strings/hashes.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
+import { dims, toShape } from '../shapes/dims.ts';
 import { sameShape, showShape } from '../shapes/shape.ts';
+import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { denseBuckets } from './dense-buckets.ts';
 import { checkKeyDType, type TableInitializer } from './initializers.ts';
+import {
+  missingIndex,
+  portableFind,
+  portableInsert,
+  portableRemove,
+  portableSize,
+} from './portable-lookups.ts';
 import { itemsOf, LookupTable, type TableItem, tensorOfItems } from './table-items.ts';
+import { TableResource } from './table-resource.ts';
 
 /** Looks keys up at once or, in a traced function, at each run. Values that are text have to be known while it is traced. */
 function lookUp(
@@ -21,13 +35,22 @@ function lookUp(
   dtype: DType,
   valueShape: readonly number[],
   find: (keys: readonly TableItem[], ...more: readonly TableItem[][]) => readonly TableItem[],
+  portable: (keys: Tensor, ...more: Tensor[]) => Tensor,
+  changes = false,
 ): Tensor {
   const compute = (known: Tensor, ...others: Tensor[]): Tensor =>
     tensorOfItems(find(itemsOf(known), ...others.map(itemsOf)), dtype, [...known.shape, ...valueShape]);
-  if (dtype === 'string') return onKnown(name, [keys, ...more], compute);
-  const shape = [...keys.shape, ...valueShape];
-  return atRunTime(name, compute as never, [keys, ...more], [{ dtype, shape }])[0];
+  // What does not change can be looked up while a function is traced.
+  const isKnown = !changes && [keys, ...more].every((x) => knownTensor(x) !== null);
+  if (dtype === 'string' || isKnown) return onKnown(name, [keys, ...more], compute, portable);
+  const shape = toShape([...dims(keys), ...valueShape]);
+  const form = (x: Tensor, ...others: Tensor[]): readonly Tensor[] => [portable(x, ...others)];
+  return atRunTime(name, compute as never, [keys, ...more], [{ dtype, shape }], false, form as never)[0];
 }
+
+const typeOf = ({ dtype }: Tensor): Readonly<Record<string, TypedAttr>> => ({
+  T: { kind: 'type', value: dtype },
+});
 
 /** Keys of the dtype of a table. */
 function keysOf(value: TensorLike, dtype: DType, op: string): Tensor {
@@ -36,13 +59,25 @@ function keysOf(value: TensorLike, dtype: DType, op: string): Tensor {
   return keys;
 }
 
-const countOf = (name: string, count: () => number): Tensor =>
+const countOf = (name: string, count: () => number, portable: () => Tensor): Tensor =>
   atRunTime(
     name,
     (() => tensorOfItems([count()], 'int64', [])) as never,
     [],
     [{ dtype: 'int64', shape: [] }],
+    false,
+    () => [portable()],
   )[0];
+
+/** The resource of a static table. */
+const staticResource = (table: LookupTable, initializer: TableInitializer): TableResource =>
+  new TableResource({
+    name: table.name,
+    keyDtype: table.keyDType,
+    valueDtype: table.valueDType,
+    contents: () => table.contents(),
+    file: initializer.file ?? null,
+  });
 
 interface StaticArguments {
   readonly initializer: TableInitializer;
@@ -63,6 +98,8 @@ export class StaticHashTable implements Trackable {
   readonly keyDtype: DType;
   readonly valueDtype: DType;
   readonly defaultValue: Tensor;
+  /** @internal */
+  readonly tableResource: TableResource;
   readonly #table: LookupTable;
 
   constructor(
@@ -88,18 +125,29 @@ export class StaticHashTable implements Trackable {
       );
     this.#table = new LookupTable(this.name, this.keyDtype, this.valueDtype);
     this.#table.insert(...initializer.entries(), false);
+    this.tableResource = staticResource(this.#table, initializer);
   }
   /** How many keys there are (int64). */
   size(): Tensor {
-    return countOf('LookupTableSizeV2', () => this.#table.size);
+    return countOf(
+      'LookupTableSizeV2',
+      () => this.#table.size,
+      () => portableSize(this.tableResource),
+    );
   }
   /** The value of each key, and the default value of others. */
   lookup(keys: TensorLike): Tensor;
   lookup(options: { readonly keys: TensorLike }): Tensor;
   lookup(keys: unknown): Tensor {
     const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.lookup`);
-    return lookUp('LookupTableFindV2', x, [this.defaultValue], this.valueDtype, [], (list, missing) =>
-      this.#table.find(list, missing),
+    return lookUp(
+      'LookupTableFindV2',
+      x,
+      [this.defaultValue],
+      this.valueDtype,
+      [],
+      (list, missing) => this.#table.find(list, missing),
+      (keys, missing) => portableFind(this.tableResource, keys, missing as Tensor),
     );
   }
   /** Nothing: what it was made of is known to the program. */
@@ -131,6 +179,8 @@ export class StaticVocabularyTable implements Trackable {
   readonly name: string;
   readonly keyDtype: DType;
   readonly valueDtype: 'int64' = 'int64';
+  /** @internal Null where there are buckets alone. */
+  readonly tableResource: TableResource | null;
   readonly #table: LookupTable | null;
   readonly #buckets: number;
 
@@ -156,8 +206,10 @@ export class StaticVocabularyTable implements Trackable {
     this.keyDtype = lookupKeyDtype ?? initializer?.keyDtype ?? 'string';
     this.#buckets = numOovBuckets;
     checkKeyDType(this.keyDtype, 'lookupKeyDtype', op);
-    if (initializer === null) this.#table = null;
-    else {
+    if (initializer === null) {
+      this.#table = null;
+      this.tableResource = null;
+    } else {
       checkInitializer(initializer, op);
       if (initializer.valueDtype !== 'int64')
         throw new InvalidArgumentError(`the ids must be int64, got ${initializer.valueDtype}`, op);
@@ -168,6 +220,7 @@ export class StaticVocabularyTable implements Trackable {
         );
       this.#table = new LookupTable(this.name, initializer.keyDtype, 'int64');
       this.#table.insert(...initializer.entries(), false);
+      this.tableResource = staticResource(this.#table, initializer);
     }
   }
   get #words(): number {
@@ -175,20 +228,40 @@ export class StaticVocabularyTable implements Trackable {
   }
   /** How many ids there are (int64): of words, and of buckets. */
   size(): Tensor {
-    return countOf('LookupTableSizeV2', () => this.#words + this.#buckets);
+    return countOf(
+      'LookupTableSizeV2',
+      () => this.#words + this.#buckets,
+      () => {
+        const buckets = constant(BigInt(this.#buckets), 'int64');
+        return this.tableResource === null ? buckets : portableSize(this.tableResource).add(buckets);
+      },
+    );
   }
   /** The id of each key (int64). */
   lookup(keys: TensorLike): Tensor;
   lookup(options: { readonly keys: TensorLike }): Tensor;
   lookup(keys: unknown): Tensor {
     const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.lookup`);
-    return lookUp('VocabularyTableFind', x, [], 'int64', [], (list) => {
-      // Integers are hashed as their digits.
+    // Integers are hashed as their digits.
+    const find = (list: readonly TableItem[]): readonly TableItem[] => {
       const others = list.map(
         (key) => BigInt(this.#words) + (fingerprint64(String(key)) % BigInt(this.#buckets)),
       );
       return this.#table?.find(list, others) ?? others;
+    };
+    return lookUp('VocabularyTableFind', x, [], 'int64', [], find, (list) => this.#portable(list));
+  }
+  /** The lookup in ops that TensorFlow has. */
+  #portable(keys: Tensor): Tensor {
+    const texts = keys.dtype === 'string' ? keys : portableEach('AsString', [keys], 'string', typeOf(keys));
+    const hashed = portableEach('StringToHashBucketFast', [texts], 'int64', {
+      num_buckets: { kind: 'int', value: this.#buckets },
     });
+    const table = this.tableResource;
+    if (table === null) return hashed;
+    const missing = missingIndex();
+    const ids = portableFind(table, keys.cast(table.keyDtype), missing);
+    return where(ids.equal(missing), hashed.add(portableSize(table)), ids);
   }
   /** Nothing: what it was made of is known to the program. */
   trackableView(): TrackableView {
@@ -214,6 +287,8 @@ export class MutableHashTable implements Trackable {
   readonly keyDtype: DType;
   readonly valueDtype: DType;
   readonly defaultValue: Tensor;
+  /** @internal */
+  tableResource: TableResource;
   readonly #table: LookupTable;
 
   constructor(
@@ -234,15 +309,27 @@ export class MutableHashTable implements Trackable {
     this.defaultValue = toTensor(defaultValue, valueDtype, true);
     this.#table = new LookupTable(this.name, keyDtype, valueDtype, this.defaultValue.shape);
     this.#table.insert([], [], true);
+    this.tableResource = this.#resource(null);
   }
-  /** @internal Keys that it may not have from now on. */
-  protected reserve(keys: readonly TableItem[]): void {
-    this.#table.reserved = keys;
+  /** @internal Keys that it may not have from now on: scalars. */
+  protected reserve(keys: readonly [empty: Tensor, deleted: Tensor]): void {
+    this.#table.reserved = keys.flatMap(itemsOf);
+    this.tableResource = this.#resource(keys);
+  }
+  #resource(reserved: readonly [empty: Tensor, deleted: Tensor] | null): TableResource {
+    const { name, keyDtype, valueDtype } = this;
+    const contents = (): readonly [Tensor, Tensor] => this.#table.contents();
+    const valueShape = this.defaultValue.shape;
+    return new TableResource({ name, keyDtype, valueDtype, valueShape, contents, isMutable: true, reserved });
   }
 
   /** How many keys there are (int64). */
   size(): Tensor {
-    return countOf('LookupTableSizeV2', () => this.#table.size);
+    return countOf(
+      'LookupTableSizeV2',
+      () => this.#table.size,
+      () => portableSize(this.tableResource),
+    );
   }
   /**
    * The value of each key, and the default value of others.
@@ -259,13 +346,20 @@ export class MutableHashTable implements Trackable {
       true,
     );
     const { shape } = this.defaultValue;
-    if (!sameShape(missing.shape, shape) && !sameShape(missing.shape, [...x.shape, ...shape]))
+    if (!sameShape(missing.shape, shape) && !sameShape(missing.shape, toShape([...dims(x), ...shape])))
       throw new InvalidArgumentError(
         `dynamicDefaultValues must have the shape ${showShape(shape)} of a value, or one for each key, got ${showShape(missing.shape)}`,
         op,
       );
-    return lookUp('LookupTableFindV2', x, [missing], this.valueDtype, shape, (list, others) =>
-      this.#table.find(list, others),
+    return lookUp(
+      'LookupTableFindV2',
+      x,
+      [missing],
+      this.valueDtype,
+      shape,
+      (list, others) => this.#table.find(list, others),
+      (list, others) => portableFind(this.tableResource, list, others as Tensor),
+      true,
     );
   }
   /** Gives keys their values, new ones or other ones: at once or, in a traced function, at each run. */
@@ -276,13 +370,17 @@ export class MutableHashTable implements Trackable {
     const x = keysOf(keys as TensorLike, this.keyDtype, op);
     const y = toTensor(values as TensorLike, this.valueDtype, true);
     const { shape } = this.defaultValue;
-    if (!sameShape(y.shape, [...x.shape, ...shape]))
+    if (!sameShape(y.shape, toShape([...dims(x), ...shape])))
       throw new InvalidArgumentError(
         `values must have the shape ${showShape([...x.shape, ...shape])} for these keys, got ${showShape(y.shape)}`,
         op,
       );
     const put = (k: Tensor, v: Tensor): void => this.#table.insert(itemsOf(k), itemsOf(v), true);
-    atRunTime('LookupTableInsertV2', put as never, [x, y], []);
+    const form = (k: Tensor, v: Tensor): [] => {
+      portableInsert(this.tableResource, k, v);
+      return [];
+    };
+    atRunTime('LookupTableInsertV2', put as never, [x, y], [], false, form as never);
   }
   /** Removes keys; those that are not there do not matter. */
   remove(keys: TensorLike): void;
@@ -290,11 +388,19 @@ export class MutableHashTable implements Trackable {
   remove(keys: unknown): void {
     const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.remove`);
     const drop = (k: Tensor): void => this.#table.remove(itemsOf(k));
-    atRunTime('LookupTableRemoveV2', drop as never, [x], []);
+    const form = (k: Tensor): [] => {
+      portableRemove(this.tableResource, k);
+      return [];
+    };
+    atRunTime('LookupTableRemoveV2', drop as never, [x], [], false, form as never);
   }
   /** All keys and their values, in the order in which they came: `[keys, values]`. Not in traced functions, whose sizes it would change. */
   export(): [keys: Tensor, values: Tensor] {
     return onKnown('LookupTableExportV2', [], () => this.#table.contents());
+  }
+  /** @internal What goes into a checkpoint. */
+  protected saved(): readonly [keys: Tensor, values: Tensor] {
+    return this.export();
   }
   /** Keys and values, as checkpoints of TensorFlow have them. */
   trackableView(): TrackableView {
@@ -306,7 +412,10 @@ export class MutableHashTable implements Trackable {
       if (
         keys.dtype !== this.keyDtype ||
         values.dtype !== this.valueDtype ||
-        !sameShape(values.shape.slice(1), shape)
+        !sameShape(
+          values.shape.slice(1),
+          shape.length === 0 ? values.shape.slice(1).filter((d) => d !== 1) : shape,
+        )
       )
         throw new InvalidArgumentError('the file has a table of other keys or values', this.name);
       this.#table.replace(itemsOf(keys), itemsOf(values));
@@ -317,7 +426,7 @@ export class MutableHashTable implements Trackable {
         [
           'table-keys',
           {
-            save: () => this.export()[0],
+            save: () => this.saved()[0],
             restore: (value) => {
               keys = value;
               take();
@@ -327,7 +436,7 @@ export class MutableHashTable implements Trackable {
         [
           'table-values',
           {
-            save: () => this.export()[1],
+            save: () => this.saved()[1],
             restore: (value) => {
               values = value;
               take();
@@ -369,7 +478,11 @@ export class DenseHashTable extends MutableHashTable {
     const [empty, deleted] = keys.flatMap(itemsOf);
     if (empty === deleted)
       throw new InvalidArgumentError('emptyKey and deletedKey must differ', 'DenseHashTable');
-    this.reserve([empty, deleted]);
+    this.reserve(keys as [Tensor, Tensor]);
+  }
+  /** @internal As TensorFlow's tables have them in memory. */
+  protected override saved(): readonly [keys: Tensor, values: Tensor] {
+    return denseBuckets(this.export(), this.tableResource.reserved?.[0] as Tensor);
   }
 }
 

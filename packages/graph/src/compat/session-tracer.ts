@@ -89,7 +89,7 @@ export class SessionTracer extends FunctionTracer {
     return tensor;
   }
 
-  protected override lasting(value: GraphValue): Tensor {
+  override lasting(value: GraphValue): Tensor {
     const tensor = super.lasting(value);
     if (isUnknownRank(value)) hideRank(tensor);
     return tensor;

@@ -27,6 +27,8 @@ export class ConcreteFunction extends Callable {
   readonly #specs: readonly TensorSpec[];
   readonly #resolve: (tensors: readonly Tensor[]) => AtomicFunction;
   readonly #sized: SizedTraces | null;
+  /** What calls it where it takes strings: these are part of what runs. */
+  readonly #ofStrings: ((args: readonly unknown[]) => unknown) | null;
   /** @internal The function that was traced, whose arguments have names. */
   declare readonly hostFunction: AnyHostFunction;
 
@@ -38,8 +40,10 @@ export class ConcreteFunction extends Callable {
     resolve: (tensors: readonly Tensor[]) => AtomicFunction,
     sized: SizedTraces | null,
     hostFunction: AnyHostFunction,
+    ofStrings: ((args: readonly unknown[]) => unknown) | null = null,
   ) {
     super();
+    this.#ofStrings = ofStrings;
     Object.defineProperty(this, 'hostFunction', { value: hostFunction });
     this.#name = name;
     const { tensors, key } = flattenKinds(args);
@@ -97,6 +101,7 @@ export class ConcreteFunction extends Callable {
 
   /** Runs on tensors alone, in their order. */
   call(inputs: readonly Tensor[]): unknown {
+    if (this.#ofStrings !== null) return this.#ofStrings(inputs);
     const tensors = this.#fitting(inputs, inputs);
     return this.#resolve(tensors).call(tensors);
   }
@@ -125,6 +130,7 @@ export class ConcreteFunction extends Callable {
   }
 
   protected override invoke(...args: readonly never[]): unknown {
+    if (this.#ofStrings !== null) return this.#ofStrings(args);
     const { tensors, key } = flattenKinds(args);
     const whole = key === this.#kind && tensors.every((t) => !(t instanceof TensorSpec));
     const inputs = this.#fitting(whole ? tensors : args, args);

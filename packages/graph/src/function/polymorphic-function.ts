@@ -22,6 +22,7 @@ import {
   RecentMap,
   ShapeEnv,
   sameShape,
+  tree,
 } from '@eagre/core/internal';
 import type { Profile } from '../inspect/profile.ts';
 import type { GraphValue } from '../ir/graph.ts';
@@ -33,6 +34,7 @@ import { checkSignature, conform } from '../tracing/signature.ts';
 import { isStrings } from '../tracing/strings.ts';
 import {
   flatten,
+  flattenForFile,
   flattenKinds,
   flattenShapes,
   holdsStringSpec,
@@ -147,6 +149,8 @@ export class PolymorphicFunction {
   readonly #sized = new Map<string, SizedTraces[]>();
   /** The shapes that there are traces for, by kinds. */
   readonly #seen = new Map<string, (readonly Shape[])[]>();
+  /** Traces for strings that differ from run to run, by their specs. */
+  readonly #forFiles = new Map<string, ConcreteFunction>();
   #count = 0;
   #complete = 0;
   readonly #retracing: RetracingWatch;
@@ -184,15 +188,29 @@ export class PolymorphicFunction {
 
   /** What is saved: all traces, or that of the signature where there are none. */
   saved(self: unknown): SavedFunction {
+    const signature = this.#signature;
+    if (signature?.some(holdsStringSpec) === true)
+      return {
+        name: this.#name,
+        hostFunction: this.#fn,
+        inputSignature: signature,
+        concreteFunctions: [this.#forFile(self, signature)],
+      };
+    const ofStrings = new Set(this.#forFiles.values());
     const ofSizes = [...this.#traces.values()].flatMap((concrete): ConcreteFunction[] => {
       const template = this.#templates.get(concrete);
       if (template === undefined) return [];
+      const specs = withStringSpecs(template);
+      if (specs !== null) {
+        ofStrings.add(this.#forFile(self, specs));
+        return [];
+      }
       const args = this.#named(template);
       const shapes = flattenKinds(args).tensors.map((t) => t.shape as Shape);
       return [new ConcreteFunction(this.#name, args, shapes, () => concrete, null, this.#fn)];
     });
     const ofAnySize = [...this.#sized.values()].flat().map((sized) => this.#ofSized(sized));
-    const concreteFunctions = [...ofAnySize, ...ofSizes];
+    const concreteFunctions = [...ofAnySize, ...ofSizes, ...ofStrings];
     if (concreteFunctions.length === 0 && this.#signature !== undefined)
       concreteFunctions.push(this.#concreteCall(self, []));
     return {
@@ -229,6 +247,8 @@ export class PolymorphicFunction {
   #call(self: unknown, given: readonly unknown[]): unknown {
     if (eagerly) return this.#run(self, given);
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    // What it does with strings is written into the trace around it.
+    if (context.tracer?.forFile === true) return this.#run(self, args);
     const { replica } = distribution;
     // Replicas may meet in it, which they cannot do inside of a graph of its own.
     if (replica !== null && context.tracer !== null) return this.#run(self, args);
@@ -412,20 +432,25 @@ export class PolymorphicFunction {
       if (given.length === 0) args = signature;
       else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
     }
+    if (args.some(holdsStringSpec)) return this.#forFile(self, args);
+    try {
+      return this.#ofSpecs(self, args);
+    } catch (error) {
+      // Strings that only a run knows may be made inside, which a file can hold.
+      if (!(error instanceof UnimplementedError) || !isWritten(args)) throw error;
+      try {
+        return this.#forFile(self, args);
+      } catch {
+        throw error;
+      }
+    }
+  }
+
+  #ofSpecs(self: unknown, args: readonly unknown[]): ConcreteFunction {
     const { tensors, key: ofKinds } = flattenKinds(args);
     const key = inReplica(ofKinds);
-    if (args.some(holdsStringSpec)) {
-      throw new UnimplementedError(
-        'strings are part of a trace, like numbers: give the string itself, not a spec',
-        this.#name,
-      );
-    }
     const shapes = tensors.map((t): PartialShape => {
-      if (t.shape === null)
-        throw new InvalidArgumentError(
-          `${String(t)} has no rank, but a trace needs one: give the spec a shape`,
-          this.#name,
-        );
+      if (t.shape === null) throw noRank(t, this.#name);
       return t.shape;
     });
     const from = (
@@ -438,7 +463,14 @@ export class PolymorphicFunction {
       const equal = ({ specs }: SizedTraces): boolean =>
         specs.every(({ shape }, i) => String(shape) === String(shapes[i]));
       sized = this.#sized.get(key)?.find(equal) ?? this.#makeSized(self, args, key, shapes);
-      sized.graph();
+      try {
+        sized.graph();
+      } catch (error) {
+        const failed = sized;
+        const others = this.#sized.get(key)?.filter((other) => other !== failed);
+        if (others !== undefined) this.#sized.set(key, others);
+        throw error;
+      }
     } else sized = this.#sizedFor(self, args, shapes as readonly Shape[]);
     if (sized !== undefined) {
       const { specs } = sized;
@@ -462,6 +494,28 @@ export class PolymorphicFunction {
     return from(shapes, () => concrete, null);
   }
 
+  /** The trace for strings that differ from run to run: it can be written, and a call of it traces anew for the strings that come. */
+  #forFile(self: unknown, args: readonly unknown[]): ConcreteFunction {
+    const { tensors, key: ofSpecs } = flattenForFile(args);
+    const key = inReplica(ofSpecs);
+    const known = this.#forFiles.get(key);
+    if (known !== undefined) return known;
+    const specs = tensors.map(({ dtype, shape }, i): ArgumentSpec => {
+      if (shape === null) throw noRank(tensors[i], this.#name);
+      return { dtype, shape };
+    });
+    const sized = new SizedTraces(this.#name, args, specs, (now, anySize) =>
+      this.#trace(self, args, now, anySize, undefined, undefined, true),
+    );
+    const shapes = flattenKinds(args).tensors.map((t) => t.shape as PartialShape);
+    const call = (given: readonly unknown[]): unknown =>
+      this.#call(self, conform(given, args as Signature[]));
+    const concrete = new ConcreteFunction(this.#name, args, shapes, noRun, sized, this.#fn, call);
+    sized.graph();
+    this.#forFiles.set(key, concrete);
+    return concrete;
+  }
+
   #trace(
     self: unknown,
     args: readonly unknown[],
@@ -469,8 +523,9 @@ export class PolymorphicFunction {
     anySize: boolean,
     inputs?: readonly Tensor[],
     measured?: ReadonlyMap<number, number>,
+    forFile = false,
   ): TraceResult {
-    const { tensors } = flattenKinds(args);
+    const { tensors } = forFile ? flattenForFile(args) : flattenKinds(args);
     const dtypes = tensors.map((t) => t.dtype);
     const once = (mayCreate: boolean): TraceResult & { readonly made: boolean } => {
       const call: TracedCall = {
@@ -481,7 +536,7 @@ export class PolymorphicFunction {
         ...(measured === undefined ? {} : { measured }),
       };
       try {
-        return this.#traceOnce(self, args, dtypes, shapes, anySize, mayCreate, call);
+        return this.#traceOnce(self, args, dtypes, shapes, anySize, mayCreate, call, forFile);
       } catch (error) {
         throw inputs === undefined ? error : withGuess(error, call);
       }
@@ -500,8 +555,9 @@ export class PolymorphicFunction {
     anySize: boolean,
     mayCreate: boolean,
     call: TracedCall,
+    forFile: boolean,
   ): TraceResult & { readonly made: boolean } {
-    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer(), call);
+    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer(), call, forFile);
     this.#count++;
     let structure: unknown;
     try {
@@ -530,10 +586,24 @@ export class PolymorphicFunction {
     shapes: readonly Shape[],
   ): unknown {
     const places = shapes.map((shape, i) => tracer.argument(dtypes[i], shape, `args_${i}`));
-    const result = results(this.#run(self, rebuilder(args)(places) as readonly unknown[]));
+    const rebuild = rebuilder(args, undefined, tracer.forFile);
+    const inGraph = (strings: Tensor): Tensor => tracer.lasting(tracer.valueOf(strings));
+    const returned = this.#run(self, rebuild(places) as readonly unknown[]);
+    const result = results(returned, tracer.forFile ? inGraph : undefined);
     tracer.finish(eachOfItsOwn(tracer, result.tensors));
     return result.structure;
   }
+}
+
+const noRank = (t: Tensor | TensorSpec, name: string): InvalidArgumentError =>
+  new InvalidArgumentError(`${String(t)} has no rank, but a trace needs one: give the spec a shape`, name);
+
+/** What runs a trace that is made for a file. */
+function noRun(): never {
+  throw new UnimplementedError(
+    'a trace of strings that differ from run to run has no plan: call it with the strings',
+    'tf.function',
+  );
 }
 
 /** An error that may come of a size that was guessed. */
@@ -545,6 +615,20 @@ function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
       `${taken} for it. Keep what needs the size apart, behind the function`,
     error.op,
   );
+}
+
+/** Whether specs alone stand for tensors. */
+const isWritten = (args: readonly unknown[]): boolean => !flattenForFile(args).tensors.some(isTensor);
+
+/** Arguments with specs in the places of strings; null where there are none. */
+function withStringSpecs(args: readonly unknown[]): readonly unknown[] | null {
+  let found = false;
+  const specs = tree.mapLeaves(args, 'tf.function', (leaf) => {
+    if (!isStrings(leaf)) return leaf;
+    found = true;
+    return TensorSpec.fromTensor(leaf);
+  });
+  return found ? (specs as readonly unknown[]) : null;
 }
 
 /** Arguments without their tensors, which need not live on. */

@@ -76,11 +76,11 @@ export interface Composition {
  */
 export function compositionOf(node: GraphNode, isUsed: (output: number) => boolean): Composition | null {
   const { what, inputs, attrs } = node;
-  if (what.kind !== 'op') return null;
-  const compose = composeOf(what.op, node);
+  const compose = what.kind === 'op' ? composeOf(what.op, node) : portableForm(node);
   if (compose === null) return null;
   const sizes = inputs.flatMap((v) => dims(v)).find(isExpression)?.env ?? new ShapeEnv();
-  const tracer = new FunctionTracer(node.type, false, null, null, null, { sizes, late: [], guess: {} });
+  const call = { sizes, late: [], guess: {} };
+  const tracer = new FunctionTracer(node.type, false, null, null, null, call, true);
   const outputs = node.outputs.map((v, i): Output => ({ shape: dims(v), isUsed: isUsed(i) }));
   let made: readonly (Tensor | null)[] = [];
   tracer.run(() => {
@@ -90,6 +90,12 @@ export function compositionOf(node: GraphNode, isUsed: (output: number) => boole
   });
   let place = 0;
   return { graph: tracer.graph, places: made.map((t) => (t === null ? null : place++)) };
+}
+
+/** What a call of the host says of itself. */
+function portableForm({ what }: GraphNode): Compose | null {
+  const portable = what.kind === 'host' ? what.portable : undefined;
+  return portable === undefined ? null : (given) => portable(...given);
 }
 
 function composeOf(op: Op, node: GraphNode): Compose | null {

@@ -28,13 +28,15 @@ import {
   type Operation,
   partialShape,
   shapesAgree,
+  TableResource,
+  type TypedAttr,
   viewOf,
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import type { ForwardRecord, Saved } from '../control/control-op.ts';
 import type { WhileGradAttrs } from '../control/while.ts';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
-import { bodiesOf, isGraph, lateSizesIn } from '../ir/graph-bodies.ts';
+import { bodiesOf, isGraph, keepsOrder, lateSizesIn } from '../ir/graph-bodies.ts';
 import { isUnknownRank } from '../tracing/unknown-rank.ts';
 import type { Composition } from './composed-ops.ts';
 import { outputName, signatureOf } from './op-signatures.ts';
@@ -48,7 +50,7 @@ import {
   StreamNames,
   sourcesIn,
 } from './random-def.ts';
-import { type ConstantInput, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
+import { type ConstantInput, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
 
 type AttrValue = tensorflow.AttrValue;
@@ -108,8 +110,8 @@ export interface FunctionOptions {
   readonly compose: (node: GraphNode, isUsed: (output: number) => boolean) => Composition | null;
 }
 
-/** What a function uses that is no argument: a variable, a stream of random numbers, a large constant. */
-export type Capture = Variable | DrawSource | Tensor;
+/** What a function uses that is no argument: a variable, a stream of random numbers, a large constant, a table. */
+export type Capture = Variable | DrawSource | Tensor | TableResource;
 
 /** The functions that nodes call: graphs inside of attributes, and what is added. */
 export class Library {
@@ -364,7 +366,9 @@ class Captures {
         ? `${capture.name}_resource`
         : capture instanceof Tensor
           ? 'constant'
-          : this.#streams.of(capture);
+          : capture instanceof TableResource
+            ? `${capture.name}_table_handle`
+            : this.#streams.of(capture);
     const name = this.#unique.take(wanted.replaceAll('/', '_').toLowerCase());
     this.#names.set(capture, name);
     return name;
@@ -527,11 +531,13 @@ class Writer {
           throw hostSchedule();
         // What the host does keeps its order.
         const control = this.#control(node);
-        if (what.kind === 'host' && host !== null) control.push(`^${host}`);
+        const isOrdered = what.kind === 'host' || keepsOrder(node);
+        if (isOrdered && host !== null) control.push(`^${host}`);
         const assigned = node.type === 'AssignVariableOp' ? node.attrs['variable'] : null;
         if (assigned instanceof Variable) this.#assign(node, name, assigned, control);
         else this.#op(node, name, control);
-        if (what.kind === 'host' && graph.runsWhole) host = name;
+        // Several nodes may stand for one.
+        if (isOrdered && graph.runsWhole) host = this.#written.get(node)?.name ?? name;
       }
       if (node.device !== '')
         for (let i = from; i < this.#nodes.length; i++)
@@ -746,7 +752,7 @@ class Writer {
 
   /** A node in terms of other ops, which are written in its place. */
   #composed(node: GraphNode, name: string, control: readonly string[], portable: FunctionOptions): void {
-    const composition = node.what.kind === 'op' ? portable.compose(node, (i) => this.#isUsed(node, i)) : null;
+    const composition = portable.compose(node, (i) => this.#isUsed(node, i));
     if (composition === null) throw notWritable(node);
     const { graph, places } = composition;
     node.inputs.forEach((v, i) => this.#aliases.set(graph.arguments[i] as GraphValue, this.reference(v)));
@@ -831,7 +837,9 @@ class Writer {
     const op = known?.op ?? node.type;
     this.#written.set(node, { name, op });
     if (known !== null) {
-      const inputs = known.inputs.map((i) => (typeof i === 'number' ? own[i] : this.#constantInput(name, i)));
+      const table = known.table === undefined ? [] : [this.#table(node, known.table)];
+      const others = known.inputs.map((i) => (typeof i === 'number' ? own[i] : this.#constantInput(name, i)));
+      const inputs = [...table, ...others];
       const attrs = Object.entries(known.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
       this.#add(name, op, [...inputs, ...control], {
         ...Object.fromEntries(attrs),
@@ -884,6 +892,17 @@ class Writer {
       ...(node.what.kind === 'op' ? typesOf(node) : {}),
       ...outputShapes(node.outputs),
     });
+  }
+
+  /** The argument for a table. */
+  #table(node: GraphNode, table: TableResource): string {
+    if (this.#captures === null) throw notWritable(node);
+    if (this.#captures.isBody)
+      throw new UnimplementedError(
+        `the table '${table.name}' is used in a branch or loop, which cannot be written: look up outside of it`,
+        'savedModel.save',
+      );
+    return this.#captures.of(table);
   }
 
   /** The gradients of a loop that are in the graph. */
@@ -1231,7 +1250,8 @@ function isWritable(node: GraphNode, known: ReturnType<typeof tensorFlowOp>): bo
   const { inputs, attrs } = signature;
   const given = known === null ? Object.keys(typesOf(node)) : Object.keys(known.attrs);
   const more = known === null ? Object.keys(node.attrs) : [];
-  const count = known?.inputs.length ?? node.inputs.length;
+  const ofTable = known?.table === undefined ? 0 : 1;
+  const count = (known?.inputs.length ?? node.inputs.length) + ofTable;
   const T = node.inputs[0]?.dtype;
   const types: readonly (readonly [string, DType])[] =
     known === null

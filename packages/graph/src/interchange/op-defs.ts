@@ -8,6 +8,7 @@ export const OP_DEFS: string = `
 Abs|x|y|T!=14,19,1,2,6,5,3,9
 Acos|x|y|T!=14,19,1,2,8,18
 Acosh|x|y|T!=14,19,1,2,8,18
+Add|x y|z|T!=14,19,1,2,4,6,5,3,9,8,18,7
 AddN|inputs*|sum|N! T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,21
 AddV2|x y|z|T!=14,19,1,2,4,17,22,23,6,5,3,9,8,18
 All|input reduction_indices|output|keep_dims Tidx=3,9
@@ -129,6 +130,7 @@ GatherNd|params indices|output|Tparams! Tindices!=5,3,9 bad_indices_policy
 GatherV2|params indices axis|output|batch_dims Tparams! Tindices!=5,3,9 Taxis!=3,9
 Greater|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 GreaterEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
+HashTableV2||table_handle|container shared_name use_node_name_sharing key_dtype! value_dtype!|s
 HistogramFixedWidth|values value_range nbins|out|T!=3,9,1,2 dtype=3,9
 IFFT|input|output|Tcomplex=8,18
 IFFT2D|input|output|Tcomplex=8,18
@@ -144,6 +146,7 @@ IgammaGradA|a x|z|T!=1,2
 Igammac|a x|z|T!=14,19,1,2
 Imag|input|output|T=8,18 Tout=1,2
 InTopKV2|predictions targets k|precision|T=3,9
+InitializeTableFromTextFileV2|table_handle filename||key_index! value_index! vocab_size delimiter offset|s
 Invert|x|y|T!=6,5,3,9,4,17,22,23
 InvertPermutation|x|y|T=3,9
 IsFinite|x|y|T!=14,19,1,2
@@ -167,6 +170,12 @@ LogUniformCandidateSampler|true_classes|sampled_candidates true_expected_count s
 LogicalAnd|x y|z|
 LogicalNot|x|y|
 LogicalOr|x y|z|
+LookupTableExportV2|table_handle|keys values|Tkeys! Tvalues!|s
+LookupTableFindV2|table_handle keys default_value|values|Tin! Tout!|s
+LookupTableImportV2|table_handle keys values||Tin! Tout!|s
+LookupTableInsertV2|table_handle keys values||Tin! Tout!|s
+LookupTableRemoveV2|table_handle keys||Tin!|s
+LookupTableSizeV2|table_handle|size||s
 Lu|input|lu p|T!=2,1,19,8,18 output_idx_type=3,9
 MatMul|a b|product|transpose_a transpose_b T!=14,19,1,2,3,9,4,17,22,23,8,18 grad_a grad_b
 MatrixBandPart|input num_lower num_upper|band|T! Tindex=3,9
@@ -195,6 +204,10 @@ MirrorPadGrad|input paddings|output|T! Tpaddings=3,9 mode!
 Mul|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 MulNoNan|x y|z|T!=14,19,1,2,8,18
 Multinomial|logits num_samples|output|seed seed2 T!=1,2,3,4,5,6,9,14,17,19,22,23 output_dtype=3,9|s
+MutableDenseHashTableV2|empty_key deleted_key|table_handle|container shared_name use_node_name_sharing key_dtype! value_dtype! value_shape initial_num_buckets max_load_factor|s
+MutableHashTable||table_handle|container shared_name use_node_name_sharing key_dtype! value_dtype!|s
+MutableHashTableOfTensorsV2||table_handle|container shared_name use_node_name_sharing key_dtype! value_dtype! value_shape|s
+MutableHashTableV2||table_handle|container shared_name use_node_name_sharing key_dtype! value_dtype!|s
 Ndtri|x|y|T!=14,19,1,2
 Neg|x|y|T!=14,19,1,2,6,5,3,9,8,18
 NextAfter|x1 x2|output|T=2,1
@@ -300,6 +313,8 @@ StatelessRandomUniformV2|shape key counter alg|output|dtype=19,14,1,2 Tshape=3,9
 StatelessShuffle|value key counter alg|output|T!
 StatelessTruncatedNormal|shape seed|output|dtype=19,14,1,2 T=3,9 Tseed=3,9
 StatelessTruncatedNormalV2|shape key counter alg|output|dtype=19,14,1,2 Tshape=3,9
+StaticRegexFullMatch|input|output|pattern!
+StaticRegexReplace|input|output|pattern! rewrite! replace_global
 StopGradient|input|output|T!
 StridedSlice|input begin end strides|output|T! Index!=5,3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
 StridedSliceGrad|shape begin end strides dy|output|T! Index!=3,9 begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
@@ -309,6 +324,7 @@ StringLength|input|output|unit
 StringLower|input|output|encoding
 StringNGrams|data data_splits|ngrams ngrams_splits|separator! ngram_widths! left_pad! right_pad! pad_width! preserve_short_sequences! Tsplits=3,9
 StringSplit|input delimiter|indices values shape|skip_empty
+StringSplitV2|input sep|indices values shape|maxsplit
 StringStrip|input|output|
 StringToHashBucket|string_tensor|output|num_buckets!
 StringToHashBucketFast|input|output|num_buckets!

@@ -12,22 +12,13 @@ import {
   isExpression,
   maxDims,
   mulDims,
+  PortableOp,
   shapesAgree,
   subDims,
+  type TableResource,
+  type TypedAttr,
 } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../ir/graph.ts';
-
-/** An attribute with its type in TensorFlow. */
-export type TypedAttr =
-  | { readonly kind: 'type'; readonly value: DType }
-  | { readonly kind: 'types'; readonly value: readonly DType[] }
-  | { readonly kind: 'int'; readonly value: number }
-  | { readonly kind: 'ints'; readonly value: readonly number[] }
-  | { readonly kind: 'float'; readonly value: number }
-  | { readonly kind: 'floats'; readonly value: readonly number[] }
-  | { readonly kind: 'bool'; readonly value: boolean }
-  | { readonly kind: 'text'; readonly value: string }
-  | { readonly kind: 'texts'; readonly value: readonly string[] };
 
 /** An input of TensorFlow's op that is an attribute here. */
 export interface ConstantInput {
@@ -44,6 +35,8 @@ export interface TensorFlowOp {
   /** The node's own inputs, by their place, and constants. */
   readonly inputs: readonly (number | ConstantInput)[];
   readonly attrs: Readonly<Record<string, TypedAttr>>;
+  /** The table that is its first input, before the others. */
+  readonly table?: TableResource;
   /** Shapes of outputs that the op has in TensorFlow alone, behind the node's own. */
   readonly moreOutputs?: readonly (readonly number[])[];
 }
@@ -797,8 +790,16 @@ const translations: Readonly<Record<string, Translate>> = {
 
 /** The node as TensorFlow's op of that name has it; null if the op is Eagre's own, or takes its attributes as they are. */
 export function tensorFlowOp(node: GraphNode, isUsed?: (output: number) => boolean): TensorFlowOp | null {
-  if (node.what.kind !== 'op' || !Object.hasOwn(translations, node.type)) return null;
+  if (node.what.kind !== 'op') return null;
+  if (node.what.op instanceof PortableOp) return written(node);
+  if (!Object.hasOwn(translations, node.type)) return null;
   return translations[node.type]({ ...node, attrs: withExpressions(node.attrs) } as GraphNode, isUsed);
+}
+
+/** An op of TensorFlow that was traced as it is. */
+function written(node: GraphNode): TensorFlowOp {
+  const { attrs, table } = node.attrs as Pick<TensorFlowOp, 'attrs' | 'table'>;
+  return { op: node.type, inputs: all(node), attrs, ...(table === undefined ? {} : { table }) };
 }
 
 /** Attributes with expressions in the places of sizes that may be any. */

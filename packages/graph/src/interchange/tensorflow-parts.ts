@@ -1,8 +1,8 @@
 // Nodes of a graph that TensorFlow has no op for, in terms of its ops.
 import type { PartialShape } from '@eagre/core';
-import { partialShape } from '@eagre/core/internal';
+import { partialShape, type TypedAttr } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../ir/graph.ts';
-import type { ConstantInput, TypedAttr } from './tensorflow-ops.ts';
+import type { ConstantInput } from './tensorflow-ops.ts';
 import { updateParts } from './update-parts.ts';
 
 /** One of the nodes that stand for another. */

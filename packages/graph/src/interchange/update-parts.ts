@@ -1,8 +1,8 @@
 // Updates of variables by optimizers, which TensorFlow's graphs get as arithmetic: what its own kernels write into variables, they do not give.
 import type { DType } from '@eagre/backend';
-import { partialShape } from '@eagre/core/internal';
+import { partialShape, type TypedAttr } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../ir/graph.ts';
-import type { ConstantInput, TypedAttr } from './tensorflow-ops.ts';
+import type { ConstantInput } from './tensorflow-ops.ts';
 import type { Part, Parts } from './tensorflow-parts.ts';
 
 /** An input of the node by its place, a part by its name, or a number of the variable's dtype. */

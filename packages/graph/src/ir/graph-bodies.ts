@@ -1,5 +1,5 @@
 // What is inside of graphs: the graphs of branches and loops, and what these do.
-import type { DimSymbol } from '@eagre/core/internal';
+import { type DimSymbol, PortableOp } from '@eagre/core/internal';
 import { ControlOp } from '../control/control-op.ts';
 import type { Graph, GraphNode } from './graph.ts';
 
@@ -31,9 +31,14 @@ export function draws(graph: Graph): boolean {
   return graph.nodes.some((node) => node.draws || bodiesOf(node).some(draws));
 }
 
+/** Whether a node is one of those of a table that changes, which run in the order of the trace. */
+export function keepsOrder({ what, attrs }: GraphNode): boolean {
+  return what.kind === 'op' && what.op instanceof PortableOp && attrs['ordered'] === true;
+}
+
 /** Whether a node calls the host or draws random numbers, itself or in a graph inside of it. */
 export function hasEffects(node: GraphNode): boolean {
-  if (node.what.kind === 'host' || node.draws) return true;
+  if (node.what.kind === 'host' || node.draws || keepsOrder(node)) return true;
   return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
 }
 

@@ -10,6 +10,7 @@ import {
   defineMethods,
   type Op,
   override,
+  type PortableForm,
 } from '@eagre/core/internal';
 import type { Saved } from '../control/control-op.ts';
 import { type GraphvizModule, graphToDot, graphToSvg } from '../inspect/graph-drawing.ts';
@@ -32,6 +33,8 @@ export type NodeKind =
       readonly kind: 'host';
       readonly fn: HostFunction;
       readonly results: readonly HostOutput[];
+      /** The same in ops that TensorFlow has. */
+      readonly portable?: PortableForm;
     }
   /** A kernel that changes variables in place: `outputs[i]` is the new value of `written[i]`, whose old one is `inputs[at[i]]`. */
   | {

@@ -73,12 +73,18 @@ export function flattenKinds(values: readonly unknown[]): Flat<Tensor | TensorSp
   return takeApart(values, (t) => `${t.dtype}^${t.shape?.length ?? '?'}`);
 }
 
+/** As `flattenKinds`, with strings among the tensors, as a trace for a file has them. */
+export function flattenForFile(values: readonly unknown[]): Flat<Tensor | TensorSpec> {
+  return takeApart(values, (t) => `${t.dtype}[${t.shape}]`, true);
+}
+
 // Tensors of more strings count as objects do.
 const LISTED = 64;
 
 function takeApart(
   values: readonly unknown[],
   tensorKey: (t: Tensor | TensorSpec) => string,
+  withStrings = false,
 ): Flat<Tensor | TensorSpec> {
   const tensors: (Tensor | TensorSpec)[] = [];
   let key = '';
@@ -91,7 +97,7 @@ function takeApart(
     if (isStrings(v)) {
       key += `s[${v.shape}]${v.size <= LISTED ? JSON.stringify(v.strings()) : identity(v)}`;
     } else if (v instanceof Tensor || v instanceof TensorSpec) {
-      if (v.dtype !== 'string') tensors.push(v);
+      if (withStrings || v.dtype !== 'string') tensors.push(v);
       key += tensorKey(v);
     } else if (v instanceof Variable) key += `v${v.id}`;
     else if (typeof v === 'object' && v !== null) {
@@ -162,8 +168,9 @@ export type Rebuild = (leaves: readonly unknown[]) => unknown;
 /**
  * What makes the same structure with other leaves in the place of each tensor (spec, typed array), in their order.
  * @param at where the leaf for each place stands among those given; in the same order by default.
+ * @param withStrings whether specs of strings are such places too.
  */
-export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
+export function rebuilder(value: unknown, at?: readonly number[], withStrings = false): Rebuild {
   let next = 0;
   const place = (): number => {
     const i = next++;
@@ -171,7 +178,7 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
   };
   const visit = (v: unknown): Rebuild => {
     if (isStrings(v)) return () => aliasTensor(v, v.shape);
-    if (v instanceof TensorSpec && v.dtype === 'string') return () => v;
+    if (!withStrings && v instanceof TensorSpec && v.dtype === 'string') return () => v;
     if (v instanceof Tensor || v instanceof TensorSpec || isTypedArray(v)) {
       const i = place();
       return (leaves) => leaves[i];
@@ -220,8 +227,15 @@ export function specsOf(
   return tree.mapLeaves(specs, OP, (v) => (isComposite(v) ? specOfParts(v) : v), tree.wholeComposites);
 }
 
-/** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */
-export function results(value: unknown): { readonly tensors: Tensor[]; readonly structure: unknown } {
+/**
+ * The tensors that a function returned, with variables read.
+ * @param inGraph what stands for strings that are known, where they are among the tensors.
+ * @throws InvalidArgumentError for a promise.
+ */
+export function results(
+  value: unknown,
+  inGraph?: (strings: Tensor) => Tensor,
+): { readonly tensors: Tensor[]; readonly structure: unknown } {
   if (isRefusedPromise(value)) {
     throw new InvalidArgumentError(
       'a traced function must not be async: its code runs once, and its runs do not wait for promises',
@@ -236,9 +250,9 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     return t;
   };
   const structure = tree.mapLeaves(value, OP, (v) => {
-    if (isStrings(v)) return v;
+    if (inGraph === undefined && isStrings(v)) return v;
     if (v instanceof Tensor || v instanceof Variable) {
-      const t = v instanceof Variable ? read(v) : v;
+      const t = v instanceof Variable ? read(v) : inGraph !== undefined && isStrings(v) ? inGraph(v) : v;
       tensors.push(t);
       return t;
     }

@@ -38,6 +38,9 @@ import {
   keepingAmbient,
   type Op,
   outOfScope,
+  type PortableCall,
+  type PortableForm,
+  portableOpOf,
   recordOnTapes,
   ShapeEnv,
   type SymbolicDraw,
@@ -208,6 +211,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   readonly tracedCall: TracedCall;
   /** What the tensors made here belong to. */
   readonly owner: TensorOwner;
+  readonly forFile: boolean;
   /** Variables that were made while tracing. */
   readonly made: Variable[] = [];
   readonly #mayCreate: boolean;
@@ -232,6 +236,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
    * @param owner what errors call the owner of the tensors; a function or body unless given.
    * @param around the function that is being traced around a function, which may use its tensors.
    * @param call what is traced; that of the function around unless given.
+   * @param forFile whether the trace is made to be written; as the function around unless given.
    */
   constructor(
     graph: string | Graph,
@@ -240,7 +245,9 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     owner: TensorOwner | null = null,
     around: FunctionTracer | null = outer,
     call: TracedCall | null = null,
+    forFile: boolean = (around ?? context.tracer)?.forFile === true,
   ) {
+    this.forFile = forFile;
     this.graph = typeof graph === 'string' ? new Graph(graph) : graph;
     this.#mayCreate = mayCreate;
     this.#outer = outer;
@@ -339,7 +346,10 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     const local = toBackend(inputs, op);
     // Its parts come by themselves.
     if (op.isComposite) return op.evaluate(local, attrs);
-    if (inputs.some(({ dtype }) => dtype === 'string')) return this.#ofStrings(op, inputs, attrs);
+    if (inputs.some(({ dtype }) => dtype === 'string'))
+      return this.#isUnknown(inputs)
+        ? this.#movedStrings(op, inputs, attrs)
+        : this.#ofStrings(op, inputs, attrs);
     if (op.valueSized !== undefined && this.measures)
       return this.#ofValueSized(op, op.valueSized, local, attrs);
     let outputs: readonly Tensor[];
@@ -468,6 +478,40 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     }
   }
 
+  /** Whether strings differ from run to run, in a trace for a file: then ops on them are nodes, as others are. */
+  #isUnknown(inputs: readonly Tensor[]): boolean {
+    return this.forFile && inputs.some((x) => x.backend === symbolic && this.constant(x) === null);
+  }
+
+  /** An op that moves elements: what it gives has the shape that it would have of integers. */
+  #movedStrings(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    const standIns = inputs.map((x) => symbolicTensor(x.dtype === 'string' ? 'int32' : x.dtype, dims(x)));
+    const outputs = symbolically(new DrawWatch(), () => op.evaluate(standIns, attrs));
+    const node = this.graph.add(
+      op.name,
+      { kind: 'op', op },
+      inputs.map((t) => this.valueOf(t)),
+      attrs,
+      outputs.map(({ shape }) => ({ dtype: 'string', shape })),
+      { traced: context.origin ?? new Error() },
+    );
+    return node.outputs.map((v) => this.lasting(v));
+  }
+
+  portable({ op, inputs, attrs = {}, table, ordered = false, outputs }: PortableCall): readonly Tensor[] {
+    const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
+    const node = this.graph.add(
+      op,
+      { kind: 'op', op: portableOpOf(op) },
+      inputs.map((t) => this.valueOf(t)),
+      { attrs, ordered, ...(table === undefined ? {} : { table }) },
+      outputs(() => axes.size()).map(({ dtype, shape }) => ({ dtype, shape: toShape(shape) })),
+      { traced: context.origin ?? new Error() },
+    );
+    this.graph.measures.push(...axes.of(node));
+    return node.outputs.map((v) => this.lasting(v));
+  }
+
   /** Computes with strings while tracing. */
   #ofStrings(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
     const known = inputs.map((x) => (x.backend === symbolic ? this.constant(x) : x));
@@ -520,14 +564,21 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     inputs: readonly Tensor[],
     outputs: readonly HostOutput[],
     early: boolean = false,
+    portable?: PortableForm,
   ): readonly Tensor[] {
     refuseStrings(outputs, name);
     const strings = inputs.filter(isStrings);
     const withStrings: HostFunction = (...given) =>
       fn(...inputs.map((x) => (isStrings(x) ? x : (given.shift() as Tensor))));
+    const isPortable = portable !== undefined && strings.length === 0;
     const node = this.graph.add(
       name,
-      { kind: 'host', fn: strings.length === 0 ? fn : withStrings, results: outputs },
+      {
+        kind: 'host',
+        fn: strings.length === 0 ? fn : withStrings,
+        results: outputs,
+        ...(isPortable ? { portable } : {}),
+      },
       inputs.filter((x) => !isStrings(x)).map((t) => this.valueOf(t)),
       {},
       outputs,
@@ -754,7 +805,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   }
 
   /** A tensor that stands for a value as long as the graph lives. */
-  protected lasting(value: GraphValue): Tensor {
+  lasting(value: GraphValue): Tensor {
     const tensor = symbolicTensor(value.dtype, value.shape);
     tensor.storage.refs = FOR_EVER;
     this.#know(tensor, value);

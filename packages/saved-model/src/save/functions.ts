@@ -166,6 +166,11 @@ export function keywordSpec(names: readonly string[]): tensorflow.FunctionSpec {
   return { fullargspec: fullArgSpec([], { kwonlyargs: names }), input_signature: NONE };
 }
 
+/** The specification of the arguments of a function that is called by positions. */
+export function positionalSpec(names: readonly string[]): tensorflow.FunctionSpec {
+  return { fullargspec: fullArgSpec(names, {}), input_signature: NONE };
+}
+
 function fullArgSpec(
   args: readonly string[],
   more: {

@@ -1,10 +1,11 @@
 // The graph around the functions of a SavedModel: variables, signatures, and what saves and restores.
-import { type DType, dtypeTraits } from '@eagre/backend';
+import type { DType } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { viewOf } from '@eagre/core/internal';
+import { type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { Names } from '@eagre/graph';
-import { shapeProto } from './structured-value.ts';
+import { shapeProto, typeOf } from './structured-value.ts';
+import { constNode, exportNode, importNode, tableOp } from './tables.ts';
 
 type AttrValue = tensorflow.AttrValue;
 
@@ -12,7 +13,6 @@ const RESOURCE = 20;
 const STRING = 7;
 const encoder = new TextEncoder();
 const utf8 = (text: string): Uint8Array => encoder.encode(text);
-export const typeOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
 
 /** A value of a graph or of a function: how others name it, and its type. */
 export interface Value {
@@ -24,6 +24,13 @@ export interface Value {
 export interface SavedHandle {
   readonly handle: string;
   readonly dtype: DType;
+  readonly key: string;
+}
+
+/** A table that functions change, with the key of its contents in the checkpoint. */
+export interface SavedTable {
+  readonly handle: string;
+  readonly table: TableResource;
   readonly key: string;
 }
 
@@ -81,8 +88,25 @@ export class MainGraph {
     );
   }
 
-  noOp(): string {
-    return this.#add('NoOp', 'NoOp', [], () => ({}));
+  /** A node that runs others. */
+  noOp(control: readonly string[]): string {
+    const inputs = control.map((name) => `^${name}`);
+    return this.#add('NoOp', 'NoOp', inputs, () => ({}));
+  }
+
+  /** A table. @returns its name, by which it is shared. */
+  table(table: TableResource): string {
+    const { inputs } = tableOp(table, '');
+    const given = inputs.map(({ name, value }) => {
+      const taken = this.#names.take(name);
+      this.nodes.push(constNode(taken, value));
+      return taken;
+    });
+    const { op } = tableOp(table, '');
+    return this.#add(table.name, op, given, (name) => ({
+      ...tableOp(table, name).attrs,
+      _output_shapes: { list: { shape: [{}] } },
+    }));
   }
 
   #add(
@@ -181,16 +205,35 @@ const stringConst = (
   ]),
 });
 
-const handleArgs = (handles: readonly SavedHandle[]): Value[] =>
-  handles.map((_, i) => ({ name: `variable_${i}`, type: RESOURCE }));
+const handleArgs = (handles: readonly SavedHandle[], tables: readonly SavedTable[]): Value[] => [
+  ...handles.map((_, i) => ({ name: `variable_${i}`, type: RESOURCE })),
+  ...tables.map((_, i) => ({ name: `table_${i}`, type: RESOURCE })),
+];
+
+/** The keys and dtypes of all tensors of a checkpoint, in their order. */
+function tensorsOf(
+  handles: readonly SavedHandle[],
+  tables: readonly SavedTable[],
+): readonly { readonly key: string; readonly dtype: DType }[] {
+  return [
+    ...handles,
+    ...tables.flatMap(({ table: { keyDtype, valueDtype }, key }) => [
+      { key: `${key}-keys`, dtype: keyDtype },
+      { key: `${key}-values`, dtype: valueDtype },
+    ]),
+  ];
+}
 
 /** The function that writes a checkpoint of the variables: of a path and the variables. It gives the path. */
 export function saveFunction(
   name: string,
   handles: readonly SavedHandle[],
+  tables: readonly SavedTable[],
   objectGraph: readonly [key: string, value: Uint8Array],
 ): tensorflow.FunctionDef {
-  const args = handleArgs(handles);
+  const args = handleArgs(handles, tables);
+  const tensors = tensorsOf(handles, tables);
+  const exports = tables.map(({ table }, i) => exportNode(`Export_${i}`, `table_${i}`, table));
   const reads = handles.map(
     ({ dtype }, i): tensorflow.NodeDef => ({
       name: `Read_${i}`,
@@ -199,7 +242,7 @@ export function saveFunction(
       attr: new Map([['dtype', { type: typeOf(dtype) }]]),
     }),
   );
-  const keys = [...handles.map((h) => h.key), objectGraph[0]];
+  const keys = [...tensors.map((t) => t.key), objectGraph[0]];
   return {
     signature: {
       name,
@@ -210,6 +253,7 @@ export function saveFunction(
     },
     node_def: [
       ...reads,
+      ...exports,
       stringConst('SaveV2/tensor_names', keys, [keys.length]),
       stringConst(
         'SaveV2/shape_and_slices',
@@ -225,9 +269,10 @@ export function saveFunction(
           'SaveV2/tensor_names:output:0',
           'SaveV2/shape_and_slices:output:0',
           ...reads.map((r) => `${r.name}:value:0`),
+          ...exports.flatMap((e) => [`${e.name}:keys:0`, `${e.name}:values:0`]),
           'ObjectGraph:output:0',
         ],
-        attr: new Map([['dtypes', { list: { type: [...handles.map((h) => typeOf(h.dtype)), STRING] } }]]),
+        attr: new Map([['dtypes', { list: { type: [...tensors.map((t) => typeOf(t.dtype)), STRING] } }]]),
       },
       identity('Identity', 'file_prefix', '^SaveV2'),
     ],
@@ -237,10 +282,20 @@ export function saveFunction(
 }
 
 /** The function that reads a checkpoint into the variables. */
-export function restoreFunction(name: string, handles: readonly SavedHandle[]): tensorflow.FunctionDef {
-  const args = handleArgs(handles);
-  const keys = handles.map((h) => h.key);
-  const assigns = handles.map(
+export function restoreFunction(
+  name: string,
+  handles: readonly SavedHandle[],
+  tables: readonly SavedTable[],
+): tensorflow.FunctionDef {
+  const args = handleArgs(handles, tables);
+  const tensors = tensorsOf(handles, tables);
+  const keys = tensors.map((t) => t.key);
+  const imports = tables.map(({ table }, i) => {
+    const at = handles.length + 2 * i;
+    const [own, values] = [`RestoreV2:tensors:${at}`, `RestoreV2:tensors:${at + 1}`];
+    return importNode(`Import_${i}`, `table_${i}`, table, own, values);
+  });
+  const assigned = handles.map(
     ({ dtype }, i): tensorflow.NodeDef => ({
       name: `AssignVariableOp_${i}`,
       op: 'AssignVariableOp',
@@ -251,8 +306,9 @@ export function restoreFunction(name: string, handles: readonly SavedHandle[]): 
       ]),
     }),
   );
+  const assigns = [...assigned, ...imports];
   const restore: tensorflow.NodeDef[] =
-    handles.length === 0
+    tensors.length === 0
       ? []
       : [
           stringConst('RestoreV2/tensor_names', keys, [keys.length]),
@@ -265,7 +321,7 @@ export function restoreFunction(name: string, handles: readonly SavedHandle[]): 
             name: 'RestoreV2',
             op: 'RestoreV2',
             input: ['file_prefix', 'RestoreV2/tensor_names:output:0', 'RestoreV2/shape_and_slices:output:0'],
-            attr: new Map([['dtypes', { list: { type: handles.map((h) => typeOf(h.dtype)) } }]]),
+            attr: new Map([['dtypes', { list: { type: tensors.map((t) => typeOf(t.dtype)) } }]]),
           },
         ];
   const done = assigns.map((a) => a.name as string);

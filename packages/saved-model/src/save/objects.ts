@@ -2,15 +2,15 @@
 
 import { type Seen, type View, viewOf, walk, withoutSlots } from '@eagre/checkpoint/internal';
 import { Module, Variable } from '@eagre/core';
-import { Asset, tree } from '@eagre/core/internal';
+import { Asset, TableResource, tableOf, tree } from '@eagre/core/internal';
 import { ConcreteFunction, isTracedFunction } from '@eagre/graph';
 
 /** How an object looks to a SavedModel. */
 export function look(object: object): View {
-  if (isTracedFunction(object) || object instanceof ConcreteFunction || object instanceof Asset)
-    return NOTHING;
+  if (object instanceof TableInitializer) return { ...NOTHING, children: [['_filename', object.asset]] };
+  if (isOurs(object as unknown)) return NOTHING;
   const own = viewOf(object);
-  if (object instanceof Variable) return own;
+  if (object instanceof Variable || tableOf(object) !== null) return own;
   const { children: saved, ...rest } = withoutSlots(object, own);
   const view = { ...rest, children: [...saved, ...(own.unsaved ?? [])] };
   const names = new Set(view.children.map(([name]) => name));
@@ -20,6 +20,14 @@ export function look(object: object): View {
       !names.has(name) && !children.has(value) && (holdsFunction(value) || isEmptyList(value)),
   );
   return more.length === 0 ? view : { ...view, children: [...view.children, ...more] };
+}
+
+/** What names the file that a table is filled from. */
+export class TableInitializer {
+  readonly asset: Asset;
+  constructor(path: string) {
+    this.asset = new Asset(path);
+  }
 }
 
 const NOTHING: View = { children: [], attributes: new Map(), slots: [], listed: [] };
@@ -37,7 +45,10 @@ export function isSavable(value: unknown): value is object {
 }
 
 const isOurs = (value: unknown): value is object =>
-  isTracedFunction(value) || value instanceof ConcreteFunction || value instanceof Asset;
+  isTracedFunction(value) ||
+  value instanceof ConcreteFunction ||
+  value instanceof Asset ||
+  value instanceof TableResource;
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 

@@ -11,7 +11,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { cast, constant, hostFunction, Module, print, random, type Tensor, Variable } from '@eagre/core';
+import {
+  cast,
+  constant,
+  hostFunction,
+  lookup,
+  Module,
+  print,
+  type RaggedTensor,
+  random,
+  strings,
+  type Tensor,
+  Variable,
+} from '@eagre/core';
 import { Asset, StreamGenerator } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
@@ -447,4 +459,109 @@ describe('mistakes leave nothing behind', () => {
 test('nothing is written where an op cannot be', () => {
   const f = tfFunction((a: Tensor) => cast(a, 'int32'), { inputSignature: [spec([2])] });
   expect(savedModelOf({ f }, new Map()).entries).toEqual([]);
+});
+
+describe('tables and strings', () => {
+  class Words extends Module {
+    readonly ids: lookup.StaticHashTable;
+    readonly files: lookup.StaticVocabularyTable;
+    readonly counts: lookup.experimental.MutableHashTable;
+    readonly seen: lookup.experimental.DenseHashTable;
+    constructor(file: string) {
+      super();
+      this.ids = new lookup.StaticHashTable(
+        new lookup.KeyValueTensorInitializer(['a', 'b'], [1n, 2n], 'string', 'int64'),
+        -1,
+      );
+      const { WHOLE_LINE, LINE_NUMBER } = lookup.TextFileIndex;
+      const lines = new lookup.TextFileInitializer(file, 'string', WHOLE_LINE, 'int64', LINE_NUMBER, {
+        valueIndexOffset: 10,
+      });
+      this.files = new lookup.StaticVocabularyTable(lines, 3);
+      this.counts = new lookup.experimental.MutableHashTable('string', 'int64', -1);
+      this.seen = new lookup.experimental.DenseHashTable('int64', 'int64', -1, -100, -200);
+    }
+    look = tfFunction({ inputSignature: [spec([null], 'string', 'x')] })((x: Tensor) => [
+      this.ids.lookup(x),
+      this.files.lookup(x),
+      this.counts.lookup(x),
+    ]);
+    see = tfFunction({ inputSignature: [spec([null], 'int64', 'x')] })((x: Tensor) => {
+      this.seen.insert(x, x.mul(x));
+      return [this.seen.lookup(x), this.seen.size()];
+    });
+  }
+  const made = (): Words => {
+    const file = join(folder, 'words.txt');
+    writeFileSync(file, 'x\ny\n');
+    const words = new Words(file);
+    words.counts.insert(['q'], [5n]);
+    words.seen.insert([7n, 8n], [70n, 80n]);
+    return words;
+  };
+  const x = constant(['a', 'x', 'q', 'zz']);
+  const values = (outputs: unknown): string[] => (outputs as Tensor[]).map(String);
+
+  test('are resources with functions of their own, and give the same when they are loaded', async () => {
+    const words = made();
+    const dir = fresh();
+    await save(words, dir, { signatures: words.look });
+    const meta = read(dir);
+    const nodes = nodesOf(meta);
+    const { ids, files, counts, seen } = childrenOf(nodes[0]) as Record<string, number>;
+    for (const id of [ids, files, counts, seen]) {
+      expect(nodes[id as number]?.resource).toEqual({});
+      expect(Object.keys(childrenOf(nodes[id as number]))).toEqual(
+        expect.arrayContaining(['_create_resource', '_initialize', '_destroy_resource']),
+      );
+    }
+    expect([...(nodes[counts as number]?.saveable_objects?.keys() ?? [])]).toEqual(['table']);
+    expect(nodes[ids as number]?.saveable_objects).toBe(undefined);
+    const ops = new Set(meta.graph_def?.node?.map(({ op }) => op));
+    for (const op of ['HashTableV2', 'MutableHashTableV2', 'MutableDenseHashTableV2'])
+      expect(ops).toContain(op);
+    expect(readFileSync(join(dir, 'assets/words.txt'), 'utf8')).toBe('x\ny\n');
+
+    const loaded = await load(dir);
+    expect(values(loaded['look'](x))).toEqual(values(words.look(x)));
+    expect(values(loaded['look'](x))).toEqual(['[ 1 -1 -1 -1]', '[ 2 10  4  3]', '[-1 -1  5 -1]']);
+    expect(values(loaded['see'](constant([3n], 'int64')))).toEqual(['[9]', '3']);
+    expect(Object.keys(loaded.signatures['serving_default']?.({ x }) ?? {})).toHaveLength(3);
+  });
+
+  test('that no object has are kept beside the root', async () => {
+    const { ids } = made();
+    const fn = tfFunction({ inputSignature: [spec([null], 'string')] })((t: Tensor) => ids.lookup(t));
+    const dir = fresh();
+    await save({ fn }, dir);
+    expect(childrenOf(nodesOf(read(dir))[0])['_tables']).toBeGreaterThan(0);
+    expect(String((await load(dir))['fn'](x))).toBe('[ 1 -1 -1 -1]');
+  });
+
+  test('functions that were called with strings are saved for strings of these shapes', async () => {
+    const fn = tfFunction((t: Tensor) => strings.length(strings.lower(t)));
+    fn(constant(['a']));
+    fn(constant(['b']));
+    const dir = fresh();
+    await save({ fn }, dir);
+    const loaded = await load(dir);
+    expect(loaded['fn'].traces).toHaveLength(1);
+    expect(String(loaded['fn'](constant(['four'])))).toBe('[4]');
+  });
+
+  test('what has no form for strings that differ is an error that names the op', () => {
+    const fn = tfFunction({ inputSignature: [spec([null], 'string')] })((t: Tensor) =>
+      strings.unicodeScript((strings.unicodeDecode(t, 'UTF-8') as RaggedTensor).flatValues),
+    );
+    expect(() => savedModelOf({ fn }, new Map())).toThrow('a traced function cannot compute with strings');
+    const { ids } = made();
+    const branch = tfFunction({ inputSignature: [spec([null], 'int64')] })((t: Tensor) =>
+      cond(
+        t.sum().greater(0n),
+        () => ids.size(),
+        () => t.sum(),
+      ),
+    );
+    expect(() => savedModelOf({ branch }, new Map())).toThrow('look up outside of it');
+  });
 });

@@ -1,25 +1,26 @@
 // Everything that a SavedModel holds, made of objects and their functions; nothing is written yet.
 import { describe, type Entry, type Look, type Seen, walk } from '@eagre/checkpoint/internal';
 import { FailedPreconditionError, InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { Asset, shown } from '@eagre/core/internal';
+import { Asset, shown, TableResource, tableOf } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { type Capture, ConcreteFunction, Names, savedFunction, streamState } from '@eagre/graph';
 import { SERVING } from '../constants.ts';
 import { SaveOptions } from '../options.ts';
 import { assetNames } from './asset-names.ts';
-import { FunctionWriter, keywordSpec, type WrittenTrace } from './functions.ts';
+import { FunctionWriter, keywordSpec, positionalSpec, type WrittenTrace } from './functions.ts';
 import {
   MainGraph,
   restoreFunction,
   type SavedHandle,
+  type SavedTable,
   saveFunction,
-  typeOf,
   type Value,
   wrapperFunction,
 } from './main-graph.ts';
-import { look } from './objects.ts';
+import { look, TableInitializer } from './objects.ts';
 import { outputNames } from './signatures.ts';
-import { dict, shapeProto, specProto, tuple } from './structured-value.ts';
+import { dict, list, shapeProto, specProto, tuple, typeOf } from './structured-value.ts';
+import { creator, destroyer, initializer, restoreTable, saveTable, tableOp } from './tables.ts';
 
 const { OBJECT_GRAPH_KEY, TrackableObjectGraph } = tensorflow;
 const OP = 'savedModel.save';
@@ -28,8 +29,11 @@ const VERSIONS: tensorflow.VersionDef = { producer: 2474, min_consumer: 12 };
 const TENSORFLOW = '2.21.0';
 const RESOURCE = 20;
 const STRING = 7;
+const INT32 = 3;
 /** Where the root keeps the state of random streams. */
 const RANDOM_STATES = '_random_states';
+/** Where it keeps tables that are no attributes: those of layers. */
+const TABLES = '_tables';
 
 /** A SavedModel in memory, but for its weights and files. */
 export interface SavedModelContents {
@@ -40,6 +44,8 @@ export interface SavedModelContents {
   /** The files to copy, by the names that they get. */
   readonly assets: ReadonlyMap<string, string>;
 }
+
+const WRITTEN_ANEW: ReadonlySet<string> = new Set(['signatures', RANDOM_STATES, TABLES]);
 
 type SavedObject = { -readonly [K in keyof tensorflow.SavedObject]: tensorflow.SavedObject[K] };
 type Child = tensorflow.ObjectReference;
@@ -69,7 +75,13 @@ class Builder {
   readonly #concrete = new Map<string, tensorflow.SavedConcreteFunction>();
   /** The variables that stand for streams of random numbers. */
   readonly #states = new Map<Capture, Variable>();
-  /** The nodes of variables and constants in the graph. */
+  /** Tables that functions use and no object has. */
+  readonly #loose = new Set<TableResource>();
+  /** What names the files of tables. */
+  readonly #files = new Map<TableResource, TableInitializer>();
+  /** What fills the tables, as nodes of the graph. */
+  readonly #initializers: string[] = [];
+  /** The nodes of variables, tables and constants in the graph. */
   readonly #handles = new Map<Capture, Value>();
 
   constructor(root: object, signatures: ReadonlyMap<string, ConcreteFunction>, options: SaveOptions) {
@@ -83,10 +95,12 @@ class Builder {
     const see = this.#look();
     const seen = walk(this.#root, see);
     for (const [id, { object }] of seen.entries()) this.#ids.set(object, id);
-    const { proto: objectGraph, entries } = describe(this.#root, see);
+    const { proto, entries } = describe(this.#root, see);
+    const objectGraph = withTables(proto);
     for (const { object } of seen) this.#nodes.push(this.#node(object));
     const assets = this.#assets(seen);
     const handles = this.#variables(seen, entries);
+    const tables = this.#tables(seen, objectGraph, assets.initializers);
     for (const { object, view } of seen) {
       const node = this.#nodes[this.#ids.get(object) as number] as SavedObject;
       const children = view.children.map(([name, child]) =>
@@ -98,10 +112,11 @@ class Builder {
         continue;
       }
       const traces = own.map((trace, i) => this.#child(`trace_${i}`, this.#trace(trace)));
-      if (children.length + traces.length > 0) node.children = [...children, ...traces];
+      if (children.length + traces.length > 0)
+        node.children = [...(node.children ?? []), ...children, ...traces];
     }
     const signature_def = this.#addSignatures(written.signatures);
-    const saver_def = this.#saver(handles, objectGraph);
+    const saver_def = this.#saver(handles, tables, objectGraph);
     return {
       proto: this.#proto(signature_def, saver_def, assets, this.#aliases(written.functions)),
       objectGraph,
@@ -116,7 +131,10 @@ class Builder {
     readonly signatures: ReadonlyMap<string, WrittenTrace>;
   } {
     const functions = new Map<object, readonly WrittenTrace[]>();
+    const owned = new Set<TableResource>();
     for (const { object, names } of walk(this.#root, this.#look())) {
+      const table = tableOf(object);
+      if (table !== null) owned.add(table);
       const saved = savedFunction(object);
       if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
       else if (saved !== null) {
@@ -130,7 +148,14 @@ class Builder {
     );
     for (const { captures } of [...functions.values(), ...signatures.values()].flat())
       for (const capture of captures) {
-        if (capture instanceof Variable || capture instanceof Tensor || this.#states.has(capture)) continue;
+        if (capture instanceof TableResource && !owned.has(capture)) this.#loose.add(capture);
+        if (
+          capture instanceof Variable ||
+          capture instanceof Tensor ||
+          capture instanceof TableResource ||
+          this.#states.has(capture)
+        )
+          continue;
         const name = `random_state_${this.#states.size}`;
         this.#states.set(capture, new Variable(streamState(capture), { trainable: false, name }));
       }
@@ -142,13 +167,28 @@ class Builder {
   /** The objects, with the states of random streams beside what the root has. */
   #look(): Look {
     const states = [...this.#states.values()];
+    const tables = [...this.#loose];
     return (object) => {
-      const view = look(object);
+      const own = look(object);
+      const table = tableOf(object);
+      const view =
+        table === null || table.file === null
+          ? own
+          : { ...own, children: [...own.children, ['_initializer', this.#fileOf(table)] as const] };
       if (object !== this.#root) return view;
       // Loaded objects have theirs, which are written anew.
-      const children = view.children.filter(([name]) => name !== 'signatures' && name !== RANDOM_STATES);
-      return { ...view, children: states.length === 0 ? children : [...children, [RANDOM_STATES, states]] };
+      const children = view.children.filter(([name]) => !WRITTEN_ANEW.has(name));
+      if (states.length > 0) children.push([RANDOM_STATES, states]);
+      if (tables.length > 0) children.push([TABLES, tables]);
+      return { ...view, children };
     };
+  }
+
+  #fileOf(table: TableResource): TableInitializer {
+    let initializer = this.#files.get(table);
+    if (initializer === undefined)
+      this.#files.set(table, (initializer = new TableInitializer(table.file?.path as string)));
+    return initializer;
   }
 
   #child(local_name: string, node_id: number): Child {
@@ -165,6 +205,7 @@ class Builder {
     if (spec !== undefined) return { function: { function_spec: spec } };
     if (object instanceof ConcreteFunction) return {};
     if (object instanceof Asset) return {};
+    if (tableOf(object) !== null) return { resource: {} };
     const isRoot = object === this.#root;
     if (Array.isArray(object) || object instanceof Set) return userObject('trackable_list_wrapper');
     const isDict = object instanceof Map || (!isRoot && Object.getPrototypeOf(object) === Object.prototype);
@@ -182,6 +223,114 @@ class Builder {
       const [attribute] = view.attributes.values();
       return [{ handle, dtype, key: keys.get(attribute as NonNullable<typeof attribute>) as string }];
     });
+  }
+
+  /** Nodes and functions for all tables. @returns those that the checkpoint holds. */
+  #tables(
+    seen: readonly Seen[],
+    { nodes = [] }: tensorflow.TrackableObjectGraph,
+    files: ReadonlyMap<Asset, string>,
+  ): readonly SavedTable[] {
+    return seen.flatMap(({ object }): SavedTable[] => {
+      const table = tableOf(object);
+      if (table === null) return [];
+      const id = this.#ids.get(object) as number;
+      this.#ids.set(table, id);
+      const handle = this.#graph.table(table);
+      this.#handles.set(table, { name: handle, type: RESOURCE });
+      this.#addTableFunctions(id, table, handle, files);
+      const key = nodes[id]?.attributes?.[0]?.checkpoint_key;
+      if (!table.isMutable || key === undefined) return [];
+      (this.#nodes[id] as SavedObject).saveable_objects = new Map([['table', this.#saveable(id, table)]]);
+      return [{ handle, table, key }];
+    });
+  }
+
+  /** What makes, fills and removes a table, as functions of its object. */
+  #addTableFunctions(
+    id: number,
+    table: TableResource,
+    handle: string,
+    files: ReadonlyMap<Asset, string>,
+  ): void {
+    const { library } = this.#functions;
+    const children: Child[] = [];
+    const add = (attribute: string, bound: readonly number[], type: number, fn: string): void => {
+      const trace = this.#bare(fn, [], bound, [], unnamed(type));
+      const at = this.#nodes.push({
+        function: { concrete_functions: [fn], function_spec: positionalSpec([]) },
+        children: [this.#child('trace_0', trace)],
+      });
+      children.push(this.#child(attribute, at - 1));
+    };
+    const [create, initialize, destroy] = ['_creator', '_initializer', '_destroyer'].map((name) =>
+      this.#functions.unique(name),
+    ) as [string, string, string];
+    library.push(creator(create, tableOp(table, handle)));
+    library.push(initializer(initialize, table));
+    library.push(destroyer(destroy));
+    const asset = this.#files.get(table)?.asset;
+    const bound = asset === undefined ? [id] : [this.#ids.get(asset) as number, id];
+    const inputs: Value[] = [{ name: handle, type: RESOURCE }];
+    if (asset !== undefined) inputs.unshift({ name: files.get(asset) as string, type: STRING });
+    add('_create_resource', [], RESOURCE, create);
+    add('_initialize', table.isMutable ? [] : bound, INT32, initialize);
+    add('_destroy_resource', [], INT32, destroy);
+    if (!table.isMutable)
+      this.#initializers.push(this.#graph.call(initialize, inputs, [{ type: INT32, shape: {} }]));
+    (this.#nodes[id] as SavedObject).children = children;
+  }
+
+  /** The functions by which a table goes into checkpoints and comes out of them. */
+  #saveable(id: number, table: TableResource): tensorflow.SaveableObject {
+    const [save, restore] = ['save_fn', 'restore_fn'].map((name) => this.#functions.unique(name)) as [
+      string,
+      string,
+    ];
+    this.#functions.library.push(saveTable(save, table));
+    this.#functions.library.push(restoreTable(restore, table));
+    const types = [table.keyDtype, table.valueDtype].map(typeOf);
+    const parts = types.map((type, i) =>
+      dict([
+        ['name', tensorSpec(`tensor_${i}_name`, STRING, {})],
+        ['slice_spec', tensorSpec(`tensor_${i}_slice_spec`, STRING, {})],
+        ['tensor', tensorSpec(`tensor_${i}_tensor`, type, ANY_SHAPE)],
+      ]),
+    );
+    const key = tensorSpec('checkpoint_key', STRING, {});
+    const restored = types.map((type, i) => tensorSpec(`restored_tensors_${i}`, type, ANY_SHAPE));
+    return {
+      save_function: this.#bare(save, ['checkpoint_key'], [id], [key], list(parts)),
+      restore_function: this.#bare(
+        restore,
+        ['restored_tensors_0', 'restored_tensors_1'],
+        [id],
+        restored,
+        unnamed(INT32),
+      ),
+    };
+  }
+
+  /** A node for a function of the library that is called by positions. */
+  #bare(
+    fn: string,
+    names: readonly string[],
+    bound_inputs: readonly number[],
+    args: readonly tensorflow.StructuredValue[],
+    output_signature: tensorflow.StructuredValue,
+  ): number {
+    this.#concrete.set(fn, {
+      bound_inputs,
+      canonicalized_input_signature: tuple([tuple(args), dict([])]),
+      output_signature,
+    });
+    const bare_concrete_function = {
+      concrete_function_name: fn,
+      argument_keywords: names,
+      allowed_positional_arguments: names.length,
+      function_spec: positionalSpec(names),
+    };
+    return this.#nodes.push({ bare_concrete_function }) - 1;
   }
 
   /** The node of what a function captures. */
@@ -327,17 +476,24 @@ class Builder {
   }
 
   /** What loads the variables where there are no objects, as in TensorFlow Serving. */
-  #saver(handles: readonly SavedHandle[], objectGraph: tensorflow.TrackableObjectGraph): tensorflow.SaverDef {
+  #saver(
+    handles: readonly SavedHandle[],
+    tables: readonly SavedTable[],
+    objectGraph: tensorflow.TrackableObjectGraph,
+  ): tensorflow.SaverDef {
     const { library } = this.#functions;
     const prefix: Value = { name: this.#graph.placeholder('saver_filename', STRING, {}), type: STRING };
-    const inputs = [prefix, ...handles.map((h): Value => ({ name: h.handle, type: RESOURCE }))];
+    const inputs = [
+      prefix,
+      ...[...handles, ...tables].map((h): Value => ({ name: h.handle, type: RESOURCE })),
+    ];
     const encoded = TrackableObjectGraph.encode(objectGraph);
     const output = [{ type: STRING, shape: {} }];
     const [save, restore] = ['_traced_save', '_traced_restore'].map((name) =>
       this.#functions.unique(name),
     ) as [string, string];
-    library.push(saveFunction(save, handles, [OBJECT_GRAPH_KEY, encoded]));
-    library.push(restoreFunction(restore, handles));
+    library.push(saveFunction(save, handles, tables, [OBJECT_GRAPH_KEY, encoded]));
+    library.push(restoreFunction(restore, handles, tables));
     return {
       filename_tensor_name: `${prefix.name}:0`,
       save_tensor_name: `${this.#graph.call(save, inputs, output)}:0`,
@@ -346,21 +502,24 @@ class Builder {
     };
   }
 
-  #assets(
-    seen: readonly Seen[],
-  ): ReturnType<typeof assetNames> & { readonly defs: tensorflow.AssetFileDef[] } {
+  #assets(seen: readonly Seen[]): ReturnType<typeof assetNames> & {
+    readonly defs: tensorflow.AssetFileDef[];
+    readonly initializers: ReadonlyMap<Asset, string>;
+  } {
     const assets = seen.flatMap(({ object }) => (object instanceof Asset ? [object] : []));
     const named = assetNames(assets.map((a) => a.assetPath));
+    const initializers = new Map<Asset, string>();
     const defs = assets.map((asset, i): tensorflow.AssetFileDef => {
       const id = this.#ids.get(asset) as number;
       this.#nodes[id] = { asset: { asset_file_def_index: i } };
       const initializer = this.#graph.placeholder('asset_path_initializer', STRING, {});
+      initializers.set(asset, initializer);
       return {
         tensor_info: { name: `${initializer}:0` },
         filename: named.names.get(asset.assetPath) as string,
       };
     });
-    return { ...named, defs };
+    return { ...named, defs, initializers };
   }
 
   /** The other names of traces, by their names in the graph. */
@@ -384,7 +543,7 @@ class Builder {
     { defs }: { readonly defs: readonly tensorflow.AssetFileDef[] },
     function_aliases: ReadonlyMap<string, string>,
   ): tensorflow.SavedModel {
-    const init = this.#graph.noOp();
+    const init = this.#graph.noOp(this.#initializers);
     for (const [object, spec] of this.#specs) {
       const traces = (this.#nodes[this.#ids.get(object) as number] as SavedObject).children ?? [];
       const concrete_functions = traces
@@ -425,4 +584,25 @@ class Builder {
 
 function userObject(identifier: string): SavedObject {
   return { user_object: { identifier, version: { producer: 1, min_consumer: 1 } } };
+}
+
+const ANY_SHAPE: tensorflow.TensorShapeProto = { unknown_rank: true };
+
+const tensorSpec = (
+  name: string,
+  dtype: number,
+  shape: tensorflow.TensorShapeProto,
+): tensorflow.StructuredValue => ({ tensor_spec_value: { name, shape, dtype } });
+/** The one result of a function. */
+const unnamed = (dtype: number): tensorflow.StructuredValue => tensorSpec('unknown', dtype, {});
+
+/** A checkpoint's objects with the contents of tables as TensorFlow lists them: keys and values under one name. */
+function withTables(graph: tensorflow.TrackableObjectGraph): tensorflow.TrackableObjectGraph {
+  const nodes = graph.nodes?.map((node) => {
+    const [keys] = node.attributes ?? [];
+    if (keys?.name !== 'table-keys') return node;
+    const checkpoint_key = keys.checkpoint_key?.slice(0, -'-keys'.length) ?? '';
+    return { ...node, attributes: [{ name: 'table', checkpoint_key }] };
+  });
+  return nodes === undefined ? graph : { ...graph, nodes };
 }

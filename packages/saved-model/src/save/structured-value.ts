@@ -14,6 +14,8 @@ export const tuple = (values: readonly StructuredValue[]): StructuredValue => ({
 export const dict = (fields: Iterable<readonly [string, StructuredValue]>): StructuredValue => ({
   dict_value: { fields: new Map(fields) },
 });
+/** TensorFlow's number of a dtype. */
+export const typeOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
 export const text = (value: string): StructuredValue => ({ string_value: value });
 
 /** The shape of a spec; any for null. */

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { context, initScope, withoutTapes } from '../../dispatch/context.ts';
 import { type Attrs, execute1, type Op } from '../../dispatch/op.ts';
-import { symbolically, symbolicTensor } from '../../dispatch/symbolic.ts';
+import { knownTensor, symbolically, symbolicTensor } from '../../dispatch/symbolic.ts';
 import type { Dim, Dims } from '../../shapes/dim.ts';
 import { dimsOf, hasUnknown, toShape } from '../../shapes/dims.ts';
 import { checkShape, type Shape, show } from '../../shapes/shape.ts';
@@ -16,6 +16,8 @@ import { knownStrings } from '../strings/known-strings.ts';
 export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
   if (inputs[0].dtype !== 'string') return execute1(op, inputs, attrs);
   if (context.tracer !== null) {
+    if (context.tracer.forFile && inputs.some((x) => knownTensor(x) === null))
+      return execute1(op, inputs, attrs);
     const known = inputs.map((x) => knownStrings(x, op.name));
     return initScope(() => move(op, known, attrs));
   }

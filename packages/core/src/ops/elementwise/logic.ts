@@ -1,5 +1,9 @@
 import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } from '../../dispatch/op.ts';
+import { portable, tracesForFile } from '../../dispatch/portable.ts';
 import { bools, integers, type Sample, uniform } from '../../dispatch/samples.ts';
+import { knownTensor } from '../../dispatch/symbolic.ts';
+import { dimsOf } from '../../shapes/dims.ts';
+import { broadcastShapes } from '../../shapes/shape.ts';
 import { constant } from '../../tensor/constant.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { knownStrings } from '../strings/known-strings.ts';
@@ -26,6 +30,13 @@ const comparable = (): readonly Sample[] => [
 const ofStrings =
   (op: string, compare: (a: Tensor, b: Tensor) => Tensor): ((a: Tensor, b: Tensor) => Tensor) =>
   (a, b) => {
+    if (tracesForFile() && [a, b].some((t) => knownTensor(t) === null))
+      return portable({
+        op,
+        inputs: [a, b],
+        attrs: { T: { kind: 'type', value: 'string' } },
+        outputs: () => [{ dtype: 'bool', shape: dimsOf(broadcastShapes(a.shape, b.shape, op)) }],
+      })[0];
     const places = new Map<string, number>();
     const numbers = (t: Tensor): Tensor => {
       const data = Int32Array.from(knownStrings(t, op).strings(), (s) => {

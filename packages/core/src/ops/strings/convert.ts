@@ -4,6 +4,7 @@ import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.t
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkOneOf, shown } from '../../arguments/checks.ts';
+import { portableEach, type TypedAttr } from '../../dispatch/portable.ts';
 import { complexAt } from '../../tensor/complex-numbers.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -39,7 +40,16 @@ export const asString: NamedFunction<[input: TensorLike], ['input'], AsStringOpt
     (input, options) => {
       const x = toTensor(input);
       const write = writer(x.dtype, options);
-      return onKnown('AsString', [x], (known) => {
+      const inOps = (given: Tensor): Tensor =>
+        portableEach('AsString', [given], 'string', {
+          T: { kind: 'type', value: given.dtype },
+          precision: { kind: 'int', value: options.precision ?? -1 },
+          scientific: { kind: 'bool', value: options.scientific ?? false },
+          shortest: { kind: 'bool', value: options.shortest ?? false },
+          width: { kind: 'int', value: options.width ?? -1 },
+          fill: { kind: 'text', value: options.fill ?? '' },
+        });
+      const texts = (known: Tensor): Tensor => {
         const values: ArrayLike<number | bigint | string> =
           known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
         return stringsOf(
@@ -47,7 +57,8 @@ export const asString: NamedFunction<[input: TensorLike], ['input'], AsStringOpt
           known.shape,
           'AsString',
         );
-      });
+      };
+      return onKnown('AsString', [x], texts, inOps);
     },
   );
 
@@ -94,28 +105,52 @@ export const toNumber: NamedFunction<[input: TensorLike, outType?: DType], ['inp
     {},
     (input, outType = 'float32') => {
       checkOneOf(outType, NUMBERS, 'outType', 'StringToNumber');
-      return onKnown('StringToNumber', [toStrings(input, 'input', 'StringToNumber')], (x) => {
+      const numbersIn = (x: Tensor): Tensor => {
         const numbers = x.strings().map((text) => {
           const number = numberOf(text, outType);
           if (number !== undefined) return number;
           throw new InvalidArgumentError(`${shown(text)} is no number of ${outType}`, 'StringToNumber');
         });
         return constant(numbers as number[], outType, { shape: x.shape });
-      });
+      };
+      const strings = toStrings(input, 'input', 'StringToNumber');
+      return onKnown('StringToNumber', [strings], numbersIn, (x) =>
+        portableEach('StringToNumber', [x], outType, { out_type: { kind: 'type', value: outType } }),
+      );
     },
   );
 
 /** An int64 for each string. */
-export function integersOf(x: Tensor, op: string, fn: (text: string) => bigint): Tensor {
-  return onKnown(op, [x], (known) =>
-    constant({ data: BigInt64Array.from(known.strings(), fn), shape: known.shape, dtype: 'int64' }),
-  );
+export function integersOf(
+  x: Tensor,
+  op: string,
+  fn: (text: string) => bigint,
+  portable?: (x: Tensor) => Tensor,
+): Tensor {
+  const integers = (known: Tensor): Tensor =>
+    constant({ data: BigInt64Array.from(known.strings(), fn), shape: known.shape, dtype: 'int64' });
+  return onKnown(op, [x], integers, portable);
 }
 
-function buckets(input: TensorLike, count: number, op: string, hash: (text: string) => bigint): Tensor {
+function buckets(
+  input: TensorLike,
+  count: number,
+  op: string,
+  hash: (text: string) => bigint,
+  key?: readonly bigint[],
+): Tensor {
   checkCount(count, 'numBuckets', op, 1);
   const n = BigInt(count);
-  return integersOf(toStrings(input, 'input', op), op, (text) => hash(text) % n);
+  const attrs: Readonly<Record<string, TypedAttr>> = {
+    num_buckets: { kind: 'int', value: count },
+    ...(key === undefined ? {} : { key: { kind: 'ints', value: key } }),
+  };
+  return integersOf(
+    toStrings(input, 'input', op),
+    op,
+    (text) => hash(text) % n,
+    (x) => portableEach(op, [x], 'int64', attrs),
+  );
 }
 
 type Buckets = NamedFunction<[input: TensorLike, numBuckets: IntegerLike], ['input', 'numBuckets']>;
@@ -147,7 +182,7 @@ export const toHashBucketStrong: NamedFunction<
   (input, numBuckets: number, key) => {
     const op = 'StringToHashBucketStrong';
     const [k0, k1] = keyOf(key, op);
-    return buckets(input, numBuckets, op, (text) => keyedHash(text, [k0, k1]));
+    return buckets(input, numBuckets, op, (text) => keyedHash(text, [k0, k1]), [k0, k1]);
   },
 );
 

@@ -23,10 +23,18 @@ export function knownStrings(x: Tensor, op: string): Tensor {
 
 /**
  * Runs plain code on tensors with values: at once, or while a function is traced, of which the results are then constants.
+ * @param portable the same in ops of TensorFlow, for a trace that is written.
  * @throws UnimplementedError where an input differs from run to run of a traced function.
  */
-export function onKnown<R>(op: string, inputs: readonly Tensor[], run: (...known: Tensor[]) => R): R {
+export function onKnown<R>(
+  op: string,
+  inputs: readonly Tensor[],
+  run: (...known: Tensor[]) => R,
+  portable?: (...inputs: Tensor[]) => R,
+): R {
   if (context.tracer === null) return withoutTapes(() => run(...inputs));
+  if (portable !== undefined && context.tracer.forFile && inputs.some((x) => knownTensor(x) === null))
+    return portable(...inputs);
   const known = inputs.map((x) => knownStrings(x, op));
   return initScope(() => run(...known));
 }
@@ -48,8 +56,13 @@ export function toText(value: TensorLike, what: string, op: string): string {
 }
 
 /** A string tensor of what `fn` makes of each string. */
-export function mapStrings(x: Tensor, op: string, fn: (text: string) => string): Tensor {
-  return onKnown(op, [x], (known) => stringTensor(known.strings().map(fn), known.shape));
+export function mapStrings(
+  x: Tensor,
+  op: string,
+  fn: (text: string) => string,
+  portable?: (x: Tensor) => Tensor,
+): Tensor {
+  return onKnown(op, [x], (known) => stringTensor(known.strings().map(fn), known.shape), portable);
 }
 
 /** A string tensor. @throws ResourceExhaustedError for more than a list can hold. */

@@ -45,18 +45,24 @@ export function denseLists(x: Tensor, op: string, fn: StringRows): Tensor {
 }
 
 /** Replaces the rows of the last axis of a ragged tensor by others. */
-export function raggedLists(x: RaggedTensor, op: string, fn: StringRows): RaggedTensor {
+export function raggedLists(
+  x: RaggedTensor,
+  op: string,
+  fn: StringRows,
+  portable?: (values: Tensor, rowSplits: Tensor) => RaggedTensor,
+): RaggedTensor {
   const { values, rowSplits } = x;
-  if (isRagged(values)) return x.withValues(raggedLists(values, op, fn));
+  if (isRagged(values)) return x.withValues(raggedLists(values, op, fn, portable));
   if (values.rank > 1) return x.withValues(denseLists(values, op, fn));
-  return onKnown(op, [values, rowSplits], (flat, splits) => {
+  const lists = (flat: Tensor, splits: Tensor): RaggedTensor => {
     const ends = Array.from(hostValues(splits) as ArrayLike<number | bigint>, Number);
     const texts = flat.strings();
     const rows = ends.slice(1).map((end, i) => fn(texts.slice(ends[i], end)));
     const all = rows.flat();
     const ownSplits = splitsOf(rows.map((row) => row.length)).cast(splits.dtype);
     return RaggedTensor.fromRowSplits(stringTensor(all, [all.length]), ownSplits, { validate: false });
-  });
+  };
+  return onKnown(op, [values, rowSplits], lists, portable);
 }
 
 /** A string for each row of the last axis of a ragged tensor. */

@@ -1,12 +1,16 @@
 // Strings in rows of strings: words, bytes, n-grams.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { shown } from '../../arguments/checks.ts';
+import { portable as portableCall } from '../../dispatch/portable.ts';
 import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
-import type { RaggedTensor } from '../../ragged/ragged-tensor.ts';
+import { RaggedTensor } from '../../ragged/ragged-tensor.ts';
+import { dims } from '../../shapes/dims.ts';
+import { columnOf } from '../../sparse/sparse-base.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
-import { stringTensor } from '../../tensor/tensor.ts';
+import { stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { unsortedSegmentSum } from '../array/gather.ts';
 import { bytesOf, textOf } from './bytes.ts';
 import { onKnown, toStrings, toText } from './known-strings.ts';
 import { between, type NgramsOptions, ngramsOf, words } from './parts.ts';
@@ -30,8 +34,12 @@ export const split: NamedFunction<
     const separator = sep === null ? '' : toText(sep, 'sep', 'StringSplit');
     if (!Number.isInteger(maxsplit))
       throw new InvalidArgumentError(`maxsplit must be an integer, got ${shown(maxsplit)}`, 'StringSplit');
-    return partsOf(input, 'StringSplit', (text) =>
-      separator === '' ? words(text, maxsplit) : between(text, separator, maxsplit),
+    const portable = (x: Tensor): RaggedOrDense => splitPortably(x, separator, maxsplit);
+    return partsOf(
+      input,
+      'StringSplit',
+      (text) => (separator === '' ? words(text, maxsplit) : between(text, separator, maxsplit)),
+      portable,
     );
   },
 );
@@ -53,9 +61,11 @@ function partsOf(
   input: TensorLike | RaggedTensor,
   op: string,
   fn: (text: string) => readonly string[],
+  portable?: (x: Tensor) => RaggedOrDense,
 ): RaggedOrDense {
-  if (isRagged(input)) return input.withFlatValues(partsOf(input.flatValues, op, fn) as RaggedTensor);
-  return onKnown(op, [toStrings(input, 'input', op)], (x) => {
+  if (isRagged(input))
+    return input.withFlatValues(partsOf(input.flatValues, op, fn, portable) as RaggedTensor);
+  const parts = (x: Tensor): RaggedOrDense => {
     const rows = x.strings().map(fn);
     const values = rows.flat();
     return rowsLike(
@@ -63,7 +73,35 @@ function partsOf(
       stringTensor(values, [values.length]),
       rows.map((row) => row.length),
     );
+  };
+  return onKnown(op, [toStrings(input, 'input', op)], parts, portable);
+}
+
+/** `split` in ops of TensorFlow, of scalars and vectors. */
+function splitPortably(x: Tensor, separator: string, maxsplit: number): RaggedOrDense {
+  if (x.rank > 1)
+    throw new UnimplementedError(
+      'strings of more than one axis that differ from run to run cannot be split in a function that is saved: reshape them to a vector',
+      'StringSplit',
+    );
+  const texts = x.rank === 0 ? x.reshape([1]) : x;
+  const [indices, values] = portableCall({
+    op: 'StringSplitV2',
+    inputs: [texts, stringTensor([separator], [])],
+    attrs: { maxsplit: { kind: 'int', value: maxsplit } },
+    outputs: (size) => {
+      const count = size();
+      return [
+        { dtype: 'int64', shape: [count, 2] },
+        { dtype: 'string', shape: [count] },
+        { dtype: 'int64', shape: [2] },
+      ];
+    },
   });
+  if (x.rank === 0) return values;
+  const rows = columnOf(indices, 0);
+  const lengths = unsortedSegmentSum(rows.mul(0).add(1), rows, dims(texts)[0] as number);
+  return RaggedTensor.fromRowLengths(values, lengths, { validate: false });
 }
 
 /**
@@ -80,10 +118,43 @@ export const ngrams: NamedFunction<
   { data: kind.tensor, ngramWidth: kind.oneOrMore },
   { separator: kind.asIs, padValues: kind.asIs, paddingWidth: kind.asIs, preserveShortSequences: kind.asIs },
   (data, ngramWidth, options) => {
-    const make = ngramsOf(typeof ngramWidth === 'number' ? [ngramWidth] : (ngramWidth as number[]), options);
-    if (isRagged(data)) return raggedLists(data, 'StringNGrams', make);
+    const widths = typeof ngramWidth === 'number' ? [ngramWidth] : (ngramWidth as number[]);
+    const make = ngramsOf(widths, options);
+    if (isRagged(data))
+      return raggedLists(data, 'StringNGrams', make, (values, splits) =>
+        ngramsPortably(values, splits, widths, options),
+      );
     const x = toStrings(data, 'data', 'StringNGrams');
     if (x.rank === 0) throw new InvalidArgumentError('data must have an axis, got a scalar', 'StringNGrams');
     return denseLists(x, 'StringNGrams', make);
   },
 );
+
+/** `ngrams` of ragged rows in ops of TensorFlow. */
+function ngramsPortably(
+  values: Tensor,
+  splits: Tensor,
+  widths: readonly number[],
+  { separator = ' ', padValues, paddingWidth, preserveShortSequences = false }: NgramsOptions,
+): RaggedTensor {
+  const [left, right] =
+    padValues == null ? ['', ''] : typeof padValues === 'string' ? [padValues, padValues] : padValues;
+  const [grams, ownSplits] = portableCall({
+    op: 'StringNGrams',
+    inputs: [values, splits],
+    attrs: {
+      separator: { kind: 'text', value: separator },
+      ngram_widths: { kind: 'ints', value: widths },
+      left_pad: { kind: 'text', value: left },
+      right_pad: { kind: 'text', value: right },
+      pad_width: { kind: 'int', value: padValues == null ? 0 : (paddingWidth ?? -1) },
+      preserve_short_sequences: { kind: 'bool', value: preserveShortSequences },
+      Tsplits: { kind: 'type', value: splits.dtype },
+    },
+    outputs: (size) => [
+      { dtype: 'string', shape: [size()] },
+      { dtype: splits.dtype, shape: dims(splits) },
+    ],
+  });
+  return RaggedTensor.fromRowSplits(grams, ownSplits, { validate: false });
+}

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
+import { portableEach } from '../../dispatch/portable.ts';
 import { broadcastShapes } from '../../shapes/shape.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -36,7 +37,9 @@ const cased = (
   defineFunction(name, { input: kind.tensor, encoding: kind.asIs }, {}, (input, encoding = '') => {
     const x = toStrings(input, 'input', op);
     checkOneOf(encoding, ['', 'utf-8'], 'encoding', op);
-    return mapStrings(x, op, encoding === '' ? ascii : all);
+    return mapStrings(x, op, encoding === '' ? ascii : all, (texts) =>
+      portableEach(op, [texts], 'string', { encoding: { kind: 'text', value: encoding } }),
+    );
   });
 
 /** Small letters instead of large ones: those of ASCII, or with the encoding 'utf-8' all. */
@@ -54,8 +57,11 @@ export const strip: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__
   { input: kind.tensor },
   {},
   (input) =>
-    mapStrings(toStrings(input, 'input', 'StringStrip'), 'StringStrip', (text) =>
-      text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, ''),
+    mapStrings(
+      toStrings(input, 'input', 'StringStrip'),
+      'StringStrip',
+      (text) => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, ''),
+      (texts) => portableEach('StringStrip', [texts], 'string'),
     ),
 );
 
@@ -75,8 +81,11 @@ export const length: NamedFunction<[input: TensorLike, unit?: StringUnit], ['inp
         const bytes = bytesOf(text);
         return unit === 'BYTE' ? bytes.length : bytes.reduce((n, byte) => n + (isStart(byte) ? 1 : 0), 0);
       };
-      return onKnown('StringLength', [toStrings(input, 'input', 'StringLength')], (x) =>
-        constant({ data: Int32Array.from(x.strings(), lengthOf), shape: x.shape }),
+      return onKnown(
+        'StringLength',
+        [toStrings(input, 'input', 'StringLength')],
+        (x) => constant({ data: Int32Array.from(x.strings(), lengthOf), shape: x.shape }),
+        (x) => portableEach('StringLength', [x], 'int32', { unit: { kind: 'text', value: unit } }),
       );
     },
   );
@@ -146,9 +155,13 @@ export const regexFullMatch: NamedFunction<[input: TensorLike, pattern: TensorLi
     { input: kind.tensor, pattern: kind.tensor },
     {},
     (input, pattern) => {
-      const matches = matcher(scalarText(pattern, 'pattern', 'RegexFullMatch'), 'RegexFullMatch');
-      return onKnown('RegexFullMatch', [toStrings(input, 'input', 'RegexFullMatch')], (x) =>
-        constant(x.strings().map(matches), 'bool', { shape: x.shape }),
+      const text = scalarText(pattern, 'pattern', 'RegexFullMatch');
+      const matches = matcher(text, 'RegexFullMatch');
+      return onKnown(
+        'RegexFullMatch',
+        [toStrings(input, 'input', 'RegexFullMatch')],
+        (x) => constant(x.strings().map(matches), 'bool', { shape: x.shape }),
+        (x) => portableEach('StaticRegexFullMatch', [x], 'bool', { pattern: { kind: 'text', value: text } }),
       );
     },
   );
@@ -169,8 +182,15 @@ export const regexReplace: NamedFunction<
   (input, pattern, rewrite, replaceGlobal = true) => {
     const op = 'RegexReplace';
     const by = scalarText(rewrite, 'rewrite', op);
-    const replace = replacer(scalarText(pattern, 'pattern', op), by, replaceGlobal, op);
-    return mapStrings(toStrings(input, 'input', op), op, replace);
+    const text = scalarText(pattern, 'pattern', op);
+    const replace = replacer(text, by, replaceGlobal, op);
+    return mapStrings(toStrings(input, 'input', op), op, replace, (x) =>
+      portableEach('StaticRegexReplace', [x], 'string', {
+        pattern: { kind: 'text', value: text },
+        rewrite: { kind: 'text', value: by },
+        replace_global: { kind: 'bool', value: replaceGlobal },
+      }),
+    );
   },
 );
 

@@ -1,5 +1,5 @@
 // Layers that put categories into a number of bins by a hash, so that no vocabulary is needed.
-import type { PartialShape, Tensor } from '@eagre/core';
+import { constant, type PartialShape, type Tensor, where } from '@eagre/core';
 import {
   argumentsOf,
   dims,
@@ -39,6 +39,7 @@ import {
   sparseFlag,
 } from './categories.ts';
 import { integersOfEach } from './host-values.ts';
+import { portableBins } from './portable-lookup.ts';
 
 /** A key of two integers; one stands for both. */
 export type Salt = number | readonly [number, number];
@@ -102,7 +103,13 @@ export class Hashing extends Layer {
       if (masks && String(value) === String(maskValue)) return 0n;
       return binOf(String(value), bins, key) + (masks ? 1n : 0n);
     };
-    const ids = onValues(x, (values) => integersOfEach('Hashing', values, binOfEach));
+    const inOps = (values: Tensor): Tensor => {
+      const found = portableBins(values, bins, key);
+      if (!masks) return found;
+      const mask = values.dtype === 'string' ? String(maskValue) : constant(Number(maskValue), values.dtype);
+      return where(values.equal(mask), found.mul(0n), found.add(1n));
+    };
+    const ids = onValues(x, (values) => integersOfEach('Hashing', values, binOfEach, inOps));
     return outputMode === 'int' ? ids : encoded(ids, encodingOf(this, outputMode));
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -9,11 +9,15 @@ export function valuesOf(x: Tensor): readonly (string | bigint)[] {
   return Array.from(data as BigInt64Array);
 }
 
-/** An integer for the elements of tensors of one shape, in int64. Of strings, values have to be known while a function is traced. */
+/**
+ * An integer for the elements of tensors of one shape, in int64. Of strings, values have to be known while a function is traced.
+ * @param portable the same in ops of TensorFlow, for functions that are saved.
+ */
 export function integersOfEach(
   name: string,
   inputs: Tensor | readonly Tensor[],
   fn: (...values: (string | bigint)[]) => bigint,
+  portable?: (...inputs: Tensor[]) => Tensor,
 ): Tensor {
   const list = Array.isArray(inputs) ? (inputs as readonly Tensor[]) : [inputs as Tensor];
   const compute = (...xs: Tensor[]): Tensor => {
@@ -23,5 +27,7 @@ export function integersOfEach(
   };
   const known = list.map((x) => knownTensor(x));
   if (known.every((x) => x !== null)) return compute(...(known as Tensor[]));
-  return atRunTime(name, compute, list, [{ dtype: 'int64', shape: list[0].shape }])[0];
+  const outputs = [{ dtype: 'int64', shape: list[0].shape }] as const;
+  const form = portable === undefined ? undefined : (...xs: readonly Tensor[]) => [portable(...xs)];
+  return atRunTime(name, compute, list, outputs, false, form)[0];
 }

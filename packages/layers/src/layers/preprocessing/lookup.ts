@@ -3,6 +3,7 @@ import { fileError } from '@eagre/backend';
 import {
   constant,
   FailedPreconditionError,
+  floormod,
   InvalidArgumentError,
   mul,
   type PartialShape,
@@ -17,8 +18,11 @@ import {
   defineMethods,
   knownTensor,
   type Option,
+  portableFind,
+  type TableResource,
   takesOptions,
   toTensor,
+  tracesForFile,
 } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import {
@@ -47,6 +51,7 @@ import {
 } from './categories.ts';
 import { binOf, type Salt, salt } from './hashing.ts';
 import { integersOfEach, valuesOf } from './host-values.ts';
+import { portableBins, portableIndices, tableOfIndices, tableOfTokens } from './portable-lookup.ts';
 import { type Token, TokenCounts, Vocabulary } from './vocabulary.ts';
 
 /** What a lookup gives; `tfIdf` weights counts by how rare tokens are. */
@@ -78,6 +83,12 @@ interface LookupOptions<T> extends LayerOptions {
 /** Of sparse and ragged tensors each row is one example. */
 type LookupData = AdaptData | Stored | Iterable<Stored | readonly [x: Stored, ...rest: unknown[]]>;
 
+interface Tables {
+  readonly vocabulary: Vocabulary;
+  readonly indices: TableResource;
+  readonly tokens: TableResource;
+}
+
 /** A layer with a vocabulary. */
 abstract class IndexLookup<T extends Token = Token> extends Layer {
   declare readonly maxTokens: number | null;
@@ -92,6 +103,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   declare readonly sparse: boolean;
   declare readonly salt: readonly [number, number] | null;
   #vocabulary: Vocabulary;
+  #ofVocabulary: Tables | null = null;
   /** The weight of each index. */
   #idf: readonly number[] = [];
 
@@ -119,6 +131,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   protected abstract readonly integers: boolean;
   /** The index of an unknown token, of several. */
   protected abstract unknown(token: Token): bigint;
+  /** The same of all tokens of a tensor, in ops of TensorFlow. */
+  protected abstract unknowns(tokens: Tensor): Tensor;
 
   get #masks(): boolean {
     return this.maskToken !== null && this.outputMode === 'int';
@@ -254,7 +268,30 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
         );
       return firstUnknown + (numOovIndices === 1 ? 0n : this.unknown(token));
     };
-    return onValues(x, (values) => integersOfEach(this.constructor.name, values, indexOf));
+    const unknowns = {
+      first: firstUnknown,
+      count: numOovIndices,
+      oneOf: (tokens: Tensor) => this.unknowns(tokens),
+    };
+    const inOps = (tokens: Tensor): Tensor =>
+      portableIndices(this.#tables().indices, this.integers ? tokens.cast('int64') : tokens, unknowns);
+    return onValues(x, (values) => integersOfEach(this.constructor.name, values, indexOf, inOps));
+  }
+  /** The tables of a vocabulary, for functions that are saved: one of each. */
+  #tables(): Tables {
+    const vocabulary = this.#vocabulary;
+    if (this.#ofVocabulary?.vocabulary === vocabulary) return this.#ofVocabulary;
+    const start = this.#start;
+    const indices = new Map(vocabulary.tokens.map((token, i): [Token, bigint] => [token, BigInt(i + start)]));
+    // Where rows are counted, the mask counts nowhere.
+    if (this.maskToken !== null) indices.set(this.maskToken, this.#masks ? 0n : -1n);
+    const { name, integers } = this;
+    this.#ofVocabulary = {
+      vocabulary,
+      indices: tableOfIndices(name, indices, integers),
+      tokens: tableOfTokens(name, this.getVocabulary(), integers),
+    };
+    return this.#ofVocabulary;
   }
   /** @internal */
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -289,7 +326,12 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const all = this.getVocabulary();
     const oov = this.oovToken ?? (this.integers ? -1n : '');
     const at = (index: Token): Token => all[Number(index)] ?? oov;
-    if (this.integers) return integersOfEach(this.constructor.name, inputs, (i) => at(i) as bigint);
+    const inOps = (ids: Tensor): Tensor => {
+      const missing = this.integers ? constant(oov as bigint, 'int64') : constant(oov as string);
+      return portableFind(this.#tables().tokens, ids.cast('int64'), missing);
+    };
+    if (this.integers) return integersOfEach(this.constructor.name, inputs, (i) => at(i) as bigint, inOps);
+    if (tracesForFile() && knownTensor(inputs) === null) return inOps(inputs);
     const known = knownTensor(inputs);
     if (known === null)
       throw new UnimplementedError(
@@ -445,6 +487,9 @@ export class StringLookup extends IndexLookup<string> {
   protected override unknown(token: Token): bigint {
     return binOf(token as string, this.numOovIndices, this.salt);
   }
+  protected override unknowns(tokens: Tensor): Tensor {
+    return portableBins(tokens, this.numOovIndices, this.salt);
+  }
 }
 
 export interface IntegerLookupOptions extends LookupOptions<number> {
@@ -472,6 +517,10 @@ export class IntegerLookup extends IndexLookup<bigint> {
     if (this.oovMethod === 'farmhash') return binOf(String(token), this.numOovIndices, this.salt);
     const n = BigInt(this.numOovIndices);
     return (((token as bigint) % n) + n) % n;
+  }
+  protected override unknowns(tokens: Tensor): Tensor {
+    if (this.oovMethod === 'farmhash') return portableBins(tokens, this.numOovIndices, this.salt);
+    return floormod(tokens, constant(BigInt(this.numOovIndices), 'int64'));
   }
 }
 ownsTemporaries(StringLookup, IntegerLookup);

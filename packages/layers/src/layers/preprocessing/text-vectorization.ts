@@ -2,21 +2,27 @@ import {
   constant,
   type PartialShape,
   RaggedTensor,
+  range,
+  strings,
   type Tensor,
   type TensorLike,
   UnimplementedError,
 } from '@eagre/core';
 import {
+  addDims,
   argumentsOf,
   defineMethods,
+  dims,
   knownTensor,
   lowerAscii,
   ngramsOf,
   type Option,
   optionsFrom,
+  portable,
   showShape,
   takesOptions,
   toTensor,
+  tracesForFile,
   words,
 } from '@eagre/core/internal';
 import { Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
@@ -67,7 +73,32 @@ export interface TextVectorizationOptions extends LayerOptions {
   readonly sparse?: boolean;
 }
 
-const strip = (text: string): string => text.replace(/[!"#$%&()*+,\-./:;<=>?@[\\\]^_`{|}~']/g, '');
+// Keras's, which is one of RE2 too.
+const PUNCTUATION = `[!"#$%&()*+,\\-./:;<=>?@\\[\\\\\\]^_\`{|}~']`;
+const strip = (text: string): string => text.replace(new RegExp(PUNCTUATION, 'g'), '');
+/** The characters of texts, in ops that TensorFlow has. */
+function portableCharacters(texts: Tensor): RaggedTensor {
+  const encoding = { errors: { kind: 'text', value: 'replace' } } as const;
+  const int64 = { kind: 'type', value: 'int64' } as const;
+  const [splits, points] = portable({
+    op: 'UnicodeDecode',
+    inputs: [texts],
+    attrs: { ...encoding, input_encoding: { kind: 'text', value: 'UTF-8' }, Tsplits: int64 },
+    outputs: (size) => [
+      { dtype: 'int64', shape: [addDims(dims(texts)[0], 1)] },
+      { dtype: 'int32', shape: [size()] },
+    ],
+  });
+  const places = range(0, points.shapeOf().gather(0).add(1), 1).cast('int64');
+  const [characters] = portable({
+    op: 'UnicodeEncode',
+    inputs: [points, places],
+    attrs: { ...encoding, output_encoding: { kind: 'text', value: 'UTF-8' }, Tsplits: int64 },
+    outputs: () => [{ dtype: 'string', shape: dims(points) }],
+  });
+  return RaggedTensor.fromRowSplits(characters, splits, { validate: false });
+}
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
 /**
  * Texts as integers: made alike, split into tokens, and looked up. `adapt` finds the vocabulary; 0 pads, 1 stands for unknown tokens.
@@ -141,7 +172,7 @@ export class TextVectorization extends Layer {
             ? [...plain]
             : [plain];
     if (ngrams === null) return tokens;
-    const widths = typeof ngrams === 'number' ? Array.from({ length: ngrams }, (_, i) => i + 1) : ngrams;
+    const widths = typeof ngrams === 'number' ? upTo(ngrams) : ngrams;
     return [...ngramsOf(widths, {})(tokens)];
   }
   /** The texts of a tensor, one of each row. @throws UnimplementedError where only a run of a traced function knows them */
@@ -211,6 +242,7 @@ export class TextVectorization extends Layer {
 
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
+    if (tracesForFile() && knownTensor(inputs) === null) return this.#inOps(inputs);
     if (!this.#splits) return this.#whole(inputs);
     const rows = this.#texts(inputs);
     const single = toTensor(inputs).rank === 0;
@@ -221,6 +253,56 @@ export class TextVectorization extends Layer {
     const ids = this.#lookup.indices(constant(padded, 'string', { shape: [rows.length, length] }));
     const y = this.#lookup.encode(ids);
     return single ? y.squeeze(0) : y;
+  }
+  /** The same in ops that TensorFlow has, for functions that are saved. */
+  #inOps(inputs: Tensor): Tensor {
+    if (inputs.dtype !== 'string') fail(this, `expects strings, got ${inputs.dtype}`);
+    const texts = this.#standardInOps(inputs);
+    if (!this.#splits) return this.#cut(this.#lookup.encode(this.#lookup.indices(texts)));
+    const rows = this.#rowsInOps(texts);
+    const ids = this.#lookup.indices(rows as unknown as Tensor) as unknown as RaggedTensor;
+    const length = this.outputMode === 'int' ? this.outputSequenceLength : null;
+    const single = texts.rank === 0;
+    if (this.ragged && !single && length === null) return ids as unknown as Tensor;
+    // What is behind the end counts nowhere.
+    const defaultValue = this.outputMode === 'int' ? 0n : -1n;
+    const shape = length === null ? {} : { shape: [null, length] };
+    const padded = ids.toTensor({ defaultValue, ...shape });
+    if (this.ragged && !single) {
+      const lengths = (ids.rowLengths() as Tensor).minimum(BigInt(length as number) as never);
+      return RaggedTensor.fromTensor(padded, { lengths }) as unknown as Tensor;
+    }
+    const y = this.#lookup.encode(padded);
+    return single ? y.squeeze(0) : y;
+  }
+  #standardInOps(inputs: Tensor): Tensor {
+    const { standardize } = this;
+    if (typeof standardize === 'function') throw this.#noForm('standardize');
+    if (standardize === null) return inputs;
+    const texts = standardize === 'stripPunctuation' ? inputs : strings.lower(inputs);
+    return standardize === 'lower' ? texts : strings.regexReplace(texts, PUNCTUATION, '');
+  }
+  /** A row of tokens for each text. */
+  #rowsInOps(texts: Tensor): RaggedTensor {
+    const { split, ngrams } = this;
+    if (typeof split === 'function') throw this.#noForm('split');
+    let rows: RaggedTensor;
+    if (split === null) rows = RaggedTensor.fromTensor(texts.rank < 2 ? texts.reshape([-1, 1]) : texts);
+    else {
+      const column = texts.rank === 1 ? texts : texts.reshape([-1]);
+      if (texts.rank > 2 || (texts.rank === 2 && dims(texts)[1] !== 1))
+        fail(this, `expects texts of shape [batch] or [batch, 1], got ${showShape(texts.shape)}`);
+      const parts = split === 'character' ? portableCharacters(column) : strings.split(column);
+      rows = parts as RaggedTensor;
+    }
+    if (ngrams === null) return rows;
+    return strings.ngrams(rows, typeof ngrams === 'number' ? upTo(ngrams) : ngrams) as RaggedTensor;
+  }
+  #noForm(what: string): UnimplementedError {
+    return new UnimplementedError(
+      `${what} is a function of this process, which a SavedModel cannot hold: use one of the names, or prepare the texts with tf.strings`,
+      this.name,
+    );
   }
   /** Each row as long as its text, or as the option says at most. */
   #raggedRows(rows: readonly (readonly string[])[]): Tensor {
@@ -239,7 +321,10 @@ export class TextVectorization extends Layer {
   #whole(inputs: Tensor): Tensor {
     const tokens = this.#texts(inputs).flat();
     const x = constant(tokens, 'string', { shape: [...toTensor(inputs).shape] });
-    const ids = this.#lookup.encode(this.#lookup.indices(x));
+    return this.#cut(this.#lookup.encode(this.#lookup.indices(x)));
+  }
+  /** The last axis as long as the option says. */
+  #cut(ids: Tensor): Tensor {
     const length = this.outputSequenceLength;
     if (length === null || ids.rank === 0) return ids;
     const kept = ids.at('...', `:${length}`);

@@ -190,6 +190,12 @@ function imagePlaces(c: OpCall, argmax: Tensor): Tensor {
 }
 
 export const nn: OpTable = {
+  ComputeAccidentalHits: several(['indices', 'ids', 'weights'], (c) =>
+    tf.nn.computeAccidentalHits(c.x(0), c.x(1), c.intAttr('num_true')),
+  ),
+  IsotonicRegression: several(['output', 'segments'], (c) =>
+    tf.nn.isotonicRegression(tf.cast(c.x(0), c.dtypeAttr('output_dtype', 'float32'))),
+  ),
   Dilation2D: (c) =>
     tf.nn.dilation2d(
       c.x(0),

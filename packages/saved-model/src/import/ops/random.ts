@@ -13,11 +13,13 @@ import {
   knownTensor,
   normalOp,
   type Op,
+  shuffledRows,
   truncatedOp,
   uniformOp,
 } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
-import { type OpTable, several, type Translate } from '../op-row.ts';
+import { type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
+import type { Value } from '../values.ts';
 
 const dtypeOf = (c: OpCall): tf.DType => c.dtypeAttr('dtype', 'float32');
 const shapeOf = (c: OpCall): number[] => c.shape(0) as number[];
@@ -90,7 +92,46 @@ const poisson: Translate = (c) => {
     dtype: c.dtypeAttr('dtype', c.op.endsWith('V2') ? 'int64' : mean.dtype),
   });
 };
+
+/** Samples of classes: which, and how often the true ones and the sampled ones are expected among them. */
+const candidates = (draw: (c: OpCall, numTrue: number, numSampled: number, unique: boolean) => Value[]) =>
+  several(['sampled_candidates', 'true_expected_count', 'sampled_expected_count'], (c) =>
+    draw(c, c.intAttr('num_true'), c.intAttr('num_sampled'), c.boolAttr('unique', false)),
+  );
+const ranged = (sampler: typeof tf.random.uniformCandidateSampler): OpRow =>
+  candidates((c, numTrue, numSampled, unique) =>
+    sampler(c.x(0), numTrue, numSampled, unique, c.intAttr('range_max')),
+  );
+const fixedUnigrams = candidates((c, numTrue, numSampled, unique) => {
+  if (c.textAttr('vocab_file', '') !== '')
+    throw c.lacks('weights in a file, whose path is that of the machine where it was trained');
+  return tf.random.fixedUnigramCandidateSampler(c.x(0), numTrue, numSampled, unique, c.intAttr('range_max'), {
+    unigrams: c.floatsAttr('unigrams'),
+    distortion: c.floatAttr('distortion', 1),
+    numReservedIds: c.intAttr('num_reserved_ids', 0),
+    numShards: c.intAttr('num_shards', 1),
+    shard: c.intAttr('shard', 0),
+  });
+});
+
+/** Rows in an order that a key and a counter decide. */
+const shuffled: Translate = (c) => {
+  if (knownAlgorithm(c.x(3)) === THREEFRY) throw c.lacks('the algorithm ThreeFry');
+  const value = c.x(0);
+  return value.rank === 0 ? value : shuffledRows(value, [c.x(1), c.x(2)]);
+};
+
 export const random: OpTable = {
+  AllCandidateSampler: candidates((c, numTrue, numSampled, unique) =>
+    tf.random.allCandidateSampler(c.x(0), numTrue, numSampled, unique),
+  ),
+  UniformCandidateSampler: ranged(tf.random.uniformCandidateSampler),
+  LogUniformCandidateSampler: ranged(tf.random.logUniformCandidateSampler),
+  LearnedUnigramCandidateSampler: ranged(tf.random.learnedUnigramCandidateSampler),
+  FixedUnigramCandidateSampler: fixedUnigrams,
+  RandomIndexShuffle: (c) =>
+    tf.randomIndexShuffle(c.x(0), c.x(1), c.x(2), { rounds: c.intAttr('rounds', 4) }),
+  StatelessShuffle: shuffled,
   RandomUniform: uniform,
   RandomUniformInt: integers(1),
   RandomStandardNormal: normal,

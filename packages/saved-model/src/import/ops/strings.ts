@@ -2,7 +2,7 @@
 
 import type { RaggedTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { knownTensor } from '@eagre/core/internal';
+import { bytesOf, textOf as bytesToText, knownTensor } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { raggedOf } from './ragged.ts';
@@ -29,6 +29,11 @@ const split: Translate = (c) => {
     const parts = tf.strings.split(text, known(c, 1), c.intAttr('maxsplit', -1)) as Tensor;
     return parts.strings();
   });
+  return asSparse(rows);
+};
+
+/** Rows of words as a sparse tensor: where they are, what they are, and its shape. */
+function asSparse(rows: readonly (readonly string[])[]): Tensor[] {
   const places = rows.flatMap((words, row) => words.map((_, i) => [row, i]));
   const longest = rows.reduce((most, words) => Math.max(most, words.length), 0);
   return [
@@ -36,6 +41,33 @@ const split: Translate = (c) => {
     textOf(rows.flat(), [places.length]),
     tf.constant([rows.length, longest], 'int64'),
   ];
+}
+
+/** The parts of a text between any of some bytes; its bytes where there are none. */
+function tokens(text: string, delimiters: ReadonlySet<number>, skipEmpty: boolean): string[] {
+  const bytes = bytesOf(text);
+  if (delimiters.size === 0) return Array.from(bytes, (byte) => bytesToText(Uint8Array.of(byte)));
+  // An empty text has no parts, not even an empty one.
+  if (bytes.length === 0) return [];
+  const found: string[] = [];
+  let from = 0;
+  for (let i = 0; i <= bytes.length; i++) {
+    if (i < bytes.length && !delimiters.has(bytes[i] as number)) continue;
+    if (i > from || !skipEmpty) found.push(bytesToText(bytes.subarray(from, i)));
+    from = i + 1;
+  }
+  return found;
+}
+
+/** The op before `StringSplitV2`, to which each byte of the delimiter is one. */
+const splitAtBytes: Translate = (c) => {
+  const delimiters = new Set(bytesOf(known(c, 1).strings()[0] as string));
+  const skipEmpty = c.boolAttr('skip_empty', true);
+  return asSparse(
+    known(c, 0)
+      .strings()
+      .map((text) => tokens(text, delimiters, skipEmpty)),
+  );
 };
 
 /** The rows of pieces that n-grams are made of, as values and where rows end. */
@@ -120,6 +152,8 @@ export const strings: OpTable = {
       placeholder: c.textAttr('placeholder', '%s'),
       summarize: c.intAttr('summarize', 3),
     }),
+  StringSplit: several(['indices', 'values', 'shape'], splitAtBytes),
+  Fingerprint: (c) => tf.fingerprint(c.x(0), known(c, 1).strings()[0] as 'farmhash64'),
   StringSplitV2: several(['indices', 'values', 'shape'], split),
   StringNGrams: several(['ngrams', 'ngrams_splits'], ngrams),
   UnicodeScript: (c) => tf.strings.unicodeScript(c.x()),

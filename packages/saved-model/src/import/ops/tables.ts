@@ -79,14 +79,14 @@ const fromFile: Translate = (c) => {
   if (table.initialized) return;
   const path = known(c, 1).strings()[0] as string;
   const size = c.intAttr('vocab_size', -1);
-  const from = c.intAttr('offset', 0);
-  const lines = linesOf(c.runtime.surroundings.assetText(path, c)).slice(from, size >= 0 ? size : undefined);
+  const firstNumber = c.intAttr('offset', 0);
+  const lines = linesOf(c.runtime.surroundings.assetText(path, c)).slice(0, size >= 0 ? size : undefined);
   const column = (index: number, dtype: DType): TableItem[] =>
     columnOfLines(
       lines,
       index,
       c.textAttr('delimiter', '\t'),
-      0,
+      firstNumber,
       (text, line) => {
         const item = dtype === 'string' ? text : numberOf(text, dtype);
         if (item === undefined) throw c.wrong(`'${text}' in line ${line} of ${path} is no ${dtype}`);

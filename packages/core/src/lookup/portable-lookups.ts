@@ -1,0 +1,53 @@
+// Lookups in tables as ops of TensorFlow, for traces that are written.
+import type { DType } from '@eagre/backend';
+import { portable } from '../dispatch/portable.ts';
+import { dims } from '../shapes/dims.ts';
+import { constant } from '../tensor/constant.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import type { TableResource } from './table-resource.ts';
+
+const types = (table: TableResource) =>
+  ({
+    Tin: { kind: 'type', value: table.keyDtype },
+    Tout: { kind: 'type', value: table.valueDtype },
+  }) as const;
+const common = (table: TableResource) => ({ table, ordered: table.isMutable });
+
+/** The values of keys; `missing` for others. */
+export function portableFind(table: TableResource, keys: Tensor, missing: Tensor): Tensor {
+  return portable({
+    op: 'LookupTableFindV2',
+    ...common(table),
+    inputs: [keys, missing],
+    attrs: types(table),
+    outputs: () => [{ dtype: table.valueDtype, shape: [...dims(keys), ...table.valueShape] }],
+  })[0];
+}
+
+/** How many keys a table has (int64). */
+export function portableSize(table: TableResource): Tensor {
+  const outputs = (): [{ dtype: DType; shape: [] }] => [{ dtype: 'int64', shape: [] }];
+  return portable({ op: 'LookupTableSizeV2', ...common(table), inputs: [], outputs })[0];
+}
+
+/** Gives keys their values. */
+export function portableInsert(table: TableResource, keys: Tensor, values: Tensor): void {
+  const call = { ...common(table), inputs: [keys, values], attrs: types(table), outputs: () => [] };
+  portable({ op: 'LookupTableInsertV2', ...call });
+}
+
+/** Removes keys. */
+export function portableRemove(table: TableResource, keys: Tensor): void {
+  const { Tin } = types(table);
+  portable({
+    op: 'LookupTableRemoveV2',
+    ...common(table),
+    inputs: [keys],
+    attrs: { Tin },
+    outputs: () => [],
+  });
+}
+
+/** Whether a lookup of int64 values found something: it does not give `missing`. */
+export const MISSING = -1n;
+export const missingIndex = (): Tensor => constant(MISSING, 'int64');
