@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { MultiWorkerMirroredStrategy } from './multi-worker-mirrored.ts';
 
-const head = `${heads.tf}
+const tf = await heads.tf();
+const head = `${tf}
 const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
 await strategy.connect({ timeoutSeconds: 30 });
 const rank = strategy.collectives.rank;
@@ -94,7 +95,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
         optimizer.applyGradients(tape.gradient(loss, [w]), [w]);
         return loss;
       };`;
-    for (const integers of [true, false]) {
+    const train = async (integers: boolean): Promise<void> => {
       const steps = integers ? 4 : 50;
       const out = await runWorkers(
         2,
@@ -132,7 +133,8 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
             expect(Math.abs(value - expected[i])).toBeLessThan(1e-6 * Math.max(1, Math.abs(expected[i]))),
           );
       }
-    }
+    };
+    await Promise.all([train(true), train(false)]);
   });
 
   it('fit as one process does, also with synchronized batch normalization and batches that leave one process nothing', async () => {
@@ -257,7 +259,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
 
   it('go on after one was killed, from the last backup, to the same result', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'eagre-elastic-'));
-    const program = `${heads.tf}
+    const program = `${tf}
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
       const x = tf.random.statelessNormal([16, 3], [1, 2]);
       const y = x.sum(1, { keepdims: true });
@@ -282,9 +284,8 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
         }
       }
       await strategy.close();`;
-    const results: number[][][] = [];
     try {
-      for (const fails of [true, false]) {
+      const fit = async (fails: boolean): Promise<number[][]> => {
         const configs = await tfConfigs(2);
         const launch = (rank: number, FAILS: string): ReturnType<typeof start> =>
           start(program, { TF_CONFIG: configs[rank], FAILS, BACKUP: join(folder, String(fails)) });
@@ -297,9 +298,9 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
         for (const { code, out, err } of outcomes) expect([code, err, out]).toEqual([0, '', outcomes[0].out]);
         const [generation, weights] = JSON.parse(outcomes[0].out) as [number, number[][]];
         expect(generation).toBe(fails ? 2 : 1);
-        results.push(weights);
-      }
-      const [after, without] = results;
+        return weights;
+      };
+      const [after, without] = await Promise.all([fit(true), fit(false)]);
       expect(after.slice(0, 4)).toEqual(without.slice(0, 4));
       // What is saved of moving statistics is their mean over the replicas, which rounds.
       after
@@ -340,7 +341,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('refuse to begin before they have met', async () => {
     const [TF_CONFIG] = await tfConfigs(2);
     const { out } = await start(
-      `${heads.tf}
+      `${tf}
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
       try { strategy.scope(() => new tf.Variable(1)); } catch (error) { console.log(error.name, error.message); }
       try { await strategy.connect({ timeoutSeconds: 0.3 }); } catch (error) { console.log(error.name, error.message); }

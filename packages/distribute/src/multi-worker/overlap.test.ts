@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { heads, runWorkers, withoutGloo } from '../testing/processes.ts';
 import { fromBfloat16, toBfloat16 } from './memory.ts';
 
-const head = `${heads.tf}
+const head = `${await heads.tf()}
 const { CommunicationOptions } = tf.distribute.experimental;
 const print = (value) => console.log(JSON.stringify(value));
 const connected = async (options, more) => {
