@@ -315,6 +315,57 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
     }
   });
 
+  it('meet in branches and loops of graphs, with gradients, and say where one takes another way', async () => {
+    const out = await runWorkers(
+      2,
+      `${tf}
+      const { CommunicationOptions } = tf.distribute.experimental;
+      const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new CommunicationOptions({ timeoutSeconds: 1 }) });
+      await strategy.connect({ timeoutSeconds: 30 });
+      const rank = strategy.collectives.rank;
+      const print = (value) => console.log(JSON.stringify(value));
+      const failed = async (fn) => { try { return await fn(); } catch (error) { return [error.name, error.message]; } };
+      const sum = (x) => tf.distribute.getReplicaContext().allReduce('SUM', x);
+      const run = (fn) => tf.function((x) => strategy.run(fn, { args: [x] }));
+      const turns = (count, fn) => (x) => tf.whileLoop((i) => i.less(count), (i, y) => [i.add(1), fn(y)], [tf.constant(0), x])[1];
+      const gradient = (fn) => run((x) => {
+        const tape = new tf.GradientTape();
+        tape.watch(x);
+        const y = tape.record(() => fn(x));
+        return tape.gradient(y, x);
+      });
+      const positive = run((x) => tf.cond(x.greater(0), () => sum(x), () => x));
+      print([2, -2, 3].map((x) => positive(tf.constant(x)).item()));
+      print(run(turns(3, sum))(tf.constant(rank)).item());
+      print(tf.function(turns(3, (y) => strategy.run(sum, { args: [y] })))(tf.constant(rank)).item());
+      const { v, optimizer } = strategy.scope(() => ({ v: new tf.Variable(1), optimizer: new tf.optimizers.SGD(1) }));
+      run(turns(3, (y) => { optimizer.applyGradients([y], [v]); return y; }))(tf.constant(rank));
+      print(v.item());
+      print(gradient((x) => tf.cond(x.greater(0), () => sum(x.mul(x)), () => x))(tf.constant(3 + rank)).item());
+      print(gradient(turns(2, (y) => sum(y.mul(2))))(tf.constant(3)).item());
+      print(gradient((x) => tf.distribute.getReplicaContext().allGather(turns(2, (y) => y.mul(y))(x).reshape([1]), 0).sum())(tf.constant(2)).item());
+      const whole = run((x) => sum(x.mul(x)));
+      const tape = new tf.GradientTape();
+      const x = tf.constant(3);
+      tape.watch(x);
+      const y = tape.record(() => whole(x));
+      print(tape.gradient(y, x).item());
+      // One of them does not come.
+      print(await failed(() => run((x) => tf.cond(x.greater(rank), () => sum(x), () => x))(tf.constant(0.5)).item()));
+      if (rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
+      print(await failed(() => strategy.reduce('SUM', tf.constant(1)).item()));
+      await strategy.connect({ timeoutSeconds: 30 });
+      print(await failed(() => run((x) => tf.cond(x.greater(rank), () => sum(x), () => sum([x, x])[0]))(tf.constant(0.5)).item()));
+      await strategy.close();`,
+    );
+    for (const [rank, lines] of parsed(out).entries()) {
+      expect(lines.slice(0, 8)).toEqual([[4, -2, 6], 4, 4, -2, 4 * (3 + rank), 16, 64, 12]);
+      const late = ['DeadlineExceededError', expect.stringContaining('worker 1')];
+      expect(lines.slice(8, 10)).toEqual(rank === 0 ? [late, late] : [0.5, late]);
+      expect(lines[10]).toEqual(['InvalidArgumentError', expect.stringContaining('allReduce of 2 float32')]);
+    }
+  });
+
   it('say which of them is gone in the middle of training, and change nothing', async () => {
     const configs = await tfConfigs(2);
     const program = `${head}
