@@ -24,9 +24,9 @@ export default defineConfig({
     testTimeout: 900_000,
     projects: base.test.projects
       .filter(({ test }) => chosen[test.name] !== undefined)
-      .map(({ root, test }) => ({
+      .map(({ root, resolve, test }) => ({
         extends: false,
-        resolve: base.resolve,
+        resolve,
         esbuild: base.esbuild,
         root,
         test: {

@@ -9,7 +9,8 @@ import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Checkpoint, CheckpointManager, latestCheckpoint } from './index.ts';
 
-const KILLS = 200;
+// `pnpm fuzz --runs=200` kills more.
+const KILLS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
 // On a busy machine fewer have to do.
 const LONGEST_MS = 60_000;
 const LANES = 4;

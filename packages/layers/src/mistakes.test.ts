@@ -219,7 +219,7 @@ const mistakes: Readonly<
     'an unknown loss': [
       // @ts-expect-error
       () => model().compile({ loss: 'mean_square' }),
-      "there is no loss 'mean_square'; expected one of MeanSquaredError",
+      /there is no loss 'mean_square'; expected one of .*\bMeanSquaredError\b/,
     ],
     'the class of a loss': [
       () => model().compile({ loss: bad(losses.MeanSquaredError) }),

@@ -9,7 +9,8 @@ import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts'
 
 afterAll(removeTemporaryFolders);
 
-const KILLS = 200;
+// `pnpm fuzz --runs=200` kills more.
+const KILLS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
 const AT_ONCE = 2;
 
 it('a writer that is killed leaves a file that can be read up to its last whole record', {

@@ -364,9 +364,14 @@ export class PriorityQueue extends QueueBase {
   readonly #elements: Element[] = [];
   constructor(...args: QueueParameters<{ readonly name?: string }>) {
     const given = argumentsOf<QueueArguments>(PriorityQueue, new.target, args);
-    const list = typeof given.dtypes === 'string' ? [given.dtypes] : given.dtypes;
+    const { dtypes, shapes } = given;
+    const list = typeof dtypes === 'string' ? [dtypes] : checkList(dtypes, 'dtypes', 'PriorityQueue');
     super(
-      { ...given, dtypes: ['int64', ...list], shapes: given.shapes == null ? null : [[], ...given.shapes] },
+      {
+        ...given,
+        dtypes: ['int64', ...list],
+        shapes: shapes == null ? null : [[], ...checkList(shapes, 'shapes', 'PriorityQueue')],
+      },
       'PriorityQueue',
     );
   }

@@ -2,8 +2,8 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { execute1 } from '../dispatch/op.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
-import { rangeOp } from '../ops/array/creation.ts';
 import { repeat, scatterNd, unsortedSegmentSum } from '../ops/array/gather.ts';
+import { rangeOp } from '../ops/array/iota.ts';
 import { concat } from '../ops/array/join.ts';
 import { addDims, type Dim, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';

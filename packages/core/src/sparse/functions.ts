@@ -24,7 +24,7 @@ import { knownDim } from '../shapes/shape-env.ts';
 import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import { isFloating } from '../tensor/dtypes.ts';
+import { checkDType, isFloating } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { sparseDenseProduct } from './products.ts';
 import {
@@ -725,6 +725,7 @@ function defineSegments(name: string, combiner: Combiner): Segments {
     { numSegments: kind.size, sparseGradient: kind.asIs },
     (data, indices, segmentIds, { numSegments = null }) => {
       const ids = toTensor(segmentIds, 'int32');
+      checkDType(ids.dtype, 'integer', 'segmentIds', name);
       const known = knownIntegers(ids);
       if (known?.some((id, i) => id < (known[i - 1] ?? 0)))
         throw new InvalidArgumentError('segmentIds must not be negative or decrease', name);

@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/bac
 import { constant, type NamedFunction, random, type Tensor, type TensorLike } from '@eagre/core';
 import {
   checkFlag,
+  checkList,
   checkOneOf,
   defineFunction,
   isFloating,
@@ -123,12 +124,12 @@ export const decodeAndCropJpeg: NamedFunction<
   { fancyUpscaling: kind.asIs, tryRecoverTruncated: kind.asIs },
   (contents, cropWindow, channels: number = 0, options) => {
     const op = 'DecodeAndCropJpeg';
-    const [y, x, height, width] = cropWindow as unknown as readonly number[];
+    const window = checkList(cropWindow as unknown as readonly number[], 'cropWindow', op);
+    const [y, x, height, width] = window;
     const raster = jpegFrom(bytesFrom(contents, 'contents', op), channels, options, op);
     const fits =
-      Array.isArray(cropWindow) &&
-      cropWindow.length === 4 &&
-      cropWindow.every((n) => Number.isInteger(n)) &&
+      window.length === 4 &&
+      window.every((n) => Number.isInteger(n)) &&
       Math.min(y, x) >= 0 &&
       Math.min(height, width) > 0 &&
       y + height <= raster.height &&

@@ -17,6 +17,7 @@ import {
   checkList,
   checkOneOf,
   checkPath,
+  checkText,
   defineFunction,
   defineMethods,
   defineVariadic,
@@ -233,7 +234,8 @@ export class GFile {
   constructor(...args: Arguments<[name: string, mode?: FileMode], ['name', 'mode']>) {
     const { name, mode = 'r' } = argumentsOf<FileArguments>(GFile, new.target, args);
     this.#path = checkLocal(name, 'name', 'GFile');
-    checkOneOf((mode as string).replace('b', ''), ['r', 'w', 'a', 'r+', 'w+', 'a+'], 'mode', 'GFile');
+    checkText(mode, 'mode', 'GFile');
+    checkOneOf(mode.replace('b', ''), ['r', 'w', 'a', 'r+', 'w+', 'a+'], 'mode', 'GFile');
     this.name = name;
     this.mode = mode;
   }

@@ -348,7 +348,7 @@ export const scan: NamedFunction<
   { length: kind.asIs, reverse: kind.asIs, unroll: kind.asIs },
   (f, init, xs: Any = null, { length, reverse = false }) => {
     const given = xs === null ? null : tree.mapLeaves(xs, OP, (x) => toTensor(x as TensorLike));
-    const count: Dim = given === null ? (length ?? 0) : dims(leaves(given)[0])[0];
+    const count: Dim = given === null ? (length ?? 0) : firstSize(leaves(given), 'xs', 'scan');
     const at = (i: number): unknown =>
       given === null ? null : tree.mapLeaves(given, OP, (x) => (x as Tensor).at(i));
     if (context.tracer === null || typeof count === 'number') {
@@ -375,6 +375,13 @@ export const scan: NamedFunction<
   },
 );
 
+/** The size of the first axis of tensors. @throws InvalidArgumentError where there are none, and for a scalar */
+function firstSize(list: readonly Tensor[], what: string, name: string): Dim {
+  if (list.length === 0) refuse(`${what} has no tensors`, name);
+  const [size] = dims(list[0]);
+  return size ?? refuse(`${what} is a scalar, expected tensors with a first axis`, name);
+}
+
 function stackAll(results: readonly unknown[]): unknown {
   if (results.length === 0) return null;
   const lists = results.map(leaves);
@@ -400,6 +407,7 @@ export const associativeScan: NamedFunction<
       const t = toTensor(x).moveAxis(normalizeAxis(axis as number, toTensor(x).rank), 0);
       return reverse ? t.reverse(0) : t;
     });
+    firstSize(list, 'elems', 'associativeScan');
     const packed = (flat: readonly Tensor[]): unknown => {
       let i = 0;
       return tree.mapLeaves(elems, OP, () => flat[i++]);

@@ -20,6 +20,7 @@ import {
   normalizeAxes,
   pair,
   pseudoInverse,
+  shown,
   slogdetOf,
   solved,
   substituted,
@@ -112,12 +113,18 @@ export const svd: {
 const sizeOf = (x: Tensor, fromEnd = -1): number => knownDim(dims(x)[x.rank + fromEnd]);
 const EPSILON = (x: Tensor): number => (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
 
+function checkShare(rcond: number | null, name: string): void {
+  if (rcond !== null && typeof rcond !== 'number')
+    refuse(`rcond must be a number, got ${shown(rcond)}`, name);
+}
+
 /** The pseudo-inverses of matrices. @param rcond the share of the largest singular value up to which others count as 0 */
 export const pinv: NamedFunction<[x: TensorLike, rcond?: number | null], ['x', 'rcond']> = defineFunction(
   named('pinv'),
   { x: kind.tensor, rcond: kind.asIs },
   {},
   (x, rcond: number | null = null) => {
+    checkShare(rcond, 'pinv');
     const a = matrices(x, 'pinv');
     return pseudoInverse(a, rcond ?? defaultShare(a), false);
   },
@@ -132,6 +139,7 @@ export const lstsq: NamedFunction<
   { a: kind.tensor, b: kind.tensor, rcond: kind.asIs },
   {},
   (a, b, rcond: number | null = null) => {
+    checkShare(rcond, 'lstsq');
     const [system, right] = pair(matrices(a, 'lstsq'), floating(b), named('lstsq'));
     if (system.rank !== 2) refuse(`a has shape [${system.shape}], expected one matrix`, 'lstsq');
     const share = rcond ?? EPSILON(system) * Math.max(sizeOf(system), sizeOf(system, -2));

@@ -1,19 +1,17 @@
-import { Tensor, zeros } from '@eagre/core';
-import '@eagre/backend-js';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Feed } from './data-adapter.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
-  vi.resetModules();
 });
 
 test('a pass gives the event loop its turn where there is no setImmediate, as in browsers', async () => {
+  // No module of ours is loaded before.
   vi.stubGlobal('setImmediate', undefined);
-  vi.resetModules();
+  await import('@eagre/backend-js');
+  const { zeros } = await import('@eagre/core');
   const { pass } = await import('./passes.ts');
   const x = zeros([1]);
-  expect(x).toBeInstanceOf(Tensor);
   const feed = {
     async *pass() {
       for (let i = 0; i < 3; i++) yield { x, y: undefined, sampleWeight: undefined };

@@ -27,6 +27,7 @@ import { noValue } from '../../tensor/no-value.ts';
 import { emptyTensor, spaceOf, Tensor, uploaded } from '../../tensor/tensor.ts';
 import { Variable } from '../../tensor/variable.ts';
 import { where } from '../elementwise/select.ts';
+import { rangeOp } from './iota.ts';
 import { ownShape } from './moving.ts';
 import { broadcastTo, reshape } from './shaping.ts';
 
@@ -154,18 +155,6 @@ export const fullLike: NamedFunction<
 );
 
 // ---- sequences
-
-/** @internal */
-export const rangeOp: Op = defineOp({
-  name: 'Range',
-  kernel: 'Iota',
-  infer: (_, { dtype, size }) => ({ dtype: dtype as DType, shape: [size as Dim] }),
-  notDifferentiable: 'it has no inputs',
-  samples: () => [
-    { inputs: [], attrs: { start: 3, delta: 0.25, size: 5, dtype: 'float32' } },
-    { inputs: [], attrs: { start: 10, delta: -3, size: 4, dtype: 'int64' } },
-  ],
-});
 
 /** A bound of a range: a number, a bigint (int64) or a scalar tensor. */
 export type Bound = number | bigint | Tensor | Variable;

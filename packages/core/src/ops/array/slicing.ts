@@ -28,9 +28,9 @@ import type { Variable } from '../../tensor/variable.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
 import { type IndexItem, type IndexRange, isPlace, parseIndex, showRange } from './index-item.ts';
+import { iota } from './iota.ts';
 import { concat, stack } from './join.ts';
 import { checkDims, checkIntegers, checkRankOf, disposeAll, move } from './moving.ts';
-import { placesOf } from './places.ts';
 import {
   type Index,
   indexOf,
@@ -533,7 +533,7 @@ const elementsOf = (list: Tensor): Tensor[] => (list.rank === 0 ? [list] : unsta
 /** Shifted by as many places as only a run knows. */
 function rolledInRun(x: Tensor, shift: number | Tensor, axis: number): Tensor {
   const n = dims(x)[axis];
-  const places = placesOf(n);
+  const places = iota(n);
   const by = shift instanceof Tensor ? shift.cast('int32') : shift;
   return x.gather(places.sub(by).mod(sizeValue(n, 'int32')), axis);
 }

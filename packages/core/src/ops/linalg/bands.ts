@@ -12,8 +12,8 @@ import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { booleanMask } from '../array/gather.ts';
+import { iota } from '../array/iota.ts';
 import { stack } from '../array/join.ts';
-import { placesOf } from '../array/places.ts';
 import { pad, reshape } from '../array/shaping.ts';
 import { real } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
@@ -140,7 +140,7 @@ export function compactOf(diagonals: Diagonals, format: DiagonalsFormat, name: s
 /** The three diagonals of square matrices, as `compactOf` has them. */
 function diagonalsOf(x: Tensor): Tensor {
   const n = last(x);
-  const rows = placesOf(n);
+  const rows = iota(n);
   const columns = [rows.add(1), rows, rows.sub(1)].map((c) => {
     const there = c.greaterEqual(0).logicalAnd(c.less(count(n)));
     const place = rows.mul(count(n)).add(where(there, c, 0));
@@ -234,7 +234,7 @@ export const tridiagonalMatmul: NamedFunction<
 /** Square matrices of diagonals [..., k, n]: element (i, j) is that of diagonal `diagonal(i, j)` at place `place(i, j)`, or 0 where there is none. */
 function spread(bands: Tensor, diagonal: (i: Tensor, j: Tensor) => Tensor, byRow: boolean): Tensor {
   const [k, n] = dims(bands).slice(-2);
-  const j = placesOf(n);
+  const j = iota(n);
   const i = j.expandDims(-1);
   const which = diagonal(i, j);
   const there = which.greaterEqual(0).logicalAnd(which.less(count(k)));

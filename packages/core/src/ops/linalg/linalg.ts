@@ -22,8 +22,8 @@ import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { iota } from '../array/iota.ts';
 import { disposeAll } from '../array/moving.ts';
-import { placesOf } from '../array/places.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from '../array/shaping.ts';
 import { slice } from '../array/slicing.ts';
 import { checkProduct, matMulOp, permuted } from './products.ts';
@@ -300,7 +300,7 @@ export const trace: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
 
 /** Column minus row of every place of an m × n matrix. */
 function distance(m: Dim, n: Dim): Tensor {
-  return placesOf(n).sub(expandDims(placesOf(m), -1));
+  return iota(n).sub(expandDims(iota(m), -1));
 }
 
 /** Matrices with zeros outside of a band around the diagonal. */

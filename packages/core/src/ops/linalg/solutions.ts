@@ -12,7 +12,7 @@ import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
-import { placesOf } from '../array/places.ts';
+import { iota } from '../array/iota.ts';
 import { broadcastTo, pad } from '../array/shaping.ts';
 import { real } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
@@ -149,7 +149,7 @@ export const inv: NamedFunction<[input: TensorLike], ['input'], AdjointOption> =
 
 /** 1 or −1: whether an even number of exchanges makes the order [..., n]. */
 function signOf(order: Tensor, like: Tensor): Tensor {
-  const later = placesOf(dims(order)[order.rank - 1]);
+  const later = iota(dims(order)[order.rank - 1]);
   const exchanged = order
     .expandDims(-1)
     .greater(order.expandDims(-2))

@@ -11,7 +11,7 @@ import { equalDims, knownDim } from '../../shapes/shape-env.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { placesOf } from '../array/places.ts';
+import { iota } from '../array/iota.ts';
 import { expandDims, reshape, transpose } from '../array/shaping.ts';
 import { where } from '../elementwise/select.ts';
 import { matmul } from '../linalg/linalg.ts';
@@ -43,7 +43,7 @@ function weightsOf(inputs: readonly Tensor[], lse: Tensor, mask: Tensor | undefi
 
 /** [queries, keys]: which keys a query may see, those no later than itself. */
 export function causalMask(queries: Dim, keys: Dim): Tensor {
-  return expandDims(placesOf(queries), -1).greaterEqual(placesOf(keys));
+  return expandDims(iota(queries), -1).greaterEqual(iota(keys));
 }
 
 /** softmax(scale · query · keyᵀ + mask) · value, without the matrix of weights in memory; also the log-sum-exp of each row. */

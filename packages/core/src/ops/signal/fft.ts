@@ -13,7 +13,7 @@ import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { placesOf } from '../array/places.ts';
+import { iota } from '../array/iota.ts';
 import { pad, swapAxes } from '../array/shaping.ts';
 import { roll } from '../array/slicing.ts';
 import { conj } from '../elementwise/complex.ts';
@@ -58,7 +58,7 @@ const ifftOp: Op = /* @__PURE__ */ defineOp({
 
 /** `atEnds` for the first number, and for the one in the middle of an even length, which stand alone; `between` for those that are mirrored. */
 function mirrored(n: Dim, dtype: DType, atEnds: number, between: number): Tensor {
-  const k = placesOf(halfOf(n));
+  const k = iota(halfOf(n));
   const alone = k.equal(0).logicalOr(k.mul(2).equal(sizeValue(n, 'int32')));
   return where(alone, atEnds, between).cast(dtype);
 }

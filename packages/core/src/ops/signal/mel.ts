@@ -1,4 +1,5 @@
 // Spectrograms on the mel scale, which follows hearing.
+
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
@@ -10,6 +11,7 @@ import { sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
+import { checkListSize } from '../../tensor/list-size.ts';
 import { cast } from '../elementwise/cast.ts';
 import { positive } from './frames.ts';
 import { dct } from './spectral.ts';
@@ -82,6 +84,7 @@ export const linearToMelWeightMatrix: NamedFunction<
       );
     }
     checkDType(dtype, 'floating', 'dtype', name);
+    checkListSize(bins * bands, 'weights', 'take fewer bins', name);
     const edges = spaced(mel(lowerEdgeHertz), mel(upperEdgeHertz), bands + 2);
     const list = spaced(0, sampleRate / 2, bins).flatMap((hertz, bin) =>
       Array.from({ length: bands }, (_, i) => {

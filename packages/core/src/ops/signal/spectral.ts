@@ -12,8 +12,8 @@ import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { iota } from '../array/iota.ts';
 import { concat } from '../array/join.ts';
-import { placesOf } from '../array/places.ts';
 import { pad, reverse } from '../array/shaping.ts';
 import { split } from '../array/slicing.ts';
 import { cast } from '../elementwise/cast.ts';
@@ -187,7 +187,7 @@ type Cosines = NamedFunction<[input: TensorLike, type?: 1 | 2 | 3 | 4], ['input'
 /** e^(sign · iπk / 2n) · 2, of k below n. */
 function twiddles(n: Dim, sign: number, dtype: DType): Tensor {
   return ofSize(n, () => {
-    const angle = placesOf(n)
+    const angle = iota(n)
       .cast('float64')
       .mul((sign * Math.PI) / 2)
       .div(sizeValue(n, 'float64'));
@@ -197,7 +197,7 @@ function twiddles(n: Dim, sign: number, dtype: DType): Tensor {
 /** The root of a number times n to a power of 1 or -1, as n need not be known; the root of another multiple in the first place. */
 function weights(n: Dim, first: number, others: number, power: 1 | -1, dtype: DType): Tensor {
   return ofSize(n, () => {
-    const factor = where(placesOf(n).equal(0), toTensor(first, 'float64'), toTensor(others, 'float64'));
+    const factor = where(iota(n).equal(0), toTensor(first, 'float64'), toTensor(others, 'float64'));
     const size = sizeValue(n, 'float64');
     return cast((power === 1 ? factor.mul(size) : factor.div(size)).sqrt(), dtype);
   });

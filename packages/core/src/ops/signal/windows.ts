@@ -12,7 +12,7 @@ import { constant } from '../../tensor/constant.ts';
 import { toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { placesOf } from '../array/places.ts';
+import { iota } from '../array/iota.ts';
 import { cast } from '../elementwise/cast.ts';
 import { where } from '../elementwise/select.ts';
 
@@ -50,7 +50,7 @@ function computed(
   checkDType(dtype, 'floating', 'dtype', name);
   const n = isExpression(length) ? length : lengthOf(length, name);
   return ofSize(n, () =>
-    cast(of(placesOf(n).cast('float64'), toTensor(sizeValue(n, 'float64'), 'float64')), dtype),
+    cast(of(iota(n).cast('float64'), toTensor(sizeValue(n, 'float64'), 'float64')), dtype),
   );
 }
 const numbered = (n: number, f: (i: number) => number): number[] => Array.from({ length: n }, (_, i) => f(i));

@@ -7,8 +7,18 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { addDims, type Dim, defineFunction, dims, kind, mulDims, pair, toShape } from '@eagre/core/internal';
-import { channelsLast, type DataFormat, named } from '../define.ts';
+import {
+  addDims,
+  type Dim,
+  defineFunction,
+  dims,
+  kind,
+  mulDims,
+  pair,
+  showShape,
+  toShape,
+} from '@eagre/core/internal';
+import { channelsLast, type DataFormat, named, refuse } from '../define.ts';
 import { each, type Padding, paddingOf, type Sizes } from './windows.ts';
 
 interface ConvOptions {
@@ -54,6 +64,8 @@ export const conv: Conv = defineFunction(
 function inGroups(kernel: TensorLike, x: TensorLike, name: string): Tensor {
   const [filters] = pair(kernel, x, named(name));
   const own = dims(filters);
+  if (own.length < 2)
+    refuse(`kernel must be [...windows, channels, multiplier], got ${showShape(filters.shape)}`, name);
   return filters.reshape(
     toShape([...own.slice(0, -2), 1, mulDims(own[own.length - 2], own[own.length - 1])]),
   );

@@ -38,6 +38,7 @@ import {
   normalizeAxes,
   normalizeAxis,
   pair,
+  shown,
   sizeValue,
   subDims,
   toShape,
@@ -141,6 +142,8 @@ type SplitAt = NamedFunction<
 
 function parts(x: Tensor, given: number | readonly number[], axis: number, uneven: boolean): Tensor[] {
   const size = dims(x)[normalizeAxis(axis, x.rank)];
+  if (![given].flat().every((n: unknown) => typeof n === 'number'))
+    refuse(`indicesOrSections must be an integer or a list of them, got ${shown(given)}`, 'split');
   if (typeof given === 'number') {
     if (!uneven) return x.split(given, axis);
     const n = knownDim(size);

@@ -9,7 +9,7 @@ import { hasGradient } from '../../../tensor/dtypes.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import { eye, ones, onesLike, zeros } from '../../array/creation.ts';
 import { oneHot } from '../../array/gather.ts';
-import { placesOf } from '../../array/places.ts';
+import { iota } from '../../array/iota.ts';
 import { broadcastTo } from '../../array/shaping.ts';
 import { adjointTimes, conjugated } from '../adjoint.ts';
 import { inOrder, inverseOrder } from '../factors.ts';
@@ -326,7 +326,7 @@ export class LinearOperatorPermutation extends LinearOperator {
     return this.realOf(zeros(this.batchShape, this.dtype));
   }
   protected override _diagPart(): Tensor {
-    return this.perm.equal(placesOf(this.domainDimension).cast(this.perm.dtype)).cast(this.dtype);
+    return this.perm.equal(iota(this.domainDimension).cast(this.perm.dtype)).cast(this.dtype);
   }
   protected override _inverse(): LinearOperator {
     return this.adjoint();

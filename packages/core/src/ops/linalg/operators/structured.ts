@@ -7,8 +7,8 @@ import { differs, sizeValue } from '../../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../../tensor/convert.ts';
 import { hasGradient } from '../../../tensor/dtypes.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
+import { iota } from '../../array/iota.ts';
 import { concat } from '../../array/join.ts';
-import { placesOf } from '../../array/places.ts';
 import { broadcastTo, reshape } from '../../array/shaping.ts';
 import { real } from '../../elementwise/complex.ts';
 import { fft, fft2d, fft3d, ifft, ifft2d, ifft3d } from '../../signal/fft.ts';
@@ -190,7 +190,7 @@ export class LinearOperatorToeplitz extends LinearOperator {
     const from = toShape([...this.#lead.map(() => 0), 1]);
     const rest = whole(this.row).slice(from, toShape([...this.#lead, subDims(n, 1)]));
     const all = concat([rest.reverse(-1), whole(this.col)], -1);
-    const places = placesOf(n);
+    const places = iota(n);
     const at = places.expandDims(-1).sub(places).add(sizeValue(n, 'int32')).sub(1);
     return all.gather(at, -1);
   }

@@ -1,0 +1,103 @@
+// What tests run of packages other than their own: the sources as a few large modules, which load many times as fast as hundreds of small ones.
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folders = readdirSync(`${root}packages`).filter((name) =>
+  existsSync(`${root}packages/${name}/package.json`),
+);
+const nameOf = (folder: string): string => (folder === 'eagre' ? 'eagre' : `@eagre/${folder}`);
+
+/** A module that programs import, of the package in a folder. */
+interface Entry {
+  readonly folder: string;
+  readonly entry: string;
+  readonly source: string;
+}
+
+/** The entries of packages by the names that programs import them by: their sources. */
+export const entries: ReadonlyMap<string, Entry> = new Map(
+  folders.flatMap((folder) =>
+    readdirSync(`${root}packages/${folder}/src`)
+      .filter((file) => /^(index|image|internal|plugin|register)\.ts$/.test(file))
+      .map((file): [string, Entry] => {
+        const entry = file.slice(0, -3);
+        const name = entry === 'index' ? nameOf(folder) : `${nameOf(folder)}/${entry}`;
+        return [name, { folder, entry, source: `${root}packages/${folder}/src/${file}` }];
+      }),
+  ),
+);
+
+/** The folders of the packages that need a package, itself too: its tests run on the sources of these. */
+export function dependentsOf(folder: string): ReadonlySet<string> {
+  const needs = new Map(
+    folders.map((name) => {
+      const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+        readFileSync(`${root}packages/${name}/package.json`, 'utf8'),
+      );
+      return [name, Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })];
+    }),
+  );
+  const found = new Set([folder]);
+  for (const name of found)
+    for (const [other, names] of needs) if (names.includes(nameOf(name))) found.add(other);
+  return found;
+}
+
+/** A source knows its own place, wherever its code is. */
+const ownUrl: Plugin = {
+  name: 'own-url',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/packages\/[\w-]+\/src\/.*\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (!source.includes('import.meta.url')) return undefined;
+      return {
+        contents: `var $sourceUrl = ${JSON.stringify(pathToFileURL(path).href)};${source}`,
+        loader: 'ts',
+      };
+    });
+  },
+};
+
+/** Packages of others are found from where they are imported. */
+const others: Plugin = {
+  name: 'others',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^(@eagre\/|eagre$|eagre\/)/ }, ({ path }) => {
+      const entry = entries.get(path);
+      return entry === undefined ? undefined : { path: entry.source };
+    });
+    onResolve({ filter: /^[^./]/ }, async ({ path, resolveDir, kind, pluginData }) => {
+      if (pluginData === others || path.startsWith('node:')) return undefined;
+      const found = await resolve(path, { resolveDir, kind, pluginData: others });
+      return found.errors.length > 0 ? { external: true } : { path: found.path, external: true };
+    });
+  },
+};
+
+/**
+ * Bundles all packages into a folder.
+ * @returns the module of an entry
+ */
+export async function bundleSources(folder: string): Promise<(entry: Entry) => string> {
+  const outdir = `${root}node_modules/.cache/@eagre/${folder}/`;
+  await build({
+    entryPoints: Object.fromEntries(
+      [...entries.values()].map(({ folder: name, entry, source }) => [`${name}/${entry}`, source]),
+    ),
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // Names of classes stand in files and messages.
+    keepNames: true,
+    logLevel: 'error',
+    define: { 'import.meta.url': '$sourceUrl' },
+    plugins: [ownUrl, others],
+  });
+  process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
+  return ({ folder: name, entry }) => `${outdir}${name}/${entry}.js`;
+}
