@@ -76,12 +76,15 @@ const others: Plugin = {
   },
 };
 
+/** Where a bundle lies. */
+export const bundleFolder = (folder: string): string => `${root}node_modules/.cache/@eagre/${folder}/`;
+
 /**
  * Bundles all packages into a folder.
  * @returns the module of an entry
  */
 export async function bundleSources(folder: string): Promise<(entry: Entry) => string> {
-  const outdir = `${root}node_modules/.cache/@eagre/${folder}/`;
+  const outdir = bundleFolder(folder);
   await build({
     entryPoints: Object.fromEntries(
       [...entries.values()].map(({ folder: name, entry, source }) => [`${name}/${entry}`, source]),
