@@ -338,6 +338,7 @@ describe.runIf(measured)('memory that nobody gives back', () => {
         };
         console.log(JSON.stringify([steps(50), steps(450)]));`),
     ) as [number, number];
-    expect(late / early).toBeLessThan(1.3);
+    // What the library itself takes is not the steps'.
+    expect((late - early) / 2 ** 20).toBeLessThan(60);
   });
 });
