@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Alias, Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { bundleFolder, bundleSources, dependentsOf, entries } from './tools/test-bundle.ts';
+import { bundleSources, dependentsOf, entries } from './tools/test-bundle.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -61,11 +61,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    env: {
-      EAGRE_FUZZ_SEED: seed,
-      // For processes that tests start.
-      ...(bundled === undefined ? {} : { EAGRE_TEST_BUNDLE: bundleFolder(`tests-${process.pid}`) }),
-    },
+    env: { EAGRE_FUZZ_SEED: seed },
     projects: members.map(({ name, folder }) => ({
       extends: true,
       root: folder,

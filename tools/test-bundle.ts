@@ -76,15 +76,12 @@ const others: Plugin = {
   },
 };
 
-/** Where a bundle lies. */
-export const bundleFolder = (folder: string): string => `${root}node_modules/.cache/@eagre/${folder}/`;
-
 /**
  * Bundles all packages into a folder.
  * @returns the module of an entry
  */
 export async function bundleSources(folder: string): Promise<(entry: Entry) => string> {
-  const outdir = bundleFolder(folder);
+  const outdir = `${root}node_modules/.cache/@eagre/${folder}/`;
   await build({
     entryPoints: Object.fromEntries(
       [...entries.values()].map(({ folder: name, entry, source }) => [`${name}/${entry}`, source]),
@@ -95,8 +92,6 @@ export async function bundleSources(folder: string): Promise<(entry: Entry) => s
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // Modules run as they stand in the sources, all of them.
-    ignoreAnnotations: true,
     // Names of classes stand in files and messages.
     keepNames: true,
     logLevel: 'error',

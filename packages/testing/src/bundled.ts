@@ -1,5 +1,4 @@
 // Sources for processes that tests start: bundled once, they load many times faster than file by file.
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -9,14 +8,11 @@ import { afterAll } from 'vitest';
 import { packages, sources } from './sources.ts';
 
 /**
- * Bundles a source with all that it imports, for Node, unless the bundle of the tests (`tools/test-bundle.ts`) has it. To be called while a test file loads, at whose end the bundle is removed.
+ * Bundles a source with all that it imports, for Node. To be called while a test file loads, at whose end the bundle is removed.
  * @param entry the source, from the folder of all packages on: `eagre/src/index.ts`
  * @returns the URL of the module
  */
 export async function bundled(entry: string): Promise<string> {
-  const { EAGRE_TEST_BUNDLE: folder } = process.env;
-  const shared = `${folder}${entry.replace('/src/', '/').replace(/\.ts$/, '.js')}`;
-  if (folder !== undefined && existsSync(shared)) return pathToFileURL(shared).href;
   const { build } = await import('esbuild');
   const outdir = await mkdtemp(join(tmpdir(), 'eagre-bundle-'));
   afterAll(() => rm(outdir, { recursive: true, force: true }));
