@@ -3,7 +3,15 @@
 // node tools/pack-native.mjs --built   strips and checks the build that is there
 // node tools/pack-native.mjs --check   checks what lies in the package of the working directory
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -16,6 +24,8 @@ const most = 2.5e6;
 const mostCuda = 0.2e6;
 /** Of the addon for several processes with its libraries, which few programs load. */
 const mostDistribute = 1e6;
+/** The licences of the libraries that a package has beside the addon. */
+const notices = 'THIRD_PARTY_NOTICES.txt';
 /** What every Linux has that runs Node: not part of a package. */
 const ofSystem = /^(?:linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so/;
 
@@ -44,17 +54,30 @@ if (process.argv[2] === '--check') {
 function packDistribute(folder) {
   const built = `${root}native/build/Release/eagre_distribute.node`;
   for (const name of distributed(folder)) rmSync(`${folder}/${name}`);
+  rmSync(`${folder}/${notices}`, { force: true });
   if (!existsSync(built)) return;
   const file = `${folder}/eagre_distribute.node`;
   copyFileSync(built, file);
   run('strip', ['--strip-all', file]);
   const listed = execFileSync('ldd', [built], { encoding: 'utf8' });
+  const licences = [];
   for (const [, name, path] of listed.matchAll(/^\s*(\S+) => (\S+)/gm)) {
     if (ofSystem.test(name)) continue;
     if (path === 'not') fail(`${name}, which ${built} needs, is not on this machine.`);
     copyFileSync(realpathSync(path), `${folder}/${name}`);
     run('strip', ['--strip-unneeded', `${folder}/${name}`]);
+    licences.push(`${name}\n\n${licenceOf(realpathSync(path))}`);
   }
+  writeFileSync(`${folder}/${notices}`, licences.join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/** What the package of a library on this system (Debian, Ubuntu) says of its authors and licence. */
+function licenceOf(library) {
+  // By its name: /lib is /usr/lib on newer systems, and the packages were told either.
+  const owner = execFileSync('dpkg', ['-S', `*/${basename(library)}`], { encoding: 'utf8' }).split(':')[0];
+  const file = `/usr/share/doc/${owner}/copyright`;
+  if (!existsSync(file)) fail(`The licence of ${library} is not on this machine (${file}).`);
+  return readFileSync(file, 'utf8');
 }
 
 /** The files of the addon for several processes in a package. */
@@ -81,6 +104,10 @@ function checkDistribute(folder, platform) {
   names.forEach((name, i) => {
     if (formatOf(files[i]) !== platform) fail(`${resolve(folder, name)} is for ${formatOf(files[i])}.`);
   });
+  const licences = existsSync(resolve(folder, notices)) ? readFileSync(resolve(folder, notices), 'utf8') : '';
+  for (const name of names)
+    if (name.startsWith('lib') && !licences.includes(`${name}\n`))
+      fail(`${folder} has ${name}, but not its licence in ${notices}.`);
   if (!files[names.indexOf('eagre_distribute.node')].includes('$ORIGIN'))
     fail(`${folder}/eagre_distribute.node does not look for its libraries beside it.`);
   if (packed > mostDistribute)

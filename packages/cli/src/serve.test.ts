@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundled } from '../../testing/src/bundled.ts';
 import { program } from './program.ts';
 import { type ServeOptions, serve } from './serve.ts';
 
@@ -13,6 +13,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const golden = JSON.parse(
   gunzipSync(readFileSync(join(root, 'packages/serving/golden/models.json.gz'))).toString(),
 ) as { models: Record<string, { files: Record<string, string> }> };
+
+const cli = await bundled('cli/src/index.ts');
 
 let folder: string;
 beforeAll(() => {
@@ -101,8 +103,6 @@ describe('eagre serve', () => {
   });
 
   test('answers what it has begun when it is told to stop, and ends', async () => {
-    const cli = pathToFileURL(join(root, 'packages/cli/src/index.ts')).href;
-    const tsx = pathToFileURL(createRequire(join(root, 'packages/eagre/package.json')).resolve('tsx')).href;
     const code = `import { run } from ${JSON.stringify(cli)}; process.exitCode = await run(process.argv.slice(1), '1');`;
     const args = [
       'serve',
@@ -114,13 +114,9 @@ describe('eagre serve', () => {
       '--batch-timeout',
       '400000',
     ];
-    const child = spawn(
-      process.execPath,
-      ['--import', tsx, '--input-type=module', '-e', code, '--', ...args],
-      {
-        env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: join(root, 'tsconfig.base.json') },
-      },
-    );
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code, '--', ...args], {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
     let out = '';
     const ended = new Promise<number | null>((done) => child.on('close', done));
     const url = await new Promise<string>((done, fail) => {

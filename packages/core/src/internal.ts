@@ -129,6 +129,7 @@ export {
   type DistributionReplica,
   type DistributionStrategy,
   distribution,
+  type StateSharding,
   type StepScheduler,
   scaleLoss,
   unscaleLoss,

@@ -84,7 +84,14 @@ class Among extends tf.distribute.Strategy {
     const alone = (values: readonly tf.Tensor[]): readonly tf.Tensor[] => values;
     super({
       devices: ['/cpu:0'],
-      collectives: { size: count, rank: index, allReduce: alone, allGather: alone, broadcast: alone },
+      collectives: {
+        size: count,
+        rank: index,
+        allReduce: alone,
+        allGather: alone,
+        broadcast: alone,
+        fromOwners: alone,
+      },
     });
     this.#place = { count, index };
   }

@@ -50,6 +50,9 @@ export class LossScaleOptimizer extends Optimizer {
   override get variables(): Variable[] {
     return [...super.variables, ...this.innerOptimizer.variables];
   }
+  override get variablesHere(): readonly Variable[] {
+    return [...super.variablesHere, ...this.innerOptimizer.variablesHere];
+  }
   /** That of the optimizer inside. */
   override get learningRate(): number {
     return this.innerOptimizer.learningRate;
@@ -88,7 +91,7 @@ export class LossScaleOptimizer extends Optimizer {
       return [own, variables[i]];
     });
     // The update is computed in any case, and taken back where a gradient was not finite.
-    const written = [...new Set([...variables, ...this.innerOptimizer.variables])];
+    const written = [...new Set([...variables, ...this.innerOptimizer.variablesHere])];
     const before = written.map((variable) => variable.read());
     this.innerOptimizer.applyGradients(unscaled);
     written.forEach((variable, i) => {

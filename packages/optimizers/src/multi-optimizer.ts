@@ -68,6 +68,9 @@ export class MultiOptimizer extends Optimizer {
   override get variables(): Variable[] {
     return [...super.variables, ...this.#optimizers.flatMap((optimizer) => optimizer.variables)];
   }
+  override get variablesHere(): readonly Variable[] {
+    return [...super.variablesHere, ...this.#optimizers.flatMap((optimizer) => optimizer.variablesHere)];
+  }
   override get learningRate(): number {
     return this.#noRate();
   }

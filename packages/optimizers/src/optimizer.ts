@@ -203,6 +203,14 @@ export abstract class Optimizer extends Module implements Trackable {
     return [...this.#variables];
   }
 
+  /** @internal Of `variables` those whose values this process has in an update: not the slots of what other processes update. */
+  get variablesHere(): readonly Variable[] {
+    const elsewhere = new Set(
+      [...this.#slotsOf].flatMap(([variable, slots]) => (updatesHere(variable) ? [] : [...slots.values()])),
+    );
+    return this.#variables.filter((v) => !elsewhere.has(v));
+  }
+
   /** The state for checkpoints: `iter`, `learning_rate`, Keras 2's options such as `beta_1`, and the slots of variables. */
   trackableView(): TrackableView {
     const children: [string, Variable][] = [['iter', this.iterations]];
@@ -303,7 +311,11 @@ export abstract class Optimizer extends Module implements Trackable {
     },
   ): Variable {
     const own = `${reference.name.replace(/[/:]/g, '_')}_${name}`;
-    const slot = within(distribution, { beside: reference }, () =>
+    // Sums of gradients are no state that processes divide.
+    const beside = name === ACCUMULATOR ? null : reference;
+    // Where the variable is, whatever scope is open.
+    const strategy = reference.whole.distributedBy ?? distribution.strategy;
+    const slot = within(distribution, { beside, strategy }, () =>
       this.#make({ dtype: reference.dtype, ...options, name: own }),
     );
     this.#lists.add(this.checkpointList(name), reference, slot);
@@ -514,7 +526,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const { replica } = distribution;
     const home = homeOf(pairs);
     if (home !== null) this.#applyAtHome(home, pairs, apply);
-    else if (replica === null || replica.strategy.numReplicasInSync === 1) apply(pairs);
+    else if (replica === null || replica.isUpdating || replica.strategy.numReplicasInSync === 1) apply(pairs);
     else this.#applySummed(replica, pairs, apply);
     return this.iterations;
   }
@@ -677,7 +689,9 @@ export abstract class Optimizer extends Module implements Trackable {
   /** @internal Changes all variables of one step whose gradients are whole. */
   protected updateAll(updates: readonly Update[], learningRate: Scalar): void {
     for (const { gradient, variable } of updates) {
-      const given: unknown = this.updateStep(gradient, variable, scalarFor(variable, learningRate));
+      const given: unknown = within(distribution, { beside: variable }, () =>
+        this.updateStep(gradient, variable, scalarFor(variable, learningRate)),
+      );
       checkNoPromise(given, 'updateStep()', this.name);
     }
   }
@@ -782,12 +796,16 @@ export abstract class Optimizer extends Module implements Trackable {
       accumulate(this.#accumulation(this.gradientAccumulationSteps), updates, (means) => this.#update(means));
     if (this.useEma) this.#average();
     for (const { variable } of updates) {
+      if (!updatesHere(variable)) continue;
       const { constraint } = variable as Variable & Constrained;
       if (typeof constraint !== 'function') continue;
       const value = outsideScopes(() => constraint(variable));
       checkNoPromise(value, `the constraint of '${variable.name}'`, this.name);
       variable.assign(value);
     }
+    distribution.replica?.sharding?.gather(
+      this.useEma ? [...this.#index.keys()] : updates.map(({ variable }) => variable),
+    );
     this.iterations.assignAdd(1);
   }
 
@@ -837,7 +855,7 @@ export abstract class Optimizer extends Module implements Trackable {
   #update(gradients: readonly Update[]): void {
     const learningRate = this.#now.rate();
     this.#learningRateNow = learningRate;
-    const updates = clipGradients(gradients, this);
+    const updates = clipGradients(gradients, this).filter(({ variable }) => updatesHere(variable));
     this.applyWeightDecay(updates, learningRate);
     this.updateAll(whole(updates), learningRate);
     for (const { gradient, rows, variable } of updates)
@@ -849,13 +867,14 @@ export abstract class Optimizer extends Module implements Trackable {
     const sums = new Map(variables.map((v) => [v, this.slot(v, ACCUMULATOR)]));
     const others = new Set<Variable | null>([this.iterations, this.#rate.variable, ...sums.values()]);
     for (const average of this.averages?.values() ?? []) others.add(average);
-    const written = [...variables, ...this.#variables.filter((v) => !others.has(v))];
+    const written = [...variables.filter(updatesHere), ...this.variablesHere.filter((v) => !others.has(v))];
     return { steps, isLast: this.#now.isLast(), sums, written };
   }
 
   #average(): void {
     const average = { momentum: this.emaMomentum, overwriteFrequency: this.emaOverwriteFrequency };
     for (const variable of this.#index.keys()) {
+      if (!updatesHere(variable)) continue;
       const mean = this.slot(variable, 'average');
       const { keep, take, overwrite } = this.momentaryScalars(variable, (_, step) =>
         averaging(average, step),
@@ -897,6 +916,11 @@ export abstract class Optimizer extends Module implements Trackable {
     );
   }
 }
+/** Whether this process updates a variable, and has the state for it. */
+function updatesHere(variable: Variable): boolean {
+  return distribution.replica?.sharding?.owns(variable) ?? true;
+}
+
 /** What changes the variables in other processes; null where they are of this one. */
 function homeOf(pairs: readonly GradientAndVariable[]): VariableHome | null {
   for (const [, variable] of pairs)

@@ -82,6 +82,14 @@ export interface StepScheduler {
   join(): Promise<void>;
 }
 
+/** How processes divide the state of optimizers: each keeps that of some variables, and updates these. */
+export interface StateSharding {
+  /** Whether this process keeps the state of a variable, and updates it. */
+  owns(variable: Variable): boolean;
+  /** Gives variables, in all processes, the values that they have where they are updated. */
+  gather(variables: readonly Variable[]): void;
+}
+
 /** The replica that runs now, as the packages below see it. */
 export interface DistributionReplica {
   readonly strategy: DistributionStrategy;
@@ -89,6 +97,10 @@ export interface DistributionReplica {
   readonly index: number;
   /** Its place among all replicas. */
   readonly replicaIdInSyncGroup: number;
+  /** Whether variables are being updated by what all replicas gave: in `apply` of `applySummed`. */
+  readonly isUpdating: boolean;
+  /** How the state of optimizers is divided; null where each replica has all of it. */
+  readonly sharding: StateSharding | null;
   /** Each tensor's sum over all replicas; gradients flow through it. */
   sum(values: readonly Tensor[]): readonly Tensor[];
   /** Runs code that writes the same in all replicas. */

@@ -50,7 +50,7 @@ export function filledVariables(
  */
 export function refillVariables(wholes: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
   // One copy of what a distribution strategy made, which tells the others.
-  const variables = wholes.map(({ copies }) => copies[0]);
+  const variables = wholes.map(({ fillable }) => fillable);
   // A first use may restore others.
   for (const variable of variables) void variable.storage;
   writeAll(

@@ -9,6 +9,7 @@ import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
 import { context, initScope } from '../dispatch/context.ts';
 import {
+  type DistributionStrategy,
   distribution,
   VariableAggregation,
   type VariableHome,
@@ -281,6 +282,14 @@ export class Variable extends VariableBase {
    */
   get copies(): readonly [Variable, ...Variable[]] {
     return [this];
+  }
+  /** @internal The distribution strategy that made it; null for none. */
+  get distributedBy(): DistributionStrategy | null {
+    return null;
+  }
+  /** @internal What takes a new value as bytes, which `assign` then gives the whole. */
+  get fillable(): Variable {
+    return this.copies[0];
   }
   /** @internal What changes it in the process where it lives; null for a variable of this process. */
   get home(): VariableHome | null {

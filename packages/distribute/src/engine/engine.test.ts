@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { loadEngine } from './load-engine.ts';
 
+const head = await heads.rendezvous();
+
 describe('the addon', () => {
   it('is for Linux', () => {
     expect(() => loadEngine('darwin-arm64')).toThrow(/run on Linux/);
@@ -14,11 +16,12 @@ describe('the addon', () => {
   });
 });
 
-describe.skipIf(withoutGloo !== undefined)('two processes', () => {
+// They wait more than they compute.
+describe.skipIf(withoutGloo !== undefined)('two processes', { concurrent: true }, () => {
   it('reduce, gather and broadcast, blocking and not', async () => {
     const out = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine, generation } = await meet();
       const r = engine.rank;
       const x = Float32Array.of(1 + r, 10, -r);
@@ -49,7 +52,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('notice different sizes, instead of ending', async () => {
     const out = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine } = await meet({ heartbeatSeconds: 1 });
       const start = Date.now();
       try {
@@ -67,7 +70,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
 
   it('learn at once that one was killed, also while they wait in an operation', async () => {
     const configs = await tfConfigs(3);
-    const program = `${heads.rendezvous}
+    const program = `${head}
       const { engine } = await meet();
       console.log('met');
       if (engine.rank === 1) setInterval(() => {}, 1000);
@@ -89,7 +92,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
 
   it('learn that one is silent, by its heartbeat', async () => {
     const configs = await tfConfigs(2);
-    const program = `${heads.rendezvous}
+    const program = `${head}
       const { engine } = await meet({ heartbeatSeconds: 1.5 });
       console.log('met');
       if (engine.rank === 1) setInterval(() => {}, 1000);
@@ -111,7 +114,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('are not late where JavaScript of one works for longer than the heartbeat', async () => {
     const out = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine } = await meet({ heartbeatSeconds: 0.5 });
       if (engine.rank === 1) { const end = Date.now() + 1500; while (Date.now() < end) Math.sqrt(2); }
       const x = Float32Array.of(1);
@@ -125,7 +128,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('end an operation that takes longer than its timeout, and say who is late', async () => {
     const out = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine } = await meet();
       if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
       const start = Date.now();
@@ -142,7 +145,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('abort together', async () => {
     const out = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine } = await meet();
       const waiting = engine.rank === 0 ? engine.allReduceAsync(Float32Array.of(1), { dtype: 'float32' }) : undefined;
       if (engine.rank === 1) setTimeout(() => engine.abort('the user had enough'), 300);
@@ -156,7 +159,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('may end without a farewell when all is done', async () => {
     const out = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine } = await meet();
       const x = new Float32Array(1 << 20).fill(engine.rank + 1);
       engine.allReduce(x, { dtype: 'float32' });
@@ -168,7 +171,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('refuse what makes no sense before it is sent', async () => {
     const [out] = await runWorkers(
       2,
-      `${heads.rendezvous}
+      `${head}
       const { engine } = await meet();
       for (const wrong of [
         () => engine.allReduce(new Uint8Array(3), { dtype: 'uint8' }),

@@ -15,6 +15,12 @@ export interface MultiWorkerMirroredOptions {
   readonly clusterResolver?: ClusterResolver | null;
   /** How collective operations are carried out. */
   readonly communicationOptions?: CommunicationOptions | null;
+  /**
+   * Whether each process keeps the state of optimizers, such as Adam's moments, for a part of the variables only. It updates these, and the others
+   * get their new values from it. Results are the same; all processes must save and restore the state together. False by default. As in
+   * Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020, stage 1.
+   */
+  readonly shardOptimizerState?: boolean;
 }
 
 /** Options of `MultiWorkerMirroredStrategy.connect`. */
@@ -53,11 +59,8 @@ export class MultiWorkerMirroredStrategy extends Strategy {
   /** @throws InvalidArgumentError for a `TF_CONFIG` that makes no sense, or a task that takes part in no collective */
   constructor(...args: [options?: MultiWorkerMirroredOptions | null]) {
     const name = 'MultiWorkerMirroredStrategy';
-    const { clusterResolver, communicationOptions } = argumentsOf<MultiWorkerMirroredOptions>(
-      MultiWorkerMirroredStrategy,
-      new.target,
-      args,
-    );
+    const { clusterResolver, communicationOptions, shardOptimizerState } =
+      argumentsOf<MultiWorkerMirroredOptions>(MultiWorkerMirroredStrategy, new.target, args);
     const resolver = clusterResolver ?? resolverOfEnvironment();
     if (!(resolver instanceof ClusterResolver))
       throw new InvalidArgumentError(
@@ -69,6 +72,11 @@ export class MultiWorkerMirroredStrategy extends Strategy {
         `communicationOptions must be a CommunicationOptions, got ${shown(communicationOptions)}`,
         name,
       );
+    if (typeof (shardOptimizerState ?? false) !== 'boolean')
+      throw new InvalidArgumentError(
+        `shardOptimizerState must be true or false, got ${shown(shardOptimizerState)}`,
+        name,
+      );
     if (resolver.taskType === 'ps')
       throw new InvalidArgumentError('a parameter server takes part in no synchronous training', name);
     const { members, rank } = placeOf(resolver);
@@ -77,6 +85,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
       devices: [allDevices()[0]],
       collectives: processes,
       communicationOptions: communicationOptions ?? null,
+      shardOptimizerState: shardOptimizerState ?? false,
     });
     this.clusterResolver = resolver;
     this.#members = members;
@@ -126,6 +135,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
       ...options,
     });
     this.#processes.engine = meeting.engine;
+    this.ownership?.reset();
     this.#generation = meeting.generation;
   }
 
@@ -155,7 +165,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
   }
 }
 takesArguments<MultiWorkerMirroredOptions>(
-  { names: { clusterResolver: true, communicationOptions: true } },
+  { names: { clusterResolver: true, communicationOptions: true, shardOptimizerState: true } },
   MultiWorkerMirroredStrategy,
 );
 defineMethods(MultiWorkerMirroredStrategy.prototype, 'MultiWorkerMirroredStrategy', {

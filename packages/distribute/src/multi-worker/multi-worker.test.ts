@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { MultiWorkerMirroredStrategy } from './multi-worker-mirrored.ts';
 
-const head = `${heads.tf}
+const tf = await heads.tf();
+const head = `${tf}
 const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
 await strategy.connect({ timeoutSeconds: 30 });
 const rank = strategy.collectives.rank;
@@ -94,7 +95,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
         optimizer.applyGradients(tape.gradient(loss, [w]), [w]);
         return loss;
       };`;
-    for (const integers of [true, false]) {
+    const train = async (integers: boolean): Promise<void> => {
       const steps = integers ? 4 : 50;
       const out = await runWorkers(
         2,
@@ -132,7 +133,8 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
             expect(Math.abs(value - expected[i])).toBeLessThan(1e-6 * Math.max(1, Math.abs(expected[i]))),
           );
       }
-    }
+    };
+    await Promise.all([train(true), train(false)]);
   });
 
   it('fit as one process does, also with synchronized batch normalization and batches that leave one process nothing', async () => {
@@ -257,7 +259,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
 
   it('go on after one was killed, from the last backup, to the same result', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'eagre-elastic-'));
-    const program = `${heads.tf}
+    const program = `${tf}
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
       const x = tf.random.statelessNormal([16, 3], [1, 2]);
       const y = x.sum(1, { keepdims: true });
@@ -282,9 +284,8 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
         }
       }
       await strategy.close();`;
-    const results: number[][][] = [];
     try {
-      for (const fails of [true, false]) {
+      const fit = async (fails: boolean): Promise<number[][]> => {
         const configs = await tfConfigs(2);
         const launch = (rank: number, FAILS: string): ReturnType<typeof start> =>
           start(program, { TF_CONFIG: configs[rank], FAILS, BACKUP: join(folder, String(fails)) });
@@ -297,9 +298,9 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
         for (const { code, out, err } of outcomes) expect([code, err, out]).toEqual([0, '', outcomes[0].out]);
         const [generation, weights] = JSON.parse(outcomes[0].out) as [number, number[][]];
         expect(generation).toBe(fails ? 2 : 1);
-        results.push(weights);
-      }
-      const [after, without] = results;
+        return weights;
+      };
+      const [after, without] = await Promise.all([fit(true), fit(false)]);
       expect(after.slice(0, 4)).toEqual(without.slice(0, 4));
       // What is saved of moving statistics is their mean over the replicas, which rounds.
       after
@@ -311,6 +312,57 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       expect(readdirSync(folder).sort()).toEqual(['false-last.weights.h5', 'true-last.weights.h5']);
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('meet in branches and loops of graphs, with gradients, and say where one takes another way', async () => {
+    const out = await runWorkers(
+      2,
+      `${tf}
+      const { CommunicationOptions } = tf.distribute.experimental;
+      const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new CommunicationOptions({ timeoutSeconds: 1 }) });
+      await strategy.connect({ timeoutSeconds: 30 });
+      const rank = strategy.collectives.rank;
+      const print = (value) => console.log(JSON.stringify(value));
+      const failed = async (fn) => { try { return await fn(); } catch (error) { return [error.name, error.message]; } };
+      const sum = (x) => tf.distribute.getReplicaContext().allReduce('SUM', x);
+      const run = (fn) => tf.function((x) => strategy.run(fn, { args: [x] }));
+      const turns = (count, fn) => (x) => tf.whileLoop((i) => i.less(count), (i, y) => [i.add(1), fn(y)], [tf.constant(0), x])[1];
+      const gradient = (fn) => run((x) => {
+        const tape = new tf.GradientTape();
+        tape.watch(x);
+        const y = tape.record(() => fn(x));
+        return tape.gradient(y, x);
+      });
+      const positive = run((x) => tf.cond(x.greater(0), () => sum(x), () => x));
+      print([2, -2, 3].map((x) => positive(tf.constant(x)).item()));
+      print(run(turns(3, sum))(tf.constant(rank)).item());
+      print(tf.function(turns(3, (y) => strategy.run(sum, { args: [y] })))(tf.constant(rank)).item());
+      const { v, optimizer } = strategy.scope(() => ({ v: new tf.Variable(1), optimizer: new tf.optimizers.SGD(1) }));
+      run(turns(3, (y) => { optimizer.applyGradients([y], [v]); return y; }))(tf.constant(rank));
+      print(v.item());
+      print(gradient((x) => tf.cond(x.greater(0), () => sum(x.mul(x)), () => x))(tf.constant(3 + rank)).item());
+      print(gradient(turns(2, (y) => sum(y.mul(2))))(tf.constant(3)).item());
+      print(gradient((x) => tf.distribute.getReplicaContext().allGather(turns(2, (y) => y.mul(y))(x).reshape([1]), 0).sum())(tf.constant(2)).item());
+      const whole = run((x) => sum(x.mul(x)));
+      const tape = new tf.GradientTape();
+      const x = tf.constant(3);
+      tape.watch(x);
+      const y = tape.record(() => whole(x));
+      print(tape.gradient(y, x).item());
+      // One of them does not come.
+      print(await failed(() => run((x) => tf.cond(x.greater(rank), () => sum(x), () => x))(tf.constant(0.5)).item()));
+      if (rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
+      print(await failed(() => strategy.reduce('SUM', tf.constant(1)).item()));
+      await strategy.connect({ timeoutSeconds: 30 });
+      print(await failed(() => run((x) => tf.cond(x.greater(rank), () => sum(x), () => sum([x, x])[0]))(tf.constant(0.5)).item()));
+      await strategy.close();`,
+    );
+    for (const [rank, lines] of parsed(out).entries()) {
+      expect(lines.slice(0, 8)).toEqual([[4, -2, 6], 4, 4, -2, 4 * (3 + rank), 16, 64, 12]);
+      const late = ['DeadlineExceededError', expect.stringContaining('worker 1')];
+      expect(lines.slice(8, 10)).toEqual(rank === 0 ? [late, late] : [0.5, late]);
+      expect(lines[10]).toEqual(['InvalidArgumentError', expect.stringContaining('allReduce of 2 float32')]);
     }
   });
 
@@ -340,7 +392,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('refuse to begin before they have met', async () => {
     const [TF_CONFIG] = await tfConfigs(2);
     const { out } = await start(
-      `${heads.tf}
+      `${tf}
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
       try { strategy.scope(() => new tf.Variable(1)); } catch (error) { console.log(error.name, error.message); }
       try { await strategy.connect({ timeoutSeconds: 0.3 }); } catch (error) { console.log(error.name, error.message); }

@@ -1,13 +1,17 @@
-// Gradients in buckets, reduced while the backward pass goes on; held against local replicas, bit by bit.
+// What steps of several processes exchange: gradients in buckets, reduced while the backward pass goes on, and variables whose state is divided. Held
+// against local replicas, bit by bit.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { heads, runWorkers, withoutGloo } from '../testing/processes.ts';
 import { fromBfloat16, toBfloat16 } from './memory.ts';
 
-const head = `${heads.tf}
+const head = `${await heads.tf()}
 const { CommunicationOptions } = tf.distribute.experimental;
 const print = (value) => console.log(JSON.stringify(value));
-const connected = async (options, more) => {
-  const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new CommunicationOptions(options) });
+const connected = async (options, more, shardOptimizerState = false) => {
+  const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new CommunicationOptions(options), shardOptimizerState });
   await strategy.connect({ timeoutSeconds: 60, ...more });
   return strategy;
 };
@@ -142,5 +146,140 @@ describe.skipIf(withoutGloo !== undefined)('gradients in buckets', { timeout: 24
       print(JSON.stringify(model.getWeights().map((w) => w.array())) === before);`,
     );
     expect(out).toEqual(['"UnavailableError"\ntrue', '"FailedPreconditionError"\ntrue']);
+  });
+});
+
+describe.skipIf(withoutGloo !== undefined)('state of optimizers in parts', { timeout: 240_000 }, () => {
+  it('gives bit by bit what whole state gives', async () => {
+    const out = await runWorkers(
+      2,
+      `${head}
+      // One of a user's own, with a constraint on what it updates.
+      class Signs extends tf.optimizers.Optimizer {
+        build(variables) { if (this.built) return; super.build(variables); this.sums = new Map(variables.map((v) => [v, this.addVariableFromReference(v, 'sum')])); }
+        updateStep(gradient, variable, rate) { const sum = this.sums.get(variable); sum.assign(sum.mul(0.5).add(gradient)); variable.assignSub(sum.sign().mul(rate)); }
+      }
+      const { SGD, Adam, Nadam, Adafactor, Lamb, LossScaleOptimizer, MultiOptimizer } = tf.optimizers;
+      const all = {
+        ...optimizers,
+        averaged: () => new Adam(0.01, { useEma: true, emaMomentum: 0.8, emaOverwriteFrequency: 2, amsgrad: true }),
+        nadam: () => new Nadam(0.01), adafactor: () => new Adafactor(0.1), lamb: () => new Lamb(0.01), own: () => new Signs(0.01),
+        accumulatedAdam: () => new Adam(0.1, { gradientAccumulationSteps: 2, globalClipnorm: 0.1 }),
+        scaled: () => new LossScaleOptimizer(new Adam(0.01), { dynamicGrowthSteps: 2 }),
+        several: () => new MultiOptimizer((v) => (v.shape.length === 2 ? large : small)),
+      };
+      let large, small;
+      const results = [];
+      for (const sharded of [false, true]) {
+        const strategy = await connected({ bytesPerPack: 100 }, {}, sharded);
+        const scope = (fn) => strategy.scope(fn);
+        const list = [];
+        for (const [name, optimizer] of Object.entries(all)) {
+          scope(() => { large = new Adam(0.01); small = new SGD(0.1, { momentum: 0.9 }); });
+          list.push([name, await trained(scope, optimizer)]);
+        }
+        list.push(['eager', await trained(scope, all.adam, true)], ['eager, accumulated', await trained(scope, all.accumulatedAdam, true)]);
+        for (const wrap of [(f) => f, tf.function]) {
+          const [v, unit, optimizer] = scope(() => [
+            new tf.Variable([3, 4]), Object.assign(new tf.Variable([3, 4]), { constraint: (v) => v.div(v.square().sum().sqrt()) }), new SGD(0.1, { momentum: 0.5 })]);
+          const step = wrap((x) => strategy.run((x) => { optimizer.applyGradients([v.mul(x), unit.mul(x)], [v, unit]); }, { args: [x] }));
+          for (let i = 0; i < 3; i++) step(tf.constant(i + strategy.collectives.rank));
+          list.push(['loop', [v.array(), unit.array(), ...optimizer.variables.map((slot) => slot.sum().item())]]);
+        }
+        await strategy.close();
+        results.push(list);
+      }
+      const [whole, parts] = results;
+      print(whole.filter((one, i) => JSON.stringify(one) !== JSON.stringify(parts[i])).map(([name], i) => name));
+      print(whole.length);
+      print(parts);`,
+    );
+    for (const text of out) {
+      const [different, count] = text.split('\n').map((line) => JSON.parse(line) as unknown);
+      expect([different, count]).toEqual([[], 17]);
+    }
+    expect(out[1]).toBe(out[0]);
+  });
+
+  it('takes a part of the memory, is whole in checkpoints, and is refused where it cannot be divided', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-sharded-'));
+    try {
+      const out = await runWorkers(
+        2,
+        `${head}
+        const failed = async (fn) => { try { await fn(); return 'nothing'; } catch (error) { return [error.name, error.message]; } };
+        const path = (strategy) => process.env.FOLDER + '/' + (strategy.isChief ? 'whole' : 'other');
+        const make = () => {
+          const variables = Array.from({ length: 8 }, (_, i) => new tf.Variable(tf.ones([64, 256]).mul(i)));
+          return { variables, optimizer: new tf.optimizers.Adam(0.1) };
+        };
+        const stepOf = (strategy, { variables, optimizer }) => (x) => strategy.run(() => {
+          optimizer.applyGradients(variables.map((v) => v.sub(x)), variables);
+        });
+        // The bytes of slots whose memory is here.
+        const kept = [];
+        const isHere = (copy) => { try { return copy.read().size > 0; } catch { return false; } };
+        const bytes = ({ optimizer }) => optimizer.variables.slice(2).flatMap((slot) => slot.values).filter(isHere).reduce((sum, { size }) => sum + 4 * size, 0);
+        const sums = ({ variables, optimizer }) => [...variables, ...optimizer.variables].map((v) => v.sum().item());
+        for (const sharded of [false, true]) {
+          const strategy = await connected({}, {}, sharded);
+          const one = strategy.scope(make);
+          one.optimizer.build(one.variables);
+          kept.push(bytes(one));
+          const step = stepOf(strategy, one);
+          step(2);
+          if (sharded) {
+            const { optimizer, variables } = one;
+            print(await failed(() => optimizer.applyGradients(variables.map((v) => v.read()), variables)));
+            print(await failed(() => optimizer.variables[2].assign([1])));
+            print(String(optimizer.variables[2].describe()).slice(0, 24));
+          }
+          // Of parts into a whole, and of a whole into parts.
+          const prefix = await new tf.train.Checkpoint(one).write(path(strategy));
+          strategy.barrier();
+          step(2);
+          const expected = sums(one);
+          await strategy.close();
+          const next = await connected({}, {}, !sharded);
+          const other = next.scope(make);
+          other.optimizer.build(other.variables);
+          await new tf.train.Checkpoint(other).read(process.env.FOLDER + '/whole');
+          stepOf(next, other)(2);
+          print(JSON.stringify(sums(other)) === JSON.stringify(expected));
+          // Values that come when slots are made.
+          const late = next.scope(make);
+          await new tf.train.Checkpoint(late).read(process.env.FOLDER + '/whole');
+          tf.function(stepOf(next, late))(2);
+          print(JSON.stringify(sums(late)) === JSON.stringify(expected));
+          next.barrier();
+          await next.close();
+        }
+        print(kept);
+        class Mixed extends tf.optimizers.Optimizer {
+          build(variables) { if (this.built) return; super.build(variables); this.slots = variables.map((v) => this.addVariableFromReference(v, 'sum')); }
+          updateStep(gradient, variable) { variable.assignSub(this.slots[0].add(this.slots[1]).add(gradient)); }
+        }
+        const strategy = await connected({}, {}, true);
+        const [u, v, mixed] = strategy.scope(() => [new tf.Variable([1, 2]), new tf.Variable([1, 2]), new Mixed(0.1)]);
+        print(await failed(() => strategy.run(() => { mixed.applyGradients([u.mul(1), v.mul(1)], [u, v]); })));
+        print(await failed(() => new tf.distribute.MultiWorkerMirroredStrategy({ shardOptimizerState: 1 })));
+        await strategy.close();`,
+        { FOLDER: folder },
+      );
+      for (const text of out) {
+        const lines = text.split('\n').map((line) => JSON.parse(line) as unknown);
+        const [back, late, outside, shape, described, again, lateAgain, kept, mixed, wrong] = lines;
+        expect([back, late, again, lateAgain]).toEqual([true, true, true, true]);
+        expect(outside).toEqual(['FailedPreconditionError', expect.stringContaining('strategy.run')]);
+        expect(shape).toEqual(['InvalidArgumentError', expect.stringContaining('assign')]);
+        expect(described).toBe('OwnedVariable(process 0)');
+        // Two slots of 64 KB for each of eight variables; four of them are here.
+        expect(kept).toEqual([16 * 2 ** 16, 8 * 2 ** 16]);
+        expect(mixed).toEqual(['UnimplementedError', expect.stringContaining('shardOptimizerState')]);
+        expect(wrong).toEqual(['InvalidArgumentError', expect.stringContaining('true or false')]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

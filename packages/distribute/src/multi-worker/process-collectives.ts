@@ -54,6 +54,14 @@ export class ProcessCollectives implements Collectives {
   readonly broadcast: Operation = (values, options) =>
     atEachRun('CollectiveBcastSendV2', values, (now) => this.#broadcast(now, options));
 
+  fromOwners(
+    values: readonly Tensor[],
+    owners: readonly number[],
+    options: CollectiveOptions,
+  ): readonly Tensor[] {
+    return atEachRun('CollectiveGatherV2', values, (now) => this.#fromOwners(now, owners, options));
+  }
+
   readonly allGather: Operation = (values, options) => {
     if (context.tracer === null) return this.#allGather(values, options);
     // The sizes of the others are not known, but all processes trace the same function.
@@ -148,6 +156,25 @@ export class ProcessCollectives implements Collectives {
     return fromAllBytes(values, bytes);
   }
 
+  #fromOwners(
+    values: readonly Tensor[],
+    owners: readonly number[],
+    options: CollectiveOptions,
+  ): readonly Tensor[] {
+    const places = Array.from({ length: this.size }, (_, rank) =>
+      owners.flatMap((owner, i) => (owner === rank ? [i] : [])),
+    );
+    const valuesAt = (at: readonly number[]): readonly Tensor[] => at.map((i) => values[i]);
+    const counts = places.map((at) => valuesAt(at).reduce((sum, x) => sum + byteSize(x), 0));
+    const all = new Uint8Array(counts.reduce((a, b) => a + b, 0));
+    const own = bytesOf(valuesAt(places[this.rank]), options.name);
+    this.connected.allGather(own, all, counts, described(options, values, true));
+    const order = places.flat();
+    const results: Tensor[] = [];
+    for (const [k, result] of fromAllBytes(valuesAt(order), all).entries()) results[order[k]] = result;
+    return results;
+  }
+
   #allGather(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
     const engine = this.connected;
     const operation = described(options, values, false);
@@ -208,11 +235,13 @@ function inParts(data: TypedArray, bytes: number): readonly TypedArray[] {
 function fromAllBytes(values: readonly Tensor[], bytes: Uint8Array): readonly Tensor[] {
   let next = 0;
   return values.map((x) => {
-    const size = x.size * dtypeTraits[x.dtype].bytes;
+    const size = byteSize(x);
     next += size;
     return fromBytes(x, x.shape, bytes.subarray(next - size, next));
   });
 }
+
+const byteSize = (x: Tensor): number => x.size * dtypeTraits[x.dtype].bytes;
 
 /** The bytes of a tensor behind its first axis. */
 const rowSize = (x: Tensor): number =>

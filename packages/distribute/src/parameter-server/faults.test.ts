@@ -1,21 +1,15 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  freePorts,
-  heads,
-  type Running,
-  type ServedCluster,
-  start,
-  startServed,
-} from '../testing/processes.ts';
+import { describe, expect, it } from 'vitest';
+import { freePorts, heads, type Running, start, startServed } from '../testing/processes.ts';
 
-const head = `${heads.tf}
+const tf = await heads.tf();
+const head = `
 const print = (value) => console.log(JSON.stringify(value));
 const failed = async (fn) => { try { await fn(); return 'nothing'; } catch (error) { return [error.name, error.message]; } };
 const strategy = new tf.distribute.ParameterServerStrategy();
 `;
 const connected = `${head}
-await strategy.connect({ timeoutSeconds: 60, heartbeatSeconds: 3 });
+await strategy.connect({ timeoutSeconds: 60, heartbeatSeconds: 2 });
 const coordinator = new tf.distribute.coordinator.ClusterCoordinator(strategy);
 const v = strategy.scope(() => new tf.Variable(0));
 const slow = tf.function((x) => {
@@ -27,22 +21,21 @@ const x = tf.ones([100, 100]);
 const line = () => new Promise((resolve) => process.stdin.once('data', () => { process.stdin.destroy(); resolve(); }));
 `;
 
-let cluster: ServedCluster | undefined;
-const more: Running[] = [];
-afterEach(async () => {
-  await cluster?.end();
-  cluster = undefined;
-  for (const { child, ended } of more.splice(0)) {
-    child.kill('SIGKILL');
-    await ended;
-  }
-});
+async function kill({ child, ended }: Running): Promise<void> {
+  child.kill('SIGKILL');
+  await ended;
+}
 
 const printed = (out: string): unknown[] => out.split('\n').map((line) => JSON.parse(line) as unknown);
 
-describe('a cluster', { timeout: 400_000 }, () => {
-  it('goes on where a worker is killed, and takes one back that was started again', async () => {
-    cluster = await startServed(`${connected}
+// They wait more than they compute.
+describe.concurrent('a cluster', { timeout: 400_000 }, () => {
+  it('goes on where a worker is killed, and takes one back that was started again', async ({
+    onTestFinished,
+  }) => {
+    const cluster = await startServed(
+      tf,
+      `${connected}
       coordinator.schedule(slow, [x]);
       await coordinator.join();
       print('ready');
@@ -54,7 +47,9 @@ describe('a cluster', { timeout: 400_000 }, () => {
       print('no worker');
       await none.fetch();
       print(v.item() >= 32);
-      await strategy.close();`);
+      await strategy.close();`,
+    );
+    onTestFinished(() => cluster.end());
     const { coordinator, servers } = cluster;
     await coordinator.printed('"ready"');
     servers['worker 0']?.child.kill('SIGKILL');
@@ -70,9 +65,10 @@ describe('a cluster', { timeout: 400_000 }, () => {
     expect((await cluster.servers['worker 1']?.ended)?.code).toBe(0);
   });
 
-  it('ends where a parameter server is killed, or is silent', async () => {
-    for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-      cluster = await startServed(
+  it('ends where a parameter server is killed, or is silent', async ({ onTestFinished }) => {
+    const lose = async (signal: NodeJS.Signals): Promise<void> => {
+      const cluster = await startServed(
+        tf,
         `${connected}
         coordinator.schedule(slow, [x]);
         await coordinator.join();
@@ -88,6 +84,7 @@ describe('a cluster', { timeout: 400_000 }, () => {
         await strategy.close();`,
         { ps: 1, workers: 1 },
       );
+      onTestFinished(() => cluster.end());
       const { coordinator, servers } = cluster;
       await coordinator.printed('"ready"');
       servers['ps 0']?.child.kill(signal);
@@ -96,65 +93,64 @@ describe('a cluster', { timeout: 400_000 }, () => {
       expect([code, err]).toEqual([0, '']);
       const lost = ['UnavailableError', expect.stringMatching(/ps 0 \(127\.0\.0\.1:\d+\)/)];
       expect(printed(out)).toEqual(['ready', lost, expect.anything(), lost, lost, true]);
-      await cluster.end();
-    }
+    };
+    await Promise.all([lose('SIGKILL'), lose('SIGSTOP')]);
   });
 
-  it('lets no stranger in', async () => {
+  it('lets no stranger in', async ({ onTestFinished }) => {
     const [port, other] = (await freePorts(2)).map((p) => `127.0.0.1:${p}`) as [string, string];
     const spec = { worker: [port], ps: [other], chief: ['127.0.0.1:1'] };
     const config = (type: string, given: object = spec): Record<string, string> => ({
       TF_CONFIG: JSON.stringify({ cluster: given, task: { type, index: 0 } }),
       EAGRE_CLUSTER_TOKEN: 'secret',
     });
-    const serve = `${heads.tf}
+    const serve = `${tf}
       const server = new tf.distribute.Server(new tf.distribute.clusterResolver.TFConfigClusterResolver());
       console.log('started');
       await server.join();`;
     const servers = [start(serve, config('worker')), start(serve, config('ps'))];
-    more.push(...servers);
+    for (const server of servers) onTestFinished(() => kill(server));
     await Promise.all(servers.map((server) => server.printed('started')));
-    for (const bytes of ['GET / HTTP/1.1\r\n\r\n', '{}\n', `${'x'.repeat(1 << 20)}`, '\0\0\0\0\n', '[1]\n'])
-      expect(await closedAfter(Number(other.split(':')[1]), bytes)).toBe(true);
-    const attempt = `${head}
-      print(await failed(() => strategy.connect({ timeoutSeconds: 20 })));`;
+    const strangers = ['GET / HTTP/1.1\r\n\r\n', '{}\n', `${'x'.repeat(1 << 20)}`, '\0\0\0\0\n', '[1]\n'];
+    const closed = Promise.all(strangers.map((bytes) => closedAfter(Number(other.split(':')[1]), bytes)));
+    const attempt = `${tf}${head}
+      print(await failed(() => strategy.connect({ timeoutSeconds: 8 })));`;
     const outcome = async (env: Record<string, string>): Promise<unknown> => {
       const running = start(attempt, env);
-      more.push(running);
+      onTestFinished(() => kill(running));
       const { code, out, err } = await running.ended;
       expect([code, err]).toEqual([0, '']);
       return printed(out)[0];
     };
-    expect(await outcome({ ...config('chief'), EAGRE_CLUSTER_TOKEN: 'wrong' })).toEqual([
-      'PermissionDeniedError',
-      expect.stringContaining('EAGRE_CLUSTER_TOKEN'),
+    const [guessed, elsewhere] = await Promise.all([
+      outcome({ ...config('chief'), EAGRE_CLUSTER_TOKEN: 'wrong' }),
+      outcome(config('chief', { ...spec, worker: [port, '127.0.0.1:2'] })),
     ]);
-    expect(await outcome(config('chief', { ...spec, worker: [port, '127.0.0.1:2'] }))).toEqual([
-      'FailedPreconditionError',
-      expect.stringContaining('TF_CONFIG'),
-    ]);
+    expect(await closed).toEqual(strangers.map(() => true));
+    expect(guessed).toEqual(['PermissionDeniedError', expect.stringContaining('EAGRE_CLUSTER_TOKEN')]);
+    expect(elsewhere).toEqual(['FailedPreconditionError', expect.stringContaining('TF_CONFIG')]);
     // Who is let in is served as if nothing had been.
     const good = start(
-      `${head}
+      `${tf}${head}
       await strategy.connect({ timeoutSeconds: 20 });
       print(strategy.scope(() => new tf.Variable(3)).item());
       await strategy.close();`,
       config('chief'),
     );
-    more.push(good);
+    onTestFinished(() => kill(good));
     expect((await good.ended).out).toBe('3');
     for (const server of servers) expect((await server.ended).code).toBe(0);
   });
 
-  it('names who does not come', async () => {
+  it('names who does not come', async ({ onTestFinished }) => {
     const [port] = await freePorts(1);
-    const running = start(`${head}print(await failed(() => strategy.connect({ timeoutSeconds: 1 })));`, {
+    const running = start(`${tf}${head}print(await failed(() => strategy.connect({ timeoutSeconds: 1 })));`, {
       TF_CONFIG: JSON.stringify({
         cluster: { worker: [`127.0.0.1:${port}`], ps: [`127.0.0.1:${port}`], chief: ['127.0.0.1:1'] },
         task: { type: 'chief', index: 0 },
       }),
     });
-    more.push(running);
+    onTestFinished(() => kill(running));
     expect(printed((await running.ended).out)).toEqual([
       ['DeadlineExceededError', expect.stringContaining(`ps 0 (127.0.0.1:${port}) did not come in time`)],
     ]);

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { heads, type ServedCluster, startServed } from '../testing/processes.ts';
 
-const head = `${heads.tf}
+const tf = await heads.tf();
+const head = `
 const print = (value) => console.log(JSON.stringify(value));
 const failed = async (fn) => { try { await fn(); return 'nothing'; } catch (error) { return [error.name, error.message]; } };
 `;
@@ -20,8 +21,8 @@ afterEach(async () => {
 });
 
 /** Runs a program in a cluster. @returns what it printed */
-async function lines(program: string, options: Parameters<typeof startServed>[1] = {}): Promise<unknown[]> {
-  cluster = await startServed(`${connect}${program}\nawait strategy.close();`, options);
+async function lines(program: string, options: Parameters<typeof startServed>[2] = {}): Promise<unknown[]> {
+  cluster = await startServed(tf, `${connect}${program}\nawait strategy.close();`, options);
   const { code, out, err } = await cluster.coordinator.ended;
   if (code !== 0) throw new Error(`ended with ${code}\n${out}\n${err}`);
   // What the program ends, the servers end too.

@@ -14,7 +14,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const program = `${heads.tf}
+const program = `${await heads.tf()}
 const resolver = new tf.distribute.clusterResolver.TFConfigClusterResolver();
 const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ clusterResolver: resolver });
 await strategy.connect({ timeoutSeconds: 60 });

@@ -21,6 +21,12 @@ export interface Collectives {
    * are the same. No tensor is a scalar.
    */
   allGather(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[];
+  /** Each tensor's value of the process whose rank `owners` has at its place. */
+  fromOwners(
+    values: readonly Tensor[],
+    owners: readonly number[],
+    options: CollectiveOptions,
+  ): readonly Tensor[];
   /** Each tensor's value of the process of rank 0. */
   broadcast(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[];
 }
@@ -49,4 +55,5 @@ export const oneProcess: Collectives = {
   allReduce: (values) => values,
   allGather: (values) => values,
   broadcast: (values) => values,
+  fromOwners: (values) => values,
 };

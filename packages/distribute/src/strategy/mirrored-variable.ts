@@ -1,5 +1,11 @@
-import { InternalError, InvalidArgumentError, type Storage } from '@eagre/backend';
-import { device, identity, Tensor, type TensorLike, Variable } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InternalError,
+  InvalidArgumentError,
+  type Storage,
+  UnimplementedError,
+} from '@eagre/backend';
+import { device, identity, Tensor, type TensorLike, Variable, zeros } from '@eagre/core';
 import {
   context,
   type DistributionStrategy,
@@ -8,6 +14,8 @@ import {
   initScope,
   isFloating,
   isPlain,
+  sameShape,
+  showShape,
   toTensor,
   type VariableRequest,
   within,
@@ -37,6 +45,14 @@ class ReplicaVariable extends Variable {
   }
 }
 
+/** State of an optimizer that one process keeps. */
+export interface OwnedState {
+  /** The variable whose state it is. */
+  readonly of: Variable;
+  /** The rank of the process. */
+  readonly rank: number;
+}
+
 type Write = 'assign' | 'assignAdd' | 'assignSub';
 
 /**
@@ -45,10 +61,15 @@ type Write = 'assign' | 'assignAdd' | 'assignSub';
  *
  * What a replica assigns becomes one value for all: the sum or mean over replicas, or that of the first one, as `aggregation` says.
  * Copies with synchronization `'ON_READ'` go their own ways until somebody outside of replicas reads the variable.
+ *
+ * The state of an optimizer may have one copy in one of the processes only, its owner. In a step only the owner uses it; outside of replicas all
+ * processes read and assign it together.
  */
 export class MirroredVariable extends Variable {
   /** The strategy in whose scope it was made. */
   readonly strategy: VariableOwner;
+  /** The variable whose state it is, and the rank of the only process that keeps it; null where all have copies. */
+  readonly #owned: OwnedState | null;
   readonly #copies: readonly [Variable, ...Variable[]];
   /** Whether a checkpoint may still hold another first value. */
   #awaitsUse = false;
@@ -56,20 +77,35 @@ export class MirroredVariable extends Variable {
   #pending: { readonly run: Run; readonly index: number } | null = null;
 
   /** @internal Strategies make them. @param devices where the copies are; one for all replicas where there is one */
-  constructor(request: VariableRequest, strategy: VariableOwner, devices: readonly string[]) {
+  constructor(
+    request: VariableRequest,
+    strategy: VariableOwner,
+    devices: readonly string[],
+    owned: OwnedState | null = null,
+  ) {
     const { value, ...options } = request;
     super(value, options);
     super.dispose();
     this.strategy = strategy;
+    this.#owned = owned;
     this.#copies = devices.map((name, i) =>
       this.#copy(value, name, { ...options, name: i === 0 ? options.name : `${options.name}/replica_${i}` }),
     ) as unknown as readonly [Variable, ...Variable[]];
+    if (this.#isElsewhere) for (const copy of this.#copies) copy.dispose();
   }
 
   /** @internal Makes one, which gets its value from a checkpoint that waits for it. */
-  static make(request: VariableRequest, strategy: VariableOwner, devices: readonly string[]): Variable {
+  static make(
+    request: VariableRequest,
+    strategy: VariableOwner,
+    devices: readonly string[],
+    owned: OwnedState | null = null,
+  ): Variable {
     const { restoring } = context;
-    const variable = inContext({ restoring: null }, () => new MirroredVariable(request, strategy, devices));
+    const variable = inContext(
+      { restoring: null },
+      () => new MirroredVariable(request, strategy, devices, owned),
+    );
     if (restoring !== null) variable.awaitUse();
     return variable;
   }
@@ -92,7 +128,40 @@ export class MirroredVariable extends Variable {
   override get copies(): readonly [Variable, ...Variable[]] {
     this.#use();
     const index = this.#index();
+    if (this.#owned !== null) this.#checkOwner(this.#owned, index);
     return index === null ? this.#copies : [this.#copies[index]];
+  }
+
+  override get distributedBy(): VariableOwner {
+    return this.strategy;
+  }
+
+  override get fillable(): Variable {
+    if (!this.#isElsewhere) return this.#copies[0];
+    // Nobody keeps it.
+    return within(distribution, { strategy: null }, () =>
+      initScope(() => new Variable(zeros(this.shape as number[], this.dtype), { name: this.name })),
+    );
+  }
+
+  /** Whether another process keeps it. */
+  get #isElsewhere(): boolean {
+    return this.#owned !== null && this.#owned.rank !== this.strategy.collectives.rank;
+  }
+
+  /** @throws UnimplementedError where an update needs the state of another variable, FailedPreconditionError outside of replicas */
+  #checkOwner({ of }: OwnedState, index: number | null): void {
+    const { beside } = distribution;
+    if (index === null)
+      throw new FailedPreconditionError(
+        `'${this.name}' is in one process only: call applyGradients in strategy.run`,
+        'shardOptimizerState',
+      );
+    if (this.#isElsewhere || (beside !== null && beside.whole !== of))
+      throw new UnimplementedError(
+        `the optimizer needs '${this.name}' while it updates another variable, but only the process that updates '${of.name}' has it: make the strategy without shardOptimizerState`,
+        'shardOptimizerState',
+      );
   }
 
   /** The place of the copy that belongs to the replica that runs; null outside of replicas. */
@@ -106,6 +175,7 @@ export class MirroredVariable extends Variable {
   #here(): Variable {
     this.#use();
     const index = this.#index();
+    if (this.#owned !== null && index !== null) this.#checkOwner(this.#owned, index);
     const pending = this.#pending;
     if (index !== null && pending !== null) {
       // Another replica, or another run: this one has not changed it yet.
@@ -117,13 +187,16 @@ export class MirroredVariable extends Variable {
 
   /** Whether the copies have to become one value first. */
   get #isDivided(): boolean {
-    return this.#isOwn && this.#index() === null && this.strategy.numReplicasInSync > 1;
+    return (
+      (this.#isOwn || this.#owned !== null) && this.#index() === null && this.strategy.numReplicasInSync > 1
+    );
   }
 
   /** One value of all copies. */
   #united(): Tensor {
     this.#use();
     const { aggregation, strategy } = this;
+    if (this.#owned !== null) return this.#fromOwner(this.#owned);
     if (aggregation === 'ONLY_FIRST_REPLICA') return this.#copies[0].read();
     if (aggregation === 'NONE')
       throw new InvalidArgumentError(
@@ -141,6 +214,14 @@ export class MirroredVariable extends Variable {
     const [sum] = collectives.size === 1 ? [local] : collectives.allReduce([local], options);
     if (aggregation === 'SUM') return sum;
     return meanOf(sum, strategy.numReplicasInSync).cast(this.dtype as 'float32');
+  }
+
+  /** Its value in all processes. */
+  #fromOwner({ rank }: OwnedState): Tensor {
+    const { collectives, communicationOptions } = this.strategy;
+    const own = this.#isElsewhere ? zeros(this.shape as number[], this.dtype) : this.#copies[0].read();
+    const options = collectiveOptions(communicationOptions, 'Variable.read');
+    return collectives.fromOwners([own], [rank], options)[0];
   }
 
   // ---- reading
@@ -203,6 +284,14 @@ export class MirroredVariable extends Variable {
   }
 
   #writeAll(how: Write, value: TensorLike): void {
+    if (this.#isElsewhere) {
+      this.#checkFits(how, value);
+      return;
+    }
+    if (this.#owned !== null) {
+      this.#copies[0][how](value);
+      return;
+    }
     if (!this.#isDivided || this.aggregation !== 'SUM') {
       for (const copy of this.#copies) copy[how](value);
       return;
@@ -222,9 +311,21 @@ export class MirroredVariable extends Variable {
     });
   }
 
+  /** What the process that keeps it checks as well. @throws InvalidArgumentError */
+  #checkFits(how: Write, value: TensorLike): void {
+    const { shape } = toTensor(value, this.dtype);
+    if (how !== 'assign' ? shape.length === 0 || sameShape(shape, this.shape) : sameShape(shape, this.shape))
+      return;
+    throw new InvalidArgumentError(
+      `cannot assign a value of shape ${showShape(shape)} to '${this.name}' of shape ${showShape(this.shape)}`,
+      `Variable.${how}`,
+    );
+  }
+
   #writeInReplica(how: Write, value: TensorLike, copy: Variable): void {
     const { aggregation, strategy } = this;
     const run = current.run ?? alone;
+    if (this.#owned !== null) this.#checkOwner(this.#owned, this.#index());
     if (strategy.numReplicasInSync === 1 || run === updating || this.#isOwn || this.#isAlike(value)) {
       this.#checkPending();
       copy[how](value);
@@ -325,6 +426,7 @@ export class MirroredVariable extends Variable {
   }
   /** As TensorFlow shows it: `MirroredVariable:{ 0: …, 1: … }`. */
   override describe(): string {
+    if (this.#owned !== null) return `OwnedVariable(process ${this.#owned.rank}): ${this.name}`;
     const lines = this.#copies.map((copy, i) => `  ${i}: ${copy.describe()}`);
     const kind = this.synchronization === 'ON_READ' ? 'SyncOnReadVariable' : 'MirroredVariable';
     return `${kind}:{\n${lines.join(',\n')}\n}`;

@@ -7,6 +7,7 @@ import {
   type DistributionReplica,
   defineMethods,
   normalizeAxis,
+  type StateSharding,
   shown,
   takesArguments,
   toTensor,
@@ -147,6 +148,16 @@ export class ReplicaContext implements DistributionReplica {
       throw new InvalidArgumentError(`args must be a list of arguments, got ${shown(args)}`, name);
     const merge = new Merge(this.strategy, mergeFn as MergeFunction, args);
     return merge.result(this.index, meet(merge.exchange, merge.tensors));
+  }
+
+  /** @internal */
+  get isUpdating(): boolean {
+    return current.run === updating;
+  }
+
+  /** @internal */
+  get sharding(): StateSharding | null {
+    return this.strategy.sharding;
   }
 
   /** @internal */

@@ -2,12 +2,13 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { type Tensor, zerosLike } from '@eagre/core';
 import {
+  type Attrs,
   aliasTensor,
   ambient,
   context,
   dims,
+  execute,
   Op,
-  recordOnTapes,
   toShape,
   withoutTapes,
 } from '@eagre/core/internal';
@@ -26,29 +27,37 @@ export interface Run {
 /** The call of `strategy.run` that goes on. */
 export const current: { run: Run | null } = ambient({ run: null as Run | null });
 
+type MetAttrs = Attrs & { readonly exchange: Exchange; readonly count: number };
+
+/**
+ * What processes get of an exchange, of which `count` are the first inputs, as something that has a gradient: that of the exchange, with respect
+ * to what this process gave, the other inputs. Processes meet by code of the host, which has none.
+ */
+const metOp: Op = /* @__PURE__ */ new Op(
+  {
+    name: 'Exchange',
+    samples: () => [],
+    grad: ({ attrs, inputs, outputs }, ...dys) => {
+      const { exchange, count } = attrs as MetAttrs;
+      const given = inputs.slice(count).map((t) => ({ dtype: t.dtype, shape: dims(t) }));
+      const gradients = (exchange.gradient as NonNullable<typeof exchange.gradient>)(
+        outputs.map((y, i) => dys[i] ?? zerosLike(y)),
+        [given],
+        0,
+      );
+      return [...Array<null>(count).fill(null), ...gradients];
+    },
+  },
+  (inputs, attrs) => inputs.slice(0, (attrs as MetAttrs).count).map((t) => aliasTensor(t, toShape(dims(t)))),
+);
+
 /** Of one replica, which meets nobody in this process. */
 export const alone: Run = {
   exchange(exchange, values) {
-    if (context.tapes.length === 0 || exchange.gradient === undefined) return exchange.combine([values])[0];
-    // Processes meet by code of the host, through which tapes cannot see.
+    const isSeen = context.tapes.length > 0 || context.tracer !== null;
+    if (!isSeen || exchange.gradient === undefined) return exchange.combine([values])[0];
     const results = withoutTapes(() => exchange.combine([values])[0]);
-    const outputs = results.map((t) => (values.includes(t) ? aliasTensor(t, toShape(dims(t))) : t));
-    const given = [values.map((t) => ({ dtype: t.dtype, shape: dims(t) }))];
-    const op = new Op(
-      {
-        name: 'Exchange',
-        samples: () => [],
-        grad: ({ outputs: ys }, ...gradients) =>
-          (exchange.gradient as NonNullable<typeof exchange.gradient>)(
-            ys.map((y, i) => gradients[i] ?? zerosLike(y)),
-            given,
-            0,
-          ),
-      },
-      () => outputs,
-    );
-    recordOnTapes(op, values, {}, outputs);
-    return outputs;
+    return execute(metOp, [...results, ...values], { exchange, count: results.length } satisfies MetAttrs);
   },
   later(exchange, values, then) {
     then(exchange.combine([values])[0]);

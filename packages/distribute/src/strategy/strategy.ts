@@ -18,6 +18,7 @@ import {
   mulDims,
   normalizeAxis,
   override,
+  type StateSharding,
   scoped,
   shown,
   sizeValue,
@@ -41,6 +42,7 @@ import type { CrossDeviceOps } from './cross-device-ops.ts';
 import { meanOf, sumOf } from './exchanges.ts';
 import { StrategyExtended } from './extended.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
+import { Ownership } from './ownership.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
 import { ReplicaContext } from './replica-context.ts';
 import { alone, current, type Run, SequentialRun, traced } from './run.ts';
@@ -58,6 +60,8 @@ export interface StrategyParts {
   readonly crossDeviceOps?: CrossDeviceOps | null;
   /** Whether variables have one copy, on the first of these devices, for all replicas of the process. */
   readonly sharedOn?: string;
+  /** Whether each process keeps the state of optimizers for some of the variables only. */
+  readonly shardOptimizerState?: boolean;
 }
 
 /** Options of `strategy.run`. */
@@ -90,6 +94,8 @@ export abstract class Strategy implements DistributionStrategy {
   readonly communicationOptions: CommunicationOptions | null;
   /** @internal */
   readonly crossDeviceOps: CrossDeviceOps | null;
+  /** @internal Which process updates which variable; null where all update all. */
+  readonly ownership: Ownership | null;
   readonly #sharedOn: string | null;
   readonly #replicas: readonly ReplicaContext[];
   #extended: StrategyExtended | undefined;
@@ -105,6 +111,8 @@ export abstract class Strategy implements DistributionStrategy {
     this.communicationOptions = communicationOptions;
     this.crossDeviceOps = parts.crossDeviceOps ?? null;
     this.#sharedOn = sharedOn ?? null;
+    this.ownership =
+      parts.shardOptimizerState === true && collectives.size > 1 ? new Ownership(collectives.size) : null;
     this.#replicas = devices.map((_, i) => new ReplicaContext(this, this.firstReplica + i));
   }
 
@@ -136,6 +144,26 @@ export abstract class Strategy implements DistributionStrategy {
     const options = collectiveOptions(this.communicationOptions, 'agree');
     const [count] = collectives.allReduce([constant(yes ? 1 : 0, 'int32')], options);
     return count.item() === collectives.size;
+  }
+
+  /** @internal */
+  get sharding(): StateSharding | null {
+    const { ownership, collectives } = this;
+    if (ownership === null) return null;
+    const owns = (variable: Variable): boolean => ownership.rankOf(variable) === collectives.rank;
+    return {
+      owns,
+      gather: (variables) => {
+        const values = collectives.fromOwners(
+          variables.map((variable) => variable.read()),
+          variables.map((variable) => ownership.rankOf(variable)),
+          collectiveOptions(this.communicationOptions, 'updated variables'),
+        );
+        variables.forEach((variable, i) => {
+          if (!owns(variable)) variable.assign(values[i]);
+        });
+      },
+    };
   }
 
   /** @internal Of several processes that read parts of a dataset each, how many, and which this is. */
@@ -192,6 +220,13 @@ export abstract class Strategy implements DistributionStrategy {
     const devices = this.variableDevices;
     const { collectives } = this;
     if (collectives.size === 1) return MirroredVariable.make(request, this, devices);
+    const { beside } = distribution;
+    // State of an optimizer begins alike in all processes.
+    if (this.ownership !== null && beside !== null)
+      return MirroredVariable.make(request, this, devices, {
+        of: beside.whole,
+        rank: this.ownership.rankOf(beside),
+      });
     // Also while a function is being traced. Names may differ: a process that goes on has made other models before.
     const [value] = initScope(() =>
       collectives.broadcast([request.value], collectiveOptions(this.communicationOptions, 'initial value')),

@@ -1,13 +1,8 @@
 /** For tests: processes that run a program on the sources. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundled } from '../../../testing/src/bundled.ts';
 import { loadEngine } from '../engine/load-engine.ts';
-
-const root = fileURLToPath(new URL('../../../..', import.meta.url));
-const source = (path: string): string => JSON.stringify(new URL(`../${path}`, import.meta.url).href);
-const tsx = pathToFileURL(createRequire(`${root}packages/eagre/package.json`).resolve('tsx')).href;
 
 /** Why tests over several processes are skipped; undefined where they are not. */
 export const withoutGloo: string | undefined = (() => {
@@ -37,30 +32,20 @@ export interface Running {
   printed(text: string): Promise<void>;
 }
 
-/** What programs begin with. */
+/** What programs begin with; to be called while a test file loads. */
 export const heads = {
-  rendezvous: `import { rendezvous } from ${source('cluster/rendezvous.ts')};
-import { parseTFConfig } from ${source('cluster/tf-config.ts')};
-async function meet(more = {}) {
-  const { cluster, type, index } = parseTFConfig(process.env.TF_CONFIG);
-  const { members, key } = cluster;
-  const rank = members.findIndex((m) => m.type === type && m.index === index);
-  return rendezvous({ members, rank, clusterKey: key, token: 'secret', generation: 0, timeoutSeconds: 20, heartbeatSeconds: 10, deterministic: false, ...more });
-}
-`,
-  tf: `import * as tf from ${JSON.stringify(new URL('packages/eagre/src/index.ts', `file://${root}`).href)};\n`,
+  /** `meet()`: what `rendezvous` gives a process of `TF_CONFIG`. */
+  rendezvous: async (): Promise<string> =>
+    `import { meet } from ${JSON.stringify(await bundled('distribute/src/testing/meet.ts'))};\n`,
+  /** `tf`: the umbrella. */
+  tf: async (): Promise<string> =>
+    `import * as tf from ${JSON.stringify(await bundled('eagre/src/index.ts'))};\n`,
 };
 
 /** Starts a program. */
 export function start(program: string, env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, ['--import', tsx, '--input-type=module', '-e', program], {
-    env: {
-      ...process.env,
-      NODE_OPTIONS: '',
-      EAGRE_NUM_THREADS: '1',
-      TSX_TSCONFIG_PATH: `${root}tsconfig.base.json`,
-      ...env,
-    },
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env: { ...process.env, NODE_OPTIONS: '', EAGRE_NUM_THREADS: '1', ...env },
   });
   let out = '';
   let err = '';
@@ -134,15 +119,19 @@ export interface ServedCluster {
   end(): Promise<void>;
 }
 
-const serverProgram = `${heads.tf}
+const serve = `
 const server = new tf.distribute.Server(new tf.distribute.clusterResolver.TFConfigClusterResolver());
 await server.join();
 `;
 
-/** Starts `workers` workers, `ps` parameter servers, and a coordinator that runs a program. */
+/**
+ * Starts `workers` workers, `ps` parameter servers, and a coordinator that runs a program.
+ * @param head of the programs, as `heads.tf()` gives it
+ */
 export async function startServed(
+  head: string,
   program: string,
-  { workers = 2, ps = 1, env = {} as Readonly<Record<string, string>>, server = serverProgram } = {},
+  { workers = 2, ps = 1, env = {} as Readonly<Record<string, string>> } = {},
 ): Promise<ServedCluster> {
   const ports = (await freePorts(workers + ps)).map((port) => `127.0.0.1:${port}`);
   const cluster = { worker: ports.slice(0, workers), ps: ports.slice(workers), chief: ['127.0.0.1:1'] };
@@ -152,13 +141,17 @@ export async function startServed(
   const servers: Record<string, Running> = {};
   const all: Running[] = [];
   const run = (text: string, type: string, index: number): Running => {
-    const running = start(text, { EAGRE_CLUSTER_TOKEN: 'secret', ...env, ...config(type, index) });
+    const running = start(`${head}${text}`, {
+      EAGRE_CLUSTER_TOKEN: 'secret',
+      ...env,
+      ...config(type, index),
+    });
     all.push(running);
     return running;
   };
   const restart = (name: string): void => {
     const [type, index] = name.split(' ') as [string, string];
-    servers[name] = run(server, type, Number(index));
+    servers[name] = run(serve, type, Number(index));
   };
   for (let i = 0; i < workers; i++) restart(`worker ${i}`);
   for (let i = 0; i < ps; i++) restart(`ps ${i}`);
