@@ -1,7 +1,8 @@
 // What tests run of packages other than their own: the sources as a few large modules, which load many times as fast as hundreds of small ones.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { sourceOptions } from '../packages/testing/src/sources.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folders = readdirSync(`${root}packages`).filter((name) =>
@@ -45,37 +46,6 @@ export function dependentsOf(folder: string): ReadonlySet<string> {
   return found;
 }
 
-/** A source knows its own place, wherever its code is. */
-const ownUrl: Plugin = {
-  name: 'own-url',
-  setup({ onLoad }) {
-    onLoad({ filter: /\/packages\/[\w-]+\/src\/.*\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8');
-      if (!source.includes('import.meta.url')) return undefined;
-      return {
-        contents: `var $sourceUrl = ${JSON.stringify(pathToFileURL(path).href)};${source}`,
-        loader: 'ts',
-      };
-    });
-  },
-};
-
-/** Packages of others are found from where they are imported. */
-const others: Plugin = {
-  name: 'others',
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /^(@eagre\/|eagre$|eagre\/)/ }, ({ path }) => {
-      const entry = entries.get(path);
-      return entry === undefined ? undefined : { path: entry.source };
-    });
-    onResolve({ filter: /^[^./]/ }, async ({ path, resolveDir, kind, pluginData }) => {
-      if (pluginData === others || path.startsWith('node:')) return undefined;
-      const found = await resolve(path, { resolveDir, kind, pluginData: others });
-      return found.errors.length > 0 ? { external: true } : { path: found.path, external: true };
-    });
-  },
-};
-
 /**
  * Bundles all packages into a folder.
  * @returns the module of an entry
@@ -83,20 +53,11 @@ const others: Plugin = {
 export async function bundleSources(folder: string): Promise<(entry: Entry) => string> {
   const outdir = `${root}node_modules/.cache/@eagre/${folder}/`;
   await build({
+    ...sourceOptions,
     entryPoints: Object.fromEntries(
       [...entries.values()].map(({ folder: name, entry, source }) => [`${name}/${entry}`, source]),
     ),
     outdir,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    // Names of classes stand in files and messages.
-    keepNames: true,
-    logLevel: 'error',
-    define: { 'import.meta.url': '$sourceUrl' },
-    plugins: [ownUrl, others],
   });
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
   return ({ folder: name, entry }) => `${outdir}${name}/${entry}.js`;

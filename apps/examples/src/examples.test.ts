@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as tf from 'eagre';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bundled } from '../../../packages/testing/src/bundled.ts';
 
 // Every program runs as a user would run it; here its outcome is looked at.
 beforeAll(() => {
@@ -276,11 +277,11 @@ it('22: a strategy on several devices', async () => {
   for (const [i, loss] of several.losses.entries()) expect(loss).toBeCloseTo(one.losses[i] as number, 2);
 });
 
+const served = `await import(${JSON.stringify(await bundled('../apps/examples/src/23-parameter-server.ts'))});`;
 it('23: parameter server, in real processes', { timeout: 400_000 }, async () => {
   const { startServed } = await import('../../../packages/distribute/src/testing/processes.ts');
-  const program = `await import(${JSON.stringify(new URL('./23-parameter-server.ts', import.meta.url).href)});`;
   const env = { EPOCHS: '3', STEPS: '10' };
-  const cluster = await startServed(program, { ps: 2, env, server: program });
+  const cluster = await startServed('', served, { ps: 2, env, server: served });
   try {
     const { code, out, err } = await cluster.coordinator.ended;
     expect([code, err]).toEqual([0, '']);

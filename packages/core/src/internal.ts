@@ -216,6 +216,7 @@ export {
 } from './ops/linalg/solutions.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
+export { pooledBy } from './ops/nn/fractional-pooling.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
 export { integersOf as integersOfStrings } from './ops/strings/convert.ts';
@@ -226,6 +227,14 @@ export { ngramsOf, words } from './ops/strings/parts.ts';
 export { lowerAscii } from './ops/strings/text.ts';
 export { RowPartition } from './ragged/partition-class.ts';
 export {
+  type Distribution,
+  drawCandidates,
+  LearnedClasses,
+  logUniformClasses,
+  uniformClasses,
+  weightedClasses,
+} from './random/candidates.ts';
+export {
   type Draw,
   type Drawn,
   type DrawSource,
@@ -235,17 +244,18 @@ export {
   writeDraw,
 } from './random/draws.ts';
 export { logGamma } from './random/gamma.ts';
+export { Philox } from './random/philox.ts';
 export { StreamGenerator } from './random/random.ts';
 export { determinism, seeds } from './random/seeds.ts';
 export {
   drawn,
-  shuffledRows,
   fullIntOp,
   gammaOp,
   integerOp,
   type KeyAndCounter,
   keyAndCounter,
   normalOp,
+  shuffledRows,
   truncatedOp,
   uniformOp,
 } from './random/stateless-ops.ts';

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError } from '@eagre/core';
+import { replicaBatchSizes } from '@eagre/data/internal';
 import * as tf from 'eagre';
 import { afterAll, describe, expect, test } from 'vitest';
-import { replicaBatchSizes } from '../../data/src/transformations/auto-shard.ts';
 import { mirrored } from './testing/strategies.ts';
 
 type Policy = tf.data.AutoShardPolicy;

@@ -2,17 +2,18 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bytesOf } from '@eagre/core/internal';
-import { describe, expect, it, vi } from 'vitest';
 import {
+  bytesOf,
   type Distribution,
   drawCandidates,
   LearnedClasses,
   logUniformClasses,
+  Philox,
+  pooledBy,
   uniformClasses,
   weightedClasses,
-} from '../../core/src/random/candidates.ts';
-import { Philox } from '../../core/src/random/philox.ts';
+} from '@eagre/core/internal';
+import { describe, expect, it, vi } from 'vitest';
 import * as tf from '../src/index.ts';
 import { testCases } from './testing/golden-cases.ts';
 
@@ -349,8 +350,7 @@ describe('conjugateGradient', () => {
 });
 
 describe('fractional pools', () => {
-  it('are those of TensorFlow for the same windows', async () => {
-    const { pooledBy } = await import('../../core/src/ops/nn/fractional-pooling.ts');
+  it('are those of TensorFlow for the same windows', () => {
     for (const { kind, overlapping, rows, cols, output, gradient } of golden.pools.cases) {
       const x = tensorOf(golden.pools.input);
       const borders = [rows, cols].map((list: number[]) => tf.constant(list.map(BigInt), 'int64'));

@@ -1,5 +1,6 @@
 // Whatever is public runs in functions whose arguments may be of any size: once traced, it should serve all of them. What asks for the
 // number of a size, and is traced for each, stands in docs/traces-per-size.md. Write it anew with `vitest -u`.
+import { readFileSync } from 'node:fs';
 import { execute, listOps, type SampleInput, ShapeEnv } from '@eagre/core/internal';
 import { materialize } from '@eagre/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -57,9 +58,16 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
+/** The source of a line of a stack. In the bundle of the tests, the sources stand behind their names. */
+function sourceOf(frame: string): string | undefined {
+  const [, bundle, at] = /(\/\S+\/@eagre\/\S+\.js):(\d+)/.exec(frame) ?? [];
+  if (bundle === undefined) return /packages\/(\S+?\.ts):/.exec(frame)?.[1];
+  const before = readFileSync(bundle, 'utf8').split('\n').slice(0, Number(at));
+  return before.flatMap((line) => /^\/\/ packages\/(\S+\.ts)$/.exec(line)?.[1] ?? []).at(-1);
+}
 /** The file of ours that asked: `core/src/ops/array/slicing.ts`. */
 function fileOf(stack: string): string {
-  const files = stack.split('\n').flatMap((line) => /packages\/(\S+?\.ts):/.exec(line)?.[1] ?? []);
+  const files = stack.split('\n').flatMap((line) => sourceOf(line) ?? []);
   return (
     files.find((file) => !file.startsWith('core/src/shapes/') && file !== 'core/src/shapes/shape.ts') ?? '?'
   );

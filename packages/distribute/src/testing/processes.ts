@@ -131,7 +131,7 @@ await server.join();
 export async function startServed(
   head: string,
   program: string,
-  { workers = 2, ps = 1, env = {} as Readonly<Record<string, string>> } = {},
+  { workers = 2, ps = 1, env = {} as Readonly<Record<string, string>>, server = serve } = {},
 ): Promise<ServedCluster> {
   const ports = (await freePorts(workers + ps)).map((port) => `127.0.0.1:${port}`);
   const cluster = { worker: ports.slice(0, workers), ps: ports.slice(workers), chief: ['127.0.0.1:1'] };
@@ -151,7 +151,7 @@ export async function startServed(
   };
   const restart = (name: string): void => {
     const [type, index] = name.split(' ') as [string, string];
-    servers[name] = run(serve, type, Number(index));
+    servers[name] = run(server, type, Number(index));
   };
   for (let i = 0; i < workers; i++) restart(`worker ${i}`);
   for (let i = 0; i < ps; i++) restart(`ps ${i}`);

@@ -7,7 +7,7 @@ import { defineOp, execute1, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
 import { streamOfWords, wordsOfCall } from '../../random/call-stream.ts';
 import { type Philox, shuffleBy } from '../../random/philox.ts';
-import { checkFlag, showShape } from '../../shapes/shape.ts';
+import { checkFlag, checkList, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
@@ -100,7 +100,10 @@ function pooled(
       `value must be [batch, height, width, channels], got ${showShape(x.shape)}`,
       op,
     );
-  const list = typeof poolingRatio === 'number' ? [poolingRatio, poolingRatio] : [...(poolingRatio ?? [])];
+  const list =
+    typeof poolingRatio === 'number'
+      ? [poolingRatio, poolingRatio]
+      : [...checkList(poolingRatio, 'poolingRatio', op)];
   const two = list.length === 4 ? list.slice(1, 3) : list.length === 1 ? [list[0], list[0]] : list;
   const whole = list.length !== 4 || (list[0] === 1 && list[3] === 1);
   if (two.length !== 2 || !whole || !two.every((r) => typeof r === 'number' && r >= 1 && Number.isFinite(r)))
