@@ -86,8 +86,9 @@ test('every class is among them', () => {
   const bases = ['InputSpec', 'Layer', 'Loss', 'Metric', 'Optimizer', 'OptimizerMap', 'LearningRateSchedule'];
   // Their functions are the user's, which no other program has.
   const wraps = ['Lambda', 'LossFunctionWrapper', 'MeanMetricWrapper'];
-  // Of KerasHub, around a folder's SavedModel, and of TensorFlow Addons.
-  const others = ['CachedMultiHeadAttention', 'TFSMLayer', 'LazyAdam'];
+  // Of KerasHub, around a folder's SavedModel, of TensorFlow Addons, and of TensorFlow.
+  const wrappers = ['RNNCellDeviceWrapper', 'RNNCellDropoutWrapper', 'RNNCellResidualWrapper'];
+  const others = ['CachedMultiHeadAttention', 'TFSMLayer', 'LazyAdam', ...wrappers];
   const spaces: Record<Group, object> = { ...tf, schedules: tf.optimizers.schedules };
   for (const group of Object.keys(again) as Group[]) {
     const names = Object.values(spaces[group])

@@ -21,7 +21,12 @@ const sourceUrls: Plugin = {
   name: 'source-urls',
   setup(build) {
     build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const code = await readFile(path, 'utf8');
+      const source = await readFile(path, 'utf8');
+      // Packages by names that only a run knows are found from there too.
+      const code = source.replace(
+        /\bimport\((?:\s*\/\*.*?\*\/)+ (\w+)\)/g,
+        "import(process.getBuiltinModule('node:module').createRequire(import.meta.url).resolve($1))",
+      );
       if (!code.includes('import.meta.url')) return undefined;
       const url = JSON.stringify(pathToFileURL(path).href);
       // In the first line, so that all keep their numbers.
