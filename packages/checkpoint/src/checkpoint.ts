@@ -15,7 +15,7 @@ import {
   context,
   defineMethods,
   inContext,
-  initScope,
+  inInitScope,
   isPlain,
   shown,
   withoutTapes,
@@ -100,7 +100,7 @@ class CheckpointObject implements Trackable {
 
   /** How often `save` was called, int64; saved with the rest. */
   get saveCounter(): Variable {
-    this._state.counter ??= initScope(
+    this._state.counter ??= inInitScope(
       () => new Variable(constant(0n, 'int64'), { name: 'save_counter', trainable: false }),
     );
     return this._state.counter;
@@ -262,7 +262,7 @@ class CheckpointObject implements Trackable {
   /** @internal One more save. */
   _count(): number {
     notInGraphs('save');
-    return initScope(() => withoutTapes(() => Number(this.saveCounter.assignAdd(1n).item())));
+    return inInitScope(() => withoutTapes(() => Number(this.saveCounter.assignAdd(1n).item())));
   }
 
   /** The values of now: later assignments copy, as long as these tensors hold the memory. */
@@ -270,7 +270,7 @@ class CheckpointObject implements Trackable {
     notInGraphs('write');
     const look: Look =
       optimizerState === 'slots' ? this.#look : (object) => asLists(object, this.#look(object));
-    return initScope(() =>
+    return inInitScope(() =>
       // Not in a memory scope, which could end before they are written.
       inContext({ tracker: null, tapes: [] }, () => {
         const failures = applyPending();

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
-import { initScope, isPlain, refillVariables, sameShape, withoutTapes } from '@eagre/core/internal';
+import { inInitScope, isPlain, refillVariables, sameShape, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { slotNodes } from './lists.ts';
 import { type Look, nodeNames, Seen, walk } from './object-graph.ts';
@@ -68,7 +68,7 @@ export abstract class Restoration {
   }
 
   #walk(root: object, failures: Failures | null): void {
-    initScope(() =>
+    inInitScope(() =>
       withoutTapes(() => {
         const found = this.find(root).filter((t) => (restoredBy.get(t.object) ?? 0) <= this.number);
         try {

@@ -27,7 +27,7 @@ import { Variable } from './tensor/variable.ts';
 type Value = number | bigint | string;
 
 /** The values in place. */
-function valuesOf(x: Tensor): ArrayLike<Value> {
+function elementsOf(x: Tensor): ArrayLike<Value> {
   return x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<number | bigint>);
 }
 
@@ -43,11 +43,11 @@ function coordinates(place: number, shape: readonly number[]): string {
 }
 
 /** A message as it is, and what is none as messages show it. */
-const textOf = (message: unknown): string => (typeof message === 'string' ? message : shown(message));
+const messageOf = (message: unknown): string => (typeof message === 'string' ? message : shown(message));
 
 function failure(name: string, text: string, message: string | undefined): InvalidArgumentError {
   return new InvalidArgumentError(
-    message === undefined || message === '' ? text : `${textOf(message)}: ${text}`,
+    message === undefined || message === '' ? text : `${messageOf(message)}: ${text}`,
     name,
   );
 }
@@ -81,8 +81,8 @@ function compare(
   const check = (p: Tensor, q: Tensor): void => {
     // Of the run: while a function is traced, sizes need not be known.
     const shape = together(p, q);
-    const left = valuesOf(sameShape(p.shape, shape) ? p : p.broadcastTo(shape));
-    const right = valuesOf(sameShape(q.shape, shape) ? q : q.broadcastTo(shape));
+    const left = elementsOf(sameShape(p.shape, shape) ? p : p.broadcastTo(shape));
+    const right = elementsOf(sameShape(q.shape, shape) ? q : q.broadcastTo(shape));
     let wrong = 0;
     let first = -1;
     for (let i = 0; i < left.length; i++) {
@@ -470,7 +470,7 @@ export function equalityTester(a: unknown, b: unknown): boolean | undefined {
   const [x, y] = [a, b].map((v) => (v instanceof Variable ? v.read() : v));
   if (!(x instanceof Tensor) || !(y instanceof Tensor)) return undefined;
   if (x.dtype !== y.dtype || !sameShape(x.shape, y.shape)) return false;
-  const [left, right] = [valuesOf(x), valuesOf(y)];
+  const [left, right] = [elementsOf(x), elementsOf(y)];
   for (let i = 0; i < left.length; i++) if (!Object.is(left[i], right[i])) return false;
   return true;
 }

@@ -97,7 +97,7 @@ export {
   fromOneLine,
   inContext,
   inGraphScope,
-  initScope,
+  inInitScope,
   override,
   scoped,
   type TapeObserver,
@@ -219,7 +219,7 @@ export { fusedConvolution } from './ops/nn/conv.ts';
 export { pooledBy } from './ops/nn/fractional-pooling.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
-export { integersOf as integersOfStrings } from './ops/strings/convert.ts';
+export { integersOfStrings } from './ops/strings/convert.ts';
 export { fingerprint64, joinedFingerprints, keyedHash } from './ops/strings/hashes.ts';
 export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
 export { numberOf } from './ops/strings/numbers.ts';

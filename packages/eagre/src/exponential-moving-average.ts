@@ -5,7 +5,7 @@ import {
   argumentsOf,
   checkText,
   defineMethods,
-  initScope,
+  inInitScope,
   isFloating,
   shown,
   takesArguments,
@@ -97,7 +97,7 @@ export class ExponentialMovingAverage {
   #averageOf(variable: Variable): Variable {
     let average = this.#averages.get(variable);
     if (average === undefined) {
-      average = initScope(
+      average = inInitScope(
         () => new Variable(variable.read(), { trainable: false, name: `${variable.name}/${this.name}` }),
       );
       this.#averages.set(variable, average);

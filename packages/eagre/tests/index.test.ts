@@ -1,3 +1,5 @@
+import * as core from '@eagre/core';
+import * as internal from '@eagre/core/internal';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as tf from '../src/index.ts';
 
@@ -30,6 +32,12 @@ describe('the umbrella', () => {
     expect(tf.math.reduceSum).toBe(tf.sum);
     expect(tf.keras.optimizers.Adam).toBe(tf.optimizers.Adam);
     expect(tf.keras.models.Sequential).toBe(tf.Sequential);
+  });
+
+  it('has the same under each name of the core, whose code is published as its internal module', () => {
+    const published: ReadonlyMap<string, unknown> = new Map(Object.entries(internal));
+    const others = Object.entries(core).filter(([name, value]) => published.get(name) !== value);
+    expect(others.map(([name]) => name)).toEqual([]);
   });
 
   it('computes on native kernels where they are', () => {

@@ -1,7 +1,7 @@
 import { isFinite, type Tensor, type TrackableView, type Variable, where } from '@eagre/core';
 import {
   argumentsOf,
-  initScope,
+  inInitScope,
   type Option,
   serializedObject,
   takesOptions,
@@ -62,7 +62,7 @@ export class LossScaleOptimizer extends Optimizer {
   }
 
   protected override scaled(loss: Tensor): Tensor {
-    const scale = initScope(() => this.#state()).scale;
+    const scale = inInitScope(() => this.#state()).scale;
     return loss.mul(scale.read().cast(loss.dtype));
   }
 
@@ -79,7 +79,7 @@ export class LossScaleOptimizer extends Optimizer {
 
   protected override applyPairs(pairs: readonly GradientAndVariable[]): void {
     const variables = pairs.map(([, variable]) => variable);
-    const { scale, steps } = initScope(() => {
+    const { scale, steps } = inInitScope(() => {
       this.build(variables);
       return this.#state();
     });

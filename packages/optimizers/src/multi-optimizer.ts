@@ -10,7 +10,7 @@ import {
   checkNoPromise,
   customObject,
   defineMethods,
-  initScope,
+  inInitScope,
   isPlain,
   registeredName,
   type SerializedObject,
@@ -110,7 +110,7 @@ export class MultiOptimizer extends Optimizer {
   }
 
   protected override applyPairs(pairs: readonly GradientAndVariable[]): void {
-    initScope(() => {
+    inInitScope(() => {
       this.build(pairs.map(([, variable]) => variable));
     });
     const chosen = pairs.map(([, variable]) => {

@@ -29,7 +29,7 @@ import {
   defineMethods,
   distribution,
   inGraphScope,
-  initScope,
+  inInitScope,
   inScope,
   isFloating,
   isPlain,
@@ -544,7 +544,7 @@ export abstract class Optimizer extends Module implements Trackable {
       );
     this.#checkPairs(pairs);
     const divided = pairs.flatMap(([gradient, variable]) => shardsOf(gradient, variable, this.name));
-    initScope(() => home.inScope(() => this.#buildFor(divided)));
+    inInitScope(() => home.inScope(() => this.#buildFor(divided)));
     const updates = withoutTapes(() => this.#updatesOf(divided));
     // The norm of all of them: each place sees its own only. There it changes nothing any more.
     const clipped = withoutTapes(() => clipGradients(updates, this));
@@ -789,7 +789,7 @@ export abstract class Optimizer extends Module implements Trackable {
   /** @internal One step. */
   protected applyPairs(pairs: readonly GradientAndVariable[]): void {
     this.#checkPairs(pairs);
-    initScope(() => this.#buildFor(pairs));
+    inInitScope(() => this.#buildFor(pairs));
     const updates = this.#updatesOf(pairs);
     if (this.gradientAccumulationSteps === null) this.#update(updates);
     else

@@ -23,20 +23,20 @@ export interface Parameters<O> {
   readonly names: OptionNames<O>;
 }
 
-const declared = new WeakMap<object, Parameters<Record<string, unknown>>>();
+const declarations = new WeakMap<object, Parameters<Record<string, unknown>>>();
 
 /** Declares what the constructors of classes take, by name and by position. Classes that extend them take the same. */
 export function takesArguments<O extends object>(
   parameters: Parameters<O>,
   ...classes: readonly Class[]
 ): void {
-  for (const c of classes) declared.set(c, parameters as unknown as Parameters<Record<string, unknown>>);
+  for (const c of classes) declarations.set(c, parameters as unknown as Parameters<Record<string, unknown>>);
 }
 
 /** The declaration of a class, or of the nearest one that it extends. */
 export function parametersOf(cls: object): Parameters<Record<string, unknown>> | undefined {
   for (let c: object | null = cls; c !== null; c = Object.getPrototypeOf(c) as object | null) {
-    const found = declared.get(c);
+    const found = declarations.get(c);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -146,7 +146,7 @@ function call(start: string, required: readonly string[], known: readonly string
  * refused by the constructor.
  */
 export function withoutUnused<O extends object>(cls: object, options: O): O {
-  const names = declared.get(cls)?.names;
+  const names = declarations.get(cls)?.names;
   if (names === undefined) return options;
   const used = ([name, value]: [string, unknown]): boolean =>
     Object.hasOwn(names, name) || (value !== null && value !== false && value !== 0);

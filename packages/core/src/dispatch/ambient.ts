@@ -38,7 +38,7 @@ export function ambient<T extends object>(
 // Datasets set everything aside for each element, so these loops make no lists but one and write only what differs.
 
 /** The values of fields now. */
-function valuesOf(fields: readonly Field[]): unknown[] {
+function fieldValues(fields: readonly Field[]): unknown[] {
   const values = new Array<unknown>(fields.length);
   for (let i = 0; i < fields.length; i++) values[i] = fields[i].owner[fields[i].key];
   return values;
@@ -54,7 +54,7 @@ function bringBack(fields: readonly Field[], values: readonly unknown[]): void {
 
 /** Runs `fn`, and leaves everything that is current as it was before, also what `fn` began and never ended. */
 export function keepingAmbient<T>(fn: () => T): T {
-  const before = valuesOf(all);
+  const before = fieldValues(all);
   try {
     return fn();
   } finally {
@@ -65,7 +65,7 @@ export function keepingAmbient<T>(fn: () => T): T {
 /** Notes how code computes here: whether layers train, and in which precision. @returns what runs code in the same way later. */
 export function computingAsHere(): <T>(fn: () => T) => T {
   const fields = all.filter(({ again }) => again);
-  const values = valuesOf(fields);
+  const values = fieldValues(fields);
   return (fn) =>
     keepingAmbient(() => {
       bringBack(fields, values);
@@ -78,7 +78,7 @@ export function computingAsHere(): <T>(fn: () => T) => T {
  * records it, no scope of memory or names holds it, and no layer around it trains.
  */
 export function standingAlone<T>(fn: () => T): T {
-  const before = valuesOf(all);
+  const before = fieldValues(all);
   for (let i = 0; i < before.length; i++) {
     const { owner, key, rest, lasting } = all[i];
     if (!lasting && before[i] !== rest) owner[key] = rest;

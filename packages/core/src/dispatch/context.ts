@@ -105,7 +105,7 @@ export interface Context {
   tracer: Tracer | null;
   /** While library code adds to a trace: where it was called. */
   origin: Error | null;
-  /** The tracer that `initScope` set aside. */
+  /** The tracer that `inInitScope` set aside. */
   lifting: Tracer | null;
   /** While values are symbolic: the backend of those that are not. */
   eagerBackend: Backend | null;
@@ -203,7 +203,7 @@ export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
 /**
  * Runs `fn` as if no function were being traced: what makes variables computes at once. Tapes do not see it.
  */
-export function initScope<T>(fn: () => T): T {
+export function inInitScope<T>(fn: () => T): T {
   if (typeof fn !== 'function') throw new InvalidArgumentError('fn must be a function', 'initScope');
   const { tracer, lifting, eagerBackend } = context;
   if (eagerBackend === null) return fn();

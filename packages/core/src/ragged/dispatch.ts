@@ -18,7 +18,7 @@ import { cumsum, softmax } from './row-ops.ts';
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (call: Call, ...values: readonly unknown[]) => unknown;
 
-const integersOf = (value: unknown): number[] =>
+const listedIntegers = (value: unknown): number[] =>
   (Array.isArray(value) ? value : [value]).map((v: unknown) =>
     Number(typeof v === 'object' ? (v as Tensor).item() : v),
   );
@@ -41,7 +41,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   matmul: ({ options }, a, b) => matmul(a as RaggedOrDense, b as RaggedOrDense, options),
   tile(_, x, multiples) {
-    const list = integersOf(
+    const list = listedIntegers(
       Array.isArray(multiples)
         ? multiples
         : Array.from(toTensor(multiples as TensorLike).data() as ArrayLike<number>, Number),
@@ -57,12 +57,12 @@ const handlers: Readonly<Record<string, Handler>> = {
   squeeze(_, x, axis = null) {
     if (axis === null)
       throw new InvalidArgumentError('the axes to squeeze of a ragged tensor must be given', 'Squeeze');
-    return squeeze(x as RaggedTensor, integersOf(axis));
+    return squeeze(x as RaggedTensor, listedIntegers(axis));
   },
   reverse: (_, x, axis) =>
     reverse(
       x as RaggedTensor,
-      integersOf(axis).map((a) => raggedAxis(a, (x as RaggedTensor).rank, 'ReverseV2')),
+      listedIntegers(axis).map((a) => raggedAxis(a, (x as RaggedTensor).rank, 'ReverseV2')),
     ),
   size: (_, x) => constant((x as RaggedTensor).flatValues.size, 'int32'),
   rank: (_, x) => constant((x as RaggedTensor).rank, 'int32'),
@@ -94,7 +94,7 @@ export function dispatchRagged(call: Call): unknown {
 
 function axesOf(axis: unknown): number | readonly number[] | null {
   if (axis === undefined || axis === null) return null;
-  return Array.isArray(axis) ? integersOf(axis) : (integersOf(axis)[0] as number);
+  return Array.isArray(axis) ? listedIntegers(axis) : (listedIntegers(axis)[0] as number);
 }
 
 /** The tensors among the arguments broadcast; bare numbers and options are for all elements. */

@@ -158,11 +158,11 @@ function columnsAt(x: RaggedOrDense, items: readonly (Item | Tensor)[]): RaggedO
     const inner = isWhole(first) ? x : sliceColumns(x, first);
     return makeRagged(columnsAt(inner.values, rest), inner.rowSplits, inner.uniformRowLength);
   }
-  return columnOf(x, first as number, rest);
+  return placedColumn(x, first as number, rest);
 }
 
 /** One place of each row, all of which must have one length. */
-function columnOf(x: RaggedTensor, place: number, rest: readonly (Item | Tensor)[]): RaggedOrDense {
+function placedColumn(x: RaggedTensor, place: number, rest: readonly (Item | Tensor)[]): RaggedOrDense {
   const length = x.uniformRowLength;
   if (length === null)
     throw new InvalidArgumentError(

@@ -5,7 +5,7 @@ import * as kind from '../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
 import type { OptionNames } from '../arguments/option-names.ts';
-import { initScope } from '../dispatch/context.ts';
+import { inInitScope } from '../dispatch/context.ts';
 import type { Trackable, TrackableView } from '../module/trackable.ts';
 import { concat, stack } from '../ops/array/join.ts';
 import { bitcast } from '../ops/elementwise/cast.ts';
@@ -318,7 +318,7 @@ export const getGlobalGenerator: NamedFunction<[], [], unknown, Generator> = /* 
   {},
   {},
   () => {
-    globalGenerator ??= initScope(() => Generator.fromNonDeterministicState());
+    globalGenerator ??= inInitScope(() => Generator.fromNonDeterministicState());
     return globalGenerator;
   },
 );

@@ -195,7 +195,7 @@ export function forEachWord(stream: Philox, count: number, visit: (word: number,
     for (let k = 0; k < end; k++) visit(words[k] as number, i + k);
   }
 }
-export function forEachPair(stream: Philox, count: number, visit: (pair: bigint, i: number) => void): void {
+export function forEachLong(stream: Philox, count: number, visit: (pair: bigint, i: number) => void): void {
   for (let i = 0; i < count; i += 2) {
     const words = stream.next();
     const end = Math.min(2, count - i);

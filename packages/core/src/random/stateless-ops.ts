@@ -22,7 +22,7 @@ import {
   fillNormal,
   fillTruncated,
   fillUniform,
-  forEachPair,
+  forEachLong,
   forEachWord,
   gammaNumber,
   mixedSeed,
@@ -154,7 +154,7 @@ export const fullIntOp: Op = /* @__PURE__ */ define(
   'StatelessRandomUniformFullIntV2',
   (stream, out, dtype) => {
     if (isLong(dtype))
-      forEachPair(stream, out.length, (bits, i) => {
+      forEachLong(stream, out.length, (bits, i) => {
         out[i] = dtype === 'int64' ? BigInt.asIntN(64, bits) : bits;
       });
     else
@@ -177,7 +177,7 @@ export const integerOp: Op = /* @__PURE__ */ define(
       );
     const range = high - low;
     if (isLong(dtype))
-      forEachPair(stream, out.length, (bits, i) => {
+      forEachLong(stream, out.length, (bits, i) => {
         out[i] = low + (bits % range);
       });
     else {

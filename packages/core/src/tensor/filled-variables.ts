@@ -1,6 +1,6 @@
 // Variables whose values come from elsewhere, such as a file.
 import { type DType, dtypeTraits } from '@eagre/backend';
-import { eagerBackend, initScope } from '../dispatch/context.ts';
+import { eagerBackend, inInitScope } from '../dispatch/context.ts';
 import { type Shape, sizeOf } from '../shapes/shape.ts';
 import { spaceOf, Tensor, uploaded } from './tensor.ts';
 import { adopted, Variable } from './variable.ts';
@@ -21,7 +21,7 @@ export function filledVariables(
   specs: readonly VariableSpec[],
   fill: (bytes: Uint8Array[]) => void,
 ): Variable[] {
-  const backend = initScope(eagerBackend);
+  const backend = inInitScope(eagerBackend);
   const values: Tensor[] = [];
   try {
     for (const { dtype, shape } of specs) {

@@ -7,7 +7,7 @@ import {
 } from '@eagre/backend';
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
-import { context, initScope } from '../dispatch/context.ts';
+import { context, inInitScope } from '../dispatch/context.ts';
 import {
   type DistributionStrategy,
   distribution,
@@ -118,7 +118,7 @@ export class Variable extends VariableBase {
       );
     const strategy = new.target === Variable ? distribution.strategy : null;
     if (strategy === null) (context.tracer ?? context.lifting)?.created(this);
-    const source = initScope(() => {
+    const source = inInitScope(() => {
       const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
       return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
     });

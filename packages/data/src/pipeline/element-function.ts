@@ -1,7 +1,7 @@
 // Functions of elements: traced where they can be.
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type PartialShape, Tensor } from '@eagre/core';
-import { initScope, isRefusedPromise, partialShape } from '@eagre/core/internal';
+import { inInitScope, isRefusedPromise, partialShape } from '@eagre/core/internal';
 import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
 import {
   conform,
@@ -128,7 +128,7 @@ export class ElementFunction {
     const signature = args.map((a) => mapSpec(a, (s) => s));
     const known = leaves.every((s) => !(s as TensorSpec).shape?.includes(null));
     try {
-      const concrete = initScope(() => traced.getConcreteFunction(...(signature as TensorSpec[])));
+      const concrete = inInitScope(() => traced.getConcreteFunction(...(signature as TensorSpec[])));
       if (known) this.graph = concrete.graph;
     } catch (error) {
       if (!(error instanceof PlainCodeNeeded)) throw this.#explained(error);

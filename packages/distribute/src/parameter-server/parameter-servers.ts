@@ -1,7 +1,7 @@
 // The parameter servers, as the coordinator sees them: it makes variables there, reads and changes them, and sends updates.
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { constant, IndexedSlices, type Tensor, Variable } from '@eagre/core';
-import { dims, initScope, isDrawSource, toShape, type VariableRequest, within } from '@eagre/core/internal';
+import { dims, inInitScope, isDrawSource, toShape, type VariableRequest, within } from '@eagre/core/internal';
 import { type Capture, type ConcreteFunction, streamState, TensorSpec, tfFunction } from '@eagre/graph';
 import type { Portable } from '@eagre/saved-model/internal';
 import type { Request } from './connection.ts';
@@ -189,7 +189,7 @@ export class ParameterServers implements VariableServers {
     const specs = gradients
       .flatMap(tensorsOf)
       .map((x) => new TensorSpec(toShape(dims(x)) as number[], x.dtype));
-    return initScope(() => {
+    return inInitScope(() => {
       const concrete = traced.getConcreteFunction(...(specs as never[]));
       this.#checkWritten(concrete, server, counter);
       const { graph, captures } = this.link.portable.writePortable(concrete);

@@ -11,7 +11,7 @@ import {
   type DistributionStrategy,
   distribution,
   inContext,
-  initScope,
+  inInitScope,
   isFloating,
   isPlain,
   sameShape,
@@ -111,7 +111,7 @@ export class MirroredVariable extends Variable {
   }
 
   #copy(value: Tensor, name: string, options: Omit<VariableRequest, 'value'>): Variable {
-    return initScope(() =>
+    return inInitScope(() =>
       device(name, () => {
         const copy = new ReplicaVariable(identity(value), options);
         copy.belongTo(this);
@@ -140,7 +140,7 @@ export class MirroredVariable extends Variable {
     if (!this.#isElsewhere) return this.#copies[0];
     // Nobody keeps it.
     return within(distribution, { strategy: null }, () =>
-      initScope(() => new Variable(zeros(this.shape as number[], this.dtype), { name: this.name })),
+      inInitScope(() => new Variable(zeros(this.shape as number[], this.dtype), { name: this.name })),
     );
   }
 

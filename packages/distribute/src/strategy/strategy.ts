@@ -12,7 +12,7 @@ import {
   dims,
   distribution,
   floorDivDims,
-  initScope,
+  inInitScope,
   maxDims,
   minDims,
   mulDims,
@@ -228,7 +228,7 @@ export abstract class Strategy implements DistributionStrategy {
         rank: this.ownership.rankOf(beside),
       });
     // Also while a function is being traced. Names may differ: a process that goes on has made other models before.
-    const [value] = initScope(() =>
+    const [value] = inInitScope(() =>
       collectives.broadcast([request.value], collectiveOptions(this.communicationOptions, 'initial value')),
     );
     return MirroredVariable.make({ ...request, value }, this, devices);

@@ -12,7 +12,7 @@ import {
   defineMethods,
   inContext,
   inGraphScope,
-  initScope,
+  inInitScope,
   type NamedFunction,
   outsideScopes,
   shown,
@@ -168,7 +168,7 @@ defineMethods(Optimizer.prototype, 'Optimizer', {
 /** A variable that is not trained. */
 function state(name: string, initial: () => Tensor): Variable {
   return inContext({ nameScope: '' }, () =>
-    outsideScopes(() => new Variable(initScope(initial), { name, trainable: false })),
+    outsideScopes(() => new Variable(inInitScope(initial), { name, trainable: false })),
   );
 }
 

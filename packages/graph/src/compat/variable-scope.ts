@@ -7,7 +7,7 @@ import {
   defineFunction,
   defineMethods,
   inContext,
-  initScope,
+  inInitScope,
   kind,
   type NamedFunction,
   outsideScopes,
@@ -269,7 +269,7 @@ function variableOf(name: string, shape: Shape | null, options: GetVariableOptio
     );
   const variable = inContext({ nameScope: '' }, () =>
     outsideScopes(() => {
-      const first = initScope(() => firstValue(full, shape, dtype, initializer ?? null));
+      const first = inInitScope(() => firstValue(full, shape, dtype, initializer ?? null));
       return new Variable(first, {
         name: full,
         trainable: options.trainable ?? true,

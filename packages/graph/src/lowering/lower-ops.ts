@@ -26,7 +26,7 @@ import {
   type DrawSource,
   emptyTensor,
   hostValues,
-  initScope,
+  inInitScope,
   type KernelRecorder,
   kernelFor,
   type SymbolicDraw,
@@ -153,7 +153,7 @@ export abstract class OpLowering implements KernelRecorder {
       this.call('Fill', [], [tensor], { value: number });
       return tensor;
     }
-    const held = initScope(() => (x.backend === this.backend ? x : copyTo(x, this.backend)));
+    const held = inInitScope(() => (x.backend === this.backend ? x : copyTo(x, this.backend)));
     this.states.push({ value: this.number(tensor), source: x, memory: held.storage });
     return tensor;
   }
@@ -224,7 +224,7 @@ export abstract class OpLowering implements KernelRecorder {
         copyBytes(t.storage, own.storage);
         return own;
       });
-      const made = initScope(() => fn(...tensors));
+      const made = inInitScope(() => fn(...tensors));
       made.forEach((t, i) => copyBytes(t.storage, wanted[i].storage));
     };
     this.calls.push({

@@ -7,7 +7,7 @@ import {
   dims,
   execute,
   floorDivDims,
-  initScope,
+  inInitScope,
   isInteger,
   maxDims,
   minDims,
@@ -163,5 +163,5 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     return outputs[v.index] ?? null;
   };
 
-  return initScope(() => (isInteger(value.dtype) ? (valueOf(value)?.values ?? null) : null));
+  return inInitScope(() => (isInteger(value.dtype) ? (valueOf(value)?.values ?? null) : null));
 }

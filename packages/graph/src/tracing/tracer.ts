@@ -32,7 +32,7 @@ import {
   hostValues,
   identicalDims,
   inContext,
-  initScope,
+  inInitScope,
   isSharedScalar,
   type KernelRecorder,
   keepingAmbient,
@@ -396,7 +396,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     attrs: Attrs,
   ): readonly Tensor[] {
     const known = inputs.map((x) => this.constant(x));
-    if (known.every((x) => x !== null)) return initScope(() => execute(op, known, attrs));
+    if (known.every((x) => x !== null)) return inInitScope(() => execute(op, known, attrs));
     const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
     const outputs = specs(inputs, attrs, () => axes.size()).map(({ dtype, shape }) =>
       symbolicTensor(dtype, shape),
@@ -435,7 +435,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   /** What a size is in the call that is traced; undefined where that is not known before it runs. */
   #probedSize({ value, from, at }: Measure): number | undefined {
     if (this.tracedCall.inputs === undefined) return undefined;
-    const tensor = initScope(() => this.#probe(value.node))?.[value.index];
+    const tensor = inInitScope(() => this.#probe(value.node))?.[value.index];
     if (tensor === undefined) return undefined;
     return from === 'axis' ? tensor.shape[at] : Number(hostValues(tensor)[at]);
   }
@@ -516,7 +516,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   #ofStrings(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
     const known = inputs.map((x) => (x.backend === symbolic ? this.constant(x) : x));
     if (!known.every((x) => x !== null)) throw noStrings(op.name);
-    return initScope(() => execute(op, known, attrs));
+    return inInitScope(() => execute(op, known, attrs));
   }
 
   read(variable: Variable): Tensor {
@@ -689,7 +689,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
       if (outputs === undefined) values.set(node, (outputs = compute(node)));
       return outputs?.[index] ?? null;
     };
-    return initScope(() => valueAt(value));
+    return inInitScope(() => valueAt(value));
   }
 
   #constantOutside([argument]: readonly GraphValue[], draws: boolean): readonly Tensor[] | null {

@@ -27,7 +27,7 @@ import {
   configOf,
   context,
   defineMethods,
-  initScope,
+  inInitScope,
   inScope,
   isPlain,
   loadVariables,
@@ -467,7 +467,7 @@ export class Layer extends Module implements Trackable {
           () => new Variable(first, { name: local, trainable, synchronization, aggregation }),
         );
       });
-    const variable = initScope(() => withoutTapes(create));
+    const variable = inInitScope(() => withoutTapes(create));
     if (options.constraint !== undefined && options.constraint !== null) {
       // Where optimizers look for it.
       Object.defineProperty(variable, 'constraint', { value: constrain(options.constraint) });
@@ -872,7 +872,7 @@ function compute(
   options: CallOptions,
   ours: boolean,
 ): Tensor {
-  if (!layer._layer.built) initScope(() => layer.ensureBuilt(shapesOf(tensors)));
+  if (!layer._layer.built) inInitScope(() => layer.ensureBuilt(shapesOf(tensors)));
   const before = current.training;
   const told = options.training ?? before;
   const training = told ?? false;

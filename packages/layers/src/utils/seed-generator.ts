@@ -4,7 +4,7 @@ import {
   alikeInReplicas,
   argumentsOf,
   defineMethods,
-  initScope,
+  inInitScope,
   shown,
   takesArguments,
 } from '@eagre/core/internal';
@@ -42,7 +42,7 @@ export class SeedGenerator extends Module {
       throw new InvalidArgumentError(`the seed must be an integer, got ${shown(seed)}`, 'SeedGenerator');
     this.#seed = seed;
     const first = BigInt(seed ?? 1 + Math.floor(Math.random() * 1e9));
-    this.state = initScope(
+    this.state = inInitScope(
       () =>
         new Variable(BigInt64Array.of(first, 0n), {
           trainable: false,

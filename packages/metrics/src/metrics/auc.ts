@@ -15,7 +15,7 @@ import {
   type Dim,
   dims,
   flagOption,
-  initScope,
+  inInitScope,
   kerasDefaults,
   knownDim,
   type Option,
@@ -138,7 +138,7 @@ export class AUC extends Metric {
         `expects predictions [n, ${wanted === 0 ? 'labels' : wanted}], got ${showShape(p.shape)}`,
         this.name,
       );
-    if (this.multiLabel && this.truePositives === undefined) initScope(() => this.#addCounts([labels]));
+    if (this.multiLabel && this.truePositives === undefined) inInitScope(() => this.#addCounts([labels]));
     const t = predictions(yTrue);
     const weight = sampleWeight === null ? null : as(predictions(sampleWeight), this.dtype);
     const each = Array.from({ length: labels }, (_, i): Counts => {

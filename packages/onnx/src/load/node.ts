@@ -1,7 +1,7 @@
 // A node while it runs: what the ops of `ops/` are written with.
 import { type DType, EagreError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import { context, type Dim, hostDims, initScope, viewOf } from '@eagre/core/internal';
+import { context, type Dim, hostDims, inInitScope, viewOf } from '@eagre/core/internal';
 import type { Attributes } from './attributes.ts';
 
 /** A record of a value for each class: what `ZipMap` makes. */
@@ -92,7 +92,7 @@ export class NodeCall {
       this.unsupported(
         `input ${i} has to be a constant while the model is traced: call the model under tf.config.runFunctionsEagerly(true)`,
       );
-    return initScope(() => Array.from(known.cast('float64').data() as Float64Array));
+    return inInitScope(() => Array.from(known.cast('float64').data() as Float64Array));
   }
 
   /** The axes of an attribute or, from an opset on, an input; null where there are none. */

@@ -5,7 +5,7 @@ import {
   dims,
   execute,
   hasUnknown,
-  initScope,
+  inInitScope,
   isExpression,
   sizeOfDims,
   withoutTapes,
@@ -116,7 +116,7 @@ function foldNode(w: GraphWriter, node: GraphNode, known: Map<GraphValue, Tensor
   if (!given.every((t) => t !== undefined)) return false;
   const before = given.reduce((sum, t) => sum + (t as Tensor).size, MOST_MORE);
   if (outputs.reduce((sum, v) => sum + (sizeOfDims(v.shape) as number), 0) > before) return false;
-  const results = initScope(() => withoutTapes(() => execute(what.op, given as Tensor[], attrs)));
+  const results = inInitScope(() => withoutTapes(() => execute(what.op, given as Tensor[], attrs)));
   outputs.forEach((v, i) => {
     const tensor = results[i] as Tensor;
     known.set(v, tensor);

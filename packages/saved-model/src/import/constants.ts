@@ -1,6 +1,6 @@
 // Constants of graphs, each decoded once.
 import { constant, InvalidArgumentError, type Tensor, type TypedArray } from '@eagre/core';
-import { initScope, textOf } from '@eagre/core/internal';
+import { inInitScope, textOf } from '@eagre/core/internal';
 import { decodeTensorProto, type TensorValue, type tensorflow } from '@eagre/formats';
 import { translatedError } from '../load/files.ts';
 import { dtypeOf } from './op-call.ts';
@@ -35,7 +35,7 @@ export function tensorOf(proto: tensorflow.TensorProto, where: string): Tensor {
 
 /** A tensor of what a file held. */
 export function tensorOfValue(value: TensorValue): Tensor {
-  return initScope(() => {
+  return inInitScope(() => {
     if (value.dtype !== 'string')
       return constant({ data: value.data as TypedArray, shape: value.shape, dtype: value.dtype });
     return constant(value.data.map(textOf), 'string', { shape: value.shape });

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkPath, initScope, shown } from '@eagre/core/internal';
+import { checkPath, inInitScope, shown } from '@eagre/core/internal';
 import { ConcreteFunction, isTracedFunction, savedFunction } from '@eagre/graph';
 import { optionsOf, SaveOptions } from '../options.ts';
 import { isSavable } from './objects.ts';
@@ -29,7 +29,7 @@ export async function save(obj: object, exportDir: string, options: SaveModelOpt
   const own = optionsOf(options.options, SaveOptions, 'savedModel.save');
   checkTarget(exportDir);
   const root = rootOf(obj);
-  const contents = initScope(() => savedModelOf(root, signaturesOf(root, options.signatures), own));
+  const contents = inInitScope(() => savedModelOf(root, signaturesOf(root, options.signatures), own));
   checkAssets(contents.assets);
   const snapshot = snapshotOf(contents.entries);
   try {

@@ -3,7 +3,7 @@ import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/bac
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkFunction, checkNumber, shown } from '../../arguments/checks.ts';
-import { context, initScope as inInitScope } from '../../dispatch/context.ts';
+import { context, inInitScope } from '../../dispatch/context.ts';
 import { atRunTime, callHost, type HostFunction } from '../../dispatch/host.ts';
 import { knownTensor, symbolic } from '../../dispatch/symbolic.ts';
 import { dims } from '../../shapes/dims.ts';

@@ -3,7 +3,7 @@ import type { IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argum
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { shown } from '../../arguments/checks.ts';
-import { context, initScope } from '../../dispatch/context.ts';
+import { context, inInitScope } from '../../dispatch/context.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../../dispatch/op.ts';
 import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
@@ -533,7 +533,7 @@ export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFu
     const run = (x: Tensor): Tensor => execute1(invertPermutationOp, [x]);
     if (context.tracer === null) return run(p);
     const known = knownTensor(p);
-    if (known !== null) return initScope(() => run(known));
+    if (known !== null) return inInitScope(() => run(known));
     // Only a run knows whether it is a permutation; the size is that of x.
     return atRunTime('InvertPermutation', run, [p], [{ dtype: p.dtype, shape: p.shape }])[0];
   },

@@ -1,6 +1,6 @@
 // What the ops that only move elements share.
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
-import { context, initScope, withoutTapes } from '../../dispatch/context.ts';
+import { context, inInitScope, withoutTapes } from '../../dispatch/context.ts';
 import { type Attrs, execute1, type Op } from '../../dispatch/op.ts';
 import { knownTensor, symbolically, symbolicTensor } from '../../dispatch/symbolic.ts';
 import type { Dim, Dims } from '../../shapes/dim.ts';
@@ -19,7 +19,7 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
     if (context.tracer.forFile && inputs.some((x) => knownTensor(x) === null))
       return execute1(op, inputs, attrs);
     const known = inputs.map((x) => knownStrings(x, op.name));
-    return initScope(() => move(op, known, attrs));
+    return inInitScope(() => move(op, known, attrs));
   }
   return withoutTapes(() => {
     const { size } = symbolically(null, () =>

@@ -12,7 +12,7 @@ type UnaryBody = Parameters<typeof defineUnary>[0]['scalar'];
 type BinaryBody = Parameters<typeof defineBinary>[0]['scalar'];
 
 const isBool = 'the result is bool';
-const isInteger = 'integers have no gradient';
+const OF_INTEGERS = 'integers have no gradient';
 
 /** Small integers, so that some are equal, and floats. */
 const comparable = (): readonly Sample[] => [
@@ -117,7 +117,7 @@ export const logicalNot: UnaryFunction = defineUnary({
 // ---- bits
 
 const defineBitwise = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: BinaryBody): BinaryFunction =>
-  defineBinary({ name, dtypes: 'integer', scalar, notDifferentiable: isInteger });
+  defineBinary({ name, dtypes: 'integer', scalar, notDifferentiable: OF_INTEGERS });
 
 /** The bits that both integers have, element-wise. */
 export const bitwiseAnd: BinaryFunction = defineBitwise('BitwiseAnd', (s, a, b) => s.bitAnd(a, b));
@@ -130,7 +130,7 @@ export const bitwiseNot: UnaryFunction = defineUnary({
   name: 'Invert',
   dtypes: 'integer',
   scalar: (s, x) => s.bitNot(x),
-  notDifferentiable: isInteger,
+  notDifferentiable: OF_INTEGERS,
 });
 /** The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1. */
 export const bitwiseLeftShift: BinaryFunction = defineBitwise('LeftShift', (s, a, b) => s.shiftLeft(a, b));

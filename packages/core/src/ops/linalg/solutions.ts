@@ -158,7 +158,7 @@ function signOf(order: Tensor, like: Tensor): Tensor {
   return odd.mul(-2).add(1).cast(like.dtype);
 }
 /** Products along the last axis, of complex numbers too. */
-function productOf(x: Tensor): Tensor {
+function lastProduct(x: Tensor): Tensor {
   if (!isComplex(x.dtype)) return x.prod(-1);
   let rest = x;
   let n = knownDim(dims(x)[x.rank - 1]);
@@ -185,7 +185,7 @@ const detOp: Op = /* @__PURE__ */ defineOp({
   ulp: 64,
   compose: ([x]) => {
     const [lu, order] = factored(x);
-    return productOf(diagPart(lu)).mul(signOf(order, x));
+    return lastProduct(diagPart(lu)).mul(signOf(order, x));
   },
   grad: withAdjoints((g, dy) => {
     const scale = dy.mul(conjugated(g.y));
@@ -221,7 +221,7 @@ const slogdetOp: Op = /* @__PURE__ */ defineOp({
     const size = pivots.abs();
     const one = isComplex(x.dtype) ? pivots.div(size.cast(x.dtype)) : pivots.sign();
     const none = size.min(-1).equal(0);
-    const sign = productOf(one).mul(signOf(order, x));
+    const sign = lastProduct(one).mul(signOf(order, x));
     return [none.where(zerosLike(sign), sign), size.log().sum(-1).cast(x.dtype)];
   },
   grad: withAdjoints((g, _, dLog) =>

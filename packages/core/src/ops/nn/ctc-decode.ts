@@ -192,7 +192,7 @@ function decoded(
   return [labels as Tensor, scores as Tensor];
 }
 
-function argumentsOf(inputs: TensorLike, sequenceLength: TensorLike, op: string): [Tensor, Tensor] {
+function decodeArguments(inputs: TensorLike, sequenceLength: TensorLike, op: string): [Tensor, Tensor] {
   const given = toTensor(inputs);
   checkDType(given.dtype, 'floating', 'inputs', op);
   if (given.rank !== 3)
@@ -240,7 +240,7 @@ export const ctcGreedyDecoder: NamedFunction<
   { mergeRepeated: kind.asIs, blankIndex: kind.axis },
   (inputs, sequenceLength, { mergeRepeated = true, blankIndex }) => {
     const op = 'CTCGreedyDecoder';
-    const [x, lengths] = argumentsOf(inputs, sequenceLength, op);
+    const [x, lengths] = decodeArguments(inputs, sequenceLength, op);
     const merge = checkFlag(mergeRepeated, 'mergeRepeated', op);
     const given = (blankIndex ?? -1) as number;
     const [labels, scores] = decoded(x, lengths, 1, op, (frames) => {
@@ -282,7 +282,7 @@ export const ctcBeamSearchDecoder: NamedFunction<
   { beamWidth: kind.asIs, topPaths: kind.asIs },
   (inputs, sequenceLength, { beamWidth = 100, topPaths = 1 }) => {
     const op = 'CTCBeamSearchDecoder';
-    const [x, lengths] = argumentsOf(inputs, sequenceLength, op);
+    const [x, lengths] = decodeArguments(inputs, sequenceLength, op);
     checkCount(beamWidth, 'beamWidth', op, 1);
     checkCount(topPaths, 'topPaths', op, 1);
     if (topPaths > beamWidth)

@@ -3,7 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { initScope } from '../../dispatch/context.ts';
+import { inInitScope } from '../../dispatch/context.ts';
 import { type Dim, isExpression } from '../../shapes/dim.ts';
 import { checkFlag } from '../../shapes/shape.ts';
 import { knownDim } from '../../shapes/shape-env.ts';
@@ -38,7 +38,7 @@ function made(list: readonly number[], dtype: DType, name: string): Tensor {
   return dtype === 'float64' ? window : cast(window, dtype);
 }
 /** What depends on a size alone: a constant of a trace that knows the size. */
-export const ofSize = (n: Dim, make: () => Tensor): Tensor => (isExpression(n) ? make() : initScope(make));
+export const ofSize = (n: Dim, make: () => Tensor): Tensor => (isExpression(n) ? make() : inInitScope(make));
 
 /** A window of a length that need not be known: what a function makes of places and length, both in float64. */
 function computed(

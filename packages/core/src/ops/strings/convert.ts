@@ -121,7 +121,7 @@ export const toNumber: NamedFunction<[input: TensorLike, outType?: DType], ['inp
   );
 
 /** An int64 for each string. */
-export function integersOf(
+export function integersOfStrings(
   x: Tensor,
   op: string,
   fn: (text: string) => bigint,
@@ -145,7 +145,7 @@ function buckets(
     num_buckets: { kind: 'int', value: count },
     ...(key === undefined ? {} : { key: { kind: 'ints', value: key } }),
   };
-  return integersOf(
+  return integersOfStrings(
     toStrings(input, 'input', op),
     op,
     (text) => hash(text) % n,

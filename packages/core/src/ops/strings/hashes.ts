@@ -100,7 +100,7 @@ function ofMany(s: DataView, n: number): bigint {
   return ofTwo(wrap(ofTwo(v[0], w[0], mul) + mixed(y) * K0 + z), wrap(ofTwo(v[1], w[1], mul) + x), mul);
 }
 
-function viewOf(text: string): DataView {
+function bytesView(text: string): DataView {
   const { buffer, byteOffset, byteLength } = bytesOf(text);
   return new DataView(buffer, byteOffset, byteLength);
 }
@@ -125,7 +125,7 @@ export function joinedFingerprints(first: bigint, second: bigint): bigint {
 
 /** SipHash-2-4 of a text's bytes with a key of two integers (Aumasson and Bernstein, 2012). */
 export function keyedHash(text: string, [k0, k1]: readonly [bigint, bigint]): bigint {
-  const s = viewOf(text);
+  const s = bytesView(text);
   const n = s.byteLength;
   let [v0, v1] = [wrap(k0) ^ 0x736f6d6570736575n, wrap(k1) ^ 0x646f72616e646f6dn];
   let [v2, v3] = [wrap(k0) ^ 0x6c7967656e657261n, wrap(k1) ^ 0x7465646279746573n];
@@ -161,7 +161,7 @@ const MULTIPLIER = 0xc6a4a7935bd1e995n;
 
 /** TensorFlow's own hash of a text's bytes, from before FarmHash: MurmurHash64A with the seed 0xDECAFCAFFE. */
 export function plainHash(text: string): bigint {
-  const s = viewOf(text);
+  const s = bytesView(text);
   const n = s.byteLength;
   let h = wrap(0xdecafcaffen ^ wrap(BigInt(n) * MULTIPLIER));
   const whole = n - (n % 8);

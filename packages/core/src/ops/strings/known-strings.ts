@@ -1,6 +1,6 @@
 // Strings are on the host: ops on them are plain code, and part of a trace only where all that they depend on is known.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { context, initScope, withoutTapes } from '../../dispatch/context.ts';
+import { context, inInitScope, withoutTapes } from '../../dispatch/context.ts';
 import { knownTensor } from '../../dispatch/symbolic.ts';
 import { type Shape, sizeOf } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -36,7 +36,7 @@ export function onKnown<R>(
   if (portable !== undefined && context.tracer.forFile && inputs.some((x) => knownTensor(x) === null))
     return portable(...inputs);
   const known = inputs.map((x) => knownStrings(x, op));
-  return initScope(() => run(...known));
+  return inInitScope(() => run(...known));
 }
 
 /** A string tensor; lists without elements count as strings. @throws InvalidArgumentError for other dtypes. */

@@ -12,7 +12,7 @@ const INTEGER = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?\\d+)${SPACE}$`);
 
 /** The number that a text is; undefined where it is none, or none of the dtype. int64 and uint64 give a bigint. */
 export function numberOf(text: string, dtype: DType): number | bigint | undefined {
-  return isFloating(dtype) ? floatOf(text) : integerOf(text, dtype);
+  return isFloating(dtype) ? floatOf(text) : integerIn(text, dtype);
 }
 
 function floatOf(text: string): number | undefined {
@@ -29,7 +29,7 @@ function floatOf(text: string): number | undefined {
   return hex[1] === '-' ? -value : value;
 }
 
-function integerOf(text: string, dtype: DType): number | bigint | undefined {
+function integerIn(text: string, dtype: DType): number | bigint | undefined {
   const found = INTEGER.exec(text);
   if (found === null) return undefined;
   const value = BigInt(found[1].replace('+', ''));

@@ -187,7 +187,7 @@ function encoded(
     const { values } = input;
     if (isRagged(values) || values.rank > 1) return input.withValues(encoded(values, encoding, policy));
     return onKnown(op, [values, input.rowSplits], (x, splits) => {
-      const points = integersOf(x);
+      const points = endsOf(x);
       const ends = Array.from(hostValues(splits) as ArrayLike<number | bigint>, Number);
       const texts = ends.slice(1).map((end, i) => write(points.slice(ends[i], end)));
       return stringTensor(texts, [texts.length]);
@@ -198,7 +198,7 @@ function encoded(
   checkDType(x.dtype, 'integer', 'input', op);
   if (x.rank === 0) throw new InvalidArgumentError('input must have an axis, got a scalar', op);
   return onKnown(op, [x], (known) => {
-    const points = integersOf(known);
+    const points = endsOf(known);
     const n = known.shape.at(-1) as number;
     const shape = known.shape.slice(0, -1);
     const count = shape.reduce((product, size) => product * size, 1);
@@ -209,7 +209,7 @@ function encoded(
   });
 }
 
-const integersOf = (x: Tensor): number[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, Number);
+const endsOf = (x: Tensor): number[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, Number);
 
 /** Strings in another encoding. */
 export const unicodeTranscode: NamedFunction<
@@ -246,7 +246,7 @@ export const unicodeScript: NamedFunction<[input: TensorLike], ['input']> = /* @
     const x = toTensor(input, 'int32');
     checkDType(x.dtype, 'integer', 'input', 'UnicodeScript');
     const scripts = (points: Tensor): Tensor =>
-      constant({ data: Int32Array.from(integersOf(points), scriptOf), shape: points.shape });
+      constant({ data: Int32Array.from(endsOf(points), scriptOf), shape: points.shape });
     return atRunTime('UnicodeScript', scripts as never, [x], [{ dtype: 'int32', shape: x.shape }])[0];
   },
 );

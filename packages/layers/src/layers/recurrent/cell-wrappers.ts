@@ -5,7 +5,7 @@ import {
   type Dim,
   defineMethods,
   dims,
-  initScope,
+  inInitScope,
   isPlain,
   type Option,
   outsideScopes,
@@ -189,7 +189,7 @@ export class RNNCellDropoutWrapper extends CellWrapper {
     if (this.cell instanceof LSTMCell)
       fail(this, 'takes no LSTMCell: use new LSTMCell(units, { dropout, recurrentDropout })');
     this.#generator = this.seed === null ? null : new StreamGenerator(this.seed);
-    this.#noise = this.variationalRecurrent ? initScope(() => outsideScopes(() => this.#drawOnce())) : null;
+    this.#noise = this.variationalRecurrent ? inInitScope(() => outsideScopes(() => this.#drawOnce())) : null;
   }
 
   #drawOnce(): { readonly input: Tensor | null; readonly states: Tensor[]; readonly output: Tensor } {

@@ -20,7 +20,7 @@ import {
   type Dims,
   defineMethods,
   dims,
-  initScope,
+  inInitScope,
   isPlain,
   isUnknown,
   knownDim,
@@ -278,7 +278,7 @@ export class RNN extends Layer {
     const fits = (held: Variable): boolean => sameShape(held.shape, shapes[0]);
     if (this.#states === null || (this.#forgotten && !fits(this.#states[0]))) {
       const known = shapes.map((shape) => shape.map(knownDim));
-      this.#states = initScope(() =>
+      this.#states = inInitScope(() =>
         outsideScopes(() =>
           known.map(
             (shape) =>

@@ -15,7 +15,7 @@ import {
   type Dim,
   defineFunction,
   dims,
-  initScope,
+  inInitScope,
   iota,
   isFloating,
   kind,
@@ -221,7 +221,7 @@ export const scaleAndTranslate: NamedFunction<
     const kernel = KERNELS[SAME[method] ?? method];
     if (kernel === undefined)
       return refuse(`there is no method '${String(method)}'`, 'image.scaleAndTranslate');
-    const [scales, shifts] = initScope(() =>
+    const [scales, shifts] = inInitScope(() =>
       [scale, translation].map((v) => Array.from(toTensor(v).flatten().data(), Number)),
     );
     let y = isFloating(x.dtype) ? x : x.cast('float32');

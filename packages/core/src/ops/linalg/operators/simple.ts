@@ -18,7 +18,7 @@ import { determinantOf } from '../solutions.ts';
 import { hintsOf, LinearOperator, type LinearOperatorHints } from './linear-operator.ts';
 
 /** The product of numbers along the last axis, of complex ones too. */
-const productOf = (x: Tensor): Tensor => (isComplex(x.dtype) ? determinantOf(diag(x)) : x.prod(-1));
+const productOfDiagonal = (x: Tensor): Tensor => (isComplex(x.dtype) ? determinantOf(diag(x)) : x.prod(-1));
 /** Vectors of numbers. @throws InvalidArgumentError for what is none */
 function vectorsOf(x: TensorLike, what: string, op: string): Tensor {
   const t = toTensor(x);
@@ -60,7 +60,7 @@ export class LinearOperatorDiag extends LinearOperator {
     return this.diag;
   }
   protected override _determinant(): Tensor {
-    return productOf(this.diag);
+    return productOfDiagonal(this.diag);
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.diag.abs().log().sum(-1);
@@ -77,14 +77,14 @@ export class LinearOperatorDiag extends LinearOperator {
 }
 
 /** @throws InvalidArgumentError for what is no size */
-function sizeOf(n: unknown, what: string, op: string): number {
+function checkedSize(n: unknown, what: string, op: string): number {
   const size = typeof n === 'bigint' ? Number(n) : n;
   if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 0) return size;
   throw new InvalidArgumentError(`${what} is ${String(n)}, expected an integer of at least 0`, op);
 }
 function shapeIn(shape: unknown, op: string): readonly number[] {
   if (shape === undefined || shape === null) return [];
-  if (Array.isArray(shape)) return shape.map((n) => sizeOf(n, 'batchShape', op));
+  if (Array.isArray(shape)) return shape.map((n) => checkedSize(n, 'batchShape', op));
   throw new InvalidArgumentError(`batchShape is ${String(shape)}, expected a list of sizes`, op);
 }
 /** Options of operators that are made of nothing but a size. */
@@ -102,7 +102,7 @@ export class LinearOperatorIdentity extends LinearOperator {
   constructor(numRows: IntegerLike, options?: SizedOptions) {
     const what = 'LinearOperatorIdentity';
     const { batchShape, dtype, ...hints } = hintsOf(options, what, { batchShape: true, dtype: true });
-    const rows = sizeOf(numRows, 'numRows', what);
+    const rows = checkedSize(numRows, 'numRows', what);
     super(dtype ?? 'float32', hints, {
       isNonSingular: true,
       isSelfAdjoint: true,
@@ -154,7 +154,7 @@ export class LinearOperatorScaledIdentity extends LinearOperator {
   constructor(numRows: IntegerLike, multiplier: TensorLike, options?: LinearOperatorHints) {
     const what = 'LinearOperatorScaledIdentity';
     const hints = hintsOf(options, what);
-    const rows = sizeOf(numRows, 'numRows', what);
+    const rows = checkedSize(numRows, 'numRows', what);
     const m = toTensor(multiplier);
     if (!hasGradient(m.dtype))
       throw new InvalidArgumentError(`multiplier is ${m.dtype}, expected floats or complex numbers`, what);
@@ -181,7 +181,7 @@ export class LinearOperatorScaledIdentity extends LinearOperator {
     return this.multiplier.expandDims(-1).mul(ones([this.#rows], this.dtype));
   }
   protected override _determinant(): Tensor {
-    return productOf(this.diagPart());
+    return productOfDiagonal(this.diagPart());
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.multiplier.abs().log().mul(this.#rows);
@@ -210,8 +210,8 @@ export class LinearOperatorZeros extends LinearOperator {
       dtype: true,
       numColumns: true,
     });
-    const rows = sizeOf(numRows, 'numRows', what);
-    const columns = numColumns === undefined ? rows : sizeOf(numColumns, 'numColumns', what);
+    const rows = checkedSize(numRows, 'numRows', what);
+    const columns = numColumns === undefined ? rows : checkedSize(numColumns, 'numColumns', what);
     super(dtype ?? 'float32', hints, {
       isNonSingular: false,
       isPositiveDefinite: false,
