@@ -1,9 +1,9 @@
 // `eagre run`: several processes of one program, which find each other by TF_CONFIG.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { Readable } from 'node:stream';
+import { freePorts } from './free-ports.ts';
 
 /** What the command line says. */
 export interface RunClusterOptions {
@@ -144,22 +144,6 @@ function ownNames(): ReadonlySet<string> {
     (list) => list?.map(({ address }) => address) ?? [],
   );
   return new Set([full, full.split('.')[0] as string, 'localhost', ...addresses]);
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer().once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => (server.address() as { readonly port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 /** Processes that live and end together. */

@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePorts, withoutGloo } from '../testing/processes.ts';
+import { freePorts } from '../../../cli/src/free-ports.ts';
+import { withoutGloo } from '../testing/processes.ts';
 import type { Member } from './cluster-spec.ts';
 import { coordinatorOf } from './coordinator.ts';
 import { proofOf } from './handshake.ts';

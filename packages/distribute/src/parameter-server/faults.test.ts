@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { freePorts, heads, type Running, start, startServed } from '../testing/processes.ts';
+import { freePorts } from '../../../cli/src/free-ports.ts';
+import { heads, type Running, start, startServed } from '../testing/processes.ts';
 
 const tf = await heads.tf();
 const head = `

@@ -1,6 +1,6 @@
 /** For tests: processes that run a program on the sources. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { freePorts } from '../../../cli/src/free-ports.ts';
 import { bundled } from '../../../testing/src/bundled.ts';
 import { loadEngine } from '../engine/load-engine.ts';
 
@@ -71,22 +71,6 @@ export function start(program: string, env: Readonly<Record<string, string>> = {
       look();
     });
   return { child, ended, printed };
-}
-
-/** Ports that are free now. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const server = createServer().listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 /** The variable `TF_CONFIG` of each of some workers on this machine. */
