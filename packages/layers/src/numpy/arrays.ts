@@ -3,6 +3,7 @@ import {
   type Axis,
   type AxisLike,
   type IntegerLike,
+  InvalidArgumentError,
   type NamedFunction,
   type Tensor,
   type TensorLike,
@@ -10,6 +11,7 @@ import {
 } from '@eagre/core';
 import {
   broadcastShapes,
+  checkCount,
   type Dim,
   defineFunction,
   defineVariadic,
@@ -162,6 +164,9 @@ export const compress: NamedFunction<
   },
 );
 
+// As in NumPy.
+const MOST_AXES = 64;
+
 /** The places of the main diagonal of an array with `ndim` axes of size `n`: a list of places for each axis. */
 export const diagIndices: NamedFunction<
   [n: IntegerLike, ndim?: IntegerLike],
@@ -172,7 +177,13 @@ export const diagIndices: NamedFunction<
   named('diagIndices'),
   { n: kind.size, ndim: kind.integer },
   {},
-  (n, ndim: IntegerLike = 2) => Array.from({ length: ndim as number }, () => iota(n as Dim)),
+  (n, ndim: IntegerLike = 2) => {
+    if (typeof n !== 'object' || n === null) checkCount(n, 'n', named('diagIndices'));
+    checkCount(ndim, 'ndim', named('diagIndices'));
+    if ((ndim as number) > MOST_AXES)
+      throw new InvalidArgumentError(`ndim must be ${MOST_AXES} at most, got ${ndim}`, named('diagIndices'));
+    return Array.from({ length: ndim as number }, () => iota(n as Dim));
+  },
 );
 
 /** Lists as places along one axis each: the k-th has its elements along axis k, and 1 elsewhere. A list of bools stands for the places where it is true. */

@@ -140,12 +140,16 @@ type SplitAt = NamedFunction<
   Tensor[]
 >;
 
+const MOST_PIECES = 1_000_000;
+
 function parts(x: Tensor, given: number | readonly number[], axis: number, uneven: boolean): Tensor[] {
   const size = dims(x)[normalizeAxis(axis, x.rank)];
   if (![given].flat().every((n: unknown) => typeof n === 'number'))
     refuse(`indicesOrSections must be an integer or a list of them, got ${shown(given)}`, 'split');
   if (typeof given === 'number') {
     if (!uneven) return x.split(given, axis);
+    if (!Number.isInteger(given) || given < 1 || given > MOST_PIECES)
+      refuse(`indicesOrSections must be an integer from 1 to ${MOST_PIECES}, got ${given}`, 'arraySplit');
     const n = knownDim(size);
     return x.split(
       Array.from({ length: given }, (_, i) => Math.floor(n / given) + (i < n % given ? 1 : 0)),
