@@ -25,7 +25,9 @@ export class Stream {
   /** What went wrong where nothing can be thrown. */
   #late: Error | undefined;
   /** The arguments of a launch. */
-  #arguments = new ArrayBuffer(1024);
+  #words = new Uint32Array(256);
+  /** The same memory. */
+  #floats = new Float32Array(this.#words.buffer);
 
   constructor(device: NativeDevice, kernels: CudaKernels) {
     this.device = device;
@@ -54,9 +56,11 @@ export class Stream {
 
   #pack({ params: types }: GpuProgram, addresses: readonly number[], params: readonly number[]): Uint8Array {
     const bytes = POINTER_BYTES * addresses.length + 4 * params.length;
-    if (bytes > this.#arguments.byteLength) this.#arguments = new ArrayBuffer(2 * bytes);
-    const words = new Uint32Array(this.#arguments);
-    const floats = new Float32Array(this.#arguments);
+    if (bytes > this.#words.byteLength) {
+      this.#words = new Uint32Array(bytes / 2);
+      this.#floats = new Float32Array(this.#words.buffer);
+    }
+    const [words, floats] = [this.#words, this.#floats];
     let at = 0;
     for (const address of addresses) {
       words[at++] = address % 2 ** 32;
@@ -66,7 +70,7 @@ export class Stream {
       if (types[i] === 'f32') floats[at++] = params[i];
       else words[at++] = params[i];
     }
-    return new Uint8Array(this.#arguments, 0, bytes);
+    return new Uint8Array(words.buffer, 0, bytes);
   }
 
   /** Has the next read throw an error. */

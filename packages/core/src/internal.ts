@@ -183,7 +183,7 @@ export {
   symbolicTensor,
 } from './dispatch/symbolic.ts';
 export * from './index.ts';
-export { missingIndex, portableFind, portableSize } from './lookup/portable-lookups.ts';
+export { portableBins, portableFind } from './lookup/portable-lookups.ts';
 export {
   columnOfLines,
   itemsOf,
@@ -280,7 +280,7 @@ export {
   sizeOf,
 } from './shapes/shape.ts';
 export * from './shapes/shape-env.ts';
-export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
+export { checkSize, differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
 export { columnOf } from './sparse/sparse-base.ts';
 export { complexAt, complexText } from './tensor/complex-numbers.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';

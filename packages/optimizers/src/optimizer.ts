@@ -688,10 +688,11 @@ export abstract class Optimizer extends Module implements Trackable {
   }
   /** @internal Changes all variables of one step whose gradients are whole. */
   protected updateAll(updates: readonly Update[], learningRate: Scalar): void {
+    // Where processes divide the state, each update has to find that of its own variable.
+    const isDivided = (distribution.replica?.sharding ?? null) !== null;
     for (const { gradient, variable } of updates) {
-      const given: unknown = within(distribution, { beside: variable }, () =>
-        this.updateStep(gradient, variable, scalarFor(variable, learningRate)),
-      );
+      const update = (): unknown => this.updateStep(gradient, variable, scalarFor(variable, learningRate));
+      const given = isDivided ? within(distribution, { beside: variable }, update) : update();
       checkNoPromise(given, 'updateStep()', this.name);
     }
   }

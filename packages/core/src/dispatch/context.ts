@@ -204,7 +204,6 @@ export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
  * Runs `fn` as if no function were being traced: what makes variables computes at once. Tapes do not see it.
  */
 export function inInitScope<T>(fn: () => T): T {
-  if (typeof fn !== 'function') throw new InvalidArgumentError('fn must be a function', 'initScope');
   const { tracer, lifting, eagerBackend } = context;
   if (eagerBackend === null) return fn();
   return inContext(

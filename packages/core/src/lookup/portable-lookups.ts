@@ -1,6 +1,6 @@
 // Lookups in tables as ops of TensorFlow, for traces that are written.
 import type { DType } from '@eagre/backend';
-import { portable } from '../dispatch/portable.ts';
+import { portable, portableEach } from '../dispatch/portable.ts';
 import { dims } from '../shapes/dims.ts';
 import { constant } from '../tensor/constant.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -48,6 +48,20 @@ export function portableRemove(table: TableResource, keys: Tensor): void {
   });
 }
 
-/** Whether a lookup of int64 values found something: it does not give `missing`. */
-export const MISSING = -1n;
-export const missingIndex = (): Tensor => constant(MISSING, 'int64');
+/** What a lookup gives for keys that have no index. */
+export const missingIndex = (): Tensor => constant(-1n, 'int64');
+
+/** The bin of each string or integer, which is hashed as its digits: by its fingerprint, or by a hash with a key. */
+export function portableBins(x: Tensor, bins: number, key: readonly [number, number] | null): Tensor {
+  const texts =
+    x.dtype === 'string'
+      ? x
+      : portableEach('AsString', [x], 'string', { T: { kind: 'type', value: x.dtype } });
+  const num_buckets = { kind: 'int', value: bins } as const;
+  return key === null
+    ? portableEach('StringToHashBucketFast', [texts], 'int64', { num_buckets })
+    : portableEach('StringToHashBucketStrong', [texts], 'int64', {
+        num_buckets,
+        key: { kind: 'ints', value: key },
+      });
+}

@@ -4,7 +4,6 @@ import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkCount, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { atRunTime } from '../dispatch/host.ts';
-import { portableEach, type TypedAttr } from '../dispatch/portable.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import type { Trackable, TrackableView } from '../module/trackable.ts';
 import { where } from '../ops/elementwise/select.ts';
@@ -19,6 +18,7 @@ import { denseBuckets } from './dense-buckets.ts';
 import { checkKeyDType, type TableInitializer } from './initializers.ts';
 import {
   missingIndex,
+  portableBins,
   portableFind,
   portableInsert,
   portableRemove,
@@ -47,10 +47,6 @@ function lookUp(
   const form = (x: Tensor, ...others: Tensor[]): readonly Tensor[] => [portable(x, ...others)];
   return atRunTime(name, compute as never, [keys, ...more], [{ dtype, shape }], false, form as never)[0];
 }
-
-const typeOf = ({ dtype }: Tensor): Readonly<Record<string, TypedAttr>> => ({
-  T: { kind: 'type', value: dtype },
-});
 
 /** Keys of the dtype of a table. */
 function keysOf(value: TensorLike, dtype: DType, op: string): Tensor {
@@ -253,10 +249,7 @@ export class StaticVocabularyTable implements Trackable {
   }
   /** The lookup in ops that TensorFlow has. */
   #portable(keys: Tensor): Tensor {
-    const texts = keys.dtype === 'string' ? keys : portableEach('AsString', [keys], 'string', typeOf(keys));
-    const hashed = portableEach('StringToHashBucketFast', [texts], 'int64', {
-      num_buckets: { kind: 'int', value: this.#buckets },
-    });
+    const hashed = portableBins(keys, this.#buckets, null);
     const table = this.tableResource;
     if (table === null) return hashed;
     const missing = missingIndex();

@@ -10,7 +10,8 @@ import {
   type Values,
 } from '../composite/crosses.ts';
 import { checkList } from '../shapes/shape.ts';
-import { SparseTensor } from '../sparse/sparse-tensor.ts';
+import { featureOf as sparseOrDense } from '../sparse/cross.ts';
+import type { SparseTensor } from '../sparse/sparse-tensor.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { RaggedTensor } from './ragged-tensor.ts';
@@ -20,9 +21,7 @@ type Input = TensorLike | SparseTensor | RaggedTensor;
 function featureOf(x: Input, op: string): Feature {
   if (x instanceof RaggedTensor)
     return checkFeature([x.flatValues, x.nestedRowSplits[0] as Tensor], x.rank, op);
-  if (x instanceof SparseTensor) return checkFeature([x.values, x.indices, x.denseShape], x.rank, op);
-  const values = toTensor(x);
-  return checkFeature([values], values.rank, op);
+  return sparseOrDense(x, op);
 }
 
 function crossed(inputs: readonly Input[], op: string, valuesOf: Values): RaggedTensor {

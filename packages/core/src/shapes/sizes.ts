@@ -1,12 +1,13 @@
 // Sizes of tensors, some of which are not known while a function is traced for arguments of any size.
 import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { checkCount } from '../arguments/checks.ts';
 import { context } from '../dispatch/context.ts';
 import { knownTensor, symbolicTensor } from '../dispatch/symbolic.ts';
 import { isInteger } from '../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../tensor/tensor.ts';
-import { type Dim, type Dims, identicalDims } from './dim.ts';
+import { type Dim, type Dims, identicalDims, isExpression } from './dim.ts';
 import { dims, dimsOf, everyDim } from './dims.ts';
-import { equalDims } from './shape-env.ts';
+import { atMost, equalDims } from './shape-env.ts';
 
 /**
  * The integers of a tensor, flat and row-major: how every op reads a tensor that stands in the place of a shape, axes, multiples, a depth,
@@ -34,6 +35,14 @@ export function hostDims(x: Tensor, what: string, op: string): Dim[] {
       'sizes are known. Of a tensor, tf.function can use at most 32 integers as sizes, and a session graph none',
     op,
   );
+}
+
+/** A size, which need not be known. @throws InvalidArgumentError unless it is an integer of at least `least` */
+export function checkSize(value: unknown, what: string, op: string, least = 0): Dim {
+  if (!isExpression(value)) checkCount(value, what, op, least);
+  else if (!atMost(least, value))
+    throw new InvalidArgumentError(`${what} must be at least ${least}, got ${value}`, op);
+  return value as Dim;
 }
 
 /** A size to compute with: a number, or a tensor whose value is known when the function runs. */

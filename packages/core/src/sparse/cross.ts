@@ -16,7 +16,8 @@ import { SparseTensor } from './sparse-tensor.ts';
 
 type Input = TensorLike | SparseTensor;
 
-function featureOf(x: Input, op: string): Feature {
+/** @throws InvalidArgumentError for what is no matrix of strings or integers */
+export function featureOf(x: Input, op: string): Feature {
   if (x instanceof SparseTensor) return checkFeature([x.values, x.indices, x.denseShape], x.rank, op);
   const values = toTensor(x);
   return checkFeature([values], values.rank, op);

@@ -12,6 +12,7 @@ import {
 import {
   broadcastShapes,
   checkCount,
+  checkSize,
   type Dim,
   defineFunction,
   defineVariadic,
@@ -178,11 +179,11 @@ export const diagIndices: NamedFunction<
   { n: kind.size, ndim: kind.integer },
   {},
   (n, ndim: IntegerLike = 2) => {
-    if (typeof n !== 'object' || n === null) checkCount(n, 'n', named('diagIndices'));
+    const size = checkSize(n, 'n', named('diagIndices'));
     checkCount(ndim, 'ndim', named('diagIndices'));
     if ((ndim as number) > MOST_AXES)
       throw new InvalidArgumentError(`ndim must be ${MOST_AXES} at most, got ${ndim}`, named('diagIndices'));
-    return Array.from({ length: ndim as number }, () => iota(n as Dim));
+    return Array.from({ length: ndim as number }, () => iota(size));
   },
 );
 

@@ -96,13 +96,12 @@ export class MainGraph {
 
   /** A table. @returns its name, by which it is shared. */
   table(table: TableResource): string {
-    const { inputs } = tableOp(table, '');
+    const { op, inputs } = tableOp(table, '');
     const given = inputs.map(({ name, value }) => {
       const taken = this.#names.take(name);
       this.nodes.push(constNode(taken, value));
       return taken;
     });
-    const { op } = tableOp(table, '');
     return this.#add(table.name, op, given, (name) => ({
       ...tableOp(table, name).attrs,
       _output_shapes: { list: { shape: [{}] } },

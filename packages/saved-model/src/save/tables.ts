@@ -1,5 +1,5 @@
 // Tables of a SavedModel: resources with functions that make them, fill them, and take them to checkpoints and back.
-import type { Tensor } from '@eagre/core';
+import { constant, type Tensor } from '@eagre/core';
 import { bytesOf, type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { shapeProto, typeOf } from './structured-value.ts';
@@ -11,7 +11,6 @@ type FunctionDef = tensorflow.FunctionDef;
 const RESOURCE = 20;
 const INT32 = 3;
 const STRING = 7;
-const utf8 = bytesOf;
 
 /** An op that makes a table, with the constants that it takes. */
 export interface TableOp {
@@ -26,7 +25,7 @@ export function tableOp(table: TableResource, sharedName: string): TableOp {
   const attrs = {
     key_dtype: { type: typeOf(keyDtype) },
     value_dtype: { type: typeOf(valueDtype) },
-    shared_name: { s: utf8(sharedName) },
+    shared_name: { s: bytesOf(sharedName) },
   };
   const shaped = { ...attrs, value_shape: { shape: shapeProto(valueShape) } };
   if (reserved !== null) {
@@ -121,7 +120,7 @@ export function initializer(name: string, table: TableResource): FunctionDef {
       key_index: { i: file.keyIndex },
       value_index: { i: file.valueIndex },
       vocab_size: { i: file.vocabSize ?? -1 },
-      delimiter: { s: utf8(file.delimiter) },
+      delimiter: { s: bytesOf(file.delimiter) },
       offset: { i: file.offset },
     };
     const node: NodeDef = {
@@ -134,12 +133,7 @@ export function initializer(name: string, table: TableResource): FunctionDef {
     return functionDef(name, args, INT32, [node, one, done], 'initialize');
   }
   const [keys, values] = table.contents();
-  const node: NodeDef = {
-    name: 'initialize',
-    op: 'LookupTableImportV2',
-    input: ['table_handle', 'keys:output:0', 'values:output:0'],
-    attr: attrsOf(importTypes(table)),
-  };
+  const node = importNode('initialize', 'table_handle', table, 'keys:output:0', 'values:output:0');
   const nodes = [constNode('keys', keys), constNode('values', values), node, one, done];
   return functionDef(name, [handle], INT32, nodes, 'initialize');
 }
@@ -148,11 +142,6 @@ export function initializer(name: string, table: TableResource): FunctionDef {
 export function destroyer(name: string): FunctionDef {
   return functionDef(name, [], INT32, [one, identity('Identity', INT32, 'Const:output:0')], null);
 }
-
-const importTypes = ({ keyDtype, valueDtype }: TableResource): Readonly<Record<string, AttrValue>> => ({
-  Tin: { type: typeOf(keyDtype) },
-  Tout: { type: typeOf(valueDtype) },
-});
 
 /** The node that takes the contents of a table. */
 export function exportNode(name: string, handle: string, table: TableResource): NodeDef {
@@ -179,18 +168,11 @@ export function importNode(
     name,
     op: 'LookupTableImportV2',
     input: [handle, keys, values],
-    attr: attrsOf(importTypes(table)),
+    attr: attrsOf({ Tin: { type: typeOf(table.keyDtype) }, Tout: { type: typeOf(table.valueDtype) } }),
   };
 }
 
-const text = (name: string, value: string): NodeDef => ({
-  name,
-  op: 'Const',
-  attr: attrsOf({
-    dtype: { type: STRING },
-    value: { tensor: { dtype: STRING, tensor_shape: {}, string_val: [utf8(value)] } },
-  }),
-});
+const text = (name: string, value: string): NodeDef => constNode(name, constant(value));
 
 /** The function by which a table goes into a checkpoint: for keys and for values a name, a slice, and what is saved. */
 export function saveTable(name: string, table: TableResource): FunctionDef {

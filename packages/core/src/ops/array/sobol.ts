@@ -5,7 +5,7 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { addDims, type Dim, isExpression } from '../../shapes/dim.ts';
 import { atMost } from '../../shapes/shape-env.ts';
-import { sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, sizeValue } from '../../shapes/sizes.ts';
 import { toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zeros } from './creation.ts';
@@ -58,18 +58,10 @@ function numbersOf(degree: number, bits: (count: number) => number): number[] {
   return m;
 }
 
-function checkInteger(value: unknown, least: number, what: string): void {
-  if (!(isExpression(value) || Number.isSafeInteger(value)) || !atMost(least, value as Dim))
-    throw new InvalidArgumentError(
-      `${what} is ${value}, expected an integer of at least ${least}`,
-      'SobolSample',
-    );
-}
-
 function check(dim: number, numResults: Dim, skip: Dim, dtype: unknown): void {
-  checkInteger(dim, 1, 'dim');
-  checkInteger(numResults, 1, 'numResults');
-  checkInteger(skip, 0, 'skip');
+  checkSize(dim, 'dim', 'SobolSample', 1);
+  checkSize(numResults, 'numResults', 'SobolSample', 1);
+  checkSize(skip, 'skip', 'SobolSample');
   const most = 1 + polynomialCounts.reduce((sum, n) => sum + n);
   if (dim > most)
     throw new UnimplementedError(

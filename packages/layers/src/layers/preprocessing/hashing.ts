@@ -9,6 +9,7 @@ import {
   keyedHash,
   type Option,
   optionsFrom,
+  portableBins,
   sameShape,
   showShape,
   takesOptions,
@@ -39,7 +40,6 @@ import {
   sparseFlag,
 } from './categories.ts';
 import { integersOfEach } from './host-values.ts';
-import { portableBins } from './portable-lookup.ts';
 
 /** A key of two integers; one stands for both. */
 export type Salt = number | readonly [number, number];

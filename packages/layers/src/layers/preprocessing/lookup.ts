@@ -18,6 +18,7 @@ import {
   defineMethods,
   knownTensor,
   type Option,
+  portableBins,
   portableFind,
   type TableResource,
   takesOptions,
@@ -51,7 +52,7 @@ import {
 } from './categories.ts';
 import { binOf, type Salt, salt } from './hashing.ts';
 import { integersOfEach, valuesOf } from './host-values.ts';
-import { portableBins, portableIndices, tableOfIndices, tableOfTokens } from './portable-lookup.ts';
+import { portableIndices, tableOfIndices, tableOfTokens } from './portable-lookup.ts';
 import { type Token, TokenCounts, Vocabulary } from './vocabulary.ts';
 
 /** What a lookup gives; `tfIdf` weights counts by how rare tokens are. */

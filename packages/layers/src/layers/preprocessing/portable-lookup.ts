@@ -1,6 +1,6 @@
-// Lookups and hashes of the layers in ops that TensorFlow has, for functions that are saved.
-import { constant, type Tensor, where } from '@eagre/core';
-import { portable, portableEach, portableFind, TableResource, tensorOfItems } from '@eagre/core/internal';
+// Lookups of the layers in ops that TensorFlow has, for functions that are saved.
+import { constant, type DType, type Tensor, where } from '@eagre/core';
+import { portable, portableFind, type TableItem, TableResource, tensorOfItems } from '@eagre/core/internal';
 import type { Token } from './vocabulary.ts';
 
 // No index: what a table gives for a token that it does not have.
@@ -16,36 +16,29 @@ export interface Unknowns {
 /** Tokens and the index of each. */
 export type Indices = ReadonlyMap<Token, bigint>;
 
+/** A table that does not change. */
+function fixedTable(
+  name: string,
+  [keys, keyDtype]: readonly [readonly TableItem[], DType],
+  [values, valueDtype]: readonly [readonly TableItem[], DType],
+): TableResource {
+  const contents = (): [Tensor, Tensor] => [
+    tensorOfItems(keys, keyDtype, [keys.length]),
+    tensorOfItems(values, valueDtype, [values.length]),
+  ];
+  return new TableResource({ name: `${name}_table`, keyDtype, valueDtype, contents });
+}
+
 /** A table from tokens to indices. */
 export function tableOfIndices(name: string, indices: Indices, integers: boolean): TableResource {
-  const keyDtype = integers ? 'int64' : 'string';
-  return new TableResource({
-    name: `${name}_table`,
-    keyDtype,
-    valueDtype: 'int64',
-    contents: () => [
-      tensorOfItems([...indices.keys()], keyDtype, [indices.size]),
-      tensorOfItems([...indices.values()], 'int64', [indices.size]),
-    ],
-  });
+  const keys = [...indices.keys()];
+  return fixedTable(name, [keys, integers ? 'int64' : 'string'], [[...indices.values()], 'int64']);
 }
 
 /** A table from indices to tokens. */
 export function tableOfTokens(name: string, tokens: readonly Token[], integers: boolean): TableResource {
-  const valueDtype = integers ? 'int64' : 'string';
-  return new TableResource({
-    name: `${name}_table`,
-    keyDtype: 'int64',
-    valueDtype,
-    contents: () => [
-      tensorOfItems(
-        tokens.map((_, i) => BigInt(i)),
-        'int64',
-        [tokens.length],
-      ),
-      tensorOfItems(tokens, valueDtype, [tokens.length]),
-    ],
-  });
+  const indices = tokens.map((_, i) => BigInt(i));
+  return fixedTable(name, [indices, 'int64'], [tokens, integers ? 'int64' : 'string']);
 }
 
 /** The index of each token. */
@@ -66,19 +59,4 @@ export function portableIndices(
     outputs: () => [],
   });
   return ids;
-}
-
-/** The bin of each string or integer: by its fingerprint, or by a hash with a key. */
-export function portableBins(x: Tensor, bins: number, key: readonly [number, number] | null): Tensor {
-  const texts =
-    x.dtype === 'string'
-      ? x
-      : portableEach('AsString', [x], 'string', { T: { kind: 'type', value: x.dtype } });
-  const num_buckets = { kind: 'int', value: bins } as const;
-  return key === null
-    ? portableEach('StringToHashBucketFast', [texts], 'int64', { num_buckets })
-    : portableEach('StringToHashBucketStrong', [texts], 'int64', {
-        num_buckets,
-        key: { kind: 'ints', value: key },
-      });
 }

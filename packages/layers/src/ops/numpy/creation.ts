@@ -18,7 +18,7 @@ import {
   zerosLike,
 } from '@eagre/core';
 import {
-  checkCount,
+  checkSize,
   type Dim,
   defineFunction,
   defineVariadic,
@@ -148,12 +148,6 @@ export const emptyLike: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x
   (x, dtype: DType | null = null) => zerosLike(x, dtype ?? undefined),
 );
 
-/** @throws InvalidArgumentError for what is no size */
-function checkedSize(size: Dim, what: string, name: string): Dim {
-  if (typeof size !== 'object' || size === null) checkCount(size, what, named(name));
-  return size;
-}
-
 /** Ones up to a diagonal, zeros above: `column ≤ row + k`. */
 const below = (rows: Dim, columns: Dim, k: number): Tensor =>
   iota(columns).lessEqual(iota(rows).expandDims(1).add(k));
@@ -167,7 +161,7 @@ export const tri: NamedFunction<
   { N: sizeKind, M: sizeKind, k: integerKind, dtype: kind.asIs },
   {},
   (N: number, M: number | null = null, k: number = 0, dtype: DType | null = null) =>
-    below(checkedSize(N, 'N', 'tri'), M ?? N, k).cast(dtype ?? kerasDefaults.floatx),
+    below(checkSize(N, 'N', named('tri')), M ?? N, k).cast(dtype ?? kerasDefaults.floatx),
 );
 
 /** A matrix [N, M] of ones on its diagonal of number `k`, zeros elsewhere. */
@@ -179,7 +173,7 @@ export const eye: NamedFunction<
   { N: sizeKind, M: sizeKind, k: integerKind, dtype: kind.asIs },
   {},
   (N: number, M: number | null = null, k: number = 0, dtype: DType | null = null) =>
-    diagonalOfOnes(checkedSize(N, 'N', 'eye'), M ?? N, k).cast(dtype ?? kerasDefaults.floatx),
+    diagonalOfOnes(checkSize(N, 'N', named('eye')), M ?? N, k).cast(dtype ?? kerasDefaults.floatx),
 );
 
 const diagonalOfOnes = (rows: Dim, columns: Dim, k: number): Tensor =>
@@ -191,7 +185,7 @@ export const identity: NamedFunction<[n: IntegerLike, dtype?: DType | null], ['n
   { n: sizeKind, dtype: kind.asIs },
   {},
   (n: number, dtype: DType | null = null) =>
-    diagonalOfOnes(checkedSize(n, 'n', 'identity'), n, 0).cast(dtype ?? kerasDefaults.floatx),
+    diagonalOfOnes(checkSize(n, 'n', named('identity')), n, 0).cast(dtype ?? kerasDefaults.floatx),
 );
 
 interface Spacing {
@@ -218,7 +212,7 @@ interface Numbers {
 
 /** Numbers at equal distances, along the first axis. */
 function spaced(start: TensorLike, stop: TensorLike, num: number, endpoint: boolean): Numbers {
-  checkedSize(num, 'num', 'linspace');
+  checkSize(num, 'num', named('linspace'));
   const [first, last] = [floating(start), floating(stop)];
   const distance = last.sub(first);
   const count = sizeValue(num as Dim, 'float64');
