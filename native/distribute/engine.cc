@@ -52,10 +52,12 @@ Verdict Engine::run(const Operation& operation) {
     if (!busy_ && queue_.empty() && !closing_) {
       // Nothing is before it, so it needs no other thread.
       busy_ = true;
+      unfinished_++;
       lock.unlock();
       const Verdict verdict = execute(operation);
       lock.lock();
       busy_ = false;
+      unfinished_--;
       changed_.notify_all();
       return verdict;
     }
@@ -77,6 +79,7 @@ void Engine::submit(Operation operation, std::function<void(const Verdict&)> don
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!closing_) {
+      unfinished_++;
       queue_.push_back({std::move(operation), std::move(done)});
       changed_.notify_all();
       return;
@@ -95,6 +98,10 @@ void Engine::work() {
     busy_ = true;
     lock.unlock();
     const Verdict verdict = execute(job.operation);
+    lock.lock();
+    // Before somebody is told, who may close the engine at once.
+    unfinished_--;
+    lock.unlock();
     job.done(verdict);
     lock.lock();
     busy_ = false;
@@ -256,7 +263,7 @@ void Engine::close(Milliseconds wait) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     if (left_) return;
-    if (busy_ || !queue_.empty()) {
+    if (unfinished_ > 0) {
       lock.unlock();
       decide(Failure::aborted, options_.names[options_.rank] + " was closed", Milliseconds(0));
       lock.lock();

@@ -79,6 +79,8 @@ class Engine : private Heartbeat::Listener {
   std::deque<Job> queue_;
   // An operation is under way, on whichever thread.
   bool busy_ = false;
+  // Operations that were given and have not been carried out.
+  size_t unfinished_ = 0;
   bool closing_ = false, left_ = false, connected_ = false, mesh_ended_ = false;
   uint64_t sequence_ = 0, completed_ = 0;
   std::array<Layout, 256> history_;

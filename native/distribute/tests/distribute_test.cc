@@ -1,7 +1,9 @@
 // Ranks as threads of one process.
 #include <cstdio>
 #include <cmath>
+#include <condition_variable>
 #include <limits>
+#include <mutex>
 #include <thread>
 
 #include "../engine.h"
@@ -245,6 +247,33 @@ void aborted() {
   close(ranks);
 }
 
+// Whoever learns that its last operation has ended may close at once: the engine has nothing left to give up.
+void close_from_end() {
+  auto ranks = cluster(2);
+  on_each(ranks, [](int, Engine& engine) {
+    std::vector<float> x(4, 1);
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool ended = false;
+    engine.submit(operation(Kind::all_reduce, Element::f32, x.data(), x.size()), [&](const Verdict& v) {
+      CHECK(v.failure == Failure::none);
+      {
+        std::lock_guard<std::mutex> lock(mutex);
+        ended = true;
+        changed.notify_all();
+      }
+      // As if the system ran another thread now.
+      std::this_thread::sleep_for(Milliseconds(200));
+    });
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait(lock, [&] { return ended; });
+    }
+    engine.close(Milliseconds(2000));
+    CHECK(engine.verdict().failure == Failure::none);
+  });
+}
+
 void absent() {
   EngineOptions options;
   options.size = 2;
@@ -284,6 +313,7 @@ int main() {
   late();
   left();
   aborted();
+  close_from_end();
   absent();
   if (failures > 0) std::printf("%d checks failed\n", failures);
   return failures > 0;
