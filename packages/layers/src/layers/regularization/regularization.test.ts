@@ -4,7 +4,14 @@ import { GradientTape } from '@eagre/autodiff';
 import { InvalidArgumentError, ones, random, type Tensor } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { runLayerTest } from '../../testing/run-layer-test.ts';
-import { Dropout, GaussianDropout, GaussianNoise, type NoiseOptions, SpatialDropout2D } from '../index.ts';
+import {
+  AlphaDropout,
+  Dropout,
+  GaussianDropout,
+  GaussianNoise,
+  type NoiseOptions,
+  SpatialDropout2D,
+} from '../index.ts';
 
 const train = { training: true };
 
@@ -68,7 +75,24 @@ describe('Dropout', () => {
   test('noiseShape drops rows as a whole', () => {
     const rows = new Dropout(0.5, { noiseShape: [null, 1] })(ones([20, 3]), train).array() as number[][];
     for (const row of rows) expect(new Set(row).size).toBe(1);
-    expect(() => new Dropout(0.5, { noiseShape: [2] })(ones([2, 3]), train)).toThrow('of another rank');
+    // Of a lower rank it broadcasts, as in Keras: here columns are dropped.
+    for (const seed of [undefined, 3]) {
+      const columns = new Dropout(0.5, { noiseShape: [20], seed })(
+        ones([3, 20]),
+        train,
+      ).array() as number[][];
+      for (const row of columns) expect(row).toEqual(columns[0]);
+      expect(new Set(columns[0])).toEqual(new Set([0, 2]));
+    }
+    const values = new AlphaDropout(0.5, { noiseShape: [20] })(ones([3, 20]), train).array() as number[][];
+    expect(values[2]).toEqual(values[0]);
+    for (const noiseShape of [[1, 1, 3], [null]])
+      expect(() => new Dropout(0.5, { noiseShape })(ones([2, 3]), train)).toThrow('of another rank');
+    for (const layer of [
+      new Dropout(0.5, { noiseShape: [2] }),
+      new Dropout(0.5, { noiseShape: [2], seed: 3 }),
+    ])
+      expect(() => layer(ones([2, 3]), train)).toThrow(InvalidArgumentError);
     expect(() => new Dropout(0.5, { noiseShape: [0, 1] })).toThrow(InvalidArgumentError);
     expect(() => new Dropout(1.5)).toThrow('a rate between 0 and 1, got 1.5');
   });

@@ -93,10 +93,10 @@ export class Dropout extends Noise {
   }
 }
 
-/** The shape of the noise for an input: null is the input's own size. */
+/** The shape of the noise for an input, which it broadcasts to: null is the input's own size, in a list of its rank. */
 function noiseOf(layer: Layer, given: PartialShape | null, shape: Shape): Shape {
   if (given === null) return shape;
-  if (given.length !== shape.length) {
+  if (given.length > shape.length || (given.length < shape.length && given.includes(null))) {
     fail(layer, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
   }
   const own = dimsOf(shape);
