@@ -1,4 +1,5 @@
 // Types in a circle: a model trains with callbacks, which see the model.
+
 import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
 import {
   FailedPreconditionError,
@@ -45,6 +46,7 @@ import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { layerOptions } from '../layers/weights.ts';
 import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from '../saving/keras-files.ts';
+import { kerasJson } from '../saving/keras-json.ts';
 import {
   type AllSaveWeightsOptions,
   loadWeights,
@@ -370,7 +372,7 @@ export class Model extends Layer {
   }
   /**
    * The model as text, as Keras's `to_json` writes it: its class, its configuration, what it was compiled with; without weights.
-   * `tf.keras.models.modelFromJSON` reads it, and so does Keras. `JSON.stringify(model)` gives the same.
+   * `tf.keras.models.modelFromJSON` reads it, and so does Keras. `JSON.stringify(model)` gives the same, but for whole numbers where Keras wants floats.
    */
   toJSON(options?: JsonOptions | null): string;
   toJSON(options: JsonOptions | string | null = {}): string | SerializedLayer {
@@ -378,7 +380,7 @@ export class Model extends Layer {
     // As a part of something else, for which JSON.stringify asks with the key.
     if (typeof options === 'string') return written;
     checkOptionNames(options ?? {}, { indent: true }, 'Model.toJSON');
-    return JSON.stringify(written, null, options?.indent);
+    return kerasJson(written, options?.indent);
   }
   /** @internal */
   override get kerasNames(): Partial<SerializedLayer> {

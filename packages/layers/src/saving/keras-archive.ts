@@ -3,8 +3,9 @@ import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
 import { encodeHdf5, type FileParts, readHdf5, unzip, zipParts } from '@eagre/formats';
 import type { Model } from '../models/model.ts';
+import { kerasJson } from './keras-json.ts';
 import { isPlainPath, loadState, saveState } from './keras-state.ts';
-import { checkDepth, kerasJson, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
+import { checkDepth, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
 
 /** The names in an archive, and in the folder that is made of `zipped: false`. */
 export const CONFIG = 'config.json';

@@ -14,9 +14,10 @@ import { namedWeights, ownVariables } from '../layer/inside.ts';
 import type { Layer } from '../layer/layer.ts';
 import type { Model } from '../models/model.ts';
 import { Operation } from '../models/operations.ts';
+import { kerasJson } from './keras-json.ts';
 import { assignmentOf, misfit, type Plan, sourceOf } from './keras-state.ts';
 import { fromLegacyConfig, fromLegacyTraining, toLegacyConfig, toLegacyTraining } from './legacy-config.ts';
-import { checkDepth, kerasJson, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
+import { checkDepth, type ModelReading, modelOfConfig, serializedModel } from './model-config.ts';
 import { withCustomObjects } from './serialization.ts';
 
 const KERAS_VERSION = '3.15.1';

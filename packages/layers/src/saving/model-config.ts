@@ -29,11 +29,6 @@ export function checkDepth(value: unknown, what: string): void {
   }
 }
 
-/** The JSON of a configuration. A learning rate of 1 is written 1.0: Keras takes no integers there. */
-export function kerasJson(value: unknown, indent?: number | string | undefined): string {
-  return JSON.stringify(value, null, indent).replace(/(?<!\\)("learning_rate": ?-?\d+)(?=[,}\s])/g, '$1.0');
-}
-
 /** A model as a file holds it. */
 export function serializedModel(model: Model): SerializedLayer {
   return sharingObjects(() => serializeLayer(model));

@@ -14,7 +14,8 @@ import {
   zeros,
 } from '@eagre/core';
 import { encodeSafetensors, type NDArray, readSafetensorsFile } from '@eagre/formats';
-import { Adam } from '@eagre/optimizers';
+import { metrics } from '@eagre/metrics';
+import { Adam, SGD } from '@eagre/optimizers';
 import { build } from 'vite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BatchNormalization, Dense, Dropout } from '../layers/index.ts';
@@ -232,5 +233,18 @@ test('a checkpoint in which a built model finds nothing is refused', async () =>
     await expect(other.loadWeights(path)).rejects.toThrow('Nothing except the root object matched');
   } finally {
     rmSync(folder, { recursive: true });
+  }
+});
+
+test('whole numbers are written as floats where Keras refuses integers', () => {
+  const model = make();
+  const fBeta = new metrics.FBetaScore({ beta: 1, threshold: 1 });
+  model.compile({ optimizer: new SGD(1, { momentum: 0 }), loss: 'mse', metrics: [fBeta] });
+  for (const indent of [0, 2]) {
+    const text = model.toJSON({ indent }).replaceAll(': ', ':');
+    for (const name of ['learning_rate', 'momentum', 'beta', 'threshold'])
+      expect(
+        [...text.matchAll(new RegExp(`"${name}":([^,}\\s]*)`, 'g'))].map(([, value]) => value),
+      ).toContain(name === 'momentum' ? '0.0' : '1.0');
   }
 });
