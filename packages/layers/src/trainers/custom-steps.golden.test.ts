@@ -5,7 +5,7 @@ import { GradientTape } from '@eagre/autodiff';
 import { concat, constant, ones, type Tensor, Variable, zeros } from '@eagre/core';
 import { losses, metrics } from '@eagre/metrics';
 import { Adam, type Optimizer, SGD } from '@eagre/optimizers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Dense } from '../layers/index.ts';
 import { Input } from '../models/functional.ts';
 import { Model } from '../models/model.ts';
@@ -293,6 +293,16 @@ test('what a step returns', async () => {
     return (await model.fit(x, y, { ...options, epochs: 1 })).history;
   };
   expect(await shown({ a: 2, b: constant(3), c: { d: constant([4]) } })).toEqual({ a: [2], b: [3], d: [4] });
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  model.result = { a: constant(3) };
+  for (const verbose of [1, 2] as const) await model.fit(x, y, { epochs: 1, verbose });
+  expect(
+    log.mock.calls
+      .flat()
+      .join('\n')
+      .match(/a: 3\.0000/g),
+  ).toHaveLength(2);
+  log.mockRestore();
   await expect(shown(undefined)).rejects.toThrow('trainStep must return an object of numbers');
   await expect(shown({ a: 'x' })).rejects.toThrow("trainStep returned 'x' as 'a'");
   await expect(shown({ a: constant([1, 2]) })).rejects.toThrow("'a' returns several numbers");

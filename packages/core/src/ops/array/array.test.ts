@@ -267,6 +267,10 @@ describe('slices', () => {
       expect(x.at(tf.constant([false, true])).array()).toEqual([[-3, 4]]);
       expect(x.at(new tf.Variable([true, false])).array()).toEqual([[1, -2]]);
       expect(x.at(tf.newaxis, '...', tf.newaxis).shape).toEqual([1, 2, 2, 1]);
+      // An index may be a tensor that was computed.
+      expect(x.at(0, tf.constant(1, 'int64').add(tf.constant(0, 'int64'))).array()).toEqual(
+        (x.array() as number[][])[0]?.at(-1),
+      );
       expect(() => x.at(0, tf.constant([true, true]))).toThrow(/a mask must be the only index/);
       expect(() => x.at(tf.constant([true, true, true]))).toThrow(/does not match/);
     });
