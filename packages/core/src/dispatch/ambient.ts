@@ -49,7 +49,13 @@ interface Ambient {
   readonly context: Readonly<Context>;
   readonly values: readonly unknown[];
 }
-const now = (): Ambient => ({ context: contextNow(), values: values.slice() });
+// Mostly nothing is going on but in the context.
+const now = (): Ambient => ({ context: contextNow(), values: areAtRest() ? rests : values.slice() });
+
+function areAtRest(): boolean {
+  for (let i = 0; i < values.length; i++) if (values[i] !== rests[i]) return false;
+  return true;
+}
 
 /** Modules that were loaded since may have declared more fields. */
 function bringBack(before: Ambient): void {
