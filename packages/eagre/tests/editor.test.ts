@@ -133,3 +133,16 @@ test('arguments with a default value keep its type in a traced function', () => 
   expectTypeOf(typed).parameters.toEqualTypeOf<[n: number, { more?: number }]>();
   expect(typed(1, { more: 2 }).item()).toBe(3);
 });
+
+test('names that there are not, and gradients that may be null', () => {
+  const model = new tf.Sequential([new tf.layers.Dense(1)]);
+  // @ts-expect-error
+  expect(() => model.compile({ optimizer: 'adamm', loss: 'mse' })).toThrow("did you mean 'Adam'?");
+  // @ts-expect-error
+  expect(() => new tf.layers.Dense(2, { activation: 'rellu' })).toThrow("did you mean 'relu'?");
+  const [w, v] = [new tf.Variable(1), new tf.Variable(1)];
+  const tape = new tf.GradientTape();
+  const loss = tape.record(() => w.mul(2));
+  new tf.optimizers.SGD(0.5).applyGradients(tape.gradient(loss, [w, v]), [w, v]);
+  expect([w.item(), v.item()]).toEqual([0, 1]);
+});

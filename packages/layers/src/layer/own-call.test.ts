@@ -45,6 +45,8 @@ test('masks of attention', () => {
     near(attention(x, x, { [name]: [[true, true, false]] }), [...(first.data() as Float32Array)]);
   const both = attention(x, x, { keyMask: [[1, 1, 0]], queryMask: [[1, 0, 1]] });
   expect(both.at(0, 0).array()).toEqual(first.at(0, 0).array());
+  // A place that is hidden attends to nothing.
+  expect(both.at(0, 1).array()).toEqual([0, 0]);
   expect(() => attention(x, x, { keyMask: [1, 1, 0] })).toThrow('needs a keyMask [batch, time]');
 });
 
