@@ -1,8 +1,9 @@
 // The GPU kernels as CUDA C++, compiled for the processor, against the reference: every call of a kernel that the ops' samples make.
 import '@eagre/backend-js';
-import { registerBackend } from '@eagre/backend';
+import { type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
-import { withBackend } from '@eagre/core';
+import * as core from '@eagre/core';
+import { constant, type Tensor, withBackend } from '@eagre/core';
 import { execute, listOps } from '@eagre/core/internal';
 import { cudaPrelude, printCuda } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
@@ -10,10 +11,10 @@ import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/ad
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
 import { CudaShim, compiler } from '../../gpu-kernels/src/testing/cuda-shim.ts';
 import { distance, type Recorded, Recorder } from '../../gpu-kernels/src/testing/recorder.ts';
-import { hasFloats, materialize } from './values.ts';
+import { generator, hasFloats, materialize } from './values.ts';
 
 /** The calls that the samples of all ops make, in float32 and in 16 bits. */
-function recordSamples(): Recorder {
+function recordCalls(): Recorder {
   const recorder = new Recorder(jsBackend);
   registerBackend(recorder, -1);
   for (const op of listOps().values()) {
@@ -26,7 +27,52 @@ function recordSamples(): Recorder {
       }
     }
   }
+  recordLarge(recorder);
   return recorder;
+}
+
+/** Calls that take several tiles or passes, with ends that fill none, which samples are too small for. */
+function recordLarge(recorder: Recorder): void {
+  const random = generator(7);
+  const record = (label: string, ulp: number, run: () => unknown): void => {
+    Object.assign(recorder, { label, ulp });
+    withBackend('recorder', run);
+  };
+  const numbers = (shape: readonly number[], of: () => number, dtype: NumericDType = 'float32'): Tensor =>
+    constant(Array.from({ length: shape.reduce((a, b) => a * b, 1) }, of), dtype).reshape(shape);
+  const special = [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    0,
+    -0,
+    1,
+    -1,
+    1e-40,
+    -1e-40,
+  ];
+  const few = (): number => special[Math.floor(random() * special.length)];
+  for (const dtype of ['float32', 'float64'] as const)
+    record(`sort of ${dtype}`, 0, () => {
+      for (const direction of ['ASCENDING', 'DESCENDING'] as const) {
+        core.argsort(numbers([3, 70], few, dtype), { direction });
+        core.argsort(
+          numbers([2, 3500], () => (random() < 0.1 ? few() : random() - 0.5), dtype),
+          { direction },
+        );
+      }
+    });
+  for (const dtype of ['int8', 'int16', 'uint8', 'uint16', 'int32', 'uint32', 'int64', 'uint64'] as const)
+    record(`topK of ${dtype}`, 0, () => {
+      const low = dtype.startsWith('u') ? 0 : -90;
+      const some = (): number => low + Math.floor(random() * 120);
+      core.topK(numbers([2100], some, dtype), 5);
+      core.topK(numbers([5, 1], some, dtype), 1);
+    });
+  record('topK of a long row', 0, () => {
+    const x = numbers([9000], () => Math.floor(random() * 2000));
+    for (const k of [1, 1500]) core.topK(x, k);
+  });
 }
 
 /** What is wrong with the results of the calls, as lines. */
@@ -54,7 +100,7 @@ function failures(shim: CudaShim, calls: readonly Recorded[], order: number): st
 
 describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
   it('agree with the reference in every order of threads', () => {
-    const { recorded } = recordSamples();
+    const { recorded } = recordCalls();
     expect(new Set(recorded.map(({ kernel }) => kernel)).size).toBeGreaterThan(40);
     const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
     const shim = new CudaShim(programs);
@@ -83,9 +129,7 @@ const nvrtc = openCompiler();
 describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
   it('are compiled by NVRTC', () => {
     const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
-    const programs = new Set(
-      recordSamples().recorded.flatMap((call) => call.dispatches.map((d) => d.program)),
-    );
+    const programs = new Set(recordCalls().recorded.flatMap((call) => call.dispatches.map((d) => d.program)));
     for (const { module } of programs) {
       const image = called(() => addon.compile([path], `${cudaPrelude}${printCuda(module, 'k')}`, 'k', 90));
       // A cubin: ELF.

@@ -12,6 +12,7 @@ import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
+import { kernels as topK } from './top-k.ts';
 
 /** The kernels of the registry that GPUs have, by name. The host does the others, under soft placement. */
 export const gpuKernels: GpuKernels = {
@@ -25,6 +26,7 @@ export const gpuKernels: GpuKernels = {
   ...pool2d,
   ...norms,
   ...scan,
+  ...topK,
   ...random,
   ...optimizers,
 };
