@@ -1,5 +1,6 @@
 // The GPU kernels as CUDA C++, compiled for the processor, against the reference: every call of a kernel that the ops' samples make.
 import '@eagre/backend-js';
+import { GradientTape } from '@eagre/autodiff';
 import { type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
@@ -72,6 +73,26 @@ function recordLarge(recorder: Recorder): void {
   record('topK of a long row', 0, () => {
     const x = numbers([9000], () => Math.floor(random() * 2000));
     for (const k of [1, 1500]) core.topK(x, k);
+  });
+  // Sums of both signs: off by a few units of the largest result's last place, which are many of the smallest ones'.
+  record('attention', 4000, () => {
+    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
+    const bools = numbers([2, 1, 37, 1], () => (random() < 0.8 ? 1 : 0), 'bool');
+    for (const [mask, isCausal, timeFirst] of [
+      [undefined, true, false],
+      [bools, false, false],
+      [floats(1, 2, 1, 70), true, true],
+    ] as const) {
+      const shape = (time: number, width: number): number[] =>
+        timeFirst ? [2, time, 2, width] : [2, 2, time, width];
+      const inputs = [floats(...shape(37, 35)), floats(...shape(70, 35)), floats(...shape(70, 66))] as const;
+      const tape = new GradientTape();
+      for (const x of inputs) tape.watch(x);
+      const y = tape.record(() =>
+        core.nn.scaledDotProductAttention(...inputs, { mask, isCausal, timeFirst }),
+      );
+      tape.gradient(y, inputs, { outputGradients: floats(...shape(37, 66)) });
+    }
   });
 }
 

@@ -1,4 +1,5 @@
 import type { KernelName, NumericDType } from '@eagre/backend';
+import { kernels as attention } from './attention.ts';
 import { kernels as conv2d } from './conv2d.ts';
 import { kernels as gather } from './gather.ts';
 import type { GpuKernel, GpuKernels } from './kernel.ts';
@@ -29,6 +30,7 @@ export const gpuKernels: GpuKernels = {
   ...topK,
   ...random,
   ...optimizers,
+  ...attention,
 };
 
 /** The kernel of that name for inputs of these dtypes; undefined where GPUs have none. */
