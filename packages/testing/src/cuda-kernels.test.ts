@@ -5,7 +5,7 @@ import { type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
-import { execute, listOps } from '@eagre/core/internal';
+import { execute, listOps, type Op } from '@eagre/core/internal';
 import { cudaPrelude, printCuda } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
@@ -92,6 +92,28 @@ function recordLarge(recorder: Recorder): void {
         core.nn.scaledDotProductAttention(...inputs, { mask, isCausal, timeFirst }),
       );
       tape.gradient(y, inputs, { outputGradients: floats(...shape(37, 66)) });
+    }
+  });
+  record('recurrent networks', 4000, () => {
+    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
+    const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+      execute(listOps().get(name) as Op, inputs, attrs);
+    for (const [batch, time, features, units] of [
+      [18, 3, 5, 20],
+      [2, 0, 3, 2],
+    ]) {
+      const [x, dh] = [floats(batch, time, features), floats(batch, time, units)];
+      const [h0, c0, dH, dC] = Array.from({ length: 4 }, () => floats(batch, units));
+      const weights = (gates: number): [Tensor, Tensor] => [
+        floats(features, gates * units),
+        floats(units, gates * units),
+      ];
+      const lstm = [x, h0, c0, ...weights(4)];
+      const [h, , , reserve] = execOp('LSTM', [...lstm, floats(4 * units)]);
+      execOp('LSTMGrad', [...lstm, h, reserve, dh, dH, dC], { inputGradient: true });
+      const gru = [x, h0, ...weights(3)];
+      const [h2, , reserve2] = execOp('GRU', [...gru, floats(2, 3 * units)]);
+      execOp('GRUGrad', [...gru, h2, reserve2, dh, dH], { inputGradient: true });
     }
   });
 }

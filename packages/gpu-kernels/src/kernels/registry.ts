@@ -11,6 +11,7 @@ import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
 import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
+import { kernels as rnn } from './rnn.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
 import { kernels as topK } from './top-k.ts';
@@ -31,6 +32,7 @@ export const gpuKernels: GpuKernels = {
   ...random,
   ...optimizers,
   ...attention,
+  ...rnn,
 };
 
 /** The kernel of that name for inputs of these dtypes; undefined where GPUs have none. */
