@@ -225,6 +225,7 @@ var<workgroup> weights: array<f32, ${SIDE * PITCH}>;`;
 /** The step before the first one, whose number is 2³² − 1, has no gates: what has arrived is the gradient of the state before them. */
 const FIRST = 0xffffffff;
 
+/** dc0 begins as the gradient of the last cells. So there are 8 buffers at most, which every GPU has. */
 function lstmGradStep(hasSequence: boolean): GpuProgram {
   const part = (k: number): string => `reserve[(step * 6u + ${k}u) * p.units + unit]`;
   return stepProgram(
@@ -234,7 +235,6 @@ function lstmGradStep(hasSequence: boolean): GpuProgram {
       reserve: 'f32',
       ...(hasSequence ? { dh: 'f32' } : {}),
       dlastH: 'f32',
-      dlastC: 'f32',
       dgates: 'mut f32',
       dh0: 'mut f32',
       dc0: 'mut f32',
@@ -242,8 +242,8 @@ function lstmGradStep(hasSequence: boolean): GpuProgram {
     GRAD_MEMORY,
     fromNext(4),
     `if (p.t == ${FIRST}u) { dh0[own] = up; } else {
-      var dc = dlastC[own];
-      if (p.t + 1u == p.time) { up = dlastH[own]; } else { dc = dc0[own]; }
+      let dc = dc0[own];
+      if (p.t + 1u == p.time) { up = dlastH[own]; }
       ${hasSequence ? 'up = up + dh[step * p.units + unit];' : ''}
       let i = ${part(0)}; let f = ${part(1)}; let g = ${part(2)}; let o = ${part(3)}; let squashed = ${part(5)};
       var before = c0[own]; if (p.t > 0u) { before = reserve[((step - 1u) * 6u + 4u) * p.units + unit]; }
@@ -396,12 +396,13 @@ function lstmGrad({ inputs, outputs }: Call): Lowered | undefined {
   const places = { x: 0, h0: 1, kernel: 3, y: 5, dgates, dkernel, drecurrent, dbias };
   const weights = weightGrads(sizes, 4, { ...places, dx: outputs.length > 6 ? dx : undefined });
   if (weights === undefined || isTooLarge(sizes)) return undefined;
-  const operands = [2, 4, 6, ...(hasSequence ? [7] : []), dLastH, dLastC, dgates, dh0, dc0];
+  const operands = [2, 4, 6, ...(hasSequence ? [7] : []), dLastH, dgates, dh0, dc0];
+  const cells = copy(dLastC, dc0, inputs[dLastC]);
   const steps =
     sizes.time === 0
-      ? [copy(dLastH, dh0, inputs[dLastH]), copy(dLastC, dc0, inputs[dLastC])]
+      ? [copy(dLastH, dh0, inputs[dLastH])]
       : backInTime(lstmGradStep(hasSequence), operands, sizes);
-  return lowered(...(outputs[1].size === 0 ? [] : steps), ...weights);
+  return lowered(...(outputs[1].size === 0 ? [] : [cells, ...steps]), ...weights);
 }
 
 function gruGrad({ inputs, outputs }: Call): Lowered | undefined {
