@@ -1,19 +1,21 @@
 // The GPU kernels as CUDA C++, compiled for the processor, against the reference: every call of a kernel that the ops' samples make.
 import '@eagre/backend-js';
-import { registerBackend } from '@eagre/backend';
+import { GradientTape } from '@eagre/autodiff';
+import { type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
-import { withBackend } from '@eagre/core';
-import { execute, listOps } from '@eagre/core/internal';
+import * as core from '@eagre/core';
+import { constant, type Tensor, withBackend } from '@eagre/core';
+import { execute, listOps, type Op } from '@eagre/core/internal';
 import { cudaPrelude, printCuda } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
 import { CudaShim, compiler } from '../../gpu-kernels/src/testing/cuda-shim.ts';
 import { distance, type Recorded, Recorder } from '../../gpu-kernels/src/testing/recorder.ts';
-import { hasFloats, materialize } from './values.ts';
+import { generator, hasFloats, materialize } from './values.ts';
 
 /** The calls that the samples of all ops make, in float32 and in 16 bits. */
-function recordSamples(): Recorder {
+function recordCalls(): Recorder {
   const recorder = new Recorder(jsBackend);
   registerBackend(recorder, -1);
   for (const op of listOps().values()) {
@@ -26,7 +28,94 @@ function recordSamples(): Recorder {
       }
     }
   }
+  recordLarge(recorder);
   return recorder;
+}
+
+/** Calls that take several tiles or passes, with ends that fill none, which samples are too small for. */
+function recordLarge(recorder: Recorder): void {
+  const random = generator(7);
+  const record = (label: string, ulp: number, run: () => unknown): void => {
+    Object.assign(recorder, { label, ulp });
+    withBackend('recorder', run);
+  };
+  const numbers = (shape: readonly number[], of: () => number, dtype: NumericDType = 'float32'): Tensor =>
+    constant(Array.from({ length: shape.reduce((a, b) => a * b, 1) }, of), dtype).reshape(shape);
+  const special = [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    0,
+    -0,
+    1,
+    -1,
+    1e-40,
+    -1e-40,
+  ];
+  const few = (): number => special[Math.floor(random() * special.length)];
+  for (const dtype of ['float32', 'float64'] as const)
+    record(`sort of ${dtype}`, 0, () => {
+      for (const direction of ['ASCENDING', 'DESCENDING'] as const) {
+        core.argsort(numbers([3, 70], few, dtype), { direction });
+        core.argsort(
+          numbers([2, 3500], () => (random() < 0.1 ? few() : random() - 0.5), dtype),
+          { direction },
+        );
+      }
+    });
+  for (const dtype of ['int8', 'int16', 'uint8', 'uint16', 'int32', 'uint32', 'int64', 'uint64'] as const)
+    record(`topK of ${dtype}`, 0, () => {
+      const low = dtype.startsWith('u') ? 0 : -90;
+      const some = (): number => low + Math.floor(random() * 120);
+      core.topK(numbers([2100], some, dtype), 5);
+      core.topK(numbers([5, 1], some, dtype), 1);
+    });
+  record('topK of a long row', 0, () => {
+    const x = numbers([9000], () => Math.floor(random() * 2000));
+    for (const k of [1, 1500]) core.topK(x, k);
+  });
+  // Sums of both signs: off by a few units of the largest result's last place, which are many of the smallest ones'.
+  record('attention', 4000, () => {
+    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
+    const bools = numbers([2, 1, 37, 1], () => (random() < 0.8 ? 1 : 0), 'bool');
+    for (const [mask, isCausal, timeFirst] of [
+      [undefined, true, false],
+      [bools, false, false],
+      [floats(1, 2, 1, 70), true, true],
+    ] as const) {
+      const shape = (time: number, width: number): number[] =>
+        timeFirst ? [2, time, 2, width] : [2, 2, time, width];
+      const inputs = [floats(...shape(37, 35)), floats(...shape(70, 35)), floats(...shape(70, 66))] as const;
+      const tape = new GradientTape();
+      for (const x of inputs) tape.watch(x);
+      const y = tape.record(() =>
+        core.nn.scaledDotProductAttention(...inputs, { mask, isCausal, timeFirst }),
+      );
+      tape.gradient(y, inputs, { outputGradients: floats(...shape(37, 66)) });
+    }
+  });
+  record('recurrent networks', 4000, () => {
+    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
+    const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+      execute(listOps().get(name) as Op, inputs, attrs);
+    for (const [batch, time, features, units] of [
+      [18, 3, 5, 20],
+      [2, 0, 3, 2],
+    ]) {
+      const [x, dh] = [floats(batch, time, features), floats(batch, time, units)];
+      const [h0, c0, dH, dC] = Array.from({ length: 4 }, () => floats(batch, units));
+      const weights = (gates: number): [Tensor, Tensor] => [
+        floats(features, gates * units),
+        floats(units, gates * units),
+      ];
+      const lstm = [x, h0, c0, ...weights(4)];
+      const [h, , , reserve] = execOp('LSTM', [...lstm, floats(4 * units)]);
+      execOp('LSTMGrad', [...lstm, h, reserve, dh, dH, dC], { inputGradient: true });
+      const gru = [x, h0, ...weights(3)];
+      const [h2, , reserve2] = execOp('GRU', [...gru, floats(2, 3 * units)]);
+      execOp('GRUGrad', [...gru, h2, reserve2, dh, dH], { inputGradient: true });
+    }
+  });
 }
 
 /** What is wrong with the results of the calls, as lines. */
@@ -54,7 +143,7 @@ function failures(shim: CudaShim, calls: readonly Recorded[], order: number): st
 
 describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
   it('agree with the reference in every order of threads', () => {
-    const { recorded } = recordSamples();
+    const { recorded } = recordCalls();
     expect(new Set(recorded.map(({ kernel }) => kernel)).size).toBeGreaterThan(40);
     const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
     const shim = new CudaShim(programs);
@@ -83,9 +172,7 @@ const nvrtc = openCompiler();
 describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
   it('are compiled by NVRTC', () => {
     const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
-    const programs = new Set(
-      recordSamples().recorded.flatMap((call) => call.dispatches.map((d) => d.program)),
-    );
+    const programs = new Set(recordCalls().recorded.flatMap((call) => call.dispatches.map((d) => d.program)));
     for (const { module } of programs) {
       const image = called(() => addon.compile([path], `${cudaPrelude}${printCuda(module, 'k')}`, 'k', 90));
       // A cubin: ELF.

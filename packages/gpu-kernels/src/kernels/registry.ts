@@ -1,4 +1,5 @@
 import type { KernelName, NumericDType } from '@eagre/backend';
+import { kernels as attention } from './attention.ts';
 import { kernels as conv2d } from './conv2d.ts';
 import { kernels as gather } from './gather.ts';
 import type { GpuKernel, GpuKernels } from './kernel.ts';
@@ -10,8 +11,10 @@ import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
 import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
+import { kernels as rnn } from './rnn.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
+import { kernels as topK } from './top-k.ts';
 
 /** The kernels of the registry that GPUs have, by name. The host does the others, under soft placement. */
 export const gpuKernels: GpuKernels = {
@@ -25,8 +28,11 @@ export const gpuKernels: GpuKernels = {
   ...pool2d,
   ...norms,
   ...scan,
+  ...topK,
   ...random,
   ...optimizers,
+  ...attention,
+  ...rnn,
 };
 
 /** The kernel of that name for inputs of these dtypes; undefined where GPUs have none. */

@@ -1,0 +1,430 @@
+// Recurrent networks. What does not depend on the state is one product before the steps, or after them; each step is one dispatch, which makes its part
+// of the product with the state and what follows from it.
+import {
+  alwaysFits,
+  type Call,
+  type Dispatch,
+  fits,
+  type GpuKernels,
+  type GpuProgram,
+  groups,
+  head,
+  type Lowered,
+  lowered,
+  programOf,
+} from './kernel.ts';
+import { productDispatch } from './matmul.ts';
+import { copy } from './moves.ts';
+import { perRow, total } from './reduce.ts';
+
+/** A workgroup makes so many states of so many sequences, a thread one. */
+const SIDE = 16;
+const PITCH = SIDE + 1;
+
+interface Sizes {
+  readonly batch: number;
+  readonly time: number;
+  readonly features: number;
+  readonly units: number;
+}
+
+function sizesOf(x: Call['inputs'][number], h0: Call['inputs'][number]): Sizes {
+  const [batch, time, features] = x.shape;
+  return { batch, time, features, units: h0.shape[1] };
+}
+
+/**
+ * A kernel of one step, number `p.t`, in which a thread works on the state `unit` of the sequence `b`.
+ * @param own what each workgroup has in its memory. @param product statements for all threads. @param cell those for the threads in range.
+ */
+function stepProgram(
+  buffers: Readonly<Record<string, string>>,
+  own: string,
+  product: string,
+  cell: string,
+): GpuProgram {
+  return programOf(`${head(buffers, { batch: 'u32', time: 'u32', units: 'u32', t: 'u32' })}
+${own}
+@compute @workgroup_size(${SIDE * SIDE})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let ty = thread / ${SIDE}u; let tx = thread % ${SIDE}u;
+  let b = group.y * ${SIDE}u + ty; let unit = group.x * ${SIDE}u + tx;
+  ${product}
+  if (b < p.batch && unit < p.units) { let own = b * p.units + unit; let step = b * p.time + p.t; ${cell} }
+}`);
+}
+
+/** A dispatch of a step; undefined for more sequences than a dimension has workgroups. */
+function stepDispatch(
+  program: GpuProgram,
+  operands: readonly number[],
+  { batch, time, units }: Sizes,
+  t: number,
+): Dispatch {
+  const workgroups = [Math.ceil(units / SIDE), Math.ceil(batch / SIDE), 1] as const;
+  return { program, operands, params: [batch, time, units, t], workgroups };
+}
+
+const isTooLarge = ({ batch, units }: Sizes): boolean => Math.max(batch, units) > 65535 * SIDE;
+
+/** Statements after which `sums` has the product of the state before this step with the recurrent kernel, for each of the gates. */
+const ofState = (gates: number): string => `var sums: array<f32, ${gates}>;
+  for (var start = 0u; start < p.units; start += ${SIDE}u) {
+    var state = 0.0;
+    if (b < p.batch && start + tx < p.units) {
+      if (p.t == 0u) { state = h0[b * p.units + start + tx]; } else { state = y[(b * p.time + p.t - 1u) * p.units + start + tx]; }
+    }
+    states[ty * ${PITCH}u + tx] = state;
+    for (var g = 0u; g < ${gates}u; g++) { var w = 0.0;
+      if (start + ty < p.units && unit < p.units) { w = recurrent[((start + ty) * ${gates}u + g) * p.units + unit]; }
+      weights[(g * ${SIDE}u + ty) * ${SIDE}u + tx] = w; }
+    workgroupBarrier();
+    for (var d = 0u; d < ${SIDE}u; d++) {
+      for (var g = 0u; g < ${gates}u; g++) { sums[g] = fma(states[ty * ${PITCH}u + d], weights[(g * ${SIDE}u + d) * ${SIDE}u + tx], sums[g]); }
+    }
+    workgroupBarrier();
+  }`;
+
+const ofStateMemory = (gates: number): string => `var<workgroup> states: array<f32, ${SIDE * PITCH}>;
+var<workgroup> weights: array<f32, ${gates * SIDE * SIDE}>;`;
+
+/** x · kernel + bias for all steps. */
+function ofInput(
+  { batch, time, features, units }: Sizes,
+  gates: number,
+  operands: readonly number[],
+): Dispatch | undefined {
+  return productDispatch(
+    {
+      type: 'f32',
+      buffers: { x: 'f32', kernel: 'f32', bias: 'f32', y: 'mut f32' },
+      params: {},
+      setUp: '',
+      left: 'value = x[row * p.depth + deep];',
+      right: 'value = kernel[deep * p.columns + column];',
+      store: 'y[row * p.columns + column] = sum + bias[column];',
+    },
+    operands,
+    [],
+    [1, batch * time, gates * units, features],
+  );
+}
+
+/** The state before step t of a thread's own unit, where `y` has those after all steps. */
+const STATE_BEFORE = 'var before = h0[own]; if (p.t > 0u) { before = y[(step - 1u) * p.units + unit]; }';
+
+function lstmStep(hasReserve: boolean): GpuProgram {
+  const gate = (g: number): string => `sums[${g}] + gates[(step * 4u + ${g}u) * p.units + unit]`;
+  const parts = ['i', 'f', 'g', 'o', 'c', 'squashed'];
+  const reserve = parts.map((part, k) => `reserve[(step * 6u + ${k}u) * p.units + unit] = ${part};`);
+  return stepProgram(
+    {
+      gates: 'f32',
+      h0: 'f32',
+      c0: 'f32',
+      recurrent: 'f32',
+      y: 'mut f32',
+      lastH: 'mut f32',
+      lastC: 'mut f32',
+      ...(hasReserve ? { reserve: 'mut f32' } : {}),
+    } as Record<string, string>,
+    ofStateMemory(4),
+    ofState(4),
+    `var cell = c0[own]; if (p.t > 0u) { cell = lastC[own]; }
+    let i = fSigmoid(${gate(0)}); let f = fSigmoid(${gate(1)}); let g = fTanh(${gate(2)}); let o = fSigmoid(${gate(3)});
+    let c = f * cell + i * g; let squashed = fTanh(c); let h = o * squashed;
+    y[step * p.units + unit] = h; lastC[own] = c;
+    if (p.t + 1u == p.time) { lastH[own] = h; }
+    ${hasReserve ? reserve.join(' ') : ''}`,
+  );
+}
+
+function lstm({ inputs, outputs }: Call): Lowered | undefined {
+  const sizes = sizesOf(inputs[0], inputs[1]);
+  const [X, H0, C0, KERNEL, RECURRENT, BIAS, Y, LAST_H, LAST_C, RESERVE] = Array.from(
+    { length: 10 },
+    (_, i) => i,
+  );
+  if (sizes.time === 0) return lowered(copy(H0, LAST_H, inputs[1]), copy(C0, LAST_C, inputs[2]));
+  const gates = inputs.length + outputs.length;
+  const size = 4 * sizes.batch * sizes.time * sizes.units;
+  const first = ofInput(sizes, 4, [X, KERNEL, BIAS, gates]);
+  if (first === undefined || isTooLarge(sizes) || !fits({ dtype: 'float32', shape: [size], size }))
+    return undefined;
+  const hasReserve = outputs.length > 3;
+  const program = lstmStep(hasReserve);
+  const operands = [gates, H0, C0, RECURRENT, Y, LAST_H, LAST_C, ...(hasReserve ? [RESERVE] : [])];
+  const steps = Array.from({ length: sizes.time }, (_, t) => stepDispatch(program, operands, sizes, t));
+  return { dispatches: [first, ...steps], scratch: [4 * size] };
+}
+
+function gruStep(): GpuProgram {
+  const ofX = (g: number): string => `gates[(step * 3u + ${g}u) * p.units + unit]`;
+  const ofH = (g: number): string => `(sums[${g}] + bias[${3 + g}u * p.units + unit])`;
+  const reserve = ['z', 'r', 'g', 'q'].map(
+    (part, k) => `reserve[(step * 4u + ${k}u) * p.units + unit] = ${part};`,
+  );
+  return stepProgram(
+    {
+      gates: 'f32',
+      h0: 'f32',
+      recurrent: 'f32',
+      bias: 'f32',
+      y: 'mut f32',
+      lastH: 'mut f32',
+      reserve: 'mut f32',
+    },
+    ofStateMemory(3),
+    ofState(3),
+    `${STATE_BEFORE}
+    let z = fSigmoid(${ofX(0)} + ${ofH(0)}); let r = fSigmoid(${ofX(1)} + ${ofH(1)}); let q = ${ofH(2)};
+    let g = fTanh(${ofX(2)} + r * q); let h = z * before + (1.0 - z) * g;
+    y[step * p.units + unit] = h;
+    if (p.t + 1u == p.time) { lastH[own] = h; }
+    ${reserve.join(' ')}`,
+  );
+}
+
+function gru({ inputs }: Call): Lowered | undefined {
+  const sizes = sizesOf(inputs[0], inputs[1]);
+  const [X, H0, KERNEL, RECURRENT, BIAS, Y, LAST_H, RESERVE, gates] = Array.from({ length: 9 }, (_, i) => i);
+  if (sizes.time === 0) return lowered(copy(H0, LAST_H, inputs[1]));
+  const size = 3 * sizes.batch * sizes.time * sizes.units;
+  const first = ofInput(sizes, 3, [X, KERNEL, BIAS, gates]);
+  if (first === undefined || isTooLarge(sizes)) return undefined;
+  const operands = [gates, H0, RECURRENT, BIAS, Y, LAST_H, RESERVE];
+  const steps = Array.from({ length: sizes.time }, (_, t) => stepDispatch(gruStep(), operands, sizes, t));
+  return { dispatches: [first, ...steps], scratch: [4 * size] };
+}
+
+// ---- gradients
+
+/** Which part of dgates the product with the state saw as its part `of`: GRU's last one is that of the state's own. */
+const partOf = (gates: number, column: string): string =>
+  gates === 4 ? column : `(${column} + select(0u, p.units, ${column} >= 2u * p.units))`;
+
+/** Statements after which `up` is the gradient of the state after step t: from the last state, or through the gates of step t + 1. */
+const fromNext = (gates: number): string => `var up = 0.0;
+  if (p.t + 1u < p.time) {
+    for (var start = 0u; start < ${gates}u * p.units; start += ${SIDE}u) {
+      var d = 0.0; var w = 0.0; let column = start + tx; let other = group.x * ${SIDE}u + ty;
+      if (column < ${gates}u * p.units) {
+        if (b < p.batch) { d = dgates[(b * p.time + p.t + 1u) * 4u * p.units + ${partOf(gates, 'column')}]; }
+        if (other < p.units) { w = recurrent[other * ${gates}u * p.units + column]; }
+      }
+      states[ty * ${PITCH}u + tx] = d; weights[ty * ${PITCH}u + tx] = w;
+      workgroupBarrier();
+      for (var k = 0u; k < ${SIDE}u; k++) { up = fma(states[ty * ${PITCH}u + k], weights[tx * ${PITCH}u + k], up); }
+      workgroupBarrier();
+    }
+  }`;
+
+const GRAD_MEMORY = `var<workgroup> states: array<f32, ${SIDE * PITCH}>;
+var<workgroup> weights: array<f32, ${SIDE * PITCH}>;`;
+
+/** The step before the first one, whose number is 2³² − 1, has no gates: what has arrived is the gradient of the state before them. */
+const FIRST = 0xffffffff;
+
+/** dc0 begins as the gradient of the last cells. So there are 8 buffers at most, which every GPU has. */
+function lstmGradStep(hasSequence: boolean): GpuProgram {
+  const part = (k: number): string => `reserve[(step * 6u + ${k}u) * p.units + unit]`;
+  return stepProgram(
+    {
+      c0: 'f32',
+      recurrent: 'f32',
+      reserve: 'f32',
+      ...(hasSequence ? { dh: 'f32' } : {}),
+      dlastH: 'f32',
+      dgates: 'mut f32',
+      dh0: 'mut f32',
+      dc0: 'mut f32',
+    } as Record<string, string>,
+    GRAD_MEMORY,
+    fromNext(4),
+    `if (p.t == ${FIRST}u) { dh0[own] = up; } else {
+      let dc = dc0[own];
+      if (p.t + 1u == p.time) { up = dlastH[own]; }
+      ${hasSequence ? 'up = up + dh[step * p.units + unit];' : ''}
+      let i = ${part(0)}; let f = ${part(1)}; let g = ${part(2)}; let o = ${part(3)}; let squashed = ${part(5)};
+      var before = c0[own]; if (p.t > 0u) { before = reserve[((step - 1u) * 6u + 4u) * p.units + unit]; }
+      let ofC = dc + up * o * (1.0 - squashed * squashed);
+      let to = step * 4u * p.units + unit;
+      dgates[to] = ofC * g * i * (1.0 - i);
+      dgates[to + p.units] = ofC * before * f * (1.0 - f);
+      dgates[to + 2u * p.units] = ofC * i * (1.0 - g * g);
+      dgates[to + 3u * p.units] = up * squashed * o * (1.0 - o);
+      dc0[own] = ofC * f;
+    }`,
+  );
+}
+
+/** dh0 keeps what passes by the gates. */
+function gruGradStep(hasSequence: boolean): GpuProgram {
+  const part = (k: number): string => `reserve[(step * 4u + ${k}u) * p.units + unit]`;
+  return stepProgram(
+    {
+      h0: 'f32',
+      recurrent: 'f32',
+      y: 'f32',
+      reserve: 'f32',
+      ...(hasSequence ? { dh: 'f32' } : {}),
+      dlastH: 'f32',
+      dgates: 'mut f32',
+      dh0: 'mut f32',
+    } as Record<string, string>,
+    GRAD_MEMORY,
+    fromNext(3),
+    `if (p.t + 1u == p.time) { up = dlastH[own]; } else { up = up + dh0[own]; }
+    if (p.t == ${FIRST}u) { dh0[own] = up; } else {
+      ${hasSequence ? 'up = up + dh[step * p.units + unit];' : ''}
+      let z = ${part(0)}; let r = ${part(1)}; let g = ${part(2)}; let q = ${part(3)};
+      ${STATE_BEFORE}
+      let candidate = up * (1.0 - z) * (1.0 - g * g);
+      let to = step * 4u * p.units + unit;
+      dgates[to] = up * (before - g) * z * (1.0 - z);
+      dgates[to + p.units] = candidate * q * r * (1.0 - r);
+      dgates[to + 2u * p.units] = candidate;
+      dgates[to + 3u * p.units] = candidate * r;
+      dh0[own] = up * z;
+    }`,
+  );
+}
+
+/** Where the operands of a gradient are. */
+interface GradPlaces {
+  readonly x: number;
+  readonly h0: number;
+  readonly kernel: number;
+  readonly y: number;
+  readonly dgates: number;
+  readonly dkernel: number;
+  readonly drecurrent: number;
+  readonly dbias: number;
+  /** Undefined where nobody wants it. */
+  readonly dx: number | undefined;
+}
+
+/** The gradients that are products over all steps; undefined where one is too large. */
+function weightGrads(
+  { batch, time, features, units }: Sizes,
+  gates: number,
+  at: GradPlaces,
+): readonly Dispatch[] | undefined {
+  const steps = batch * time;
+  const width = gates * units;
+  const gate = (step: string, column: string): string => `dgates[${step} * 4u * p.units + ${column}]`;
+  const dkernel = productDispatch(
+    {
+      type: 'f32',
+      buffers: { x: 'f32', dgates: 'f32', y: 'mut f32' },
+      params: { units: 'u32' },
+      setUp: '',
+      left: 'value = x[deep * p.rows + row];',
+      right: `value = ${gate('deep', 'column')};`,
+      store: 'y[row * p.columns + column] = sum;',
+    },
+    [at.x, at.dgates, at.dkernel],
+    [units],
+    [1, features, width, steps],
+  );
+  const drecurrent = productDispatch(
+    {
+      type: 'f32',
+      buffers: { h0: 'f32', states: 'f32', dgates: 'f32', y: 'mut f32' },
+      params: { units: 'u32', time: 'u32' },
+      setUp: '',
+      left: 'if (deep % p.time == 0u) { value = h0[deep / p.time * p.units + row]; } else { value = states[(deep - 1u) * p.units + row]; }',
+      right: `value = ${gate('deep', partOf(gates, 'column'))};`,
+      store: 'y[row * p.columns + column] = sum;',
+    },
+    [at.h0, at.y, at.dgates, at.drecurrent],
+    [units, time],
+    [1, units, width, steps],
+  );
+  // GRU's second bias is that of the product with the state.
+  const second = `column = row - 3u * p.units; column = ${partOf(3, 'column')};`;
+  const dbias = perRow(
+    { dgates: 'f32', dbias: 'mut f32' },
+    { units: 'u32' },
+    `var column = row; ${gates === 3 ? `if (row >= 3u * p.units) { ${second} }` : ''}
+    ${total('level', gate('i', 'column'))} if (t == 0u) { dbias[row] = level; }`,
+  );
+  const biases = gates === 3 ? 2 * width : width;
+  const ofBias: Dispatch = {
+    program: dbias,
+    operands: [at.dgates, at.dbias],
+    params: [biases, steps, units],
+    workgroups: groups(biases),
+  };
+  const dispatches: (Dispatch | undefined)[] = [];
+  if (width > 0) dispatches.push(drecurrent, ofBias);
+  if (width > 0 && features > 0) dispatches.push(dkernel);
+  if (at.dx !== undefined && steps * features > 0)
+    dispatches.push(
+      productDispatch(
+        {
+          type: 'f32',
+          buffers: { dgates: 'f32', kernel: 'f32', y: 'mut f32' },
+          params: { units: 'u32' },
+          setUp: '',
+          left: `value = ${gate('row', 'deep')};`,
+          right: 'value = kernel[column * p.depth + deep];',
+          store: 'y[row * p.columns + column] = sum;',
+        },
+        [at.dgates, at.kernel, at.dx],
+        [units],
+        [1, steps, features, width],
+      ),
+    );
+  return dispatches.every((dispatch) => dispatch !== undefined) ? (dispatches as Dispatch[]) : undefined;
+}
+
+/** The steps from the last to the first, and that before it. */
+function backInTime(program: GpuProgram, operands: readonly number[], sizes: Sizes): Dispatch[] {
+  return Array.from({ length: sizes.time + 1 }, (_, i) => {
+    const t = sizes.time - 1 - i;
+    return stepDispatch(program, operands, sizes, t < 0 ? FIRST : t);
+  });
+}
+
+function lstmGrad({ inputs, outputs }: Call): Lowered | undefined {
+  const sizes = sizesOf(inputs[0], inputs[1]);
+  const out = inputs.length;
+  const hasSequence = out > 9;
+  const [dLastH, dLastC] = [out - 2, out - 1];
+  const [dgates, dh0, dc0, dkernel, drecurrent, dbias, dx] = Array.from({ length: 7 }, (_, i) => out + i);
+  const places = { x: 0, h0: 1, kernel: 3, y: 5, dgates, dkernel, drecurrent, dbias };
+  const weights = weightGrads(sizes, 4, { ...places, dx: outputs.length > 6 ? dx : undefined });
+  if (weights === undefined || isTooLarge(sizes)) return undefined;
+  const operands = [2, 4, 6, ...(hasSequence ? [7] : []), dLastH, dgates, dh0, dc0];
+  const cells = copy(dLastC, dc0, inputs[dLastC]);
+  const steps =
+    sizes.time === 0
+      ? [copy(dLastH, dh0, inputs[dLastH])]
+      : backInTime(lstmGradStep(hasSequence), operands, sizes);
+  return lowered(...(outputs[1].size === 0 ? [] : [cells, ...steps]), ...weights);
+}
+
+function gruGrad({ inputs, outputs }: Call): Lowered | undefined {
+  const sizes = sizesOf(inputs[0], inputs[1]);
+  const out = inputs.length;
+  const hasSequence = out > 7;
+  const dLastH = out - 1;
+  const [dgates, dh0, dkernel, drecurrent, dbias, dx] = Array.from({ length: 6 }, (_, i) => out + i);
+  const places = { x: 0, h0: 1, kernel: 2, y: 4, dgates, dkernel, drecurrent, dbias };
+  const weights = weightGrads(sizes, 3, { ...places, dx: outputs.length > 5 ? dx : undefined });
+  if (weights === undefined || isTooLarge(sizes)) return undefined;
+  const operands = [1, 3, 4, 5, ...(hasSequence ? [6] : []), dLastH, dgates, dh0];
+  const steps =
+    sizes.time === 0
+      ? [copy(dLastH, dh0, inputs[dLastH])]
+      : backInTime(gruGradStep(hasSequence), operands, sizes);
+  return lowered(...(outputs[1].size === 0 ? [] : steps), ...weights);
+}
+
+export const kernels: GpuKernels = {
+  LSTM: { dtypes: ['float32'], lower: alwaysFits(lstm) },
+  LSTMGrad: { dtypes: ['float32'], lower: alwaysFits(lstmGrad) },
+  GRU: { dtypes: ['float32'], lower: alwaysFits(gru) },
+  GRUGrad: { dtypes: ['float32'], lower: alwaysFits(gruGrad) },
+};
