@@ -44,8 +44,9 @@ export class DynamicMessage {
       const field = this.descriptor.byNumber.get(reader.number);
       const wire = field === undefined ? -1 : wireTypeOf(field.type);
       if (field !== undefined && reader.wire === wire) this.#read(field, reader, depth, start);
-      else if (field?.isRepeated === true && reader.wire === DELIMITED && wire !== 3)
-        reader.packed(field.type, (value) => this.#addNumber(field, value, () => packedOf(field, value)));
+      else if (field?.isRepeated === true && reader.wire === DELIMITED && field.message === undefined)
+        for (const value of reader.packed(field.type))
+          this.#addNumber(field, value, () => unpacked(field, value));
       else {
         reader.skip();
         this.#unknown.push(bytes.subarray(start, reader.position));
@@ -99,7 +100,7 @@ export class DynamicMessage {
   }
 }
 
-function packedOf(field: FieldDescriptor, value: ScalarValue): Uint8Array {
+function unpacked(field: FieldDescriptor, value: ScalarValue): Uint8Array {
   const writer = new WireWriter();
   writer.field({ ...field, isPacked: false }, [value]);
   return writer.finish();

@@ -131,10 +131,11 @@ class TextParser {
       return extension;
     }
     const name = this.#name();
-    // A group goes by the name of its type.
-    const field = byName.get(name) ?? byName.get(name.toLowerCase());
-    const isNamed = field?.type === 'group' ? field.message?.name === name : field?.name === name;
-    if (field === undefined || !isNamed) throw this.#fail(`'${fullName}' has no field '${name}'`, at);
+    // A group goes by the name of its type too.
+    const group = byName.get(name.toLowerCase());
+    const field =
+      byName.get(name) ?? (group?.type === 'group' && group.message?.name === name ? group : undefined);
+    if (field === undefined) throw this.#fail(`'${fullName}' has no field '${name}'`, at);
     return field;
   }
 

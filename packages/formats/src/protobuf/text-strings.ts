@@ -34,8 +34,10 @@ export function unescaped(quoted: string): Uint8Array | undefined {
       );
     else if (short !== undefined || long !== undefined) {
       const point = Number.parseInt((short ?? long) as string, 16);
-      if (point >= 0xd800 && point < 0xe000) return undefined;
-      bytes.push(...utf8.encode(String.fromCodePoint(point)));
+      // Half of a pair that stands alone is written as if it were a character.
+      if (point >= 0xd800 && point < 0xe000)
+        bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+      else bytes.push(...utf8.encode(String.fromCodePoint(point)));
     } else bytes.push(character.charCodeAt(0));
   }
   return end === quoted.length ? Uint8Array.from(bytes) : undefined;

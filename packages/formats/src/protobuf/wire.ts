@@ -161,12 +161,14 @@ export class WireReader {
     return BigInt.asIntN(64, type === 'int64' ? whole : (whole >> 1n) ^ -(whole & 1n));
   }
 
-  /** Gives each of the numbers that stand in one piece. */
-  packed(type: FieldType, each: (value: ScalarValue) => void): void {
+  /** The numbers that stand in one piece. */
+  packed(type: FieldType): ScalarValue[] {
     const part = this.delimited();
     const start = this.position - part.length;
     const reader = new WireReader(this.bytes, start, this.position);
-    while (reader.position < reader.end) each(reader.value(type));
+    const values: ScalarValue[] = [];
+    while (reader.position < reader.end) values.push(reader.value(type));
+    return values;
   }
 }
 
