@@ -10,6 +10,7 @@ export {
   decodeImage,
   decodeJpeg,
   decodePng,
+  decodeWebp,
   encodeJpeg,
   encodePng,
   extractJpegShape,

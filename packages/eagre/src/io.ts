@@ -42,6 +42,7 @@ export {
   decodePng,
   decodeProto,
   decodeRaw,
+  decodeWebp,
   deserializeManySparse,
   type EncodeProtoOptions,
   encodeBase64,
