@@ -25,14 +25,21 @@ type WebpFactory = (module: WebpModule) => Promise<WebpLibrary>;
 
 const LIBRARY = '@jsquash/webp/codec/dec/webp_dec.js';
 let library: WebpLibrary | undefined;
+// Why the library could not be loaded.
+let failure: unknown;
 
 /** Loads the library. Where there are no files, it fetches its code of WebAssembly itself. */
 export async function loadWebp(): Promise<void> {
   if (library !== undefined || loadedFromFiles() !== undefined) return;
-  const { default: make } = (await import('@jsquash/webp/codec/dec/webp_dec.js')) as unknown as {
-    readonly default: WebpFactory;
-  };
-  library = await make({ noInitialRun: true });
+  try {
+    const { default: make } = (await import('@jsquash/webp/codec/dec/webp_dec.js')) as unknown as {
+      readonly default: WebpFactory;
+    };
+    library = await make({ noInitialRun: true });
+  } catch (cause) {
+    // A bundle may lack the code of WebAssembly, and need none but JPEG: the first WebP file says so.
+    failure = cause;
+  }
 }
 
 /** The library, loaded at once from files; undefined where that is not possible. */
@@ -56,7 +63,8 @@ function loadedFromFiles(): WebpLibrary | undefined {
     // It is there at once, since nothing was fetched.
     if (module.decode !== undefined) library = module as WebpLibrary;
     return library;
-  } catch {
+  } catch (cause) {
+    failure = cause;
     return undefined;
   }
 }
@@ -95,8 +103,9 @@ export function decodeWebp(bytes: Uint8Array, what: string): WebpFrames {
   const decoder = loadedFromFiles();
   if (decoder === undefined)
     throw new FailedPreconditionError(
-      'WebP files need a library that is not loaded here: await tf.io.loadImageCodecs() first',
+      'WebP files need a library that is not loaded here: await tf.io.loadImageCodecs() first, where `webp_dec.wasm` of @jsquash/webp can be fetched',
       what,
+      { cause: failure },
     );
   const chunks = chunksOf(bytes.subarray(12), fail);
   const frames = chunks.filter(({ name }) => name === 'ANMF');
