@@ -273,6 +273,43 @@ for audio in [np.array([[0.0], [0.5], [-0.5], [1.0], [-1.0], [2.0], [-2.0], [0.2
     add("encode_wav", audio=T(audio), sample_rate=T(44100))
 add("encode_wav", audio=T([1.0]), sample_rate=T(44100))
 
+# ---- WebP: TensorFlow's decoder of animations damages memory where the file has no transparency, so those are left out
+
+PICTURES = np.random.default_rng(70)
+
+
+def webp(*frames, **options):
+    out = io.BytesIO()
+    first, *rest = [Image.fromarray(frame) for frame in frames]
+    more = {"save_all": True, "append_images": rest} if rest else {}
+    first.save(out, "WEBP", **more, **options)
+    return out.getvalue()
+
+
+def smooth(channels, shift=0):
+    y, x, c = np.mgrid[0:12, 0:18, 0:channels]
+    return ((x * 13 + y * 7 + c * 50 + shift) % 256).astype(np.uint8)
+
+
+def sparse_frame(i):
+    frame = np.zeros((16, 16, 4), np.uint8)
+    frame[2 * i : 2 * i + 6, 4:10] = PICTURES.integers(0, 256, (6, 6, 4))
+    return frame
+
+
+NOISE = [PICTURES.integers(0, 256, (5, 7, n), dtype=np.uint8) for n in (3, 4)]
+FILES = [webp(NOISE[0], lossless=True), webp(NOISE[1], lossless=True, exact=True), webp(smooth(3), quality=70), webp(smooth(4), quality=70)]
+FILES += [webp(*[sparse_frame(i) for i in range(4)], lossless=True), webp(*[smooth(4, 40 * i) for i in range(3)], quality=60)]
+for contents in FILES:
+    for channels in [0, 1, 3, 4]:
+        add("decode_webp", contents=T(contents), channels=channels)
+    add("decode_image", contents=T(contents))
+    add("decode_image", contents=T(contents), expand_animations=False)
+    add("decode_image", contents=T(contents), dtype=tf.float32)
+    add("decode_webp", contents=T(contents[:-12]))
+add("decode_webp", contents=T(b"junk"))
+add("decode_webp", contents=T(FILES[0]), dtype=tf.uint16)
+
 
 def main():
     OUT.write_text("{\n" + f'"versions": {json.dumps({"tensorflow": tf.__version__, "numpy": np.__version__, "pillow": Image.__version__})},\n"cases": [\n' + ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES) + "\n]}\n")

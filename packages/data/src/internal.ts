@@ -10,6 +10,7 @@ export {
   decodeImage,
   decodeJpeg,
   decodePng,
+  decodeWebp,
   encodeJpeg,
   encodePng,
   extractJpegShape,
@@ -35,6 +36,14 @@ export {
 } from './io/example-messages.ts';
 export { matchFilenamesOnce, matchingFiles, readFile, writeFile } from './io/files.ts';
 export * as gfile from './io/gfile.ts';
+export {
+  type DecodedProto,
+  type DecodeProtoOptions,
+  decodeProto,
+  type EncodeProtoOptions,
+  encodeProto,
+} from './io/proto.ts';
+export type { DescriptorSource } from './io/proto-descriptors.ts';
 export {
   type DecodeRawOptions,
   decodeBase64,

@@ -8,6 +8,7 @@ export {
   decodeImage,
   decodeJpeg,
   decodePng,
+  decodeWebp,
   encodeJpeg,
   encodePng,
   extractJpegShape,

@@ -9,4 +9,14 @@ export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
 export { type NodeBuiltins, nodeBuiltin } from './files/node.ts';
 export { OpenFiles } from './files/open-files.ts';
 export { inTemporaryFolder } from './files/temporary.ts';
+export {
+  type FieldDescriptor,
+  type FieldType,
+  type MessageDescriptor,
+  readDescriptors,
+  type ScalarValue,
+} from './protobuf/descriptors.ts';
+export { reserialized } from './protobuf/dynamic-message.ts';
+export { parseTextFormat } from './protobuf/text-format.ts';
+export { DELIMITED, WireReader, WireWriter, wireTypeOf } from './protobuf/wire.ts';
 export { encodeStringContent } from './tensorflow/tensor-proto.ts';

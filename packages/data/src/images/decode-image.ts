@@ -1,5 +1,5 @@
 // Pictures in files as tensors, and tensors as files: `tf.io.decodePng` and the others.
-import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type NamedFunction, random, type Tensor, type TensorLike } from '@eagre/core';
 import {
   checkFlag,
@@ -25,6 +25,7 @@ import {
   isJpeg as looksLikeJpeg,
 } from './jpeg.ts';
 import { isPng, encodePng as pngBytes, decodePng as pngOf, type Raster } from './png.ts';
+import { isWebp, decodeWebp as webpOf } from './webp.ts';
 
 /** How many values each pixel gets: 0 for as many as the file has. */
 type Channels = 0 | 1 | 3 | 4;
@@ -78,6 +79,33 @@ export const decodeGif: NamedFunction<[contents: BytesLike], ['contents']> = /* 
 function framesOf(bytes: Uint8Array, op: string): Tensor {
   const { data, width, height, count } = gifOf(bytes, op);
   return atOnce(op, () => constant({ data, shape: [count, height, width, 3], dtype: 'uint8' }));
+}
+
+/**
+ * All frames in the bytes of a WebP file, [frames, height, width, channels]: 3 channels, or 4 where the file has transparency or is an
+ * animation.
+ * @param channels how many there must be: 3 or 4; as many as the file has by default
+ * @throws InvalidArgumentError for damaged bytes, and for a file with another number of channels
+ */
+export const decodeWebp: NamedFunction<
+  [contents: BytesLike, channels?: 0 | 3 | 4, dtype?: 'uint8'],
+  ['contents', 'channels', 'dtype']
+> = /* @__PURE__ */ defineFunction(
+  'io.decodeWebp',
+  { contents: kind.tensor, channels: kind.integer, dtype: kind.asIs },
+  {},
+  (contents, channels: number = 0, dtype = 'uint8') => {
+    checkOneOf(dtype, ['uint8'], 'dtype', 'DecodeWebP');
+    return webpFrames(bytesFrom(contents, 'contents', 'DecodeWebP'), channels, 'DecodeWebP');
+  },
+);
+
+function webpFrames(bytes: Uint8Array, channels: number, op: string): Tensor {
+  checkOneOf(channels, [0, 3, 4], 'channels', op);
+  const { data, width, height, channels: own, count } = webpOf(bytes, op);
+  if (channels !== 0 && channels !== own)
+    throw new InvalidArgumentError(`the WebP file has ${own} channels, not ${channels}`, op);
+  return atOnce(op, () => constant({ data, shape: [count, height, width, own], dtype: 'uint8' }));
 }
 
 export interface DecodeJpegOptions {
@@ -144,14 +172,14 @@ export const decodeAndCropJpeg: NamedFunction<
 );
 
 export interface DecodeImageOptions {
-  /** Whether a GIF gives all of its frames, along a first axis; true by default. */
+  /** Whether a GIF or WebP file gives all of its frames, along a first axis; true by default. */
   readonly expandAnimations?: boolean;
 }
 
 /**
- * The picture in the bytes of a PNG, JPEG, GIF or BMP file, [height, width, channels], or [frames, height, width, 3] of a GIF.
- * @param dtype uint8, uint16, or floats from 0 to 1
- * @throws InvalidArgumentError for bytes of another kind, UnimplementedError for WebP
+ * The picture in the bytes of a PNG, JPEG, GIF, BMP or WebP file, [height, width, channels], or [frames, height, width, channels] of GIF and WebP.
+ * @param dtype uint8, uint16, or floats from 0 to 1; of WebP uint8
+ * @throws InvalidArgumentError for bytes of another kind
  */
 export const decodeImage: NamedFunction<
   [contents: BytesLike, channels?: 0 | 1 | 3 | 4 | null, dtype?: DType],
@@ -184,10 +212,12 @@ function imageOf(bytes: Uint8Array, channels: number, dtype: DType, expands: boo
     const frames = framesOf(bytes, op);
     return expands ? frames : frames.at(0);
   }
-  const name = String.fromCharCode(...bytes.subarray(0, 12));
-  if (name.startsWith('RIFF') && name.endsWith('WEBP'))
-    throw new UnimplementedError('WebP files cannot be decoded here: convert them to PNG', op);
-  throw new InvalidArgumentError('the bytes are of no PNG, JPEG, GIF or BMP file', op);
+  if (isWebp(bytes)) {
+    checkOneOf(dtype, ['uint8'], 'the dtype of WebP', op);
+    const frames = webpFrames(bytes, channels, op);
+    return expands ? frames : frames.at(0);
+  }
+  throw new InvalidArgumentError('the bytes are of no PNG, JPEG, GIF, BMP or WebP file', op);
 }
 
 /** Values of a picture in another dtype: floats from 0 to 1, and integers that fill their bits. */

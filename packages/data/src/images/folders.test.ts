@@ -271,7 +271,7 @@ describe('imageDatasetFromDirectory', () => {
     cpSync(pictures, root, { recursive: true });
     writeFileSync(join(root, 'cats', 'a.bmp'), 'RIFF');
     const bmp = (await imageDatasetFromDirectory(root, plain)).iterator();
-    expect(() => bmp.next()).toThrow(/a.bmp: only PNG, JPEG, GIF and BMP can be decoded/);
+    expect(() => bmp.next()).toThrow(/a.bmp: only PNG, JPEG, GIF, BMP and WebP can be decoded/);
     expect(bmp.next().value?.[0].shape).toEqual([6, 8, 3]);
     rmSync(join(root, 'cats'), { recursive: true });
     for (const name of ['c.jpg', 'e.png']) {

@@ -5,13 +5,14 @@ import type { NamedFunction } from '@eagre/core';
 import { defineFunction } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { MAX_PIXELS, type Raster } from './png.ts';
+import { loadWebp } from './webp.ts';
 
 type JpegLibrary = typeof import('jpeg-js');
 
 let library: JpegLibrary | undefined;
 
 /**
- * Loads the library that reads and writes JPEG files. Where it is not Node, Bun or Deno, this has to come before `tf.io.decodeJpeg` and
+ * Loads the libraries of JPEG and WebP files. Where it is not Node, Bun or Deno, this has to come before `tf.io.decodeJpeg`, `decodeWebp` and
  * the other functions that decode at once; these find the library themselves elsewhere.
  */
 export const loadImageCodecs: NamedFunction<[], [], unknown, Promise<void>> = /* @__PURE__ */ defineFunction(
@@ -20,6 +21,7 @@ export const loadImageCodecs: NamedFunction<[], [], unknown, Promise<void>> = /*
   {},
   async () => {
     library ??= (await import('jpeg-js')).default;
+    await loadWebp();
   },
 );
 

@@ -4,6 +4,7 @@ import { decodeBmp, isBmp } from './bmp.ts';
 import { decodeGif, isGif } from './gif.ts';
 import { type DecodeJpegWishes, decodeJpeg, isJpeg, loadImageCodecs } from './jpeg.ts';
 import { decodePng, isPng } from './png.ts';
+import { decodeWebp, isWebp } from './webp.ts';
 
 /** A picture of 8 bits per value, row by row, the values of each pixel together. */
 export interface Picture {
@@ -19,7 +20,7 @@ export type ColorMode = 'rgb' | 'grayscale' | 'rgba';
 
 export const CHANNELS: Readonly<Record<ColorMode, 1 | 3 | 4>> = { grayscale: 1, rgb: 3, rgba: 4 };
 
-/** The decoder of PNG, JPEG, GIF (the first frame) and BMP files. What it needs is loaded when it is first wanted. */
+/** The decoder of PNG, JPEG, GIF and WebP (the first frame) and BMP files. What it needs is loaded when it is first wanted. */
 export async function pictureDecoder(): Promise<(bytes: Uint8Array, path: string) => Picture> {
   await loadImageCodecs();
   return (bytes, path) => {
@@ -30,8 +31,12 @@ export async function pictureDecoder(): Promise<(bytes: Uint8Array, path: string
       const { width, height, data } = decodeGif(bytes, path);
       return { width, height, channels: 3, data: data.subarray(0, 3 * width * height) };
     }
+    if (isWebp(bytes)) {
+      const { width, height, channels, data } = decodeWebp(bytes, path);
+      return { width, height, channels, data: data.subarray(0, channels * width * height) };
+    }
     throw new UnimplementedError(
-      `${path}: only PNG, JPEG, GIF and BMP can be decoded; convert the file, or pass your own decoder as \`decode\``,
+      `${path}: only PNG, JPEG, GIF, BMP and WebP can be decoded; convert the file, or pass your own decoder as \`decode\``,
     );
   };
 }

@@ -126,7 +126,6 @@ describe('what was written is read again', () => {
     expect(images.adjustJpegQuality(x.cast('float32').div(255), 95).dtype).toBe('float32');
     expect(apart(images.adjustJpegQuality(x, 100))).toBeLessThanOrEqual(4);
     expect(() => images.encodeJpeg(x, 'grayscale')).toThrow('image must have the shape');
-    expect(() => images.decodeImage(Uint8Array.from(bytesOf('RIFF1234WEBPVP8 ')))).toThrow('WebP');
   });
   test('bytes are taken as strings, vectors and arrays', () => {
     const [png] = images.encodePng(picture(3, 'uint8')).strings();
@@ -141,7 +140,7 @@ describe('what was written is read again', () => {
 test('damaged bytes give typed errors, or values', () => {
   const random = randomSource(5);
   const contents = golden.cases.filter(
-    ({ op, result }) => result !== undefined && /^decode(Png|Gif|Bmp|Wav)$|parseTensor/.test(op),
+    ({ op, result }) => result !== undefined && /^decode(Png|Gif|Bmp|Wav|Webp)$|parseTensor/.test(op),
   );
   let refused = 0;
   for (let run = 0; run < 3000; run++) {

@@ -152,6 +152,7 @@ const bmp = Uint8Array.from(
   { length: 58 },
   (_, i) => ({ 0: 0x42, 1: 0x4d, 10: 54, 14: 40, 18: 1, 22: 1, 26: 1, 28: 24 })[i] ?? 0,
 );
+const webp = Uint8Array.from(Buffer.from('UklGRh4AAABXRUJQVlA4TBEAAAAvAAAAEAdQhCb0oGSBiOh/AAA=', 'base64'));
 const gif = Uint8Array.from(
   '47494638396101000100800000000000ffffff2c00000000010001000002024401003b'.match(/../g) as string[],
   (byte) => Number.parseInt(byte, 16),
@@ -175,6 +176,7 @@ const own: Readonly<Record<string, Arguments>> = {
   'image.decodeGif': { contents: gif },
   'image.decodeImage': { contents: png, channels: 3, dtype: 'float32', expandAnimations: false },
   'image.decodeJpeg': { contents: jpeg, channels: 1, fancyUpscaling: false, tryRecoverTruncated: true },
+  'image.decodeWebp': { contents: webp, channels: 4, dtype: 'uint8' },
   'image.decodePng': { contents: png, channels: 3, dtype: 'uint16' },
   'image.encodeJpeg': { image: picture, format: 'rgb', quality: 50 },
   'image.encodePng': { image: picture, compression: 1 },

@@ -91,6 +91,10 @@ const quantize = {
 };
 const picture = tf.zeros([2, 2, 3], 'uint8');
 
+/** Of `syntax = "proto3"; package q; message N { int32 i = 1; }`. */
+const descriptorSource =
+  'bytes://\n\u001b"\u000e\n\u0001N\u0012\t\n\u0001i\u0018\u0001 \u0001(\u0005\u0012\u0001qb\u0006proto3';
+
 /** By the names of functions. */
 export const moreArguments: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Assert: { condition: true, data: [tf.constant(1)], summarize: 2 },
@@ -427,4 +431,20 @@ export const moreArguments: Readonly<Record<string, Readonly<Record<string, unkn
   'io.serializeManySparse': { spInput: crossed, outType: 'string' },
   'io.serializeSparse': { spInput: crossed, outType: 'string' },
   'math.sobolSample': { dim: 2, numResults: 3, skip: 1, dtype: 'float32' },
+  'io.decodeProto': {
+    bytes: ['\b\u0007'],
+    messageType: 'q.N',
+    fieldNames: ['i'],
+    outputTypes: ['int32'],
+    descriptorSource,
+    messageFormat: 'binary',
+    sanitize: true,
+  },
+  'io.encodeProto': {
+    sizes: [[1]],
+    values: [[[7]]],
+    fieldNames: ['i'],
+    messageType: 'q.N',
+    descriptorSource,
+  },
 };
