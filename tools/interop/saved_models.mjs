@@ -154,6 +154,17 @@ for (const [name, [values, layer]] of Object.entries(textLayers)) {
   const input = tf.Input([1], { dtype: values.dtype });
   await exported(`texts_${name}`, new tf.Model({ inputs: input, outputs: layer(input) }), values);
 }
+for (const outputMode of ['int', 'oneHot']) {
+  const inputs = [
+    tf.Input([1], { dtype: 'string', name: 'a' }),
+    tf.Input([1], { dtype: 'int64', name: 'b' }),
+  ];
+  const outputs = new layers.HashedCrossing(11, { outputMode })(inputs);
+  await exported(`texts_crossing_${outputMode}`, new tf.Model({ inputs, outputs }), [
+    tokens,
+    ints([4, 1], 90).cast('int64'),
+  ]);
+}
 const classifier = sequential(
   [1],
   new layers.TextVectorization({ vocabulary: words, outputSequenceLength: 3 }),

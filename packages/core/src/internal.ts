@@ -183,7 +183,7 @@ export {
   symbolicTensor,
 } from './dispatch/symbolic.ts';
 export * from './index.ts';
-export { portableBins, portableFind } from './lookup/portable-lookups.ts';
+export { portableBins, portableCross, portableFind } from './lookup/portable-lookups.ts';
 export {
   columnOfLines,
   itemsOf,
