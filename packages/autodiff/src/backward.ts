@@ -191,18 +191,18 @@ function step(
   if (!any || op.grad === undefined) return;
   const below: (Slot | undefined)[] = [];
   for (let i = 0; i < inputs.length; i++) below.push(slots.get(inputs[i].id));
-  const [first, ...more] = above.map((slot) => tensorIn(slot)) as [Tensor | null, ...(Tensor | null)[]];
+  const first = tensorIn(above[0]);
   const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
   let result: ReturnType<typeof op.grad> | IndexedSlices;
   try {
     const rows = slices ? rowsOf(entry, below[0], first) : null;
-    result =
-      rows ??
-      op.grad(
-        new GradContext(inputs, outputs, attrs, (i) => below[i] !== undefined),
-        first ?? zerosLike(outputs[0]),
-        ...more,
-      );
+    if (rows !== null) result = rows;
+    else {
+      const ctx = new GradContext(inputs, outputs, attrs, (i) => below[i] !== undefined);
+      const dy = first ?? zerosLike(outputs[0]);
+      // Nearly all ops have one output, and to spread a list takes time.
+      result = above.length === 1 ? op.grad(ctx, dy) : op.grad(ctx, dy, ...above.slice(1).map(tensorIn));
+    }
   } finally {
     leave?.();
   }

@@ -1,12 +1,11 @@
 import '@eagre/backend-js';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Variable, zeros } from '@eagre/core';
-import { build } from 'vite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { bundledProgram } from '../../testing/src/bundled.ts';
 import { Checkpoint, CheckpointManager, latestCheckpoint } from './index.ts';
 
 // `pnpm fuzz --runs=200` kills more.
@@ -36,27 +35,8 @@ for (let i = Number(b.array()[0]) + 1; ; i++) {
 }
 `;
 
-const packages = fileURLToPath(new URL('../../', import.meta.url));
+const program = await bundledProgram(PROGRAM, 'checkpoint/src');
 const base = mkdtempSync(join(tmpdir(), 'eagre-crash-'));
-let program = '';
-beforeAll(async () => {
-  writeFileSync(join(base, 'entry.ts'), PROGRAM);
-  writeFileSync(join(base, 'package.json'), '{ "type": "module" }');
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    root: base,
-    resolve: {
-      alias: [
-        { find: /^@eagre\/([a-z-]+)$/, replacement: `${packages}$1/src/index.ts` },
-        { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${packages}$1/src/internal.ts` },
-      ],
-    },
-    ssr: { noExternal: true },
-    build: { ssr: join(base, 'entry.ts'), outDir: base, emptyOutDir: false, target: 'es2022', minify: true },
-  });
-  program = join(base, 'entry.js');
-});
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 /** Starts the program, kills it a moment after it began to save. @returns the last save that it said was complete. */

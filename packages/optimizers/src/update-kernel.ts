@@ -22,7 +22,7 @@ export function runUpdateKernel(
   scalars: readonly Scalar[],
 ): void {
   const numbers = scalars.map(asTensor);
-  const ofCopies = updates.flatMap(eachCopy);
+  const ofCopies = updates.every(({ written }) => isAlone(written[0])) ? updates : updates.flatMap(eachCopy);
   if (context.tracer !== null) {
     trace(context.tracer, name, ofCopies, attrs, numbers);
     return;
@@ -60,11 +60,14 @@ export function runUpdateKernel(
   }
 }
 
+const isAlone = (variable: Variable): boolean =>
+  variable.copies.length === 1 && variable.copies[0] === variable;
+
 /** The updates of a variable's copies under a distribution strategy; the update itself otherwise. */
 function eachCopy(update: SlottedUpdate): readonly SlottedUpdate[] {
   const { gradient, written } = update;
   const { copies } = written[0];
-  if (copies.length === 1 && copies[0] === written[0]) return [update];
+  if (isAlone(written[0])) return [update];
   return copies.map((_, i) => ({ gradient, written: written.map((variable) => variable.copies[i]) }));
 }
 

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'vite';
 import { afterAll, expect, it } from 'vitest';
+import { bundledProgram } from '../../testing/src/bundled.ts';
 import { readEvents } from './index.ts';
-import { buildProgram } from './testing/build-program.ts';
 import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 afterAll(removeTemporaryFolders);
@@ -13,26 +12,26 @@ afterAll(removeTemporaryFolders);
 const KILLS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
 const AT_ONCE = 2;
 
+const program = await bundledProgram(
+  `
+  import { EventFile } from './event-file.ts';
+  import { tensorflow } from '@eagre/formats';
+  const [, , folder, maxQueue] = process.argv;
+  const file = new EventFile(folder, { maxQueue: Number(maxQueue) }, 'test');
+  process.stdout.write('ready');
+  for (let step = 0; ; step++) {
+    const text = new Uint8Array(step % 7 === 0 ? 100_000 : step % 50).fill(step);
+    const tensor = { dtype: 7, tensor_shape: {}, string_val: [text] };
+    const metadata = { plugin_data: { plugin_name: 'text' } };
+    file.append(tensorflow.Event.encode({ step, summary: { value: [{ tag: 'a', tensor, metadata }] } }));
+  }
+`,
+  'summary/src',
+);
+
 it('a writer that is killed leaves a file that can be read up to its last whole record', {
   timeout: 180_000,
 }, async () => {
-  const program = await buildProgram(
-    build,
-    temporaryFolder(),
-    `
-    import { EventFile } from './event-file.ts';
-    import { tensorflow } from '@eagre/formats';
-    const [, , folder, maxQueue] = process.argv;
-    const file = new EventFile(folder, { maxQueue: Number(maxQueue) }, 'test');
-    process.stdout.write('ready');
-    for (let step = 0; ; step++) {
-      const text = new Uint8Array(step % 7 === 0 ? 100_000 : step % 50).fill(step);
-      const tensor = { dtype: 7, tensor_shape: {}, string_val: [text] };
-      const metadata = { plugin_data: { plugin_name: 'text' } };
-      file.append(tensorflow.Event.encode({ step, summary: { value: [{ tag: 'a', tensor, metadata }] } }));
-    }
-  `,
-  );
   const folder = temporaryFolder();
   const runs = Array.from({ length: KILLS }, (_, i) => i);
   const worker = async (): Promise<void> => {

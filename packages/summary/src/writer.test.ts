@@ -5,11 +5,21 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { constant, nameScope, Variable } from '@eagre/core';
-import { build } from 'vite';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { bundledProgram } from '../../testing/src/bundled.ts';
 import * as summary from './index.ts';
-import { buildProgram } from './testing/build-program.ts';
 import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
+
+const writer = await bundledProgram(
+  `
+  import { EventFile } from './event-file.ts';
+  import { tensorflow } from '@eagre/formats';
+  const file = new EventFile(process.argv[2], { maxQueue: 100 }, 'test');
+  for (let step = 0; step < 7; step++)
+    file.append(tensorflow.Event.encode({ step, summary: { value: [{ tag: 'a', simple_value: step }] } }));
+`,
+  'summary/src',
+);
 
 afterAll(removeTemporaryFolders);
 
@@ -81,21 +91,10 @@ describe('the file', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('has everything when the process ends without closing it, and does not keep the process alive', async () => {
+  it('has everything when the process ends without closing it, and does not keep the process alive', () => {
     const folder = temporaryFolder();
-    const program = await buildProgram(
-      build,
-      temporaryFolder(),
-      `
-      import { EventFile } from './event-file.ts';
-      import { tensorflow } from '@eagre/formats';
-      const file = new EventFile(process.argv[2], { maxQueue: 100 }, 'test');
-      for (let step = 0; step < 7; step++)
-        file.append(tensorflow.Event.encode({ step, summary: { value: [{ tag: 'a', simple_value: step }] } }));
-    `,
-    );
     const start = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, [program, folder], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(process.execPath, [writer, folder], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
     expect(performance.now() - start).toBeLessThan(60_000);
     expect(scalarsIn(folder)).toHaveLength(7);

@@ -64,8 +64,9 @@ const ALIGN = 64;
 const SMALL = 4 * 1024;
 // A slab lives as long as any tensor in it, so larger ones, which are no faster, would let one kept tensor hold more.
 const SLAB = 128 * 1024;
-// A program that keeps a scalar of each step would hold a slab for each. Once more slabs than these outlive a collection, small tensors
-// are cut from slabs of a few of their size, which costs each about 30 ns, since every slab is watched.
+// A program that keeps a scalar of each step would hold a slab for each. Once more slabs than these outlive a collection of all objects,
+// small tensors are cut from slabs of a few of their size, until half of them have come back: it costs each about 30 ns, since every
+// slab is watched.
 const SLABS_KEPT = 64;
 const FEW = 8;
 // Nobody tells when a slab comes back without a watcher: V8 frees it with its last tensor.
@@ -100,8 +101,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   readonly #freeSlots: number[] = [];
   readonly #found = new Uint32Array(4096);
   #slab: Slab | undefined;
-  /** Slabs of a few tensors, by size. */
-  readonly #fine = new Map<number, Slab>();
+  /** Slabs of a few tensors, by the power of two that holds a tensor. */
+  readonly #fine: (Slab | undefined)[] = new Array(1 + Math.log2(SMALL)).fill(undefined);
   /** What the smallest slabs are cut from. */
   #sheet: Slab | undefined;
   /** Slabs of full size that are lent out, and whether too many were left after the last collection. */
@@ -200,6 +201,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     if (this.#watcher === undefined) return;
     collectYoung();
     this.#reap();
+    if (this.#crowded || this.#slabs <= SLABS_KEPT) return;
+    // Those that became old before they were dropped come back only so: V8 may not look for them while its own heap grows slowly.
+    if (collectsYoung) this.#findOld();
+    this.#crowded = this.#slabs > SLABS_KEPT;
   }
 
   trim(): void {
@@ -256,11 +261,11 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #fineSlab(size: number): Slab {
-    const whole = FEW * 2 ** Math.ceil(Math.log2(size));
-    const slab = this.#fine.get(whole);
+    const exponent = 32 - Math.clz32(size - 1);
+    const slab = this.#fine[exponent];
     if (slab !== undefined && slab.room >= size) return slab;
-    const fresh = this.#watchedSlab(whole);
-    this.#fine.set(whole, fresh);
+    const fresh = this.#watchedSlab(FEW << exponent);
+    this.#fine[exponent] = fresh;
     return fresh;
   }
 
@@ -343,7 +348,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
         this.#keep(block);
       }
     } while (n === found.length);
-    this.#crowded = this.#slabs > SLABS_KEPT;
+    if (this.#slabs <= SLABS_KEPT / 2) this.#crowded = false;
     return others;
   }
 

@@ -178,3 +178,26 @@ test('where every collection is one of all objects, there are few', async () => 
     vi.resetModules();
   }
 });
+
+test('small tensors are cut from large slabs again once old objects, too, were collected', () => {
+  // Slabs that became old before they were dropped: only the second of two collections in a row finds them.
+  const fake = new Fake();
+  const old: object[] = [];
+  let first = true;
+  vi.spyOn(fake, 'watch').mockImplementation((object, slot) => {
+    first = true;
+    fake.slots.set(slot, object);
+    if (!('capacity' in object)) old.push(object);
+  });
+  const collected = fake.collected.bind(fake);
+  vi.spyOn(fake, 'collected').mockImplementation((out) => {
+    if (!first) for (const slab of old.slice(0, -1)) fake.gone.add(slab);
+    first = false;
+    return collected(out);
+  });
+  const allocator = new HostAllocator(undefined, fake);
+  const tensorsASlab = (128 * 1024) / 64;
+  for (let i = 0; i < 200 * tensorsASlab; i++) allocator.allocate(64);
+  const slabs = new Set(Array.from({ length: tensorsASlab / 2 }, () => allocator.allocate(64).owner));
+  expect(slabs.size).toBeLessThanOrEqual(2);
+});

@@ -4,12 +4,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { ambient } from './ambient.ts';
 
 /** The dtype of the computation; null where weights are read as they are. */
-export const autocast: { dtype: DType | null } = ambient<{ dtype: DType | null }>(
-  { dtype: null },
-  [],
-  [],
-  true,
-);
+export const autocast: { dtype: DType | null } = ambient<{ dtype: DType | null }>({ dtype: null }, [], true);
 
 /** The value of a weight for the computation at hand. */
 export function inComputation(value: Tensor): Tensor {

@@ -11,7 +11,6 @@ import { isRefusedPromise } from '../arguments/promises.ts';
 import type { DimExpr, Dims } from '../shapes/dim.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Variable } from '../tensor/variable.ts';
-import { ambient } from './ambient.ts';
 import { namedBackend } from './backends.ts';
 import type { HostFunction, HostOutput, PortableForm } from './host.ts';
 import type { Attrs, Op } from './op.ts';
@@ -113,22 +112,55 @@ export interface Context {
   restoring: ((variable: Variable) => unknown) | null;
 }
 
-export const context: Context = ambient<Context>(
-  {
-    tapes: [],
-    tracker: null,
-    backend: namedBackend(),
-    nameScope: '',
-    placement: '',
-    tracer: null,
-    origin: null,
-    lifting: null,
-    eagerBackend: null,
-    restoring: null,
-  },
-  ['backend', 'placement', 'tracer', 'lifting', 'eagerBackend'],
-  ['restoring'],
-);
+const rest: Readonly<Context> = {
+  tapes: [],
+  tracker: null,
+  backend: namedBackend(),
+  nameScope: '',
+  placement: '',
+  tracer: null,
+  origin: null,
+  lifting: null,
+  eagerBackend: null,
+  restoring: null,
+};
+export const context: Context = { ...rest };
+
+// By name, and not in a loop over names: a dataset sets the context aside for each element.
+
+/** What is current, for `bringBackContext`. */
+export const contextNow = (): Readonly<Context> => ({ ...context });
+
+/** Makes what was current so again, but for `restoring`: a hook, which tells nothing of the code that runs. */
+export function bringBackContext(before: Readonly<Omit<Context, 'restoring'>>): void {
+  context.tapes = before.tapes;
+  context.tracker = before.tracker;
+  context.backend = before.backend;
+  context.nameScope = before.nameScope;
+  context.placement = before.placement;
+  context.tracer = before.tracer;
+  context.origin = before.origin;
+  context.lifting = before.lifting;
+  context.eagerBackend = before.eagerBackend;
+}
+
+/** Leaves what holds for code that stands alone, too: the backend, the graph that is being written. */
+export function standAloneInContext(): void {
+  context.tapes = rest.tapes;
+  context.tracker = rest.tracker;
+  context.nameScope = rest.nameScope;
+  context.origin = rest.origin;
+}
+
+/** The fields that are not as they are where nothing is going on. */
+export function contextNotAtRest(): string[] {
+  const { restoring: _, ...fields } = context;
+  return (Object.keys(fields) as (keyof typeof fields)[]).filter((key) => !isAlike(context[key], rest[key]));
+}
+
+export function isAlike(a: unknown, b: unknown): boolean {
+  return Object.is(a, b) || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0);
+}
 
 /** The backend whose tensors have values: the current one, except while a function is traced. */
 export function eagerBackend(): Backend {

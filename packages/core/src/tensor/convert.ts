@@ -63,9 +63,9 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
   if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
-  if (isComplexNumber(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
   if (ArrayBuffer.isView(value))
     return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
+  if (isComplexNumber(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
   if (Array.isArray(value)) return fromNested(value, dtype, strict);
   const like = value as Partial<NDArrayLike> | null | undefined;
   if (

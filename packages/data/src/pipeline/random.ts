@@ -77,12 +77,17 @@ export class Rng {
 
   /** An integer from 0 to n - 1, each equally likely. */
   below(n: number): number {
-    if (n > 2 ** 32) return Math.floor(this.uniform() * n);
+    if (n >= 2 ** 32) return n === 2 ** 32 ? this.bits() : Math.floor(this.uniform() * n);
+    // As an integer of 32 bits, whose remainders take an instruction and not a call.
+    const count = n >>> 0;
+    let bits: number;
+    let rest: number;
     // What lies above the largest multiple of n would make some more likely.
-    const limit = 2 ** 32 - (2 ** 32 % n);
-    let x = this.bits();
-    while (x >= limit) x = this.bits();
-    return x % n;
+    do {
+      bits = this.bits();
+      rest = bits % count;
+    } while (bits - rest > 2 ** 32 - count);
+    return rest;
   }
 
   /** Brings what is in a list into another order. */

@@ -56,17 +56,15 @@ class TensorRows {
   slice(start: number, rows: number): Tensor {
     return this.#cut(start, rows, [rows, ...this.#shape]);
   }
-  gather(indices: Int32Array): Tensor {
+  /** @param at the indices as a tensor */
+  gather(indices: Int32Array, at: Tensor): Tensor {
     const strings = this.#strings;
     if (strings !== null) {
       const shape = [indices.length, ...this.#shape];
       const all = Array.from(indices).flatMap((i) => strings.slice(i * this.#size, (i + 1) * this.#size));
       return all.length === 0 ? constant([], 'string', { shape }) : constant(all, 'string', { shape });
     }
-    const at = constant(indices);
-    const rows = gather(this.#tensor, at, 0);
-    at.dispose();
-    return rows;
+    return gather(this.#tensor, at, 0);
   }
 }
 
@@ -104,7 +102,10 @@ export class SliceRows implements RowAccess {
     return this.#each((t) => t.slice(start, rows));
   }
   gather(indices: Int32Array): Element {
-    return this.#each((t) => t.gather(indices));
+    const at = constant(indices);
+    const rows = this.#each((t) => t.gather(indices, at));
+    at.dispose();
+    return rows;
   }
 }
 

@@ -1,18 +1,18 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { InvalidArgumentError, ones, random, zeros } from '@eagre/core';
 import { Adam, SGD } from '@eagre/optimizers';
-import { build } from 'vite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { bundledProgram } from '../../../testing/src/bundled.ts';
 import { loadModel } from '../index.ts';
 import { Dense, Dropout } from '../layers/index.ts';
 import type { Model } from '../models/model.ts';
 import { Sequential } from '../models/sequential.ts';
-import { runProcess } from '../testing/run-process.ts';
 import {
   BackupAndRestore,
   Callback,
@@ -27,6 +27,19 @@ import {
   ReduceLROnPlateau,
   TensorBoard,
 } from './index.ts';
+
+const interrupted = await bundledProgram(
+  `
+  import { callbacks } from '@eagre/layers';
+  process.stdout.isTTY = true;
+  const bar = new callbacks.ProgressBar();
+  bar.attach({}, { epochs: 1, steps: 2, verbose: 1 });
+  await bar.onEpochBegin(0);
+  process.kill(process.pid, 'SIGINT');
+  setTimeout(() => console.log('still here'), 1000);
+`,
+  'layers/src',
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-callbacks-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -528,19 +541,8 @@ describe('ProgressBar', () => {
     expect(out.text.slice(length)).toContain('4/4');
   });
 
-  test('an interrupt ends the process and gives the terminal back', async () => {
-    const child = await runProcess(
-      build,
-      `
-      import { callbacks } from '@eagre/layers';
-      process.stdout.isTTY = true;
-      const bar = new callbacks.ProgressBar();
-      bar.attach({}, { epochs: 1, steps: 2, verbose: 1 });
-      await bar.onEpochBegin(0);
-      process.kill(process.pid, 'SIGINT');
-      setTimeout(() => console.log('still here'), 1000);
-    `,
-    );
+  test('an interrupt ends the process and gives the terminal back', () => {
+    const child = spawnSync(process.execPath, [interrupted], { encoding: 'utf8', timeout: 30_000 });
     expect(child.stderr).toBe('');
     expect(child.signal).toBe('SIGINT');
     expect(child.stdout).toContain('\x1b[?25h');

@@ -184,7 +184,6 @@ export function computesWide(layer: Layer): boolean {
 const current = ambient<{ training: boolean | undefined; depth: number; layer: Layer | null }>(
   { training: undefined, depth: 0, layer: null },
   [],
-  [],
   true,
 );
 // Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.

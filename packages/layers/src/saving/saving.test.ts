@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,16 +16,28 @@ import {
 } from '@eagre/core';
 import { encodeSafetensors, type NDArray, readSafetensorsFile } from '@eagre/formats';
 import { Adam } from '@eagre/optimizers';
-import { build } from 'vite';
 import { afterAll, describe, expect, test } from 'vitest';
+import { bundledProgram } from '../../../testing/src/bundled.ts';
 import { BatchNormalization, Dense, Dropout } from '../layers/index.ts';
 import { Model } from '../models/model.ts';
 import { Sequential } from '../models/sequential.ts';
-import { runProcess } from '../testing/run-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-saving-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = (name: string): string => join(folder, name);
+
+const otherProcess = await bundledProgram(
+  `
+  import '@eagre/backend-js';
+  import { Sequential, layers } from '@eagre/layers';
+  const { Dense, BatchNormalization } = layers;
+  const model = new Sequential([new Dense(3, { inputShape: [2] }), new BatchNormalization(), new Dense(1)]);
+  await model.loadWeights(process.argv[2]);
+  await model.saveWeights(process.argv[3]);
+  console.log(JSON.stringify(model.getWeights().map((w) => w.array())));
+`,
+  'layers/src',
+);
 
 const make = (units = 3): Sequential =>
   new Sequential([new Dense(units, { inputShape: [2] }), new BatchNormalization(), new Dense(1)]);
@@ -79,18 +92,8 @@ test('in another process', async () => {
   const a = make();
   // So that names of layers differ from those in the other process.
   await a.saveWeights(file('here.safetensors'));
-  const child = await runProcess(
-    build,
-    `
-    import '@eagre/backend-js';
-    import { Sequential, layers } from '@eagre/layers';
-    const { Dense, BatchNormalization } = layers;
-    const model = new Sequential([new Dense(3, { inputShape: [2] }), new BatchNormalization(), new Dense(1)]);
-    await model.loadWeights(${JSON.stringify(file('here.safetensors'))});
-    await model.saveWeights(${JSON.stringify(file('there.safetensors'))});
-    console.log(JSON.stringify(model.getWeights().map((w) => w.array())));
-  `,
-  );
+  const files = [file('here.safetensors'), file('there.safetensors')];
+  const child = spawnSync(process.execPath, [otherProcess, ...files], { encoding: 'utf8', timeout: 30_000 });
   expect(child.stderr).toBe('');
   expect(JSON.parse(child.stdout)).toEqual(values(a));
   expect(readFileSync(file('there.safetensors'))).toEqual(readFileSync(file('here.safetensors')));

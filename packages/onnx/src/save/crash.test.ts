@@ -1,12 +1,11 @@
 import '@eagre/backend-js';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Tensor } from '@eagre/core';
-import { build } from 'vite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { bundledProgram } from '../../../testing/src/bundled.ts';
 import { load } from '../load/load.ts';
 
 // Saves once, and ends as if it was killed at the n-th rename: before it, or after it.
@@ -15,7 +14,7 @@ import '@eagre/backend-js';
 import { promises } from 'node:fs';
 import { Variable, ones } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
-import { save } from '${fileURLToPath(new URL('./save.ts', import.meta.url))}';
+import { save } from './save.ts';
 const [file, value, renames] = process.argv.slice(2);
 const w = new Variable(ones([40, 20]).mul(Number(value)), { name: 'w' });
 const { rename } = promises;
@@ -27,30 +26,13 @@ promises.rename = async (...paths) => {
 await save((x) => x.matmul(w), file, { inputSignature: [new TensorSpec([1, 40])], externalData: true });
 `;
 
-const packages = fileURLToPath(new URL('../../../', import.meta.url));
+const program = await bundledProgram(PROGRAM, 'onnx/src/save');
 const base = mkdtempSync(join(tmpdir(), 'eagre-onnx-crash-'));
-beforeAll(async () => {
-  writeFileSync(join(base, 'entry.ts'), PROGRAM);
-  writeFileSync(join(base, 'package.json'), '{ "type": "module" }');
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    root: base,
-    resolve: {
-      alias: [
-        { find: /^@eagre\/([a-z-]+)$/, replacement: `${packages}$1/src/index.ts` },
-        { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${packages}$1/src/internal.ts` },
-      ],
-    },
-    ssr: { noExternal: true },
-    build: { ssr: join(base, 'entry.ts'), outDir: base, emptyOutDir: false, target: 'es2022', minify: true },
-  });
-}, 120_000);
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 const run = (file: string, value: number, renames: number): Promise<NodeJS.Signals | number | null> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(base, 'entry.js'), file, `${value}`, `${renames}`], {
+    const child = spawn(process.execPath, [program, file, `${value}`, `${renames}`], {
       stdio: 'inherit',
     });
     child.on('close', (code, signal) => resolve(signal ?? code));

@@ -1,12 +1,11 @@
 import '@eagre/backend-js';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Variable } from '@eagre/core';
-import { build } from 'vite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { bundledProgram } from '../../../testing/src/bundled.ts';
 import { load } from '../load/load.ts';
 import { save } from './save.ts';
 
@@ -20,7 +19,7 @@ import '@eagre/backend-js';
 import { writeSync } from 'node:fs';
 import { Variable, ones } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
-import { save } from '${fileURLToPath(new URL('./save.ts', import.meta.url))}';
+import { save } from './save.ts';
 const [folder, first] = process.argv.slice(2);
 const v = new Variable(ones([20000]));
 const object = { v, sum: tfFunction((x) => v.mean().add(x), { inputSignature: [new TensorSpec([])] }) };
@@ -31,26 +30,8 @@ for (let i = Number(first) + 1; ; i++) {
 }
 `;
 
-const packages = fileURLToPath(new URL('../../../', import.meta.url));
+const program = await bundledProgram(PROGRAM, 'saved-model/src/save');
 const base = mkdtempSync(join(tmpdir(), 'eagre-save-crash-'));
-const program = join(base, 'entry.js');
-beforeAll(async () => {
-  writeFileSync(join(base, 'entry.ts'), PROGRAM);
-  writeFileSync(join(base, 'package.json'), '{ "type": "module" }');
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    root: base,
-    resolve: {
-      alias: [
-        { find: /^@eagre\/([a-z-]+)$/, replacement: `${packages}$1/src/index.ts` },
-        { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${packages}$1/src/internal.ts` },
-      ],
-    },
-    ssr: { noExternal: true },
-    build: { ssr: join(base, 'entry.ts'), outDir: base, emptyOutDir: false, target: 'es2022', minify: true },
-  });
-}, 120_000);
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 /** Starts the program, and kills it a moment after its first save. @returns the last save that it said was complete. */

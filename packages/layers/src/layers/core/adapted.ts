@@ -97,10 +97,13 @@ export function loraOf(layer: AdaptedLayer): LoraParts | null {
   return ((layer as unknown as Fields)['_lora'] as LoraParts | undefined) ?? null;
 }
 
+// Each call reads one: to make the name then takes longer than to find it.
+const baseNames = { kernel: '_kernel', embeddings: '_embeddings' } as const;
+
 /** The variable behind `kernel`, which is a sum after `enableLora`. */
 export function baseOf(layer: Layer, name: LargeWeight): Variable | undefined {
   const fields = layer as unknown as Fields;
-  return (fields[`_${name}`] ?? fields[name]) as Variable | undefined;
+  return (fields[baseNames[name]] ?? fields[name]) as Variable | undefined;
 }
 
 /** A layer whose large weight can be quantized, and have LoRA beside it. */
