@@ -27,6 +27,8 @@ export interface ImportedTrace {
   readonly structuredOutputs: unknown;
   /** @throws UnimplementedError for a resource that is neither a variable nor a table */
   importedCaptures(): readonly ImportedCapture[];
+  /** Another function that the file describes, such as a gradient; undefined for one that it does not. */
+  described(name: string): Pick<ImportedTrace, 'saved' | 'importedCaptures'> | undefined;
 }
 
 /** A function of several traces. */

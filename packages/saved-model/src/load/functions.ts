@@ -52,6 +52,7 @@ export class SavedTrace implements ImportedTrace {
   readonly #runtime: Runtime;
   readonly #captures: () => readonly Value[];
   readonly #imported: () => readonly ImportedCapture[];
+  readonly described: ImportedTrace['described'];
   #traced: TracedFunction<AnyFunction> | undefined;
 
   /**
@@ -64,12 +65,14 @@ export class SavedTrace implements ImportedTrace {
     saved: tensorflow.SavedConcreteFunction,
     captures: () => readonly Value[],
     imported: () => readonly ImportedCapture[],
+    described: ImportedTrace['described'],
   ) {
     this.name = name;
     this.saved = saved;
     this.#runtime = runtime;
     this.#captures = captures;
     this.#imported = imported;
+    this.described = described;
     const input = structureOf(saved.canonicalized_input_signature, name);
     const { args, named } = argumentsIn(input, name);
     this.args = args;

@@ -5,7 +5,7 @@ import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
-import { assetOf, declareAsset, type ImportedCapture } from '../imported.ts';
+import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace } from '../imported.ts';
 import { OP } from './files.ts';
 import {
   type LoadedFunction,
@@ -172,7 +172,8 @@ class ObjectLoader {
     for (const id of bound) this.#node(id);
     const captures = () => bound.map((id) => this.#capture(id));
     const imported = () => bound.map((id) => this.#imported(id));
-    trace = new SavedTrace(name, this.#parts.runtime, saved, captures, imported);
+    const described = (other: string) => this.#described(other);
+    trace = new SavedTrace(name, this.#parts.runtime, saved, captures, imported, described);
     if (!this.#parts.lazy) this.#parts.runtime.checkFunction(name, this.#checked);
     this.#traces.set(name, trace);
     return trace;
@@ -199,6 +200,13 @@ class ObjectLoader {
       `a function of the model holds object ${id}, which is no variable, table, asset or constant`,
       OP,
     );
+  }
+
+  /** What the file says of a function that is written with others. */
+  #described(name: string): ReturnType<ImportedTrace['described']> {
+    const saved = this.#parts.graph.concrete_functions?.get(name);
+    if (saved === undefined) return undefined;
+    return { saved, importedCaptures: () => (saved.bound_inputs ?? []).map((id) => this.#imported(id)) };
   }
 
   /** The same as it is saved again. */

@@ -56,8 +56,13 @@ export class FunctionWriter {
 
   /** The gradients that functions of loaded models have. */
   get gradients(): readonly tensorflow.RegisteredGradient[] {
-    return this.#copier.gradients;
+    return this.#copier.gradients.map(({ gradient_func, registered_op_type }) => ({
+      gradient_func,
+      registered_op_type,
+    }));
   }
+  /** The same as traces. */
+  readonly gradientTraces: WrittenTrace[] = [];
 
   /** A name for another function of the library. */
   unique(called: string): string {
@@ -117,9 +122,31 @@ export class FunctionWriter {
         spec: null,
       };
       this.#written.set(trace, written);
+      this.#addGradients(trace);
     }
     return written;
   }
+
+  /** Describes the gradients that came with a trace. */
+  #addGradients(trace: ImportedTrace): void {
+    for (const { gradient_func: name, from } of this.#copier.gradients.slice(this.#gradientCount)) {
+      const gradient = trace.described(from);
+      if (gradient === undefined) continue;
+      const { canonicalized_input_signature = NONE, output_signature = NONE } = gradient.saved;
+      this.gradientTraces.push({
+        name,
+        called: from,
+        captures: gradient.importedCaptures(),
+        inputs: [],
+        outputs: null,
+        input_signature: canonicalized_input_signature,
+        output_signature,
+        spec: null,
+      });
+    }
+    this.#gradientCount = this.#copier.gradients.length;
+  }
+  #gradientCount = 0;
 
   /** All traces of a function of a loaded model, and how it is called. */
   importedFunction(fn: ImportedFunction, called: string): WrittenFunction {

@@ -20,7 +20,12 @@ export interface CopyTarget {
 
 /** Copies functions with those that they call, each once. */
 export class FunctionCopier {
-  readonly gradients: tensorflow.RegisteredGradient[] = [];
+  /** The gradients of what was copied, with the names that they had. */
+  readonly gradients: {
+    readonly gradient_func: string;
+    readonly registered_op_type: string;
+    readonly from: string;
+  }[] = [];
   readonly #target: CopyTarget;
   readonly #names = new Map<ImportedLibrary, Map<string, string>>();
   readonly #types = new Map<ImportedLibrary, Map<string, string>>();
@@ -81,7 +86,7 @@ export class FunctionCopier {
     const gradient = library.gradientOf(type);
     if (own !== undefined || gradient === undefined) return own ?? type;
     types.set(type, (own = `CustomGradient-${this.gradients.length + 1}`));
-    this.gradients.push({ gradient_func: nameOf(gradient), registered_op_type: own });
+    this.gradients.push({ gradient_func: nameOf(gradient), registered_op_type: own, from: gradient });
     return own;
   }
 }

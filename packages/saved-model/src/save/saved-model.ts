@@ -134,6 +134,7 @@ class Builder {
       if (children.length + traces.length > 0)
         node.children = [...(node.children ?? []), ...children, ...traces];
     }
+    for (const gradient of this.#functions.gradientTraces) this.#describe(gradient);
     const signature_def = this.#addSignatures(written.signatures);
     const saver_def = this.#saver(handles, tables, objectGraph);
     return {
@@ -171,7 +172,8 @@ class Builder {
       ]),
     );
     const former = this.#formerStates();
-    for (const { captures } of [...functions.values(), ...signatures.values()].flat())
+    const all = [...functions.values(), ...signatures.values(), ...this.#functions.gradientTraces].flat();
+    for (const { captures } of all)
       for (const capture of captures) {
         if (capture instanceof TableResource && !owned.has(capture)) this.#loose.add(capture);
         if (capture instanceof Asset && !owned.has(capture)) this.#loose.add(capture);
