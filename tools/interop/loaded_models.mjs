@@ -7,9 +7,14 @@ import { gunzipSync } from 'node:zlib';
 // On sources: EAGRE_ENTRY=$PWD/packages/eagre/src/index.ts, under tsx.
 const tf = await import(process.env.EAGRE_ENTRY ?? '../../packages/eagre/dist/index.js');
 
-const golden = fileURLToPath(new URL('../../packages/saved-model/golden/models.json.gz', import.meta.url));
 const [folder] = process.argv.slice(2);
-const { models } = JSON.parse(gunzipSync(readFileSync(golden)).toString());
+const golden = (name) =>
+  fileURLToPath(new URL(`../../packages/saved-model/golden/${name}.json.gz`, import.meta.url));
+const modelsOf = (name) => JSON.parse(gunzipSync(readFileSync(golden(name))).toString()).models;
+const models = [
+  ...modelsOf('models'),
+  ...modelsOf('composites').map((model) => ({ ...model, name: `composites-${model.name}` })),
+];
 for (const { name, files } of models) {
   const source = join(folder, 'of-tensorflow', name);
   for (const [file, content] of Object.entries(files)) {
@@ -17,12 +22,10 @@ for (const { name, files } of models) {
     writeFileSync(join(source, file), Buffer.from(content, 'base64'));
   }
   const model = await tf.savedModel.load(source);
-  // Branches that give lists of different lengths have no trace.
-  if (name === 'flow') delete model.collect;
   try {
     await tf.savedModel.save(model, join(folder, 'again', name), { signatures: model.signatures });
   } catch (error) {
-    // Strings and tables are on the host.
+    // Graphs of TensorFlow 1 with strings have no trace.
     if (!(error instanceof tf.errors.UnimplementedError)) throw error;
     rmSync(join(folder, 'again', name), { recursive: true, force: true });
   }

@@ -27,6 +27,13 @@ function host(value) {
 
 const described = {};
 
+/** Loads a model and saves it again, under another name. */
+async function again(name) {
+  const loaded = await tf.savedModel.load(join(folder, name));
+  await tf.savedModel.save(loaded, join(folder, `${name}_again`), { signatures: loaded.signatures });
+  described[`${name}_again`] = described[name];
+}
+
 /** Exports a Keras model, with what it predicts for batches of two sizes. */
 async function exported(name, model, ...inputs) {
   const results = inputs.map((x) => host(model(x)));
@@ -146,6 +153,17 @@ const textLayers = {
 for (const [name, [values, layer]] of Object.entries(textLayers)) {
   const input = tf.Input([1], { dtype: values.dtype });
   await exported(`texts_${name}`, new tf.Model({ inputs: input, outputs: layer(input) }), values);
+}
+for (const outputMode of ['int', 'oneHot']) {
+  const inputs = [
+    tf.Input([1], { dtype: 'string', name: 'a' }),
+    tf.Input([1], { dtype: 'int64', name: 'b' }),
+  ];
+  const outputs = new layers.HashedCrossing(11, { outputMode })(inputs);
+  await exported(`texts_crossing_${outputMode}`, new tf.Model({ inputs, outputs }), [
+    tokens,
+    ints([4, 1], 90).cast('int64'),
+  ]);
 }
 const classifier = sequential(
   [1],
@@ -644,4 +662,5 @@ for (const [name, makeOptimizer, net] of [
   };
   await saved('asset', object, [['f', tf.constant([1, 2])]]);
 }
+for (const name of Object.keys(described)) await again(name);
 writeFileSync(join(folder, 'models.json'), JSON.stringify(described));

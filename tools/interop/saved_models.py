@@ -128,8 +128,11 @@ def main(folder):
     out = check_cli(str(folder / 'asset'))
     assert '[2. 4. 6.]' in out and '6.0' in out, out
     assert check_session(str(folder / 'counter')) == [6.0, 8.5]
-    asset = tf.saved_model.load(str(folder / 'asset')).words.asset_path.numpy().decode()
-    assert pathlib.Path(asset).read_text() == 'a\nb\n' and asset.endswith('assets/words.txt'), asset
+    for name in ['asset', 'asset_again']:
+        asset = tf.saved_model.load(str(folder / name)).words.asset_path.numpy().decode()
+        assert pathlib.Path(asset).read_text() == 'a\nb\n' and asset.endswith(f'{name}/assets/words.txt'), asset
+    assert (folder / 'tables_again' / 'assets' / 'vocabulary.txt').read_text() == 'x\ny\n'
+    assert check_session(str(folder / 'counter_again')) == [6.0, 8.5]
     print(f'{len(models) - len(failed)} of {len(models)} SavedModels load in TensorFlow {tf.__version__}; {results} results agree')
     if failed:
         sys.exit(1)

@@ -183,7 +183,7 @@ export {
   symbolicTensor,
 } from './dispatch/symbolic.ts';
 export * from './index.ts';
-export { portableBins, portableFind } from './lookup/portable-lookups.ts';
+export { portableBins, portableCross, portableFind } from './lookup/portable-lookups.ts';
 export {
   columnOfLines,
   itemsOf,
@@ -193,6 +193,7 @@ export {
   tensorOfItems,
 } from './lookup/table-items.ts';
 export { type TableFile, TableResource, tableOf } from './lookup/table-resource.ts';
+export { tableView } from './lookup/table-view.ts';
 export { Asset } from './module/asset.ts';
 export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';

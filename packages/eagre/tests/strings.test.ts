@@ -1,5 +1,5 @@
 // Strings, files and tables through the umbrella: in traced functions, pipelines and checkpoints.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -132,6 +132,21 @@ test('Keras layers of texts are exported, and give the same from raw strings whe
       await model.export(dir, { verbose: false });
       const loaded = await tf.savedModel.load(dir);
       expect(String(loaded.serve(x)), layer.name).toBe(String(model(x)));
+      await tf.savedModel.save(loaded, `${dir}-again`, { signatures: loaded.signatures });
+      expect(String((await tf.savedModel.load(`${dir}-again`)).serve(x)), layer.name).toBe(String(model(x)));
+    }
+    for (const outputMode of ['int', 'oneHot'] as const) {
+      const pair = [tf.Input([1], { dtype: 'string' }), tf.Input([1], { dtype: 'int64' })];
+      const outputs = new layers.HashedCrossing(9, { outputMode })(
+        pair as never,
+      ) as unknown as tf.KerasTensor;
+      const crossing = new tf.Model({ inputs: pair, outputs });
+      const dir = join(folder, `crossing-${outputMode}`);
+      await crossing.export(dir, { verbose: false });
+      const loaded = await tf.savedModel.load(dir);
+      const rows = [tokens.at(':3'), numbers];
+      const wanted = crossing(rows as never);
+      expect(String(loaded.serve(rows))).toBe(String(wanted));
     }
     const split = (text: string): string[] => text.split('');
     const input = tf.Input([1], { dtype: 'string' });
@@ -140,6 +155,13 @@ test('Keras layers of texts are exported, and give the same from raw strings whe
     await expect(model.export(join(folder, 'own'), { verbose: false })).rejects.toThrow(
       'split is a function of this process',
     );
+    const standardize = (text: string): string => text.trim();
+    const plain = new layers.TextVectorization({ vocabulary: words, standardize })(input);
+    const other = new tf.Model({ inputs: input, outputs: plain as tf.KerasTensor });
+    await expect(other.export(join(folder, 'own'), { verbose: false })).rejects.toThrow(
+      'standardize is a function of this process',
+    );
+    expect(existsSync(join(folder, 'own'))).toBe(false);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

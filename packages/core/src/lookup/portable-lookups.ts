@@ -65,3 +65,32 @@ export function portableBins(x: Tensor, bins: number, key: readonly [number, num
         key: { kind: 'ints', value: key },
       });
 }
+
+// TensorFlow's key of crosses.
+const CROSS_KEY = 0xdecafcaffe;
+
+/** The bin of the elements of several columns of one length together: strings and int64 [rows, 1]. */
+export function portableCross(columns: readonly Tensor[], bins: number): Tensor {
+  const int64 = { kind: 'type', value: 'int64' } as const;
+  const [rows] = dims(columns[0]);
+  const [, values] = portable({
+    op: 'SparseCross',
+    inputs: columns,
+    attrs: {
+      N: { kind: 'int', value: 0 },
+      hashed_output: { kind: 'bool', value: true },
+      num_buckets: { kind: 'int', value: bins },
+      hash_key: { kind: 'int', value: CROSS_KEY },
+      sparse_types: { kind: 'types', value: [] },
+      dense_types: { kind: 'types', value: columns.map((x) => x.dtype) },
+      out_type: int64,
+      internal_type: int64,
+    },
+    outputs: () => [
+      { dtype: 'int64', shape: [rows, 2] },
+      { dtype: 'int64', shape: [rows] },
+      { dtype: 'int64', shape: [2] },
+    ],
+  });
+  return values;
+}

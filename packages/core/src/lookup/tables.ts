@@ -14,7 +14,6 @@ import { sameShape, showShape } from '../shapes/shape.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { denseBuckets } from './dense-buckets.ts';
 import { checkKeyDType, type TableInitializer } from './initializers.ts';
 import {
   missingIndex,
@@ -26,6 +25,7 @@ import {
 } from './portable-lookups.ts';
 import { itemsOf, LookupTable, type TableItem, tensorOfItems } from './table-items.ts';
 import { TableResource } from './table-resource.ts';
+import { tableView } from './table-view.ts';
 
 /** Looks keys up at once or, in a traced function, at each run. Values that are text have to be known while it is traced. */
 function lookUp(
@@ -311,7 +311,7 @@ export class MutableHashTable implements Trackable {
   }
   #resource(reserved: readonly [empty: Tensor, deleted: Tensor] | null): TableResource {
     const { name, keyDtype, valueDtype } = this;
-    const contents = (): readonly [Tensor, Tensor] => this.#table.contents();
+    const contents = (): readonly [Tensor, Tensor] => this.export();
     const valueShape = this.defaultValue.shape;
     return new TableResource({ name, keyDtype, valueDtype, valueShape, contents, isMutable: true, reserved });
   }
@@ -391,53 +391,9 @@ export class MutableHashTable implements Trackable {
   export(): [keys: Tensor, values: Tensor] {
     return onKnown('LookupTableExportV2', [], () => this.#table.contents());
   }
-  /** @internal What goes into a checkpoint. */
-  protected saved(): readonly [keys: Tensor, values: Tensor] {
-    return this.export();
-  }
   /** Keys and values, as checkpoints of TensorFlow have them. */
   trackableView(): TrackableView {
-    let keys: Tensor | null = null;
-    let values: Tensor | null = null;
-    const take = (): void => {
-      if (keys === null || values === null) return;
-      const { shape } = this.defaultValue;
-      if (
-        keys.dtype !== this.keyDtype ||
-        values.dtype !== this.valueDtype ||
-        !sameShape(
-          values.shape.slice(1),
-          shape.length === 0 ? values.shape.slice(1).filter((d) => d !== 1) : shape,
-        )
-      )
-        throw new InvalidArgumentError('the file has a table of other keys or values', this.name);
-      this.#table.replace(itemsOf(keys), itemsOf(values));
-    };
-    return {
-      children: [],
-      attributes: [
-        [
-          'table-keys',
-          {
-            save: () => this.saved()[0],
-            restore: (value) => {
-              keys = value;
-              take();
-            },
-          },
-        ],
-        [
-          'table-values',
-          {
-            save: () => this.saved()[1],
-            restore: (value) => {
-              values = value;
-              take();
-            },
-          },
-        ],
-      ],
-    };
+    return tableView(this.#table, this.tableResource);
   }
 }
 
@@ -472,10 +428,6 @@ export class DenseHashTable extends MutableHashTable {
     if (empty === deleted)
       throw new InvalidArgumentError('emptyKey and deletedKey must differ', 'DenseHashTable');
     this.reserve(keys as [Tensor, Tensor]);
-  }
-  /** @internal As TensorFlow's tables have them in memory. */
-  protected override saved(): readonly [keys: Tensor, values: Tensor] {
-    return denseBuckets(this.export(), this.tableResource.reserved?.[0] as Tensor);
   }
 }
 

@@ -250,12 +250,24 @@ export const FunctionDef: MessageType<FunctionDef> = message('FunctionDef', () =
   arg_attr: nestedList(7, () => ArgAttrEntry),
 }));
 
+/** The function that is the gradient of nodes with `_gradient_op_type`. */
+export interface RegisteredGradient {
+  readonly gradient_func?: string;
+  readonly registered_op_type?: string;
+}
+export const RegisteredGradient: MessageType<RegisteredGradient> = message('RegisteredGradient', () => ({
+  gradient_func: text(1),
+  registered_op_type: text(2),
+}));
+
 /** Functions that nodes call by name. */
 export interface FunctionDefLibrary {
   readonly function?: readonly FunctionDef[];
+  readonly registered_gradients?: readonly RegisteredGradient[];
 }
 export const FunctionDefLibrary: MessageType<FunctionDefLibrary> = message('FunctionDefLibrary', () => ({
   function: nestedList(1, () => FunctionDef),
+  registered_gradients: nestedList(3, () => RegisteredGradient),
 }));
 
 /** `graph.proto`. */

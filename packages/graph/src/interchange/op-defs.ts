@@ -288,6 +288,7 @@ Softsign|features|activations|T!=19,14,1,2
 SoftsignGrad|gradients features|backprops|T!=19,14,1,2
 SpaceToBatchND|input block_shape paddings|output|T! Tblock_shape=3,9 Tpaddings=3,9
 SpaceToDepth|input|output|T! block_size! data_format
+SparseCross|indices* values* shapes* dense_inputs*|output_indices output_values output_shape|N! hashed_output! num_buckets! hash_key! sparse_types!=9,7 dense_types!=9,7 out_type!=9,7 internal_type!=9,7
 SparseSoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2 Tlabels=3,9
 Spence|x|y|T!=14,19,1,2
 Split|split_dim value|output*|num_split! T!

@@ -3,6 +3,7 @@
 import { EagreError, errorFromCode } from '@eagre/backend';
 import { InvalidArgumentError, type Tensor, UnimplementedError } from '@eagre/core';
 import type { tensorflow } from '@eagre/formats';
+import type { ImportedLibrary } from '../imported.ts';
 import { Body, type Node, type Ref } from './body.ts';
 import { functionalized } from './frames.ts';
 import { OpCall } from './op-call.ts';
@@ -45,11 +46,12 @@ interface LibraryFunction {
 }
 
 /** A graph with its functions. */
-export class Runtime {
+export class Runtime implements ImportedLibrary {
   readonly graph: Body;
   readonly rows: ReadonlyMap<string, OpRow>;
   readonly surroundings: Surroundings;
   readonly #library: ReadonlyMap<string, tensorflow.FunctionDef>;
+  readonly #gradients: ReadonlyMap<string, string>;
   readonly #functions = new Map<string, LibraryFunction>();
   #depth = 0;
 
@@ -68,6 +70,12 @@ export class Runtime {
       library.set(name, def);
     }
     this.#library = library;
+    this.#gradients = new Map(
+      (graphDef.library?.registered_gradients ?? []).map((g) => [
+        g.registered_op_type ?? '',
+        g.gradient_func ?? '',
+      ]),
+    );
     this.graph = functionalized(new Body('main', graphDef.node ?? [], null, this.#place));
   }
 
@@ -89,6 +97,12 @@ export class Runtime {
   }
   hasFunction(name: string): boolean {
     return this.#library.has(name);
+  }
+  definition(name: string): tensorflow.FunctionDef | undefined {
+    return this.#library.get(name);
+  }
+  gradientOf(type: string): string | undefined {
+    return this.#gradients.get(type);
   }
 
   /** Where outputs with a name begin among a node's outputs. */

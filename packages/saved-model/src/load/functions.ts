@@ -21,6 +21,12 @@ import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
 import {
+  declareImported,
+  type ImportedCapture,
+  type ImportedLibrary,
+  type ImportedTrace,
+} from '../imported.ts';
+import {
   argumentsIn,
   fit,
   isSignature,
@@ -37,25 +43,36 @@ import { TracedOrHost } from './traced-or-host.ts';
 type AnyFunction = (...args: never[]) => unknown;
 
 /** One trace of a function. */
-export class SavedTrace {
+export class SavedTrace implements ImportedTrace {
   readonly name: string;
   readonly args: readonly Structure[];
   readonly named: Extract<Structure, { kind: 'dict' }>;
   readonly outputs: Structure;
+  readonly saved: tensorflow.SavedConcreteFunction;
   readonly #runtime: Runtime;
   readonly #captures: () => readonly Value[];
+  readonly #imported: () => readonly ImportedCapture[];
+  readonly described: ImportedTrace['described'];
   #traced: TracedFunction<AnyFunction> | undefined;
 
-  /** @throws InvalidArgumentError where arguments and captures are not those of the function in the graph. */
+  /**
+   * @param captures what it uses beside its arguments, and `imported` the same as it is saved again
+   * @throws InvalidArgumentError where arguments and captures are not those of the function in the graph.
+   */
   constructor(
     name: string,
     runtime: Runtime,
     saved: tensorflow.SavedConcreteFunction,
     captures: () => readonly Value[],
+    imported: () => readonly ImportedCapture[],
+    described: ImportedTrace['described'],
   ) {
     this.name = name;
+    this.saved = saved;
     this.#runtime = runtime;
     this.#captures = captures;
+    this.#imported = imported;
+    this.described = described;
     const input = structureOf(saved.canonicalized_input_signature, name);
     const { args, named } = argumentsIn(input, name);
     this.args = args;
@@ -75,6 +92,30 @@ export class SavedTrace {
 
   get inputs(): readonly TensorSpec[] {
     return [...this.args.flatMap(specsIn), ...specsIn(this.named)];
+  }
+
+  get library(): ImportedLibrary {
+    return this.#runtime;
+  }
+  importedCaptures(): readonly ImportedCapture[] {
+    return this.#imported();
+  }
+  get structuredOutputs(): unknown {
+    return valueOf(this.outputs);
+  }
+  /** Arguments by name have theirs in the file, others those that they have in the graph. */
+  get namedInputs(): ImportedTrace['namedInputs'] {
+    const { body } = this.#runtime.function(this.name);
+    const byName = this.named.keys.flatMap((key, i) =>
+      specsIn(this.named.items[i] as Structure).map((_, at, all) =>
+        all.length === 1 ? key : `${key}_${at}`,
+      ),
+    );
+    const count = this.inputs.length - byName.length;
+    return this.inputs.map((spec, i) => ({
+      name: byName[i - count] ?? (body.defs[body.arguments[i] as number]?.name as string),
+      spec,
+    }));
   }
 
   /** Strings are on the host: what takes or gives them runs node by node. */
@@ -132,7 +173,7 @@ export class SavedTrace {
   concrete(): ConcreteFunction {
     if (this.#onHost)
       throw new UnimplementedError(
-        'it takes or gives strings, which are on the host: it is called node by node, and has no trace to look at or to save',
+        'it takes or gives strings, which are on the host: it is called node by node, and has no trace to look at',
         shortName(this.name),
       );
     return this.traced.getConcreteFunction(...this.signature);
@@ -240,9 +281,7 @@ export interface LoadedFunction {
 const camelCase = (name: string): string =>
   name.replace(/(?<=.)_+([a-z\d])/g, (_, c: string) => c.toUpperCase());
 
-const NO_ARGUMENTS: PythonArguments = { args: [], defaults: new Map(), keywordOnly: [] };
-
-/** What is saved of it again: its traces, with the names that the arguments have in Python. */
+/** Its traces here, with the names that the arguments have in Python. */
 function savedAs(name: string, traces: readonly SavedTrace[], python: PythonArguments): SavedFunction {
   const count = Math.max(0, ...traces.map((trace) => trace.args.length));
   const isPrimitive = (value: unknown): value is string | number | boolean | null =>
@@ -258,7 +297,9 @@ function savedAs(name: string, traces: readonly SavedTrace[], python: PythonArgu
     name,
     hostFunction: (first?.traced.hostFunction ?? (() => undefined)) as AnyFunction,
     inputSignature: first !== undefined && others.length === 0 && first.isPlain ? first.signature : null,
-    concreteFunctions: traces.map((trace) => trace.concrete()),
+    get concreteFunctions() {
+      return traces.map((trace) => trace.concrete());
+    },
     parameters: { parameters, rest: null },
   };
 }
@@ -267,8 +308,9 @@ function savedAs(name: string, traces: readonly SavedTrace[], python: PythonArgu
 export function loadedFunction(
   name: string,
   traces: readonly SavedTrace[],
-  python: PythonArguments,
+  spec: tensorflow.FunctionSpec | undefined,
 ): LoadedFunction {
+  const python = pythonArguments(spec);
   const fail = (args: readonly unknown[], why: readonly string[]): never => {
     if (traces.length === 0)
       throw new FailedPreconditionError(
@@ -314,6 +356,7 @@ export function loadedFunction(
   Object.defineProperty(fn, 'traces', { get: () => traces.map((trace) => trace.traced), enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
   declareSavedFunction(fn, () => savedAs(name, traces, python));
+  declareImported(fn, { traces, spec });
   return fn;
 }
 
@@ -408,7 +451,7 @@ export interface SignatureFunction {
 
 /** A signature that runs one trace, whose only arguments are tensors by name. */
 export function signatureFunction(name: string, trace: SavedTrace): SignatureFunction {
-  const plain = loadedFunction(name, [trace], NO_ARGUMENTS);
+  const plain = loadedFunction(name, [trace], undefined);
   // A single input may be given by itself, as TensorFlow permits.
   const named = (args: readonly unknown[]): readonly unknown[] => {
     const [only] = trace.named.keys;
@@ -431,6 +474,7 @@ export function signatureFunction(name: string, trace: SavedTrace): SignatureFun
   Object.defineProperty(fn, 'variables', { get: () => trace.variables });
   Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
-  declareSavedFunction(fn, () => savedAs(name, [trace], NO_ARGUMENTS));
+  declareSavedFunction(fn, () => savedAs(name, [trace], pythonArguments(undefined)));
+  declareImported(fn, { traces: [trace], spec: undefined });
   return fn as unknown as SignatureFunction;
 }

@@ -31,6 +31,10 @@ export class LoadedObject extends Module implements Trackable {
       writable: true,
     });
   }
+  /** @internal What is inside, by name. */
+  static entries(object: LoadedObject): readonly (readonly [string, unknown])[] {
+    return [...object.#children];
+  }
   /** @internal Adds a slot of an optimizer. */
   static attachSlot(object: LoadedObject, slot: TrackableSlot): void {
     object.#slots.push(slot);

@@ -1,20 +1,21 @@
 // The objects of a SavedModel of TensorFlow 2, from the graph of them in the file.
 import { constant, InvalidArgumentError, type Tensor, UnimplementedError, Variable } from '@eagre/core';
-import { itemsOf } from '@eagre/core/internal';
+import { Asset, itemsOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
+import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace } from '../imported.ts';
 import { OP } from './files.ts';
 import {
   type LoadedFunction,
   loadedFunction,
-  pythonArguments,
   SavedTrace,
   type SignatureFunction,
   signatureFunction,
 } from './functions.ts';
 import { LoadedObject } from './loaded-object.ts';
+import { LoadedTable } from './loaded-table.ts';
 import { objectOf } from './structure.ts';
 import { keyIn, restoredVariables, type SavedValues, type SavedVariableNode } from './variables.ts';
 
@@ -61,6 +62,8 @@ class ObjectLoader {
     this.#attachAll();
     this.#makeTables();
     await this.#restoreTables();
+    for (const [id, resource] of this.#resources)
+      if (resource instanceof TableHandle) (this.#objects[id] as LoadedTable).fill(resource);
     const root = this.#objects[0];
     if (!(root instanceof LoadedObject))
       throw new InvalidArgumentError('the first object of the model is no module', OP);
@@ -105,7 +108,9 @@ class ObjectLoader {
     if (node.asset !== undefined) {
       const path = assets[node.asset.asset_file_def_index ?? 0];
       if (path === undefined) throw new InvalidArgumentError('an asset of the model has no file', OP);
-      return constant(path);
+      const tensor = constant(path);
+      declareAsset(tensor, new Asset(path));
+      return tensor;
     }
     if (node.constant !== undefined) {
       const { graph } = runtime;
@@ -116,7 +121,7 @@ class ObjectLoader {
     if (node.function !== undefined || node.bare_concrete_function !== undefined) return undefined;
     // Tensors of a graph around a function are held by functions inside of it, which nobody calls from outside.
     if (node.captured_tensor !== undefined) return undefined;
-    return new LoadedObject();
+    return node.resource === undefined ? new LoadedObject() : new LoadedTable();
   }
 
   #attachAll(): void {
@@ -132,11 +137,7 @@ class ObjectLoader {
     for (const [id, node] of this.#nodes.entries()) {
       if (node.function === undefined || ofResources.has(id)) continue;
       const traces = (node.function.concrete_functions ?? []).flatMap((name) => this.#traceIfKnown(name));
-      this.#objects[id] = loadedFunction(
-        names.get(id) ?? '',
-        traces,
-        pythonArguments(node.function.function_spec),
-      );
+      this.#objects[id] = loadedFunction(names.get(id) ?? '', traces, node.function.function_spec);
     }
     for (const [id, node] of this.#nodes.entries()) {
       const object = this.#objects[id];
@@ -169,7 +170,10 @@ class ObjectLoader {
       throw new InvalidArgumentError(`the model does not describe the function '${name}'`, OP);
     const bound = saved.bound_inputs ?? [];
     for (const id of bound) this.#node(id);
-    trace = new SavedTrace(name, this.#parts.runtime, saved, () => bound.map((id) => this.#capture(id)));
+    const captures = () => bound.map((id) => this.#capture(id));
+    const imported = () => bound.map((id) => this.#imported(id));
+    const described = (other: string) => this.#described(other);
+    trace = new SavedTrace(name, this.#parts.runtime, saved, captures, imported, described);
     if (!this.#parts.lazy) this.#parts.runtime.checkFunction(name, this.#checked);
     this.#traces.set(name, trace);
     return trace;
@@ -196,6 +200,21 @@ class ObjectLoader {
       `a function of the model holds object ${id}, which is no variable, table, asset or constant`,
       OP,
     );
+  }
+
+  /** What the file says of a function that is written with others. */
+  #described(name: string): ReturnType<ImportedTrace['described']> {
+    const saved = this.#parts.graph.concrete_functions?.get(name);
+    if (saved === undefined) return undefined;
+    return { saved, importedCaptures: () => (saved.bound_inputs ?? []).map((id) => this.#imported(id)) };
+  }
+
+  /** The same as it is saved again. */
+  #imported(id: number): ImportedCapture {
+    const value = this.#capture(id);
+    if (value instanceof VariableHandle) return value.variable;
+    if (value instanceof TableHandle) return value.resource;
+    return assetOf(value) ?? (value as Tensor);
   }
 
   #makeTables(): void {
@@ -253,7 +272,7 @@ class ObjectLoader {
     for (const [name, alias] of aliases)
       traces.set(alias, [...(traces.get(alias) ?? []), ...this.#traceIfKnown(name)]);
     return objectOf(
-      [...traces].map(([alias, own]) => [alias, loadedFunction(alias, own, pythonArguments(undefined))]),
+      [...traces].map(([alias, own]) => [alias, loadedFunction(alias, own, undefined)]),
     ) as Readonly<Record<string, LoadedFunction>>;
   }
 

@@ -12,6 +12,8 @@ import {
   type Signature,
   TensorSpec,
 } from '@eagre/graph';
+import type { ImportedCapture, ImportedFunction, ImportedTrace } from '../imported.ts';
+import { FunctionCopier } from './imported-functions.ts';
 import { type Parameter, type ParameterList, parametersOf } from './parameters.ts';
 import { dict, encodeStructure, list, NONE, text, tuple } from './structured-value.ts';
 
@@ -23,13 +25,20 @@ export interface WrittenTrace {
   readonly name: string;
   /** What its function is called in the program. */
   readonly called: string;
-  readonly captures: readonly Capture[];
+  readonly captures: readonly (Capture | ImportedCapture)[];
   /** Its tensors in their order, with the names that they are given by. */
   readonly inputs: readonly { readonly name: string; readonly spec: TensorSpec }[];
   readonly outputs: unknown;
-  readonly args: readonly StructuredValue[];
-  readonly spec: tensorflow.FunctionSpec;
+  readonly input_signature: StructuredValue;
   readonly output_signature: StructuredValue;
+  /** How it is called by itself; null where the function that it is of says it. */
+  readonly spec: tensorflow.FunctionSpec | null;
+}
+
+/** A function whose traces were written, and how it is called. */
+export interface WrittenFunction {
+  readonly traces: readonly WrittenTrace[];
+  readonly spec: tensorflow.FunctionSpec;
 }
 
 // What functions without a name are called.
@@ -38,8 +47,22 @@ const NAMELESS = 'function';
 /** Writes traces, each graph once. */
 export class FunctionWriter {
   readonly library: Library = new Library({}, { compose: compositionOf });
-  readonly #written = new Map<Graph, WrittenTrace>();
+  readonly #written = new Map<Graph | ImportedTrace, WrittenTrace>();
+  readonly #copier = new FunctionCopier({
+    unique: (called) => this.unique(called),
+    push: (fn) => this.library.push(fn),
+  });
   #next = 0;
+
+  /** The gradients that functions of loaded models have. */
+  get gradients(): readonly tensorflow.RegisteredGradient[] {
+    return this.#copier.gradients.map(({ gradient_func, registered_op_type }) => ({
+      gradient_func,
+      registered_op_type,
+    }));
+  }
+  /** The same as traces. */
+  readonly gradientTraces: WrittenTrace[] = [];
 
   /** A name for another function of the library. */
   unique(called: string): string {
@@ -75,7 +98,7 @@ export class FunctionWriter {
       captures,
       inputs,
       outputs,
-      args: values,
+      input_signature: tuple([tuple(values), dict([])]),
       spec: functionSpec(list, [args], null),
       output_signature: encodeStructure(outputs, what),
     };
@@ -83,14 +106,57 @@ export class FunctionWriter {
     return written;
   }
 
+  /** A trace of a loaded model. */
+  imported(trace: ImportedTrace, called: string): WrittenTrace {
+    let written = this.#written.get(trace);
+    if (written === undefined) {
+      const { canonicalized_input_signature = NONE, output_signature = NONE } = trace.saved;
+      written = {
+        name: this.#copier.copy(trace.library, trace.name),
+        called,
+        captures: trace.importedCaptures(),
+        inputs: trace.namedInputs,
+        outputs: trace.structuredOutputs,
+        input_signature: canonicalized_input_signature,
+        output_signature,
+        spec: null,
+      };
+      this.#written.set(trace, written);
+      this.#addGradients(trace);
+    }
+    return written;
+  }
+
+  /** Describes the gradients that came with a trace. */
+  #addGradients(trace: ImportedTrace): void {
+    for (const { gradient_func: name, from } of this.#copier.gradients.slice(this.#gradientCount)) {
+      const gradient = trace.described(from);
+      if (gradient === undefined) continue;
+      const { canonicalized_input_signature = NONE, output_signature = NONE } = gradient.saved;
+      this.gradientTraces.push({
+        name,
+        called: from,
+        captures: gradient.importedCaptures(),
+        inputs: [],
+        outputs: null,
+        input_signature: canonicalized_input_signature,
+        output_signature,
+        spec: null,
+      });
+    }
+    this.#gradientCount = this.#copier.gradients.length;
+  }
+  #gradientCount = 0;
+
+  /** All traces of a function of a loaded model, and how it is called. */
+  importedFunction(fn: ImportedFunction, called: string): WrittenFunction {
+    const traces = fn.traces.map((trace) => this.imported(trace, called));
+    const names = traces[0]?.inputs.map(({ name }) => name) ?? [];
+    return { traces, spec: fn.spec ?? positionalSpec(names) };
+  }
+
   /** All traces of a function, and how it is called. */
-  function(
-    fn: SavedFunction,
-    called: string,
-  ): {
-    readonly traces: readonly WrittenTrace[];
-    readonly spec: tensorflow.FunctionSpec;
-  } {
+  function(fn: SavedFunction, called: string): WrittenFunction {
     const list = fn.parameters ?? parametersOf(fn.hostFunction);
     const traces = fn.concreteFunctions.map((concrete) => this.trace(concrete, list, called));
     const calls = fn.concreteFunctions.map((concrete) => concrete.structuredInputSignature);

@@ -51,6 +51,11 @@ export class MainGraph {
 
   /** The values of a large tensor are those of its memory: nothing is copied. */
   constant(wanted: string, tensor: Tensor): string {
+    if (tensor.dtype === 'string') {
+      const name = this.#names.take(wanted);
+      this.nodes.push(constNode(name, tensor));
+      return name;
+    }
     const { buffer, byteOffset, byteLength } = viewOf(tensor);
     const tensor_shape = shapeProto(tensor.shape);
     return this.#add(wanted, 'Const', [], () => ({

@@ -4,12 +4,14 @@ import { type Seen, type View, viewOf, walk, withoutSlots } from '@eagre/checkpo
 import { Module, Variable } from '@eagre/core';
 import { Asset, TableResource, tableOf, tree } from '@eagre/core/internal';
 import { ConcreteFunction, isTracedFunction } from '@eagre/graph';
+import { assetOf } from '../imported.ts';
+import { LoadedObject } from '../load/loaded-object.ts';
 
 /** How an object looks to a SavedModel. */
 export function look(object: object): View {
   if (object instanceof TableInitializer) return { ...NOTHING, children: [['_filename', object.asset]] };
   if (isOurs(object as unknown)) return NOTHING;
-  const own = viewOf(object);
+  const own = withAssets(viewOf(object));
   if (object instanceof Variable || tableOf(object) !== null) return own;
   const { children: saved, ...rest } = withoutSlots(object, own);
   const view = { ...rest, children: [...saved, ...(own.unsaved ?? [])] };
@@ -19,8 +21,14 @@ export function look(object: object): View {
     ([name, value]) =>
       !names.has(name) && !children.has(value) && (holdsFunction(value) || isEmptyList(value)),
   );
-  return more.length === 0 ? view : { ...view, children: [...view.children, ...more] };
+  return more.length === 0 ? view : withAssets({ ...view, children: [...view.children, ...more] });
 }
+
+/** Loaded models have assets as tensors with their paths. */
+const withAssets = (view: View): View => ({
+  ...view,
+  children: view.children.map(([name, child]) => [name, assetOf(child) ?? child] as const),
+});
 
 /** What names the file that a table is filled from. */
 export class TableInitializer {
@@ -47,7 +55,7 @@ export function isSavable(value: unknown): value is object {
 const isOurs = (value: unknown): value is object =>
   isTracedFunction(value) ||
   value instanceof ConcreteFunction ||
-  value instanceof Asset ||
+  assetOf(value) !== null ||
   value instanceof TableResource;
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
@@ -71,6 +79,9 @@ function ownEntries(object: object): [string, object][] {
     return [...object].flatMap(([key, item]) =>
       typeof key === 'string' ? [[key, item] as [string, object]] : [],
     );
+  // What has the name of a member is no property.
+  if (object instanceof LoadedObject)
+    return LoadedObject.entries(object).filter(([name]) => !name.startsWith('_')) as [string, object][];
   return Object.entries(Object.getOwnPropertyDescriptors(object)).flatMap(([name, { value }]) =>
     name.startsWith('_') ? [] : [[name, value] as [string, object]],
   );

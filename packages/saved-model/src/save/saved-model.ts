@@ -3,11 +3,25 @@ import { describe, type Entry, type Look, type Seen, walk } from '@eagre/checkpo
 import { FailedPreconditionError, InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import { Asset, shown, TableResource, tableOf } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { type Capture, ConcreteFunction, Names, savedFunction, streamState } from '@eagre/graph';
+import {
+  type Capture,
+  ConcreteFunction,
+  isTracedFunction,
+  Names,
+  savedFunction,
+  streamState,
+} from '@eagre/graph';
 import { SERVING } from '../constants.ts';
+import { type ImportedCapture, importedOf } from '../imported.ts';
 import { SaveOptions } from '../options.ts';
 import { assetNames } from './asset-names.ts';
-import { FunctionWriter, keywordSpec, positionalSpec, type WrittenTrace } from './functions.ts';
+import {
+  FunctionWriter,
+  keywordSpec,
+  positionalSpec,
+  type WrittenFunction,
+  type WrittenTrace,
+} from './functions.ts';
 import {
   MainGraph,
   restoreFunction,
@@ -18,7 +32,7 @@ import {
   wrapperFunction,
 } from './main-graph.ts';
 import { look, TableInitializer } from './objects.ts';
-import { outputNames } from './signatures.ts';
+import { outputNames, type SignatureTrace } from './signatures.ts';
 import { dict, list, shapeProto, specProto, tuple, typeOf } from './structured-value.ts';
 import { creator, destroyer, initializer, restoreTable, saveTable, tableOp } from './tables.ts';
 
@@ -49,6 +63,7 @@ const WRITTEN_ANEW: ReadonlySet<string> = new Set(['signatures', RANDOM_STATES, 
 
 type SavedObject = { -readonly [K in keyof tensorflow.SavedObject]: tensorflow.SavedObject[K] };
 type Child = tensorflow.ObjectReference;
+type AnyCapture = Capture | ImportedCapture;
 
 /**
  * @param signatures traces by name.
@@ -57,7 +72,7 @@ type Child = tensorflow.ObjectReference;
  */
 export function savedModelOf(
   root: object,
-  signatures: ReadonlyMap<string, ConcreteFunction>,
+  signatures: ReadonlyMap<string, SignatureTrace>,
   options: SaveOptions = new SaveOptions(),
 ): SavedModelContents {
   return new Builder(root, signatures, options).build();
@@ -65,7 +80,7 @@ export function savedModelOf(
 
 class Builder {
   readonly #root: object;
-  readonly #signatures: ReadonlyMap<string, ConcreteFunction>;
+  readonly #signatures: ReadonlyMap<string, SignatureTrace>;
   readonly #options: SaveOptions;
   readonly #functions = new FunctionWriter();
   readonly #graph = new MainGraph();
@@ -74,17 +89,17 @@ class Builder {
   readonly #traceIds = new Map<WrittenTrace, number>();
   readonly #concrete = new Map<string, tensorflow.SavedConcreteFunction>();
   /** The variables that stand for streams of random numbers. */
-  readonly #states = new Map<Capture, Variable>();
-  /** Tables that functions use and no object has. */
-  readonly #loose = new Set<TableResource>();
+  readonly #states = new Map<AnyCapture, Variable>();
+  /** Tables and files that functions use and no object has. */
+  readonly #loose = new Set<TableResource | Asset>();
   /** What names the files of tables. */
   readonly #files = new Map<TableResource, TableInitializer>();
   /** What fills the tables, as nodes of the graph. */
   readonly #initializers: string[] = [];
   /** The nodes of variables, tables and constants in the graph. */
-  readonly #handles = new Map<Capture, Value>();
+  readonly #handles = new Map<AnyCapture, Value>();
 
-  constructor(root: object, signatures: ReadonlyMap<string, ConcreteFunction>, options: SaveOptions) {
+  constructor(root: object, signatures: ReadonlyMap<string, SignatureTrace>, options: SaveOptions) {
     this.#root = root;
     this.#options = options;
     this.#signatures = signatures;
@@ -111,14 +126,19 @@ class Builder {
         this.#trace(own[0] as WrittenTrace, this.#ids.get(object));
         continue;
       }
-      const traces = own.map((trace, i) => this.#child(`trace_${i}`, this.#trace(trace)));
+      for (const trace of own) if (trace.spec === null) this.#describe(trace);
+      // Those of loaded models have no calls of their own.
+      const traces = own
+        .filter(({ spec }) => spec !== null)
+        .map((trace, i) => this.#child(`trace_${i}`, this.#trace(trace)));
       if (children.length + traces.length > 0)
         node.children = [...(node.children ?? []), ...children, ...traces];
     }
+    for (const gradient of this.#functions.gradientTraces) this.#describe(gradient);
     const signature_def = this.#addSignatures(written.signatures);
     const saver_def = this.#saver(handles, tables, objectGraph);
     return {
-      proto: this.#proto(signature_def, saver_def, assets, this.#aliases(written.functions)),
+      proto: this.#proto(signature_def, saver_def, assets, written.functions),
       objectGraph,
       entries,
       assets: assets.files,
@@ -131,38 +151,65 @@ class Builder {
     readonly signatures: ReadonlyMap<string, WrittenTrace>;
   } {
     const functions = new Map<object, readonly WrittenTrace[]>();
-    const owned = new Set<TableResource>();
+    const owned = new Set<TableResource | Asset>();
     for (const { object, names } of walk(this.#root, this.#look())) {
       const table = tableOf(object);
       if (table !== null) owned.add(table);
-      const saved = savedFunction(object);
+      if (object instanceof Asset) owned.add(object);
       if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
-      else if (saved !== null) {
-        const { traces, spec } = this.#functions.function(saved, names.at(-1) ?? saved.name);
+      else if (isTracedFunction(object)) {
+        const { traces, spec } = this.#function(object, names.at(-1));
         functions.set(object, traces);
         this.#specs.set(object, spec);
       }
     }
     const signatures = new Map(
-      [...this.#signatures].map(([name, concrete]) => [name, this.#functions.trace(concrete)]),
+      [...this.#signatures].map(([name, trace]) => [
+        name,
+        trace instanceof ConcreteFunction
+          ? this.#functions.trace(trace)
+          : this.#functions.imported(trace, name),
+      ]),
     );
-    for (const { captures } of [...functions.values(), ...signatures.values()].flat())
+    const former = this.#formerStates();
+    const all = [...functions.values(), ...signatures.values(), ...this.#functions.gradientTraces].flat();
+    for (const { captures } of all)
       for (const capture of captures) {
         if (capture instanceof TableResource && !owned.has(capture)) this.#loose.add(capture);
+        if (capture instanceof Asset && !owned.has(capture)) this.#loose.add(capture);
+        if (capture instanceof Variable && former.has(capture)) this.#states.set(capture, capture);
         if (
           capture instanceof Variable ||
           capture instanceof Tensor ||
           capture instanceof TableResource ||
+          capture instanceof Asset ||
           this.#states.has(capture)
         )
           continue;
         const name = `random_state_${this.#states.size}`;
-        this.#states.set(capture, new Variable(streamState(capture), { trainable: false, name }));
+        this.#states.set(
+          capture,
+          new Variable(streamState(capture as Exclude<typeof capture, Variable>), { trainable: false, name }),
+        );
       }
     return { functions, signatures };
   }
 
   readonly #specs = new Map<object, tensorflow.FunctionSpec>();
+
+  #function(fn: object, attribute: string | undefined): WrittenFunction {
+    const imported = importedOf(fn);
+    if (imported !== null)
+      return this.#functions.importedFunction(imported, attribute ?? (fn as { readonly name: string }).name);
+    const saved = savedFunction(fn) as NonNullable<ReturnType<typeof savedFunction>>;
+    return this.#functions.function(saved, attribute ?? saved.name);
+  }
+
+  /** The states of random streams that a loaded model has. */
+  #formerStates(): ReadonlySet<unknown> {
+    const states = look(this.#root).children.find(([name]) => name === RANDOM_STATES)?.[1];
+    return new Set(Array.isArray(states) ? states : []);
+  }
 
   /** The objects, with the states of random streams beside what the root has. */
   #look(): Look {
@@ -334,7 +381,7 @@ class Builder {
   }
 
   /** The node of what a function captures. */
-  #capture(capture: Capture, trace: WrittenTrace): number {
+  #capture(capture: AnyCapture, trace: WrittenTrace): number {
     const object = this.#states.get(capture) ?? capture;
     const known = this.#ids.get(object);
     if (known !== undefined) return known;
@@ -360,6 +407,16 @@ class Builder {
     });
   }
 
+  /** What a trace takes and gives. */
+  #describe(trace: WrittenTrace): void {
+    const { input_signature: canonicalized_input_signature, output_signature } = trace;
+    this.#concrete.set(trace.name, {
+      bound_inputs: trace.captures.map((capture) => this.#capture(capture, trace)),
+      canonicalized_input_signature,
+      output_signature,
+    });
+  }
+
   /** The node of a trace. @param at which one it is, where there is a node for it already. */
   #trace(trace: WrittenTrace, at?: number): number {
     const known = this.#traceIds.get(trace);
@@ -371,15 +428,11 @@ class Builder {
         concrete_function_name: trace.name,
         argument_keywords: names,
         allowed_positional_arguments: names.length,
-        function_spec: trace.spec,
+        ...(trace.spec === null ? {} : { function_spec: trace.spec }),
       },
     };
     this.#traceIds.set(trace, id);
-    this.#concrete.set(trace.name, {
-      bound_inputs: trace.captures.map((capture) => this.#capture(capture, trace)),
-      canonicalized_input_signature: tuple([tuple(trace.args), dict([])]),
-      output_signature: trace.output_signature,
-    });
+    this.#describe(trace);
     return id;
   }
 
@@ -514,6 +567,7 @@ class Builder {
       this.#nodes[id] = { asset: { asset_file_def_index: i } };
       const initializer = this.#graph.placeholder('asset_path_initializer', STRING, {});
       initializers.set(asset, initializer);
+      this.#handles.set(asset, { name: initializer, type: STRING });
       return {
         tensor_info: { name: `${initializer}:0` },
         filename: named.names.get(asset.assetPath) as string,
@@ -541,22 +595,16 @@ class Builder {
     signatures: ReadonlyMap<string, tensorflow.SignatureDef>,
     saver_def: tensorflow.SaverDef,
     { defs }: { readonly defs: readonly tensorflow.AssetFileDef[] },
-    function_aliases: ReadonlyMap<string, string>,
+    functions: ReadonlyMap<object, readonly WrittenTrace[]>,
   ): tensorflow.SavedModel {
+    const function_aliases = this.#aliases(functions);
     const init = this.#graph.noOp(this.#initializers);
-    for (const [object, spec] of this.#specs) {
-      const traces = (this.#nodes[this.#ids.get(object) as number] as SavedObject).children ?? [];
-      const concrete_functions = traces
-        .filter(({ local_name }) => local_name?.startsWith('trace_'))
-        .map(
-          ({ node_id }) =>
-            this.#nodes[node_id as number]?.bare_concrete_function?.concrete_function_name as string,
-        );
+    const { gradients } = this.#functions;
+    for (const [object, function_spec] of this.#specs)
       (this.#nodes[this.#ids.get(object) as number] as SavedObject).function = {
-        concrete_functions,
-        function_spec: spec,
+        concrete_functions: (functions.get(object) ?? []).map(({ name }) => name),
+        function_spec,
       };
-    }
     const initOp: tensorflow.SignatureDef = {
       outputs: new Map([['__saved_model_init_op', { name: init, tensor_shape: { unknown_rank: true } }]]),
     };
@@ -569,7 +617,10 @@ class Builder {
       },
       graph_def: {
         node: this.#graph.nodes,
-        library: { function: this.#functions.library.functions() },
+        library: {
+          function: this.#functions.library.functions(),
+          ...(gradients.length === 0 ? {} : { registered_gradients: gradients }),
+        },
         versions: VERSIONS,
       },
       saver_def,

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { isPlain, shown } from '@eagre/core/internal';
 import { ConcreteFunction, savedFunction, TensorSpec } from '@eagre/graph';
+import { type ImportedTrace, importedOf } from '../imported.ts';
 import { look } from './objects.ts';
 
 const OP = 'savedModel.save';
@@ -12,6 +13,9 @@ const RESERVED = '__saved_model_init_op';
 
 /** What the caller gives: one function, or several by name. */
 export type Signatures = object | Readonly<Record<string, unknown>>;
+
+/** What a signature calls: a trace, of this program or of a loaded model. */
+export type SignatureTrace = ConcreteFunction | ImportedTrace;
 
 /** An object that has a signature of its own, as Keras models have. */
 interface HasSignature {
@@ -25,7 +29,7 @@ interface HasSignature {
 export function signaturesOf(
   root: object,
   given: Signatures | null | undefined,
-): ReadonlyMap<string, ConcreteFunction> {
+): ReadonlyMap<string, SignatureTrace> {
   if (given === null || given === undefined) return defaultSignature(root);
   if (typeof given === 'function' || !isPlain(given))
     return new Map([[SERVING_DEFAULT, concreteOf(given, SERVING_DEFAULT)]]);
@@ -38,23 +42,27 @@ export function signaturesOf(
   );
 }
 
-function defaultSignature(root: object): ReadonlyMap<string, ConcreteFunction> {
+function defaultSignature(root: object): ReadonlyMap<string, SignatureTrace> {
   const own = (root as Partial<HasSignature>).defaultSaveSignature;
   if (typeof own === 'function') {
     const fn = own.call(root);
     return fn === null ? new Map() : new Map([[SERVING_DEFAULT, concreteOf(fn, SERVING_DEFAULT)]]);
   }
   const functions = [...look(root).children.map(([, child]) => child), root]
-    .map((value) => savedFunction(value))
-    .filter((fn) => fn !== null && fn.inputSignature !== null && fn.concreteFunctions.length === 1);
+    .filter((value) => (savedFunction(value)?.inputSignature ?? null) !== null)
+    .map(tracesOf)
+    .filter((traces) => traces.length === 1);
   const [only] = functions;
-  if (functions.length !== 1 || only === null || only === undefined) return new Map();
-  const [concrete] = only.concreteFunctions as readonly [ConcreteFunction];
+  if (functions.length !== 1 || only === undefined) return new Map();
+  const [trace] = only as readonly [SignatureTrace];
   // What servers cannot call is no signature; the function is saved all the same.
-  return canServe(concrete) ? new Map([[SERVING_DEFAULT, concrete]]) : new Map();
+  return canServe(trace) ? new Map([[SERVING_DEFAULT, trace]]) : new Map();
 }
 
-function concreteOf(fn: unknown, name: string): ConcreteFunction {
+const tracesOf = (fn: unknown): readonly SignatureTrace[] =>
+  importedOf(fn)?.traces ?? savedFunction(fn)?.concreteFunctions ?? [];
+
+function concreteOf(fn: unknown, name: string): SignatureTrace {
   if (fn instanceof ConcreteFunction) return fn;
   const saved = savedFunction(fn);
   if (saved === null)
@@ -62,17 +70,21 @@ function concreteOf(fn: unknown, name: string): ConcreteFunction {
       `the signature '${name}' is ${shown(fn)}, expected a function of tf.function or what its getConcreteFunction gives`,
       OP,
     );
-  const [only, ...others] = saved.concreteFunctions;
+  const traces = tracesOf(fn);
+  const [only, ...others] = traces;
   if (only !== undefined && others.length === 0) return only;
   throw new InvalidArgumentError(
-    `the signature '${name}' is a function with ${saved.concreteFunctions.length} traces, expected one: give ${saved.name}.getConcreteFunction(new tf.TensorSpec(…)), or give the function an inputSignature`,
+    `the signature '${name}' is a function with ${traces.length} traces, expected one: give ${saved.name}.getConcreteFunction(new tf.TensorSpec(…)), or give the function an inputSignature`,
     OP,
   );
 }
 
-function canServe(concrete: ConcreteFunction): boolean {
+function canServe(trace: SignatureTrace): boolean {
   try {
-    outputNames(concrete.saved.structuredOutputs, '');
+    outputNames(
+      trace instanceof ConcreteFunction ? trace.saved.structuredOutputs : trace.structuredOutputs,
+      '',
+    );
     return true;
   } catch (error) {
     if (error instanceof InvalidArgumentError) return false;

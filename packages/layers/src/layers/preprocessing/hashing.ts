@@ -10,6 +10,7 @@ import {
   type Option,
   optionsFrom,
   portableBins,
+  portableCross,
   sameShape,
   showShape,
   takesOptions,
@@ -192,12 +193,18 @@ export class HashedCrossing extends Layer {
       if (x.dtype !== 'string' && !x.dtype.includes('int'))
         fail(this, `needs integers or strings, got ${x.dtype}`);
     }
-    const ids = integersOfEach('HashedCrossing', list, (...values) => {
+    const bins = (...values: readonly (string | bigint)[]): bigint => {
       const all = values.map((value) =>
         typeof value === 'string' ? fingerprint64(value) : BigInt.asUintN(64, BigInt(value)),
       );
       return all.reduce(joinedFingerprints, 0xdecafcaffen) % BigInt(this.numBins);
-    });
+    };
+    const inOps = (...xs: readonly Tensor[]): Tensor => {
+      const columns = xs.map((x) => (x.dtype === 'string' ? x : x.cast('int64')).reshape([-1, 1]));
+      const values = portableCross(columns, this.numBins);
+      return head.rank === 2 ? values.expandDims(1) : head.rank === 1 ? values : values.reshape([]);
+    };
+    const ids = integersOfEach('HashedCrossing', list, bins, inOps);
     return this.outputMode === 'int' ? ids : encoded(ids, encodingOf(this, 'oneHot'));
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {

@@ -63,6 +63,15 @@ function setOperation(c: OpCall, a: tf.sets.SetsLike, b: tf.sets.SetsLike): Tens
 const setRow = (a: (c: OpCall) => tf.sets.SetsLike, b: (c: OpCall) => tf.sets.SetsLike): OpRow =>
   several(['result_indices', 'result_values', 'result_shape'], (c) => setOperation(c, a(c), b(c)));
 
+/** A cross of features: sparse ones, all indices first, then dense ones. */
+function crossOf(c: OpCall): SparseTensor {
+  const count = c.intAttr('N');
+  const features = [...sparsesAt(c, 0, count), ...c.xs(3 * count)];
+  if (!c.boolAttr('hashed_output')) return tf.sparse.cross(features);
+  const hashKey = c.node.attr?.get('hash_key')?.i ?? 0;
+  return tf.sparse.crossHashed(features, c.intAttr('num_buckets'), { hashKey });
+}
+
 export const sparse: OpTable = {
   SparseTensorDenseMatMul: (c) =>
     tf.sparse.sparseDenseMatmul(sparseAt(c, 0), c.x(3), {
@@ -78,6 +87,7 @@ export const sparse: OpTable = {
     const filled = tf.broadcastTo(missing, tf.cast(shape, 'int32'));
     return tf.tensorScatterNdUpdate(filled, places, updates);
   },
+  SparseCross: toSparse(crossOf),
   SparseReorder: several(['output_indices', 'output_values'], (c) =>
     partsOf(tf.sparse.reorder(sparseAt(c, 0))).slice(0, 2),
   ),

@@ -27,8 +27,10 @@ const newTable = (c: OpCall): TableHandle => {
   const table = new LookupTable(c.node.name ?? '', key, value, shape as readonly number[]);
   // One that is filled as the program goes on is never without contents.
   if (isMutable) table.insert([], [], true);
-  if (c.op.includes('Dense')) table.reserved = [...itemsOf(known(c, 0)), ...itemsOf(known(c, 1))];
-  return new TableHandle(table, isMutable);
+  if (!c.op.includes('Dense')) return new TableHandle(table, isMutable);
+  const reserved = [known(c, 0), known(c, 1)] as const;
+  table.reserved = reserved.flatMap(itemsOf);
+  return new TableHandle(table, isMutable, reserved);
 };
 
 /** The one table of a name. */
@@ -75,17 +77,20 @@ const insert =
 
 /** Keys and values of the lines of a text file: whole lines, their numbers, or columns. */
 const fromFile: Translate = (c) => {
-  const table = c.table(0);
+  const handle = c.tableHandle(0);
+  const { table } = handle;
   if (table.initialized) return;
   const path = known(c, 1).strings()[0] as string;
   const size = c.intAttr('vocab_size', -1);
   const firstNumber = c.intAttr('offset', 0);
+  const delimiter = c.textAttr('delimiter', '\t');
+  const [keyIndex, valueIndex] = [c.intAttr('key_index'), c.intAttr('value_index')];
   const lines = linesOf(c.runtime.surroundings.assetText(path, c)).slice(0, size >= 0 ? size : undefined);
   const column = (index: number, dtype: DType): TableItem[] =>
     columnOfLines(
       lines,
       index,
-      c.textAttr('delimiter', '\t'),
+      delimiter,
       firstNumber,
       (text, line) => {
         const item = dtype === 'string' ? text : numberOf(text, dtype);
@@ -94,11 +99,9 @@ const fromFile: Translate = (c) => {
       },
       (why) => c.wrong(`${path}: ${why}`),
     );
-  table.insert(
-    column(c.intAttr('key_index'), table.keyDType),
-    column(c.intAttr('value_index'), table.valueDType),
-    false,
-  );
+  table.insert(column(keyIndex, table.keyDType), column(valueIndex, table.valueDType), false);
+  const vocabSize = size < 0 ? null : size;
+  handle.file = { path, keyIndex, valueIndex, vocabSize, delimiter, offset: firstNumber };
 };
 
 const replace: Translate = (c) => {
