@@ -52,6 +52,7 @@ it('gives names that mean something elsewhere another form', () => {
 });
 
 it.each([
+  ['an attribute that there is not', double.replace('workgroup_size', 'workgroupsize')],
   ['an unknown sign', double.replace('twice(x', 'twice(`x')],
   ['text that ends early', double.slice(0, -10)],
   ['no entry point', 'fn f() { }'],

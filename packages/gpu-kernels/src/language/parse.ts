@@ -14,6 +14,8 @@ import type {
 const TOKEN =
   /\s+|\/\/[^\n]*|(0[xX][0-9a-fA-F]+[ui]?|(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?f?|\d+[eE][+-]?\d+f?|\d+[uif]?)|([A-Za-z_]\w*)|(->|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=|[-+*/%=<>!&|^~:;,.(){}[\]@])/y;
 
+const ATTRIBUTES = new Set(['binding', 'builtin', 'compute', 'group', 'workgroup_size']);
+
 // Names that mean something in C++, or are kept for later by WGSL, in neither of which a kernel means that.
 const RESERVED = new Set(
   (
@@ -181,6 +183,8 @@ class Parser {
       const name = this.#word();
       const args: string[] = [];
       if (this.#take('(')) while (!this.#take(')')) if (!this.#take(',')) args.push(this.#next().text);
+      // Misspelt, one would count as absent: a workgroup of one thread.
+      if (!ATTRIBUTES.has(name)) throw broken(`there is no attribute @${name}`);
       found.set(name, args);
     }
     return found;
