@@ -38,12 +38,10 @@ export { matchFilenamesOnce, matchingFiles, readFile, writeFile } from './io/fil
 export * as gfile from './io/gfile.ts';
 export {
   type DecodedProto,
-  type DecodeProtoOptions,
   decodeProto,
-  type EncodeProtoOptions,
   encodeProto,
 } from './io/proto.ts';
-export type { DescriptorSource } from './io/proto-descriptors.ts';
+export type { DecodeProtoOptions, DescriptorSource, EncodeProtoOptions } from './io/proto-options.ts';
 export {
   type DecodeRawOptions,
   decodeBase64,

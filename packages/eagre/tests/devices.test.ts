@@ -50,6 +50,17 @@ describe('which devices there are', () => {
     expect(step(x).item()).toBe(4);
   });
 
+  test('what a traced function makes for good lies on the device that is current there', () => {
+    tf.config.setLogicalDeviceConfiguration(cpu, [one, one]);
+    let made: tf.Tensor | undefined;
+    const step = tf.function((x: tf.Tensor) => {
+      made = tf.device('/cpu:1', () => tf.initScope(() => tf.ones([2])));
+      return x.add(1);
+    });
+    expect(step(tf.constant([1])).array()).toEqual([2]);
+    expect(made?.device).toBe('/device:CPU:1');
+  });
+
   test('a device that is none is refused', () => {
     for (const bad of ['remote', '/remote:', '/remote:-1', '', 'x y:0'])
       expect(() => tf.device(bad, () => 1), bad).toThrow(tf.errors.InvalidArgumentError);

@@ -276,7 +276,7 @@ export function findDevice(name: string): Backend {
 
 function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => boolean {
   // While a function is traced, its ops get their place when it runs.
-  const field = context.eagerBackend === null ? 'backend' : 'host';
+  const field = context.eagerBackend === null ? 'backend' : 'eagerBackend';
   return override(context, { ...changes, [field]: backend });
 }
 

@@ -9,12 +9,7 @@ import {
   nodeBuiltin,
   readDescriptors,
 } from '@eagre/formats/internal';
-
-/**
- * A `FileDescriptorSet`, as `protoc --descriptor_set_out=… --include_imports` writes it: its bytes, the path of a file with them, or as in
- * TensorFlow text of `bytes://` and the bytes.
- */
-export type DescriptorSource = string | Uint8Array;
+import type { DescriptorSource } from './proto-options.ts';
 
 const BYTES = 'bytes://';
 

@@ -8,7 +8,8 @@ import { bytesOf, textOf } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
-import { type DecodeProtoOptions, decodeProto, encodeProto } from './proto.ts';
+import { decodeProto, encodeProto } from './proto.ts';
+import type { DecodeProtoOptions } from './proto-options.ts';
 
 interface Values {
   readonly dtype: string;

@@ -27,18 +27,8 @@ import {
   wireTypeOf,
 } from '@eagre/formats/internal';
 import { atOnce, type BytesLike, byteStringsOf } from './byte-strings.ts';
-import { checkFieldDType, type DescriptorSource, fieldDType, fieldsOf } from './proto-descriptors.ts';
-
-export interface EncodeProtoOptions {
-  /** Must be given: no messages are described here. */
-  readonly descriptorSource?: DescriptorSource;
-}
-export interface DecodeProtoOptions extends EncodeProtoOptions {
-  /** How messages are written; `'binary'` by default. */
-  readonly messageFormat?: 'binary' | 'text';
-  /** Whether messages are first read and written again as protobuf does, which refuses more and drops what a message cannot hold; false by default. */
-  readonly sanitize?: boolean;
-}
+import { checkFieldDType, fieldDType, fieldsOf } from './proto-descriptors.ts';
+import type { DecodeProtoOptions, EncodeProtoOptions } from './proto-options.ts';
 
 /** What `decodeProto` reads. */
 export interface DecodedProto {
