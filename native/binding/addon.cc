@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../runtime/crc32c.h"
+#include "../runtime/pages.h"
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
@@ -63,8 +64,12 @@ Napi::Value last_error(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), environment_of(info)->message);
 }
 
+// addressOf(ArrayBuffer): where its bytes are. Kernels are about to fill those of a large one, and go through them from then on.
 Napi::Value address_of(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(reinterpret_cast<uintptr_t>(info[0].As<Napi::ArrayBuffer>().Data())));
+  Napi::ArrayBuffer buffer = info[0].As<Napi::ArrayBuffer>();
+  constexpr size_t kLarge = 8 << 20;
+  if (buffer.ByteLength() >= kLarge) prefer_large_pages(buffer.Data(), static_cast<int64_t>(buffer.ByteLength()));
+  return Napi::Number::New(info.Env(), static_cast<double>(reinterpret_cast<uintptr_t>(buffer.Data())));
 }
 
 // compileProgram(Float64Array): the number by which the Elementwise kernel knows the program.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "crc32c.h"
+#include "pages.h"
 #include "pool.h"
 
 #if !defined(_WIN32)
@@ -34,19 +35,6 @@ constexpr int64_t kPiece = 256 << 10;
 constexpr size_t kPieces = 1024;
 // Of so many ranges at most: the system takes 1024 pieces of memory in one call, POSIX grants 16.
 constexpr int kParts = 16;
-
-// Has the system give memory that is about to be filled in pages of 2 MB where it has them: each page that is first written to costs a fault,
-// and for pages of 4 KB these take longer than the reading. It is only a wish, so errors do not matter.
-void prefer_large_pages(unsigned char* target, int64_t length) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  constexpr uintptr_t kPage = 2 << 20;
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(target) + kPage - 1) & ~(kPage - 1);
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(target) + static_cast<uintptr_t>(length)) & ~(kPage - 1);
-  if (target != nullptr && begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#else
-  (void)target, (void)length;
-#endif
-}
 
 // The bytes of ranges that adjoin, from within one on.
 struct Piece {
