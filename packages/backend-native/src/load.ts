@@ -38,6 +38,7 @@ export interface Addon extends Watcher {
   dropPlan(plan: number): void;
   /** The number of the step at which `runPlan` stopped or failed. */
   lastStep(): number;
+  /** Where the bytes of a fresh buffer are; asks for pages of 2 MB for a large one. */
   addressOf(buffer: ArrayBuffer): number;
   /** The number of a scalar program, and a reference to it: one that no plan takes over keeps it for ever. */
   compileProgram(code: Float64Array): number;

@@ -77,6 +77,7 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
+export { CROSS_KEY, crossedBin } from './composite/crosses.ts';
 export {
   type ApiSignature,
   type ArgumentType,
@@ -221,7 +222,7 @@ export { pooledBy } from './ops/nn/fractional-pooling.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
 export { integersOfStrings } from './ops/strings/convert.ts';
-export { fingerprint64, joinedFingerprints, keyedHash } from './ops/strings/hashes.ts';
+export { fingerprint64, keyedHash } from './ops/strings/hashes.ts';
 export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';

@@ -17,6 +17,7 @@ export {
   type ScalarValue,
 } from './protobuf/descriptors.ts';
 export { reserialized } from './protobuf/dynamic-message.ts';
+export { DELIMITED } from './protobuf/protobuf.ts';
 export { parseTextFormat } from './protobuf/text-format.ts';
-export { DELIMITED, WireReader, WireWriter, wireTypeOf } from './protobuf/wire.ts';
+export { WireReader, WireWriter, wireTypeOf } from './protobuf/wire.ts';
 export { encodeStringContent } from './tensorflow/tensor-proto.ts';

@@ -81,7 +81,7 @@ export function hashedValues(numBuckets: unknown, hashKey: unknown, op: string):
   const [buckets, key] = checkHashing(numBuckets, hashKey, op);
   return (all) =>
     toTensor({
-      data: BigInt64Array.from(all, (values) => binOf(values, buckets, key)),
+      data: BigInt64Array.from(all, (values) => crossedBin(values, buckets, key)),
       shape: [all.length],
     });
 }
@@ -100,10 +100,11 @@ function* combinations(features: readonly Rows[], row: number): Generator<(strin
 }
 
 const unsigned = (x: bigint): bigint => BigInt.asUintN(64, x);
-const DEFAULT_HASH_KEY = 0xdecafcaffen;
+/** TensorFlow's key of hashed crosses. */
+export const CROSS_KEY = 0xdecafcaffen;
 
 /** The bin of a combination: of so many, or of all that an int64 has. */
-function binOf(values: Combination, buckets: bigint, key: bigint): bigint {
+export function crossedBin(values: Combination, buckets: bigint, key: bigint): bigint {
   let hash = unsigned(key);
   for (const v of values)
     hash = joinedFingerprints(hash, typeof v === 'string' ? fingerprint64(v) : unsigned(v));
@@ -129,7 +130,7 @@ function checkHashing(
       `numBuckets must be an integer of at least 0, got ${String(numBuckets)}`,
       op,
     );
-  const key = hashKey ?? DEFAULT_HASH_KEY;
+  const key = hashKey ?? CROSS_KEY;
   if (typeof key !== 'bigint' && !Number.isSafeInteger(key))
     throw new InvalidArgumentError(`hashKey must be an integer, got ${String(hashKey)}`, op);
   return [BigInt(numBuckets as number), BigInt(key as number)];

@@ -1,5 +1,6 @@
 // Lookups in tables as ops of TensorFlow, for traces that are written.
 import type { DType } from '@eagre/backend';
+import { CROSS_KEY } from '../composite/crosses.ts';
 import { portable, portableEach } from '../dispatch/portable.ts';
 import { dims } from '../shapes/dims.ts';
 import { constant } from '../tensor/constant.ts';
@@ -66,9 +67,6 @@ export function portableBins(x: Tensor, bins: number, key: readonly [number, num
       });
 }
 
-// TensorFlow's key of crosses.
-const CROSS_KEY = 0xdecafcaffe;
-
 /** The bin of the elements of several columns of one length together: strings and int64 [rows, 1]. */
 export function portableCross(columns: readonly Tensor[], bins: number): Tensor {
   const int64 = { kind: 'type', value: 'int64' } as const;
@@ -80,7 +78,7 @@ export function portableCross(columns: readonly Tensor[], bins: number): Tensor 
       N: { kind: 'int', value: 0 },
       hashed_output: { kind: 'bool', value: true },
       num_buckets: { kind: 'int', value: bins },
-      hash_key: { kind: 'int', value: CROSS_KEY },
+      hash_key: { kind: 'int', value: Number(CROSS_KEY) },
       sparse_types: { kind: 'types', value: [] },
       dense_types: { kind: 'types', value: columns.map((x) => x.dtype) },
       out_type: int64,

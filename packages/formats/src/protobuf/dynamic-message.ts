@@ -1,7 +1,8 @@
 // Messages that are known only by descriptors, as protobuf's own library reads and writes them.
 import { errorsFor } from '../errors.ts';
 import type { FieldDescriptor, MessageDescriptor, ScalarValue } from './descriptors.ts';
-import { DEEPEST, DELIMITED, WireReader, WireWriter, wireTypeOf } from './wire.ts';
+import { DEEPEST, DELIMITED } from './protobuf.ts';
+import { WireReader, WireWriter, wireTypeOf } from './wire.ts';
 
 export type FieldValue = ScalarValue | DynamicMessage;
 

@@ -2,9 +2,10 @@
 import { PbfReader, PbfWriter } from 'pbf';
 import { errorsFor, FormatError } from '../errors.ts';
 
-// More levels than this are a hostile file; TensorFlow's own reader stops at 100 too.
-const DEEPEST = 100;
-const DELIMITED = 2;
+/** More levels than this are a hostile file; the readers of protobuf and TensorFlow stop there too. */
+export const DEEPEST = 100;
+/** The kind of fields that begin with their length. */
+export const DELIMITED = 2;
 
 // A writer for the next message: growing a new one from nothing costs more than most messages. Whoever uses it takes it away.
 let spare: PbfWriter | undefined;

@@ -2,8 +2,8 @@
 import { errorsFor, type FormatError } from '../errors.ts';
 import type { EnumDescriptor, FieldDescriptor, MessageDescriptor, ScalarValue } from './descriptors.ts';
 import { DynamicMessage } from './dynamic-message.ts';
+import { DEEPEST } from './protobuf.ts';
 import { unescaped } from './text-strings.ts';
-import { DEEPEST } from './wire.ts';
 
 type Kind = 'name' | 'integer' | 'float' | 'string' | 'symbol' | 'end';
 interface Token {

@@ -1,6 +1,7 @@
 // Strings in the text format of protobuf.
 
-const ESCAPES: Readonly<Record<string, number>> = {
+/** The bytes of the escapes that C has too. */
+export const ESCAPES: Readonly<Record<string, number>> = {
   a: 7,
   b: 8,
   f: 12,

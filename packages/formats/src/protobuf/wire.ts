@@ -2,16 +2,13 @@
 import { PbfWriter } from 'pbf';
 import { errorsFor, type FormatError } from '../errors.ts';
 import type { FieldDescriptor, FieldType, ScalarValue } from './descriptors.ts';
+import { DEEPEST, DELIMITED } from './protobuf.ts';
 
 export const VARINT = 0;
 export const FIXED64 = 1;
-export const DELIMITED = 2;
 export const START_GROUP = 3;
 export const END_GROUP = 4;
 export const FIXED32 = 5;
-
-/** More levels than this are a hostile message; protobuf's own readers stop there too. */
-export const DEEPEST = 100;
 
 const WIRE_TYPES: Readonly<Record<FieldType, number>> = {
   double: FIXED64,

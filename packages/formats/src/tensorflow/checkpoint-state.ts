@@ -3,6 +3,7 @@
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { writeFileAtomicSync } from '../files/atomic.ts';
 import { nodeBuiltin } from '../files/node.ts';
+import { ESCAPES } from '../protobuf/text-strings.ts';
 
 // Thousands of paths fit; more is no such file.
 const MOST_BYTES = 16 * 2 ** 20;
@@ -141,20 +142,6 @@ function tokensOf(bytes: Uint8Array, error: ErrorMaker): Token[] {
   }
   return tokens;
 }
-
-const ESCAPES: Readonly<Record<string, number>> = {
-  a: 7,
-  b: 8,
-  f: 12,
-  n: 10,
-  r: 13,
-  t: 9,
-  v: 11,
-  '?': 63,
-  '\\': 92,
-  "'": 39,
-  '"': 34,
-};
 
 /** The text that a quoted one stands for: bytes in UTF-8. */
 function unescape(quoted: string, error: ErrorMaker): string {

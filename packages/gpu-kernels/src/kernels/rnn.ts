@@ -192,8 +192,9 @@ function gru({ inputs }: Call): Lowered | undefined {
   const size = 3 * sizes.batch * sizes.time * sizes.units;
   const first = ofInput(sizes, 3, [X, KERNEL, BIAS, gates]);
   if (first === undefined || isTooLarge(sizes)) return undefined;
+  const program = gruStep();
   const operands = [gates, H0, RECURRENT, BIAS, Y, LAST_H, RESERVE];
-  const steps = Array.from({ length: sizes.time }, (_, t) => stepDispatch(gruStep(), operands, sizes, t));
+  const steps = Array.from({ length: sizes.time }, (_, t) => stepDispatch(program, operands, sizes, t));
   return { dispatches: [first, ...steps], scratch: [4 * size] };
 }
 

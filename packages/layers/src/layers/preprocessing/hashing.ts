@@ -2,10 +2,11 @@
 import { constant, type PartialShape, type Tensor, where } from '@eagre/core';
 import {
   argumentsOf,
+  CROSS_KEY,
+  crossedBin,
   dims,
   fingerprint64,
   isPlain,
-  joinedFingerprints,
   keyedHash,
   type Option,
   optionsFrom,
@@ -193,12 +194,8 @@ export class HashedCrossing extends Layer {
       if (x.dtype !== 'string' && !x.dtype.includes('int'))
         fail(this, `needs integers or strings, got ${x.dtype}`);
     }
-    const bins = (...values: readonly (string | bigint)[]): bigint => {
-      const all = values.map((value) =>
-        typeof value === 'string' ? fingerprint64(value) : BigInt.asUintN(64, BigInt(value)),
-      );
-      return all.reduce(joinedFingerprints, 0xdecafcaffen) % BigInt(this.numBins);
-    };
+    const bins = (...values: readonly (string | bigint)[]): bigint =>
+      crossedBin(values, BigInt(this.numBins), CROSS_KEY);
     const inOps = (...xs: readonly Tensor[]): Tensor => {
       const columns = xs.map((x) => (x.dtype === 'string' ? x : x.cast('int64')).reshape([-1, 1]));
       const values = portableCross(columns, this.numBins);
