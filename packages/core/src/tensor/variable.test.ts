@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { inspect } from 'node:util';
 import { hostBytes } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
-import { constant, InvalidArgumentError, nameScope, Variable } from '../index.ts';
+import { constant, InvalidArgumentError, nameScope, ones, scope, type Tensor, Variable } from '../index.ts';
 import { filledVariables } from './filled-variables.ts';
 
 describe('Variable', () => {
@@ -41,6 +41,34 @@ describe('Variable', () => {
     expect(v.writable()).toBe(first);
     v.read();
     expect(v.writable()).not.toBe(first);
+  });
+
+  it('takes a large sum over, without a copy, and lets go of the value before', () => {
+    const size = 1 << 16;
+    const v = new Variable(ones([size]));
+    const delta = ones([size]);
+    const kept = scope(() => {
+      v.assignAdd(delta);
+      const read = v.read();
+      v.assignSub(delta.mul(3));
+      return read;
+    });
+    const ends = (x: Tensor | Variable) => [x.at(0).item(), x.at(size - 1).item()];
+    expect([ends(kept), ends(v), ends(delta)]).toEqual([
+      [2, 2],
+      [-1, -1],
+      [1, 1],
+    ]);
+    kept.dispose();
+    const { allocator } = v.storage;
+    v.assignAdd(delta);
+    const before = allocator.info().bytesTaken;
+    const places = new Set<number>();
+    for (let i = 0; i < 20; i++) places.add(v.assignAdd(delta).storage.address);
+    expect(allocator.info().bytesTaken).toBe(before);
+    // The sum and the value change places.
+    expect(places.size).toBe(2);
+    expect(ends(v)).toEqual([20, 20]);
   });
 
   it('keeps its shape and dtype', () => {

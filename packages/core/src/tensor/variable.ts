@@ -76,6 +76,10 @@ const scatters = {
   scatterMin: { mode: 4, method: 'tensorScatterNdMin' },
 } as const;
 
+// A sum of so many bytes becomes the value, instead of being copied into it. Smaller ones may be parts of memory that many tensors share,
+// which a variable would hold for long.
+const TAKEN_OVER = 64 * 1024;
+
 let nextVariable = 1;
 
 /**
@@ -406,9 +410,14 @@ export class Variable extends VariableBase {
         op,
       );
     }
-    const result = this.#store(sum);
+    const { storage, backend } = sum;
+    const takesOver = context.tracer === null && backend === this.#alive().backend;
+    if (takesOver && storage.refs === 1 && storage.capacity >= TAKEN_OVER) {
+      storage.refs++;
+      this.#replace(new Tensor(storage, sum.dtype, this.shape, sum.size, backend));
+    } else this.#store(sum);
     sum.dispose();
-    return result;
+    return this;
   }
 
   /** Takes over values: into the memory there is, unless someone still needs the old ones. */
