@@ -30,6 +30,8 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
   const int64_t runs_per_tap = W.taps == 0 ? 0 : merged ? 1 : W.taps, max_runs = H.taps * runs_per_tap;
   const int64_t row_work = max64(W.count * H.taps * W.taps * cg * v.out_channels, 1);
   int64_t grain = max64(ceil_div(kChunkWork, row_work), ceil_div(4 * kTileRows, W.count));
+  // A chunk copies the rows above and below its own, too, where there is padding.
+  if (W.in0 < 0) grain = max64(grain, min64(4 * (H.taps - 1), total / (2 * kChunks)));
   grain = max64(min64(min64(grain, kChunkRows), ceil_div(total, 8)), 1);
   const int64_t row_chunks = ceil_div(total, grain);
   const int64_t column_chunks =
