@@ -196,8 +196,11 @@ template <class T> void forward(const Geometry& g, const T* x, const T* filter, 
   v.groups = g.groups;
   v.bias = bias;
   v.relu = relu;
-  if (is_depthwise(g)) depthwise<T>(v, filter, g.kw);
-  else convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, g.o, 1, g.og, true));
+  if (is_depthwise(g)) return depthwise<T>(v, filter, g.kw);
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd(v, {filter, g.cg * g.o, g.o, 1})) return;
+  }
+  convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, g.o, 1, g.og, true));
 }
 
 int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common_divisor(b, a % b); }
@@ -243,8 +246,14 @@ template <class T> void backward_input(const Geometry& g, const T* filter, const
     v.h = backward_axis(g.h, g.oh, g.kh, g.stride[0], g.padding[0], g.dilation[0], y);
     for (int64_t x = 0; x < min64(g.stride[1], g.w); x++) {
       v.w = backward_axis(g.w, g.ow, g.kw, g.stride[1], g.padding[2], g.dilation[1], x);
-      if (is_depthwise(g)) depthwise<T>(v, filter, g.kw);
-      else convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, 1, g.o, g.og, false));
+      if (is_depthwise(g)) {
+        depthwise<T>(v, filter, g.kw);
+        continue;
+      }
+      if constexpr (std::is_same_v<T, float>) {
+        if (winograd(v, {filter, g.cg * g.o, 1, g.o})) continue;
+      }
+      convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, 1, g.o, g.og, false));
     }
   }
 }
