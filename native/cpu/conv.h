@@ -47,6 +47,8 @@ struct Taps3 {
 };
 // Whether it was worth it, and has been done. Uses the scratch slots 1 and 3.
 bool winograd(const Convolution<float>& v, const Taps3& taps);
+// The gradient df of the filter, from that of the outputs.
+bool winograd_filter(const Convolution<float>& v, const float* dy, float* df);
 
 template <class T> void filter_gradient(const Geometry& g, const T* x, const T* dy, T* df);
 template <> void filter_gradient<float>(const Geometry& g, const float* x, const float* dy, float* df);
