@@ -26,6 +26,7 @@ import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
 import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
+import { kernels as resize } from './resize.ts';
 import { kernels as rnn } from './rnn.ts';
 import { compileScalar } from './scalar.ts';
 import { kernels as scan } from './scan.ts';
@@ -67,6 +68,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...pool2d,
     ...random,
     ...reduce,
+    ...resize,
     ...rnn,
     ...scan,
     ...softmax,

@@ -112,6 +112,13 @@ export const kernelAttrs = {
   ArgMax: ['axis'],
   ArgMin: ['axis'],
 
+  // ---- images
+  /**
+   * x [n, h, w, c] → y [n, height, width, c], floating: each pixel is the mix of the four around it, first of rows, then of columns; at the edges
+   * of fewer. Pixel i of an axis lies at (i + 0.5) · from / to − 0.5, in the dtype of x.
+   */
+  ResizeBilinear: [],
+
   // ---- linear algebra
   /**
    * a [..., m, k], b [..., k, n] (or transposed in the last two), optional bias [n] → y [..., m, n]; batch dimensions broadcast.
@@ -340,6 +347,7 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   SoftmaxCrossEntropyWithLogits: floats,
   SparseSoftmaxCrossEntropyWithLogits: floats,
   Moments: floats,
+  ResizeBilinear: floats,
   FusedBatchNorm: floats,
   FusedBatchNormGrad: floats,
   LayerNorm: floats,

@@ -504,6 +504,10 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
       ],
       attrs: { complex: false, check: false },
     })),
+  ResizeBilinear: () => [
+    { inputs: [float(4, 50, 60, 3)], outputs: [['float32', [4, 80, 30, 3]]], attrs: {} },
+    { inputs: [float(2, 30, 40, 33)], outputs: [['float32', [2, 15, 90, 33]]], attrs: {} },
+  ],
   TriangularSolve: () =>
     [
       [300, 12, 9],

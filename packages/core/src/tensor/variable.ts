@@ -412,12 +412,13 @@ export class Variable extends VariableBase {
     }
     const { storage, backend } = sum;
     const takesOver = context.tracer === null && backend === this.#alive().backend;
+    let result = this;
     if (takesOver && storage.refs === 1 && storage.capacity >= TAKEN_OVER) {
       storage.refs++;
       this.#replace(new Tensor(storage, sum.dtype, this.shape, sum.size, backend));
-    } else this.#store(sum);
+    } else result = this.#store(sum);
     sum.dispose();
-    return this;
+    return result;
   }
 
   /** Takes over values: into the memory there is, unless someone still needs the old ones. */

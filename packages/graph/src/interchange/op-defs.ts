@@ -249,6 +249,7 @@ Relu6|features|activations|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Relu6Grad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 ReluGrad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Reshape|tensor shape|output|T! Tshape=3,9
+ResizeBilinear|images size|resized_images|T!=6,4,5,17,3,9,14,19,1,2,14 align_corners half_pixel_centers
 RestoreV2|prefix tensor_names shape_and_slices|tensors*|dtypes!|s
 Reverse|tensor dims|output|T!=4,6,17,5,22,3,23,9,10,14,19,1,2,8,18,7
 ReverseSequence|input seq_lengths|output|seq_dim! batch_dim T! Tlen=3,9
@@ -280,6 +281,7 @@ Sinh|x|y|T!=14,19,1,2,8,18
 Size|input|output|T! out_type=3,9
 Slice|input begin size|output|T! Index!=3,9
 Snapshot|input|output|T!
+SobolSample|dim num_results skip|samples|dtype=1,2
 Softmax|logits|softmax|T!=19,14,1,2
 SoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2
 Softplus|features|activations|T!=19,14,1,2

@@ -628,6 +628,11 @@ const translations: Readonly<Record<string, Translate>> = {
       attrs: { T: type(dtype), Tpaddings: int32 },
     };
   },
+  ResizeBilinear: (node) => ({
+    op: 'ResizeBilinear',
+    inputs: [0, indices('size', dims(output(node)).slice(1, 3))],
+    attrs: { T: type(input(node).dtype), align_corners: bool(false), half_pixel_centers: bool(true) },
+  }),
   MirrorPad: mirrored,
   MirrorPadGrad: mirrored,
   Slice: (node) => ({

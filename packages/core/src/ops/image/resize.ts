@@ -3,6 +3,8 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { defineOp, execute1, type Op, opHooks } from '../../dispatch/op.ts';
+import { uniform } from '../../dispatch/samples.ts';
 import { computedDim, type Dim, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { show } from '../../shapes/shape.ts';
@@ -109,6 +111,30 @@ function linear(x: Tensor, axis: number, from: Dim, to: Dim): Tensor {
   return low.add(at(place.ceil()).sub(low).mul(share));
 }
 
+/** {@link linear} along both axes, in one pass. */
+const resizeBilinearOp: Op = defineOp({
+  name: 'ResizeBilinear',
+  ulp: 64,
+  kernel: 'ResizeBilinear',
+  kernelAttrs: () => ({}),
+  infer: ([x], attrs) => {
+    const [n, , , c] = dims(x);
+    return { dtype: x.dtype, shape: [n, ...(attrs['size'] as readonly [Dim, Dim]), c] };
+  },
+  grad: ({ x, attrs }, dy) =>
+    opHooks.vjp(([image]) => [bilinear(image, attrs['size'] as readonly [Dim, Dim])], [x], [dy])[0] ?? null,
+  samples: () => [
+    { inputs: [uniform([2, 4, 6, 3])], attrs: { size: [2, 3] } },
+    { inputs: [uniform([1, 3, 5, 1])], attrs: { size: [7, 4] } },
+    { inputs: [uniform([1, 2, 3, 5])], attrs: { size: [2, 5] } },
+  ],
+});
+
+function bilinear(x: Tensor, [height, width]: readonly [Dim, Dim]): Tensor {
+  const [, h, w] = dims(x);
+  return linear(linear(x, 1, h, height), 2, w, width);
+}
+
 /** Images [n, h, w, c] of floats, or of anything for `nearest`, in another size. */
 export function resizeBatch(
   x: Tensor,
@@ -127,7 +153,7 @@ export function resizeBatch(
     };
     return nearest(nearest(x, 1, h, height), 2, w, width);
   }
-  if (method === 'bilinear' && !antialias) return linear(linear(x, 1, h, height), 2, w, width);
+  if (method === 'bilinear' && !antialias) return execute1(resizeBilinearOp, [x], { size: [height, width] });
   const rows = reshape(x, toShape([n, h, mulDims(w, c)]));
   const tall = matmul(weightsOf(h, height, method, antialias, x), rows);
   const columns = reshape(tall, toShape([mulDims(n, height), w, c]));

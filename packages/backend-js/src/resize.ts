@@ -1,0 +1,37 @@
+import type { Kernel, KernelName, TensorRef } from '@eagre/backend';
+import { numbers } from './view.ts';
+
+type Round = (x: number) => number;
+
+/** The two pixels around each new one of an axis, and how much the second one counts. */
+function placesOf(from: number, to: number, round: Round): { low: number; high: number; share: number }[] {
+  const scale = round(from / to);
+  const clipped = (place: number): number => Math.max(0, Math.min(place, from - 1));
+  return Array.from({ length: to }, (_, i) => {
+    const place = round(round(round(i + 0.5) * scale) - 0.5);
+    const low = Math.floor(place);
+    return { low: clipped(low), high: clipped(Math.ceil(place)), share: round(place - low) };
+  });
+}
+
+function resizeBilinear(x: TensorRef, y: TensorRef): void {
+  const [, h, w, c] = x.shape as readonly [number, number, number, number];
+  const [n, height, width] = y.shape as readonly [number, number, number];
+  const [from, to] = [numbers(x), numbers(y)];
+  const round: Round = x.dtype === 'float32' ? Math.fround : (value) => value;
+  const [rows, columns] = [placesOf(h, height, round), placesOf(w, width, round)];
+  const mix = (a: number, b: number, share: number): number => round(a + round(round(b - a) * share));
+  let at = 0;
+  for (let image = 0; image < n; image++)
+    for (const row of rows) {
+      const [low, high] = [(image * h + row.low) * w * c, (image * h + row.high) * w * c];
+      const mixed = (column: number, k: number): number =>
+        mix(from[low + column * c + k], from[high + column * c + k], row.share);
+      for (const column of columns)
+        for (let k = 0; k < c; k++) to[at++] = mix(mixed(column.low, k), mixed(column.high, k), column.share);
+    }
+}
+
+export const kernels: Partial<Record<KernelName, Kernel>> = {
+  ResizeBilinear: ([x], [y]) => resizeBilinear(x, y),
+};
