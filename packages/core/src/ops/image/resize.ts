@@ -114,7 +114,7 @@ function linear(x: Tensor, axis: number, from: Dim, to: Dim): Tensor {
 /** {@link linear} along both axes, in one pass. */
 const resizeBilinearOp: Op = defineOp({
   name: 'ResizeBilinear',
-  ulp: 64,
+  ulp: 256,
   kernel: 'ResizeBilinear',
   kernelAttrs: () => ({}),
   infer: ([x], attrs) => {
