@@ -13,6 +13,7 @@ const golden = (name) =>
 const modelsOf = (name) => JSON.parse(gunzipSync(readFileSync(golden(name))).toString()).models;
 const models = [
   ...modelsOf('models'),
+  ...modelsOf('concrete-functions'),
   ...modelsOf('composites').map((model) => ({ ...model, name: `composites-${model.name}` })),
 ];
 for (const { name, files } of models) {

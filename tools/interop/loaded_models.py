@@ -63,7 +63,7 @@ def golden(name):
 with tempfile.TemporaryDirectory() as folder:
     subprocess.run([*shlex.split(os.environ.get('EAGRE_NODE', 'node')), HERE / 'loaded_models.mjs', folder], check=True)
     again = pathlib.Path(folder) / 'again'
-    models = golden('models') + [{**m, 'name': f"composites-{m['name']}"} for m in golden('composites')]
+    models = golden('models') + golden('concrete-functions') + [{**m, 'name': f"composites-{m['name']}"} for m in golden('composites')]
     saved = {path.name for path in again.iterdir()}
     assert saved >= {m['name'] for m in models} - NOT_SAVED, saved
     checked = 0
@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as folder:
         for case in model['cases']:
             fn = loaded
             for part in case['call'].split('.'):
-                fn = fn[part] if hasattr(fn, '__getitem__') else getattr(fn, part)
+                fn = fn[int(part) if part.isdigit() else part] if hasattr(fn, '__getitem__') else getattr(fn, part)
             got = fn(*map(value, case['args']), **{key: value(item) for key, item in case.get('kwargs', {}).items()})
             assert close(got, value(case['result'])), (model['name'], case['call'], got)
             checked += 1

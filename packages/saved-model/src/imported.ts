@@ -36,6 +36,8 @@ export interface ImportedFunction {
   readonly traces: readonly ImportedTrace[];
   /** How Python calls it. */
   readonly spec: tensorflow.FunctionSpec | undefined;
+  /** How a trace by itself is called. */
+  readonly bare?: tensorflow.SavedBareConcreteFunction;
 }
 
 const IMPORTED = Symbol('imported function');

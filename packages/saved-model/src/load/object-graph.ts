@@ -9,6 +9,7 @@ import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace } from 
 import { OP } from './files.ts';
 import {
   type LoadedFunction,
+  loadedConcreteFunction,
   loadedFunction,
   SavedTrace,
   type SignatureFunction,
@@ -36,6 +37,8 @@ export interface Parts {
 /** Functions that tables have for TensorFlow's sake. */
 const CREATE = '_create_resource';
 const INITIALIZE = '_initialize';
+/** What objects with the signatures of a model are called. */
+const SIGNATURE_MAP = 'signature_map';
 const OF_RESOURCES: ReadonlySet<string> = new Set([CREATE, INITIALIZE, '_destroy_resource']);
 
 /** Makes the objects of a model. @returns the root. */
@@ -125,20 +128,7 @@ class ObjectLoader {
   }
 
   #attachAll(): void {
-    // Which functions belong to tables alone.
-    const ofResources = new Set<number>();
-    for (const { children, resource } of this.#nodes)
-      for (const { local_name: name = '', node_id: id = 0 } of children ?? [])
-        if (resource !== undefined && OF_RESOURCES.has(name)) ofResources.add(id);
-    const names = new Map<number, string>();
-    for (const { children } of this.#nodes)
-      for (const { local_name: name = '', node_id: id = 0 } of children ?? [])
-        if (!names.has(id)) names.set(id, name);
-    for (const [id, node] of this.#nodes.entries()) {
-      if (node.function === undefined || ofResources.has(id)) continue;
-      const traces = (node.function.concrete_functions ?? []).flatMap((name) => this.#traceIfKnown(name));
-      this.#objects[id] = loadedFunction(names.get(id) ?? '', traces, node.function.function_spec);
-    }
+    for (const [id, name] of this.#functionNames()) this.#objects[id] = this.#functionAt(id, name);
     for (const [id, node] of this.#nodes.entries()) {
       const object = this.#objects[id];
       for (const { local_name: name = '', node_id: child = 0 } of node.children ?? []) {
@@ -148,6 +138,32 @@ class ObjectLoader {
       }
       for (const slot of node.slot_variables ?? []) this.#attachSlot(object, slot);
     }
+  }
+
+  /** The functions that objects have as attributes, with their names: not those of tables alone, nor what functions and signatures consist of. */
+  #functionNames(): ReadonlyMap<number, string> {
+    const names = new Map<number, string>();
+    for (const { children, resource, function: saved, user_object: own } of this.#nodes) {
+      if (saved !== undefined || own?.identifier === SIGNATURE_MAP) continue;
+      for (const { local_name: name = '', node_id: id = 0 } of children ?? []) {
+        const node = this.#node(id);
+        const isFunction = node.function !== undefined || node.bare_concrete_function !== undefined;
+        if (!isFunction || names.has(id) || (resource !== undefined && OF_RESOURCES.has(name))) continue;
+        names.set(id, name);
+      }
+    }
+    return names;
+  }
+
+  /** The function of a node; undefined where a lazy load cannot describe its only trace. */
+  #functionAt(id: number, name: string): LoadedFunction | undefined {
+    const { function: saved, bare_concrete_function: bare } = this.#node(id);
+    if (bare === undefined) {
+      const traces = (saved?.concrete_functions ?? []).flatMap((fn) => this.#traceIfKnown(fn));
+      return loadedFunction(name, traces, saved?.function_spec);
+    }
+    const [trace] = this.#traceIfKnown(bare.concrete_function_name ?? '');
+    return trace === undefined ? undefined : loadedConcreteFunction(name, trace, bare);
   }
 
   #attachSlot(object: unknown, saved: tensorflow.SlotVariableReference): void {

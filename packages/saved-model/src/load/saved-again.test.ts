@@ -8,6 +8,7 @@ import {
   type Golden,
   goldenFile,
   modelOf,
+  type StoredModel,
   temporaryFolder,
   toValue,
   unpack,
@@ -41,20 +42,29 @@ describe('models that are loaded, saved and loaded again compute the same', () =
     'texts',
     'tables',
   ])
-    test(name, async () => {
-      const model = modelOf(name);
-      const first = await load(unpack(model, folder.path));
-      const { signatures } = first;
-      const path = join(folder.path, `${name}-again`);
-      await save(first, path, { signatures });
-      const again = await load(path);
-      expect(again.variables.map((v) => v.name).sort()).toEqual(first.variables.map((v) => v.name).sort());
-      for (const [i, { call, args, kwargs, result }] of model.cases.entries()) {
-        const named = Object.fromEntries(Object.entries(kwargs).map(([key, item]) => [key, toValue(item)]));
-        const given = [...args.map(toValue), ...(Object.keys(named).length > 0 ? [named] : [])];
-        expectSame(find(again, call)(...given), result, `${name}: ${i}, ${call}`);
-      }
-    });
+    test(name, () => checkAgain(modelOf(name)));
+});
+
+/** Loads a model, saves it and loads that, as often as told. */
+async function checkAgain(model: StoredModel, generations = 1): Promise<void> {
+  const { name } = model;
+  const first = await load(unpack(model, folder.path));
+  let again = first;
+  for (let i = 0; i < generations; i++) {
+    const path = join(folder.path, `${name}-again-${i}`);
+    await save(again, path, { signatures: again.signatures });
+    again = await load(path);
+  }
+  expect(again.variables.map((v) => v.name).sort()).toEqual(first.variables.map((v) => v.name).sort());
+  for (const [i, { call, args, kwargs, result }] of model.cases.entries()) {
+    const named = Object.fromEntries(Object.entries(kwargs).map(([key, item]) => [key, toValue(item)]));
+    const given = [...args.map(toValue), ...(Object.keys(named).length > 0 ? [named] : [])];
+    expectSame(find(again, call)(...given), result, `${name}: ${i}, ${call}`);
+  }
+}
+
+test('concrete functions are attributes of what is saved again, for generations', async () => {
+  for (const model of goldenFile<Golden>('concrete-functions').models) await checkAgain(model, 2);
 });
 
 describe('models of tables, texts and composite tensors, too', () => {
