@@ -42,15 +42,20 @@ export interface ImportedFunction {
 
 const IMPORTED = Symbol('imported function');
 
-/** Says what of a file a function is. */
-export function declareImported(fn: object, imported: ImportedFunction): void {
-  Object.defineProperty(fn, IMPORTED, { value: imported });
+/** Says what of a file a function is; a function tells it when it is asked first. */
+export function declareImported(
+  fn: object,
+  imported: ImportedFunction | (() => ImportedFunction | null),
+): void {
+  let known = typeof imported === 'function' ? null : imported;
+  const get = (): ImportedFunction | null => (known ??= (imported as () => ImportedFunction | null)());
+  Object.defineProperty(fn, IMPORTED, { get });
 }
 
 /** What of a file a function is; null for one of this program. */
 export function importedOf(value: unknown): ImportedFunction | null {
   if (typeof value !== 'function' || !Object.hasOwn(value, IMPORTED)) return null;
-  return (value as unknown as { [IMPORTED]: ImportedFunction })[IMPORTED];
+  return (value as unknown as { [IMPORTED]: ImportedFunction | null })[IMPORTED];
 }
 
 const ASSET = Symbol('asset');
