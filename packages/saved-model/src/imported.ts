@@ -4,8 +4,21 @@ import { Asset, type TableResource } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import type { TensorSpec } from '@eagre/graph';
 
+/** A tensor inside of another function, which a gradient of that uses. */
+export class InnerTensor {
+  /** As `node:0`. */
+  readonly name: string;
+  /** The other function. */
+  readonly concreteFunction: string;
+
+  constructor(name: string, concreteFunction: string) {
+    this.name = name;
+    this.concreteFunction = concreteFunction;
+  }
+}
+
 /** What a function of a file uses that is no argument. */
-export type ImportedCapture = Variable | TableResource | Tensor | Asset;
+export type ImportedCapture = Variable | TableResource | Tensor | Asset | InnerTensor;
 
 /** The functions of a file's graph. */
 export interface ImportedLibrary {

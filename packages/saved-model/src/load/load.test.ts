@@ -19,12 +19,16 @@ import type { LoadedObject } from './loaded-object.ts';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
+const ALL = [golden, goldenFile<Golden>('concrete-functions'), goldenFile<Golden>('version1')].flatMap(
+  ({ models }) => models,
+);
+
 type Call = (...args: unknown[]) => unknown;
 const find = (loaded: LoadedObject, path: string): Call =>
   path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], loaded) as Call;
 
 describe('models of TensorFlow and Keras compute what they compute there', () => {
-  for (const model of [...golden.models, ...goldenFile<Golden>('concrete-functions').models]) {
+  for (const model of ALL) {
     test(model.name, async () => {
       const loaded = await load(unpack(model, folder.path));
       for (const [i, { call, args, kwargs, result }] of model.cases.entries()) {

@@ -5,7 +5,7 @@ import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
-import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace } from '../imported.ts';
+import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace, InnerTensor } from '../imported.ts';
 import { OP } from './files.ts';
 import {
   type LoadedFunction,
@@ -227,6 +227,8 @@ class ObjectLoader {
 
   /** The same as it is saved again. */
   #imported(id: number): ImportedCapture {
+    const { captured_tensor: inner } = this.#node(id);
+    if (inner !== undefined) return new InnerTensor(inner.name ?? '', inner.concrete_function ?? '');
     const value = this.#capture(id);
     if (value instanceof VariableHandle) return value.variable;
     if (value instanceof TableHandle) return value.resource;

@@ -25,6 +25,7 @@ const find = (loaded: LoadedObject, path: string): Call =>
 
 describe('models that are loaded, saved and loaded again compute the same', () => {
   for (const name of [
+    'activations',
     'dense',
     'conv',
     'conv1d',
@@ -62,6 +63,10 @@ async function checkAgain(model: StoredModel, generations = 1): Promise<void> {
     expectSame(find(again, call)(...given), result, `${name}: ${i}, ${call}`);
   }
 }
+
+test('models of TensorFlow 1 are saved again as functions of their files, for generations', async () => {
+  for (const model of [modelOf('v1'), ...goldenFile<Golden>('version1').models]) await checkAgain(model, 2);
+});
 
 test('concrete functions are attributes of what is saved again, for generations', async () => {
   for (const model of goldenFile<Golden>('concrete-functions').models) await checkAgain(model, 2);

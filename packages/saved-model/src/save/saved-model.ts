@@ -12,7 +12,7 @@ import {
   streamState,
 } from '@eagre/graph';
 import { SERVING } from '../constants.ts';
-import { type ImportedCapture, type ImportedTrace, importedOf } from '../imported.ts';
+import { type ImportedCapture, type ImportedTrace, InnerTensor, importedOf } from '../imported.ts';
 import { SaveOptions } from '../options.ts';
 import { assetNames } from './asset-names.ts';
 import {
@@ -188,6 +188,7 @@ class Builder {
           capture instanceof Tensor ||
           capture instanceof TableResource ||
           capture instanceof Asset ||
+          capture instanceof InnerTensor ||
           this.#states.has(capture)
         )
           continue;
@@ -394,6 +395,12 @@ class Builder {
       const name = this.#graph.constant('Const', object);
       this.#handles.set(object, { name, type: typeOf(object.dtype) });
       const id = this.#nodes.push({ constant: { operation: name } }) - 1;
+      this.#ids.set(object, id);
+      return id;
+    }
+    if (object instanceof InnerTensor) {
+      const { name, concreteFunction: concrete_function } = object;
+      const id = this.#nodes.push({ captured_tensor: { name, concrete_function } }) - 1;
       this.#ids.set(object, id);
       return id;
     }
