@@ -71,6 +71,10 @@ class Shift(tf.Module):
         super().__init__()
         self.v = tf.Variable([1., 2.], name='v')
 
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def __call__(self, x):
+        return x + self.v[0]
+
     @tf.function
     def shift(self, x, y=None, *, k=3., name='plain'):
         r = x * self.v
@@ -114,7 +118,7 @@ m.inner.parts = [Scale()]
 x, y = np.float32([[1, 3]]), np.float32([10, 20])
 s = [np.float32(n).reshape([]) for n in range(6)]
 stored('concrete', m, [
-    ('plain', [x], {}), ('plain', [], {'x': x}), ('with_y', [x, y], {}), ('with_y', [x], {'y': y}),
+    ('__call__', [x], {}), ('plain', [x], {}), ('plain', [], {'x': x}), ('with_y', [x, y], {}), ('with_y', [x], {'y': y}),
     ('with_k', [x], {'k': s[2]}), ('with_k', [x, s[2]], {}), ('by_name', [], {'x': x, 'y': y}), ('by_name', [x, y], {}),
     ('structured', [{'a': s[2], 'b': y}, [s[3], s[4]]], {}), ('structured', [s[2], y, s[3], s[4]], {}),
     ('any_arguments', [s[5], s[2]], {'z': s[4]}), ('words', [np.array(['tide', 'Bore'])], {}),

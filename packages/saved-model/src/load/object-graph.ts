@@ -185,7 +185,7 @@ class ObjectLoader {
     if (saved === undefined)
       throw new InvalidArgumentError(`the model does not describe the function '${name}'`, OP);
     const bound = saved.bound_inputs ?? [];
-    for (const id of bound) this.#node(id);
+    for (const id of bound) this.#checkBound(id, name);
     const captures = () => bound.map((id) => this.#capture(id));
     const imported = () => bound.map((id) => this.#imported(id));
     const described = (other: string) => this.#described(other);
@@ -193,6 +193,15 @@ class ObjectLoader {
     if (!this.#parts.lazy) this.#parts.runtime.checkFunction(name, this.#checked);
     this.#traces.set(name, trace);
     return trace;
+  }
+
+  /** @throws InvalidArgumentError for an object that no function can hold, such as another function. */
+  #checkBound(id: number, name: string): void {
+    const node = this.#node(id);
+    if (node.function ?? node.bare_concrete_function)
+      throw new InvalidArgumentError(`the function '${name}' holds object ${id}, which is a function`, OP);
+    if (BESIDE_VALUES.has(node.user_object?.identifier ?? '') || id === 0)
+      throw new InvalidArgumentError(`the function '${name}' holds object ${id}, which has no value`, OP);
   }
 
   /** None, where a lazy load meets one that it cannot describe, such as one of ragged tensors. */
@@ -310,10 +319,15 @@ class ObjectLoader {
   }
 }
 
+const LISTS: ReadonlySet<string> = new Set(['trackable_list_wrapper', 'trackable_tuple_wrapper']);
+const DICT = 'trackable_dict_wrapper';
+/** Objects that hold others, and have no value of their own. */
+const BESIDE_VALUES: ReadonlySet<string> = new Set([...LISTS, DICT, SIGNATURE_MAP]);
+
 /** What a user's object of a kind is here: lists and dicts of Python are arrays and objects. */
 function emptyOf(identifier: string): object {
-  if (identifier === 'trackable_list_wrapper' || identifier === 'trackable_tuple_wrapper') return [];
-  if (identifier === 'trackable_dict_wrapper') return {};
+  if (LISTS.has(identifier)) return [];
+  if (identifier === DICT) return {};
   return new LoadedObject();
 }
 
