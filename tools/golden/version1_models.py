@@ -42,7 +42,7 @@ def signature(inputs, outputs):
     return v1.saved_model.build_signature_def(*infos, 'tensorflow/serving/predict')
 
 
-def stored(name, make, cases, simple=False):
+def stored(name, make, cases, simple=False, wrap=None):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
         with tf.Graph().as_default(), v1.Session() as session:
@@ -58,13 +58,23 @@ def stored(name, make, cases, simple=False):
         for file in pathlib.Path(folder).glob('*.txt'):
             file.unlink()
         loaded = tf.saved_model.load(path)
+        if wrap is not None:
+            made = wrap(loaded)
+            path = os.path.join(folder, 'wrapped')
+            tf.saved_model.save(made, path, signatures=loaded.signatures)
+            loaded = tf.saved_model.load(path)
         files = {str(file.relative_to(path)): base64.b64encode(file.read_bytes()).decode()
                  for file in sorted(pathlib.Path(path).rglob('*')) if file.is_file() and file.name != 'fingerprint.pb'}
         results = []
         for called, inputs in cases:
-            found = loaded.signatures[called](**{key: tf.constant(x) for key, x in inputs.items()})
-            results.append({'call': f'signatures.{called}', 'args': [], 'kwargs': {key: value(x) for key, x in inputs.items()},
-                            'result': {'dict': {key: value(x.numpy()) for key, x in found.items()}}})
+            if called in loaded.signatures:
+                found = loaded.signatures[called](**{key: tf.constant(x) for key, x in inputs.items()})
+                results.append({'call': f'signatures.{called}', 'args': [], 'kwargs': {key: value(x) for key, x in inputs.items()},
+                                'result': {'dict': {key: value(x.numpy()) for key, x in found.items()}}})
+            else:
+                found = getattr(loaded, called)(*[tf.constant(x) for x in inputs.values()])
+                results.append({'call': called, 'args': [value(x) for x in inputs.values()], 'kwargs': {},
+                                'result': {'list': [value(x.numpy()) for x in found]}})
         MODELS.append({'name': name, 'files': files, 'cases': results})
 
 
@@ -83,7 +93,7 @@ def text(folder):
     top = tf.nn.top_k(y, 1)
     parts = v1.string_split(words, ' ')
     return {'serving_default': signature({'words': words}, {'ids': found, 'y': y, 'names': names.lookup(found), 'top': top.indices}),
-            'split': signature({'words': words}, {'values': parts.values, 'indices': parts.indices})}
+            'split': signature({'words': words}, {'values': parts.values, 'indices': parts.indices, 'dense': tf.sparse.to_dense(parts, '-')})}
 
 
 def flow(folder):
@@ -105,17 +115,27 @@ def flow(folder):
             'count': signature({'s': s}, {'count': tf.identity(counted), 'twice': tf.identity(doubled), 'table': tf.identity(row), 's': s})}
 
 
-def simple(folder):
+def simple(folder, by_resource=False):
     x = v1.placeholder(tf.float32, [None, 4], name='x')
-    kernel = v1.get_variable('dense/kernel', initializer=noise(4, 3), use_resource=False)
-    bias = v1.get_variable('dense/bias', initializer=noise(3), use_resource=False)
+    kernel = v1.get_variable('dense/kernel', initializer=noise(4, 3), use_resource=by_resource)
+    bias = v1.get_variable('dense/bias', initializer=noise(3), use_resource=by_resource)
     y = tf.nn.softmax(tf.matmul(x, kernel) + bias)
     return {'x': x}, {'y': y, 'label': tf.gather(tf.constant(['a', 'b', 'c']), tf.argmax(y, 1))}
+
+
+def wrapped(loaded):
+    """A part of a graph as a concrete function, which has no structure of arguments."""
+    module = tf.Module()
+    module.inner = loaded
+    module.part = loaded.prune(['x:0'], ['Softmax:0', 'GatherV2:0'])
+    return module
 
 
 words = np.array([' Red', 'teal', 'blue green'])
 stored('v1-text', text, [('serving_default', {'words': words}), ('split', {'words': words})])
 stored('v1-simple', simple, [('serving_default', {'x': noise(2, 4)})], simple=True)
+# TensorFlow itself does not save variables by reference again.
+stored('v1-wrapped', lambda folder: simple(folder, True), [('serving_default', {'x': noise(2, 4)}), ('part', {'x': noise(1, 4)})], simple=True, wrap=wrapped)
 v1.disable_control_flow_v2()
 scalars = [{'s': np.array('double'), 'n': np.int32(3)}, {'s': np.array('other'), 'n': np.int32(0)}]
 stored('v1-flow', flow, [('serving_default', {'x': noise(2, 2), **s}) for s in scalars] + [('count', {'s': np.array('a')})] * 3)

@@ -13,10 +13,11 @@ import {
   declareSavedFunction,
   type SavedFunction,
   type Signature,
-  type TensorSpec,
+  TensorSpec,
   type TracedFunction,
   tfFunction,
 } from '@eagre/graph';
+import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
@@ -74,13 +75,16 @@ export class SavedTrace implements ImportedTrace {
     this.#captures = captures;
     this.#imported = imported;
     this.described = described;
-    const input = structureOf(saved.canonicalized_input_signature, name);
-    const { args, named } = argumentsIn(input, name);
+    const { body, outputs, def } = runtime.function(name);
+    const { canonicalized_input_signature: proto, bound_inputs: bound = [] } = saved;
+    const { args, named } =
+      proto?.none_value === undefined
+        ? argumentsIn(structureOf(proto, name), name)
+        : flatArguments(def, body.arguments.length - bound.length);
     this.args = args;
     this.named = named;
     this.outputs = structureOf(saved.output_signature, name);
-    const { body, outputs } = runtime.function(name);
-    const wanted = specsIn(input).length + (saved.bound_inputs?.length ?? 0);
+    const wanted = this.inputs.length + bound.length;
     if (wanted !== body.arguments.length)
       throw new InvalidArgumentError(
         `the function '${name}' takes ${body.arguments.length} arguments, but the model gives it ${wanted}`,
@@ -227,6 +231,22 @@ export class SavedTrace implements ImportedTrace {
     );
     return `(${[...this.args.map((arg) => show(valueOf(arg))), ...named].join(', ')}) -> ${show(valueOf(this.outputs))}`;
   }
+}
+
+/** The arguments of a function that has none but tensors, such as a part of a graph: as the graph has them. */
+function flatArguments(
+  { signature, arg_attr: attrs = [] }: tensorflow.FunctionDef,
+  count: number,
+): Pick<SavedTrace, 'args' | 'named'> {
+  const args = (signature?.input_arg ?? [])
+    .slice(0, Math.max(0, count))
+    .map(({ name = '', type = 0 }, i): Structure => {
+      const attr = attrs.find(({ key = 0 }) => key === i)?.value?.attr;
+      const shape = attr?.get('_output_shapes')?.list?.shape?.[0];
+      const sizes = shape === undefined ? null : partialShapeOf(shape);
+      return { kind: 'tensor', spec: new TensorSpec(sizes, dtypeOf(type, name), name) };
+    });
+  return { args, named: { kind: 'dict', keys: [], items: [] } };
 }
 
 /** `__inference_f_123` is `f`. */
