@@ -2,11 +2,13 @@
 import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import type { Asset } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { Names, type TensorSpec } from '@eagre/graph';
+import { Names, TensorSpec } from '@eagre/graph';
+import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { TableHandle, VariableHandle } from '../import/values.ts';
 import type { ImportedCapture, ImportedLibrary, ImportedTrace } from '../imported.ts';
-import { dict, specProto, tuple, typeOf } from '../save/structured-value.ts';
+import { dict, list, NONE, specProto, tuple, typeOf } from '../save/structured-value.ts';
+import { objectOf } from './structure.ts';
 
 type NodeDef = tensorflow.NodeDef;
 type OpDef = tensorflow.OpDef;
@@ -54,6 +56,8 @@ export interface GraphPart {
   readonly name: string;
   readonly inputs: readonly NamedTensor[];
   readonly outputs: readonly NamedTensor[];
+  /** Whether it is called by position and gives a list; otherwise all has names. */
+  readonly isFlat?: boolean;
 }
 
 /** Where a graph is from. */
@@ -100,22 +104,39 @@ export class GraphFunctions implements ImportedLibrary {
     };
     const { def, captured } = new PartWriter(name, part, lookUp).write();
     this.#parts.set(name, def);
-    const specs = (tensors: readonly NamedTensor[]): tensorflow.StructuredValue =>
-      dict(tensors.map(({ key, spec }) => [key, specProto(spec, key)]));
-    const structuredOutputs: Record<string, TensorSpec> = Object.create(null);
-    for (const { key, spec } of part.outputs) structuredOutputs[key] = spec;
     return {
       name,
       library: this,
-      saved: {
-        canonicalized_input_signature: tuple([tuple([]), specs(part.inputs)]),
-        output_signature: specs(part.outputs),
-      },
+      ...(part.isFlat === true ? flatSignature(part) : namedSignature(part)),
       namedInputs: part.inputs.map(({ key, spec }) => ({ name: key, spec })),
-      structuredOutputs: { ...structuredOutputs },
       importedCaptures: () => captured.map((node) => assets.get(node) ?? resourceOf(runtime, node)),
       described: () => undefined,
     };
+  }
+
+  /** What the graph tells of a tensor. */
+  specOf(tensor: string): TensorSpec {
+    const { node, index } = outputOf(tensor);
+    const def = this.#nodes.get(node);
+    if (def === undefined)
+      throw new InvalidArgumentError(`the graph has no node '${node}'`, 'savedModel.save');
+    if (VARIABLES.has(def.op ?? ''))
+      return new TensorSpec(
+        partialShapeOf(def.attr?.get('shape')?.shape),
+        dtypeOf(def.attr?.get('dtype')?.type ?? 0, node),
+      );
+    let at = index;
+    for (const arg of this.#outputsOf(def)) {
+      const count = countOf(arg, def);
+      if (at < count) {
+        const attr = (key: string | undefined): AttrValue | undefined => def.attr?.get(key ?? '');
+        const type = arg.type || attr(arg.type_attr)?.type || attr(arg.type_list_attr)?.list?.type?.[at];
+        const shape = attr('_output_shapes')?.list?.shape?.[index];
+        return new TensorSpec(shape === undefined ? null : partialShapeOf(shape), dtypeOf(type ?? 0, node));
+      }
+      at -= count;
+    }
+    throw new InvalidArgumentError(`the node '${node}' has no output ${index}`, 'savedModel.save');
   }
 
   /** The arguments of output of a node. */
@@ -128,6 +149,31 @@ export class GraphFunctions implements ImportedLibrary {
       );
     return described.output_arg ?? [];
   }
+}
+
+type TraceSignature = Pick<ImportedTrace, 'saved' | 'structuredOutputs'>;
+
+function namedSignature({ inputs, outputs }: GraphPart): TraceSignature {
+  const specs = (tensors: readonly NamedTensor[]): tensorflow.StructuredValue =>
+    dict(tensors.map(({ key, spec }) => [key, specProto(spec, key)]));
+  return {
+    saved: {
+      canonicalized_input_signature: tuple([tuple([]), specs(inputs)]),
+      output_signature: specs(outputs),
+    },
+    structuredOutputs: objectOf(outputs.map(({ key, spec }) => [key, spec])),
+  };
+}
+
+/** As TensorFlow has it: without a structure of arguments. */
+function flatSignature({ outputs }: GraphPart): TraceSignature {
+  return {
+    saved: {
+      canonicalized_input_signature: NONE,
+      output_signature: list(outputs.map(({ key, spec }) => specProto(spec, key))),
+    },
+    structuredOutputs: outputs.map(({ spec }) => spec),
+  };
 }
 
 /** The variable or table of a node. */
@@ -193,7 +239,7 @@ class PartWriter {
       // Through a node of its own: an output that is an argument, or one of a variable, is a value then.
       const node = this.#names.take(`result_${i}`);
       const type = typeOf(spec.dtype);
-      const input = [this.#value(tensor, [])];
+      const input = [this.#result(tensor)];
       this.#written.push({ name: node, op: 'Identity', input, attr: new Map([['T', { type }]]) });
       return { arg: { name: key.replace(/\W/g, '_'), type }, ref: `${node}:output:0` };
     });
@@ -271,6 +317,13 @@ class PartWriter {
       first += count;
     }
     throw new InvalidArgumentError(`the node '${node}' has no output ${index}`, 'savedModel.save');
+  }
+
+  /** The same of what the part gives: of a variable its value. */
+  #result(tensor: string): string {
+    const def = this.#node(outputOf(tensor).node);
+    const captured = VARIABLES.has(def.op ?? '') ? this.#capture(def) : undefined;
+    return captured === undefined ? this.#value(tensor, []) : this.#read(def, captured, []);
   }
 
   #want(node: string): void {

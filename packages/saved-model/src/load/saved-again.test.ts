@@ -68,6 +68,37 @@ test('models of TensorFlow 1 are saved again as functions of their files, for ge
   for (const model of [modelOf('v1'), ...goldenFile<Golden>('version1').models]) await checkAgain(model, 2);
 });
 
+test('a part of a graph of TensorFlow 1 is saved as an attribute, with the model that it is of', async () => {
+  const model = goldenFile<Golden>('version1').models.find(({ name }) => name === 'v1-text') as StoredModel;
+  const loaded = await load(unpack(model, folder.path, 'parts'));
+  const ids = loaded['prune']('words:0', [
+    'hash_table_Lookup/LookupTableFindV2:0',
+    'words:0',
+    'layer/weights:0',
+    'rows:0',
+  ]);
+  const variables = loaded.variables.map((v) => v.array());
+  const path = join(folder.path, 'parts-again');
+  await expect(save({ ids: loaded['prune']('words:0', 'MatMul:0') }, path)).rejects.toThrow(
+    /uses the variable .*, which is not part of what is saved/,
+  );
+  await save({ ids, loaded }, path, { signatures: { ids } });
+  const again = await load(path);
+  const words = tf.constant(['red', 'blue']);
+  for (const call of [() => again['ids'](words), () => again['ids']({ words })])
+    expect(call().map((x: tf.Tensor) => x.array())).toEqual([[0n, 2n], ['red', 'blue'], ...variables]);
+  expect(Object.keys(again.signatures['ids']?.({ words }) as object)).toEqual([
+    'output_0',
+    'output_1',
+    'output_2',
+    'output_3',
+  ]);
+  expect(again['loaded'].signatures.serving_default({ words }).ids.array()).toEqual([0n, 2n]);
+  await expect(save({ run: loaded['prune']([], ['init_all_tables']), loaded }, path)).rejects.toThrow(
+    /runs the operation 'init_all_tables'/,
+  );
+});
+
 test('concrete functions are attributes of what is saved again, for generations', async () => {
   for (const model of goldenFile<Golden>('concrete-functions').models) await checkAgain(model, 2);
 });

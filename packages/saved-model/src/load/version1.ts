@@ -2,13 +2,13 @@
 import { constant, InvalidArgumentError, Tensor, UnimplementedError, type Variable } from '@eagre/core';
 import { Asset } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { declareSavedFunction, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import { declareSavedFunction, Names, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import type { Body, Ref } from '../import/body.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
-import { declareImported } from '../imported.ts';
+import { declareImported, type ImportedFunction } from '../imported.ts';
 import { keywordSpec } from '../save/functions.ts';
 import { OP } from './files.ts';
 import { type SignatureFunction, withoutSignal } from './functions.ts';
@@ -51,6 +51,8 @@ export interface PartOptions {
   readonly lazy: boolean;
   /** Whether something is fed anyway, such as the paths of assets. */
   readonly always?: ReadonlyMap<number, readonly Value[]>;
+  /** What makes functions of parts of the graph when they are saved; a graph by itself has none. */
+  readonly functions?: GraphFunctions;
 }
 
 /** What computes fetched tensors, or runs fetched operations, from fed ones. @throws UnimplementedError for ops that are missing. */
@@ -128,7 +130,58 @@ export function prunedFunction(
     const tensors = fitted(structure, inputs, options.name);
     return calls.call(tensors, tensors) as Tensor[];
   };
+  const names = new Names();
+  const keys = feeds.map((feed) => names.take(operationOf(feed).replace(/\W/g, '_')));
+  declareSavedFunction(fn, () => ({
+    name: options.name,
+    hostFunction: traced.hostFunction,
+    inputSignature: part.specs,
+    get concreteFunctions() {
+      return [traced.getConcreteFunction()];
+    },
+    parameters: { parameters: keys.map((name) => ({ name })), rest: null },
+  }));
+  const { functions, name } = options;
+  declareImported(fn, () =>
+    functions === undefined
+      ? null
+      : asInFile(part.onHost, () => {
+          const inputs = keys.map((key, i) => ({
+            key,
+            tensor: tensorName(feeds[i] as string),
+            spec: part.specs[i] as TensorSpec,
+          }));
+          const bare = { argument_keywords: keys, allowed_positional_arguments: keys.length };
+          const trace = functions.trace({
+            name,
+            inputs,
+            outputs: outputsOf(fetches, functions),
+            isFlat: true,
+          });
+          return { traces: [trace], spec: undefined, bare };
+        }),
+  );
   return Object.assign(fn, { inputs: part.specs });
+}
+
+function outputsOf(fetches: readonly string[], functions: GraphFunctions): NamedTensor[] {
+  const operation = fetches.find((fetch) => !fetch.includes(':'));
+  if (operation !== undefined)
+    throw new UnimplementedError(
+      `a part of a graph that runs the operation '${operation}' has no form in a SavedModel: fetch tensors`,
+      'savedModel.save',
+    );
+  return fetches.map((tensor, i) => ({ key: `tensor_${i}`, tensor, spec: functions.specOf(tensor) }));
+}
+
+/** A function as its file has it. What cannot be one may be written in Eagre's ops, but for strings: then it is null. */
+function asInFile(onHost: boolean, read: () => ImportedFunction): ImportedFunction | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnimplementedError && !onHost) return null;
+    throw error;
+  }
 }
 
 /** @throws InvalidArgumentError for what does not fit. */
@@ -224,16 +277,12 @@ function signatureOf(
   }));
   const tensors = (entries: typeof inputs): NamedTensor[] =>
     entries.map((entry) => ({ key: entry[0], tensor: entry[1].name as string, spec: spec(entry) }));
-  declareImported(fn, () => {
-    try {
-      const trace = functions.trace({ name, inputs: tensors(inputs), outputs: tensors(outputs) });
-      return { traces: [trace], spec: keywordSpec(inputs.map(([key]) => key)) };
-    } catch (error) {
-      // What is no function of the file may be one of Eagre's ops, but for strings.
-      if (error instanceof UnimplementedError && !part.onHost) return null;
-      throw error;
-    }
-  });
+  declareImported(fn, () =>
+    asInFile(part.onHost, () => ({
+      traces: [functions.trace({ name, inputs: tensors(inputs), outputs: tensors(outputs) })],
+      spec: keywordSpec(inputs.map(([key]) => key)),
+    })),
+  );
   Object.defineProperty(fn, 'name', { value: name });
   return fn as unknown as SignatureFunction;
 }
@@ -334,7 +383,11 @@ export async function loadVersion1({
     root,
     'prune',
     (feeds: string | readonly string[], fetches: string | readonly string[]): PrunedFunction =>
-      prunedFunction(runtime, namesOf(feeds, 'feeds'), namesOf(fetches, 'fetches'), { name: 'pruned', lazy }),
+      prunedFunction(runtime, namesOf(feeds, 'feeds'), namesOf(fetches, 'fetches'), {
+        name: 'pruned',
+        lazy,
+        functions: surrounding.functions,
+      }),
   );
   return root;
 }
