@@ -10,9 +10,16 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const bytes = (path: string): Uint8Array => new Uint8Array(readFileSync(root + path));
 const text = (path: string): string => readFileSync(root + path, 'utf8');
 
-const savedModels = JSON.parse(
-  gunzipSync(bytes('packages/saved-model/golden/models.json.gz')).toString(),
-) as { readonly models: readonly { readonly name: string }[] };
+/** SavedModels of TensorFlow, by the names that they have in a golden file. */
+const golden = (name: string): readonly string[] => {
+  const contents = gunzipSync(bytes(`packages/saved-model/golden/${name}.json.gz`)).toString();
+  const { models } = JSON.parse(contents) as { readonly models: readonly { readonly name: string }[] };
+  return models.map((model) => model.name);
+};
+const savedModels = [
+  ...['models', 'concrete-functions', 'version1'].flatMap(golden),
+  ...golden('composites').map((name) => `composites-${name}`),
+];
 
 const kerasFiles = readdirSync(`${root}packages/layers/golden/keras-files`);
 const ending = (end: string): string[] =>
@@ -37,7 +44,7 @@ const rows: readonly Row[] = [
   {
     format: 'SavedModel',
     direction: 'read',
-    models: savedModels.models.map(({ name }) => name),
+    models: savedModels,
     how: 'made by TensorFlow and Keras; same results, eagerly and traced (`packages/saved-model/src/load`)',
   },
   {
@@ -45,6 +52,12 @@ const rows: readonly Row[] = [
     direction: 'written',
     models: interop('tools/interop/saved_models.mjs'),
     how: 'loaded, run and trained by TensorFlow, `saved_model_cli` and Keras (`pnpm interop saved_models`)',
+  },
+  {
+    format: 'SavedModel',
+    direction: 'read and saved again',
+    models: savedModels,
+    how: 'the same models, once and twice; same results in TensorFlow (`pnpm interop loaded_models`)',
   },
   {
     format: '`.keras`',

@@ -60,7 +60,7 @@ export const loadGraphDef: NamedFunction<
  * Functions are written in TensorFlow's ops, with sizes that may be any where their signature has null. The folder appears whole, in the
  * place of a SavedModel that was there.
  * @param obj a module, a Keras model or layer, a function of `tf.function`, or an object that holds some. Attributes that begin with _ are
- * not looked at for functions.
+ * not looked at for functions, but for `__call__`.
  * @param options.signatures what servers call: a function, as `serving_default`, or several by name. It takes tensors, and returns one, a
  * list (`output_0`, …), or tensors by name.
  * @param options.options TensorFlow's options, such as other names for functions.

@@ -4,8 +4,21 @@ import { Asset, type TableResource } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import type { TensorSpec } from '@eagre/graph';
 
+/** A tensor inside of another function, which a gradient of that uses. */
+export class InnerTensor {
+  /** As `node:0`. */
+  readonly name: string;
+  /** The other function. */
+  readonly concreteFunction: string;
+
+  constructor(name: string, concreteFunction: string) {
+    this.name = name;
+    this.concreteFunction = concreteFunction;
+  }
+}
+
 /** What a function of a file uses that is no argument. */
-export type ImportedCapture = Variable | TableResource | Tensor | Asset;
+export type ImportedCapture = Variable | TableResource | Tensor | Asset | InnerTensor;
 
 /** The functions of a file's graph. */
 export interface ImportedLibrary {
@@ -36,19 +49,26 @@ export interface ImportedFunction {
   readonly traces: readonly ImportedTrace[];
   /** How Python calls it. */
   readonly spec: tensorflow.FunctionSpec | undefined;
+  /** How a trace by itself is called. */
+  readonly bare?: tensorflow.SavedBareConcreteFunction;
 }
 
 const IMPORTED = Symbol('imported function');
 
-/** Says what of a file a function is. */
-export function declareImported(fn: object, imported: ImportedFunction): void {
-  Object.defineProperty(fn, IMPORTED, { value: imported });
+/** Says what of a file a function is; a function tells it when it is asked first. */
+export function declareImported(
+  fn: object,
+  imported: ImportedFunction | (() => ImportedFunction | null),
+): void {
+  let known = typeof imported === 'function' ? null : imported;
+  const get = (): ImportedFunction | null => (known ??= (imported as () => ImportedFunction | null)());
+  Object.defineProperty(fn, IMPORTED, { get });
 }
 
 /** What of a file a function is; null for one of this program. */
 export function importedOf(value: unknown): ImportedFunction | null {
   if (typeof value !== 'function' || !Object.hasOwn(value, IMPORTED)) return null;
-  return (value as unknown as { [IMPORTED]: ImportedFunction })[IMPORTED];
+  return (value as unknown as { [IMPORTED]: ImportedFunction | null })[IMPORTED];
 }
 
 const ASSET = Symbol('asset');

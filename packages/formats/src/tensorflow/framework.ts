@@ -185,6 +185,8 @@ export interface ArgDef {
   readonly type_attr?: string;
   readonly number_attr?: string;
   readonly type_list_attr?: string;
+  /** Whether it is a variable of TensorFlow 1, by reference. */
+  readonly is_ref?: boolean;
 }
 export const ArgDef: MessageType<ArgDef> = message('OpDef.ArgDef', () => ({
   name: text(1),
@@ -193,6 +195,7 @@ export const ArgDef: MessageType<ArgDef> = message('OpDef.ArgDef', () => ({
   type_attr: text(4),
   number_attr: text(5),
   type_list_attr: text(6),
+  is_ref: bool(16),
 }));
 
 /** `op_def.proto`: the signature of an op or a function. */
@@ -210,6 +213,12 @@ export const OpDef: MessageType<OpDef> = message('OpDef', () => ({
   is_stateful: bool(17),
   control_output: texts(20),
 }));
+
+/** The signatures of ops. */
+export interface OpList {
+  readonly op?: readonly OpDef[];
+}
+export const OpList: MessageType<OpList> = message('OpList', () => ({ op: nestedList(1, () => OpDef) }));
 
 /** `function.proto`: a function of the library. */
 export interface FunctionDef {

@@ -2,6 +2,7 @@
 // `ListValue` of struct.proto has the name StructuredListValue: attributes have a ListValue, too.
 import {
   bool,
+  bytes,
   bytesList,
   double,
   float,
@@ -21,7 +22,7 @@ import {
   uint64,
 } from '../protobuf/protobuf.ts';
 import { ObjectReference, SlotVariableReference } from './bundle-messages.ts';
-import { GraphDef, TensorProto, TensorShapeProto, VersionDef } from './framework.ts';
+import { GraphDef, OpList, TensorProto, TensorShapeProto, VersionDef } from './framework.ts';
 
 /** `saved_model.proto`: what `saved_model.pb` holds. */
 export interface SavedModel {
@@ -64,6 +65,8 @@ export const MetaGraphDef: MessageType<MetaGraphDef> = message<MetaGraphDef>('Me
 /** Which graph this is, and who wrote it. */
 export interface MetaInfoDef {
   readonly meta_graph_version?: string;
+  /** The ops of the graph, as the program that wrote it knew them. */
+  readonly stripped_op_list?: OpList;
   readonly tags?: readonly string[];
   readonly tensorflow_version?: string;
   readonly tensorflow_git_version?: string;
@@ -72,6 +75,7 @@ export interface MetaInfoDef {
 }
 export const MetaInfoDef: MessageType<MetaInfoDef> = message<MetaInfoDef>('MetaGraphDef.MetaInfoDef', () => ({
   meta_graph_version: text(1),
+  stripped_op_list: nested(2, () => OpList),
   tags: texts(4),
   tensorflow_version: text(5),
   tensorflow_git_version: text(6),
@@ -85,12 +89,14 @@ export interface CollectionDef {
   readonly bytes_list?: CollectionBytesList;
   readonly int64_list?: CollectionInt64List;
   readonly float_list?: CollectionFloatList;
+  readonly any_list?: CollectionAnyList;
 }
 export const CollectionDef: MessageType<CollectionDef> = message<CollectionDef>('CollectionDef', () => ({
   node_list: nested(1, () => CollectionNodeList),
   bytes_list: nested(2, () => CollectionBytesList),
   int64_list: nested(3, () => CollectionInt64List),
   float_list: nested(4, () => CollectionFloatList),
+  any_list: nested(5, () => CollectionAnyList),
 }));
 
 export interface CollectionNodeList {
@@ -132,6 +138,33 @@ export const CollectionFloatList: MessageType<CollectionFloatList> = message<Col
     value: floats(1),
   }),
 );
+
+export interface CollectionAnyList {
+  readonly value?: readonly AnyMessage[];
+}
+export const CollectionAnyList: MessageType<CollectionAnyList> = message<CollectionAnyList>(
+  'CollectionDef.AnyList',
+  () => ({ value: nestedList(1, () => AnyMessage) }),
+);
+
+/** `any.proto`: the bytes of a message, with the name of its type at the end of a URL. */
+export interface AnyMessage {
+  readonly type_url?: string;
+  readonly value?: Uint8Array;
+}
+export const AnyMessage: MessageType<AnyMessage> = message<AnyMessage>('Any', () => ({
+  type_url: text(1),
+  value: bytes(2),
+}));
+
+/** `variable.proto`: a variable of TensorFlow 1 in a collection. */
+export interface VariableDef {
+  /** Of its tensor, such as `w:0`. */
+  readonly variable_name?: string;
+}
+export const VariableDef: MessageType<VariableDef> = message<VariableDef>('VariableDef', () => ({
+  variable_name: text(1),
+}));
 
 /** A tensor of the graph: an input or an output of a signature. */
 export interface TensorInfo {

@@ -16,6 +16,8 @@ import type { Resource, Value } from './values.ts';
 export interface Surroundings {
   /** Resources of the graph by their names, such as variables. */
   readonly resources: Map<string, Resource>;
+  /** Whether a variable of the graph is trained. */
+  readonly isTrainable: (name: string) => boolean;
   /** Reads tensors of a checkpoint by their names. */
   readonly restore: (prefix: string, names: readonly string[], call: OpCall) => Tensor[];
   /** The text of an asset; graphs read no other files. */
@@ -25,6 +27,7 @@ export interface Surroundings {
 /** A graph by itself. */
 export const nothingAround = (): Surroundings => ({
   resources: new Map(),
+  isTrainable: () => true,
   restore: (_, __, call) => {
     throw call.lacks('there is no checkpoint to read from');
   },

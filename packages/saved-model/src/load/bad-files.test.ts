@@ -1,11 +1,19 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as tf from '@eagre/core';
 import { type BundleEntry, tensorflow } from '@eagre/formats';
 import { afterAll, describe, expect, test } from 'vitest';
 import { decodeIndex, encodeIndex } from '../../../formats/src/tensorflow/bundle-index.ts';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
-import { modelOf, temporaryFolder, unpack } from '../testing/golden.ts';
+import { save } from '../save/save.ts';
+import {
+  type Golden,
+  goldenFile,
+  modelOf,
+  type StoredModel,
+  temporaryFolder,
+  unpack,
+} from '../testing/golden.ts';
 import { load } from './load.ts';
 import type { LoadedObject } from './loaded-object.ts';
 
@@ -14,12 +22,15 @@ afterAll(() => folder.remove());
 const seed = Number(process.env['EAGRE_FUZZ_SEED'] ?? 1);
 let next = 0;
 /** A copy of a model that may be damaged. */
-const copyOf = (name: string): string => unpack(modelOf(name), folder.path, `${name}-${next++}`);
+const copyOf = (model: string | StoredModel): string => {
+  const { name, ...rest } = typeof model === 'string' ? modelOf(model) : model;
+  return unpack({ name, ...rest }, folder.path, `${name}-${next++}`);
+};
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A model whose message is changed. */
 async function changed(
-  name: string,
+  name: string | StoredModel,
   change: (meta: Writable<tensorflow.MetaGraphDef>, model: Writable<tensorflow.SavedModel>) => void,
 ): Promise<LoadedObject> {
   const path = copyOf(name);
@@ -186,6 +197,108 @@ describe('graphs', () => {
     });
     expect(circle['self']).toBe(circle);
     expect(circle.variables).toHaveLength(6);
+  });
+
+  test('with concrete functions that are not there or held wrongly are refused', async () => {
+    const model = goldenFile<Golden>('concrete-functions').models[0] as StoredModel;
+    const withPlain = (
+      change: (
+        node: Writable<tensorflow.SavedObject>,
+        saved: Writable<tensorflow.SavedConcreteFunction>,
+        meta: Writable<tensorflow.MetaGraphDef>,
+      ) => void,
+    ) =>
+      changed(model, (meta) => {
+        const { nodes = [], concrete_functions: described } = meta.object_graph_def ?? {};
+        const id = rootOf(meta).children?.find((child) => child.local_name === 'plain')?.node_id;
+        const node = nodes[id as number] as Writable<tensorflow.SavedObject>;
+        const name = node.bare_concrete_function?.concrete_function_name as string;
+        change(node, described?.get(name) as tensorflow.SavedConcreteFunction, meta);
+      });
+    for (const name of ['nobody', ''])
+      await expect(
+        withPlain((node) => {
+          node.bare_concrete_function = { ...node.bare_concrete_function, concrete_function_name: name };
+        }),
+      ).rejects.toThrow(`the model does not describe the function '${name}'`);
+    await expect(
+      withPlain((node, saved, meta) => {
+        (meta.graph_def as Writable<tensorflow.GraphDef>).library = {};
+        expect([node, saved]).toHaveLength(2);
+      }),
+    ).rejects.toThrow(/the graph has no function/);
+    for (const [bound, why] of [
+      [[99], /names number 99/],
+      [[-1], /names number -1/],
+      [[], /takes 2 arguments, but the model gives it 1/],
+      [[0], /holds object 0, which has no value/],
+      [[2], /holds object 2, which has no value/],
+    ] as const)
+      await expect(
+        withPlain((_, saved) => {
+          saved.bound_inputs = bound;
+        }),
+        String(bound),
+      ).rejects.toThrow(why);
+    await expect(
+      withPlain((node, saved, meta) => {
+        saved.bound_inputs = [meta.object_graph_def?.nodes?.indexOf(node) as number];
+      }),
+    ).rejects.toThrow(/which is a function/);
+    const pair = { tuple_value: { values: [{ dict_value: {} }, { tuple_value: {} }] } };
+    for (const signature of [undefined, {}, { tuple_value: {} }, { int64_value: 3n }, pair])
+      await expect(
+        withPlain((_, saved) => {
+          saved.canonicalized_input_signature = signature as tensorflow.StructuredValue;
+        }),
+      ).rejects.toThrow(/is no pair of a tuple and a dict/);
+    // What a function is called by may be anything: then it is called by position.
+    const odd = await withPlain((node) => {
+      const fullargspec = { named_tuple_value: { values: [{ key: 'args', value: { int64_value: 1n } }] } };
+      node.bare_concrete_function = {
+        ...node.bare_concrete_function,
+        argument_keywords: ['__proto__'],
+        allowed_positional_arguments: -5,
+        function_spec: { fullargspec },
+      };
+      node.children = [{ node_id: 0, local_name: 'root' }];
+    });
+    expect(odd['plain'](tf.ones([1, 2])).k.item()).toBe(3);
+  });
+
+  test('of TensorFlow 1 with damaged collections are refused', async () => {
+    const model = goldenFile<Golden>('version1').models[0] as StoredModel;
+    const { AssetFileDef } = tensorflow;
+    for (const [value, why] of [
+      [new Uint8Array([10, 9]), tf.DataLossError],
+      [AssetFileDef.encode({ tensor_info: { name: 'asset_path:0' }, filename: '../a' }), /not in its folder/],
+      [
+        AssetFileDef.encode({ tensor_info: { name: 'none:0' }, filename: 'words.txt' }),
+        /is not in the graph/,
+      ],
+    ] as const)
+      await expect(
+        changed(model, ({ collection_def: collections }) => {
+          (collections as Map<string, object>).set('saved_model_assets', {
+            any_list: { value: [{ value }] },
+          });
+        }),
+      ).rejects.toThrow(why);
+    await expect(
+      changed(model, ({ collection_def: collections }) => {
+        const bytes_list = { value: [new Uint8Array([10, 9])] };
+        (collections as Map<string, object>).set('trainable_variables', { bytes_list });
+      }),
+    ).rejects.toThrow(tf.DataLossError);
+    // Without the ops that its file describes, a graph of strings cannot be written.
+    const bare = await changed(model, ({ meta_info_def: info }) => {
+      (info as Writable<tensorflow.MetaInfoDef>).stripped_op_list = {};
+    });
+    const target = join(folder.path, 'not-written');
+    await expect(save(bare, target, { signatures: bare.signatures })).rejects.toThrow(
+      /the file does not describe the op '\w+'/,
+    );
+    expect(existsSync(target)).toBe(false);
   });
 
   test('do not reach files outside of their folder', async () => {

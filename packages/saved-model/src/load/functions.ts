@@ -13,16 +13,18 @@ import {
   declareSavedFunction,
   type SavedFunction,
   type Signature,
-  type TensorSpec,
+  TensorSpec,
   type TracedFunction,
   tfFunction,
 } from '@eagre/graph';
+import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
 import {
   declareImported,
   type ImportedCapture,
+  type ImportedFunction,
   type ImportedLibrary,
   type ImportedTrace,
 } from '../imported.ts';
@@ -73,13 +75,16 @@ export class SavedTrace implements ImportedTrace {
     this.#captures = captures;
     this.#imported = imported;
     this.described = described;
-    const input = structureOf(saved.canonicalized_input_signature, name);
-    const { args, named } = argumentsIn(input, name);
+    const { body, outputs, def } = runtime.function(name);
+    const { canonicalized_input_signature: proto, bound_inputs: bound = [] } = saved;
+    const { args, named } =
+      proto?.none_value === undefined
+        ? argumentsIn(structureOf(proto, name), name)
+        : flatArguments(def, body.arguments.length - bound.length);
     this.args = args;
     this.named = named;
     this.outputs = structureOf(saved.output_signature, name);
-    const { body, outputs } = runtime.function(name);
-    const wanted = specsIn(input).length + (saved.bound_inputs?.length ?? 0);
+    const wanted = this.inputs.length + bound.length;
     if (wanted !== body.arguments.length)
       throw new InvalidArgumentError(
         `the function '${name}' takes ${body.arguments.length} arguments, but the model gives it ${wanted}`,
@@ -228,6 +233,22 @@ export class SavedTrace implements ImportedTrace {
   }
 }
 
+/** The arguments of a function that has none but tensors, such as a part of a graph: as the graph has them. */
+function flatArguments(
+  { signature, arg_attr: attrs = [] }: tensorflow.FunctionDef,
+  count: number,
+): Pick<SavedTrace, 'args' | 'named'> {
+  const args = (signature?.input_arg ?? [])
+    .slice(0, Math.max(0, count))
+    .map(({ name = '', type = 0 }, i): Structure => {
+      const attr = attrs.find(({ key = 0 }) => key === i)?.value?.attr;
+      const shape = attr?.get('_output_shapes')?.list?.shape?.[0];
+      const sizes = shape === undefined ? null : partialShapeOf(shape);
+      return { kind: 'tensor', spec: new TensorSpec(sizes, dtypeOf(type, name), name) };
+    });
+  return { args, named: { kind: 'dict', keys: [], items: [] } };
+}
+
 /** `__inference_f_123` is `f`. */
 export function shortName(name: string): string {
   return /^__inference_(?:signature_wrapper_)?(.*?)(?:_\d+)?$/.exec(name)?.[1] || name;
@@ -311,6 +332,20 @@ export function loadedFunction(
   spec: tensorflow.FunctionSpec | undefined,
 ): LoadedFunction {
   const python = pythonArguments(spec);
+  const fits: Fits = (trace, given, converts) => fitting(trace, given, python, converts);
+  return callable(name, traces, python, fits, { traces, spec });
+}
+
+/** The tensors of a call that fits a trace; why it does not otherwise. `converts`: whether numbers and arrays may become tensors. */
+type Fits = (trace: SavedTrace, given: readonly unknown[], converts: boolean) => Tensor[] | string;
+
+function callable(
+  name: string,
+  traces: readonly SavedTrace[],
+  python: PythonArguments,
+  fits: Fits,
+  imported: ImportedFunction,
+): LoadedFunction {
   const fail = (args: readonly unknown[], why: readonly string[]): never => {
     if (traces.length === 0)
       throw new FailedPreconditionError(
@@ -328,7 +363,7 @@ export function loadedFunction(
     const why: string[] = [];
     for (const converts of [false, true])
       for (const [i, trace] of traces.entries()) {
-        const tensors = fitting(trace, given, python, converts);
+        const tensors = fits(trace, given, converts);
         if (typeof tensors !== 'string') return { trace, tensors };
         why[i] = tensors;
       }
@@ -356,8 +391,98 @@ export function loadedFunction(
   Object.defineProperty(fn, 'traces', { get: () => traces.map((trace) => trace.traced), enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
   declareSavedFunction(fn, () => savedAs(name, traces, python));
-  declareImported(fn, { traces, spec });
+  declareImported(fn, imported);
   return fn;
+}
+
+/** What a function of one trace says of itself. */
+export interface TraceFacts {
+  readonly inputs: readonly TensorSpec[];
+  readonly outputs: readonly TensorSpec[];
+  /** The variables that it reads or changes. */
+  readonly variables: readonly Variable[];
+}
+
+/** A trace of a loaded model by itself: what `get_concrete_function` gave in Python. */
+export interface LoadedConcreteFunction extends LoadedFunction, TraceFacts {
+  /** Its arguments by position, and those by name. */
+  readonly structuredInputSignature: readonly [
+    args: readonly unknown[],
+    named: Readonly<Record<string, unknown>>,
+  ];
+  /** Specs in the places of the results. */
+  readonly structuredOutputs: unknown;
+}
+
+/** Adds what a trace says of itself. */
+function withFacts<T extends object>(fn: T, trace: SavedTrace): T {
+  Object.assign(fn, {
+    structuredInputSignature: [trace.args.map(valueOf), valueOf(trace.named)],
+    structuredOutputs: valueOf(trace.outputs),
+    inputs: trace.inputs,
+    outputs: specsIn(trace.outputs),
+  });
+  return Object.defineProperty(fn, 'variables', { get: () => trace.variables });
+}
+
+/**
+ * A trace as an attribute of an object. It is called as the function that it is of, with the values that it was made for where
+ * arguments are left out; or as TensorFlow's flat form has it: its tensors in their order, or by the names that the file has for them.
+ */
+export function loadedConcreteFunction(
+  name: string,
+  trace: SavedTrace,
+  bare: tensorflow.SavedBareConcreteFunction,
+): LoadedConcreteFunction {
+  const python = argumentsOfTrace(trace, pythonArguments(bare.function_spec));
+  const fits: Fits = (_, given, converts) => {
+    const structured = fitting(trace, given, python, converts);
+    if (typeof structured !== 'string') return structured;
+    const flat = fitFlat(trace, given, bare, converts);
+    return typeof flat === 'string' ? structured : flat;
+  };
+  const fn = callable(name, [trace], python, fits, { traces: [trace], spec: bare.function_spec, bare });
+  return withFacts(fn, trace) as LoadedConcreteFunction;
+}
+
+/** The arguments of a function as one of its traces has them: values of the trace are its defaults. */
+function argumentsOfTrace(trace: SavedTrace, { args, keywordOnly }: PythonArguments): PythonArguments {
+  const defaults = new Map<string, unknown>();
+  const add = (name: string | undefined, structure: Structure): void => {
+    if (name !== undefined && specsIn(structure).length === 0) defaults.set(name, valueOf(structure));
+  };
+  trace.args.forEach((structure, i) => {
+    add(args[i], structure);
+  });
+  trace.named.keys.forEach((key, i) => {
+    add(key, trace.named.items[i] as Structure);
+  });
+  return { args, defaults, keywordOnly };
+}
+
+/** The tensors of a call with tensors alone: some by position, others by name. */
+function fitFlat(
+  trace: SavedTrace,
+  given: readonly unknown[],
+  {
+    argument_keywords: names = [],
+    allowed_positional_arguments: most = 0,
+  }: tensorflow.SavedBareConcreteFunction,
+  converts: boolean,
+): Tensor[] | string {
+  const { inputs } = trace;
+  if (names.length !== inputs.length) return 'its tensors have no names';
+  const last = given.at(-1);
+  const options = isPlain(last) && !Array.isArray(last) ? (last as Record<string, unknown>) : {};
+  const placed = options === last ? given.slice(0, -1) : given;
+  if (placed.length > most) return `it takes ${most} tensors by position, but got ${placed.length}`;
+  const rest = names.slice(placed.length);
+  const unknown = Object.keys(options).find((key) => !rest.includes(key));
+  if (unknown !== undefined) return `it takes no argument '${unknown}'`;
+  const missing = rest.find((key) => !Object.hasOwn(options, key));
+  if (missing !== undefined) return `argument '${missing}' is missing`;
+  const structure: Structure = { kind: 'list', items: inputs.map((spec) => ({ kind: 'tensor', spec })) };
+  return fit(structure, [...placed, ...rest.map((key) => options[key])], converts, 'tensors');
 }
 
 /** The tensors of a call that fits a trace; why it does not otherwise. */
@@ -430,7 +555,7 @@ export function withoutSignal(args: readonly unknown[]): readonly [unknown[], Ab
 }
 
 /** A signature of a model: it takes tensors by name and gives tensors by name. */
-export interface SignatureFunction {
+export interface SignatureFunction extends TraceFacts {
   (inputs?: Readonly<Record<string, unknown>>): Record<string, Tensor>;
   /** Calls it off the event loop, as `runAsync` of other functions. */
   runAsync(inputs?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Record<string, Tensor>>;
@@ -442,10 +567,6 @@ export interface SignatureFunction {
     named: Readonly<Record<string, TensorSpec>>,
   ];
   readonly structuredOutputs: Readonly<Record<string, TensorSpec>>;
-  readonly inputs: readonly TensorSpec[];
-  readonly outputs: readonly TensorSpec[];
-  /** The variables that it reads or changes. */
-  readonly variables: readonly Variable[];
   readonly traces: readonly TracedFunction<AnyFunction>[];
 }
 
@@ -466,12 +587,8 @@ export function signatureFunction(name: string, trace: SavedTrace): SignatureFun
       return plain.runAsync(...named(given), ...(signal === undefined ? [] : [signal]));
     },
     getConcreteFunction: () => trace.concrete(),
-    structuredInputSignature: [[], valueOf(trace.named)],
-    structuredOutputs: valueOf(trace.outputs),
-    inputs: trace.inputs,
-    outputs: specsIn(trace.outputs),
   });
-  Object.defineProperty(fn, 'variables', { get: () => trace.variables });
+  withFacts(fn, trace);
   Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
   declareSavedFunction(fn, () => savedAs(name, [trace], pythonArguments(undefined)));

@@ -4,7 +4,9 @@ import { tfFunction } from '@eagre/graph';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   expectSame,
+  type Golden,
   golden,
+  goldenFile,
   modelOf,
   type Stored,
   temporaryFolder,
@@ -17,12 +19,16 @@ import type { LoadedObject } from './loaded-object.ts';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
+const ALL = [golden, goldenFile<Golden>('concrete-functions'), goldenFile<Golden>('version1')].flatMap(
+  ({ models }) => models,
+);
+
 type Call = (...args: unknown[]) => unknown;
 const find = (loaded: LoadedObject, path: string): Call =>
   path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], loaded) as Call;
 
 describe('models of TensorFlow and Keras compute what they compute there', () => {
-  for (const model of golden.models) {
+  for (const model of ALL) {
     test(model.name, async () => {
       const loaded = await load(unpack(model, folder.path));
       for (const [i, { call, args, kwargs, result }] of model.cases.entries()) {
@@ -165,5 +171,60 @@ describe('a loaded model', () => {
   test('keeps its state, and loads apart from other copies', async () => {
     const [a, b] = [await loaded('flow'), await loaded('flow')];
     expect([a['step'](), a['step'](), b['step']()].map((t) => t.item())).toEqual([1, 2, 1]);
+  });
+});
+
+describe('a concrete function that is an attribute', () => {
+  const [model] = goldenFile<Golden>('concrete-functions').models as [Golden['models'][number]];
+  const loaded = (): Promise<LoadedObject> => load(unpack(model, folder.path));
+
+  test('tells of itself, and is one object wherever it is', async () => {
+    const { plain, advance, list, table, shift, structured } = await loaded();
+    expect(String(plain.structuredInputSignature[0][0])).toBe(
+      "TensorSpec(shape=[null, 2], dtype=float32, name='x')",
+    );
+    expect(plain.structuredInputSignature[0][1]).toBe(null);
+    expect(plain.structuredInputSignature[1]).toEqual({ k: 3, name: 'plain' });
+    expect(Object.keys(plain.structuredOutputs)).toEqual(['k', 'plain']);
+    expect(plain.variables.map((v: tf.Variable) => v.name)).toEqual(['v']);
+    expect(structured.inputs).toHaveLength(4);
+    expect(list[0]).toBe(advance);
+    expect(table.one).toBe(advance);
+    expect(shift.traces.length).toBe(5);
+  });
+
+  test('refuses calls that fit neither of its forms', async () => {
+    const { plain, with_y: withY, by_name: byName, structured, advance } = await loaded();
+    const x = tf.ones([1, 2]);
+    for (const call of [
+      () => plain(),
+      () => plain(x, 1),
+      () => plain(x, { k: 4 }),
+      () => plain(x, { other: 1 }),
+      () => plain(tf.ones([3])),
+      () => withY(x),
+      () => byName(x, x, x),
+      () => byName(x, { x }),
+      () => byName(x, tf.ones([2]), { name: 'plain' }),
+      () => structured(x),
+      () => structured({ inputs: x, inputs_1: x, pair: x }),
+      () => advance(x),
+    ])
+      expect(call, String(call)).toThrow(/no trace fits the arguments/);
+    // Values of the trace may be given, too.
+    expect(plain(x, null, { k: 3, name: 'plain' }).plain.array()).toEqual([[1, 2]]);
+  });
+
+  test('has gradients, runs inside other functions and off the event loop', async () => {
+    const { with_y: withY, inner, v, words } = await loaded();
+    const x = tf.constant([[1, 3]]);
+    const step = tfFunction((rows: tf.Tensor) => {
+      const tape = new GradientTape();
+      const loss = tape.record(() => (withY(rows, [10, 20]).plain as tf.Tensor).sum());
+      return tape.gradient(loss, v as tf.Variable) as tf.Tensor;
+    });
+    expect(step(x).array()).toEqual([1, 3]);
+    expect((await inner.concrete.runAsync([1, 2])).array()).toEqual([2, 4]);
+    expect((await words.runAsync(tf.constant(['a']))).strings()).toEqual(['A']);
   });
 });

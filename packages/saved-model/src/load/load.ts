@@ -8,7 +8,7 @@ import { bytesOf, checkedPath, inside, OP, translatedError } from './files.ts';
 import type { LoadedObject } from './loaded-object.ts';
 import { loadObjects } from './object-graph.ts';
 import { SavedValues } from './variables.ts';
-import { loadVersion1 } from './version1.ts';
+import { assetsOf, loadVersion1, trainableIn } from './version1.ts';
 
 /** Options of {@link load}. */
 export interface LoadModelOptions {
@@ -100,9 +100,8 @@ async function loadMeta(
   meta: tensorflow.MetaGraphDef,
   { lazy, partial, skips, aliases }: Settings,
 ): Promise<LoadedObject> {
-  const assets = (meta.asset_file_def ?? []).map(({ filename = '' }) =>
-    checkedPath(inside(folder, 'assets'), filename),
-  );
+  const assetDefs = assetsOf(meta);
+  const assets = assetDefs.map(({ filename = '' }) => checkedPath(inside(folder, 'assets'), filename));
   // Graphs read no files but these.
   const texts = new Map<string, string>();
   for (const path of new Set(assets)) texts.set(path, new TextDecoder().decode(await bytesOf(path)));
@@ -116,6 +115,7 @@ async function loadMeta(
   const runtime = new Runtime(meta.graph_def ?? {}, translatedOps(), {
     ...nothingAround(),
     restore,
+    isTrainable: trainableIn(meta),
     assetText: (path, call) => {
       const text = texts.get(path);
       if (text === undefined) throw call.wrong(`'${path}' is no asset of the model`);
@@ -138,7 +138,10 @@ async function loadMeta(
     runtime,
     checkpoint,
     values,
-    assets,
+    assets: assetDefs.map(({ tensor_info: info }, i) => ({
+      tensor: info?.name ?? '',
+      path: assets[i] as string,
+    })),
     lazy,
   });
 }

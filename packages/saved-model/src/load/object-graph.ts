@@ -5,10 +5,11 @@ import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Resource, TableHandle, type Value, VariableHandle } from '../import/values.ts';
-import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace } from '../imported.ts';
+import { assetOf, declareAsset, type ImportedCapture, type ImportedTrace, InnerTensor } from '../imported.ts';
 import { OP } from './files.ts';
 import {
   type LoadedFunction,
+  loadedConcreteFunction,
   loadedFunction,
   SavedTrace,
   type SignatureFunction,
@@ -36,6 +37,8 @@ export interface Parts {
 /** Functions that tables have for TensorFlow's sake. */
 const CREATE = '_create_resource';
 const INITIALIZE = '_initialize';
+/** What objects with the signatures of a model are called. */
+const SIGNATURE_MAP = 'signature_map';
 const OF_RESOURCES: ReadonlySet<string> = new Set([CREATE, INITIALIZE, '_destroy_resource']);
 
 /** Makes the objects of a model. @returns the root. */
@@ -125,20 +128,7 @@ class ObjectLoader {
   }
 
   #attachAll(): void {
-    // Which functions belong to tables alone.
-    const ofResources = new Set<number>();
-    for (const { children, resource } of this.#nodes)
-      for (const { local_name: name = '', node_id: id = 0 } of children ?? [])
-        if (resource !== undefined && OF_RESOURCES.has(name)) ofResources.add(id);
-    const names = new Map<number, string>();
-    for (const { children } of this.#nodes)
-      for (const { local_name: name = '', node_id: id = 0 } of children ?? [])
-        if (!names.has(id)) names.set(id, name);
-    for (const [id, node] of this.#nodes.entries()) {
-      if (node.function === undefined || ofResources.has(id)) continue;
-      const traces = (node.function.concrete_functions ?? []).flatMap((name) => this.#traceIfKnown(name));
-      this.#objects[id] = loadedFunction(names.get(id) ?? '', traces, node.function.function_spec);
-    }
+    for (const [id, name] of this.#functionNames()) this.#objects[id] = this.#functionAt(id, name);
     for (const [id, node] of this.#nodes.entries()) {
       const object = this.#objects[id];
       for (const { local_name: name = '', node_id: child = 0 } of node.children ?? []) {
@@ -148,6 +138,32 @@ class ObjectLoader {
       }
       for (const slot of node.slot_variables ?? []) this.#attachSlot(object, slot);
     }
+  }
+
+  /** The functions that objects have as attributes, with their names: not those of tables alone, nor what functions and signatures consist of. */
+  #functionNames(): ReadonlyMap<number, string> {
+    const names = new Map<number, string>();
+    for (const { children, resource, function: saved, user_object: own } of this.#nodes) {
+      if (saved !== undefined || own?.identifier === SIGNATURE_MAP) continue;
+      for (const { local_name: name = '', node_id: id = 0 } of children ?? []) {
+        const node = this.#node(id);
+        const isFunction = node.function !== undefined || node.bare_concrete_function !== undefined;
+        if (!isFunction || names.has(id) || (resource !== undefined && OF_RESOURCES.has(name))) continue;
+        names.set(id, name);
+      }
+    }
+    return names;
+  }
+
+  /** The function of a node; undefined where a lazy load cannot describe its only trace. */
+  #functionAt(id: number, name: string): LoadedFunction | undefined {
+    const { function: saved, bare_concrete_function: bare } = this.#node(id);
+    if (bare === undefined) {
+      const traces = (saved?.concrete_functions ?? []).flatMap((fn) => this.#traceIfKnown(fn));
+      return loadedFunction(name, traces, saved?.function_spec);
+    }
+    const [trace] = this.#traceIfKnown(bare.concrete_function_name ?? '');
+    return trace === undefined ? undefined : loadedConcreteFunction(name, trace, bare);
   }
 
   #attachSlot(object: unknown, saved: tensorflow.SlotVariableReference): void {
@@ -169,7 +185,7 @@ class ObjectLoader {
     if (saved === undefined)
       throw new InvalidArgumentError(`the model does not describe the function '${name}'`, OP);
     const bound = saved.bound_inputs ?? [];
-    for (const id of bound) this.#node(id);
+    for (const id of bound) this.#checkBound(id, name);
     const captures = () => bound.map((id) => this.#capture(id));
     const imported = () => bound.map((id) => this.#imported(id));
     const described = (other: string) => this.#described(other);
@@ -177,6 +193,15 @@ class ObjectLoader {
     if (!this.#parts.lazy) this.#parts.runtime.checkFunction(name, this.#checked);
     this.#traces.set(name, trace);
     return trace;
+  }
+
+  /** @throws InvalidArgumentError for an object that no function can hold, such as another function. */
+  #checkBound(id: number, name: string): void {
+    const node = this.#node(id);
+    if (node.function ?? node.bare_concrete_function)
+      throw new InvalidArgumentError(`the function '${name}' holds object ${id}, which is a function`, OP);
+    if (BESIDE_VALUES.has(node.user_object?.identifier ?? '') || id === 0)
+      throw new InvalidArgumentError(`the function '${name}' holds object ${id}, which has no value`, OP);
   }
 
   /** None, where a lazy load meets one that it cannot describe, such as one of ragged tensors. */
@@ -211,6 +236,8 @@ class ObjectLoader {
 
   /** The same as it is saved again. */
   #imported(id: number): ImportedCapture {
+    const { captured_tensor: inner } = this.#node(id);
+    if (inner !== undefined) return new InnerTensor(inner.name ?? '', inner.concrete_function ?? '');
     const value = this.#capture(id);
     if (value instanceof VariableHandle) return value.variable;
     if (value instanceof TableHandle) return value.resource;
@@ -292,10 +319,15 @@ class ObjectLoader {
   }
 }
 
+const LISTS: ReadonlySet<string> = new Set(['trackable_list_wrapper', 'trackable_tuple_wrapper']);
+const DICT = 'trackable_dict_wrapper';
+/** Objects that hold others, and have no value of their own. */
+const BESIDE_VALUES: ReadonlySet<string> = new Set([...LISTS, DICT, SIGNATURE_MAP]);
+
 /** What a user's object of a kind is here: lists and dicts of Python are arrays and objects. */
 function emptyOf(identifier: string): object {
-  if (identifier === 'trackable_list_wrapper' || identifier === 'trackable_tuple_wrapper') return [];
-  if (identifier === 'trackable_dict_wrapper') return {};
+  if (LISTS.has(identifier)) return [];
+  if (identifier === DICT) return {};
   return new LoadedObject();
 }
 

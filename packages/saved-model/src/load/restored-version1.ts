@@ -37,7 +37,7 @@ export async function restoreDirectly(
       name,
       dtype: def.attr?.get('dtype')?.type ?? 0,
       shape: def.attr?.get('shape')?.shape ?? {},
-      trainable: true,
+      trainable: surroundings.isTrainable(name),
     },
     key,
   }));

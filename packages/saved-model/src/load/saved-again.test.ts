@@ -8,6 +8,7 @@ import {
   type Golden,
   goldenFile,
   modelOf,
+  type StoredModel,
   temporaryFolder,
   toValue,
   unpack,
@@ -24,6 +25,7 @@ const find = (loaded: LoadedObject, path: string): Call =>
 
 describe('models that are loaded, saved and loaded again compute the same', () => {
   for (const name of [
+    'activations',
     'dense',
     'conv',
     'conv1d',
@@ -41,20 +43,64 @@ describe('models that are loaded, saved and loaded again compute the same', () =
     'texts',
     'tables',
   ])
-    test(name, async () => {
-      const model = modelOf(name);
-      const first = await load(unpack(model, folder.path));
-      const { signatures } = first;
-      const path = join(folder.path, `${name}-again`);
-      await save(first, path, { signatures });
-      const again = await load(path);
-      expect(again.variables.map((v) => v.name).sort()).toEqual(first.variables.map((v) => v.name).sort());
-      for (const [i, { call, args, kwargs, result }] of model.cases.entries()) {
-        const named = Object.fromEntries(Object.entries(kwargs).map(([key, item]) => [key, toValue(item)]));
-        const given = [...args.map(toValue), ...(Object.keys(named).length > 0 ? [named] : [])];
-        expectSame(find(again, call)(...given), result, `${name}: ${i}, ${call}`);
-      }
-    });
+    test(name, () => checkAgain(modelOf(name)));
+});
+
+/** Loads a model, saves it and loads that, as often as told. */
+async function checkAgain(model: StoredModel, generations = 1): Promise<void> {
+  const { name } = model;
+  const first = await load(unpack(model, folder.path));
+  let again = first;
+  for (let i = 0; i < generations; i++) {
+    const path = join(folder.path, `${name}-again-${i}`);
+    await save(again, path, { signatures: again.signatures });
+    again = await load(path);
+  }
+  expect(again.variables.map((v) => v.name).sort()).toEqual(first.variables.map((v) => v.name).sort());
+  for (const [i, { call, args, kwargs, result }] of model.cases.entries()) {
+    const named = Object.fromEntries(Object.entries(kwargs).map(([key, item]) => [key, toValue(item)]));
+    const given = [...args.map(toValue), ...(Object.keys(named).length > 0 ? [named] : [])];
+    expectSame(find(again, call)(...given), result, `${name}: ${i}, ${call}`);
+  }
+}
+
+test('models of TensorFlow 1 are saved again as functions of their files, for generations', async () => {
+  for (const model of [modelOf('v1'), ...goldenFile<Golden>('version1').models]) await checkAgain(model, 2);
+});
+
+test('a part of a graph of TensorFlow 1 is saved as an attribute, with the model that it is of', async () => {
+  const model = goldenFile<Golden>('version1').models.find(({ name }) => name === 'v1-text') as StoredModel;
+  const loaded = await load(unpack(model, folder.path, 'parts'));
+  const ids = loaded['prune']('words:0', [
+    'hash_table_Lookup/LookupTableFindV2:0',
+    'words:0',
+    'layer/weights:0',
+    'rows:0',
+  ]);
+  const variables = ['layer/weights', 'rows'].map((name) => loaded['graphVariables'][name].array());
+  const path = join(folder.path, 'parts-again');
+  await expect(save({ ids: loaded['prune']('words:0', 'MatMul:0') }, path)).rejects.toThrow(
+    /uses the variable .*, which is not part of what is saved/,
+  );
+  await save({ ids, loaded }, path, { signatures: { ids } });
+  const again = await load(path);
+  const words = tf.constant(['red', 'blue']);
+  for (const call of [() => again['ids'](words), () => again['ids']({ words })])
+    expect(call().map((x: tf.Tensor) => x.array())).toEqual([[0n, 2n], ['red', 'blue'], ...variables]);
+  expect(Object.keys(again.signatures['ids']?.({ words }) as object)).toEqual([
+    'output_0',
+    'output_1',
+    'output_2',
+    'output_3',
+  ]);
+  expect(again['loaded'].signatures.serving_default({ words }).ids.array()).toEqual([0n, 2n]);
+  await expect(save({ run: loaded['prune']([], ['init_all_tables']), loaded }, path)).rejects.toThrow(
+    /runs the operation 'init_all_tables'/,
+  );
+});
+
+test('concrete functions are attributes of what is saved again, for generations', async () => {
+  for (const model of goldenFile<Golden>('concrete-functions').models) await checkAgain(model, 2);
 });
 
 describe('models of tables, texts and composite tensors, too', () => {

@@ -1,19 +1,25 @@
 // SavedModels without objects: graphs of TensorFlow 1, and graphs that hold all their values as constants.
 import { constant, InvalidArgumentError, Tensor, UnimplementedError, type Variable } from '@eagre/core';
-import type { tensorflow } from '@eagre/formats';
-import { declareSavedFunction, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import { Asset } from '@eagre/core/internal';
+import { tensorflow } from '@eagre/formats';
+import { declareSavedFunction, Names, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import type { Body, Ref } from '../import/body.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Pause } from '../import/pauses.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { type Value, VariableHandle } from '../import/values.ts';
+import { declareImported, type ImportedFunction } from '../imported.ts';
+import { keywordSpec } from '../save/functions.ts';
 import { OP } from './files.ts';
 import { type SignatureFunction, withoutSignal } from './functions.ts';
+import { GraphFunctions, type NamedTensor } from './graph-functions.ts';
 import { LoadedObject } from './loaded-object.ts';
 import { restoreDirectly } from './restored-version1.ts';
 import { fit, objectOf, type Structure } from './structure.ts';
 import { TracedOrHost } from './traced-or-host.ts';
 import type { SavedValues } from './variables.ts';
+
+const { AssetFileDef, VariableDef } = tensorflow;
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -45,6 +51,8 @@ export interface PartOptions {
   readonly lazy: boolean;
   /** Whether something is fed anyway, such as the paths of assets. */
   readonly always?: ReadonlyMap<number, readonly Value[]>;
+  /** What makes functions of parts of the graph when they are saved; a graph by itself has none. */
+  readonly functions?: GraphFunctions;
 }
 
 /** What computes fetched tensors, or runs fetched operations, from fed ones. @throws UnimplementedError for ops that are missing. */
@@ -122,7 +130,58 @@ export function prunedFunction(
     const tensors = fitted(structure, inputs, options.name);
     return calls.call(tensors, tensors) as Tensor[];
   };
+  const names = new Names();
+  const keys = feeds.map((feed) => names.take(operationOf(feed).replace(/\W/g, '_')));
+  declareSavedFunction(fn, () => ({
+    name: options.name,
+    hostFunction: traced.hostFunction,
+    inputSignature: part.specs,
+    get concreteFunctions() {
+      return [traced.getConcreteFunction()];
+    },
+    parameters: { parameters: keys.map((name) => ({ name })), rest: null },
+  }));
+  const { functions, name } = options;
+  declareImported(fn, () =>
+    functions === undefined
+      ? null
+      : asInFile(part.onHost, () => {
+          const inputs = keys.map((key, i) => ({
+            key,
+            tensor: tensorName(feeds[i] as string),
+            spec: part.specs[i] as TensorSpec,
+          }));
+          const bare = { argument_keywords: keys, allowed_positional_arguments: keys.length };
+          const trace = functions.trace({
+            name,
+            inputs,
+            outputs: outputsOf(fetches, functions),
+            isFlat: true,
+          });
+          return { traces: [trace], spec: undefined, bare };
+        }),
+  );
   return Object.assign(fn, { inputs: part.specs });
+}
+
+function outputsOf(fetches: readonly string[], functions: GraphFunctions): NamedTensor[] {
+  const operation = fetches.find((fetch) => !fetch.includes(':'));
+  if (operation !== undefined)
+    throw new UnimplementedError(
+      `a part of a graph that runs the operation '${operation}' has no form in a SavedModel: fetch tensors`,
+      'savedModel.save',
+    );
+  return fetches.map((tensor, i) => ({ key: `tensor_${i}`, tensor, spec: functions.specOf(tensor) }));
+}
+
+/** A function as its file has it. What cannot be one may be written in Eagre's ops, but for strings: then it is null. */
+function asInFile(onHost: boolean, read: () => ImportedFunction): ImportedFunction | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnimplementedError && !onHost) return null;
+    throw error;
+  }
 }
 
 /** @throws InvalidArgumentError for what does not fit. */
@@ -132,13 +191,19 @@ function fitted(structure: Structure, given: unknown, name: string): Tensor[] {
   return tensors;
 }
 
+/** What signatures of a graph share. */
+interface Surrounding {
+  readonly runtime: Runtime;
+  readonly lazy: boolean;
+  readonly variables: () => readonly Variable[];
+  readonly functions: GraphFunctions;
+}
+
 /** A signature as a function of tensors by name. */
 function signatureOf(
   name: string,
   signature: tensorflow.SignatureDef,
-  runtime: Runtime,
-  lazy: boolean,
-  variables: () => readonly Variable[],
+  { runtime, lazy, variables, functions }: Surrounding,
 ): SignatureFunction {
   const sorted = (map: ReadonlyMap<string, tensorflow.TensorInfo> | undefined) =>
     [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -205,9 +270,19 @@ function signatureOf(
     name,
     hostFunction: traced.hostFunction,
     inputSignature: null,
-    concreteFunctions: [traced.getConcreteFunction()],
+    get concreteFunctions() {
+      return [traced.getConcreteFunction()];
+    },
     parameters: { parameters: inputs.length > 0 ? [{ name: 'inputs' }] : [], rest: null },
   }));
+  const tensors = (entries: typeof inputs): NamedTensor[] =>
+    entries.map((entry) => ({ key: entry[0], tensor: entry[1].name as string, spec: spec(entry) }));
+  declareImported(fn, () =>
+    asInFile(part.onHost, () => ({
+      traces: [functions.trace({ name, inputs: tensors(inputs), outputs: tensors(outputs) })],
+      spec: keywordSpec(inputs.map(([key]) => key)),
+    })),
+  );
   Object.defineProperty(fn, 'name', { value: name });
   return fn as unknown as SignatureFunction;
 }
@@ -220,8 +295,37 @@ export interface Version1Parts {
   readonly checkpoint: string;
   /** What is in it, or null where there is none. */
   readonly values: SavedValues | null;
-  readonly assets: readonly string[];
+  /** The files, with the tensors of the graph that are their paths. */
+  readonly assets: readonly { readonly tensor: string; readonly path: string }[];
   readonly lazy: boolean;
+}
+
+/** The key of the collection that older programs list the files in. */
+const ASSETS = 'saved_model_assets';
+
+/** The files of a model. */
+export function assetsOf({
+  asset_file_def: defs = [],
+  collection_def: collections,
+}: tensorflow.MetaGraphDef): readonly tensorflow.AssetFileDef[] {
+  if (defs.length > 0) return defs;
+  return (collections?.get(ASSETS)?.any_list?.value ?? []).map(({ value }) =>
+    AssetFileDef.decode(value ?? new Uint8Array(), { file: ASSETS }),
+  );
+}
+
+/** Which variables of a graph are trained: those in the collection of these; all where there are no collections. */
+export function trainableIn({
+  collection_def: collections,
+}: tensorflow.MetaGraphDef): (name: string) => boolean {
+  const namesIn = (key: string): readonly string[] | undefined =>
+    collections
+      ?.get(key)
+      ?.bytes_list?.value?.map((bytes) => VariableDef.decode(bytes, { file: key }).variable_name ?? '');
+  const trainable = namesIn('trainable_variables');
+  if (trainable === undefined && !collections?.has('variables')) return () => true;
+  const names = new Set(trainable?.map(operationOf));
+  return (name) => names.has(name);
 }
 
 /** Loads a graph with its variables, and runs what initializes its tables. */
@@ -235,9 +339,12 @@ export async function loadVersion1({
 }: Version1Parts): Promise<LoadedObject> {
   const { graph, surroundings } = runtime;
   const paths = new Map<number, readonly Value[]>();
-  (meta.asset_file_def ?? []).forEach(({ tensor_info: info }, i) => {
-    if (info?.name) paths.set(graph.ref(tensorName(info.name)).node, [constant(assets[i] as string)]);
-  });
+  const files = new Map<string, Asset>();
+  for (const { tensor, path } of assets) {
+    if (tensor === '') continue;
+    paths.set(graph.ref(tensorName(tensor)).node, [constant(path)]);
+    files.set(operationOf(tensor), new Asset(path));
+  }
   const runOperation = (operation: string, fed: ReadonlyMap<number, readonly Value[]>): void => {
     partOf(runtime, [], [operationOf(operation)], {
       name: operation,
@@ -254,19 +361,33 @@ export async function loadVersion1({
   for (const operation of initializersOf(meta)) runOperation(operation, new Map());
   const variables = (): Variable[] =>
     [...surroundings.resources.values()].flatMap((r) => (r instanceof VariableHandle ? [r.variable] : []));
+  const surrounding: Surrounding = {
+    runtime,
+    lazy,
+    variables,
+    functions: new GraphFunctions({
+      nodes: meta.graph_def?.node ?? [],
+      ops: meta.meta_info_def?.stripped_op_list?.op ?? [],
+      runtime,
+      assets: files,
+    }),
+  };
   const signatures = [...(meta.signature_def ?? [])].flatMap(([name, signature]) =>
-    name.startsWith('__saved_model')
-      ? []
-      : [[name, signatureOf(name, signature, runtime, lazy, variables)] as const],
+    name.startsWith('__saved_model') ? [] : [[name, signatureOf(name, signature, surrounding)] as const],
   );
   const root = new LoadedObject();
   LoadedObject.attach(root, 'signatures', objectOf(signatures));
+  LoadedObject.attach(root, 'variables', variables());
   LoadedObject.attach(root, 'graphVariables', objectOf(variables().map((v) => [v.name, v])));
   LoadedObject.attach(
     root,
     'prune',
     (feeds: string | readonly string[], fetches: string | readonly string[]): PrunedFunction =>
-      prunedFunction(runtime, namesOf(feeds, 'feeds'), namesOf(fetches, 'fetches'), { name: 'pruned', lazy }),
+      prunedFunction(runtime, namesOf(feeds, 'feeds'), namesOf(fetches, 'fetches'), {
+        name: 'pruned',
+        lazy,
+        functions: surrounding.functions,
+      }),
   );
   return root;
 }

@@ -12,7 +12,7 @@ import {
   type Signature,
   TensorSpec,
 } from '@eagre/graph';
-import type { ImportedCapture, ImportedFunction, ImportedTrace } from '../imported.ts';
+import { type ImportedCapture, type ImportedFunction, type ImportedTrace, InnerTensor } from '../imported.ts';
 import { FunctionCopier } from './imported-functions.ts';
 import { type Parameter, type ParameterList, parametersOf } from './parameters.ts';
 import { dict, encodeStructure, list, NONE, text, tuple } from './structured-value.ts';
@@ -122,6 +122,7 @@ export class FunctionWriter {
         spec: null,
       };
       this.#written.set(trace, written);
+      this.#described.add(written.name);
       this.#addGradients(trace);
     }
     return written;
@@ -129,24 +130,38 @@ export class FunctionWriter {
 
   /** Describes the gradients that came with a trace. */
   #addGradients(trace: ImportedTrace): void {
-    for (const { gradient_func: name, from } of this.#copier.gradients.slice(this.#gradientCount)) {
-      const gradient = trace.described(from);
-      if (gradient === undefined) continue;
-      const { canonicalized_input_signature = NONE, output_signature = NONE } = gradient.saved;
-      this.gradientTraces.push({
-        name,
-        called: from,
-        captures: gradient.importedCaptures(),
-        inputs: [],
-        outputs: null,
-        input_signature: canonicalized_input_signature,
-        output_signature,
-        spec: null,
-      });
-    }
+    for (const { gradient_func: name, from } of this.#copier.gradients.slice(this.#gradientCount))
+      this.#describe(trace, from, name);
     this.#gradientCount = this.#copier.gradients.length;
   }
   #gradientCount = 0;
+
+  /** Describes a function beside a trace, and those whose tensors it uses. */
+  #describe(trace: ImportedTrace, from: string, name: string): void {
+    const saved = this.#described.has(name) ? undefined : trace.described(from);
+    if (saved === undefined) return;
+    this.#described.add(name);
+    const { canonicalized_input_signature = NONE, output_signature = NONE } = saved.saved;
+    const captures = saved.importedCaptures().map((capture) => {
+      if (!(capture instanceof InnerTensor)) return capture;
+      const { name: tensor, concreteFunction } = capture;
+      const around = this.#copier.copy(trace.library, concreteFunction);
+      this.#describe(trace, concreteFunction, around);
+      return new InnerTensor(tensor, around);
+    });
+    this.gradientTraces.push({
+      name,
+      called: from,
+      captures,
+      inputs: [],
+      outputs: null,
+      input_signature: canonicalized_input_signature,
+      output_signature,
+      spec: null,
+    });
+  }
+  /** The functions that are described. */
+  readonly #described = new Set<string>();
 
   /** All traces of a function of a loaded model, and how it is called. */
   importedFunction(fn: ImportedFunction, called: string): WrittenFunction {

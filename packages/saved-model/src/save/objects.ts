@@ -71,6 +71,9 @@ function holdsFunction(value: unknown, seen: Set<object> = new Set()): value is 
   return false;
 }
 
+/** What makes an object callable in Python. */
+const CALL = '__call__';
+
 /** What is in an object by name. Methods with a decorator are attributes that cannot be listed; what begins with _ is private. */
 function ownEntries(object: object): [string, object][] {
   if (Array.isArray(object)) return object.map((item, i) => [String(i), item]);
@@ -79,10 +82,9 @@ function ownEntries(object: object): [string, object][] {
     return [...object].flatMap(([key, item]) =>
       typeof key === 'string' ? [[key, item] as [string, object]] : [],
     );
-  // What has the name of a member is no property.
-  if (object instanceof LoadedObject)
-    return LoadedObject.entries(object).filter(([name]) => !name.startsWith('_')) as [string, object][];
+  // What has the name of a member is no property; nothing that a file has is private.
+  if (object instanceof LoadedObject) return LoadedObject.entries(object) as [string, object][];
   return Object.entries(Object.getOwnPropertyDescriptors(object)).flatMap(([name, { value }]) =>
-    name.startsWith('_') ? [] : [[name, value] as [string, object]],
+    name.startsWith('_') && name !== CALL ? [] : [[name, value] as [string, object]],
   );
 }

@@ -12,7 +12,7 @@ import {
   streamState,
 } from '@eagre/graph';
 import { SERVING } from '../constants.ts';
-import { type ImportedCapture, importedOf } from '../imported.ts';
+import { type ImportedCapture, type ImportedTrace, InnerTensor, importedOf } from '../imported.ts';
 import { SaveOptions } from '../options.ts';
 import { assetNames } from './asset-names.ts';
 import {
@@ -122,8 +122,9 @@ class Builder {
         this.#child(name, this.#ids.get(child) as number),
       );
       const own = written.functions.get(object) ?? [];
-      if (object instanceof ConcreteFunction) {
-        this.#trace(own[0] as WrittenTrace, this.#ids.get(object));
+      const bare = importedOf(object)?.bare;
+      if (object instanceof ConcreteFunction || bare !== undefined) {
+        this.#traceAt(own[0] as WrittenTrace, this.#ids.get(object) as number, bare);
         continue;
       }
       for (const trace of own) if (trace.spec === null) this.#describe(trace);
@@ -156,8 +157,12 @@ class Builder {
       const table = tableOf(object);
       if (table !== null) owned.add(table);
       if (object instanceof Asset) owned.add(object);
+      const imported = importedOf(object);
       if (object instanceof ConcreteFunction) functions.set(object, [this.#functions.trace(object)]);
-      else if (isTracedFunction(object)) {
+      else if (imported?.bare !== undefined) {
+        const [trace] = imported.traces as readonly [ImportedTrace];
+        functions.set(object, [this.#functions.imported(trace, names.at(-1) ?? trace.name)]);
+      } else if (isTracedFunction(object)) {
         const { traces, spec } = this.#function(object, names.at(-1));
         functions.set(object, traces);
         this.#specs.set(object, spec);
@@ -183,6 +188,7 @@ class Builder {
           capture instanceof Tensor ||
           capture instanceof TableResource ||
           capture instanceof Asset ||
+          capture instanceof InnerTensor ||
           this.#states.has(capture)
         )
           continue;
@@ -250,7 +256,7 @@ class Builder {
     }
     const spec = this.#specs.get(object);
     if (spec !== undefined) return { function: { function_spec: spec } };
-    if (object instanceof ConcreteFunction) return {};
+    if (object instanceof ConcreteFunction || importedOf(object)?.bare !== undefined) return {};
     if (object instanceof Asset) return {};
     if (tableOf(object) !== null) return { resource: {} };
     const isRoot = object === this.#root;
@@ -392,6 +398,12 @@ class Builder {
       this.#ids.set(object, id);
       return id;
     }
+    if (object instanceof InnerTensor) {
+      const { name, concreteFunction: concrete_function } = object;
+      const id = this.#nodes.push({ captured_tensor: { name, concrete_function } }) - 1;
+      this.#ids.set(object, id);
+      return id;
+    }
     const called = object instanceof Variable ? `the variable '${object.name}'` : 'a variable';
     throw new FailedPreconditionError(
       `the function '${trace.called}' uses ${called}, which is not part of what is saved: make it an attribute of the object, or of one inside`,
@@ -417,21 +429,24 @@ class Builder {
     });
   }
 
-  /** The node of a trace. @param at which one it is, where there is a node for it already. */
-  #trace(trace: WrittenTrace, at?: number): number {
-    const known = this.#traceIds.get(trace);
-    if (known !== undefined) return known;
+  /** The node of a trace: one for all who name it. */
+  #trace(trace: WrittenTrace): number {
+    return this.#traceIds.get(trace) ?? this.#traceAt(trace, this.#nodes.length);
+  }
+
+  /** Makes a node that of a trace. @param bare how it is called, where a file says so */
+  #traceAt(trace: WrittenTrace, id: number, bare?: tensorflow.SavedBareConcreteFunction): number {
     const names = trace.inputs.map(({ name }) => name);
-    const id = at ?? this.#nodes.length;
     this.#nodes[id] = {
       bare_concrete_function: {
-        concrete_function_name: trace.name,
         argument_keywords: names,
         allowed_positional_arguments: names.length,
         ...(trace.spec === null ? {} : { function_spec: trace.spec }),
+        ...bare,
+        concrete_function_name: trace.name,
       },
     };
-    this.#traceIds.set(trace, id);
+    if (!this.#traceIds.has(trace)) this.#traceIds.set(trace, id);
     this.#describe(trace);
     return id;
   }

@@ -84,8 +84,17 @@ export const sparse: OpTable = {
     // One place may be a number, and places of vectors a list of numbers.
     const places = indices.rank === 2 ? indices : tf.reshape(indices, [-1, rank]);
     const updates = tf.broadcastTo(values, tf.slice(tf.shapeOf(places), [0], [1]));
-    const filled = tf.broadcastTo(missing, tf.cast(shape, 'int32'));
-    return tf.tensorScatterNdUpdate(filled, places, updates);
+    const sizes = tf.cast(shape, 'int32');
+    if (values.dtype !== 'string')
+      return tf.tensorScatterNdUpdate(tf.broadcastTo(missing, sizes), places, updates);
+    // Strings are not scattered, but gathered: each place gets the number of its text, others that of the last one.
+    const count = updates.shape[0] as number;
+    const numbers = tf.tensorScatterNdUpdate(
+      tf.fill(sizes, count, 'int32'),
+      places,
+      tf.range(0, count, 1, { dtype: 'int32' }),
+    );
+    return tf.gather(tf.concat([updates, tf.reshape(missing, [1])], 0), numbers);
   },
   SparseCross: toSparse(crossOf),
   SparseReorder: several(['output_indices', 'output_values'], (c) =>

@@ -8,7 +8,7 @@ import { assignedSlice } from './strided-slice.ts';
 
 /** The one variable of a name; zeros until somebody assigns. */
 const handle: Translate = (c) => {
-  const { resources } = c.runtime.surroundings;
+  const { resources, isTrainable } = c.runtime.surroundings;
   const name = c.textAttr('shared_name', '') || (c.node.name ?? '');
   let found = resources.get(name);
   if (found === undefined) {
@@ -18,7 +18,11 @@ const handle: Translate = (c) => {
     const dtype = c.dtypeAttr('dtype');
     const initial = dtype === 'string' ? '' : 0;
     found = new VariableHandle(
-      new Variable(() => tf.fill(shape as number[], initial, dtype), { name, dtype }),
+      new Variable(() => tf.fill(shape as number[], initial, dtype), {
+        name,
+        dtype,
+        trainable: isTrainable(name),
+      }),
     );
     resources.set(name, found);
   }
