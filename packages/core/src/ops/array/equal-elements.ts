@@ -1,6 +1,14 @@
 // Which elements of a vector are equal, in time that does not depend on how many are: no Map, which looks each up in memory far away.
-import { dtypeTraits, hostView, type TypedArray } from '@eagre/backend';
-import { emptyTensor, hostValues, spaceOf, type Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
+import { dtypeTraits, hostView, ResourceExhaustedError, type TypedArray } from '@eagre/backend';
+import {
+  emptyTensor,
+  hostValues,
+  spaceOf,
+  stringTensor,
+  type Tensor,
+  uploaded,
+  viewOf,
+} from '../../tensor/tensor.ts';
 
 /** Whether the elements of two places are equal, which have the same key. */
 type Same = (i: number, j: number) => boolean;
@@ -11,82 +19,92 @@ const TABLE = 2 ** 18;
 const PART_BITS = 10;
 // More parts at once would need more pages of memory than the processor has at hand.
 const MOST_PARTS_BITS = 11;
+const MAX_MAP = 2 ** 24;
 
 /**
- * The different numbers of a vector in the order in which they first occur, the place of each element's number among them, and how often each
+ * The different elements of a vector in the order in which they first occur, the place of each element among them, and how often each
  * occurs (both int32). Zeros are equal, whatever their sign, and a NaN equals nothing, as TensorFlow has it.
  */
 export function equalElements(x: Tensor): Tensor[] {
-  const n = x.size;
-  const places = emptyTensor('int32', x.shape, n);
+  const { size, dtype } = x;
+  const places = emptyTensor('int32', x.shape, size);
   const { allocator } = places.storage;
   // Memory of the pool, as fresh pages cost as much as the work.
-  const memory = allocator.isHost ? allocator.allocate(8 * n) : null;
-  const scratch = (memory === null ? new Int32Array(2 * n) : hostView(memory, 'int32', 2 * n)) as Int32Array;
+  const memory = allocator.isHost ? allocator.allocate(8 * size) : null;
+  const pairs = (
+    memory === null ? new Int32Array(2 * size) : hostView(memory, 'int32', 2 * size)
+  ) as Int32Array;
   const place = spaceOf(places) as Int32Array;
-  const same = keysOf(x, place);
-  const table = same === null ? tableOf(place) : null;
-  if (table === null) firstOfEach(place, scratch, same);
-  const found = table === null ? numberFirsts(place, scratch) : numberKeys(place, scratch, table);
-  uploaded(places, place);
+  const strings = x.storage.strings ?? [];
+  const same = dtype === 'string' ? keysOfStrings(strings, place) : keysOf(x, place);
+  if (same !== null || !tableOf(place)) firstOfEach(place, pairs, same);
+  const found = numberFirsts(place, pairs);
   const counts = emptyTensor('int32', [found], found);
-  const count = spaceOf(counts) as Int32Array;
-  for (let i = 0; i < found; i++) count[i] = scratch[2 * i + 1];
-  uploaded(counts, count);
-  const values = emptyTensor(x.dtype, [found], found);
-  const to = spaceOf(values);
-  pick(bitsOf(viewOf(x)) as Int32Array, bitsOf(to) as Int32Array, scratch);
+  const count = spaceOf(counts);
+  for (let i = 0; i < found; i++) count[i] = pairs[2 * i + 1];
+  const first = <T>(from: ArrayLike<T>, to: T[]): T[] => {
+    for (let i = 0; i < found; i++) to[i] = from[pairs[2 * i]];
+    return to;
+  };
+  let values: Tensor;
+  if (dtype === 'string') values = stringTensor(first(strings, []), [found]);
+  else {
+    values = emptyTensor(dtype, [found], found);
+    const space = spaceOf(values);
+    first(viewOf(x) as ArrayLike<unknown>, space as never);
+    uploaded(values, space);
+  }
   memory?.release();
-  return [uploaded(values, to), places, counts];
+  return [values, uploaded(places, place), uploaded(counts, count)];
 }
 
-/**
- * Sets a key for each element: equal elements have equal keys.
- * @returns what tells whether elements of the same key are equal; null where they are.
- */
-function keysOf(x: Tensor, keys: Int32Array): Same | null {
-  if (x.dtype === 'float64') return keysOfDoubles(viewOf(x) as Float64Array, keys);
-  const { bytes, floating } = dtypeTraits[x.dtype];
-  if (floating) return keysOfFloats(hostValues(x) as Float32Array, keys);
-  if (bytes === 8) return keysOfLong(words(viewOf(x)), keys);
-  keys.set(viewOf(x) as Int32Array);
+function keysOfStrings(strings: readonly string[], keys: Int32Array): null {
+  const numbers = new Map<string, number>();
+  for (const [i, text] of strings.entries()) {
+    let number = numbers.get(text);
+    if (number === undefined) {
+      number = numbers.size;
+      if (number === MAX_MAP)
+        throw new ResourceExhaustedError(
+          `x has more than ${MAX_MAP} different strings, the limit of a JavaScript Map; take parts of x`,
+          'Unique',
+        );
+      numbers.set(text, number);
+    }
+    keys[i] = number;
+  }
   return null;
 }
 
-function keysOfFloats(x: Float32Array, keys: Int32Array): Same | null {
-  const bits = words(x);
-  let allSure = true;
-  for (let i = 0; i < keys.length; i++) {
-    const v = bits[i];
-    if ((v & 0x7fffffff) > 0x7f800000) {
-      allSure = false;
-      // Many NaN of one key would all be compared with one another.
-      keys[i] = i;
-    } else keys[i] = v === -0x80000000 ? 0 : v;
+/**
+ * Sets a key for each number: equal ones have equal keys.
+ * @returns what tells whether elements of the same key are equal; null where they are.
+ */
+function keysOf(x: Tensor, keys: Int32Array): Same | null {
+  const view: TypedArray = hostValues(x);
+  const { floating } = dtypeTraits[x.dtype];
+  const step = view.BYTES_PER_ELEMENT >> 2;
+  if (!floating && step < 2) {
+    keys.set(view as Int32Array);
+    return null;
   }
-  return allSure ? null : (i, j) => x[i] === x[j];
-}
-
-function keysOfDoubles(x: Float64Array, keys: Int32Array): Same {
-  const bits = words(x);
+  const bits = new Int32Array(view.buffer, view.byteOffset, step * keys.length);
+  let isSure = !floating;
   for (let i = 0; i < keys.length; i++) {
-    const v = x[i];
+    const low = bits[step * i];
+    // What the lower half of an integer does not say.
+    const rest = step === 1 ? 0 : bits[2 * i + 1] ^ (low >> 31);
+    if (rest !== 0) isSure = false;
+    keys[i] = low ^ Math.imul(rest ^ (rest >>> 15), 0x2c1b3c6d);
+    if (!floating) continue;
+    const v = view[i];
+    // Many NaN of one key would all be compared with one another.
     // biome-ignore lint/suspicious/noSelfCompare: as fast as it gets
-    keys[i] = v !== v ? i : v === 0 ? 0 : folded(bits[2 * i], bits[2 * i + 1]);
+    if (v !== v) keys[i] = i;
+    else if (v === 0) keys[i] = 0;
   }
-  return (i, j) => x[i] === x[j];
+  return isSure ? null : (i, j) => view[i] === view[j];
 }
-
-/** Keys of integers of 64 bits: the lower half where that says it all. */
-function keysOfLong(bits: Int32Array, keys: Int32Array): Same | null {
-  let i = 0;
-  for (; i < keys.length && bits[2 * i + 1] === bits[2 * i] >> 31; i++) keys[i] = bits[2 * i];
-  if (i === keys.length) return null;
-  for (i = 0; i < keys.length; i++) keys[i] = folded(bits[2 * i], bits[2 * i + 1]);
-  return (a, b) => bits[2 * a] === bits[2 * b] && bits[2 * a + 1] === bits[2 * b + 1];
-}
-
-const folded = (low: number, high: number): number => low ^ Math.imul(high ^ (high >>> 15), 0x2c1b3c6d);
 
 /** Different numbers for different keys, whose bits depend on all bits of these. */
 function hashed(key: number): number {
@@ -95,43 +113,23 @@ function hashed(key: number): number {
   return k ^ (k >>> 16);
 }
 
-interface Table {
-  readonly least: number;
-  readonly size: number;
-}
-
-/** A table of all keys from the least to the largest; null where that is too large for so few. */
-function tableOf(keys: Int32Array): Table | null {
+/** `firstOfEach` by a table of all keys from the least to the largest. @returns false where that is too large for so few. */
+function tableOf(keys: Int32Array): boolean {
   const limit = Math.min(TABLE, 2 * keys.length + 256);
-  let least = keys.length === 0 ? 0 : keys[0];
+  let least = keys[0];
   let most = least;
-  for (let i = 1; i < keys.length; i++) {
-    const key = keys[i];
-    if (key >= least && key <= most) continue;
+  for (const key of keys) {
     if (key < least) least = key;
-    else most = key;
-    if (most - least >= limit) return null;
+    else if (key > most) most = key;
+    if (most - least >= limit) return false;
   }
-  return { least, size: most - least + 1 };
-}
-
-/** Puts numbers in the place of keys, and into `pairs` where each is first and how often it occurs. @returns how many there are. */
-function numberKeys(keys: Int32Array, pairs: Int32Array, { least, size }: Table): number {
-  const numbers = new Int32Array(size);
-  let found = 0;
+  const ends = new Int32Array(limit);
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] - least;
-    let number = numbers[key] - 1;
-    if (number < 0) {
-      number = found++;
-      numbers[key] = found;
-      pairs[2 * number] = i;
-      pairs[2 * number + 1] = 0;
-    }
-    keys[i] = number;
-    pairs[2 * number + 1]++;
+    const at = keys[i] - least;
+    if (ends[at] === 0) ends[at] = i + 1;
+    keys[i] = ends[at] - 1;
   }
-  return found;
+  return true;
 }
 
 /** Puts in the place of each key where the first element is that equals its own. `pairs` are changed. */
@@ -184,37 +182,18 @@ function sortByHash(keys: Int32Array, pairs: Int32Array, bits: number): Int32Arr
   return next.subarray(0, 2 ** bits);
 }
 
-/** As `numberKeys`, from where the first of the equal elements are. */
+/** Numbers the first ones, and puts into `pairs` where each is and how many equal it. @returns how many there are. */
 function numberFirsts(firsts: Int32Array, pairs: Int32Array): number {
   let found = 0;
   for (let i = 0; i < firsts.length; i++) {
     const first = firsts[i];
+    let number = found;
     if (first === i) {
       pairs[2 * found] = i;
-      pairs[2 * found + 1] = 1;
-      firsts[i] = found++;
-    } else {
-      const number = firsts[first];
-      firsts[i] = number;
-      pairs[2 * number + 1]++;
-    }
+      pairs[2 * found++ + 1] = 0;
+    } else number = firsts[first];
+    firsts[i] = number;
+    pairs[2 * number + 1]++;
   }
   return found;
-}
-
-/** The elements that stand first in `pairs`. */
-function pick(from: Int32Array, to: Int32Array, pairs: Int32Array): void {
-  for (let i = 0; i < to.length; i++) to[i] = from[pairs[2 * i]];
-}
-
-const words = ({ buffer, byteOffset, byteLength }: TypedArray): Int32Array =>
-  new Int32Array(buffer, byteOffset, byteLength / 4);
-
-/** The elements as integers of the same size. */
-function bitsOf(view: TypedArray): TypedArray {
-  return view instanceof Float32Array
-    ? words(view)
-    : view instanceof Float64Array
-      ? new BigInt64Array(view.buffer, view.byteOffset, view.length)
-      : view;
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, isComplex, ResourceExhaustedError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -11,7 +11,7 @@ import { normalizeAxis, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import { emptyTensor, setValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import { equalElements } from './equal-elements.ts';
 import { scatterLast } from './gathering.ts';
 import { moveAxis } from './shaping.ts';
@@ -123,39 +123,10 @@ export const argSort: NamedFunction<
   (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1],
 );
 
-const MAX_MAP = 2 ** 24;
-
-/** `equalElements` of strings. */
-function equalStrings(x: Tensor): Tensor[] {
-  const numbers = new Map<string, number>();
-  const count: number[] = [];
-  const place = (x.storage.strings ?? []).map((text) => {
-    let number = numbers.get(text);
-    if (number === undefined) {
-      number = count.length;
-      if (number === MAX_MAP)
-        throw new ResourceExhaustedError(
-          `x has more than ${MAX_MAP} different strings, the limit of a JavaScript Map; take parts of x`,
-          'Unique',
-        );
-      numbers.set(text, number);
-      count.push(0);
-    }
-    count[number]++;
-    return number;
-  });
-  const size = count.length;
-  return [
-    stringTensor([...numbers.keys()], [size]),
-    setValues(emptyTensor('int32', x.shape, x.size), place),
-    setValues(emptyTensor('int32', [size], size), count),
-  ];
-}
-
 /** The different values of a vector, in the order in which they first occur. */
 const uniqueOp: Op = defineOp({
   name: 'UniqueWithCounts',
-  run: ([x]) => (x.dtype === 'string' ? equalStrings(x) : equalElements(x)),
+  run: ([x]) => equalElements(x),
   valueSized: ([x], _, size) => {
     const n = size();
     return [
