@@ -89,7 +89,7 @@ function keysOf(x: Tensor, keys: Int32Array): Same | null {
     return null;
   }
   const bits = new Int32Array(view.buffer, view.byteOffset, step * keys.length);
-  let isSure = !floating;
+  let isSure = !floating || step === 1;
   for (let i = 0; i < keys.length; i++) {
     const low = bits[step * i];
     // What the lower half of an integer does not say.
@@ -100,10 +100,19 @@ function keysOf(x: Tensor, keys: Int32Array): Same | null {
     const v = view[i];
     // Many NaN of one key would all be compared with one another.
     // biome-ignore lint/suspicious/noSelfCompare: as fast as it gets
-    if (v !== v) keys[i] = i;
-    else if (v === 0) keys[i] = 0;
+    if (v !== v) {
+      keys[i] = i;
+      isSure = false;
+    } else if (v === 0) keys[i] = 0;
   }
-  return isSure ? null : (i, j) => view[i] === view[j];
+  if (isSure) return null;
+  // By bits, as V8 is slow where an array may be of any type; no two NaN have the same key.
+  return (i, j) => {
+    const a = step * i;
+    const b = step * j;
+    if (bits[a] === bits[b] && bits[a + step - 1] === bits[b + step - 1]) return true;
+    return floating && view[i] === 0 && view[j] === 0;
+  };
 }
 
 /** Different numbers for different keys, whose bits depend on all bits of these. */
