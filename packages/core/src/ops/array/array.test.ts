@@ -639,7 +639,7 @@ describe('order', () => {
 
   test('unique of many values is what a Map finds', () => {
     const random = randoms(20_000, 0, 1);
-    const cases: [DType, number, (u: number, i: number) => number | bigint][] = [
+    const cases: [tf.DType, number, (u: number, i: number) => number | bigint][] = [
       ['int32', 20_000, (u) => Math.floor(u * 500) - 250],
       ['int32', 20_000, (u) => Math.floor(u * 2 ** 32) - 2 ** 31],
       ['int32', 20_000, (u) => Math.floor(u * 700) * 5_000_011 - 2 ** 31],
