@@ -118,6 +118,45 @@ describe('beside TensorFlow', () => {
     expect(() => strings.reduceJoin(x, 0)).toThrow('along the last axis alone');
   });
 
+  test('many texts are split as one is', () => {
+    const spaces = [' ', '  ', '\t', '\n\v', '\f\r '];
+    // More words than are remembered, some of them long, some alike, and what is a space elsewhere.
+    const word = (k: number): string =>
+      k % 5 === 0 ? `w${k % 7}` : k % 5 === 1 ? 'ab'.repeat(k % 23) : `${(k * 7919) % 9000}\u00a0é😀\udc80`;
+    const texts = Array.from({ length: 3000 }, (_, i) => {
+      const parts = Array.from({ length: i % 8 }, (_, j) => `${word(i * 8 + j)}${spaces[(i + j) % 5]}`);
+      return (
+        (i % 3 === 0 ? ' ' : '') + parts.join(i % 4 === 0 ? ',' : '').slice(0, i % 2 === 0 ? -1 : undefined)
+      );
+    });
+    for (const most of [-1, 0, 1, 3]) {
+      const wordsOf = (text: string): string[] => {
+        if (most === 0) return [text];
+        const rest = text.replace(/^[ \t-\r]+/, '');
+        const all = rest === '' ? [] : rest.split(/[ \t-\r]+/);
+        if (most > 0 && all.length > most) {
+          const begin = new RegExp(`^([^ \\t-\\r]+[ \\t-\\r]*){${most}}`).exec(rest)?.[0].length;
+          return [...all.slice(0, most), rest.slice(begin)];
+        }
+        if (all.at(-1) === '') all.pop();
+        return most > 0 && all.length === most ? [...all, ''] : all;
+      };
+      const betweenOf = (text: string): string[] => {
+        const all = text.split(',');
+        return most < 0 || all.length <= most ? all : [...all.slice(0, most), all.slice(most).join(',')];
+      };
+      expect((strings.split(constant(texts), null, most) as RaggedTensor).toList()).toEqual(
+        texts.map(wordsOf),
+      );
+      expect((strings.split(constant(texts), ',', most) as RaggedTensor).toList()).toEqual(
+        texts.map(betweenOf),
+      );
+    }
+    const rows = strings.bytesSplit(constant(['é', '', '\udcffa'])) as RaggedTensor;
+    expect(rows.toList()).toEqual([['\udcc3', '\udca9'], [], ['\udcff', 'a']]);
+    expect(rows.rowSplits.array()).toEqual([0n, 2n, 2n, 4n]);
+  });
+
   test('wrong arguments are refused', () => {
     const wrong: (() => unknown)[] = [
       () => strings.lower(constant([1])),

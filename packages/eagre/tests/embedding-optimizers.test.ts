@@ -85,23 +85,46 @@ describe('LazyAdam', () => {
     'is Adam for rows that are looked up at every step %o',
     async (options) => {
       const batches = [[[0, 1, 2, 3]], [[3, 1, 2, 0]], [[2, 0, 3, 1]]];
-      const lazy = await train(new tf.optimizers.LazyAdam(0.1, options), batches, false);
       const dense = await train(new tf.optimizers.Adam(0.1, options), batches, false);
-      near(lazy.losses, dense.losses);
-      near(lazy.table.data() as Float32Array, [...(dense.table.data() as Float32Array)]);
+      for (const runEagerly of [false, true]) {
+        const lazy = await train(new tf.optimizers.LazyAdam(0.1, options), batches, runEagerly);
+        near(lazy.losses, dense.losses);
+        near(lazy.table.data() as Float32Array, [...(dense.table.data() as Float32Array)]);
+      }
     },
   );
-  test('shrinks the rows that are looked up, and leaves others', async () => {
-    const { table } = await train(
-      new tf.optimizers.LazyAdam(0.1, { weightDecay: 0.5 }),
-      [[[0, 1, 1, 3]]],
-      false,
-    );
-    const adam = await train(new tf.optimizers.Adam(0.1, { weightDecay: 0.5 }), [[[0, 1, 1, 3]]], false);
-    const [got, all] = [table.array() as number[][], adam.table.array() as number[][]];
-    for (const row of [0, 1, 3]) near(got[row], all[row]);
-    expect(got[2]).toEqual(tf.constant(golden.table).array<number[][]>()[2]);
-  });
+  test.each([false, true])(
+    'shrinks the rows that are looked up, and leaves others, runEagerly %s',
+    async (eager) => {
+      const { table } = await train(
+        new tf.optimizers.LazyAdam(0.1, { weightDecay: 0.5 }),
+        [[[0, 1, 1, 3]]],
+        eager,
+      );
+      const adam = await train(new tf.optimizers.Adam(0.1, { weightDecay: 0.5 }), [[[0, 1, 1, 3]]], false);
+      const [got, all] = [table.array() as number[][], adam.table.array() as number[][]];
+      for (const row of [0, 1, 3]) near(got[row], all[row]);
+      expect(got[2]).toEqual(tf.constant(golden.table).array<number[][]>()[2]);
+    },
+  );
+  test.each(['int32', 'int64'] as const)(
+    'makes the same of rows of %s at once and in a function',
+    (dtype) => {
+      const batches = [[7, 0, 3, 0], [0, 0, 0, 0], [9, 3, 8, 3], []];
+      const [eager, traced] = [false, true].map((isTraced) => {
+        const table = new tf.Variable(tf.range(20).cast('float32').reshape([10, 2]));
+        const optimizer = new tf.optimizers.LazyAdam(0.1, { weightDecay: 0.1 });
+        const step = (ids: tf.Tensor): void => {
+          const rows = tf.oneHot(ids, 2).add(1);
+          optimizer.applyGradients([[new tf.IndexedSlices(rows, ids, [10, 2]) as never, table]]);
+        };
+        const run = isTraced ? tf.function(step) : step;
+        for (const batch of batches) run(tf.constant(batch, dtype));
+        return table.data() as Float32Array;
+      });
+      near(eager, [...traced]);
+    },
+  );
   test('has a config, and a name', () => {
     const optimizer = tf.optimizers.get('lazyadam');
     expect(optimizer).toBeInstanceOf(tf.optimizers.LazyAdam);

@@ -2,6 +2,7 @@
 import {
   argSort,
   concat,
+  constant,
   FailedPreconditionError,
   IndexedSlices,
   InvalidArgumentError,
@@ -16,8 +17,10 @@ import {
   zerosLike,
 } from '@eagre/core';
 import {
+  context,
   differs,
   dims,
+  hostValues,
   isPlain,
   sameShape,
   scatterRows,
@@ -118,11 +121,22 @@ export function rowsOf(slices: IndexedSlices, variable: Variable, optimizer: str
   return { ...rowsOnce(slices), variable };
 }
 
+/** @internal Whether the rows of an update are in memory that can be looked at now, so that none are left over. */
+export const areKnownRows = (rows: Tensor): boolean =>
+  context.tracer === null && rows.storage.allocator.isHost;
+
+interface Rows {
+  readonly gradient: Tensor;
+  readonly rows: Tensor;
+}
+
 /**
- * Each row once, with the sum of its gradients: as many as were given, so that sizes do not depend on values. Those that are left over are
- * zeros for row 0.
+ * Each row once, with the sum of its gradients, in ascending order. Where the rows are not known they are as many as were given, so that
+ * sizes do not depend on values. Those that are left over are zeros for row 0.
  */
-function rowsOnce({ values, indices }: IndexedSlices): { readonly gradient: Tensor; readonly rows: Tensor } {
+function rowsOnce(slices: IndexedSlices): Rows {
+  const { values, indices } = slices;
+  if (areKnownRows(indices)) return knownRowsOnce(slices);
   const [count] = dims(indices);
   const order = argSort(indices);
   const sorted = indices.gather(order);
@@ -136,6 +150,23 @@ function rowsOnce({ values, indices }: IndexedSlices): { readonly gradient: Tens
   return {
     gradient: scatterRows(values.gather(order), place, values.shape),
     rows: zerosLike(indices).tensorScatterNdUpdate(place.reshape([-1, 1]), sorted),
+  };
+}
+
+function knownRowsOnce({ values, indices }: IndexedSlices): Rows {
+  const sorted = argSort(indices);
+  const order = hostValues(sorted) as Int32Array;
+  const given = hostValues(indices) as Int32Array;
+  const places = new Int32Array(order.length);
+  const rows = given.slice();
+  let count = 0;
+  for (const i of order) {
+    if (count === 0 || rows[count - 1] !== given[i]) rows[count++] = given[i];
+    places[i] = count - 1;
+  }
+  return {
+    gradient: scatterRows(values, constant(places), [count, ...values.shape.slice(1)] as number[]),
+    rows: constant(rows.subarray(0, count)),
   };
 }
 

@@ -1,9 +1,10 @@
 import { IndexedSlices, type Tensor, type Variable } from '@eagre/core';
 import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Adam, type AdamOptions, adamSchema, stepSize } from './adam.ts';
-import { isGivenRow } from './gradients.ts';
+import { areKnownRows, isGivenRow } from './gradients.ts';
 import type { LearningRate } from './rate.ts';
 import { mul } from './scalars.ts';
+import { runUpdateKernelOnRows } from './update-kernel.ts';
 
 /**
  * Adam that leaves rows without a gradient as they are, with their moments, so that a step of a large table costs as much as the rows that
@@ -21,9 +22,26 @@ export class LazyAdam extends Adam {
     return true;
   }
 
-  protected override updateRows(gradient: Tensor, rows: Tensor, variable: Variable): void {
-    const { beta1, beta2, epsilon } = this;
+  protected override updateRows(
+    gradient: Tensor,
+    rows: Tensor,
+    variable: Variable,
+    rate: number | Tensor,
+  ): void {
+    const { beta1, beta2, epsilon, amsgrad } = this;
     const weightDecay = this.decayOf(variable);
+    const [m, v] = [this.slot(variable, 'momentum'), this.slot(variable, 'velocity')];
+    if (areKnownRows(rows)) {
+      const written = [variable, m, v, ...(amsgrad ? [this.slot(variable, 'velocity_hat')] : [])];
+      runUpdateKernelOnRows(
+        'ApplyAdam',
+        { gradient, written },
+        rows,
+        { beta1, beta2, epsilon, weightDecay, amsgrad },
+        [stepSize(this, rate, this.momentaryStep()), rate],
+      );
+      return;
+    }
     const { alpha, decay } = this.momentaryScalars(variable, (learningRate, step) => ({
       alpha: stepSize(this, learningRate, step),
       decay: mul(learningRate, weightDecay),
@@ -33,7 +51,6 @@ export class LazyAdam extends Adam {
       to.scatterAdd(new IndexedSlices(given.where(change, 0), rows));
     };
     const of = (slot: Variable): Tensor => slot.gather(rows, 0);
-    const [m, v] = [this.slot(variable, 'momentum'), this.slot(variable, 'velocity')];
     add(m, gradient.sub(of(m)).mul(1 - beta1));
     add(
       v,
@@ -43,7 +60,7 @@ export class LazyAdam extends Adam {
         .mul(1 - beta2),
     );
     let size = v;
-    if (this.amsgrad) {
+    if (amsgrad) {
       size = this.slot(variable, 'velocity_hat');
       size.scatterMax(new IndexedSlices(of(v), rows));
     }

@@ -1,5 +1,5 @@
 import type { AttrValue, Backend, KernelName } from '@eagre/backend';
-import type { Tensor, Variable } from '@eagre/core';
+import { IndexedSlices, type Tensor, type Variable } from '@eagre/core';
 import { context, copyTensor, copyTo, kernelFor, type Tracer } from '@eagre/core/internal';
 import { asTensor, type Scalar } from './scalars.ts';
 
@@ -58,6 +58,21 @@ export function runUpdateKernel(
     kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });
     rest = elsewhere;
   }
+}
+
+/** The same for some rows of one variable and its slots, each once: on copies, which are written back. Not while a function is traced. */
+export function runUpdateKernelOnRows(
+  name: KernelName,
+  { gradient, written }: SlottedUpdate,
+  rows: Tensor,
+  attrs: UpdateAttrs,
+  scalars: readonly Scalar[],
+): void {
+  const copies = written.map((variable) => variable.gather(rows, 0));
+  const { backend } = copies[0];
+  const inputs = [...copies, ...[gradient, ...scalars.map(asTensor)].map((x) => on(backend, x))];
+  kernelFor(backend, name, inputs)(inputs, copies, { ...attrs, count: 1 });
+  for (const [i, variable] of written.entries()) variable.scatterUpdate(new IndexedSlices(copies[i], rows));
 }
 
 const isAlone = (variable: Variable): boolean =>

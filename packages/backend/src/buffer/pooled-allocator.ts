@@ -73,11 +73,9 @@ const FEW = 8;
 const UNWATCHED_SLAB = 8 * 1024;
 // Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
 const COLLECT_AFTER = 8 * 1024 * 1024;
-// Larger blocks up to this size: a cache may hold one and what it is made from, but not several, and writing to a block that is not in
-// the cache costs more than a collection. So each asks for one, and after vain ones only every second, then every fourth.
-const CACHED = 16 * 1024 * 1024;
-// For blocks that no cache holds, where only the cost of a collection counts: a few of them, unless that is very much.
-const COLLECT_AFTER_BLOCKS = 4;
+// Larger blocks: a cache may hold one and what it is made from, but not several, and writing to fresh pages costs more than a collection
+// for blocks of any size. So each asks for one, and after vain ones only every second, then every fourth, unless that is very much.
+const MOST_PATIENCE = 4;
 const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
 // Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
 // has grown. So all objects are collected (tens of milliseconds) when this much is lent out, and then at twice what was in use.
@@ -118,7 +116,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   #limit = Number.POSITIVE_INFINITY;
   /** The most that was lent out at once. */
   #peak = 0;
-  /** How many blocks of middling size are lent between two collections. */
+  /** How many blocks of more than `COLLECT_AFTER` are lent between two collections. */
   #patience = 1;
 
   /**
@@ -288,7 +286,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
         this.#findOld();
         block = list.pop();
       }
-      this.#patience = block === undefined ? Math.min(2 * this.#patience, COLLECT_AFTER_BLOCKS) : 1;
+      this.#patience = block === undefined ? Math.min(2 * this.#patience, MOST_PATIENCE) : 1;
     }
     if (block === undefined) block = this.#freshWatched(size);
     else {
@@ -438,7 +436,7 @@ function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
 function collectAfter(size: number, patience: number): number {
   if (!collectsYoung) return COLLECT_AFTER_MOST;
   if (size < COLLECT_AFTER) return COLLECT_AFTER;
-  return Math.min((size < CACHED ? patience : COLLECT_AFTER_BLOCKS) * size, COLLECT_AFTER_MOST);
+  return Math.min(patience * size, COLLECT_AFTER_MOST);
 }
 
 /** Sizes are rounded up so that freed memory fits again: to 64 bytes, then to an eighth of a power of two. */

@@ -143,7 +143,7 @@ export class IndexedSlices extends CompositeTensor {
   toTensor(): Tensor {
     return scatterRows(this.values, this.indices, toShape(this.#known()));
   }
-  /** The same with each row once, in ascending order; rows that stood there several times are added up. */
+  /** The same with each row once, in the order in which they first stand there; rows that stood there several times are added up. */
   deduplicated(): IndexedSlices {
     const { values: rows, indices } = array.unique(this.indices) as { values: Tensor; indices: Tensor };
     const sums = array.unsortedSegmentSum(this.values, indices, dims(rows)[0] as number);

@@ -621,6 +621,61 @@ describe('order', () => {
     ]);
     expect(tf.unique(['b', 'a', 'b']).values.array()).toEqual(['b', 'a']);
     expect(tf.unique(tf.constant([7n, 7n])).values.array()).toEqual([7n]);
+    // Zeros are equal, and a NaN equals nothing; the first of equal ones stands for all.
+    for (const dtype of ['float32', 'float64', 'float16', 'bfloat16'] as const) {
+      const found = tf.unique(tf.constant([Number.NaN, -0, 0, Number.NaN, 1, 0], dtype));
+      expect(found.values.array()).toEqual([Number.NaN, -0, Number.NaN, 1]);
+      expect(found.indices.array()).toEqual([0, 1, 1, 2, 3, 1]);
+      expect(found.counts.array()).toEqual([1, 3, 1, 1]);
+    }
+    const long = tf.unique(tf.constant([2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n), 2n ** 53n, 1n]));
+    expect(long.values.array()).toEqual([2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n), 1n]);
+    expect(long.indices.array()).toEqual([0, 1, 2, 0, 3]);
+    for (const dtype of ['int32', 'int64', 'float64', 'bool', 'string'] as const) {
+      const none = tf.unique(tf.zeros([0], dtype));
+      expect([none.values.dtype, none.values.shape, none.indices.shape]).toEqual([dtype, [0], [0]]);
+    }
+  });
+
+  test('unique of many values is what a Map finds', () => {
+    const random = randoms(20_000, 0, 1);
+    const cases: [tf.DType, number, (u: number, i: number) => number | bigint][] = [
+      ['int32', 20_000, (u) => Math.floor(u * 500) - 250],
+      ['int32', 20_000, (u) => Math.floor(u * 2 ** 32) - 2 ** 31],
+      ['int32', 20_000, (u) => Math.floor(u * 700) * 5_000_011 - 2 ** 31],
+      ['int32', 5000, (_, i) => (i % 4097) << 19],
+      ['uint32', 20_000, (u) => Math.floor(u * 3) * 2_000_000_001],
+      ['int8', 3000, (u) => Math.floor(u * 256) - 128],
+      ['uint16', 3000, (u) => Math.floor(u * 65536)],
+      ['int64', 20_000, (u) => BigInt(Math.floor(u * 40_000)) << 33n],
+      // The lower halves are equal, and so are many of the higher ones.
+      ['int64', 20_000, (u, i) => BigInt(i % 3) + (BigInt(Math.floor(u * 40_000) - 20_000) << 32n)],
+      ['int64', 20_000, (u) => BigInt(Math.floor(u * 2 ** 32) - 2 ** 31)],
+      ['uint64', 20_000, (u) => 2n ** 64n - 1n - BigInt(Math.floor(u * 50_000))],
+      ['float64', 20_000, (u) => Math.floor(u * 30_000) / 7],
+      ['float32', 20_000, (u) => Math.fround(Math.floor(u * 30_000) / 7)],
+      ['float32', 20_000, (u, i) => (i % 1000 === 7 ? -0 : Math.floor(u * 10_000))],
+      ['float16', 3000, (u) => Math.floor(u * 500) - 250],
+    ];
+    for (const [dtype, n, make] of cases) {
+      const data = Array.from({ length: n }, (_, i) => make(random[i], i));
+      const numbers = new Map<number | bigint, number>();
+      const counts: number[] = [];
+      const places = data.map((v) => {
+        if (!numbers.has(v)) numbers.set(v, counts.push(0) - 1);
+        const number = numbers.get(v) as number;
+        counts[number]++;
+        return number;
+      });
+      const found = tf.unique(tf.constant(data as number[], dtype));
+      // One text of each: comparing so many elements takes a second.
+      expect(String(found.values.array())).toBe(String([...numbers.keys()]));
+      expect(String(found.indices.array())).toBe(String(places));
+      expect(String(found.counts.array())).toBe(String(counts));
+    }
+    const nans = tf.unique(tf.fill([20_000], Number.NaN));
+    expect(nans.values.shape).toEqual([20_000]);
+    expect(nans.indices.array()).toEqual(Array.from({ length: 20_000 }, (_, i) => i));
   });
 });
 

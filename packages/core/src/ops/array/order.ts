@@ -1,4 +1,4 @@
-import { InvalidArgumentError, isComplex, ResourceExhaustedError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -11,15 +11,8 @@ import { normalizeAxis, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import {
-  emptyTensor,
-  hostValues,
-  setValues,
-  spaceOf,
-  stringTensor,
-  type Tensor,
-  uploaded,
-} from '../../tensor/tensor.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { equalElements } from './equal-elements.ts';
 import { scatterLast } from './gathering.ts';
 import { moveAxis } from './shaping.ts';
 
@@ -130,43 +123,10 @@ export const argSort: NamedFunction<
   (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1],
 );
 
-const MAX_MAP = 2 ** 24;
-
 /** The different values of a vector, in the order in which they first occur. */
 const uniqueOp: Op = defineOp({
   name: 'UniqueWithCounts',
-  run: ([x]) => {
-    const list: ArrayLike<unknown> =
-      x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<unknown>);
-    const known = new Map<unknown, number>();
-    const counts: number[] = [];
-    const indices = emptyTensor('int32', x.shape, x.size);
-    const place = spaceOf(indices) as Int32Array;
-    for (let i = 0; i < list.length; i++) {
-      const v = list[i];
-      let at = known.get(v);
-      if (at === undefined) {
-        at = known.size;
-        if (at === MAX_MAP) {
-          throw new ResourceExhaustedError(
-            `x has more than ${MAX_MAP} different values, the limit of a JavaScript Map; sort x and compare neighbours`,
-          );
-        }
-        known.set(v, at);
-        counts.push(0);
-      }
-      place[i] = at;
-      counts[at]++;
-    }
-    uploaded(indices, place);
-    const found = [...known.keys()];
-    const count = emptyTensor('int32', [found.length], found.length);
-    setValues(count, counts);
-    if (x.dtype === 'string') return [stringTensor(found as string[], [found.length]), indices, count];
-    const y = emptyTensor(x.dtype, [found.length], found.length);
-    setValues(y, found as number[]);
-    return [y, indices, count];
-  },
+  run: ([x]) => equalElements(x),
   valueSized: ([x], _, size) => {
     const n = size();
     return [
@@ -184,7 +144,8 @@ const uniqueOp: Op = defineOp({
 
 /**
  * The different values of a vector in the order in which they first occur, for each element the index of its value in that
- * list, and how often each value occurs (both int32). Computed on the host.
+ * list, and how often each value occurs (both int32). Zeros are equal, whatever their sign, and a NaN equals nothing, not even itself.
+ * Computed on the host.
  */
 export const unique: NamedFunction<
   [x: TensorLike],

@@ -2,28 +2,47 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { checkCount, checkText } from '../../arguments/checks.ts';
 import { checkFlag } from '../../shapes/shape.ts';
+import type { Pieces } from './pieces.ts';
 
-const SPACES = /[ \t\n\v\f\r]+/;
+const isSpace = (unit: number): boolean => unit <= 32 && (unit === 32 || (unit >= 9 && unit <= 13));
+
+function afterSpaces(text: string, at: number): number {
+  let i = at;
+  while (i < text.length && isSpace(text.charCodeAt(i))) i++;
+  return i;
+}
+
+/** Cuts a text into words between spaces; behind `most` splits the rest is one. */
+export function cutWords(text: string, most: number, to: Pieces): void {
+  const end = text.length;
+  let at = 0;
+  for (let count = 0; count !== most; count++) {
+    at = afterSpaces(text, at);
+    if (at === end) return;
+    const start = at;
+    while (at < end && !isSpace(text.charCodeAt(at))) at++;
+    to.add(text, start, at);
+  }
+  to.add(text, most === 0 ? 0 : afterSpaces(text, at), end);
+}
 
 /** The words of a text between spaces; behind `most` splits the rest is one. */
 export function words(text: string, most: number): string[] {
-  if (most === 0) return [text];
-  let rest = text.replace(/^[ \t\n\v\f\r]+/, '');
-  const out: string[] = [];
-  while (rest !== '') {
-    const space = SPACES.exec(rest);
-    out.push(space === null ? rest : rest.slice(0, space.index));
-    rest = space === null ? '' : rest.slice(space.index + space[0].length);
-    if (most > 0 && out.length === most) return [...out, rest];
-  }
-  return out;
+  const list: string[] = [];
+  cutWords(text, most, { add: (_, start, end) => list.push(text.slice(start, end)) });
+  return list;
 }
 
-/** What stands between separators; behind `most` splits the rest is one. */
-export function between(text: string, separator: string, most: number): string[] {
-  const parts = text.split(separator);
-  if (most < 0 || parts.length <= most) return parts;
-  return [...parts.slice(0, most), parts.slice(most).join(separator)];
+/** Cuts a text into what stands between separators; behind `most` splits the rest is one. */
+export function cutBetween(text: string, separator: string, most: number, to: Pieces): void {
+  let start = 0;
+  for (let count = 0; count !== most; count++) {
+    const end = text.indexOf(separator, start);
+    if (end < 0) break;
+    to.add(text, start, end);
+    start = end + separator.length;
+  }
+  to.add(text, start, text.length);
 }
 
 export interface NgramsOptions {

@@ -13,7 +13,8 @@ import { stringTensor, type Tensor } from '../../tensor/tensor.ts';
 import { unsortedSegmentSum } from '../array/gather.ts';
 import { bytesOf, textOf } from './bytes.ts';
 import { onKnown, toStrings, toText } from './known-strings.ts';
-import { between, type NgramsOptions, ngramsOf, words } from './parts.ts';
+import { cutBetween, cutWords, type NgramsOptions, ngramsOf } from './parts.ts';
+import { type Pieces, SharedPieces } from './pieces.ts';
 import { denseLists, raggedLists, rowsLike } from './rows.ts';
 
 /**
@@ -38,7 +39,8 @@ export const split: NamedFunction<
     return partsOf(
       input,
       'StringSplit',
-      (text) => (separator === '' ? words(text, maxsplit) : between(text, separator, maxsplit)),
+      (text, to) =>
+        separator === '' ? cutWords(text, maxsplit, to) : cutBetween(text, separator, maxsplit, to),
       portable,
     );
   },
@@ -50,29 +52,33 @@ export const bytesSplit: NamedFunction<
   ['input'],
   unknown,
   RaggedOrDense
-> = /* @__PURE__ */ defineFunction('strings.bytesSplit', { input: kind.tensor }, {}, (input) =>
-  partsOf(input, 'StringBytesSplit', (text) =>
-    Array.from(bytesOf(text), (byte) => textOf(Uint8Array.of(byte))),
-  ),
-);
+> = /* @__PURE__ */ defineFunction('strings.bytesSplit', { input: kind.tensor }, {}, (input) => {
+  const texts: string[] = [];
+  return partsOf(input, 'StringBytesSplit', (text, to) => {
+    for (const byte of bytesOf(text)) {
+      texts[byte] ??= textOf(Uint8Array.of(byte));
+      to.add(texts[byte], 0, texts[byte].length);
+    }
+  });
+});
 
-/** A row of strings for each string. */
+/** A row of strings for each string: the pieces that it is cut into. */
 function partsOf(
   input: TensorLike | RaggedTensor,
   op: string,
-  fn: (text: string) => readonly string[],
+  cut: (text: string, to: Pieces) => void,
   portable?: (x: Tensor) => RaggedOrDense,
 ): RaggedOrDense {
   if (isRagged(input))
-    return input.withFlatValues(partsOf(input.flatValues, op, fn, portable) as RaggedTensor);
+    return input.withFlatValues(partsOf(input.flatValues, op, cut, portable) as RaggedTensor);
   const parts = (x: Tensor): RaggedOrDense => {
-    const rows = x.strings().map(fn);
-    const values = rows.flat();
-    return rowsLike(
-      x.shape,
-      stringTensor(values, [values.length]),
-      rows.map((row) => row.length),
-    );
+    const pieces = new SharedPieces();
+    const lengths = x.strings().map((text) => {
+      const before = pieces.count;
+      cut(text, pieces);
+      return pieces.count - before;
+    });
+    return rowsLike(x.shape, stringTensor(pieces.list(), [pieces.count]), lengths);
   };
   return onKnown(op, [toStrings(input, 'input', op)], parts, portable);
 }
