@@ -154,6 +154,16 @@ EAGRE_SMALL inline int factorize(int64_t n, int* factors) {
 
 // ---- passes
 
+// f(k) for k from `first` below n; without a loop where that is known, N.
+template <int N, class F> EAGRE_INLINE void each(int first, int n, F f) {
+  if constexpr (N > 0) {
+    (void)n;
+#pragma GCC unroll 8
+    for (int k = first; k < N; k++) f(k);
+  } else {
+    for (int k = first; k < n; k++) f(k);
+  }
+}
 // The transform of r numbers, r = R or, where that is 0, any odd number; `cycle` are the roots of unity of that order.
 template <int R, class T> EAGRE_INLINE void butterfly(Numbers<T>* v, int r, const Number<T>* cycle) {
   if constexpr (R == 2) {
@@ -180,27 +190,25 @@ template <int R, class T> EAGRE_INLINE void butterfly(Numbers<T>* v, int r, cons
     Numbers<T> sums[most], differences[most];
     const Numbers<T> first = v[0];
     Numbers<T> total = first;
-#pragma GCC unroll 3
-    for (int j = 1; j <= half; j++) {
+    constexpr int known = R > 0 ? R / 2 + 1 : 0;
+    each<known>(1, half + 1, [&](int j) {
       sums[j] = v[j] + v[order - j];
       differences[j] = v[j] - v[order - j];
       total = total + sums[j];
-    }
+    });
     v[0] = total;
-#pragma GCC unroll 3
-    for (int k = 1; k <= half; k++) {
+    each<known>(1, half + 1, [&](int k) {
       Numbers<T> even = first, odd = {Vector<T>{}, Vector<T>{}};
       int at = 0;
-#pragma GCC unroll 3
-      for (int j = 1; j <= half; j++) {
+      each<known>(1, half + 1, [&](int j) {
         at += k;
         if (at >= order) at -= order;
         const Vector<T> c = all(cycle[at].re), s = all(cycle[at].im);
         even = {muladd(sums[j].re, c, even.re), muladd(sums[j].im, c, even.im)};
         odd = {muladd(differences[j].im, -s, odd.re), muladd(differences[j].re, s, odd.im)};
-      }
+      });
       v[k] = even + odd, v[order - k] = even - odd;
-    }
+    });
   }
 }
 
@@ -212,12 +220,10 @@ template <int R, bool kLast, class T> EAGRE_APART void pass(Numbers<T>* x, int r
     const Number<T>* w = roots;
     for (int64_t p = 0; p < m; p++, w += r - 1) {
       Numbers<T> v[R > 0 ? R : kLargestPrime];
-#pragma GCC unroll 8
-      for (int k = 0; k < r; k++) v[k] = x[p + k * m];
+      each<R>(0, r, [&](int k) { v[k] = x[p + k * m]; });
       butterfly<R>(v, r, cycle);
       x[p] = v[0];
-#pragma GCC unroll 8
-      for (int k = 1; k < r; k++) x[p + k * m] = kLast ? v[k] : v[k] * w[k - 1];
+      each<R>(1, r, [&](int k) { x[p + k * m] = kLast ? v[k] : v[k] * w[k - 1]; });
     }
   }
 }
