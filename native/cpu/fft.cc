@@ -341,6 +341,31 @@ template <class T> EAGRE_INLINE void transpose(Vector<T> (&v)[kLanes<T>]) {
   }
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// Four by four within halves of the vectors, which then change places.
+template <> EAGRE_INLINE void transpose<float>(vf32 (&v)[8]) {
+  __m256 w[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    w[i] = _mm256_unpacklo_ps((__m256)v[i], (__m256)v[i + 1]);
+    w[i + 1] = _mm256_unpackhi_ps((__m256)v[i], (__m256)v[i + 1]);
+  }
+  __m256 u[8];
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {
+    u[i] = _mm256_shuffle_ps(w[i], w[i + 2], 0x44);
+    u[i + 1] = _mm256_shuffle_ps(w[i], w[i + 2], 0xee);
+    u[i + 2] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0x44);
+    u[i + 3] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0xee);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    v[i] = (vf32)_mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
+    v[i + 4] = (vf32)_mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+  }
+}
+#endif
+
 // Numbers of memory that become lanes, or come from them: number j of lane l is the pair j · step + l · side, and one of both is 1.
 template <class T> struct View {
   T* at;
