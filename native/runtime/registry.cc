@@ -19,6 +19,7 @@ void fail(Code code, const char* format, ...) {
 }
 
 #define X(family) void register_##family(Registry&);
+#define NARROW X
 namespace baseline {
 #define ONCE X
 #include "../cpu/families.def"
@@ -28,10 +29,13 @@ namespace baseline {
 namespace avx2 {
 #include "../cpu/families.def"
 }
+#undef NARROW
+#define NARROW(family)
 namespace avx512 {
 #include "../cpu/families.def"
 }
 #endif
+#undef NARROW
 #undef X
 
 namespace {
@@ -74,19 +78,25 @@ const KernelTable& kernels() {
 #define ONCE(family) baseline::register_##family(*t);
 #define EAGRE_NAME "baseline"
 #define EAGRE_SPACE baseline
+#define NARROW X
 #include "../cpu/families.def"
+#undef NARROW
 #undef ONCE
 #undef EAGRE_NAME
 #undef EAGRE_SPACE
 #if defined(EAGRE_X86)
 #define EAGRE_NAME "avx2"
 #define EAGRE_SPACE avx2
+#define NARROW(family) if (std::strcmp(isa, "baseline")) avx2::register_##family(*t);
 #include "../cpu/families.def"
+#undef NARROW
+#define NARROW(family)
 #undef EAGRE_NAME
 #undef EAGRE_SPACE
 #define EAGRE_NAME "avx512"
 #define EAGRE_SPACE avx512
 #include "../cpu/families.def"
+#undef NARROW
 #undef EAGRE_NAME
 #undef EAGRE_SPACE
 #endif

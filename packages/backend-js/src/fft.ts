@@ -1,6 +1,6 @@
 // Fourier transforms in float64, of any length: by the factors of the length (Cooley and Tukey), by convolution where one is a large prime (Bluestein).
 import type { Kernel, KernelName } from '@eagre/backend';
-import { numbers } from './view.ts';
+import { type NumberArray, numbers } from './view.ts';
 
 interface Parts {
   readonly re: Float64Array;
@@ -155,25 +155,41 @@ function passes({ n, factors, roots }: Plan, x: Parts): void {
   }
 }
 
-const fft: Kernel = ([x], [y], { inverse }) => {
-  const n = x.shape.at(-2) as number;
+const fft: Kernel = ([x], [y], { inverse, axes }) => {
   if (x.size === 0) return;
-  const plan = planOf(n);
   const [from, to] = [numbers(x), numbers(y)];
-  const [sign, by] = inverse === true ? [-1, 1 / n] : [1, 1];
-  for (let start = 0; start < x.size; start += 2 * n) {
+  (axes as readonly number[]).forEach((axis, i) => {
+    alongAxis(i === 0 ? from : to, to, x.shape.slice(0, -1), axis, inverse === true);
+  });
+};
+
+/** The transforms of pairs along an axis, counted from the end. */
+function alongAxis(
+  from: NumberArray,
+  to: NumberArray,
+  shape: readonly number[],
+  axis: number,
+  inverse: boolean,
+): void {
+  const n = shape.at(axis) as number;
+  const step = shape.slice(shape.length + axis + 1).reduce((a, b) => a * b, 1);
+  const count = shape.reduce((a, b) => a * b, 1) / n;
+  const plan = planOf(n);
+  const [sign, by] = inverse ? [-1, 1 / n] : [1, 1];
+  for (let r = 0; r < count; r++) {
+    const start = Math.floor(r / step) * step * n + (r % step);
     const row = zeros(n);
     for (let i = 0; i < n; i++) {
-      row.re[i] = from[start + 2 * i];
-      row.im[i] = sign * from[start + 2 * i + 1];
+      row.re[i] = from[2 * (start + i * step)];
+      row.im[i] = sign * from[2 * (start + i * step) + 1];
     }
     transform(plan, row);
     for (let i = 0; i < n; i++) {
-      to[start + 2 * i] = row.re[i] * by;
-      to[start + 2 * i + 1] = sign * row.im[i] * by;
+      to[2 * (start + i * step)] = row.re[i] * by;
+      to[2 * (start + i * step) + 1] = sign * row.im[i] * by;
     }
   }
-};
+}
 
 const rfft: Kernel = ([x], [y]) => {
   const n = x.shape.at(-1) as number;

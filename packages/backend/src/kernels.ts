@@ -160,10 +160,13 @@ export const kernelAttrs = {
    */
   TridiagonalSolve: ['complex', 'pivoting'],
 
-  // ---- Fourier transforms along the last axis (float32, float64); complex numbers are pairs in one more axis
-  /** x [..., n, 2] → y [..., n, 2]: y[k] = Σ x[j] e^(−2πi jk/n), or, if `inverse`, 1/n Σ x[j] e^(2πi jk/n). */
-  FFT: ['inverse'],
-  /** x [..., n] → y [..., floor(n/2) + 1, 2]: the first half of the transform of real numbers. */
+  // ---- Fourier transforms (float32, float64); complex numbers are pairs in one more axis
+  /**
+   * x [..., n, 2] → y [..., n, 2]: y[k] = Σ x[j] e^(−2πi jk/n), or, if `inverse`, 1/n Σ x[j] e^(2πi jk/n), along `axes` one after the
+   * other, which are counted from the end and negative: −1 is that of n.
+   */
+  FFT: ['inverse', 'axes'],
+  /** x [..., n] along the last axis → y [..., floor(n/2) + 1, 2]: the first half of the transform of real numbers. */
   RFFT: [],
   /** x [..., floor(n/2) + 1, 2] → y [..., n]: the inverse of RFFT; imaginary parts of what stands for itself do not count. */
   IRFFT: [],

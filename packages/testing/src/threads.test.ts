@@ -547,10 +547,21 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
     },
   ],
   FFT: () =>
-    [60, 74].map((n) => ({
-      inputs: [float(400, n, 2)],
-      outputs: [['float32', [400, n, 2]]],
-      attrs: { inverse: false },
+    (
+      [
+        [[400, 60, 2], [-1]],
+        [[400, 74, 2], [-1]],
+        [
+          [60, 400, 2],
+          [-1, -2],
+        ],
+        [[1, 20_000, 2], [-1]],
+        [[10_007, 2], [-1]],
+      ] as const
+    ).map(([shape, axes]) => ({
+      inputs: [float(...shape)],
+      outputs: [['float32', shape]],
+      attrs: { inverse: false, axes },
     })),
   RFFT: () =>
     [60, 37].map((n) => ({

@@ -455,9 +455,23 @@ const avgPool: Compose = ([x], attrs) => {
   return [mean(x as Tensor).div(mean(onesLike(x as Tensor)))];
 };
 
+/** Fourier transforms along other axes than the last ones. */
+const transforms =
+  (name: string): Compose =>
+  ([x], { axes }) => [
+    (axes as readonly number[]).reduce<Tensor>((y, axis) => {
+      if (axis === -1) return named(name, [y], {});
+      const [place, last] = [y.rank + axis, y.rank - 1];
+      const order = Array.from({ length: y.rank }, (_, i) => (i === place ? last : i === last ? place : i));
+      return transpose(named(name, [transpose(y, order)], {}), order);
+    }, x as Tensor),
+  ];
+
 const atIndex = (index: Tensor): Tensor => index.reshape([1, 1]);
 
 const compositions: Readonly<Record<string, Compose>> = {
+  FFT: transforms('FFT'),
+  IFFT: transforms('IFFT'),
   // With ones on the diagonal, which TensorFlow's op reads.
   MatrixTriangularSolve: ([a, b], attrs) => {
     const ones = setDiag(a as Tensor, onesLike(diagPart(a as Tensor)));

@@ -319,11 +319,11 @@ const typed =
     },
   });
 /** A Fourier transform of complex numbers. */
-const transform: Translate = (node) => ({
-  op: node.type,
-  inputs: [0],
-  attrs: { Tcomplex: type(input(node).dtype) },
-});
+const transform: Translate = (node) =>
+  // TensorFlow's are those of the last axes.
+  node.attrs['axes'] === undefined
+    ? { op: node.type, inputs: [0], attrs: { Tcomplex: type(input(node).dtype) } }
+    : null;
 /** One of real numbers, along so many axes, whose lengths are an input; of `real` numbers to complex ones, or back. */
 const realTransform =
   (

@@ -3,7 +3,7 @@ import { type ComplexDType, type DType, InvalidArgumentError, isComplex } from '
 import type { AxisLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { defineOp, execute1, type Op } from '../../dispatch/op.ts';
+import { defineOp, execute1, type Op, type OpSpec } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
 import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
@@ -34,27 +34,32 @@ const floatOf = (x: Tensor): DType => (x.dtype === 'complex128' ? 'float64' : 'f
 
 const NUMBERS = values([1, -2, 0.5, 3, -1, 0.25, 2, 1.5, -0.75, 4, 0, 1], [2, 6], 'complex64');
 
+/** Transforms, or their inverses, of complex numbers along axes, which are counted from the end; `axes` takes the place of those that the name says. */
+function transformOp(
+  name: string,
+  inverse: boolean,
+  own: readonly number[],
+  spec: Pick<OpSpec, 'ulp' | 'samples'>,
+): Op {
+  const op: Op = defineOp({
+    ...spec,
+    name,
+    kernel: 'FFT',
+    kernelAttrs: ({ axes = own }) => ({ inverse, axes: axes as readonly number[] }),
+    infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
+    // The matrix of the transform is symmetric.
+    grad: ({ attrs }, dy) => execute1(op, [dy], attrs),
+  });
+  return op;
+}
+const OF_LINES = {
+  ulp: 64,
+  samples: () => [{ inputs: [NUMBERS] }, { inputs: [NUMBERS], attrs: { axes: [-2] } }],
+};
 /** The transforms along the last axis. */
-const fftOp: Op = /* @__PURE__ */ defineOp({
-  name: 'FFT',
-  kernel: 'FFT',
-  kernelAttrs: () => ({ inverse: false }),
-  ulp: 64,
-  infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
-  // The matrix of the transform is symmetric.
-  grad: (_, dy) => execute1(fftOp, [dy]),
-  samples: () => [{ inputs: [NUMBERS] }],
-});
+const fftOp: Op = /* @__PURE__ */ transformOp('FFT', false, [-1], OF_LINES);
 /** The inverse transforms along the last axis. */
-const ifftOp: Op = /* @__PURE__ */ defineOp({
-  name: 'IFFT',
-  kernel: 'FFT',
-  kernelAttrs: () => ({ inverse: true }),
-  ulp: 64,
-  infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
-  grad: (_, dy) => execute1(ifftOp, [dy]),
-  samples: () => [{ inputs: [NUMBERS] }],
-});
+const ifftOp: Op = /* @__PURE__ */ transformOp('IFFT', true, [-1], OF_LINES);
 
 /** `atEnds` for the first number, and for the one in the middle of an even length, which stand alone; `between` for those that are mirrored. */
 function mirrored(n: Dim, dtype: DType, atEnds: number, between: number): Tensor {
@@ -106,37 +111,22 @@ const inverseReal = (x: Tensor, n: Dim): Tensor => execute1(irfftOp, [x], { leng
 
 // ---- those of several axes
 
-/** Runs an op of the last axis along another, counted from the end. */
-const along = (x: Tensor, fromEnd: number, run: (x: Tensor) => Tensor): Tensor =>
-  fromEnd === 1 ? run(x) : swapAxes(run(swapAxes(x, -fromEnd, -1)), -fromEnd, -1);
-/** Runs ops of one axis along the last ones, from the last on, or up to it. */
-function alongLast(x: Tensor, rank: number, run: (x: Tensor) => Tensor, first = 1): Tensor {
-  let y = x;
-  for (let i = first; i <= rank; i++) y = along(y, i, run);
-  return y;
-}
-const forward = (x: Tensor): Tensor => execute1(fftOp, [x]);
-const backward = (x: Tensor): Tensor => execute1(ifftOp, [x]);
+/** Transforms along axes, which are counted from the end, one after the other. */
+const forward = (x: Tensor, axes: readonly number[]): Tensor => execute1(fftOp, [x], { axes });
+const backward = (x: Tensor, axes: readonly number[]): Tensor => execute1(ifftOp, [x], { axes });
+/** Those of the last axes, from the last one on, or from the one before. */
+const LAST = [-1, -2, -3];
 
 const CUBE = values([1, -2, 0.5, 3, -1, 0.25, 2, 1.5, -0.75, 4, 0, 1], [2, 2, 3], 'complex64');
 const REAL_CUBE = values([1, -2, 0.5, 3, -1, 0.25, 2, 1.5, -0.75, 4, 0, 1], [2, 2, 3], 'float32');
 
-function transformOp(rank: 2 | 3, inverse: boolean): Op {
-  const op: Op = defineOp({
-    name: `${inverse ? 'I' : ''}FFT${rank}D`,
-    // Numbers that cancel are left with the rounding of the larger ones.
-    ulp: 1024,
-    compose: ([x]) => alongLast(x, rank, inverse ? backward : forward),
-    grad: (_, dy) => execute1(op, [dy]),
-    samples: () => [{ inputs: [CUBE] }],
-  });
-  return op;
-}
+// Numbers that cancel are left with the rounding of the larger ones.
+const OF_CUBES = { ulp: 1024, samples: () => [{ inputs: [CUBE] }] };
 const realOp = (rank: 2 | 3): Op =>
   defineOp({
     name: `RFFT${rank}D`,
     ulp: 1024,
-    compose: ([x]) => alongLast(execute1(rfftOp, [x]), rank, forward, 2),
+    compose: ([x]) => forward(execute1(rfftOp, [x]), LAST.slice(1, rank)),
     samples: () => [{ inputs: [REAL_CUBE] }],
   });
 const inverseRealOp = (rank: 2 | 3): Op =>
@@ -144,18 +134,18 @@ const inverseRealOp = (rank: 2 | 3): Op =>
     name: `IRFFT${rank}D`,
     ulp: 1024,
     compose: ([x], { length }) =>
-      inverseReal(alongLast(x, rank, backward, 2), dimsOf(length as readonly number[])[0]),
+      inverseReal(backward(x, LAST.slice(1, rank)), dimsOf(length as readonly number[])[0]),
     samples: () => [{ inputs: [CUBE], attrs: { length: [4] } }],
   });
 
 /** The transforms along the last two axes. */
-const fft2dOp: Op = /* @__PURE__ */ transformOp(2, false);
+const fft2dOp: Op = /* @__PURE__ */ transformOp('FFT2D', false, [-1, -2], OF_CUBES);
 /** The inverse transforms along the last two axes. */
-const ifft2dOp: Op = /* @__PURE__ */ transformOp(2, true);
+const ifft2dOp: Op = /* @__PURE__ */ transformOp('IFFT2D', true, [-1, -2], OF_CUBES);
 /** The transforms along the last three axes. */
-const fft3dOp: Op = /* @__PURE__ */ transformOp(3, false);
+const fft3dOp: Op = /* @__PURE__ */ transformOp('FFT3D', false, [-1, -2, -3], OF_CUBES);
 /** The inverse transforms along the last three axes. */
-const ifft3dOp: Op = /* @__PURE__ */ transformOp(3, true);
+const ifft3dOp: Op = /* @__PURE__ */ transformOp('IFFT3D', true, [-1, -2, -3], OF_CUBES);
 /** The halves of the transforms of real numbers along the last two axes. */
 const rfft2dOp: Op = /* @__PURE__ */ realOp(2);
 /** The halves of the transforms of real numbers along the last three axes. */
@@ -345,8 +335,10 @@ const transformND = (
     },
   );
 
+/** Runs an op of the last axis along another. */
 const alongAxis = (x: Tensor, axis: number, run: (x: Tensor) => Tensor): Tensor =>
-  along(x, x.rank - axis, run);
+  axis === x.rank - 1 ? run(x) : swapAxes(run(swapAxes(x, axis, -1)), axis, -1);
+const fromEnd = (x: Tensor, axes: readonly number[]): number[] => axes.map((axis) => axis - x.rank);
 const allFitted = (x: Tensor, axes: readonly number[], lengths: Dims): Tensor =>
   axes.reduce<Tensor>((y, axis, i) => fitted(y, axis, lengths[i]), x);
 const complexAny = (x: TensorLike, name: string): Tensor => complexInput(x, 1, name);
@@ -361,8 +353,7 @@ export const fftnd: TransformND = /* @__PURE__ */ transformND(
   false,
   complexAny,
   sameLengths,
-  (x, axes, lengths) =>
-    axes.reduce<Tensor>((y, axis) => alongAxis(y, axis, forward), allFitted(x, axes, lengths)),
+  (x, axes, lengths) => forward(allFitted(x, axes, lengths), fromEnd(x, axes)),
 );
 /** The inverse of `fftnd`. */
 export const ifftnd: TransformND = /* @__PURE__ */ transformND(
@@ -370,8 +361,7 @@ export const ifftnd: TransformND = /* @__PURE__ */ transformND(
   true,
   complexAny,
   sameLengths,
-  (x, axes, lengths) =>
-    axes.reduce<Tensor>((y, axis) => alongAxis(y, axis, backward), allFitted(x, axes, lengths)),
+  (x, axes, lengths) => backward(allFitted(x, axes, lengths), fromEnd(x, axes)),
 );
 /** The discrete Fourier transforms of real numbers along axes, all by default; of the last of these the first half, see `rfft`. */
 export const rfftnd: TransformND = /* @__PURE__ */ transformND(
@@ -381,7 +371,7 @@ export const rfftnd: TransformND = /* @__PURE__ */ transformND(
   sameLengths,
   (x, axes, lengths) => {
     const half = alongAxis(allFitted(x, axes, lengths), axes[axes.length - 1], (y) => execute1(rfftOp, [y]));
-    return axes.slice(0, -1).reduce<Tensor>((y, axis) => alongAxis(y, axis, forward), half);
+    return axes.length === 1 ? half : forward(half, fromEnd(x, axes.slice(0, -1)));
   },
 );
 /** The inverse of `rfftnd`. */
@@ -398,9 +388,8 @@ export const irfftnd: TransformND = /* @__PURE__ */ transformND(
   (x, axes, lengths) => {
     const n = lengths[lengths.length - 1];
     const parts = [...lengths.slice(0, -1), halfOf(n)];
-    const whole = axes
-      .slice(0, -1)
-      .reduce<Tensor>((y, axis) => alongAxis(y, axis, backward), allFitted(x, axes, parts));
+    const cut = allFitted(x, axes, parts);
+    const whole = axes.length === 1 ? cut : backward(cut, fromEnd(x, axes.slice(0, -1)));
     return alongAxis(whole, axes[axes.length - 1], (y) => inverseReal(y, n));
   },
 );
