@@ -127,22 +127,19 @@ void eigh(Args& args) {
   if (x.rank < 2 || x.dim(-1) != x.dim(-2) || e.dtype != x.dtype || (wanted && (v.size != x.size || v.dtype != x.dtype))) fail(Code::internal, "eigenvalues of tensors that do not fit");
   const int64_t n = x.dim(-1), count = product(x.dims, 0, x.rank - 2);
   if (e.size != count * n) fail(Code::internal, "eigenvalues of another number");
-  visit_scalars(x.dtype, complex, [&](auto element, auto number) {
-    using T = decltype(element);
+  visit_wide_scalars(x.dtype, complex, [&](auto number) {
     using S = decltype(number);
     // One matrix is one task: it has no products to share.
     const int64_t grain = (1 << 16) / (4 * n * n * n + 1) + 1;
     parallel_for(count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t matrix = begin; matrix < end; matrix++) {
         Eigh<S> work(scratch(kMatrixSlot, Eigh<S>::room(n) + 1), n);
-        get_all(at_matrix(x.as<T>(), matrix * n * n, complex), work.a, n * n);
+        get_all(x, matrix * n * n, n * n, work.a);
         // The lower half counts, and of its diagonal the real parts.
         for (int64_t i = 0; i < n; i++) {
           work.a[i * n + i] = scalar<S>(real(work.a[i * n + i]));
           for (int64_t j = i + 1; j < n; j++) work.a[i * n + j] = conj(work.a[j * n + i]);
         }
-        T* values = at_matrix(e.as<T>(), matrix * n, complex);
-        T* to = wanted ? at_matrix(v.as<T>(), matrix * n * n, complex) : nullptr;
         bool good = all_finite(work.a, n * n);
         double up = 1;
         if (good) {
@@ -162,10 +159,15 @@ void eigh(Args& args) {
             work.order[k - 1] = held;
           }
         }
-        for (int64_t i = 0; i < n; i++) put(values, i, good ? scalar<S>(work.d[work.order[i]] * up) : nan);
-        for (int64_t i = 0; wanted && i < n; i++) {
-          for (int64_t j = 0; j < n; j++) put(to, i * n + j, good ? work.vectors[work.order[j] * n + i] : nan);
+        // Where the matrix was.
+        for (int64_t i = 0; i < n; i++) work.w[i] = good ? scalar<S>(work.d[work.order[i]] * up) : nan;
+        put_all(e, matrix * n, n, work.w);
+        if (!wanted) continue;
+        for (int64_t j = 0; j < n; j++) {
+          for (int64_t i = 0; i < n; i++) work.v[j * n + i] = good ? work.vectors[work.order[j] * n + i] : nan;
         }
+        turn(work.v, n, n, n, work.a, n);
+        put_all(v, matrix * n * n, n * n, work.a);
       }
     });
   });

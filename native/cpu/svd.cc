@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "complex_svd.h"
-#include "gemm_micro.h"
-#include "strided.h"
 
 EAGRE_BEGIN
 namespace {
@@ -42,7 +40,7 @@ inline Products products(const double* x, const double* y, int64_t n) {
 }
 
 // y -= w · x; the squares of what y becomes.
-inline double subtract(double w, const double* x, double* y, int64_t n) {
+inline double subtract_measured(double w, const double* x, double* y, int64_t n) {
   constexpr int L = Lanes<double>::n;
   const vf64 by = broadcast(-w);
   vf64 squares{};
@@ -135,7 +133,7 @@ struct Work {
         double* y = a + j * m;
         const double w = tau[k] * products(y + k, v + k, m - k).xy;
         y[k] -= w;
-        norms[j] = subtract(w, v + k + 1, y + k + 1, m - k - 1);
+        norms[j] = subtract_measured(w, v + k + 1, y + k + 1, m - k - 1);
         x[k * n + j] = y[k];
       }
     }
@@ -211,7 +209,7 @@ struct Work {
       for (int round = 0; round < 2; round++) {
         for (int64_t l = 0; l < j; l++) {
           const double* other = x + order[l] * n;
-          square = subtract(products(column, other, n).xy, other, column, n);
+          square = subtract_measured(products(column, other, n).xy, other, column, n);
         }
       }
       const double norm = std::sqrt(square);
@@ -229,58 +227,43 @@ struct Work {
   }
 };
 
-template <class T> struct Vectors {
-  T* data;
-  int64_t rows, columns;
-  void fill(int64_t matrix, T value) const {
-    for (int64_t i = 0; i < rows * columns; i++) data[matrix * rows * columns + i] = value;
-  }
-  T& at(int64_t matrix, int64_t i, int64_t j) const { return data[(matrix * rows + i) * columns + j]; }
-};
-
-template <class T> void decompose(const T* x, T* s, const Vectors<T>& u, const Vectors<T>& v, int64_t count, int64_t rows, int64_t columns, bool vectors) {
+// u and v have p and q columns.
+void decompose(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& v, int64_t count, int64_t rows, int64_t columns, int64_t p, int64_t q, bool vectors) {
   const bool tall = rows >= columns;
-  const int64_t m = tall ? rows : columns, n = tall ? columns : rows;
-  const Vectors<T>&left = tall ? u : v, &right = tall ? v : u;
+  const int64_t m = tall ? rows : columns, n = tall ? columns : rows, wanted = tall ? p : q;
   const int64_t grain = kWork / (10 * m * n * n + 1) + 1;
   parallel_for(count, grain, [=](int64_t begin, int64_t end) {
-    Work w(static_cast<double*>(scratch(0, Work::room(m, n) * static_cast<int64_t>(sizeof(double)))), m, n, vectors);
+    Work w(room<double>(kMatrixSlot, Work::room(m, n)), m, n, vectors);
+    double* held = room<double>(kMoreSlot, m * max64(n, wanted));
     for (int64_t matrix = begin; matrix < end; matrix++) {
-      const T* from = x + matrix * m * n;
-      T* values = s + matrix * n;
-      double largest = 0;
-      bool finite = true;
-      for (int64_t i = 0; i < m * n; i++) {
-        const double size = std::fabs(static_cast<double>(from[i]));
-        finite = finite && size - size == 0;
-        largest = size > largest ? size : largest;
-      }
-      if (!finite) {
-        const T nan = static_cast<T>(__builtin_nan(""));
-        for (int64_t i = 0; i < n; i++) values[i] = nan;
-        if (vectors) u.fill(matrix, nan), v.fill(matrix, nan);
+      get_all(x, matrix * m * n, m * n, held);
+      const auto put = [&](const Tensor& t, int64_t size) { put_all(t, matrix * size, size, held); };
+      if (!all_finite(held, m * n)) {
+        for (int64_t i = 0; i < m * max64(n, wanted); i++) held[i] = __builtin_nan("");
+        put(s, n);
+        if (vectors) put(u, rows * p), put(v, columns * q);
         continue;
       }
-      // A power of two, which rounds nothing, so that squares neither overflow nor vanish.
-      int exponent = 0;
-      std::frexp(largest, &exponent);
-      exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
-      const double down = std::ldexp(1.0, -exponent), up = std::ldexp(1.0, exponent);
-      for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < m; i++) w.a[j * m + i] = static_cast<double>(from[tall ? i * n + j : j * m + i]) * down;
-      }
+      // A power of two, which rounds nothing.
+      const double down = scale_of(held, m * n);
+      for (int64_t i = 0; i < m * n; i++) held[i] *= down;
+      if (tall) turn(held, n, m, n, w.a, m);
+      else std::memcpy(w.a, held, static_cast<size_t>(m * n) * sizeof(double));
       w.factor();
       w.orthogonalise();
-      for (int64_t j = 0; j < n; j++) values[j] = static_cast<T>(w.norms[w.order[j]] * up);
+      for (int64_t j = 0; j < n; j++) held[j] = w.norms[w.order[j]] / down;
+      put(s, n);
       if (!vectors) continue;
       w.complete();
       for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < n; i++) right.at(matrix, w.pivots[i], j) = static_cast<T>(w.x[w.order[j] * n + i]);
+        for (int64_t i = 0; i < n; i++) held[w.pivots[i] * n + j] = w.x[w.order[j] * n + i];
       }
-      for (int64_t j = 0; j < left.columns; j++) {
+      put(tall ? v : u, n * n);
+      for (int64_t j = 0; j < wanted; j++) {
         w.left(j);
-        for (int64_t i = 0; i < m; i++) left.at(matrix, i, j) = static_cast<T>(w.column[i]);
+        for (int64_t i = 0; i < m; i++) held[i * wanted + j] = w.column[i];
       }
+      put(tall ? u : v, m * wanted);
     }
   });
 }
@@ -307,19 +290,10 @@ void svd(Args& a) {
     fit = fit && fits(u, m) && fits(v, n);
   }
   if (!fit) fail(Code::internal, "svd of tensors that do not fit");
-  const auto run = [&](auto tag) {
-    using T = decltype(tag);
-    const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
-    if (complex) {
-      decompose_complex(x.as<T>(), s.as<T>(), u.as<T>(), v.as<T>(), count, m, n, p, q, vectors);
-      return;
-    }
-    const Vectors<T> left{u.as<T>(), m, p}, right{v.as<T>(), n, q};
-    decompose(x.as<T>(), s.as<T>(), left, right, count, m, n, vectors);
-  };
-  if (x.dtype == DType::f32) run(float{});
-  else if (x.dtype == DType::f64) run(double{});
-  else fail(Code::unimplemented, "svd takes float32 and float64");
+  check_factors(x.dtype);
+  const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
+  if (complex) decompose_complex(x, s, u, v, count, m, n, p, q, vectors);
+  else decompose(x, s, u, v, count, m, n, p, q, vectors);
 }
 
 }  // namespace
