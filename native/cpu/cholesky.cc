@@ -63,15 +63,17 @@ void cholesky(Args& args) {
   visit_scalars(x.dtype, complex, [&](auto number) {
     using S = decltype(number);
     for_matrices(count, n * n * n / 3, [&](int64_t i) {
-      S *a = room<S>(kMatrixSlot, n * n), *given = room<S>(kMoreSlot, n * n);
-      get_all(x, i * n * n, n * n, given);
-      adjoint(given, n, a);
+      S *a = room<S>(kMatrixSlot, n * n), *held = room<S>(kMoreSlot, n * n), *there = in_place<S>(y, i * n * n);
+      const S* given = in_place<S>(x, i * n * n);
+      if (!given) get_all(x, i * n * n, n * n, held);
+      adjoint(given ? given : held, n, a);
       const bool good = Cholesky<S>{a, n}.factor(0, n);
-      if (good) adjoint(a, n, given);
+      S* to = there ? there : held;
+      if (good) adjoint(a, n, to);
       for (int64_t r = 0; r < n; r++) {
-        for (int64_t c = good ? r + 1 : 0; c < n; c++) given[r * n + c] = scalar<S>(good ? 0 : __builtin_nan(""));
+        for (int64_t c = good ? r + 1 : 0; c < n; c++) to[r * n + c] = scalar<S>(good ? 0 : __builtin_nan(""));
       }
-      put_all(y, i * n * n, n * n, given);
+      if (!there) put_all(y, i * n * n, n * n, held);
     });
   });
 }

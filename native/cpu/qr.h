@@ -39,9 +39,14 @@ template <class S> struct Qr {
         for (int64_t i = j + 1; i < m; i++) column[i] = scalar<S>(0);
         for (int64_t c = j + 1; c < last; c++) subtract(conj(tau[j]) * dot(own + j, a + c * m + j, m - j), own + j, a + c * m + j, m - j);
       }
-      join(first, last);
+      if (!few()) join(first, last);
       if (last < n) apply(first, last, a + last * m, n - last, true);
     }
+  }
+
+  // After reflectors and `tau` were set.
+  void join_all() {
+    each_block([&](int64_t first, int64_t last) { join(first, last); });
   }
 
   // The first `count` columns of Q, as rows of q.
@@ -57,6 +62,8 @@ template <class S> struct Qr {
   }
 
  private:
+  // Products cost more than they spare.
+  bool few() const { return k <= kBlock && m * k <= 512; }
   template <class F> void each_block(F&& f) {
     for (int64_t block = ceil_div(k, kBlock); block-- > 0;) f(block * kBlock, min64((block + 1) * kBlock, k));
   }
@@ -77,6 +84,15 @@ template <class S> struct Qr {
   void apply(int64_t first, int64_t last, S* x, int64_t count, bool adjoint) {
     const int64_t size = last - first, rest = m - first;
     const S *own = v + first * m + first, *block = t + first * kBlock;
+    if (few()) {
+      for (int64_t step = 0; step < size; step++) {
+        const int64_t j = adjoint ? step : size - 1 - step, from = first + j;
+        const S* reflector = own + j * m + j;
+        const S by = adjoint ? conj(tau[from]) : tau[from];
+        for (S* c = x + from; c < x + count * m; c += m) subtract(by * dot(reflector, c, m - from), reflector, c, m - from);
+      }
+      return;
+    }
     product<S>(count, size, rest, {x + first, m, 1, false}, {own, 1, m, true}, w, kBlock);
     const View<S> triangle = adjoint ? View<S>{block, 1, kBlock, true} : View<S>{block, kBlock, 1, false};
     product<S>(count, size, size, {w, kBlock, 1, false}, triangle, turned, kBlock);

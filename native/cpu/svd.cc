@@ -1,9 +1,12 @@
 // Svd: singular values and vectors, in double. A Householder QR with column pivoting, then one-sided Jacobi (Hestenes) on the
 // transpose of its triangle, which needs few sweeps there: Z. Drmač and K. Veselić, "New Fast and Accurate Jacobi SVD Algorithm I"
-// (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares.
+// (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares. Larger
+// matrices would take long: see golub_kahan.h.
+#include <algorithm>
 #include <cmath>
 
 #include "complex_svd.h"
+#include "golub_kahan.h"
 
 EAGRE_BEGIN
 namespace {
@@ -12,6 +15,7 @@ constexpr int kSweeps = 60;
 // Squared norms below count as zero: the largest element is about 1, and squares of smaller ones lose their bits.
 constexpr double kTiny = 1e-290;
 constexpr double kEpsilon = 0x1p-52;
+constexpr int64_t kJacobi = 48;     // up to so many rows or columns
 constexpr int64_t kWork = 1 << 16;  // multiplications of a chunk, about
 
 struct Products {
@@ -227,13 +231,62 @@ struct Work {
   }
 };
 
+// What there is of one matrix with at least as many rows as columns: `wanted` columns of the left vectors, or none.
+struct Large {
+  int64_t m, n, wanted;
+  bool vectors;
+
+  int64_t room() const { return GolubKahan::room(n) + n + (m > n ? Qr<double>::room(m, n, wanted) + wanted * m : 0); }
+  // The rows, or the columns if `turned`, are at `given`; results there by rows, handed to put(which, …). False without convergence.
+  template <class F> bool decompose(double* memory, double* given, bool turned, F&& put) const {
+    GolubKahan work(memory, n);
+    int64_t* order = reinterpret_cast<int64_t*>(memory + GolubKahan::room(n));
+    Qr<double> whole(memory + GolubKahan::room(n) + n, m, n, wanted);
+    if (m > n) {
+      if (turned) std::memcpy(whole.a, given, static_cast<size_t>(m * n) * sizeof(double));
+      else turn(given, n, m, n, whole.a, m);
+      whole.factor();
+      turn(whole.a, m, n, n, work.left.a, n);
+    } else {
+      std::memcpy(work.left.a, given, static_cast<size_t>(n * n) * sizeof(double));
+    }
+    if (!work.decompose(vectors)) return false;
+    for (int64_t k = 0; k < n; k++) order[k] = k;
+    std::stable_sort(order, order + n, [&](int64_t a, int64_t b) { return work.d[a] > work.d[b]; });
+    for (int64_t k = 0; k < n; k++) given[k] = work.d[order[k]];
+    put(0);
+    if (!vectors) return true;
+    // The reflectors are done with.
+    double* sorted = work.left.v;
+    for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, work.left.a + order[k] * n, static_cast<size_t>(n) * sizeof(double));
+    turn(sorted, n, n, n, given, n);
+    put(1);
+    if (m == n) {
+      for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, work.right.a + order[k] * n, static_cast<size_t>(n) * sizeof(double));
+      turn(sorted, n, n, n, given, n);
+    } else {
+      double* long_ones = memory + GolubKahan::room(n) + n + Qr<double>::room(m, n, wanted);
+      for (int64_t k = 0; k < wanted; k++) {
+        double* row = long_ones + k * m;
+        for (int64_t i = 0; i < m; i++) row[i] = k < n && i < n ? work.right.a[order[k] * n + i] : i == k ? 1 : 0;
+      }
+      whole.multiply(long_ones, wanted);
+      turn(long_ones, m, wanted, m, given, wanted);
+    }
+    put(2);
+    return true;
+  }
+};
+
 // u and v have p and q columns.
 void decompose(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& v, int64_t count, int64_t rows, int64_t columns, int64_t p, int64_t q, bool vectors) {
   const bool tall = rows >= columns;
   const int64_t m = tall ? rows : columns, n = tall ? columns : rows, wanted = tall ? p : q;
   const int64_t grain = kWork / (10 * m * n * n + 1) + 1;
   parallel_for(count, grain, [=](int64_t begin, int64_t end) {
-    Work w(room<double>(kMatrixSlot, Work::room(m, n)), m, n, vectors);
+    const Large large{m, n, wanted, vectors};
+    double* memory = room<double>(kMatrixSlot, max64(Work::room(m, n), n > kJacobi ? large.room() : 0));
+    Work w(memory, m, n, vectors);
     double* held = room<double>(kMoreSlot, m * max64(n, wanted));
     for (int64_t matrix = begin; matrix < end; matrix++) {
       get_all(x, matrix * m * n, m * n, held);
@@ -247,6 +300,17 @@ void decompose(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& 
       // A power of two, which rounds nothing.
       const double down = scale_of(held, m * n);
       for (int64_t i = 0; i < m * n; i++) held[i] *= down;
+      if (n > kJacobi) {
+        const auto put_part = [&](int which) {
+          if (which == 0) for (int64_t j = 0; j < n; j++) held[j] /= down;
+          if (which == 0) put(s, n);
+          else if (which == 1) put(tall ? v : u, n * n);
+          else put(tall ? u : v, m * wanted);
+        };
+        if (large.decompose(memory, held, !tall, put_part)) continue;
+        get_all(x, matrix * m * n, m * n, held);
+        for (int64_t i = 0; i < m * n; i++) held[i] *= down;
+      }
       if (tall) turn(held, n, m, n, w.a, m);
       else std::memcpy(w.a, held, static_cast<size_t>(m * n) * sizeof(double));
       w.factor();
