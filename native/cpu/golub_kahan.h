@@ -45,7 +45,7 @@ struct GolubKahan {
   }
 
   // False where the steps do not converge.
-  bool decompose(bool vectors) {
+  __attribute__((noinline)) bool decompose(bool vectors) {
     to_bidiagonal();
     if (vectors) {
       left.join_all();
@@ -218,7 +218,7 @@ struct GolubKahan {
   }
 
   // Turns the vectors by what is gathered.
-  void apply(bool vectors) {
+  __attribute__((noinline)) void apply(bool vectors) {
     constexpr int L = Lanes<double>::n, kVectors = 4;
     constexpr int64_t kStrip = kVectors * L;
     const int64_t strips = ceil_div(n, kStrip);

@@ -9,8 +9,30 @@
 #include "gemm_micro.h"
 #include "strided.h"
 
+// Complex matrices, which are computed with one number at a time, have kernels for one instruction set alone.
+namespace eagre { namespace baseline {
+void lu(Args& args);
+void triangular_solve(Args& args);
+void qr(Args& args);
+void cholesky(Args& args);
+void svd(Args& args);
+void eigh(Args& args);
+} }
+
 EAGRE_BEGIN
 namespace {
+
+#if defined(EAGRE_BASELINE)
+constexpr bool kBaseline = true;
+#else
+constexpr bool kBaseline = false;
+#endif
+// The first attribute of all of them says whether matrices are complex.
+inline bool left_to_baseline(Args args) {
+  if (kBaseline) return false;
+  for (int i = args.inputs() + args.outputs(); i > 0; i--) args.tensor();
+  return args.flag();
+}
 
 // std::complex would call a function for each product, for the sake of infinities.
 struct Complex {
@@ -99,15 +121,14 @@ inline void check_factors(DType dtype) {
 // f(S): what is computed with, where float32 is exact enough for float32.
 template <class F> inline void visit_scalars(DType dtype, bool complex, F&& f) {
   check_factors(dtype);
-  if (complex) f(Complex{});
-  else if (dtype == DType::f32) f(float{});
-  else f(double{});
+  if (!complex) return dtype == DType::f32 ? f(float{}) : f(double{});
+  if constexpr (kBaseline) f(Complex{});
 }
 // The same where all is computed in double.
 template <class F> inline void visit_wide_scalars(DType dtype, bool complex, F&& f) {
   check_factors(dtype);
-  if (complex) f(Complex{});
-  else f(double{});
+  if (!complex) return f(double{});
+  if constexpr (kBaseline) f(Complex{});
 }
 
 constexpr int kTempSlot = 3, kMatrixSlot = 4, kMoreSlot = 5;
@@ -153,7 +174,7 @@ template <> inline void product(int64_t m, int64_t n, int64_t k, View<Complex> a
   add_scaled_product(m, n, k, 1, a, b, c, ldc);
 }
 // c -= a · b.
-template <class S> inline void subtract_product(int64_t m, int64_t n, int64_t k, View<S> a, View<S> b, S* c, int64_t ldc) {
+template <class S> __attribute__((noinline)) void subtract_product(int64_t m, int64_t n, int64_t k, View<S> a, View<S> b, S* c, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0) return;
   if constexpr (kIsComplex<S>) {
     add_scaled_product(m, n, k, -1, a, b, c, ldc);
@@ -171,7 +192,7 @@ template <class S> inline void subtract_product(int64_t m, int64_t n, int64_t k,
 }
 
 // to[j, i] = from[i, j], where rows are so far apart.
-template <class S> inline void turn(const S* from, int64_t step, int64_t rows, int64_t columns, S* to, int64_t to_step) {
+template <class S> __attribute__((noinline)) void turn(const S* from, int64_t step, int64_t rows, int64_t columns, S* to, int64_t to_step) {
   int64_t done = 0;
   if constexpr (!kIsComplex<S>) {
     constexpr int64_t L = Lanes<S>::n;
@@ -242,7 +263,7 @@ template <class S> inline double scale_of(const S* x, int64_t n) {
 
 // Householder's reflection I − tau · v · vᴴ whose adjoint takes x to (beta, 0, …), beta real; x becomes v, whose first element is 1.
 // As in LAPACK and Eigen: no reflection where nothing but a real number stands first.
-template <class S> inline double reflector(S* x, int64_t n, S& tau) {
+template <class S> __attribute__((noinline)) double reflector(S* x, int64_t n, S& tau) {
   double tail = 0, parts[8]{};
   int64_t at = 1;
   for (; at + 8 <= n; at += 8) for (int k = 0; k < 8; k++) parts[k] += square(x[at + k]);

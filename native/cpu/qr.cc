@@ -4,7 +4,12 @@
 EAGRE_BEGIN
 namespace {
 
+constexpr int64_t kSmall = 32;
+
+}  // namespace
+
 void qr(Args& args) {
+  if (left_to_baseline(args)) return baseline::qr(args);
   Tensor x = args.tensor(), q = args.tensor(), r = args.tensor();
   const bool complex = args.flag();
   x = without_parts(x, complex);
@@ -13,7 +18,9 @@ void qr(Args& args) {
   if (x.rank < 2 || q.rank != x.rank || r.rank != x.rank || q.dtype != x.dtype || r.dtype != x.dtype) fail(Code::internal, "qr of tensors that do not fit");
   const int64_t m = x.dim(-2), n = x.dim(-1), count = product(x.dims, 0, x.rank - 2), p = q.dim(-1);
   if (q.size != count * m * p || r.size != count * p * n || p < min64(m, n) || p > m) fail(Code::internal, "qr with results of other sizes");
-  visit_scalars(x.dtype, complex, [&](auto number) {
+  // Of small matrices each element is exact to its own last bits.
+  const auto visit = [&](auto&& run) { min64(m, n) <= kSmall ? visit_wide_scalars(x.dtype, complex, run) : visit_scalars(x.dtype, complex, run); };
+  visit([&](auto number) {
     using S = decltype(number);
     for_matrices(count, 2 * m * n * min64(m, n), [&](int64_t matrix) {
       Qr<S> work(room<S>(kMatrixSlot, Qr<S>::room(m, n, p)), m, n, p);
@@ -30,8 +37,6 @@ void qr(Args& args) {
     });
   });
 }
-
-}  // namespace
 
 void register_qr(Registry& r) { r.add("QR", qr); }
 EAGRE_END

@@ -29,7 +29,7 @@ template <class S> struct Qr {
     turned = w + max64(n, p) * kBlock;
   }
 
-  void factor() {
+  __attribute__((noinline)) void factor() {
     for (int64_t first = 0; first < k; first += kBlock) {
       const int64_t last = min64(first + kBlock, k);
       for (int64_t j = first; j < last; j++) {
@@ -50,7 +50,7 @@ template <class S> struct Qr {
   }
 
   // The first `count` columns of Q, as rows of q.
-  void form(S* q, int64_t count) {
+  __attribute__((noinline)) void form(S* q, int64_t count) {
     for (int64_t i = 0; i < count * m; i++) q[i] = scalar<S>(0);
     for (int64_t r = 0; r < count; r++) q[r * m + r] = scalar<S>(1);
     // A block leaves the axes before it as they are.
@@ -68,7 +68,7 @@ template <class S> struct Qr {
     for (int64_t block = ceil_div(k, kBlock); block-- > 0;) f(block * kBlock, min64((block + 1) * kBlock, k));
   }
   // The triangle of a block.
-  void join(int64_t first, int64_t last) {
+  __attribute__((noinline)) void join(int64_t first, int64_t last) {
     const int64_t size = last - first, rest = m - first;
     const S* own = v + first * m + first;
     product<S>(size, size, rest, {own, m, 1, false}, {own, 1, m, true}, w, kBlock);
@@ -81,7 +81,7 @@ template <class S> struct Qr {
     }
   }
   // Columns c, the rows of `x`, become those of (I − V · T · Vᴴ) · c, or of its adjoint.
-  void apply(int64_t first, int64_t last, S* x, int64_t count, bool adjoint) {
+  __attribute__((noinline)) void apply(int64_t first, int64_t last, S* x, int64_t count, bool adjoint) {
     const int64_t size = last - first, rest = m - first;
     const S *own = v + first * m + first, *block = t + first * kBlock;
     if (few()) {

@@ -2,7 +2,6 @@
 // transpose of its triangle, which needs few sweeps there: Z. Drmač and K. Veselić, "New Fast and Accurate Jacobi SVD Algorithm I"
 // (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares. Larger
 // matrices would take long: see golub_kahan.h.
-#include <algorithm>
 #include <cmath>
 
 #include "complex_svd.h"
@@ -251,8 +250,11 @@ struct Large {
       std::memcpy(work.left.a, given, static_cast<size_t>(n * n) * sizeof(double));
     }
     if (!work.decompose(vectors)) return false;
-    for (int64_t k = 0; k < n; k++) order[k] = k;
-    std::stable_sort(order, order + n, [&](int64_t a, int64_t b) { return work.d[a] > work.d[b]; });
+    for (int64_t k = 0; k < n; k++) {
+      int64_t at = k;
+      for (; at > 0 && work.d[k] > work.d[order[at - 1]]; at--) order[at] = order[at - 1];
+      order[at] = k;
+    }
     for (int64_t k = 0; k < n; k++) given[k] = work.d[order[k]];
     put(0);
     if (!vectors) return true;
@@ -332,7 +334,10 @@ void decompose(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& 
   });
 }
 
+}  // namespace
+
 void svd(Args& a) {
+  if (left_to_baseline(a)) return baseline::svd(a);
   const bool vectors = a.outputs() > 1;
   Tensor x = a.tensor(), s = a.tensor(), u{}, v{};
   if (vectors) {
@@ -356,11 +361,9 @@ void svd(Args& a) {
   if (!fit) fail(Code::internal, "svd of tensors that do not fit");
   check_factors(x.dtype);
   const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
-  if (complex) decompose_complex(x, s, u, v, count, m, n, p, q, vectors);
-  else decompose(x, s, u, v, count, m, n, p, q, vectors);
+  if (!complex) decompose(x, s, u, v, count, m, n, p, q, vectors);
+  else if constexpr (kBaseline) decompose_complex(x, s, u, v, count, m, n, p, q, vectors);
 }
-
-}  // namespace
 
 void register_svd(Registry& r) { r.add("Svd", svd); }
 EAGRE_END
