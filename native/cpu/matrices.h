@@ -231,9 +231,14 @@ template <class S> inline void subtract(S f, const S* x, S* y, int64_t n) {
   if constexpr (kIsComplex<S>) {
     for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
   } else {
-    constexpr int L = Lanes<S>::n;
-    const auto by = broadcast(-f);
+    constexpr int L = Lanes<S>::n, kFew = 8;
     int64_t i = 0;
+    // The next read of what a masked write left would wait for it.
+    if (n < kFew) {
+      for (; i < n; i++) y[i] -= f * x[i];
+      return;
+    }
+    const auto by = broadcast(-f);
     for (; i + L <= n; i += L) store<S>(y + i, fma(by, load<S>(x + i), load<S>(y + i)));
     if (i < n) {
       const Part<S> part(n - i);

@@ -18,7 +18,7 @@ void qr(Args& args) {
   if (x.rank < 2 || q.rank != x.rank || r.rank != x.rank || q.dtype != x.dtype || r.dtype != x.dtype) fail(Code::internal, "qr of tensors that do not fit");
   const int64_t m = x.dim(-2), n = x.dim(-1), count = product(x.dims, 0, x.rank - 2), p = q.dim(-1);
   if (q.size != count * m * p || r.size != count * p * n || p < min64(m, n) || p > m) fail(Code::internal, "qr with results of other sizes");
-  // Of small matrices each element is exact to its own last bits.
+  // Small matrices cost little in double, and their small elements keep their bits.
   const auto visit = [&](auto&& run) { min64(m, n) <= kSmall ? visit_wide_scalars(x.dtype, complex, run) : visit_scalars(x.dtype, complex, run); };
   visit([&](auto number) {
     using S = decltype(number);
