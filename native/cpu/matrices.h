@@ -205,6 +205,9 @@ template <class S> __attribute__((noinline)) void turn(const S* from, int64_t st
   }
 }
 
+// Shorter vectors are no gain.
+constexpr int64_t kFew = 8;
+
 // xᴴ · y.
 template <class S> inline S dot(const S* x, const S* y, int64_t n) {
   if constexpr (kIsComplex<S>) {
@@ -213,8 +216,13 @@ template <class S> inline S dot(const S* x, const S* y, int64_t n) {
     return sum;
   } else {
     constexpr int L = Lanes<S>::n;
-    typename Lanes<S>::V sums[4]{};
     int64_t i = 0;
+    if (n < kFew) {
+      S sum = 0;
+      for (; i < n; i++) sum += x[i] * y[i];
+      return sum;
+    }
+    typename Lanes<S>::V sums[4]{};
     for (; i + 4 * L <= n; i += 4 * L) {
       for (int k = 0; k < 4; k++) sums[k] = fma(load<S>(x + i + k * L), load<S>(y + i + k * L), sums[k]);
     }
@@ -231,7 +239,7 @@ template <class S> inline void subtract(S f, const S* x, S* y, int64_t n) {
   if constexpr (kIsComplex<S>) {
     for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
   } else {
-    constexpr int L = Lanes<S>::n, kFew = 8;
+    constexpr int L = Lanes<S>::n;
     int64_t i = 0;
     // The next read of what a masked write left would wait for it.
     if (n < kFew) {
