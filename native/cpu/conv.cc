@@ -175,12 +175,7 @@ bool is_product(const Geometry& g, Product* p) {
 }
 bool is_depthwise(const Geometry& g) { return g.groups == g.c && g.cg == 1 && g.og == 1 && g.c > 1; }
 
-template <class T> void forward(const Geometry& g, const T* x, const T* filter, const T* bias, T* y, bool relu) {
-  Product p;
-  if (is_product(g, &p)) {
-    gemm(Gemm<T>{p.rows, g.o, p.k, x, p.k, 1, filter, g.o, 1, y, g.o, bias, relu});
-    return;
-  }
+template <class T> Convolution<T> forward_convolution(const Geometry& g, const T* x, T* y) {
   Convolution<T> v{};
   v.h = forward_axis(g.h, g.oh, g.kh, g.stride[0], g.padding[0], g.dilation[0]);
   v.w = forward_axis(g.w, g.ow, g.kw, g.stride[1], g.padding[2], g.dilation[1]);
@@ -194,10 +189,23 @@ template <class T> void forward(const Geometry& g, const T* x, const T* filter, 
   v.out_channels = g.o;
   v.group_out = g.og;
   v.groups = g.groups;
+  return v;
+}
+
+template <class T> void forward(const Geometry& g, const T* x, const T* filter, const T* bias, T* y, bool relu) {
+  Product p;
+  if (is_product(g, &p)) {
+    gemm(Gemm<T>{p.rows, g.o, p.k, x, p.k, 1, filter, g.o, 1, y, g.o, bias, relu});
+    return;
+  }
+  Convolution<T> v = forward_convolution<T>(g, x, y);
   v.bias = bias;
   v.relu = relu;
-  if (is_depthwise(g)) depthwise<T>(v, filter, g.kw);
-  else convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, g.o, 1, g.og, true));
+  if (is_depthwise(g)) return depthwise<T>(v, filter, g.kw);
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd(v, {filter, g.cg * g.o, g.o, 1})) return;
+  }
+  convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, g.o, 1, g.og, true));
 }
 
 int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common_divisor(b, a % b); }
@@ -243,8 +251,14 @@ template <class T> void backward_input(const Geometry& g, const T* filter, const
     v.h = backward_axis(g.h, g.oh, g.kh, g.stride[0], g.padding[0], g.dilation[0], y);
     for (int64_t x = 0; x < min64(g.stride[1], g.w); x++) {
       v.w = backward_axis(g.w, g.ow, g.kw, g.stride[1], g.padding[2], g.dilation[1], x);
-      if (is_depthwise(g)) depthwise<T>(v, filter, g.kw);
-      else convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, 1, g.o, g.og, false));
+      if (is_depthwise(g)) {
+        depthwise<T>(v, filter, g.kw);
+        continue;
+      }
+      if constexpr (std::is_same_v<T, float>) {
+        if (winograd(v, {filter, g.cg * g.o, 1, g.o})) continue;
+      }
+      convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, 1, g.o, g.og, false));
     }
   }
 }
@@ -301,12 +315,17 @@ void conv2d_backprop_input(Args& args) {
   else fail(Code::unimplemented, "Conv2DBackpropInput of this dtype");
 }
 
+bool by_winograd(const Geometry& g, const float* x, const float* dy, float* df) {
+  return winograd_filter(forward_convolution<float>(g, x, nullptr), dy, df);
+}
+bool by_winograd(const Geometry&, const double*, const double*, double*) { return false; }
+
 template <class T> void backward_filter(const Geometry& g, const T* x, const T* dy, T* df) {
   Product p;
   // With many rows the sums are long, and filter_gradient splits them.
   if (is_product(g, &p) && p.rows <= p.k) gemm(Gemm<T>{p.k, g.o, p.rows, x, 1, p.k, dy, g.o, 1, df, g.o, nullptr, false});
   else if (is_depthwise(g)) depthwise_filter<T>(g, x, dy, df);
-  else filter_gradient<T>(g, x, dy, df);
+  else if (!by_winograd(g, x, dy, df)) filter_gradient<T>(g, x, dy, df);
 }
 
 void conv2d_backprop_filter(Args& args) {

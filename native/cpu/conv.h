@@ -40,6 +40,16 @@ template <class T> void depthwise_filter(const Geometry& g, const T* x, const T*
 template <> void depthwise_filter<float>(const Geometry& g, const float* x, const float* dy, float* df);
 template <> void depthwise_filter<double>(const Geometry& g, const double* x, const double* dy, double* df);
 
+// The taps of a filter of 3×3: element (k, j) of a tap lies at data[k · k_step + j · column_step], `tap_size` from tap to tap.
+struct Taps3 {
+  const float* data;
+  int64_t tap_size, k_step, column_step;
+};
+// Whether it was worth it, and has been done. Uses the scratch slots 1 and 3.
+bool winograd(const Convolution<float>& v, const Taps3& taps);
+// The gradient df of the filter, from that of the outputs.
+bool winograd_filter(const Convolution<float>& v, const float* dy, float* df);
+
 template <class T> void filter_gradient(const Geometry& g, const T* x, const T* dy, T* df);
 template <> void filter_gradient<float>(const Geometry& g, const float* x, const float* dy, float* df);
 template <> void filter_gradient<double>(const Geometry& g, const double* x, const double* dy, double* df);

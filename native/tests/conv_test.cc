@@ -1,4 +1,7 @@
 // Conv2D and its gradients against plain loops; small whole numbers, so that every order of summation gives the same result.
+#include <cmath>
+#include <cstdlib>
+
 #include "harness.h"
 
 using namespace eagre;
@@ -125,6 +128,25 @@ template <class T> void all(uint64_t seed, int count) {
   check<T>(random, {2, 0, 5, 3, 1, 1, 4});
 }
 
+// One pixel that is infinite reaches the outputs around it, and no others.
+void check_infinity(Random& random) {
+  auto f = Array<float>::make({3, 3, 32, 32}, [&](int64_t) { return static_cast<float>(1 + random.below(3)); });
+  auto x = whole<float>(random, {1, 12, 12, 32});
+  Array<float> before({1, 12, 12, 32}), after(before.dims);
+  const int64_t row = 5, column = 6;
+  for (Array<float>* y : {&before, &after}) {
+    Call call;
+    call.in(x).in(f).out(*y).list({1, 1}).list({1, 1, 1, 1}).list({1, 1}).attr(1).attr(0);
+    CHECK(call.run("Conv2D") == Code::ok);
+    x[(row * 12 + column) * 32] = INFINITY;
+  }
+  for (int64_t i = 0; i < after.size; i++) {
+    const int64_t pixel = i / 32;
+    const bool reached = std::abs(pixel / 12 - row) <= 1 && std::abs(pixel % 12 - column) <= 1;
+    CHECK(reached ? after[i] == INFINITY : after[i] == before[i]);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -142,6 +164,12 @@ int main() {
   check<float>(random, {16, 4, 4, 64, 4, 4, 64});
   check<float>(random, {2, 14, 14, 1, 5, 5, 64, {2, 2}, {2, 2, 2, 2}});
   for (int64_t o = 1; o <= 5; o++) check<float>(random, {2, 9, 23, 40, 3, 3, o, {1, 1}, {1, 1, 1, 1}});
+  // By minimal filtering.
+  check<float>(random, {3, 11, 13, 33, 3, 3, 47, {1, 1}, {1, 1, 1, 1}});
+  check<float>(random, {2, 10, 17, 70, 3, 3, 65, {1, 1}, {2, 0, 1, 3}});
+  check<float>(random, {1, 150, 1, 32, 3, 3, 40, {1, 1}, {1, 1, 1, 1}});
+  check<float>(random, {2, 12, 12, 64, 3, 3, 32});
+  check_infinity(random);
   // Fractions: the bits must not depend on the number of threads.
   auto x = Array<float>::make({8, 26, 26, 32}, [&](int64_t) { return random.uniform(); });
   auto dy = Array<float>::make({8, 24, 24, 64}, [&](int64_t) { return random.uniform(); });
