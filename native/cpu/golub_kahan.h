@@ -135,8 +135,7 @@ struct GolubKahan {
       of = {1, 0};
       return f;
     }
-    const double inverse = 1 / r;
-    of = {f * inverse, g * inverse};
+    of = {f / r, g / r};
     return r;
   }
   bool to_diagonal(bool vectors) {
@@ -159,9 +158,13 @@ struct GolubKahan {
     }
     apply(vectors);
     for (int64_t i = 0; i < n; i++) {
-      if (!(d[i] < 0)) continue;
-      d[i] = -d[i];
-      for (int64_t j = 0; vectors && j < n; j++) left.a[i * n + j] = -left.a[i * n + j];
+      const double sign = d[i] < 0 ? -1 : 1;
+      d[i] *= sign;
+      if (!vectors) continue;
+      // Thousands of rotations move a norm by some last bits.
+      double *own = left.a + i * n, *other = right.a + i * n;
+      const double by = sign / std::sqrt(dot(own, own, n)), by_other = 1 / std::sqrt(dot(other, other, n));
+      for (int64_t j = 0; j < n; j++) own[j] *= by, other[j] *= by_other;
     }
     return true;
   }
