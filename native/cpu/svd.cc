@@ -273,6 +273,11 @@ struct Large {
         for (int64_t i = 0; i < m; i++) row[i] = k < n && i < n ? work.right.a[order[k] * n + i] : i == k ? 1 : 0;
       }
       whole.multiply(long_ones, wanted);
+      for (int64_t k = 0; k < wanted; k++) {
+        double* row = long_ones + k * m;
+        const double by = 1 / std::sqrt(dot(row, row, m));
+        for (int64_t i = 0; i < m; i++) row[i] *= by;
+      }
       turn(long_ones, m, wanted, m, given, wanted);
     }
     put(2);
