@@ -1,57 +1,85 @@
-// Cholesky: x = L · Lᴴ, by blocks of columns: a product with what is to the left, then the block itself.
-#include "matrices.h"
+// Cholesky: x = L · Lᴴ, by halves, as the rows of Lᴴ.
+#include "triangle.h"
 
 EAGRE_BEGIN
 namespace {
 
-constexpr int64_t kBlock = 48;
+// The upper triangle of a [n, n] becomes that of Lᴴ.
+template <class S> struct Cholesky {
+  static constexpr int64_t kLeast = 16, kTile = 64;
+  S* a;
+  int64_t n;
 
-// Of the lower triangle of a [n, n]; false where a is not positive definite.
-template <class S> bool factor(S* a, int64_t n) {
-  for (int64_t first = 0; first < n; first += kBlock) {
-    const int64_t last = min64(first + kBlock, n);
-    S* rows = a + first * n;
-    subtract_product<S>(n - first, last - first, first, {rows, n, 1, false}, {rows, 1, n, true}, rows + first, n);
-    for (int64_t i = first; i < n; i++) {
-      S* row = a + i * n;
-      for (int64_t j = first; j < last && j <= i; j++) {
-        const S* other = a + j * n;
-        const S rest = row[j] - conj(dot(row + first, other + first, j - first));
-        if (i > j) {
-          row[j] = rest * (1 / real(other[j]));
-          continue;
-        }
-        if (!(real(rest) > 0) || !is_finite(rest)) return false;
-        row[j] = scalar<S>(std::sqrt(real(rest)));
-      }
-    }
+  // False where a is not positive definite.
+  bool factor(int64_t begin, int64_t end) const {
+    if (end - begin <= kLeast) return factor_rows(begin, end);
+    const int64_t middle = begin + ceil_div((end - begin) / 2, kLeast) * kLeast;
+    if (!factor(begin, middle)) return false;
+    Triangle<S>{a + begin * n + begin, middle - begin, n, false, true, false}.solve(a + begin * n + middle, end - middle, n);
+    update(begin, middle, middle, end);
+    return factor(middle, end);
   }
-  for (int64_t i = 0; i < n; i++) for (int64_t j = i + 1; j < n; j++) a[i * n + j] = scalar<S>(0);
-  return true;
+
+ private:
+  bool factor_rows(int64_t begin, int64_t end) const {
+    for (int64_t i = begin; i < end; i++) {
+      S* row = a + i * n;
+      const double square = real(row[i]);
+      if (!(square > 0) || !is_finite(row[i])) return false;
+      const double d = std::sqrt(square);
+      row[i] = scalar<S>(d);
+      for (int64_t j = i + 1; j < end; j++) row[j] = row[j] * scalar<S>(1 / d);
+      for (int64_t j = i + 1; j < end; j++) subtract(conj(row[j]), row + j, a + j * n + j, end - j);
+    }
+    return true;
+  }
+  // The upper triangle of rows and columns [begin, end) loses the product of the rows [from, to) with themselves.
+  void update(int64_t from, int64_t to, int64_t begin, int64_t end) const {
+    if (end - begin <= kTile) return subtract_rows(from, to, begin, end, begin, end);
+    const int64_t middle = begin + ceil_div((end - begin) / 2, kLeast) * kLeast;
+    update(from, to, begin, middle);
+    subtract_rows(from, to, begin, middle, middle, end);
+    update(from, to, middle, end);
+  }
+  void subtract_rows(int64_t from, int64_t to, int64_t row, int64_t last_row, int64_t column, int64_t last_column) const {
+    const S* rows = a + from * n;
+    subtract_product<S>(last_row - row, last_column - column, to - from, {rows + row, 1, n, true}, {rows + column, n, 1, false}, a + row * n + column, n);
+  }
+};
+
+// to[j, i] = conj(from[i, j]).
+template <class S> void adjoint(const S* from, int64_t n, S* to) {
+  turn(from, n, n, n, to, n);
+  if constexpr (kIsComplex<S>) for (int64_t i = 0; i < n * n; i++) to[i] = conj(to[i]);
 }
 
+}  // namespace
+
 void cholesky(Args& args) {
+  if (left_to_baseline(args)) return baseline::cholesky(args);
   Tensor x = args.tensor(), y = args.tensor();
   const bool complex = args.flag();
   x = without_parts(x, complex);
   y = without_parts(y, complex);
   if (x.rank < 2 || x.dim(-1) != x.dim(-2) || y.size != x.size || y.dtype != x.dtype) fail(Code::internal, "cholesky of tensors that do not fit");
   const int64_t n = x.dim(-1), count = product(x.dims, 0, x.rank - 2);
-  visit_scalars(x.dtype, complex, [&](auto element, auto number) {
-    using T = decltype(element);
+  visit_scalars(x.dtype, complex, [&](auto number) {
     using S = decltype(number);
     for_matrices(count, n * n * n / 3, [&](int64_t i) {
-      S* a = room<S>(kMatrixSlot, n * n);
-      get_all(at_matrix(x.as<T>(), i * n * n, complex), a, n * n);
-      if (!factor(a, n)) {
-        for (int64_t k = 0; k < n * n; k++) a[k] = scalar<S>(__builtin_nan(""));
+      S *a = room<S>(kMatrixSlot, n * n), *held = room<S>(kMoreSlot, n * n), *there = in_place<S>(y, i * n * n);
+      const S* given = in_place<S>(x, i * n * n);
+      if (!given) get_all(x, i * n * n, n * n, held);
+      adjoint(given ? given : held, n, a);
+      const bool good = Cholesky<S>{a, n}.factor(0, n);
+      S* to = there ? there : held;
+      if (good) adjoint(a, n, to);
+      for (int64_t r = 0; r < n; r++) {
+        for (int64_t c = good ? r + 1 : 0; c < n; c++) to[r * n + c] = scalar<S>(good ? 0 : __builtin_nan(""));
       }
-      put_all(at_matrix(y.as<T>(), i * n * n, complex), a, n * n);
+      if (!there) put_all(y, i * n * n, n * n, held);
     });
   });
 }
-
-}  // namespace
 
 void register_cholesky(Registry& r) { r.add("Cholesky", cholesky); }
 EAGRE_END

@@ -96,39 +96,32 @@ struct ComplexSvd {
 };
 
 // `p` and `q` columns of u and v are wanted.
-template <class T> void decompose_complex(const T* x, T* s, T* u, T* v, int64_t count, int64_t rows, int64_t columns, int64_t p, int64_t q, bool vectors) {
+inline void decompose_complex(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& v, int64_t count, int64_t rows, int64_t columns, int64_t p, int64_t q, bool vectors) {
   const bool tall = rows >= columns;
-  const int64_t m = tall ? rows : columns, n = tall ? columns : rows, wanted = vectors ? (tall ? p : q) : n;
+  const int64_t m = tall ? rows : columns, n = tall ? columns : rows, wanted = vectors ? (tall ? p : q) : n, others = vectors ? (tall ? q : p) : 0;
   const int64_t grain = (1 << 16) / (40 * m * n * n + 1) + 1;
   parallel_for(count, grain, [=](int64_t begin, int64_t end) {
     ComplexSvd w(scratch(kMatrixSlot, ComplexSvd::room(m, n, wanted)), m, n, wanted);
+    Complex* held = room<Complex>(kMoreSlot, m * max64(n, wanted));
     for (int64_t matrix = begin; matrix < end; matrix++) {
-      const T* from = x + 2 * matrix * m * n;
-      for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < m; i++) {
-          Complex& to = w.x[j * m + i];
-          get(from, tall ? i * n + j : j * m + i, to);
-          if (!tall) to = conj(to);
-        }
-      }
-      const bool good = all_finite(w.x, m * n);
-      const double down = good ? scale_of(w.x, m * n) : 1;
+      get_all(x, matrix * m * n, m * n, held);
+      const bool good = all_finite(held, m * n);
+      const double down = good ? scale_of(held, m * n) : 1;
+      for (int64_t i = 0; i < m * n; i++) held[i] = held[i] * down;
+      if (tall) turn(held, n, m, n, w.x, m);
+      else for (int64_t i = 0; i < m * n; i++) w.x[i] = conj(held[i]);
       const Complex nan = {__builtin_nan(""), __builtin_nan("")};
       if (good) {
-        for (int64_t i = 0; i < m * n; i++) w.x[i] = w.x[i] * down;
         w.decompose();
         if (vectors) w.complete(wanted);
       }
-      for (int64_t j = 0; j < n; j++) put(s, matrix * n + j, good ? Complex{w.values[w.order[j]] * (1 / down), 0} : nan);
+      for (int64_t j = 0; j < n; j++) held[j] = good ? Complex{w.values[w.order[j]] * (1 / down), 0} : nan;
+      put_all(s, matrix * n, n, held);
       if (!vectors) continue;
-      T *left = tall ? u : v, *right = tall ? v : u;
-      const int64_t right_columns = tall ? q : p;
-      for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < wanted; j++) put(left, (matrix * m + i) * wanted + j, good ? w.left(j)[i] : nan);
-      }
-      for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < right_columns; j++) put(right, (matrix * n + i) * right_columns + j, good ? w.turns[w.order[j] * n + i] : nan);
-      }
+      for (int64_t i = 0; i < m; i++) for (int64_t j = 0; j < wanted; j++) held[i * wanted + j] = good ? w.left(j)[i] : nan;
+      put_all(tall ? u : v, matrix * m * wanted, m * wanted, held);
+      for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < others; j++) held[i * others + j] = good ? w.turns[w.order[j] * n + i] : nan;
+      put_all(tall ? v : u, matrix * n * others, n * others, held);
     }
   });
 }

@@ -5,6 +5,7 @@ EAGRE_BEGIN
 namespace {
 
 constexpr int kSteps = 80;
+constexpr int64_t kRows = 64, kParallel = 1 << 14;
 
 template <class S> struct Eigh {
   int64_t n;
@@ -28,6 +29,15 @@ template <class S> struct Eigh {
     order = reinterpret_cast<int64_t*>(e + n);
   }
 
+  // Over threads where that is worth it; a matrix of a batch has one.
+  template <class F> static void each_row(int64_t rows, F&& f) {
+    const auto some = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) f(i);
+    };
+    if (rows * rows < kParallel) some(0, rows);
+    else parallel_for(rows, kRows, some);
+  }
+
   void to_tridiagonal() {
     for (int64_t k = 0; k + 1 < n; k++) {
       const int64_t rest = n - k - 1;
@@ -36,21 +46,24 @@ template <class S> struct Eigh {
       e[k] = reflector(own, rest, tau[k]);
       if (size_of(tau[k]) == 0) continue;
       // A -= v wᴴ + w vᴴ with w = tau A v − ½ tau (pᴴ v) v.
-      S along = scalar<S>(0);
-      for (int64_t i = 0; i < rest; i++) {
+      each_row(rest, [&](int64_t i) {
         const S* row = a + (k + 1 + i) * n + k + 1;
         S sum = scalar<S>(0);
-        for (int64_t j = 0; j < rest; j++) sum += row[j] * own[j];
+        if constexpr (kIsComplex<S>) for (int64_t j = 0; j < rest; j++) sum += row[j] * own[j];
+        else sum = dot(row, own, rest);
         w[i] = tau[k] * sum;
-        along += conj(w[i]) * own[i];
-      }
-      const S half = tau[k] * along * 0.5;
+      });
+      const S half = tau[k] * dot(w, own, rest) * scalar<S>(0.5);
       subtract(half, own, w, rest);
-      for (int64_t i = 0; i < rest; i++) {
+      each_row(rest, [&](int64_t i) {
         S* row = a + (k + 1 + i) * n + k + 1;
-        const S x = own[i], y = w[i];
-        for (int64_t j = 0; j < rest; j++) row[j] -= x * conj(w[j]) + y * conj(own[j]);
-      }
+        if constexpr (kIsComplex<S>) {
+          for (int64_t j = 0; j < rest; j++) row[j] -= own[i] * conj(w[j]) + w[i] * conj(own[j]);
+        } else {
+          subtract(own[i], w, row, rest);
+          subtract(w[i], own, row, rest);
+        }
+      });
     }
     for (int64_t k = 0; k < n; k++) d[k] = real(a[k * n + k]);
     if (n > 0) e[n - 1] = 0;
@@ -62,10 +75,10 @@ template <class S> struct Eigh {
     for (int64_t k = n - 1; k-- > 0;) {
       const int64_t rest = n - k - 1;
       const S* own = v + k * n + k + 1;
-      for (int64_t r = k + 1; r < n; r++) {
-        S* column = vectors + r * n + k + 1;
+      each_row(rest, [&](int64_t r) {
+        S* column = vectors + (k + 1 + r) * n + k + 1;
         subtract(tau[k] * dot(own, column, rest), own, column, rest);
-      }
+      });
     }
   }
 
@@ -97,7 +110,7 @@ template <class S> struct Eigh {
           p = s * r;
           d[i + 1] = g + p;
           g = c * r - b;
-          if (wanted) turn(vectors + i * n, vectors + (i + 1) * n, c, s);
+          if (wanted) rotate(vectors + i * n, vectors + (i + 1) * n, c, s);
         }
         if (r == 0 && i >= l) continue;
         d[l] -= p;
@@ -107,8 +120,18 @@ template <class S> struct Eigh {
     }
     return true;
   }
-  void turn(S* x, S* y, double c, double s) {
-    for (int64_t i = 0; i < n; i++) {
+  void rotate(S* x, S* y, double c, double s) const {
+    int64_t i = 0;
+    if constexpr (!kIsComplex<S>) {
+      constexpr int L = Lanes<double>::n;
+      const vf64 cosine = broadcast(c), sine = broadcast(s);
+      for (; i + L <= n; i += L) {
+        const vf64 f = load<double>(y + i), own = load<double>(x + i);
+        store<double>(y + i, fma(own, sine, f * cosine));
+        store<double>(x + i, fma(own, cosine, -(f * sine)));
+      }
+    }
+    for (; i < n; i++) {
       const S f = y[i], own = x[i];
       y[i] = own * s + f * c;
       x[i] = own * c - f * s;
@@ -116,7 +139,10 @@ template <class S> struct Eigh {
   }
 };
 
+}  // namespace
+
 void eigh(Args& args) {
+  if (left_to_baseline(args)) return baseline::eigh(args);
   const bool wanted = args.outputs() > 1;
   Tensor x = args.tensor(), e = args.tensor(), v{};
   if (wanted) v = args.tensor();
@@ -127,22 +153,19 @@ void eigh(Args& args) {
   if (x.rank < 2 || x.dim(-1) != x.dim(-2) || e.dtype != x.dtype || (wanted && (v.size != x.size || v.dtype != x.dtype))) fail(Code::internal, "eigenvalues of tensors that do not fit");
   const int64_t n = x.dim(-1), count = product(x.dims, 0, x.rank - 2);
   if (e.size != count * n) fail(Code::internal, "eigenvalues of another number");
-  visit_scalars(x.dtype, complex, [&](auto element, auto number) {
-    using T = decltype(element);
+  visit_wide_scalars(x.dtype, complex, [&](auto number) {
     using S = decltype(number);
     // One matrix is one task: it has no products to share.
     const int64_t grain = (1 << 16) / (4 * n * n * n + 1) + 1;
     parallel_for(count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t matrix = begin; matrix < end; matrix++) {
         Eigh<S> work(scratch(kMatrixSlot, Eigh<S>::room(n) + 1), n);
-        get_all(at_matrix(x.as<T>(), matrix * n * n, complex), work.a, n * n);
+        get_all(x, matrix * n * n, n * n, work.a);
         // The lower half counts, and of its diagonal the real parts.
         for (int64_t i = 0; i < n; i++) {
           work.a[i * n + i] = scalar<S>(real(work.a[i * n + i]));
           for (int64_t j = i + 1; j < n; j++) work.a[i * n + j] = conj(work.a[j * n + i]);
         }
-        T* values = at_matrix(e.as<T>(), matrix * n, complex);
-        T* to = wanted ? at_matrix(v.as<T>(), matrix * n * n, complex) : nullptr;
         bool good = all_finite(work.a, n * n);
         double up = 1;
         if (good) {
@@ -162,16 +185,19 @@ void eigh(Args& args) {
             work.order[k - 1] = held;
           }
         }
-        for (int64_t i = 0; i < n; i++) put(values, i, good ? scalar<S>(work.d[work.order[i]] * up) : nan);
-        for (int64_t i = 0; wanted && i < n; i++) {
-          for (int64_t j = 0; j < n; j++) put(to, i * n + j, good ? work.vectors[work.order[j] * n + i] : nan);
+        // Where the matrix was.
+        for (int64_t i = 0; i < n; i++) work.w[i] = good ? scalar<S>(work.d[work.order[i]] * up) : nan;
+        put_all(e, matrix * n, n, work.w);
+        if (!wanted) continue;
+        for (int64_t j = 0; j < n; j++) {
+          for (int64_t i = 0; i < n; i++) work.v[j * n + i] = good ? work.vectors[work.order[j] * n + i] : nan;
         }
+        turn(work.v, n, n, n, work.a, n);
+        put_all(v, matrix * n * n, n * n, work.a);
       }
     });
   });
 }
-
-}  // namespace
 
 void register_eigh(Registry& r) { r.add("SelfAdjointEig", eigh); }
 EAGRE_END

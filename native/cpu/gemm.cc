@@ -85,6 +85,7 @@ template <class T, int R, int C> void dot_block(const Gemm<T>& g, const T* a, in
 #pragma GCC unroll 4
     for (int u = 0; u < C; u++) {
       T v = sum<T>(acc[r][u]);
+      if (g.add) v += c[r * g.ldc + j + u];
       if (g.bias) v += g.bias[j + u];
       if (g.relu && v < 0) v = 0;
       c[r * g.ldc + j + u] = v;
@@ -153,7 +154,7 @@ template <int D> void stream_block(const Gemm<float>& g, int64_t k, int64_t begi
 }
 
 bool is_streamed(const Gemm<float>& g) {
-  return g.m == 1 && g.b_col == 1 && g.n >= 2 * kStreamedColumns && g.k * g.n * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
+  return g.m == 1 && !g.add && g.b_col == 1 && g.n >= 2 * kStreamedColumns && g.k * g.n * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
 }
 
 void gemm_streamed(const Gemm<float>& g) {
@@ -214,7 +215,7 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
   t.a_row = g.a_row;
   t.a_step = g.a_step;
   t.ldc = g.ldc;
-  t.add = k0 > 0;
+  t.add = g.add || k0 > 0;
   t.relu = g.relu && k1 == g.k;
   // Packed A: rows as they are but next to each other (odd multiples of a cache line apart), or, of a transposed matrix, panels.
   constexpr int64_t kRound = (kTileRows + L - 1) / L * L;
@@ -313,7 +314,8 @@ template <class T> void run_gemm(const Gemm<T>& g) {
   if (g.k <= 0) {
     for (int64_t i = 0; i < g.m; i++) {
       for (int64_t j = 0; j < g.n; j++) {
-        T v = g.bias ? g.bias[j] : T(0);
+        T v = g.add ? g.c[i * g.ldc + j] : T(0);
+        if (g.bias) v += g.bias[j];
         g.c[i * g.ldc + j] = g.relu && v < 0 ? T(0) : v;
       }
     }
@@ -321,7 +323,7 @@ template <class T> void run_gemm(const Gemm<T>& g) {
   }
   if (g.n == 1 && g.m > 1 && g.ldc == 1) {
     // A column is a row times the transposed matrix.
-    Gemm<T> row{1, g.m, g.k, g.b, 1, g.b_step, g.a, g.a_step, g.a_row, g.c, g.m, nullptr, false};
+    Gemm<T> row{1, g.m, g.k, g.b, 1, g.b_step, g.a, g.a_step, g.a_row, g.c, g.m, nullptr, false, g.add};
     run_gemm(row);
     for (int64_t i = 0; i < g.m; i++) {
       T v = g.bias ? g.c[i] + g.bias[0] : g.c[i];

@@ -4,7 +4,7 @@
 
 EAGRE_BEGIN
 
-// c[m, n] = A · B (+ bias, then relu); an element (i, k) of A lies at a[i · a_row + k · a_step], (k, j) of B at
+// c[m, n] = A · B (+ c, + bias, then relu); an element (i, k) of A lies at a[i · a_row + k · a_step], (k, j) of B at
 // b[k · b_step + j · b_col]. One of A's two strides and one of B's is 1.
 template <class T> struct Gemm {
   int64_t m, n, k;
@@ -16,6 +16,7 @@ template <class T> struct Gemm {
   int64_t ldc;
   const T* bias;
   bool relu;
+  bool add = false;  // to what c holds
 };
 // Uses the scratch slots 0 to 2.
 void gemm(const Gemm<float>& g);

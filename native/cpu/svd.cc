@@ -1,11 +1,11 @@
 // Svd: singular values and vectors, in double. A Householder QR with column pivoting, then one-sided Jacobi (Hestenes) on the
 // transpose of its triangle, which needs few sweeps there: Z. Drmač and K. Veselić, "New Fast and Accurate Jacobi SVD Algorithm I"
-// (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares.
+// (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares. Larger
+// matrices would take long: see golub_kahan.h.
 #include <cmath>
 
 #include "complex_svd.h"
-#include "gemm_micro.h"
-#include "strided.h"
+#include "golub_kahan.h"
 
 EAGRE_BEGIN
 namespace {
@@ -14,6 +14,7 @@ constexpr int kSweeps = 60;
 // Squared norms below count as zero: the largest element is about 1, and squares of smaller ones lose their bits.
 constexpr double kTiny = 1e-290;
 constexpr double kEpsilon = 0x1p-52;
+constexpr int64_t kJacobi = 48;     // up to so many rows or columns
 constexpr int64_t kWork = 1 << 16;  // multiplications of a chunk, about
 
 struct Products {
@@ -42,7 +43,7 @@ inline Products products(const double* x, const double* y, int64_t n) {
 }
 
 // y -= w · x; the squares of what y becomes.
-inline double subtract(double w, const double* x, double* y, int64_t n) {
+inline double subtract_measured(double w, const double* x, double* y, int64_t n) {
   constexpr int L = Lanes<double>::n;
   const vf64 by = broadcast(-w);
   vf64 squares{};
@@ -135,7 +136,7 @@ struct Work {
         double* y = a + j * m;
         const double w = tau[k] * products(y + k, v + k, m - k).xy;
         y[k] -= w;
-        norms[j] = subtract(w, v + k + 1, y + k + 1, m - k - 1);
+        norms[j] = subtract_measured(w, v + k + 1, y + k + 1, m - k - 1);
         x[k * n + j] = y[k];
       }
     }
@@ -211,7 +212,7 @@ struct Work {
       for (int round = 0; round < 2; round++) {
         for (int64_t l = 0; l < j; l++) {
           const double* other = x + order[l] * n;
-          square = subtract(products(column, other, n).xy, other, column, n);
+          square = subtract_measured(products(column, other, n).xy, other, column, n);
         }
       }
       const double norm = std::sqrt(square);
@@ -229,63 +230,119 @@ struct Work {
   }
 };
 
-template <class T> struct Vectors {
-  T* data;
-  int64_t rows, columns;
-  void fill(int64_t matrix, T value) const {
-    for (int64_t i = 0; i < rows * columns; i++) data[matrix * rows * columns + i] = value;
+// What there is of one matrix with at least as many rows as columns: `wanted` columns of the left vectors, or none.
+struct Large {
+  int64_t m, n, wanted;
+  bool vectors;
+
+  int64_t room() const { return GolubKahan::room(n) + n + (m > n ? Qr<double>::room(m, n, wanted) + wanted * m : 0); }
+  // The rows, or the columns if `turned`, are at `given`; results there by rows, handed to put(which, …). False without convergence.
+  template <class F> bool decompose(double* memory, double* given, bool turned, F&& put) const {
+    GolubKahan work(memory, n);
+    int64_t* order = reinterpret_cast<int64_t*>(memory + GolubKahan::room(n));
+    Qr<double> whole(memory + GolubKahan::room(n) + n, m, n, wanted);
+    if (m > n) {
+      if (turned) std::memcpy(whole.a, given, static_cast<size_t>(m * n) * sizeof(double));
+      else turn(given, n, m, n, whole.a, m);
+      whole.factor();
+      turn(whole.a, m, n, n, work.left.a, n);
+    } else {
+      std::memcpy(work.left.a, given, static_cast<size_t>(n * n) * sizeof(double));
+    }
+    if (!work.decompose(vectors)) return false;
+    for (int64_t k = 0; k < n; k++) {
+      int64_t at = k;
+      for (; at > 0 && work.d[k] > work.d[order[at - 1]]; at--) order[at] = order[at - 1];
+      order[at] = k;
+    }
+    for (int64_t k = 0; k < n; k++) given[k] = work.d[order[k]];
+    put(0);
+    if (!vectors) return true;
+    // The reflectors are done with.
+    double* sorted = work.left.v;
+    for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, work.left.a + order[k] * n, static_cast<size_t>(n) * sizeof(double));
+    turn(sorted, n, n, n, given, n);
+    put(1);
+    if (m == n) {
+      for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, work.right.a + order[k] * n, static_cast<size_t>(n) * sizeof(double));
+      turn(sorted, n, n, n, given, n);
+    } else {
+      double* long_ones = memory + GolubKahan::room(n) + n + Qr<double>::room(m, n, wanted);
+      for (int64_t k = 0; k < wanted; k++) {
+        double* row = long_ones + k * m;
+        for (int64_t i = 0; i < m; i++) row[i] = k < n && i < n ? work.right.a[order[k] * n + i] : i == k ? 1 : 0;
+      }
+      whole.multiply(long_ones, wanted);
+      for (int64_t k = 0; k < wanted; k++) {
+        double* row = long_ones + k * m;
+        const double by = 1 / std::sqrt(dot(row, row, m));
+        for (int64_t i = 0; i < m; i++) row[i] *= by;
+      }
+      turn(long_ones, m, wanted, m, given, wanted);
+    }
+    put(2);
+    return true;
   }
-  T& at(int64_t matrix, int64_t i, int64_t j) const { return data[(matrix * rows + i) * columns + j]; }
 };
 
-template <class T> void decompose(const T* x, T* s, const Vectors<T>& u, const Vectors<T>& v, int64_t count, int64_t rows, int64_t columns, bool vectors) {
+// u and v have p and q columns.
+void decompose(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& v, int64_t count, int64_t rows, int64_t columns, int64_t p, int64_t q, bool vectors) {
   const bool tall = rows >= columns;
-  const int64_t m = tall ? rows : columns, n = tall ? columns : rows;
-  const Vectors<T>&left = tall ? u : v, &right = tall ? v : u;
+  const int64_t m = tall ? rows : columns, n = tall ? columns : rows, wanted = tall ? p : q;
   const int64_t grain = kWork / (10 * m * n * n + 1) + 1;
   parallel_for(count, grain, [=](int64_t begin, int64_t end) {
-    Work w(static_cast<double*>(scratch(0, Work::room(m, n) * static_cast<int64_t>(sizeof(double)))), m, n, vectors);
+    const Large large{m, n, wanted, vectors};
+    double* memory = room<double>(kMatrixSlot, max64(Work::room(m, n), n > kJacobi ? large.room() : 0));
+    Work w(memory, m, n, vectors);
+    double* held = room<double>(kMoreSlot, m * max64(n, wanted));
     for (int64_t matrix = begin; matrix < end; matrix++) {
-      const T* from = x + matrix * m * n;
-      T* values = s + matrix * n;
-      double largest = 0;
-      bool finite = true;
-      for (int64_t i = 0; i < m * n; i++) {
-        const double size = std::fabs(static_cast<double>(from[i]));
-        finite = finite && size - size == 0;
-        largest = size > largest ? size : largest;
-      }
-      if (!finite) {
-        const T nan = static_cast<T>(__builtin_nan(""));
-        for (int64_t i = 0; i < n; i++) values[i] = nan;
-        if (vectors) u.fill(matrix, nan), v.fill(matrix, nan);
+      get_all(x, matrix * m * n, m * n, held);
+      const auto put = [&](const Tensor& t, int64_t size) { put_all(t, matrix * size, size, held); };
+      if (!all_finite(held, m * n)) {
+        for (int64_t i = 0; i < m * max64(n, wanted); i++) held[i] = __builtin_nan("");
+        put(s, n);
+        if (vectors) put(u, rows * p), put(v, columns * q);
         continue;
       }
-      // A power of two, which rounds nothing, so that squares neither overflow nor vanish.
-      int exponent = 0;
-      std::frexp(largest, &exponent);
-      exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
-      const double down = std::ldexp(1.0, -exponent), up = std::ldexp(1.0, exponent);
-      for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < m; i++) w.a[j * m + i] = static_cast<double>(from[tall ? i * n + j : j * m + i]) * down;
+      // A power of two, which rounds nothing.
+      const double down = scale_of(held, m * n);
+      for (int64_t i = 0; i < m * n; i++) held[i] *= down;
+      if (n > kJacobi) {
+        const auto put_part = [&](int which) {
+          if (which == 0) for (int64_t j = 0; j < n; j++) held[j] /= down;
+          if (which == 0) put(s, n);
+          else if (which == 1) put(tall ? v : u, n * n);
+          else put(tall ? u : v, m * wanted);
+        };
+        if (large.decompose(memory, held, !tall, put_part)) continue;
+        get_all(x, matrix * m * n, m * n, held);
+        for (int64_t i = 0; i < m * n; i++) held[i] *= down;
       }
+      if (tall) turn(held, n, m, n, w.a, m);
+      else std::memcpy(w.a, held, static_cast<size_t>(m * n) * sizeof(double));
       w.factor();
       w.orthogonalise();
-      for (int64_t j = 0; j < n; j++) values[j] = static_cast<T>(w.norms[w.order[j]] * up);
+      for (int64_t j = 0; j < n; j++) held[j] = w.norms[w.order[j]] / down;
+      put(s, n);
       if (!vectors) continue;
       w.complete();
       for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < n; i++) right.at(matrix, w.pivots[i], j) = static_cast<T>(w.x[w.order[j] * n + i]);
+        for (int64_t i = 0; i < n; i++) held[w.pivots[i] * n + j] = w.x[w.order[j] * n + i];
       }
-      for (int64_t j = 0; j < left.columns; j++) {
+      put(tall ? v : u, n * n);
+      for (int64_t j = 0; j < wanted; j++) {
         w.left(j);
-        for (int64_t i = 0; i < m; i++) left.at(matrix, i, j) = static_cast<T>(w.column[i]);
+        for (int64_t i = 0; i < m; i++) held[i * wanted + j] = w.column[i];
       }
+      put(tall ? u : v, m * wanted);
     }
   });
 }
 
+}  // namespace
+
 void svd(Args& a) {
+  if (left_to_baseline(a)) return baseline::svd(a);
   const bool vectors = a.outputs() > 1;
   Tensor x = a.tensor(), s = a.tensor(), u{}, v{};
   if (vectors) {
@@ -307,22 +364,11 @@ void svd(Args& a) {
     fit = fit && fits(u, m) && fits(v, n);
   }
   if (!fit) fail(Code::internal, "svd of tensors that do not fit");
-  const auto run = [&](auto tag) {
-    using T = decltype(tag);
-    const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
-    if (complex) {
-      decompose_complex(x.as<T>(), s.as<T>(), u.as<T>(), v.as<T>(), count, m, n, p, q, vectors);
-      return;
-    }
-    const Vectors<T> left{u.as<T>(), m, p}, right{v.as<T>(), n, q};
-    decompose(x.as<T>(), s.as<T>(), left, right, count, m, n, vectors);
-  };
-  if (x.dtype == DType::f32) run(float{});
-  else if (x.dtype == DType::f64) run(double{});
-  else fail(Code::unimplemented, "svd takes float32 and float64");
+  check_factors(x.dtype);
+  const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
+  if (!complex) decompose(x, s, u, v, count, m, n, p, q, vectors);
+  else if constexpr (kBaseline) decompose_complex(x, s, u, v, count, m, n, p, q, vectors);
 }
-
-}  // namespace
 
 void register_svd(Registry& r) { r.add("Svd", svd); }
 EAGRE_END

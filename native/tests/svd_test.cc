@@ -89,7 +89,7 @@ template <class T> void random_matrices() {
 
 template <class T> void special_matrices() {
   // Nothing, the identity, ones, equal columns, a product of low rank, a Hilbert matrix.
-  for (int64_t n : {1, 4, 30}) {
+  for (int64_t n : {1, 4, 30, 52}) {
     for (int64_t m : {n, n + 5}) {
       for (bool turned : {false, true}) {
         const int64_t rows = turned ? n : m, columns = turned ? m : n;
