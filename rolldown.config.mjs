@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig, build as rolldown } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
 import { emitDeclarations } from './tools/declarations.mjs';
 
 const name = basename(process.cwd());
@@ -53,6 +54,28 @@ const unnamedFunctions = {
   name: 'unnamed-functions',
   renderChunk: (code) => ({ code: code.replace(/^__name\([\w$]+, "[a-z]\w*"\);\n/gm, ''), map: null }),
 };
+/** Leaves out the calls on which ops are tested, which are a part of each declaration: tests run on sources. */
+const withoutSamples = {
+  name: 'without-samples',
+  transform(code, id) {
+    if (!/\/core\/src\/.*\.ts$/.test(id) || !code.includes('samples:')) return undefined;
+    const cuts = [];
+    const visit = (node) => {
+      if (Array.isArray(node)) return node.forEach(visit);
+      if (typeof node?.type !== 'string') return undefined;
+      if (node.type === 'CallExpression' && /^define/.test(node.callee.name ?? ''))
+        for (const { properties = [] } of node.arguments)
+          for (const { key, value } of properties)
+            if (key?.name === 'samples' && value.type !== 'CallExpression') cuts.push(value);
+      return Object.values(node).forEach(visit);
+    };
+    visit(parseAst(code, { lang: 'ts' }).body);
+    let short = code;
+    for (const { start, end } of cuts.sort((a, b) => b.start - a.start))
+      short = `${short.slice(0, start)}undefined${short.slice(end)}`;
+    return { code: short, map: null };
+  },
+};
 /** Puts the bundler's helpers into each module that uses them: they are smaller than what it takes to find one module more. */
 const inlineHelpers = {
   name: 'inline-helpers',
@@ -85,7 +108,7 @@ const spaces =
 
 export default defineConfig({
   ...options,
-  plugins: [isWhole && namesOfWhole, unnamedFunctions, inlineHelpers, declarations],
+  plugins: [withoutSamples, isWhole && namesOfWhole, unnamedFunctions, inlineHelpers, declarations],
   output: {
     dir: 'dist',
     cleanDir: true,
