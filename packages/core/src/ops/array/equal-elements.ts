@@ -36,7 +36,7 @@ export function equalElements(x: Tensor): Tensor[] {
   ) as Int32Array;
   const place = spaceOf(places) as Int32Array;
   const strings = x.storage.strings ?? [];
-  const same = dtype === 'string' ? keysOfStrings(strings, place) : keysOf(x, place);
+  const same = dtype === 'string' ? stringKeys(strings, place) : numberKeys(x, place);
   if (same !== null || !tableOf(place)) firstOfEach(place, pairs, same);
   const found = numberFirsts(place, pairs);
   const counts = emptyTensor('int32', [found], found);
@@ -58,7 +58,7 @@ export function equalElements(x: Tensor): Tensor[] {
   return [values, uploaded(places, place), uploaded(counts, count)];
 }
 
-function keysOfStrings(strings: readonly string[], keys: Int32Array): null {
+function stringKeys(strings: readonly string[], keys: Int32Array): null {
   const numbers = new Map<string, number>();
   for (const [i, text] of strings.entries()) {
     let number = numbers.get(text);
@@ -80,7 +80,7 @@ function keysOfStrings(strings: readonly string[], keys: Int32Array): null {
  * Sets a key for each number: equal ones have equal keys.
  * @returns what tells whether elements of the same key are equal; null where they are.
  */
-function keysOf(x: Tensor, keys: Int32Array): Same | null {
+function numberKeys(x: Tensor, keys: Int32Array): Same | null {
   const view: TypedArray = hostValues(x);
   const { floating } = dtypeTraits[x.dtype];
   const step = view.BYTES_PER_ELEMENT >> 2;
