@@ -293,6 +293,13 @@ const gru: Row = (w, node, [x, h, kernel, recurrentKernel, bias]) => {
   );
 };
 
+const bilinear: Row = (w, node, [x]) => {
+  const [n, height, width, c] = dims(node.outputs[0] as GraphValue) as [Dim, Dim, Dim, Dim];
+  const images = w.transpose(x as string, FIRST);
+  const attrs = { mode: 'linear', coordinate_transformation_mode: 'half_pixel' };
+  return w.transpose(w.add('Resize', [images, '', '', w.shape([n, c, height, width])], attrs), LAST);
+};
+
 // ---- attention
 
 const attention: Row = (w, node, [q, k, v, mask]) => {
@@ -335,6 +342,7 @@ export const networks: Rows = {
   Conv2DBackpropInput: transposedConvolution,
   MaxPoolWithArgmax: maxPool,
   AvgPool: (w, node, [x]) => pooled(w, node, x as string, 'AveragePool', { count_include_pad: 0 }),
+  ResizeBilinear: bilinear,
   LayerNorm: layerNorm,
   RMSNorm: rmsNorm,
   FusedBatchNormV3: batchNorm,
