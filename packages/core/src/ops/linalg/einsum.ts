@@ -190,19 +190,26 @@ function contract(a: Term, b: Term, needed: ReadonlySet<string>): Term {
       t.x,
       order.map((l) => t.labels.indexOf(l)),
     );
-  let x = arrange(p, [...batch, ...onlyP, ...summed]);
-  let y = arrange(q, [...batch, ...summed, ...onlyQ]);
+  // A matrix that lies the other way round need not be moved.
+  const lies = (t: Term, order: readonly string[]): boolean => t.labels.every((l, i) => l === order[i]);
+  const transposeA = summed.length > 0 && onlyP.length > 0 && lies(p, [...batch, ...summed, ...onlyP]);
+  const transposeB = summed.length > 0 && onlyQ.length > 0 && lies(q, [...batch, ...onlyQ, ...summed]);
   const n = batch.length;
-  const [own, other] = [dims(x), dims(y)];
-  const lead = broadcastShapes(own.slice(0, n), other.slice(0, n), 'Einsum');
+  /** A matrix, and the sizes of its three kinds of axes. */
+  const matrixOf = (t: Term, only: readonly string[], deepFirst: boolean) => {
+    const x = arrange(t, [...batch, ...(deepFirst ? [...summed, ...only] : [...only, ...summed])]);
+    const sizes = dims(x);
+    const at = deepFirst ? n : n + only.length;
+    const rest = deepFirst ? sizes.slice(n + summed.length) : sizes.slice(n, at);
+    return { x, lead: sizes.slice(0, n), deep: sizes.slice(at, at + summed.length), rest, deepFirst };
+  };
+  const left = matrixOf(p, onlyP, transposeA);
+  const right = matrixOf(q, onlyQ, !transposeB);
+  const { x, rest: rows } = left;
+  const { x: y, rest: columns } = right;
+  const lead = broadcastShapes(left.lead, right.lead, 'Einsum');
   // Summed axes behind '...' may be 1 long in one operand only.
-  const depth = broadcastShapes(
-    own.slice(x.rank - summed.length),
-    other.slice(n, n + summed.length),
-    'Einsum',
-  );
-  const rows = own.slice(n, x.rank - summed.length);
-  const columns = other.slice(n + summed.length);
+  const depth = broadcastShapes(left.deep, right.deep, 'Einsum');
   if (summed.length === 0) {
     // Nothing to sum: an elementwise product is cheaper than matrices of depth 1, and takes every dtype.
     const wide =
@@ -213,18 +220,18 @@ function contract(a: Term, b: Term, needed: ReadonlySet<string>): Term {
             columns.map((_, i) => x.rank + i),
           );
     const tall =
-      rows.length === 0 ? y : reshape(y, toShape([...other.slice(0, n), ...rows.map(() => 1), ...columns]));
+      rows.length === 0 ? y : reshape(y, toShape([...right.lead, ...rows.map(() => 1), ...columns]));
     return { x: wide.mul(tall), labels };
   }
   const deep = dimsOf(depth);
   const count = sizeOfDims(deep);
-  x = reshape(
-    broadcastTo(x, toShape([...own.slice(0, n), ...rows, ...deep])),
-    toShape([...own.slice(0, n), sizeOfDims(rows), count]),
-  );
-  y = reshape(
-    broadcastTo(y, toShape([...other.slice(0, n), ...deep, ...columns])),
-    toShape([...other.slice(0, n), count, sizeOfDims(columns)]),
-  );
-  return { x: reshape(matmul(x, y), toShape([...dimsOf(lead), ...rows, ...columns])), labels };
+  const flat = ({ x, lead, rest, deepFirst }: ReturnType<typeof matrixOf>): Tensor => {
+    const size = sizeOfDims(rest);
+    return reshape(
+      broadcastTo(x, toShape([...lead, ...(deepFirst ? [...deep, ...rest] : [...rest, ...deep])])),
+      toShape([...lead, ...(deepFirst ? [count, size] : [size, count])]),
+    );
+  };
+  const product = matmul(flat(left), flat(right), { transposeA, transposeB });
+  return { x: reshape(product, toShape([...dimsOf(lead), ...rows, ...columns])), labels };
 }
