@@ -175,7 +175,7 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
         from += at * planes.in[i];
         to += at * planes.out[i];
       }
-      const int64_t c = block / row_blocks * wide, r = block % row_blocks * high;
+      const int64_t c = block % column_blocks * wide, r = block / column_blocks * high;
       const int64_t height = rows - r < high ? rows - r : high, width = columns - c < wide ? columns - c : wide;
       auto* run = lines ? transpose_lines<T> : transpose_block<T>;
       run(src + from + r * in + c, in, dst + to + c * out + r, out, height, width);
