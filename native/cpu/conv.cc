@@ -315,17 +315,15 @@ void conv2d_backprop_input(Args& args) {
   else fail(Code::unimplemented, "Conv2DBackpropInput of this dtype");
 }
 
-bool by_winograd(const Geometry& g, const float* x, const float* dy, float* df) {
-  return winograd_filter(forward_convolution<float>(g, x, nullptr), dy, df);
-}
-bool by_winograd(const Geometry&, const double*, const double*, double*) { return false; }
-
 template <class T> void backward_filter(const Geometry& g, const T* x, const T* dy, T* df) {
   Product p;
   // With many rows the sums are long, and filter_gradient splits them.
-  if (is_product(g, &p) && p.rows <= p.k) gemm(Gemm<T>{p.k, g.o, p.rows, x, 1, p.k, dy, g.o, 1, df, g.o, nullptr, false});
-  else if (is_depthwise(g)) depthwise_filter<T>(g, x, dy, df);
-  else if (!by_winograd(g, x, dy, df)) filter_gradient<T>(g, x, dy, df);
+  if (is_product(g, &p) && p.rows <= p.k) return gemm(Gemm<T>{p.k, g.o, p.rows, x, 1, p.k, dy, g.o, 1, df, g.o, nullptr, false});
+  if (is_depthwise(g)) return depthwise_filter<T>(g, x, dy, df);
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd_filter(forward_convolution<float>(g, x, nullptr), dy, df)) return;
+  }
+  filter_gradient<T>(g, x, dy, df);
 }
 
 void conv2d_backprop_filter(Args& args) {

@@ -116,6 +116,38 @@ class Tiles {
       }
     });
   }
+  // The factors of a product in each position of the basis: how far it is from one position to the next, from row to row of the left one
+  // (panel to panel of the right one), and from k to k.
+  struct Factor {
+    const float* data;
+    int64_t position, row, step;
+  };
+  // out[p] (+)= a[p] · b[p], of so many rows.
+  void multiply(int64_t rows, int64_t depth, const Factor& a, const Factor& b, float* out, bool add) const {
+    const int64_t row_panels = ceil_div(rows, kTileRows);
+    Run<float> run{nullptr, 0, depth};
+    Tile<float> t{};
+    t.runs = &run;
+    t.run_count = 1;
+    t.a_row = a.row;
+    t.a_step = a.step;
+    t.ldb = b.step;
+    t.ldc = out_stride_;
+    t.add = add;
+    for (int p = 0; p < kBasis; p++) {
+      for (int64_t q = 0; q < panels_; q++) {
+        t.b = b.data + p * b.position + q * b.row;
+        t.n = min64(kPanel, v_.group_out - q * kPanel);
+        const int vectors = static_cast<int>(ceil_div(t.n, kF32));
+        for (int64_t r = 0; r < row_panels; r++) {
+          const int64_t i0 = part_begin(rows, row_panels, r), i1 = part_begin(rows, row_panels, r + 1);
+          run.a = a.data + p * a.position + i0 * a.row;
+          t.c = out + (p * rows + i0) * out_stride_ + q * kPanel;
+          micro_kernel<float>(static_cast<int>(i1 - i0), vectors)(t);
+        }
+      }
+    }
+  }
 };
 
 class Winograd : Tiles {
@@ -127,6 +159,7 @@ class Winograd : Tiles {
   // Whether all results are finite.
   bool run() {
     change_taps();
+    const int64_t channels = v_.in_channels;
     std::atomic<bool> finite{true};
     parallel_for(ceil_div(tiles_, block_), 1, [&](int64_t begin, int64_t end) {
       float* inputs = static_cast<float*>(scratch(3, block_ * tile_bytes_));
@@ -134,7 +167,7 @@ class Winograd : Tiles {
       for (int64_t i = begin; i < end; i++) {
         const int64_t first = i * block_, count = min64(block_, tiles_ - first);
         change_inputs(first, count, inputs);
-        multiply(count, inputs, outputs);
+        multiply(count, channels, {inputs, count * in_stride_, in_stride_, 1}, {basis_, panels_ * channels * kPanel, channels * kPanel, kPanel}, outputs, false);
         if (!change_outputs(first, count, outputs)) finite.store(false, std::memory_order_relaxed);
       }
     });
@@ -171,31 +204,6 @@ class Winograd : Tiles {
     vf32 taken{};
     for (int64_t i = 0; i < columns; i++) taken[i] = from[i * taps_.column_step];
     return taken;
-  }
-
-  void multiply(int64_t count, const float* inputs, float* outputs) const {
-    const int64_t row_panels = ceil_div(count, kTileRows);
-    Run<float> run{nullptr, 0, v_.in_channels};
-    Tile<float> t{};
-    t.runs = &run;
-    t.run_count = 1;
-    t.a_row = in_stride_;
-    t.a_step = 1;
-    t.ldb = kPanel;
-    t.ldc = out_stride_;
-    for (int p = 0; p < kBasis; p++) {
-      for (int64_t q = 0; q < panels_; q++) {
-        t.b = basis_ + (p * panels_ + q) * v_.in_channels * kPanel;
-        t.n = min64(kPanel, v_.group_out - q * kPanel);
-        const int vectors = static_cast<int>(ceil_div(t.n, kF32));
-        for (int64_t r = 0; r < row_panels; r++) {
-          const int64_t i0 = part_begin(count, row_panels, r), i1 = part_begin(count, row_panels, r + 1);
-          run.a = inputs + (p * count + i0) * in_stride_;
-          t.c = outputs + (p * count + i0) * out_stride_ + q * kPanel;
-          micro_kernel<float>(static_cast<int>(i1 - i0), vectors)(t);
-        }
-      }
-    }
   }
 
   bool change_outputs(int64_t first, int64_t count, const float* from) const {
@@ -243,7 +251,7 @@ class FilterGradient : Tiles {
 
   // Whether all results are finite. The parts depend on the shape alone.
   bool run(float* df) {
-    const int64_t size = kBasis * v_.in_channels * out_stride_, bytes = size * static_cast<int64_t>(sizeof(float));
+    const int64_t channels = v_.in_channels, size = kBasis * channels * out_stride_, bytes = size * static_cast<int64_t>(sizeof(float));
     const int64_t parts = max64(min64(min64(kParts, tiles_ / kPartTiles), kPartBytes / bytes), 1);
     float* sums = static_cast<float*>(scratch(1, parts * bytes));
     parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
@@ -255,12 +263,12 @@ class FilterGradient : Tiles {
           const int64_t count = min64(block_, last - at);
           change_inputs(at, count, inputs);
           change_gradients(at, count, gradients);
-          multiply(count, inputs, gradients, sums + part * size, at > first);
+          multiply(channels, count, {inputs, count * in_stride_, 1, in_stride_}, {gradients, count * out_stride_, kPanel, out_stride_}, sums + part * size, at > first);
         }
       }
     });
     std::atomic<bool> finite{true};
-    parallel_for(v_.in_channels, max64((1 << 13) / (v_.group_out * parts), 1), [&](int64_t begin, int64_t end) {
+    parallel_for(channels, max64((1 << 13) / (v_.group_out * parts), 1), [&](int64_t begin, int64_t end) {
       if (!change_back(begin, end, sums, parts, df)) finite.store(false, std::memory_order_relaxed);
     });
     return finite.load();
@@ -289,32 +297,6 @@ class FilterGradient : Tiles {
         for (int p = 0; p < kBasis; p++) store<float>(out + p * position, all[p]);
       }
     });
-  }
-
-  // sums[p] (+)= inputs[p]ᵀ · gradients[p]
-  void multiply(int64_t count, const float* inputs, const float* gradients, float* sums, bool add) const {
-    const int64_t c = v_.in_channels, row_panels = ceil_div(c, kTileRows);
-    Run<float> run{nullptr, 0, count};
-    Tile<float> t{};
-    t.runs = &run;
-    t.run_count = 1;
-    t.a_row = 1;
-    t.a_step = in_stride_;
-    t.ldb = t.ldc = out_stride_;
-    t.add = add;
-    for (int p = 0; p < kBasis; p++) {
-      for (int64_t q = 0; q < panels_; q++) {
-        t.b = gradients + p * count * out_stride_ + q * kPanel;
-        t.n = min64(kPanel, v_.group_out - q * kPanel);
-        const int vectors = static_cast<int>(ceil_div(t.n, kF32));
-        for (int64_t r = 0; r < row_panels; r++) {
-          const int64_t i0 = part_begin(c, row_panels, r), i1 = part_begin(c, row_panels, r + 1);
-          run.a = inputs + p * count * in_stride_ + i0;
-          t.c = sums + (p * c + i0) * out_stride_ + q * kPanel;
-          micro_kernel<float>(static_cast<int>(i1 - i0), vectors)(t);
-        }
-      }
-    }
   }
 
   bool change_back(int64_t begin, int64_t end, const float* sums, int64_t parts, float* df) const {

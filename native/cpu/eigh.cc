@@ -5,7 +5,7 @@ EAGRE_BEGIN
 namespace {
 
 constexpr int kSteps = 80;
-constexpr int64_t kRows = 64, kParallel = 1 << 14;
+constexpr int64_t kRows = 64;
 
 template <class S> struct Eigh {
   int64_t n;
@@ -29,13 +29,11 @@ template <class S> struct Eigh {
     order = reinterpret_cast<int64_t*>(e + n);
   }
 
-  // Over threads where that is worth it; a matrix of a batch has one.
+  // A matrix of a batch has one thread.
   template <class F> static void each_row(int64_t rows, F&& f) {
-    const auto some = [&](int64_t begin, int64_t end) {
+    for_large(rows, rows * rows, kRows, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; i++) f(i);
-    };
-    if (rows * rows < kParallel) some(0, rows);
-    else parallel_for(rows, kRows, some);
+    });
   }
 
   void to_tridiagonal() {

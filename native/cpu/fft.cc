@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "gemm_micro.h"
 #include "shuffle.h"
 #include "strided.h"
 #include "vecmath64.h"
@@ -25,26 +26,13 @@ constexpr int64_t kBlockBytes = 16 << 10;
 // that are made from others.
 constexpr int kLaneSlot = 3, kMiddleSlot = 4, kWideSlot = 5, kRowSlot = 6;
 
-template <class T> struct VectorOf;
-template <> struct VectorOf<float> {
-  using type = vf32;
-  using loose = vf32u;
-  using bits = vu32;
-};
-template <> struct VectorOf<double> {
-  using type = vf64;
-  using loose = vf64u;
-  using bits = vu64;
-};
-template <class T> using Vector = typename VectorOf<T>::type;
-template <class T> constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T> using Vector = typename Lanes<T>::V;
+template <class T> constexpr int kLanes = Lanes<T>::n;
 
 // What runs once for a plan, or would be there several times: small matters more.
 #define EAGRE_SMALL __attribute__((noinline, cold))
 #define EAGRE_APART __attribute__((noinline))
 
-template <class T> EAGRE_INLINE Vector<T> load_vector(const T* p) { return *reinterpret_cast<const typename VectorOf<T>::loose*>(p); }
-template <class T> EAGRE_INLINE void store_vector(T* p, Vector<T> v) { *reinterpret_cast<typename VectorOf<T>::loose*>(p) = v; }
 // In all lanes.
 template <class T> EAGRE_INLINE Vector<T> all(T x) { return x - Vector<T>{}; }
 
@@ -287,7 +275,7 @@ template <class T> EAGRE_APART Placed<T> transform(const Plan<T>& plan, Numbers<
 
 // Element I of the vectors a, b, one after the other.
 template <class T, size_t... I> EAGRE_INLINE Vector<T> pick(Vector<T> a, Vector<T> b, std::index_sequence<I...>) {
-  using Bits = typename VectorOf<T>::bits;
+  using Bits = std::conditional_t<std::is_same_v<T, float>, vu32, vu64>;
   return (Vector<T>)EAGRE_SHUFFLE((Bits)a, (Bits)b, I...);
 }
 enum class Pick { even, odd, low, high };
@@ -301,12 +289,12 @@ template <class T, Pick kWhich> EAGRE_INLINE Vector<T> picked(Vector<T> a, Vecto
 }
 
 template <class T> EAGRE_INLINE Numbers<T> load_numbers(const T* p) {
-  const Vector<T> a = load_vector(p), b = load_vector(p + kLanes<T>);
+  const Vector<T> a = load<T>(p), b = load<T>(p + kLanes<T>);
   return {picked<T, Pick::even>(a, b), picked<T, Pick::odd>(a, b)};
 }
 template <class T> EAGRE_INLINE void store_numbers(T* p, Numbers<T> v) {
-  store_vector(p, picked<T, Pick::low>(v.re, v.im));
-  store_vector(p + kLanes<T>, picked<T, Pick::high>(v.re, v.im));
+  store<T>(p, picked<T, Pick::low>(v.re, v.im));
+  store<T>(p + kLanes<T>, picked<T, Pick::high>(v.re, v.im));
 }
 // The first `count`; other lanes are zero, or left.
 template <class T> EAGRE_INLINE Numbers<T> load_some(const T* p, int64_t count) {
@@ -324,47 +312,6 @@ template <class T> EAGRE_INLINE void store_some(T* p, Numbers<T> v, int64_t coun
   store_numbers(held, v);
   if (count > 0) std::memcpy(p, held, static_cast<size_t>(count) * 2 * sizeof(T));
 }
-
-// Rounds of alternation transpose as many vectors as they have elements.
-template <class T> EAGRE_INLINE void transpose(Vector<T> (&v)[kLanes<T>]) {
-  constexpr int n = kLanes<T>;
-#pragma GCC unroll 4
-  for (int round = 1; round < n; round *= 2) {
-    Vector<T> w[n];
-#pragma GCC unroll 8
-    for (int i = 0; i < n / 2; i++) {
-      w[2 * i] = picked<T, Pick::low>(v[i], v[i + n / 2]);
-      w[2 * i + 1] = picked<T, Pick::high>(v[i], v[i + n / 2]);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < n; i++) v[i] = w[i];
-  }
-}
-
-#if defined(__AVX2__) && !defined(__AVX512F__)
-// Four by four within halves of the vectors, which then change places.
-template <> EAGRE_INLINE void transpose<float>(vf32 (&v)[8]) {
-  __m256 w[8];
-#pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {
-    w[i] = _mm256_unpacklo_ps((__m256)v[i], (__m256)v[i + 1]);
-    w[i + 1] = _mm256_unpackhi_ps((__m256)v[i], (__m256)v[i + 1]);
-  }
-  __m256 u[8];
-#pragma GCC unroll 2
-  for (int i = 0; i < 8; i += 4) {
-    u[i] = _mm256_shuffle_ps(w[i], w[i + 2], 0x44);
-    u[i + 1] = _mm256_shuffle_ps(w[i], w[i + 2], 0xee);
-    u[i + 2] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0x44);
-    u[i + 3] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0xee);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; i++) {
-    v[i] = (vf32)_mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
-    v[i + 4] = (vf32)_mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
-  }
-}
-#endif
 
 // Numbers of memory that become lanes, or come from them: number j of lane l is the pair j · step + l · side, and one of both is 1.
 template <class T> struct View {
@@ -471,10 +418,10 @@ template <class T> EAGRE_APART void cut_transform(const Plan<T>& plan, const T* 
       const T* fine = &plan.steps[group * N * (plan.fine + plan.coarse)].re;
       const T* coarse = fine + 2 * N * plan.fine;
       for (int64_t k = 0, part = 0; k < high; part++, coarse += 2 * N) {
-        const Numbers<T> first = {load_vector(coarse), load_vector(coarse + N)};
+        const Numbers<T> first = {load<T>(coarse), load<T>(coarse + N)};
         for (int64_t i = 0; i < plan.fine && k < high; i++, k++) {
           const T* second = fine + 2 * N * i;
-          store_some(middle + 2 * (k * wide + group * N), lanes[columns.places[k]] * (first * Numbers<T>{load_vector(second), load_vector(second + N)}), count);
+          store_some(middle + 2 * (k * wide + group * N), lanes[columns.places[k]] * (first * Numbers<T>{load<T>(second), load<T>(second + N)}), count);
         }
       }
     }

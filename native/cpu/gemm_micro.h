@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isa.h"
+#include "shuffle.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -170,6 +171,10 @@ template <class T> inline __attribute__((always_inline)) T sum(typename Lanes<T>
 // Transposes n vectors of n lanes in log2(n) rounds.
 template <class T>
 inline __attribute__((always_inline)) void transpose(typename Lanes<T>::V* r) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  // Fewer shuffles.
+  if constexpr (std::is_same_v<T, float>) return transpose_eight(reinterpret_cast<__m256*>(r));
+#endif
   exchange_rows<1, Lanes<T>::n>(r);
 }
 

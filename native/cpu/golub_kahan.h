@@ -11,7 +11,6 @@ namespace {
 // Of one matrix [n, n].
 struct GolubKahan {
   static constexpr int64_t kColumns = 64;       // of the matrix, a chunk of parallel work
-  static constexpr int64_t kParallel = 1 << 14;  // elements that are worth threads
   static constexpr int64_t kGathered = 32;      // rotations that are gathered, in multiples of n
   static constexpr int64_t kStepsPerValue = 40;
   static constexpr int kStripSlot = 6;
@@ -57,11 +56,6 @@ struct GolubKahan {
   }
 
  private:
-  template <class F> static void each(int64_t count, int64_t elements, int64_t grain, F&& f) {
-    if (elements < kParallel) f(int64_t{0}, count);
-    else parallel_for(count, grain, f);
-  }
-
   // The matrix loses u · yᵀ + z · vᵀ of a column and row only when the next column is known, and is multiplied on the same way.
   void to_bidiagonal() {
     double* a = left.a;
@@ -75,7 +69,7 @@ struct GolubKahan {
       const int64_t first = k + 1, rest = n - first;
       if (rest == 0) break;
       double* next = before;
-      each(ceil_div(rest, kColumns), rest * rest, 1, [&](int64_t begin, int64_t end) {
+      for_large(ceil_div(rest, kColumns), rest * rest, 1, [&](int64_t begin, int64_t end) {
         const int64_t column = first + begin * kColumns, count = min64(end * kColumns, rest) - begin * kColumns;
         if (k > 0) update<true>(k, column, count, u, last_u, last_v, next);
         else update<false>(k, column, count, u, nullptr, nullptr, next);
@@ -87,7 +81,7 @@ struct GolubKahan {
       }
       e[k] = reflector(v + first, rest, right.tau[k]);
       const double along = dot(next + first, v + first, rest), by = right.tau[k];
-      each(rest, rest * rest, kColumns, [&](int64_t begin, int64_t end) {
+      for_large(rest, rest * rest, kColumns, [&](int64_t begin, int64_t end) {
         for (int64_t i = first + begin; i < first + end; i++) z[i] = by * (dot(a + i * n + first, v + first, rest) - u[i] * along);
       });
       before = y;

@@ -147,6 +147,13 @@ template <class F> inline void for_matrices(int64_t count, int64_t multiplicatio
   });
 }
 
+// f(begin, end) for parts of what is done to so many elements of one matrix; over threads where that is worth it.
+template <class F> inline void for_large(int64_t count, int64_t elements, int64_t grain, F&& f) {
+  constexpr int64_t kParallel = 1 << 14;
+  if (elements < kParallel) f(int64_t{0}, count);
+  else parallel_for(count, grain, f);
+}
+
 // The element (i, j) lies at data[i · row + j · col]; one of the strides is 1. Conjugated if `conjugate`.
 template <class S> struct View {
   const S* data;

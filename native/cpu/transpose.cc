@@ -76,23 +76,10 @@ template <> struct Tile<uint64_t> {
 template <> struct Tile<uint32_t> {
   static constexpr int side = 8;
   static void run(const uint32_t* src, int64_t in, uint32_t* dst, int64_t out) {
-    // Four by four within halves of the vectors, which then change places.
-    __m256 v[side], w[side];
+    __m256 v[side];
     for (int i = 0; i < side; i++) v[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(src + i * in));
-    for (int i = 0; i < side; i += 2) {
-      w[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
-      w[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
-    }
-    for (int i = 0; i < side; i += 4) {
-      v[i] = _mm256_shuffle_ps(w[i], w[i + 2], 0x44);
-      v[i + 1] = _mm256_shuffle_ps(w[i], w[i + 2], 0xee);
-      v[i + 2] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0x44);
-      v[i + 3] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0xee);
-    }
-    for (int i = 0; i < side / 2; i++) {
-      _mm256_storeu_ps(reinterpret_cast<float*>(dst + i * out), _mm256_permute2f128_ps(v[i], v[i + 4], 0x20));
-      _mm256_storeu_ps(reinterpret_cast<float*>(dst + (i + 4) * out), _mm256_permute2f128_ps(v[i], v[i + 4], 0x31));
-    }
+    transpose_eight(v);
+    for (int i = 0; i < side; i++) _mm256_storeu_ps(reinterpret_cast<float*>(dst + i * out), v[i]);
   }
 };
 #else
