@@ -1,5 +1,5 @@
 // tf.signal against TensorFlow (tools/golden/signals.py).
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 import { type GoldenFunction, testGolden } from './testing/golden-results.ts';
 
@@ -81,4 +81,13 @@ describe("TensorFlow's signals", () => {
     },
     { float32: 1e-5, float64: 1e-11 },
   );
+});
+
+test('what is no length is refused as an argument', () => {
+  for (const wrong of [[null], ['2'], [-1], [1.5], 1n])
+    for (const fn of [
+      () => signal.rfft([1, 2], { fftLength: wrong as never }),
+      () => signal.irfft(tf.complex([1, 2], [0, 0]), wrong as never),
+    ])
+      expect(fn).toThrow(tf.errors.InvalidArgumentError);
 });

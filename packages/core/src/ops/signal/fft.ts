@@ -5,9 +5,18 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { defineOp, execute1, type Op, type OpSpec } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
-import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
+import {
+  addDims,
+  type Dim,
+  type Dims,
+  floorDivDims,
+  isExpression,
+  maxDims,
+  mulDims,
+  subDims,
+} from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { normalizeAxis, showShape } from '../../shapes/shape.ts';
+import { normalizeAxis, show, showShape } from '../../shapes/shape.ts';
 import { atMost, equalDims } from '../../shapes/shape-env.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -224,10 +233,10 @@ function lengthsOf(given: readonly number[] | null | undefined, own: Dims, name:
   if (
     lengths === null ||
     lengths.length !== own.length ||
-    lengths.some((n) => typeof n === 'number' && !(Number.isInteger(n) && n >= 0))
+    !lengths.every((n) => isExpression(n) || (Number.isInteger(n) && n >= 0))
   )
     throw new InvalidArgumentError(
-      `fftLength is ${JSON.stringify(given) ?? String(given)}, expected a list of ${own.length} lengths`,
+      `fftLength is ${show(given)}, expected a list of ${own.length} lengths`,
       name,
     );
   return lengths;
