@@ -379,11 +379,12 @@ void fill_constant(void* to, const Instr& in, int64_t n) {
 }
 
 void prepare_tile(ProgramTile& p) {
-  void* ready = __atomic_load_n(&p.program->ready, __ATOMIC_ACQUIRE);
+  void** place = &p.program->ready[kVectorBytes == 64];
+  void* ready = __atomic_load_n(place, __ATOMIC_ACQUIRE);
   if (!ready) {
     void* made = make(*p.program);
     // Another thread may have been first.
-    if (__atomic_compare_exchange_n(&p.program->ready, &ready, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) ready = made;
+    if (__atomic_compare_exchange_n(place, &ready, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) ready = made;
     else std::free(made);
   }
   p.code = ready;

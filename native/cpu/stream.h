@@ -14,6 +14,19 @@ EAGRE_BEGIN
 // Outputs from this many bytes on are stored past the caches, which could not hold them: without reading their lines first.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
+// Copies a line of 64 bytes to an address that is a multiple of that. Call `stream_end` before another thread may read it.
+inline void stream_line(void* to, const void* from) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(static_cast<__m512i*>(to), _mm512_loadu_si512(from));
+#elif defined(__AVX__)
+  for (int i = 0; i < 2; i++) _mm256_stream_si256(static_cast<__m256i*>(to) + i, _mm256_loadu_si256(static_cast<const __m256i*>(from) + i));
+#elif defined(__SSE2__)
+  for (int i = 0; i < 4; i++) _mm_stream_si128(static_cast<__m128i*>(to) + i, _mm_loadu_si128(static_cast<const __m128i*>(from) + i));
+#else
+  std::memcpy(to, from, 64);
+#endif
+}
+
 // Copies n bytes. Call `stream_end` before another thread may read them.
 inline void stream(void* to, const void* from, size_t n) {
 #if defined(__SSE2__)
@@ -23,15 +36,7 @@ inline void stream(void* to, const void* from, size_t n) {
   if (head > n) head = n;
   std::memcpy(y, x, head);
   size_t i = head;
-#if defined(__AVX512F__)
-  for (; i + 64 <= n; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(y + i), _mm512_loadu_si512(x + i));
-#elif defined(__AVX__)
-  for (; i + 32 <= n; i += 32)
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(y + i), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)));
-#else
-  for (; i + 16 <= n; i += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(y + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
-#endif
+  for (; i + 64 <= n; i += 64) stream_line(y + i, x + i);
   std::memcpy(y + i, x + i, n - i);
 #else
   std::memcpy(to, from, n);

@@ -125,7 +125,7 @@ void decode_and_schedule(const double* code, size_t length, Compiled& p) {
   p.pass = p.scheduled.passes.data();
   p.moves = static_cast<int>(p.scheduled.moves.size());
   p.move = p.scheduled.moves.data();
-  p.ready = nullptr;
+  p.ready[0] = p.ready[1] = nullptr;
 }
 
 // Who uses a program holds a reference, so a reader needs no lock: the table is made of blocks whose addresses appear once.
@@ -188,7 +188,7 @@ void release_program(int id) {
   const auto found = k.entries.find(std::string(reinterpret_cast<const char*>(p.encoding), p.length * sizeof(double)));
   if (--found->second.references > 0) return;
   blocks[id / kBlock].load(std::memory_order_relaxed)->programs[id % kBlock].store(nullptr, std::memory_order_release);
-  std::free(p.ready);
+  for (void* ready : p.ready) std::free(ready);
   delete static_cast<const Compiled*>(&p);
   k.entries.erase(found);
   k.free.push_back(id);

@@ -82,8 +82,8 @@ struct Program {
   int32_t results[kMaxProgramOutputs];
   const Pass* pass;
   const Move* move;
-  // What an instruction set made of it (cpu/program_tile.cc), at first use; malloc's memory.
-  mutable void* ready;
+  // What instruction sets of narrow and of wide vectors made of it (cpu/program_tile.cc), at first use; malloc's memory.
+  mutable void* ready[2];
   const double* encoding;  // what it was compiled from
   size_t length;
   DType dtype_of(int value) const { return value < inputs ? input_dtypes[value] : code[value - inputs].dtype; }

@@ -326,6 +326,13 @@ void large() {
   CHECK(run_flat(two, n - 1, {&x[0], &x[0]}, {room.data() + 1}) == Code::ok);
   for (int64_t i = 0; i < n - 1; i++) wrong += room[static_cast<size_t>(i) + 1] != 2 * at(i) * at(i);
   CHECK(wrong == 0 && room[0] == -1 && room.back() == -1);
+  // The same programs on few elements, which may be another instruction set's.
+  std::vector<float> few(100);
+  for (int id : {add, two}) {
+    CHECK(run_flat(id, 100, {&x[0], &x[0]}, {few.data()}) == Code::ok);
+    for (int64_t i = 0; i < 100; i++) wrong += few[static_cast<size_t>(i)] != 2 * at(i) * (id == two ? at(i) : 1);
+  }
+  CHECK(wrong == 0);
 }
 
 // Programs at random, among whose instructions are those that share registers, against their instructions one by one.

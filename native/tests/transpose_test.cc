@@ -44,6 +44,12 @@ template <class T> void all() {
   check<T>({3, 1, 20, 1, 4, 8}, {1, 5, 4, 0, 3, 2});
   check<T>({2, 3, 2, 3, 2, 3, 2, 3}, {7, 0, 6, 1, 5, 2, 4, 3});
   check<T>({0, 4}, {1, 0});
+  // What the caches do not hold: rows of whole lines, with a part of a block at the end, and others.
+  const int64_t scale = sizeof(T) == 1 ? 2 : 1;
+  check<T>({1616 * scale, 1403 * scale}, {1, 0});
+  check<T>({1601 * scale, 1412 * scale}, {1, 0});
+  check<T>({5 * scale, 1216 * scale, 353}, {0, 2, 1});
+  check<T>({70, 16384 * scale * scale, 2}, {2, 0, 1});
   Random random(3);
   for (int trial = 0; trial < 200; trial++) {
     int rank = static_cast<int>(random.below(6)) + 1;
