@@ -40,11 +40,31 @@ struct Rows {
     }
     to += parts[k0].begin;
     const int64_t rest = row - (parts[k0 + n - 1].begin + bytes[n - 1] - parts[k0].begin);
+    bool alike = true;
+    for (int64_t k = 1; k < n; k++) alike &= bytes[k] == bytes[0];
+    if (alike) {
+      switch (bytes[0]) {
+#define X(bytes) case bytes: return copy_alike<bytes>(first, last, from, n, rest, to);
+        X(4) X(8) X(12) X(16) X(20) X(24) X(28) X(32) X(48) X(64) X(80) X(96) X(112) X(128)
+#undef X
+        default: break;
+      }
+    }
     for (int64_t r = first; r < last; r++, to += rest) {
       for (int64_t k = 0; k < n; k++) {
         copy_bytes(to, from[k], bytes[k]);
         from[k] += bytes[k];
         to += bytes[k];
+      }
+    }
+  }
+
+  // The same for parts of few bytes, whose number the compiler knows.
+  template <int bytes> static void copy_alike(int64_t first, int64_t last, const char** from, int64_t n, int64_t rest, char* to) {
+    for (int64_t r = first; r < last; r++, to += rest) {
+      for (int64_t k = 0; k < n; k++, to += bytes) {
+        std::memcpy(to, from[k], bytes);
+        from[k] += bytes;
       }
     }
   }

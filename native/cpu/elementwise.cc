@@ -235,11 +235,11 @@ void run_flat(const Plan& p) {
 // The first element of an input that a row reads.
 inline int64_t row_offset(const Plan& p, int input, int64_t row) {
   int64_t offset = 0;
-  for (int d = p.outer - 1; d >= 0 && row > 0; d--) {
+  for (int d = p.outer - 1; d > 0 && row > 0; d--) {
     offset += row % p.dims[d] * p.strides[input][d];
     row /= p.dims[d];
   }
-  return offset;
+  return offset + row * p.strides[input][0];
 }
 
 // One element a row, into rows of so few elements that a loop over each costs more than they do.
@@ -348,15 +348,17 @@ void run_whole_rows(const Plan& p, const Instr& op) {
   const int64_t units = p.size / p.inner * per_row, out_item = static_cast<int64_t>(dtype_size(op.dtype));
   const int64_t grain = grain_for(p.code.cost) / piece;
   parallel_for(units, max64(few_chunks(units), max64(grain, 1)), [&](int64_t begin, int64_t end) {
+    int64_t row = begin / per_row, column = begin % per_row * piece;
     for (int64_t unit = begin; unit < end; unit++) {
-      const int64_t row = unit / per_row, column = unit % per_row * piece, at = row * p.inner + column;
+      const int64_t at = row * p.inner + column, n = min64(p.inner - column, piece);
       const char* from[kMaxProgramInputs];
       for (int j = 0; j < p.program->inputs; j++) {
         const int64_t first = p.source[j] == Source::row ? row_offset(p, j, row) + column : at;
         from[j] = p.in[j] + first * static_cast<int64_t>(p.item(j));
       }
-      const int64_t n = p.inner - column < piece ? p.inner - column : piece;
       fn(from[arg[0]], from[arg[1]], from[arg[2]], p.out[0] + at * out_item, n);
+      column += piece;
+      if (column >= p.inner) row++, column = 0;
     }
   });
 }

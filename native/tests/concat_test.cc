@@ -53,6 +53,7 @@ int main() {
   all<bool>();
   // Every width that has a way of its own.
   for (int64_t n = 0; n < 300; n++) check<bool>({7, 3}, 1, {n, n + 1, 2});
+  for (int64_t n = 0; n < 160; n++) check<bool>({1000, 3}, 1, {n, n, n});
   // So large that it leaves past the caches.
   check<float>({60000, 9}, 1, {20, 33, 17});
   check<float>({3, 9}, 0, {200000, 300001, 7});
