@@ -10,7 +10,9 @@ namespace {
 
 constexpr int64_t kBlockK = 1024;  // k of a block: a panel of B then streams from L2, which costs less than more rounds over c
 constexpr int64_t kTileRowPanels = 4;
-constexpr int64_t kDirectRows = 56;            // up to so many rows B is read where it lies
+constexpr int64_t kDirectRows = 56;            // up to so many rows B is read where it lies,
+constexpr int64_t kSmallPanels = 12;           // and up to so many panels of rows if it is small
+constexpr int64_t kSmallBytes = 64 << 10;
 constexpr int64_t kPackBytes = 8 << 20;        // of packed B at a time
 constexpr int64_t kPackColumns = 2048;
 constexpr int64_t kPackWork = 1 << 17;         // numbers that are worth packing in a chunk of their own
@@ -187,7 +189,8 @@ template <class T> Plan<T> make_plan(const Gemm<T>& g) {
   p.panel = (g.m <= kWideRows ? 4 : kTileVectors) * L;
   p.row_panels = ceil_div(g.m, kTileRows);
   const int64_t panels = ceil_div(g.n, p.panel);
-  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1);
+  const bool small = g.k * g.n * static_cast<int64_t>(sizeof(T)) <= kSmallBytes && p.row_panels <= kSmallPanels;
+  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1 && !small);
   p.pack_a = panels > 4 && g.k > 32;
   p.block_k = ceil_div(g.k, p.row_panels > 1 ? ceil_div(g.k, kBlockK) : 1);
   // Wide tiles, since each copies its rows of A.
@@ -207,6 +210,7 @@ template <class T>
 void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t packed_column, int64_t packed_k0, int64_t packed_k,
              int64_t p0, int64_t p1, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
   constexpr int L = Lanes<T>::n;
+  constexpr int64_t kPrefetchedK = 32, kLine = 64 / sizeof(T);
   const int64_t first = part_begin(g.m, plan.row_panels, p0), last = part_begin(g.m, plan.row_panels, p1);
   Run<T> run{g.a + k0 * g.a_step, 0, k1 - k0};
   Tile<T> t{};
@@ -239,6 +243,15 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
       t.a_step = kRound;
     }
   }
+  // Of each row panel: where it begins, and its A.
+  int64_t rows[kTileRowPanels + 1];
+  const T* from[kTileRowPanels];
+  const int64_t count = p1 - p0;
+  for (int64_t p = 0; p <= count; p++) rows[p] = part_begin(g.m, plan.row_panels, p0 + p);
+  for (int64_t p = 0; p < count; p++) {
+    if (packed_a) from[p] = packed_a + (g.a_step == 1 ? (rows[p] - first) * t.a_row : p * (k1 - k0) * kRound);
+    else from[p] = g.a + rows[p] * g.a_row + k0 * g.a_step;
+  }
   for (int64_t q = q0; q < q1; q++) {
     const int64_t j = q * plan.panel;
     t.n = min64(plan.panel, g.n - j);
@@ -251,21 +264,18 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
     }
     t.bias = g.bias && k1 == g.k ? g.bias + j : nullptr;
     const int vectors = static_cast<int>(ceil_div(t.n, L));
-    for (int64_t p = p0; p < p1; p++) {
-      const int64_t i = part_begin(g.m, plan.row_panels, p), end = part_begin(g.m, plan.row_panels, p + 1);
-      if (packed_a) {
-        run.a = g.a_step == 1 ? packed_a + (i - first) * t.a_row : packed_a + (p - p0) * (k1 - k0) * kRound;
-      } else {
-        run.a = g.a + i * g.a_row + k0 * g.a_step;
-      }
-      t.c = g.c + i * g.ldc + j;
-      if (k1 - k0 >= 128) {
-        for (int64_t r = 0; r < end - i; r++) {
-          __builtin_prefetch(t.c + r * g.ldc, 1);
-          __builtin_prefetch(t.c + r * g.ldc + t.n - 1, 1);
+    for (int64_t p = 0; p < count; p++) {
+      run.a = from[p];
+      t.c = g.c + rows[p] * g.ldc + j;
+      // What the next product writes: by then it is there.
+      const int64_t next = p + 1 < count ? p + 1 : 0, column = next > 0 ? j : j + plan.panel;
+      if (k1 - k0 >= kPrefetchedK && column < g.n) {
+        const T* c = g.c + rows[next] * g.ldc + column;
+        for (int64_t r = rows[next + 1] - rows[next]; r > 0; r--, c += g.ldc) {
+          for (int64_t line = 0; line < plan.panel; line += kLine) __builtin_prefetch(c + line, 1);
         }
       }
-      micro_kernel<T>(static_cast<int>(end - i), vectors)(t);
+      micro_kernel<T>(static_cast<int>(rows[p + 1] - rows[p]), vectors)(t);
     }
   }
 }
