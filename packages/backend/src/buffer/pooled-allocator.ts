@@ -77,6 +77,8 @@ const COLLECT_AFTER = 8 * 1024 * 1024;
 // for blocks of any size. So each asks for one, and after vain ones only every second, then every fourth, unless that is very much.
 const MOST_PATIENCE = 4;
 const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
+// Where every collection is one of all objects (Bun, Deno): slabs of this much hold a million tensors, whose objects weigh 300 MB.
+const COLLECT_SLABS_AFTER = 64 * 1024 * 1024;
 // Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
 // has grown. So all objects are collected (tens of milliseconds) when this much is lent out, and then at twice what was in use.
 const COLLECT_ALL_AFTER = 512 * 1024 * 1024;
@@ -229,7 +231,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #whole(size: number): Storage {
-    const block = this.#lend(size);
+    const block = this.#lend(size, collectAfter(size, this.#patience));
     const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
     this.#watcher?.watch(storage, block.slot);
     return storage;
@@ -268,17 +270,18 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #watchedSlab(size: number): Slab {
-    const block = this.#lend(size);
+    const block = this.#lend(size, collectsYoung ? COLLECT_AFTER : COLLECT_SLABS_AFTER);
     const slab = new Slab(block);
     this.#watcher?.watch(slab, block.slot);
     return slab;
   }
 
-  #lend(size: number): Block {
+  /** @param after the bytes lent since the last collection from which on there is another before fresh memory is taken. */
+  #lend(size: number, after: number): Block {
     if (this.#out + size > this.#limit) this.#makeRoom(size);
     const list = listOf(this.#blocks, size);
     let block = list.pop();
-    if (block === undefined && this.#lent >= collectAfter(size, this.#patience)) {
+    if (block === undefined && this.#lent >= after) {
       this.#lent = 0;
       this.findDropped();
       block = list.pop();

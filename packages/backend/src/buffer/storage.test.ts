@@ -173,6 +173,12 @@ test('where every collection is one of all objects, there are few', async () => 
     expect(gc).toHaveBeenCalledWith(true);
     // Of young objects there would be 75.
     expect(gc.mock.calls.length).toBeLessThan(5);
+    // Small tensors: their objects weigh more than their memory, and 256 MB of it would be 4 million of them.
+    gc.mockClear();
+    const small = new module.HostAllocator(() => 0, new Fake());
+    for (let i = 0; i < 2_500_000; i++) small.allocate(64);
+    expect(gc.mock.calls.length).toBeGreaterThanOrEqual(2);
+    expect(gc.mock.calls.length).toBeLessThan(10);
   } finally {
     vi.unstubAllGlobals();
     vi.resetModules();
