@@ -1,6 +1,6 @@
-// Hooks of Node's module loader. They run on a thread of their own where Node has no others.
+// Hooks of module loaders. In Node they run on a thread of their own where it has no others.
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { FailedPreconditionError } from '@eagre/backend';
 import { isOwn, MODULES, PACKAGES, SAYS } from './analysis/which.ts';
 import { convert } from './convert.ts';
@@ -12,7 +12,17 @@ interface Loaded {
   readonly format: string | null | undefined;
   readonly source?: string | ArrayBuffer | NodeJS.TypedArray | null | undefined;
 }
+/** Files that Bun gives to the plugin: it takes no answer for a package's, where it is required. */
+export const ofUser: RegExp = new RegExp(`^(?!.*${PACKAGES.source}).*${MODULES.source}`);
+
+interface BunModule {
+  readonly contents: string;
+  readonly loader: string;
+}
+type SourceMap = NonNullable<ReturnType<typeof convert>['map']>;
 type Next<T> = (url: string, context: Context) => T;
+
+const { Deno: deno } = globalThis as { readonly Deno?: object };
 
 /** The helpers of this copy of the library, wherever the module that is converted lies. */
 const RUNTIME = new URL('./internal.js', import.meta.url).href;
@@ -50,9 +60,10 @@ function converted(url: string, loaded: Loaded): Loaded {
     refuseDirective(path);
     return loaded;
   }
-  if ((format !== 'module' && format !== 'module-typescript') || !source) return loaded;
+  if (!source || !isModule(format)) return loaded;
   const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
-  const before = readFileSync(path, 'utf8');
+  // Deno gives TypeScript without its types.
+  const before = deno === undefined ? readFileSync(path, 'utf8') : text;
   if (!SAYS.test(before)) return loaded;
   const { code, map } = convert(before, { filename: path, runtime: RUNTIME });
   if (map === null) return loaded;
@@ -63,11 +74,36 @@ function converted(url: string, loaded: Loaded): Loaded {
       'autograph',
     );
   }
+  return { ...loaded, source: withMap(code, map, url) };
+}
+
+/** Deno names no formats; what is no module there has no imports, and is left as it is. */
+function isModule(format: Loaded['format']): boolean {
+  return format === 'module' || format === 'module-typescript' || (deno !== undefined && !format);
+}
+
+function withMap(code: string, map: SourceMap, url: string): string {
   const inline = Buffer.from(JSON.stringify({ ...map, sources: [url] })).toString('base64');
-  return {
-    ...loaded,
-    source: `${code}\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,${inline}\n`,
-  };
+  return `${code}\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,${inline}\n`;
+}
+
+/**
+ * What Bun's plugin loads instead of a module of the user's.
+ * @throws FailedPreconditionError for CommonJS, which Bun would take for a module without exports.
+ */
+export function loadForBun({ path }: { readonly path: string }): BunModule {
+  const source = readFileSync(path, 'utf8');
+  if (/^(?:module\.)?exports\b/m.test(source) && !/^(?:import|export)\b/m.test(source))
+    throw new FailedPreconditionError(
+      `${path}: with eagre/register, Bun loads CommonJS only if it is named .cjs`,
+      'autograph',
+    );
+  const [, ending = 'js'] = /\.[mc]?([jt]sx?)$/.exec(path) ?? [];
+  // Bun itself takes JavaScript for JSX.
+  const loader = ending === 'js' ? 'jsx' : ending;
+  if (isOwn(path) || !SAYS.test(source)) return { contents: source, loader };
+  const { code, map } = convert(source, { filename: path, runtime: RUNTIME });
+  return { contents: map === null ? source : withMap(code, map, pathToFileURL(path).href), loader };
 }
 
 /** @throws FailedPreconditionError for a CommonJS module that asks to be converted: what it would have to import it cannot. */

@@ -150,6 +150,59 @@ try {
 }
 `;
 
+describe('on other platforms', () => {
+  const loop = (typed: boolean): string => `import { constant } from '@eagre/core';
+import { tfFunction } from '@eagre/graph';
+import '@eagre/backend-js';
+const half = tfFunction((n${typed ? ': any' : ''}) => {
+  while (n > 4) n = n.floorDiv(2);
+  return n;
+});
+console.log('half', half(constant(27, 'int32')).item());
+`;
+
+  test('Bun, which has a plugin instead of hooks', () => {
+    at.write({
+      'h.js': loop(false),
+      'h.ts': loop(true),
+      'plain.js': 'export const one = 1;',
+      'common.js': 'module.exports = 1; // not for eagre',
+      'fake-bun.js': `globalThis.Bun = { gc() {}, plugin: ({ setup }) => setup({ onLoad: (how, load) => (globalThis.loads = { ...how, load }) }) };`,
+      'bun.js': `import { writeFileSync } from 'node:fs';
+const { filter, load } = globalThis.loads;
+const at = (name) => new URL(name, import.meta.url).pathname;
+console.log(['h.ts', 'h.cjs', 'node_modules/one/h.js'].map((name) => filter.test(at(name))).join());
+console.log(load({ path: at('plain.js') }).contents);
+try { load({ path: at('common.js') }); } catch ({ message }) { console.log(message.split(': ').at(-1)); }
+const { contents, loader } = load({ path: at('h.js') });
+writeFileSync(at('made.js'), contents);
+console.log(loader, load({ path: at('h.ts') }).loader);
+await import('./made.js');
+`,
+    });
+    expect(at.node('--import', './fake-bun.js', at.hooks, 'bun.js')).toBe(
+      'true,false,false\nexport const one = 1;\nwith eagre/register, Bun loads CommonJS only if it is named .cjs\njsx ts\nhalf 3\n',
+    );
+  });
+
+  test('Deno, which names no formats and gives TypeScript without its types', () => {
+    at.write({
+      'h.ts': loop(true),
+      'fake-deno.js': 'globalThis.Deno = {};',
+      'deno.js': `import { writeFileSync } from 'node:fs';
+const { loadSync } = await import(process.argv[2]);
+const url = new URL('h.ts', import.meta.url).href;
+const source = ${JSON.stringify(loop(false))};
+const made = loadSync(url, {}, () => ({ format: undefined, source }));
+writeFileSync(new URL('made.js', import.meta.url), made.source);
+await import('./made.js');
+`,
+    });
+    const hooks = at.hooks.replace('--import=', '').replace('register.js', 'node-hooks.js');
+    expect(at.node('--import', './fake-deno.js', 'deno.js', hooks)).toBe('half 3\n');
+  });
+});
+
 describe.each(['eager', 'traced'])('stacks and breakpoints, %s:', (mode) => {
   test.each(['js', ...(strips ? ['ts'] : []), 'tsx'])(
     'an error in a loop is at its line and column, %s',

@@ -1,6 +1,17 @@
-// `node --import @eagre/autograph/register`: modules are converted as Node loads them.
+// `node --import @eagre/autograph/register`, `bun --preload @eagre/autograph/register`: modules are converted as they are loaded.
 import nodeModule from 'node:module';
-import { loadSync } from './node-hooks.ts';
+import { parser } from './analysis/parser.ts';
+import { loadForBun, loadSync, ofUser } from './node-hooks.ts';
+
+interface BunBuild {
+  onLoad(what: { readonly filter: RegExp }, load: typeof loadForBun): void;
+}
+interface Platforms {
+  readonly Bun?: {
+    plugin(plugin: { readonly name: string; readonly setup: (build: BunBuild) => void }): void;
+  };
+  readonly Deno?: object;
+}
 
 interface Hooking {
   readonly register: typeof nodeModule.register;
@@ -18,7 +29,14 @@ function hooksOnThisThread(): boolean {
   return major > 24;
 }
 
-if (registerHooks !== undefined && hooksOnThisThread()) registerHooks({ load: loadSync });
+const { Bun: bun, Deno: deno } = globalThis as Platforms;
+// These cannot load packages while a hook runs.
+if (bun !== undefined || deno !== undefined) parser();
+// Bun has Node's functions, but they do nothing.
+if (bun !== undefined) {
+  const setup = (build: BunBuild): void => build.onLoad({ filter: ofUser }, loadForBun);
+  bun.plugin({ name: 'eagre-autograph', setup });
+} else if (registerHooks !== undefined && hooksOnThisThread()) registerHooks({ load: loadSync });
 else register('./node-hooks.js', import.meta.url);
 // Stacks and debuggers show the user's lines.
 process.setSourceMapsEnabled(true);

@@ -104,12 +104,21 @@ export function loadAddon(): Loaded {
     return { addon: undefined, advice: `There are none for ${platform}, only for ${platforms.join(', ')}.` };
   }
   try {
-    return { addon: (require(file) as { open(): Addon }).open() };
+    return { addon: load(require, file).open() };
   } catch (error) {
     const { message, code } = error as Partial<NodeJS.ErrnoException>;
     const reason = `${file}: ${message?.split('\n')[0] ?? String(error)}`;
     return { addon: undefined, advice: `${whatToDo(named, code, file)}\n  ${reason}` };
   }
+}
+
+function load(require: NodeJS.Require, file: string): { open(): Addon } {
+  const path = require.resolve(file);
+  // Deno's `require` reads the addon as a script once hooks of modules are registered (eagre/register). In a checkout it is a script.
+  if (!('Deno' in globalThis) || !path.endsWith('.node')) return require(file);
+  const module = { exports: {} };
+  process.dlopen(module, path);
+  return module.exports as { open(): Addon };
 }
 
 function whatToDo(named: boolean, code: string | undefined, file: string): string {
