@@ -1,7 +1,8 @@
-// Runs `npm start` and `npm test` on a machine with nothing but Node: only built-in modules here.
+// Runs `npm start` and `npm test` on a machine with nothing but Node: only built-in modules, and files beside this one.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { BuildProgress } from './build-progress.mjs';
 
 const [command, ...args] = process.argv.slice(2);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -46,27 +47,18 @@ if (command === 'start') {
 async function build(programArgs) {
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1' };
   const child = spawn('pnpm', programArgs, { cwd: root, env, shell: process.platform === 'win32' });
-  let said = '';
-  let doing = 'starting';
-  const listen = (text) => {
-    said += text;
-    for (const [, name, file, files] of `${text}`.matchAll(/^(\S+):build: (?:\[ *(\d+)\/(\d+)\])?/gm))
-      doing = file === undefined ? name : `${name}, file ${file} of ${files}`;
-  };
-  child.stdout.on('data', listen);
-  child.stderr.on('data', listen);
+  const progress = new BuildProgress();
+  child.stdout.setEncoding('utf8').on('data', (text) => progress.hear(text));
+  child.stderr.setEncoding('utf8').on('data', (text) => progress.hear(text));
   const start = performance.now();
-  const timer = setInterval(
-    () => console.log(`  ${Math.round((performance.now() - start) / 1000)} s: ${doing}`),
-    10_000,
-  );
+  const timer = setInterval(() => console.log(progress.line(performance.now() - start)), 10_000);
   const status = await new Promise((resolve) => {
     child.on('error', ({ message }) => fail(`Cannot run pnpm: ${message}`));
     child.on('close', resolve);
   });
   clearInterval(timer);
   if (status === 0) return;
-  console.error(said);
+  console.error(progress.said);
   process.exit(status ?? 1);
 }
 

@@ -17,6 +17,22 @@ it('runs on native kernels', () => {
   expect(tf.zeros([1]).backend.name).toBe(process.env.EAGRE_BACKEND ?? 'native');
 });
 
+it('npm start says how far its build is', async () => {
+  const file = new URL('../../../tools/build-progress.mjs', import.meta.url).href;
+  const { BuildProgress } = (await import(file)) as {
+    BuildProgress: new () => { said: string; hear(text: string): void; line(milliseconds: number): string };
+  };
+  const progress = new BuildProgress();
+  expect(progress.line(10_002)).toBe('  10 s: starting');
+  progress.hear('• Running build in 3 packages\n@eagre/core:build: cache miss\n@eagre/nat');
+  expect(progress.line(20_004)).toBe('  20 s: @eagre/core');
+  progress.hear('ive:build: [ 19/128] Building CXX object\n@eagre/native:build: [ 2');
+  expect(progress.line(29_996)).toBe('  30 s: @eagre/native, file 19 of 128');
+  progress.hear('0/128] Linking\nand more');
+  expect(progress.line(40_000)).toBe('  40 s: @eagre/native, file 20 of 128');
+  expect(progress.said).toMatch(/^• Running build[^]*Linking\nand more$/);
+});
+
 it('01: eager execution', async () => {
   const { eager, m, a, b, product } = await import('./01-eager-execution.ts');
   expect(eager).toBe(true);
