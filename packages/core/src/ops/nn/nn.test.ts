@@ -192,6 +192,12 @@ describe('convolution', () => {
     );
     expect(() => nn.conv2d(x, tf.zeros([3, 3, 3, 8]), { strides: 0 })).toThrow('strides must be');
     expect(() => nn.conv2d(x.cast('int32'), tf.zeros([3, 3, 3, 8], 'int32'))).toThrow('x is int32');
+    // As TensorFlow; a window of nothing would give more pixels than there are.
+    for (const padding of ['SAME', 'VALID'] as const) {
+      const none = 'the window [0, 2] has no pixels';
+      expect(() => nn.conv2d(x, tf.zeros([0, 2, 3, 8]), { padding })).toThrow(none);
+      expect(() => nn.depthwiseConv2d(x, tf.zeros([0, 2, 3, 1]), { padding })).toThrow(none);
+    }
   });
 
   test('with a bias and relu in one kernel', () => {

@@ -95,7 +95,7 @@ export function pixels(
   return flat;
 }
 
-/** Size of the result along each direction. @throws InvalidArgumentError where the window does not fit. */
+/** Size of the result along each direction. @throws InvalidArgumentError where the window does not fit, or has no pixels. */
 export function outputSize(
   size: Dims,
   window: Dims,
@@ -104,6 +104,8 @@ export function outputSize(
   dilations: readonly number[],
   op: string,
 ): Dim[] {
+  const pixels = window.slice(0, strides.length);
+  if (pixels.includes(0)) throw new InvalidArgumentError(`the window ${showShape(pixels)} has no pixels`, op);
   return strides.map((stride, i) => {
     const reach = reachOf(window[i], dilations[i]);
     const padded = addDims(size[i], addDims(padding[2 * i], padding[2 * i + 1]));
