@@ -58,6 +58,9 @@ test('a subclassed model serves batches of any size', async () => {
   }
   const model = new Twice();
   await expect(model.export(join(folder, 'unbuilt'), quiet)).rejects.toThrow(FailedPreconditionError);
+  await expect(model.export(join(folder, 'a.onnx'), { format: 'onnx' as never })).rejects.toThrow(
+    "tf.onnx.save(model, 'model.onnx') writes ONNX",
+  );
   model(ones([3, 2]));
   await model.export(join(folder, 'twice'), quiet);
   const { serve } = await load(join(folder, 'twice'));

@@ -1,5 +1,11 @@
 // Models as SavedModels: with a function that serves them.
-import { FailedPreconditionError, InvalidArgumentError, type PartialShape, Variable } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  UnimplementedError,
+  Variable,
+} from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -34,6 +40,11 @@ type Fn = (...args: never[]) => unknown;
 /** Writes a model with the endpoint `serve`. */
 export async function exportModel(model: Model, filepath: string, options: ExportOptions): Promise<void> {
   const { format = 'tfSavedModel', inputSignature = null, verbose = true } = options;
+  if (format === ('onnx' as string))
+    throw new UnimplementedError(
+      "it writes SavedModels only; tf.onnx.save(model, 'model.onnx') writes ONNX",
+      'Model.export',
+    );
   checkOneOf(format, ['tfSavedModel'], 'format', 'Model.export');
   const archive = new ExportArchive();
   archive.trackAndAddEndpoint(SERVE, model, {
