@@ -1,3 +1,4 @@
+import { fileError } from '@eagre/backend';
 import { Checkpoint, type CheckpointOptions, type LoadStatus } from '@eagre/checkpoint';
 import { updateCheckpointState } from '@eagre/checkpoint/internal';
 import {
@@ -134,9 +135,13 @@ export async function saveWeights(
   for (const { path: name, variable } of weights) {
     arrays.set(name, variable.ndarray());
   }
-  makeFolders(nodeBuiltin('node:path').dirname(path));
-  if (format === 'npz') await writeNpzFile(path, arrays);
-  else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
+  try {
+    makeFolders(nodeBuiltin('node:path').dirname(path));
+    if (format === 'npz') await writeNpzFile(path, arrays);
+    else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
+  } catch (cause) {
+    throw fileError(cause, path, 'saveWeights');
+  }
 }
 function checkPositive(value: unknown, name: string, op: string): void {
   if (typeof value !== 'number' || !(value > 0))
