@@ -102,7 +102,11 @@ export class SavedWriter {
 
   write(element: Element): void {
     const tensor = stateToTensor(saveElement(element));
-    withFileErrors(this.#path, this.#what, () => this.#records?.write(tensor.data() as Uint8Array));
+    withFileErrors(this.#path, this.#what, () => {
+      this.#records?.write(tensor.data() as Uint8Array);
+      // Passes may be dropped by the thousands.
+      this.#records?.release();
+    });
     tensor.dispose();
     this.#count++;
   }

@@ -71,6 +71,10 @@ parentPort.on('message', async ({ id, args }) => {
 });
 `;
 
+/** Whether the system starts no more threads, or has no files left for one. */
+const isRefused = (cause: unknown): cause is Error =>
+  cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_INIT_FAILED';
+
 /** Up to `size` threads, started when they are needed. They keep the process alive only while they compute. */
 export class WorkerPool {
   readonly #url: string;
@@ -113,8 +117,7 @@ export class WorkerPool {
       try {
         return this.#start();
       } catch (cause) {
-        if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_WORKER_INIT_FAILED')
-          throw cause;
+        if (!isRefused(cause)) throw cause;
         // A limit of the system: those that run have to do.
         this.#size = this.#threads.length;
         if (this.#size === 0)
@@ -178,9 +181,10 @@ export class WorkerPool {
   #lose(thread: Thread, cause: Error): void {
     this.#threads = this.#threads.filter((t) => t !== thread);
     wake(thread);
+    const Kind = isRefused(cause) ? ResourceExhaustedError : InternalError;
     for (const { reject } of thread.pending.values())
       reject(
-        new InternalError(`a thread that ran ${this.#name} failed: ${cause.message}`, this.#what, {
+        new Kind(`a thread that ran ${this.#name} failed: ${cause.message}`, this.#what, {
           cause,
         }),
       );
