@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fuzzCalls, type Subject } from '@eagre/testing';
@@ -473,3 +474,17 @@ it('what the system refuses is an error of its kind that names the file', async 
     await expect(full()).rejects.toThrow(tf.errors.ResourceExhaustedError);
   expect(readdirSync(closed)).toEqual([]);
 });
+
+it.each(['npz', 'safetensors', 'weights.h5', 'keras', 'h5'])(
+  'a pipe is not replaced by a file: .%s',
+  async (ending) => {
+    const path = join(folder, `pipe.${ending}`);
+    execFileSync('mkfifo', [path]);
+    const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [2] })]);
+    const whole = ending === 'keras' || ending === 'h5';
+    await expect(whole ? model.save(path) : model.saveWeights(path)).rejects.toThrow(
+      tf.errors.FailedPreconditionError,
+    );
+    expect(statSync(path).isFIFO()).toBe(true);
+  },
+);

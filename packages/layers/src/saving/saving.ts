@@ -1,4 +1,3 @@
-import { fileError } from '@eagre/backend';
 import { Checkpoint, type CheckpointOptions, type LoadStatus } from '@eagre/checkpoint';
 import { updateCheckpointState } from '@eagre/checkpoint/internal';
 import {
@@ -24,7 +23,7 @@ import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from './keras-files.ts';
-import { readError } from './read-error.ts';
+import { readError, writeError } from './read-error.ts';
 
 /** How weights are kept: arrays by name in one file, a checkpoint of TensorFlow, or a file of Keras. */
 type Format = 'safetensors' | 'npz' | 'checkpoint' | 'keras';
@@ -140,7 +139,7 @@ export async function saveWeights(
     if (format === 'npz') await writeNpzFile(path, arrays);
     else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
   } catch (cause) {
-    throw fileError(cause, path, 'saveWeights');
+    throw writeError(cause, path, 'saveWeights');
   }
 }
 function checkPositive(value: unknown, name: string, op: string): void {
