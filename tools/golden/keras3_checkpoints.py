@@ -24,6 +24,10 @@ def sequential():
     return keras.Sequential([keras.Input((4, 3)), layers.Dense(3, activation="tanh"), layers.BatchNormalization(), layers.Flatten(), layers.Dense(1)])
 
 
+def tiny():
+    return keras.Sequential([keras.Input((4, 3)), keras.layers.Flatten(), keras.layers.Dense(1)])
+
+
 def functional():
     layers = keras.layers
     x = keras.Input((4, 3))
@@ -39,6 +43,13 @@ if __name__ == "__main__":
     result = {"x": X.ravel().tolist(), "models": {}}
     optimizers = keras.optimizers
     for name, make, optimizer in (
+        ("sgd", tiny, optimizers.SGD(0.05, momentum=0.9, gradient_accumulation_steps=2)),
+        ("adagrad", tiny, optimizers.Adagrad(0.05)),
+        ("adadelta", tiny, optimizers.Adadelta(0.5)),
+        ("adamax", tiny, optimizers.Adamax(0.05)),
+        ("ftrl", tiny, optimizers.Ftrl(0.05)),
+        ("lion", tiny, optimizers.Lion(0.02)),
+        ("nadam", tiny, optimizers.Nadam(0.05, use_ema=True)),
         ("sequential", sequential, optimizers.Adam(0.05)),
         ("functional", functional, optimizers.Adam(0.05)),
         ("rmsprop", sequential, optimizers.RMSprop(0.01, momentum=0.5, centered=True)),

@@ -8,10 +8,19 @@ type Reference = tensorflow.ObjectReference;
 // Its optimizers keep their state in lists, in the order of the variables. What a state is called depends on the optimizer, of which the file does
 // not tell the class: those of the program's that fit are taken.
 const STATES: Readonly<Record<string, readonly string[]>> = {
+  momentums: ['momentum'],
   _momentums: ['m', 'momentum'],
-  _velocities: ['v', 'rms'],
+  _velocities: ['v', 'rms', 'velocity'],
   _velocity_hats: ['vhat'],
   _average_gradients: ['mg'],
+  _accumulators: ['accumulator'],
+  _accumulated_grads: ['accum_grad'],
+  _accumulated_delta_vars: ['accum_var'],
+  _linears: ['linear'],
+  _m: ['m'],
+  _u: ['v'],
+  _model_variables_moving_average: ['average'],
+  _accumulated_gradients: ['gradient_accumulator'],
 };
 
 const childOf = (node: Node | undefined, name: string): number | undefined =>

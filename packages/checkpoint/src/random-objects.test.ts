@@ -12,6 +12,7 @@ import { Checkpoint } from './index.ts';
 const folder = mkdtempSync(join(tmpdir(), 'eagre-random-objects-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, 'ckpt');
+const RUNS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
 
 /** A shape of objects: a number is a variable of so many elements, -1 one that stands elsewhere too. */
 type Plan =
@@ -82,7 +83,7 @@ test('any objects come back, whether they exist before or are made afterwards', 
       const sorted = (vs: Variable[]): string[] => vs.map((v) => JSON.stringify(v.array())).sort();
       expect(sorted(then)).toEqual(wanted.map((w) => JSON.stringify(w)).sort());
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   );
 });
 
@@ -129,7 +130,7 @@ test('with a damaged byte, one variable at most cannot be used, and none has the
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   );
 });
 
@@ -175,6 +176,6 @@ test('whatever the graph in a file says, nothing but a typed error comes of it',
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   );
 });

@@ -1,5 +1,5 @@
 // The file `checkpoint` of a folder, which names its checkpoints.
-import { fileError } from '@eagre/backend';
+import { fileError, withFileErrors } from '@eagre/backend';
 import { DataLossError, type NamedFunction } from '@eagre/core';
 import { checkFlag, checkFunction, checkNumber, checkPath, defineFunction } from '@eagre/core/internal';
 import { FormatError, readCheckpointState, writeCheckpointState } from '@eagre/formats';
@@ -94,25 +94,30 @@ export function updateCheckpointState(
   const { join, relative, resolve } = nodeBuiltin('node:path');
   const inside = (path: string): string => relative(resolve(directory), resolve(path));
   const { timestamps, lastPreserved } = state;
-  writeCheckpointState(join(directory, latestFilename), {
-    model_checkpoint_path: inside(state.latest),
-    all_model_checkpoint_paths: state.all.map(inside),
-    ...(timestamps !== undefined && { all_model_checkpoint_timestamps: timestamps }),
-    ...(lastPreserved !== undefined && { last_preserved_timestamp: lastPreserved }),
-  });
+  const file = join(directory, latestFilename);
+  withFileErrors(file, 'updateCheckpointState', () =>
+    writeCheckpointState(file, {
+      model_checkpoint_path: inside(state.latest),
+      all_model_checkpoint_paths: state.all.map(inside),
+      ...(timestamps !== undefined && { all_model_checkpoint_timestamps: timestamps }),
+      ...(lastPreserved !== undefined && { last_preserved_timestamp: lastPreserved }),
+    }),
+  );
 }
 
 /** @internal Deletes the files of a checkpoint: its index first, without which the rest counts for nothing. */
 export function deleteCheckpoint(path: string): void {
   const { readdirSync, rmSync } = nodeBuiltin('node:fs');
   const { basename, dirname, join } = nodeBuiltin('node:path');
-  rmSync(`${path}.index`, { force: true });
-  const folder = dirname(path);
-  const start = `${basename(path)}.data-`;
-  for (const file of readdirSync(folder)) {
-    if (file.startsWith(start) && /^\d{5}-of-\d{5}$/.test(file.slice(start.length)))
-      rmSync(join(folder, file), { force: true });
-  }
+  withFileErrors(path, 'CheckpointManager', () => {
+    rmSync(`${path}.index`, { force: true });
+    const folder = dirname(path);
+    const start = `${basename(path)}.data-`;
+    for (const file of readdirSync(folder)) {
+      if (file.startsWith(start) && /^\d{5}-of-\d{5}$/.test(file.slice(start.length)))
+        rmSync(join(folder, file), { force: true });
+    }
+  });
 }
 
 // A write that nobody has added to for so long is not going on any more.
@@ -125,7 +130,7 @@ export function deleteAbandoned(prefix: string): void {
   const folder = dirname(prefix);
   if (!existsSync(folder)) return;
   const start = `.${basename(prefix)}-`;
-  for (const name of readdirSync(folder)) {
+  for (const name of withFileErrors(folder, 'CheckpointManager', () => readdirSync(folder))) {
     if (!name.startsWith(start)) continue;
     if (!/^\d+\.(index|data-\d{5}-of-\d{5})\.[\w-]+\.tmp$/.test(name.slice(start.length))) continue;
     const file = join(folder, name);

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { fileError, InvalidArgumentError } from '@eagre/backend';
 import { checkText, defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import { gunzip, isGzip, readFileBytes, unzip } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
@@ -134,7 +134,7 @@ async function existing(path: string, checksum: Checksum | undefined): Promise<U
     const bytes = await readFileBytes(path);
     return checksum === undefined || checksumLike(checksum, bytes) === checksum ? bytes : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw fileError(error, path, OP);
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fuzzCalls, type Subject } from '@eagre/testing';
@@ -408,3 +409,82 @@ it('checkpoints give a value or one of our errors', async () => {
   expect(findings.list('checkpoints').slice(0, 30)).toEqual([]);
   expect(findings.values).toBeGreaterThan(findings.calls / 20);
 });
+
+it('what the system refuses is an error of its kind that names the file', async () => {
+  const closed = join(folder, 'closed');
+  mkdirSync(closed);
+  chmodSync(folder, 0o755);
+  chmodSync(closed, 0);
+  const at = (name: string): string => join(closed, name);
+  const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [2] })]);
+  const checkpoint = new train.Checkpoint({ v: new tf.Variable(1) });
+  const { Dataset } = tf.data;
+  const all = async (dataset: tf.data.Dataset<tf.Tensor>): Promise<void> => {
+    for await (const _ of dataset);
+  };
+  // Root may do everything.
+  const root = process.getuid?.() === 0;
+  if (root) process.seteuid?.(65_534);
+  try {
+    for (const refused of [
+      async () => checkpoint.write(at('c')),
+      async () => checkpoint.read(at('c')),
+      async () => new train.CheckpointManager(checkpoint, closed, { maxToKeep: 1 }),
+      () => model.saveWeights(at('w')),
+      () => model.saveWeights(at('w.npz')),
+      () => model.saveWeights(at('w.safetensors')),
+      () => model.saveWeights(at('w.weights.h5')),
+      () => model.loadWeights(at('w.npz')),
+      () => model.save(at('m.keras')),
+      () => model.export(at('e')),
+      () => tf.keras.models.loadModel(at('m.keras')),
+      async () => tf.savedModel.load(at('e')),
+      () => Dataset.range(2).save(at('d')),
+      async () => Dataset.load(at('d')),
+      () => all(Dataset.range(2).cache(at('c'))),
+      async () => [...Dataset.range(2).cache(at('c'))],
+      () => all(new tf.data.TextLineDataset(at('l')) as tf.data.Dataset<tf.Tensor>),
+      async () => new tf.io.TFRecordWriter(at('r')),
+      async () => tf.io.readFile(at('f')),
+      async () => tf.io.writeFile(at('f'), 'x'),
+      () => tf.keras.utils.getFile('http://127.0.0.1:9/f', { cacheDir: closed }),
+      async () => tf.summary.createFileWriter(at('s')),
+    ]) {
+      const error = await refused().then(
+        () => null,
+        (cause: unknown) => cause as Error,
+      );
+      expect(error, String(refused)).toBeInstanceOf(tf.errors.PermissionDeniedError);
+      expect(error?.message).toContain(closed);
+    }
+  } finally {
+    if (root) process.seteuid?.(0);
+    chmodSync(closed, 0o700);
+  }
+  const { writeSync } = process.getBuiltinModule('node:fs');
+  vi.spyOn(process.getBuiltinModule('node:fs'), 'writeSync').mockImplementation(((
+    ...args: Parameters<typeof writeSync>
+  ) => {
+    if (args[1].length > 1000)
+      throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
+    return writeSync(...args);
+  }) as typeof writeSync);
+  const large = Dataset.fromTensors(tf.ones([100_000]));
+  for (const full of [() => all(large.cache(at('c'))), () => large.save(at('d'))])
+    await expect(full()).rejects.toThrow(tf.errors.ResourceExhaustedError);
+  expect(readdirSync(closed)).toEqual([]);
+});
+
+it.each(['npz', 'safetensors', 'weights.h5', 'keras', 'h5'])(
+  'a pipe is not replaced by a file: .%s',
+  async (ending) => {
+    const path = join(folder, `pipe.${ending}`);
+    execFileSync('mkfifo', [path]);
+    const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [2] })]);
+    const whole = ending === 'keras' || ending === 'h5';
+    await expect(whole ? model.save(path) : model.saveWeights(path)).rejects.toThrow(
+      tf.errors.FailedPreconditionError,
+    );
+    expect(statSync(path).isFIFO()).toBe(true);
+  },
+);

@@ -9,11 +9,13 @@ import {
   NotFoundError,
   ResourceExhaustedError,
 } from '@eagre/backend';
+import { ones, type Tensor } from '@eagre/core';
 import { encodeRecord } from '@eagre/formats';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { FixedLengthRecordDataset, TextLineDataset, TFRecordDataset } from '../readers/file-datasets.ts';
 import { mapOnWorkers } from '../workers/map-on-workers.ts';
 import { Dataset } from './dataset.ts';
+import type { DatasetIterator } from './dataset-iterator.ts';
 
 let folder: string;
 let records: string;
@@ -79,6 +81,39 @@ test.runIf(linux)('a pass that is left or fails closes its file at once', async 
   expect(open()).toBe(0);
 });
 
+test.runIf(linux)(
+  'passes that keep what they give keep no file open, and leave nothing once they are gone',
+  async () => {
+    const at = join(folder, 'kept');
+    const all = [
+      new TextLineDataset(lines).cache(at),
+      new TextLineDataset(lines).snapshot(at, { compression: 'GZIP' }),
+      // More than is gathered before it is written.
+      Dataset.range(3)
+        .map((x) => x.cast('float32').mul(ones([50_000])))
+        .cache(at),
+    ];
+    const dropMany = (): void => {
+      for (let i = 0; i < 60; i++) {
+        const pass = all[i % 3]?.iterator() as DatasetIterator<Tensor>;
+        pass.next();
+        pass.next();
+        expect(open()).toBeLessThanOrEqual(20);
+      }
+    };
+    dropMany();
+    expect(readdirSync(folder).some((name) => name.startsWith('kept.partial-'))).toBe(true);
+    await vi.waitFor(() => {
+      (globalThis.gc as () => void)();
+      // The engine may still hold a few.
+      expect(readdirSync(folder).filter((name) => name.startsWith('kept')).length).toBeLessThan(5);
+    });
+    // One that is kept goes on.
+    expect([...(all[2] as Dataset<Tensor>)].map((x) => x.size)).toEqual([50_000, 50_000, 50_000]);
+    expect([...Dataset.load(at)]).toHaveLength(3);
+  },
+);
+
 test('what the system refuses is told by its name', () => {
   const first = (path: string): unknown => new TextLineDataset(path).iterator().next();
   expect(() => first(join(folder, 'none'))).toThrow(NotFoundError);
@@ -93,6 +128,8 @@ test('what the system refuses is told by its name', () => {
   });
   try {
     expect(() => first(lines)).toThrow(ResourceExhaustedError);
+    vi.spyOn(fs, 'readdirSync').mockImplementation(() => fs.openSync('any', 'r') as never);
+    expect(() => Dataset.listFiles(join(folder, '*'))).toThrow(ResourceExhaustedError);
     expect(() => first(lines)).toThrow(
       /lines: the process has too many open files: close some, or raise `ulimit -n`/,
     );

@@ -1,5 +1,6 @@
 // `cache` in a folder.
 import { InvalidArgumentError } from '@eagre/backend';
+import { findDropped, whenDropped } from '@eagre/core/internal';
 import {
   type Awaitable,
   after,
@@ -53,6 +54,8 @@ class CacheFileIterator extends ElementIterator {
   #isSaved = false;
   /** Null when nothing is kept: the elements are read, or not all of them were seen. */
   #writer: SavedWriter | null = null;
+  /** Ends the watch for passes that nobody ends. */
+  #unwatch: (() => void) | null = null;
 
   constructor(
     path: string,
@@ -88,7 +91,13 @@ class CacheFileIterator extends ElementIterator {
     this.#source = new ElementsNode([]).iterate();
     const source = this.#isSaved ? this.#load() : this.#make();
     this.#source = source;
-    if (!this.#isSaved) this.#writer = this.#write();
+    if (!this.#isSaved) {
+      // In a loop that never pauses too, those of before make room.
+      findDropped();
+      const writer = this.#write();
+      this.#writer = writer;
+      this.#unwatch = whenDropped(this, () => writer.abort());
+    }
     return source;
   }
 
@@ -104,6 +113,8 @@ class CacheFileIterator extends ElementIterator {
   };
 
   #stop(): void {
+    this.#unwatch?.();
+    this.#unwatch = null;
     this.#writer?.abort();
     this.#writer = null;
   }

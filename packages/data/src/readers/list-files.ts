@@ -1,4 +1,4 @@
-import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { InvalidArgumentError, NotFoundError, withFileErrors } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { TensorSpec } from '@eagre/graph';
@@ -41,6 +41,15 @@ export function pathsNode(
   return new ShuffledListNode('ListFiles', paths.length, seed, new TensorSpec([], 'string'), path);
 }
 
+const NO_MATCH: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EACCES',
+  'EPERM',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ERR_INVALID_ARG_VALUE',
+]);
 const MAGIC = /[*?[{]/;
 
 /** The files, and if wanted the folders, that a pattern matches. Walks only the folders that it can match in. */
@@ -55,7 +64,8 @@ export function matching(pattern: string, what: string, folders: boolean): strin
   const start = from === 0 ? '' : `${root}/`;
   const matchers = parts.slice(from).map((part) => (part === '**' ? null : expression(part, what)));
   const found: string[] = [];
-  walk(start, resolve(start === '' ? '.' : start), matchers, 0, found, folders);
+  const folder = resolve(start === '' ? '.' : start);
+  withFileErrors(folder, what, () => walk(start, folder, matchers, 0, found, folders));
   return found;
 }
 
@@ -75,8 +85,10 @@ function walk(
   let entries: { name: string; isDirectory(): boolean; isFile(): boolean; isSymbolicLink(): boolean }[];
   try {
     entries = nodeBuiltin('node:fs').readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return;
+  } catch (cause) {
+    // What is not there, or closed, holds no match. Everything else is no answer.
+    if (NO_MATCH.has((cause as NodeJS.ErrnoException).code ?? '')) return;
+    throw cause;
   }
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;

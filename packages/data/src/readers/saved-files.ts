@@ -50,17 +50,13 @@ export async function saveElements(
   const what = 'Dataset.save';
   checkPath(path, 'path', what);
   const { compression } = checkFileOptions({ compressionType: options.compression }, what);
-  const writer = withFileErrors(
-    path,
-    what,
-    () => new SavedWriter(path, dataset.elementSpec, compression, what),
-  );
+  const writer = new SavedWriter(path, dataset.elementSpec, compression, what);
   try {
     for await (const element of dataset) writer.write(element as Element);
     writer.finish();
   } catch (error) {
     writer.abort();
-    throw fileError(error, path, what);
+    throw error;
   }
 }
 
@@ -75,39 +71,52 @@ export class SavedWriter {
   readonly #temporary: string;
   readonly #spec: ElementSpec | null;
   readonly #compression: Compression;
+  readonly #what: string;
   #records: RecordFileWriter | null;
   #count = 0;
 
   /** @throws FailedPreconditionError when something else is at `path`. */
   constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
+    this.#path = nodeBuiltin('node:path').resolve(path);
+    this.#temporary = `${this.#path}.partial-${ownMark()}`;
+    this.#spec = spec;
+    this.#compression = compression;
+    this.#what = what;
+    this.#records = withFileErrors(path, what, () => this.#begin());
+  }
+
+  #begin(): RecordFileWriter {
     const { mkdirSync, readdirSync, statSync } = nodeBuiltin('node:fs');
-    const { dirname, resolve } = nodeBuiltin('node:path');
-    this.#path = resolve(path);
     const there = statSync(this.#path, { throwIfNoEntry: false });
     const isEmpty = there?.isDirectory() === true && readdirSync(this.#path).length === 0;
     if (there !== undefined && !isEmpty && !isSaved(this.#path))
       throw new FailedPreconditionError(
-        `${path} exists and is not a saved dataset; choose another folder`,
-        what,
+        `${this.#path} exists and is not a saved dataset; choose another folder`,
+        this.#what,
       );
-    makeFolders(dirname(this.#path));
+    makeFolders(nodeBuiltin('node:path').dirname(this.#path));
     deleteLeftoverFolders(this.#path);
-    this.#temporary = `${this.#path}.partial-${ownMark()}`;
     mkdirSync(this.#temporary);
-    this.#spec = spec;
-    this.#compression = compression;
-    this.#records = new RecordFileWriter(`${this.#temporary}/${ELEMENTS}`, { compression });
+    return new RecordFileWriter(`${this.#temporary}/${ELEMENTS}`, { compression: this.#compression });
   }
 
   write(element: Element): void {
     const tensor = stateToTensor(saveElement(element));
-    this.#records?.write(tensor.data() as Uint8Array);
+    withFileErrors(this.#path, this.#what, () => {
+      this.#records?.write(tensor.data() as Uint8Array);
+      // Passes may be dropped by the thousands.
+      this.#records?.release();
+    });
     tensor.dispose();
     this.#count++;
   }
 
   /** Puts the dataset in its place, where it replaces an earlier one. */
   finish(): void {
+    withFileErrors(this.#path, this.#what, () => this.#finish());
+  }
+
+  #finish(): void {
     const { existsSync, renameSync, rmSync } = nodeBuiltin('node:fs');
     this.#records?.close();
     this.#records = null;
@@ -158,6 +167,8 @@ function readInfo(path: string, what: string): Info {
     json = JSON.parse(nodeBuiltin('node:fs').readFileSync(`${path}/${INFO}`, 'utf8'));
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new DataLossError(`${path}/${INFO} is damaged`, what, { cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw fileError(cause, `${path}/${INFO}`, what);
     throw new NotFoundError(`there is no saved dataset at ${path}`, what, { cause });
   }
   const { format, count, compression, spec } = json ?? {};

@@ -1,7 +1,7 @@
 // Threads that run an exported function of a module.
 
 import type { Worker } from 'node:worker_threads';
-import { InternalError, InvalidArgumentError } from '@eagre/backend';
+import { InternalError, InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
 
 /** What a thread answers: a result, or an error. */
 type Answer =
@@ -71,11 +71,15 @@ parentPort.on('message', async ({ id, args }) => {
 });
 `;
 
+/** Whether the system starts no more threads, or has no files left for one. */
+const isRefused = (cause: unknown): cause is Error =>
+  cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_INIT_FAILED';
+
 /** Up to `size` threads, started when they are needed. They keep the process alive only while they compute. */
 export class WorkerPool {
   readonly #url: string;
   readonly #name: string;
-  readonly #size: number;
+  #size: number;
   readonly #what: string;
   #threads: Thread[] = [];
   #next = 0;
@@ -109,7 +113,21 @@ export class WorkerPool {
   #thread(): Thread {
     const idle = this.#threads.find(({ pending }) => pending.size === 0);
     if (idle) return idle;
-    if (this.#threads.length < this.#size) return this.#start();
+    if (this.#threads.length < this.#size) {
+      try {
+        return this.#start();
+      } catch (cause) {
+        if (!isRefused(cause)) throw cause;
+        // A limit of the system: those that run have to do.
+        this.#size = this.#threads.length;
+        if (this.#size === 0)
+          throw new ResourceExhaustedError(
+            `no thread can start (${cause.message}): end some, or raise \`ulimit -u\``,
+            this.#what,
+            { cause },
+          );
+      }
+    }
     return this.#threads.reduce((least, t) => (t.pending.size < least.pending.size ? t : least));
   }
 
@@ -163,9 +181,10 @@ export class WorkerPool {
   #lose(thread: Thread, cause: Error): void {
     this.#threads = this.#threads.filter((t) => t !== thread);
     wake(thread);
+    const Kind = isRefused(cause) ? ResourceExhaustedError : InternalError;
     for (const { reject } of thread.pending.values())
       reject(
-        new InternalError(`a thread that ran ${this.#name} failed: ${cause.message}`, this.#what, {
+        new Kind(`a thread that ran ${this.#name} failed: ${cause.message}`, this.#what, {
           cause,
         }),
       );

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
-import { EagreError } from '@eagre/backend';
+import { EagreError, ResourceExhaustedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
@@ -93,6 +93,32 @@ describe('mapOnWorkers', () => {
     );
     const synchronous = mapOnWorkers(numbers(1), { worker, export: 'double' });
     expect(() => [...synchronous]).toThrow(/for await/);
+  });
+
+  it('takes fewer threads where no more can start, and says so where none can', async () => {
+    const threads = process.getBuiltinModule('node:worker_threads');
+    const { Worker } = threads;
+    let left = 1;
+    let refused = 0;
+    class Limited extends Worker {
+      constructor(...args: ConstructorParameters<typeof Worker>) {
+        if (left-- <= 0) {
+          refused++;
+          throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+        }
+        super(...args);
+      }
+    }
+    threads.Worker = Limited;
+    try {
+      const slow = mapOnWorkers<number>(numbers(4), { worker, export: 'slowFirst' }, { numParallelCalls: 3 });
+      expect((await collect(slow)).map((t) => t.item())).toEqual([0, 1, 2, 3]);
+      expect(refused).toBe(1);
+      await expect(collect(slow)).rejects.toThrow(ResourceExhaustedError);
+      await expect(collect(slow)).rejects.toThrow(/no thread can start \(EAGAIN\): .*`ulimit -u`/);
+    } finally {
+      threads.Worker = Worker;
+    }
   });
 
   it('ends its threads with the pass, and goes on where it was', async () => {

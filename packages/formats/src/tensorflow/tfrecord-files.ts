@@ -152,6 +152,7 @@ export class RecordFileWriter {
   readonly #deflater: Deflater | undefined;
   #used = 0;
   #file: number | undefined;
+  #isClosed = false;
   /** The length of the file; undefined for what has none, such as a pipe. */
   #end: number | undefined;
   #waiting: Waiting | undefined;
@@ -203,10 +204,17 @@ export class RecordFileWriter {
     this.#drain();
   }
 
+  /** Closes the file until more is to be written to it. What has no length, such as a pipe, stays open. */
+  release(): void {
+    if (this.#file === undefined || this.#end === undefined) return;
+    const file = this.#file;
+    this.#file = undefined;
+    nodeBuiltin('node:fs').closeSync(file);
+  }
+
   /** Writes what is left and closes the file; then the writer can do nothing more. Closing twice is no error. */
   close(): void {
-    if (this.#file === undefined) return;
-    const file = this.#file;
+    if (this.#isClosed) return;
     try {
       this.flush();
       if (this.#deflater !== undefined) this.#out(this.#deflater.end());
@@ -214,8 +222,9 @@ export class RecordFileWriter {
       if (this.#deflater === undefined) this.#cutBack();
       throw error;
     } finally {
+      this.#isClosed = true;
+      if (this.#file !== undefined) nodeBuiltin('node:fs').closeSync(this.#file);
       this.#file = undefined;
-      nodeBuiltin('node:fs').closeSync(file);
     }
   }
 
@@ -246,9 +255,10 @@ export class RecordFileWriter {
 
   /** Writes what waits. */
   #goOn(): void {
-    const file = this.#open();
+    this.#checkOpen();
     const waiting = this.#waiting;
     if (waiting === undefined) return;
+    const file = this.#open();
     const fs = nodeBuiltin('node:fs');
     const { bytes } = waiting;
     while (waiting.taken < bytes.length) {
@@ -281,8 +291,14 @@ export class RecordFileWriter {
   }
 
   #open(): number {
-    if (this.#file === undefined) throw errorsFor('TFRecord', this.path)('the writer is closed');
+    this.#checkOpen();
+    // Where it was released: places in it are told by number.
+    this.#file ??= nodeBuiltin('node:fs').openSync(this.path, 'r+');
     return this.#file;
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw errorsFor('TFRecord', this.path)('the writer is closed');
   }
 }
 

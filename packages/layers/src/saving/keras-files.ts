@@ -1,5 +1,4 @@
 // Whole models and weights in Keras's files: `.keras`, `.weights.h5`, `.weights.json` and the older `.h5`. Loaded when the first one is used.
-import { fileError } from '@eagre/backend';
 import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import {
   encodeHdf5,
@@ -26,7 +25,7 @@ import {
 import { loadState, saveState } from './keras-state.ts';
 import { encodeLegacyModel, loadLegacyWeights, modelOfLegacy } from './legacy-h5.ts';
 import type { ModelReading } from './model-config.ts';
-import { readError } from './read-error.ts';
+import { readError, writeError } from './read-error.ts';
 import { isModelPath, unbuilt } from './saving.ts';
 import { loadShards, saveShards } from './sharded-weights.ts';
 
@@ -82,7 +81,7 @@ export async function writeWhole(path: string, parts: FileParts, op: string): Pr
     makeFolders(nodeBuiltin('node:path').dirname(path));
     await writeFileAtomic(path, parts);
   } catch (cause) {
-    throw fileError(cause, path, op);
+    throw writeError(cause, path, op);
   }
 }
 
@@ -144,7 +143,7 @@ async function writeFolder(model: Model, path: string): Promise<void> {
     // Half of the exchange is undone.
     if (fs.existsSync(old) && !fs.existsSync(path)) fs.renameSync(old, path);
     fs.rmSync(temporary, { recursive: true, force: true });
-    throw fileError(cause, path, 'saveModel');
+    throw writeError(cause, path, 'saveModel');
   }
   fs.rmSync(old, { recursive: true, force: true });
 }

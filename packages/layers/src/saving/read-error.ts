@@ -1,5 +1,5 @@
 import { fileError } from '@eagre/backend';
-import { DataLossError, NotFoundError } from '@eagre/core';
+import { DataLossError, FailedPreconditionError, NotFoundError } from '@eagre/core';
 import { FormatError } from '@eagre/formats';
 
 /** What went wrong when a file was read, with the errors of formats as those of lost data. */
@@ -7,5 +7,11 @@ export function readError(cause: unknown, path: string, op: string): unknown {
   if (cause instanceof FormatError) return new DataLossError(cause.message, op, { cause });
   if ((cause as NodeJS.ErrnoException | null)?.code === 'ENOENT')
     return new NotFoundError(`there is no file ${path}`, op, { cause });
+  return fileError(cause, path, op);
+}
+
+/** What went wrong when a file was written: where a folder, a pipe or a device stands in its place too. */
+export function writeError(cause: unknown, path: string, op: string): unknown {
+  if (cause instanceof FormatError) return new FailedPreconditionError(cause.message, op, { cause });
   return fileError(cause, path, op);
 }

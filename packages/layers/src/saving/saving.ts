@@ -23,7 +23,7 @@ import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from './keras-files.ts';
-import { readError } from './read-error.ts';
+import { readError, writeError } from './read-error.ts';
 
 /** How weights are kept: arrays by name in one file, a checkpoint of TensorFlow, or a file of Keras. */
 type Format = 'safetensors' | 'npz' | 'checkpoint' | 'keras';
@@ -134,9 +134,13 @@ export async function saveWeights(
   for (const { path: name, variable } of weights) {
     arrays.set(name, variable.ndarray());
   }
-  makeFolders(nodeBuiltin('node:path').dirname(path));
-  if (format === 'npz') await writeNpzFile(path, arrays);
-  else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
+  try {
+    makeFolders(nodeBuiltin('node:path').dirname(path));
+    if (format === 'npz') await writeNpzFile(path, arrays);
+    else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
+  } catch (cause) {
+    throw writeError(cause, path, 'saveWeights');
+  }
 }
 function checkPositive(value: unknown, name: string, op: string): void {
   if (typeof value !== 'number' || !(value > 0))

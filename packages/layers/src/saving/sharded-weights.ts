@@ -1,5 +1,4 @@
 // Weights in several HDF5 files, and a list in JSON of which is where.
-import { fileError } from '@eagre/backend';
 import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
 import {
@@ -16,6 +15,7 @@ import {
 import { nodeBuiltin, ownMark } from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import { type LoadStateOptions, loadState } from './keras-state.ts';
+import { writeError } from './read-error.ts';
 
 // Whether files were saved together; Keras's have no such mark.
 const MARK = 'eagre_save';
@@ -99,7 +99,7 @@ export async function saveShards(
     await writeFileAtomic(path, JSON.stringify(list, null, 4));
   } catch (cause) {
     for (const file of temporary) nodeBuiltin('node:fs').rmSync(file, { force: true });
-    throw fileError(cause, path, 'saveWeights');
+    throw writeError(cause, path, 'saveWeights');
   }
 }
 const rename = (from: string, to: string): void => nodeBuiltin('node:fs').renameSync(from, to);

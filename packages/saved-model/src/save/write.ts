@@ -1,6 +1,6 @@
 // A SavedModel on the disk: whole, or not at all.
 
-import { fileError } from '@eagre/backend';
+import { fileError, withFileErrors } from '@eagre/backend';
 import { type Entry, writeBundleAsync } from '@eagre/checkpoint/internal';
 import { FailedPreconditionError, NotFoundError, ResourceExhaustedError } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
@@ -34,11 +34,12 @@ export function snapshotOf(entries: readonly Entry[]): Snapshot {
 /** @throws FailedPreconditionError for a file, or a folder that holds something else than a SavedModel. */
 export function checkTarget(dir: string): void {
   const fs = nodeBuiltin('node:fs');
-  const found = fs.statSync(dir, { throwIfNoEntry: false });
+  const found = withFileErrors(dir, OP, () => fs.statSync(dir, { throwIfNoEntry: false }));
   if (found === undefined) return;
   if (!found.isDirectory())
     throw new FailedPreconditionError(`${dir} is a file, expected a folder or none`, OP);
-  const others = fs.readdirSync(dir).filter((name) => !OWN.has(name) && !isTemporary(name));
+  const names = withFileErrors(dir, OP, () => fs.readdirSync(dir));
+  const others = names.filter((name) => !OWN.has(name) && !isTemporary(name));
   if (others.length > 0)
     throw new FailedPreconditionError(
       `${dir} holds other files (${others.slice(0, 3).join(', ')}), which a save would lose: give a folder of its own`,
@@ -50,7 +51,7 @@ export function checkTarget(dir: string): void {
 export function checkAssets(assets: SavedModelContents['assets']): void {
   const fs = nodeBuiltin('node:fs');
   for (const path of assets.values())
-    if (fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    if (withFileErrors(path, OP, () => fs.statSync(path, { throwIfNoEntry: false }))?.isFile() !== true)
       throw new NotFoundError(`the asset ${path} is not a file`, OP);
 }
 
