@@ -100,8 +100,9 @@ struct Leaf {
       d[i] = 0;
       return 0;
     }
-    const double f = d[end - 1], g = e[end - 1], h = d[end], both = std::fabs(f * h), squares = f * f + g * g + h * h;
-    const double of = both / std::sqrt((squares + std::sqrt((squares - 2 * both > 0 ? squares - 2 * both : 0) * (squares + 2 * both))) / 2);
+    // By the sum and the difference of both values, whose squares these are: near equal values keep their distance.
+    const double f = std::fabs(d[end - 1]), g = e[end - 1], h = std::fabs(d[end]);
+    const double of = 2 * f * h / (std::sqrt((f + h) * (f + h) + g * g) + std::sqrt((f - h) * (f - h) + g * g));
     const double ratio = of / d[begin];
     return ratio * ratio < 0x1p-53 ? 0 : of;
   }
