@@ -285,9 +285,10 @@ template <class S> struct Large {
     finish(sorted, n, n, given);
     put_vectors(false, given);
     const int64_t height = rows();
+    std::fill(long_ones, long_ones + wanted * m, S(0));
     for (int64_t k = 0; k < wanted; k++) {
-      S* row = long_ones + k * m;
-      for (int64_t i = 0; i < m; i++) row[i] = k < n ? (i < n ? left[order[k] * n + i] : 0) : i == k ? 1 : 0;
+      if (k < n) std::memcpy(long_ones + k * m, left + order[k] * n, static_cast<size_t>(n) * sizeof(S));
+      else long_ones[k * m + k] = 1;
     }
     if (!tall()) {
       two.left.multiply(long_ones, wanted);
@@ -309,8 +310,7 @@ template <class S> struct Large {
   static void finish(S* vectors, int64_t length, int64_t count, S* to) {
     for (int64_t k = 0; k < count; k++) {
       S* row = vectors + k * length;
-      const S by = static_cast<S>(1 / std::sqrt(dot(row, row, length)));
-      for (int64_t i = 0; i < length; i++) row[i] *= by;
+      multiply(static_cast<S>(1 / std::sqrt(dot(row, row, length))), row, length);
     }
     turn(vectors, length, count, length, to, count);
   }
@@ -332,6 +332,8 @@ struct Matrices {
   }
 };
 
+constexpr double kStep = 0x1p100;  // larger factors may be no numbers of float32
+
 // False where it does not converge, or what is given is not finite.
 template <class S> bool decompose_large(const Matrices& of, int64_t matrix) {
   const int64_t m = of.m(), n = of.n();
@@ -341,7 +343,9 @@ template <class S> bool decompose_large(const Matrices& of, int64_t matrix) {
   if (!all_finite(held, m * n)) return false;
   // A power of two, which rounds nothing.
   const double down = scale_of(held, m * n);
-  for (int64_t i = 0; i < m * n; i++) held[i] = static_cast<S>(static_cast<double>(held[i]) * down);
+  double rest = down;
+  for (; rest > kStep; rest /= kStep) multiply(static_cast<S>(kStep), held, m * n);
+  multiply(static_cast<S>(rest), held, m * n);
   const auto put_values = [&](double* values) {
     for (int64_t j = 0; j < n; j++) values[j] /= down;
     put_doubles(of.s, matrix * n, n, values);
