@@ -242,11 +242,13 @@ template <class S> struct Large {
 
   bool tall() const { return m >= kTall * n; }
   int64_t rows() const { return tall() ? n : m; }
+  // Of vectors in no order and of those in order, which are never there at once; and what turns the former.
+  int64_t numbers() const { return vectors ? max64(DivideAndConquer<S>::numbers(n), n * n + wanted * m) : 0; }
   // In numbers of S.
   int64_t room() const {
-    const int64_t doubles = DivideAndConquer<S>::doubles(n) + 8;
-    return (tall() ? Qr<S>::room(m, n, wanted) : 0) + Bidiagonal<S>::room(rows(), n, wanted) + DivideAndConquer<S>::numbers(n) +
-           2 * n * n + wanted * m + n * 2 + doubles * static_cast<int64_t>(sizeof(double) / sizeof(S)) + 6 * kApart;
+    const int64_t doubles = DivideAndConquer<S>::doubles(n) + n;
+    return (tall() ? Qr<S>::room(m, n, wanted) : 0) + Bidiagonal<S>::room(rows(), n, wanted) + numbers() +
+           doubles * static_cast<int64_t>(sizeof(double) / sizeof(S)) + 4 * kApart;
   }
   // The matrix, or its transpose if `turned`, is at `given` by rows. Handed over: the values; the vectors of the shorter side and those of
   // the longer, by rows. False without convergence.
@@ -258,7 +260,7 @@ template <class S> struct Large {
     };
     Qr<S> whole(take(tall() ? Qr<S>::room(m, n, wanted) : 0), m, n, wanted);
     Bidiagonal<S> two(take(Bidiagonal<S>::room(rows(), n, wanted)), rows(), n, wanted);
-    S *left = take(n * n), *right = take(n * n), *long_ones = take(wanted * m);
+    S *sorted = take(numbers()), *long_ones = sorted + n * n;
     int64_t* order = reinterpret_cast<int64_t*>(take(n * static_cast<int64_t>(sizeof(int64_t) / sizeof(S))));
     S* columns = tall() ? whole.a : two.left.a;
     if (turned) std::memcpy(columns, given, static_cast<size_t>(m * n) * sizeof(S));
@@ -268,8 +270,9 @@ template <class S> struct Large {
       for (int64_t j = 0; j < n; j++) std::memcpy(two.left.a + j * n, whole.a + j * m, static_cast<size_t>(n) * sizeof(S));
     }
     two.reduce();
-    S* numbers = take(DivideAndConquer<S>::numbers(n));
-    DivideAndConquer<S> parts(two.d, two.e, n, vectors, left, right, numbers, reinterpret_cast<double*>(memory));
+    // The matrix is done with.
+    S *left = two.left.a, *right = two.right.a;
+    DivideAndConquer<S> parts(two.d, two.e, n, vectors, left, right, sorted, reinterpret_cast<double*>(memory));
     if (!parts.solve()) return false;
     for (int64_t k = 0; k < n; k++) order[k] = k;
     std::sort(order, order + n, [&](int64_t i, int64_t j) { return two.d[i] != two.d[j] ? two.d[i] > two.d[j] : i < j; });
@@ -279,12 +282,10 @@ template <class S> struct Large {
     if (!vectors) return true;
     two.left.join_all();
     two.right.join_all();
-    S* sorted = numbers;
     for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, right + order[k] * n, static_cast<size_t>(n) * sizeof(S));
     two.right.multiply(sorted, n);
     finish(sorted, n, n, given);
     put_vectors(false, given);
-    const int64_t height = rows();
     std::fill(long_ones, long_ones + wanted * m, S(0));
     for (int64_t k = 0; k < wanted; k++) {
       if (k < n) std::memcpy(long_ones + k * m, left + order[k] * n, static_cast<size_t>(n) * sizeof(S));
@@ -296,7 +297,7 @@ template <class S> struct Large {
       // The first n numbers of the first n.
       for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, long_ones + k * m, static_cast<size_t>(n) * sizeof(S));
       two.left.multiply(sorted, n);
-      for (int64_t k = 0; k < n; k++) std::memcpy(long_ones + k * m, sorted + k * n, static_cast<size_t>(height) * sizeof(S));
+      for (int64_t k = 0; k < n; k++) std::memcpy(long_ones + k * m, sorted + k * n, static_cast<size_t>(n) * sizeof(S));
       whole.multiply(long_ones, wanted);
     }
     finish(long_ones, m, wanted, given);
