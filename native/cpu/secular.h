@@ -79,7 +79,7 @@ struct Secular {
     const vf64 of = broadcast(d[from]), sign = broadcast(side), less = broadcast(-y), none{};
     vf64 below{}, above{}, below_slope{}, above_slope{};
     for (int64_t j = 0; j < n; j += kF64) {
-      const vf64 pole = load<double>(d + j), inverse = 1 / fma(sign * (pole - of), pole + of, less);
+      const vf64 pole = load<double>(d + j), inverse = 1.0 / fma(sign * (pole - of), pole + of, less);
       const vf64 term = load<double>(squares + j) * inverse, slope = term * inverse;
       const auto near = inverse < none;
       below += near ? term : none;
