@@ -262,15 +262,41 @@ template <class S> inline void subtract(S f, const S* x, S* y, int64_t n) {
   }
 }
 
-template <class S> inline bool all_finite(const S* x, int64_t n) {
-  for (int64_t i = 0; i < n; i++) if (!is_finite(x[i])) return false;
+// y *= f.
+template <class S> inline void multiply(S f, S* y, int64_t n) {
+  constexpr int L = Lanes<S>::n;
+  const auto by = broadcast(f);
+  int64_t i = 0;
+  for (; i + L <= n; i += L) store<S>(y + i, by * load<S>(y + i));
+  for (; i < n; i++) y[i] *= f;
+}
+
+template <class S> __attribute__((noinline)) bool all_finite(const S* x, int64_t n) {
+  int64_t i = 0;
+  if constexpr (!kIsComplex<S>) {
+    constexpr int L = Lanes<S>::n;
+    typename Lanes<S>::V odd{};
+    for (; i + L <= n; i += L) odd += load<S>(x + i) - load<S>(x + i);
+    if (sum<S>(odd) != 0) return false;
+  }
+  for (; i < n; i++) if (!is_finite(x[i])) return false;
   return true;
 }
 
 // A power of two by which the largest element comes near 1, so that squares neither overflow nor vanish.
-template <class S> inline double scale_of(const S* x, int64_t n) {
+template <class S> __attribute__((noinline)) double scale_of(const S* x, int64_t n) {
   double largest = 0;
-  for (int64_t i = 0; i < n; i++) {
+  int64_t i = 0;
+  if constexpr (!kIsComplex<S>) {
+    constexpr int L = Lanes<S>::n;
+    typename Lanes<S>::V most{};
+    for (; i + L <= n; i += L) {
+      const auto own = load<S>(x + i), size = own < -own ? -own : own;
+      most = size > most ? size : most;
+    }
+    for (int l = 0; l < L; l++) largest = static_cast<double>(most[l]) > largest ? static_cast<double>(most[l]) : largest;
+  }
+  for (; i < n; i++) {
     const double a = std::fabs(real(x[i])), b = std::fabs(imag(x[i]));
     largest = a > largest ? a : largest;
     largest = b > largest ? b : largest;

@@ -1,11 +1,14 @@
-// Svd: singular values and vectors, in double. A Householder QR with column pivoting, then one-sided Jacobi (Hestenes) on the
+// Svd: singular values and vectors. Of small matrices in double: a Householder QR with column pivoting, then one-sided Jacobi (Hestenes) on the
 // transpose of its triangle, which needs few sweeps there: Z. Drmač and K. Veselić, "New Fast and Accurate Jacobi SVD Algorithm I"
 // (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares. Larger
-// matrices would take long: see golub_kahan.h.
+// matrices would take long: see bidiagonal.h and divide_and_conquer.h, which compute with the numbers of the matrix, and errors small beside
+// the largest singular value.
+#include <algorithm>
 #include <cmath>
 
+#include "bidiagonal.h"
 #include "complex_svd.h"
-#include "golub_kahan.h"
+#include "divide_and_conquer.h"
 
 EAGRE_BEGIN
 namespace {
@@ -230,111 +233,165 @@ struct Work {
   }
 };
 
-// What there is of one matrix with at least as many rows as columns: `wanted` columns of the left vectors, or none.
-struct Large {
+// A larger matrix with at least as many rows as columns: two diagonals, their decomposition, and the reflections of its vectors.
+// `wanted` left vectors are asked for.
+template <class S> struct Large {
+  static constexpr int64_t kTall = 2;  // a matrix with so many times as many rows as columns is a triangle first
   int64_t m, n, wanted;
   bool vectors;
 
-  int64_t room() const { return GolubKahan::room(n) + n + (m > n ? Qr<double>::room(m, n, wanted) + wanted * m : 0); }
-  // The rows, or the columns if `turned`, are at `given`; results there by rows, handed to put(which, …). False without convergence.
-  template <class F> bool decompose(double* memory, double* given, bool turned, F&& put) const {
-    GolubKahan work(memory, n);
-    int64_t* order = reinterpret_cast<int64_t*>(memory + GolubKahan::room(n));
-    Qr<double> whole(memory + GolubKahan::room(n) + n, m, n, wanted);
-    if (m > n) {
-      if (turned) std::memcpy(whole.a, given, static_cast<size_t>(m * n) * sizeof(double));
-      else turn(given, n, m, n, whole.a, m);
+  bool tall() const { return m >= kTall * n; }
+  int64_t rows() const { return tall() ? n : m; }
+  // Of vectors in no order and of those in order, which are never there at once; and what turns the former.
+  int64_t numbers() const { return vectors ? max64(DivideAndConquer<S>::numbers(n), n * n + wanted * m) : 0; }
+  // In numbers of S.
+  int64_t room() const {
+    const int64_t doubles = DivideAndConquer<S>::doubles(n) + n;
+    return (tall() ? Qr<S>::room(m, n, wanted) : 0) + Bidiagonal<S>::room(rows(), n, wanted) + numbers() +
+           doubles * static_cast<int64_t>(sizeof(double) / sizeof(S)) + 4 * kApart;
+  }
+  // The matrix, or its transpose if `turned`, is at `given` by rows. Handed over: the values; the vectors of the shorter side and those of
+  // the longer, by rows. False without convergence.
+  template <class F, class G> bool decompose(S* memory, S* given, bool turned, F&& put_values, G&& put_vectors) const {
+    const auto take = [&](int64_t count) {
+      S* own = memory;
+      memory += ceil_div(count, kApart) * kApart;
+      return own;
+    };
+    Qr<S> whole(take(tall() ? Qr<S>::room(m, n, wanted) : 0), m, n, wanted);
+    Bidiagonal<S> two(take(Bidiagonal<S>::room(rows(), n, wanted)), rows(), n, wanted);
+    S *sorted = take(numbers()), *long_ones = sorted + n * n;
+    int64_t* order = reinterpret_cast<int64_t*>(take(n * static_cast<int64_t>(sizeof(int64_t) / sizeof(S))));
+    S* columns = tall() ? whole.a : two.left.a;
+    if (turned) std::memcpy(columns, given, static_cast<size_t>(m * n) * sizeof(S));
+    else turn(given, n, m, n, columns, m);
+    if (tall()) {
       whole.factor();
-      turn(whole.a, m, n, n, work.left.a, n);
-    } else {
-      std::memcpy(work.left.a, given, static_cast<size_t>(n * n) * sizeof(double));
+      for (int64_t j = 0; j < n; j++) std::memcpy(two.left.a + j * n, whole.a + j * m, static_cast<size_t>(n) * sizeof(S));
     }
-    if (!work.decompose(vectors)) return false;
-    for (int64_t k = 0; k < n; k++) {
-      int64_t at = k;
-      for (; at > 0 && work.d[k] > work.d[order[at - 1]]; at--) order[at] = order[at - 1];
-      order[at] = k;
-    }
-    for (int64_t k = 0; k < n; k++) given[k] = work.d[order[k]];
-    put(0);
+    two.reduce();
+    // The matrix is done with.
+    S *left = two.left.a, *right = two.right.a;
+    DivideAndConquer<S> parts(two.d, two.e, n, vectors, left, right, sorted, reinterpret_cast<double*>(memory));
+    if (!parts.solve()) return false;
+    for (int64_t k = 0; k < n; k++) order[k] = k;
+    std::sort(order, order + n, [&](int64_t i, int64_t j) { return two.d[i] != two.d[j] ? two.d[i] > two.d[j] : i < j; });
+    double* values = two.e;
+    for (int64_t k = 0; k < n; k++) values[k] = two.d[order[k]];
+    put_values(values);
     if (!vectors) return true;
-    // The reflectors are done with.
-    double* sorted = work.left.v;
-    for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, work.left.a + order[k] * n, static_cast<size_t>(n) * sizeof(double));
-    turn(sorted, n, n, n, given, n);
-    put(1);
-    if (m == n) {
-      for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, work.right.a + order[k] * n, static_cast<size_t>(n) * sizeof(double));
-      turn(sorted, n, n, n, given, n);
-    } else {
-      double* long_ones = memory + GolubKahan::room(n) + n + Qr<double>::room(m, n, wanted);
-      for (int64_t k = 0; k < wanted; k++) {
-        double* row = long_ones + k * m;
-        for (int64_t i = 0; i < m; i++) row[i] = k < n && i < n ? work.right.a[order[k] * n + i] : i == k ? 1 : 0;
-      }
-      whole.multiply(long_ones, wanted);
-      for (int64_t k = 0; k < wanted; k++) {
-        double* row = long_ones + k * m;
-        const double by = 1 / std::sqrt(dot(row, row, m));
-        for (int64_t i = 0; i < m; i++) row[i] *= by;
-      }
-      turn(long_ones, m, wanted, m, given, wanted);
+    two.left.join_all();
+    two.right.join_all();
+    for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, right + order[k] * n, static_cast<size_t>(n) * sizeof(S));
+    two.right.multiply(sorted, n);
+    finish(sorted, n, n, given);
+    put_vectors(false, given);
+    std::fill(long_ones, long_ones + wanted * m, S(0));
+    for (int64_t k = 0; k < wanted; k++) {
+      if (k < n) std::memcpy(long_ones + k * m, left + order[k] * n, static_cast<size_t>(n) * sizeof(S));
+      else long_ones[k * m + k] = 1;
     }
-    put(2);
+    if (!tall()) {
+      two.left.multiply(long_ones, wanted);
+    } else {
+      // The first n numbers of the first n.
+      for (int64_t k = 0; k < n; k++) std::memcpy(sorted + k * n, long_ones + k * m, static_cast<size_t>(n) * sizeof(S));
+      two.left.multiply(sorted, n);
+      for (int64_t k = 0; k < n; k++) std::memcpy(long_ones + k * m, sorted + k * n, static_cast<size_t>(n) * sizeof(S));
+      whole.multiply(long_ones, wanted);
+    }
+    finish(long_ones, m, wanted, given);
+    put_vectors(true, given);
     return true;
+  }
+
+ private:
+  static constexpr int64_t kApart = 64 / sizeof(S);
+  // Products move a norm by some last bits. Rows to columns.
+  static void finish(S* vectors, int64_t length, int64_t count, S* to) {
+    for (int64_t k = 0; k < count; k++) {
+      S* row = vectors + k * length;
+      multiply(static_cast<S>(1 / std::sqrt(dot(row, row, length))), row, length);
+    }
+    turn(vectors, length, count, length, to, count);
   }
 };
 
-// u and v have p and q columns.
-void decompose(const Tensor& x, const Tensor& s, const Tensor& u, const Tensor& v, int64_t count, int64_t rows, int64_t columns, int64_t p, int64_t q, bool vectors) {
-  const bool tall = rows >= columns;
-  const int64_t m = tall ? rows : columns, n = tall ? columns : rows, wanted = tall ? p : q;
-  const int64_t grain = kWork / (10 * m * n * n + 1) + 1;
-  parallel_for(count, grain, [=](int64_t begin, int64_t end) {
-    const Large large{m, n, wanted, vectors};
-    double* memory = room<double>(kMatrixSlot, max64(Work::room(m, n), n > kJacobi ? large.room() : 0));
-    Work w(memory, m, n, vectors);
-    double* held = room<double>(kMoreSlot, m * max64(n, wanted));
+// A batch of matrices; u and v have p and q columns.
+struct Matrices {
+  Tensor x, s, u, v;
+  int64_t count, rows, columns, p, q;
+  bool vectors;
+  bool tall() const { return rows >= columns; }
+  int64_t m() const { return tall() ? rows : columns; }
+  int64_t n() const { return tall() ? columns : rows; }
+  int64_t wanted() const { return tall() ? p : q; }
+  // A result of one matrix: its values, the n vectors of the shorter side, the wanted ones of the longer.
+  template <class S> void put_vectors(int64_t matrix, bool longer, const S* from) const {
+    const int64_t size = longer ? m() * wanted() : n() * n();
+    put_all(longer == tall() ? u : v, matrix * size, size, from);
+  }
+};
+
+constexpr double kStep = 0x1p100;  // larger factors may be no numbers of float32
+
+// False where it does not converge, or what is given is not finite.
+template <class S> bool decompose_large(const Matrices& of, int64_t matrix) {
+  const int64_t m = of.m(), n = of.n();
+  const Large<S> large{m, n, of.wanted(), of.vectors};
+  S* held = room<S>(kMoreSlot, m * max64(n, of.wanted()));
+  get_all(of.x, matrix * m * n, m * n, held);
+  if (!all_finite(held, m * n)) return false;
+  // A power of two, which rounds nothing.
+  const double down = scale_of(held, m * n);
+  double rest = down;
+  for (; rest > kStep; rest /= kStep) multiply(static_cast<S>(kStep), held, m * n);
+  multiply(static_cast<S>(rest), held, m * n);
+  const auto put_values = [&](double* values) {
+    for (int64_t j = 0; j < n; j++) values[j] /= down;
+    put_doubles(of.s, matrix * n, n, values);
+  };
+  return large.decompose(room<S>(kMatrixSlot, large.room()), held, !of.tall(), put_values, [&](bool longer, const S* from) { of.put_vectors(matrix, longer, from); });
+}
+
+void decompose_small(const Matrices& of, int64_t matrix) {
+  const int64_t m = of.m(), n = of.n(), wanted = of.wanted();
+  Work w(room<double>(kMatrixSlot, Work::room(m, n)), m, n, of.vectors);
+  double* held = room<double>(kMoreSlot, m * max64(n, wanted));
+  get_all(of.x, matrix * m * n, m * n, held);
+  if (!all_finite(held, m * n)) {
+    for (int64_t i = 0; i < m * max64(n, wanted); i++) held[i] = __builtin_nan("");
+    put_doubles(of.s, matrix * n, n, held);
+    if (of.vectors) of.put_vectors(matrix, false, held), of.put_vectors(matrix, true, held);
+    return;
+  }
+  const double down = scale_of(held, m * n);
+  for (int64_t i = 0; i < m * n; i++) held[i] *= down;
+  if (of.tall()) turn(held, n, m, n, w.a, m);
+  else std::memcpy(w.a, held, static_cast<size_t>(m * n) * sizeof(double));
+  w.factor();
+  w.orthogonalise();
+  for (int64_t j = 0; j < n; j++) held[j] = w.norms[w.order[j]] / down;
+  put_doubles(of.s, matrix * n, n, held);
+  if (!of.vectors) return;
+  w.complete();
+  for (int64_t j = 0; j < n; j++) {
+    for (int64_t i = 0; i < n; i++) held[w.pivots[i] * n + j] = w.x[w.order[j] * n + i];
+  }
+  of.put_vectors(matrix, false, held);
+  for (int64_t j = 0; j < wanted; j++) {
+    w.left(j);
+    for (int64_t i = 0; i < m; i++) held[i * wanted + j] = w.column[i];
+  }
+  of.put_vectors(matrix, true, held);
+}
+
+void decompose(const Matrices& of) {
+  const int64_t m = of.m(), n = of.n();
+  parallel_for(of.count, kWork / (10 * m * n * n + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t matrix = begin; matrix < end; matrix++) {
-      get_all(x, matrix * m * n, m * n, held);
-      const auto put = [&](const Tensor& t, int64_t size) { put_all(t, matrix * size, size, held); };
-      if (!all_finite(held, m * n)) {
-        for (int64_t i = 0; i < m * max64(n, wanted); i++) held[i] = __builtin_nan("");
-        put(s, n);
-        if (vectors) put(u, rows * p), put(v, columns * q);
-        continue;
-      }
-      // A power of two, which rounds nothing.
-      const double down = scale_of(held, m * n);
-      for (int64_t i = 0; i < m * n; i++) held[i] *= down;
-      if (n > kJacobi) {
-        const auto put_part = [&](int which) {
-          if (which == 0) for (int64_t j = 0; j < n; j++) held[j] /= down;
-          if (which == 0) put(s, n);
-          else if (which == 1) put(tall ? v : u, n * n);
-          else put(tall ? u : v, m * wanted);
-        };
-        if (large.decompose(memory, held, !tall, put_part)) continue;
-        get_all(x, matrix * m * n, m * n, held);
-        for (int64_t i = 0; i < m * n; i++) held[i] *= down;
-      }
-      if (tall) turn(held, n, m, n, w.a, m);
-      else std::memcpy(w.a, held, static_cast<size_t>(m * n) * sizeof(double));
-      w.factor();
-      w.orthogonalise();
-      for (int64_t j = 0; j < n; j++) held[j] = w.norms[w.order[j]] / down;
-      put(s, n);
-      if (!vectors) continue;
-      w.complete();
-      for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < n; i++) held[w.pivots[i] * n + j] = w.x[w.order[j] * n + i];
-      }
-      put(tall ? v : u, n * n);
-      for (int64_t j = 0; j < wanted; j++) {
-        w.left(j);
-        for (int64_t i = 0; i < m; i++) held[i * wanted + j] = w.column[i];
-      }
-      put(tall ? u : v, m * wanted);
+      const bool done = n > kJacobi && (of.x.dtype == DType::f32 ? decompose_large<float>(of, matrix) : decompose_large<double>(of, matrix));
+      if (!done) decompose_small(of, matrix);
     }
   });
 }
@@ -366,7 +423,7 @@ void svd(Args& a) {
   if (!fit) fail(Code::internal, "svd of tensors that do not fit");
   check_factors(x.dtype);
   const int64_t p = vectors ? u.dim(-1) : 0, q = vectors ? v.dim(-1) : 0;
-  if (!complex) decompose(x, s, u, v, count, m, n, p, q, vectors);
+  if (!complex) decompose(Matrices{x, s, u, v, count, m, n, p, q, vectors});
   else if constexpr (kBaseline) decompose_complex(x, s, u, v, count, m, n, p, q, vectors);
 }
 

@@ -37,9 +37,9 @@ template <class T> Decomposition<T> decompose(const Array<T>& x, int64_t count, 
 }
 
 // Checks all that a decomposition promises.
-template <class T> void check(const Array<T>& x, int64_t count, int64_t m, int64_t n) {
+template <class T> void check(const Array<T>& x, int64_t count, int64_t m, int64_t n, double times = 4) {
   const int64_t k = m < n ? m : n;
-  const double e = (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52) * 4 * (4 + std::sqrt(static_cast<double>(m + n)));
+  const double e = (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52) * times * (4 + std::sqrt(static_cast<double>(m + n)));
   for (bool full : {false, true}) {
     set_thread_count(1);
     const Decomposition<T> d = decompose(x, count, m, n, full);
@@ -110,6 +110,36 @@ template <class T> void special_matrices() {
   }
 }
 
+// Larger ones, of several parts: two diagonals that are hard to take apart, equal, falling and missing singular values; tall and wide ones.
+template <class T> void large_matrices() {
+  const int64_t n = 133;
+  Random random(11);
+  const auto make = [&](int64_t rows, int64_t columns, auto f, double times = 4) {
+    check(Array<T>::make({1, rows, columns}, [&](int64_t at) { return f(at / columns, at % columns); }), 1, rows, columns, times);
+  };
+  const auto diagonals = [&](auto d, auto e) { make(n, n, [&](int64_t i, int64_t j) { return i == j ? d(static_cast<double>(i)) : i + 1 == j ? e(static_cast<double>(i)) : 0.0; }); };
+  const auto any = [&](double) { return random.uniform(-1, 1); };
+  const auto one = [](double) { return 1.0; };
+  diagonals(any, any);
+  diagonals(one, one);
+  diagonals([](double) { return 0.0; }, any);
+  diagonals([&](double) { return 1 + 1e-7 * random.uniform(-1, 1); }, [&](double) { return 1e-7 * random.uniform(-1, 1); });
+  diagonals([&](double) { return 1 + 1e-15 * random.uniform(-1, 1); }, [&](double) { return std::pow(10, random.uniform(-16, 0)); });
+  diagonals([&](double) { return std::pow(10, random.uniform(-30, 0)); }, [&](double) { return std::pow(10, random.uniform(-30, 0)); });
+  diagonals([](double i) { return std::pow(10, -12 * i / 133); }, [](double i) { return std::pow(10, -12 * i / 133); });
+  diagonals([](double i) { return std::fabs(i - 66); }, one);
+  diagonals([](double i) { return i < 66 ? 1.0 : 1e-30; }, [](double i) { return static_cast<int>(i) % 20 == 19 ? 1e-8 : 1.0; });
+  for (int64_t m : {n, 2 * n}) {
+    make(m, n, [&](int64_t, int64_t) { return random.uniform(-1, 1); });
+    make(n, m, [&](int64_t, int64_t j) { return random.uniform(-1, 1) * std::pow(10, -static_cast<double>(j) / 20); });
+    make(m, n, [](int64_t i, int64_t j) { return __builtin_popcountll(static_cast<uint64_t>(i & j)) % 2 ? -1.0 : 1.0; });
+    make(n, m, [](int64_t i, int64_t j) { return 1 / static_cast<double>(i + j + 1); });
+    // Equal numbers are rounded alike, so that errors add up; the second is Kahan's matrix.
+    make(m, n, [](int64_t i, int64_t j) { return 1.0 + static_cast<double>(i % 3) * static_cast<double>(j / 2); }, 16);
+    make(n, m, [](int64_t i, int64_t j) { return i > j ? 0.0 : std::pow(0.9, static_cast<double>(i)) * (i == j ? 1 : -0.4); }, 16);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -117,6 +147,8 @@ int main() {
   random_matrices<double>();
   special_matrices<float>();
   special_matrices<double>();
+  large_matrices<float>();
+  large_matrices<double>();
   {
     // Each singular value to its own last bits, however small beside the first: columns of very different lengths.
     Array<double> x({4, 4}), s({4}), expected({4}, {3e5, 2, 5e-30, 7e-90});

@@ -171,8 +171,9 @@ export interface SvdFunction {
  * The singular value decomposition of the matrices in the last two axes, tensor = u · diag(s) · vᴴ:
  * `const [s, u, v] = tf.linalg.svd(x)`, in TensorFlow's order, v not transposed; only s with `computeUV: false`.
  * Of [..., m, n] with k = min(m, n): s is [..., k], the largest first, u [..., m, k], v [..., n, k]; with `fullMatrices` u is [..., m, m] and v
- * [..., n, n]. Of floats or complex numbers, s always floats; computed in float64. On the native backend real matrices with at most 48 rows or columns, and complex ones, keep the relative
- * accuracy of singular values far below the largest; those of larger matrices are exact beside the largest one. A matrix with an element that is not finite has NaN in all results. Signs of vectors
+ * [..., n, n]. Of floats or complex numbers, s always floats; computed in float64, but that the native backend takes float32 for real float32 matrices with more than 48 rows and
+ * columns. There real matrices with at most 48 rows or columns, and complex ones, keep the relative accuracy of singular values far below the largest; those of larger matrices are exact beside
+ * the largest one. A matrix with an element that is not finite has NaN in all results. Signs of vectors
  * are not unique, nor are vectors of equal singular values, so these have no meaningful gradient.
  * @throws InvalidArgumentError for vectors and scalars; UnimplementedError for the gradient of vectors with `fullMatrices` where m and n
  * differ by more than 1.
