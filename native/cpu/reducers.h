@@ -55,13 +55,32 @@ template <class T> constexpr T highest() {
   if constexpr (kFloating<T>) return static_cast<T>(__builtin_inf());
   else return static_cast<T>(~lowest<T>());
 }
+// b where it is greater (or, if not `largest`, less) than a, or NaN.
+template <bool largest, class V> inline V extreme(V a, V b) {
+#if defined(__AVX512F__)
+  // Comparisons that stay masks.
+  constexpr int order = largest ? _CMP_GT_OQ : _CMP_LT_OQ;
+  if constexpr (sizeof(V) == kVectorBytes) {
+    if constexpr (sizeof(V{}[0]) == 4) {
+      const __m512 x = (__m512)a, y = (__m512)b;
+      return (V)_mm512_mask_blend_ps(_mm512_cmp_ps_mask(y, x, order) | _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), x, y);
+    } else {
+      const __m512d x = (__m512d)a, y = (__m512d)b;
+      return (V)_mm512_mask_blend_pd(_mm512_cmp_pd_mask(y, x, order) | _mm512_cmp_pd_mask(y, y, _CMP_UNORD_Q), x, y);
+    }
+  }
+#endif
+  if constexpr (largest) return (b > a) | (b != b) ? b : a;
+  else return (b < a) | (b != b) ? b : a;
+}
+
 // A NaN, once met, stays.
 template <class T> struct MaxOf {
   using Element = T;
   using Total = T;
   static T neutral() { return lowest<T>(); }
   template <class V> static V combine(V a, V b) {
-    if constexpr (kFloating<T>) return (b > a) | (b != b) ? b : a;
+    if constexpr (kFloating<T>) return extreme<true>(a, b);
     else return b > a ? b : a;
   }
 };
@@ -70,7 +89,7 @@ template <class T> struct MinOf {
   using Total = T;
   static T neutral() { return highest<T>(); }
   template <class V> static V combine(V a, V b) {
-    if constexpr (kFloating<T>) return (b < a) | (b != b) ? b : a;
+    if constexpr (kFloating<T>) return extreme<false>(a, b);
     else return b < a ? b : a;
   }
 };
@@ -136,6 +155,21 @@ template <class R> struct Run {
     }
   }
 
+  // Combines twice `half` lanes into the first one.
+  template <int half> static void fold(Total* lanes) {
+    constexpr int bytes = half * static_cast<int>(sizeof(Total)), size = bytes < kVectorBytes ? bytes : kVectorBytes;
+    if constexpr (size >= 16) {
+      typedef Total Half __attribute__((vector_size(size), aligned(sizeof(Total)), may_alias));
+      for (int k = 0; k < half; k += size / static_cast<int>(sizeof(Total))) {
+        Half* at = reinterpret_cast<Half*>(lanes + k);
+        *at = R::combine(*at, *reinterpret_cast<const Half*>(lanes + k + half));
+      }
+    } else {
+      for (int k = 0; k < half; k++) lanes[k] = R::combine(lanes[k], lanes[k + half]);
+    }
+    if constexpr (half > 1) fold<half / 2>(lanes);
+  }
+
   // With the last part, of any length.
   Total end(const T* x, int64_t n) {
     const int64_t whole = n / kBlock * kBlock;
@@ -147,9 +181,7 @@ template <class R> struct Run {
       Total lanes[2 * kL];
       a.store(lanes);
       b.store(lanes + kL);
-      for (int half = kL; half > 0; half /= 2) {
-        for (int k = 0; k < half; k++) lanes[k] = R::combine(lanes[k], lanes[k + half]);
-      }
+      fold<kL>(lanes);
       result = lanes[0];
     }
     for (; i < n; i++) result = R::combine(result, static_cast<Total>(x[i]));
