@@ -57,7 +57,8 @@ function unique(name: string, below: number): TimedWorkload {
     name,
     `the different ones of a million integers below ${below.toLocaleString('en')}, and where each is among them`,
     (tf) => {
-      const x = tf.constant(randomIntegers(1_000_000, below, 3));
+      // A traced function would find what is in a constant once, when it is traced.
+      const x = new tf.Variable(randomIntegers(1_000_000, below, 3));
       return () => {
         const { values, indices } = tf.unique(x);
         return [values, indices];
