@@ -2,7 +2,7 @@
 
 import os
 
-from serve import Case, serve, shaped_kernels, values
+from serve import Case, library_kernels, noise, random_integers, serve, shaped_kernels, values
 
 
 def load(threads, compiled):
@@ -62,24 +62,82 @@ def load(threads, compiled):
             tensor([3, 3, 64, 64], 1),
         )
 
+    def adam(weights, mean, square, steps, gradient):
+        steps = steps + 1
+        mean = mean + (gradient - mean) * 0.1
+        square = square + (gradient * gradient - square) * 0.001
+        rate = 1e-3 * jnp.sqrt(1 - 0.999**steps) / (1 - 0.9**steps)
+        return weights - rate * mean / (jnp.sqrt(square) + 1e-7), mean, square, steps
+
     def adam10m():
         gradient = tensor([10_000_000], 1)
         state = [tensor([10_000_000]), jnp.zeros([10_000_000]), jnp.zeros([10_000_000]), jnp.zeros([])]
-
-        def update(weights, mean, square, steps, gradient):
-            steps = steps + 1
-            mean = mean + (gradient - mean) * 0.1
-            square = square + (gradient * gradient - square) * 0.001
-            rate = 1e-3 * jnp.sqrt(1 - 0.999**steps) / (1 - 0.9**steps)
-            return weights - rate * mean / (jnp.sqrt(square) + 1e-7), mean, square, steps
-
-        function = jax.jit(update, donate_argnums=(0, 1, 2, 3))
+        function = jax.jit(adam, donate_argnums=(0, 1, 2, 3))
 
         def run():
             nonlocal state
             state = jax.block_until_ready(function(*state, gradient))
 
         return Case(run)
+
+    def library(compute, inputs, check, name, variant):
+        inputs = [jnp.asarray(x) for x in inputs]
+        # The sizes of these results depend on values.
+        function = compute if name.startswith("unique") else jax.jit(compute)
+
+        def run():
+            return jax.block_until_ready(function(*inputs))
+
+        return Case(run, 1, lambda: check(run()), variant)
+
+    def svd(a):
+        u, s, vh = jnp.linalg.svd(a)
+        return s, u, vh
+
+    ops = {
+        "sort_rows": jnp.sort,
+        "topk100": lambda x: tuple(jax.lax.top_k(x, 100)),
+        "gather_rows": lambda x, ids: x[ids],
+        "segment_sum": lambda x, ids: jax.ops.segment_sum(x, ids, 100_000),
+        "unique_100k": lambda x: tuple(jnp.unique(x, return_inverse=True)),
+        "unique_2g": lambda x: tuple(jnp.unique(x, return_inverse=True)),
+        "resize_bilinear": lambda x: jax.image.resize(x, (32, 112, 112, 3), "bilinear", antialias=False),
+        "einsum_attention": lambda q, k: jnp.einsum("bhqd,bhkd->bhqk", q, k),
+        "fft_1m": jnp.fft.fft,
+        "fft2d_1000": jnp.fft.fft2,
+        "cholesky512": jnp.linalg.cholesky,
+        "qr512": lambda a: tuple(jnp.linalg.qr(a)),
+        "svd512": svd,
+        "solve512": jnp.linalg.solve,
+    }
+
+    def embedding_adam():
+        ids = jnp.asarray(random_integers(32 * 128, 100_000, 3).reshape(32, 128))
+
+        def update(table, mean, square, steps):
+            gradient = jax.grad(lambda t: jnp.sum(t[ids] ** 2))(table)
+            return adam(table, mean, square, steps, gradient)
+
+        function = jax.jit(update, donate_argnums=(0, 1, 2, 3))
+
+        def make():
+            zeros = [jnp.zeros([100_000, 64]) for _ in range(2)]
+            state = [jnp.array(noise([100_000, 64])), *zeros, jnp.zeros([])]
+
+            def step():
+                nonlocal state
+                state = jax.block_until_ready(function(*state))
+                return state[0]
+
+            return step
+
+        def mean_square():
+            step = make()
+            step()
+            moved = (np.asarray(step(), np.float64) - noise([100_000, 64])) * 1000
+            return sum(float(np.mean(y**2)) for y in (moved[np.asarray(ids).reshape(-1)[:100]], moved[:100]))
+
+        return Case(make(), 1, mean_square)
 
     return jax.__version__, {
         "gemm256": gemm(256, 256, 256),
@@ -92,6 +150,8 @@ def load(threads, compiled):
         "add10m": lambda: timed(jnp.add, tensor([10_000_000]), tensor([10_000_000], 1)),
         "bias_add": lambda: timed(jnp.add, tensor([2000, 1000]), tensor([1000], 1)),
         **shaped_kernels(concat, moments, cumsum, transposed),
+        **library_kernels(library, ops),
+        "embedding_adam": embedding_adam,
         "exp2m": lambda: timed(jnp.exp, tensor([2_000_000])),
         "matmul_batched": lambda: timed(jnp.matmul, tensor([64, 128, 64]), tensor([64, 64, 128], 1)),
         "conv2d": conv2d,

@@ -91,6 +91,111 @@ def whole_numbers(n):
     return (np.arange(n) * 7 % 1001).astype(np.int32)
 
 
+def random_bits(n, salt=0):
+    """Random bits of each index, the same in every library: the last steps of MurmurHash3."""
+    import numpy as np
+
+    h = np.arange(n, dtype=np.uint32) + np.uint32((salt + 1) * 0x9E3779B1 % 2**32)
+    h = (h ^ h >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    h = (h ^ h >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    return h ^ h >> np.uint32(16)
+
+
+def noise(shape, salt=0):
+    """Random numbers in -0.5 … 0.5, for work that depends on their order or on their rank: `values` repeat."""
+    import numpy as np
+
+    return (random_bits(int(np.prod(shape)), salt) / 2**32 - 0.5).astype(np.float32).reshape(shape)
+
+
+def random_integers(n, below, salt=0):
+    """Random integers from 0 to `below` - 1."""
+    return (random_bits(n, salt) / 2**32 * below).astype("int32")
+
+
+def text_lines(n):
+    """Lines of six words, each with a number."""
+    words = ["the", "quick", "brown", "fox", "jumps", "over"]
+    return [" ".join(f"{word}{i * j % 97}" for j, word in enumerate(words)) for i in range(n)]
+
+
+def mean_square_of_first(parts):
+    """As `meanSquareOfFirst` of src/workloads/kernel.ts: of the first elements, which depend on the order of all."""
+    import numpy as np
+
+    total = 0.0
+    for part in parts:
+        part = np.asarray(part).reshape(-1)[:300]
+        halves = (part.real, part.imag) if np.iscomplexobj(part) else (part,)
+        total += sum(float(np.mean(half.astype(np.float64) ** 2)) for half in halves)
+    return total
+
+
+def library_kernels(make, ops):
+    """
+    The workloads of a library of tensors, as cases of `make(compute, inputs, check, name, variant)`.
+
+    `ops` says what a peer computes of the inputs (arrays of NumPy): {workload: function, or [(variant, function)…]}. `check` gives the number to
+    compare of its results, in arrays of NumPy.
+    """
+    import numpy as np
+
+    def square():
+        return noise([512, 512])
+
+    def definite():
+        a = square()
+        return a @ a.T + 10 * np.eye(512, dtype=np.float32)
+
+    def complex_noise(shape):
+        return (noise(shape) + 1j * noise(shape, 1)).astype(np.complex64)
+
+    def rows_and_ids():
+        return [noise([100_000, 64]), random_integers(100_000, 100_000, 3)]
+
+    def different(values, places):
+        return [values[places] * (len(values) / values.max())]
+
+    inputs = {
+        "sort_rows": lambda: [noise([1000, 1000])],
+        "topk100": lambda: [noise([1000, 1000])],
+        "gather_rows": rows_and_ids,
+        "segment_sum": rows_and_ids,
+        "unique_100k": lambda: [random_integers(1_000_000, 100_000, 3)],
+        "unique_2g": lambda: [random_integers(1_000_000, 2_000_000_000, 3)],
+        "resize_bilinear": lambda: [noise([32, 224, 224, 3])],
+        "einsum_attention": lambda: [noise([8, 8, 128, 64]), noise([8, 8, 128, 64], 1)],
+        "fft_1m": lambda: [complex_noise([2**20])],
+        "fft2d_1000": lambda: [complex_noise([1000, 1000])],
+        "cholesky512": lambda: [definite()],
+        "qr512": lambda: [square()],
+        "svd512": lambda: [square()],
+        "solve512": lambda: [square() + 10 * np.eye(512, dtype=np.float32), noise([512, 512], 1)],
+    }
+    compared = {
+        "topk100": lambda values, places: [values * places],
+        "unique_100k": different,
+        "unique_2g": different,
+        "cholesky512": lambda lower: [lower[-1, 200:]],
+        "svd512": lambda s, u, v: [u * s],
+    }
+
+    def make_one(name):
+        def check(results):
+            arrays = [np.asarray(y) for y in (results if isinstance(results, (tuple, list)) else [results])]
+            select = compared.get(name)
+            return mean_square_of_first(arrays if select is None else select(*arrays))
+
+        ways = ops[name] if isinstance(ops[name], list) else [("", ops[name])]
+        cases = []
+        for variant, compute in ways:
+            made = make(compute, inputs[name](), check, name, variant)
+            cases += made if isinstance(made, list) else [made]
+        return cases
+
+    return {name: lambda name=name: make_one(name) for name in ops}
+
+
 def shaped_kernels(concat, moments, cumsum, transposed):
     """The workloads that are one kernel with several shapes, by functions of a shape and an axis (or axes) that make them."""
     return {

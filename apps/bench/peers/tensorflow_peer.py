@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-from serve import Case, class_labels, serve, shaped_kernels, values, whole_numbers
+from serve import Case, class_labels, library_kernels, noise, random_integers, serve, shaped_kernels, text_lines, values, whole_numbers
 
 
 def load(threads, compiled):
@@ -413,6 +413,64 @@ def load(threads, compiled):
 
         return Case(run, 10, check(lambda: step()[1]))
 
+    def library(compute, inputs, check, name, variant):
+        inputs = [tf.constant(x) for x in inputs]
+
+        def case(function, variant):
+            return Case(lambda: function(*inputs), 1, lambda: check(function(*inputs)), variant)
+
+        if not compiled:
+            return case(compute, "")
+        graph = case(tf.function(compute), "graph")
+        return [graph, case(tf.function(compute, jit_compile=True), "XLA")] if name in xla_ops else graph
+
+    # The others are not compiled, or take seconds.
+    xla_ops = {"sort_rows", "gather_rows", "resize_bilinear", "einsum_attention"}
+    ops = {
+        "sort_rows": tf.sort,
+        "topk100": lambda x: tuple(tf.math.top_k(x, 100)),
+        "gather_rows": tf.gather,
+        "segment_sum": lambda x, ids: tf.math.unsorted_segment_sum(x, ids, 100_000),
+        "unique_100k": lambda x: tuple(tf.unique(x)),
+        "unique_2g": lambda x: tuple(tf.unique(x)),
+        "resize_bilinear": lambda x: tf.image.resize(x, (112, 112)),
+        "einsum_attention": lambda q, k: tf.einsum("bhqd,bhkd->bhqk", q, k),
+        "fft_1m": tf.signal.fft,
+        "fft2d_1000": tf.signal.fft2d,
+        "cholesky512": tf.linalg.cholesky,
+        "qr512": lambda a: tuple(tf.linalg.qr(a)),
+        "svd512": tf.linalg.svd,
+        "solve512": tf.linalg.solve,
+    }
+
+    def split_lines():
+        lines = tf.constant(text_lines(100_000))
+        split = tf.function(tf.strings.split) if compiled else tf.strings.split
+        lengths = lambda: tf.strings.length(split(lines).flat_values)
+        return Case(lambda: split(lines), 1, check(lambda: lengths()))
+
+    def embedding_adam():
+        ids = tf.constant(random_integers(32 * 128, 100_000, 3).reshape(32, 128))
+
+        def make(**options):
+            layer, optimizer = keras.layers.Embedding(100_000, 64), keras.optimizers.Adam(1e-3)
+            layer.build([None, 128])
+            layer.set_weights([noise([100_000, 64])])
+            variables = layer.trainable_variables
+            optimizer.build(variables)
+
+            def step():
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(layer(ids) ** 2)
+                optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+            return tf.function(step, **options) if compiled else step
+
+        # Without a check: Keras squares the gradients of a row that was looked up twice one by one, so its step is another one.
+        if not compiled:
+            return Case(make())
+        return [Case(make(), variant="graph"), Case(make(jit_compile=True), variant="XLA")]
+
     kernels = {
         "softmax": softmax,
         "layer_norm": layer_norm,
@@ -421,6 +479,9 @@ def load(threads, compiled):
         "add10m": add10m,
         "bias_add": bias_add,
         **shaped_kernels(concat, moments, cumsum, transposed),
+        **library_kernels(library, ops),
+        "split_lines": split_lines,
+        "embedding_adam": embedding_adam,
         "exp2m": exp2m,
         "matmul_batched": matmul_batched,
         "conv2d": conv2d,

@@ -2,7 +2,7 @@
 
 import os
 
-from serve import Case, class_labels, serve, shaped_kernels, values, whole_numbers
+from serve import Case, class_labels, library_kernels, noise, random_integers, serve, shaped_kernels, values, whole_numbers
 
 
 def load(threads, compiled):
@@ -327,6 +327,74 @@ def load(threads, compiled):
 
         return [variant("in place"), variant("as written")]
 
+    def library(compute, inputs, check, name, variant):
+        inputs = [torch.from_numpy(x) for x in inputs]
+        if name in ("gather_rows", "segment_sum"):
+            inputs[1] = inputs[1].long()
+        if name == "resize_bilinear":
+            layout = torch.channels_last if variant == "channels_last" else torch.contiguous_format
+            inputs = [x.permute(0, 3, 1, 2).contiguous(memory_format=layout) for x in inputs]
+        if compiled:
+            torch.compiler.reset()
+            compute = torch.compile(compute)
+        images = (lambda y: y.permute(0, 2, 3, 1)) if name == "resize_bilinear" else (lambda y: y)
+        return Case(lambda: compute(*inputs), 1, lambda: check(images(compute(*inputs))), variant)
+
+    def resize(x):
+        return F.interpolate(x, size=(112, 112), mode="bilinear")
+
+    ops = {
+        "sort_rows": lambda x: torch.sort(x).values,
+        "topk100": lambda x: tuple(torch.topk(x, 100)),
+        "gather_rows": [("x[ids]", lambda x, ids: x[ids]), ("index_select", lambda x, ids: x.index_select(0, ids))],
+        "segment_sum": lambda x, ids: torch.zeros(100_000, 64).index_add_(0, ids, x),
+        "resize_bilinear": [("NCHW", resize), ("channels_last", resize)],
+        "einsum_attention": lambda q, k: torch.einsum("bhqd,bhkd->bhqk", q, k),
+    }
+    # Nothing of these is compiled.
+    eager_ops = {
+        "unique_100k": lambda x: torch.unique(x, return_inverse=True),
+        "unique_2g": lambda x: torch.unique(x, return_inverse=True),
+        "fft_1m": torch.fft.fft,
+        "fft2d_1000": torch.fft.fft2,
+        "cholesky512": torch.linalg.cholesky,
+        "qr512": lambda a: tuple(torch.linalg.qr(a)),
+        "svd512": lambda a: (lambda u, s, vh: (s, u, vh))(*torch.linalg.svd(a)),
+        "solve512": torch.linalg.solve,
+    }
+
+    def embedding(sparse):
+        def variant(kind):
+            ids = torch.from_numpy(random_integers(32 * 128, 100_000, 3)).long().view(32, 128)
+
+            def make():
+                layer = nn.Embedding.from_pretrained(torch.from_numpy(noise([100_000, 64])), freeze=False, sparse=sparse)
+                if sparse:
+                    optimizer = torch.optim.SparseAdam(layer.parameters(), lr=1e-3)
+                else:
+                    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3, **optimizer_kinds[kind])
+
+                def step():
+                    optimizer.zero_grad()
+                    loss = (layer(ids) ** 2).sum()
+                    loss.backward()
+                    optimizer.step()
+                    return loss
+
+                return layer, step
+
+            def check():
+                layer, step = make()
+                before = layer.weight.detach().clone()
+                step()
+                step()
+                moved = (layer.weight.detach() - before).double() * 1000
+                return sum((y**2).mean().item() for y in (moved[ids.view(-1)[:100]], moved[:100]))
+
+            return Case(make()[1], 1, check, "SparseAdam" if sparse else f"Adam {kind}")
+
+        return lambda: [variant(kind) for kind in (["default"] if sparse else optimizer_kinds)]
+
     kernels = {
         "softmax": softmax,
         "layer_norm": layer_norm,
@@ -335,6 +403,7 @@ def load(threads, compiled):
         "add10m": add10m,
         "bias_add": bias_add,
         **shaped_kernels(concat, moments, cumsum, transposed),
+        **library_kernels(library, ops),
         "exp2m": exp2m,
         "matmul_batched": matmul_batched,
         "conv2d": conv2d,
@@ -347,6 +416,9 @@ def load(threads, compiled):
         return torch.__version__, kernels
     return torch.__version__, {
         **kernels,
+        **library_kernels(library, eager_ops),
+        "embedding_adam": embedding(False),
+        "embedding_lazy_adam": embedding(True),
         "gemm1000": gemm(1000, 1000, 1000),
         "gemm1024": gemm(1024, 1024, 1024),
         "gemm2048": gemm(2048, 2048, 2048),

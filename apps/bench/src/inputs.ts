@@ -14,6 +14,31 @@ export function wholeNumbers(n: number): Int32Array {
   return Int32Array.from({ length: n }, (_, i) => (i * 7) % 1001);
 }
 
+/** Random bits of an index, the same in every library: the last steps of MurmurHash3. */
+function randomBits(i: number, salt: number): number {
+  let h = i + Math.imul(salt + 1, 0x9e3779b1);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** Random numbers in -0.5 … 0.5, for work that depends on their order or on their rank: `values` repeat. */
+export function noise(size: number, salt = 0): Float32Array {
+  return Float32Array.from({ length: size }, (_, i) => randomBits(i, salt) / 2 ** 32 - 0.5);
+}
+
+/** Random integers from 0 to `below` - 1. */
+export function randomIntegers(n: number, below: number, salt = 0): Int32Array {
+  return Int32Array.from({ length: n }, (_, i) => Math.floor((randomBits(i, salt) / 2 ** 32) * below));
+}
+
+const WORDS = ['the', 'quick', 'brown', 'fox', 'jumps', 'over'];
+
+/** Lines of six words, each with a number. */
+export function textLines(n: number): string[] {
+  return Array.from({ length: n }, (_, i) => WORDS.map((word, j) => `${word}${(i * j) % 97}`).join(' '));
+}
+
 /** The number that libraries are compared by. */
 export function meanSquare(data: ArrayLike<number>): number {
   let sum = 0;

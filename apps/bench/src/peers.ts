@@ -77,6 +77,7 @@ export const peers: readonly Library[] = [
   inPython('tensorflow', 'TensorFlow', 'tensorflow'),
   inPython('tensorflow-function', 'TensorFlow function', 'tensorflow', '--compiled'),
   inPython('jax', 'JAX jit', 'jax', '--compiled'),
+  inPython('numpy', 'NumPy and SciPy', 'scipy'),
   tfjs('wasm'),
   tfjs('cpu'),
 ];
@@ -87,6 +88,7 @@ const avx2Only: Readonly<Record<string, string>> = {
   ATEN_CPU_CAPABILITY: 'avx2',
   ONEDNN_MAX_CPU_ISA: 'AVX2',
   MKL_ENABLE_INSTRUCTIONS: 'AVX2',
+  OPENBLAS_CORETYPE: 'Haswell',
   XLA_FLAGS: '--xla_cpu_max_isa=AVX2',
 };
 
@@ -124,6 +126,7 @@ export class Contender {
         EAGRE_NUM_THREADS: n,
         OMP_NUM_THREADS: n,
         MKL_NUM_THREADS: n,
+        OPENBLAS_NUM_THREADS: n,
         PYTHONDONTWRITEBYTECODE: '1',
       },
     });

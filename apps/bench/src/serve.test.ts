@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Child, ChildError } from './child.ts';
-import { classLabels, meanSquare, values } from './inputs.ts';
+import { classLabels, meanSquare, noise, randomIntegers, textLines, values } from './inputs.ts';
 import { sample } from './serve.ts';
 
 test('samples are seconds of one iteration', () => {
@@ -23,6 +23,14 @@ test('inputs are the same on every call', () => {
   expect(Math.max(...values(1000).map(Math.abs))).toBeLessThanOrEqual(0.5);
   expect([...classLabels(4)]).toEqual([0, 7, 4, 1]);
   expect(meanSquare([1, 3])).toBe(5);
+});
+
+test('random inputs are those of the peers in Python', () => {
+  // As peers/serve.py gives them.
+  expect([...noise(3, 1)]).toEqual([0.23112009465694427, -0.445942759513855, -0.22697100043296814]);
+  expect([...randomIntegers(4, 100_000, 3)]).toEqual([96017, 90620, 84413, 55209]);
+  expect(randomIntegers(1_000_000, 2_000_000_000, 3).at(-1)).toBe(1741003127);
+  expect(textLines(3)[2]).toBe('the0 quick2 brown4 fox6 jumps8 over10');
 });
 
 const cwd = process.cwd();

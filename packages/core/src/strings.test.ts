@@ -145,12 +145,14 @@ describe('beside TensorFlow', () => {
         const all = text.split(',');
         return most < 0 || all.length <= most ? all : [...all.slice(0, most), all.slice(most).join(',')];
       };
-      expect((strings.split(constant(texts), null, most) as RaggedTensor).toList()).toEqual(
-        texts.map(wordsOf),
-      );
-      expect((strings.split(constant(texts), ',', most) as RaggedTensor).toList()).toEqual(
-        texts.map(betweenOf),
-      );
+      // Of ASCII, some longer than what is looked at together; and of both, one after the other.
+      const plain = texts.map((text) => text.replaceAll(/[^\0-\x7f]/g, 'z'));
+      for (const some of [texts, plain, [...plain, plain.join(''), 'é'.repeat(40_000), ...texts]]) {
+        const rowsOf = (separator: string | null): unknown =>
+          (strings.split(constant(some), separator, most) as RaggedTensor).toList();
+        expect(rowsOf(null)).toEqual(some.map(wordsOf));
+        expect(rowsOf(',')).toEqual(some.map(betweenOf));
+      }
     }
     const rows = strings.bytesSplit(constant(['é', '', '\udcffa'])) as RaggedTensor;
     expect(rows.toList()).toEqual([['\udcc3', '\udca9'], [], ['\udcff', 'a']]);

@@ -2,7 +2,6 @@
 import {
   argSort,
   concat,
-  constant,
   FailedPreconditionError,
   IndexedSlices,
   InvalidArgumentError,
@@ -20,7 +19,6 @@ import {
   context,
   differs,
   dims,
-  hostValues,
   isPlain,
   sameShape,
   scatterRows,
@@ -131,12 +129,15 @@ interface Rows {
 }
 
 /**
- * Each row once, with the sum of its gradients, in ascending order. Where the rows are not known they are as many as were given, so that
- * sizes do not depend on values. Those that are left over are zeros for row 0.
+ * Each row once, with the sum of its gradients. Where the rows are not known they ascend, and are as many as were given, so that sizes do not
+ * depend on values. Those that are left over are zeros for row 0.
  */
 function rowsOnce(slices: IndexedSlices): Rows {
   const { values, indices } = slices;
-  if (areKnownRows(indices)) return knownRowsOnce(slices);
+  if (areKnownRows(indices)) {
+    const once = slices.deduplicated();
+    return { gradient: once.values, rows: once.indices };
+  }
   const [count] = dims(indices);
   const order = argSort(indices);
   const sorted = indices.gather(order);
@@ -150,23 +151,6 @@ function rowsOnce(slices: IndexedSlices): Rows {
   return {
     gradient: scatterRows(values.gather(order), place, values.shape),
     rows: zerosLike(indices).tensorScatterNdUpdate(place.reshape([-1, 1]), sorted),
-  };
-}
-
-function knownRowsOnce({ values, indices }: IndexedSlices): Rows {
-  const sorted = argSort(indices);
-  const order = hostValues(sorted) as Int32Array;
-  const given = hostValues(indices) as Int32Array;
-  const places = new Int32Array(order.length);
-  const rows = given.slice();
-  let count = 0;
-  for (const i of order) {
-    if (count === 0 || rows[count - 1] !== given[i]) rows[count++] = given[i];
-    places[i] = count - 1;
-  }
-  return {
-    gradient: scatterRows(values, constant(places), [count, ...values.shape.slice(1)] as number[]),
-    rows: constant(rows.subarray(0, count)),
   };
 }
 

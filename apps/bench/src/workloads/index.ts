@@ -18,6 +18,7 @@ import {
 import { whileSumEven, whileSumEvenFunction } from './control.ts';
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
 import { dataCnnStep, dataPipeline } from './data.ts';
+import { embeddingAdam, embeddingLazyAdam } from './embedding.ts';
 import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp, gemmRow } from './gemm.ts';
 import {
   adam10m,
@@ -35,6 +36,18 @@ import {
   transposeChannels,
   transposeHeads,
 } from './kernels.ts';
+import {
+  einsumAttention,
+  gatherRows,
+  resizeBilinear,
+  segmentSum,
+  sortRows,
+  splitLines,
+  topK100,
+  unique2g,
+  unique100k,
+} from './library.ts';
+import { cholesky512, fft1m, fft2d1000, qr512, solve512, svd512 } from './linalg.ts';
 import {
   checkpointMemory,
   checkpointRestore,
@@ -109,6 +122,23 @@ export const workloads: readonly Workload[] = [
   transposeChannels,
   conv2d,
   adam10m,
+  sortRows,
+  topK100,
+  gatherRows,
+  segmentSum,
+  unique100k,
+  unique2g,
+  splitLines,
+  resizeBilinear,
+  einsumAttention,
+  fft1m,
+  fft2d1000,
+  cholesky512,
+  qr512,
+  svd512,
+  solve512,
+  embeddingAdam,
+  embeddingLazyAdam,
   add10Function,
   lstmCellFunction,
   mnistCnnFunction,

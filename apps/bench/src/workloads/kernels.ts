@@ -1,62 +1,19 @@
-// Single kernels, each eagerly and in tf.function: what they are held against are the ways of the peers that compile. Python's peers
-// give a result back when its name gets the next one, so that its memory is still in the cache; in TypeScript `using` does that, and
-// results that are merely dropped wait for a collection. Both are measured.
+// Kernels of layers and optimizers, each alone.
 import type * as Eagre from 'eagre';
-import { meanSquare, values } from '../inputs.ts';
-import type { Case } from '../protocol.ts';
-import { ratio, type Target, type TimedWorkload } from '../workload.ts';
-
-const targets: readonly Target[] = [
-  ...['torch', 'torch-compile', 'tensorflow-function', 'jax'].map((peer) => ratio(peer, 1)),
-  { kind: 'scaling', atLeast: 0.95 },
-];
+import { values } from '../inputs.ts';
+import type { TimedWorkload } from '../workload.ts';
+import { type KernelOptions, kernel as kernelOf, kernelTargets, tensorOf } from './kernel.ts';
 
 type Tensor = Eagre.Tensor;
 type Inputs = (shape: readonly number[], salt?: number) => Tensor;
 
-/** A workload that makes one or more tensors of others, which the peers may compile. */
 function kernel(
   name: string,
   title: string,
   make: (tf: typeof Eagre, input: Inputs) => () => Tensor | readonly Tensor[],
-  amount: Pick<TimedWorkload, 'flops' | 'bytes' | 'limit'> = {},
+  options?: KernelOptions,
 ): TimedWorkload {
-  return {
-    kind: 'timed',
-    name,
-    title,
-    ...amount,
-    targets,
-    eagre(tf) {
-      const input: Inputs = (shape, salt = 0) =>
-        tf
-          .constant(
-            values(
-              shape.reduce((a, b) => a * b),
-              salt,
-            ),
-          )
-          .reshape(shape);
-      const compute = make(tf, input);
-      const way = (run: () => Tensor | readonly Tensor[], variant: string): Case => ({
-        run,
-        variant,
-        check: () => [run()].flat().reduce((sum, y) => sum + meanSquare(y.data() as Float32Array), 0),
-      });
-      const using = (run: () => Tensor | readonly Tensor[]) => (): Tensor | readonly Tensor[] => {
-        const results = run();
-        for (const y of [results].flat()) y.dispose();
-        return results;
-      };
-      const traced = tf.function(compute);
-      return [
-        way(compute, 'eager'),
-        way(traced, 'tf.function'),
-        { ...way(compute, 'eager, using'), run: using(compute) },
-        { ...way(traced, 'tf.function, using'), run: using(traced) },
-      ];
-    },
-  };
+  return kernelOf(name, title, (tf) => make(tf, (shape, salt) => tensorOf(tf, values, shape, salt)), options);
 }
 
 export const biasAdd: TimedWorkload = kernel(
@@ -156,7 +113,7 @@ export const adam10m: TimedWorkload = {
   title: 'a step of the optimizer Adam on 10 million parameters',
   bytes: 280e6,
   limit: 'add',
-  targets,
+  targets: kernelTargets(),
   eagre(tf) {
     const gradient = tf.constant(values(10_000_000, 1));
     const step = (): (() => void) => {

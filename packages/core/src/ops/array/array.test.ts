@@ -639,7 +639,7 @@ describe('order', () => {
 
   test('unique of many values is what a Map finds', () => {
     const random = randoms(20_000, 0, 1);
-    const cases: [tf.DType, number, (u: number, i: number) => number | bigint][] = [
+    const cases: [tf.DType, number, (u: number, i: number) => number | bigint | string][] = [
       ['int32', 20_000, (u) => Math.floor(u * 500) - 250],
       ['int32', 20_000, (u) => Math.floor(u * 2 ** 32) - 2 ** 31],
       ['int32', 20_000, (u) => Math.floor(u * 700) * 5_000_011 - 2 ** 31],
@@ -656,10 +656,17 @@ describe('order', () => {
       ['float32', 20_000, (u) => Math.fround(Math.floor(u * 30_000) / 7)],
       ['float32', 20_000, (u, i) => (i % 1000 === 7 ? -0 : Math.floor(u * 10_000))],
       ['float16', 3000, (u) => Math.floor(u * 500) - 250],
+      // All different, and all equal.
+      ['int32', 20_000, (_, i) => Math.imul(i, 0x9e3779b1)],
+      ['float64', 20_000, (_, i) => 1 / (i + 1)],
+      ['int32', 3000, () => -7],
+      ['int64', 3000, () => 7n << 40n],
+      ['float64', 3000, () => 0.1],
+      ['string', 3000, (u) => `w${Math.floor(u * 500)}`],
     ];
     for (const [dtype, n, make] of cases) {
       const data = Array.from({ length: n }, (_, i) => make(random[i], i));
-      const numbers = new Map<number | bigint, number>();
+      const numbers = new Map<unknown, number>();
       const counts: number[] = [];
       const places = data.map((v) => {
         if (!numbers.has(v)) numbers.set(v, counts.push(0) - 1);

@@ -13,6 +13,13 @@ import {
 /** Whether the elements of two places are equal, which have the same key. */
 type Same = (i: number, j: number) => boolean;
 
+/** What is found: for each of the different elements, in their order, where it first occurs and how often. */
+interface Different {
+  count: number;
+  readonly first: Int32Array;
+  readonly times: Int32Array;
+}
+
 // A table of all values that may occur is faster than hashing up to here: 1 MB of numbers.
 const TABLE = 2 ** 18;
 // Elements of one part: what looks for equal ones among them stays in the nearest cache.
@@ -35,30 +42,54 @@ export function equalElements(x: Tensor): Tensor[] {
     memory === null ? new Int32Array(2 * size) : hostView(memory, 'int32', 2 * size)
   ) as Int32Array;
   const place = spaceOf(places) as Int32Array;
+  const found: Different = { count: 0, first: pairs.subarray(0, size), times: pairs.subarray(size) };
   const strings = x.storage.strings ?? [];
-  const same = dtype === 'string' ? stringKeys(strings, place) : numberKeys(x, place);
-  if (same !== null || !tableOf(place)) firstOfEach(place, pairs, same);
-  const found = numberFirsts(place, pairs);
-  const counts = emptyTensor('int32', [found], found);
-  const count = spaceOf(counts);
-  for (let i = 0; i < found; i++) count[i] = pairs[2 * i + 1];
-  const first = <T>(from: ArrayLike<T>, to: T[]): T[] => {
-    for (let i = 0; i < found; i++) to[i] = from[pairs[2 * i]];
-    return to;
-  };
-  let values: Tensor;
-  if (dtype === 'string') values = stringTensor(first(strings, []), [found]);
+  if (dtype === 'string') numberStrings(strings, place, found);
   else {
-    values = emptyTensor(dtype, [found], found);
+    const same = numberKeys(x, place);
+    if (same !== null || !numberByTable(place, found)) {
+      firstOfEach(place, pairs, same);
+      numberFirsts(place, found);
+    }
+  }
+  const { count, first } = found;
+  const counts = emptyTensor('int32', [count], count);
+  const times = spaceOf(counts) as Int32Array;
+  times.set(found.times.subarray(0, count));
+  let values: Tensor;
+  if (dtype === 'string') {
+    const texts = Array.from({ length: count }, (_, i) => strings[first[i]]);
+    values = stringTensor(texts, [count]);
+  } else {
+    values = emptyTensor(dtype, [count], count);
     const space = spaceOf(values);
-    first(viewOf(x) as ArrayLike<unknown>, space as never);
+    take(viewOf(x), first, space);
     uploaded(values, space);
   }
   memory?.release();
-  return [values, uploaded(places, place), uploaded(counts, count)];
+  return [values, uploaded(places, place), uploaded(counts, times)];
 }
 
-function stringKeys(strings: readonly string[], keys: Int32Array): null {
+/** Puts the elements of these places into a list. */
+function take(from: TypedArray, places: Int32Array, to: TypedArray): void {
+  const step = from.BYTES_PER_ELEMENT >> 2;
+  if (step === 0) {
+    for (let i = 0; i < to.length; i++) to[i] = from[places[i]];
+    return;
+  }
+  // By bits, as V8 is slow where an array may be of any type.
+  const bits = new Int32Array(from.buffer, from.byteOffset, step * from.length);
+  const out = new Int32Array(to.buffer, to.byteOffset, step * to.length);
+  if (step === 1) for (let i = 0; i < out.length; i++) out[i] = bits[places[i]];
+  else
+    for (let i = 0; i < to.length; i++) {
+      out[2 * i] = bits[2 * places[i]];
+      out[2 * i + 1] = bits[2 * places[i] + 1];
+    }
+}
+
+function numberStrings(strings: readonly string[], place: Int32Array, found: Different): void {
+  const { first, times } = found;
   const numbers = new Map<string, number>();
   for (const [i, text] of strings.entries()) {
     let number = numbers.get(text);
@@ -70,10 +101,13 @@ function stringKeys(strings: readonly string[], keys: Int32Array): null {
           'Unique',
         );
       numbers.set(text, number);
+      first[number] = i;
+      times[number] = 0;
     }
-    keys[i] = number;
+    place[i] = number;
+    times[number]++;
   }
-  return null;
+  found.count = numbers.size;
 }
 
 /**
@@ -122,8 +156,11 @@ function hashed(key: number): number {
   return k ^ (k >>> 16);
 }
 
-/** `firstOfEach` by a table of all keys from the least to the largest. @returns false where that is too large for so few. */
-function tableOf(keys: Int32Array): boolean {
+/**
+ * Replaces equal keys by the number of the element, by a table of all keys from the least to the largest.
+ * @returns false where that is too large for so few, and nothing has changed.
+ */
+function numberByTable(keys: Int32Array, found: Different): boolean {
   const limit = Math.min(TABLE, 2 * keys.length + 256);
   let least = keys[0];
   let most = least;
@@ -132,12 +169,22 @@ function tableOf(keys: Int32Array): boolean {
     else if (key > most) most = key;
     if (most - least >= limit) return false;
   }
-  const ends = new Int32Array(limit);
+  const { first, times } = found;
+  // One more than the number of each key, and how often there is one: beside each other, as they are needed together.
+  const table = new Int32Array(2 * (most - least + 1));
+  let count = 0;
   for (let i = 0; i < keys.length; i++) {
-    const at = keys[i] - least;
-    if (ends[at] === 0) ends[at] = i + 1;
-    keys[i] = ends[at] - 1;
+    const at = 2 * (keys[i] - least);
+    if (table[at] === 0) {
+      first[count] = i;
+      times[count] = at + 1;
+      table[at] = ++count;
+    }
+    keys[i] = table[at] - 1;
+    table[at + 1]++;
   }
+  for (let i = 0; i < count; i++) times[i] = table[times[i]];
+  found.count = count;
   return true;
 }
 
@@ -149,30 +196,34 @@ function firstOfEach(keys: Int32Array, pairs: Int32Array, same: Same | null): vo
   let most = 0;
   for (let p = 0; p < ends.length; p++) most = Math.max(most, ends[p] - (p === 0 ? 0 : ends[p - 1]));
   // One table for all parts: what is from an earlier one lies before the start of the present one.
-  const table = new Int32Array(2 ** (33 - Math.clz32(most))).fill(-1);
+  // An eighth of it is in use, as each collision is a branch that the processor did not expect.
+  const table = new Int32Array(2 ** (34 - Math.clz32(most))).fill(-1);
   const mask = table.length - 1;
   let j = 0;
   for (const end of ends) {
     const start = j;
     for (; j < end; j++) {
       const hash = pairs[2 * j];
-      const i = pairs[2 * j + 1];
       let at = hash & mask;
       let first = table[at];
       while (
         first >= start &&
-        !(pairs[2 * first] === hash && (same === null || same(pairs[2 * first + 1], i)))
+        !(pairs[2 * first] === hash && (same === null || same(pairs[2 * first + 1], pairs[2 * j + 1])))
       ) {
         at = (at + 1) & mask;
         first = table[at];
       }
-      if (first < start) table[at] = first = j;
-      keys[i] = pairs[2 * first + 1];
+      if (first < start) table[at] = j;
+      // The places of a part are all over memory, so only those are written that do not stand there.
+      else keys[pairs[2 * j + 1]] = pairs[2 * first + 1];
     }
   }
 }
 
-/** Pairs of hash and place, in the order of the first bits of the hash. @returns where the pairs of each value of these bits end. */
+/**
+ * Pairs of hash and place, in the order of the first bits of the hash; keys become their places.
+ * @returns where the pairs of each value of these bits end.
+ */
 function sortByHash(keys: Int32Array, pairs: Int32Array, bits: number): Int32Array {
   const shift = 32 - bits;
   const next = new Int32Array(1 + 2 ** bits);
@@ -187,22 +238,25 @@ function sortByHash(keys: Int32Array, pairs: Int32Array, bits: number): Int32Arr
     const at = next[hash >>> shift]++;
     pairs[2 * at] = hash;
     pairs[2 * at + 1] = i;
+    keys[i] = i;
   }
   return next.subarray(0, 2 ** bits);
 }
 
-/** Numbers the first ones, and puts into `pairs` where each is and how many equal it. @returns how many there are. */
-function numberFirsts(firsts: Int32Array, pairs: Int32Array): number {
-  let found = 0;
+/** Numbers the first ones, and replaces the place of each element's first one by its number. */
+function numberFirsts(firsts: Int32Array, found: Different): void {
+  const { first, times } = found;
+  let count = 0;
   for (let i = 0; i < firsts.length; i++) {
-    const first = firsts[i];
-    let number = found;
-    if (first === i) {
-      pairs[2 * found] = i;
-      pairs[2 * found++ + 1] = 0;
-    } else number = firsts[first];
-    firsts[i] = number;
-    pairs[2 * number + 1]++;
+    if (firsts[i] === i) {
+      first[count] = i;
+      times[count] = 1;
+      firsts[i] = count++;
+    } else {
+      const number = firsts[firsts[i]];
+      firsts[i] = number;
+      times[number]++;
+    }
   }
-  return found;
+  found.count = count;
 }

@@ -4,7 +4,8 @@ import { checkCount, checkText } from '../../arguments/checks.ts';
 import { checkFlag } from '../../shapes/shape.ts';
 import type { Pieces } from './pieces.ts';
 
-const isSpace = (unit: number): boolean => unit <= 32 && (unit === 32 || (unit >= 9 && unit <= 13));
+/** Whether a character stands between words. */
+export const isSpace = (unit: number): boolean => unit <= 32 && (unit === 32 || (unit >= 9 && unit <= 13));
 
 function afterSpaces(text: string, at: number): number {
   let i = at;

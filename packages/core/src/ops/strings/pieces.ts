@@ -26,13 +26,22 @@ export class SharedPieces implements Pieces {
   readonly #piece = new Uint16Array(SHORT);
 
   add(text: string, start: number, end: number): void {
+    this.push(end - start > SHORT ? this.make(text, start, end) : this.#short(text, start, end));
+  }
+
+  /** A new text, which is no piece yet. @returns its place among the texts. */
+  make(text: string, start: number, end: number): number {
+    return this.#texts.push(text.slice(start, end)) - 1;
+  }
+
+  /** Takes the text at a place. */
+  push(place: number): void {
     if (this.count === this.#places.length) {
       const places = new Int32Array(2 * this.count);
       places.set(this.#places);
       this.#places = places;
     }
-    this.#places[this.count++] =
-      end - start > SHORT ? this.#texts.push(text.slice(start, end)) - 1 : this.#short(text, start, end);
+    this.#places[this.count++] = place;
   }
 
   #short(text: string, start: number, end: number): number {
@@ -54,7 +63,7 @@ export class SharedPieces implements Pieces {
       if (i === size) return last;
     }
     for (let i = 0; i < size; i++) characters[at + i] = piece[i];
-    const place = this.#texts.push(text.slice(start, end)) - 1;
+    const place = this.make(text, start, end);
     this.#last[slot] = place;
     return place;
   }

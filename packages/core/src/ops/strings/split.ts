@@ -11,6 +11,7 @@ import { columnOf } from '../../sparse/sparse-base.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
 import { stringTensor, type Tensor } from '../../tensor/tensor.ts';
 import { unsortedSegmentSum } from '../array/gather.ts';
+import { cutAsciiWords } from './ascii-words.ts';
 import { bytesOf, textOf } from './bytes.ts';
 import { onKnown, toStrings, toText } from './known-strings.ts';
 import { cutBetween, cutWords, type NgramsOptions, ngramsOf } from './parts.ts';
@@ -41,7 +42,7 @@ export const split: NamedFunction<
       'StringSplit',
       (text, to) =>
         separator === '' ? cutWords(text, maxsplit, to) : cutBetween(text, separator, maxsplit, to),
-      portable,
+      { portable, fast: separator === '' && maxsplit < 0 ? cutAsciiWords : undefined },
     );
   },
 );
@@ -67,20 +68,25 @@ function partsOf(
   input: TensorLike | RaggedTensor,
   op: string,
   cut: (text: string, to: Pieces) => void,
-  portable?: (x: Tensor) => RaggedOrDense,
+  ways: {
+    readonly portable?: (x: Tensor) => RaggedOrDense;
+    /** Cuts the first texts, as many as it says. */
+    readonly fast?: (texts: readonly string[], to: SharedPieces, lengths: number[]) => number;
+  } = {},
 ): RaggedOrDense {
-  if (isRagged(input))
-    return input.withFlatValues(partsOf(input.flatValues, op, cut, portable) as RaggedTensor);
+  if (isRagged(input)) return input.withFlatValues(partsOf(input.flatValues, op, cut, ways) as RaggedTensor);
   const parts = (x: Tensor): RaggedOrDense => {
     const pieces = new SharedPieces();
-    const lengths = x.strings().map((text) => {
+    const texts = x.strings();
+    const lengths: number[] = [];
+    for (let i = ways.fast?.(texts, pieces, lengths) ?? 0; i < texts.length; i++) {
       const before = pieces.count;
-      cut(text, pieces);
-      return pieces.count - before;
-    });
+      cut(texts[i], pieces);
+      lengths.push(pieces.count - before);
+    }
     return rowsLike(x.shape, stringTensor(pieces.list(), [pieces.count]), lengths);
   };
-  return onKnown(op, [toStrings(input, 'input', op)], parts, portable);
+  return onKnown(op, [toStrings(input, 'input', op)], parts, ways.portable);
 }
 
 /** `split` in ops of TensorFlow, of scalars and vectors. */
