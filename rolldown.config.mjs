@@ -54,25 +54,27 @@ const unnamedFunctions = {
   name: 'unnamed-functions',
   renderChunk: (code) => ({ code: code.replace(/^__name\([\w$]+, "[a-z]\w*"\);\n/gm, ''), map: null }),
 };
-/** Leaves out the calls on which ops are tested, which are a part of each declaration: tests run on sources. */
+/** Leaves out what declarations of ops have for tests alone, which run on sources: calls to try, where, and how exact results are. */
+const forTests = ['samples', 'domain', 'ulp'];
 const withoutSamples = {
   name: 'without-samples',
   transform(code, id) {
-    if (!/\/core\/src\/.*\.ts$/.test(id) || !code.includes('samples:')) return undefined;
+    if (!/\/core\/src\/.*\.ts$/.test(id)) return undefined;
     const cuts = [];
     const visit = (node) => {
       if (Array.isArray(node)) return node.forEach(visit);
       if (typeof node?.type !== 'string') return undefined;
       if (node.type === 'CallExpression' && /^define/.test(node.callee.name ?? ''))
         for (const { properties = [] } of node.arguments)
-          for (const { key, value } of properties)
-            if (key?.name === 'samples' && value.type !== 'CallExpression') cuts.push(value);
+          for (const property of properties)
+            if (forTests.includes(property.key?.name) && property.value.type !== 'CallExpression')
+              cuts.push(property);
       return Object.values(node).forEach(visit);
     };
     visit(parseAst(code, { lang: 'ts' }).body);
     let short = code;
     for (const { start, end } of cuts.sort((a, b) => b.start - a.start))
-      short = `${short.slice(0, start)}undefined${short.slice(end)}`;
+      short = `${short.slice(0, start)}${short.slice(end).replace(/^\s*,/, '')}`;
     return { code: short, map: null };
   },
 };

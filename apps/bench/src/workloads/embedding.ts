@@ -51,9 +51,10 @@ function embedding(name: string, optimizer: 'Adam' | 'LazyAdam', targets: readon
   };
 }
 
-/** Both move the whole table through memory, PyTorch its gradient too: of its ways, 'fused' leaves no more than half of the time to be won. */
+/** Both move the whole table through memory. PyTorch is five times slower by its default way; its fused one, which is compared, is not. */
 export const embeddingAdam: TimedWorkload = embedding('embedding_adam', 'Adam', [
-  ...['torch', 'tensorflow-function', 'jax'].map((peer) => ratio(peer, 1)),
+  ratio('torch', 5),
+  ...['tensorflow-function', 'jax'].map((peer) => ratio(peer, 1)),
   { kind: 'scaling', atLeast: 0.95 },
 ]);
 export const embeddingLazyAdam: TimedWorkload = embedding('embedding_lazy_adam', 'LazyAdam', [
