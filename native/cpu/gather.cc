@@ -2,10 +2,13 @@
 #include <cstdlib>
 #include <new>
 
+#include "stream.h"
 #include "strided.h"
 
 EAGRE_BEGIN
 namespace {
+
+constexpr int64_t kAhead = 6, kAheadBytes = 512;  // how many rows ahead one is asked for, and how much of it
 
 // Calls f with a typed pointer to the indices.
 template <class F> void visit_indices(const Tensor& t, F&& f) {
@@ -86,6 +89,8 @@ void gather(Args& a) {
         copy_bytes(to, from + static_cast<int64_t>(*index) * s.inner, bytes);
         return;
       }
+      const bool lines = bytes % 64 == 0 && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+      const bool streams = lines && y.size * static_cast<int64_t>(sizeof(T)) >= kStreamBytes;
       parallel_rows(s.batch * s.outer * s.count, bytes, [&](int64_t b, int64_t e) {
         while (b < e) {
           // The rows of one plane of params.
@@ -97,10 +102,19 @@ void gather(Args& a) {
           b += end - i;
           if (s.inner == 1) {
             for (; i < end; i++) out[i] = rows[at[i]];
-          } else {
-            for (; i < end; i++) copy_bytes(out + i * s.inner, rows + static_cast<int64_t>(at[i]) * s.inner, bytes);
+            continue;
+          }
+          for (; i < end && bytes < 64; i++) copy_bytes(out + i * s.inner, rows + static_cast<int64_t>(at[i]) * s.inner, bytes);
+          for (; i < end; i++) {
+            // Rows lie anywhere: they are asked for before their turn.
+            const char* ahead = reinterpret_cast<const char*>(rows + static_cast<int64_t>(at[min64(i + kAhead, end - 1)]) * s.inner);
+            for (int64_t k = 0; k < min64(bytes, kAheadBytes); k += 64) __builtin_prefetch(ahead + k);
+            const T* row = rows + static_cast<int64_t>(at[i]) * s.inner;
+            if (streams) stream(out + i * s.inner, row, static_cast<size_t>(bytes));
+            else copy_bytes(out + i * s.inner, row, bytes);
           }
         }
+        if (streams) stream_end();
       });
     });
   });

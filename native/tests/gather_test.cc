@@ -161,6 +161,9 @@ int main() {
   gathers<double, int32_t>();
   gathers<uint8_t, int32_t>();
   gathers<int64_t, int64_t>();
+  // Results that the caches do not hold: rows of whole lines, and others.
+  gather<float, int32_t>(2, 1, 300, 64, 35000);
+  gather<float, int32_t>(1, 1, 300, 65, 66000);
   nd<float>();
   nd<int32_t>();
   nd<uint8_t>();
