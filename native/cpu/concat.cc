@@ -60,12 +60,10 @@ struct Rows {
   }
 
   // The same for parts of few bytes, whose number the compiler knows.
-  template <int bytes> static void copy_alike(int64_t first, int64_t last, const char** from, int64_t n, int64_t rest, char* to) {
-    for (int64_t r = first; r < last; r++, to += rest) {
-      for (int64_t k = 0; k < n; k++, to += bytes) {
-        std::memcpy(to, from[k], bytes);
-        from[k] += bytes;
-      }
+  template <int bytes>
+  static void copy_alike(int64_t first, int64_t last, const char* const* from, int64_t n, int64_t rest, char* to) {
+    for (int64_t at = 0; at < (last - first) * bytes; at += bytes, to += rest) {
+      for (int64_t k = 0; k < n; k++, to += bytes) std::memcpy(to, from[k] + at, bytes);
     }
   }
 
