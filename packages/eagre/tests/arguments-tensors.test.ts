@@ -150,35 +150,3 @@ test('in traced functions too', () => {
   expect(heads(tf.ones([3, 4])).shape).toEqual([3, 2, 2]);
   expect(heads(tf.ones([5, 6])).shape).toEqual([5, 3, 2]);
 });
-
-test('a shape of values, which may be -1, traced and in map', () => {
-  const y = tf.range(6);
-  const reshaped = tf.function((t: tf.Tensor, size: tf.Tensor) => tf.reshape(t, size as never));
-  const sized = tf.function({
-    inputSignature: [new tf.TensorSpec([null], 'int32'), new tf.TensorSpec([2], 'int32')],
-  })((t, size) => tf.reshape(t, size as never));
-  const mapped = (t: tf.Tensor, size: tf.Tensor): tf.Tensor =>
-    [
-      ...tf.data.Dataset.fromTensors([t, size] as const).map((a, b) =>
-        tf.reshape(a as tf.Tensor, b as never),
-      ),
-    ][0] as tf.Tensor;
-  for (const f of [reshaped, mapped, (t: tf.Tensor, size: tf.Tensor) => sized(t.cast('int32'), size)]) {
-    for (const [size, shape] of [
-      [int([-1, 3]), [2, 3]],
-      [int([3, 2]), [3, 2]],
-      [int([6, -1]), [6, 1]],
-    ] as const)
-      expect((f(y, size) as tf.Tensor).shape).toEqual(shape);
-    for (const size of [
-      [4, 2],
-      [-1, 4],
-      [-1, -1],
-      [-2, -3],
-      [0, 3],
-      [0, -1],
-      [100, 100],
-    ])
-      expect(() => f(y, int(size)), String(size)).toThrow(tf.errors.InvalidArgumentError);
-  }
-});

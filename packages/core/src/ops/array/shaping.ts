@@ -8,13 +8,10 @@ import { distinct, integers, uniform } from '../../dispatch/samples.ts';
 import { symbolicTensor } from '../../dispatch/symbolic.ts';
 import {
   addDims,
-  computedDim,
   type Dim,
   type Dims,
   floorDivDims,
   isExpression,
-  isLate,
-  leastOf,
   maxDims,
   modDims,
   mulDims,
@@ -32,7 +29,7 @@ import {
   showShape,
   stretchesTo,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
+import { atMost, lessThan, mayBeAtMost } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -151,9 +148,8 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   const known = fitting(x, given);
   if (known !== undefined) return known;
   checkList(given, 'shape', 'Reshape');
-  const size = sizeOfDims(dims(x));
   const shape = dimsOf(given);
-  if (shape.some((d) => isExpression(d) && isLate(d) && leastOf(d) < 0)) return shapeOfValues(x, shape, size);
+  const size = sizeOfDims(dims(x));
   const place = shape.indexOf(-1);
   if (place < 0) {
     checkShape(shape, 'Reshape');
@@ -167,22 +163,6 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   if (!differs(rest, 0) || differs(modDims(size, rest), 0)) throw doesNotFit(x, shape);
   out[place] = floorDivDims(size, rest);
   return checkRankOf(toShape(out), 'Reshape');
-}
-
-/** A shape of values that only a run tells: one of them may be -1 there, and -1 for all is no shape, where they do not fit. */
-function shapeOfValues(x: Tensor, given: Dims, size: Dim): Shape {
-  const shape = given.map((_, place) =>
-    computedDim(`reshaped size ${place}`, [size, ...given], (total, ...sizes) => {
-      const known = sizes.filter((n) => n !== -1);
-      const rest = known.reduce((product, n) => product * n, 1);
-      const open = sizes.length - known.length;
-      const fits = open === 0 ? rest === total : open === 1 && rest > 0 && total % rest === 0;
-      if (!fits) return -1;
-      return sizes[place] === -1 ? total / rest : (sizes[place] as number);
-    }),
-  );
-  if (!mayBeEqual(sizeOfDims(shape), size)) throw doesNotFit(x, given);
-  return checkRankOf(toShape(shape), 'Reshape');
 }
 
 function doesNotFit(x: Tensor, shape: Dims): InvalidArgumentError {
