@@ -123,7 +123,8 @@ template <class S> struct Bidiagonal {
       for (int64_t i = first; i < m; i++) z[i] = 0;
       return;
     }
-    const S scale = static_cast<S>(static_cast<double>(by) / (head - beta)), less = static_cast<S>(-beta) , along = by * dot(next + first, v + first, rest);
+    const S scale = static_cast<S>(static_cast<double>(by) / (head - beta)), less = static_cast<S>(-beta);
+    const S along = by * dot(next + first, v + first, rest);
     const S* column = left.a + first * m;
     for (int64_t i = first; i < m; i++) z[i] = scale * (shares[i] + less * column[i]) - u[i] * along;
   }

@@ -11,12 +11,30 @@
 EAGRE_BEGIN
 namespace {
 
+struct Rotation {
+  double c, s;
+};
+// x and y become c · x + s · y and c · y − s · x.
+template <class S> inline void turn_pair(S* x, S* y, Rotation by, int64_t count) {
+  constexpr int64_t L = Lanes<S>::n;
+  const auto c = broadcast(static_cast<S>(by.c)), s = broadcast(static_cast<S>(by.s));
+  const auto turn = [&](auto&& get, auto&& put, int64_t i) __attribute__((always_inline)) {
+    const auto own = get(x + i), other = get(y + i);
+    put(x + i, fma(s, other, c * own));
+    put(y + i, fma(-s, own, c * other));
+  };
+  using V = typename Lanes<S>::V;
+  int64_t i = 0;
+  for (; i + L <= count; i += L) turn([](const S* p) { return load<S>(p); }, [](S* p, V v) { store<S>(p, v); }, i);
+  if (i < count) {
+    const Part<S> part(count - i);
+    turn([&](const S* p) { return part.load(p); }, [&](S* p, V v) { part.store(p, v); }, i);
+  }
+}
+
 // Implicit QR steps of a part with few rows; vectors are rows.
 struct Leaf {
   static constexpr int64_t kMost = 32, kRow = 40, kStepsPerValue = 40;  // a row is whole vectors, with place for a column more
-  struct Rotation {
-    double c, s;
-  };
   double d[kMost], e[kMost + 1];
   alignas(64) double right[(kMost + 1) * kRow], left[kMost * kRow];
   Rotation rights[kMost], lefts[kMost];
@@ -33,7 +51,7 @@ struct Leaf {
       drop_column();
     }
     double largest = precision;  // the matrix itself is near 1
-    for (int64_t i = 0; i < n; i++) largest = max_of(largest, max_of(std::fabs(d[i]), i + 1 < n ? std::fabs(e[i]) : 0));
+    for (int64_t i = 0; i < n; i++) largest = std::max({largest, std::fabs(d[i]), i + 1 < n ? std::fabs(e[i]) : 0});
     const double least = precision * largest;
     int64_t end = n - 1, left_steps = kStepsPerValue * n;
     while (end > 0) {
@@ -57,7 +75,6 @@ struct Leaf {
   }
 
  private:
-  static double max_of(double a, double b) { return b > a ? b : a; }
   // (c, s) that takes (f, g) to (r, 0). Squares of what is nothing beside the matrix would lose their bits.
   static double rotation(double f, double g, Rotation& of) {
     const double r = std::sqrt(f * f + g * g);
@@ -68,17 +85,8 @@ struct Leaf {
     of = {f / r, g / r};
     return r;
   }
-  // Rows x and y become c · x + s · y and c · y − s · x.
-  static void turn_pair(double* x, double* y, Rotation by) {
-    const vf64 c = broadcast(by.c), s = broadcast(by.s);
-    for (int64_t j = 0; j < kRow; j += kF64) {
-      const vf64 own = load<double>(x + j), other = load<double>(y + j);
-      store<double>(x + j, fma(s, other, c * own));
-      store<double>(y + j, fma(-s, own, c * other));
-    }
-  }
   static void turn_rows(double* rows, const Rotation* by, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) turn_pair(rows + i * kRow, rows + (i + 1) * kRow, *by++);
+    for (int64_t i = begin; i < end; i++) turn_pair(rows + i * kRow, rows + (i + 1) * kRow, *by++, kRow);
   }
   // What stands in the column behind the square moves up, and out.
   void drop_column() {
@@ -87,7 +95,7 @@ struct Leaf {
     for (int64_t i = n - 1; i >= 0 && out != 0; i--) {
       Rotation by;
       d[i] = rotation(d[i], out, by);
-      turn_pair(right + i * kRow, right + n * kRow, by);
+      turn_pair(right + i * kRow, right + n * kRow, by, kRow);
       if (i == 0) break;
       out = -by.s * e[i - 1];
       e[i - 1] *= by.c;
@@ -187,9 +195,6 @@ template <class S> struct DivideAndConquer {
 
  private:
   enum Half : unsigned char { kUpper, kBoth, kLower };
-  struct Rotation {
-    double c, s;
-  };
 
   bool solve(int64_t at, int64_t size, bool more) {
     if (size <= Leaf::kMost) return solve_leaf(at, size, more);
@@ -215,25 +220,14 @@ template <class S> struct DivideAndConquer {
     return true;
   }
 
-  // Rows i and j become c · i + s · j and c · j − s · i.
-  static void turn_pair(S* x, S* y, Rotation by, int64_t count) {
-    constexpr int64_t L = Lanes<S>::n;
-    const auto c = broadcast(static_cast<S>(by.c)), s = broadcast(static_cast<S>(by.s));
-    for (int64_t i = 0; i < count; i += L) {
-      const Part<S> part(min64(L, count - i));
-      const auto own = part.load(x + i), other = part.load(y + i);
-      part.store(x + i, fma(s, other, c * own));
-      part.store(y + i, fma(-s, own, c * other));
-    }
-  }
-  static void turn_pair(double& x, double& y, Rotation by) {
+  static void turn_numbers(double& x, double& y, Rotation by) {
     const double own = x;
     x = by.c * own + by.s * y;
     y = by.c * y - by.s * own;
   }
   void turn_right(int64_t at, int64_t i, int64_t j, Rotation by, int64_t columns) {
-    turn_pair(first[at + i], first[at + j], by);
-    turn_pair(last[at + i], last[at + j], by);
+    turn_numbers(first[at + i], first[at + j], by);
+    turn_numbers(last[at + i], last[at + j], by);
     if (vectors) turn_pair(right + (at + i) * n + at, right + (at + j) * n + at, by, columns);
   }
 

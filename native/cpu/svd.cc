@@ -366,7 +366,7 @@ void decompose_small(const Matrices& of, int64_t matrix) {
     return;
   }
   const double down = scale_of(held, m * n);
-  for (int64_t i = 0; i < m * n; i++) held[i] *= down;
+  multiply(down, held, m * n);
   if (of.tall()) turn(held, n, m, n, w.a, m);
   else std::memcpy(w.a, held, static_cast<size_t>(m * n) * sizeof(double));
   w.factor();

@@ -126,14 +126,7 @@ template <class T> void transpose_block(const T* src, int64_t in, T* dst, int64_
   }
 }
 
-// How lines of memory are met.
-enum class Lines {
-  cached,    // as they come: they stay in the cache for the tiles beside each other
-  buffered,  // through buffers: every line of both sides is touched once
-  streamed,  // written past the caches, whole
-};
-
-// As transpose_block for at most a cache line squared, buffered.
+// The same for at most a cache line squared, through buffers: every line of both sides is touched once.
 template <class T> void transpose_lines(const T* src, int64_t in, T* dst, int64_t out, int64_t rows, int64_t columns) {
   constexpr int64_t N = 64 / sizeof(T);
   alignas(64) T from[N * N], to[N * N];
@@ -142,7 +135,7 @@ template <class T> void transpose_lines(const T* src, int64_t in, T* dst, int64_
   for (int64_t c = 0; c < columns; c++) copy_bytes(dst + c * out, to + c * N, rows * static_cast<int64_t>(sizeof(T)));
 }
 
-// As transpose_block, streamed. The destination's rows begin at whole lines.
+// The same past the caches. The destination's rows begin at whole lines.
 template <class T> void transpose_stream(const T* src, int64_t in, T* dst, int64_t out, int64_t rows, int64_t columns) {
   constexpr int64_t N = 64 / sizeof(T), side = Tile<T>::side;
   // Along the destination's rows: memory takes lines that follow each other faster.
@@ -171,19 +164,15 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
   const int last = m.rank - 1;
   const int64_t columns = m.dims[fast], out = m.out[fast], rows = m.dims[last], in = m.in[last];
   constexpr int64_t item = sizeof(T), line = 64, side = Tile<T>::side;
-  Lines lines = Lines::cached;
   // Its rows lie far from each other: what the caches cannot hold beside the source would be read before it is written.
-  const auto whole_lines = [&](int64_t step) { return step * item % line == 0; };
   bool streams = m.size() * item >= kStreamBytes / 2 && reinterpret_cast<uintptr_t>(dst) % line == 0;
-  for (int i = 0; i < last; i++) streams = streams && whole_lines(m.out[i]);
-  if (streams) lines = Lines::streamed;
+  for (int i = 0; i < last; i++) streams = streams && m.out[i] * item % line == 0;
   // A tile smaller than a line needs that line again for the next tile; with such strides it would be gone by then, as all
   // rows share a few sets of the cache (7 times slower at 2048²).
-  else if (side * item < line && (in * item % 1024 == 0 || out * item % 1024 == 0)) lines = Lines::buffered;
+  const bool buffers = !streams && side * item < line && (in * item % 1024 == 0 || out * item % 1024 == 0);
   // Else a block is as wide as a line, and as long as the lines that it reads stay in the cache for all tiles beside each other.
-  const bool streamed = lines == Lines::streamed;
-  const int64_t wide = streamed ? 4 * line / item : line / item;
-  const int64_t high = streamed ? 16 * line / item : lines == Lines::buffered ? wide : side * item < line ? 256 : 1024;
+  const int64_t wide = (streams ? 4 * line : line) / item;
+  const int64_t high = streams ? 16 * line / item : buffers ? wide : side * item < line ? 256 : 1024;
   const int64_t column_blocks = (columns + wide - 1) / wide, row_blocks = (rows + high - 1) / high;
   const int64_t blocks = column_blocks * row_blocks;
   Move planes;
@@ -204,7 +193,7 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
       }
       const int64_t c = block % column_blocks * wide, r = block / column_blocks * high;
       const int64_t height = rows - r < high ? rows - r : high, width = columns - c < wide ? columns - c : wide;
-      auto* run = streamed ? transpose_stream<T> : lines == Lines::buffered ? transpose_lines<T> : transpose_block<T>;
+      auto* run = streams ? transpose_stream<T> : buffers ? transpose_lines<T> : transpose_block<T>;
       run(src + from + r * in + c, in, dst + to + c * out + r, out, height, width);
     }
   });
