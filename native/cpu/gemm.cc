@@ -18,6 +18,9 @@ constexpr int64_t kPackColumns = 2048;
 constexpr int64_t kPackWork = 1 << 17;         // numbers that are worth packing in a chunk of their own
 constexpr int64_t kChunkWork = 1 << 20;        // multiply-adds that are worth a chunk of their own
 constexpr int64_t kChunks = 16;
+// A product fetches the matrices of the next one if they are short streams, which a processor does not see coming, and if all of
+// them are more than a cache near a core holds.
+constexpr int64_t kFetchedBytes = 128 << 10, kNearBytes = 1 << 20;
 
 template <class T> void pack(const T* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, T* out, int64_t ldb) {
   constexpr int L = Lanes<T>::n;
@@ -180,7 +183,7 @@ template <class T> struct Plan {
   int64_t panel;          // columns of a panel of B
   int64_t row_panels, tile_rows, tile_panels;  // how many panels of A and B make a tile, a chunk of parallel work
   int64_t block_k;
-  bool pack_a, pack_b;
+  bool pack_a, pack_b, by_rows;
 };
 
 template <class T> Plan<T> make_plan(const Gemm<T>& g) {
@@ -189,12 +192,12 @@ template <class T> Plan<T> make_plan(const Gemm<T>& g) {
   p.panel = (g.m <= kWideRows ? 4 : kTileVectors) * L;
   p.row_panels = ceil_div(g.m, kTileRows);
   const int64_t panels = ceil_div(g.n, p.panel);
-  const bool small = g.k * g.n * static_cast<int64_t>(sizeof(T)) <= kSmallBytes && p.row_panels <= kSmallPanels;
-  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1 && !small);
+  p.by_rows = g.k * g.n * static_cast<int64_t>(sizeof(T)) <= kSmallBytes;
+  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1 && !(p.by_rows && p.row_panels <= kSmallPanels));
   p.pack_a = panels > 4 && g.k > 32;
   p.block_k = ceil_div(g.k, p.row_panels > 1 ? ceil_div(g.k, kBlockK) : 1);
   // Wide tiles, since each copies its rows of A.
-  p.tile_rows = min64(kTileRowPanels, p.row_panels);
+  p.tile_rows = min64(p.by_rows ? kSmallPanels : kTileRowPanels, p.row_panels);
   p.tile_panels = min64(32, panels);
   while (p.tile_rows * p.tile_panels > 1 && ceil_div(p.row_panels, p.tile_rows) * ceil_div(panels, p.tile_panels) < kChunks &&
          p.tile_rows * kTileRows * p.tile_panels * p.panel * g.k >= 2 * kChunkWork) {
@@ -203,6 +206,32 @@ template <class T> Plan<T> make_plan(const Gemm<T>& g) {
     else p.tile_rows = ceil_div(p.tile_rows, 2);
   }
   return p;
+}
+
+// Asks for a matrix part by part, into the second cache: the first is full.
+template <class T> struct Fetch {
+  static constexpr int64_t kLine = 64 / sizeof(T);
+  const T* at;
+  const T* end;
+  int64_t step;
+  // Of n parts; i of them have been asked for.
+  Fetch(const T* data, int64_t size, int64_t i, int64_t n) : end(data + size), step(ceil_div(ceil_div(size, kLine), n) * kLine) {
+    at = data + i * step;
+  }
+  void part() {
+    for (const T* stop = std::min(at + step, end); at < stop; at += kLine) __builtin_prefetch(at, 0, 2);
+  }
+};
+
+// Whether stores wait for their lines unless these were asked for: Intel's processors ask for those of all stores that are ready, and
+// more requests only hold up the loads.
+bool stores_wait() {
+#if defined(__x86_64__)
+  static const bool waits = !__builtin_cpu_is("intel");
+  return waits;
+#else
+  return true;
+#endif
 }
 
 // The tile of row panels [p0, p1) and column panels [q0, q1) for k in [k0, k1).
@@ -244,15 +273,27 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
     }
   }
   // Of each row panel: where it begins, and its A.
-  int64_t rows[kTileRowPanels + 1];
-  const T* from[kTileRowPanels];
+  int64_t rows[kSmallPanels + 1];
+  const T* from[kSmallPanels];
   const int64_t count = p1 - p0;
   for (int64_t p = 0; p <= count; p++) rows[p] = part_begin(g.m, plan.row_panels, p0 + p);
   for (int64_t p = 0; p < count; p++) {
     if (packed_a) from[p] = packed_a + (g.a_step == 1 ? (rows[p] - first) * t.a_row : p * (k1 - k0) * kRound);
     else from[p] = g.a + rows[p] * g.a_row + k0 * g.a_step;
   }
-  for (int64_t q = q0; q < q1; q++) {
+  // Products in turn: panel of columns by panel of columns, or, if a cache holds all of B, rows after rows.
+  auto advance = [&](int64_t& p, int64_t& q) {
+    if (plan.by_rows) {
+      if (++q == q1) q = q0, p++;
+    } else if (++p == count) {
+      p = 0, q++;
+    }
+  };
+  const int64_t products = count * (q1 - q0), before = p0 * (q1 - q0), all = plan.row_panels * (q1 - q0);
+  const bool fetch_next = g.next_a && k0 == 0, fetch_c = k1 - k0 >= kPrefetchedK && stores_wait();
+  Fetch<T> next_a(g.next_a, fetch_next ? g.m * g.k : 0, before, all), next_b(g.next_b, fetch_next ? g.k * g.n : 0, before, all);
+  int64_t p = 0, q = q0;
+  for (int64_t index = 0; index < products; index++) {
     const int64_t j = q * plan.panel;
     t.n = min64(plan.panel, g.n - j);
     if (packed) {
@@ -263,20 +304,22 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
       t.ldb = g.b_step;
     }
     t.bias = g.bias && k1 == g.k ? g.bias + j : nullptr;
-    const int vectors = static_cast<int>(ceil_div(t.n, L));
-    for (int64_t p = 0; p < count; p++) {
-      run.a = from[p];
-      t.c = g.c + rows[p] * g.ldc + j;
-      // What the next product writes: by then it is there.
-      const int64_t next = p + 1 < count ? p + 1 : 0, column = next > 0 ? j : j + plan.panel;
-      if (k1 - k0 >= kPrefetchedK && column < g.n) {
-        const T* c = g.c + rows[next] * g.ldc + column;
-        for (int64_t r = rows[next + 1] - rows[next]; r > 0; r--, c += g.ldc) {
-          for (int64_t line = 0; line < plan.panel; line += kLine) __builtin_prefetch(c + line, 1);
-        }
+    run.a = from[p];
+    t.c = g.c + rows[p] * g.ldc + j;
+    const int rows_here = static_cast<int>(rows[p + 1] - rows[p]);
+    advance(p, q);
+    // What the next product writes: by then it is there.
+    if (fetch_c && index + 1 < products) {
+      const T* c = g.c + rows[p] * g.ldc + q * plan.panel;
+      for (int64_t r = rows[p + 1] - rows[p]; r > 0; r--, c += g.ldc) {
+        for (int64_t line = 0; line < plan.panel; line += kLine) __builtin_prefetch(c + line, 1);
       }
-      micro_kernel<T>(static_cast<int>(rows[p + 1] - rows[p]), vectors)(t);
     }
+    if (fetch_next) {
+      next_a.part();
+      next_b.part();
+    }
+    micro_kernel<T>(rows_here, static_cast<int>(ceil_div(t.n, L)))(t);
   }
 }
 
@@ -421,27 +464,32 @@ void matmul_typed(const Tensor& a, const Tensor& b, const Tensor* bias, const Te
     g.m *= batch;  // one matrix against all the rows
     batch = 1;
   }
-  auto one = [&](int64_t index) {
-    int64_t at_a = 0, at_b = 0, rest = index;
+  auto place = [&](int64_t index, const T*& at_a, const T*& at_b) {
+    at_a = a0;
+    at_b = b0;
     for (int i = batch_rank - 1; i >= 0; i--) {
-      int64_t x = rest % y.dims[i];
-      rest /= y.dims[i];
+      int64_t x = index % y.dims[i];
+      index /= y.dims[i];
       at_a += x * a_stride[i];
       at_b += x * b_stride[i];
     }
-    Gemm<T> item = g;
-    item.a = a0 + at_a;
-    item.b = b0 + at_b;
-    item.c = y0 + index * g.m * g.n;
-    gemm(item);
+  };
+  const int64_t bytes = (g.m + g.n) * g.k * static_cast<int64_t>(sizeof(T));
+  const bool fetch = batch > 1 && bytes <= kFetchedBytes && batch * (bytes + g.m * g.n * static_cast<int64_t>(sizeof(T))) > kNearBytes;
+  auto some = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+      Gemm<T> item = g;
+      place(i, item.a, item.b);
+      if (fetch && i + 1 < end) place(i + 1, item.next_a, item.next_b);
+      item.c = y0 + i * g.m * g.n;
+      gemm(item);
+    }
   };
   const int64_t work = max64(g.m * g.n * max64(g.k, 1), 1);
   if (batch > 1 && (batch >= kChunks || work < 2 * kChunkWork)) {
-    parallel_for(batch, max64(kChunkWork / work, 1), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) one(i);
-    });
+    parallel_for(batch, max64(max64(kChunkWork / work, few_chunks(batch)), 1), some);
   } else {
-    for (int64_t i = 0; i < batch; i++) one(i);
+    some(0, batch);
   }
 }
 

@@ -17,6 +17,9 @@ template <class T> struct Gemm {
   const T* bias;
   bool relu;
   bool add = false;  // to what c holds
+  // A and B of the product that comes next, of the same sizes and without gaps: they are fetched meanwhile.
+  const T* next_a = nullptr;
+  const T* next_b = nullptr;
 };
 // Uses the scratch slots 0 to 2.
 void gemm(const Gemm<float>& g);

@@ -113,6 +113,10 @@ int main() {
   for (int t = 0; t < 4; t++) {
     check<float>(random, {}, {}, {}, 60, 2100, 1100, t & 1, t & 2, false, true);
     check<float>(random, {}, {}, {}, 32, 512, 1024, t & 1, t & 2, true, true);
+    // Many that no near cache holds fetch each other; B of many rows is small, or not.
+    check<float>(random, {3, 20}, {20}, {3, 20}, 131, 67, 33, t & 1, t & 2, t == 1, false);
+    check<double>(random, {30}, {30}, {30}, 57, 67, 63, t & 1, t & 2, false, t == 1);
+    check<float>(random, {}, {}, {}, 800, 130, 40, t & 1, t & 2, false, false);
     // Of one row, a B that fits in no cache is read otherwise.
     check<float>(random, {}, {}, {}, 1, 1101, 1003, t & 1, false, t & 2, t == 3);
     check_threads(1, 1100, 1000, t & 1, false);

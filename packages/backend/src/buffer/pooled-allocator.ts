@@ -142,6 +142,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   protected abstract take(bytes: number): Buffer;
   /** The machine address of a buffer, 0 where nobody needs it. */
   protected abstract addressOf(buffer: Buffer): number;
+  /** Of a new block of so many bytes. */
+  protected alignmentOf(_size: number): number {
+    return ALIGN;
+  }
   /** Ends a buffer that nothing uses any more; without it, V8's collection of the object does. */
   protected give?(buffer: Buffer): void;
 
@@ -379,10 +383,11 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #fresh(size: number, isWatched: boolean): Block {
-    const buffer = this.#buffer(size + ALIGN);
+    const alignment = this.alignmentOf(size);
+    const buffer = this.#buffer(size + alignment);
     this.#taken += size;
     const address = this.addressOf(buffer);
-    const skip = (ALIGN - (address % ALIGN)) % ALIGN;
+    const skip = (alignment - (address % alignment)) % alignment;
     return this.#block(buffer, skip, size, address === 0 ? 0 : address + skip, isWatched, true);
   }
 

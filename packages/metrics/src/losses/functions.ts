@@ -201,7 +201,7 @@ export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define(
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.binaryCrossentropy');
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
     const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
-    if (fromLogits) return nn.sigmoidCrossEntropyWithLogits({ labels, logits: p }).mean(axis);
+    if (fromLogits) return nn.sigmoidCrossEntropyWithLogits(labels, p).mean(axis);
     const q = p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
     const yes = labels.mul(q.add(kerasDefaults.epsilon).log());
     const no = sub(1, labels).mul(sub(1, q).add(kerasDefaults.epsilon).log());
@@ -395,9 +395,9 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
       );
     }
     const logits = fromLogits ? p : p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon).log();
-    if (valid === null) return nn.sparseSoftmaxCrossEntropyWithLogits({ labels, logits });
+    if (valid === null) return nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
     const known = where(valid, labels, toTensor(0, labels.dtype));
-    const loss = nn.sparseSoftmaxCrossEntropyWithLogits({ labels: known, logits });
+    const loss = nn.sparseSoftmaxCrossEntropyWithLogits(known, logits);
     return loss.mul(as(valid, loss.dtype));
   },
 );
