@@ -11,8 +11,9 @@ namespace {
 constexpr int64_t kBlockK = 1024;  // k of a block: a panel of B then streams from L2, which costs less than more rounds over c
 constexpr int64_t kTileRowPanels = 4;
 constexpr int64_t kDirectRows = 56;            // up to so many rows B is read where it lies,
-constexpr int64_t kSmallPanels = 12;           // and up to so many panels of rows if it is small
+constexpr int64_t kSmallRows = 168;            // and up to so many if it is small
 constexpr int64_t kSmallBytes = 64 << 10;
+constexpr int64_t kSmallTilePanels = 12;       // of rows that a small B is multiplied by
 constexpr int64_t kPackBytes = 8 << 20;        // of packed B at a time
 constexpr int64_t kPackColumns = 2048;
 constexpr int64_t kPackWork = 1 << 17;         // numbers that are worth packing in a chunk of their own
@@ -193,11 +194,11 @@ template <class T> Plan<T> make_plan(const Gemm<T>& g) {
   p.row_panels = ceil_div(g.m, kTileRows);
   const int64_t panels = ceil_div(g.n, p.panel);
   p.by_rows = g.k * g.n * static_cast<int64_t>(sizeof(T)) <= kSmallBytes;
-  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1 && !(p.by_rows && p.row_panels <= kSmallPanels));
-  p.pack_a = panels > 4 && g.k > 32;
+  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1 && !(p.by_rows && g.m <= kSmallRows));
+  p.pack_a = panels > 4 && g.k > 32 && !(p.by_rows && g.a_step == 1);
   p.block_k = ceil_div(g.k, p.row_panels > 1 ? ceil_div(g.k, kBlockK) : 1);
   // Wide tiles, since each copies its rows of A.
-  p.tile_rows = min64(p.by_rows ? kSmallPanels : kTileRowPanels, p.row_panels);
+  p.tile_rows = min64(p.by_rows ? kSmallTilePanels : kTileRowPanels, p.row_panels);
   p.tile_panels = min64(32, panels);
   while (p.tile_rows * p.tile_panels > 1 && ceil_div(p.row_panels, p.tile_rows) * ceil_div(panels, p.tile_panels) < kChunks &&
          p.tile_rows * kTileRows * p.tile_panels * p.panel * g.k >= 2 * kChunkWork) {
@@ -273,8 +274,8 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
     }
   }
   // Of each row panel: where it begins, and its A.
-  int64_t rows[kSmallPanels + 1];
-  const T* from[kSmallPanels];
+  int64_t rows[kSmallTilePanels + 1];
+  const T* from[kSmallTilePanels];
   const int64_t count = p1 - p0;
   for (int64_t p = 0; p <= count; p++) rows[p] = part_begin(g.m, plan.row_panels, p0 + p);
   for (int64_t p = 0; p < count; p++) {
