@@ -225,7 +225,7 @@ template <class T> struct Fetch {
 };
 
 // Whether stores wait for their lines unless these were asked for: Intel's processors ask for those of all stores that are ready, and
-// more requests only hold up the loads.
+// more requests beside those for other matrices only hold up the loads.
 bool stores_wait() {
 #if defined(__x86_64__)
   static const bool waits = !__builtin_cpu_is("intel");
@@ -291,7 +291,7 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
     }
   };
   const int64_t products = count * (q1 - q0), before = p0 * (q1 - q0), all = plan.row_panels * (q1 - q0);
-  const bool fetch_next = g.next_a && k0 == 0, fetch_c = k1 - k0 >= kPrefetchedK && stores_wait();
+  const bool fetch_next = g.next_a && k0 == 0, fetch_c = k1 - k0 >= kPrefetchedK && (!fetch_next || stores_wait());
   Fetch<T> next_a(g.next_a, fetch_next ? g.m * g.k : 0, before, all), next_b(g.next_b, fetch_next ? g.k * g.n : 0, before, all);
   int64_t p = 0, q = q0;
   for (int64_t index = 0; index < products; index++) {

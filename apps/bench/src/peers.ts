@@ -89,7 +89,8 @@ const avx2Only: Readonly<Record<string, string>> = {
   ONEDNN_MAX_CPU_ISA: 'AVX2',
   MKL_ENABLE_INSTRUCTIONS: 'AVX2',
   OPENBLAS_CORETYPE: 'Haswell',
-  XLA_FLAGS: '--xla_cpu_max_isa=AVX2 --xla_cpu_experimental_ynn_fusion_type=LIBRARY_FUSION_TYPE_ELTWISE,LIBRARY_FUSION_TYPE_REDUCE',
+  XLA_FLAGS:
+    '--xla_cpu_max_isa=AVX2 --xla_cpu_experimental_ynn_fusion_type=LIBRARY_FUSION_TYPE_ELTWISE,LIBRARY_FUSION_TYPE_REDUCE',
 };
 
 const START_SECONDS = 120;
