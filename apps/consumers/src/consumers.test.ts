@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { browserPath } from '@eagre/testing';
 import commonjsPlugin from '@rollup/plugin-commonjs';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
+import * as swc from '@swc/core';
 import * as esbuild from 'esbuild';
 import { chromium } from 'playwright-core';
 import { rollup } from 'rollup';
@@ -275,6 +276,40 @@ describe('bundled by', () => {
     expect(add).toBeLessThan(109);
   });
 });
+
+// Next.js minifies by SWC, which leaves out defaults that are undefined, so that a function seems to have one parameter more.
+test('minified by SWC, every function must be given the same arguments', async () => {
+  const contents = `
+    import * as tf from 'eagre';
+    import { declared } from '@eagre/core/internal';
+    const seen = new Set();
+    const lines = [];
+    const walk = (value, path) => {
+      if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value)) return;
+      seen.add(value);
+      const found = typeof value === 'function' ? declared(value) : undefined;
+      if (found) lines.push(path + ' ' + found.required);
+      else for (const key of Object.keys(value)) walk(value[key], path + '.' + key);
+    };
+    walk(tf, 'tf');
+    console.log(lines.join('\\n'));`;
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents, resolveDir: project },
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+    logLevel: 'error',
+  });
+  const bundle = outputFiles[0]?.text as string;
+  const { code } = await swc.minify(bundle, { module: true, compress: true, mangle: true });
+  const [plain, minified] = await Promise.all(
+    [bundle, code].map((text, i) => runNode(project, write(project, `declared-${i}.mjs`, text))),
+  );
+  expect(plain.split('\n').length).toBeGreaterThan(900);
+  expect(plain).toContain('tf.ones 1\n');
+  expect(minified.split('\n')).toEqual(plain.split('\n'));
+}, 120_000);
 
 test.skipIf(browserPath === undefined)('a page in a browser trains', async () => {
   const { outputFiles } = await esbuild.build({

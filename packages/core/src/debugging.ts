@@ -113,14 +113,17 @@ type Holds = (x: Value, y: Value) => boolean;
 const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Comparison =>
   defineFunction(
     `debugging.${name}`,
-    { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+    { a: kind.tensor, b: kind.tensor, message: kind.optional(kind.asIs) },
     {},
     (a, b, message = undefined) => compare(name, relation, a, b, message, holds),
   );
 /** An assertion on elements and 0. */
 const ofSign = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Assertion =>
-  defineFunction(`debugging.${name}`, { x: kind.tensor, message: kind.asIs }, {}, (x, message = undefined) =>
-    compare(name, relation, x, 0, message, holds),
+  defineFunction(
+    `debugging.${name}`,
+    { x: kind.tensor, message: kind.optional(kind.asIs) },
+    {},
+    (x, message = undefined) => compare(name, relation, x, 0, message, holds),
   );
 
 /**
@@ -178,7 +181,7 @@ export const assertRank: NamedFunction<
   void
 > = defineFunction(
   'debugging.assertRank',
-  { x: kind.tensor, rank: kind.integer, message: kind.asIs },
+  { x: kind.tensor, rank: kind.integer, message: kind.optional(kind.asIs) },
   {},
   (x, rank: number, message = undefined) => {
     const t = toTensor(x);
@@ -198,7 +201,7 @@ export const assertRankAtLeast: NamedFunction<
   void
 > = defineFunction(
   'debugging.assertRankAtLeast',
-  { x: kind.tensor, rank: kind.integer, message: kind.asIs },
+  { x: kind.tensor, rank: kind.integer, message: kind.optional(kind.asIs) },
   {},
   (x, rank: number, message = undefined) => {
     const t = toTensor(x);
@@ -219,7 +222,7 @@ export const assertRankIn: NamedFunction<
   void
 > = defineFunction(
   'debugging.assertRankIn',
-  { x: kind.tensor, ranks: kind.integers, message: kind.asIs },
+  { x: kind.tensor, ranks: kind.integers, message: kind.optional(kind.asIs) },
   {},
   (x, ranks: readonly number[], message = undefined) => {
     const t = toTensor(x);
@@ -236,7 +239,7 @@ export const assertRankIn: NamedFunction<
 export const assertScalar: NamedFunction<[x: TensorLike, message?: string], ['x', 'message']> =
   defineFunction(
     'debugging.assertScalar',
-    { x: kind.tensor, message: kind.asIs },
+    { x: kind.tensor, message: kind.optional(kind.asIs) },
     {},
     (x, message = undefined) => {
       const t = toOwnTensor(x);
@@ -253,7 +256,7 @@ export const assertType: NamedFunction<
   void
 > = defineFunction(
   'debugging.assertType',
-  { x: kind.tensor, dtype: kind.asIs, message: kind.asIs },
+  { x: kind.tensor, dtype: kind.asIs, message: kind.optional(kind.asIs) },
   {},
   (x, dtype, message = undefined) => {
     const t = toTensor(x);
@@ -273,7 +276,7 @@ export const assertSameFloatDtype: NamedFunction<
   void
 > = defineFunction(
   'debugging.assertSameFloatDtype',
-  { tensors: kind.tensor, dtype: kind.asIs },
+  { tensors: kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (tensors, dtype = undefined) => {
     const dtypes = checkList(tensors, 'tensors', 'assertSameFloatDtype').map((x) => toTensor(x).dtype);
@@ -290,7 +293,7 @@ export const assertSameFloatDtype: NamedFunction<
 /** Throws unless x is of an integer dtype. */
 export const assertInteger: Assertion = defineFunction(
   'debugging.assertInteger',
-  { x: kind.tensor, message: kind.asIs },
+  { x: kind.tensor, message: kind.optional(kind.asIs) },
   {},
   (x, message = undefined) => {
     const t = toTensor(x);
@@ -323,7 +326,7 @@ export const assertShapes: NamedFunction<
   void
 > = defineFunction(
   'debugging.assertShapes',
-  { pairs: kind.tensor, message: kind.asIs },
+  { pairs: kind.tensor, message: kind.optional(kind.asIs) },
   {},
   (pairs, message = undefined) => {
     const known = new Map<string, number>();
@@ -404,7 +407,7 @@ export const checkNumerics: NamedFunction<[x: TensorLike, message?: string], ['x
 /** Throws unless all values are finite. */
 export const assertAllFinite: Assertion = defineFunction(
   'debugging.assertAllFinite',
-  { x: kind.tensor, message: kind.asIs },
+  { x: kind.tensor, message: kind.optional(kind.asIs) },
   {},
   (x, message = undefined) => {
     checkFinite(toTensor(x), 'assertAllFinite', message);

@@ -6,6 +6,7 @@ import {
   defineFunction,
   enterCustomObjects,
   isPlain,
+  kind,
   type NamedFunction,
   registeredName,
   type SerializedObject,
@@ -82,14 +83,19 @@ export const customObjectScope: {
   (objects: Objects | { readonly objects: Objects }): Disposable;
 } = /* @__PURE__ */ defineFunction<
   NamedFunction<[objects: Objects, fn?: () => unknown], ['objects', 'fn'], unknown, unknown>
->('keras.saving.customObjectScope', { objects: { plain: true }, fn: true }, {}, (objects, fn = undefined) => {
-  if (!isPlain(objects))
-    throw new InvalidArgumentError(
-      `objects must be classes and functions by name, got ${shown(objects)}`,
-      'keras.saving.customObjectScope',
-    );
-  return scoped(() => enterCustomObjects(objects), 'keras.saving.customObjectScope', fn);
-}) as never;
+>(
+  'keras.saving.customObjectScope',
+  { objects: { plain: true }, fn: kind.optional(true) },
+  {},
+  (objects, fn = undefined) => {
+    if (!isPlain(objects))
+      throw new InvalidArgumentError(
+        `objects must be classes and functions by name, got ${shown(objects)}`,
+        'keras.saving.customObjectScope',
+      );
+    return scoped(() => enterCustomObjects(objects), 'keras.saving.customObjectScope', fn);
+  },
+) as never;
 
 /**
  * What is known by name: classes and functions that are registered, by their names in files, `Custom>squash`, and those of scopes. The

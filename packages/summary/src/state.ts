@@ -6,6 +6,7 @@ import {
   checkNoPromise,
   context,
   defineFunction,
+  kind,
   override,
   scoped,
   shown,
@@ -149,7 +150,7 @@ export const recordIf: {
   (condition: RecordCondition | { readonly condition: RecordCondition }): Disposable;
 } = defineFunction<
   NamedFunction<[condition: RecordCondition, fn?: () => unknown], ['condition', 'fn'], unknown, unknown>
->('tf.summary.recordIf', { condition: true, fn: true }, {}, (condition, fn = undefined) => {
+>('tf.summary.recordIf', { condition: true, fn: kind.optional(true) }, {}, (condition, fn = undefined) => {
   if (typeof condition !== 'function') checkAnswer(condition);
   return scoped(
     () => override(state, { condition, tracedCondition: context.tracer !== null }),

@@ -13,7 +13,7 @@ import type { Kind } from './arguments.ts';
 import { shown } from './checks.ts';
 import { isPlain } from './plain.ts';
 
-export { asIs, structure, tensor } from './arguments.ts';
+export { asIs, optional, structure, tensor } from './arguments.ts';
 
 /** An integer: a number, a bigint, or an integer scalar such as `tf.shape(x).at(0)`. */
 export type IntegerLike = number | bigint | Tensor | Variable;

@@ -65,6 +65,8 @@ export interface Kind {
   readonly tensor?: boolean;
   /** Whether it is a list of tensors, some of which may be ragged or sparse. */
   readonly list?: boolean;
+  /** Whether it need not be given. */
+  readonly optional?: boolean;
 }
 
 /** A value that the function reads itself. */
@@ -73,6 +75,15 @@ export const asIs: Kind = {};
 export const tensor: Kind = { tensor: true };
 /** A value that may be a plain object: a structure of tensors, for example. */
 export const structure: Kind = { plain: true };
+
+/**
+ * What need not be given, where the function's own default is `undefined`: some minifiers (SWC's, of Next.js) leave such a default out,
+ * and a function without it counts one parameter more.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function optional(kind: Kind | true): Kind {
+  return { ...kindOf(kind), optional: true };
+}
 
 /** Kinds by name; `true` is `asIs`. */
 export type Kinds = Readonly<Record<string, Kind | true>>;
@@ -183,7 +194,15 @@ class Declaration implements Declared {
   }
 }
 
-const kindOf = (kind: Kind | true): Kind => (kind === true ? asIs : kind);
+function kindOf(kind: Kind | true): Kind {
+  return kind === true ? asIs : kind;
+}
+
+/** How many arguments must be given: those before the first with a default. */
+function requiredOf(kinds: readonly Kind[], run: { readonly length: number }): number {
+  const first = kinds.findIndex((kind) => kind.optional === true);
+  return first < 0 ? run.length : Math.min(first, run.length);
+}
 
 const declarations = new WeakMap<object, Declaration>();
 
@@ -216,7 +235,7 @@ const NONE: Readonly<Record<string, never>> = Object.freeze({});
 /**
  * Declares a function. Its arguments are those listed in `positional`, by position or by name, then those of `options`, by name.
  * @param run gets the positional ones, undefined where they were not given, and an object of options. Those before its first
- * parameter with a default must be given.
+ * parameter with a default must be given; one whose default is `undefined` is `optional`.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function defineFunction<F extends (...args: never) => unknown>(
@@ -227,9 +246,8 @@ export function defineFunction<F extends (...args: never) => unknown>(
 ): F {
   const kinds = Object.values<Kind | true>(positional).map(kindOf);
   const implementation = run as unknown as Implementation;
-  const required = run.length;
   const declaration = new Declaration(name, Object.keys(positional), kinds, options, implementation, {
-    required,
+    required: requiredOf(kinds, run),
   });
   return (kinds[0]?.list === true ? listEntry(declaration) : entry(declaration)) as never;
 }
@@ -256,8 +274,9 @@ export function defineVariadic<F extends (...args: never) => unknown>(
   };
   const names = Object.keys(positional);
   const plain = names.filter((key) => kindOf(positional[key] as Kind).plain === true);
-  const declaration = new Declaration(name, names, Object.values(positional).map(kindOf), options, listed, {
-    required: run.length,
+  const kinds = Object.values(positional).map(kindOf);
+  const declaration = new Declaration(name, names, kinds, options, listed, {
+    required: requiredOf(kinds, run),
     rest: list,
     objects: typeof rest === 'string' ? plain : [...plain, list],
     isItem: typeof rest === 'string' ? undefined : rest[list].isItem,

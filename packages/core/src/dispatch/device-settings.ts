@@ -6,7 +6,7 @@ import {
   placement,
   UnimplementedError,
 } from '@eagre/backend';
-import { asIs, defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { asIs, defineFunction, type NamedFunction, optional } from '../arguments/arguments.ts';
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { determinism } from '../random/seeds.ts';
 import { checkFlag } from '../shapes/shape.ts';
@@ -20,8 +20,12 @@ export const getVisibleDevices: NamedFunction<
   ['deviceType'],
   unknown,
   PhysicalDevice[]
-> = defineFunction('tf.config.getVisibleDevices', { deviceType: asIs }, {}, (deviceType = undefined) =>
-  hardware(deviceType, 'tf.config.getVisibleDevices').map((b) => new PhysicalDevice(b)),
+> = defineFunction(
+  'tf.config.getVisibleDevices',
+  { deviceType: optional(asIs) },
+  {},
+  (deviceType = undefined) =>
+    hardware(deviceType, 'tf.config.getVisibleDevices').map((b) => new PhysicalDevice(b)),
 );
 
 /**

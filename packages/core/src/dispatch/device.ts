@@ -14,7 +14,13 @@ import {
   placement,
   UnimplementedError,
 } from '@eagre/backend';
-import { type Arguments, asIs, defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import {
+  type Arguments,
+  asIs,
+  defineFunction,
+  type NamedFunction,
+  optional,
+} from '../arguments/arguments.ts';
 import { checkCount, checkText, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import type { NamedScope, ScopeFunction } from '../scopes/scope.ts';
@@ -102,7 +108,7 @@ type ListDevices<Device> = NamedFunction<[deviceType?: DeviceType], ['deviceType
 /** The devices found at start, of one type or all. */
 export const listPhysicalDevices: ListDevices<PhysicalDevice> = defineFunction(
   'tf.config.listPhysicalDevices',
-  { deviceType: asIs },
+  { deviceType: optional(asIs) },
   {},
   (deviceType = undefined) =>
     hardware(deviceType, 'tf.config.listPhysicalDevices', allBackends()).map((b) => new PhysicalDevice(b)),
@@ -111,7 +117,7 @@ export const listPhysicalDevices: ListDevices<PhysicalDevice> = defineFunction(
 /** The devices that `tf.device` takes, of one type or all: the physical ones, or those that `setLogicalDeviceConfiguration` made of them. */
 export const listLogicalDevices: ListDevices<LogicalDevice> = defineFunction(
   'tf.config.listLogicalDevices',
-  { deviceType: asIs },
+  { deviceType: optional(asIs) },
   {},
   (deviceType = undefined) =>
     hardware(deviceType, 'tf.config.listLogicalDevices').flatMap((b) =>
@@ -239,7 +245,7 @@ export const syncDevices: NamedFunction<[], [], unknown, void> = defineFunction(
  */
 export const device: ScopeFunction = defineFunction<NamedScope>(
   'tf.device',
-  { name: asIs, fn: asIs },
+  { name: asIs, fn: optional(asIs) },
   {},
   (name, fn = undefined) => {
     checkText(name, 'name', 'tf.device');
@@ -283,7 +289,7 @@ function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => b
 /** Runs `fn` on the backend of that name (`native`, `js`), or holds with `using`. @throws NotFoundError */
 export const withBackend: ScopeFunction = defineFunction<NamedScope>(
   'tf.withBackend',
-  { name: asIs, fn: asIs },
+  { name: asIs, fn: optional(asIs) },
   {},
   (name, fn = undefined) => {
     checkText(name, 'name', 'tf.withBackend');

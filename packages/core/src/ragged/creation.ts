@@ -63,7 +63,7 @@ export const constant: NamedFunction<
   RaggedTensor
 > = defineFunction(
   'ragged.constant',
-  { values: kind.asIs, dtype: kind.asIs },
+  { values: kind.asIs, dtype: kind.optional(kind.asIs) },
   { raggedRank: kind.integer, innerShape: kind.shape, rowSplitsDtype: kind.asIs },
   (values, dtype = undefined, options) => fromLists(values, dtype, options) as RaggedTensor,
 );

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { asIs, defineFunction, isTensor, type NamedFunction } from '../arguments/arguments.ts';
+import { asIs, defineFunction, isTensor, type NamedFunction, optional } from '../arguments/arguments.ts';
 import { checkText, shown } from '../arguments/checks.ts';
 import { context, fromOneLine, override, scoped } from '../dispatch/context.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -93,7 +93,7 @@ export const scope: {
   (): Disposable;
 } = defineFunction<NamedFunction<[fn?: () => unknown], ['fn'], unknown, unknown>>(
   'tf.scope',
-  { fn: asIs },
+  { fn: optional(asIs) },
   {},
   (fn = undefined) => {
     let result: unknown;
@@ -158,7 +158,7 @@ export function outsideScopes<T>(fn: () => T): T {
  */
 export const nameScope: ScopeFunction = defineFunction<NamedScope>(
   'tf.nameScope',
-  { name: asIs, fn: asIs },
+  { name: asIs, fn: optional(asIs) },
   {},
   (name, fn = undefined) => {
     checkText(name, 'name', 'tf.nameScope');

@@ -19,7 +19,7 @@ export const constant: NamedFunction<
   { readonly shape?: ShapeLike }
 > = defineFunction(
   'constant',
-  { value: kind.tensor, dtype: kind.asIs },
+  { value: kind.tensor, dtype: kind.optional(kind.asIs) },
   { shape: kind.shape },
   (value, dtype = undefined, options: { shape?: Shape }) => {
     const source = toOwnTensor(value, dtype, true);

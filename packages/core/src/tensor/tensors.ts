@@ -24,7 +24,7 @@ export function isTensor(value: unknown): value is Tensor | Variable {
 export const convertToTensor: NamedFunction<[value: TensorLike, dtype?: DType], ['value', 'dtype']> =
   defineFunction(
     'convertToTensor',
-    { value: kind.tensor, dtype: kind.asIs },
+    { value: kind.tensor, dtype: kind.optional(kind.asIs) },
     {},
     (value, dtype = undefined) => {
       if (!isTensor(value)) return constant(value, dtype);

@@ -205,7 +205,11 @@ export const initialize: NamedFunction<
   never
 > = /* @__PURE__ */ defineFunction(
   'keras.distribution.initialize',
-  { jobAddresses: kind.asIs, numProcesses: kind.asIs, processId: kind.asIs },
+  {
+    jobAddresses: kind.optional(kind.asIs),
+    numProcesses: kind.optional(kind.asIs),
+    processId: kind.optional(kind.asIs),
+  },
   {},
   (_jobAddresses = undefined, _numProcesses = undefined, _processId = undefined) => {
     throw new UnimplementedError(

@@ -41,7 +41,7 @@ export const controlDependencies: ControlDependencies = defineFunction<
   >
 >(
   'compat.v1.controlDependencies',
-  { controlInputs: kind.asIs, fn: kind.asIs },
+  { controlInputs: kind.asIs, fn: kind.optional(kind.asIs) },
   {},
   (controlInputs, fn = undefined) => {
     const graph = currentGraph('tf.controlDependencies()');

@@ -139,7 +139,7 @@ const scopeAround = defineFunction<
   >
 >(
   'compat.v1.variableScope',
-  { nameOrScope: kind.asIs, fn: kind.asIs },
+  { nameOrScope: kind.asIs, fn: kind.optional(kind.asIs) },
   {
     defaultName: kind.asIs,
     initializer: kind.asIs,

@@ -39,14 +39,19 @@ export const controlDependencies: ControlDependencies = /* @__PURE__ */ defineFu
     unknown,
     unknown
   >
->('controlDependencies', { controlInputs: kind.asIs, fn: kind.asIs }, {}, (controlInputs, fn = undefined) => {
-  const list = checkList(controlInputs, 'controlInputs', 'controlDependencies');
-  const calls = list.map((input) => (typeof input === 'function' ? (input as () => unknown)() : input));
-  const inputs = calls.filter((input) => input !== null && input !== undefined);
-  if (inGraphOfSession()) return v1.controlDependencies(inputs as GraphElement[], fn as () => unknown);
-  if (fn !== undefined) checkFunction(fn, 'fn', 'controlDependencies');
-  return scoped(() => () => false, 'controlDependencies', fn);
-}) as never;
+>(
+  'controlDependencies',
+  { controlInputs: kind.asIs, fn: kind.optional(kind.asIs) },
+  {},
+  (controlInputs, fn = undefined) => {
+    const list = checkList(controlInputs, 'controlInputs', 'controlDependencies');
+    const calls = list.map((input) => (typeof input === 'function' ? (input as () => unknown)() : input));
+    const inputs = calls.filter((input) => input !== null && input !== undefined);
+    if (inGraphOfSession()) return v1.controlDependencies(inputs as GraphElement[], fn as () => unknown);
+    if (fn !== undefined) checkFunction(fn, 'fn', 'controlDependencies');
+    return scoped(() => () => false, 'controlDependencies', fn);
+  },
+) as never;
 
 /** Does what its inputs do: nothing is left to be done, but in graphs of sessions, where one operation runs them all. */
 export const group: (...inputs: readonly unknown[]) => Operation | null = /* @__PURE__ */ defineVariadic<

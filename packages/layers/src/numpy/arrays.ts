@@ -79,7 +79,7 @@ const position = (
 ): Position =>
   defineFunction(
     named(name),
-    { a: kind.tensor, axis: kind.axis },
+    { a: kind.tensor, axis: kind.optional(kind.axis) },
     {},
     (a, axis: IntegerLike | null | undefined = undefined) => {
       const x = toTensor(a);

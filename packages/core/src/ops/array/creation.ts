@@ -71,7 +71,7 @@ function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
 /** Zeros (false for bool, empty strings) of a shape; float32 by default. `tf.zeros([2, 3])` */
 export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
   'zeros',
-  { shape: kind.shape, dtype: kind.asIs },
+  { shape: kind.shape, dtype: kind.optional(kind.asIs) },
   {},
   (shape: Shape, dtype = undefined) => filled(shape, 0, dtype ?? 'float32', 'zeros'),
 );
@@ -79,7 +79,7 @@ export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', '
 /** Ones (true for bool) of a shape; float32 by default. */
 export const ones: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
   'ones',
-  { shape: kind.shape, dtype: kind.asIs },
+  { shape: kind.shape, dtype: kind.optional(kind.asIs) },
   {},
   (shape: Shape, dtype = undefined) => {
     const type = dtype ?? 'float32';
@@ -97,7 +97,7 @@ export const fill: NamedFunction<
   ['shape', 'value', 'dtype']
 > = defineFunction(
   'fill',
-  { shape: kind.shape, value: kind.tensor, dtype: kind.asIs },
+  { shape: kind.shape, value: kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (shape: Shape, value, dtype = undefined) => {
     checkShape(shape, 'Fill');
@@ -115,7 +115,7 @@ export const fill: NamedFunction<
 /** Zeros of x's shape, and of its dtype by default. */
 export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
   'zerosLike',
-  { x: kind.tensor, dtype: kind.asIs },
+  { x: kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (x, dtype = undefined) => {
     const t = toTensor(x);
@@ -130,7 +130,7 @@ export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dty
 /** Ones of x's shape, and of its dtype by default. */
 export const onesLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
   'onesLike',
-  { x: kind.tensor, dtype: kind.asIs },
+  { x: kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (x, dtype = undefined) => {
     const t = toTensor(x);
@@ -146,7 +146,7 @@ export const fullLike: NamedFunction<
   ['x', 'value', 'dtype']
 > = defineFunction(
   'fullLike',
-  { x: kind.tensor, value: kind.tensor, dtype: kind.asIs },
+  { x: kind.tensor, value: kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (x, value, dtype = undefined) => {
     const t = toTensor(x);
@@ -297,7 +297,7 @@ export const eye: NamedFunction<
   { batchShape?: ShapeLike; dtype?: DType }
 > = defineFunction(
   'eye',
-  { numRows: kind.size, numColumns: kind.size },
+  { numRows: kind.size, numColumns: kind.optional(kind.size) },
   { batchShape: kind.shape, dtype: kind.asIs },
   (
     numRows: number,

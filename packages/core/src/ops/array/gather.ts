@@ -36,7 +36,7 @@ export const gather: NamedFunction<
   { batchDims?: IntegerLike }
 > = defineFunction(
   'gather',
-  { params: kind.tensor, indices: kind.tensor, axis: kind.axis },
+  { params: kind.tensor, indices: kind.tensor, axis: kind.optional(kind.axis) },
   { batchDims: kind.integer },
   (params, indices, axis: number | null | undefined = undefined, options: { batchDims?: number }) => {
     const p = toTensor(params);
@@ -431,7 +431,7 @@ export const sequenceMask: NamedFunction<
   { dtype?: DType }
 > = defineFunction(
   'sequenceMask',
-  { lengths: kind.tensor, maxlen: kind.size },
+  { lengths: kind.tensor, maxlen: kind.optional(kind.size) },
   { dtype: kind.asIs },
   (lengths, maxlen: number | null | undefined = undefined, options) => {
     const n = toIndices(lengths, 'lengths', 'sequenceMask');
@@ -458,7 +458,7 @@ export const repeat: NamedFunction<
   ['x', 'repeats', 'axis']
 > = defineFunction(
   'repeat',
-  { x: kind.tensor, repeats: kind.repeats, axis: kind.axis },
+  { x: kind.tensor, repeats: kind.repeats, axis: kind.optional(kind.axis) },
   {},
   (
     x,

@@ -210,7 +210,7 @@ export const squeeze: NamedFunction<
   ['x', 'axis']
 > = defineFunction(
   'squeeze',
-  { x: kind.tensor, axis: kind.axes },
+  { x: kind.tensor, axis: kind.optional(kind.axes) },
   {},
   (x, axis: number | readonly number[] | null | undefined = undefined) => {
     const t = toTensor(x);
@@ -273,7 +273,7 @@ const reverseOp: Op = defineOp({
 export const transpose: NamedFunction<[x: TensorLike, perm?: IntegersLike | null], ['x', 'perm']> =
   defineFunction(
     'transpose',
-    { x: kind.tensor, perm: kind.integers },
+    { x: kind.tensor, perm: kind.optional(kind.integers) },
     {},
     (x, perm: readonly number[] | null | undefined = undefined) => {
       const t = toTensor(x);

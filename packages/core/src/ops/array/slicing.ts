@@ -101,7 +101,7 @@ export const slice: NamedFunction<
   ['x', 'begin', 'size']
 > = defineFunction(
   'slice',
-  { x: kind.tensor, begin: kind.asIs, size: kind.asIs },
+  { x: kind.tensor, begin: kind.asIs, size: kind.optional(kind.asIs) },
   {},
   (x, begin, size = undefined) => {
     const t = toTensor(x);
@@ -327,7 +327,7 @@ export const stridedSlice: NamedFunction<
   StridedSliceMasks
 > = defineFunction(
   'stridedSlice',
-  { x: kind.tensor, begin: kind.shape, end: kind.shape, strides: kind.integers },
+  { x: kind.tensor, begin: kind.shape, end: kind.shape, strides: kind.optional(kind.integers) },
   {
     beginMask: kind.asIs,
     endMask: kind.asIs,

@@ -40,7 +40,7 @@ export const where: NamedFunction<
   ['condition', 'x', 'y']
 > = defineFunction(
   'where',
-  { condition: kind.tensor, x: kind.tensor, y: kind.tensor },
+  { condition: kind.tensor, x: kind.optional(kind.tensor), y: kind.optional(kind.tensor) },
   {},
   (condition, x = undefined, y = undefined) => {
     if (x === undefined || x === null || y === undefined || y === null) {
