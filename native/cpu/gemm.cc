@@ -13,7 +13,7 @@ constexpr int64_t kTileRowPanels = 4;
 constexpr int64_t kDirectRows = 56;            // up to so many rows B is read where it lies,
 constexpr int64_t kSmallRows = 168;            // and up to so many if it is small
 constexpr int64_t kSmallBytes = 64 << 10;
-constexpr int64_t kSmallTilePanels = 12;       // of rows that a small B is multiplied by
+constexpr int64_t kSmallTilePanels = 12;       // of rows that a small B is multiplied by, in a batch: there threads share products, not rows
 constexpr int64_t kPackBytes = 8 << 20;        // of packed B at a time
 constexpr int64_t kPackColumns = 2048;
 constexpr int64_t kPackWork = 1 << 17;         // numbers that are worth packing in a chunk of their own
@@ -198,7 +198,7 @@ template <class T> Plan<T> make_plan(const Gemm<T>& g) {
   p.pack_a = panels > 4 && g.k > 32 && !(p.by_rows && g.a_step == 1);
   p.block_k = ceil_div(g.k, p.row_panels > 1 ? ceil_div(g.k, kBlockK) : 1);
   // Wide tiles, since each copies its rows of A.
-  p.tile_rows = min64(p.by_rows ? kSmallTilePanels : kTileRowPanels, p.row_panels);
+  p.tile_rows = min64(p.by_rows && g.next_a ? kSmallTilePanels : kTileRowPanels, p.row_panels);
   p.tile_panels = min64(32, panels);
   while (p.tile_rows * p.tile_panels > 1 && ceil_div(p.row_panels, p.tile_rows) * ceil_div(panels, p.tile_panels) < kChunks &&
          p.tile_rows * kTileRows * p.tile_panels * p.panel * g.k >= 2 * kChunkWork) {
