@@ -67,7 +67,7 @@ Napi::Value last_error(const Napi::CallbackInfo& info) {
 // addressOf(ArrayBuffer): where its bytes are. Kernels are about to fill those of a large one, and go through them from then on.
 Napi::Value address_of(const Napi::CallbackInfo& info) {
   Napi::ArrayBuffer buffer = info[0].As<Napi::ArrayBuffer>();
-  constexpr size_t kLarge = 2 << 20;
+  constexpr size_t kLarge = 4 << 20;
   if (buffer.ByteLength() >= kLarge) prefer_large_pages(buffer.Data(), static_cast<int64_t>(buffer.ByteLength()));
   return Napi::Number::New(info.Env(), static_cast<double>(reinterpret_cast<uintptr_t>(buffer.Data())));
 }

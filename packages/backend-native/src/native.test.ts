@@ -19,15 +19,15 @@ test.runIf(nativeBackend !== undefined)('dropped memory is lent again within a s
 });
 
 test.runIf(nativeBackend !== undefined && process.platform === 'linux')(
-  'blocks of 2 MB and more begin where a page of 2 MB does, smaller ones at a cache line',
+  'blocks of 4 MB and more begin where a page of 2 MB does, smaller ones at a cache line',
   () => {
     const { allocator } = nativeBackend!;
-    for (const bytes of [2 << 20, (2 << 20) + 1, 5_000_000, 64 << 20]) {
+    for (const bytes of [4 << 20, (4 << 20) + 1, 5_000_000, 64 << 20]) {
       const { address, capacity } = allocator.allocate(bytes);
       expect(capacity).toBeGreaterThanOrEqual(bytes);
       expect(address % (2 << 20)).toBe(0);
     }
-    for (const bytes of [1, 5000, 1 << 20]) expect(allocator.allocate(bytes).address % 64).toBe(0);
+    for (const bytes of [1, 5000, 1 << 20, 2 << 20]) expect(allocator.allocate(bytes).address % 64).toBe(0);
   },
 );
 

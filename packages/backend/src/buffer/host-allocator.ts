@@ -5,8 +5,10 @@ import { hostBytes, type Storage } from './storage.ts';
 
 const LARGE = 1024 * 1024 * 1024;
 // Linux gives memory in pages of this size where they begin and end within it, and finding a page among 4 KB ones costs kernels a tenth of
-// their time. So blocks begin where such a page does: what lies before is never touched, and takes addresses only.
+// their time. So large blocks begin where such a page does: what lies before is never touched, and takes addresses only. A page that is
+// not used whole costs more than it brings, so NumPy too asks for them from 4 MB on.
 const LARGE_PAGE = 2 * 1024 * 1024;
+const LARGE_BLOCK = 4 * 1024 * 1024;
 
 /** Host memory in V8-owned buffers. */
 export class HostAllocator extends PooledAllocator<ArrayBuffer> {
@@ -59,7 +61,7 @@ export class HostAllocator extends PooledAllocator<ArrayBuffer> {
   }
 
   protected override alignmentOf(size: number): number {
-    return size >= LARGE_PAGE && this.#hasLargePages ? LARGE_PAGE : super.alignmentOf(size);
+    return size >= LARGE_BLOCK && this.#hasLargePages ? LARGE_PAGE : super.alignmentOf(size);
   }
 }
 

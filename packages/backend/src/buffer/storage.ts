@@ -47,7 +47,7 @@ export class Storage {
 export interface MemoryInfo {
   /**
    * On the host: in array buffers that V8 has not collected yet, Eagre's and others': live tensors, garbage not yet found, and the pool;
-   * with 2 MB of addresses that hold nothing for each block of 2 MB and more where Linux has pages of that size.
+   * with 2 MB of addresses that hold nothing for each block of 4 MB and more where Linux has pages of 2 MB.
    * The same number for every CPU backend of a thread; NaN where the platform does not tell (browsers). On a device: taken from it.
    */
   readonly bytesAllocated: number;
