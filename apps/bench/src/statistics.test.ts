@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { median, pool, quantile, summarize, thin } from './statistics.ts';
+import { median, pool, quantile, summarize, thin, trimmedMean } from './statistics.ts';
 
 test('quantiles interpolate', () => {
   expect(quantile([1, 2, 3, 4], 0)).toBe(1);
@@ -8,6 +8,14 @@ test('quantiles interpolate', () => {
   expect(quantile([7], 0.9)).toBe(7);
   expect(quantile([], 0.5)).toBeNaN();
   expect(median([3, 1, 2])).toBe(2);
+});
+
+test('a trimmed mean counts what every few runs cost, not what disturbed a few', () => {
+  const collects = Array.from({ length: 100 }, (_, i) => (i % 3 === 0 ? 9 : 6));
+  expect(median(collects)).toBe(6);
+  expect(trimmedMean(collects)).toBeCloseTo((66 * 6 + 24 * 9) / 90, 9);
+  expect(trimmedMean([...new Array<number>(19).fill(2), 1000])).toBe(2);
+  expect(trimmedMean([5])).toBe(5);
 });
 
 test('a summary does not depend on the order', () => {

@@ -23,6 +23,15 @@ export function median(values: readonly number[]): number {
   return quantile(ascending(values), 0.5);
 }
 
+/**
+ * The mean of all but the slowest tenth. What only every few runs cost, such as a collection of garbage, counts here and not in a
+ * median; what disturbed a few runs counts in neither.
+ */
+export function trimmedMean(values: readonly number[]): number {
+  const kept = ascending(values).slice(0, Math.ceil(0.9 * values.length));
+  return kept.reduce((sum, v) => sum + v, 0) / kept.length;
+}
+
 export function summarize(samples: readonly number[], runs: number = samples.length): Summary {
   const ordered = ascending(samples);
   return { median: quantile(ordered, 0.5), low: quantile(ordered, 0.1), high: quantile(ordered, 0.9), runs };
