@@ -27,27 +27,6 @@ inline int64_t grain_for(int64_t cost) {
   return grain < kMaxTile ? kMaxTile : grain / kMaxTile * kMaxTile;
 }
 
-template <class T> inline void splat(void* to, T value, int64_t n) {
-  T* y = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; i++) y[i] = value;
-}
-inline void splat_bytes(void* to, const void* value, size_t item, int64_t n) {
-  if (item == 4) {
-    uint32_t v;
-    std::memcpy(&v, value, 4);
-    splat(to, v, n);
-  } else if (item == 8) {
-    uint64_t v;
-    std::memcpy(&v, value, 8);
-    splat(to, v, n);
-  } else if (item == 2) {
-    uint16_t v;
-    std::memcpy(&v, value, 2);
-    splat(to, v, n);
-  } else {
-    std::memset(to, *static_cast<const unsigned char*>(value), static_cast<size_t>(n));
-  }
-}
 enum class Source {
   in_place,   // every element in order: read where it lies
   copied,     // the same, but an output writes over it: copied into a tile first

@@ -124,16 +124,6 @@ struct Job {
   Reduced reduce[kMaxProgramOutputs];
 };
 
-inline void splat(char* to, const char* from, int64_t item, int64_t n) {
-  auto fill = [&](auto v) {
-    std::memcpy(&v, from, sizeof v);
-    for (int64_t i = 0; i < n; i++) std::memcpy(to + i * static_cast<int64_t>(sizeof v), &v, sizeof v);
-  };
-  if (item == 4) fill(uint32_t{});
-  else if (item == 8) fill(uint64_t{});
-  else std::memset(to, *from, static_cast<size_t>(n));
-}
-
 // One thread's view of a job: tile after tile.
 class Tiles {
  public:
@@ -213,7 +203,7 @@ class Tiles {
   char* splatted(int j, int64_t position) {
     const Source& s = job_.source[j];
     char* to = memory_ + s.buffer * job_.stride;
-    if (held_[j] != position) splat(to, s.data + position * s.item, s.item, job_.tile);
+    if (held_[j] != position) splat_bytes(to, s.data + position * s.item, s.item, job_.tile);
     held_[j] = position;
     return to;
   }
@@ -238,7 +228,7 @@ class Tiles {
     for (int64_t done = 0; done < n; offset = 0) {
       const int64_t count = inner - offset < n - done ? inner - offset : n - done;
       const char* from = s.data + s.position(at + done) * s.item;
-      if (s.strides[0] == 0) splat(to + done * s.item, from, s.item, count);
+      if (s.strides[0] == 0) splat_bytes(to + done * s.item, from, s.item, count);
       else std::memcpy(to + done * s.item, from, static_cast<size_t>(count * s.item));
       done += count;
     }

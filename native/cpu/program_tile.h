@@ -1,5 +1,7 @@
 // Scalar programs over one tile of elements, for kernels that do more with the results than to store them.
 #pragma once
+#include <cstring>
+
 #include "../runtime/programs.h"
 #include "isa.h"
 
@@ -27,6 +29,21 @@ struct ProgramTile {
 
 // Finds the functions of `p.program`.
 void prepare_tile(ProgramTile& p);
+// Writes an element of `item` bytes n times.
+inline void splat_bytes(void* to, const void* element, int64_t item, int64_t n) {
+  auto fill = [&](auto v) {
+    std::memcpy(&v, element, sizeof v);
+    auto* y = static_cast<decltype(v)*>(to);
+    for (int64_t i = 0; i < n; i++) y[i] = v;
+  };
+  switch (item) {
+    case 1: std::memset(to, *static_cast<const unsigned char*>(element), static_cast<size_t>(n)); break;
+    case 2: fill(uint16_t{}); break;
+    case 4: fill(uint32_t{}); break;
+    case 8: fill(uint64_t{}); break;
+  }
+}
+
 // Writes a constant n times.
 void fill_constant(void* to, const Instr& in, int64_t n);
 // The function of an instruction that is no constant.

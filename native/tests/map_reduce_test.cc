@@ -82,6 +82,26 @@ template <class T> void sizes() {
   }
 }
 
+// Numbers that the program widens before it computes: one for all elements, one for each row, one for each element.
+template <class T> void narrow() {
+  constexpr DType t = DTypeOf<T>::value;
+  ScalarCode code({t, t, t});
+  const int wide[] = {code.op(Op::cast, DType::i32, {0}), code.op(Op::cast, DType::i32, {1}), code.op(Op::cast, DType::i32, {2})};
+  int product = code.op(Op::mul, DType::i32, {wide[0], wide[1]});
+  int result = code.op(Op::add, DType::i32, {product, wide[2]});
+  for (int64_t width : {1, 5, 70, 3000}) {
+    const int64_t rows = 6;
+    Array<T> x = filled<T>({rows, width}, 5), y({}, static_cast<T>(199)), z = filled<T>({rows, 1}, 6);
+    Array<int32_t> sums({rows});
+    CHECK(Call().in(x).in(y).in(z).out(sums).list(listed(code, {result})).list({rows, width}).attr(static_cast<double>(width)).list({kSum}).run("MapReduce") == Code::ok);
+    for (int64_t r = 0; r < rows; r++) {
+      int32_t want = 0;
+      for (int64_t c = 0; c < width; c++) want += x[r * width + c] * y[0] + z[r];
+      CHECK(sums[r] == want);
+    }
+  }
+}
+
 // A result so large that it is stored past the caches.
 void large() {
   squares<float>({2049, 2049}, {2049, 2049}, 2049, kMean, true);
@@ -159,6 +179,9 @@ int main() {
   sizes<int32_t>();
   sizes<int64_t>();
   sizes<uint8_t>();
+  narrow<uint8_t>();
+  narrow<int16_t>();
+  narrow<uint16_t>();
   large();
   several();
   errors();

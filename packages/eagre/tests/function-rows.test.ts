@@ -203,3 +203,45 @@ describe.each(listBackends().map(({ name }) => name))('rows by hand on %s', (bac
     ).toEqual(['MapReduce']);
   });
 });
+
+// One element for all, or one for each row, of every width in memory.
+it.each([
+  'float16',
+  'bfloat16',
+  'float32',
+  'float64',
+  'int8',
+  'uint8',
+  'int16',
+  'uint16',
+  'int32',
+  'int64',
+  'uint32',
+  'uint64',
+] as const)('sums of products with a number of the run: %s', (dtype) => {
+  const of = (shape: number[], first: number): tf.Tensor =>
+    tf
+      .range(shape.reduce((n, size) => n * size, 1))
+      .mod(3)
+      .add(first)
+      .cast(dtype)
+      .reshape(shape);
+  const step = (a: tf.Tensor, b: tf.Tensor): tf.Tensor[] => [
+    a.mul(b).sum(),
+    a.mul(b).sum(-1),
+    a.add(b).max(-1),
+    a.mul(b).sum(0).add(b.max()),
+  ];
+  for (const [rows, columns] of [
+    [1, 2],
+    [2, 6],
+    [3, 70],
+  ] as const) {
+    const a = of([rows, columns], 1);
+    for (const b of [of([], 5), of([1], 5), of([1, 1], 5), of([rows, 1], 5), of([1, columns], 5)]) {
+      const wanted = step(a, b).map((y) => y.cast('float64').array());
+      const traced = tf.function(step)(a, b) as tf.Tensor[];
+      expect(traced.map((y) => y.cast('float64').array())).toEqual(wanted);
+    }
+  }
+});
