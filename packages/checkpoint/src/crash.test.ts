@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Variable, zeros } from '@eagre/core';
@@ -96,3 +96,61 @@ test('a process killed at any moment leaves its last complete checkpoint', { tim
   expect(inside).toBeGreaterThan(0);
   expect(kills).toBeGreaterThan(KILLS / 10);
 });
+
+// Writes over a checkpoint, and dies before a call of the file system, of which it is told the number.
+const OVER = `
+import '@eagre/backend-js';
+import fs from 'node:fs';
+import { Variable, ones } from '@eagre/core';
+import { Checkpoint } from '@eagre/checkpoint';
+const [prefix, call, how] = process.argv.slice(2);
+const a = new Variable(ones([20000]));
+const checkpoint = new Checkpoint({ a });
+checkpoint.write(prefix);
+a.assign(ones([20000]).mul(2));
+let calls = 0;
+for (const name of ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync']) {
+  const real = fs[name];
+  fs[name] = (...args) => {
+    if (calls++ === Number(call)) process.kill(process.pid, 'SIGKILL');
+    return real(...args);
+  };
+}
+if (how === 'async') await checkpoint.writeAsync(prefix);
+else checkpoint.write(prefix);
+`;
+
+test.each(['sync', 'async'])(
+  'a process killed before any call leaves the old checkpoint or the new one: %s',
+  {
+    timeout: 120_000,
+  },
+  async (how) => {
+    const over = await bundledProgram(OVER, 'checkpoint/src');
+    const diesAt = async (call: number): Promise<boolean> => {
+      const prefix = join(base, `over-${how}-${call}`, 'c');
+      const child = spawn(process.execPath, [over, prefix, String(call), how], { stdio: 'inherit' });
+      const signal = await new Promise((resolve) => child.on('close', (_, s) => resolve(s)));
+      if (signal === null) return false;
+      if (!existsSync(`${prefix}.index`)) torn++;
+      // Another checkpoint beside it deletes what killed processes have left.
+      if (call % 2 === 0)
+        new Checkpoint({ b: new Variable(0) }).write(join(base, `over-${how}-${call}`, 'd'));
+      const there = new Checkpoint({ a: new Variable(zeros([20000])) });
+      there.read(prefix).assertConsumed();
+      const found = new Set(there.a.data() as Float32Array);
+      expect([new Set([1]), new Set([2])]).toContainEqual(found);
+      there.write(prefix);
+      expect(readdirSync(join(prefix, '..')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+      return true;
+    };
+    let torn = 0;
+    let alive = true;
+    for (let call = 0; alive; call += LANES) {
+      const died = await Promise.all(Array.from({ length: LANES }, (_, i) => diesAt(call + i)));
+      alive = !died.includes(false);
+    }
+    // Otherwise nothing was between two names.
+    expect(torn).toBeGreaterThan(1);
+  },
+);

@@ -75,9 +75,9 @@ export function refuseSpecial(path: string): void {
 }
 
 /** A name for a file that is to be renamed to `path`: hidden, of the same folder, and like no other. */
-export function temporaryFor(path: string): string {
+export function temporaryFor(path: string, mark: string = ownMark()): string {
   const { basename, dirname, join } = nodeBuiltin('node:path');
-  return join(dirname(path), `.${basename(path)}.${ownMark()}.tmp`);
+  return join(dirname(path), `.${basename(path)}.${mark}.tmp`);
 }
 
 let machine: string | undefined;
@@ -126,13 +126,20 @@ export function deleteLeftovers(folder: string): void {
   }
   for (const name of names) {
     const mark = /^\..+\.([0-9a-z]+-[0-9a-z]+-[0-9a-z]+)\.tmp$/.exec(name)?.[1];
-    if (mark === undefined || !isLeftover(mark)) continue;
+    if (mark === undefined || !isLeftover(mark) || isNeeded(name, names)) continue;
     try {
       fs.rmSync(nodeBuiltin('node:path').join(folder, name), { force: true });
     } catch {
       // Somebody else's: it stays.
     }
   }
+}
+
+/** Whether a temporary file is of a checkpoint without an index, which `recoverBundle` may need. */
+function isNeeded(name: string, names: readonly string[]): boolean {
+  const prefix = /^\.(.+)\.(?:index|data-\d{5}-of-\d{5})\.[^.]+\.tmp$/.exec(name)?.[1];
+  if (prefix === undefined || names.includes(`${prefix}.index`)) return false;
+  return names.some((other) => other.startsWith(`${prefix}.data-`));
 }
 
 /** Makes the content of a file survive a power cut. */

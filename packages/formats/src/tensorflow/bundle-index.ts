@@ -3,8 +3,6 @@
 import { elementCount } from '../arrays/ndarray.ts';
 import { compareBytes } from '../bytes.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
-import { nodeBuiltin } from '../files/node.ts';
-import { openRegular } from '../files/open-files.ts';
 import { BundleEntryProto, BundleHeaderProto } from './bundle-messages.ts';
 import { type DataTypeInfo, dataTypeInfo, dataTypeNumber } from './data-types.ts';
 import { readTable, writeTable } from './table.ts';
@@ -38,17 +36,6 @@ export function shardPath(prefix: string, shard: number, shards: number): string
 /** The name of the index. */
 export function indexPath(prefix: string): string {
   return `${prefix}.index`;
-}
-
-/** The bytes of a checkpoint's index. Node only. @throws FormatError when it is no file, and Node's system errors. */
-export function readIndex(prefix: string): Uint8Array {
-  const fs = nodeBuiltin('node:fs');
-  const file = openRegular(indexPath(prefix));
-  try {
-    return fs.readFileSync(file);
-  } finally {
-    fs.closeSync(file);
-  }
 }
 
 /** What is in an index, checked as far as it can be without the data. */

@@ -1,14 +1,8 @@
 import { errorsFor, quote } from '../errors.ts';
 import { syncFolder, writeFileAtomicSync } from '../files/atomic.ts';
 import { nodeBuiltin } from '../files/node.ts';
-import {
-  type BundleEntry,
-  decodeIndex,
-  encodeIndex,
-  indexPath,
-  readIndex,
-  shardPath,
-} from './bundle-index.ts';
+import { type BundleEntry, decodeIndex, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
+import { readIndex } from './bundle-open.ts';
 
 /**
  * Makes one checkpoint of several, which then are no more: their data files get new names, of the same file system, and their indexes become one.

@@ -3,8 +3,9 @@ import { elementCount } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { nativeFiles } from '../files/native-files.ts';
 import { nodeBuiltin } from '../files/node.ts';
-import { OpenFiles, openRegular } from '../files/open-files.ts';
-import { type BundleEntry, decodeIndex, indexPath, infoOf, readIndex, shardPath } from './bundle-index.ts';
+import { OpenFiles } from '../files/open-files.ts';
+import { type BundleEntry, decodeIndex, indexPath, infoOf, shardPath } from './bundle-index.ts';
+import { openIndex, readIndex } from './bundle-open.ts';
 import { decodeBundleStrings } from './bundle-strings.ts';
 import { decodeDataType, type TensorValue } from './data-types.ts';
 
@@ -35,7 +36,7 @@ export class BundleReader {
   /** Reads the index. */
   static async open(prefix: string): Promise<BundleReader> {
     const fs = nodeBuiltin('node:fs');
-    const file = openRegular(indexPath(prefix));
+    const file = openIndex(prefix);
     try {
       return new BundleReader(prefix, await nodeBuiltin('node:util').promisify(fs.readFile)(file));
     } finally {

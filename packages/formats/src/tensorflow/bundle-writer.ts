@@ -1,11 +1,12 @@
 import { crc32c, maskCrc } from '../archives/crc32c.ts';
 import { elementCount } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
-import { deleteLeftovers, refuseSpecial, syncFolder, temporaryFor } from '../files/atomic.ts';
+import { deleteLeftovers, ownMark, refuseSpecial, syncFolder, temporaryFor } from '../files/atomic.ts';
 import { makeFolders } from '../files/make-folders.ts';
 import { nativeFiles } from '../files/native-files.ts';
 import { nodeBuiltin } from '../files/node.ts';
 import { type BundleEntry, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
+import { recoverBundle } from './bundle-open.ts';
 import { encodeBundleStrings } from './bundle-strings.ts';
 import { dataTypeInfo, dataTypeNumber } from './data-types.ts';
 import { encodeStrings } from './tensor-proto.ts';
@@ -41,7 +42,8 @@ interface Shard {
 /**
  * Writes a checkpoint of TensorFlow. Tensors go to temporary files as they come; `finish` writes these to the disk and gives them their names,
  * the index last, so that there is either the whole checkpoint or none. The writer holds a megabyte for each data file, and no tensor. The
- * folder is made if need be. Node only.
+ * folder is made if need be. Where the process is killed while the files get their names, whoever reads the checkpoint next, or writes it
+ * again, ends that. Node only.
  *
  * Each method has a form that does not block. It must have ended before the next call, and the bytes must be left alone meanwhile.
  * Methods throw FormatError for what no checkpoint can hold, and Node's system errors; after an error, and instead of `finish`, `abort`
@@ -58,7 +60,9 @@ export class BundleWriter {
 
   constructor(prefix: string, options: BundleWriterOptions = {}) {
     this.prefix = prefix;
-    this.#index = temporaryFor(indexPath(prefix));
+    // One mark for all, so that `recoverBundle` knows which belong together.
+    const mark = ownMark();
+    this.#index = temporaryFor(indexPath(prefix), mark);
     this.#error = errorsFor('checkpoint', prefix);
     const count = options.shards ?? 1;
     if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS))
@@ -67,13 +71,15 @@ export class BundleWriter {
     // Of the file: a prefix may end in a slash.
     makeFolders(nodeBuiltin('node:path').dirname(indexPath(prefix)));
     refuseSpecial(indexPath(prefix));
+    // What follows may be killed too.
+    recoverBundle(prefix);
     deleteLeftovers(nodeBuiltin('node:path').dirname(indexPath(prefix)));
     const shards: Shard[] = [];
     this.#shards = shards;
     try {
       for (let i = 0; i < count; i++) {
         const path = shardPath(prefix, i, count);
-        const temporary = temporaryFor(path);
+        const temporary = temporaryFor(path, mark);
         const file = fs.openSync(temporary, 'wx');
         shards.push({
           path,
