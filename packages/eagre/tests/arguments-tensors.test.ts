@@ -150,3 +150,78 @@ test('in traced functions too', () => {
   expect(heads(tf.ones([3, 4])).shape).toEqual([3, 2, 2]);
   expect(heads(tf.ones([5, 6])).shape).toEqual([5, 3, 2]);
 });
+
+test('a shape of values, which may be -1, traced and in map', () => {
+  const y = tf.range(6);
+  const reshaped = tf.function((t: tf.Tensor, size: tf.Tensor) => tf.reshape(t, size as never));
+  const sized = tf.function({
+    inputSignature: [new tf.TensorSpec([null], 'int32'), new tf.TensorSpec([2], 'int32')],
+  })((t, size) => tf.reshape(t, size as never));
+  const mapped = (t: tf.Tensor, size: tf.Tensor): tf.Tensor =>
+    [
+      ...tf.data.Dataset.fromTensors([t, size] as const).map((a, b) =>
+        tf.reshape(a as tf.Tensor, b as never),
+      ),
+    ][0] as tf.Tensor;
+  for (const f of [reshaped, mapped, (t: tf.Tensor, size: tf.Tensor) => sized(t.cast('int32'), size)]) {
+    for (const [size, shape] of [
+      [int([-1, 3]), [2, 3]],
+      [int([3, 2]), [3, 2]],
+      [int([6, -1]), [6, 1]],
+    ] as const)
+      expect((f(y, size) as tf.Tensor).shape).toEqual(shape);
+    for (const size of [
+      [4, 2],
+      [-1, 4],
+      [-1, -1],
+      [-2, -3],
+      [0, 3],
+      [0, -1],
+      [100, 100],
+    ])
+      expect(() => f(y, int(size)), String(size)).toThrow(tf.errors.InvalidArgumentError);
+  }
+});
+
+test('a size of -1 that only a run tells: all that is left', () => {
+  const x = tf.range(12).reshape([3, 4]);
+  const cut = tf.function((t: tf.Tensor, size: tf.Tensor) => tf.slice(t, [1, 1], size as never));
+  const mapped = (t: tf.Tensor, size: tf.Tensor): tf.Tensor =>
+    [
+      ...tf.data.Dataset.fromTensors([t, size] as const).map((a, b) =>
+        tf.slice(a as tf.Tensor, [1, 1], b as never),
+      ),
+    ][0] as tf.Tensor;
+  for (const f of [cut, mapped]) {
+    expect((f(x, int([-1, 2])) as tf.Tensor).array()).toEqual([
+      [5, 6],
+      [9, 10],
+    ]);
+    expect((f(x, int([1, -1])) as tf.Tensor).array()).toEqual([[5, 6, 7]]);
+    expect((f(x, int([0, 3])) as tf.Tensor).shape).toEqual([0, 3]);
+    for (const size of [
+      [3, 1],
+      [-2, 1],
+    ])
+      expect(() => f(x, int(size)), String(size)).toThrow(tf.errors.EagreError);
+  }
+});
+
+test('gradients through a shape of values', () => {
+  const f = tf.function((t: tf.Tensor, size: tf.Tensor) =>
+    tf
+      .reshape(t, size as never)
+      .square()
+      .sum(0),
+  );
+  const x = tf.range(6).cast('float32');
+  for (const size of [
+    [-1, 3],
+    [6, -1],
+  ]) {
+    const tape = new tf.GradientTape();
+    tape.watch(x);
+    const y = f(x, int(size)) as tf.Tensor;
+    expect(tape.gradient(y, x)!.array()).toEqual([0, 2, 4, 6, 8, 10]);
+  }
+});

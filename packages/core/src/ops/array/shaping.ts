@@ -12,9 +12,14 @@ import {
   type Dims,
   floorDivDims,
   isExpression,
+  leftOpen,
   maxDims,
+  mayBeLeftOpen,
+  minDims,
   modDims,
   mulDims,
+  sizeOr,
+  sizeUnless,
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../../shapes/dims.ts';
@@ -29,7 +34,7 @@ import {
   showShape,
   stretchesTo,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan, mayBeAtMost } from '../../shapes/shape-env.ts';
+import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -150,6 +155,7 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   checkList(given, 'shape', 'Reshape');
   const shape = dimsOf(given);
   const size = sizeOfDims(dims(x));
+  if (shape.some(mayBeLeftOpen)) return shapeOfValues(x, shape, size);
   const place = shape.indexOf(-1);
   if (place < 0) {
     checkShape(shape, 'Reshape');
@@ -163,6 +169,26 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   if (!differs(rest, 0) || differs(modDims(size, rest), 0)) throw doesNotFit(x, shape);
   out[place] = floorDivDims(size, rest);
   return checkRankOf(toShape(out), 'Reshape');
+}
+
+/** A shape of values that only a run tells: one of them may be -1 there. */
+function shapeOfValues(x: Tensor, given: Dims, size: Dim): Shape {
+  const open = given.map(leftOpen).reduce(addDims, 0 as Dim);
+  const known = sizeOfDims(given.map((d) => sizeOr(d, 1)));
+  const rest = floorDivDims(size, maxDims(1, known));
+  const sizes = given.map((d) => sizeOr(d, rest));
+  const surplus = subDims(sizeOfDims(sizes), size);
+  const faults = [
+    // Below -1, several of -1, -1 beside a 0, another number of elements.
+    ...given.map((d) => maxDims(0, subDims(-1, d))),
+    maxDims(0, subDims(open, 1)),
+    minDims(open, maxDims(0, subDims(1, known))),
+    maxDims(surplus, mulDims(-1, surplus)),
+  ];
+  const fault = faults.reduce(addDims, 0 as Dim);
+  const shape = sizes.map((n) => sizeUnless(fault, n));
+  if (!mayBeEqual(sizeOfDims(sizes), size)) throw doesNotFit(x, given);
+  return checkRankOf(toShape(shape), 'Reshape');
 }
 
 function doesNotFit(x: Tensor, shape: Dims): InvalidArgumentError {
