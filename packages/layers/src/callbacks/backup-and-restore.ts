@@ -2,7 +2,6 @@ import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
 import { argumentsOf, flagOption, setOptions, takesOptions } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
-import { unbuilt } from '../saving/saving.ts';
 import { strategyOf } from '../trainers/compile.ts';
 import { Callback } from './callback.ts';
 import { onChief } from './on-chief.ts';
@@ -49,10 +48,9 @@ export class BackupAndRestore extends Callback {
 
   /** @throws FailedPreconditionError for a model without weights: to draw them later would take random numbers that were not drawn before. */
   override onTrainBegin(): void {
-    const missing = unbuilt(this.model);
-    if (missing !== undefined) {
+    if (!this.model.built) {
       throw new FailedPreconditionError(
-        `To use the BackupAndRestore callback, your model must be built before you call fit(); '${missing.name}' is not. Give its first layer an inputShape, or call it on a batch of data.`,
+        `To use the BackupAndRestore callback, your model must be built before you call fit(); '${this.model.name}' is not. Give its first layer an inputShape, or call it on a batch of data.`,
         'BackupAndRestore',
       );
     }

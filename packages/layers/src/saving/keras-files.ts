@@ -107,7 +107,9 @@ export async function saveModel(
   const missing = unbuilt(model);
   if (missing !== undefined)
     console.warn(
-      `${path}: '${missing.name}' is not built, so the file has no weights of it; call the model on an example first`,
+      missing === model
+        ? `${path}: '${model.name}' is not built, so the file has no weights of it; call the model on an example first`
+        : `${path}: '${missing.name}' is not built, as nothing has called it, so the file has no weights of it`,
     );
   if (isLegacy(path) && zipped) {
     console.warn(`${path}: ${LEGACY}`);

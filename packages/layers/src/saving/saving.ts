@@ -242,12 +242,11 @@ function setWeights(
   }
 }
 
-/** Every weight with its name. @throws FailedPreconditionError before there are all of them. */
+/** Every weight with its name; a layer that no call of the model has reached has none. @throws FailedPreconditionError before there is one. */
 export function builtWeights(model: Model, what: string): NamedWeight[] {
-  const missing = unbuilt(model);
-  if (missing !== undefined) {
+  if (!model.built) {
     throw new FailedPreconditionError(
-      `'${missing.name}' has no weights yet; call the model on an example or model.build([null, …]) first`,
+      `'${model.name}' has no weights yet; call the model on an example or model.build([null, …]) first`,
       what,
     );
   }
