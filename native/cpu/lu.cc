@@ -66,9 +66,10 @@ template <class S> struct Lu {
         order[begin + j] = order[begin + pivot];
         order[begin + pivot] = held;
       }
-      // Not a number is no pivot either.
-      if (!(most > 0)) regular = false;
-      if (most == 0) continue;
+      if (most == 0) {
+        regular = false;
+        continue;
+      }
       const S d = column[j];
       for (int64_t i = j + 1; i < rows; i++) column[i] = column[i] / d;
       for (int64_t c = j + 1; c < width; c++) subtract(x[c * rows + j], column + j + 1, x + c * rows + j + 1, rows - j - 1);

@@ -70,8 +70,10 @@ function factor(a: Vector[], order: number[]): boolean {
     }
     [a[j], a[pivot]] = [a[pivot], a[j]];
     [order[j], order[pivot]] = [order[pivot], order[j]];
-    if (!(most > 0)) regular = false;
-    if (most === 0) continue;
+    if (most === 0) {
+      regular = false;
+      continue;
+    }
     // The factors stand where they have made zeros.
     for (let i = j + 1; i < a.length; i++) {
       const f = over(at(a[i], j), at(a[j], j));

@@ -1,5 +1,5 @@
 // Factors, solutions and functions of matrices against TensorFlow (tools/golden/matrices.py).
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 import { type GoldenFunction, testGolden } from './testing/golden-results.ts';
 
@@ -70,4 +70,21 @@ describe("TensorFlow's matrices", () => {
     },
     { float32: 2e-3, float64: 1e-8 },
   );
+});
+
+// Only a pivot of 0 makes a matrix singular, as in TensorFlow.
+test.each(['native', 'js'])('what is not a number is not singular: %s', (backend) => {
+  tf.withBackend(backend, () => {
+    const x = tf.constant([
+      [1, Number.NaN],
+      [2, 3],
+    ]);
+    expect([...linalg.inv(x).data()]).toEqual(new Array(4).fill(Number.NaN));
+    expect([...linalg.solve(x, tf.ones([2, 1])).data()]).toEqual([Number.NaN, Number.NaN]);
+    expect(linalg.det(x).item()).toBeNaN();
+    expect([...(tf.grad((a: tf.Tensor) => linalg.det(a))(x) as tf.Tensor).data()].some(Number.isNaN)).toBe(
+      true,
+    );
+    expect(() => linalg.inv(tf.ones([2, 2]))).toThrow(/singular/);
+  });
 });

@@ -64,9 +64,10 @@ export function checkDType(dtype: DType, group: DTypeGroup, argument: string, op
   const accepted = dtypeGroups[group];
   if (!accepted.includes(dtype)) {
     if (typeof dtype !== 'string') checkDTypeName(dtype, op);
-    throw new InvalidArgumentError(
-      `${argument} is ${dtype}, expected ${accepted.join(', ')}; convert it with ${argument}.cast('${accepted[0]}')`,
-      op,
-    );
+    const advice =
+      dtype === 'string'
+        ? 'tf.strings.toNumber makes numbers of strings, tf.strings.join joins them'
+        : `convert it with ${argument}.cast('${accepted[0]}')`;
+    throw new InvalidArgumentError(`${argument} is ${dtype}, expected ${accepted.join(', ')}; ${advice}`, op);
   }
 }

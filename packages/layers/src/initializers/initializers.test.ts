@@ -161,6 +161,32 @@ describe('names', () => {
   });
 });
 
+test('constants of several numbers', () => {
+  const rows = [
+    [1, 2],
+    [1, 2],
+  ];
+  for (const value of [[1, 2], constant([1, 2]), new Float64Array([1, 2])]) {
+    const made = new initializers.Constant(value);
+    expect(made([2], 'float32').array()).toEqual([1, 2]);
+    expect(made([2, 2], 'float32').array()).toEqual(rows);
+    expect(made.getConfig()).toEqual({ value: [1, 2] });
+    expect(() => made([3], 'float32')).toThrow(InvalidArgumentError);
+  }
+  const ofKeras = {
+    module: 'keras.initializers',
+    class_name: 'Constant',
+    config: { value: { class_name: '__numpy__', config: { value: [1, 0, 0, 1], dtype: 'float64' } } },
+    registered_name: null,
+  };
+  expect(initializers.deserialize(ofKeras)!([2, 2], 'float32').array()).toEqual([
+    [1, 0],
+    [0, 1],
+  ]);
+  for (const bad of ['a', ['a'], { value: {} }, true])
+    expect(() => new initializers.Constant(bad as never)).toThrow(InvalidArgumentError);
+});
+
 test('classes under Keras’s names, and functions that make them', () => {
   const seed = 7;
   const values = (make: initializers.InitializerFunction): number[] => [

@@ -8,8 +8,10 @@ import {
   type NameOf,
   random,
   type Shape,
-  type Tensor,
+  Tensor,
+  type TensorLike,
   constant as tensorOf,
+  Variable,
   zeros as zeroTensor,
 } from '@eagre/core';
 import {
@@ -71,19 +73,23 @@ export class Ones extends Initializer {
   }
 }
 
+/** A number, or numbers in nested arrays. */
+export type ConstantValue = number | readonly ConstantValue[];
 export interface ConstantOptions {
-  /** 0 unless given. */
-  readonly value?: number;
+  /** A number, or an array or a tensor of numbers; 0 unless given. */
+  readonly value?: ConstantValue | Tensor | ArrayLike<number>;
 }
-/** All `value`. */
+/** All `value`; an array of as many elements as the weight has, or one that is broadcast to its shape. */
 export class Constant extends Initializer {
-  declare readonly value: number;
+  declare readonly value: ConstantValue;
 
-  constructor(...args: [value?: number | ConstantOptions, options?: ConstantOptions]) {
+  constructor(...args: [value?: ConstantOptions['value'] | ConstantOptions, options?: ConstantOptions]) {
     super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
-    return fill(shape, this.value, { dtype });
+    if (typeof this.value === 'number') return fill(shape, this.value, { dtype });
+    const values = tensorOf(this.value as TensorLike, dtype);
+    return values.size === sizeOf(shape) ? values.reshape(shape) : values.broadcastTo(shape);
   }
 }
 
@@ -305,9 +311,31 @@ export class Orthogonal extends Seeded {
 
 const number = numberOption;
 const seed: Option<number | null> = orNull(number(0));
+/** @throws InvalidArgumentError for what is no array of numbers */
+const constantValue: Option<ConstantValue> = {
+  read(given, name, of) {
+    const isNumbers = (value: unknown): boolean =>
+      typeof value === 'number' || (Array.isArray(value) && value.every(isNumbers));
+    // Keras writes arrays of NumPy so.
+    const inFile = (given as { class_name?: string; config?: { value?: unknown } } | null)?.class_name;
+    const value =
+      inFile === '__numpy__' || inFile === '__tensor__'
+        ? (given as SerializedObject).config['value']
+        : given instanceof Tensor || given instanceof Variable
+          ? given.array()
+          : ArrayBuffer.isView(given)
+            ? Array.from(given as unknown as ArrayLike<number>)
+            : (given ?? 0);
+    if (isNumbers(value)) return value as ConstantValue;
+    throw new InvalidArgumentError(
+      `${name} must be a number or an array of numbers, got ${show(given)}`,
+      (of as object).constructor.name,
+    );
+  },
+};
 takesOptions<object, Initializer>({ options: {} }, Zeros, Ones);
 takesOptions<ConstantOptions, Constant>(
-  { positional: ['value'], required: 0, options: { value: number(0) } },
+  { positional: ['value'], required: 0, options: { value: constantValue } },
   Constant,
 );
 takesOptions<GainOptions, Identity>(

@@ -247,6 +247,15 @@ describe('functions of Python', () => {
     await model.save(path);
     expect(((await loadModel(path))([[1, 2]]) as Tensor).array()).toEqual([[3, 6]]);
   });
+
+  test('of our own, without a name: by the name of the layer', async () => {
+    const lambda = new layers.Lambda((x: Tensor): Tensor => x.mul(3), { name: 'triple' });
+    const path = file('anonymous.keras');
+    await new Sequential([Input({ shape: [2] }), lambda]).save(path);
+    await expect(loadModel(path)).rejects.toThrow(/the function "triple" .* customObjects/);
+    const model = await loadModel(path, { customObjects: { triple: (x: Tensor) => x.mul(3) } });
+    expect((model([[1, 2]]) as Tensor).array()).toEqual([[3, 6]]);
+  });
 });
 
 describe('weights that do not fit', () => {

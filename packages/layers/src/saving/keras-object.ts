@@ -56,16 +56,18 @@ export function functionConfig<T>(like: T): T | SerializedObject | SerializedFun
 
 /**
  * The function of what `functionConfig` gave, also of a bare one that was read from a file; undefined for anything else.
+ * @param owner the name of what has the function, by which one without a name is known.
  * @throws InvalidArgumentError for the name of one that is not registered
  */
-export function functionOf(like: unknown): unknown {
+export function functionOf(like: unknown, owner = ''): unknown {
   if (!isPlain(like)) return undefined;
-  const { class_name, config: name, [itself]: own } = like as { readonly [key: string | symbol]: unknown };
+  const { class_name, config, [itself]: own } = like as { readonly [key: string | symbol]: unknown };
   if (own !== undefined || class_name !== 'function') return own;
+  const name = config === '' ? owner : config;
   const found = typeof name === 'string' ? customObject(name) : undefined;
   if (typeof found === 'function') return found;
   throw new InvalidArgumentError(
-    `the function ${show(name)} of the configuration is not known: register it with registerKerasSerializable(fn, { name }) first`,
+    `the function ${show(name)} of the configuration is not known: register it with registerKerasSerializable(fn, { name }) first, or give it in customObjects`,
   );
 }
 

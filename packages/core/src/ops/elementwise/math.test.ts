@@ -185,7 +185,7 @@ describe('arithmetic', () => {
 
   test('a quotient of integers is refused with advice', () => {
     everywhere(() => {
-      expect(() => tf.constant([1], 'int32').div(2)).toThrow(/RealDiv: .*floorDiv.*cast/);
+      expect(() => tf.constant([1], 'int32').div(2)).toThrow(/RealDiv: .*cast.*floorDiv/);
       expect(() => tf.constant([true]).div(tf.constant([true]))).toThrow(/RealDiv/);
       expect(
         tf

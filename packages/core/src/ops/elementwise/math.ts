@@ -58,7 +58,7 @@ export const div: BinaryFunction = defineBinary({
   scalar: (s, a, b) => {
     if (!hasGradient(a.dtype)) {
       throw new InvalidArgumentError(
-        `the quotient of two ${a.dtype} tensors is not an integer; use floorDiv to round it down, or cast to 'float32' or 'float64' first`,
+        `the quotient of ${a.dtype} tensors is a float, and nothing is cast silently: cast them to 'float32' or 'float64' first, or use floorDiv to round it down`,
       );
     }
     return s.div(a, b);

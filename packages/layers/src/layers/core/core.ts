@@ -271,7 +271,8 @@ takesOptions<LambdaArguments, Lambda>(
     options: {
       function: {
         read: (given, _, layer) => {
-          const fn = pythonFunctionOf(given, (layer as Layer).name) ?? functionOf(given) ?? given;
+          const { name } = layer as Layer;
+          const fn = pythonFunctionOf(given, name) ?? functionOf(given, name) ?? given;
           if (typeof fn !== 'function') fail(layer as Layer, `needs a function, got ${typeof fn}`);
           return fn as LambdaFunction;
         },

@@ -417,7 +417,7 @@ export class FeatureSpace extends Layer {
   #adaptable(): string[] {
     return Object.entries(this.preprocessors).flatMap(([name, layer]) => {
       const known =
-        (layer instanceof Normalization && layer.mean !== null) ||
+        (layer instanceof Normalization && layer.inputMean !== null) ||
         (layer instanceof Discretization && layer.binBoundaries !== null) ||
         ((layer instanceof TextVectorization ||
           layer instanceof StringLookup ||

@@ -79,3 +79,30 @@ test('says what does not fit', () => {
   built.adapt(x);
   expect(() => built.adapt([[1, 2]])).toThrow('was built for input [4, 3], got examples [1, 2]');
 });
+
+test('says which means it takes off, as Keras does', () => {
+  const layer = new Normalization();
+  expect([layer.mean, layer.variance]).toEqual([null, null]);
+  layer.adapt(constant([[[1, 2]], [[3, 6]]]));
+  expect(layer.mean!.array()).toEqual([[[2, 4]]]);
+  expect(layer.variance!.array()).toEqual([[[1, 4]]]);
+  expect(layer.getConfig()).toMatchObject({ mean: null, variance: null });
+
+  const given = new Normalization({ mean: 1, variance: 2 });
+  expect([given.mean, given.inputMean, given.inputVariance]).toEqual([null, 1, 2]);
+  given.build([null, 3]);
+  expect(given.mean!.array()).toEqual([[1, 1, 1]]);
+  expect(given.variance!.array()).toEqual([[2, 2, 2]]);
+  expect(given.getConfig()).toMatchObject({ mean: 1, variance: 2 });
+  const again = Normalization.fromConfig(given.getConfig());
+  expect(again.call(constant([[1, 3, 5]])).array()).toEqual(given.call(constant([[1, 3, 5]])).array());
+
+  const whole = new Normalization(null);
+  whole.adapt(
+    constant([
+      [1, 2],
+      [3, 6],
+    ]),
+  );
+  expect(whole.mean!.array()).toEqual([[3]]);
+});

@@ -1,5 +1,6 @@
 import {
   convertToTensor,
+  type DType,
   nn,
   type PartialShape,
   type Tensor,
@@ -43,8 +44,9 @@ export interface NormalizationOptions extends LayerOptions {
 export class Normalization extends Layer {
   declare static readonly fromConfig: FromConfig<Normalization>;
   declare readonly axis: readonly number[];
-  declare readonly mean: Numbers | null;
-  declare readonly variance: Numbers | null;
+  /** What the constructor was given. */
+  readonly inputMean: Numbers | null;
+  readonly inputVariance: Numbers | null;
   declare readonly invert: boolean;
   adaptMean: Variable | null = null;
   adaptVariance: Variable | null = null;
@@ -61,7 +63,10 @@ export class Normalization extends Layer {
     ]
   ) {
     super(argumentsOf<NormalizationOptions>(Normalization, new.target, args));
-    const { mean, variance } = this;
+    const { mean, variance } = this as unknown as Record<'mean' | 'variance', Numbers | null>;
+    [this.inputMean, this.inputVariance] = [mean, variance];
+    // From now on they are those in use.
+    for (const name of ['mean', 'variance']) Reflect.deleteProperty(this, name);
     if ((mean === null) !== (variance === null)) fail(this, 'needs both mean and variance, or neither');
     if (mean === null || variance === null) return;
     const [shape, other] = [mean, variance].map((v) => convertToTensor(v as TensorLike).shape);
@@ -71,12 +76,25 @@ export class Normalization extends Layer {
       fail(this, `needs a mean of rank ${this.axis.length} at most, got ${showShape(shape)}`);
   }
 
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), mean: this.inputMean, variance: this.inputVariance };
+  }
+
+  /** The means that are taken off, of the inputs' rank; null before the layer is built. */
+  get mean(): Tensor | null {
+    return this.#used(this.adaptMean ?? this.inputMean);
+  }
+  /** The variances, as `mean`. */
+  get variance(): Tensor | null {
+    return this.#used(this.adaptVariance ?? this.inputVariance);
+  }
+
   override build(inputShape: PartialShape): void {
     const keep = this.#kept(inputShape);
     const shape = keep.map((axis) => knownSize(this, inputShape, axis));
     this.#shape = inputShape;
-    if (this.mean !== null) {
-      const given = convertToTensor(this.mean as TensorLike).shape;
+    if (this.inputMean !== null) {
+      const given = convertToTensor(this.inputMean as TensorLike).shape;
       const fits = given.every((n, i) => n === 1 || n === shape.at(i - given.length));
       if (!fits)
         fail(this, `has means ${showShape(given)}, which do not fit ${showShape(shape)} of its input`);
@@ -95,8 +113,8 @@ export class Normalization extends Layer {
 
   override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
-    const mean = this.#spread(this.adaptMean ?? (this.mean as TensorLike), x);
-    const deviation = this.#spread(this.adaptVariance ?? (this.variance as TensorLike), x)
+    const mean = this.#spread(this.adaptMean ?? (this.inputMean as TensorLike), x.rank, x.dtype);
+    const deviation = this.#spread(this.adaptVariance ?? (this.inputVariance as TensorLike), x.rank, x.dtype)
       .sqrt()
       .maximum(kerasDefaults.epsilon);
     return this.invert ? x.mul(deviation).add(mean) : x.sub(mean).div(deviation);
@@ -109,7 +127,7 @@ export class Normalization extends Layer {
   /** Takes the mean and the variance of all examples, in place of what was known before. */
   adapt(data: AdaptData | { readonly data: AdaptData }): void;
   adapt(data: AdaptData): void {
-    if (this.mean !== null) fail(this, 'was given its mean, so there is nothing to adapt');
+    if (this.inputMean !== null) fail(this, 'was given its mean, so there is nothing to adapt');
     let total: { mean: Tensor; variance: Tensor; count: number } | undefined;
     for (const batch of adaptBatches(this, data)) {
       const x = floats(this, convertToTensor(batch));
@@ -136,10 +154,18 @@ export class Normalization extends Layer {
   }
 
   /** One value or some, of the kept axes, in a shape that goes with the input's. */
-  #spread(given: TensorLike, x: Tensor): Tensor {
-    const values = given instanceof Variable ? given.read() : convertToTensor(given, x.dtype);
-    const keep = this.#kept(x.shape);
-    const shape = new Array<number>(x.rank).fill(1);
+  #used(values: Variable | Numbers | null): Tensor | null {
+    const shape = this.#shape;
+    if (values === null || shape === undefined) return null;
+    const keep = this.#kept(shape);
+    const full = shape.map((n, axis) => (keep.includes(axis) ? (n as number) : 1));
+    return this.#spread(values as TensorLike, shape.length, this.computeDtype).broadcastTo(full);
+  }
+
+  #spread(given: TensorLike, rank: number, dtype: DType): Tensor {
+    const values = given instanceof Variable ? given.read() : convertToTensor(given, dtype);
+    const keep = this.#kept(new Array<null>(rank).fill(null));
+    const shape = new Array<number>(rank).fill(1);
     values.shape.forEach((n, i) => {
       shape[keep[i + keep.length - values.rank]] = n;
     });
@@ -184,7 +210,14 @@ takesOptions<NormalizationOptions, Normalization>(
   {
     positional: ['axis', 'mean', 'variance'],
     required: 0,
-    options: { axis, mean: numbers, variance: numbers, invert: flag(false), ...layerOptions },
+    // The properties of these names are those in use.
+    options: {
+      axis,
+      mean: numbers as never,
+      variance: numbers as never,
+      invert: flag(false),
+      ...layerOptions,
+    },
   },
   Normalization,
 );
