@@ -24,6 +24,7 @@ import {
 } from '@eagre/core';
 import {
   checkFlag,
+  checkFunction,
   context,
   type Dim,
   declareAs,
@@ -403,6 +404,7 @@ export const associativeScan: NamedFunction<
   { f: kind.asIs, elems: kind.structure },
   { reverse: kind.asIs, axis: kind.axis },
   (f, elems, { reverse = false, axis = 0 }) => {
+    checkFunction(f, 'f', named('associativeScan'));
     const list = leaves(elems).map((x) => {
       const t = toTensor(x).moveAxis(normalizeAxis(axis as number, toTensor(x).rank), 0);
       return reverse ? t.reverse(0) : t;

@@ -173,7 +173,7 @@ export const integer: Kind = {
 /** A list. @throws InvalidArgumentError for anything else */
 export const list: Kind = {
   read: (value, what, op) => {
-    if (isNone(value) || Array.isArray(value)) return value;
+    if (Array.isArray(value)) return value;
     throw new InvalidArgumentError(`${what} must be a list, got ${shown(value)}`, op);
   },
   numbers: true,
@@ -182,7 +182,7 @@ export const list: Kind = {
 export const text: Kind = {
   numbers: true,
   read: (value, what, op) => {
-    if (isNone(value) || typeof value === 'string') return value;
+    if (typeof value === 'string') return value;
     throw new InvalidArgumentError(`${what} must be a string, got ${shown(value)}`, op);
   },
 };

@@ -10,6 +10,7 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import {
+  checkFunction,
   defaultShare,
   defineFunction,
   determinantOf,
@@ -237,6 +238,7 @@ export const jvp: NamedFunction<
   { fun: kind.asIs, primals: listKind, tangents: listKind },
   { hasAux: kind.asIs },
   (fun, primals, tangents, { hasAux = false }) => {
+    checkFunction(fun, 'fun', named('jvp'));
     const inputs = primals.map((p) => floating(p).identity());
     const directions = tangents.map((t, i) => toTensor(t).cast(inputs[i].dtype));
     // The gradient of v · f is linear in v: its gradient for v, in the direction of the tangents, is the change of f.

@@ -338,7 +338,14 @@ it('wrong arguments are refused by typed errors', () => {
     ['view', 3, 'float64'],
     ['jvp', (a: unknown) => a, 3, 4],
     ['diag', [1, 2], 'k'],
+    ['select', null, null],
+    ['switch', 0, null],
+    ['rearrange', x, null],
+    ['jvp', x, null, null],
+    ['jvp', x, [1], [1]],
+    ['associativeScan', x, x],
     ['histogram', [1, 2], 'bins'],
   ];
   for (const [name, ...args] of calls) expect(() => any[name](...args), name).toThrow(InvalidArgumentError);
+  expect(() => ops.image.extractPatches(x, null as never)).toThrow(InvalidArgumentError);
 });

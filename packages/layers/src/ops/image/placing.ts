@@ -223,7 +223,9 @@ export const extractPatches: Patches<'images'> = defineFunction(
   { images: kind.tensor, size: kind.asIs },
   patchOptions,
   (images, size, options) => {
-    if (typeof size !== 'number' && size.length === 3) return extractPatches3d(images, size, options);
+    if (size === null)
+      refuse('size must be an integer or a list of integers, got null', 'image.extractPatches');
+    if (Array.isArray(size) && size.length === 3) return extractPatches3d(images, size, options);
     return ofImages(images, options.dataFormat, 'image.extractPatches', (x) =>
       patches(x, each(size, 2, 1), options),
     );
