@@ -122,7 +122,8 @@ describe('beside TensorFlow', () => {
     const spaces = [' ', '  ', '\t', '\n\v', '\f\r '];
     // More words than are remembered, some of them long, some alike, and what is a space elsewhere.
     const word = (k: number): string =>
-      k % 5 === 0 ? `w${k % 7}` : k % 5 === 1 ? 'ab'.repeat(k % 23) : `${(k * 7919) % 9000}\u00a0é😀\udc80`;
+      [`w${k % 7}`, 'ab'.repeat(k % 23), `\u0001${k % 50}\u001f\0`][k % 5] ??
+      `${(k * 7919) % 9000}\u00a0é😀\udc80`;
     const texts = Array.from({ length: 3000 }, (_, i) => {
       const parts = Array.from({ length: i % 8 }, (_, j) => `${word(i * 8 + j)}${spaces[(i + j) % 5]}`);
       return (

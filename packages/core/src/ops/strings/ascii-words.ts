@@ -25,10 +25,11 @@ export function cutAsciiWords(texts: readonly string[], to: SharedPieces, length
   const encoder = new TextEncoder();
   let from = 0;
   while (from < texts.length) {
+    // With a space behind each, where its last word ends.
     let size = 0;
     let next = from;
-    while (next < texts.length && size + texts[next].length <= CHUNK) size += texts[next++].length;
-    const { read, written } = encoder.encodeInto(texts.slice(from, next).join(''), bytes);
+    while (next < texts.length && size + texts[next].length < CHUNK) size += texts[next++].length + 1;
+    const { read, written } = encoder.encodeInto(`${texts.slice(from, next).join(' ')} `, bytes);
     // Any other character takes more bytes than it has units. A text may be longer than all that is looked at.
     if (next === from || read !== size || written !== size) return from;
     let at = 0;
@@ -40,11 +41,10 @@ export function cutAsciiWords(texts: readonly string[], to: SharedPieces, length
       while (true) {
         while (at < end && isSpace(bytes[at])) at++;
         if (at === end) break;
-        const start = at;
-        while (at < end && !isSpace(bytes[at])) at++;
-        words.add(text, begin, start, at);
+        at = words.add(text, begin, at);
       }
       lengths.push(to.count - before);
+      at++;
     }
   }
   return from;
@@ -65,22 +65,42 @@ class AsciiWords {
     this.#to = to;
   }
 
-  /** Takes the bytes from `start` on, without the one at `end`, of a text whose bytes are from `begin` on. */
-  add(text: string, begin: number, start: number, end: number): void {
+  /** Takes the word that begins at `start`, of a text whose bytes are from `begin` on. @returns where it ends */
+  add(text: string, begin: number, start: number): number {
+    const view = this.#view;
+    let hash = 0;
+    let tail = 0;
+    let end = start;
+    while (true) {
+      // Four at once: the highest bit of the first of them that is a space, or another control character.
+      const four = view.getInt32(end, true);
+      const low = (four - 0x21212121) & ~four & 0x80808080;
+      if (low === 0) {
+        hash = Math.imul(hash ^ four, 0x2c1b3c6d);
+        hash ^= hash >>> 15;
+        end += 4;
+        continue;
+      }
+      const count = (31 - Math.clz32(low & -low)) >> 3;
+      end += count;
+      if (!isSpace(this.bytes[end])) {
+        while (!isSpace(this.bytes[end])) end++;
+        this.#to.push(this.#to.make(text, start - begin, end - begin));
+        return end;
+      }
+      tail = four & ((1 << (8 * count)) - 1);
+      break;
+    }
     const size = end - start;
-    if (size > SHORT) this.#to.push(this.#to.make(text, start - begin, end - begin));
-    else this.#to.push(this.#find(text, begin, start, size));
+    this.#to.push(
+      size > SHORT
+        ? this.#to.make(text, start - begin, end - begin)
+        : this.#find(text, begin, start, size, tail, hash ^ tail ^ size),
+    );
+    return end;
   }
 
-  #find(text: string, begin: number, start: number, size: number): number {
-    const view = this.#view;
-    const whole = size & ~3;
-    const tail = view.getInt32(start + whole, true) & ((1 << (8 * (size & 3))) - 1);
-    let hash = tail ^ size;
-    for (let i = 0; i < whole; i += 4) {
-      hash = Math.imul(hash ^ view.getInt32(start + i, true), 0x2c1b3c6d);
-      hash ^= hash >>> 15;
-    }
+  #find(text: string, begin: number, start: number, size: number, tail: number, hash: number): number {
     const slot = Math.imul(hash, 0x297a2d39) >>> (32 - BITS);
     const places = this.#places;
     if (this.#holds(slot, start, size, tail)) return places[slot];
@@ -89,7 +109,9 @@ class AsciiWords {
     const older = places[slot] <= places[other] ? slot : other;
     this.#sizes[older] = size;
     this.#tails[older] = tail;
-    for (let i = 0; i < whole; i += 4) this.#heads[(older * SHORT + i) >> 2] = view.getInt32(start + i, true);
+    const whole = size & ~3;
+    for (let i = 0; i < whole; i += 4)
+      this.#heads[(older * SHORT + i) >> 2] = this.#view.getInt32(start + i, true);
     places[older] = this.#to.make(text, start - begin, start - begin + size);
     return places[older];
   }
