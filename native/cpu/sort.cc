@@ -93,36 +93,36 @@ template <class E> E* sort_entries(E* v, E* spare, int64_t n) {
   return v;
 }
 
-template <class E> void sift_down(E* heap, int64_t n, int64_t i) {
-  E e = heap[i];
-  for (;;) {
-    int64_t child = 2 * i + 1;
-    if (child >= n) break;
-    if (child + 1 < n && heap[child] < heap[child + 1]) child++;
-    if (!(e < heap[child])) break;
-    heap[i] = heap[child];
-    i = child;
-  }
-  heap[i] = e;
-}
+constexpr int64_t kList = 24, kBlock = 64;
 
-// The first k of n in sorted order, by the best k so far: a sorted list for few, a heap with the worst on top for more. Most
-// blocks of a long row hold nothing better and are left after one vectorised comparison.
-template <class E, class T> void select(const T* x, int64_t n, int64_t k, typename E::Key flip, E* best) {
+// How many entries hold the best k of a long row as it is read: a sorted list of few; more wait together for a sort.
+inline int64_t room_for(int64_t k) { return k <= kList ? k : 4 * k + kBlock; }
+
+// The first k of n in sorted order; the result is in `best` or in `spare`. Most blocks of a long row hold nothing better than what was
+// found so far, and are left after one vectorised comparison.
+template <class E, class T> E* select(const T* x, int64_t n, int64_t k, typename E::Key flip, E* best, E* spare) {
   using Key = typename E::Key;
-  constexpr int64_t kList = 24, kBlock = 64;
   const bool list = k <= kList;
-  for (int64_t i = 0; i < k; i++) best[i] = E::make(static_cast<Key>(key_of(x[i]) ^ flip), static_cast<uint32_t>(i));
-  if (list) {
-    insertion_sort(best, k);
-  } else {
-    for (int64_t i = k / 2 - 1; i >= 0; i--) sift_down(best, k, i);
-  }
-  Key worst = best[list ? k - 1 : 0].key();
-  for (int64_t b = k; b < n; b += kBlock) {
-    const int64_t count = n - b < kBlock ? n - b : kBlock;
+  const int64_t room = room_for(k);
+  int64_t count = list ? k : 4 * k;
+  for (int64_t i = 0; i < count; i++) best[i] = E::make(static_cast<Key>(key_of(x[i]) ^ flip), static_cast<uint32_t>(i));
+  const int64_t begin = count;
+  Key worst;
+  // Entries come in the order of their places, and stay so where keys are equal.
+  auto sort = [&] {
+    E* sorted = sort_entries(best, spare, count);
+    if (sorted != best) {
+      spare = best;
+      best = sorted;
+    }
+    count = k;
+    worst = best[k - 1].key();
+  };
+  sort();
+  for (int64_t b = begin; b < n; b += kBlock) {
+    const int64_t here = n - b < kBlock ? n - b : kBlock;
     Key keys[kBlock], least = ~Key{0};
-    if (count == kBlock) {
+    if (here == kBlock) {
       for (int64_t i = 0; i < kBlock; i++) {
         keys[i] = key_of(x[b + i]) ^ flip;
         least = keys[i] < least ? keys[i] : least;
@@ -130,48 +130,46 @@ template <class E, class T> void select(const T* x, int64_t n, int64_t k, typena
       // An equal key comes later, so it is worse.
       if (least >= worst) continue;
     } else {
-      for (int64_t i = 0; i < count; i++) keys[i] = key_of(x[b + i]) ^ flip;
+      for (int64_t i = 0; i < here; i++) keys[i] = key_of(x[b + i]) ^ flip;
     }
-    for (int64_t i = 0; i < count; i++) {
-      if (keys[i] >= worst) continue;
-      E e = E::make(keys[i], static_cast<uint32_t>(b + i));
-      if (list) {
+    if (list) {
+      for (int64_t i = 0; i < here; i++) {
+        if (keys[i] >= worst) continue;
+        E e = E::make(keys[i], static_cast<uint32_t>(b + i));
         int64_t j = k - 1;
         for (; j > 0 && e < best[j - 1]; j--) best[j] = best[j - 1];
         best[j] = e;
         worst = best[k - 1].key();
-      } else {
-        best[0] = e;
-        sift_down(best, k, 0);
-        worst = best[0].key();
       }
+      continue;
+    }
+    if (count + here > room) sort();
+    // Without branches, which nothing could foresee.
+    for (int64_t i = 0; i < here; i++) {
+      best[count] = E::make(keys[i], static_cast<uint32_t>(b + i));
+      count += keys[i] < worst;
     }
   }
-  if (list) return;
-  for (int64_t i = k - 1; i > 0; i--) {
-    E e = best[0];
-    best[0] = best[i];
-    best[i] = e;
-    sift_down(best, i, 0);
-  }
+  if (!list) sort();
+  return best;
 }
 
 template <class T> void top_k_rows(const T* x, T* values, int32_t* indices, int64_t rows, int64_t n, int64_t k, bool descending) {
   using Key = decltype(key_of(T{}));
   using E = typename EntryOf<Key>::type;
   const Key flip = descending ? ~Key{0} : Key{0};
-  const bool few = k <= 8 || k * 8 <= n;
-  // About 1 ns an element to select, 10 to sort.
-  const int64_t grain = few ? 32768 / n : 4096 / n;
+  // About 1 ns an element to select, 5 to sort.
+  const bool few = k <= 8 || k * (k <= kList ? 8 : 16) <= n;
+  const int64_t grain = few ? 32768 / n : 8192 / n;
   parallel_for(rows, grain < 1 ? 1 : grain, [=](int64_t b, int64_t e) {
-    const int64_t entries = few ? k : n;
+    const int64_t entries = few ? room_for(k) : n;
     E* work = static_cast<E*>(scratch(0, entries * static_cast<int64_t>(sizeof(E))));
-    E* spare = few ? nullptr : static_cast<E*>(scratch(1, entries * static_cast<int64_t>(sizeof(E))));
+    E* spare = static_cast<E*>(scratch(1, entries * static_cast<int64_t>(sizeof(E))));
     for (int64_t r = b; r < e; r++) {
       const T* row = x + r * n;
       E* sorted = work;
       if (few) {
-        select(row, n, k, flip, work);
+        sorted = select(row, n, k, flip, work, spare);
       } else {
         for (int64_t i = 0; i < n; i++) work[i] = E::make(static_cast<Key>(key_of(row[i]) ^ flip), static_cast<uint32_t>(i));
         sorted = sort_entries(work, spare, n);

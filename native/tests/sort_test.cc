@@ -62,6 +62,10 @@ template <class T> void all() {
   }
   check<T>(1, 30000, 30000, many);
   check<T>(1, 30000, 100, many);
+  check<T>(3, 1000, 60, many);
+  check<T>(3, 1000, 62, few);
+  check<T>(2, 30001, 1800, few);
+  check<T>(2, 30001, 1800, many);
   check<T>(1, 30000, 3, [](int64_t i) -> double { return i % 2; });
   check<T>(1, 5000, 40, [](int64_t i) -> double {
     if (DTypeOf<T>::value == DType::boolean) return i > 2500;
