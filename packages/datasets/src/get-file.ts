@@ -4,7 +4,6 @@ import { gunzip, isGzip, readFileBytes, unzip } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { decoding } from './corrupt.ts';
-import { download } from './download.ts';
 import { DatasetError } from './errors.ts';
 import * as kind from './kinds.ts';
 import { cacheRoot } from './locate.ts';
@@ -88,7 +87,9 @@ async function fetched(origin: string, options: GetFileOptions): Promise<string>
   }
   const bytes =
     here ??
-    (await download(
+    (await (
+      await import('./download.ts')
+    ).download(
       {
         dataset: name,
         name,

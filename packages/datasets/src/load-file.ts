@@ -1,6 +1,5 @@
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
-import { download } from './download.ts';
 import { DatasetError } from './errors.ts';
 import { cacheFolder, type FoundFile, findFile, kerasFolders, sharedFolder } from './locate.ts';
 import type { LoadOptions } from './options.ts';
@@ -84,6 +83,8 @@ export async function loadFile(
     const what = `there is no such file${shared === undefined ? '' : `, nor in ${shared}`}`;
     throw missing(dataset.name, path, what, 'Put it there, or allow the download by leaving out `offline`');
   }
+  // Only now, as most programs find what they look for.
+  const { download } = await import('./download.ts');
   const bytes = await download(
     {
       dataset: dataset.name,

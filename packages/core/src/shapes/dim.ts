@@ -466,15 +466,18 @@ export function mayBeLeftOpen(d: Dim): boolean {
   return isExpression(d) && isLate(d) && leastOf(d) < 0;
 }
 
+export function absDim(d: Dim): Dim {
+  return maxDims(d, mulDims(-1, d));
+}
+
 /** 1 where a size is -1, else 0. */
 export function leftOpen(d: Dim): Dim {
-  const next = addDims(d, 1);
-  return maxDims(0, subDims(1, maxDims(next, mulDims(-1, next))));
+  return maxDims(0, subDims(1, absDim(addDims(d, 1))));
 }
 
 /** A size, or what is left where it is -1; -2 where it is less. By `max`, since products of sums have very many terms. */
 export function sizeOr(d: Dim, left: Dim): Dim {
-  return maxDims(d, subDims(mulDims(leftOpen(d), addDims(left, 2)), 2));
+  return maxDims(d, addDims(mulDims(leftOpen(d), addDims(left, 2)), -2));
 }
 
 /** A size, but -2, which every op refuses (-1 is what is left), where a number is positive. */

@@ -66,7 +66,7 @@ export function checkDType(dtype: DType, group: DTypeGroup, argument: string, op
     if (typeof dtype !== 'string') checkDTypeName(dtype, op);
     const advice =
       dtype === 'string'
-        ? 'tf.strings.toNumber makes numbers of strings, tf.strings.join joins them'
+        ? 'use tf.strings.join or tf.strings.toNumber'
         : `convert it with ${argument}.cast('${accepted[0]}')`;
     throw new InvalidArgumentError(`${argument} is ${dtype}, expected ${accepted.join(', ')}; ${advice}`, op);
   }

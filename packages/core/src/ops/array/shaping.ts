@@ -7,6 +7,7 @@ import { defineOp, execute1, kernelFor, type Op, sumTo } from '../../dispatch/op
 import { distinct, integers, uniform } from '../../dispatch/samples.ts';
 import { symbolicTensor } from '../../dispatch/symbolic.ts';
 import {
+  absDim,
   addDims,
   type Dim,
   type Dims,
@@ -177,17 +178,11 @@ function shapeOfValues(x: Tensor, given: Dims, size: Dim): Shape {
   const known = sizeOfDims(given.map((d) => sizeOr(d, 1)));
   const rest = floorDivDims(size, maxDims(1, known));
   const sizes = given.map((d) => sizeOr(d, rest));
-  const surplus = subDims(sizeOfDims(sizes), size);
-  const faults = [
-    // Below -1, several of -1, -1 beside a 0, another number of elements.
-    ...given.map((d) => maxDims(0, subDims(-1, d))),
-    maxDims(0, subDims(open, 1)),
-    minDims(open, maxDims(0, subDims(1, known))),
-    maxDims(surplus, mulDims(-1, surplus)),
-  ];
-  const fault = faults.reduce(addDims, 0 as Dim);
+  const total = sizeOfDims(sizes);
+  if (!mayBeEqual(total, size)) throw doesNotFit(x, given);
+  // Several of -1, or one beside a 0; another number of elements. What is below -1 stays negative.
+  const fault = addDims(maxDims(0, subDims(open, minDims(1, known))), absDim(subDims(total, size)));
   const shape = sizes.map((n) => sizeUnless(fault, n));
-  if (!mayBeEqual(sizeOfDims(sizes), size)) throw doesNotFit(x, given);
   return checkRankOf(toShape(shape), 'Reshape');
 }
 

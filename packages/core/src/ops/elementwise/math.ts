@@ -58,7 +58,7 @@ export const div: BinaryFunction = defineBinary({
   scalar: (s, a, b) => {
     if (!hasGradient(a.dtype)) {
       throw new InvalidArgumentError(
-        `the quotient of ${a.dtype} tensors is a float, and nothing is cast silently: cast them to 'float32' or 'float64' first, or use floorDiv to round it down`,
+        `the quotient of ${a.dtype} tensors is no integer: cast them to 'float32' first, or use floorDiv`,
       );
     }
     return s.div(a, b);
