@@ -50,6 +50,8 @@ if __name__ == "__main__":
         ("ftrl", tiny, optimizers.Ftrl(0.05)),
         ("lion", tiny, optimizers.Lion(0.02)),
         ("nadam", tiny, optimizers.Nadam(0.05, use_ema=True)),
+        ("adafactor", sequential, optimizers.Adafactor(0.05)),
+        ("muon", sequential, optimizers.Muon(0.02)),
         ("sequential", sequential, optimizers.Adam(0.05)),
         ("functional", functional, optimizers.Adam(0.05)),
         ("rmsprop", sequential, optimizers.RMSprop(0.01, momentum=0.5, centered=True)),

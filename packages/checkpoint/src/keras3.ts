@@ -4,6 +4,7 @@ import type { tensorflow } from '@eagre/formats';
 type Graph = tensorflow.TrackableObjectGraph;
 type Node = tensorflow.TrackableObject;
 type Reference = tensorflow.ObjectReference;
+type Slot = tensorflow.SlotVariableReference;
 
 // Its optimizers keep their state in lists, in the order of the variables. What a state is called depends on the optimizer, of which the file does
 // not tell the class: those of the program's that fit are taken.
@@ -23,8 +24,43 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   _accumulated_gradients: ['gradient_accumulator'],
 };
 
+// Optimizers of which a list that is there is empty in the file: their states are among all variables, those of each variable together.
+const IN_ORDER: readonly { readonly list: string; readonly states: readonly string[] }[] = [
+  { list: '_r', states: ['r', 'c', 'velocity'] },
+  { list: 'adam_velocities', states: ['momentum', 'velocity'] },
+];
+
 const childOf = (node: Node | undefined, name: string): number | undefined =>
   node?.children?.find((child) => child.local_name === name)?.node_id;
+
+const numbered = (node: Node | undefined): number[] =>
+  [...(node?.children ?? [])]
+    .sort((a, b) => Number(a.local_name) - Number(b.local_name))
+    .map(({ node_id = 0 }) => node_id);
+
+/** The states of optimizers in `IN_ORDER`. */
+function statesInOrder(node: Node, nodes: readonly Node[]): Slot[] {
+  const kind = IN_ORDER.find(({ list }) => childOf(node, list) !== undefined);
+  const all = nodes[childOf(node, '_variables') ?? -1];
+  if (kind === undefined || all === undefined) return [];
+  const others = new Set<number | undefined>(
+    ['_iterations', '_learning_rate'].map((name) => childOf(node, name)),
+  );
+  for (const list of Object.keys(STATES))
+    for (const id of numbered(nodes[childOf(node, list) ?? -1])) others.add(id);
+  const states = numbered(all).filter((id) => !others.has(id));
+  const slots: Slot[] = [];
+  for (const variable of numbered(nodes[childOf(node, '_trainable_variables') ?? -1]))
+    for (const slot_name of kind.states) {
+      const id = states[0];
+      const name = nodes[id ?? -1]?.attributes?.[0]?.full_name ?? '';
+      // Muon's matrices have none.
+      if (id === undefined || (slot_name === 'velocity' && !name.endsWith('_velocity'))) continue;
+      states.shift();
+      slots.push({ original_variable_node_id: variable, slot_name, slot_variable_node_id: id });
+    }
+  return slots;
+}
 
 /** Whether Keras 3 wrote the graph: from its private names. */
 function isKeras3(graph: Graph): boolean {
@@ -84,7 +120,7 @@ export function withKeras2Names(graph: Graph): Graph {
           more.push({ node_id, local_name: name });
       }
       const variables = nodes[childOf(node, '_trainable_variables') ?? -1]?.children ?? [];
-      const slots = Object.entries(STATES).flatMap(([list, slotNames]) =>
+      const slots: Slot[] = Object.entries(STATES).flatMap(([list, slotNames]) =>
         (nodes[childOf(node, list) ?? -1]?.children ?? []).flatMap(({ local_name, node_id = 0 }) => {
           const variable = variables.find((v) => v.local_name === local_name)?.node_id;
           if (variable === undefined) return [];
@@ -95,6 +131,7 @@ export function withKeras2Names(graph: Graph): Graph {
           }));
         }),
       );
+      slots.push(...statesInOrder(node, nodes));
       // Keras 2 would take these lists in the order of the program's variables; here the file says which are meant.
       const kept =
         variables.length === 0

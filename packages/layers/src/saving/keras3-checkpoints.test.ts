@@ -7,11 +7,13 @@ import { Checkpoint } from '@eagre/checkpoint';
 import { constant, UnimplementedError } from '@eagre/core';
 import {
   Adadelta,
+  Adafactor,
   Adagrad,
   Adam,
   Adamax,
   Ftrl,
   Lion,
+  Muon,
   Nadam,
   type Optimizer,
   RMSprop,
@@ -62,6 +64,8 @@ test.each<[name: string, model: keyof typeof make, optimizer: Optimizer]>([
   ['adamax', 'tiny', new Adamax(0.05)],
   ['ftrl', 'tiny', new Ftrl(0.05)],
   ['lion', 'tiny', new Lion(0.02)],
+  ['adafactor', 'sequential', new Adafactor(0.05)],
+  ['muon', 'sequential', new Muon(0.02)],
   ['nadam', 'tiny', new Nadam(0.05, { useEma: true })],
 ])('%s: gives the same, and trains on', async (name, kind, optimizer) => {
   const model = make[kind]();
