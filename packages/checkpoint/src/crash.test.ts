@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Variable, zeros } from '@eagre/core';
@@ -136,6 +136,9 @@ test.each(['sync', 'async'])(
       // Another checkpoint beside it deletes what killed processes have left.
       if (call % 2 === 0)
         new Checkpoint({ b: new Variable(0) }).write(join(base, `over-${how}-${call}`, 'd'));
+      // As `saveWeights` of Keras names it.
+      writeFileSync(join(prefix, '../checkpoint'), 'model_checkpoint_path: "c"\n');
+      expect(latestCheckpoint(join(prefix, '..'))).toBe(prefix);
       const there = new Checkpoint({ a: new Variable(zeros([20000])) });
       there.read(prefix).assertConsumed();
       const found = new Set(there.a.data() as Float32Array);

@@ -3,7 +3,7 @@ import { fileError, withFileErrors } from '@eagre/backend';
 import { DataLossError, type NamedFunction } from '@eagre/core';
 import { checkFlag, checkFunction, checkNumber, checkPath, defineFunction } from '@eagre/core/internal';
 import { FormatError, readCheckpointState, writeCheckpointState } from '@eagre/formats';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { nodeBuiltin, recoverBundle } from '@eagre/formats/internal';
 
 /** Which checkpoints a folder has. */
 export interface CheckpointState {
@@ -81,7 +81,7 @@ export const latestCheckpoint: NamedFunction<
   {},
   (directory, latestFilename = 'checkpoint') => {
     const path = getCheckpointState(directory, latestFilename)?.modelCheckpointPath;
-    return path && nodeBuiltin('node:fs').existsSync(`${path}.index`) ? path : null;
+    return path && recoverBundle(path) ? path : null;
   },
 );
 
