@@ -2,8 +2,8 @@
 import { fileError, withFileErrors } from '@eagre/backend';
 import { DataLossError, type NamedFunction } from '@eagre/core';
 import { checkFlag, checkFunction, checkNumber, checkPath, defineFunction } from '@eagre/core/internal';
-import { FormatError, readCheckpointState, writeCheckpointState } from '@eagre/formats';
-import { nodeBuiltin, recoverBundle } from '@eagre/formats/internal';
+import { FormatError, readCheckpointState, recoverBundle, writeCheckpointState } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 
 /** Which checkpoints a folder has. */
 export interface CheckpointState {

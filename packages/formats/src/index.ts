@@ -64,6 +64,7 @@ export * as onnx from './onnx/index.ts';
 export * as tensorflow from './protobuf/messages.ts';
 export type { BundleEntry } from './tensorflow/bundle-index.ts';
 export { mergeBundles } from './tensorflow/bundle-merge.ts';
+export { recoverBundle } from './tensorflow/bundle-open.ts';
 export { BundleReader } from './tensorflow/bundle-reader.ts';
 export { BundleWriter, type BundleWriterOptions } from './tensorflow/bundle-writer.ts';
 export {

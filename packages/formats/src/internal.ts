@@ -20,5 +20,4 @@ export { reserialized } from './protobuf/dynamic-message.ts';
 export { DELIMITED } from './protobuf/protobuf.ts';
 export { parseTextFormat } from './protobuf/text-format.ts';
 export { WireReader, WireWriter, wireTypeOf } from './protobuf/wire.ts';
-export { recoverBundle } from './tensorflow/bundle-open.ts';
 export { encodeStringContent } from './tensorflow/tensor-proto.ts';
