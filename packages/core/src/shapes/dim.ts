@@ -461,30 +461,6 @@ export function isLate(d: Dim): boolean {
   return someSymbol(d, ({ late }) => late);
 }
 
-/** Whether only a run tells it, and it may be negative there: -1 for what is left. */
-export function mayBeLeftOpen(d: Dim): boolean {
-  return isExpression(d) && isLate(d) && leastOf(d) < 0;
-}
-
-export function absDim(d: Dim): Dim {
-  return maxDims(d, mulDims(-1, d));
-}
-
-/** 1 where a size is -1, else 0. */
-export function leftOpen(d: Dim): Dim {
-  return maxDims(0, subDims(1, absDim(addDims(d, 1))));
-}
-
-/** A size, or what is left where it is -1; -2 where it is less. By `max`, since products of sums have very many terms. */
-export function sizeOr(d: Dim, left: Dim): Dim {
-  return maxDims(d, addDims(mulDims(leftOpen(d), addDims(left, 2)), -2));
-}
-
-/** A size, but -2, which every op refuses (-1 is what is left), where a number is positive. */
-export function sizeUnless(fault: Dim, d: Dim): Dim {
-  return maxDims(-2, subDims(d, mulDims(minDims(1, maxDims(0, fault)), addDims(d, 2))));
-}
-
 /** What it is in the call that is traced. */
 export function hintOf(d: Dim): number {
   return evaluateDim(d, ({ hint }) => hint);

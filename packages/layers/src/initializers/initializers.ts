@@ -311,22 +311,24 @@ export class Orthogonal extends Seeded {
 
 const number = numberOption;
 const seed: Option<number | null> = orNull(number(0));
+const isNumbers = (value: unknown): value is ConstantValue =>
+  typeof value === 'number' || (Array.isArray(value) && value.every(isNumbers));
+/** Tensors, typed arrays and what Keras writes of NumPy's arrays as nested arrays. */
+function plainNumbers(given: unknown): unknown {
+  if (given instanceof Tensor || given instanceof Variable) return given.array();
+  if (ArrayBuffer.isView(given)) return Array.from(given as unknown as ArrayLike<number>);
+  const { class_name: inFile, config } = (given ?? {}) as Partial<SerializedObject>;
+  return inFile === '__numpy__' || inFile === '__tensor__' ? config?.['value'] : (given ?? 0);
+}
 /** @throws InvalidArgumentError for what is no array of numbers */
 const constantValue: Option<ConstantValue> = {
   read(given, name, of) {
-    const isNumbers = (value: unknown): boolean =>
-      typeof value === 'number' || (Array.isArray(value) && value.every(isNumbers));
-    // Keras writes arrays of NumPy so.
-    const inFile = (given as { class_name?: string; config?: { value?: unknown } } | null)?.class_name;
-    const value =
-      inFile === '__numpy__' || inFile === '__tensor__'
-        ? (given as SerializedObject).config['value']
-        : given instanceof Tensor || given instanceof Variable
-          ? given.array()
-          : ArrayBuffer.isView(given)
-            ? Array.from(given as unknown as ArrayLike<number>)
-            : (given ?? 0);
-    if (isNumbers(value)) return value as ConstantValue;
+    try {
+      const value = plainNumbers(given);
+      if (isNumbers(value)) return value;
+    } catch {
+      // What cannot be looked at is no array of numbers.
+    }
     throw new InvalidArgumentError(
       `${name} must be a number or an array of numbers, got ${show(given)}`,
       (of as object).constructor.name,

@@ -7,20 +7,14 @@ import { defineOp, execute1, kernelFor, type Op, sumTo } from '../../dispatch/op
 import { distinct, integers, uniform } from '../../dispatch/samples.ts';
 import { symbolicTensor } from '../../dispatch/symbolic.ts';
 import {
-  absDim,
   addDims,
   type Dim,
   type Dims,
   floorDivDims,
   isExpression,
-  leftOpen,
   maxDims,
-  mayBeLeftOpen,
-  minDims,
   modDims,
   mulDims,
-  sizeOr,
-  sizeUnless,
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../../shapes/dims.ts';
@@ -35,7 +29,7 @@ import {
   showShape,
   stretchesTo,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
+import { atMost, lessThan, mayBeAtMost } from '../../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -156,7 +150,6 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   checkList(given, 'shape', 'Reshape');
   const shape = dimsOf(given);
   const size = sizeOfDims(dims(x));
-  if (shape.some(mayBeLeftOpen)) return shapeOfValues(x, shape, size);
   const place = shape.indexOf(-1);
   if (place < 0) {
     checkShape(shape, 'Reshape');
@@ -170,20 +163,6 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   if (!differs(rest, 0) || differs(modDims(size, rest), 0)) throw doesNotFit(x, shape);
   out[place] = floorDivDims(size, rest);
   return checkRankOf(toShape(out), 'Reshape');
-}
-
-/** A shape of values that only a run tells: one of them may be -1 there. */
-function shapeOfValues(x: Tensor, given: Dims, size: Dim): Shape {
-  const open = given.map(leftOpen).reduce(addDims, 0 as Dim);
-  const known = sizeOfDims(given.map((d) => sizeOr(d, 1)));
-  const rest = floorDivDims(size, maxDims(1, known));
-  const sizes = given.map((d) => sizeOr(d, rest));
-  const total = sizeOfDims(sizes);
-  if (!mayBeEqual(total, size)) throw doesNotFit(x, given);
-  // Several of -1, or one beside a 0; another number of elements. What is below -1 stays negative.
-  const fault = addDims(maxDims(0, subDims(open, minDims(1, known))), absDim(subDims(total, size)));
-  const shape = sizes.map((n) => sizeUnless(fault, n));
-  return checkRankOf(toShape(shape), 'Reshape');
 }
 
 function doesNotFit(x: Tensor, shape: Dims): InvalidArgumentError {

@@ -12,12 +12,9 @@ import {
   floorDivDims,
   isExpression,
   maxDims,
-  mayBeLeftOpen,
   minDims,
   modDims,
   mulDims,
-  sizeOr,
-  sizeUnless,
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
@@ -135,16 +132,9 @@ export const slice: NamedFunction<
       return late.reduce((y, { b, axis }) => takeFrom(y, b, knownDim(wanted[axis]), axis), block);
     }
     const own = dims(t);
-    const shape = wanted.map((n, i) => {
-      const all = subDims(own[i], from[i]);
-      if (n === -1 || !mayBeLeftOpen(n)) return n === -1 ? all : n;
-      const size = sizeOr(n, all);
-      return sizeUnless(subDims(size, all), size);
-    });
-    const isOutside = (b: Dim, i: number): boolean =>
-      lessThan(b, 0) ||
-      (!mayBeLeftOpen(wanted[i]) && (lessThan(shape[i], 0) || lessThan(own[i], addDims(b, shape[i]))));
-    if (from.some(isOutside)) {
+    const shape = wanted.map((n, i) => (n === -1 ? subDims(own[i], from[i]) : n));
+    const end = from.map((b, i) => addDims(b, shape[i]));
+    if (from.some((b, i) => lessThan(b, 0) || lessThan(shape[i], 0) || lessThan(own[i], end[i]))) {
       throw new InvalidArgumentError(
         `begin [${from}] and size [${wanted}] reach outside the shape ${showShape(t.shape)}`,
         'Slice',
