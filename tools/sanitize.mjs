@@ -52,7 +52,7 @@ if (parts.includes('cpp')) {
   const env = { ...common, ASAN_OPTIONS: 'detect_leaks=1:abort_on_error=1' };
   const tests = readdirSync(folder).filter((name) => name.endsWith('_test'));
   if (tests.length === 0) fail('no C++ tests were built');
-  for (const isa of ['baseline', 'avx2', 'avx512']) {
+  for (const isa of ['baseline', 'avx2', 'avx512', 'amx']) {
     for (const test of tests) program(`${folder}/${test}`, [], { ...env, EAGRE_ISA: isa });
   }
 }

@@ -516,6 +516,7 @@ void matmul(Args& args) {
   switch (y.dtype) {
     case DType::f32: return matmul_typed<float>(a, b, with, y, ta, tb, relu);
     case DType::f64: return matmul_typed<double>(a, b, with, y, ta, tb, relu);
+    case DType::bf16: return matmul_typed<BFloat>(a, b, with, y, ta, tb, relu);
     case DType::i32: return matmul_typed<int32_t>(a, b, with, y, ta, tb, relu);
     case DType::i64: return matmul_typed<int64_t>(a, b, with, y, ta, tb, relu);
     default: fail(Code::unimplemented, "MatMul of this dtype");

@@ -24,6 +24,8 @@ template <class T> struct Gemm {
 // Uses the scratch slots 0 to 2.
 void gemm(const Gemm<float>& g);
 void gemm(const Gemm<double>& g);
+// On processors with tile registers only (`has_tiles`); never adds to c.
+void gemm(const Gemm<BFloat>& g);
 
 // Copies k rows of n columns, source element (i, j) at b[i · b_step + j · b_col], into rows of ldb; columns from n to the next
 // full vector become 0.

@@ -6,6 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#if defined(EAGRE_AMX)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace eagre {
 
 void fail(Code code, const char* format, ...) {
@@ -51,6 +57,17 @@ struct Table final : Registry {
   }
 };
 
+#if defined(EAGRE_AMX)
+// Whether the processor has tile registers for bfloat16, and the system lets this process use them.
+bool may_use_tiles() {
+  unsigned a, b, c, d;
+  constexpr unsigned kBFloat = 1u << 22, kTile = 1u << 24;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & kBFloat) == 0 || (d & kTile) == 0) return false;
+  constexpr long kAskPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0;
+}
+#endif
+
 const char* best_isa() {
   const char* wanted = std::getenv("EAGRE_ISA");
 #if defined(EAGRE_X86)
@@ -59,6 +76,9 @@ const char* best_isa() {
   bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (wanted && !std::strcmp(wanted, "baseline")) return "baseline";
+#if defined(EAGRE_AMX)
+  if (has_avx512 && (!wanted || !*wanted || !std::strcmp(wanted, "amx")) && may_use_tiles()) return "amx";
+#endif
   if (has_avx512 && !(wanted && !std::strcmp(wanted, "avx2"))) return "avx512";
   if (has_avx2) return "avx2";
 #else
@@ -74,7 +94,9 @@ const KernelTable& kernels() {
   static Table* t = new Table();
   static const KernelTable* table = [] {
     const char* isa = best_isa();
-#define X(family) if (!std::strcmp(isa, EAGRE_NAME)) EAGRE_SPACE::register_##family(*t);
+    // It has the kernels of AVX-512, and one more.
+    const char* kernels_of = std::strcmp(isa, "amx") ? isa : "avx512";
+#define X(family) if (!std::strcmp(kernels_of, EAGRE_NAME)) EAGRE_SPACE::register_##family(*t);
 #define ONCE(family) baseline::register_##family(*t);
 #define EAGRE_NAME "baseline"
 #define EAGRE_SPACE baseline
@@ -104,6 +126,11 @@ const KernelTable& kernels() {
     return new KernelTable{isa, t->names.size(), t->names.data(), t->fns.data(), t->shortcuts.data()};
   }();
   return *table;
+}
+
+bool has_tiles() {
+  static const bool tiles = !std::strcmp(kernels().isa, "amx");
+  return tiles;
 }
 
 }  // namespace eagre

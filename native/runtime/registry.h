@@ -14,5 +14,7 @@ struct KernelTable {
   const ShortcutFn* shortcuts;  // null where a kernel has none
 };
 const KernelTable& kernels();
+// Whether these have tile registers, for products of bfloat16.
+bool has_tiles();
 
 }  // namespace eagre

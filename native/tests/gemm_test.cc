@@ -1,4 +1,7 @@
 // MatMul against plain loops. The values are small whole numbers, so every order of summation gives the same result.
+#include <cstring>
+
+#include "../runtime/registry.h"
 #include "harness.h"
 
 using namespace eagre;
@@ -102,9 +105,87 @@ template <class T> void all(uint64_t seed) {
   }
 }
 
+// A whole number as the nearest bfloat16, ties to even.
+float rounded(double x) {
+  const float value = static_cast<float>(x);
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+  float y;
+  std::memcpy(&y, &bits, 4);
+  return y;
+}
+BFloat bfloat(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  return {static_cast<uint16_t>(bits >> 16)};
+}
+
+// Rounds after the product and after the bias.
+void check_bfloat(Random& random, int64_t batch, int64_t m, int64_t n, int64_t k, bool ta, bool tb, bool bias, bool relu) {
+  Array<float> a = whole<float>(random, ta ? Dims{batch, k, m} : Dims{batch, m, k}), b = whole<float>(random, tb ? Dims{n, k} : Dims{k, n});
+  Array<float> c = whole<float>(random, {n});
+  auto narrow = [](const Array<float>& x) { return Array<BFloat>::make(x.dims, [&](int64_t i) { return bfloat(x[i]); }); };
+  const Array<BFloat> short_a = narrow(a), short_b = narrow(b), short_c = narrow(c);
+  Array<BFloat> one({batch, m, n}, BFloat{77}), two({batch, m, n}, BFloat{78});
+  for (int threads = 1; threads <= 2; threads++) {
+    set_thread_count(threads);
+    Call call;
+    call.in(short_a).in(short_b);
+    if (bias) call.in(short_c);
+    CHECK(call.out(threads == 1 ? one : two).attr(ta).attr(tb).attr(relu).run("MatMul") == Code::ok);
+  }
+  int64_t wrong = 0;
+  for (int64_t e = 0; e < batch; e++) {
+    for (int64_t i = 0; i < m; i++) {
+      for (int64_t j = 0; j < n; j++) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; l++) sum += static_cast<double>(a[e * m * k + (ta ? l * m + i : i * k + l)]) * static_cast<double>(b[tb ? j * k + l : l * n + j]);
+        float y = rounded(sum);
+        if (bias) y = rounded(static_cast<double>(y) + static_cast<double>(c[j]));
+        if (relu && y < 0) y = 0;
+        const int64_t at = (e * m + i) * n + j;
+        wrong += one[at].bits != bfloat(y).bits || two[at].bits != one[at].bits;
+      }
+    }
+  }
+  if (wrong > 0) std::printf("bfloat16 m %lld n %lld k %lld ta %d tb %d: %lld wrong\n", (long long)m, (long long)n, (long long)k, ta, tb, (long long)wrong);
+  CHECK(wrong == 0);
+}
+
+void bfloats() {
+  if (std::strcmp(kernels().isa, "amx")) {
+    Array<BFloat> a({1, 1}), b({1, 1}), y({1, 1});
+    CHECK(Call().in(a).in(b).out(y).attr(0).attr(0).attr(0).run("MatMul") == Code::unimplemented);
+    return;
+  }
+  Random random(6);
+  const int64_t sizes[] = {0, 1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 100, 130};
+  for (int i = 0; i < 300; i++) {
+    const int64_t m = sizes[random.below(16)], n = sizes[random.below(16)], k = sizes[random.below(16)];
+    check_bfloat(random, 1 + random.below(2), m, n, k, random.below(2), random.below(2), random.below(2), random.below(2));
+  }
+  for (int t = 0; t < 4; t++) {
+    check_bfloat(random, 40, 30, 50, 40, t & 1, t & 2, false, true);
+    check_bfloat(random, 1, 300, 500, 700, t & 1, t & 2, true, true);
+    // More of k, of rows or of columns than one round has.
+    check_bfloat(random, 1, 40, 50, 9000, t & 1, t & 2, true, false);
+    check_bfloat(random, 1, 1100, 20, 4100, t & 1, t & 2, false, false);
+    check_bfloat(random, 1, 20, 1100, 4100, t & 1, t & 2, t == 1, false);
+  }
+  const BFloat nan{0x7fc1}, infinite{0x7f80}, zero{0}, one{0x3f80};
+  Array<BFloat> x({1, 1}, nan), y({1, 1}, one), out({1, 1});
+  CHECK(Call().in(x).in(y).out(out).attr(0).attr(0).attr(1).run("MatMul") == Code::ok && out[0].bits >= 0x7f81);
+  x[0] = infinite;
+  CHECK(Call().in(x).in(y).out(out).attr(0).attr(0).attr(0).run("MatMul") == Code::ok && out[0].bits == 0x7f80);
+  y[0] = zero;
+  CHECK(Call().in(x).in(y).out(out).attr(0).attr(0).attr(0).run("MatMul") == Code::ok && (out[0].bits & 0x7fff) > 0x7f80);
+}
+
 }  // namespace
 
 int main() {
+  bfloats();
   all<float>(1);
   all<double>(2);
   all<int32_t>(3);

@@ -78,7 +78,8 @@ export class NativeBackend implements Backend {
       if (id === undefined) return undefined;
       const names: readonly string[] = kernelAttrs[name];
       const room = names.includes('program') ? PROGRAM_ROOM : ATTR_ROOM;
-      const fit = dtypesFit(name);
+      const taken = this.#taken(name);
+      const fit = dtypesFit(name, taken);
       // The dtypes of the call before, which fitted; a bitcast is asked each time, as sizes count too.
       let fitted = 0;
       const keeps = name !== 'Bitcast';
@@ -92,10 +93,15 @@ export class NativeBackend implements Backend {
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
       };
-      known = { kernel, dtypes: dtypesTaken(name) };
+      known = { kernel, dtypes: taken };
       this.#kernels.set(name, known);
     }
     return takes(known.dtypes, inputs) ? known.kernel : undefined;
+  }
+
+  /** The dtypes that a kernel takes: processors with tile registers multiply bfloat16. */
+  #taken(name: KernelName): number {
+    return dtypesTaken(name, name === 'MatMul' && this.#addon.isa === 'amx' ? ['bfloat16'] : []);
   }
 
   forget(kernel: Kernel): void {
@@ -156,6 +162,7 @@ export class NativeBackend implements Backend {
         addon: this.#addon,
         allocator,
         idOf: (kernel) => this.#ids.get(kernel),
+        dtypesOf: (kernel) => this.#taken(kernel),
         compile: (program, op) => this.#compile(program, op),
       },
       plan,

@@ -36,6 +36,8 @@ export interface PlanHost {
   readonly allocator: Backend['allocator'];
   /** The number of a kernel of the addon, if there is one of that name. */
   idOf(kernel: string): number | undefined;
+  /** The dtypes that a kernel takes, as a set. */
+  dtypesOf(kernel: KernelName): number;
   /**
    * The number of a scalar program, and a reference to it.
    * @throws InternalError, of `op`, where the addon refuses it.
@@ -314,7 +316,7 @@ class Packer {
     const { kernel, name } = call;
     const wanted = typeof kernel === 'string' ? kernel : isFlat(call) ? 'ElementwiseFlat' : 'Elementwise';
     const id = this.#host.idOf(wanted);
-    const fits = (of: KernelName): boolean => dtypesFit(of)(call.inputs, call.outputs);
+    const fits = (of: KernelName): boolean => dtypesFit(of, this.#host.dtypesOf(of))(call.inputs, call.outputs);
     if (id === undefined || (isKernelName(kernel) && !fits(kernel))) {
       const dtypes = dtypesIn(call).join(', ');
       throw new UnimplementedError(`the native backend has no ${wanted} of ${dtypes}`, name);

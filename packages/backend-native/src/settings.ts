@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 
 const MAX_THREADS = 256;
-const instructionSets = ['baseline', 'avx2', 'avx512'];
+const instructionSets = ['baseline', 'avx2', 'avx512', 'amx'];
 
 /**
  * Refuses values of `EAGRE_NUM_THREADS` and `EAGRE_ISA` that mean nothing. Unset and empty ones are fine.

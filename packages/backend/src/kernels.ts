@@ -300,8 +300,9 @@ const wide: readonly NumericDType[] = numericDTypes.filter((dtype) => !isHalf(dt
 const numbers: readonly NumericDType[] = wide.filter((dtype) => dtype !== 'bool');
 
 /**
- * The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. No kernel
- * but SetRow computes with floats of 16 bits: who calls it casts them to float32 before, and the results back (`widens`).
+ * The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. Of floats
+ * of 16 bits, only SetRow computes on all backends: where a backend has no kernel for them, who calls it casts them to float32 before, and
+ * the results back (`widens`).
  */
 const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   RandomUniform: ['uint64'],
@@ -373,13 +374,16 @@ const setOf = (dtypes: readonly NumericDType[]): number =>
   dtypes.reduce((set, dtype) => set | (1 << dtypeTraits[dtype].code), 0);
 const ALL = setOf(numericDTypes);
 
-/** The dtypes of the first input that a kernel takes, as a set of bits by their codes; every backend has kernels for all of them. */
-export function dtypesTaken(name: KernelName): number {
+/**
+ * The dtypes of the first input that a kernel takes, as a set of bits by their codes; every backend has kernels for all of them. Those of
+ * one backend may take `more`.
+ */
+export function dtypesTaken(name: KernelName, more: readonly NumericDType[] = []): number {
   const dtypes = dtypesOf[name];
-  return dtypes === undefined ? ALL : setOf(dtypes);
+  return dtypes === undefined ? ALL : setOf([...dtypes, ...more]);
 }
 
-/** Whether a kernel takes floats of 16 bits as float32 only; `dtypes` are those of its inputs, or of what it makes of none. */
+/** Whether a kernel need take floats of 16 bits as float32 only; `dtypes` are those of its inputs, or of what it makes of none. */
 export function widens(name: KernelName, dtypes: readonly NumericDType[]): boolean {
   return dtypes.some((dtype) => isHalf(dtype) && ((dtypesTaken(name) >> dtypeTraits[dtype].code) & 1) === 0);
 }
@@ -438,11 +442,11 @@ const bytesOf = ({ dtype, size }: OfDType): number => size * dtypeTraits[dtype].
  */
 export function dtypesFit(
   name: KernelName,
+  taken: number = dtypesTaken(name),
 ): (inputs: readonly OfDType[], outputs: readonly OfDType[]) => boolean {
   const place = othersIn[name] ?? -1;
   const numbers = numbersIn[name] ?? 0;
   const own = outputDTypes[name] ?? [];
-  const taken = dtypesTaken(name);
   if (name === 'Bitcast') return ([x], [y]) => bytesOf(x) === bytesOf(y);
   if (name === 'MapReduce') return () => true;
   return (inputs, outputs) => {

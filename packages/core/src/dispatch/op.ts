@@ -39,7 +39,7 @@ import { noValue } from '../tensor/no-value.ts';
 import { aliasTensor, emptyTensor, Tensor } from '../tensor/tensor.ts';
 import { VariableBase } from '../tensor/variable-base.ts';
 import { complexKernel, onParts } from './complex.ts';
-import { context, currentBackend, deviceName, withoutTapes } from './context.ts';
+import { context, currentBackend, deviceName, eagerBackend, withoutTapes } from './context.ts';
 import { profiling } from './profiling.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
@@ -366,14 +366,19 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
       `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,
     );
   }
-  lastKernels.set(name, { backend, dtypes, kernel });
+  // Those of a trace depend on the backend that it is for, where they take floats of 16 bits.
+  if (backend !== symbolic || !dtypes.some((dtype) => dtype !== 'string' && isHalf(dtype))) lastKernels.set(name, { backend, dtypes, kernel });
   return kernel;
 }
 
 function findKernel(backend: Backend, name: KernelName, of: readonly DType[]): Kernel | undefined {
   if (of.some(isComplex)) return complexKernel(backend, name, of);
   const dtypes = of as readonly NumericDType[];
-  return widens(name, dtypes) ? widenedKernel(backend, name, dtypes) : placedKernel(backend, name, dtypes);
+  if (!widens(name, dtypes)) return placedKernel(backend, name, dtypes);
+  const runs = backend === symbolic ? eagerBackend() : backend;
+  return runs.kernel(name, dtypes) === undefined
+    ? widenedKernel(backend, name, dtypes)
+    : backend.kernel(name, dtypes);
 }
 
 /** What was found last: most programs ask for a kernel for the same dtypes again and again. */
