@@ -2,7 +2,12 @@
 // output row, whose patches lie a constant distance apart, and a tap is a run of k; nothing is unrolled into a matrix of patches.
 #include "conv.h"
 
+#include <memory>
+#include <new>
+
+#include "../runtime/registry.h"
 #include "gemm_micro.h"
+#include "half.h"
 
 EAGRE_BEGIN
 namespace {
@@ -10,6 +15,7 @@ namespace {
 constexpr int64_t kChunkWork = 2 << 20;   // multiply-adds of a chunk of parallel work
 constexpr int64_t kChunks = 16;           // wanted, when there is work for them
 constexpr int64_t kChunkRows = 64;
+constexpr int64_t kConverted = 1 << 18;   // numbers that are worth a chunk of their own to convert
 constexpr int64_t kDirectPixels = 8 * kTileRows;  // up to so many outputs, packing the filter would not pay
 
 template <class T> struct Filter {
@@ -201,11 +207,15 @@ template <class T> void forward(const Geometry& g, const T* x, const T* filter, 
   Convolution<T> v = forward_convolution<T>(g, x, y);
   v.bias = bias;
   v.relu = relu;
-  if (is_depthwise(g)) return depthwise<T>(v, filter, g.kw);
-  if constexpr (std::is_same_v<T, float>) {
-    if (winograd(v, {filter, g.cg * g.o, g.o, 1})) return;
+  if constexpr (std::is_same_v<T, BFloat>) {
+    tile_convolution(v, filter, g.kw, false);
+  } else {
+    if (is_depthwise(g)) return depthwise<T>(v, filter, g.kw);
+    if constexpr (std::is_same_v<T, float>) {
+      if (winograd(v, {filter, g.cg * g.o, g.o, 1})) return;
+    }
+    convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, g.o, 1, g.og, true));
   }
-  convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, g.o, 1, g.og, true));
 }
 
 int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common_divisor(b, a % b); }
@@ -251,16 +261,50 @@ template <class T> void backward_input(const Geometry& g, const T* filter, const
     v.h = backward_axis(g.h, g.oh, g.kh, g.stride[0], g.padding[0], g.dilation[0], y);
     for (int64_t x = 0; x < min64(g.stride[1], g.w); x++) {
       v.w = backward_axis(g.w, g.ow, g.kw, g.stride[1], g.padding[2], g.dilation[1], x);
-      if (is_depthwise(g)) {
-        depthwise<T>(v, filter, g.kw);
-        continue;
+      if constexpr (std::is_same_v<T, BFloat>) {
+        tile_convolution(v, filter, g.kw, true);
+      } else {
+        if (is_depthwise(g)) {
+          depthwise<T>(v, filter, g.kw);
+          continue;
+        }
+        if constexpr (std::is_same_v<T, float>) {
+          if (winograd(v, {filter, g.cg * g.o, 1, g.o})) continue;
+        }
+        convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, 1, g.o, g.og, false));
       }
-      if constexpr (std::is_same_v<T, float>) {
-        if (winograd(v, {filter, g.cg * g.o, 1, g.o})) continue;
-      }
-      convolve<T>(v, pack_filter<T>(v, filter, g.kw, g.cg * g.o, 1, g.o, g.og, false));
     }
   }
+}
+
+// Convolutions in groups compute in float32, in memory that nobody keeps.
+struct Widened {
+  std::unique_ptr<float[]> data;
+  explicit Widened(const Tensor& t, bool fill = true) : data(new (std::nothrow) float[static_cast<size_t>(t.size)]) {
+    if (!data) fail(Code::resource_exhausted, "no memory for %lld numbers", (long long)t.size);
+    if (!fill) return;
+    parallel_for(t.size, kConverted, [&](int64_t begin, int64_t end) { widen_row(t.as<BFloat>() + begin, data.get() + begin, end - begin); });
+  }
+  void round(const Tensor& t) const {
+    parallel_for(t.size, kConverted, [&](int64_t begin, int64_t end) { narrow_row(data.get() + begin, t.as<BFloat>() + begin, end - begin); });
+  }
+};
+
+void forward_groups(const Geometry& g, const Tensor& x, const Tensor& filter, const BFloat* bias, const Tensor& y, bool relu) {
+  const Widened wide_x(x), wide_filter(filter), wide_y(y, false);
+  forward<float>(g, wide_x.data.get(), wide_filter.data.get(), nullptr, wide_y.data.get(), false);
+  wide_y.round(y);
+  // Rounded after the product and after the bias, as separate calls would.
+  if (!bias && !relu) return;
+  parallel_for(y.size / g.o, max64(kConverted / g.o, 1), [&](int64_t begin, int64_t end) {
+    BFloat* to = y.as<BFloat>() + begin * g.o;
+    for (int64_t i = begin; i < end; i++, to += g.o) {
+      for (int64_t j = 0; j < g.o; j++) {
+        const BFloat sum = bias ? from_float<BFloat>(to_float(to[j]) + to_float(bias[j])) : to[j];
+        to[j] = relu && to_float(sum) < 0 ? BFloat{0} : sum;
+      }
+    }
+  });
 }
 
 // Reads the attributes and checks that the shapes belong together.
@@ -303,7 +347,9 @@ void conv2d(Args& args) {
   if (y.dtype == DType::f32) forward<float>(g, x.as<float>(), filter.as<float>(), bias.as<float>(), y.as<float>(), relu);
   else if (y.dtype == DType::f64)
     forward<double>(g, x.as<double>(), filter.as<double>(), bias.as<double>(), y.as<double>(), relu);
-  else fail(Code::unimplemented, "Conv2D of this dtype");
+  else if (y.dtype != DType::bf16 || !has_tiles()) fail(Code::unimplemented, "Conv2D of this dtype");
+  else if (g.groups > 1) forward_groups(g, x, filter, bias.as<BFloat>(), y, relu);
+  else forward<BFloat>(g, x.as<BFloat>(), filter.as<BFloat>(), bias.as<BFloat>(), y.as<BFloat>(), relu);
 }
 
 void conv2d_backprop_input(Args& args) {
@@ -312,18 +358,27 @@ void conv2d_backprop_input(Args& args) {
   if (dx.size == 0) return;
   if (dx.dtype == DType::f32) backward_input<float>(g, filter.as<float>(), dy.as<float>(), dx.as<float>());
   else if (dx.dtype == DType::f64) backward_input<double>(g, filter.as<double>(), dy.as<double>(), dx.as<double>());
-  else fail(Code::unimplemented, "Conv2DBackpropInput of this dtype");
+  else if (dx.dtype != DType::bf16 || !has_tiles()) fail(Code::unimplemented, "Conv2DBackpropInput of this dtype");
+  else if (g.groups > 1) {
+    const Widened wide_filter(filter), wide_dy(dy), wide_dx(dx, false);
+    backward_input<float>(g, wide_filter.data.get(), wide_dy.data.get(), wide_dx.data.get());
+    wide_dx.round(dx);
+  } else backward_input<BFloat>(g, filter.as<BFloat>(), dy.as<BFloat>(), dx.as<BFloat>());
 }
 
 template <class T> void backward_filter(const Geometry& g, const T* x, const T* dy, T* df) {
   Product p;
   // With many rows the sums are long, and filter_gradient splits them.
   if (is_product(g, &p) && p.rows <= p.k) return gemm(Gemm<T>{p.k, g.o, p.rows, x, 1, p.k, dy, g.o, 1, df, g.o, nullptr, false});
-  if (is_depthwise(g)) return depthwise_filter<T>(g, x, dy, df);
-  if constexpr (std::is_same_v<T, float>) {
-    if (winograd_filter(forward_convolution<float>(g, x, nullptr), dy, df)) return;
+  if constexpr (std::is_same_v<T, BFloat>) {
+    tile_filter_gradient(forward_convolution<BFloat>(g, x, nullptr), dy, df);
+  } else {
+    if (is_depthwise(g)) return depthwise_filter<T>(g, x, dy, df);
+    if constexpr (std::is_same_v<T, float>) {
+      if (winograd_filter(forward_convolution<float>(g, x, nullptr), dy, df)) return;
+    }
+    filter_gradient<T>(g, x, dy, df);
   }
-  filter_gradient<T>(g, x, dy, df);
 }
 
 void conv2d_backprop_filter(Args& args) {
@@ -332,7 +387,12 @@ void conv2d_backprop_filter(Args& args) {
   if (df.size == 0) return;
   if (df.dtype == DType::f32) backward_filter<float>(g, x.as<float>(), dy.as<float>(), df.as<float>());
   else if (df.dtype == DType::f64) backward_filter<double>(g, x.as<double>(), dy.as<double>(), df.as<double>());
-  else fail(Code::unimplemented, "Conv2DBackpropFilter of this dtype");
+  else if (df.dtype != DType::bf16 || !has_tiles()) fail(Code::unimplemented, "Conv2DBackpropFilter of this dtype");
+  else if (g.groups > 1) {
+    const Widened wide_x(x), wide_dy(dy), wide_df(df, false);
+    backward_filter<float>(g, wide_x.data.get(), wide_dy.data.get(), wide_df.data.get());
+    wide_df.round(df);
+  } else backward_filter<BFloat>(g, x.as<BFloat>(), dy.as<BFloat>(), df.as<BFloat>());
 }
 
 }  // namespace

@@ -50,6 +50,10 @@ bool winograd(const Convolution<float>& v, const Taps3& taps);
 // The gradient df of the filter, from that of the outputs.
 bool winograd_filter(const Convolution<float>& v, const float* dy, float* df);
 
+// By tile registers, of one group: a convolution, or an input gradient; and the gradient df of the filter.
+void tile_convolution(const Convolution<BFloat>& v, const BFloat* filter, int64_t filter_w, bool backward);
+void tile_filter_gradient(const Convolution<BFloat>& v, const BFloat* dy, BFloat* df);
+
 template <class T> void filter_gradient(const Geometry& g, const T* x, const T* dy, T* df);
 template <> void filter_gradient<float>(const Geometry& g, const float* x, const float* dy, float* df);
 template <> void filter_gradient<double>(const Geometry& g, const double* x, const double* dy, double* df);

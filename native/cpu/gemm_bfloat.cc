@@ -1,149 +1,18 @@
-// Products of bfloat16 by tile registers (Intel AMX): 16 rows of 32 values times 32 rows of 16, summed in float32. Both matrices are
-// packed into tiles first, with zeros beyond their ends, so every product is of whole tiles.
-#include "gemm.h"
-
-#include <algorithm>
-#include <cstring>
-
-#include "../runtime/registry.h"
-#include "gemm_micro.h"
+// MatMul of bfloat16 by tile registers.
+#include "tiles.h"
 
 EAGRE_BEGIN
-namespace {
-[[noreturn]] void refuse() { fail(Code::unimplemented, "MatMul of bfloat16 without tile registers"); }
-}  // namespace
-
 #if defined(__AVX512F__) && defined(EAGRE_AMX)
-#define EAGRE_TILES __attribute__((target("amx-tile,amx-bf16")))
-
 namespace {
 
-constexpr int64_t kSide = 16, kTileDepth = 32;          // rows or columns of a tile, and how much of k it has
-constexpr int64_t kTile = kSide * kTileDepth;           // its values: 1 KB
-constexpr int64_t kPair = 2 * kSide;                    // four products at a time, of two tiles each way
-constexpr int64_t kDepth = 4096;                        // k at a time; sums wait in float32 between
-constexpr int64_t kPacked = 4 << 20;                    // values of each matrix that are packed at a time
-constexpr int64_t kNear = 256 << 10;                    // of A in a chunk: half of a cache near a core
-constexpr int64_t kChunkTiles = 512, kChunks = 16;      // tile products that are worth a chunk, and how many chunks are enough
-
-struct alignas(64) Configuration {
-  uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-static_assert(sizeof(Configuration) == 64, "what the processor reads");
-
-// The tiles of the calling thread, as long as this lives: threads that hold them are slower to switch.
-struct Tiles {
-  EAGRE_TILES Tiles() {
-    static constexpr Configuration whole;
-    _tile_loadconfig(&whole);
-  }
-  EAGRE_TILES ~Tiles() { _tile_release(); }
-};
-
-// A matrix of 16-bit values, element (i, k) at data[i · row + k · step]; one of both is 1. `across` is i.
-struct Source {
-  const uint16_t* data;
-  int64_t row, step;
-};
-
-inline vi32 masked(const uint16_t* p, int64_t count) {
-  const __mmask32 mask = count >= 32 ? ~0u : (1u << count) - 1;
-  return (vi32)_mm512_maskz_loadu_epi16(mask, p);
-}
-inline vi32 wide(const uint16_t* p, int64_t count) {
-  const __mmask16 mask = static_cast<__mmask16>(count >= 16 ? 0xffff : (1u << count) - 1);
-  return (vi32)_mm512_maskz_cvtepu16_epi32(0xffff, _mm256_maskz_loadu_epi16(mask, p));
-}
-
-// One tile: `count` of 16 places i from 0 on, `depth` of 32 places k. `by_pairs` is the form of B, where a row has two k of all i.
-void pack_tile(const Source& s, int64_t count, int64_t depth, bool by_pairs, uint16_t* out) {
-  vi32 rows[kSide];
-  const bool along = s.step == 1;
-  if (along) {
-    for (int64_t i = 0; i < kSide; i++) rows[i] = i < count ? masked(s.data + i * s.row, depth) : vi32{};
-  } else {
-    for (int64_t p = 0; p < kSide; p++) {
-      const uint16_t* at = s.data + 2 * p * s.step;
-      rows[p] = 2 * p < depth ? wide(at, count) : vi32{};
-      if (2 * p + 1 < depth) rows[p] |= wide(at + s.step, count) << 16;
-    }
-  }
-  if (along == by_pairs) transpose<float>(reinterpret_cast<vf32*>(rows));
-  for (int64_t i = 0; i < kSide; i++) _mm512_store_si512(out + i * kTileDepth, (__m512i)rows[i]);
-}
-
-// Tiles along k; without any k a product is of zeros.
-inline int64_t steps_of(int64_t depth) { return max64(ceil_div(depth, kTileDepth), 1); }
-
-// Packs tiles [0, tiles) of 16 places i each, all of `depth`; i has `size` places.
-void pack_tiles(const Source& s, int64_t size, int64_t depth, bool by_pairs, uint16_t* out) {
-  const int64_t tiles = ceil_div(size, kSide), steps = steps_of(depth);
-  parallel_for(tiles, max64(kChunkTiles / steps, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t tile = begin; tile < end; tile++) {
-      for (int64_t t = 0; t < steps; t++) {
-        const Source part{s.data + tile * kSide * s.row + t * kTileDepth * s.step, s.row, s.step};
-        pack_tile(part, min64(kSide, size - tile * kSide), min64(kTileDepth, depth - t * kTileDepth), by_pairs,
-                  out + (tile * steps + t) * kTile);
-      }
-    }
-  });
-}
-
-// sums[2 · r + c] (+)= tiles of A [a, a + rows) times those of B [b, b + columns), `steps` along k.
-template <int R, int C> EAGRE_TILES void multiply(const uint16_t* a, const uint16_t* b, int64_t steps, float* sums, bool add) {
-  const int64_t next = steps * kTile;
-  constexpr int64_t kSum = kSide * kSide;
-  if (add) {
-    _tile_loadd(0, sums, 64);
-    if constexpr (C == 2) _tile_loadd(1, sums + kSum, 64);
-    if constexpr (R == 2) _tile_loadd(2, sums + 2 * kSum, 64);
-    if constexpr (R == 2 && C == 2) _tile_loadd(3, sums + 3 * kSum, 64);
-  } else {
-    _tile_zero(0);
-    if constexpr (C == 2) _tile_zero(1);
-    if constexpr (R == 2) _tile_zero(2);
-    if constexpr (R == 2 && C == 2) _tile_zero(3);
-  }
-  for (int64_t t = 0; t < steps; t++, a += kTile, b += kTile) {
-    _tile_loadd(4, a, 64);
-    _tile_loadd(6, b, 64);
-    if constexpr (R == 2) _tile_loadd(5, a + next, 64);
-    if constexpr (C == 2) _tile_loadd(7, b + next, 64);
-    _tile_dpbf16ps(0, 4, 6);
-    if constexpr (C == 2) _tile_dpbf16ps(1, 4, 7);
-    if constexpr (R == 2) _tile_dpbf16ps(2, 5, 6);
-    if constexpr (R == 2 && C == 2) _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_stored(0, sums, 64);
-  if constexpr (C == 2) _tile_stored(1, sums + kSum, 64);
-  if constexpr (R == 2) _tile_stored(2, sums + 2 * kSum, 64);
-  if constexpr (R == 2 && C == 2) _tile_stored(3, sums + 3 * kSum, 64);
-}
-
-// As from_float of half.h, the bits in the low half of each lane.
-inline vi32 rounded(vf32 x) {
-  const vu32 bits = (vu32)x, high = bits >> 16, finite = (bits + 0x7fff + (high & 1)) >> 16;
-  return (vi32)_mm512_mask_mov_epi32((__m512i)finite, _mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q), (__m512i)(high | 0x40));
-}
-
-// Rounds a tile of sums, then adds the bias and rounds again, as separate calls would.
-void finish(const float* sums, int64_t rows, int64_t columns, const Gemm<BFloat>& g, int64_t i, int64_t j) {
-  const __mmask16 mask = static_cast<__mmask16>((1u << columns) - 1);
-  const vi32 bias = g.bias ? wide(reinterpret_cast<const uint16_t*>(g.bias) + j, columns) << 16 : vi32{};
-  for (int64_t r = 0; r < rows; r++) {
-    vi32 y = rounded((vf32)_mm512_load_ps(sums + r * kSide)) << 16;
-    if (g.bias) y = rounded((vf32)y + (vf32)bias) << 16;
-    if (g.relu) y = (vi32)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask((__m512)y, _mm512_setzero_ps(), _CMP_NLT_UQ), (__m512i)y);
-    _mm512_mask_cvtepi32_storeu_epi16(reinterpret_cast<uint16_t*>(g.c) + (i + r) * g.ldc + j, mask, (__m512i)((vu32)y >> 16));
-  }
-}
+constexpr int64_t kDepth = 4096;  // k at a time; sums wait in float32 between
+constexpr int64_t kPacked = 4 << 20;  // values of each matrix that are packed at a time
+constexpr int64_t kNear = 256 << 10;  // of A in a chunk: half of a cache near a core
 
 }  // namespace
 
 void gemm(const Gemm<BFloat>& g) {
-  if (!has_tiles()) refuse();
+  if (!has_tiles()) refuse_tiles();
   const int64_t depth = max64(min64(g.k, kDepth), 1), parts = max64(ceil_div(g.k, depth), 1);
   const int64_t most = max64(kPacked / (steps_of(depth) * kTileDepth) / kPair, 1) * kPair;
   const Source a{reinterpret_cast<const uint16_t*>(g.a), g.a_row, g.a_step}, b{reinterpret_cast<const uint16_t*>(g.b), g.b_col, g.b_step};
@@ -178,16 +47,11 @@ void gemm(const Gemm<BFloat>& g) {
                 float* sums = waiting ? waiting + (r * column_pairs + c) * kPair * kPair : own;
                 const uint16_t* x = packed_a + 2 * r * steps * kTile;
                 const uint16_t* y = packed_b + 2 * c * steps * kTile;
-                if (two_rows && two_columns) multiply<2, 2>(x, y, steps, sums, part > 0);
-                else if (two_rows) multiply<2, 1>(x, y, steps, sums, part > 0);
-                else if (two_columns) multiply<1, 2>(x, y, steps, sums, part > 0);
-                else multiply<1, 1>(x, y, steps, sums, part > 0);
+                multiply(x, y, steps, sums, part > 0, two_rows, two_columns);
                 if (part + 1 < parts) continue;
-                for (int64_t u = 0; u < 4; u++) {
-                  const int64_t di = u / 2 * kSide, dj = u % 2 * kSide;
-                  if (i + di >= rows || j + dj >= columns) continue;
-                  finish(sums + u * kSide * kSide, min64(kSide, rows - i - di), min64(kSide, columns - j - dj), g, i0 + i + di, j0 + j + dj);
-                }
+                uint16_t* out[kPair];
+                for (int64_t u = 0; u < kPair; u++) out[u] = reinterpret_cast<uint16_t*>(g.c) + (i0 + i + u) * g.ldc + j0;
+                finish_four(sums, i, j, rows, columns, g.bias ? g.bias + j0 : nullptr, g.relu, out);
               }
             }
           }
@@ -198,6 +62,6 @@ void gemm(const Gemm<BFloat>& g) {
 }
 
 #else
-void gemm(const Gemm<BFloat>&) { refuse(); }
+void gemm(const Gemm<BFloat>&) { refuse_tiles(); }
 #endif
 EAGRE_END

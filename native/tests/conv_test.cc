@@ -23,7 +23,13 @@ template <class T> Array<T> whole(Random& random, Dims dims) {
   return Array<T>::make(std::move(dims), [&](int64_t) { return random.below(7) - 3; });
 }
 
-template <class T> void check(Random& random, const Shape& s) {
+// As it is stored: T itself, or rounded to bfloat16.
+template <class S, class T> Array<S> stored(const Array<T>& x) {
+  if constexpr (std::is_same_v<S, T>) return x;
+  else return Array<S>::make(x.dims, [&](int64_t i) { return bfloat(x[i]); });
+}
+
+template <class T, class S = T> void check(Random& random, const Shape& s) {
   const int64_t oh = outputs(s.h, s.kh, s.strides[0], s.padding[0] + s.padding[1], s.dilations[0]);
   const int64_t ow = outputs(s.w, s.kw, s.strides[1], s.padding[2] + s.padding[3], s.dilations[1]);
   const int64_t cg = s.c / s.groups, og = s.o / s.groups;
@@ -54,15 +60,20 @@ template <class T> void check(Random& random, const Shape& s) {
     }
   }
   plain = y;
-  for (int64_t i = 0; i < y.size; i++) y[i] = y[i] + bias[i % s.o] < 0 ? 0 : y[i] + bias[i % s.o];
-  auto run = [&](const char* name, const Array<T>& a, const Array<T>& b, bool with_bias, const Array<T>& expected,
+  for (int64_t i = 0; i < y.size; i++) {
+    // Kernels round before the bias, too.
+    const T product = std::is_same_v<S, T> ? y[i] : static_cast<T>(rounded(y[i]));
+    y[i] = product + bias[i % s.o] < 0 ? 0 : product + bias[i % s.o];
+  }
+  auto run = [&](const char* name, const Array<T>& wide_a, const Array<T>& wide_b, bool with_bias, const Array<T>& wide_expected,
                  int activation) {
-    Array<T> out(expected.dims, T(77)), again(expected.dims, T(78));
+    const Array<S> a = stored<S>(wide_a), b = stored<S>(wide_b), expected = stored<S>(wide_expected), short_bias = stored<S>(bias);
+    Array<S> out = stored<S>(Array<T>(expected.dims, T(77))), again = stored<S>(Array<T>(expected.dims, T(78)));
     for (int threads = 1; threads <= 2; threads++) {
       set_thread_count(threads);
       Call call;
       call.in(a).in(b);
-      if (with_bias) call.in(bias);
+      if (with_bias) call.in(short_bias);
       call.out(threads == 1 ? out : again)
           .list(s.strides)
           .list(s.padding)
@@ -74,7 +85,10 @@ template <class T> void check(Random& random, const Shape& s) {
       CHECK(code == Code::ok);
     }
     CHECK(same(out, again));
-    if (!close(out, expected, 0)) {
+    bool equal;
+    if constexpr (std::is_same_v<S, T>) equal = close(out, expected, 0);
+    else equal = same(out, expected);
+    if (!equal) {
       failures()++;
       std::printf(
           "%s n %lld image %lldx%lldx%lld filter %lldx%lldx%lld strides %lld %lld padding %lld %lld %lld %lld dilations %lld "
@@ -91,7 +105,7 @@ template <class T> void check(Random& random, const Shape& s) {
   run("Conv2DBackpropFilter", x, dy, false, df, 0);
 }
 
-template <class T> void all(uint64_t seed, int count) {
+template <class T, class S = T> void all(uint64_t seed, int count) {
   Random random(seed);
   const int64_t channels[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 33};
   for (int i = 0; i < count; i++) {
@@ -118,14 +132,14 @@ template <class T> void all(uint64_t seed, int count) {
       s.groups = s.c = 1 + random.below(70);
       s.o = s.c * (random.below(2) ? 1 : 1 + random.below(3));
     }
-    check<T>(random, s);
+    check<T, S>(random, s);
   }
-  check<T>(random, {0, 5, 5, 3, 3, 3, 4});
-  check<T>(random, {2, 5, 5, 0, 3, 3, 4});
-  check<T>(random, {2, 5, 5, 3, 3, 3, 0});
-  check<T>(random, {2, 2, 5, 3, 3, 3, 4});
-  check<T>(random, {2, 5, 2, 3, 3, 3, 4});
-  check<T>(random, {2, 0, 5, 3, 1, 1, 4});
+  check<T, S>(random, {0, 5, 5, 3, 3, 3, 4});
+  check<T, S>(random, {2, 5, 5, 0, 3, 3, 4});
+  check<T, S>(random, {2, 5, 5, 3, 3, 3, 0});
+  check<T, S>(random, {2, 2, 5, 3, 3, 3, 4});
+  check<T, S>(random, {2, 5, 2, 3, 3, 3, 4});
+  check<T, S>(random, {2, 0, 5, 3, 1, 1, 4});
 }
 
 // One pixel that is infinite reaches the outputs around it, and no others.
@@ -170,6 +184,21 @@ int main() {
   check<float>(random, {1, 150, 1, 32, 3, 3, 40, {1, 1}, {1, 1, 1, 1}});
   check<float>(random, {2, 12, 12, 64, 3, 3, 32});
   check_infinity(random);
+  if (has_bfloat_products()) {
+    all<float, BFloat>(4, 400);
+    check<float, BFloat>(random, {8, 26, 26, 32, 3, 3, 64});
+    check<float, BFloat>(random, {8, 28, 28, 1, 3, 3, 32});
+    check<float, BFloat>(random, {4, 15, 15, 64, 3, 3, 70, {2, 2}, {1, 1, 1, 1}});
+    check<float, BFloat>(random, {4, 14, 14, 64, 1, 1, 96});
+    check<float, BFloat>(random, {4, 20, 20, 96, 3, 3, 96, {1, 1}, {1, 1, 1, 1}, {1, 1}, 96});
+    check<float, BFloat>(random, {1, 7, 7, 256, 3, 3, 256, {1, 1}, {1, 1, 1, 1}});
+    check<float, BFloat>(random, {16, 4, 4, 64, 4, 4, 64});
+  } else {
+    Array<BFloat> x({1, 1, 1, 1}), f({1, 1, 1, 1}), y({1, 1, 1, 1});
+    Call call;
+    call.in(x).in(f).out(y).list({1, 1}).list({0, 0, 0, 0}).list({1, 1}).attr(1).attr(0);
+    CHECK(call.run("Conv2D") == Code::unimplemented);
+  }
   // Fractions: the bits must not depend on the number of threads.
   auto x = Array<float>::make({8, 26, 26, 32}, [&](int64_t) { return random.uniform(); });
   auto dy = Array<float>::make({8, 24, 24, 64}, [&](int64_t) { return random.uniform(); });

@@ -27,6 +27,21 @@ template <> struct DTypeOf<Half> { static constexpr DType value = DType::f16; };
 template <> struct DTypeOf<BFloat> { static constexpr DType value = DType::bf16; };
 template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
 
+// The bits of the nearest bfloat16 of a number, ties to even, and its value.
+inline BFloat bfloat(double x) {
+  const float value = static_cast<float>(x);
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+}
+inline float rounded(double x) {
+  const uint32_t bits = static_cast<uint32_t>(bfloat(x).bits) << 16;
+  float y;
+  std::memcpy(&y, &bits, 4);
+  return y;
+}
+inline bool has_bfloat_products() { return !std::strcmp(kernels().isa, "amx"); }
+
 using Dims = std::vector<int64_t>;
 
 // A tensor that owns its elements, with `kGuard` bytes after them that a kernel must leave alone. None with AddressSanitizer,

@@ -18,6 +18,17 @@ test.runIf(nativeBackend !== undefined)('dropped memory is lent again within a s
   expect(kept.refs).toBe(1);
 });
 
+test.runIf(nativeBackend !== undefined)('bfloat16 has kernels where the processor has tile registers', () => {
+  const { description } = nativeBackend!;
+  const kernels = ['MatMul', 'Conv2D', 'Conv2DBackpropInput', 'Conv2DBackpropFilter'] as const;
+  for (const name of kernels)
+    expect(nativeBackend!.kernel(name, ['bfloat16', 'bfloat16']) !== undefined).toBe(
+      description.includes(' amx,'),
+    );
+  expect(nativeBackend!.kernel('MatMul', ['float16', 'float16'])).toBeUndefined();
+  expect(nativeBackend!.kernel('Softmax', ['bfloat16'])).toBeUndefined();
+});
+
 test.runIf(nativeBackend !== undefined && process.platform === 'linux')(
   'blocks of 4 MB and more begin where a page of 2 MB does, smaller ones at a cache line',
   () => {

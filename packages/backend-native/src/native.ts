@@ -30,6 +30,14 @@ import { NativeExecutable } from './plan.ts';
 const ATTR_ROOM = 128;
 const PROGRAM_ROOM = 2048;
 
+/** The kernels that compute with bfloat16 on processors with tile registers. */
+const byTiles: ReadonlySet<KernelName> = new Set<KernelName>([
+  'MatMul',
+  'Conv2D',
+  'Conv2DBackpropInput',
+  'Conv2DBackpropFilter',
+]);
+
 /** Native kernels behind the contract. Arguments are written into one block of numbers that the addon reads. */
 export class NativeBackend implements Backend {
   readonly name = 'native';
@@ -99,9 +107,8 @@ export class NativeBackend implements Backend {
     return takes(known.dtypes, inputs) ? known.kernel : undefined;
   }
 
-  /** The dtypes that a kernel takes: processors with tile registers multiply bfloat16. */
   #taken(name: KernelName): number {
-    return dtypesTaken(name, name === 'MatMul' && this.#addon.isa === 'amx' ? ['bfloat16'] : []);
+    return dtypesTaken(name, this.#addon.isa === 'amx' && byTiles.has(name) ? ['bfloat16'] : []);
   }
 
   forget(kernel: Kernel): void {

@@ -316,7 +316,8 @@ class Packer {
     const { kernel, name } = call;
     const wanted = typeof kernel === 'string' ? kernel : isFlat(call) ? 'ElementwiseFlat' : 'Elementwise';
     const id = this.#host.idOf(wanted);
-    const fits = (of: KernelName): boolean => dtypesFit(of, this.#host.dtypesOf(of))(call.inputs, call.outputs);
+    const fits = (of: KernelName): boolean =>
+      dtypesFit(of, this.#host.dtypesOf(of))(call.inputs, call.outputs);
     if (id === undefined || (isKernelName(kernel) && !fits(kernel))) {
       const dtypes = dtypesIn(call).join(', ');
       throw new UnimplementedError(`the native backend has no ${wanted} of ${dtypes}`, name);

@@ -6,7 +6,8 @@ describe('settings in the environment', () => {
   test('that mean something', () => {
     for (const EAGRE_NUM_THREADS of [undefined, '', '1', '2', '256', '08'])
       checkSettings({ EAGRE_NUM_THREADS });
-    for (const EAGRE_ISA of [undefined, '', 'baseline', 'avx2', 'avx512', 'amx']) checkSettings({ EAGRE_ISA });
+    for (const EAGRE_ISA of [undefined, '', 'baseline', 'avx2', 'avx512', 'amx'])
+      checkSettings({ EAGRE_ISA });
     checkInstructionSet({}, 'avx2');
     checkInstructionSet({ EAGRE_ISA: '' }, 'avx2');
     checkInstructionSet({ EAGRE_ISA: 'avx2' }, 'avx2');
@@ -23,7 +24,7 @@ describe('settings in the environment', () => {
 
   test.each(['AVX2', 'sse', 'avx-512', 'neon'])('EAGRE_ISA=%s is refused', (text) => {
     expect(() => checkSettings({ EAGRE_ISA: text })).toThrow(
-      new InvalidArgumentError(`EAGRE_ISA is '${text}', expected one of baseline, avx2, avx512`),
+      new InvalidArgumentError(`EAGRE_ISA is '${text}', expected one of baseline, avx2, avx512, amx`),
     );
   });
 

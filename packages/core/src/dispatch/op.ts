@@ -367,7 +367,8 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
     );
   }
   // Those of a trace depend on the backend that it is for, where they take floats of 16 bits.
-  if (backend !== symbolic || !dtypes.some((dtype) => dtype !== 'string' && isHalf(dtype))) lastKernels.set(name, { backend, dtypes, kernel });
+  if (backend !== symbolic || !dtypes.some((dtype) => dtype !== 'string' && isHalf(dtype)))
+    lastKernels.set(name, { backend, dtypes, kernel });
   return kernel;
 }
 
