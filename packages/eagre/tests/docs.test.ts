@@ -22,6 +22,7 @@ const pages = [
   'docs/data-files',
   'docs/datasets',
   'docs/devices',
+  'docs/mixed-precision',
   'docs/distribution',
   'docs/distribution-multi-worker',
   'docs/distribution-parameter-servers',
