@@ -37,7 +37,10 @@ inline void put(uint16_t* to, const uint16_t* from, int64_t n) {
 struct InOnePiece {
   uint16_t* row;
   void operator()(int64_t k, const uint16_t* from, int64_t n) const {
-    for (; n > 0; n -= 32, k += 32, from = from ? from + 32 : from) put(row + k, from, n);
+    for (; n > 0; n -= 32, k += 32) {
+      put(row + k, from, n);
+      if (from) from += 32;
+    }
   }
 };
 struct InTiles {

@@ -132,7 +132,7 @@ void finish(const float* sums, int64_t rows, int64_t columns, const BFloat* bias
     vi32 y = rounded((vf32)_mm512_load_ps(sums + r * kSide)) << 16;
     if (bias) y = rounded((vf32)y + (vf32)more) << 16;
     if (relu) y = (vi32)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask((__m512)y, _mm512_setzero_ps(), _CMP_NLT_UQ), (__m512i)y);
-    _mm512_mask_cvtepi32_storeu_epi16(out[r] + j, mask, (__m512i)((vu32)y >> 16));
+    _mm256_mask_storeu_epi16(out[r] + j, mask, _mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)((vu32)y >> 16)));
   }
 }
 

@@ -50,6 +50,19 @@ const cases = {
     data: (n) => [floats([n, 784]), integers([n], 10)],
     loss: classes,
   },
+  wide: {
+    batch: 256,
+    steps: 20,
+    make: () =>
+      new tf.Sequential([
+        tf.Input({ shape: [784] }),
+        new layers.Dense(1024, { activation: 'relu' }),
+        new layers.Dense(1024, { activation: 'relu' }),
+        new layers.Dense(10, { activation: 'softmax', dtype: 'float32' }),
+      ]),
+    data: (n) => [floats([n, 784]), integers([n], 10)],
+    loss: classes,
+  },
   cnn: {
     batch: 32,
     steps: 40,
@@ -107,7 +120,8 @@ const cases = {
   },
 };
 
-const [name, what, epochs = '6'] = process.argv.slice(2);
+const [name, what, policy = 'float32', epochs = '6'] = process.argv.slice(2);
+tf.keras.mixedPrecision.setGlobalPolicy(policy);
 const { batch, steps, make, data, loss } = cases[name];
 const [x, y] = data(batch * steps);
 const seconds = [];

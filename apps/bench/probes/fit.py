@@ -1,4 +1,4 @@
-"""What fit.mjs measures, with Keras: fit.py BACKEND MODEL step|start. TensorFlow is tried with XLA and without; the better one counts."""
+"""What fit.mjs measures, with Keras: fit.py BACKEND MODEL step|start [POLICY] [EPOCHS]. TensorFlow is tried with XLA and without; the better one counts."""
 
 import json
 import os
@@ -6,7 +6,8 @@ import sys
 import time
 
 backend, name, what = sys.argv[1:4]
-epochs = int(sys.argv[4]) if len(sys.argv) > 4 else 6
+policy = sys.argv[4] if len(sys.argv) > 4 else 'float32'
+epochs = int(sys.argv[5]) if len(sys.argv) > 5 else 6
 os.environ['KERAS_BACKEND'] = backend
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
@@ -14,6 +15,8 @@ os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
 import numpy as np
 import keras
 from keras import layers
+
+keras.mixed_precision.set_global_policy(policy)
 
 
 def numbers(count, seed):
@@ -35,6 +38,11 @@ def integers(below, *shape):
 def mlp():
     return keras.Sequential([keras.Input([784]), layers.Dense(128, activation='relu'), layers.Dense(64, activation='relu'),
                              layers.Dense(10, activation='softmax')])
+
+
+def wide():
+    return keras.Sequential([keras.Input([784]), layers.Dense(1024, activation='relu'), layers.Dense(1024, activation='relu'),
+                             layers.Dense(10, activation='softmax', dtype='float32')])
 
 
 def cnn():
@@ -68,6 +76,7 @@ def mobilenet():
 CLASSES = 'sparse_categorical_crossentropy'
 CASES = {
     'mlp': (32, 60, mlp, lambda n: (floats(n, 784), integers(10, n)), CLASSES),
+    'wide': (256, 20, wide, lambda n: (floats(n, 784), integers(10, n)), CLASSES),
     'cnn': (32, 40, cnn, lambda n: (floats(n, 28, 28, 1), integers(10, n)), CLASSES),
     'lstm': (32, 20, lstm, lambda n: (integers(5000, n, 80), integers(2, n, 1)), 'binary_crossentropy'),
     'gpt': (16, 20, gpt, lambda n: (integers(65, n, 64), integers(65, n, 64)), CLASSES),

@@ -90,7 +90,8 @@ const kerasBackends = ['torch', 'tensorflow', 'jax'];
 function fitProbe(
   what: string,
   name: string,
-  args: readonly [model: string, what: string],
+  /** Model, `step` or `start`, and a policy. */
+  args: readonly string[],
   atLeast: number,
 ): ProbeWorkload {
   return {
@@ -126,6 +127,21 @@ export const fits: readonly ProbeWorkload[] = Object.entries(fitted).flatMap(([m
     1 / 0.3,
   ),
 ]);
+
+/** Models that profit from products of bfloat16, where the processor has tile registers for them. */
+const mixed = {
+  wide: '784-1024-1024-10, batch 256',
+  gpt: fitted.gpt,
+};
+
+export const mixedFits: readonly ProbeWorkload[] = Object.entries(mixed).map(([model, title]) =>
+  fitProbe(
+    `a step of model.fit with the policy mixed_bfloat16: ${title}`,
+    `fit_${model}_bfloat16`,
+    [model, 'step', 'mixed_bfloat16'],
+    1.5,
+  ),
+);
 
 export const savedModels: readonly ProbeWorkload[] = [
   {
