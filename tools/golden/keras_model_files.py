@@ -196,6 +196,14 @@ def models():
 
     add("indexed", indexed, floats(3, 4, 3), floats(3, 1), **mse)
 
+    def scores():
+        x = keras.Input((3, 4))
+        y, weights = L.MultiHeadAttention(2, 2)(x, x, return_attention_scores=True)
+        z, more = L.Attention()([y, x], return_attention_scores=True)
+        return keras.Model(x, L.Dense(1)(z[:, 0]) + keras.ops.mean(weights[:, :, 0], axis=1)[:, :1] * more[:, 0, :1])
+
+    add("scores", scores, floats(3, 3, 4), floats(3, 1) > 0, optimizer="adam", loss="mse", metrics=[keras.metrics.BinaryIoU()])
+
     def features():
         words, rows = keras.Input((1,), dtype="string", name="words"), keras.Input((2,), name="rows")
         one_hot = L.StringLookup(vocabulary=["a", "b"], output_mode="one_hot")
