@@ -77,13 +77,11 @@ const reduced = { axis, keepdims: set('keepdims', false) };
 /** An index as Keras writes it: places, slices, an ellipsis, and null for a new axis. */
 const keyOf = (specs: readonly unknown[]): unknown =>
   specs.map((spec) => {
-    const isRange = isPlain(spec);
     const item = typeof spec === 'string' ? parseIndex(spec) : spec;
     if (item === '...') return { class_name: '__ellipsis__', config: {} };
     if (!isPlain(item)) return item;
-    const { begin, start = begin, end, step } = item as Readonly<Record<string, unknown>>;
-    const ends = [start, end, isRange || step !== 1 ? step : null].map((one) => one ?? null);
-    return { class_name: '__slice__', config: { start: ends[0], stop: ends[1], step: ends[2] } };
+    const { begin = null, start = begin, end: stop = null, step = null } = item as Record<string, unknown>;
+    return { class_name: '__slice__', config: { start, stop, step } };
   });
 const specsOf = (key: unknown): readonly unknown[] =>
   (Array.isArray(key) ? key : [key]).map((item: unknown) => {

@@ -290,7 +290,7 @@ test('indices of functional models are written as Keras writes them', () => {
   const { layers } = read(model.getConfig()) as { layers: { inbound_nodes: { args: unknown[] }[] }[] };
   const keys = layers.slice(1).map((one) => one.inbound_nodes[0]?.args[1]);
   expect(keys).toEqual([
-    [slice(null, null, null), slice(1, 3, null), -1],
+    [slice(null, null, 1), slice(1, 3, 1), -1],
     [{ class_name: '__ellipsis__', config: {} }, null, slice(null, 2, null)],
     [0],
     [slice(1, null, 2)],
