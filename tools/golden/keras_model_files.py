@@ -368,7 +368,7 @@ def paths(model):
 
 
 WEIGHTS = ["dense", "recurrent", "attention", "blocks", "shared", "halves"]
-LEGACY = ["dense", "conv2d", "recurrent", "bidirectional", "inside", "shared", "custom", "penalties", "attention", "frozen", "norms", "wrappers"]
+LEGACY = ["dense", "conv2d", "recurrent", "bidirectional", "inside", "shared", "custom", "penalties", "attention", "frozen", "norms", "wrappers", "operations", "indexed"]
 
 
 def main():

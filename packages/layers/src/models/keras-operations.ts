@@ -259,6 +259,12 @@ export function operationOfClass(module: string | null, className: string): Kera
   return operations().byClass.get(`${module}.${className}`);
 }
 
+/** Where Keras has an op of this name; undefined for one that is not known here. */
+export function moduleOfOperation(className: string): string | undefined {
+  const end = `.${className}`;
+  return [...operations().byClass.keys()].find((name) => name.endsWith(end))?.slice(0, -end.length);
+}
+
 /** The arguments of a call of ours, by name. */
 export type NamedArguments = Readonly<Record<string, unknown>>;
 
