@@ -97,7 +97,7 @@ const projective: Translate = (c) => {
     fillMode: c.textAttr('fill_mode', 'CONSTANT').toLowerCase() as 'constant',
     fillValue: c.has(3) ? c.x(3).item() : 0,
   };
-  return projected(c.x(0), c.x(1), options, c.node.op, c.ints(2) as [number, number]);
+  return projected(c.x(0), c.x(1), options, c.op, c.ints(2) as [number, number]);
 };
 
 export const image: OpTable = {
