@@ -127,6 +127,20 @@ stored('concrete', m, [
     ('advance', [], {}), ('list.0', [], {}), ('table.one', [], {}), ('step', [], {}), ('plain', [x], {}),
 ], signatures=m.by_name)
 
+
+class Draws(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.generator = tf.random.Generator.from_state([2**63 - 700, 5, 7], 'philox')
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def draw(self, n):
+        g = self.generator
+        return g.normal([n]), g.uniform([2, n], 1, 9, tf.int32), g.truncated_normal([2], dtype=tf.float64), g.state
+
+
+stored('generator', Draws(), [('draw', [np.int32(3)], {}), ('draw', [np.int32(1)], {})])
+
 TARGET.parent.mkdir(exist_ok=True)
 text = json.dumps({'versions': {'tensorflow': tf.__version__}, 'models': MODELS})
 with open(TARGET, 'wb') as file, gzip.GzipFile('', 'wb', 9, file, mtime=0) as out:

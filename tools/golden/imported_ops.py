@@ -265,6 +265,10 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('DrawBoundingBoxes', R.DrawBoundingBoxesV2(images=rgb, boxes=corners[None], colors=[[1., 0.5, 0.], [0., 0., 1.]]))
     for kernel_type, method in [('triangle', 'bilinear'), ('lanczos3', 'lanczos3'), ('keyscubic', 'bicubic'), ('gaussian', 'gaussian')]:
         case('ScaleAndTranslate_' + kernel_type, tf.image.resize(rgb, [7, 3], method=method, antialias=True), *([tf.image.resize(rgb, [5, 6], method=method)] if kernel_type in ('lanczos3', 'gaussian') else []))
+    turned = dict(images=tf.tile(rgb, [2, 1, 1, 1]), transforms=[[0.8, 0.3, -0.5, -0.3, 0.8, 1.2, 0.01, -0.02], [1.2, 0., 1., 0.1, 0.9, -1., 0., 0.]])
+    case('ImageProjectiveTransform', R.ImageProjectiveTransformV3(**turned, output_shape=[4, 4], fill_value=0.5, interpolation='BILINEAR'),
+         *[R.ImageProjectiveTransformV3(**turned, output_shape=[3, 6], fill_value=0., interpolation=i, fill_mode=f) for i, f in [('NEAREST', 'REFLECT'), ('BILINEAR', 'WRAP'), ('BILINEAR', 'NEAREST')]],
+         R.ImageProjectiveTransformV2(**turned, output_shape=[4, 4], interpolation='NEAREST'))
     case('FakeQuant', R.FakeQuantWithMinMaxArgs(inputs=x, min=-1., max=1.2), R.FakeQuantWithMinMaxVars(inputs=x, min=-0.7, max=0.9, num_bits=4, narrow_range=True), R.FakeQuantWithMinMaxVarsPerChannel(inputs=x, min=[-1., -0.5, -2.], max=[1., 0.7, 0.5]))
     case('Dilation2D', R.Dilation2D(input=image, filter=kernel[:, :, :, 0], strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding='SAME'))
 

@@ -189,6 +189,35 @@ def models():
 
     add("operations", operations, floats(3, 4), floats(3, 1), **mse)
 
+    def indexed():
+        x = keras.Input((4, 3))
+        h = keras.ops.concatenate([x[:, 1:3, -1], x[..., 0][:, ::2], x[:, None, 0][:, 0]], axis=-1)
+        return keras.Model(x, L.Dense(1)(h) + keras.ops.mean(x[0]))
+
+    add("indexed", indexed, floats(3, 4, 3), floats(3, 1), **mse)
+
+    def scores():
+        x = keras.Input((3, 4))
+        y, weights = L.MultiHeadAttention(2, 2)(x, x, return_attention_scores=True)
+        z, more = L.Attention()([y, x], return_attention_scores=True)
+        return keras.Model(x, L.Dense(1)(z[:, 0]) + keras.ops.mean(weights[:, :, 0], axis=1)[:, :1] * more[:, 0, :1])
+
+    add("scores", scores, floats(3, 3, 4), floats(3, 1) > 0, optimizer="adam", loss="mse", metrics=[keras.metrics.BinaryIoU()])
+
+    def features():
+        words, rows = keras.Input((1,), dtype="string", name="words"), keras.Input((2,), name="rows")
+        one_hot = L.StringLookup(vocabulary=["a", "b"], output_mode="one_hot")
+        rare = L.StringLookup(output_mode="tf_idf")
+        rare.adapt(np.array([["a"], ["b"], ["a"]]))
+        text = L.TextVectorization(output_mode="tf_idf", ngrams=2)
+        text.adapt(["a b", "b", "c a b"])
+        texts = keras.Input((), dtype="string", name="texts")
+        h = L.Concatenate()([one_hot(words), rare(words), text(texts), rows])
+        return keras.Model({"words": words, "texts": texts, "rows": rows}, L.Dense(1)(h))
+
+    words = {"words": np.array([["a"], ["c"], ["b"]]), "texts": np.array(["b a b", "c d", "a b"])}
+    add("features", features, {**words, "rows": floats(3, 2)}, floats(3, 1), **mse)
+
     def lookup():
         words = L.StringLookup(output_mode="int")
         words.adapt(np.array(["a", "b", "a", "ü", "b", "a"]))
@@ -339,7 +368,7 @@ def paths(model):
 
 
 WEIGHTS = ["dense", "recurrent", "attention", "blocks", "shared", "halves"]
-LEGACY = ["dense", "conv2d", "recurrent", "bidirectional", "inside", "shared", "custom", "penalties", "attention", "frozen", "norms", "wrappers"]
+LEGACY = ["dense", "conv2d", "recurrent", "bidirectional", "inside", "shared", "custom", "penalties", "attention", "frozen", "norms", "wrappers", "operations", "indexed"]
 
 
 def main():

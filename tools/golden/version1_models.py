@@ -23,6 +23,8 @@ TARGET = pathlib.Path(__file__).parents[2] / 'packages' / 'saved-model' / 'golde
 random = np.random.default_rng(SEED)
 v1 = tf.compat.v1
 MODELS = []
+# Those that are not saved again.
+OTHERS = []
 
 
 def noise(*shape):
@@ -30,6 +32,8 @@ def noise(*shape):
 
 
 def value(x):
+    if isinstance(x, tf.SparseTensor):
+        return {'sparse': [value(part) for part in [x.indices, x.values, x.dense_shape]]}
     array = np.asarray(x)
     if array.dtype == object or array.dtype.kind in 'SU':
         return {'dtype': 'string', 'shape': list(array.shape), 'data': [s.decode() if isinstance(s, bytes) else s for s in array.reshape(-1).tolist()]}
@@ -42,7 +46,7 @@ def signature(inputs, outputs):
     return v1.saved_model.build_signature_def(*infos, 'tensorflow/serving/predict')
 
 
-def stored(name, make, cases, simple=False, wrap=None):
+def stored(name, make, cases, simple=False, wrap=None, into=MODELS):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
         with tf.Graph().as_default(), v1.Session() as session:
@@ -70,12 +74,12 @@ def stored(name, make, cases, simple=False, wrap=None):
             if called in loaded.signatures:
                 found = loaded.signatures[called](**{key: tf.constant(x) for key, x in inputs.items()})
                 results.append({'call': f'signatures.{called}', 'args': [], 'kwargs': {key: value(x) for key, x in inputs.items()},
-                                'result': {'dict': {key: value(x.numpy()) for key, x in found.items()}}})
+                                'result': {'dict': {key: value(x) for key, x in found.items()}}})
             else:
                 found = getattr(loaded, called)(*[tf.constant(x) for x in inputs.values()])
                 results.append({'call': called, 'args': [value(x) for x in inputs.values()], 'kwargs': {},
                                 'result': {'list': [value(x.numpy()) for x in found]}})
-        MODELS.append({'name': name, 'files': files, 'cases': results})
+        into.append({'name': name, 'files': files, 'cases': results})
 
 
 def text(folder):
@@ -131,17 +135,27 @@ def wrapped(loaded):
     return module
 
 
+def sparse(folder, gives_sparse=False):
+    rows, scale = v1.sparse_placeholder(tf.float32, [None, 4], name='rows'), v1.placeholder(tf.float32, [], name='scale')
+    weights = v1.get_variable('weights', initializer=noise(4, 2), use_resource=True)
+    sums = tf.sparse.sparse_dense_matmul(rows, weights) * scale
+    return {'rows': rows, 'scale': scale}, {'sums': sums, **({'rows': rows * scale} if gives_sparse else {})}
+
+
 words = np.array([' Red', 'teal', 'blue green'])
 stored('v1-text', text, [('serving_default', {'words': words}), ('split', {'words': words})])
 stored('v1-simple', simple, [('serving_default', {'x': noise(2, 4)})], simple=True)
 # TensorFlow itself does not save variables by reference again.
 stored('v1-wrapped', lambda folder: simple(folder, True), [('serving_default', {'x': noise(2, 4)}), ('part', {'x': noise(1, 4)})], simple=True, wrap=wrapped)
+rows = {'rows_indices': np.array([[0, 1], [1, 0], [1, 3]]), 'rows_values': np.float32([2, 3, 4]), 'rows_dense_shape': np.array([2, 4]), 'scale': np.float32(2)}
+stored('v1-sparse', sparse, [('serving_default', rows)], simple=True)
+stored('v1-sparse-results', lambda folder: sparse(folder, True), [('serving_default', rows)], simple=True, into=OTHERS)
 v1.disable_control_flow_v2()
 scalars = [{'s': np.array('double'), 'n': np.int32(3)}, {'s': np.array('other'), 'n': np.int32(0)}]
 stored('v1-flow', flow, [('serving_default', {'x': noise(2, 2), **s}) for s in scalars] + [('count', {'s': np.array('a')})] * 3)
 
 TARGET.parent.mkdir(exist_ok=True)
-contents = json.dumps({'versions': {'tensorflow': tf.__version__}, 'seed': SEED, 'models': MODELS})
+contents = json.dumps({'versions': {'tensorflow': tf.__version__}, 'seed': SEED, 'models': MODELS, 'others': OTHERS})
 with open(TARGET, 'wb') as file, gzip.GzipFile('', 'wb', 9, file, mtime=0) as out:
     out.write(contents.encode())
 print(TARGET.stat().st_size)

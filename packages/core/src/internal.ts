@@ -200,12 +200,14 @@ export { lazily, lazyObject } from './module/lazily.ts';
 export { camelCaseKeys, snakeCase } from './module/module.ts';
 export { loadVariables, saveVariables } from './module/own-variables.ts';
 export { gatherOp, scatterRows } from './ops/array/gathering.ts';
+export { parseIndex } from './ops/array/index-item.ts';
 export { iota } from './ops/array/iota.ts';
 export { getRow, setRow } from './ops/array/list.ts';
 export { unraveled } from './ops/array/partition.ts';
+export { namesRange } from './ops/array/run-index.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
 export { resizeBatch } from './ops/image/resize.ts';
-export { sampled } from './ops/image/warp.ts';
+export { projected, sampled } from './ops/image/warp.ts';
 export { choleskyOf, factored, inverseOrder, qrOf, substituted } from './ops/linalg/factors.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
 export {

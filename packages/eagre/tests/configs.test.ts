@@ -41,9 +41,6 @@ const again: Record<Group, (written: Written) => unknown> = {
 const more: Readonly<Record<string, readonly string[]>> = {
   // Keras takes these and forgets them, so that an object read from its files is another one.
   SimpleRNN: ['seed'],
-  SpatialDropout1D: ['trainable'],
-  SpatialDropout2D: ['trainable'],
-  SpatialDropout3D: ['trainable'],
   RandomGrayscale: ['seed'],
   MaxNumBoundingBoxes: ['fill_value'],
   HashedCrossing: ['trainable'],

@@ -47,3 +47,11 @@ describe.each([17, 18, 19, 20, 21])('opset %i', (opset) => {
     },
   );
 });
+
+test('layers of texts are refused, for no ONNX file holds their tables', async () => {
+  const lookup = new tf.layers.StringLookup({ vocabulary: ['a', 'b'], outputMode: 'oneHot' });
+  const model = new tf.Sequential([tf.Input([1], { dtype: 'string' }), lookup, new tf.layers.Dense(2)]);
+  await expect(tf.onnx.save(model, join(folder, 'texts.onnx'))).rejects.toThrow(
+    /only SavedModels hold strings and tables/,
+  );
+});

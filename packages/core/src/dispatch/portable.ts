@@ -37,7 +37,10 @@ export interface PortableCall {
 export class PortableOp extends Op {
   constructor(name: string) {
     super({ name, notDifferentiable: 'of strings and tables', samples: () => [] }, () => {
-      throw new UnimplementedError('a trace that is made for a file does not run', name);
+      throw new UnimplementedError(
+        'only SavedModels hold strings and tables; a trace that is made for a file does not run',
+        name,
+      );
     });
   }
 }

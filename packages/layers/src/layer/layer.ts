@@ -803,6 +803,11 @@ export class Layer extends Module implements Trackable {
     return false;
   }
 
+  /** @internal Whether options of a call decide how many outputs there are, or their shapes. */
+  optionsShape(_options: CallOptions): boolean {
+    return false;
+  }
+
   /** @internal Whether inputs reach the layers inside as they are. */
   get passesOn(): boolean {
     return false;
@@ -833,7 +838,8 @@ export class Layer extends Module implements Trackable {
       this.computeOutputSpec !== Layer.prototype.computeOutputSpec ||
       this.computeOutputShape !== Layer.prototype.computeOutputShape;
     // What the layer says of its outputs depends on the first argument alone.
-    if (described && (tells || !args.slice(1).some(isSymbolic)) && args.length === 2) {
+    const isEnough = args.length === 2 && !this.optionsShape(args[1] as CallOptions);
+    if (described && (tells || !args.slice(1).some(isSymbolic)) && isEnough) {
       const specs = { list: known as readonly TensorSpec[], many };
       this.buildFrom(specs);
       return this.computeOutputSpec(specs);

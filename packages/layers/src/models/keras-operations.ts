@@ -1,6 +1,6 @@
 // The ops of functional models as Keras writes them: which of its classes is one of ours, and what its objects and their calls hold.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
-import { lazily, shown } from '@eagre/core/internal';
+import { isPlain, lazily, parseIndex, shown } from '@eagre/core/internal';
 import { kerasClasses } from './keras-classes.ts';
 
 /** What an argument of ours is as an option of Keras's class. */
@@ -26,13 +26,18 @@ export interface KerasOperation {
   readonly named?: Readonly<Record<string, string>>;
   /** Of one whose results have names: these, in Keras's order. */
   readonly outputs?: readonly string[];
+  /** Of one that takes any number of arguments, which are one of Keras's: brings them into its form, and back. */
+  readonly together?: {
+    readonly write: (values: readonly unknown[]) => unknown;
+    readonly read: (value: unknown) => readonly unknown[];
+  };
   /** What else ours is given, to do what Keras's does. */
   readonly always?: Readonly<Record<string, unknown>>;
   /** What its objects hold, by Keras's names. */
   readonly settings: Readonly<Record<string, Setting>>;
 }
 
-type More = Pick<KerasOperation, 'inputs' | 'named' | 'outputs' | 'always'> & {
+type More = Pick<KerasOperation, 'inputs' | 'named' | 'outputs' | 'together' | 'always'> & {
   readonly settings?: KerasOperation['settings'];
 };
 
@@ -68,6 +73,26 @@ const set = (of: string, otherwise: unknown = null): Setting => ({ of, otherwise
 const only = (otherwise: unknown): Setting => ({ otherwise });
 const axis = set('axis');
 const reduced = { axis, keepdims: set('keepdims', false) };
+
+/** An index as Keras writes it: places, slices, an ellipsis, and null for a new axis. */
+const keyOf = (specs: readonly unknown[]): unknown =>
+  specs.map((spec) => {
+    const item = typeof spec === 'string' ? parseIndex(spec) : spec;
+    if (item === '...') return { class_name: '__ellipsis__', config: {} };
+    if (!isPlain(item)) return item;
+    const { begin = null, start = begin, end: stop = null, step = null } = item as Record<string, unknown>;
+    return { class_name: '__slice__', config: { start, stop, step } };
+  });
+const specsOf = (key: unknown): readonly unknown[] =>
+  (Array.isArray(key) ? key : [key]).map((item: unknown) => {
+    if (!isPlain(item)) return item;
+    const { class_name: name, config } = item as Readonly<Record<string, unknown>>;
+    if (name === '__ellipsis__') return '...';
+    if (name !== '__slice__' || !isPlain(config))
+      throw new InvalidArgumentError(`${shown(item)} is no index`, 'GetItem');
+    const { start, stop, step } = config as Readonly<Record<string, unknown>>;
+    return { start, end: stop, step };
+  });
 
 /** All of them, by our names and by Keras's. */
 const operations = lazily(() => {
@@ -179,6 +204,7 @@ const operations = lazily(() => {
     inputs: ['params', 'indices'],
     settings: { axis: set('axis', 0) },
   });
+  operation('at', 'numpy', 'GetItem', { inputs: ['x', 'specs'], together: { write: keyOf, read: specsOf } });
   operation('slice', 'core', 'Slice', { inputs: ['x', 'begin'], settings: { shape: set('size') } });
   for (const op of ['clip', 'clipByValue'])
     operation(op, 'numpy', 'Clip', { inputs: x, settings: { x_min: set('low'), x_max: set('high') } });
@@ -233,6 +259,12 @@ export function operationOfClass(module: string | null, className: string): Kera
   return operations().byClass.get(`${module}.${className}`);
 }
 
+/** Where Keras has an op of this name; undefined for one that is not known here. */
+export function moduleOfOperation(className: string): string | undefined {
+  const end = `.${className}`;
+  return [...operations().byClass.keys()].find((name) => name.endsWith(end))?.slice(0, -end.length);
+}
+
 /** The arguments of a call of ours, by name. */
 export type NamedArguments = Readonly<Record<string, unknown>>;
 
@@ -251,7 +283,7 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
  * @throws UnimplementedError for an argument that Keras's op has not
  */
 export function toKeras(
-  { op, className, inputs = [], named = {}, settings, always = {} }: KerasOperation,
+  { op, className, inputs = [], named = {}, settings, together, always = {} }: KerasOperation,
   given: NamedArguments,
   all: readonly string[],
   rest: string | undefined,
@@ -270,7 +302,11 @@ export function toKeras(
       `Keras's ${className} has no ${name}, so the op '${op}' cannot be written with it: put the call into your own layer with getConfig`,
     );
   }
-  const args = own.flatMap((name) => (name === rest ? (given[name] as readonly unknown[]) : [given[name]]));
+  const args = own.flatMap((name) => {
+    if (name !== rest) return [given[name]];
+    const values = given[name] as readonly unknown[];
+    return together === undefined ? values : [together.write(values)];
+  });
   while (args.length > 0 && !isGiven(args.at(-1))) args.pop();
   const kwargs = Object.entries(named).filter(([, name]) => isGiven(given[name]));
   return {
@@ -285,7 +321,7 @@ export function toKeras(
  * @throws UnimplementedError for an option of Keras's op that ours has not
  */
 export function fromKeras(
-  { className, inputs = [], named = {}, settings, always = {} }: KerasOperation,
+  { className, inputs = [], named = {}, settings, together, always = {} }: KerasOperation,
   config: Readonly<Record<string, unknown>>,
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,
@@ -298,7 +334,7 @@ export function fromKeras(
   const given: Record<string, unknown> = { ...always };
   const own = inputs.length === 0 ? all : inputs;
   own.forEach((name, i) => {
-    given[name] = name === rest ? args.slice(i) : args[i];
+    given[name] = name !== rest ? args[i] : together === undefined ? args.slice(i) : together.read(args[i]);
   });
   if (args.length > own.length && !own.includes(rest ?? ''))
     throw new InvalidArgumentError(`${className} takes ${own.length} arguments, got ${args.length}`);

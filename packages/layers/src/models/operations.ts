@@ -10,6 +10,7 @@ import {
   lazily,
   lazyObject,
   methodNames,
+  namesRange,
   takesOptions,
 } from '@eagre/core/internal';
 import { isSymbolic, symbolicIn } from '../layer/call.ts';
@@ -108,7 +109,8 @@ export function kerasCall(
     );
   const { positional = [], rest } = declared(functionOf(layer.op)) ?? {};
   const last = args.at(-1);
-  const byName = args.length > 1 && isPlain(last) ? last : {};
+  // What is indexed may be given ranges, which are objects too.
+  const byName = args.length > 1 && isPlain(last) && !namesRange(last) ? last : {};
   const list = byName === last ? args.slice(0, -1) : args;
   const given: Record<string, unknown> = { ...byName };
   positional.forEach((name, i) => {

@@ -190,13 +190,15 @@ class Loading {
   /** Plans what a layer gets, if it fits. */
   #fits(layer: Layer, path: string, values: Values): boolean {
     const files = this.#assets.get(path) ?? {};
-    if (this.#options.assets !== undefined && layer.loadAssets !== Layer.prototype.loadAssets)
-      this.#plans.push({ object: layer, run: () => layer.loadAssets(files) });
+    const hasAssets = this.#options.assets !== undefined && layer.loadAssets !== Layer.prototype.loadAssets;
+    const assets = hasAssets ? [{ object: layer, run: () => layer.loadAssets(files) }] : [];
     if (layer.loadOwnVariables !== Layer.prototype.loadOwnVariables) {
       const store = Object.fromEntries([...values].map(([key, set]) => [key, tensorOf(set.read())]));
-      this.#plans.push({ object: layer, run: () => layer.loadOwnVariables(store) });
+      // As in Keras, first the variables and then the assets.
+      this.#plans.push({ object: layer, run: () => layer.loadOwnVariables(store) }, ...assets);
       return true;
     }
+    this.#plans.push(...assets);
     const problem = this.#plan(layer.fileVariables, layer, path, values);
     if (problem !== undefined) this.#problems.set(layer, `${called(layer, path)}: ${problem}`);
     return problem === undefined;

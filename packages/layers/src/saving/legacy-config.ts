@@ -1,6 +1,7 @@
 // Configurations of Keras's older files, in which layers have no modules, and which Keras 2 wrote in a form of its own.
 import { UnimplementedError } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
+import { moduleOfOperation } from '../models/keras-operations.ts';
 import type { SerializedLayer } from './serialization.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -46,6 +47,10 @@ export function fromLegacyConfig(given: Config): Config {
       'loadModel',
     );
   const own = config as Config;
+  // Operations have the names of layers, but no `trainable`. Keras writes them without their module, and does not find them again.
+  const isOperation = 'inbound_nodes' in given && !('trainable' in own);
+  const module = isOperation ? moduleOfOperation(name) : undefined;
+  if (module !== undefined) return { ...given, module };
   const isCustom = name.includes('>');
   const className = isCustom
     ? { class_name: name.slice(name.indexOf('>') + 1), registered_name: name }

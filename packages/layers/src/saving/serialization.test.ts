@@ -278,3 +278,24 @@ describe('layers as activations', () => {
     );
   });
 });
+
+test('indices of functional models are written as Keras writes them', () => {
+  const x = Input([4, 3]);
+  const given = [x.at(':', '1:3', '-1'), x.at('...', null, { end: 2 }), x.at(0), x.at({ start: 1, step: 2 })];
+  const model = new Model(x, given);
+  const slice = (start: number | null, stop: number | null, step: number | null): object => ({
+    class_name: '__slice__',
+    config: { start, stop, step },
+  });
+  const { layers } = read(model.getConfig()) as { layers: { inbound_nodes: { args: unknown[] }[] }[] };
+  const keys = layers.slice(1).map((one) => one.inbound_nodes[0]?.args[1]);
+  expect(keys).toEqual([
+    [slice(null, null, 1), slice(1, 3, 1), -1],
+    [{ class_name: '__ellipsis__', config: {} }, null, slice(null, 2, null)],
+    [0],
+    [slice(1, null, 2)],
+  ]);
+  const values = random.normal([5, 4, 3]);
+  const arrays = (one: Model): unknown => (one(values) as unknown as Tensor[]).map((y) => y.array());
+  expect(arrays(again(model))).toEqual(arrays(model));
+});

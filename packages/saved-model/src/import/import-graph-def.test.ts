@@ -1,4 +1,5 @@
 import type { Tensor } from '@eagre/core';
+import { tensorflow } from '@eagre/formats';
 import { compat } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { expectSame, golden, toValue } from '../testing/golden.ts';
@@ -59,4 +60,30 @@ describe('importGraphDef', () => {
     await expect(loadGraphDef(bytes.subarray(0, 100))).rejects.toThrow(/GraphDef/);
     await expect(loadGraphDef('nowhere.pb')).rejects.toThrow(/nowhere.pb/);
   });
+});
+
+test('sizes that floats tell are those of each run', async () => {
+  const float = { type: 1 };
+  const constant = (name: string, value: number): object => ({
+    name,
+    op: 'Const',
+    attr: new Map<string, object>([
+      ['dtype', float],
+      ['value', { tensor: { dtype: 1, tensor_shape: {}, float_val: [value] } }],
+    ]),
+  });
+  const attr = new Map<string, object>([
+    ['dtype', float],
+    ['shape', { shape: {} }],
+  ]);
+  const node = [
+    { name: 'limit', op: 'Placeholder', attr },
+    constant('start', 0),
+    constant('delta', 0.5),
+    { name: 'range', op: 'Range', input: ['start', 'limit', 'delta'], attr: new Map([['Tidx', float]]) },
+  ];
+  const graph = await loadGraphDef(tensorflow.GraphDef.encode({ node } as never));
+  const run = graph.prune('limit:0', 'range:0');
+  expect((run(2)[0] as Tensor).array()).toEqual([0, 0.5, 1, 1.5]);
+  expect((run(1)[0] as Tensor).array()).toEqual([0, 0.5]);
 });

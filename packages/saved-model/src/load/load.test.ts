@@ -19,9 +19,10 @@ import type { LoadedObject } from './loaded-object.ts';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-const ALL = [golden, goldenFile<Golden>('concrete-functions'), goldenFile<Golden>('version1')].flatMap(
-  ({ models }) => models,
-);
+const version1 = goldenFile<Golden & { readonly others: Golden['models'] }>('version1');
+const ALL = [golden, goldenFile<Golden>('concrete-functions'), version1]
+  .flatMap(({ models }) => models)
+  .concat(version1.others);
 
 type Call = (...args: unknown[]) => unknown;
 const find = (loaded: LoadedObject, path: string): Call =>

@@ -1,5 +1,11 @@
 // Functions of graphs that run traced where they can be.
-import { InvalidArgumentError, OutOfRangeError, type Tensor, UnimplementedError } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  OutOfRangeError,
+  type Tensor,
+  UnimplementedError,
+} from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import type { ConcreteFunction, TracedFunction } from '@eagre/graph';
 import { type Pause, pauses } from '../import/pauses.ts';
@@ -85,4 +91,4 @@ export class TracedOrHost {
   }
 }
 
-const REASONS = [InvalidArgumentError, OutOfRangeError, UnimplementedError];
+const REASONS = [FailedPreconditionError, InvalidArgumentError, OutOfRangeError, UnimplementedError];

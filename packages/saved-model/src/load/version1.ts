@@ -1,8 +1,22 @@
 // SavedModels without objects: graphs of TensorFlow 1, and graphs that hold all their values as constants.
-import { constant, InvalidArgumentError, Tensor, UnimplementedError, type Variable } from '@eagre/core';
+import {
+  constant,
+  InvalidArgumentError,
+  SparseTensor,
+  Tensor,
+  UnimplementedError,
+  type Variable,
+} from '@eagre/core';
 import { Asset } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { declareSavedFunction, Names, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import {
+  declareSavedFunction,
+  Names,
+  SparseTensorSpec,
+  TensorSpec,
+  type TracedFunction,
+  tfFunction,
+} from '@eagre/graph';
 import type { Body, Ref } from '../import/body.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Pause } from '../import/pauses.ts';
@@ -199,20 +213,47 @@ interface Surrounding {
   readonly functions: GraphFunctions;
 }
 
+type NamedInfo = readonly [key: string, info: tensorflow.TensorInfo];
+
+/** The tensors that a signature's value consists of: of a sparse one three, which TensorFlow names in this way. */
+function partsOf([key, info]: NamedInfo): NamedInfo[] {
+  const { coo_sparse: sparse, tensor_shape: shape, dtype } = info;
+  if (sparse === undefined) return [[key, info]];
+  const rank = partialShapeOf(shape)?.length ?? -1;
+  const part = (name: string | undefined, dtype: number | undefined, sizes: readonly number[]) => ({
+    name,
+    dtype,
+    tensor_shape: { dim: sizes.map((size) => ({ size })) },
+  });
+  return [
+    [`${key}_indices`, part(sparse.indices_tensor_name, INT64, [-1, rank])],
+    [`${key}_values`, part(sparse.values_tensor_name, dtype, [-1])],
+    [`${key}_dense_shape`, part(sparse.dense_shape_tensor_name, INT64, [rank])],
+  ] as NamedInfo[];
+}
+const INT64 = 9;
+
 /** A signature as a function of tensors by name. */
 function signatureOf(
   name: string,
   signature: tensorflow.SignatureDef,
   { runtime, lazy, variables, functions }: Surrounding,
 ): SignatureFunction {
-  const sorted = (map: ReadonlyMap<string, tensorflow.TensorInfo> | undefined) =>
-    [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-  const [inputs, outputs] = [sorted(signature.inputs), sorted(signature.outputs)];
+  const sorted = <T extends readonly [string, ...unknown[]]>(entries: Iterable<T> = []): T[] =>
+    [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  const inputs = sorted([...(signature.inputs ?? [])].flatMap(partsOf));
+  const results = sorted(signature.outputs);
+  const outputs = results.flatMap(partsOf);
   for (const [key, info] of [...inputs, ...outputs])
     if (info.name === undefined || info.name === '')
       throw new UnimplementedError(`'${key}' of the signature '${name}' is no plain tensor`, OP);
-  const spec = ([key, info]: readonly [string, tensorflow.TensorInfo]): TensorSpec =>
+  const spec = ([key, info]: NamedInfo): TensorSpec =>
     new TensorSpec(partialShapeOf(info.tensor_shape), dtypeOf(info.dtype ?? 0, key), key);
+  const specOfResult = (entry: NamedInfo): TensorSpec | SparseTensorSpec => {
+    if (entry[1].coo_sparse === undefined) return spec(entry);
+    const { shape, dtype } = spec(entry);
+    return new SparseTensorSpec(shape, dtype);
+  };
   const specs = inputs.map(spec);
   const part = partOf(
     runtime,
@@ -220,8 +261,13 @@ function signatureOf(
     outputs.map(([, info]) => info.name as string),
     { specs, name, lazy },
   );
-  const packed = (tensors: readonly Tensor[]): Record<string, Tensor> =>
-    objectOf(outputs.map(([key], i) => [key, tensors[i]])) as Record<string, Tensor>;
+  const packed = (tensors: readonly Tensor[]): Record<string, Tensor> => {
+    const left = [...tensors];
+    const next = (): Tensor => left.shift() as Tensor;
+    const valueOf = ({ coo_sparse: sparse }: tensorflow.TensorInfo): unknown =>
+      sparse === undefined ? next() : new SparseTensor(next(), next(), next());
+    return objectOf(results.map(([key, info]) => [key, valueOf(info)])) as Record<string, Tensor>;
+  };
   const run = (given: Readonly<Record<string, Tensor>>): Record<string, Tensor> =>
     packed(part.run(inputs.map(([key]) => given[key] as Tensor)));
   const signatureOfInputs = objectOf(inputs.map(([key], i) => [key, specs[i]]));
@@ -260,7 +306,7 @@ function signatureOf(
     },
     getConcreteFunction: () => traced.getConcreteFunction(),
     structuredInputSignature: [[], signatureOfInputs],
-    structuredOutputs: objectOf(outputs.map((entry) => [entry[0], spec(entry)])),
+    structuredOutputs: objectOf(results.map((entry) => [entry[0], specOfResult(entry)])),
     inputs: specs,
     outputs: outputs.map(spec),
     traces: [traced],
@@ -276,7 +322,7 @@ function signatureOf(
     parameters: { parameters: inputs.length > 0 ? [{ name: 'inputs' }] : [], rest: null },
   }));
   const tensors = (entries: typeof inputs): NamedTensor[] =>
-    entries.map((entry) => ({ key: entry[0], tensor: entry[1].name as string, spec: spec(entry) }));
+    sorted(entries).map((entry) => ({ key: entry[0], tensor: entry[1].name as string, spec: spec(entry) }));
   declareImported(fn, () =>
     asInFile(part.onHost, () => ({
       traces: [functions.trace({ name, inputs: tensors(inputs), outputs: tensors(outputs) })],

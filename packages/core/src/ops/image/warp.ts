@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { mulDims } from '../../shapes/dim.ts';
+import { type Dim, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
@@ -103,8 +103,15 @@ export function sampled(
  * Images seen through projective maps: the pixel of the result at (x, y) is that of the image at ((a0 x + a1 y + a2) / k,
  * (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1, as in TensorFlow's ImageProjectiveTransformV3.
  * @param transform [8] or [n, 8]: a0, a1, a2, b0, b1, b2, c0, c1
+ * @param size of the results; that of the images by default
  */
-export function projected(images: Tensor, transform: Tensor, options: WarpOptions, op: string): Tensor {
+export function projected(
+  images: Tensor,
+  transform: Tensor,
+  options: WarpOptions,
+  op: string,
+  size?: readonly [height: Dim, width: Dim],
+): Tensor {
   const maps = transform.rank === 1 ? expandDims(transform, 0) : transform;
   if (maps.rank !== 2 || maps.shape[1] !== 8)
     throw new InvalidArgumentError(
@@ -114,7 +121,8 @@ export function projected(images: Tensor, transform: Tensor, options: WarpOption
   return ofBatch(images, (batch) => {
     const floats = options.interpolation === 'nearest' ? batch : asFloats(batch);
     const dtype = floats.dtype === 'float64' ? 'float64' : 'float32';
-    const [, h, w] = dims(batch);
+    const [, height, width] = dims(batch);
+    const [h, w] = size ?? [height, width];
     const x = places(w, dtype);
     const y = expandDims(places(h, dtype), 1);
     const [a0, a1, a2, b0, b1, b2, c0, c1] = maps

@@ -11,7 +11,7 @@ import { assertCloseTensor, readGolden, tensorOf, type Values } from '../../test
 import { runLayerTest } from '../../testing/run-layer-test.ts';
 import * as layers from '../index.ts';
 
-const { MultiHeadAttention, RMSNormalization } = layers;
+const { Attention, MultiHeadAttention, RMSNormalization } = layers;
 const classes: Record<string, unknown> = { ...layers };
 
 interface Case {
@@ -266,4 +266,18 @@ test('weights begin as in Keras: inputs and outputs of a unit are counted by wha
   const own = new MultiHeadAttention(2, 4, { kernelInitializer: 'ones' });
   own.build([null, 3, 5]);
   expect(own.query.kernel.sum().item()).toBe(5 * 2 * 4);
+});
+
+test('scores are outputs of models, too', () => {
+  const x = Input([3, 4]);
+  const [y, scores] = new MultiHeadAttention(2, 2)(x, { returnAttentionScores: true });
+  const [z, weights] = new Attention()([y, x], { returnAttentionScores: true });
+  expect([y, scores, z, weights].map((t) => t.shape)).toEqual([
+    [null, 3, 4],
+    [null, 2, 3, 3],
+    [null, 3, 4],
+    [null, 3, 3],
+  ]);
+  const [sums] = new Model(x, [scores.sum(-1), weights])(ones([2, 3, 4])) as unknown as Tensor[];
+  expect(sums?.sum().item()).toBeCloseTo(12, 4);
 });

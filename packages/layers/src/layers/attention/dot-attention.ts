@@ -90,6 +90,10 @@ abstract class ScoredAttention extends Layer {
     return shapeOf([...own.slice(0, -1), last]);
   }
 
+  override optionsShape({ returnAttentionScores }: DotAttentionCallOptions): boolean {
+    return returnAttentionScores === true;
+  }
+
   /** That of the queries. */
   override computeMask(_inputs: LayerInput, mask: Mask): Mask {
     return Array.isArray(mask) ? (mask[0] ?? null) : null;
@@ -180,6 +184,10 @@ export class AdditiveAttention extends ScoredAttention {
 }
 
 interface AttentionCall {
+  (
+    inputs: readonly KerasTensor[],
+    options: DotAttentionCallOptions & { readonly returnAttentionScores: true },
+  ): [output: KerasTensor, scores: KerasTensor];
   (inputs: readonly KerasTensor[], options?: DotAttentionCallOptions): KerasTensor;
   (
     inputs: readonly Tensor[],

@@ -221,6 +221,10 @@ export abstract class ProjectedAttention extends Layer {
     return all;
   }
 
+  override optionsShape({ returnAttentionScores }: AttentionCallOptions): boolean {
+    return returnAttentionScores === true;
+  }
+
   /** That of the queries. */
   override computeMask(_: LayerInput, mask: Mask): Mask {
     return Array.isArray(mask) ? (mask[0] ?? null) : mask;
@@ -268,6 +272,10 @@ export abstract class ProjectedAttention extends Layer {
   }
 }
 interface AttentionCall {
+  (
+    inputs: KerasTensor | readonly KerasTensor[],
+    options: AttentionCallOptions & { readonly returnAttentionScores: true },
+  ): [output: KerasTensor, scores: KerasTensor];
   (inputs: KerasTensor | readonly KerasTensor[], options?: AttentionCallOptions): KerasTensor;
   (
     inputs: TensorLike | readonly Tensor[],

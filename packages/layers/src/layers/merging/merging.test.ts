@@ -47,6 +47,14 @@ describe.each([Add, Multiply, Average, Maximum, Minimum, Subtract])('%o', (Class
   });
 });
 
+test('integers and truths beside floats are floats, as in Keras', () => {
+  const list = [constant([[2]], 'int64'), constant([[0.5]]), constant([[true]])];
+  expect(new Concatenate()(list).array()).toEqual([[2, 0.5, 1]]);
+  expect(new Add()(list).array()).toEqual([[3.5]]);
+  expect(new Subtract()(list.slice(0, 2)).dtype).toBe('float32');
+  expect(new Concatenate()([list[0]!, list[2]!.cast('int32')]).dtype).toBe('int64');
+});
+
 test('values and unknown sizes', () => {
   const [a, b] = [constant([[1, 5]]), constant([[3, 2]])];
   expect(new Add()([a, b]).array()).toEqual([[4, 7]]);

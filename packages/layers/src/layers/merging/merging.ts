@@ -18,6 +18,7 @@ import {
   type Dim,
   differs,
   dims,
+  hasGradient,
   isFloating,
   showShape,
   takesOptions,
@@ -50,7 +51,11 @@ function listOf(layer: Layer, shapes: Shapes): readonly PartialShape[] {
 
 function tensorsOf(layer: Layer, inputs: LayerInput): Tensor[] {
   if (!Array.isArray(inputs)) listOf(layer, (inputs as Tensor).shape);
-  return (inputs as readonly Tensor[]).map((x) => values(layer, x));
+  const list = (inputs as readonly Tensor[]).map((x) => values(layer, x));
+  // As in Keras, integers and truths beside floats are floats.
+  const float = list.find((x) => isFloating(x.dtype))?.dtype;
+  if (float === undefined) return list;
+  return list.map((x) => (hasGradient(x.dtype) ? x : onValues(x, (values) => values.cast(float))));
 }
 
 function showAll(shapes: readonly PartialShape[]): string {

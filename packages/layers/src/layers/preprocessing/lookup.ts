@@ -105,15 +105,21 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   declare readonly salt: readonly [number, number] | null;
   #vocabulary: Vocabulary;
   #ofVocabulary: Tables | null = null;
+  #expected = 0;
   /** The weight of each index. */
   #idf: readonly number[] = [];
 
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Readonly<Record<string, unknown>>): Layer {
-    // The tokens say how many they are.
-    const { vocabulary_size: _, ...options } = config;
+    const { vocabulary_size: size, ...options } = config;
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
-    return super.fromConfig.call(this, options);
+    const layer = super.fromConfig.call(this, options) as IndexLookup;
+    layer.expect(size);
+    return layer;
+  }
+  /** @internal Takes the number of indices that a configuration tells, until the tokens are there. */
+  expect(size: unknown): void {
+    this.#expected = Number(size ?? 0);
   }
 
   constructor(options: LayerOptions) {
@@ -143,7 +149,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     return (this.#masks ? 1 : 0) + this.numOovIndices;
   }
   get #depth(): number {
-    return this.padToMaxTokens ? (this.maxTokens as number) : this.vocabularySize();
+    if (this.padToMaxTokens) return this.maxTokens as number;
+    return (this.#vocabulary.tokens.length === 0 && this.#expected) || this.vocabularySize();
   }
 
   /** How many indices there are. */
@@ -215,8 +222,15 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
         `has a token with a line break, ${show(broken)}, which files cannot keep; give the vocabulary as an option`,
       );
     store['vocabulary.txt'] = tokens.join('\n');
-    // Keras does not keep them.
-    if (this.#idf.length > 0) store['idf_weights.txt'] = this.#idf.join('\n');
+  }
+  /** Keeps the weights of `tfIdf`, as Keras does. */
+  override saveOwnVariables(store: Record<string, TensorLike>): void {
+    if (this.#idf.length > 0) store['idf_weights'] = constant([...this.#idf], 'float32');
+  }
+  /** Takes them. */
+  override loadOwnVariables(store: Readonly<Record<string, TensorLike>>): void {
+    const weights = store['idf_weights'];
+    if (weights !== undefined) this.#idf = weightsOf(weights, this);
   }
   /** Takes the vocabulary of such a file. */
   override loadAssets(store: Readonly<Record<string, Uint8Array>>): void {
@@ -224,9 +238,11 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const file = store['vocabulary.txt'];
     if (file === undefined) fail(this, 'has no vocabulary.txt in the file');
     const lines = linesOf(file);
-    const weights = store['idf_weights.txt'];
     const tokens = this.integers ? lines.map((line) => integerOf(line, this)) : lines;
-    this.#take(tokens, weights === undefined ? null : linesOf(weights).map(Number));
+    // In files of older versions; otherwise they are there already, with zeros for what pads.
+    const text = store['idf_weights.txt'];
+    const weights = text === undefined ? this.#idf.slice(0, tokens.length) : linesOf(text).map(Number);
+    this.#take(tokens, this.outputMode === 'tfIdf' ? weights : null);
   }
 
   override call(inputs: Tensor): Tensor {
@@ -249,8 +265,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const depth = this.#depth;
     if (mode !== 'tfIdf') return encoded(ids, { mode, depth, dtype: 'int64', sparse });
     const dtype = this.computeDtype;
-    const table = constant([...this.#idf, ...new Array<number>(depth - this.#idf.length).fill(0)], dtype);
-    return mul(encoded(ids, { mode: 'count', depth, dtype, sparse }), table);
+    const weights = Array.from({ length: depth }, (_, i) => this.#idf[i] ?? 0);
+    return mul(encoded(ids, { mode: 'count', depth, dtype, sparse }), constant(weights, dtype));
   }
   /** @internal The index of each token, int64. */
   indices(x: Tensor): Tensor {

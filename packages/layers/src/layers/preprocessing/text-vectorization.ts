@@ -145,9 +145,10 @@ export class TextVectorization extends Layer {
 
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Readonly<Record<string, unknown>>): TextVectorization {
-    // The tokens say how many they are.
-    const { vocabulary_size: _, ...options } = config;
-    return new TextVectorization(optionsFrom(options, TextVectorization));
+    const { vocabulary_size: size, ...options } = config;
+    const layer = new TextVectorization(optionsFrom(options, TextVectorization));
+    layer.#lookup.expect(size);
+    return layer;
   }
 
   /** Whether texts become several tokens. */
@@ -233,6 +234,12 @@ export class TextVectorization extends Layer {
   /** Takes the vocabulary of such a file. */
   override loadAssets(store: Readonly<Record<string, Uint8Array>>): void {
     this.#lookup.loadAssets(store);
+  }
+  override saveOwnVariables(store: Record<string, TensorLike>): void {
+    this.#lookup.saveOwnVariables(store);
+  }
+  override loadOwnVariables(store: Readonly<Record<string, TensorLike>>): void {
+    this.#lookup.loadOwnVariables(store);
   }
 
   /** How many indices there are. */

@@ -138,6 +138,11 @@ abstract class SpatialDropout extends Noise {
     const each = dims(x).map((n, axis) => (axis >= first && axis < first + this.#rank ? 1 : n));
     return this.drop(x, this.rate, toShape(each));
   }
+  /** As in Keras, which does not take `trainable`. */
+  override getConfig(): Record<string, unknown> {
+    const { trainable: _, ...config } = super.getConfig();
+    return config;
+  }
 }
 
 /** Dropout of whole features of sequences [batch, steps, features], whose steps depend on each other. */

@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { dims, hostValues, knownTensor } from '@eagre/core/internal';
+import { dims, hostValues, knownTensor, projected } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import type { OpTable, Translate } from '../op-row.ts';
 
@@ -90,7 +90,19 @@ const nearly = (values: ArrayLike<number | bigint>, other: Tensor | null): boole
     (v, i) => Math.abs(Number(v) - Number(hostValues(other)[i])) <= 1e-5 * Math.abs(Number(v)),
   );
 
+/** What Keras's layers that turn, shear and shift images are made of. */
+const projective: Translate = (c) => {
+  const options = {
+    interpolation: c.textAttr('interpolation').toLowerCase() as 'bilinear' | 'nearest',
+    fillMode: c.textAttr('fill_mode', 'CONSTANT').toLowerCase() as 'constant',
+    fillValue: c.has(3) ? c.x(3).item() : 0,
+  };
+  return projected(c.x(0), c.x(1), options, c.op, c.ints(2) as [number, number]);
+};
+
 export const image: OpTable = {
+  ImageProjectiveTransformV2: projective,
+  ImageProjectiveTransformV3: projective,
   ScaleAndTranslate: scaleAndTranslate,
   ResizeBilinear: resize('bilinear'),
   ResizeNearestNeighbor: resize('nearest'),

@@ -121,7 +121,14 @@ const shuffled: Translate = (c) => {
   return value.rank === 0 ? value : shuffledRows(value, [c.x(1), c.x(2)]);
 };
 
+/** What the draws of a generator take from its state. */
+const skipped: Translate = (c) => {
+  if (knownAlgorithm(c.x(1)) === THREEFRY) throw c.lacks('the algorithm ThreeFry');
+  return new tf.random.Generator({ state: c.variable(0), alg: PHILOX }).skip(tf.cast(c.x(2), 'int64'));
+};
+
 export const random: OpTable = {
+  RngReadAndSkip: skipped,
   AllCandidateSampler: candidates((c, numTrue, numSampled, unique) =>
     tf.random.allCandidateSampler(c.x(0), numTrue, numSampled, unique),
   ),

@@ -53,7 +53,7 @@ const REASONS: readonly Reason[] = [
   [/^(CholeskyGrad|SelfAdjointEig|Batch.*)$/, 'it is deprecated in TensorFlow'],
   [/^PopulationCount$/, 'there is no such special function'],
   [
-    /BoundingBox|CropAndResizeGrad|ExtractGlimpse|ImageProjectiveTransform|ScaleAndTranslateGrad|AdjustContrast$|RandomCrop|Fractional|Dilation2DBackprop|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|MaxPool.*GradGrad|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$/,
+    /BoundingBox|CropAndResizeGrad|ExtractGlimpse|ScaleAndTranslateGrad|AdjustContrast$|RandomCrop|Fractional|Dilation2DBackprop|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|MaxPool.*GradGrad|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$/,
     'there is no such op of images or signals',
   ],
   [
