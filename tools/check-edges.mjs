@@ -52,7 +52,7 @@ const permitted = {
     'saved-model',
     'backend',
   ],
-  'saved-model': ['core', 'autodiff', 'graph', 'checkpoint', 'formats', 'backend'],
+  'saved-model': ['core', 'autodiff', 'graph', 'data', 'checkpoint', 'formats', 'backend'],
   onnx: ['core', 'graph', 'formats', 'backend'],
   serving: ['core', 'graph', 'saved-model', 'formats', 'backend'],
   distribute: [

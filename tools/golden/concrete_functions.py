@@ -141,6 +141,30 @@ class Draws(tf.Module):
 
 stored('generator', Draws(), [('draw', [np.int32(3)], {}), ('draw', [np.int32(1)], {})])
 
+class Encoded(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def pictures(self, texts):
+        """As servers get them: base64 of files, of several sizes."""
+        def one(text):
+            return tf.image.resize(tf.io.decode_png(tf.io.decode_base64(text), channels=3), [2, 2])
+        return tf.map_fn(one, texts, fn_output_signature=tf.TensorSpec([2, 2, 3]))
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def any_picture(self, text):
+        return tf.io.decode_image(tf.io.decode_base64(text), expand_animations=False)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def bytes(self, text):
+        data = tf.io.decode_base64(text)
+        numbers = tf.io.decode_raw(data, tf.uint16, little_endian=False)
+        again = tf.io.parse_tensor(tf.io.serialize_tensor(numbers), tf.uint16)
+        return tf.io.encode_base64(data, pad=True), numbers, again, tf.io.decode_png(tf.io.encode_png(tf.reshape(numbers, [1, -1, 1])), dtype=tf.uint16)
+
+
+files = [tf.io.encode_base64(tf.io.encode_png(tf.constant(np.arange(h * w * c).reshape(h, w, c) * 7 % 256, tf.uint8))).numpy().decode() for h, w, c in [(3, 4, 3), (2, 2, 3), (5, 1, 1)]]
+stored('encoded', Encoded(), [('pictures', [np.array(files)], {}), ('pictures', [np.array(files[:1])], {}), ('any_picture', [np.array(files[2])], {}),
+                              ('bytes', [np.array('AAECA_8-')], {})])
+
 TARGET.parent.mkdir(exist_ok=True)
 text = json.dumps({'versions': {'tensorflow': tf.__version__}, 'models': MODELS})
 with open(TARGET, 'wb') as file, gzip.GzipFile('', 'wb', 9, file, mtime=0) as out:

@@ -1,17 +1,11 @@
 // Serialized `tf.train.Example`s, and the bytes of strings. Strings are on the host, so these run where their values are known.
 import { dtypeTraits } from '@eagre/backend';
 import { bitcast, constant, type DType, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { bytesOf, knownTensor, textOf } from '@eagre/core/internal';
+import { bytesOf, textOf } from '@eagre/core/internal';
 import { decodeExample, type FeatureValue, FormatError, type tensorflow } from '@eagre/formats';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import type { OpRow, OpTable, Translate } from '../op-row.ts';
-
-/** The tensor with values that input `i` is. */
-function known(c: OpCall, i: number): Tensor {
-  const value = knownTensor(c.x(i));
-  if (value === null) throw c.lacks('a traced function cannot read strings that differ from run to run');
-  return value;
-}
+import { known } from './strings.ts';
 
 type Example = ReadonlyMap<string, FeatureValue>;
 type Values = readonly (number | bigint | string)[];

@@ -5,6 +5,7 @@ import { boxes } from './boxes.ts';
 import { control } from './control.ts';
 import { ctc } from './ctc.ts';
 import { elementwise } from './elementwise.ts';
+import { encoded } from './encoded.ts';
 import { examples } from './examples.ts';
 import { gradients } from './gradients.ts';
 import { image } from './image.ts';
@@ -39,6 +40,7 @@ const FAMILIES: readonly OpTable[] = [
   control,
   lists,
   strings,
+  encoded,
   ragged,
   sparse,
   examples,

@@ -8,10 +8,10 @@ import { type OpTable, several, type Translate } from '../op-row.ts';
 import { raggedOf } from './ragged.ts';
 
 /** The tensor with values that input `i` is. */
-function known(c: OpCall, i: number): Tensor {
+export function known(c: OpCall, i: number): Tensor {
   const value = knownTensor(c.x(i));
   if (value === null)
-    throw c.lacks('a traced function cannot compute text from values that differ from run to run');
+    throw c.lacks('a traced function cannot read bytes or texts that differ from run to run');
   return value;
 }
 

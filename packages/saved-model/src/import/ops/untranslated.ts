@@ -22,9 +22,9 @@ const REASONS: readonly Reason[] = [
   ],
   [
     /^(Decode|Encode)(Image|Jpeg|Png|Gif|Bmp|WebP|AndCropJpeg|Wav)|Jpeg|JPEG/,
-    'images and sounds are decoded outside of graphs: see tf.io and tf.data',
+    'there is no such op of files of images: see tf.io',
   ],
-  [/Base64|^(Decode|Encode)/, 'bytes are decoded outside of graphs: see tf.io'],
+  [/^(Decode|Encode)/, 'such bytes are decoded outside of graphs: see tf.io'],
   [
     /Sparse|^(ConvertToCooTensor|CTC.*|AddManySparse.*|TakeManySparse.*|EditDistance)$/,
     'it takes or gives sparse tensors in a way that is not supported',

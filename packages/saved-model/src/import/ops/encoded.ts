@@ -1,0 +1,44 @@
+// Values in bytes: pictures, sounds, base64, compressed bytes, tensors as messages. Strings are on the host.
+import type { Tensor } from '@eagre/core';
+import * as io from '@eagre/data/internal';
+import type { OpCall } from '../op-call.ts';
+import { type OpTable, several } from '../op-row.ts';
+import { known } from './strings.ts';
+
+const channels = <C>(c: OpCall): C => c.intAttr('channels', 0) as C;
+const jpegOptions = (c: OpCall): io.DecodeJpegOptions => ({
+  fancyUpscaling: c.boolAttr('fancy_upscaling', true),
+  tryRecoverTruncated: c.boolAttr('try_recover_truncated', false),
+});
+
+/** The picture in the first input; every second, fourth or eighth pixel of a JPEG file is not read here. */
+function jpeg(c: OpCall): Tensor {
+  if (c.intAttr('ratio', 1) !== 1) throw c.lacks('JPEG files are not decoded at a smaller scale');
+  return io.decodeJpeg(known(c, 0), channels<0 | 1 | 3>(c), jpegOptions(c));
+}
+
+export const encoded: OpTable = {
+  DecodeJpeg: jpeg,
+  DecodePng: (c) =>
+    io.decodePng(known(c, 0), channels<0 | 1 | 3 | 4>(c), c.dtypeAttr('dtype', 'uint8') as 'uint8'),
+  DecodeBmp: (c) => io.decodeBmp(known(c, 0), channels<0 | 3 | 4>(c)),
+  DecodeGif: (c) => io.decodeGif(known(c, 0)),
+  DecodeImage: (c) =>
+    io.decodeImage(known(c, 0), channels<0 | 1 | 3 | 4>(c), c.dtypeAttr('dtype', 'uint8'), {
+      expandAnimations: c.boolAttr('expand_animations', true),
+    }),
+  DecodeAndCropJpeg: (c) =>
+    io.decodeAndCropJpeg(known(c, 0), c.ints(1), channels<0 | 1 | 3>(c), jpegOptions(c)),
+  ExtractJpegShape: (c) => io.extractJpegShape(known(c, 0), c.dtypeAttr('output_type', 'int32') as 'int32'),
+  EncodePng: (c) => io.encodePng(known(c, 0), c.intAttr('compression', -1)),
+  EncodeJpeg: (c) => io.encodeJpeg(known(c, 0), c.textAttr('format', '') as '', c.intAttr('quality', 95)),
+  DecodeWav: several(['audio', 'sample_rate'], (c) =>
+    io.audio.decodeWav(known(c, 0), c.intAttr('desired_channels', -1), c.intAttr('desired_samples', -1)),
+  ),
+  EncodeWav: (c) => io.audio.encodeWav(known(c, 0), c.int(1)),
+  DecodeBase64: (c) => io.decodeBase64(known(c, 0)),
+  EncodeBase64: (c) => io.encodeBase64(known(c, 0), c.boolAttr('pad', false)),
+  DecodeCompressed: (c) => io.decodeCompressed(known(c, 0), c.textAttr('compression_type', '') as ''),
+  ParseTensor: (c) => io.parseTensor(known(c, 0), c.dtypeAttr('out_type')),
+  SerializeTensor: (c) => io.serializeTensor(known(c, 0)),
+};
