@@ -2,6 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
+import * as special from '../../math-special.ts';
 import { everywhere, numbers, randoms, slopes, worst } from '../../testing/ops.ts';
 
 const f64 = (...list: number[]): tf.Tensor => tf.constant(list, 'float64');
@@ -42,6 +43,19 @@ describe('functions of one number', () => {
         expect(fn(x).dtype).toBe(dtype);
       }
     });
+  });
+
+  test("Fresnel's integrals are 1/2 at infinity", () => {
+    everywhere(() => {
+      for (const fresnel of [special.fresnelSin, special.fresnelCos])
+        for (const dtype of ['float32', 'float64'] as const)
+          expect(fresnel(tf.constant([Infinity, -Infinity], dtype)).array()).toEqual([0.5, -0.5]);
+    });
+  });
+
+  test.each(Object.entries(special))('%s refuses complex numbers', (_, of) => {
+    const z = tf.constant([{ re: 1, im: 2 }]);
+    for (let call = 0; call < 2; call++) expect(() => (of as typeof tf.exp)(z)).toThrow(/complex/);
   });
 
   test('special functions have the values of the literature', () => {

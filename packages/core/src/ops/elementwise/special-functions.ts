@@ -34,7 +34,15 @@ type Special = Omit<UnarySpec, 'scalar' | 'ulp'> & {
   readonly body: (s: NumberBuilder, x: NumberValue) => NumberValue;
 };
 const define = ({ body, ...spec }: Special): UnaryFunction =>
-  defineUnary({ ...spec, ulp: 16, scalar: (s, x) => s.cast(body(s, s.cast(x, 'float64')), x.dtype) });
+  defineUnary({
+    ...spec,
+    ulp: 16,
+    scalar: (s, x) => {
+      // The cast would drop the imaginary parts of complex numbers.
+      checkDType(x.dtype, 'floating', 'x', spec.name);
+      return s.cast(body(s, s.cast(x, 'float64')), x.dtype);
+    },
+  });
 
 /**
  * Declares a function whose two formulas, for numbers up to `split` in size and beyond, make a scalar program that is too long: each is an
@@ -313,7 +321,8 @@ function fresnelWave(s: NumberBuilder, x: NumberValue, which: 'sin' | 'cos'): Nu
   const t = s.mul(s.mul(z, z), s.mul(z, z));
   const f = s.div(chebyshev(s, t, tables.fresnelF), s.mul(large, Math.PI));
   const g = s.div(chebyshev(s, t, tables.fresnelG), s.mul(s.mul(large, s.mul(large, large)), Math.PI ** 2));
-  const angle = s.mul(s.mul(large, large), Math.PI / 2);
+  // At infinity f and g are 0, and the sine of a finite angle keeps their products so.
+  const angle = s.mul(s.min(s.mul(large, large), 1e300), Math.PI / 2);
   const [cos, sin] = [s.cos(angle), s.sin(angle)];
   const wave = which === 'sin' ? s.add(s.mul(f, cos), s.mul(g, sin)) : s.sub(s.mul(g, cos), s.mul(f, sin));
   return s.mul(s.sign(x), s.sub(0.5, wave));

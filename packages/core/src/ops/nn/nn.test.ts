@@ -437,6 +437,23 @@ describe('losses', () => {
           )
           .array(),
       ).toEqual([false, true]);
+      // As in TensorFlow 2.21: false for classes that are not there, and where a prediction is not finite.
+      const predictions = [
+        [1, NaN, 2],
+        [1, Infinity, 2],
+        [2, -Infinity, 1],
+        [1, 2, 3],
+        [1, 2, 3],
+        [1, 2, 3],
+      ];
+      expect(nn.inTopK([0, 2, 0, 3, -1, 2], predictions, 2).array()).toEqual([
+        false,
+        false,
+        false,
+        false,
+        false,
+        true,
+      ]);
     });
     expect(() => nn.biasAdd([[1, 2]], [[1, 2]])).toThrow('expected [..., c]');
   });

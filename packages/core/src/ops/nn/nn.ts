@@ -6,15 +6,17 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { defineElementwise, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { uniform } from '../../dispatch/samples.ts';
 import * as random from '../../random/random.ts';
+import type { Dim } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
 import { type PartialShape, show, showShape } from '../../shapes/shape.ts';
-import { differs } from '../../shapes/sizes.ts';
+import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { gather } from '../array/gather.ts';
 import { toIndices } from '../array/moving.ts';
 import { expandDims, identity } from '../array/shaping.ts';
+import { where } from '../elementwise/select.ts';
 import { noiseShapeOf } from './noise-shape.ts';
 
 export * as experimental from '../../nn-experimental.ts';
@@ -193,7 +195,10 @@ export const inTopK: NamedFunction<
         'InTopKV2',
       );
     }
-    const own = gather(p, expandDims(t, -1), 1, { batchDims: 1 });
-    return p.greater(own).cast('int32').sum(-1).less(k).logicalAnd(own.isFinite().squeeze(-1));
+    // No class outside of the predictions is among the largest, and none is where a prediction is not finite.
+    const known = t.greaterEqual(0).logicalAnd(t.less(sizeValue(dims(p)[1] as Dim, t.dtype)));
+    const own = gather(p, expandDims(where(known, t, 0), -1), 1, { batchDims: 1 });
+    const among = p.greater(own).cast('int32').sum(-1).less(k);
+    return among.logicalAnd(p.isFinite().all(-1)).logicalAnd(known);
   },
 );
