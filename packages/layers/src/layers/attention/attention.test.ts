@@ -267,3 +267,12 @@ test('weights begin as in Keras: inputs and outputs of a unit are counted by wha
   own.build([null, 3, 5]);
   expect(own.query.kernel.sum().item()).toBe(5 * 2 * 4);
 });
+
+test('masks of scores fit into float16', () => {
+  const q = constant([[[0.25, 0.5], [0.75, 1]]]); // biome-ignore format: rows
+  const attention = new layers.Attention({ scoreMode: 'concat', dtype: 'float16' });
+  const mask = [null, constant([[0, 1]]).cast('bool')];
+  const [y, weights] = attention([q, q], { mask, useCausalMask: true, returnAttentionScores: true });
+  expect(y.array()).toEqual([[[0.5, 0.75], [0.75, 1]]]); // biome-ignore format: rows
+  expect(weights.array()).toEqual([[[0.5, 0.5], [0, 1]]]); // biome-ignore format: rows
+});

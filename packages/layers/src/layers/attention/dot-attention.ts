@@ -76,7 +76,7 @@ abstract class ScoredAttention extends Layer {
     const along = valueMask?.expandDims(-2) ?? null;
     const seen = along === null ? causal : causal === null ? along : along.logicalAnd(causal);
     // As Keras: so much less that nothing of it is left.
-    if (seen !== null) scores = seen.where(scores, scores.sub(1e9));
+    if (seen !== null) scores = seen.where(scores, scores.sub(scores.dtype === 'float16' ? 65504 : 1e9));
     const weights = scores.softmax();
     const drop = options.training === true ? this.#drop : null;
     let y = (drop === null ? weights : drop.invoke(weights, { training: true })).matmul(value);
