@@ -159,3 +159,29 @@ test('functions of Lambda, and build, may take lists', () => {
   }
   expect(new Scaled()([ones([1]), ones([1])]).array()).toEqual([4]);
 });
+
+test('call by hand needs no options', () => {
+  const x = ones([2, 4, 3]);
+  for (const layer of [
+    new layers.Dropout(0.5),
+    new layers.Softmax(),
+    new layers.LSTM(2),
+    new layers.Bidirectional(new layers.GRU(2)),
+    new layers.BatchNormalization(),
+    new layers.MultiHeadAttention(2, 3),
+    new layers.SpectralNormalization(new layers.Dense(2)),
+    new Sequential([new layers.Dense(2), new layers.Dropout(0.5)]),
+  ]) {
+    const expected = layer(x) as Tensor;
+    expect((layer.call(x) as Tensor).array()).toEqual(expected.array());
+  }
+  const input = Input([3]);
+  const model = new Model(input, new layers.Dropout(0.5)(input));
+  expect((model.call(ones([1, 3])) as Tensor).array()).toEqual([[1, 1, 1]]);
+  const noisy = new (class extends layers.Dropout {
+    override call(inputs: Tensor): Tensor {
+      return super.call(inputs);
+    }
+  })(0.5);
+  expect(noisy(x).array()).toEqual(x.array());
+});

@@ -157,7 +157,7 @@ export class Sequential extends Model {
     );
   }
 
-  override call(inputs: LayerInput, { training, mask }: CallOptions): Tensor {
+  override call(inputs: LayerInput, { training, mask }: CallOptions = {}): Tensor {
     this.#checkSome();
     let x = inputs as Tensor;
     const many = Array.isArray(inputs);

@@ -123,7 +123,7 @@ export class Softmax extends Layer {
     super(argumentsOf<SoftmaxOptions>(Softmax, new.target, args));
   }
   /** @param options.mask true or more than 0.5 for what counts, of the input's shape or one that broadcasts to it; 0 elsewhere. */
-  override call(inputs: Tensor, { mask }: CallOptions): Tensor {
+  override call(inputs: Tensor, { mask }: CallOptions = {}): Tensor {
     const x = floats(this, inputs);
     this.computeOutputShape(x.shape);
     if (mask === undefined || mask === null) return this.#softmax(x);

@@ -65,7 +65,7 @@ abstract class ScoredAttention extends Layer {
   /** [batch, queries, keys] of queries and keys [batch, time, n]. */
   protected abstract scores(query: Tensor, key: Tensor): Tensor;
 
-  override call(inputs: LayerInput, options: DotAttentionCallOptions): Tensor | readonly Tensor[] {
+  override call(inputs: LayerInput, options: DotAttentionCallOptions = {}): Tensor | readonly Tensor[] {
     if (!Array.isArray(inputs)) this.#shapes((inputs as Tensor).shape);
     const list = (inputs as readonly Tensor[]).map((x) => floats(this, x));
     this.#shapes(list.map((x) => x.shape));

@@ -249,7 +249,7 @@ export class Lambda extends Layer {
   constructor(...args: readonly unknown[]) {
     super(argumentsOf<LambdaArguments>(Lambda, new.target, args));
   }
-  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, options: CallOptions = {}): LayerOutput {
     return (this.function as LambdaFunction)(inputs as Tensor, { ...this.arguments, ...options });
   }
   override computeMask(inputs: LayerInput, mask: Mask): Mask {

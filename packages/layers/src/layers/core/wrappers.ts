@@ -106,7 +106,7 @@ export class Bidirectional extends Layer {
     if (this.#initial !== null) this.setWeights(this.#initial);
   }
 
-  override call(inputs: LayerInput, { training, initialState, mask }: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, { training, initialState, mask }: CallOptions = {}): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const x = list[0];
     const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);

@@ -150,7 +150,7 @@ export class BatchNormalization extends Normalization {
   }
 
   /** @param options.mask which places count in training, true or not 0, of the input's shape without the channels. */
-  override call(inputs: Tensor, { training, mask }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training, mask }: CallOptions = {}): Tensor {
     const given = floats(this, inputs);
     const axis = this.#channelAxis(given.shape);
     const last = axis === given.rank - 1;

@@ -161,7 +161,7 @@ export class ConvLSTMCell extends SpatialLayer implements RecurrentCell {
     };
   }
 
-  override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {
+  override call(inputs: Tensor, options: CallOptions = {}): readonly Tensor[] {
     const x = floats(this, inputs);
     this.checkStep(x.shape);
     const [batch, ...step] = dims(x) as [Dim, ...Dim[]];
