@@ -370,13 +370,21 @@ function inKerasOrder(
 }
 
 /** A shape as the input wants it: a last axis of 1 may be missing or superfluous, as in Keras. Undefined if it does not fit. */
-function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape | undefined {
+export function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape | undefined {
   let own = shape;
   if (own.length === wanted.length + 1 && own.at(-1) === 1) own = own.slice(0, -1);
   else if (own.length === wanted.length - 1 && wanted.at(-1) === 1) own = [...own, 1];
   const fits =
     own.length === wanted.length && wanted.every((d, i) => d === null || own[i] === null || d === own[i]);
   return fits ? own : undefined;
+}
+
+/** The same of a value. */
+export function adjusted(value: Tensor, wanted: PartialShape): Tensor | undefined {
+  const shape = adjustedShape(value.shape, wanted);
+  if (shape === undefined) return undefined;
+  if (shape.length === value.rank) return value;
+  return shape.length > value.rank ? value.expandDims(-1) : value.squeeze(-1);
 }
 
 /** A value in the shape and dtype of an input. @throws InvalidArgumentError when it cannot be. */
@@ -391,9 +399,8 @@ function fitted(input: KerasTensor, given: Tensor): Tensor {
     if (adjustedShape(value.shape, input.shape)?.length !== value.rank) unfit(input, value.shape);
     return cast(value as unknown as Tensor, input.dtype);
   }
-  const shape = adjustedShape(value.shape, input.shape) as readonly number[] | undefined;
-  if (shape === undefined) unfit(input, value.shape);
-  const x = shape.length === value.rank ? value : value.reshape(shape);
+  const x = adjusted(value, input.shape);
+  if (x === undefined) unfit(input, value.shape);
   if (x.dtype === input.dtype) return x;
   if (x.dtype === 'string' || input.dtype === 'string') {
     throw new InvalidArgumentError(`input '${input.name}' is ${x.dtype}, expected ${input.dtype}`, 'Model');

@@ -34,7 +34,7 @@ import {
   serializeLayer,
   withCustomObjects,
 } from '../saving/serialization.ts';
-import { FunctionalGraph, Input, inputLayer } from './functional.ts';
+import { adjusted, adjustedShape, FunctionalGraph, Input, inputLayer } from './functional.ts';
 import { inputFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import { Model } from './model.ts';
@@ -159,8 +159,12 @@ export class Sequential extends Model {
 
   override call(inputs: LayerInput, { training, mask }: CallOptions = {}): Tensor {
     this.#checkSome();
-    let x = inputs as Tensor;
     const many = Array.isArray(inputs);
+    const wanted = this.knownInputShape;
+    let x = inputs as Tensor;
+    // As in a functional model.
+    if (inputs instanceof Tensor && wanted !== undefined && wanted.length !== inputs.rank)
+      x = adjusted(inputs, wanted) ?? inputs;
     const names = many ? inputs.map((_, i) => `${i}`) : [this.name];
     let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, names, this.name);
     for (const layer of this._sequence.layers) {
@@ -186,7 +190,11 @@ export class Sequential extends Model {
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
-    return this._sequence.layers.reduce((specs, layer) => layer.computeOutputSpec(specs), inputs);
+    const wanted = this.knownInputShape;
+    const [first, ...rest] = inputs.list;
+    const shape = wanted === undefined ? undefined : adjustedShape(first.shape, wanted);
+    const given = shape === undefined ? inputs : { ...inputs, list: [{ ...first, shape }, ...rest] };
+    return this._sequence.layers.reduce<Specs>((specs, layer) => layer.computeOutputSpec(specs), given);
   }
 
   override get outputNames(): string[] | null {
