@@ -476,6 +476,7 @@ export class Layer extends Module implements Trackable {
     }
     if ((options.autocast ?? true) && this.computeDtype !== this.variableDtype && !computesWide(this))
       variable.autocast = true;
+    Object.defineProperty(variable, 'path', { value: `${state.path ?? this.name}/${local}` });
     state.weights.push({ name: local, variable });
     return variable;
   }

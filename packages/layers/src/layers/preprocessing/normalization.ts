@@ -84,9 +84,18 @@ export class Normalization extends Layer {
   get mean(): Tensor | null {
     return this.#used(this.adaptMean ?? this.inputMean);
   }
+  set mean(_: Tensor | null) {
+    this.#refuse('mean');
+  }
   /** The variances, as `mean`. */
   get variance(): Tensor | null {
     return this.#used(this.adaptVariance ?? this.inputVariance);
+  }
+  set variance(_: Tensor | null) {
+    this.#refuse('variance');
+  }
+  #refuse(name: string): never {
+    fail(this, `takes its ${name} from adapt, or from the constructor: new Normalization({ mean, variance })`);
   }
 
   override build(inputShape: PartialShape): void {
