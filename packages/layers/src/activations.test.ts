@@ -5,7 +5,7 @@ import { type CustomName, constant, InvalidArgumentError, range, type Tensor } f
 import { registerKerasSerializable } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as activations from './activations.ts';
-import { Dense } from './layers/index.ts';
+import { Dense, ReLU } from './layers/index.ts';
 import { assertClose, readGolden } from './testing/golden.ts';
 
 interface Golden {
@@ -115,4 +115,5 @@ test('activations as configurations say them', () => {
   expect(activations.deserialize('mine', { mine: own })).toBe(own);
   expect(() => activations.serialize('relu' as never)).toThrow('expected an activation');
   expect(() => activations.deserialize('nothing')).toThrow();
+  expect(() => activations.get(ReLU as never)).toThrow('the activation must be a function, got the class ReLU');
 });
