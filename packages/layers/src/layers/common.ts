@@ -6,7 +6,7 @@ import {
   keep,
   nn,
   type PartialShape,
-  type Tensor,
+  Tensor,
   type TensorLike,
 } from '@eagre/core';
 import {
@@ -23,6 +23,7 @@ import {
   mulDims,
   outsideScopes,
   partialShape,
+  shown,
   showShape,
   sizeValue,
   snakeCase,
@@ -33,6 +34,7 @@ import {
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { activationName } from '../layer/activation-names.ts';
+import { isAnyTensor } from '../layer/kinds.ts';
 import { computesWide, Layer } from '../layer/layer.ts';
 import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
@@ -171,6 +173,8 @@ export function applyActivation(fn: Activation, x: Tensor): Tensor {
   if (activationName(fn) !== undefined) return fn(x);
   const y = outsideScopes(() => fn(keep(x)));
   checkNoPromise(y, 'the activation', 'Activation');
+  if (!isAnyTensor(y))
+    throw new InvalidArgumentError(`the activation must return a tensor, got ${shown(y)}`, 'Activation');
   return y;
 }
 
@@ -183,6 +187,8 @@ export function penalize(
   if (regularizer !== null) {
     const loss = outsideScopes(() => regularizer(keep(y)));
     checkNoPromise(loss, 'the activity regularizer', layer.name);
+    if (!(loss instanceof Tensor))
+      fail(layer, `needs an activity regularizer that returns a tensor, got ${shown(loss)}`);
     layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype)));
   }
   return y;

@@ -95,7 +95,10 @@ export class Normalization extends Layer {
     this.#refuse('variance');
   }
   #refuse(name: string): never {
-    fail(this, `takes its ${name} from adapt, or from the constructor: new Normalization({ mean, variance })`);
+    fail(
+      this,
+      `takes its ${name} from adapt, or from the constructor: new Normalization({ mean, variance })`,
+    );
   }
 
   override build(inputShape: PartialShape): void {
