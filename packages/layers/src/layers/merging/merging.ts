@@ -10,6 +10,7 @@ import {
   type SparseTensor,
   sparse,
   type Tensor,
+  type TensorLike,
   zerosLike,
 } from '@eagre/core';
 import {
@@ -25,6 +26,7 @@ import {
 } from '@eagre/core/internal';
 import { densified, isStored, kindOf, onValues, takesKinds } from '../../layer/kinds.ts';
 import {
+  type CallOptions,
   type FromConfig,
   Layer,
   type LayerInput,
@@ -32,8 +34,9 @@ import {
   ownsTemporaries,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
+import { takesCall } from '../../layer/own-call.ts';
 import { show } from '../../layer/show.ts';
-import { fail, plus, type Size, shapeOf, sizesOf, values } from '../common.ts';
+import { fail, plus, type Size, seenBy, shapeOf, sizesOf, values } from '../common.ts';
 import { axis, flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -77,19 +80,31 @@ abstract class Merge extends Layer {
     this.computeOutputShape(inputShape);
   }
 
-  override call(inputs: LayerInput): Tensor {
+  /** The same where masks, of the inputs' rank, say what counts. Most take no notice. */
+  protected mergeSeen(inputs: readonly Tensor[], _seen: readonly (Tensor | null)[]): Tensor {
+    return this.merge(inputs);
+  }
+
+  override call(inputs: LayerInput, { mask }: CallOptions = {}): Tensor {
     const list = tensorsOf(this, inputs);
     this.computeOutputShape(list.map((x) => x.shape));
     if (list.some(isStored)) return this.#ofStored(list);
     const rank = Math.max(...list.map((x) => x.rank));
-    return this.merge(
-      list.map((x) => {
-        if (x.rank === rank) return x;
-        const missing = new Array<number>(rank - x.rank).fill(1);
-        const [batch, ...example] = dims(x) as [Dim, ...Dim[]];
-        return x.reshape(toShape([batch, ...missing, ...example]));
-      }),
-    );
+    const alike = list.map((x) => {
+      if (x.rank === rank) return x;
+      const missing = new Array<number>(rank - x.rank).fill(1);
+      const [batch, ...example] = dims(x) as [Dim, ...Dim[]];
+      return x.reshape(toShape([batch, ...missing, ...example]));
+    });
+    if (!Array.isArray(mask)) return this.merge(alike);
+    const seen = (mask as readonly (TensorLike | null)[]).map((one) => {
+      if (one === null) return null;
+      const places = seenBy(one);
+      return places.reshape(
+        toShape([...dims(places), ...new Array<number>(Math.max(0, rank - places.rank)).fill(1)]),
+      );
+    });
+    return this.mergeSeen(alike, seen);
   }
 
   /** Of sparse tensors comes a sparse one; next to a dense one they are dense, but in products. Ragged ones merge as they are. */
@@ -104,8 +119,7 @@ abstract class Merge extends Layer {
   /** What counts in any input, where each has a mask. */
   override computeMask(_: LayerInput, mask: Mask): Mask {
     if (!Array.isArray(mask)) return null;
-    const masks = mask as readonly (Tensor | null)[];
-    return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
+    return anySeen(mask as readonly (Tensor | null)[]);
   }
 
   override computeOutputShape(inputShape: Shapes): PartialShape {
@@ -167,11 +181,40 @@ export class Subtract extends Merge {
   }
 }
 
+/** What counts in any input; null unless each has a mask. */
+function anySeen(masks: readonly (Tensor | null)[]): Tensor | null {
+  return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
+}
+
+/** What `of` makes of the inputs two by two, where another value stands for what a mask hides. */
+function ofSeen(
+  inputs: readonly Tensor[],
+  seen: readonly (Tensor | null)[],
+  of: (a: Tensor, b: Tensor) => Tensor,
+): Tensor {
+  let [y] = inputs;
+  let [known] = seen;
+  inputs.slice(1).forEach((input, i) => {
+    const mask = seen[i + 1];
+    const x = mask === null ? input : mask.where(input, y);
+    if (known !== null) y = known.where(y, x);
+    known = anySeen([known, mask]);
+    y = of(y, x);
+  });
+  return y;
+}
+
 /** The product of the inputs. */
 export class Multiply extends Merge {
   declare static readonly fromConfig: FromConfig<Multiply>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.mul(b));
+  }
+  /** What an input's mask hides does not count; what all hide is 0. */
+  protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
+    const y = this.merge(inputs.map((x, i) => seen[i]?.where(x, 1) ?? x));
+    const any = anySeen(seen);
+    return any === null ? y : any.where(y, 0);
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce(productOf);
@@ -196,6 +239,9 @@ export class Maximum extends Merge {
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.maximum(b));
   }
+  protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
+    return ofSeen(inputs, seen, (a, b) => a.maximum(b));
+  }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce((a, b) => sparse.maximum(a, b));
   }
@@ -206,6 +252,9 @@ export class Minimum extends Merge {
   declare static readonly fromConfig: FromConfig<Minimum>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.minimum(b));
+  }
+  protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
+    return ofSeen(inputs, seen, (a, b) => a.minimum(b));
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce((a, b) => sparse.minimum(a, b));
@@ -340,6 +389,7 @@ export class Dot extends Layer {
 }
 ownsTemporaries(Merge, Concatenate, Dot);
 takesKinds(['sparse', 'ragged'], Merge, Concatenate);
+takesCall({ options: { training: true, mask: true }, maskOfEach: true }, Merge);
 takesOptions<LayerOptions, Merge>(
   { options: layerOptions },
   Add,
