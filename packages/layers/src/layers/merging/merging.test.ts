@@ -128,10 +128,12 @@ test('what masks hide does not count in products and extremes, as in Keras', () 
   const y = constant([[[3, -4], [5, 6], [0, 0]]]); // biome-ignore format: rows
   const masked = (input: typeof a, offset: number) =>
     new layers.Rescaling(1, { offset })(new layers.Masking()(input));
-  const values = (Merged: new () => layers.Multiply): unknown => {
+  const values = (
+    Merged: typeof layers.Multiply | typeof layers.Maximum | typeof layers.Minimum | typeof layers.Add,
+  ): unknown => {
     const both = new Merged()([masked(a, -3), masked(b, 1)]);
     const one = new Merged()([masked(a, -3), b]);
-    return (new Model([a, b], [both, one])([x, y]) as Tensor[]).map((t) => t.reshape([-1]).array());
+    return new Model([a, b], [both, one])<Tensor[]>([x, y]).map((t) => t.reshape([-1]).array());
   };
   expect(values(layers.Multiply)).toEqual([[-8, 3, 6, 7, 0, 0], [-6, 4, 5, 6, 0, 0]]); // biome-ignore format: rows
   expect(values(layers.Maximum)).toEqual([[4, -1, 6, 7, -3, -3], [3, -1, 5, 6, 0, 0]]); // biome-ignore format: rows
