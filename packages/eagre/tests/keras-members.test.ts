@@ -50,8 +50,8 @@ test('a summary shows no control characters', () => {
   const lines: string[] = [];
   const layers = [tf.Input([3]), new tf.layers.Dense(2, { name: 'a\x1b[31m\n\x85' })];
   new tf.Sequential(layers, { name: 'm\x07' }).summary({ printFn: (line) => lines.push(line) });
-  expect(lines[0]).toBe('Model: "m\\x07"');
-  expect(lines.join('')).toContain('a\\x1b[31m\\x0a\\x85 (Dense)');
+  expect(lines[0]).toBe('Model: "m\ufffd"');
+  expect(lines.join('')).toContain('a\ufffd[31m\ufffd\ufffd (Dense)');
 });
 
 test('inputDtype, inputSpec, outputShape', () => {

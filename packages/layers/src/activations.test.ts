@@ -126,7 +126,7 @@ test('what functions of the user return, and classes in their place', () => {
     'the activation must return a tensor, got 1',
   );
   expect(() => new Dense(2, { activityRegularizer: (() => 1) as never })(x)).toThrow(
-    'needs an activity regularizer that returns a tensor, got 1',
+    'the activity regularizer must return a scalar tensor, got 1',
   );
   class Own {}
   for (const option of ['kernelInitializer', 'kernelRegularizer', 'kernelConstraint'])

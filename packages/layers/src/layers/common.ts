@@ -6,7 +6,7 @@ import {
   keep,
   nn,
   type PartialShape,
-  Tensor,
+  type Tensor,
   type TensorLike,
 } from '@eagre/core';
 import {
@@ -35,7 +35,7 @@ import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { activationName } from '../layer/activation-names.ts';
 import { isAnyTensor } from '../layer/kinds.ts';
-import { computesWide, Layer } from '../layer/layer.ts';
+import { checkPenalty, computesWide, Layer } from '../layer/layer.ts';
 import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
 import { functionConfig, type SerializedFunction } from '../saving/keras-object.ts';
@@ -185,10 +185,8 @@ export function penalize(
 ): Tensor {
   const regularizer = layer.activityRegularizer;
   if (regularizer !== null) {
-    const loss = outsideScopes(() => regularizer(keep(y)));
-    checkNoPromise(loss, 'the activity regularizer', layer.name);
-    if (!(loss instanceof Tensor))
-      fail(layer, `needs an activity regularizer that returns a tensor, got ${shown(loss)}`);
+    const given = outsideScopes(() => regularizer(keep(y)));
+    const loss = checkPenalty(given, 'the activity regularizer', layer.name);
     layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype)));
   }
   return y;

@@ -1,4 +1,11 @@
-import { cast, type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import {
+  cast,
+  type DType,
+  InvalidArgumentError,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+} from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
@@ -370,7 +377,7 @@ function inKerasOrder(
 }
 
 /** A shape as the input wants it: a last axis of 1 may be missing or superfluous, as in Keras. Undefined if it does not fit. */
-export function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape | undefined {
+function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape | undefined {
   let own = shape;
   if (own.length === wanted.length + 1 && own.at(-1) === 1) own = own.slice(0, -1);
   else if (own.length === wanted.length - 1 && wanted.at(-1) === 1) own = [...own, 1];
@@ -381,10 +388,8 @@ export function adjustedShape(shape: PartialShape, wanted: PartialShape): Partia
 
 /** The same of a value. */
 export function adjusted(value: Tensor, wanted: PartialShape): Tensor | undefined {
-  const shape = adjustedShape(value.shape, wanted);
-  if (shape === undefined) return undefined;
-  if (shape.length === value.rank) return value;
-  return shape.length > value.rank ? value.expandDims(-1) : value.squeeze(-1);
+  const shape = adjustedShape(value.shape, wanted) as Shape | undefined;
+  return shape?.length === value.rank ? value : shape && value.reshape(shape);
 }
 
 /** A value in the shape and dtype of an input. @throws InvalidArgumentError when it cannot be. */

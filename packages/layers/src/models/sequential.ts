@@ -34,7 +34,7 @@ import {
   serializeLayer,
   withCustomObjects,
 } from '../saving/serialization.ts';
-import { adjusted, adjustedShape, FunctionalGraph, Input, inputLayer } from './functional.ts';
+import { adjusted, FunctionalGraph, Input, inputLayer } from './functional.ts';
 import { inputFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import { Model } from './model.ts';
@@ -190,11 +190,7 @@ export class Sequential extends Model {
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
-    const wanted = this.knownInputShape;
-    const [first, ...rest] = inputs.list;
-    const shape = wanted === undefined ? undefined : adjustedShape(first.shape, wanted);
-    const given = shape === undefined ? inputs : { ...inputs, list: [{ ...first, shape }, ...rest] };
-    return this._sequence.layers.reduce<Specs>((specs, layer) => layer.computeOutputSpec(specs), given);
+    return this._sequence.layers.reduce((specs, layer) => layer.computeOutputSpec(specs), inputs);
   }
 
   override get outputNames(): string[] | null {

@@ -97,7 +97,7 @@ export function summary(model: Model, options: SummaryOptions): void {
 
 /** A text without what moves the cursor or changes colours. */
 function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return text.replace(/\p{Cc}/gu, '\ufffd');
 }
 
 /** @throws InvalidArgumentError for a table that cannot be that wide */

@@ -244,11 +244,10 @@ class NumberedBatches implements Batches {
 
 /** @throws InvalidArgumentError for one example in the place of a batch */
 function checkBatched(x: Tensors, wanted: PartialShape | undefined): void {
-  if (wanted === undefined || !(x instanceof Tensor) || wanted.at(-1) === 1) return;
-  const example = wanted.slice(1);
-  if (x.rank !== example.length || !example.every((d, i) => d === null || d === x.shape[i])) return;
+  // A last axis of 1 may be missing.
+  if (!(x instanceof Tensor) || wanted?.length !== x.rank + 1 || wanted.at(-1) === 1) return;
   throw new InvalidArgumentError(
-    `the dataset gives examples ${showShape(x.shape)}, where the model takes batches ${showShape(wanted)}: give dataset.batch(size)`,
+    `the dataset gives examples ${showShape(x.shape)}, not batches ${showShape(wanted)}: give dataset.batch(size)`,
   );
 }
 

@@ -375,8 +375,7 @@ describe('fit', () => {
       const model = new Sequential([Input({ shape: [3] }), new Dense(2)]);
       model.compile({ optimizer: 'sgd', loss: 'mse' });
       const examples = new Set([[ones([3]), ones([2])] as const]);
-      const message =
-        'the dataset gives examples [3], where the model takes batches [null, 3]: give dataset.batch';
+      const message = 'the dataset gives examples [3], not batches [null, 3]: give dataset.batch';
       await expect(model.fit(examples, quiet)).rejects.toThrow(message);
       await expect(model.evaluate(examples, quiet)).rejects.toThrow(message);
       await expect(model.predict(new Set([ones([3])]), quiet)).rejects.toThrow(message);

@@ -1,15 +1,7 @@
 // Activations as layers.
 
 import { nn, type PartialShape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import {
-  argumentsOf,
-  type Option,
-  orNull,
-  sameShape,
-  showShape,
-  takesOptions,
-  toTensor,
-} from '@eagre/core/internal';
+import { argumentsOf, type Option, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../../activations.ts';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
@@ -130,10 +122,8 @@ export class Softmax extends Layer {
     const given = toTensor(mask as TensorLike);
     const seen = given.dtype === 'bool' ? given : given.greater(0.5);
     // As Keras: so little that nothing of it is left.
-    const rest = seen.where(x, x.dtype === 'float16' ? -3e4 : -1e9);
-    if (!sameShape(rest.shape, x.shape))
-      fail(this, `needs a mask that broadcasts to ${showShape(x.shape)}, got ${showShape(seen.shape)}`);
-    return seen.where(this.#softmax(rest), 0);
+    const y = this.#softmax(seen.where(x, x.dtype === 'float16' ? -3e4 : -1e9));
+    return seen.where(y, 0);
   }
   #softmax(x: Tensor): Tensor {
     const axes = typeof this.axis === 'number' ? [this.axis] : this.axis;

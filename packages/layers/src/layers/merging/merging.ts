@@ -98,11 +98,9 @@ abstract class Merge extends Layer {
     });
     if (!Array.isArray(mask)) return this.merge(alike);
     const seen = (mask as readonly (TensorLike | null)[]).map((one) => {
-      if (one === null) return null;
-      const places = seenBy(one);
-      return places.reshape(
-        toShape([...dims(places), ...new Array<number>(Math.max(0, rank - places.rank)).fill(1)]),
-      );
+      let places = one === null ? null : seenBy(one);
+      while (places !== null && places.rank < rank) places = places.expandDims(-1);
+      return places;
     });
     return this.mergeSeen(alike, seen);
   }
@@ -186,24 +184,6 @@ function anySeen(masks: readonly (Tensor | null)[]): Tensor | null {
   return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
 }
 
-/** What `of` makes of the inputs two by two, where another value stands for what a mask hides. */
-function ofSeen(
-  inputs: readonly Tensor[],
-  seen: readonly (Tensor | null)[],
-  of: (a: Tensor, b: Tensor) => Tensor,
-): Tensor {
-  let [y] = inputs;
-  let [known] = seen;
-  inputs.slice(1).forEach((input, i) => {
-    const mask = seen[i + 1];
-    const x = mask === null ? input : mask.where(input, y);
-    if (known !== null) y = known.where(y, x);
-    known = anySeen([known, mask]);
-    y = of(y, x);
-  });
-  return y;
-}
-
 /** The product of the inputs. */
 export class Multiply extends Merge {
   declare static readonly fromConfig: FromConfig<Multiply>;
@@ -233,14 +213,31 @@ export class Average extends Merge {
   }
 }
 
-/** The largest of the inputs. */
-export class Maximum extends Merge {
-  declare static readonly fromConfig: FromConfig<Maximum>;
+abstract class Extreme extends Merge {
+  protected abstract of(a: Tensor, b: Tensor): Tensor;
   protected override merge(inputs: readonly Tensor[]): Tensor {
-    return inputs.reduce((a, b) => a.maximum(b));
+    return inputs.reduce((a, b) => this.of(a, b));
   }
+  /** Another input's value stands for what a mask hides. */
   protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
-    return ofSeen(inputs, seen, (a, b) => a.maximum(b));
+    let [y] = inputs;
+    let [known] = seen;
+    inputs.slice(1).forEach((input, i) => {
+      const mask = seen[i + 1];
+      const x = mask === null ? input : mask.where(input, y);
+      if (known !== null) y = known.where(y, x);
+      known = anySeen([known, mask]);
+      y = this.of(y, x);
+    });
+    return y;
+  }
+}
+
+/** The largest of the inputs. */
+export class Maximum extends Extreme {
+  declare static readonly fromConfig: FromConfig<Maximum>;
+  protected override of(a: Tensor, b: Tensor): Tensor {
+    return a.maximum(b);
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce((a, b) => sparse.maximum(a, b));
@@ -248,13 +245,10 @@ export class Maximum extends Merge {
 }
 
 /** The smallest of the inputs. */
-export class Minimum extends Merge {
+export class Minimum extends Extreme {
   declare static readonly fromConfig: FromConfig<Minimum>;
-  protected override merge(inputs: readonly Tensor[]): Tensor {
-    return inputs.reduce((a, b) => a.minimum(b));
-  }
-  protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
-    return ofSeen(inputs, seen, (a, b) => a.minimum(b));
+  protected override of(a: Tensor, b: Tensor): Tensor {
+    return a.minimum(b);
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce((a, b) => sparse.minimum(a, b));

@@ -104,8 +104,6 @@ export class ConvLSTMCell extends SpatialLayer implements RecurrentCell {
 
   constructor(options: RankedArguments) {
     super(options.rank, argumentsOf<RankedArguments>(ConvLSTMCell, new.target, [options]));
-    if (Math.max(...this.strides) > 1 && Math.max(...this.dilationRate) > 1)
-      fail(this, `cannot have strides [${this.strides}] and dilationRate [${this.dilationRate}] together`);
     this.#generator = dropoutGenerator(this);
   }
 
