@@ -34,6 +34,26 @@ test('a path has the names of the layers around, as in Keras', () => {
   expect(own.path).toBe('mine');
 });
 
+test('a weight has the path of its layer, and its name, as in Keras', () => {
+  const outer = new Outer();
+  outer(tf.ones([1, 3]));
+  const seq = new tf.Sequential([tf.Input([3]), new tf.layers.Dense(2, { name: 'a' })], { name: 'seq' });
+  const input = tf.Input([3]);
+  const model = new tf.Model(input, new tf.layers.Dense(2, { name: 'd' })(seq(input)));
+  const paths = (layer: tf.layers.Layer) => layer.weights.map((w) => w.path);
+  expect(paths(outer)).toEqual(['outer/inner/kernel', 'outer/inner/bias']);
+  expect(paths(model)).toEqual(['seq/a/kernel', 'seq/a/bias', 'd/kernel', 'd/bias']);
+  expect(new tf.Variable(1, { name: 'alone' }).path).toBe('alone');
+});
+
+test('a summary shows no control characters', () => {
+  const lines: string[] = [];
+  const layers = [tf.Input([3]), new tf.layers.Dense(2, { name: 'a\x1b[31m\n\x85' })];
+  new tf.Sequential(layers, { name: 'm\x07' }).summary({ printFn: (line) => lines.push(line) });
+  expect(lines[0]).toBe('Model: "m\ufffd"');
+  expect(lines.join('')).toContain('a\ufffd[31m\ufffd\ufffd (Dense)');
+});
+
 test('inputDtype, inputSpec, outputShape', () => {
   const dense = new tf.layers.Dense(2, { dtype: 'mixed_bfloat16' });
   expect([dense.inputDtype, dense.inputSpec]).toEqual(['bfloat16', null]);

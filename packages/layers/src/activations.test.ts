@@ -5,7 +5,7 @@ import { type CustomName, constant, InvalidArgumentError, range, type Tensor } f
 import { registerKerasSerializable } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as activations from './activations.ts';
-import { Dense } from './layers/index.ts';
+import { Dense, InputLayer, Lambda, ReLU } from './layers/index.ts';
 import { assertClose, readGolden } from './testing/golden.ts';
 
 interface Golden {
@@ -115,4 +115,22 @@ test('activations as configurations say them', () => {
   expect(activations.deserialize('mine', { mine: own })).toBe(own);
   expect(() => activations.serialize('relu' as never)).toThrow('expected an activation');
   expect(() => activations.deserialize('nothing')).toThrow();
+  expect(() => activations.get(ReLU as never)).toThrow(
+    'the activation must be a function, got the class ReLU',
+  );
+});
+
+test('what functions of the user return, and classes in their place', () => {
+  const x = constant([[1, 2]]);
+  expect(() => new Dense(2, { activation: (() => 1) as never })(x)).toThrow(
+    'the activation must return a tensor, got 1',
+  );
+  expect(() => new Dense(2, { activityRegularizer: (() => 1) as never })(x)).toThrow(
+    'the activity regularizer must return a scalar tensor, got 1',
+  );
+  class Own {}
+  for (const option of ['kernelInitializer', 'kernelRegularizer', 'kernelConstraint'])
+    expect(() => new Dense(2, { [option]: Own })(x)).toThrow('must be a function, got the class Own');
+  expect(() => new Lambda(Own as never)).toThrow('function must be a function, got the class Own');
+  expect(() => new InputLayer({ batchShape: 3 as never })).toThrow(InvalidArgumentError);
 });

@@ -11,6 +11,7 @@ import {
 } from '@eagre/core';
 import {
   addDims,
+  checkFunction,
   checkNumber,
   customObject,
   defineFunction,
@@ -375,7 +376,10 @@ export const get: NamedFunction<
   Activation
 > = defineFunction('activations.get', { identifier: kind.structure }, {}, (identifier = null) => {
   if (identifier === null) return linear;
-  if (typeof identifier === 'function') return identifier;
+  if (typeof identifier === 'function') {
+    checkFunction(identifier, 'the activation');
+    return identifier;
+  }
   const bare = functionOf(identifier);
   if (bare !== undefined) return bare as Activation;
   // A layer may be an activation; this is what getConfig made of it.

@@ -42,6 +42,12 @@ test('both forms of the constructor', () => {
   ]);
 });
 
+test('a schedule is an object, not a class', () => {
+  expect(() => new SGD(schedules.ExponentialDecay as never)).toThrow(
+    'the learning rate must be a function, got the class ExponentialDecay',
+  );
+});
+
 test('gradients and variables, or pairs', () => {
   const a = new Variable(1);
   const b = new Variable([1, 2]);

@@ -7,7 +7,7 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { atRunTime, shown } from '@eagre/core/internal';
+import { atRunTime, checkFunction, shown } from '@eagre/core/internal';
 import { rateOf, scheduleInGraph } from './schedule.ts';
 
 /** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
@@ -71,6 +71,7 @@ export class Rate {
    */
   set(value: LearningRate): void {
     if (typeof value === 'function') {
+      checkFunction(value, 'the learning rate', this.#optimizer);
       this.schedule = value;
       this.variable = null;
       return;

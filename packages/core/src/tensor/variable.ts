@@ -149,6 +149,11 @@ export class Variable extends VariableBase {
     if (context.restoring !== null) this.awaitUse();
   }
 
+  /** Keras's name, with those of all layers around; `name` for a variable that no layer made. */
+  get path(): string {
+    return this.name;
+  }
+
   /** The number of elements. */
   get size(): number {
     return this.#value.size;

@@ -76,7 +76,7 @@ export class StochasticDepth extends Layer {
   constructor(...args: [dropPathRate: number | StochasticDepthOptions, options?: StochasticDepthOptions]) {
     super(argumentsOf<StochasticDepthOptions>(StochasticDepth, new.target, args));
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = floats(this, inputs);
     if (training !== true) return x;
     const kept = 1 - this.dropPathRate;

@@ -6,11 +6,11 @@ import { Activation } from '../layers/activation/activation.ts';
 import { Conv2D } from '../layers/convolutional/conv.ts';
 import { Concatenate } from '../layers/merging/merging.ts';
 import { number } from '../layers/options.ts';
-import { AveragePooling2D, MaxPooling2D } from '../layers/pooling/pooling.ts';
+import { AveragePooling2D } from '../layers/pooling/pooling.ts';
 import { layerOptions } from '../layers/weights.ts';
 import type { KerasTensor } from '../models/keras-tensor.ts';
 import { type Application, channelsOf, defineApplication, type Step, through } from './application.ts';
-import { convNorm, halvingConv, halvingPool, type Kernel } from './inception.ts';
+import { convNorm, halvingConv, halvingPool, type Kernel, stem } from './inception.ts';
 
 interface CustomScaleLayerOptions extends LayerOptions {
   readonly scale?: number;
@@ -82,16 +82,7 @@ export const InceptionResNetV2: Application = /* @__PURE__ */ defineApplication(
   name: 'inception_resnet_v2',
   settings: {},
   features(images) {
-    let x = through(
-      images,
-      ...halvingConv(32),
-      ...convNorm(32, 3, { padding: 'valid' }),
-      ...convNorm(64, 3),
-      new MaxPooling2D(3, { strides: 2 }),
-      ...convNorm(80, 1, { padding: 'valid' }),
-      ...convNorm(192, 3, { padding: 'valid' }),
-      new MaxPooling2D(3, { strides: 2 }),
-    );
+    let x = through(images, ...stem());
     const mean = (): Step[] => [new AveragePooling2D(3, { strides: 1, padding: 'same' }), ...convNorm(64, 1)];
     x = mixed(x, 'mixed_5b', [
       convs([96, 1]),

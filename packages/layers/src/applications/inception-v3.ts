@@ -1,8 +1,8 @@
 import { Concatenate } from '../layers/merging/merging.ts';
-import { AveragePooling2D, MaxPooling2D } from '../layers/pooling/pooling.ts';
+import { AveragePooling2D } from '../layers/pooling/pooling.ts';
 import type { KerasTensor } from '../models/keras-tensor.ts';
 import { type Application, defineApplication, type Step, through } from './application.ts';
-import { convNorm, halvingConv, halvingPool, type Kernel } from './inception.ts';
+import { convNorm, halvingConv, halvingPool, type Kernel, stem } from './inception.ts';
 
 type Branch = readonly Step[];
 
@@ -71,16 +71,7 @@ export const InceptionV3: Application = /* @__PURE__ */ defineApplication('Incep
   name: 'inception_v3',
   settings: {},
   features(images) {
-    let x = through(
-      images,
-      ...halvingConv(32),
-      ...convNorm(32, 3, { padding: 'valid' }),
-      ...convNorm(64, 3),
-      new MaxPooling2D(3, { strides: 2 }),
-      ...convNorm(80, 1, { padding: 'valid' }),
-      ...convNorm(192, 3, { padding: 'valid' }),
-      new MaxPooling2D(3, { strides: 2 }),
-    );
+    let x = through(images, ...stem());
     [32, 64, 64].forEach((pooled, i) => {
       x = largest(x, i, pooled);
     });

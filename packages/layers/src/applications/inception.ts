@@ -31,3 +31,13 @@ export const convNorm = (
 export const halvingConv = (filters: number): Step[] =>
   convNorm(filters, 3, { strides: 2, padding: 'valid' });
 export const halvingPool = (): Step[] => [new MaxPooling2D(3, { strides: 2 })];
+/** The first layers. */
+export const stem = (): Step[] => [
+  ...halvingConv(32),
+  ...convNorm(32, 3, { padding: 'valid' }),
+  ...convNorm(64, 3),
+  ...halvingPool(),
+  ...convNorm(80, 1, { padding: 'valid' }),
+  ...convNorm(192, 3, { padding: 'valid' }),
+  ...halvingPool(),
+];

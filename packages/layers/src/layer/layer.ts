@@ -180,6 +180,19 @@ export function computesWide(layer: Layer): boolean {
   return isHalfPrecision(layer.computeDtype) && wide.has(layer.call);
 }
 
+/** What a regularizer returned. @throws InvalidArgumentError for anything but a tensor */
+export function checkPenalty(penalty: unknown, what: string, name: string): Tensor {
+  checkNoPromise(penalty, what, name);
+  if (penalty instanceof Tensor) return penalty;
+  throw new InvalidArgumentError(`${what} must return a scalar tensor, got ${show(penalty)}`, name);
+}
+
+/** @throws FailedPreconditionError before the layer is built */
+export function checkBuilt(layer: Layer): void {
+  if (!layer.built)
+    throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', layer.name);
+}
+
 // Whether the outermost call trains; inner layers inherit it.
 const current = ambient<{ training: boolean | undefined; depth: number; layer: Layer | null }>(
   { training: undefined, depth: 0, layer: null },
@@ -476,6 +489,7 @@ export class Layer extends Module implements Trackable {
     }
     if ((options.autocast ?? true) && this.computeDtype !== this.variableDtype && !computesWide(this))
       variable.autocast = true;
+    Object.defineProperty(variable, 'path', { value: `${state.path ?? this.name}/${local}` });
     state.weights.push({ name: local, variable });
     return variable;
   }
@@ -599,13 +613,7 @@ export class Layer extends Module implements Trackable {
       const penalty: unknown = isOurs(regularizer)
         ? regularizer(variable)
         : outsideScopes(() => regularizer(variable));
-      checkNoPromise(penalty, `the regularizer of '${variable.name}'`, this.name);
-      if (!(penalty instanceof Tensor))
-        throw new InvalidArgumentError(
-          `the regularizer of '${variable.name}' must return a scalar tensor, got ${show(penalty)}`,
-          this.name,
-        );
-      penalties.push(penalty);
+      penalties.push(checkPenalty(penalty, `the regularizer of '${variable.name}'`, this.name));
     }
     return [...added, ...penalties];
   }
@@ -617,8 +625,7 @@ export class Layer extends Module implements Trackable {
 
   /** Number of elements of all weights. @throws FailedPreconditionError before the layer is built. */
   countParams(): number {
-    if (!this.built)
-      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    checkBuilt(this);
     return this.weights.reduce((n, w) => n + w.size, 0);
   }
 
@@ -647,8 +654,7 @@ export class Layer extends Module implements Trackable {
     inputs?: unknown,
     options?: StatelessCallOptions | null,
   ): StatelessResult<never> {
-    if (!this.built)
-      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    checkBuilt(this);
     return statelessCall(
       this,
       trainable as Values,

@@ -137,9 +137,13 @@ test('the mask of TimeDistributed goes to the layer step by step', () => {
     }
   }
   near(new layers.TimeDistributed(new Masked())(ones([1, 2, 1]), { mask: [[1, 0]] }), [1, 0]);
-  expect(() => new layers.TimeDistributed(new layers.Dense(2))(ones([1, 2, 1]), { mask: [[1, 0]] })).toThrow(
-    'takes no mask',
-  );
+  // A layer without masks does not see it. Files of Keras name the mask in each call.
+  const dense = new layers.TimeDistributed(new layers.Dense(2));
+  expect(dense(ones([1, 2, 1]), { mask: [[1, 0]] }).array()).toEqual(dense(ones([1, 2, 1])).array());
+  const tokens = Input([3], { dtype: 'int32' });
+  const words = new layers.Embedding(4, 1, { maskZero: true })(tokens);
+  const tagger = new Model(tokens, dense(words, { mask: tokens.notEqual(0) }));
+  expect((tagger(constant([[1, 2, 0]], 'int32')) as Tensor).shape).toEqual([1, 3, 2]);
   expect(() => layer(ones([2, 3, 4, 5]), { mask: constant([[[true]]]) })).toThrow(
     'the mask [1, 1, 1] does not begin as the input [2, 3, 4, 5] does',
   );
@@ -158,4 +162,30 @@ test('functions of Lambda, and build, may take lists', () => {
     }
   }
   expect(new Scaled()([ones([1]), ones([1])]).array()).toEqual([4]);
+});
+
+test('call by hand needs no options', () => {
+  const x = ones([2, 4, 3]);
+  for (const layer of [
+    new layers.Dropout(0.5),
+    new layers.Softmax(),
+    new layers.LSTM(2),
+    new layers.Bidirectional(new layers.GRU(2)),
+    new layers.BatchNormalization(),
+    new layers.MultiHeadAttention(2, 3),
+    new layers.SpectralNormalization(new layers.Dense(2)),
+    new Sequential([new layers.Dense(2), new layers.Dropout(0.5)]),
+  ]) {
+    const expected = layer(x) as Tensor;
+    expect((layer.call(x) as Tensor).array()).toEqual(expected.array());
+  }
+  const input = Input([3]);
+  const model = new Model(input, new layers.Dropout(0.5)(input));
+  expect((model.call(ones([1, 3])) as Tensor).array()).toEqual([[1, 1, 1]]);
+  const noisy = new (class extends layers.Dropout {
+    override call(inputs: Tensor): Tensor {
+      return super.call(inputs);
+    }
+  })(0.5);
+  expect(noisy(x).array()).toEqual(x.array());
 });

@@ -23,6 +23,7 @@ import {
   mulDims,
   outsideScopes,
   partialShape,
+  shown,
   showShape,
   sizeValue,
   snakeCase,
@@ -33,7 +34,8 @@ import {
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { activationName } from '../layer/activation-names.ts';
-import { computesWide, Layer } from '../layer/layer.ts';
+import { isAnyTensor } from '../layer/kinds.ts';
+import { checkPenalty, computesWide, Layer } from '../layer/layer.ts';
 import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
 import { functionConfig, type SerializedFunction } from '../saving/keras-object.ts';
@@ -171,6 +173,8 @@ export function applyActivation(fn: Activation, x: Tensor): Tensor {
   if (activationName(fn) !== undefined) return fn(x);
   const y = outsideScopes(() => fn(keep(x)));
   checkNoPromise(y, 'the activation', 'Activation');
+  if (!isAnyTensor(y))
+    throw new InvalidArgumentError(`the activation must return a tensor, got ${shown(y)}`, 'Activation');
   return y;
 }
 
@@ -181,8 +185,8 @@ export function penalize(
 ): Tensor {
   const regularizer = layer.activityRegularizer;
   if (regularizer !== null) {
-    const loss = outsideScopes(() => regularizer(keep(y)));
-    checkNoPromise(loss, 'the activity regularizer', layer.name);
+    const given = outsideScopes(() => regularizer(keep(y)));
+    const loss = checkPenalty(given, 'the activity regularizer', layer.name);
     layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype)));
   }
   return y;

@@ -160,6 +160,13 @@ export function word<W extends string>(
   }, otherwise);
 }
 
+/** Of strings. */
+export const encoding: Option<'utf-8'> = word(
+  ['utf-8'],
+  'utf-8',
+  (value) => `knows the encoding 'utf-8' only, got ${value}`,
+);
+
 /** A function of a tensor, or the name of one. */
 export function activation(otherwise: ActivationName): Option<Activation> {
   return option(resolveActivation, otherwise, activationConfig);

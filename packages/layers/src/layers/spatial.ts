@@ -1,5 +1,5 @@
 // What layers of sequences, images and volumes share: where the channels are, and how many directions lie beside them.
-import { type PartialShape, type Tensor, transpose } from '@eagre/core';
+import { type PartialShape, type Shape, type Tensor, transpose } from '@eagre/core';
 import { kerasDefaults, type Option, partialShape, showShape, snakeCase } from '@eagre/core/internal';
 import { Layer, type LayerOptions } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
@@ -55,6 +55,9 @@ export abstract class SpatialLayer extends Layer {
   constructor(rank: Rank, options: LayerOptions) {
     super(options);
     this.rank = rank;
+    const { strides, dilationRate } = this as { strides?: Shape; dilationRate?: Shape };
+    if (Math.max(...(strides ?? [])) > 1 && Math.max(...(dilationRate ?? [])) > 1)
+      fail(this, `cannot have strides [${strides}] and dilationRate [${dilationRate}] together`);
   }
 
   /** The first axis that is a direction. */

@@ -1,4 +1,11 @@
-import { cast, type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import {
+  cast,
+  type DType,
+  InvalidArgumentError,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+} from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
@@ -379,6 +386,12 @@ function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape 
   return fits ? own : undefined;
 }
 
+/** The same of a value. */
+export function adjusted(value: Tensor, wanted: PartialShape): Tensor | undefined {
+  const shape = adjustedShape(value.shape, wanted) as Shape | undefined;
+  return shape?.length === value.rank ? value : shape && value.reshape(shape);
+}
+
 /** A value in the shape and dtype of an input. @throws InvalidArgumentError when it cannot be. */
 function fitted(input: KerasTensor, given: Tensor): Tensor {
   if (given === null) {
@@ -391,9 +404,8 @@ function fitted(input: KerasTensor, given: Tensor): Tensor {
     if (adjustedShape(value.shape, input.shape)?.length !== value.rank) unfit(input, value.shape);
     return cast(value as unknown as Tensor, input.dtype);
   }
-  const shape = adjustedShape(value.shape, input.shape) as readonly number[] | undefined;
-  if (shape === undefined) unfit(input, value.shape);
-  const x = shape.length === value.rank ? value : value.reshape(shape);
+  const x = adjusted(value, input.shape);
+  if (x === undefined) unfit(input, value.shape);
   if (x.dtype === input.dtype) return x;
   if (x.dtype === 'string' || input.dtype === 'string') {
     throw new InvalidArgumentError(`input '${input.name}' is ${x.dtype}, expected ${input.dtype}`, 'Model');

@@ -236,7 +236,7 @@ export class Model extends Layer {
 
   // biome-ignore lint/suspicious/noExplicitAny: a class of one's own says what it takes
   override call(inputs: any, ...rest: any[]): LayerOutput {
-    const [options] = rest as [CallOptions];
+    const [options = {}] = rest as [CallOptions?];
     if (this._graph === undefined) return super.call(inputs);
     return this._graph.run(inputs, options);
   }

@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { FailedPreconditionError, InvalidArgumentError, ones, type Tensor } from '@eagre/core';
+import { constant, FailedPreconditionError, InvalidArgumentError, ones, type Tensor } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { Layer } from '../layer/layer.ts';
 import { Concatenate, Dense, Dropout, Embedding, Flatten, Identity } from '../layers/index.ts';
@@ -167,4 +167,22 @@ describe('memory', () => {
     for (const t of [...stash, cached]) expect(t.isDisposed).toBe(false);
     expect(stash.length).toBe(6);
   });
+});
+
+test('a last axis of 1 may be missing or superfluous, as in Keras', async () => {
+  const line = new Sequential([new Dense(1, { inputShape: [1], kernelInitializer: 'ones' })]);
+  expect((line(constant([1, 2])) as Tensor).array()).toEqual([[1], [2]]);
+  line.compile({ optimizer: 'sgd', loss: 'meanSquaredError' });
+  const { history } = await line.fit(constant([-1, 0, 1, 2, 3]), constant([-3, -1, 1, 3, 5]), {
+    epochs: 2,
+    batchSize: 2,
+    shuffle: false,
+    verbose: 0,
+  });
+  expect(history.loss).toEqual([1.918268, 1.4183422].map((v) => expect.closeTo(v, 4)));
+  expect((await line.predict(constant([10, 11, 12]), { verbose: 0 })).shape).toEqual([3, 1]);
+  expect(new Sequential([line, new Dense(2)])(ones([3])).shape).toEqual([3, 2]);
+  const wide = new Sequential([Input([4]), new Dense(2)]);
+  expect(wide(ones([3, 4, 1])).shape).toEqual([3, 2]);
+  expect(() => wide(ones([4]))).toThrow('expects input of rank 2 or more');
 });

@@ -34,7 +34,7 @@ import {
   serializeLayer,
   withCustomObjects,
 } from '../saving/serialization.ts';
-import { FunctionalGraph, Input, inputLayer } from './functional.ts';
+import { adjusted, FunctionalGraph, Input, inputLayer } from './functional.ts';
 import { inputFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import { Model } from './model.ts';
@@ -157,10 +157,14 @@ export class Sequential extends Model {
     );
   }
 
-  override call(inputs: LayerInput, { training, mask }: CallOptions): Tensor {
+  override call(inputs: LayerInput, { training, mask }: CallOptions = {}): Tensor {
     this.#checkSome();
-    let x = inputs as Tensor;
     const many = Array.isArray(inputs);
+    const wanted = this.knownInputShape;
+    let x = inputs as Tensor;
+    // As in a functional model.
+    if (inputs instanceof Tensor && wanted !== undefined && wanted.length !== inputs.rank)
+      x = adjusted(inputs, wanted) ?? inputs;
     const names = many ? inputs.map((_, i) => `${i}`) : [this.name];
     let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, names, this.name);
     for (const layer of this._sequence.layers) {

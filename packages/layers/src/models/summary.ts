@@ -79,10 +79,10 @@ export function summary(model: Model, options: SummaryOptions): void {
   const rows = inRange(model.layers, options.layerRange ?? undefined).flatMap((l) => rowsOf(l, model, 0));
   const align = (title: string): 'left' | 'right' | 'center' =>
     title === 'Param #' ? 'right' : title === 'Trainable' ? 'center' : 'left';
-  print(`Model: "${model.name}"`);
+  print(`Model: "${printable(model.name)}"`);
   for (const line of tableLines(
     titles.map((title, i) => ({ title, align: align(title), width: widths[i] })),
-    rows,
+    rows.map((row) => row.map(printable)),
   ))
     print(line);
 
@@ -93,6 +93,11 @@ export function summary(model: Model, options: SummaryOptions): void {
   print(` Trainable params: ${sizes(trained)}`);
   print(` Non-trainable params: ${sizes(others)}`);
   if (optimizer.length > 0) print(` Optimizer params: ${sizes(optimizer)}`);
+}
+
+/** A text without what moves the cursor or changes colours. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\ufffd');
 }
 
 /** @throws InvalidArgumentError for a table that cannot be that wide */

@@ -3,6 +3,7 @@ import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
 import {
   argumentsOf,
   Callable,
+  checkFunction,
   configOf,
   customClass,
   customObject,
@@ -151,8 +152,10 @@ export class ClassNames<T extends object> {
       return own instanceof Function && own.prototype instanceof Base ? new (own as Makes<T>)() : (own as F);
     if (typeof like === 'string') return this.make(like);
     if (typeof like === 'function') {
-      if (!(like.prototype instanceof Base)) return like as unknown as T | F;
-      throw new InvalidArgumentError(`got the class ${like.name}: write new ${like.name}(…)`);
+      if (like.prototype instanceof Base)
+        throw new InvalidArgumentError(`got the class ${like.name}: write new ${like.name}(…)`);
+      checkFunction(like, `the ${this.#kind}`);
+      return like as unknown as T | F;
     }
     const bare = functionOf(like);
     if (bare !== undefined) return bare as F;

@@ -3,12 +3,13 @@ import {
   gather,
   InvalidArgumentError,
   type NDArrayLike,
+  type PartialShape,
   type RaggedTensor,
   random,
   range,
   type SparseTensor,
   slice,
-  type Tensor,
+  Tensor,
   type TensorLike,
   Variable,
 } from '@eagre/core';
@@ -31,6 +32,8 @@ export type Inputs =
 export interface Names {
   readonly inputs: readonly string[] | null;
   readonly outputs: readonly string[] | null;
+  /** The shape of the first input, batch first, where it is known. */
+  readonly shape?: PartialShape | undefined;
 }
 
 /** One batch: inputs, targets, weights of the examples. */
@@ -189,9 +192,10 @@ class IterableBatches implements Batches {
     return {
       async next(): Promise<IteratorResult<Batch>> {
         const { done, value } = await iterator.next();
-        return done === true
-          ? { done, value: undefined }
-          : { done: false, value: divided ? dividedBatch(value) : batchOf(value, names) };
+        if (done === true) return { done, value: undefined };
+        const batch = divided ? dividedBatch(value) : batchOf(value, names);
+        if (!divided) checkBatched(batch.x, names.shape);
+        return { done: false, value: batch };
       },
       async return(): Promise<IteratorResult<Batch>> {
         // A generator that the user made is the user's: another call may go on with it.
@@ -236,6 +240,15 @@ class NumberedBatches implements Batches {
   onPassEnd(): void | Promise<void> {
     return this.#data.onEpochEnd();
   }
+}
+
+/** @throws InvalidArgumentError for one example in the place of a batch */
+function checkBatched(x: Tensors, wanted: PartialShape | undefined): void {
+  // A last axis of 1 may be missing.
+  if (!(x instanceof Tensor) || wanted?.length !== x.rank + 1 || wanted.at(-1) === 1) return;
+  throw new InvalidArgumentError(
+    `the dataset gives examples ${showShape(x.shape)}, not batches ${showShape(wanted)}: give dataset.batch(size)`,
+  );
 }
 
 /** A batch with a value for each replica in the place of each tensor. */

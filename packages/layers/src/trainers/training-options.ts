@@ -115,7 +115,7 @@ function areTargets(value: object, names: readonly string[] | null): boolean {
 
 /** The names of a model's inputs and outputs. */
 export function namesOf(model: Model): Names {
-  return { inputs: model.inputNames, outputs: model.outputNames };
+  return { inputs: model.inputNames, outputs: model.outputNames, shape: model.knownInputShape };
 }
 
 /** @throws InvalidArgumentError where one that is given is no integer of at least `least`. */

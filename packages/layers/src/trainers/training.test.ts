@@ -371,6 +371,15 @@ describe('fit', () => {
         'an iterable of batches must yield',
       );
     });
+    test('says that examples are no batches', async () => {
+      const model = new Sequential([Input({ shape: [3] }), new Dense(2)]);
+      model.compile({ optimizer: 'sgd', loss: 'mse' });
+      const examples = new Set([[ones([3]), ones([2])] as const]);
+      const message = 'the dataset gives examples [3], not batches [null, 3]: give dataset.batch';
+      await expect(model.fit(examples, quiet)).rejects.toThrow(message);
+      await expect(model.evaluate(examples, quiet)).rejects.toThrow(message);
+      await expect(model.predict(new Set([ones([3])]), quiet)).rejects.toThrow(message);
+    });
     test('bring their own targets', async () => {
       const model = line();
       await expect(model.fit(new Set(batches), y, quiet)).rejects.toThrow('leave y');

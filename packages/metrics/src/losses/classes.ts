@@ -1,6 +1,7 @@
 import { type DType, InvalidArgumentError, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
+  checkFunction,
   defineMethods,
   flagOption,
   inScope,
@@ -36,8 +37,7 @@ export class LossFunctionWrapper extends Loss {
       new.target,
       args,
     );
-    if (typeof fn !== 'function')
-      throw new InvalidArgumentError(`expected a function of (yTrue, yPred), got ${shown(fn)}`, 'Loss');
+    checkFunction(fn, 'fn', 'Loss');
     super({ ...options, name: options.name ?? (fn.name === '' ? 'loss' : snakeCase(fn.name)) });
     this.fn = fn;
   }

@@ -222,7 +222,7 @@ const axis = integerOption(-1);
 // Keras counts in integers by default, and says so in its configurations.
 const dtype: typeof dtypeOption = {
   read: (given, name, of) =>
-    dtypeOption.read(given === 'int' || given === 'int64' ? undefined : given, name, of),
+    dtypeOption.read(['int', 'int32', 'int64'].includes(given as string) ? undefined : given, name, of),
 };
 const own = { name: true, dtype } as const;
 takesOptions<IoUArguments, IoU>(

@@ -68,7 +68,8 @@ export interface MetricWeightOptions {
  * Base of metrics: values over a stream of batches. `metric(...)` updates and gives the result so far; `updateState(...)`
  * only updates, `result()` only reads, `resetState()` starts anew.
  *
- * To make your own, extend it, make variables in the constructor, and write `updateState` and `result`:
+ * To make your own, extend it, make variables in the constructor, and write `updateState` and `result`. Weights of examples come behind the
+ * other arguments, as `{ sampleWeight }`:
  *
  *     class Positives extends tf.metrics.Metric {
  *       count = this.addWeight({ name: 'count' });

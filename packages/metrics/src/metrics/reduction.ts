@@ -1,13 +1,13 @@
-import { InvalidArgumentError, scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
+  checkFunction,
   checkNoPromise,
   declared,
   dims,
   maskOf,
   outsideScopes,
-  shown,
   sizeValue,
   snakeCase,
   takesOptions,
@@ -127,11 +127,7 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
       new.target,
       args,
     );
-    if (typeof fn !== 'function')
-      throw new InvalidArgumentError(
-        `expected a function of (yTrue, yPred), got ${shown(fn)}`,
-        'MeanMetricWrapper',
-      );
+    checkFunction(fn, 'fn', 'MeanMetricWrapper');
     const { name, dtype: _, ...rest } = options;
     super({ ...options, name: name ?? nameOf(fn) });
     this.fn = fn;

@@ -35,3 +35,19 @@ test('says what does not fit', () => {
   expect(() => new Softmax(0.5)).toThrow(InvalidArgumentError);
   expect(() => new Activation('nope' as never)).toThrow("unknown activation 'nope'");
 });
+
+test('softmax over several axes and with masks, as in Keras', () => {
+  const x = constant([[[1, 2, 3], [4, 5, 7]]]); // biome-ignore format: rows
+  const mask = constant([[[1, 0, 1], [0, 0, 0]]]).cast('bool'); // biome-ignore format: rows
+  const close = (y: unknown, expected: readonly number[], dtype = 'float32'): void => {
+    expect((y as Tensor).dtype).toBe(dtype);
+    expect([...((y as Tensor).cast('float32').data() as Float32Array)]).toEqual(
+      expected.map((v) => expect.closeTo(v, 6)),
+    );
+  };
+  close(new Softmax([1, 2])(x), [0.00204407, 0.00555636, 0.0151038, 0.0410563, 0.1116025, 0.824637]);
+  // What is hidden is 0, also where nothing is left.
+  for (const axis of [[-1, -2], -1]) close(new Softmax({ axis })(x, mask), [0.119203, 0, 0.880797, 0, 0, 0]);
+  close(new Softmax({ dtype: 'float16' })(x, mask), [0.11920166, 0, 0.880859375, 0, 0, 0], 'float16');
+  expect(() => new Softmax([0, 3])(x)).toThrow('axis 0,3, which input [1, 2, 3] does not have');
+});

@@ -19,7 +19,7 @@ import { takesCall } from '../../layer/own-call.ts';
 import { show } from '../../layer/show.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { applyActivation, checkOne, fail, floats, keepsIntegers, knownSize, values } from '../common.ts';
-import { activation, axis, notNegative, number, recipe, weights } from '../options.ts';
+import { activation, axes, notNegative, number, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface ActivationArguments extends LayerOptions {
@@ -100,33 +100,40 @@ export class LeakyReLU extends Layer {
 }
 
 export interface SoftmaxOptions extends LayerOptions {
-  /** The last by default. */
-  readonly axis?: number;
+  /** One axis or several, along which the results add up to 1 together; the last by default. */
+  readonly axis?: number | readonly number[];
 }
 
-/** exp(x) / Σ exp(x) over one axis. */
+/** exp(x) / Σ exp(x) over one axis, or over several together. */
 export class Softmax extends Layer {
   declare static readonly fromConfig: FromConfig<Softmax>;
-  declare readonly axis: number;
+  declare readonly axis: number | readonly number[];
 
-  constructor(...args: [axis?: number | null | SoftmaxOptions, options?: SoftmaxOptions]) {
+  constructor(
+    ...args: [axis?: number | readonly number[] | null | SoftmaxOptions, options?: SoftmaxOptions]
+  ) {
     super(argumentsOf<SoftmaxOptions>(Softmax, new.target, args));
   }
-  /** @param options.mask true or not 0 for what counts, of the input's shape or one that broadcasts to it. */
-  override call(inputs: Tensor, { mask }: CallOptions): Tensor {
+  /** @param options.mask true or more than 0.5 for what counts, of the input's shape or one that broadcasts to it; 0 elsewhere. */
+  override call(inputs: Tensor, { mask }: CallOptions = {}): Tensor {
     const x = floats(this, inputs);
     this.computeOutputShape(x.shape);
-    if (mask === undefined || mask === null) return nn.softmax(x, this.axis);
-    // As Keras: so much less that nothing of it is left.
-    const hidden = toTensor(mask as TensorLike)
-      .cast(x.dtype)
-      .sub(1)
-      .mul(1e9);
-    return nn.softmax(x.add(hidden), this.axis);
+    if (mask === undefined || mask === null) return this.#softmax(x);
+    const given = toTensor(mask as TensorLike);
+    const seen = given.dtype === 'bool' ? given : given.greater(0.5);
+    // As Keras: so little that nothing of it is left.
+    const y = this.#softmax(seen.where(x, x.dtype === 'float16' ? -3e4 : -1e9));
+    return seen.where(y, 0);
+  }
+  #softmax(x: Tensor): Tensor {
+    const axes = typeof this.axis === 'number' ? [this.axis] : this.axis;
+    if (axes.length === 1) return nn.softmax(x, axes[0]);
+    return x.sub(x.logSumExp(axes, { keepdims: true })).exp();
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkOne(this, inputShape);
-    if (this.axis < -inputShape.length || this.axis >= inputShape.length) {
+    const axes = typeof this.axis === 'number' ? [this.axis] : this.axis;
+    if (axes.some((a) => a < -inputShape.length || a >= inputShape.length)) {
       fail(this, `works along axis ${this.axis}, which input ${showShape(inputShape)} does not have`);
     }
     return inputShape;
@@ -223,7 +230,7 @@ takesOptions<LeakyReLUOptions, LeakyReLU>(
   LeakyReLU,
 );
 takesOptions<SoftmaxOptions, Softmax>(
-  { positional: ['axis'], required: 0, options: { axis, ...layerOptions } },
+  { positional: ['axis'], required: 0, options: { axis: axes, ...layerOptions } },
   Softmax,
 );
 takesOptions<ELUOptions, ELU>(

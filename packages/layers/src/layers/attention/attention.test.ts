@@ -281,3 +281,12 @@ test('scores are outputs of models, too', () => {
   const [sums] = new Model(x, [scores.sum(-1), weights])(ones([2, 3, 4])) as unknown as Tensor[];
   expect(sums?.sum().item()).toBeCloseTo(12, 4);
 });
+
+test('masks of scores fit into float16', () => {
+  const q = constant([[[0.25, 0.5], [0.75, 1]]]); // biome-ignore format: rows
+  const attention = new layers.Attention({ scoreMode: 'concat', dtype: 'float16' });
+  const mask = [null, constant([[0, 1]]).cast('bool')];
+  const [y, weights] = attention([q, q], { mask, useCausalMask: true, returnAttentionScores: true });
+  expect(y.array()).toEqual([[[0.5, 0.75], [0.75, 1]]]); // biome-ignore format: rows
+  expect(weights.array()).toEqual([[[0.5, 0.5], [0, 1]]]); // biome-ignore format: rows
+});

@@ -110,7 +110,10 @@ export class MultiHeadAttention extends ProjectedAttention {
     );
   }
 
-  override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] | StepOutput {
+  override call(
+    inputs: LayerInput,
+    options: AttentionCallOptions = {},
+  ): Tensor | readonly Tensor[] | StepOutput {
     const given = this.given(inputs);
     const axes = this.#axes(given[0].rank);
     if (axes === null) return this.#attend(given, options);

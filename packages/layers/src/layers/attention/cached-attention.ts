@@ -60,7 +60,7 @@ export class CachedMultiHeadAttention extends MultiHeadAttention {
 
   override call(
     inputs: LayerInput,
-    options: CachedAttentionCallOptions,
+    options: CachedAttentionCallOptions = {},
   ): Tensor | readonly Tensor[] | StepOutput {
     const { cache = null, cacheUpdateIndex = null, useCausalMask, ...others } = options;
     if (cache === null) {

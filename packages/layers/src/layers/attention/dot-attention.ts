@@ -65,7 +65,7 @@ abstract class ScoredAttention extends Layer {
   /** [batch, queries, keys] of queries and keys [batch, time, n]. */
   protected abstract scores(query: Tensor, key: Tensor): Tensor;
 
-  override call(inputs: LayerInput, options: DotAttentionCallOptions): Tensor | readonly Tensor[] {
+  override call(inputs: LayerInput, options: DotAttentionCallOptions = {}): Tensor | readonly Tensor[] {
     if (!Array.isArray(inputs)) this.#shapes((inputs as Tensor).shape);
     const list = (inputs as readonly Tensor[]).map((x) => floats(this, x));
     this.#shapes(list.map((x) => x.shape));
@@ -76,7 +76,7 @@ abstract class ScoredAttention extends Layer {
     const along = valueMask?.expandDims(-2) ?? null;
     const seen = along === null ? causal : causal === null ? along : along.logicalAnd(causal);
     // As Keras: so much less that nothing of it is left.
-    if (seen !== null) scores = seen.where(scores, scores.sub(1e9));
+    if (seen !== null) scores = seen.where(scores, scores.sub(scores.dtype === 'float16' ? 65504 : 1e9));
     const weights = scores.softmax();
     const drop = options.training === true ? this.#drop : null;
     let y = (drop === null ? weights : drop.invoke(weights, { training: true })).matmul(value);

@@ -99,7 +99,7 @@ export class GroupQueryAttention extends ProjectedAttention {
     this.attentionOutput = this.projection('attention_output', all, [n]);
   }
 
-  override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] {
+  override call(inputs: LayerInput, options: AttentionCallOptions = {}): Tensor | readonly Tensor[] {
     const [x, v, k] = this.given(inputs);
     const times = this.numQueryHeads / this.numKeyValueHeads;
     const repeated = (t: Tensor): Tensor => (times === 1 ? t : t.repeat(times, 2));

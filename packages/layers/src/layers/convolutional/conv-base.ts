@@ -6,7 +6,7 @@ import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import type { LayerOptions } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
-import { applyActivation, fail, floats, linear, type Padding, penalize, relu, type Size } from '../common.ts';
+import { applyActivation, floats, linear, type Padding, penalize, relu, type Size } from '../common.ts';
 import { activation, flag, integer, padding, recipe, regularizer, sizes } from '../options.ts';
 import {
   type DataFormat,
@@ -66,13 +66,6 @@ export abstract class ConvBase extends SpatialLayer {
   /** One for each channel of the result, or null without a bias. */
   bias: Variable | null = null;
   #channels: number | undefined;
-
-  constructor(rank: Rank, options: SpatialOptions) {
-    super(rank, options);
-    if (Math.max(...this.strides) > 1 && Math.max(...this.dilationRate) > 1) {
-      fail(this, `cannot have strides [${this.strides}] and dilationRate [${this.dilationRate}] together`);
-    }
-  }
 
   /** Checks the shape of the first input. @returns its channels. */
   protected channels(inputShape: PartialShape): number {

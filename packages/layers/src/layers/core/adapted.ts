@@ -17,7 +17,7 @@ import type { ConstraintFunction } from '../../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
 import { DTypePolicyMap, policyAt, QuantizedDTypePolicy } from '../../layer/dtype-policy.ts';
 import { freezeLater } from '../../layer/inside.ts';
-import { Layer, noteChange } from '../../layer/layer.ts';
+import { checkBuilt, Layer, noteChange } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import {
   AbsMaxQuantizer,
@@ -133,8 +133,7 @@ export abstract class AdaptedLayer extends Layer {
   enableLora(rank: number, options?: LoraOptions | null): void;
   enableLora(options: { readonly rank: number } & LoraOptions): void;
   enableLora(rank: unknown, options?: LoraOptions | null): void {
-    if (!this.built)
-      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    checkBuilt(this);
     if (loraOf(this) !== null)
       throw new FailedPreconditionError('LoRA is already enabled, which can be done once', this.name);
     integer().read(rank, 'rank', this);
@@ -291,8 +290,7 @@ export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: u
       `${layer.constructor.name} extends a layer that can be quantized, and may compute something else; quantize the layers that it consists of`,
       layer.name,
     );
-  if (!layer.built)
-    throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', layer.name);
+  checkBuilt(layer);
   if (layer.quantizationMode !== null)
     throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
   if (loraOf(layer) !== null)

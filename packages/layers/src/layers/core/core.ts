@@ -6,6 +6,7 @@ import {
   checkCount,
   checkDTypeName,
   checkFlag,
+  checkFunction,
   differs,
   dims,
   isPlain,
@@ -28,6 +29,7 @@ import {
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { show } from '../../layer/show.ts';
+import { checkPartialShape } from '../../layer/specs.ts';
 import type { KerasTensor } from '../../models/keras-tensor.ts';
 import { functionConfig, functionOf, pythonFunctionOf } from '../../saving/keras-object.ts';
 import { type Config, checkOne, fail, floats, sizesOf, values } from '../common.ts';
@@ -67,7 +69,7 @@ export class InputLayer extends Layer {
   constructor(...args: [shape: PartialShape | InputLayerOptions, options?: InputLayerOptions]) {
     const options = argumentsOf<InputLayerOptions>(InputLayer, new.target, args);
     const {
-      batchShape: whole,
+      batchShape,
       batchSize = null,
       inputShape,
       sparse,
@@ -77,16 +79,17 @@ export class InputLayer extends Layer {
       ...rest
     } = options;
     const given = inputTensor ?? null;
-    const batchShape = whole ?? given?.shape;
-    const shape = batchShape?.slice(1) ?? rest.shape ?? inputShape;
+    const isWhole = batchShape !== undefined && batchShape !== null;
+    const whole = isWhole ? checkPartialShape(batchShape, 'batchShape', 'InputLayer') : given?.shape;
+    const shape = whole?.slice(1) ?? rest.shape ?? inputShape ?? undefined;
     super(shape === undefined ? options : { ...rest, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
-    if (whole !== undefined && (batchSize ?? rest.shape ?? inputShape ?? null) !== null)
+    if (isWhole && (batchSize ?? rest.shape ?? inputShape ?? null) !== null)
       fail(this, 'needs either shape and batchSize, or batchShape');
     if (batchSize !== null) checkCount(batchSize, 'batchSize', this.name, 1);
     this.shape = [...shape];
     this.describes({
-      shape: batchShape ?? [batchSize, ...shape],
+      shape: whole ?? [batchSize, ...shape],
       dtype: given?.dtype ?? this.computeDtype,
       kind: given?.kind ?? inputKind({ sparse, ragged }, this.name),
       optional: checkFlag(optional, 'optional', this.name),
@@ -249,7 +252,7 @@ export class Lambda extends Layer {
   constructor(...args: readonly unknown[]) {
     super(argumentsOf<LambdaArguments>(Lambda, new.target, args));
   }
-  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, options: CallOptions = {}): LayerOutput {
     return (this.function as LambdaFunction)(inputs as Tensor, { ...this.arguments, ...options });
   }
   override computeMask(inputs: LayerInput, mask: Mask): Mask {
@@ -273,7 +276,7 @@ takesOptions<LambdaArguments, Lambda>(
         read: (given, _, layer) => {
           const { name } = layer as Layer;
           const fn = pythonFunctionOf(given, name) ?? functionOf(given, name) ?? given;
-          if (typeof fn !== 'function') fail(layer as Layer, `needs a function, got ${typeof fn}`);
+          checkFunction(fn, 'function', name);
           return fn as LambdaFunction;
         },
         write: functionConfig,

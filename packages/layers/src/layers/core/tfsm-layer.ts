@@ -85,7 +85,7 @@ export class TFSMLayer extends Layer {
     return layer;
   }
 
-  override call(inputs: unknown, { training }: CallOptions): Tensor {
+  override call(inputs: unknown, { training }: CallOptions = {}): Tensor {
     return (training === true ? this.#train : this.#serve)(inputs) as Tensor;
   }
 

@@ -106,7 +106,7 @@ export class Bidirectional extends Layer {
     if (this.#initial !== null) this.setWeights(this.#initial);
   }
 
-  override call(inputs: LayerInput, { training, initialState, mask }: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, { training, initialState, mask }: CallOptions = {}): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const x = list[0];
     const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);
@@ -202,22 +202,22 @@ export class TimeDistributed extends Wrapper {
   override build(inputShape: PartialShape): void {
     this.layer.ensureBuilt(this.#step(inputShape));
   }
-  /** The mask, [batch, time, …], goes to the layer step by step. */
+  /** The mask, [batch, time, …], goes to the layer step by step, if that takes one. */
   override call(
     inputs: Tensor,
     { training = false, mask }: CallOptions & { mask?: TensorLike } = {},
   ): Tensor {
     this.#step(inputs.shape);
-    const masks = mask === undefined || mask === null ? undefined : toTensor(mask);
-    if (masks !== undefined) {
-      if (!takesMask(this.layer)) fail(this, `${this.layer.name} takes no mask`);
-      const fits = masks.rank >= 2 && sameShape(dims(masks).slice(0, 2), dims(inputs).slice(0, 2));
+    const given = mask === undefined || mask === null ? undefined : toTensor(mask);
+    if (given !== undefined) {
+      const fits = given.rank >= 2 && sameShape(dims(given).slice(0, 2), dims(inputs).slice(0, 2));
       if (!fits)
         fail(
           this,
-          `the mask ${showShape(masks.shape)} does not begin as the input ${showShape(inputs.shape)} does`,
+          `the mask ${showShape(given.shape)} does not begin as the input ${showShape(inputs.shape)} does`,
         );
     }
+    const masks = takesMask(this.layer) ? given : undefined;
     const [batch, time, ...rest] = dims(inputs) as [Dim, Dim, ...Dim[]];
     const rows = mulDims(batch, time);
     // What looks at a whole batch must see the examples of one step only.

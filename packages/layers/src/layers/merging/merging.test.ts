@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { constant, InvalidArgumentError, ones } from '@eagre/core';
+import { constant, InvalidArgumentError, ones, type Tensor } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { Input } from '../../models/functional.ts';
 import { Model } from '../../models/model.ts';
@@ -128,4 +128,23 @@ test('functions make the layer and call it', () => {
   expect(model([a, b]).array()).toEqual([[4, 8]]);
   expect(model.getLayer('both')).toBeInstanceOf(Add);
   expect(() => concatenate([a, ones([2, 2])])).toThrow(InvalidArgumentError);
+});
+
+test('what masks hide does not count in products and extremes, as in Keras', () => {
+  const [a, b] = [Input([3, 2]), Input([3, 2])];
+  const x = constant([[[1, 2], [0, 0], [0, 0]]]); // biome-ignore format: rows
+  const y = constant([[[3, -4], [5, 6], [0, 0]]]); // biome-ignore format: rows
+  const masked = (input: typeof a, offset: number) =>
+    new layers.Rescaling(1, { offset })(new layers.Masking()(input));
+  const values = (
+    Merged: typeof layers.Multiply | typeof layers.Maximum | typeof layers.Minimum | typeof layers.Add,
+  ): unknown => {
+    const both = new Merged()([masked(a, -3), masked(b, 1)]);
+    const one = new Merged()([masked(a, -3), b]);
+    return new Model([a, b], [both, one])<Tensor[]>([x, y]).map((t) => t.reshape([-1]).array());
+  };
+  expect(values(layers.Multiply)).toEqual([[-8, 3, 6, 7, 0, 0], [-6, 4, 5, 6, 0, 0]]); // biome-ignore format: rows
+  expect(values(layers.Maximum)).toEqual([[4, -1, 6, 7, -3, -3], [3, -1, 5, 6, 0, 0]]); // biome-ignore format: rows
+  expect(values(layers.Minimum)).toEqual([[-2, -3, 6, 7, -3, -3], [-2, -4, 5, 6, 0, 0]]); // biome-ignore format: rows
+  expect(values(layers.Add)).toEqual([[2, -4, 3, 4, -2, -2], [1, -5, 2, 3, -3, -3]]); // biome-ignore format: rows
 });

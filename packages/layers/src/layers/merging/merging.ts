@@ -10,6 +10,7 @@ import {
   type SparseTensor,
   sparse,
   type Tensor,
+  type TensorLike,
   zerosLike,
 } from '@eagre/core';
 import {
@@ -26,6 +27,7 @@ import {
 } from '@eagre/core/internal';
 import { densified, isStored, kindOf, onValues, takesKinds } from '../../layer/kinds.ts';
 import {
+  type CallOptions,
   type FromConfig,
   Layer,
   type LayerInput,
@@ -33,8 +35,9 @@ import {
   ownsTemporaries,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
+import { takesCall } from '../../layer/own-call.ts';
 import { show } from '../../layer/show.ts';
-import { fail, plus, type Size, shapeOf, sizesOf, values } from '../common.ts';
+import { fail, plus, type Size, seenBy, shapeOf, sizesOf, values } from '../common.ts';
 import { axis, flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -82,19 +85,29 @@ abstract class Merge extends Layer {
     this.computeOutputShape(inputShape);
   }
 
-  override call(inputs: LayerInput): Tensor {
+  /** The same where masks, of the inputs' rank, say what counts. Most take no notice. */
+  protected mergeSeen(inputs: readonly Tensor[], _seen: readonly (Tensor | null)[]): Tensor {
+    return this.merge(inputs);
+  }
+
+  override call(inputs: LayerInput, { mask }: CallOptions = {}): Tensor {
     const list = tensorsOf(this, inputs);
     this.computeOutputShape(list.map((x) => x.shape));
     if (list.some(isStored)) return this.#ofStored(list);
     const rank = Math.max(...list.map((x) => x.rank));
-    return this.merge(
-      list.map((x) => {
-        if (x.rank === rank) return x;
-        const missing = new Array<number>(rank - x.rank).fill(1);
-        const [batch, ...example] = dims(x) as [Dim, ...Dim[]];
-        return x.reshape(toShape([batch, ...missing, ...example]));
-      }),
-    );
+    const alike = list.map((x) => {
+      if (x.rank === rank) return x;
+      const missing = new Array<number>(rank - x.rank).fill(1);
+      const [batch, ...example] = dims(x) as [Dim, ...Dim[]];
+      return x.reshape(toShape([batch, ...missing, ...example]));
+    });
+    if (!Array.isArray(mask)) return this.merge(alike);
+    const seen = (mask as readonly (TensorLike | null)[]).map((one) => {
+      let places = one === null ? null : seenBy(one);
+      while (places !== null && places.rank < rank) places = places.expandDims(-1);
+      return places;
+    });
+    return this.mergeSeen(alike, seen);
   }
 
   /** Of sparse tensors comes a sparse one; next to a dense one they are dense, but in products. Ragged ones merge as they are. */
@@ -109,8 +122,7 @@ abstract class Merge extends Layer {
   /** What counts in any input, where each has a mask. */
   override computeMask(_: LayerInput, mask: Mask): Mask {
     if (!Array.isArray(mask)) return null;
-    const masks = mask as readonly (Tensor | null)[];
-    return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
+    return anySeen(mask as readonly (Tensor | null)[]);
   }
 
   override computeOutputShape(inputShape: Shapes): PartialShape {
@@ -172,11 +184,22 @@ export class Subtract extends Merge {
   }
 }
 
+/** What counts in any input; null unless each has a mask. */
+function anySeen(masks: readonly (Tensor | null)[]): Tensor | null {
+  return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
+}
+
 /** The product of the inputs. */
 export class Multiply extends Merge {
   declare static readonly fromConfig: FromConfig<Multiply>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.mul(b));
+  }
+  /** What an input's mask hides does not count; what all hide is 0. */
+  protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
+    const y = this.merge(inputs.map((x, i) => seen[i]?.where(x, 1) ?? x));
+    const any = anySeen(seen);
+    return any === null ? y : any.where(y, 0);
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce(productOf);
@@ -195,11 +218,31 @@ export class Average extends Merge {
   }
 }
 
-/** The largest of the inputs. */
-export class Maximum extends Merge {
-  declare static readonly fromConfig: FromConfig<Maximum>;
+abstract class Extreme extends Merge {
+  protected abstract of(a: Tensor, b: Tensor): Tensor;
   protected override merge(inputs: readonly Tensor[]): Tensor {
-    return inputs.reduce((a, b) => a.maximum(b));
+    return inputs.reduce((a, b) => this.of(a, b));
+  }
+  /** Another input's value stands for what a mask hides. */
+  protected override mergeSeen(inputs: readonly Tensor[], seen: readonly (Tensor | null)[]): Tensor {
+    let [y] = inputs;
+    let [known] = seen;
+    inputs.slice(1).forEach((input, i) => {
+      const mask = seen[i + 1];
+      const x = mask === null ? input : mask.where(input, y);
+      if (known !== null) y = known.where(y, x);
+      known = anySeen([known, mask]);
+      y = this.of(y, x);
+    });
+    return y;
+  }
+}
+
+/** The largest of the inputs. */
+export class Maximum extends Extreme {
+  declare static readonly fromConfig: FromConfig<Maximum>;
+  protected override of(a: Tensor, b: Tensor): Tensor {
+    return a.maximum(b);
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce((a, b) => sparse.maximum(a, b));
@@ -207,10 +250,10 @@ export class Maximum extends Merge {
 }
 
 /** The smallest of the inputs. */
-export class Minimum extends Merge {
+export class Minimum extends Extreme {
   declare static readonly fromConfig: FromConfig<Minimum>;
-  protected override merge(inputs: readonly Tensor[]): Tensor {
-    return inputs.reduce((a, b) => a.minimum(b));
+  protected override of(a: Tensor, b: Tensor): Tensor {
+    return a.minimum(b);
   }
   protected override mergeSparse(inputs: readonly SparseTensor[]): SparseTensor {
     return inputs.reduce((a, b) => sparse.minimum(a, b));
@@ -345,6 +388,7 @@ export class Dot extends Layer {
 }
 ownsTemporaries(Merge, Concatenate, Dot);
 takesKinds(['sparse', 'ragged'], Merge, Concatenate);
+takesCall({ options: { training: true, mask: true }, maskOfEach: true }, Merge);
 takesOptions<LayerOptions, Merge>(
   { options: layerOptions },
   Add,

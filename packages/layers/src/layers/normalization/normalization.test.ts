@@ -157,3 +157,25 @@ test('SpectralNormalization makes the largest singular value 1', () => {
   expect(() => new SpectralNormalization(5 as never)).toThrow('needs a layer');
   expect(() => new Wrapper(new Dense(1))(x)).toThrow('no call(inputs) method');
 });
+
+test.each([
+  [
+    'float16',
+    [-1.018555, -0.39209, -0.3396, 1.373047, 1.358398, -0.980469],
+    [2, 1.333008, 4.832031, 1.944336],
+  ],
+  [
+    'bfloat16',
+    [-1.015625, -0.392578, -0.339844, 1.375, 1.359375, -0.980469],
+    [2, 1.335938, 4.84375, 1.945313],
+  ],
+] as const)('batch normalization whose variables are of %s trains as in Keras', (dtype, output, moved) => {
+  const layer = new BatchNormalization({ dtype, momentum: 0.5 });
+  const y = layer(constant([[1, 2], [3, 5], [8, 1]]), { training: true }) as Tensor; // biome-ignore format: rows
+  expect(y.dtype).toBe(dtype);
+  expect([...y.cast('float32').data()]).toEqual(output.map((v) => expect.closeTo(v, 5)));
+  const { movingMean, movingVariance } = layer;
+  expect(movingMean.dtype).toBe(dtype);
+  const after = [movingMean, movingVariance].flatMap((v) => [...v.cast('float32').data()]);
+  expect(after).toEqual(moved.map((v) => expect.closeTo(v, 5)));
+});

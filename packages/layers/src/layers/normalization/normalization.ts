@@ -1,4 +1,12 @@
-import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import {
+  cast,
+  nn,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+  type TensorLike,
+  type Variable,
+} from '@eagre/core';
 import {
   argumentsOf,
   type DistributionReplica,
@@ -142,7 +150,7 @@ export class BatchNormalization extends Normalization {
   }
 
   /** @param options.mask which places count in training, true or not 0, of the input's shape without the channels. */
-  override call(inputs: Tensor, { training, mask }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training, mask }: CallOptions = {}): Tensor {
     const given = floats(this, inputs);
     const axis = this.#channelAxis(given.shape);
     const last = axis === given.rank - 1;
@@ -161,10 +169,12 @@ export class BatchNormalization extends Normalization {
   #train(x: Tensor, mask: Tensor | null): Tensor {
     const replicas = distribution.replica?.strategy.numReplicasInSync ?? 1;
     const together = this.synchronized && replicas > 1;
+    // Computed in 32 bits where variables have 16.
+    const [gamma, beta] = [this.gamma, this.beta].map((v) => (v === null ? null : cast(v, x.dtype)));
     const { y, mean, variance } = together
       ? this.#overReplicas(distribution.replica as DistributionReplica, x, mask)
       : mask === null
-        ? nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon })
+        ? nn.fusedBatchNorm(x, gamma, beta, { epsilon: this.epsilon })
         : this.#masked(x, mask);
     // An empty batch has no statistics.
     if (together || lessThan(0, sizeOfDims(x.shape))) {
@@ -228,7 +238,10 @@ export class BatchNormalization extends Normalization {
   }
 
   #move(moving: Variable, value: Tensor): void {
-    moving.assign(moving.mul(this.momentum).add(value.mul(1 - this.momentum)));
+    const moved = cast(moving, value.dtype)
+      .mul(this.momentum)
+      .add(value.mul(1 - this.momentum));
+    moving.assign(cast(moved, moving.dtype));
   }
 
   #channelAxis(shape: PartialShape): number {

@@ -46,7 +46,7 @@ export class SpectralNormalization extends Wrapper {
     });
   }
 
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = floats(this, inputs);
     if (training === true) withoutTapes(() => this.#normalize());
     return this.layer.invoke(x, { training: training ?? false });

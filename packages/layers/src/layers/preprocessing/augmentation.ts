@@ -228,7 +228,7 @@ export class Pipeline extends Layer {
   override get trainsAlone(): boolean {
     return true;
   }
-  override call(inputs: LayerInput, { training }: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, { training }: CallOptions = {}): LayerOutput {
     let value: unknown = inputs;
     for (const layer of this.layers)
       value = training === undefined ? layer(value as Tensor) : layer(value as Tensor, { training });

@@ -60,7 +60,7 @@ export class MaxNumBoundingBoxes extends ImageLayer {
     return images;
   }
 
-  override call(inputs: Tensor | ImageData, options: CallOptions): LayerOutput {
+  override call(inputs: Tensor | ImageData, options: CallOptions = {}): LayerOutput {
     if (!isByNames(inputs)) return super.call(inputs as Tensor, options);
     const { boundingBoxes, ...others } = inputs as Readonly<Record<string, unknown>>;
     const images = super.call(others as unknown as ImageData, options);

@@ -45,7 +45,7 @@ export class CategoryEncoding extends Layer {
   constructor(...args: [numTokens: number | CategoryEncodingArguments, options?: CategoryEncodingOptions]) {
     super(argumentsOf<CategoryEncodingArguments>(CategoryEncoding, new.target, args));
   }
-  override call(inputs: Tensor, { countWeights }: CallOptions): Tensor {
+  override call(inputs: Tensor, { countWeights }: CallOptions = {}): Tensor {
     checkOne(this, inputs.shape);
     const given = countWeights !== undefined && countWeights !== null;
     if (given && this.outputMode !== 'count') fail(this, "takes countWeights with outputMode 'count' only");

@@ -111,7 +111,7 @@ export abstract class ImageLayer extends Layer {
     return back(this.transformMasks(batch, transformation));
   }
 
-  override call(inputs: Tensor | ImageData, { training }: CallOptions): LayerOutput {
+  override call(inputs: Tensor | ImageData, { training }: CallOptions = {}): LayerOutput {
     const on = training !== false;
     const transformation = this.getRandomTransformation(inputs, on);
     if (!isByNames(inputs)) return this.transformImages(inputs as Tensor, transformation, on);

@@ -38,7 +38,7 @@ import {
 import { Layer, type LayerOptions, ownsTemporaries, type Specs, type TensorSpec } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { checkOne, fail } from '../common.ts';
-import { flag, integer, option, word } from '../options.ts';
+import { encoding, flag, integer, option, word } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
 import {
@@ -567,7 +567,7 @@ takesOptions<StringLookupOptions, StringLookup>(
     required: 0,
     options: {
       ...lookup(false),
-      encoding: word(['utf-8'], 'utf-8', (value) => `knows the encoding 'utf-8' only, got ${value}`),
+      encoding,
       salt,
       oovMethod: word(
         ['floormod'],

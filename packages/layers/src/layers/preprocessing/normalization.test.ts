@@ -105,4 +105,8 @@ test('says which means it takes off, as Keras does', () => {
     ]),
   );
   expect(whole.mean!.array()).toEqual([[3]]);
+  for (const name of ['mean', 'variance'] as const)
+    expect(() => {
+      whole[name] = constant([1]);
+    }).toThrow('takes mean and variance from adapt or the constructor');
 });

@@ -37,6 +37,8 @@ export interface NormalizationOptions extends LayerOptions {
   readonly invert?: boolean;
 }
 
+const TAKES_MOMENTS = 'takes mean and variance from adapt or the constructor';
+
 /**
  * (x − mean) / deviation, feature by feature: with the mean and the variance that are given, or with those of the examples that `adapt`
  * sees. Before, they are 0 and 1.
@@ -84,9 +86,15 @@ export class Normalization extends Layer {
   get mean(): Tensor | null {
     return this.#used(this.adaptMean ?? this.inputMean);
   }
+  set mean(_: Tensor | null) {
+    fail(this, TAKES_MOMENTS);
+  }
   /** The variances, as `mean`. */
   get variance(): Tensor | null {
     return this.#used(this.adaptVariance ?? this.inputVariance);
+  }
+  set variance(_: Tensor | null) {
+    fail(this, TAKES_MOMENTS);
   }
 
   override build(inputShape: PartialShape): void {

@@ -29,7 +29,7 @@ import { Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../lay
 import { show } from '../../layer/show.ts';
 import { functionConfig, functionOf } from '../../saving/keras-object.ts';
 import { checkOne, fail } from '../common.ts';
-import { flag, word } from '../options.ts';
+import { encoding, flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
 import { checkSparse, modes, sparseFlag } from './categories.ts';
@@ -418,7 +418,7 @@ takesOptions<TextVectorizationOptions, TextVectorization>(
       idfWeights: {
         read: (given: unknown) => (Array.isArray(given) ? given : null) as readonly number[] | null,
       },
-      encoding: word(['utf-8'], 'utf-8', (value) => `knows the encoding 'utf-8' only, got ${value}`),
+      encoding,
       ragged: flag(false),
       sparse: sparseFlag,
       ...layerOptions,

@@ -71,7 +71,7 @@ export abstract class CellWrapper extends Layer {
   override build(inputShape: PartialShape): void {
     this.cell.ensureBuilt(inputShape);
   }
-  override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {
+  override call(inputs: Tensor, options: CallOptions = {}): readonly Tensor[] {
     const x = floats(this, inputs);
     const [batch, ...step] = dims(x) as [Dim, ...Dim[]];
     const shapes = stateShapes(this.cell, batch, step);

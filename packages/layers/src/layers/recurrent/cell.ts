@@ -191,7 +191,7 @@ export abstract class Cell extends Layer {
     return initialStates(this, this, batchSize);
   }
 
-  override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {
+  override call(inputs: Tensor, options: CallOptions = {}): readonly Tensor[] {
     const x = floats(this, inputs);
     checkRank(this, x.shape, 2, '[batch, features]');
     this.checkFeatures(x.shape);

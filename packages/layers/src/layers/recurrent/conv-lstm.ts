@@ -104,8 +104,6 @@ export class ConvLSTMCell extends SpatialLayer implements RecurrentCell {
 
   constructor(options: RankedArguments) {
     super(options.rank, argumentsOf<RankedArguments>(ConvLSTMCell, new.target, [options]));
-    if (Math.max(...this.strides) > 1 && Math.max(...this.dilationRate) > 1)
-      fail(this, `cannot have strides [${this.strides}] and dilationRate [${this.dilationRate}] together`);
     this.#generator = dropoutGenerator(this);
   }
 
@@ -161,7 +159,7 @@ export class ConvLSTMCell extends SpatialLayer implements RecurrentCell {
     };
   }
 
-  override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {
+  override call(inputs: Tensor, options: CallOptions = {}): readonly Tensor[] {
     const x = floats(this, inputs);
     this.checkStep(x.shape);
     const [batch, ...step] = dims(x) as [Dim, ...Dim[]];

@@ -128,7 +128,7 @@ export class RNN extends Layer {
     this.cell.ensureBuilt([batch, ...step]);
   }
 
-  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, options: CallOptions = {}): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const x = floats(this, list[0]);
     this.#sequence(x.shape);

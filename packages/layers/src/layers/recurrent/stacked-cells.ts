@@ -64,7 +64,7 @@ export class StackedRNNCells extends Layer {
       shape = shapeOf([batch, outputSize(cell)]);
     }
   }
-  override call(inputs: Tensor, { training, states, masks }: CallOptions): readonly Tensor[] {
+  override call(inputs: Tensor, { training, states, masks }: CallOptions = {}): readonly Tensor[] {
     let x = floats(this, inputs);
     const batch = dims(x)[0];
     const shapes = stateShapes(this, batch);

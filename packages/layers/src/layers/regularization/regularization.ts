@@ -87,7 +87,7 @@ export class Dropout extends Noise {
   constructor(...args: [rate: number | DropoutArguments, options?: DropoutOptions]) {
     super(argumentsOf<DropoutArguments>(Dropout, new.target, args));
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true ? this.drop(x, this.rate, noiseOf(this, this.noiseShape, x.shape)) : x;
   }
@@ -130,7 +130,7 @@ abstract class SpatialDropout extends Noise {
     super(options);
     this.#rank = rank;
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     checkRank(this, x.shape, this.#rank + 2, axesText(this.#rank, this.dataFormat));
     if (training !== true) return x;
@@ -183,7 +183,7 @@ export class GaussianNoise extends Noise {
   constructor(...args: [stddev: number | GaussianNoiseArguments, options?: NoiseOptions]) {
     super(argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args));
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true && this.stddev > 0 ? x.add(this.normal(x, 0, this.stddev)) : x;
   }
@@ -204,7 +204,7 @@ export class GaussianDropout extends Noise {
     super(argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args));
     if (this.rate === 1) fail(this, 'needs a rate below 1');
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     if (training !== true || this.rate === 0) return x;
     return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
@@ -232,7 +232,7 @@ export class AlphaDropout extends Noise {
   constructor(...args: [rate: number | AlphaDropoutArguments, options?: DropoutOptions]) {
     super(argumentsOf<AlphaDropoutArguments>(AlphaDropout, new.target, args));
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const { rate } = this;
     if (training !== true || rate === 0) return values(this, inputs);
     const x = floats(this, inputs);

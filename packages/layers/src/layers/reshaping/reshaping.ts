@@ -39,6 +39,10 @@ function reshaped(layer: Layer, x: Stored, shape: readonly (number | null)[]): T
   ) as unknown as Tensor;
 }
 
+function checkBatch(layer: Layer, shape: PartialShape): void {
+  if (checkOne(layer, shape).length === 0) fail(layer, 'expects input with a batch axis, got a scalar');
+}
+
 export interface FlattenOptions extends LayerOptions {
   /** `channelsLast` by default; `channelsFirst` moves the channels behind the rest before. */
   readonly dataFormat?: DataFormat | null;
@@ -62,7 +66,7 @@ export class Flatten extends Layer {
     return (moves ? x.transpose([0, ...rest, 1]) : x).reshape(shape);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
+    checkBatch(this, inputShape);
     return shapeOf([sizesOf(inputShape)[0], sizeOfExample(inputShape)]);
   }
 }
@@ -88,7 +92,7 @@ export class Reshape extends Layer {
     return isStored(x) ? reshaped(this, x, [x.shape[0] ?? -1, ...this.targetShape]) : x.reshape(shape);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
+    checkBatch(this, inputShape);
     const size = sizeOfExample(inputShape);
     const known = this.targetShape.reduce((n, d) => (d === -1 ? n : n * d), 1);
     const free = this.targetShape.includes(-1);
