@@ -145,8 +145,8 @@ test('SpectralNormalization makes the largest singular value 1', () => {
   }
   expect(largest()).toBeCloseTo(1, 4);
   expect(layer.namedWeights.map((w) => [w.path, w.variable.trainable])).toEqual([
-    ['vector_u', false],
     ['conv2d/kernel', true],
+    ['vector_u', false],
     ['conv2d/bias', true],
   ]);
   inner.kernel.assign(zeros(inner.kernel.shape));

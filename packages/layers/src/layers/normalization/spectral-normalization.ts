@@ -8,6 +8,7 @@ import {
   type LayerOptions,
   ownsTemporaries,
 } from '../../layer/layer.ts';
+import type { NamedWeight } from '../../layer/layer-types.ts';
 import { fail, floats } from '../common.ts';
 import { Wrapper, type WrapperArguments, wrapperOptions } from '../core/wrapper.ts';
 import { integer } from '../options.ts';
@@ -79,6 +80,16 @@ export class SpectralNormalization extends Wrapper {
   /** @internal In Keras the kernel is an attribute of the wrapper too. */
   override get fileVariables(): Variable[] {
     return this.built ? [this.#kernel, ...super.fileVariables] : super.fileVariables;
+  }
+
+  /** The kernel comes first, as in Keras, then the estimate, then what else the layer has. */
+  override get namedWeights(): NamedWeight[] {
+    const all = super.namedWeights;
+    const first = this.built ? this.#kernel : undefined;
+    return [
+      ...all.filter(({ variable }) => variable === first),
+      ...all.filter(({ variable }) => variable !== first),
+    ];
   }
 
   get #kernel(): Variable {
