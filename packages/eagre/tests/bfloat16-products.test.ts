@@ -31,15 +31,15 @@ const cases: [string, Op, tf.Tensor[]][] = [
     (a, b, c) => tf.nn.relu(tf.matmul(a!, b!).add(c!)),
     [whole([20, 300]), whole([300, 31]), whole([31])],
   ],
-  ['conv2d', conv({ strides: 1, padding: 'same' }), [whole([2, 9, 11, 5]), whole([3, 3, 5, 20])]],
-  ['strides', conv({ strides: 2, padding: 'valid' }), [whole([2, 10, 12, 32]), whole([3, 2, 32, 40])]],
+  ['conv2d', conv({ strides: 1, padding: 'SAME' }), [whole([2, 9, 11, 5]), whole([3, 3, 5, 20])]],
+  ['strides', conv({ strides: 2, padding: 'VALID' }), [whole([2, 10, 12, 32]), whole([3, 2, 32, 40])]],
   [
     'dilations',
-    conv({ strides: 1, padding: 'same', dilations: 2 }),
+    conv({ strides: 1, padding: 'SAME', dilations: 2 }),
     [whole([1, 9, 9, 3]), whole([3, 3, 3, 4])],
   ],
-  ['groups', conv({ strides: 1, padding: 'same' }), [whole([2, 6, 6, 8]), whole([3, 3, 4, 6])]],
-  ['pixels', conv({ strides: 1, padding: 'same' }), [whole([2, 6, 7, 40]), whole([1, 1, 40, 12])]],
+  ['groups', conv({ strides: 1, padding: 'SAME' }), [whole([2, 6, 6, 8]), whole([3, 3, 4, 6])]],
+  ['pixels', conv({ strides: 1, padding: 'SAME' }), [whole([2, 6, 7, 40]), whole([1, 1, 40, 12])]],
 ];
 
 const bits = (x: tf.Tensor): Uint16Array => tf.bitcast(x, 'uint16').data() as Uint16Array;
