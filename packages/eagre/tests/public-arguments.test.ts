@@ -84,6 +84,7 @@ const hooks: ReadonlySet<string> = new Set([
   'ensureBuilt',
   'toIntegers',
   'invokeInside',
+  'optionsShape',
   'present',
   'specsOfCall',
   'symbolic',
