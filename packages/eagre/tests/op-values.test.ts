@@ -57,6 +57,31 @@ const cases: Case[] = [
     ddx: [ddx],
   })),
   {
+    of: 'searchsorted of NaN',
+    fn: (rows, x) => tf.searchsorted(rows, x, { side: 'right' }),
+    x: [
+      [1, 2, 3],
+      [nan, 0, 2, inf],
+    ],
+    y: [3, 0, 2, 3],
+  },
+  {
+    of: 'searchsorted in rows with NaN',
+    fn: (rows, x) => tf.concat([tf.searchsorted(rows, x), tf.searchsorted(rows, x, { side: 'right' })], 0),
+    x: [
+      [1, 2, nan],
+      [nan, 0, 2, 5],
+    ],
+    y: [0, 0, 1, 2, 3, 0, 3, 3],
+  },
+  {
+    of: 'angle of real numbers',
+    fn: (x) => tf.math.angle(x),
+    x: [[-0, 0, nan, -1, 1, inf, -inf]],
+    y: [0, 0, 0, Math.fround(Math.PI), 0, 0, Math.fround(Math.PI)],
+    dx: [[0, 0, 0, 0, 0, 0, 0]],
+  },
+  {
     of: 'acosh',
     fn: (x) => tf.acosh(x),
     x: [[0.5, 1, 2, -2]],
