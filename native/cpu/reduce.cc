@@ -348,10 +348,13 @@ void mean(Args& a) {
   }
 }
 
-// Does v come before `best` as the extreme? The first NaN comes before all else.
-template <bool largest, class T> inline bool beats(T v, T best) {
-  if constexpr (kFloating<T>) return (largest ? v > best : v < best) || (v != v && best == best);
-  else return largest ? v > best : v < best;
+// Does v come before `best` as the extreme? NaN never does.
+template <bool largest, class T> inline bool beats(T v, T best) { return largest ? v > best : v < best; }
+
+// What everything but itself comes before.
+template <bool largest, class T> T last_of_all() {
+  if constexpr (largest) return MaxOf<T>::neutral();
+  else return MinOf<T>::neutral();
 }
 
 // The first place of the extreme in a row: the extreme itself by vectors, then where it is.
@@ -359,19 +362,23 @@ template <bool largest, class T> int64_t find_extreme(const T* x, int64_t n) {
   T best;
   if constexpr (largest) best = reduce_run<MaxOf<T>>(x, n);
   else best = reduce_run<MinOf<T>>(x, n);
+  if (best != best) {  // Vectors do not pass over NaN.
+    int64_t at = 0;
+    best = last_of_all<largest, T>();
+    for (int64_t i = 0; i < n; i++) {
+      if (beats<largest>(x[i], best)) best = x[i], at = i;
+    }
+    return at;
+  }
   constexpr int64_t kBlock = 64;
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
     int hit = 0;
-    if (best != best) {
-      for (int64_t k = 0; k < kBlock; k++) hit |= x[i + k] != x[i + k];
-    } else {
-      for (int64_t k = 0; k < kBlock; k++) hit |= x[i + k] == best;
-    }
+    for (int64_t k = 0; k < kBlock; k++) hit |= x[i + k] == best;
     if (hit) break;
   }
   for (; i < n; i++) {
-    if (x[i] == best || (best != best && x[i] != x[i])) return i;
+    if (x[i] == best) return i;
   }
   return 0;
 }
@@ -399,9 +406,8 @@ template <bool largest, class T, class I> void arg_extreme(const Tensor& x, cons
       int64_t begin = unit % strips * kColumns, width = inner - begin < kColumns ? inner - begin : kColumns;
       const T* from = in + unit / strips * n * inner + begin;
       I* to = out + unit / strips * inner + begin;
-      for (int64_t j = 0; j < width; j++) best[j] = from[j], to[j] = 0;
-      for (int64_t r = 1; r < n; r++) {
-        from += inner;
+      for (int64_t j = 0; j < width; j++) best[j] = last_of_all<largest, T>(), to[j] = 0;
+      for (int64_t r = 0; r < n; r++, from += inner) {
         for (int64_t j = 0; j < width; j++) {
           bool better = beats<largest>(from[j], best[j]);
           best[j] = better ? from[j] : best[j];

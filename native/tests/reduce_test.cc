@@ -98,15 +98,16 @@ template <class T> void floats() {
       CHECK(y[0] != y[0]);
       Call().in(x).out(y).list({0}).run("Min");
       CHECK(y[0] != y[0]);
-      if (at + 1 < n) x[n - 1] = static_cast<T>(NAN);
+      // Places of extremes pass over NaN.
+      int64_t first = at == 0 && n > 1 ? 1 : 0;
       Array<int32_t> i({});
-      CHECK(Call().in(x).out(i).attr(0).run("ArgMax") == Code::ok && i[0] == at);
-      CHECK(Call().in(x).out(i).attr(0).run("ArgMin") == Code::ok && i[0] == at);
+      CHECK(Call().in(x).out(i).attr(0).run("ArgMax") == Code::ok && i[0] == first);
+      CHECK(Call().in(x).out(i).attr(0).run("ArgMin") == Code::ok && i[0] == first);
       Array<T> wide({n, 3}, T(1));
       Array<int64_t> j({3});
       wide[at * 3 + 1] = static_cast<T>(NAN);
       wide[at * 3 + 2] = static_cast<T>(2);
-      CHECK(Call().in(wide).out(j).attr(0).run("ArgMax") == Code::ok && j[0] == 0 && j[1] == at && j[2] == at);
+      CHECK(Call().in(wide).out(j).attr(0).run("ArgMax") == Code::ok && j[0] == 0 && j[1] == first && j[2] == at);
     }
   }
 }

@@ -161,14 +161,16 @@ function min(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   else fold(x, axes, numbers(y).fill(dtypeTraits[x.dtype].high), Math.min);
 }
 
-/** The position of the first extreme in `n` elements from `start`, `stride` apart; the first NaN is more extreme than all else. */
+/** The position of the first extreme in `n` elements from `start`, `stride` apart; NaN is passed over. */
 function extreme(data: TypedArray, start: number, stride: number, n: number, largest: boolean): number {
   let best = 0;
+  let known: number | bigint = largest ? -Infinity : Infinity;
   for (let i = 0; i < n; i++) {
     const value = data[start + i * stride];
-    const known = data[start + best * stride];
-    if (Number.isNaN(value)) return i;
-    if (largest ? value > known : value < known) best = i;
+    if (largest ? value > known : value < known) {
+      best = i;
+      known = value;
+    }
   }
   return best;
 }

@@ -57,6 +57,63 @@ const cases: Case[] = [
     ddx: [ddx],
   })),
   {
+    of: 'searchsorted of NaN',
+    fn: (rows, x) => tf.searchsorted(rows, x, { side: 'right' }),
+    x: [
+      [1, 2, 3],
+      [nan, 0, 2, inf],
+    ],
+    y: [3, 0, 2, 3],
+  },
+  {
+    of: 'searchsorted in rows with NaN',
+    fn: (rows, x) => tf.concat([tf.searchsorted(rows, x), tf.searchsorted(rows, x, { side: 'right' })], 0),
+    x: [
+      [1, 2, nan],
+      [nan, 0, 2, 5],
+    ],
+    y: [0, 0, 1, 2, 3, 0, 3, 3],
+  },
+  {
+    of: 'angle of real numbers',
+    fn: (x) => tf.math.angle(x),
+    x: [[-0, 0, nan, -1, 1, inf, -inf]],
+    y: [0, 0, 0, Math.fround(Math.PI), 0, 0, Math.fround(Math.PI)],
+    dx: [[0, 0, 0, 0, 0, 0, 0]],
+  },
+  {
+    of: 'fakeQuantWithMinMaxArgs',
+    fn: (x) => tf.quantization.fakeQuantWithMinMaxArgs(x),
+    x: [[-6.5, -6, -2, -1, 0, 0.5, 2, 2.5, 6.5, nan]],
+    y: [-6.0235295, -5.9764705, -1.9764706, -0.9882353, 0, 0.5176471, 2.0235295, 2.4941177, 5.9764705, nan],
+  },
+  {
+    of: 'fakeQuantWithMinMaxVars of few bits',
+    fn: (x, min, max) => tf.quantization.fakeQuantWithMinMaxVars(x, min, max, { numBits: 3 }),
+    x: [[-6.5, -3, -2.5, -1.5, 0, 0.5, 1.5, 2.5, 6.5], -3, 3],
+    y: [-3.4285715, -2.5714285, -2.5714285, -1.7142857, 0, 0.8571429, 1.7142857, 2.5714285, 2.5714285],
+  },
+  {
+    of: 'nextafter',
+    fn: (a, b) => tf.math.nextafter(a, b),
+    x: [
+      [1, 2, -1, 0, nan, 2],
+      [2, 1, -2, -1, 0, 2],
+    ],
+    y: [1.0000001, 1.9999999, -1.0000001, -(2 ** -149), nan, 2],
+    dx: [
+      [1, 1, 1, 1, 1, 1],
+      [0, 0, 0, 0, 0, 0],
+    ],
+  },
+  {
+    of: 'nextafter of a scalar',
+    fn: (a, b) => tf.math.nextafter(a, b),
+    x: [1, [2, 0]],
+    y: [1.0000001, 0.99999994],
+    dx: [2, [0, 0]],
+  },
+  {
     of: 'acosh',
     fn: (x) => tf.acosh(x),
     x: [[0.5, 1, 2, -2]],

@@ -98,6 +98,32 @@ describe('effects', () => {
       feedDict: new Map([[sum[0], tf.constant(3)]]),
     }) as tf.Tensor[];
     expect([g.item(), h.item()]).toEqual([6, 18]);
+    // As TensorFlow's.
+    const of = new tf.compat.v1.Graph();
+    const found = of.asDefault(() => {
+      const x = tf.constant([1, 2]);
+      const y = x.mul(x);
+      const [z, w] = [y.mul(x), y.add(1)];
+      const weights = tf.constant([1, 10]);
+      expect(tf.gradients(z, x, { stopGradients: z })).toEqual([null]);
+      expect(() => tf.gradients(z, x, { gradYs: [x, x] })).toThrow('2 output gradients for 1 targets');
+      expect(() => tf.gradients(z, x, { gradYs: 3 as never })).toThrow(tf.errors.InvalidArgumentError);
+      expect(() => tf.gradients(z, x, { stopGradients: 3 as never })).toThrow(tf.errors.InvalidArgumentError);
+      return [
+        ...tf.gradients([z, w], [x, y], { stopGradients: [y] }),
+        ...tf.gradients(z, x, { gradYs: weights }),
+        ...tf.gradients([z, w], x, { gradYs: [null, tf.constant([3, 3])] }),
+        ...tf.gradients(z, x, { stopGradients: x }),
+      ] as tf.Tensor[];
+    });
+    const values = new tf.compat.v1.Session({ graph: of }).run(found) as tf.Tensor[];
+    expect(values.map((t) => t.array())).toEqual([
+      [1, 4],
+      [2, 3],
+      [3, 120],
+      [9, 24],
+      [3, 12],
+    ]);
     expect(() => tf.gradients(tf.constant(1), tf.constant(1))).toThrow(/not compatible with eager execution/);
     expect(() => tf.hessians(tf.constant(1), tf.constant(1))).toThrow(/not compatible with eager execution/);
   });

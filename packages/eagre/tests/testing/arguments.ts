@@ -247,7 +247,7 @@ const own: Readonly<Record<string, Arguments>> = {
   'nn.avgPool3d': { x: volumes, ksize: [1, 2, 2], strides: 1, padding: 'SAME' },
   'nn.maxPool': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
   'nn.maxPool3d': { x: volumes, ksize: 2, strides: 1, padding: 'SAME' },
-  'nn.maxPoolWithArgmax': { x: images, ksize: 2, strides: 1, padding: 'SAME' },
+  'nn.maxPoolWithArgmax': { x: images, ksize: 2, strides: 1, padding: 'SAME', outputType: 'int32' },
   'nn.conv1d': {
     x: sequences,
     filters: tf.ones([2, 2, 3]),
@@ -260,7 +260,7 @@ const own: Readonly<Record<string, Arguments>> = {
     x: sequences,
     filters: tf.ones([1, 3, 2]),
     outputShape: [1, 4, 3],
-    stride: 1,
+    strides: 1,
     padding: 'SAME',
     dilations: 1,
   },

@@ -258,14 +258,14 @@ function argExtreme(name: 'ArgMax' | 'ArgMin'): GpuKernel['lower'] {
     const type = dtype === 'float32' ? 'f32' : 'i32';
     const asNumber = dtype === 'bool' ? `select(0, 1, ${value})` : value;
     const sign = name === 'ArgMax' ? '>' : '<';
-    const better =
-      dtype === 'float32' ? `!isNaN(most) && (isNaN(now) || now ${sign} most)` : `now ${sign} most`;
+    // NaN is passed over.
+    const start = literal(name === 'ArgMax' ? -Infinity : Infinity, type === 'f32' ? 'float32' : 'int32');
     const program = perThread(
       { x: bufferType(dtype), y: wide ? 'mut vec2u' : 'mut u32' },
       { count: 'u32', inner: 'u32' },
-      `let base = (thread / p.inner) * p.count * p.inner + thread % p.inner; var best = 0u; var most: ${type} = ${type === 'f32' ? '0.0' : '0'};
+      `let base = (thread / p.inner) * p.count * p.inner + thread % p.inner; var best = 0u; var most: ${type} = ${start};
       for (var r = 0u; r < p.count; r++) { let at = base + r * p.inner; let now: ${type} = ${asNumber};
-        if (r == 0u || (${better})) { best = r; most = now; } }
+        if (now ${sign} most) { best = r; most = now; } }
       y[thread] = ${wide ? 'vec2u(best, 0u)' : 'best'};`,
     );
     return lowered(launch(program, [0, 1], [count, inner], y.size));

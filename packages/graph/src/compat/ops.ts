@@ -1,6 +1,6 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InvalidArgumentError } from '@eagre/backend';
-import { Tensor, type TensorLike, Variable } from '@eagre/core';
+import { onesLike, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   checkFunction,
   checkList,
@@ -17,7 +17,7 @@ import {
   scoped,
   shown,
 } from '@eagre/core/internal';
-import type { GraphNode } from '../ir/graph.ts';
+import type { GraphNode, GraphValue } from '../ir/graph.ts';
 import { currentGraph } from './entering.ts';
 import type { Graph, GraphElement, Operation } from './graph.ts';
 import { neededNodes } from './part.ts';
@@ -214,30 +214,44 @@ export type Source = Tensor | Variable;
 
 /**
  * Adds the derivatives of the sum of `ys` by each of `xs` to the default graph; null where `ys` do not depend on it.
+ * @param options.gradYs what each of `ys` is weighted by, of its shape; null for ones
+ * @param options.stopGradients what counts as constant: nothing flows through to what it was made of
  * @throws InvalidArgumentError for tensors of another graph.
  */
 export const gradients: NamedFunction<
   [ys: Source | readonly Source[], xs: Source | readonly Source[]],
   ['ys', 'xs'],
-  { readonly name?: string },
+  {
+    readonly gradYs?: Source | readonly (Source | null)[];
+    readonly stopGradients?: Source | readonly Source[];
+    readonly name?: string;
+  },
   (Tensor | null)[]
 > = defineFunction(
   'compat.v1.gradients',
   { ys: kind.asIs, xs: kind.asIs },
-  { name: kind.asIs },
-  (ys, xs, { name }) => {
+  { gradYs: kind.asIs, stopGradients: kind.asIs, name: kind.asIs },
+  (ys, xs, { gradYs, stopGradients = [], name }) => {
     const graph = currentGraph('tf.gradients()');
     const list = <T>(of: T | readonly T[]): readonly T[] => (Array.isArray(of) ? of : [of]) as readonly T[];
-    const targets = list<Source>(ys).map((y) => known(graph, y instanceof Variable ? y.taken() : y));
+    const taken = (x: Source): Tensor => known(graph, x instanceof Variable ? x.taken() : x);
+    const targets = list<Source>(ys).map(taken);
     const sources = list<Source>(xs).map((x) => (x instanceof Variable ? x : known(graph, x)));
+    // Variables are made of nothing.
+    const stopped = list<Source>(stopGradients).filter((x) => !(x instanceof Variable));
+    const stops = new Set(stopped.map((x) => graph.tracer.valueOf(known(graph, x as Tensor))));
     if (targets.length === 0)
       throw new InvalidArgumentError('ys is empty, expected at least one tensor', 'gradients');
     return inGraphScope(nameOr(name, 'gradients'), () =>
       inContext({ tapes: [] }, () => {
+        const given = gradYs == null ? null : list<Source | null>(gradYs);
+        const options = given && {
+          outputGradients: given.map((g, i) => (g == null ? onesLike(targets[i] ?? 1) : taken(g))),
+        };
         using tape = new GradientTape({ watchAccessedVariables: false });
         tape.watch(sources);
-        replay(graph, targets);
-        return tape.denseGradient(targets, sources);
+        replay(graph, targets, stops);
+        return tape.denseGradient(targets, sources, options ?? {});
       }),
     );
   },
@@ -280,14 +294,18 @@ function known(graph: Graph, x: Tensor): Tensor {
   return graph.tracer.tensorOf(graph.valueOf(x));
 }
 
-/** Tells tapes of everything that led to these. */
-function replay({ body, tracer }: Graph, targets: readonly Tensor[]): void {
+/** Tells tapes of everything that led to these, but not of what led to `stops`. */
+function replay(
+  { body, tracer }: Graph,
+  targets: readonly Tensor[],
+  stops: ReadonlySet<GraphValue> = new Set(),
+): void {
   const nodes = targets.map((t) => tracer.valueOf(t).node);
   for (const { what, inputs, attrs, outputs } of neededNodes(body, nodes)) {
     const [value] = outputs;
     if (what.kind === 'variable' && value !== undefined)
       for (const tape of context.tapes) tape.variableRead(what.variable, tracer.tensorOf(value));
-    if (what.kind === 'op')
+    if (what.kind === 'op' && !outputs.some((v) => stops.has(v)))
       recordOnTapes(
         what.op,
         inputs.map((v) => tracer.tensorOf(v)),

@@ -46,7 +46,7 @@ import { FunctionTracer, type TracedCall } from '../tracing/tracer.ts';
 import { AtomicFunction } from './atomic-function.ts';
 import { ConcreteFunction, specOf } from './concrete-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
-import { type ArgumentSpec, CapturesOutside, SizedTraces } from './sized-traces.ts';
+import { type ArgumentSpec, CapturesOutside, EndlessTrace, SizedTraces } from './sized-traces.ts';
 
 export interface FunctionOptions {
   /** What the arguments must be; other ones are refused, and numbers become tensors. One trace serves any size that is null. */
@@ -153,6 +153,8 @@ export class PolymorphicFunction {
   readonly #forFiles = new Map<string, ConcreteFunction>();
   #count = 0;
   #complete = 0;
+  /** How many of its traces are being made, in each other. */
+  #depth = 0;
   readonly #retracing: RetracingWatch;
   #last: Last | undefined;
 
@@ -559,10 +561,14 @@ export class PolymorphicFunction {
   ): TraceResult & { readonly made: boolean } {
     const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer(), call, forFile);
     this.#count++;
+    this.#depth++;
     let structure: unknown;
     try {
       structure = tracer.run(() => this.#written(tracer, self, args, dtypes, shapes));
+    } catch (error) {
+      throw this.#depth > 1 && isOverflow(error) ? new EndlessTrace(this.#name) : error;
     } finally {
+      this.#depth--;
       tracer.forgetCall();
       // The sizes of this trace mean nothing outside.
       if (anySize && tracer.outside.length > 0) {
@@ -606,9 +612,12 @@ function noRun(): never {
   );
 }
 
+/** Whether the stack of calls was full. */
+const isOverflow = (error: unknown): boolean => /call stack|too much recursion/.test(String(error));
+
 /** An error that may come of a size that was guessed. */
 function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
-  if (taken === undefined || !(error instanceof EagreError)) return error;
+  if (taken === undefined || !(error instanceof EagreError) || error instanceof EndlessTrace) return error;
   return errorFromCode(
     error.code,
     `${error.message}. A size here depends on what the host, random draws or a turn of a loop give, which only a run tells; the trace took ` +

@@ -1,5 +1,5 @@
 // Traces that serve arguments of any size: a trace, and a plan for each size that comes.
-import { type DType, UnimplementedError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { PartialShape, Shape, Tensor } from '@eagre/core';
 import { type Guard, holdsFor, isLate, RecentMap, ShapeEnv, type Sizes, toShape } from '@eagre/core/internal';
 import type { Graph } from '../ir/graph.ts';
@@ -118,7 +118,7 @@ export class SizedTraces {
     try {
       made = this.#variant(sizes, true, inputs);
     } catch (error) {
-      if (error instanceof CapturesOutside) throw error;
+      if (error instanceof CapturesOutside || error instanceof EndlessTrace) throw error;
       return this.#forSize(key, shapes, inputs, error);
     }
     this.#warn(made);
@@ -204,6 +204,17 @@ export class CapturesOutside extends UnimplementedError {
     super(
       'a function that uses tensors of the traced function around it has a graph for known sizes only: call it, or pass the tensors as arguments',
       'tf.function',
+    );
+  }
+}
+
+/** A function calls itself while it is traced, and never comes to an end: no other trace would. */
+export class EndlessTrace extends InvalidArgumentError {
+  constructor(name: string) {
+    super(
+      'a traced function calls itself without an end: what its tensors hold is not known while it is traced; write a loop, or count the ' +
+        'calls with a number',
+      name,
     );
   }
 }

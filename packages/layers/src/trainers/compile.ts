@@ -234,15 +234,17 @@ export function metricsOf(model: Model): Metric[] {
   return [...new Set([...own, ...model.attributeMetrics()])];
 }
 
-/** What `read` gives of all metrics by name. Names that occur again are told apart as in Keras. */
+/** What `read` gives of all metrics by name. Names that occur again are told apart as in Keras; of losses the last one counts. */
 function byName<T>(model: Model, read: (metric: Metric) => T): Record<string, T> {
   const training = compiled.get(model);
   const found: Record<string, T> = {};
   const { metrics } = model;
+  const means = new Set<Metric>(training?.loss?.means);
   for (const logged of training?.metrics.logged(metrics) ?? metrics.map((metric) => ({ metric }))) {
     const base = training?.metrics.nameOf(logged, (name) => name in found) ?? logged.metric.name;
     let name = base;
-    for (let n = 1; name in found; n++) name = `${base}_${n}`;
+    const isLoss = means.has(logged.metric);
+    for (let n = 1; !isLoss && name in found; n++) name = `${base}_${n}`;
     found[name] = read(logged.metric);
   }
   return found;

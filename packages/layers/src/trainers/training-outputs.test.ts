@@ -55,6 +55,27 @@ test('data by name, in lists, and in batches are the same', async () => {
   expect(await compiled().evaluate(x, y)).toEqual(expected);
 });
 
+test('outputs of one layer share its name: the last loss counts, as in Keras', async () => {
+  const [input, d] = [Input({ shape: [2] }), new Dense(1, { name: 'd', kernelInitializer: 'ones' })];
+  const model = new Model(input, [d(input), d(input.mul(2))] as never);
+  const logs = async (options: CompileOptions): Promise<unknown> => {
+    model.compile({ optimizer: new SGD(0), ...options });
+    const targets = [zeros([4, 1]), zeros([4, 1])];
+    const { history } = await model.fit(ones([4, 2]), targets, quiet);
+    const found = Object.fromEntries(Object.entries(history).map(([name, list]) => [name, list[0]]));
+    expect(await model.evaluate(ones([4, 2]), targets, quiet)).toEqual(found);
+    return found;
+  };
+  expect(await logs({ loss: ['mse', 'mae'] })).toEqual({ loss: 8, d_loss: 4 });
+  expect(await logs({ loss: 'mse' })).toEqual({ loss: 20, d_loss: 16 });
+  expect(await logs({ loss: ['mse', 'mae'], metrics: [['mae'], ['mae']] })).toEqual({
+    loss: 8,
+    d_loss: 4,
+    d_mae: 2,
+    d_mae_1: 4,
+  });
+});
+
 test('a shorter last batch counts for less in each loss', async () => {
   const found = await compiled().evaluate(
     x,

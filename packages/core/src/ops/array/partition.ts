@@ -184,7 +184,9 @@ function placesIn(rows: Tensor, values: Tensor, side: 'left' | 'right'): Tensor 
     const middle = low.add(high).floorDiv(2);
     const element = gather(rows, middle.minimum(last), rows.rank - 1, { batchDims: rows.rank - 1 });
     const open = low.less(high);
-    const before = (side === 'left' ? element.less(values) : element.lessEqual(values)).logicalAnd(open);
+    // NaN among the values is behind all.
+    const reached = side === 'left' ? element.less(values) : values.less(element).logicalNot();
+    const before = reached.logicalAnd(open);
     [low, high] = [
       where(before, middle.add(1), low),
       where(open.logicalAnd(before.logicalNot()), middle, high),

@@ -74,10 +74,11 @@ export const conj: UnaryFunction = defineUnary({
   grad: (_, dy) => conj(dy),
 });
 opHooks.conj = conj;
-/** The angle of complex numbers in (−π, π], element-wise: that of the point (re, im). For real numbers 0, or π below 0. */
+/** The angle of complex numbers in (−π, π], element-wise: that of the point (re, im). For real numbers 0, of NaN too, or π below 0. */
 export const angle: UnaryFunction = defineUnary({
   name: 'Angle',
-  scalar: (s, x) => s.atan2(s.imag(x), s.real(x)),
+  scalar: (s, x) =>
+    isComplex(x.dtype) ? s.atan2(s.imag(x), s.real(x)) : s.mul(s.cast(s.lt(x, 0), x.dtype), Math.PI),
   grad: ({ x }, dy) => {
     if (!isComplex(x.dtype)) return zerosLike(dy);
     const [re, im] = [real(x), imag(x)];

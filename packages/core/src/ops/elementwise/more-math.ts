@@ -1,9 +1,9 @@
 // Functions of `tf` and `tf.math` that are made of others.
-import { InvalidArgumentError, isComplex } from '@eagre/backend';
+import { dtypeTraits, InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { defineOp, execute1, type Op, pair } from '../../dispatch/op.ts';
+import { defineOp, execute1, type Op, pair, sumTo } from '../../dispatch/op.ts';
 import { type Sample, uniform } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { checkFlag, checkList, normalizeAxis } from '../../shapes/shape.ts';
@@ -11,7 +11,7 @@ import { lessThan } from '../../shapes/shape-env.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isInteger } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { onesLike } from '../array/creation.ts';
+import { onesLike, zerosLike } from '../array/creation.ts';
 import { topK } from '../array/order.ts';
 import { flatten, moveAxis } from '../array/shaping.ts';
 import { shifted } from '../reduce/doubling.ts';
@@ -112,21 +112,29 @@ function truncated(x: TensorLike, y: TensorLike, op: string): [Tensor, Tensor, T
   return [where(down.less(0).logicalAnd(left), down.add(1), down), a, b];
 }
 
+/** The next float after x1 in the direction of x2. It moves as x1 does. */
+const nextafterOp: Op = defineOp({
+  name: 'NextAfter',
+  compose: ([x, b]) => {
+    const asBits = bitcast(x, `int${8 * dtypeTraits[x.dtype].bytes}` as 'int32');
+    // Away from 0 the bits count up.
+    const up = x.less(b).equal(x.greater(0));
+    const moved = bitcast(where(up, asBits.add(1), asBits.sub(1)), x.dtype);
+    const least = bitcast(onesLike(asBits), x.dtype);
+    const next = where(x.equal(0), where(b.greater(0), least, least.neg()), moved);
+    return where(x.equal(b), b, where(x.isNan().logicalOr(b.isNan()), Number.NaN, next));
+  },
+  grad: ({ inputs: [x, b] }, dy) => [sumTo(dy, x.shape), zerosLike(b)],
+  samples: () => [{ inputs: [uniform([2, 1, 3], 1, 2), uniform([2, 1], 3, 4)] }],
+});
 /** The next float after x1 in the direction of x2, element-wise. float32 or float64. */
 export const nextafter: NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2']> =
   /* @__PURE__ */ defineFunction('math.nextafter', { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) => {
-    const [a, b] = pair(x1, x2, 'NextAfter');
-    if (a.dtype !== 'float32' && a.dtype !== 'float64')
-      throw new InvalidArgumentError(`x1 is ${a.dtype}, expected float32 or float64`, 'NextAfter');
-    const bits = a.dtype === 'float32' ? 'int32' : 'int64';
-    const x = a.stopGradient();
-    // Away from 0 the bits count up.
-    const up = x.less(b).equal(x.greater(0));
-    const asBits = bitcast(x, bits);
-    const moved = bitcast(where(up, asBits.add(1), asBits.sub(1)), a.dtype);
-    const least = a.dtype === 'float32' ? 2 ** -149 : Number.MIN_VALUE;
-    const next = where(x.equal(0), where(b.greater(0), least, -least), moved);
-    return where(x.equal(b), b.stopGradient(), where(x.isNan().logicalOr(b.isNan()), Number.NaN, next));
+    const both = pair(x1, x2, 'NextAfter');
+    const [{ dtype }] = both;
+    if (dtype !== 'float32' && dtype !== 'float64')
+      throw new InvalidArgumentError(`x1 is ${dtype}, expected float32 or float64`, 'NextAfter');
+    return execute1(nextafterOp, both);
   });
 
 // ---- running log-sum-exp

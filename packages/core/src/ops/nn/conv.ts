@@ -672,11 +672,14 @@ export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', '
 export const conv1dTranspose: NamedFunction<
   [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
   ['x', 'filters', 'outputShape'],
-  Omit<Conv1dOptions, 'groups'>
+  Omit<Conv1dOptions, 'groups' | 'stride'> & {
+    /** 1 by default. */
+    readonly strides?: number;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.conv1dTranspose',
   { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-  { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
-  (x, filters, outputShape: Shape | null, options) =>
-    transposed(x, filters, outputShape, alongOne(options), 'conv1dTranspose', 1),
+  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+  (x, filters, outputShape: Shape | null, { strides = 1, ...options }) =>
+    transposed(x, filters, outputShape, alongOne({ ...options, stride: strides }), 'conv1dTranspose', 1),
 );

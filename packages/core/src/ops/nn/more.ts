@@ -32,14 +32,15 @@ const floats = (value: TensorLike, what: string, op: string): Tensor => {
   return x;
 };
 
-/** relu(x) and relu(−x), joined along an axis, the last by default: twice as many channels. */
+/** relu(x) and relu(−x) of floats or signed integers, joined along an axis, the last by default: twice as many channels. */
 export const crelu: NamedFunction<[features: TensorLike, axis?: IntegerLike], ['features', 'axis']> =
   /* @__PURE__ */ defineFunction(
     'nn.crelu',
     { features: kind.tensor, axis: kind.axis },
     {},
     (features, axis: IntegerLike = -1) => {
-      const x = floats(features, 'features', 'nn.crelu');
+      const x = toTensor(features);
+      if (!/^int/.test(x.dtype)) checkDType(x.dtype, 'floating', 'features', 'nn.crelu');
       return concat([x, x.neg()], normalizeAxis(axis as number, x.rank, 'nn.crelu')).relu();
     },
   );

@@ -161,7 +161,7 @@ describe('convolution', () => {
           .flatten()
           .array(),
       ).toEqual([1, 3, 5, 7]);
-      expect(nn.conv1dTranspose(x, tf.ones([2, 1, 1]), null, { stride: 2 }).shape).toEqual([1, 8, 1]);
+      expect(nn.conv1dTranspose(x, tf.ones([2, 1, 1]), null, { strides: 2 }).shape).toEqual([1, 8, 1]);
       expect(
         nn
           .conv1dTranspose(x, tf.ones([2, 1, 1]), [1, 5, 1])
@@ -263,10 +263,19 @@ describe('pooling', () => {
           [9, 9],
         ],
         [
-          [3, 5],
-          [7, 7],
+          [3n, 5n],
+          [7n, 7n],
         ],
       ]);
+      const places = nn.maxPoolWithArgmax(x(), 2, { strides: 1, outputType: 'int32' }).argmax;
+      expect(plane(places)).toEqual([
+        [3, 5],
+        [7, 7],
+      ]);
+      expect(() => nn.maxPoolWithArgmax(x(), 2, { outputType: 'int8' as never })).toThrow('outputType');
+      const halves = nn.crelu(tf.constant([-1, 2], 'int32'));
+      expect([halves.dtype, halves.array()]).toEqual(['int32', [0, 2, 1, 0]]);
+      expect(() => nn.crelu(tf.constant([1], 'uint8'))).toThrow('features');
       const s = tf.constant([1, 4, 2, 3]).reshape([1, 4, 1]);
       expect(nn.maxPool1d(s, 2).flatten().array()).toEqual([4, 3]);
       expect(nn.avgPool1d(s, 3, { strides: 1, padding: 'SAME' }).flatten().array()).toEqual([

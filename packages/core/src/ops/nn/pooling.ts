@@ -7,6 +7,7 @@ import { type Dims, mulDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import type { Shape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
 import { expandDims, reshape, squeeze } from '../array/shaping.ts';
@@ -210,23 +211,28 @@ export const maxPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
   3,
 );
 
-/** Like `maxPool2d`, with the place of each maximum (int32): its index within one image's h · w · c elements. */
+/** Like `maxPool2d`, with the place of each maximum (int64 by default): its index within one image's h · w · c elements. */
 export const maxPoolWithArgmax: NamedFunction<
   [x: TensorLike, ksize: Size2D],
   ['x', 'ksize'],
-  PoolOptions,
+  PoolOptions & {
+    /** Of the places; int64 by default. */
+    readonly outputType?: 'int32' | 'int64';
+  },
   { output: Tensor; argmax: Tensor }
 > = /* @__PURE__ */ defineFunction(
   'nn.maxPoolWithArgmax',
   { x: kind.tensor, ksize: kind.asIs },
-  { strides: kind.asIs, padding: kind.asIs },
+  { strides: kind.asIs, padding: kind.asIs, outputType: kind.asIs },
   (x, ksize, options) => {
     const op = 'MaxPoolWithArgmax';
+    const dtype = options.outputType ?? 'int64';
+    checkDType(dtype, 'index', 'outputType', op);
     const window = perDirection(ksize, 2, 'ksize', op);
     const strides = perDirection(options.strides ?? window, 2, 'strides', op);
     const images = checkWindowed(toTensor(x), 2, op);
     const [output, argmax] = pooled(maxPoolOp, images, window, strides, options.padding ?? 'VALID', op);
-    return { output, argmax };
+    return { output, argmax: dtype === 'int32' ? argmax : argmax.cast(dtype) };
   },
 );
 

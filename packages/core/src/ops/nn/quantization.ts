@@ -42,8 +42,18 @@ function rounded(x: Tensor, min: Tensor, max: Tensor, low: number, high: number)
   const range = nudged(min.stopGradient(), max.stopGradient(), low, high);
   const t = x.stopGradient();
   const safe = where(range.scale.equal(0), 1, range.scale);
-  const steps = t.maximum(range.min).minimum(range.max).sub(range.min).div(safe).add(0.5).floor();
-  const all = steps.mul(range.scale).add(range.min);
+  // In the order of TensorFlow, which decides where halves go.
+  const inverse = safe.reciprocal();
+  const zero = range.min.neg().mul(inverse).add(0.5).floor();
+  const steps = t
+    .maximum(range.min)
+    .minimum(range.max)
+    .sub(range.min)
+    .mul(inverse)
+    .sub(zero)
+    .add(0.5)
+    .floor();
+  const all = steps.mul(range.scale);
   const none = min.equal(0).logicalAnd(max.equal(0));
   const y = where(none, all.mul(0), all);
   // Gradients are those of this: what is inside of the range passes, what is beyond goes to its ends.

@@ -150,7 +150,16 @@ describe('reductions', () => {
       expect(tf.argMax(x, 1).array()).toEqual([1n, 0n]);
       expect(tf.argMin(x, -1, { dtype: 'int32' }).array()).toEqual([0, 1]);
       expect(tf.argMax(x).array()).toEqual([1n, 0n, 0n]);
-      expect(tf.argMax([1, NaN, 3]).array()).toBe(1n);
+      // NaN is passed over, as in TensorFlow.
+      const places = (x: number[]): unknown[] => [
+        tf.argMax(x).array(),
+        tf.argMin(x).array(),
+        ...(tf.argMax(x.map((v) => [v, 0])).array() as bigint[]),
+      ];
+      expect(places([1, NaN, 3])).toEqual([2n, 0n, 2n, 0n]);
+      expect(places([NaN, 3, NaN, 3])).toEqual([1n, 1n, 1n, 0n]);
+      expect(places([NaN, NaN])).toEqual([0n, 0n, 0n, 0n]);
+      expect(places([NaN, -Infinity])).toEqual([0n, 1n, 0n, 0n]);
     });
     expect(() => tf.argMax(3)).toThrow(/axis 0 is out of range/);
   });

@@ -184,9 +184,9 @@ function definePosition(name: 'ArgMax' | 'ArgMin'): Op {
     samples: positionSamples,
   });
 }
-/** The first position of the largest value along an axis; NaN counts as the largest. */
+/** The first position of the largest value along an axis; NaN is passed over. */
 const argMaxOp: Op = definePosition('ArgMax');
-/** The first position of the smallest value along an axis; NaN counts as the smallest. */
+/** The first position of the smallest value along an axis; NaN is passed over. */
 const argMinOp: Op = definePosition('ArgMin');
 
 export interface PositionOptions {
@@ -200,7 +200,7 @@ function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: Posi
   return execute1(op, [value], { axis: normalizeAxis(axis, value.rank, op.name), dtype });
 }
 /**
- * The first position of the largest value along one axis; the first NaN, if there is one. True is larger than false.
+ * The first position of the largest value along one axis; NaN is passed over. True is larger than false.
  * @param axis 0 by default, as in TensorFlow (NumPy would look at all elements).
  */
 export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
@@ -210,7 +210,7 @@ export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'a
     { dtype: kind.asIs },
     (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
   );
-/** The first position of the smallest value along one axis (0 by default); the first NaN, if there is one. */
+/** The first position of the smallest value along one axis (0 by default); NaN is passed over. */
 export const argMin: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
   defineFunction(
     'argMin',

@@ -231,8 +231,9 @@ export const nn: OpTable = {
     const { output, argmax } = tf.nn.maxPoolWithArgmax(c.x(), spatial(c, 'ksize') as never, {
       strides: spatial(c, 'strides') as never,
       padding: paddingOf(c),
+      outputType: c.dtypeAttr('Targmax', 'int64') as 'int64',
     });
-    return [output, tf.cast(argmax, c.dtypeAttr('Targmax', 'int64'))];
+    return [output, argmax];
   }),
   MaxPoolGradWithArgmax: (c) => {
     const [x, dy, places] = [c.x(0), c.x(1), imagePlaces(c, c.x(2))];
