@@ -197,3 +197,22 @@ describe('diagonals', () => {
     refused(() => linalg.setDiag(x, [1, 2], { k: 1 }), 'expected [3]');
   });
 });
+
+describe('dtypes of indices', () => {
+  test('of topK and unique', () => {
+    const { values, indices } = tf.math.topK(x, 2, { indexType: 'int64' });
+    expect([values.dtype, indices.dtype]).toEqual(['float32', 'int64']);
+    expect(each((t) => tf.math.topK(t, 2, { indexType: 'int64' }).indices, x)).toEqual([
+      [3n, 2n],
+      [3n, 2n],
+      [3n, 2n],
+    ]);
+    expect(tf.math.topK(x, 1, { indexType: 'int16' }).indices.dtype).toBe('int16');
+    const twice = tf.constant([7, 3, 7]);
+    expect(each((t) => tf.unique(t, { outIdx: 'int64' }).indices, twice)).toEqual([0n, 1n, 0n]);
+    expect(each((t) => tf.unique(t, { outIdx: 'int64' }).counts, twice)).toEqual([2n, 1n]);
+    expect(tf.unique(twice).indices.dtype).toBe('int32');
+    expect(() => tf.math.topK(x, 1, { indexType: 'int8' as never })).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => tf.unique(twice, { outIdx: 'float32' as never })).toThrow(tf.errors.InvalidArgumentError);
+  });
+});
