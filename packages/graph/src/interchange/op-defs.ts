@@ -182,9 +182,12 @@ MatrixBandPart|input num_lower num_upper|band|T! Tindex=3,9
 MatrixDeterminant|input|output|T!=19,1,2,8,18
 MatrixDiag|diagonal|output|T!
 MatrixDiagPart|input|diagonal|T!
+MatrixDiagPartV3|input k padding_value|diagonal|T! align
+MatrixDiagV3|diagonal k num_rows num_cols padding_value|output|T! align
 MatrixInverse|input|output|adjoint T!=2,1,19,8,18
 MatrixLogarithm|input|output|T!=8,18
 MatrixSetDiag|input diagonal|output|T!
+MatrixSetDiagV3|input diagonal k|output|T! align
 MatrixSolve|matrix rhs|output|adjoint T!=2,1,19,8,18
 MatrixSquareRoot|input|output|T!=2,1,19,8,18
 MatrixTriangularSolve|matrix rhs|output|lower adjoint T!=14,2,1,19,8,18

@@ -2,7 +2,7 @@ import { InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/back
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { shown } from '../../arguments/checks.ts';
+import { checkOneOf, shown } from '../../arguments/checks.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../../dispatch/op.ts';
 import { distinct, integers, values } from '../../dispatch/samples.ts';
 import { type Dim, isExpression } from '../../shapes/dim.ts';
@@ -57,25 +57,33 @@ const sortOp: Op = defineOp({
  * The `k` largest values along the last axis, in falling order, and their indices (int32); of equal ones the first comes
  * first, and NaN counts as the largest.
  * @param options.sorted accepted for TensorFlow's sake; the values are always sorted.
+ * @param options.indexType the indices' dtype: int16, int32 (if left out) or int64.
  */
 export const topK: NamedFunction<
   [x: TensorLike, k?: IntegerLike],
   ['x', 'k'],
-  { sorted?: boolean },
+  { sorted?: boolean; indexType?: 'int16' | 'int32' | 'int64' },
   { values: Tensor; indices: Tensor }
-> = defineFunction('topK', { x: kind.tensor, k: kind.size }, { sorted: kind.asIs }, (x, k: number = 1) => {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
-  const n = dims(t)[t.rank - 1];
-  if (n === undefined || !(isExpression(k) || Number.isInteger(k)) || lessThan(k, 0) || lessThan(n, k)) {
-    throw new InvalidArgumentError(
-      `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
-      'TopKV2',
-    );
-  }
-  const [sorted, indices] = execute(topKOp, [t], { k });
-  return { values: sorted, indices };
-});
+> = defineFunction(
+  'topK',
+  { x: kind.tensor, k: kind.size },
+  { sorted: kind.asIs, indexType: kind.asIs },
+  (x, k: number = 1, options) => {
+    const { indexType = 'int32' } = options;
+    checkOneOf(indexType, ['int16', 'int32', 'int64'], 'indexType', 'TopKV2');
+    const t = toTensor(x);
+    checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
+    const n = dims(t)[t.rank - 1];
+    if (n === undefined || !(isExpression(k) || Number.isInteger(k)) || lessThan(k, 0) || lessThan(n, k)) {
+      throw new InvalidArgumentError(
+        `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
+        'TopKV2',
+      );
+    }
+    const [sorted, indices] = execute(topKOp, [t], { k });
+    return { values: sorted, indices: indices.cast(indexType) };
+  },
+);
 
 /** Which way `sort` and `argSort` go. */
 export type SortDirection = 'ASCENDING' | 'DESCENDING';
@@ -144,20 +152,21 @@ const uniqueOp: Op = defineOp({
 
 /**
  * The different values of a vector in the order in which they first occur, for each element the index of its value in that
- * list, and how often each value occurs (both int32). Zeros are equal, whatever their sign, and a NaN equals nothing, not even itself.
+ * list, and how often each value occurs (both int32, or `outIdx`: int64). Zeros are equal, whatever their sign, and a NaN equals nothing, not even itself.
  * Computed on the host.
  */
 export const unique: NamedFunction<
   [x: TensorLike],
   ['x'],
-  unknown,
+  { outIdx?: 'int32' | 'int64' },
   { values: Tensor; indices: Tensor; counts: Tensor }
-> = defineFunction('unique', { x: kind.tensor }, {}, (x) => {
+> = defineFunction('unique', { x: kind.tensor }, { outIdx: kind.asIs }, (x, { outIdx = 'int32' }) => {
+  checkOneOf(outIdx, ['int32', 'int64'], 'outIdx', 'Unique');
   const t = toTensor(x);
   if (t.rank !== 1)
     throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 1`, 'Unique');
   if (isComplex(t.dtype))
     throw new UnimplementedError(`there is no unique of ${t.dtype}; take its parts before`, 'Unique');
   const [y, indices, counts] = execute(uniqueOp, [t]);
-  return { values: y, indices, counts };
+  return { values: y, indices: indices.cast(outIdx), counts: counts.cast(outIdx) };
 });

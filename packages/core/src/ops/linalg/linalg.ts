@@ -3,9 +3,10 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { checkOneOf, shown } from '../../arguments/checks.ts';
 import { defineOp, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { integers, uniform } from '../../dispatch/samples.ts';
-import { addDims, type Dim, type Dims, mulDims, subDims } from '../../shapes/dim.ts';
+import { addDims, type Dim, type Dims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import {
   broadcastShapes,
@@ -17,15 +18,26 @@ import {
   sameShape,
   showShape,
 } from '../../shapes/shape.ts';
-import { atMost } from '../../shapes/shape-env.ts';
-import { differs } from '../../shapes/sizes.ts';
+import { atMost, lessThan } from '../../shapes/shape-env.ts';
+import { checkSize, differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { iota } from '../array/iota.ts';
 import { disposeAll } from '../array/moving.ts';
-import { expandDims, identity, pad, reshape, squeeze, swapAxes } from '../array/shaping.ts';
+import { expandDims, identity, pad, reshape, squeeze, stopGradient, swapAxes } from '../array/shaping.ts';
 import { slice } from '../array/slicing.ts';
+import {
+  type Band,
+  type DiagonalAlign,
+  diagonalsOp,
+  diagonalsPartOp,
+  longest,
+  setDiagonalsOp,
+} from './diagonals.ts';
+
+export type { DiagonalAlign };
+
 import { checkProduct, matMulOp, permuted } from './products.ts';
 
 // ---- products
@@ -234,26 +246,129 @@ const diagPartOp: Op = defineOp({
   ],
 });
 
-/** Matrices [..., n, n] with the diagonals [..., n] and zeros elsewhere. */
-export const diag: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/** Which diagonals of matrices. */
+export interface DiagonalOptions {
+  /** 0 for the main one, 1 for the one above it, -1 for the one below; a pair is the lowest and the highest of several. */
+  readonly k?: IntegerLike | IntegersLike;
+  /** Where shorter diagonals lie in rows of the longest one's length: those above the main one, then those below it. */
+  readonly align?: DiagonalAlign;
+}
+/** Options of `diagPart`. */
+export interface DiagPartOptions extends DiagonalOptions {
+  /** A scalar of x's dtype for what is neither on a diagonal nor of x, 0 if left out. No gradient flows to it. */
+  readonly paddingValue?: TensorLike;
+}
+/** Options of `diag`. */
+export interface DiagOptions extends DiagPartOptions {
+  /** The matrices' size, the least one if left out or -1. */
+  readonly numRows?: IntegerLike;
+  readonly numCols?: IntegerLike;
+}
+
+const diagonalKinds = { k: kind.oneOrMore, align: kind.asIs };
+const paddedKinds = { ...diagonalKinds, paddingValue: kind.tensor };
+
+const MAIN: Band = { low: 0, high: 0, align: 'RIGHT_LEFT' };
+
+/** The diagonals that options name; null for the main one alone. */
+function bandOf(options: DiagonalOptions, op: string): Band | null {
+  const { k = 0, align = 'RIGHT_LEFT' } = options;
+  checkOneOf(align, ['LEFT_LEFT', 'LEFT_RIGHT', 'RIGHT_LEFT', 'RIGHT_RIGHT'], 'align', op);
+  const list: readonly unknown[] = Array.isArray(k) ? k : [k];
+  const [low, high = low] = list as readonly number[];
+  if (list.length > 2 || !Number.isInteger(low) || !Number.isInteger(high) || low > high)
+    throw new InvalidArgumentError(
+      `k is ${shown(k)}, expected an integer, or the lowest and the highest`,
+      op,
+    );
+  return low === 0 && high === 0 ? null : { low, high, align };
+}
+
+/** @throws InvalidArgumentError for diagonals that m × n matrices do not have. */
+function checkBand({ low, high }: Band, m: Dim, n: Dim, op: string): void {
+  for (const k of [low, high]) {
+    if (k !== 0 && !(k > 0 ? lessThan(k, n) : lessThan(-k, m)))
+      throw new InvalidArgumentError(
+        `k has ${k}, which is no diagonal of ${showShape([m, n] as never)} matrices`,
+        op,
+      );
+  }
+}
+
+/** The value beside a matrix's diagonals: a scalar of its dtype. */
+function paddingOf(x: Tensor, { paddingValue }: DiagPartOptions, op: string): Tensor {
+  const nothing = x.dtype === 'bool' ? false : x.dtype === 'string' ? '' : 0;
+  const [, value] = pair(x, paddingValue ?? nothing, op);
+  if (value.rank !== 0 || value.dtype !== x.dtype)
+    throw new InvalidArgumentError(
+      `paddingValue is ${value.dtype} ${showShape(value.shape)}, expected a scalar of ${x.dtype}`,
+      op,
+    );
+  return stopGradient(value);
+}
+
+/**
+ * Matrices [..., n, n] with the diagonals [..., n] and zeros elsewhere.
+ * @param options.k another diagonal than the main one; or several, of which x has rows: [..., high - low + 1, length] gives
+ * [..., numRows, numCols], the highest first.
+ */
+export const diag: NamedFunction<[x: TensorLike], ['x'], DiagOptions> = defineFunction(
   'diag',
   { x: kind.tensor },
-  {},
-  (x) => {
+  { ...paddedKinds, numRows: kind.size, numCols: kind.size },
+  (x, options: DiagOptions) => {
     const t = toTensor(x);
     if (t.rank === 0)
       throw new InvalidArgumentError('x is a scalar, expected a diagonal (rank 1 or more)', 'MatrixDiag');
     checkDType(t.dtype, 'any', 'x', 'MatrixDiag');
-    return execute1(diagOp, [t]);
+    const main = bandOf(options, 'MatrixDiag');
+    const { numRows = -1, numCols = -1, paddingValue } = options;
+    if (main === null && numRows === -1 && numCols === -1 && paddingValue === undefined)
+      return execute1(diagOp, [t]);
+    const band = main ?? MAIN;
+    const { low, high } = band;
+    if (low !== high && (t.rank < 2 || differs(dims(t)[t.rank - 2], high - low + 1)))
+      throw new InvalidArgumentError(
+        `x has shape ${showShape(t.shape)}, expected [..., ${high - low + 1}, length]`,
+        'MatrixDiag',
+      );
+    const length = dims(t)[t.rank - 1];
+    const least = [subDims(length, Math.min(high, 0)), addDims(length, Math.max(low, 0))];
+    const given = [numRows, numCols].map((n, i) =>
+      n === -1 ? null : checkSize(n, i === 0 ? 'numRows' : 'numCols', 'MatrixDiag'),
+    );
+    const both = maxDims(least[0], least[1]);
+    const neither = given[0] === null && given[1] === null;
+    const [rows, columns] = given.map((n, i) => n ?? (neither ? both : least[i]));
+    // One of them is the least, or the diagonals would be longer.
+    const fits = atMost(least[0], rows) && atMost(least[1], columns);
+    if (!fits || differs(longest(rows, columns, band), length))
+      throw new InvalidArgumentError(
+        `diagonals of length ${length} do not fit ${showShape([rows, columns] as never)} matrices`,
+        'MatrixDiag',
+      );
+    const attrs = { ...band, rows, columns };
+    return execute1(diagonalsOp, [t, paddingOf(t, options, 'MatrixDiag')], attrs);
   },
 );
 
-/** The diagonals of matrices: [..., m, n] gives [..., min(m, n)]. */
-export const diagPart: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/**
+ * The diagonals of matrices: [..., m, n] gives [..., min(m, n)].
+ * @param options.k another diagonal than the main one; or several, which are rows of the result, the highest first:
+ * [..., high - low + 1, length of the longest].
+ */
+export const diagPart: NamedFunction<[x: TensorLike], ['x'], DiagPartOptions> = defineFunction(
   'diagPart',
   { x: kind.tensor },
-  {},
-  (x) => execute1(diagPartOp, [toMatrix(x, 'MatrixDiagPart')]),
+  paddedKinds,
+  (x, options: DiagPartOptions) => {
+    const t = toMatrix(x, 'MatrixDiagPart');
+    const band = bandOf(options, 'MatrixDiagPart');
+    if (band === null) return execute1(diagPartOp, [t]);
+    const [m, n] = dims(t).slice(-2);
+    checkBand(band, m, n, 'MatrixDiagPart');
+    return execute1(diagonalsPartOp, [t, paddingOf(t, options, 'MatrixDiagPart')], { ...band });
+  },
 );
 
 /** Matrices with their diagonals replaced. */
@@ -271,20 +386,40 @@ const setDiagOp: Op = defineOp({
   ],
 });
 
-/** x with its diagonals replaced: [..., m, n] and [..., min(m, n)]. */
-export const setDiag: NamedFunction<[x: TensorLike, diagonal: TensorLike], ['x', 'diagonal']> =
-  defineFunction('setDiag', { x: kind.tensor, diagonal: kind.tensor }, {}, (x, diagonal) => {
+/**
+ * x with its diagonals replaced: [..., m, n] and [..., min(m, n)].
+ * @param options.k another diagonal than the main one; or several, of which `diagonal` has rows, the highest first:
+ * [..., high - low + 1, length of the longest].
+ */
+export const setDiag: NamedFunction<
+  [x: TensorLike, diagonal: TensorLike],
+  ['x', 'diagonal'],
+  DiagonalOptions
+> = defineFunction(
+  'setDiag',
+  { x: kind.tensor, diagonal: kind.tensor },
+  diagonalKinds,
+  (x, diagonal, options: DiagonalOptions) => {
     const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
     const t = toMatrix(a, 'MatrixSetDiag');
-    const expected = [...dims(t).slice(0, -2), shorter(t)];
+    const band = bandOf(options, 'MatrixSetDiag');
+    const [m, n] = dims(t).slice(-2);
+    const expected = [...dims(t).slice(0, -2)];
+    if (band === null) expected.push(shorter(t));
+    else {
+      checkBand(band, m, n, 'MatrixSetDiag');
+      if (band.low !== band.high) expected.push(band.high - band.low + 1);
+      expected.push(longest(m, n, band));
+    }
     if (!sameShape(b.shape, expected)) {
       throw new InvalidArgumentError(
         `diagonal has shape ${showShape(b.shape)}, expected ${showShape(expected)}`,
         'MatrixSetDiag',
       );
     }
-    return execute1(setDiagOp, [t, b]);
-  });
+    return band === null ? execute1(setDiagOp, [t, b]) : execute1(setDiagonalsOp, [t, b], { ...band });
+  },
+);
 
 /** The sums of the diagonals: [..., m, n] gives [...]. */
 export const trace: NamedFunction<[x: TensorLike], ['x']> = defineFunction(

@@ -119,20 +119,16 @@ const gradientArgs: Translate = (c) => {
   return [axes(a, b), axes(b, a)];
 };
 
-const matrixDiag: Translate = (c) => {
-  if (c.op !== 'MatrixDiag' && c.ints(1).some((n) => n !== 0))
-    throw c.lacks('only the main diagonal is supported');
-  return tf.diag(c.x(0));
+/** Which diagonals: the input at a place, and how rows of several are aligned, to the left before that could be said. */
+const diagonals = (c: OpCall, at: number): tf.DiagonalOptions => {
+  const align = (c.op.endsWith('V3') ? c.textAttr('align', 'RIGHT_LEFT') : 'LEFT_LEFT') as tf.DiagonalAlign;
+  const k = c.ints(at);
+  return { k: k.length === 1 ? k[0] : k, align };
 };
-
-const diagonal: Translate = (c) => {
-  if (c.ints(1).some((n) => n !== 0)) throw c.lacks('only the main diagonal is supported');
-  return tf.diagPart(c.x());
-};
-const withDiagonal: Translate = (c) => {
-  if (c.ints(2).some((n) => n !== 0)) throw c.lacks('only the main diagonal is supported');
-  return tf.setDiag(c.x(0), c.x(1));
-};
+const matrixDiag: Translate = (c) =>
+  tf.diag(c.x(0), { ...diagonals(c, 1), numRows: c.x(2), numCols: c.x(3), paddingValue: c.x(4) });
+const diagonal: Translate = (c) => tf.diagPart(c.x(0), { ...diagonals(c, 1), paddingValue: c.x(2) });
+const withDiagonal: Translate = (c) => tf.setDiag(c.x(0), c.x(1), diagonals(c, 2));
 
 /** How many of the sorted boundaries are not above each element. */
 const bucketize: Translate = (c) => {
@@ -355,7 +351,7 @@ export const array: OpTable = {
   BatchToSpaceND: (c) => batchToSpace(c.x(0), c.ints(1), c.ints(2)),
   Diag: (c) => matrixOf(c),
   DiagPart: (c) => tf.diagPart(c.x()),
-  MatrixDiag: matrixDiag,
+  MatrixDiag: (c) => tf.diag(c.x()),
   MatrixDiagV2: matrixDiag,
   MatrixDiagV3: matrixDiag,
   MatrixDiagPart: (c) => tf.diagPart(c.x()),
