@@ -1,4 +1,4 @@
-import { InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -53,6 +53,9 @@ const sortOp: Op = defineOp({
   ],
 });
 
+/** Without an op in a graph where the dtype is the same. */
+const asDType = (x: Tensor, dtype: DType): Tensor => (x.dtype === dtype ? x : x.cast(dtype));
+
 /**
  * The `k` largest values along the last axis, in falling order, and their indices (int32); of equal ones the first comes
  * first, and NaN counts as the largest.
@@ -81,7 +84,7 @@ export const topK: NamedFunction<
       );
     }
     const [sorted, indices] = execute(topKOp, [t], { k });
-    return { values: sorted, indices: indices.cast(indexType) };
+    return { values: sorted, indices: asDType(indices, indexType) };
   },
 );
 
@@ -168,5 +171,5 @@ export const unique: NamedFunction<
   if (isComplex(t.dtype))
     throw new UnimplementedError(`there is no unique of ${t.dtype}; take its parts before`, 'Unique');
   const [y, indices, counts] = execute(uniqueOp, [t]);
-  return { values: y, indices: indices.cast(outIdx), counts: counts.cast(outIdx) };
+  return { values: y, indices: asDType(indices, outIdx), counts: asDType(counts, outIdx) };
 });
