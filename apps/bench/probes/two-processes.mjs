@@ -1,5 +1,5 @@
 // What a second process brings. On an idle machine with two cores:
-// node apps/bench/probes/two-processes.mjs scale      examples a second of the CNN for MNIST, against one process on one core
+// node apps/bench/probes/two-processes.mjs scale [batch]  examples a second of the CNN for MNIST, 64 a process and step, against one process on one core
 // node apps/bench/probes/two-processes.mjs overlap    a step of a model of 25 MB over a link of 1 Gbit, against sums after the backward pass (root)
 // node apps/bench/probes/two-processes.mjs recovery   from the second start of a process that was killed until training goes on
 import { execFileSync, spawn } from 'node:child_process';
@@ -68,10 +68,10 @@ async function scale() {
   const one = (core) => ['taskset', '-c', String(core)];
   const ratios = [];
   for (let round = 0; round < 5; round++) {
-    const [[alone]] = [await run(['scale-work', '1'], { EAGRE_NUM_THREADS: '1' }, one(0))];
+    const [[alone]] = [await run(['scale-work', '1', ...more], { EAGRE_NUM_THREADS: '1' }, one(0))];
     const tasks = await cluster();
     const both = await Promise.all(
-      tasks.map((task, i) => run(['scale-work', '2'], { ...task, EAGRE_NUM_THREADS: '1' }, one(i))),
+      tasks.map((task, i) => run(['scale-work', '2', ...more], { ...task, EAGRE_NUM_THREADS: '1' }, one(i))),
     );
     const together = both[0][0];
     ratios.push(together / alone);
@@ -84,7 +84,7 @@ async function scale() {
 
 async function scaleWork() {
   const processes = Number(more[0]);
-  const [batch, steps] = [64, 30];
+  const [batch, steps] = [Number(more[1] ?? 64), 20];
   const build = () => {
     const { layers } = tf;
     const model = new tf.Sequential([
