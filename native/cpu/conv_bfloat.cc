@@ -18,10 +18,10 @@ struct Pixel {
   int64_t image, y, x;
 };
 // The outputs of a convolution one after the other.
-template <class C> Pixel pixel_at(const C& v, int64_t i) {
+Pixel pixel_at(const Convolution<BFloat>& v, int64_t i) {
   return {i / v.w.count / v.h.count, i / v.w.count % v.h.count, i % v.w.count};
 }
-template <class C> void advance(const C& v, Pixel& p) {
+void advance(const Convolution<BFloat>& v, Pixel& p) {
   if (++p.x < v.w.count) return;
   p.x = 0;
   if (++p.y < v.h.count) return;
@@ -81,8 +81,6 @@ template <class Put> inline void patch(const Convolution<BFloat>& v, const Pixel
   }
 }
 
-inline int64_t whole_pairs(int64_t n) { return ceil_div(n, kPair) * 2; }
-
 }  // namespace
 
 void tile_convolution(const Convolution<BFloat>& v, const BFloat* filter, int64_t filter_w, bool backward) {
@@ -90,7 +88,7 @@ void tile_convolution(const Convolution<BFloat>& v, const BFloat* filter, int64_
   const int64_t c = v.in_channels, depth = H.taps * W.taps * c, columns = v.out_channels, total = v.images * H.count * W.count;
   if (total == 0 || columns == 0) return;
   const int64_t steps = steps_of(depth), column_pairs = ceil_div(columns, kPair);
-  auto* packed = static_cast<uint16_t*>(scratch(1, whole_pairs(columns) * steps * kTile * 2));
+  auto* packed = static_cast<uint16_t*>(scratch(1, 2 * column_pairs * steps * kTile * 2));
   if (!backward) {
     pack_tiles({bits_of(filter), 1, columns}, columns, depth, true, packed);
   } else {

@@ -38,7 +38,7 @@ struct Tiles {
   EAGRE_TILES ~Tiles() { _tile_release(); }
 };
 
-// A matrix of 16-bit values, element (i, k) at data[i · row + k · step]; one of both is 1. `across` is i.
+// A matrix of 16-bit values, element (i, k) at data[i · row + k · step]; one of both is 1.
 struct Source {
   const uint16_t* data;
   int64_t row, step;

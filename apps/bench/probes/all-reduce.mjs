@@ -1,9 +1,8 @@
 // How long sums over two processes of this machine take, beside PyTorch's over the same library, Gloo:
 // node apps/bench/probes/all-reduce.mjs [--python /path/to/python with torch] [--processes 2]
-import { execFile, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { run, workers } from './processes.mjs';
 
 const SIZES = [4, 4096, 2 ** 20, 2 ** 26];
 const rounds = (bytes) => (bytes > 1e7 ? 15 : bytes > 1e5 ? 60 : 300);
@@ -16,23 +15,16 @@ async function launch() {
     options: { python: { type: 'string' }, processes: { type: 'string', default: '2' } },
   });
   const count = Number(values.processes);
-  const worker = [];
-  for (let i = 0; i < count; i++) worker.push(`127.0.0.1:${await freePort()}`);
   const ours = await Promise.all(
-    worker.map((_, index) => {
-      const TF_CONFIG = JSON.stringify({ cluster: { worker }, task: { type: 'worker', index } });
-      return run(process.execPath, [fileURLToPath(import.meta.url)], { TF_CONFIG });
-    }),
+    (await workers(Array(count).fill('127.0.0.1'))).map((task) =>
+      run(process.execPath, [fileURLToPath(import.meta.url)], task),
+    ),
   );
   const rows = { eagre: JSON.parse(ours[0]) };
   if (values.python !== undefined) {
     const script = fileURLToPath(new URL('all_reduce_torch.py', import.meta.url));
-    const { stdout } = await promisify(execFile)(values.python, [
-      script,
-      String(count),
-      JSON.stringify(SIZES),
-    ]);
-    rows.torch = JSON.parse(stdout);
+    const printed = await run(values.python, [script, String(count), JSON.stringify(SIZES)]);
+    rows.torch = JSON.parse(printed);
   }
   for (const [i, bytes] of SIZES.entries()) {
     const shown = Object.entries(rows).map(([name, times]) => `${name} ${(times[i] * 1e6).toFixed(0)} µs`);
@@ -59,28 +51,4 @@ async function work() {
   });
   if (strategy.isChief) console.log(JSON.stringify(medians));
   await strategy.close();
-}
-
-function run(program, args, env) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let out = '';
-    child.stdout.on('data', (data) => (out += data));
-    child.on('error', reject);
-    child.on('close', (code) =>
-      code === 0 ? resolve(out) : reject(new Error(`a process ended with ${code}`)),
-    );
-  });
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

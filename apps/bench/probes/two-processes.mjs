@@ -2,13 +2,13 @@
 // node apps/bench/probes/two-processes.mjs scale [batch]  examples a second of the CNN for MNIST, 64 a process and step, against one process on one core
 // node apps/bench/probes/two-processes.mjs overlap    a step of a model of 25 MB over a link of 1 Gbit, against sums after the backward pass (root)
 // node apps/bench/probes/two-processes.mjs recovery   from the second start of a process that was killed until training goes on
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as tf from 'eagre';
+import { run, workers } from './processes.mjs';
 
 const self = fileURLToPath(import.meta.url);
 const [what, ...more] = process.argv.slice(2);
@@ -21,45 +21,10 @@ if (!(what in { ...measures, ...works }))
   throw new Error(`expected one of ${Object.keys(measures).join(', ')}`);
 await { ...measures, ...works }[what]();
 
-/** Runs this file on `before` (a command, or nothing); gives what it printed as JSON, line by line. */
-function run(args, env = {}, before = []) {
+/** Runs this file behind `before` (a command, or nothing); gives what it printed last. */
+async function answer(args, env, before) {
   const [command, ...rest] = [...before, process.execPath, self, ...args];
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, rest, {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let out = '';
-    child.stdout.on('data', (data) => (out += data));
-    child.on('error', reject);
-    child.on('close', (code) =>
-      code === 0
-        ? resolve(
-            out
-              .trim()
-              .split('\n')
-              .map((line) => JSON.parse(line)),
-          )
-        : reject(new Error(`a process ended with ${code}`)),
-    );
-  });
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-async function cluster(hosts = ['127.0.0.1', '127.0.0.1']) {
-  const worker = [];
-  for (const host of hosts) worker.push(`${host}:${await freePort()}`);
-  return hosts.map((_, index) => ({
-    TF_CONFIG: JSON.stringify({ cluster: { worker }, task: { type: 'worker', index } }),
-  }));
+  return JSON.parse(await run(command, rest, env));
 }
 
 // ---- scale
@@ -68,12 +33,13 @@ async function scale() {
   const one = (core) => ['taskset', '-c', String(core)];
   const ratios = [];
   for (let round = 0; round < 5; round++) {
-    const [[alone]] = [await run(['scale-work', '1', ...more], { EAGRE_NUM_THREADS: '1' }, one(0))];
-    const tasks = await cluster();
-    const both = await Promise.all(
-      tasks.map((task, i) => run(['scale-work', '2', ...more], { ...task, EAGRE_NUM_THREADS: '1' }, one(i))),
+    const alone = await answer(['scale-work', '1', ...more], { EAGRE_NUM_THREADS: '1' }, one(0));
+    const tasks = await workers(['127.0.0.1', '127.0.0.1']);
+    const [together] = await Promise.all(
+      tasks.map((task, i) =>
+        answer(['scale-work', '2', ...more], { ...task, EAGRE_NUM_THREADS: '1' }, one(i)),
+      ),
     );
-    const together = both[0][0];
     ratios.push(together / alone);
     console.log(
       `${alone.toFixed(0)} examples a second alone, ${together.toFixed(0)} together: ${ratios.at(-1).toFixed(2)}×`,
@@ -156,14 +122,14 @@ async function overlap() {
   const { names, remove } = link();
   try {
     const step = async (bytesPerPack) => {
-      const tasks = await cluster(['10.97.0.1', '10.97.0.2']);
+      const tasks = await workers(['10.97.0.1', '10.97.0.2']);
       const place = (i) => ['ip', 'netns', 'exec', names[i], 'taskset', '-c', String(i)];
-      const both = await Promise.all(
+      const [seconds] = await Promise.all(
         tasks.map((task, i) =>
-          run(['overlap-work', String(bytesPerPack)], { ...task, EAGRE_NUM_THREADS: '1' }, place(i)),
+          answer(['overlap-work', String(bytesPerPack)], { ...task, EAGRE_NUM_THREADS: '1' }, place(i)),
         ),
       );
-      return both[0][0];
+      return seconds;
     };
     const ratios = [];
     for (let round = 0; round < 3; round++) {
@@ -211,14 +177,7 @@ async function recovery() {
     try {
       const command = fileURLToPath(new URL('../../../packages/eagre/bin/eagre.js', import.meta.url));
       const args = [command, 'run', '-n', '2', '--max-restarts', '1', self, 'recovery-work', folder];
-      const lines = await new Promise((resolve, reject) => {
-        const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-        let out = '';
-        child.stdout.on('data', (data) => (out += data));
-        child.on('close', (code) =>
-          code === 0 ? resolve(out) : reject(new Error(`eagre run ended with ${code}\n${out}`)),
-        );
-      });
+      const lines = await run(process.execPath, args);
       const time = (name) => Number(new RegExp(`${name} ([\\d.]+)`).exec(lines)[1]);
       const [killed, noticed, up, going] = ['killed', 'noticed', 'up', 'going'].map(time);
       seconds.push((going - up) / 1000);
