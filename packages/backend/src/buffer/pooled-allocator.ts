@@ -7,6 +7,8 @@ class Block {
   free = false;
   /** Whether it was last lent out as a slab of full size. */
   isSlab = false;
+  /** Whether it was last lent out for what lives long. */
+  isAlone = false;
   readonly buffer: object;
   readonly byteOffset: number;
   readonly capacity: number;
@@ -111,6 +113,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   #pooled = 0;
   #taken = 0;
   #lent = 0;
+  /** The same of what lives long: variables and the memory of plans. It is garbage seldom, so it asks for few collections. */
+  #lentAlone = 0;
   /** Bytes in blocks that are lent out, and from how many on old objects are collected too. */
   #out = 0;
   #outLimit = COLLECT_ALL_AFTER;
@@ -163,7 +167,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
 
   allocate(bytes: number): Storage {
     const size = sizeClass(bytes, this.alignment);
-    if (size > SMALL) return this.#whole(size);
+    if (size > SMALL) return this.#whole(size, false);
     const old = this.#small[size / ALIGN].pop();
     if (old === undefined) return this.#cut(size);
     this.#pooled -= size;
@@ -174,7 +178,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   // What lives long would keep a whole slab alive.
   allocateAlone(bytes: number): Storage {
     const size = sizeClass(bytes, this.alignment);
-    if (size > SMALL || this.#limit < Number.POSITIVE_INFINITY) return this.allocate(bytes);
+    if (size > SMALL) return this.#whole(size, true);
+    if (this.#limit < Number.POSITIVE_INFINITY) return this.allocate(bytes);
     const { buffer, byteOffset, address } = this.#fresh(size, false);
     return new Storage(this, buffer, byteOffset, size, address, undefined);
   }
@@ -182,7 +187,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   recycle(storage: Storage): void {
     const { capacity: size, owner } = storage;
     if (owner instanceof Block) {
-      this.#lent = Math.max(0, this.#lent - size);
+      if (owner.isAlone) this.#lentAlone = Math.max(0, this.#lentAlone - size);
+      else this.#lent = Math.max(0, this.#lent - size);
       this.#keep(owner);
     } else if (size > 0 && this.#pooled + size <= POOL_LIMIT) {
       this.#small[size / ALIGN].push(storage);
@@ -234,8 +240,9 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     this.#peak = this.#out;
   }
 
-  #whole(size: number): Storage {
-    const block = this.#lend(size, collectAfter(size, this.#patience));
+  #whole(size: number, isAlone: boolean): Storage {
+    const after = isAlone ? COLLECT_AFTER_MOST : collectAfter(size, this.#patience);
+    const block = this.#lend(size, after, isAlone);
     const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
     this.#watcher?.watch(storage, block.slot);
     return storage;
@@ -274,19 +281,19 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #watchedSlab(size: number): Slab {
-    const block = this.#lend(size, collectsYoung ? COLLECT_AFTER : COLLECT_SLABS_AFTER);
+    const block = this.#lend(size, collectsYoung ? COLLECT_AFTER : COLLECT_SLABS_AFTER, false);
     const slab = new Slab(block);
     this.#watcher?.watch(slab, block.slot);
     return slab;
   }
 
   /** @param after the bytes lent since the last collection from which on there is another before fresh memory is taken. */
-  #lend(size: number, after: number): Block {
+  #lend(size: number, after: number, isAlone: boolean): Block {
     if (this.#out + size > this.#limit) this.#makeRoom(size);
     const list = listOf(this.#blocks, size);
     let block = list.pop();
-    if (block === undefined && this.#lent >= after) {
-      this.#lent = 0;
+    if (block === undefined && (isAlone ? this.#lentAlone : this.#lent) >= after) {
+      this.#lent = this.#lentAlone = 0;
       this.findDropped();
       block = list.pop();
       if (block === undefined && this.#out + size > this.#outLimit) {
@@ -301,8 +308,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
       block.free = false;
       block.isSlab = false;
     }
+    block.isAlone = isAlone;
     // Only now, since there may be no memory for a fresh one.
-    this.#lent += size;
+    if (isAlone) this.#lentAlone += size;
+    else this.#lent += size;
     this.#out += size;
     if (this.#out > this.#peak) this.#peak = this.#out;
     return block;

@@ -79,6 +79,19 @@ test('a block that a cache may hold is lent again at once', () => {
   expect(collections).toEqual([1, 3, 7, 11]);
 });
 
+test('memory for what lives long does not have young objects collected, unless it is very much', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const collected = vi.spyOn(fake, 'collected');
+  const kept = Array.from({ length: 8 }, () => allocator.allocateAlone(32 * MB));
+  kept.push(allocator.allocate(MB));
+  expect(collected).not.toHaveBeenCalled();
+  const dropped = kept.shift()!;
+  fake.gone.add(dropped);
+  expect(allocator.allocateAlone(32 * MB).buffer).toBe(dropped.buffer);
+  expect(collected).toHaveBeenCalledTimes(1);
+});
+
 test('what was given back is not lent twice when its old object is collected', () => {
   const fake = new Fake();
   const allocator = new HostAllocator(undefined, fake);
