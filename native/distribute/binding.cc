@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "engine.h"
+#include "mpi_mesh.h"
 
 namespace eagre::distribute {
 namespace {
@@ -17,6 +18,12 @@ Napi::Error error_of(Napi::Env env, const Verdict& verdict) {
   return error;
 }
 
+Napi::Error error_of(Napi::Env env, const MpiError& reason) {
+  Napi::Error error = Napi::Error::New(env, reason.what());
+  error.Value().Set("code", reason.is_missing ? "UNIMPLEMENTED" : "FAILED_PRECONDITION");
+  return error;
+}
+
 Milliseconds milliseconds(Napi::Value value) { return Milliseconds(value.ToNumber().Int64Value()); }
 
 class JsEngine : public Napi::ObjectWrap<JsEngine> {
@@ -24,16 +31,17 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Engine", {
       InstanceMethod("addresses", &JsEngine::addresses), InstanceMethod("port", &JsEngine::port),
-      InstanceMethod("connect", &JsEngine::connect), InstanceMethod("run", &JsEngine::run),
+      InstanceMethod("prepare", &JsEngine::prepare), InstanceMethod("connect", &JsEngine::connect), InstanceMethod("run", &JsEngine::run),
       InstanceMethod("start", &JsEngine::start), InstanceMethod("fail", &JsEngine::fail),
       InstanceMethod("verdict", &JsEngine::verdict), InstanceMethod("close", &JsEngine::close),
       InstanceMethod("closeNow", &JsEngine::close_now)});
   }
 
-  // ({ rank, size, host, names, heartbeat, timeout })
+  // ({ library, rank, size, host, names, heartbeat, timeout })
   explicit JsEngine(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsEngine>(info) {
     const Napi::Object given = info[0].As<Napi::Object>();
     EngineOptions options;
+    options.library = static_cast<Library>(given.Get("library").ToNumber().Int32Value());
     options.rank = given.Get("rank").ToNumber().Int32Value();
     options.size = given.Get("size").ToNumber().Int32Value();
     options.host = given.Get("host").ToString().Utf8Value();
@@ -43,6 +51,8 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     options.timeout = milliseconds(given.Get("timeout"));
     try {
       engine_ = std::make_shared<Engine>(options);
+    } catch (const MpiError& e) {
+      throw error_of(info.Env(), e);
     } catch (const std::exception& e) {
       throw error_of(info.Env(), {Failure::internal, e.what()});
     }
@@ -103,6 +113,18 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     return result;
   }
   Napi::Value port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), engine_->heartbeat_port()); }
+
+  // Before `connect`, once all ranks are known to be there.
+  Napi::Value prepare(const Napi::CallbackInfo& info) {
+    try {
+      engine_->prepare();
+    } catch (const MpiError& e) {
+      throw error_of(info.Env(), e);
+    } catch (const std::exception& e) {
+      throw error_of(info.Env(), {Failure::internal, e.what()});
+    }
+    return info.Env().Undefined();
+  }
 
   // (addresses, hosts, ports, key): a promise.
   Napi::Value connect(const Napi::CallbackInfo& info) {

@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "gloo_mesh.h"
+#include "mpi_mesh.h"
+
 namespace eagre::distribute {
 namespace {
 
@@ -16,11 +19,16 @@ std::string seconds(Milliseconds time) {
   return text;
 }
 
+std::unique_ptr<Mesh> mesh_of(const EngineOptions& options) {
+  if (options.library == Library::mpi) return std::make_unique<MpiMesh>(options.rank, options.size, options.timeout);
+  return std::make_unique<GlooMesh>(options.rank, options.size, options.host, options.timeout);
+}
+
 }  // namespace
 
 Engine::Engine(const EngineOptions& options)
     : options_(options), interval_(std::clamp(options.heartbeat / 4, Milliseconds(10), Milliseconds(500))),
-      mesh_(std::make_unique<Mesh>(options.rank, options.size, options.host, options.timeout)),
+      mesh_(mesh_of(options)),
       heartbeat_(std::make_unique<Heartbeat>(options.rank, options.size, options.host)),
       beats_(options.size), gone_(options.size) {
   thread_ = std::thread([this] { work(); });
@@ -145,7 +153,7 @@ Verdict Engine::execute(const Operation& operation) {
   }
 }
 
-// Why an operation failed. Gloo knows only that a connection did; the heartbeat may know more in a moment.
+// Why an operation failed. The library knows only that a connection did; the heartbeat may know more in a moment.
 Verdict Engine::explain(const std::string& text, bool late, const Operation& operation) {
   heartbeat_->wake();
   std::unique_lock<std::mutex> lock(mutex_);

@@ -21,7 +21,11 @@ struct Verdict {
   std::string message;
 };
 
+// What carries operations out.
+enum class Library : uint8_t { gloo, mpi };
+
 struct EngineOptions {
+  Library library = Library::gloo;
   int rank = 0, size = 1;
   // An address of this machine, where it listens.
   std::string host;
@@ -40,6 +44,8 @@ class Engine : private Heartbeat::Listener {
   ~Engine() override;
   std::vector<std::vector<char>> addresses() const { return mesh_->addresses(); }
   uint16_t heartbeat_port() const { return heartbeat_->port(); }
+  // On the thread that made the engine, before `connect`, once all ranks are known to be there. @throws std::exception
+  void prepare() { mesh_->prepare(); }
   // Blocks until all are there, or `interrupt`. @throws std::exception
   // `key` is alike on all ranks, and known to no one else.
   void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key);

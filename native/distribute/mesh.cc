@@ -1,35 +1,16 @@
 #include "mesh.h"
 
-#include <gloo/allgatherv.h>
-#include <gloo/allreduce.h>
-#include <gloo/alltoallv.h>
-#include <gloo/barrier.h>
-#include <gloo/broadcast.h>
-#include <gloo/reduce.h>
-#include <gloo/transport/tcp/address.h>
-#include <gloo/transport/tcp/device.h>
-
 #include <cstring>
 
 namespace eagre::distribute {
 namespace {
 
-// Gloo waits by a clock and knows no "for ever".
-constexpr Milliseconds kForever = std::chrono::hours(24 * 365);
 // Below this, one round of whole copies is faster than two rounds of parts.
 constexpr size_t kSmall = 16384;
 
 const char* const kKinds[] = {"nothing", "allReduce", "allGather", "broadcast", "reduce", "barrier"};
 const char* const kElements[] = {"float32", "float64", "float16", "bfloat16", "int32", "int64", "bytes"};
 const char* const kReductions[] = {"sum", "mean", "min", "max"};
-
-// Gloo's options take the size of an element from a type.
-template <class F> void with_size(size_t size, F&& f) {
-  if (size == 8) f(uint64_t{});
-  else if (size == 4) f(uint32_t{});
-  else if (size == 2) f(uint16_t{});
-  else f(uint8_t{});
-}
 
 }  // namespace
 
@@ -59,107 +40,37 @@ std::string Layout::text() const {
   return text;
 }
 
-// Gloo lets nobody else end a context; the method that does is protected.
-struct Mesh::Transport : gloo::transport::tcp::Context {
-  using Context::Context;
-  using Context::signalException;
-};
-
-struct Mesh::Context : gloo::Context {
-  Context(int rank, int size, const std::string& host, Milliseconds timeout) : gloo::Context(rank, size) {
-    gloo::transport::tcp::attr attr;
-    attr.hostname = host;
-    device_ = gloo::transport::tcp::CreateDevice(attr);
-    transport = std::make_shared<Transport>(std::dynamic_pointer_cast<gloo::transport::tcp::Device>(device_), rank, size);
-    transportContext_ = transport;
-    // Pairs take it over when they are made.
-    setTimeout(timeout);
-    transport->setTimeout(timeout);
-    for (int p = 0; p < size; p++) if (p != rank) transport->createPair(p);
-  }
-  std::shared_ptr<Transport> transport;
-};
-
-Mesh::Mesh(int rank, int size, const std::string& host, Milliseconds timeout)
-    : context_(std::make_shared<Context>(rank, size, host, timeout)), peers_(size) {}
-Mesh::~Mesh() = default;
-
-std::vector<std::vector<char>> Mesh::addresses() const {
-  std::vector<std::vector<char>> all(context_->size);
-  for (int p = 0; p < context_->size; p++) if (p != context_->rank) all[p] = context_->getPair(p)->address().bytes();
-  return all;
-}
-
-void Mesh::connect(const std::vector<std::vector<char>>& addresses) {
-  for (int p = 0; p < context_->size; p++) {
-    if (p == context_->rank) continue;
-    peers_[p] = gloo::transport::tcp::Address(addresses[p]).str();
-    context_->getPair(p)->connect(addresses[p]);
-  }
-}
-
-int Mesh::rank_in(const std::string& message) const {
-  for (size_t p = 0; p < peers_.size(); p++) {
-    if (!peers_[p].empty() && message.find(peers_[p]) != std::string::npos) return static_cast<int>(p);
-  }
-  return -1;
-}
-
-void Mesh::abort(const std::string& reason) { context_->transport->signalException(reason); }
-
 void Mesh::run(const Operation& op, uint64_t sequence) {
-  // The tag tells neighbouring operations apart, and other layouts: these never meet, so they wait until somebody notices.
-  const uint32_t tag = static_cast<uint32_t>(sequence & 255) << 24 | (op.layout.hash() & 0xffffff);
-  const Milliseconds timeout = op.timeout.count() > 0 ? op.timeout : kForever;
-  const size_t size = size_of(op.layout.element);
-  auto* bytes = static_cast<char*>(op.data);
-  if (op.layout.kind == Kind::barrier) {
-    gloo::BarrierOptions options(context_);
-    options.setTag(tag);
-    options.setTimeout(timeout);
-    gloo::barrier(options);
-    return;
-  }
-  if (op.layout.count == 0) return;
-  switch (op.layout.kind) {
+  const Layout& layout = op.layout;
+  const Call call{static_cast<uint32_t>(sequence & 255) << 24 | (layout.hash() & 0xffffff),
+                  op.timeout.count() > 0 ? Clock::now() + op.timeout : Clock::time_point::max()};
+  agree(op, sequence, call);
+  if (layout.kind == Kind::barrier) return barrier(call);
+  if (layout.count == 0) return;
+  const size_t size = size_of(layout.element);
+  const bool is_in_order = layout.in_order || is_16_bit(layout.element);
+  switch (layout.kind) {
     case Kind::all_reduce:
-      all_reduce(op, tag, timeout);
+      if (is_in_order) return reduce_in_rank_order(layout, op.data, call);
+      all_reduce(layout.element, layout.reduction, op.data, layout.count, call);
+      if (layout.reduction == Reduction::mean) divide(layout.element, op.data, layout.count, size_);
       break;
     case Kind::all_gather:
-      gather(op.data, op.out, op.counts, size, tag, timeout);
+      gather(op.data, op.out, op.counts, size, call);
       break;
-    case Kind::broadcast: {
-      gloo::BroadcastOptions options(context_);
-      options.setOutput(bytes, op.layout.count * size);
-      options.setRoot(op.layout.root);
-      options.setTag(tag);
-      options.setTimeout(timeout);
-      gloo::broadcast(options);
+    case Kind::broadcast:
+      broadcast(op.data, layout.count * size, layout.root, call);
       break;
-    }
     case Kind::reduce: {
-      // Gloo uses the output of each rank as scratch memory.
-      std::vector<char> result(op.layout.count * size);
-      if (op.layout.in_order || is_16_bit(op.layout.element)) {
-        Operation all = op;
-        std::memcpy(result.data(), bytes, result.size());
-        all.data = result.data();
-        reduce_in_rank_order(all, tag, timeout);
+      std::vector<char> result(layout.count * size);
+      if (is_in_order) {
+        std::memcpy(result.data(), op.data, result.size());
+        reduce_in_rank_order(layout, result.data(), call);
       } else {
-        with_size(size, [&](auto element) {
-          using T = decltype(element);
-          gloo::ReduceOptions options(context_);
-          options.setInput(reinterpret_cast<T*>(bytes), op.layout.count);
-          options.setOutput(reinterpret_cast<T*>(result.data()), op.layout.count);
-          options.setRoot(op.layout.root);
-          options.setReduceFunction(reducer_of(op.layout.element, op.layout.reduction));
-          options.setTag(tag);
-          options.setTimeout(timeout);
-          gloo::reduce(options);
-        });
-        if (op.layout.reduction == Reduction::mean) divide(op.layout.element, result.data(), op.layout.count, context_->size);
+        reduce(layout.element, layout.reduction, op.data, result.data(), layout.count, layout.root, call);
+        if (layout.reduction == Reduction::mean) divide(layout.element, result.data(), layout.count, size_);
       }
-      if (context_->rank == op.layout.root) std::memcpy(bytes, result.data(), result.size());
+      if (rank_ == layout.root) std::memcpy(op.data, result.data(), result.size());
       break;
     }
     default:
@@ -167,60 +78,24 @@ void Mesh::run(const Operation& op, uint64_t sequence) {
   }
 }
 
-void Mesh::all_reduce(const Operation& op, uint32_t tag, Milliseconds timeout) {
-  if (op.layout.in_order || is_16_bit(op.layout.element)) return reduce_in_rank_order(op, tag, timeout);
-  with_size(size_of(op.layout.element), [&](auto element) {
-    using T = decltype(element);
-    gloo::AllreduceOptions options(context_);
-    options.setOutput(static_cast<T*>(op.data), op.layout.count);
-    options.setReduceFunction(reducer_of(op.layout.element, op.layout.reduction));
-    options.setTag(tag);
-    options.setTimeout(timeout);
-    gloo::allreduce(options);
-  });
-  if (op.layout.reduction == Reduction::mean) divide(op.layout.element, op.data, op.layout.count, context_->size);
-}
-
 // Each rank gets one part of the buffer from all, reduces it, and gives it to all: the bytes of a ring, in a fixed order of sums.
-void Mesh::reduce_in_rank_order(const Operation& op, uint32_t tag, Milliseconds timeout) {
-  const size_t ranks = context_->size, size = size_of(op.layout.element), count = op.layout.count;
+void Mesh::reduce_in_rank_order(const Layout& layout, void* data, const Call& call) {
+  const size_t ranks = size_, size = size_of(layout.element), count = layout.count;
   std::vector<const void*> parts(ranks);
   if (count * size * ranks <= kSmall || count < ranks) {
     std::vector<char> all(count * size * ranks);
-    gather(op.data, all.data(), std::vector<size_t>(ranks, count), size, tag, timeout);
+    gather(data, all.data(), std::vector<size_t>(ranks, count), size, call);
     for (size_t r = 0; r < ranks; r++) parts[r] = all.data() + r * count * size;
-    return reduce_in_order(op.layout.element, op.layout.reduction, op.data, parts, count);
+    return reduce_in_order(layout.element, layout.reduction, data, parts, count);
   }
   std::vector<size_t> counts(ranks);
   for (size_t r = 0; r < ranks; r++) counts[r] = count / ranks + (r < count % ranks ? 1 : 0);
-  const size_t mine = counts[context_->rank];
+  const size_t mine = counts[rank_];
   std::vector<char> all(mine * size * ranks), sum(mine * size);
-  const auto start = std::chrono::steady_clock::now();
-  with_size(size, [&](auto element) {
-    using T = decltype(element);
-    gloo::AlltoallvOptions options(context_);
-    options.setInput(static_cast<T*>(op.data), std::vector<int64_t>(counts.begin(), counts.end()));
-    options.setOutput(reinterpret_cast<T*>(all.data()), std::vector<int64_t>(ranks, static_cast<int64_t>(mine)));
-    options.setTag(tag);
-    options.setTimeout(timeout);
-    gloo::alltoallv(options);
-  });
+  exchange(data, all.data(), counts, size, call);
   for (size_t r = 0; r < ranks; r++) parts[r] = all.data() + r * mine * size;
-  reduce_in_order(op.layout.element, op.layout.reduction, sum.data(), parts, mine);
-  const auto spent = std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - start);
-  gather(sum.data(), op.data, counts, size, tag, spent < timeout ? timeout - spent : Milliseconds(1));
-}
-
-void Mesh::gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, uint32_t tag, Milliseconds timeout) {
-  with_size(size, [&](auto element) {
-    using T = decltype(element);
-    gloo::AllgathervOptions options(context_);
-    options.setInput(static_cast<T*>(in), counts[context_->rank]);
-    options.setOutput(static_cast<T*>(out), counts);
-    options.setTag(tag);
-    options.setTimeout(timeout);
-    gloo::allgatherv(options);
-  });
+  reduce_in_order(layout.element, layout.reduction, sum.data(), parts, mine);
+  gather(sum.data(), data, counts, size, call);
 }
 
 }  // namespace eagre::distribute

@@ -1,9 +1,8 @@
-// The connections between all ranks, and the blocking collectives over them: Gloo's TCP transport.
+// The connections between all ranks, and the blocking collectives over them, whatever library carries them out.
 #pragma once
-#include <gloo/context.h>
-#include <gloo/transport/tcp/context.h>
-
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +15,7 @@ using Milliseconds = std::chrono::milliseconds;
 
 enum class Kind : uint8_t { none, all_reduce, all_gather, broadcast, reduce, barrier };
 
-// What all ranks must agree on before data flows: Gloo ends the process where two sizes differ.
+// What all ranks must agree on before data flows: libraries end the process, or write outside, where two sizes differ.
 struct Layout {
   Kind kind = Kind::none;
   Element element = Element::bytes;
@@ -48,28 +47,47 @@ struct Operation {
 
 class Mesh {
  public:
-  // Listens at `host`, an address of this machine. To connect to each of the others may take `timeout`. @throws gloo::Exception
-  Mesh(int rank, int size, const std::string& host, Milliseconds timeout);
-  ~Mesh();
-  // Where each of the others connects to; empty at the place of this rank.
-  std::vector<std::vector<char>> addresses() const;
-  // `addresses[p]`: what rank p has for this one. Blocks. @throws gloo::Exception
-  void connect(const std::vector<std::vector<char>>& addresses);
-  // Blocks. `sequence` numbers operations, alike on all ranks. @throws gloo::Exception
+  virtual ~Mesh() = default;
+  // What each of the others needs to connect to this rank; empty at the place of this rank.
+  virtual std::vector<std::vector<char>> addresses() const = 0;
+  // On the thread that made the mesh, once all ranks are known to be there. @throws std::exception
+  virtual void prepare() {}
+  // `addresses[p]`: what rank p has for this one. Blocks. @throws std::exception
+  virtual void connect(const std::vector<std::vector<char>>& addresses) = 0;
+  // Blocks. `sequence` numbers operations, alike on all ranks. @throws std::exception
   void run(const Operation& operation, uint64_t sequence);
   // Ends what is running, and all that comes, from any thread.
-  void abort(const std::string& reason);
-  // The rank whose connection a message of Gloo tells of, or -1.
-  int rank_in(const std::string& message) const;
+  virtual void abort(const std::string& reason) = 0;
+  // The rank whose connection a message of the library tells of, or -1.
+  virtual int rank_in(const std::string& message) const { return (void)message, -1; }
+
+ protected:
+  using Clock = std::chrono::steady_clock;
+  // What the parts of one operation have in common.
+  struct Call {
+    // Tells neighbouring operations apart, and other layouts.
+    uint32_t tag;
+    Clock::time_point deadline;
+  };
+  Mesh(int rank, int size) : rank_(rank), size_(size) {}
+
+  // Blocks until all ranks are known to do the same, for libraries where it would do harm if they did not.
+  virtual void agree(const Operation& operation, uint64_t sequence, const Call& call) { (void)operation, (void)sequence, (void)call; }
+  // In place. A mean is a sum here.
+  virtual void all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) = 0;
+  // `out`, on all ranks, is memory for `count` elements; what the others than `root` find there afterwards is unknown.
+  virtual void reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) = 0;
+  virtual void broadcast(void* data, size_t bytes, int root, const Call& call) = 0;
+  // Into `out`: `counts[r]` elements of `size` bytes from each rank r.
+  virtual void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) = 0;
+  // Gives `counts[r]` elements of `in` to each rank r, and takes as many as this rank's count from each into `out`.
+  virtual void exchange(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) = 0;
+  virtual void barrier(const Call& call) = 0;
+
+  const int rank_, size_;
 
  private:
-  struct Transport;
-  struct Context;
-  void all_reduce(const Operation& operation, uint32_t tag, Milliseconds timeout);
-  void reduce_in_rank_order(const Operation& operation, uint32_t tag, Milliseconds timeout);
-  void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, uint32_t tag, Milliseconds timeout);
-  std::shared_ptr<Context> context_;
-  std::vector<std::string> peers_;
+  void reduce_in_rank_order(const Layout& layout, void* data, const Call& call);
 };
 
 }  // namespace eagre::distribute

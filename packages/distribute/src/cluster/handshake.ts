@@ -12,7 +12,7 @@ import { nextLine, sendLine } from './lines.ts';
 export const introductionMs = 10_000;
 
 /** Changes with the messages, and with what the addon sends. */
-export const protocol = 1;
+export const protocol = 2;
 
 /** What a process shows of itself to rank 0. */
 export interface Hello {
@@ -24,6 +24,8 @@ export interface Hello {
   /** Where it listens for heartbeats. */
   readonly host: string;
   readonly port: number;
+  /** What carries its operations out. */
+  readonly library: string;
 }
 
 /** A number that nobody can guess, to be used once. */
@@ -105,7 +107,7 @@ export function checkHello(
   expected: { readonly proof: string; readonly cluster: string; readonly size: number },
 ): Hello {
   checkIntroduction(message, { protocol, ...expected });
-  const { rank, generation, addresses, host, port } = message as Partial<Hello>;
+  const { rank, generation, addresses, host, port, library } = message as Partial<Hello>;
   const whole = (n: unknown, below: number): boolean =>
     typeof n === 'number' && Number.isInteger(n) && n >= 0 && n < below;
   if (
@@ -116,8 +118,9 @@ export function checkHello(
     addresses.length !== expected.size ||
     addresses.some((address) => typeof address !== 'string' || address.length > 1000) ||
     typeof host !== 'string' ||
-    !whole(port, 65536)
+    !whole(port, 65536) ||
+    typeof library !== 'string'
   )
     throw new FailedPreconditionError('a process introduced itself by something else');
-  return { rank, generation, addresses, host, port } as Hello;
+  return { rank, generation, addresses, host, port, library } as Hello;
 }

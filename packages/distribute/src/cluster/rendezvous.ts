@@ -1,9 +1,16 @@
 // All processes of a cluster meet, and get an engine for collectives.
 
-import { DeadlineExceededError, EagreError, UnavailableError } from '@eagre/backend';
-import { Engine } from '../engine/engine.ts';
+import {
+  DeadlineExceededError,
+  EagreError,
+  FailedPreconditionError,
+  UnavailableError,
+  UnimplementedError,
+} from '@eagre/backend';
+import { nodeBuiltin } from '@eagre/formats/internal';
+import { Engine, typedError } from '../engine/engine.ts';
 import { loadEngine } from '../engine/load-engine.ts';
-import type { NativeEngine } from '../engine/native-engine.ts';
+import { type LibraryName, libraries, type NativeEngine } from '../engine/native-engine.ts';
 import { type Member, memberName, parseAddress } from './cluster-spec.ts';
 import { type Coordinator, coordinatorOf, type Table } from './coordinator.ts';
 import { type Hello, introduce, protocol } from './handshake.ts';
@@ -26,6 +33,8 @@ export interface RendezvousOptions {
   readonly heartbeatSeconds: number;
   /** Whether sums are in the order of ranks. */
   readonly deterministic: boolean;
+  /** What carries operations out. */
+  readonly library: LibraryName;
 }
 
 /** A cluster that has met. */
@@ -38,12 +47,14 @@ export interface Meeting {
 /**
  * Meets the other processes.
  * @throws DeadlineExceededError where not all come in time, UnavailableError where rank 0's address is taken, PermissionDeniedError for a wrong token,
- *   FailedPreconditionError for another version or cluster, UnimplementedError without Gloo
+ *   FailedPreconditionError for another version, cluster or library, or where MPI runs other processes, UnimplementedError without the library
  */
 export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
   const deadline = Date.now() + options.timeoutSeconds * 1000;
   const { engine, table } = await (options.rank === 0 ? lead(options, deadline) : follow(options, deadline));
   try {
+    checkLibraries(options.members, table.hellos);
+    prepare(engine);
     await engine.connect(
       table.hellos.map((hello) => Buffer.from(hello.addresses[options.rank] ?? '', 'base64')),
       table.hellos.map((hello) => hello.host),
@@ -52,6 +63,7 @@ export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
     );
   } catch (cause) {
     engine.closeNow(0);
+    if (cause instanceof EagreError) throw cause;
     const text = (cause as Error).message.replace(/rank (\d+)/, (_, rank: string) =>
       memberName(options.members[Number(rank)] as Member),
     );
@@ -62,6 +74,27 @@ export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
     engine: new Engine(engine, options.rank, names, options.deterministic),
     generation: table.generation,
   };
+}
+
+/** @throws FailedPreconditionError where not all have the same */
+function checkLibraries(members: readonly Member[], hellos: readonly Hello[]): void {
+  const [first] = hellos as readonly [Hello];
+  const other = hellos.find(({ library }) => library !== first.library);
+  if (other === undefined) return;
+  const [one, two] = [first, other].map(
+    ({ rank, library }) => `${memberName(members[rank] as Member)} uses ${library}`,
+  );
+  throw new FailedPreconditionError(
+    `${one}, but ${two}: all processes must be given the same communicationOptions`,
+  );
+}
+
+function prepare(engine: NativeEngine): void {
+  try {
+    engine.prepare();
+  } catch (error) {
+    throw typedError(error);
+  }
 }
 
 interface Prepared {
@@ -142,10 +175,14 @@ interface Listening {
 /** An engine that listens at an address of this machine. @throws UnavailableError where it is none */
 function listen(options: RendezvousOptions, host: string, deadline: number): Listening {
   const { members, rank, generation } = options;
+  // MPI ends on the thread that began it, when the process does.
+  if (options.library === 'MPI' && !nodeBuiltin('node:worker_threads').isMainThread)
+    throw new UnimplementedError('MPI can be used on the main thread of a program only');
   const NativeClass = loadEngine();
   let engine: NativeEngine;
   try {
     engine = new NativeClass({
+      library: libraries[options.library],
       rank,
       size: members.length,
       host,
@@ -154,6 +191,7 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
       timeout: Math.max(1, deadline - Date.now()),
     });
   } catch (cause) {
+    if ((cause as { code?: unknown }).code === 'UNIMPLEMENTED') throw typedError(cause);
     throw new UnavailableError(
       `${memberName(members[rank] as Member)} cannot listen at ${host}: ${(cause as Error).message}`,
       undefined,
@@ -161,7 +199,10 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
     );
   }
   const addresses = engine.addresses().map((bytes) => Buffer.from(bytes).toString('base64'));
-  return { engine, hello: { rank, generation, addresses, host, port: engine.port() } };
+  return {
+    engine,
+    hello: { rank, generation, addresses, host, port: engine.port(), library: options.library },
+  };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -200,9 +200,17 @@ function tagOf(name: string): number {
 }
 
 /** An error of the addon as one of ours. */
-function typedError(error: unknown): Error {
+/** What the addon throws, with its code. */
+export function typedError(error: unknown): Error {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
-  const known = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INVALID_ARGUMENT', 'ABORTED'];
+  const known = [
+    'UNAVAILABLE',
+    'DEADLINE_EXCEEDED',
+    'INVALID_ARGUMENT',
+    'ABORTED',
+    'FAILED_PRECONDITION',
+    'UNIMPLEMENTED',
+  ];
   if (code !== undefined && known.includes(code)) return errorFromCode(code as ErrorCode, message ?? '');
   if (message?.includes('is not connected'))
     return new FailedPreconditionError('the processes are not connected');

@@ -4,6 +4,11 @@ export interface NativeEngine {
   addresses(): Uint8Array[];
   /** Where it listens for heartbeats. */
   port(): number;
+  /**
+   * Begins the library, which may wait for the other ranks: once all are known to be there, before `connect`, on the thread that made the
+   * engine. @throws Error with a code
+   */
+  prepare(): void;
   /** Waits until every rank is connected to every other. `key` is alike on all ranks. */
   connect(
     addresses: readonly Uint8Array[],
@@ -26,6 +31,7 @@ export interface NativeEngine {
 
 /** Makes engines, which listen from then on. Times are in milliseconds. */
 export type NativeEngineClass = new (options: {
+  readonly library: number;
   readonly rank: number;
   readonly size: number;
   readonly host: string;
@@ -73,6 +79,11 @@ export const elements: { readonly [K in ReducedDType | 'bytes']: number } = numb
 );
 /** The dtypes that can be reduced; all others can be moved. */
 export type ReducedDType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64';
+
+/** `Library` in native/distribute/engine.h. */
+export const libraries: { readonly [K in LibraryName]: number } = numbers('Gloo', 'MPI');
+/** What carries operations out. */
+export type LibraryName = 'Gloo' | 'MPI';
 
 /** `Reduction` in native/distribute/reduction.h. */
 export const reductions: { readonly [K in ReductionName]: number } = numbers('sum', 'mean', 'min', 'max');

@@ -101,7 +101,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
    * Waits until all processes are connected to each other. To be called again after an UnavailableError.
    * @throws DeadlineExceededError that names who did not come; UnavailableError where the address of this process is taken;
    *   PermissionDeniedError for a wrong token; FailedPreconditionError where others run another version or were given another cluster;
-   *   UnimplementedError where Gloo is not installed
+   *   UnimplementedError where the library, Gloo or MPI, is not installed
    */
   async connect(options?: ConnectOptions | null): Promise<this>;
   async connect(options?: unknown): Promise<this> {
@@ -132,6 +132,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
       rank: this.collectives.rank,
       clusterKey: this.clusterResolver.clusterSpec().key,
       generation: this.#generation,
+      library: this.communicationOptions?.implementation === 'MPI' ? 'MPI' : 'Gloo',
       ...options,
     });
     this.#processes.engine = meeting.engine;

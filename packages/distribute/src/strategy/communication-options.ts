@@ -2,8 +2,11 @@ import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { argumentsOf, checkOneOf, shown, takesArguments } from '@eagre/core/internal';
 import type { CollectiveOptions, Compression } from './collectives.ts';
 
-/** Which library carries out what processes do together. */
-export const CommunicationImplementation = { AUTO: 'AUTO', RING: 'RING', NCCL: 'NCCL' } as const;
+/**
+ * Which library carries out what processes do together. `'AUTO'` and `'RING'` are Gloo's rings. `'MPI'`, which TensorFlow does not have, is for
+ * programs that `mpiexec` starts: an MPI with the standard ABI of MPI 5, such as MPICH 5.
+ */
+export const CommunicationImplementation = { AUTO: 'AUTO', RING: 'RING', NCCL: 'NCCL', MPI: 'MPI' } as const;
 export type CommunicationImplementation = keyof typeof CommunicationImplementation;
 
 /** Options of `CommunicationOptions`. */

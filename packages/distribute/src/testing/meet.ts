@@ -1,20 +1,18 @@
-// For programs of tests: meets the other processes of `TF_CONFIG`.
+// For programs of tests: meets the other processes of `TF_CONFIG`, or of `mpiexec`.
+import { placeOf, resolverOfEnvironment } from '../cluster/cluster-resolver.ts';
 import { type Meeting, type RendezvousOptions, rendezvous } from '../cluster/rendezvous.ts';
-import { parseTFConfig } from '../cluster/tf-config.ts';
 
 export function meet(more: Partial<RendezvousOptions> = {}): Promise<Meeting> {
-  const { cluster, type, index } = parseTFConfig(process.env['TF_CONFIG'] ?? '');
-  const { members, key } = cluster;
-  const rank = members.findIndex((m) => m.type === type && m.index === index);
+  const resolver = resolverOfEnvironment();
   return rendezvous({
-    members,
-    rank,
-    clusterKey: key,
+    ...placeOf(resolver),
+    clusterKey: resolver.clusterSpec().key,
     token: 'secret',
     generation: 0,
     timeoutSeconds: 20,
     heartbeatSeconds: 10,
     deterministic: false,
+    library: 'Gloo',
     ...more,
   });
 }

@@ -1,0 +1,33 @@
+// Collectives by Gloo, over its TCP transport.
+#pragma once
+#include "mesh.h"
+
+namespace eagre::distribute {
+
+class GlooMesh : public Mesh {
+ public:
+  // Listens at `host`, an address of this machine. To connect to each of the others may take `timeout`. @throws gloo::Exception
+  GlooMesh(int rank, int size, const std::string& host, Milliseconds timeout);
+  ~GlooMesh() override;
+  std::vector<std::vector<char>> addresses() const override;
+  void connect(const std::vector<std::vector<char>>& addresses) override;
+  void abort(const std::string& reason) override;
+  int rank_in(const std::string& message) const override;
+
+ protected:
+  void all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) override;
+  void reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) override;
+  void broadcast(void* data, size_t bytes, int root, const Call& call) override;
+  void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) override;
+  void exchange(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) override;
+  void barrier(const Call& call) override;
+
+ private:
+  struct Transport;
+  struct Context;
+  template <class Options> void set_call(Options& options, const Call& call) const;
+  std::shared_ptr<Context> context_;
+  std::vector<std::string> peers_;
+};
+
+}  // namespace eagre::distribute
