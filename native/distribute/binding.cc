@@ -114,10 +114,10 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   }
   Napi::Value port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), engine_->heartbeat_port()); }
 
-  // Before `connect`, once all ranks are known to be there.
+  // (shared): before `connect`, once all ranks are known to be there.
   Napi::Value prepare(const Napi::CallbackInfo& info) {
     try {
-      engine_->prepare();
+      engine_->prepare(info[0].ToString().Utf8Value());
     } catch (const MpiError& e) {
       throw error_of(info.Env(), e);
     } catch (const std::exception& e) {

@@ -6,6 +6,7 @@
 
 #include "gloo_mesh.h"
 #include "mpi_mesh.h"
+#include "shared_mesh.h"
 
 namespace eagre::distribute {
 namespace {
@@ -35,6 +36,11 @@ Engine::Engine(const EngineOptions& options)
 }
 
 Engine::~Engine() { close(Milliseconds(0)); }
+
+void Engine::prepare(const std::string& shared) {
+  if (!shared.empty()) mesh_ = std::make_unique<SharedMesh>(options_.rank, options_.size, shared, options_.timeout);
+  mesh_->prepare();
+}
 
 void Engine::connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key) {
   // First, for it says who is missing.

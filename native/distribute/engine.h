@@ -45,7 +45,8 @@ class Engine : private Heartbeat::Listener {
   std::vector<std::vector<char>> addresses() const { return mesh_->addresses(); }
   uint16_t heartbeat_port() const { return heartbeat_->port(); }
   // On the thread that made the engine, before `connect`, once all ranks are known to be there. @throws std::exception
-  void prepare() { mesh_->prepare(); }
+  // `shared`, unless empty: a name that this cluster alone has; memory of the machine, where all ranks are, then takes the library's place.
+  void prepare(const std::string& shared);
   // Blocks until all are there, or `interrupt`. @throws std::exception
   // `key` is alike on all ranks, and known to no one else.
   void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key);

@@ -51,7 +51,7 @@ struct GlooMesh::Context : gloo::Context {
 };
 
 GlooMesh::GlooMesh(int rank, int size, const std::string& host, Milliseconds timeout)
-    : Mesh(rank, size), context_(std::make_shared<Context>(rank, size, host, timeout)), peers_(size) {}
+    : MessageMesh(rank, size), context_(std::make_shared<Context>(rank, size, host, timeout)), peers_(size) {}
 GlooMesh::~GlooMesh() = default;
 
 std::vector<std::vector<char>> GlooMesh::addresses() const {
@@ -99,7 +99,7 @@ void GlooMesh::broadcast(void* data, size_t bytes, int root, const Call& call) {
   gloo::broadcast(options);
 }
 
-void GlooMesh::all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) {
+void GlooMesh::combine(Element element, Reduction reduction, void* data, size_t count, const Call& call) {
   with_size(size_of(element), [&](auto unit) {
     using T = decltype(unit);
     gloo::AllreduceOptions options(context_);
@@ -111,7 +111,7 @@ void GlooMesh::all_reduce(Element element, Reduction reduction, void* data, size
 }
 
 // Gloo uses the output of each rank as scratch memory.
-void GlooMesh::reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) {
+void GlooMesh::combine_at(int root, Element element, Reduction reduction, void* in, void* out, size_t count, const Call& call) {
   with_size(size_of(element), [&](auto unit) {
     using T = decltype(unit);
     gloo::ReduceOptions options(context_);

@@ -4,7 +4,7 @@
 
 namespace eagre::distribute {
 
-class GlooMesh : public Mesh {
+class GlooMesh : public MessageMesh {
  public:
   // Listens at `host`, an address of this machine. To connect to each of the others may take `timeout`. @throws gloo::Exception
   GlooMesh(int rank, int size, const std::string& host, Milliseconds timeout);
@@ -15,8 +15,8 @@ class GlooMesh : public Mesh {
   int rank_in(const std::string& message) const override;
 
  protected:
-  void all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) override;
-  void reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) override;
+  void combine(Element element, Reduction reduction, void* data, size_t count, const Call& call) override;
+  void combine_at(int root, Element element, Reduction reduction, void* in, void* out, size_t count, const Call& call) override;
   void broadcast(void* data, size_t bytes, int root, const Call& call) override;
   void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) override;
   void exchange(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) override;

@@ -44,42 +44,41 @@ void Mesh::run(const Operation& op, uint64_t sequence) {
   const Layout& layout = op.layout;
   const Call call{static_cast<uint32_t>(sequence & 255) << 24 | (layout.hash() & 0xffffff),
                   op.timeout.count() > 0 ? Clock::now() + op.timeout : Clock::time_point::max()};
-  agree(op, sequence, call);
+  agree(layout, sequence, call);
   if (layout.kind == Kind::barrier) return barrier(call);
   if (layout.count == 0) return;
   const size_t size = size_of(layout.element);
-  const bool is_in_order = layout.in_order || is_16_bit(layout.element);
   switch (layout.kind) {
-    case Kind::all_reduce:
-      if (is_in_order) return reduce_in_rank_order(layout, op.data, call);
-      all_reduce(layout.element, layout.reduction, op.data, layout.count, call);
-      if (layout.reduction == Reduction::mean) divide(layout.element, op.data, layout.count, size_);
-      break;
-    case Kind::all_gather:
-      gather(op.data, op.out, op.counts, size, call);
-      break;
-    case Kind::broadcast:
-      broadcast(op.data, layout.count * size, layout.root, call);
-      break;
+    case Kind::all_reduce: return all_reduce(layout, op.data, call);
+    case Kind::all_gather: return gather(op.data, op.out, op.counts, size, call);
+    case Kind::broadcast: return broadcast(op.data, layout.count * size, layout.root, call);
     case Kind::reduce: {
       std::vector<char> result(layout.count * size);
-      if (is_in_order) {
-        std::memcpy(result.data(), op.data, result.size());
-        reduce_in_rank_order(layout, result.data(), call);
-      } else {
-        reduce(layout.element, layout.reduction, op.data, result.data(), layout.count, layout.root, call);
-        if (layout.reduction == Reduction::mean) divide(layout.element, result.data(), layout.count, size_);
-      }
+      reduce(layout, op.data, result.data(), call);
       if (rank_ == layout.root) std::memcpy(op.data, result.data(), result.size());
-      break;
+      return;
     }
-    default:
-      break;
+    default: return;
   }
 }
 
+void MessageMesh::all_reduce(const Layout& layout, void* data, const Call& call) {
+  if (layout.in_order || is_16_bit(layout.element)) return reduce_in_rank_order(layout, data, call);
+  combine(layout.element, layout.reduction, data, layout.count, call);
+  if (layout.reduction == Reduction::mean) divide(layout.element, data, layout.count, size_);
+}
+
+void MessageMesh::reduce(const Layout& layout, void* in, void* out, const Call& call) {
+  if (layout.in_order || is_16_bit(layout.element)) {
+    std::memcpy(out, in, layout.count * size_of(layout.element));
+    return reduce_in_rank_order(layout, out, call);
+  }
+  combine_at(layout.root, layout.element, layout.reduction, in, out, layout.count, call);
+  if (layout.reduction == Reduction::mean) divide(layout.element, out, layout.count, size_);
+}
+
 // Each rank gets one part of the buffer from all, reduces it, and gives it to all: the bytes of a ring, in a fixed order of sums.
-void Mesh::reduce_in_rank_order(const Layout& layout, void* data, const Call& call) {
+void MessageMesh::reduce_in_rank_order(const Layout& layout, void* data, const Call& call) {
   const size_t ranks = size_, size = size_of(layout.element), count = layout.count;
   std::vector<const void*> parts(ranks);
   if (count * size * ranks <= kSmall || count < ranks) {

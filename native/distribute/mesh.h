@@ -34,6 +34,14 @@ struct Layout {
   std::string text() const;
 };
 
+// What a rank shows the others of what it is about to do.
+struct Mark {
+  Mark() = default;
+  Mark(const Layout& layout, uint64_t sequence) : sequence(sequence), count(layout.count), hash(layout.hash()) {}
+  uint64_t sequence = 0, count = 0, hash = 0;
+  bool operator==(const Mark& other) const { return sequence == other.sequence && count == other.count && hash == other.hash; }
+};
+
 struct Operation {
   Layout layout;
   // Reduced or broadcast in place; what a rank gives to an all-gather.
@@ -71,20 +79,31 @@ class Mesh {
   };
   Mesh(int rank, int size) : rank_(rank), size_(size) {}
 
-  // Blocks until all ranks are known to do the same, for libraries where it would do harm if they did not.
-  virtual void agree(const Operation& operation, uint64_t sequence, const Call& call) { (void)operation, (void)sequence, (void)call; }
-  // In place. A mean is a sum here.
-  virtual void all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) = 0;
-  // `out`, on all ranks, is memory for `count` elements; what the others than `root` find there afterwards is unknown.
-  virtual void reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) = 0;
+  // Blocks until all ranks are known to do the same, where it would do harm if they did not.
+  virtual void agree(const Layout& layout, uint64_t sequence, const Call& call) { (void)layout, (void)sequence, (void)call; }
+  // In place.
+  virtual void all_reduce(const Layout& layout, void* data, const Call& call) = 0;
+  // `out`, on all ranks, is memory for the result; what the others than the root find there afterwards is unknown.
+  virtual void reduce(const Layout& layout, void* in, void* out, const Call& call) = 0;
   virtual void broadcast(void* data, size_t bytes, int root, const Call& call) = 0;
   // Into `out`: `counts[r]` elements of `size` bytes from each rank r.
   virtual void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) = 0;
-  // Gives `counts[r]` elements of `in` to each rank r, and takes as many as this rank's count from each into `out`.
-  virtual void exchange(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) = 0;
   virtual void barrier(const Call& call) = 0;
 
   const int rank_, size_;
+};
+
+// One whose library sends messages, and combines in an order of its own.
+class MessageMesh : public Mesh {
+ protected:
+  using Mesh::Mesh;
+  void all_reduce(const Layout& layout, void* data, const Call& call) override;
+  void reduce(const Layout& layout, void* in, void* out, const Call& call) override;
+  // In place. A mean is a sum here.
+  virtual void combine(Element element, Reduction reduction, void* data, size_t count, const Call& call) = 0;
+  virtual void combine_at(int root, Element element, Reduction reduction, void* in, void* out, size_t count, const Call& call) = 0;
+  // Gives `counts[r]` elements of `in` to each rank r, and takes as many as this rank's count from each into `out`.
+  virtual void exchange(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) = 0;
 
  private:
   void reduce_in_rank_order(const Layout& layout, void* data, const Call& call);

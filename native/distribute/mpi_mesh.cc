@@ -25,13 +25,6 @@ constexpr int kSpins = 200;
 constexpr auto kBusy = std::chrono::milliseconds(1);
 constexpr auto kNap = std::chrono::microseconds(50);
 
-// A rank's part in `agree`.
-struct Mark {
-  uint64_t sequence;
-  uint32_t hash, kind;
-  uint64_t count;
-};
-
 }  // namespace
 
 struct Mpi {
@@ -175,7 +168,7 @@ void Mpi::begin() {
   began_ = true;
 }
 
-MpiMesh::MpiMesh(int rank, int size, Milliseconds timeout) : Mesh(rank, size), mpi_(Mpi::get()), timeout_(timeout) {}
+MpiMesh::MpiMesh(int rank, int size, Milliseconds timeout) : MessageMesh(rank, size), mpi_(Mpi::get()), timeout_(timeout) {}
 
 MpiMesh::~MpiMesh() {
   // A communicator is not freed: all ranks would have to do it together.
@@ -254,17 +247,12 @@ void MpiMesh::wait(void* request, const char* what, const Call& call) {
   }
 }
 
-void MpiMesh::agree(const Operation& operation, uint64_t sequence, const Call& call) {
+void MpiMesh::agree(const Layout& layout, uint64_t sequence, const Call& call) {
   throw_if_ended();
-  const Mark mark{sequence, operation.layout.hash(), static_cast<uint32_t>(operation.layout.kind), operation.layout.count};
-  const std::vector<size_t> counts(size_, sizeof mark);
+  Mark mark(layout, sequence);
   std::vector<Mark> all(size_);
-  Mark own = mark;
-  gather(&own, all.data(), counts, 1, call);
-  const auto same = [&](const Mark& other) {
-    return other.sequence == mark.sequence && other.hash == mark.hash && other.kind == mark.kind && other.count == mark.count;
-  };
-  if (std::all_of(all.begin(), all.end(), same)) return;
+  gather(&mark, all.data(), std::vector<size_t>(size_, sizeof mark), 1, call);
+  if (std::all_of(all.begin(), all.end(), [&](const Mark& other) { return other == mark; })) return;
   // The heartbeat tells what the others do, and ends the mesh for it.
   while (Clock::now() < call.deadline) {
     throw_if_ended();
@@ -288,7 +276,7 @@ void MpiMesh::broadcast(void* data, size_t bytes, int root, const Call& call) {
   if (rank_ != root) std::memcpy(data, staging, bytes);
 }
 
-void MpiMesh::all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) {
+void MpiMesh::combine(Element element, Reduction reduction, void* data, size_t count, const Call& call) {
   const size_t bytes = count * size_of(element);
   char* staging = staged(0, bytes);
   std::memcpy(staging, data, bytes);
@@ -299,7 +287,7 @@ void MpiMesh::all_reduce(Element element, Reduction reduction, void* data, size_
   std::memcpy(data, staging, bytes);
 }
 
-void MpiMesh::reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) {
+void MpiMesh::combine_at(int root, Element element, Reduction reduction, void* in, void* out, size_t count, const Call& call) {
   const size_t bytes = count * size_of(element);
   char *staging = staged(0, bytes), *result = staged(1, bytes);
   std::memcpy(staging, in, bytes);

@@ -19,7 +19,7 @@ struct MpiError : std::runtime_error {
 
 // All ranks of MPI's world, in its order. Calls of MPI follow each other, on whichever thread; one that has begun cannot be taken back, so after a
 // failure MPI ends the program at its exit.
-class MpiMesh : public Mesh {
+class MpiMesh : public MessageMesh {
  public:
   // To come together may take `timeout`. @throws MpiError where there is no library
   MpiMesh(int rank, int size, Milliseconds timeout);
@@ -31,9 +31,9 @@ class MpiMesh : public Mesh {
   void abort(const std::string& reason) override;
 
  protected:
-  void agree(const Operation& operation, uint64_t sequence, const Call& call) override;
-  void all_reduce(Element element, Reduction reduction, void* data, size_t count, const Call& call) override;
-  void reduce(Element element, Reduction reduction, void* in, void* out, size_t count, int root, const Call& call) override;
+  void agree(const Layout& layout, uint64_t sequence, const Call& call) override;
+  void combine(Element element, Reduction reduction, void* data, size_t count, const Call& call) override;
+  void combine_at(int root, Element element, Reduction reduction, void* in, void* out, size_t count, const Call& call) override;
   void broadcast(void* data, size_t bytes, int root, const Call& call) override;
   void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) override;
   void exchange(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) override;

@@ -1,5 +1,6 @@
-// How long sums over two processes of this machine take, beside PyTorch's over the same library, Gloo:
-// node apps/bench/probes/all-reduce.mjs [--python /path/to/python with torch] [--processes 2]
+// How long sums over two processes of this machine take, beside PyTorch's over Gloo:
+// node apps/bench/probes/all-reduce.mjs [--python /path/to/python with torch] [--processes 2] [--implementation AUTO]
+// AUTO is memory that the processes share, RING Gloo; of MPI, by mpiexec -n 2 node apps/bench/probes/all-reduce.mjs --implementation MPI.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { run, workers } from './processes.mjs';
@@ -7,17 +8,25 @@ import { run, workers } from './processes.mjs';
 const SIZES = [4, 4096, 2 ** 20, 2 ** 26];
 const rounds = (bytes) => (bytes > 1e7 ? 15 : bytes > 1e5 ? 60 : 300);
 
-if (process.env.TF_CONFIG === undefined) await launch();
+const { values } = parseArgs({
+  options: {
+    python: { type: 'string' },
+    processes: { type: 'string', default: '2' },
+    implementation: { type: 'string', default: 'AUTO' },
+  },
+});
+if (process.env.TF_CONFIG === undefined && values.implementation !== 'MPI') await launch();
 else await work();
 
 async function launch() {
-  const { values } = parseArgs({
-    options: { python: { type: 'string' }, processes: { type: 'string', default: '2' } },
-  });
   const count = Number(values.processes);
   const ours = await Promise.all(
     (await workers(Array(count).fill('127.0.0.1'))).map((task) =>
-      run(process.execPath, [fileURLToPath(import.meta.url)], task),
+      run(
+        process.execPath,
+        [fileURLToPath(import.meta.url), '--implementation', values.implementation],
+        task,
+      ),
     ),
   );
   const rows = { eagre: JSON.parse(ours[0]) };
@@ -35,7 +44,10 @@ async function launch() {
 
 async function work() {
   const tf = await import('eagre');
-  const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
+  const communicationOptions = new tf.distribute.experimental.CommunicationOptions({
+    implementation: values.implementation,
+  });
+  const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions });
   await strategy.connect({ timeoutSeconds: 60 });
   const { engine } = strategy.collectives;
   const medians = SIZES.map((bytes) => {

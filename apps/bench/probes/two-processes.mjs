@@ -149,7 +149,11 @@ async function overlap() {
 
 async function overlapWork() {
   const { CommunicationOptions } = tf.distribute.experimental;
-  const communicationOptions = new CommunicationOptions({ bytesPerPack: Number(more[0]) });
+  // Over the link: the two places have the memory of this machine in common.
+  const communicationOptions = new CommunicationOptions({
+    bytesPerPack: Number(more[0]),
+    implementation: 'RING',
+  });
   const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions });
   await strategy.connect({ timeoutSeconds: 60 });
   const [width, depth, batch, steps] = [800, 10, 1024, 6];

@@ -1,6 +1,8 @@
 // Ranks as threads of one process.
-#include <cstdio>
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdio>
 #include <condition_variable>
 #include <limits>
 #include <mutex>
@@ -21,6 +23,9 @@ int failures = 0;
     }                                                              \
   } while (0)
 
+// Memory of the machine instead of Gloo's messages.
+bool is_shared = false;
+
 std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = Milliseconds(2000)) {
   std::vector<std::unique_ptr<Engine>> ranks;
   EngineOptions options;
@@ -35,9 +40,12 @@ std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = 
     peers.push_back({"127.0.0.1", rank->heartbeat_port()});
     table.push_back(rank->addresses());
   }
+  static int clusters = 0;
+  const std::string name = is_shared ? "/eagre-test-" + std::to_string(::getpid()) + "-" + std::to_string(clusters++) : "";
   std::vector<std::thread> threads;
   for (int r = 0; r < size; r++) {
     threads.emplace_back([&, r] {
+      ranks[r]->prepare(name);
       std::vector<std::vector<char>> addresses(size);
       for (int p = 0; p < size; p++) addresses[p] = table[p][r];
       ranks[r]->connect(addresses, peers, 7);
@@ -274,6 +282,33 @@ void close_from_end() {
   });
 }
 
+// Several pieces of each buffer, of parts that differ.
+void large(std::vector<std::unique_ptr<Engine>>& ranks) {
+  const int size = static_cast<int>(ranks.size());
+  on_each(ranks, [&](int r, Engine& engine) {
+    std::vector<size_t> counts;
+    size_t total = 0;
+    for (int p = 0; p < size; p++) total += (counts.emplace_back(p == 1 ? 0 : 200000 * p + 7));
+    std::vector<double> own(counts[r], r + 0.5), all(total, -1);
+    Operation op = operation(Kind::all_gather, Element::f64, own.data(), total);
+    op.out = all.data();
+    op.counts = counts;
+    CHECK(engine.run(op).failure == Failure::none);
+    bool same = true;
+    size_t at = 0;
+    for (int p = 0; p < size; p++) for (size_t i = 0; i < counts[p]; i++) same = same && all[at++] == p + 0.5;
+    CHECK(same);
+    std::vector<int32_t> x(300001);
+    for (size_t i = 0; i < x.size(); i++) x[i] = r == 1 ? static_cast<int32_t>(i) : -1;
+    op = operation(Kind::broadcast, Element::i32, x.data(), x.size());
+    op.layout.root = 1;
+    CHECK(engine.run(op).failure == Failure::none);
+    same = true;
+    for (size_t i = 0; i < x.size(); i++) same = same && x[i] == static_cast<int32_t>(i);
+    CHECK(same);
+  });
+}
+
 void absent() {
   EngineOptions options;
   options.size = 2;
@@ -293,27 +328,31 @@ void absent() {
 }  // namespace
 
 int main() {
-  for (int size : {2, 3, 4}) {
-    auto ranks = cluster(size);
-    for (size_t count : {size_t{1}, size_t{5}, size_t{100003}}) {
-      for (bool in_order : {false, true}) {
-        integers<int32_t>(ranks, Element::i32, count, in_order);
-        integers<int64_t>(ranks, Element::i64, count, in_order);
-        integers<float>(ranks, Element::f32, count, in_order);
-        integers<double>(ranks, Element::f64, count, in_order);
+  for (bool shared : {false, true}) {
+    is_shared = shared;
+    for (int size : {2, 3, 4}) {
+      auto ranks = cluster(size);
+      for (size_t count : {size_t{1}, size_t{5}, size_t{100003}, size_t{300001}}) {
+        for (bool in_order : {false, true}) {
+          integers<int32_t>(ranks, Element::i32, count, in_order);
+          integers<int64_t>(ranks, Element::i64, count, in_order);
+          integers<float>(ranks, Element::f32, count, in_order);
+          integers<double>(ranks, Element::f64, count, in_order);
+        }
+        rank_order(ranks, count);
       }
-      rank_order(ranks, count);
+      if (size == 3) sixteen_bits(ranks);
+      others(ranks);
+      large(ranks);
+      queue(ranks);
+      close(ranks);
     }
-    if (size == 3) sixteen_bits(ranks);
-    others(ranks);
-    queue(ranks);
-    close(ranks);
+    mismatched();
+    late();
+    left();
+    aborted();
+    close_from_end();
   }
-  mismatched();
-  late();
-  left();
-  aborted();
-  close_from_end();
   absent();
   if (failures > 0) std::printf("%d checks failed\n", failures);
   return failures > 0;

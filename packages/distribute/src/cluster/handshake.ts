@@ -24,8 +24,10 @@ export interface Hello {
   /** Where it listens for heartbeats. */
   readonly host: string;
   readonly port: number;
-  /** What carries its operations out. */
-  readonly library: string;
+  /** What is to carry operations out. */
+  readonly implementation: string;
+  /** The same text on all processes that can have memory in common; empty where that is not known. */
+  readonly machine: string;
 }
 
 /** A number that nobody can guess, to be used once. */
@@ -107,7 +109,7 @@ export function checkHello(
   expected: { readonly proof: string; readonly cluster: string; readonly size: number },
 ): Hello {
   checkIntroduction(message, { protocol, ...expected });
-  const { rank, generation, addresses, host, port, library } = message as Partial<Hello>;
+  const { rank, generation, addresses, host, port, implementation, machine } = message as Partial<Hello>;
   const whole = (n: unknown, below: number): boolean =>
     typeof n === 'number' && Number.isInteger(n) && n >= 0 && n < below;
   if (
@@ -119,8 +121,9 @@ export function checkHello(
     addresses.some((address) => typeof address !== 'string' || address.length > 1000) ||
     typeof host !== 'string' ||
     !whole(port, 65536) ||
-    typeof library !== 'string'
+    typeof implementation !== 'string' ||
+    typeof machine !== 'string'
   )
     throw new FailedPreconditionError('a process introduced itself by something else');
-  return { rank, generation, addresses, host, port, library } as Hello;
+  return { rank, generation, addresses, host, port, implementation, machine } as Hello;
 }

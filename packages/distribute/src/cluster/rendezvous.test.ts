@@ -24,6 +24,7 @@ async function cluster(size: number): Promise<readonly RendezvousOptions[]> {
     timeoutSeconds: 5,
     heartbeatSeconds: 5,
     deterministic: false,
+    implementation: 'AUTO',
   }));
 }
 
@@ -155,7 +156,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     socket.on('error', () => {});
     expect(await first).toMatchObject({
       name: 'FailedPreconditionError',
-      message: expect.stringContaining('protocol 99 and 1'),
+      message: expect.stringContaining('protocol 99 and 2'),
     });
     await new Promise((resolve) => socket.on('close', resolve));
     expect(answers.join('')).toContain('FAILED_PRECONDITION');

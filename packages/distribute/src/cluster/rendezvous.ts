@@ -10,7 +10,7 @@ import {
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Engine, typedError } from '../engine/engine.ts';
 import { loadEngine } from '../engine/load-engine.ts';
-import { type LibraryName, libraries, type NativeEngine } from '../engine/native-engine.ts';
+import { libraries, type NativeEngine } from '../engine/native-engine.ts';
 import { type Member, memberName, parseAddress } from './cluster-spec.ts';
 import { type Coordinator, coordinatorOf, type Table } from './coordinator.ts';
 import { type Hello, introduce, protocol } from './handshake.ts';
@@ -33,8 +33,8 @@ export interface RendezvousOptions {
   readonly heartbeatSeconds: number;
   /** Whether sums are in the order of ranks. */
   readonly deterministic: boolean;
-  /** What carries operations out. */
-  readonly library: LibraryName;
+  /** What carries operations out. `'AUTO'` is memory that the processes share where all are on one machine, else Gloo. */
+  readonly implementation: 'AUTO' | 'RING' | 'MPI';
 }
 
 /** A cluster that has met. */
@@ -47,14 +47,14 @@ export interface Meeting {
 /**
  * Meets the other processes.
  * @throws DeadlineExceededError where not all come in time, UnavailableError where rank 0's address is taken, PermissionDeniedError for a wrong token,
- *   FailedPreconditionError for another version, cluster or library, or where MPI runs other processes, UnimplementedError without the library
+ *   FailedPreconditionError for another version, cluster or implementation, or where MPI runs other processes, UnimplementedError without the library
  */
 export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
   const deadline = Date.now() + options.timeoutSeconds * 1000;
   const { engine, table } = await (options.rank === 0 ? lead(options, deadline) : follow(options, deadline));
   try {
-    checkLibraries(options.members, table.hellos);
-    prepare(engine);
+    checkAlike(options.members, table.hellos);
+    prepare(engine, isShared(table.hellos) ? `/eagre-${BigInt(table.key).toString(16)}` : '');
     await engine.connect(
       table.hellos.map((hello) => Buffer.from(hello.addresses[options.rank] ?? '', 'base64')),
       table.hellos.map((hello) => hello.host),
@@ -77,21 +77,43 @@ export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
 }
 
 /** @throws FailedPreconditionError where not all have the same */
-function checkLibraries(members: readonly Member[], hellos: readonly Hello[]): void {
+function checkAlike(members: readonly Member[], hellos: readonly Hello[]): void {
   const [first] = hellos as readonly [Hello];
-  const other = hellos.find(({ library }) => library !== first.library);
+  const other = hellos.find(({ implementation }) => implementation !== first.implementation);
   if (other === undefined) return;
   const [one, two] = [first, other].map(
-    ({ rank, library }) => `${memberName(members[rank] as Member)} uses ${library}`,
+    ({ rank, implementation }) =>
+      `${memberName(members[rank] as Member)} has the implementation '${implementation}'`,
   );
   throw new FailedPreconditionError(
     `${one}, but ${two}: all processes must be given the same communicationOptions`,
   );
 }
 
-function prepare(engine: NativeEngine): void {
+/** Whether the processes have memory in common, and may use it. */
+function isShared(hellos: readonly Hello[]): boolean {
+  const [{ implementation, machine }] = hellos as readonly [Hello];
+  return implementation === 'AUTO' && machine !== '' && hellos.every((hello) => hello.machine === machine);
+}
+
+/** What this start of Linux, this folder of shared memory and this user have for themselves; empty where the folder has no room. */
+function machineOf(processes: number): string {
+  const fs = nodeBuiltin('node:fs');
   try {
-    engine.prepare();
+    fs.accessSync('/dev/shm', fs.constants.R_OK | fs.constants.W_OK);
+    const { bavail, bsize } = fs.statfsSync('/dev/shm');
+    // Twice what native/distribute/shared_mesh.cc takes.
+    if (bavail * bsize < processes * 2 ** 20) return '';
+    const start = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${start} ${fs.statSync('/dev/shm').dev} ${process.getuid?.()}`;
+  } catch {
+    return '';
+  }
+}
+
+function prepare(engine: NativeEngine, shared: string): void {
+  try {
+    engine.prepare(shared);
   } catch (error) {
     throw typedError(error);
   }
@@ -176,13 +198,13 @@ interface Listening {
 function listen(options: RendezvousOptions, host: string, deadline: number): Listening {
   const { members, rank, generation } = options;
   // MPI ends on the thread that began it, when the process does.
-  if (options.library === 'MPI' && !nodeBuiltin('node:worker_threads').isMainThread)
+  if (options.implementation === 'MPI' && !nodeBuiltin('node:worker_threads').isMainThread)
     throw new UnimplementedError('MPI can be used on the main thread of a program only');
   const NativeClass = loadEngine();
   let engine: NativeEngine;
   try {
     engine = new NativeClass({
-      library: libraries[options.library],
+      library: libraries[options.implementation === 'MPI' ? 'MPI' : 'Gloo'],
       rank,
       size: members.length,
       host,
@@ -199,10 +221,17 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
     );
   }
   const addresses = engine.addresses().map((bytes) => Buffer.from(bytes).toString('base64'));
-  return {
-    engine,
-    hello: { rank, generation, addresses, host, port: engine.port(), library: options.library },
+  const { implementation } = options;
+  const hello = {
+    rank,
+    generation,
+    addresses,
+    host,
+    port: engine.port(),
+    implementation,
+    machine: machineOf(members.length),
   };
+  return { engine, hello };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

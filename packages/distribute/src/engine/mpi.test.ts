@@ -16,7 +16,7 @@ describe.skipIf(withoutGloo !== undefined)('a process that is given MPI', () => 
     const [out] = await runWorkers(
       2,
       `${head}
-      await meet({ library: 'MPI', timeoutSeconds: 2 }).catch((error) => console.log(error.name, error.message));
+      await meet({ implementation: 'MPI', timeoutSeconds: 2 }).catch((error) => console.log(error.name, error.message));
       process.exit(0);`,
       { EAGRE_MPI_LIBRARY: '/nowhere/libmpi_abi.so.1' },
     );
@@ -27,7 +27,7 @@ describe.skipIf(withoutGloo !== undefined)('a process that is given MPI', () => 
       1,
       `import { Worker } from 'node:worker_threads';
       new Worker(${JSON.stringify(`${head}
-        await meet({ library: 'MPI' }).catch((error) => console.log(error.name, error.message));`)}, { eval: true });`,
+        await meet({ implementation: 'MPI' }).catch((error) => console.log(error.name, error.message));`)}, { eval: true });`,
     );
     expect(out).toEqual(['UnimplementedError MPI can be used on the main thread of a program only']);
   });
@@ -39,7 +39,7 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
       3,
       `${head}
       for (const deterministic of [false, true]) {
-        const { engine } = await meet({ library: 'MPI', deterministic });
+        const { engine } = await meet({ implementation: 'MPI', deterministic });
         const r = engine.rank;
         const x = Float32Array.of(1 + r, 10, -r, r === 1 ? NaN : 0);
         engine.allReduce(x, { dtype: 'float32', name: 'x' });
@@ -126,7 +126,7 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
     const { code, out } = await mpirun(
       2,
       `${head}
-      const { engine } = await meet({ library: 'MPI', heartbeatSeconds: 1 });
+      const { engine } = await meet({ implementation: 'MPI', heartbeatSeconds: 1 });
       try {
         engine.allReduce(new Float32Array(engine.rank === 0 ? 1000 : 2000), { dtype: 'float32' });
       } catch (error) {
@@ -147,14 +147,14 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
     const { out } = await mpirun(
       2,
       `${head}
-      const { engine } = await meet({ library: 'MPI' });
+      const { engine } = await meet({ implementation: 'MPI' });
       if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
       const start = Date.now();
       try { engine.allReduce(Float32Array.of(1), { dtype: 'float32', timeoutSeconds: 0.5 }); } catch (error) {
         console.log(error.name, error.message, Date.now() - start < 4000);
       }
       await engine.close(0).catch(() => {});
-      await meet({ library: 'MPI', timeoutSeconds: 3 }).catch((error) => console.log(error.name, error.message));`,
+      await meet({ implementation: 'MPI', timeoutSeconds: 3 }).catch((error) => console.log(error.name, error.message));`,
     );
     expect(out).toMatch(
       /DeadlineExceededError allReduce of 1 float32 by sum did not end within 0\.5 s: worker 1.* is at operation 0 of 1 true/,
@@ -167,25 +167,25 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
       1,
       `${head}
       process.env.TF_CONFIG = JSON.stringify({ cluster: { worker: ['127.0.0.1:1', '127.0.0.1:2'] }, task: { type: 'worker', index: 0 } });
-      await meet({ library: 'MPI', timeoutSeconds: 0.3 }).catch((error) => console.log(error.name));`,
+      await meet({ implementation: 'MPI', timeoutSeconds: 0.3 }).catch((error) => console.log(error.name));`,
     );
     expect(alone.out).toMatch(/^(DeadlineExceeded|Unavailable)Error$/);
     const mixed = await runWorkers(
       2,
       `${head}
       const { index } = JSON.parse(process.env.TF_CONFIG).task;
-      await meet({ library: index === 0 ? 'Gloo' : 'MPI' }).catch((error) => console.log(error.name, error.message));
+      await meet({ implementation: index === 0 ? 'RING' : 'MPI' }).catch((error) => console.log(error.name, error.message));
       process.exit(0);`,
       { EAGRE_MPI_LIBRARY: mpi?.library ?? '' },
     );
     for (const text of mixed)
       expect(text).toMatch(
-        /^FailedPreconditionError worker 0 .* uses Gloo, but worker 1 .* uses MPI: all processes/,
+        /^FailedPreconditionError worker 0 .* 'RING', but worker 1 .* 'MPI': all processes/,
       );
     const separate = await runWorkers(
       2,
       `${head}
-      await meet({ library: 'MPI' }).catch((error) => console.log(error.name, error.message));`,
+      await meet({ implementation: 'MPI' }).catch((error) => console.log(error.name, error.message));`,
       { EAGRE_MPI_LIBRARY: mpi?.library ?? '' },
     );
     for (const text of separate)

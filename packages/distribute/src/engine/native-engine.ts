@@ -6,9 +6,10 @@ export interface NativeEngine {
   port(): number;
   /**
    * Begins the library, which may wait for the other ranks: once all are known to be there, before `connect`, on the thread that made the
-   * engine. @throws Error with a code
+   * engine. `shared`, unless empty, is a name that this cluster alone has: memory of the machine, where all ranks are, then takes the
+   * library's place. @throws Error with a code
    */
-  prepare(): void;
+  prepare(shared: string): void;
   /** Waits until every rank is connected to every other. `key` is alike on all ranks. */
   connect(
     addresses: readonly Uint8Array[],
@@ -81,9 +82,7 @@ export const elements: { readonly [K in ReducedDType | 'bytes']: number } = numb
 export type ReducedDType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64';
 
 /** `Library` in native/distribute/engine.h. */
-export const libraries: { readonly [K in LibraryName]: number } = numbers('Gloo', 'MPI');
-/** What carries operations out. */
-export type LibraryName = 'Gloo' | 'MPI';
+export const libraries: { readonly [K in 'Gloo' | 'MPI']: number } = numbers('Gloo', 'MPI');
 
 /** `Reduction` in native/distribute/reduction.h. */
 export const reductions: { readonly [K in ReductionName]: number } = numbers('sum', 'mean', 'min', 'max');

@@ -132,7 +132,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
       rank: this.collectives.rank,
       clusterKey: this.clusterResolver.clusterSpec().key,
       generation: this.#generation,
-      library: this.communicationOptions?.implementation === 'MPI' ? 'MPI' : 'Gloo',
+      implementation: this.communicationOptions?.implementation ?? 'AUTO',
       ...options,
     });
     this.#processes.engine = meeting.engine;

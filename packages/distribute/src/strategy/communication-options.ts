@@ -3,8 +3,9 @@ import { argumentsOf, checkOneOf, shown, takesArguments } from '@eagre/core/inte
 import type { CollectiveOptions, Compression } from './collectives.ts';
 
 /**
- * Which library carries out what processes do together. `'AUTO'` and `'RING'` are Gloo's rings. `'MPI'`, which TensorFlow does not have, is for
- * programs that `mpiexec` starts: an MPI with the standard ABI of MPI 5, such as MPICH 5.
+ * Which library carries out what processes do together. `'AUTO'` is memory that the processes share where all are on one machine, else Gloo;
+ * `'RING'` is Gloo's, over TCP, in any case. `'MPI'`, which TensorFlow does not have, is for programs that `mpiexec` starts: an MPI with the
+ * standard ABI of MPI 5, such as MPICH 5.
  */
 export const CommunicationImplementation = { AUTO: 'AUTO', RING: 'RING', NCCL: 'NCCL', MPI: 'MPI' } as const;
 export type CommunicationImplementation = keyof typeof CommunicationImplementation;
@@ -28,7 +29,7 @@ export interface CommunicationArguments {
 export class CommunicationOptions {
   readonly bytesPerPack: number;
   readonly timeoutSeconds: number | null;
-  readonly implementation: CommunicationImplementation;
+  readonly implementation: Exclude<CommunicationImplementation, 'NCCL'>;
   readonly compression: Compression;
 
   /** @throws InvalidArgumentError for a negative number, UnimplementedError for `'NCCL'`, which needs GPUs */

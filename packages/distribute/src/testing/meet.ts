@@ -12,7 +12,7 @@ export function meet(more: Partial<RendezvousOptions> = {}): Promise<Meeting> {
     timeoutSeconds: 20,
     heartbeatSeconds: 10,
     deterministic: false,
-    library: 'Gloo',
+    implementation: 'AUTO',
     ...more,
   });
 }
