@@ -62,8 +62,20 @@ afterEach(() => vi.restoreAllMocks());
 function sourceOf(frame: string): string | undefined {
   const [, bundle, at] = /(\/\S+\/@eagre\/\S+\.js):(\d+)/.exec(frame) ?? [];
   if (bundle === undefined) return /packages\/(\S+?\.ts):/.exec(frame)?.[1];
-  const before = readFileSync(bundle, 'utf8').split('\n').slice(0, Number(at));
-  return before.flatMap((line) => /^\/\/ packages\/(\S+\.ts)$/.exec(line)?.[1] ?? []).at(-1);
+  return sourcesOf(bundle)[Number(at) - 1];
+}
+const sources = new Map<string, readonly (string | undefined)[]>();
+/** The source that each line of a bundle is from. */
+function sourcesOf(bundle: string): readonly (string | undefined)[] {
+  let found = sources.get(bundle);
+  if (found === undefined) {
+    let source: string | undefined;
+    found = readFileSync(bundle, 'utf8')
+      .split('\n')
+      .map((line) => (source = /^\/\/ packages\/(\S+\.ts)$/.exec(line)?.[1] ?? source));
+    sources.set(bundle, found);
+  }
+  return found;
 }
 /** The file of ours that asked: `core/src/ops/array/slicing.ts`. */
 function fileOf(stack: string): string {
