@@ -20,7 +20,7 @@ Region region(const Tensor& whole, const Tensor& part, Args& a) {
   for (int i = 0; i < n; i++) {
     int64_t d = part.dims[i], last = begin[i] + (d - 1) * strides[i];
     if (d > 0 && (begin[i] < 0 || begin[i] >= whole.dims[i] || last < 0 || last >= whole.dims[i])) {
-      fail(Code::internal, "slice of axis %d leaves the tensor", i);
+      fail(Code::invalid_argument, "slice of axis %d leaves the tensor", i);
     }
     r.offset += begin[i] * steps[i];
     r.whole_to_part.axis(d, strides[i] * steps[i], dense[i]);

@@ -148,7 +148,7 @@ function slicePlaces(
     const last = first + (count - 1) * step[axis];
     const n = whole.shape[axis];
     if (count > 0 && (Math.min(first, last) < 0 || Math.max(first, last) >= n))
-      throw new InternalError(`slice of axis ${axis} leaves the tensor`);
+      throw new InvalidArgumentError(`slice of axis ${axis} leaves the tensor`);
     return axisOf({ count, start: first * steps[axis], step: step[axis] * steps[axis] });
   });
 }

@@ -95,6 +95,8 @@ const valueSteps: typeof steps = [
   () => (x) => tf.gather(x, tf.unique(x.sum(1).sign().add(1).cast('int32')).indices),
   () => (x) => tf.repeat(x, x.square().sum().minimum(3).cast('int32'), 0),
   () => (x) => tf.slice(x, [0, 0], [tf.size(tf.nonzero(x.mean(1).greater(0))), -1]),
+  () => (x) => x.reshape(tf.stack([tf.size(tf.nonzero(x.mean(1).greater(0))), tf.constant(-1, 'int32')])),
+  () => (x) => tf.slice(x, tf.stack([x.mean().sign().cast('int32').maximum(0), tf.constant(0, 'int32')])),
   () => (x) => tf.sequenceMask(x.sum(1).abs().minimum(5).cast('int32')).cast('float32').mul(2).sub(1),
   () => (x) =>
     tf.cond(

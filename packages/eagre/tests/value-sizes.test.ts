@@ -165,6 +165,123 @@ describe('tensors as sizes', () => {
     expect(agrees(fn as Fn, calls)).toBe(1);
   });
 
+  // -1 is put in at each run, so that what follows has the size of the result.
+  const int = (v: number | number[]): tf.Tensor => tf.constant(v, 'int32');
+  test.each<[string, Fn, (number | number[])[]]>([
+    [
+      'reshape, a list',
+      (v) => x.reshape(v as tf.Tensor).sum(0),
+      [
+        [3, -1],
+        [-1, 2],
+        [2, 6],
+        [1, -1],
+        [-1, 12],
+      ],
+    ],
+    ['reshape, a list of tensors', (n) => x.reshape(tf.stack([n as tf.Tensor, int(-1)])), [2, 3, 4, 1, 12]],
+    ['slice from there on', (n) => tf.slice(x, tf.stack([n as tf.Tensor])), [0, 3, 12]],
+    ['slice all from there on', (n) => tf.slice(x, [n as tf.Tensor], [-1]).mul(2), [0, 3, 12]],
+    [
+      'slice, sizes',
+      (v) => tf.slice(x.reshape([3, 4]), [1, 1], v as tf.Tensor),
+      [
+        [2, -1],
+        [-1, 2],
+        [-1, -1],
+        [0, 3],
+      ],
+    ],
+    [
+      'slice, both',
+      (v) => tf.slice(x.reshape([3, 4]), v as tf.Tensor, (v as tf.Tensor).sub(2)),
+      [
+        [1, 1],
+        [1, 2],
+        [1, 3],
+      ],
+    ],
+    [
+      'split',
+      (v) => tf.split(x, v as tf.Tensor),
+      [
+        [3, -1, 2],
+        [-1, 12, 0],
+        [4, 4, 4],
+      ],
+    ],
+  ])('that may be -1: %s', (_, fn, given) => {
+    const calls = given.map((v) => [int(v)]);
+    expect(agrees(fn, calls)).toBe(1);
+    // How many sizes there are decides which rank the result has.
+    if (typeof given[0] === 'number') expect(agrees(fn, calls, { signature: true })).toBe(1);
+  });
+
+  test('that may be -1: those that do not fit are refused', () => {
+    const f = tf.function((v: tf.Tensor) => x.reshape(v));
+    const g = tf.function((v: tf.Tensor) => tf.split(x, v));
+    for (const wrong of [
+      [5, -1],
+      [-1, -1],
+      [-2, 6],
+      [0, -1],
+      [3, 5],
+    ])
+      expect(() => f(int(wrong))).toThrow(tf.errors.InvalidArgumentError);
+    for (const wrong of [
+      [13, -1],
+      [-1, -1],
+      [-2, 14],
+      [3, 5],
+    ])
+      expect(() => g(int(wrong))).toThrow(tf.errors.InvalidArgumentError);
+    expect(f(int([6, -1])).shape).toEqual([6, 2]);
+  });
+
+  test('that may be -1: of concrete functions', () => {
+    const of = (fn: Fn): ((...xs: tf.Tensor[]) => unknown) =>
+      tf
+        .function(fn, { inputSignature: [new tf.TensorSpec([null]), new tf.TensorSpec([2], 'int32')] })
+        .getConcreteFunction() as never;
+    const reshaped = of((a, v) => tf.reshape(a as tf.Tensor, v as tf.Tensor));
+    const cut = of((a, v) =>
+      tf.slice(a as tf.Tensor, (v as tf.Tensor).slice([0], [1]), (v as tf.Tensor).slice([1], [1])),
+    );
+    const pieces = of((a, v) => tf.split(a as tf.Tensor, v as tf.Tensor));
+    expect((reshaped(x, int([3, -1])) as tf.Tensor).shape).toEqual([3, 4]);
+    expect((cut(x, int([3, -1])) as tf.Tensor).array()).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect((cut(x, int([3, 2])) as tf.Tensor).array()).toEqual([3, 4]);
+    expect((pieces(x, int([-1, 2])) as tf.Tensor[]).map((t) => t.shape)).toEqual([[10], [2]]);
+    const refused = (fn: (...xs: tf.Tensor[]) => unknown, ...lists: number[][]): void => {
+      for (const v of lists)
+        expect(() => fn(x, int(v))).toThrow(/do not fit|leaves|not a shape|not in \[0|add up/);
+    };
+    refused(reshaped, [2, 2], [5, 5], [5, -1], [-1, -1], [-2, -6], [100, 100]);
+    refused(cut, [3, 10], [13, -1], [3, -2]);
+    refused(pieces, [1, 1], [13, -1], [-1, -1], [7, 7]);
+    expect((reshaped(x, int([-1, 2])) as tf.Tensor).shape).toEqual([6, 2]);
+  });
+
+  test('gradients where -1 may stand', () => {
+    const fn: Fn = (y, v) => {
+      const tape = new tf.GradientTape();
+      tape.watch(y as tf.Tensor);
+      const rows = tf.reshape(y as tf.Tensor, v as tf.Tensor).cumsum(0);
+      const block = tf.slice(
+        rows,
+        (v as tf.Tensor).mul(0),
+        tf.stack([int(-1), (v as tf.Tensor).gather(0).sign()]),
+      );
+      return tape.gradient(tf.sum(block.square()), y as tf.Tensor);
+    };
+    const calls = [
+      [3, -1],
+      [4, 3],
+      [2, -1],
+    ].map((v) => [x, int(v)]);
+    expect(agrees(fn, calls)).toBe(1);
+  });
+
   test('gradients', () => {
     const calls = [2, 1, 3].map((n) => [
       tf.range(12, { dtype: 'float32' }).reshape([3, 4]),

@@ -1,5 +1,6 @@
 // How arguments that are integers are read: sizes, shapes, axes. They may be tensors, as in TensorFlow.
 import { InvalidArgumentError } from '@eagre/backend';
+import { context } from '../dispatch/context.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import { type Dim, isExpression } from '../shapes/dim.ts';
 import { dimsOf, hasUnknown, toShape } from '../shapes/dims.ts';
@@ -110,12 +111,25 @@ export const shape: Kind = {
     return toShape(dimsIn(value, what, op));
   },
 };
+/** As `shape`; a tensor of rank 1 where only a run knows its integers, which may be -1. */
+export const openShape: Kind = {
+  read(value, what, op) {
+    const tensor = isTensor(value) && value.rank === 1 ? ofRun(value, what, op) : null;
+    const isOpen = tensor !== null && (context.tracer?.integers(tensor) ?? null) === null;
+    return isOpen ? tensor : shape.read?.(value, what, op);
+  },
+};
 /** A number, or a list of sizes. */
 export const sizes: Kind = {
   read: (value, what, op) =>
     Array.isArray(value) || (isTensor(value) && value.rank > 0)
       ? shape.read?.(value, what, op)
       : dimIn(value, what, op),
+};
+/** A number, or a list of sizes as `openShape` has them. */
+export const openSizes: Kind = {
+  read: (value, what, op) =>
+    isTensor(value) && value.rank > 0 ? openShape.read?.(value, what, op) : sizes.read?.(value, what, op),
 };
 /** A size, which may not be known. */
 export const size: Kind = { read: dimIn };

@@ -103,12 +103,15 @@ export function lessThan(a: Dim, b: Dim): boolean {
   return !atMost(b, a);
 }
 
-// ---- conditions that have to hold: what only a run tells is taken for true here, and looked at when it runs
+// ---- conditions that have to hold: what only a run tells is taken for true here, and looked at when it runs. Kernels see sizes that reach
+// too far, but none that leave something over.
 
 /** Whether two sizes that have to be equal may be so. */
 export function mayBeEqual(a: Dim, b: Dim): boolean {
   const difference = subDims(a, b);
-  return (leastOf(difference) <= 0 && mostOf(difference) >= 0 && isOpen(difference)) || equalDims(a, b);
+  if (leastOf(difference) > 0 || mostOf(difference) < 0 || !isOpen(difference)) return equalDims(a, b);
+  difference.env.guard({ kind: 'equal', a, b });
+  return true;
 }
 
 /** Whether a size that has to be at most b may be so. */
@@ -118,7 +121,7 @@ export function mayBeAtMost(a: Dim, b: Dim): boolean {
 }
 
 /** Whether nothing but a run tells what a size is. */
-function isOpen(size: Dim): boolean {
+function isOpen(size: Dim): size is DimExpr {
   if (typeof size === 'number') return false;
   // Asked for a hint, symbols know whether it is made up.
   hintOf(size);

@@ -52,6 +52,15 @@ export function sizeValue(size: Dim, dtype: DType): number | Tensor {
   return context.tracer?.size(size, dtype) ?? symbolicTensor(dtype, []);
 }
 
+/**
+ * The sizes in a tensor of which only a run knows the values, where -1 stands for what `open` says: it is put in at each run, so that sizes
+ * that follow from these are those of the result.
+ * @param open an integer for each, or one for all; both are integers of one dtype
+ */
+export function openDims(x: Tensor, open: Tensor, what: string, op: string): Dim[] {
+  return hostDims(x.add(x.equal(-1).cast(x.dtype).mul(open.add(1))), what, op);
+}
+
 /** Whether two sizes differ, where code that is traced goes one way or another. */
 export function differs(a: Dim, b: Dim): boolean {
   return !equalDims(a, b);

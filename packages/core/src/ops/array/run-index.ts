@@ -13,8 +13,8 @@ import { isInteger } from '../../tensor/dtypes.ts';
 import { Tensor, viewOf } from '../../tensor/tensor.ts';
 import { Variable } from '../../tensor/variable.ts';
 import { where } from '../elementwise/select.ts';
-import { range } from './creation.ts';
 import type { IndexRange } from './index-item.ts';
+import { iota } from './iota.ts';
 import { reshape } from './shaping.ts';
 
 /** A number, or an integer scalar. */
@@ -125,6 +125,6 @@ export function takeAt(x: Tensor, index: Tensor, axis: number): Tensor {
 }
 
 /** As many elements of an axis from an index on. */
-export function takeFrom(x: Tensor, index: Tensor, size: number, axis: number): Tensor {
-  return x.gather(range(0, size, { dtype: index.dtype }).add(index), axis);
+export function takeFrom(x: Tensor, index: Tensor, size: Dim, axis: number): Tensor {
+  return x.gather(iota(size).cast(index.dtype).add(index), axis);
 }

@@ -29,8 +29,8 @@ import {
   showShape,
   stretchesTo,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan, mayBeAtMost } from '../../shapes/shape-env.ts';
-import { differs, shapesAgree } from '../../shapes/sizes.ts';
+import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
+import { differs, openDims, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { aliasTensor, emptyTensor, setValues, type Tensor } from '../../tensor/tensor.ts';
@@ -123,11 +123,12 @@ export const shapeOf: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
  */
 export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'shape']> = defineFunction(
   'reshape',
-  { x: kind.tensor, shape: kind.shape },
+  { x: kind.tensor, shape: kind.openShape },
   {},
-  (x, shape: Shape) => {
+  (x, shape: Shape | Tensor) => {
     const t = toTensor(x);
-    return execute1(reshapeOp, [t], { shape: resolveShape(t, shape) });
+    const sizes = Array.isArray(shape) ? (shape as Shape) : openShape(t, shape as Tensor);
+    return execute1(reshapeOp, [t], { shape: resolveShape(t, sizes) });
   },
 );
 
@@ -153,7 +154,7 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   const place = shape.indexOf(-1);
   if (place < 0) {
     checkShape(shape, 'Reshape');
-    if (differs(sizeOfDims(shape), size)) throw doesNotFit(x, shape);
+    if (!mayBeEqual(sizeOfDims(shape), size)) throw doesNotFit(x, shape);
     return checkRankOf(toShape([...shape]), 'Reshape');
   }
   const out = [...shape];
@@ -163,6 +164,14 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   if (!differs(rest, 0) || differs(modDims(size, rest), 0)) throw doesNotFit(x, shape);
   out[place] = floorDivDims(size, rest);
   return checkRankOf(toShape(out), 'Reshape');
+}
+
+/** A shape that only a run knows, with what remains in the place of a -1. */
+function openShape(x: Tensor, shape: Tensor): Shape {
+  // The product of all is minus that of the others then.
+  const others = shape.prod().neg().maximum(1);
+  const size = toTensor(sizeValue(sizeOfDims(dims(x)), shape.dtype));
+  return toShape(openDims(shape, size.cast(shape.dtype).floorDiv(others), 'shape', 'Reshape'));
 }
 
 function doesNotFit(x: Tensor, shape: Dims): InvalidArgumentError {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, defineVariadic, type NamedFunction } from '../../arguments/arguments.ts';
@@ -19,8 +19,8 @@ import {
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import { checkList, listOf, normalizeAxis, type Shape, showShape } from '../../shapes/shape.ts';
-import { atMost, knownDim, lessThan, mayBeEqual } from '../../shapes/shape-env.ts';
-import { differs, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
+import { atMost, knownDim, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
+import { differs, hostDims, openDims, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { MAX_PIECES } from '../../tensor/list-size.ts';
 import { aliasTensor, Tensor } from '../../tensor/tensor.ts';
@@ -93,7 +93,7 @@ const stridedSliceGradOp: Op = defineOp({
 
 /**
  * The block of `size` that starts at `begin`; a size of -1 takes all that is left of the axis. Both are lists of integers, or of integer
- * scalars, or one tensor; in a traced function `begin` may differ from run to run.
+ * scalars, or one tensor; in a traced function both may differ from run to run.
  * @throws InvalidArgumentError unless the block lies inside of x; OutOfRangeError for a `begin` that is not known while tracing.
  */
 export const slice: NamedFunction<
@@ -112,29 +112,32 @@ export const slice: NamedFunction<
       'begin',
       'Slice',
     );
+    const own = dims(t);
+    // How much is left of an axis, as a scalar.
+    const left = (axis: number, dtype: DType): Tensor =>
+      integer(own[axis], dtype).sub(
+        starts[axis] instanceof Tensor ? starts[axis].cast(dtype) : integer(from[axis], dtype),
+      );
     const wanted =
       size === undefined
         ? new Array<number>(t.rank).fill(-1)
-        : checkDims(sizesOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
+        : checkDims(blockSizes(size, own.length, left), t.rank, 'size', 'Slice');
     if (starts.some((b) => b instanceof Tensor)) {
       const late = starts.flatMap((b, axis) => (b instanceof Tensor ? [{ b, axis }] : []));
-      const open = late.find(({ axis }) => wanted[axis] === -1);
-      if (open !== undefined)
-        throw new InvalidArgumentError(
-          `size[${open.axis}] is needed, since begin[${open.axis}] is not known while tracing`,
-          'Slice',
-        );
+      for (const { b, axis } of late)
+        if (wanted[axis] === -1) wanted[axis] = hostDims(left(axis, b.dtype), 'begin', 'Slice')[0];
       const block = slice(
         t,
         toShape(from),
         toShape(wanted.map((n, axis) => (starts[axis] instanceof Tensor ? -1 : n))),
       );
-      return late.reduce((y, { b, axis }) => takeFrom(y, b, knownDim(wanted[axis]), axis), block);
+      return late.reduce((y, { b, axis }) => takeFrom(y, b, wanted[axis], axis), block);
     }
-    const own = dims(t);
     const shape = wanted.map((n, i) => (n === -1 ? subDims(own[i], from[i]) : n));
     const end = from.map((b, i) => addDims(b, shape[i]));
-    if (from.some((b, i) => lessThan(b, 0) || lessThan(shape[i], 0) || lessThan(own[i], end[i]))) {
+    const fits = (b: Dim, i: number): boolean =>
+      mayBeAtMost(0, b) && mayBeAtMost(0, shape[i]) && mayBeAtMost(end[i], own[i]);
+    if (!from.every(fits)) {
       throw new InvalidArgumentError(
         `begin [${from}] and size [${wanted}] reach outside the shape ${showShape(t.shape)}`,
         'Slice',
@@ -144,6 +147,25 @@ export const slice: NamedFunction<
     return move(sliceOp, [t], { begin: toShape(from), size: toShape(shape) });
   },
 );
+
+/** A size as a scalar of a dtype. */
+const integer = (size: Dim, dtype: DType): Tensor => toTensor(sizeValue(size, dtype)).cast(dtype);
+
+/** The sizes of a block; where only a run knows them, what is left stands there for a -1. */
+function blockSizes(
+  size: readonly Index[] | Tensor | Variable,
+  rank: number,
+  left: (axis: number, dtype: DType) => Tensor,
+): Dim[] {
+  const given = size instanceof Tensor ? kind.openShape.read?.(size, 'size', 'Slice') : undefined;
+  if (!(given instanceof Tensor) || given.size !== rank || rank === 0) return sizesOf(size, 'size', 'Slice');
+  return openDims(
+    given,
+    stack(Array.from({ length: rank }, (_, axis) => left(axis, given.dtype))),
+    'size',
+    'Slice',
+  );
+}
 
 // ---- indexing as in Python
 
@@ -440,9 +462,9 @@ export const split: NamedFunction<
   Tensor[]
 > = defineFunction(
   'split',
-  { x: kind.tensor, numOrSizes: kind.sizes, axis: kind.axis },
+  { x: kind.tensor, numOrSizes: kind.openSizes, axis: kind.axis },
   {},
-  (x, numOrSizes: number | readonly number[], axis: number = 0) => {
+  (x, numOrSizes: number | readonly number[] | Tensor, axis: number = 0) => {
     const t = toTensor(x);
     const a = normalizeAxis(axis, t.rank, 'SplitV');
     const n = dims(t)[a];
@@ -457,13 +479,16 @@ export const split: NamedFunction<
       checkPieces(numOrSizes, 'SplitV');
       sizes = new Array<Dim>(numOrSizes).fill(floorDivDims(n, numOrSizes));
     } else {
-      sizes = [...dimsOf(listOf(numOrSizes, 'numOrSizes', 'SplitV'))];
+      sizes =
+        numOrSizes instanceof Tensor
+          ? openDims(numOrSizes, restOf(n, numOrSizes), 'numOrSizes', 'SplitV')
+          : [...dimsOf(listOf(numOrSizes, 'numOrSizes', 'SplitV'))];
       const whole = sizes.every((s) => (typeof s === 'number' ? Number.isInteger(s) : isExpression(s)));
       const rest = sizes.indexOf(-1);
       if (whole && rest >= 0) sizes[rest] = subDims(n, sumOf(sizes.filter((_, i) => i !== rest)));
       if (!whole || !sizes.every((s) => atMost(0, s)) || !mayBeEqual(sumOf(sizes), n)) {
         throw new InvalidArgumentError(
-          `the sizes [${numOrSizes}] do not add up to the size ${n} of axis ${a}`,
+          `the sizes [${sizes}] do not add up to the size ${n} of axis ${a}`,
           'SplitV',
         );
       }
@@ -471,6 +496,9 @@ export const split: NamedFunction<
     return [...execute(splitOp, [t], { sizes: toShape(sizes), axis: a })];
   },
 );
+
+/** What is left of an axis where one of the sizes of pieces is -1. */
+const restOf = (n: Dim, sizes: Tensor): Tensor => integer(n, sizes.dtype).sub(sizes.sum().add(1));
 
 /** The slices along an axis, without that axis: the inverse of `stack`. */
 export const unstack: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], unknown, Tensor[]> =
