@@ -120,7 +120,8 @@ function varianceOf(
   return combine(squares, mean(x, axis, keepdims), (square, m) => square.sub(m.square()));
 }
 
-function over(
+/** Reduces over some axes, or all, by a reduction of its own. */
+export function over(
   of: Reduction,
   x: RaggedOrDense,
   axis: number | readonly number[] | null,
