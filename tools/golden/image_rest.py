@@ -93,4 +93,16 @@ for size in [(7, 9), (3, 8), (10, 4)]:
     c.add("image.resizeWithPad", im.resize_with_pad, image, *size)
 c.add("image.resizeWithPad", im.resize_with_pad, ints(5, 3, 2), 4, 4, method="nearest", grad=False)
 c.add("image.resizeWithPad", im.resize_with_pad, image, 3, 8, method="bicubic", antialias=True, grad=False)
+several = floats(6, 3, 4, 2)
+for seed in [[1, 2], [0, 0], [-5, 7]]:
+    c.add("image.statelessRandomFlipLeftRight", im.stateless_random_flip_left_right, several, seed, grad=False)
+    c.add("image.statelessRandomFlipUpDown", im.stateless_random_flip_up_down, several, seed, grad=False)
+    c.add("image.statelessRandomFlipUpDown", im.stateless_random_flip_up_down, several[0], seed, grad=False)
+    c.add("image.statelessRandomCrop", im.stateless_random_crop, several, [2, 1, 2, 2], seed, grad=False)
+    c.add("image.statelessRandomCrop", im.stateless_random_crop, ints(9, 8, 3), [3, 3, 3], seed, grad=False)
+near = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]], "float32")
+for sigma in [0.2, 0.5]:
+    for threshold in [0.2, 0.9]:
+        c.add("image.nonMaxSuppressionWithScores", im.non_max_suppression_with_scores, near, np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3], "float32"), 6, iou_threshold=threshold, soft_nms_sigma=sigma, grad=False)
+c.add("image.perImageStandardization", im.per_image_standardization, floats(3, 4, 2, dtype="float64"), grad=False)
 c.write("eagre/golden/image-rest.json")

@@ -139,4 +139,7 @@ add("zeros", [2], dtype="int32")
 add("ones", [2], dtype="float32")
 add("full", [2], 3, dtype="int32")
 add("geomspace", 1.0, 8.0, 4, dtype="float32")
+ends = np.array([np.inf, -np.inf, np.inf, -np.inf, 0, np.inf, 1], "float32"), np.array([np.inf, -np.inf, -np.inf, 3, 0, np.inf, -np.inf], "float32")
+for name in ["hypot", "logaddexp"]:
+    c.add(f"numpy.{name}", getattr(tnp, name), *ends, grad=False)
 c.write("eagre/golden/numpy-rest.json")

@@ -23,6 +23,8 @@ D = tf.ragged.constant([[[1.0, 2.0], [3.0]], [], [[4.0, 5.0, 6.0], []], [[]]])
 P = tf.ragged.constant([[[1.0, 2.0], [3.0, 4.0]], [], [[5.0, 6.0]]], ragged_rank=1)
 E = tf.ragged.constant([[], [], []], dtype=tf.float32)
 Z = tf.ragged.constant([[], []], dtype=tf.float32)[:0]
+R = tf.ragged.constant([[1.0, 2.0, 3.0], [7.0], [4.0, -5.0]])
+C = tf.reduce_mean(tf.ragged.constant([[1 + 2j], [2, 3j]]), axis=1)
 W = tf.ragged.constant([["a", "bc"], [], ["d", "ef", "g"]])
 T = tf.RaggedTensor.from_tensor(tf.reshape(tf.range(12.0), [2, 3, 2]), ragged_rank=1)
 
@@ -135,6 +137,14 @@ CASES = {
     "gradient concat": lambda: gradient(lambda a, b: tf.square(tf.concat([a, b], 1)), A, B),
     "gradient slice": lambda: gradient(lambda a: tf.square(a[:, 1:]), A),
     "gradient softmax": lambda: gradient(lambda a: tf.nn.softmax(a), A),
+    "mergeDims": lambda: [A.merge_dims(0, 1), D.merge_dims(0, 1), D.merge_dims(1, 2), D.merge_dims(0, -1), D.merge_dims(1, 1), P.merge_dims(1, 2), P.merge_dims(0, 1), tf.ragged.constant([[[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]], []], ragged_rank=2).merge_dims(1, -1)],
+    "mapFn": lambda: [tf.map_fn(lambda row: tf.reduce_sum(row), A, fn_output_signature=tf.float32), tf.map_fn(lambda rows: tf.reduce_sum(rows), D, fn_output_signature=tf.float32), tf.map_fn(lambda x: tf.reduce_sum(x[0]) * x[1], (A, tf.range(5.0)), fn_output_signature=tf.float32)],
+    "gather in batches": lambda: [tf.gather(R, [1, 0, 1], batch_dims=1), tf.gather(R, [[[0, 0]], [[0, 0]], [[1, 1]]], batch_dims=1), tf.gather(R, tf.ragged.constant([[[[0]], [[1, 2], []]], [[]], [[[1]]]], dtype=tf.int64), batch_dims=1), tf.gather(D, tf.ragged.constant([[[1], [0]], [], [[2, 2], []], [[]]], dtype=tf.int64), batch_dims=2)],
+    "by one row": lambda: [R * tf.constant([[2.0]]), R * tf.constant([[2.0], [3.0], [4.0]]), R * tf.constant([2.0]), tf.constant([[[2.0]]]) - D, P * tf.constant([[[2.0, 3.0]]]), P * tf.reshape(tf.range(6.0), [3, 1, 2])],
+    "rows in a run": lambda: [tf.ragged.row_splits_to_segment_ids([0, 2, 2, 5]), tf.RaggedTensor.from_uniform_row_length(tf.range(6), 2), tf.gather(D, 2), D[2, 1:], A[0]],
+    "mean of complex numbers": lambda: [tf.math.real(C), tf.math.imag(C)],
+    "range of a tensor": lambda: tf.ragged.range(tf.constant([3, 1])),
+    "gradient mapFn": lambda: gradient(lambda a: tf.map_fn(lambda row: tf.reduce_sum(row * row), a, fn_output_signature=tf.float32), A),
     "gradient deep": lambda: gradient(lambda a: tf.reduce_sum(tf.square(a), axis=1), D),
 }
 

@@ -97,7 +97,10 @@ CASES = {
         S.bincount(IDS, axis=-1, weights=WTS),
         S.bincount([1, 1, 3, 5], maxlength=4),
         S.bincount(tf.ragged.constant([[1, 1], [], [2]]), axis=-1),
+        S.bincount([1, 5], minlength=2, maxlength=3),
+        S.bincount([[1, 2], [5, 5]], axis=None),
     ],
+    "shape": lambda: [tf.shape(A), tf.size(A), tf.rank(A)],
     "segments": lambda: [
         S.segment_sum(M, [0, 1, 3], [0, 0, 2]),
         S.segment_mean(M, [0, 1, 3], [0, 0, 2]),

@@ -19,9 +19,15 @@ OUT = pathlib.Path(__file__).parents[2] / "packages/core/golden/strings.json"
 T = tf.constant
 
 
+def given(value):
+    if isinstance(value, tf.RaggedTensor):
+        return {**encoded(value), "raggedRank": value.ragged_rank}
+    return [given(v) for v in value] if isinstance(value, list) else encoded(value)
+
+
 def call(op, **args):
     fn = tf.as_string if op == "as_string" else getattr(tf.strings, op)
-    case = {"op": camel(op), "args": {camel(k): encoded(v) for k, v in args.items()}}
+    case = {"op": camel(op), "args": {camel(k): given(v) for k, v in args.items()}}
     try:
         case["result"] = encoded(fn(**args))
     except Exception as error:
@@ -91,6 +97,7 @@ add("reduce_join", inputs=T([[[b"a", b"b"], [b"c", b"d"]], [[b"e", b"f"], [b"g",
 add("unsorted_segment_join", inputs=T([b"this", b"a", b"test", b"is"]), segment_ids=T([0, 1, 1, 0]), num_segments=2, separator=":")
 add("unsorted_segment_join", inputs=T([b"this", b"a", b"test", b"is"]), segment_ids=T([0, -1, 2, 0]), num_segments=3)
 add("unsorted_segment_join", inputs=T([b"this", b"a"]), segment_ids=T([0, 3]), num_segments=3)
+add("unsorted_segment_join", inputs=T([b"", b"x", b"", b"y", b"", b""]), segment_ids=T([0, 0, 1, 1, 1, 1]), num_segments=3, separator="-")
 add("unsorted_segment_join", inputs=A, segment_ids=T([1, 1]), num_segments=2, separator=",")
 add("unsorted_segment_join", inputs=A, segment_ids=T([[0, 1], [1, 0]]), num_segments=2, separator=",")
 
@@ -105,8 +112,8 @@ add("format", template="{}", inputs=[T([True, False])])
 add("format", template="{}", inputs=[T(1.1)])
 add("format", template="{}", inputs=[T([], tf.float32)])
 
-NUMS = [b"3.5", b" 4 ", b"-1e3", b"+.5", b"5.", b"inf", b"-Infinity", b"NaN", b"nan", b"0x1F", b"1e400", b"-0", b"1e-50", b"16777217", b"9007199254740993"]
-BAD = [b"", b" ", b"abc", b"1 2", b"1,000", b"1e", b"--1", b"1.5.5", b"0x", b"1f", b"infinit", "１".encode(), b"1\x00", b"+", b".", b"1_0", b"nan(1)", b"+nan", b"-nan", b"+inf", b"INF"]
+NUMS = [b"3.5", b" 4 ", b"-1e3", b"+.5", b"5.", b"inf", b"-Infinity", b"NaN", b"nan", b"0x1F", b"0x1p3", b"-0X.8P+2", b"0x1.8", b"0x1.p1", b"1e400", b"-0", b"1e-50", b"16777217", b"9007199254740993"]
+BAD = [b"", b" ", b"abc", b"1 2", b"1,000", b"1e", b"--1", b"1.5.5", b"0x", b"0xp1", b"0x1p", b"1f", b"infinit", "１".encode(), b"1\x00", b"+", b".", b"1_0", b"nan(1)", b"+nan", b"-nan", b"+inf", b"INF"]
 INTS = [b"3", b" 4 ", b"-7", b"+5", b"007", b"2147483647", b"-2147483648", b"2147483648", b"9223372036854775807", b"9223372036854775808", b"-9223372036854775808", b"1.0", b"1e3", b"0x10", b"- 1", b"\t12\n", b"4294967295", b"4294967296", b"18446744073709551615", b"18446744073709551616", b"-1"]
 for dtype in [tf.float32, tf.float64]:
     for text in NUMS + BAD:
@@ -195,6 +202,21 @@ for more in [
     add("ngrams", data=T([b"a", b"b", b"c"]), **more)
 add("ngrams", data=T(b"a"), ngram_width=1)
 add("ngrams", data=tf.zeros([2, 0], tf.string), ngram_width=2)
+add("ngrams", data=tf.zeros([2, 0], tf.string), ngram_width=2, pad_values="p")
+for rows in [[[], []], [[], [b"a"]], [[b"a", b"b", b"c"], []]]:
+    add("ngrams", data=tf.ragged.constant(rows, tf.string), ngram_width=2, pad_values="p")
+
+RAGGED = tf.ragged.constant([[b"a", b"b"], [], [b"c"]])
+DEEP = tf.ragged.constant([[[b"a", b"b"], []], [], [[b"c"], [b"d", b"e"]]])
+PAIRS = tf.ragged.constant([[[b"a", b"b"]], [[b"c", b"d"], [b"e", b"f"]]], ragged_rank=1)
+add("join", inputs=[RAGGED, RAGGED], separator="-")
+add("join", inputs=[RAGGED, T(b"x")])
+add("join", inputs=[DEEP, DEEP, T(b"x")], separator="+")
+for rows in [RAGGED, DEEP, PAIRS]:
+    for axis in [None, 0, 1, -1, [0, 1], [1, 0], *([2, [0, 2], [1, 2]] if rows is not RAGGED else [])]:
+        for keepdims in [False, True]:
+            if axis is not None or not keepdims:
+                add("reduce_join", inputs=rows, axis=axis, keepdims=keepdims, separator=".")
 
 UTF = T([b"", b"abc", "aé日😀".encode(), b"a\xffb", b"\xe3\x81", b"\xed\xa0\x80", b"a\x00\x07b", b"\xf8\x88\x80\x80\x80", b"\xc0\xafz", b"\xf4\x90\x80\x80"])
 for op in ["unicode_decode", "unicode_decode_with_offsets", "unicode_split", "unicode_split_with_offsets"]:
@@ -215,6 +237,8 @@ for op in ["unicode_decode", "unicode_decode_with_offsets", "unicode_split", "un
     add(op, input=T([], tf.string), input_encoding="UTF-8")
 for op in ["unicode_decode", "unicode_decode_with_offsets"]:
     add(op, input=T([b"a\x00\x07\tb\n\x7f"]), input_encoding="UTF-8", replace_control_characters=True)
+    for errors in ["replace", "ignore", "strict"]:
+        add(op, input=T([b"a\x00\x07\tb\xff"[: 5 if errors == "strict" else 6]]), input_encoding="UTF-8", errors=errors, replace_control_characters=True)
     add(op, input=T([b"a"]), input_encoding="UTF-8", replacement_char=0xD800)
 POINTS = [72, 233, 0x65E5, 0x1F600, 0xD800, 0x110000, -1, 0]
 for encoding in ["UTF-8", "UTF-16-BE", "UTF-32-BE", "UTF-16"]:
@@ -231,6 +255,8 @@ for target in ["UTF-8", "UTF-16-BE", "UTF-32-BE"]:
     add("unicode_transcode", input=T([b"a\x00\x07\tb"]), input_encoding="UTF-8", output_encoding=target, replace_control_characters=True)
     add("unicode_transcode", input=T([b"a\xe9"]), input_encoding="ISO-8859-1", output_encoding=target)
     add("unicode_transcode", input=T([b"a\xe9"]), input_encoding="windows-1252", output_encoding=target)
+    for errors in ["ignore", "strict"]:
+        add("unicode_transcode", input=T([b"a\x00\x07\tb"]), input_encoding="UTF-8", output_encoding=target, errors=errors, replace_control_characters=True)
     for text in [b"\xff\xfea\x00b\x00", b"\xfe\xff\x00a", b"\x00a"]:
         add("unicode_transcode", input=T(text), input_encoding="UTF-16", output_encoding=target)
 add("unicode_transcode", input=UTF, input_encoding="UTF-8", output_encoding="UTF-8", replacement_char=63)

@@ -23,6 +23,10 @@ describe('images changed at random', () => {
     expect(traced().shape).toEqual(run([3, 4]).shape);
     tf.debugging.assertNear(traced(), run([3, 4]));
   });
+  it('refuse negative gammas and numbers of boxes', () => {
+    expect(() => im.adjustGamma(image, -0.3)).toThrow('gamma is -0.3, which must not be negative');
+    expect(() => im.nonMaxSuppression([[0, 0, 1, 1]], [1], -1)).toThrow('maxOutputSize is -1');
+  });
   it('are what one number makes of them', () => {
     const delta = (y: tf.Tensor): number[] => Array.from(y.sub(image).data() as Float32Array);
     const found = delta(im.randomBrightness(image, 0.4, { seed: 3 }));

@@ -30,10 +30,44 @@ const P = ragged.constant(
 );
 const E = ragged.constant([[], [], []], 'float32');
 const Z = ragged.constant([[], []], 'float32').at(':0') as Ragged;
+const R = ragged.constant([[1, 2, 3], [7], [4, -5]]);
 const W = ragged.constant([['a', 'bc'], [], ['d', 'ef', 'g']]);
 const T = RaggedTensor.fromTensor(tf.range(12).reshape([2, 3, 2]));
 const int = (values: unknown) => tf.constant(values as number[], 'int32');
 const ints = (values: unknown) => ragged.constant(values as number[][], 'int32');
+
+/** What a function gives at once, after it gave the same in a trace for any sizes. */
+// biome-ignore lint/suspicious/noExplicitAny: ragged and dense tensors.
+function inRuns(fn: (...xs: any[]) => unknown[], ...given: (tf.Tensor | Ragged)[]): unknown[] {
+  const inputSignature = given.map((x) =>
+    x instanceof RaggedTensor
+      ? new tf.RaggedTensorSpec(
+          x.shape.map(() => null),
+          x.dtype,
+          { raggedRank: x.raggedRank },
+        )
+      : new tf.TensorSpec(
+          x.shape.map(() => null),
+          x.dtype,
+        ),
+  );
+  const now = fn(...given) as (tf.Tensor | Ragged)[];
+  const traced = tf.function({ inputSignature })(fn as never) as unknown as typeof fn;
+  (traced(...given) as (tf.Tensor | Ragged)[]).forEach((x, i) => {
+    const wanted = now[i] as tf.Tensor;
+    // Of a ragged tensor whose rows turn out to be equally long a trace knows no more than that it is ragged.
+    expect([
+      i,
+      x instanceof tf.Tensor || wanted instanceof tf.Tensor ? x.array() : (x as Ragged).toList(),
+    ]).toEqual([
+      i,
+      wanted instanceof tf.Tensor || x instanceof tf.Tensor
+        ? wanted.array()
+        : (wanted as unknown as Ragged).toList(),
+    ]);
+  });
+  return now;
+}
 
 type Value = tf.Tensor | Ragged | tf.SparseTensor;
 type Fn = (...xs: Ragged[]) => Value;
@@ -317,6 +351,90 @@ const cases: Record<string, () => unknown> = {
   'gradient concat': () => gradient((a, b) => f.square(f.concat([a, b], 1)), A, B),
   'gradient slice': () => gradient((a) => f.square(a.at(':', '1:')), A),
   'gradient softmax': () => gradient((a) => f.softmax(a), A),
+  mergeDims: () => [
+    A.mergeDims(0, 1),
+    D.mergeDims(0, 1),
+    D.mergeDims(1, 2),
+    D.mergeDims(0, -1),
+    D.mergeDims(1, 1),
+    P.mergeDims(1, 2),
+    P.mergeDims(0, 1),
+    ragged
+      .constant(
+        [
+          [
+            [[1, 2]],
+            [
+              [3, 4],
+              [5, 6],
+            ],
+          ],
+          [],
+        ],
+        { raggedRank: 2 },
+      )
+      .mergeDims(1, -1),
+  ],
+  mapFn: () =>
+    inRuns(
+      (a, d, x) => [
+        f.mapFn((row: tf.Tensor) => row.sum(), a),
+        f.mapFn((rows: Ragged) => rows.sum(), d),
+        f.mapFn(([row, k]: tf.Tensor[]) => (row as tf.Tensor).sum().mul(k as tf.Tensor), [a, x]),
+      ],
+      A,
+      D,
+      tf.range(5),
+    ),
+  'gather in batches': () =>
+    inRuns(
+      (r, d, x) => [
+        f.gather(r, x, { batchDims: 1 }),
+        f.gather(r, int([[[0, 0]], [[0, 0]], [[1, 1]]]), { batchDims: 1 }),
+        f.gather(r, ragged.constant([[[[0]], [[1, 2], []]], [[]], [[[1]]]], 'int64'), { batchDims: 1 }),
+        f.gather(d, ragged.constant([[[1], [0]], [], [[2, 2], []], [[]]], 'int64'), { batchDims: 2 }),
+      ],
+      R,
+      D,
+      int([1, 0, 1]),
+    ),
+  'by one row': () =>
+    inRuns(
+      (r, d, p, column, pairs) => [
+        r.mul(tf.constant([[2]])),
+        r.mul(column),
+        r.mul(tf.constant([2])),
+        f.sub(tf.constant([[[2]]]), d),
+        p.mul(tf.constant([[[2, 3]]])),
+        p.mul(pairs),
+      ],
+      R,
+      D,
+      P,
+      tf.constant([[2], [3], [4]]),
+      tf.range(6).reshape([3, 1, 2]),
+    ),
+  'rows in a run': () =>
+    inRuns(
+      (splits, x, d, a, i) => [
+        ragged.rowSplitsToSegmentIds(splits),
+        RaggedTensor.fromUniformRowLength(x, 2),
+        f.gather(d, i),
+        d.at(i, '1:'),
+        a.at(i.sub(2)),
+      ],
+      tf.constant([0, 2, 2, 5], 'int64'),
+      tf.range(0, 6, 1, { dtype: 'int32' }),
+      D,
+      A,
+      int(2),
+    ),
+  'mean of complex numbers': () => {
+    const mean = f.mean(ragged.constant([[{ re: 1, im: 2 }], [2, { re: 0, im: 3 }]], 'complex128'), 1);
+    return [mean.real(), mean.imag()];
+  },
+  'range of a tensor': () => ragged.range(int([3, 1])),
+  'gradient mapFn': () => gradient((a) => f.mapFn((row: tf.Tensor) => row.square().sum(), a), A),
   'gradient deep': () => gradient((a) => f.sum(f.square(a), 1), D),
 };
 
@@ -325,4 +443,20 @@ describe('ragged tensors do as in TensorFlow', () => {
   test.each(Object.keys(cases))('%s', (name) => {
     expectGolden((cases[name] as () => unknown)(), golden.cases[name] as GoldenComposite, name);
   });
+});
+
+test('ragged tensors refuse what TensorFlow refuses', () => {
+  expect(() => f.gather(R, [[1, 0]], { batchDims: 1 })).toThrow('params have 3 rows, and indices 1');
+  expect(() => f.gather(A, [0, 0, 0, 0, 0], { batchDims: 1 })).toThrow('the index 0 is not in a row of 0');
+  expect(() => f.matmul(R, tf.ones([3, 2]))).toThrow('may not be ragged in their innermost dimension');
+  expect(() => f.matmul(P, P)).toThrow('matrix 1: a has 2 columns, and b 0 rows');
+  expect(() => P.toTensor({ shape: [null, null, 3] })).toThrow('does not end as the values do');
+  expect(() => ragged.segmentIdsToRowSplits([-1, 0])).toThrow('must not be negative');
+  expect(() => ragged.constant([[1], [2, 3]], { innerShape: [0] })).toThrow(tf.errors.InvalidArgumentError);
+  expect(() => D.mergeDims(2, 1)).toThrow('outerAxis, 2, must not be behind innerAxis, 1');
+  expect(() => tf.math.reduceVariance(ragged.constant([[{ re: 1, im: 1 }]], 'complex64') as never)).toThrow(
+    'real numbers',
+  );
+  expect(() => f.mapFn((row: Ragged) => row, D)).toThrow('must return tensors of one shape');
+  expect(() => f.mapFn((x: unknown) => x, tf.sparse.fromDense([[1]]))).toThrow('make sparse ones dense');
 });

@@ -196,7 +196,16 @@ const cases: Record<string, () => unknown> = {
     S.bincount(IDS, { axis: -1, weights: WTS }),
     S.bincount(int([1, 1, 3, 5]), { maxlength: 4 }),
     S.bincount(tf.ragged.constant([[1, 1], [], [2]], 'int32'), { axis: -1 }),
+    S.bincount(int([1, 5]), { minlength: 2, maxlength: 3 }),
+    S.bincount(
+      int([
+        [1, 2],
+        [5, 5],
+      ]),
+      { axis: null },
+    ),
   ],
+  shape: () => [f.shape(A), f.size(A), f.rank(A)],
   segments: () => [
     S.segmentSum(M, [0, 1, 3], [0, 0, 2]),
     S.segmentMean(M, [0, 1, 3], [0, 0, 2]),
@@ -238,4 +247,16 @@ describe('sparse tensors do as in TensorFlow', () => {
   test.each(Object.keys(cases))('%s', (name) => {
     expectGolden((cases[name] as () => unknown)(), golden.cases[name] as GoldenComposite, name);
   });
+});
+
+test('sparse tensors refuse what TensorFlow refuses', () => {
+  expect(() => S.concat(0, [A, tf.sparse.fromDense([1, 0])])).toThrow('spInputs have the ranks 2 and 1');
+  expect(() => S.slice(A, [0, 0], [-1, 2])).toThrow('size must not be negative, got -1');
+  expect(() => S.bincount([1, 1], { weights: [1, 2], binaryOutput: true })).toThrow('exclude each other');
+  for (const ids of [[0], [1], [2]])
+    expect(() => tf.math.unsortedSegmentProd([3], int(ids), 0)).toThrow(tf.errors.OutOfRangeError);
+  expect(() => tf.math.unsortedSegmentProd([3], int([1]), 1)).toThrow(tf.errors.OutOfRangeError);
+  expect(tf.math.unsortedSegmentProd([3, 4], int([-1, 0]), 1).array()).toEqual([4]);
+  const f = tf.function((x: tf.Tensor) => tf.sets.size(tf.sets.union(x, x)));
+  expect(() => f(int([[1, 2]]))).toThrow('cannot compute with strings and sets');
 });

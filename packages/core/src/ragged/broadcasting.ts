@@ -1,6 +1,6 @@
 // Element-wise functions of ragged tensors and dense ones, which broadcast.
 import { InvalidArgumentError } from '@eagre/backend';
-import { type Dim, mulDims } from '../shapes/dim.ts';
+import { type Dim, identicalDims, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { differs } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
@@ -14,6 +14,7 @@ import {
   placesInRows,
   rowCount,
   type SplitsDType,
+  sizeScalar,
   splitsOfLengths,
   startsOf,
   uniformSplits,
@@ -79,8 +80,7 @@ function broadcast(
   for (let level = 0; level < deepest; level++) {
     const rows = layered.map((l) => l.levels[level] as Rows);
     const lengths = rows.map((r, i) => lengthsOf(r.splits).gather(sources[i] as Tensor));
-    const leader = rows.findIndex((r) => r.uniform !== 1);
-    const lead = Math.max(leader, 0);
+    const lead = leaderOf(rows);
     const own = lengths[lead] as Tensor;
     rows.forEach((r, i) => {
       if (i !== lead && r.uniform !== 1) checkLengths(own, lengths[i] as Tensor, level + 1, op);
@@ -88,7 +88,7 @@ function broadcast(
     const { rows: ids, places } = placesInRows(own);
     sources = rows.map((r, i) => {
       const starts = startsOf(r.splits).gather((sources[i] as Tensor).gather(ids));
-      return r.uniform === 1 && lead !== i ? starts : starts.add(places);
+      return lead === i ? starts.add(places) : starts.add(unlessOne(r.uniform, places));
     });
     made.push({ splits: splitsOfLengths(own), uniform: (rows[lead] as Rows).uniform });
   }
@@ -97,6 +97,30 @@ function broadcast(
     (values, r) => makeRagged(values, r.splits, r.uniform),
     flat,
   ) as RaggedTensor;
+}
+
+/** Whose rows the result has: those that are not 1 long for sure, before those of which only a run tells. */
+function leaderOf(rows: readonly Rows[]): number {
+  const certain = rows.findIndex(
+    (r) => r.uniform !== 1 && (r.uniform === null || typeof r.uniform === 'number'),
+  );
+  return certain >= 0
+    ? certain
+    : Math.max(
+        rows.findIndex((r) => r.uniform !== 1),
+        0,
+      );
+}
+
+/** Places, or 0 where an axis has the size 1, which goes with all: what only a run tells is computed. */
+function unlessOne(size: Dim | null, places: Tensor): Tensor {
+  if (size === null || (typeof size === 'number' && size !== 1)) return places;
+  if (size === 1) return places.mul(constant(0, places.dtype));
+  return places.mul(
+    sizeScalar(size, places.dtype as SplitsDType)
+      .notEqual(1)
+      .cast(places.dtype),
+  );
 }
 
 /** @throws InvalidArgumentError for rows of lengths that differ, where they are known. */
@@ -112,7 +136,7 @@ function checkLengths(a: Tensor, b: Tensor, axis: number, op: string): void {
 /** The size that all have that are not 1. */
 function common(sizes: readonly Dim[], op: string): Dim {
   const wide = sizes.filter((d) => d !== 1);
-  const [first = 1, ...others] = wide;
+  const [first = 1, ...others] = [...wide.filter((d) => typeof d === 'number'), ...wide];
   for (const d of others)
     if (differs(d, first))
       throw new InvalidArgumentError(
@@ -123,7 +147,7 @@ function common(sizes: readonly Dim[], op: string): Dim {
 }
 
 const sourcesOf = (own: Dim, outer: Dim, all: Tensor): Tensor =>
-  own === 1 && outer !== 1 ? all.mul(constant(0, all.dtype)) : all;
+  identicalDims(own, outer) ? all : unlessOne(own, all);
 
 /** A value with axes of size 1 before its own, and with `count` axes in rows. */
 function layers(x: RaggedOrDense, rank: number, count: number, dtype: SplitsDType): Layered {

@@ -7,12 +7,12 @@ import { checkFunction, shown } from '../arguments/checks.ts';
 import { pair } from '../dispatch/op.ts';
 import { booleanMask as denseMask } from '../ops/array/gather.ts';
 import { argSort } from '../ops/array/order.ts';
-import { addDims } from '../shapes/dim.ts';
-import { dims } from '../shapes/dims.ts';
-import { knownDim } from '../shapes/shape-env.ts';
+import { addDims, type Dim } from '../shapes/dim.ts';
+import { hostDims } from '../shapes/sizes.ts';
 import { constant as denseConstant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import type { Scalar, Tensor } from '../tensor/tensor.ts';
+import { type Scalar, Tensor } from '../tensor/tensor.ts';
+import { Variable } from '../tensor/variable.ts';
 import { gatherRows } from './indexing.ts';
 import { join } from './joining.ts';
 import {
@@ -110,7 +110,9 @@ function denseValues(
   dtype: DType | undefined,
   inner: readonly number[],
 ): Tensor {
-  if (flat.length > 0 && inner.every((n) => n > 0)) {
+  // Of lists without any value the sizes cannot be told.
+  const empty = inner.some((n) => n === 0) && depthOf(flat).scalars === null;
+  if (flat.length > 0 && !empty) {
     const made = denseConstant(flat as TensorLike, dtype);
     if (made.shape.slice(1).join() === inner.join()) return made;
     throw new InvalidArgumentError(`the values have shape [${made.shape.slice(1)}], not [${inner}]`, OP);
@@ -174,7 +176,12 @@ export const range: NamedFunction<
   (first, second = null, deltas = 1, { dtype, rowSplitsDtype = 'int64' }) => {
     const op = 'ragged.range';
     checkSplitsDType(rowSplitsDtype, op);
-    const hinted = (v: TensorLike): Tensor => toTensor(v, dtype ?? hintOf([first, second, deltas]));
+    // Bare numbers take the dtype of a tensor among the others.
+    const own = [first, second, deltas].find((v) => v instanceof Tensor || v instanceof Variable) as
+      | Tensor
+      | undefined;
+    const hint = dtype ?? own?.dtype ?? hintOf([first, second, deltas]);
+    const hinted = (v: TensorLike): Tensor => toTensor(v, hint);
     let [starts, limits] =
       second === null ? [hinted(0), hinted(first)] : pair(hinted(first), hinted(second), op);
     let step = hinted(deltas);
@@ -319,8 +326,8 @@ export const rowSplitsToSegmentIds: NamedFunction<
     const s = rowIntegers(splits, 'splits', op);
     const known = knownIntegers(s);
     if (known !== null) checkSplits(s, known[known.length - 1] ?? 0, op);
-    const count = known?.[known.length - 1] ?? knownDim(dims(s)[0]);
-    return rowIdsOf(s, count).cast(outType ?? s.dtype);
+    const count = known?.at(-1) ?? hostDims(s.max(), 'the last of splits', op)[0];
+    return rowIdsOf(s, count as Dim).cast(outType ?? s.dtype);
   },
 );
 
@@ -336,6 +343,8 @@ export const segmentIdsToRowSplits: NamedFunction<
   (segmentIds, numSegments: number | null = null, { outType }) => {
     const op = 'ragged.segmentIdsToRowSplits';
     const ids = rowIntegers(segmentIds, 'segmentIds', op);
+    if (knownIntegers(ids)?.some((id) => id < 0))
+      throw new InvalidArgumentError('segmentIds must not be negative', op);
     const splits = splitsOfIds(ids, numSegments ?? rowsOfIds(ids, op));
     return splits.cast(outType ?? ids.dtype);
   },
@@ -358,6 +367,7 @@ export const stackDynamicPartitions: NamedFunction<
   (data, partitions, numPartitions: number) => {
     const op = 'ragged.stackDynamicPartitions';
     let [d, p] = [toRaggedOrDense(data), toRaggedOrDense(partitions, 'int32')];
+    const dtype = [d, p].find(isRagged)?.rowSplits.dtype ?? (p.dtype as SplitsDType);
     while (p.rank > 1) {
       [d, p] = [asRows(d).values, asRows(p).values];
     }
@@ -368,9 +378,6 @@ export const stackDynamicPartitions: NamedFunction<
       throw new InvalidArgumentError(`a partition is not in 0 … ${String(addDims(numPartitions, -1))}`, op);
     const order = argSort(p);
     const sorted = p.gather(order);
-    return makeRagged(
-      gatherRows(d, order),
-      splitsOfIds(isRagged(d) ? sorted.cast(d.rowSplits.dtype) : sorted, numPartitions),
-    );
+    return makeRagged(gatherRows(d, order), splitsOfIds(sorted.cast(dtype), numPartitions));
   },
 );

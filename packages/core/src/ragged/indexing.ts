@@ -3,7 +3,7 @@ import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import { type IndexItem, type IndexRange, parseIndex } from '../ops/array/index-item.ts';
 import { isSliceRange, rangeOf } from '../ops/array/run-index.ts';
 import type { SliceRange, SliceSpec } from '../ops/array/slicing.ts';
-import { subDims } from '../shapes/dim.ts';
+import { type Dim, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { hostDims } from '../shapes/sizes.ts';
@@ -19,6 +19,7 @@ import {
   placesInRows,
   rowCount,
   type SplitsDType,
+  sizeScalar,
   splitsOfLengths,
   startsOf,
   uniformSplits,
@@ -70,16 +71,32 @@ function rowsAt(x: RaggedOrDense, items: readonly (Item | Tensor)[]): RaggedOrDe
     );
   }
   if (isRange(first)) return columnsAt(sliceRows(x, first), rest);
-  return rowsAt(row(x, first as number), rest);
+  return rowsAt(row(x, first as Dim), rest);
 }
 
 /** One row. */
-function row(x: RaggedTensor, place: number): RaggedOrDense {
+function row(x: RaggedTensor, place: Dim): RaggedOrDense {
+  if (typeof place !== 'number') return rowInRun(x, place);
   const n = knownDim(rowCount(x.rowSplits));
   const i = place < 0 ? place + n : place;
   if (i < 0 || i >= n) throw new OutOfRangeError(`the row ${place} is not one of ${n}`, OP);
   const [start, end] = hostDims(x.rowSplits.slice([i], [2]), 'rowSplits', OP);
   return valuesBetween(x.values, start as number, end as number);
+}
+
+/** One row, of which only a run knows which it is. */
+function rowInRun(x: RaggedTensor, place: Dim): RaggedOrDense {
+  const dtype = x.rowSplits.dtype as SplitsDType;
+  const at = sizeScalar(place, dtype);
+  const i = at.add(
+    at
+      .less(0)
+      .cast(dtype)
+      .mul(sizeScalar(rowCount(x.rowSplits), dtype)),
+  );
+  const [start, end] = [i, i.add(1)].map((k) => x.rowSplits.gather(k));
+  const [length] = hostDims((end as Tensor).sub(start as Tensor), 'the length of a row', OP);
+  return gatherRows(x.values, countTo(length as Dim, dtype).add(start as Tensor));
 }
 
 /** Some values one behind the other. */

@@ -36,6 +36,27 @@ export function inRows(x: RaggedOrDense, dtype: SplitsDType): RaggedTensor {
   );
 }
 
+/** Several axes, from `outer` to `inner`, as one. */
+export function mergeDims(x: RaggedOrDense, outer: number, inner: number): RaggedOrDense {
+  if (outer === inner) return x;
+  if (!isRagged(x)) {
+    const sizes = dims(x);
+    const merged = sizes.slice(outer, inner + 1).reduce(mulDims);
+    return x.reshape(toShape([...sizes.slice(0, outer), merged, ...sizes.slice(inner + 1)]));
+  }
+  if (outer === 0) return mergeDims(x.values, 0, inner - 1);
+  if (outer > 1) return x.withValues(mergeDims(x.values, outer - 1, inner - 1));
+  if (isRagged(x.values)) {
+    const { values, rowSplits } = x.values;
+    return mergeDims(makeRagged(values, rowSplits.gather(x.rowSplits)), 1, inner - 1);
+  }
+  const width = dims(x.values).slice(1, inner).reduce(mulDims);
+  const splits = x.rowSplits.mul(sizeScalar(width, x.rowSplits.dtype as SplitsDType));
+  const uniform =
+    typeof width === 'number' && x.uniformRowLength !== null ? x.uniformRowLength * width : null;
+  return makeRagged(mergeDims(x.values, 0, inner - 1), splits, uniform);
+}
+
 /** The dtype of the splits of several. */
 export function splitsDTypeOf(all: readonly RaggedOrDense[]): SplitsDType {
   const ragged = all.filter(isRagged);

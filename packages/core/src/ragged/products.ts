@@ -11,6 +11,7 @@ import { isRagged, makeRagged, type RaggedOrDense, toRaggedOrDense } from './rag
 import { reduce } from './reducing.ts';
 import {
   countTo,
+  knownIntegers,
   lengthsOf,
   placesInRows,
   type SplitsDType,
@@ -33,8 +34,39 @@ export function matmul(x: unknown, y: unknown, options: MatmulOptions): RaggedOr
     if (!isRagged(of)) throw new InvalidArgumentError('neither a nor b is ragged', 'RaggedMatMul');
     return makeRagged(matmul(rowsOf(a), rowsOf(b), options), of.rowSplits, of.uniformRowLength);
   }
+  for (const x of [a, b]) checkRectangular(x);
+  if (a.rank === 3) checkSummed(a, b, options);
   const product = denseMatmul(filledUp(a), filledUp(b), options as never);
   return a.rank === 2 ? product : cut(product, a, b, options);
+}
+
+/** @throws InvalidArgumentError for a matrix whose rows differ in length, where that is known. */
+function checkRectangular(x: RaggedOrDense): void {
+  const rows = x.rank === 3 && isRagged(x) ? x.values : x;
+  const lengths = isRagged(rows) ? knownIntegers(lengthsOf(rows.rowSplits)) : null;
+  const splits = isRagged(x) && rows !== x ? knownIntegers(x.rowSplits) : [0, lengths?.length ?? 0];
+  if (lengths === null || splits === null) return;
+  for (let k = 1; k < splits.length; k++)
+    if (new Set(lengths.slice(splits[k - 1], splits[k])).size > 1)
+      throw new InvalidArgumentError(
+        'The matrices in a and b may not be ragged in their innermost dimension',
+        'RaggedMatMul',
+      );
+}
+
+/** @throws InvalidArgumentError for matrices of sizes that do not go together, where these are known. */
+function checkSummed(a: RaggedOrDense, b: RaggedOrDense, { transposeA, transposeB }: MatmulOptions): void {
+  const dtype = splitsDTypeOf([a, b]);
+  const [left, right] = [
+    transposeA === true ? heights(a, dtype) : widths(a, dtype),
+    transposeB === true ? widths(b, dtype) : heights(b, dtype),
+  ].map(knownIntegers);
+  const wrong = left?.findIndex((n, k) => right?.[k] !== undefined && right[k] !== n) ?? -1;
+  if (wrong >= 0)
+    throw new InvalidArgumentError(
+      `matrix ${wrong}: a has ${left?.[wrong]} columns, and b ${right?.[wrong]} rows`,
+      'RaggedMatMul',
+    );
 }
 
 const rowsOf = (x: RaggedOrDense): RaggedOrDense =>

@@ -194,6 +194,13 @@ export abstract class RaggedBase extends CompositeTensor {
         `defaultValue of shape [${filler.shape}] must broadcast to one value, of rank ${flat.rank - 1}`,
         op,
       );
+    const inner = flat.shape.slice(1);
+    const given = shape?.slice(this.rank - inner.length) ?? [];
+    if (given.some((size, i) => size !== null && inner[i] !== null && size !== inner[i]))
+      throw new InvalidArgumentError(
+        `shape [${shape}] does not end as the values do, in [${inner}]; only ragged dimensions are padded and cut`,
+        op,
+      );
     return padded(this as never, filler, shape ?? new Array<null>(this.rank).fill(null));
   }
   /** The values as nested arrays. */

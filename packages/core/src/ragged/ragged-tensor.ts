@@ -9,7 +9,7 @@ import * as activations from '../ops/elementwise/activation.ts';
 import * as math from '../ops/elementwise/math.ts';
 import * as linalg from '../ops/linalg/linalg.ts';
 import * as reduce from '../ops/reduce/reduce.ts';
-import { addDims, type Dim, mulDims } from '../shapes/dim.ts';
+import { addDims, type Dim, floorDivDims, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { checkFlag, checkList } from '../shapes/shape.ts';
 import { hostDims } from '../shapes/sizes.ts';
@@ -22,12 +22,14 @@ import { installMethods, type OpMethods } from '../tensor/methods.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { dispatchRagged } from './dispatch.ts';
 import { type RaggedIndex, raggedAt } from './indexing.ts';
+import { mergeDims } from './joining.ts';
 import {
   checkSplitsDType,
   makeRagged,
   outerSize,
   RaggedBase,
   type RaggedOrDense,
+  raggedAxis,
   setRaggedClass,
   toRaggedOrDense,
 } from './ragged-base.ts';
@@ -165,11 +167,7 @@ export class RaggedTensor extends RaggedBase {
     const length = sizeFrom(uniformRowLength, 'uniformRowLength', op);
     const count = outerSize(values);
     const rows: Dim =
-      nrows !== null
-        ? sizeFrom(nrows, 'nrows', op)
-        : length === 0 || typeof count !== 'number'
-          ? 0
-          : Math.floor(count / length);
+      nrows !== null ? sizeFrom(nrows, 'nrows', op) : length === 0 ? 0 : floorDivDims(count, length);
     const whole = typeof count !== 'number' || typeof rows !== 'number' || rows * length === count;
     if (validates(options, op) && !whole)
       throw new InvalidArgumentError(`${String(rows)} rows of ${length} are not ${String(count)} values`, op);
@@ -248,6 +246,22 @@ export class RaggedTensor extends RaggedBase {
     if (places?.some((place, i) => place !== columns?.[i]))
       throw new InvalidArgumentError('SparseTensor is not right-ragged', op);
     return made;
+  }
+  /**
+   * The axes from `outerAxis` to `innerAxis` as one: those of rows and of their values lie one behind the other.
+   *
+   *     tf.ragged.constant([[[1, 2], [3]], [], [[4]]]).mergeDims(1, 2); // [[1, 2, 3], [], [4]]
+   *
+   * @returns a tensor where no ragged dimension is left.
+   * @throws InvalidArgumentError if `outerAxis` is behind `innerAxis`.
+   */
+  mergeDims(outerAxis: number, innerAxis: number): RaggedOrDense;
+  mergeDims(outerAxis: unknown, innerAxis?: unknown): RaggedOrDense {
+    const op = 'RaggedTensor.mergeDims';
+    const [outer, inner] = [raggedAxis(outerAxis, this.rank, op), raggedAxis(innerAxis, this.rank, op)];
+    if (outer > inner)
+      throw new InvalidArgumentError(`outerAxis, ${outer}, must not be behind innerAxis, ${inner}`, op);
+    return mergeDims(this, outer, inner);
   }
   /** The values and their coordinates. */
   toSparse(): SparseTensor;
@@ -510,6 +524,7 @@ defineMethods(RaggedBase.prototype, 'RaggedTensor', {
 });
 defineMethods(RaggedTensor.prototype, 'RaggedTensor', {
   at: { rest: 'specs', objects: ['specs'] },
+  mergeDims: { positional: ['outerAxis', 'innerAxis'] },
   toSparse: {},
 });
 showInConsole(RaggedTensor.prototype, String);

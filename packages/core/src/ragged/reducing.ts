@@ -1,5 +1,5 @@
 // Reductions of ragged tensors.
-import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { type DType, dtypeTraits, InvalidArgumentError, isComplex } from '@eagre/backend';
 import { onesLike } from '../ops/array/creation.ts';
 import { tensorScatterNdMax, tensorScatterNdMin, unsortedSegmentSum } from '../ops/array/gather.ts';
 import { concat } from '../ops/array/join.ts';
@@ -107,7 +107,7 @@ function mean(x: RaggedTensor, axis: number | readonly number[] | null, keepdims
   const ones = x.withFlatValues(onesLike(x.flatValues));
   const [total, count] = [x, ones].map((v) => over(reductions.sum as Reduction, v, axis, keepdims));
   return combine(total as RaggedOrDense, count as RaggedOrDense, (a, b) =>
-    isFloating(a.dtype) ? a.div(b) : a.cast('float64').div(b.cast('float64')),
+    isFloating(a.dtype) || isComplex(a.dtype) ? a.div(b) : a.cast('float64').div(b.cast('float64')),
   );
 }
 
@@ -116,11 +116,17 @@ function varianceOf(
   axis: number | readonly number[] | null,
   keepdims: boolean,
 ): RaggedOrDense {
+  if (isComplex(x.dtype))
+    throw new InvalidArgumentError(
+      'variances of ragged tensors are of real numbers, as in TensorFlow',
+      'RaggedReduce',
+    );
   const squares = mean(x.withFlatValues(x.flatValues.square()), axis, keepdims);
   return combine(squares, mean(x, axis, keepdims), (square, m) => square.sub(m.square()));
 }
 
-function over(
+/** Reduces over some axes, or all, by a reduction of its own. */
+export function over(
   of: Reduction,
   x: RaggedOrDense,
   axis: number | readonly number[] | null,

@@ -52,7 +52,7 @@ export function dispatchSparse(call: Call): unknown {
   if (name === 'mul' && isSparse(b)) return scaled(call, b, a);
   if (name === 'rank' && isSparse(a)) return constant(a.rank, 'int32');
   if (name === 'size' && isSparse(a)) return a.denseShape.prod().cast('int32');
-  if (name === 'shapeOf' && isSparse(a)) return a.denseShape;
+  if (name === 'shapeOf' && isSparse(a)) return a.denseShape.cast('int32');
   return undefined;
 }
 

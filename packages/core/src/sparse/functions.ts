@@ -238,6 +238,8 @@ export const concat: NamedFunction<
     const sizes = [...first.sizes];
     const indices = [first.indices];
     for (const x of all.slice(1)) {
+      if (x.rank !== first.rank)
+        throw new InvalidArgumentError(`spInputs have the ranks ${first.rank} and ${x.rank}`, op);
       x.sizes.forEach((d, i) => {
         if (i === a) return;
         if (expandNonconcatDims) sizes[i] = maxDims(sizes[i] as Dim, d);
@@ -276,7 +278,11 @@ export const slice: NamedFunction<
   {},
   (spInput, start: readonly number[], size: readonly number[]) => {
     const x = sparse(spInput, 'spInput', 'sparse.slice');
-    return block(x, dims({ shape: start }), dims({ shape: size }));
+    const wanted = dims({ shape: size });
+    for (const d of wanted)
+      if (typeof d === 'number' && d < 0)
+        throw new InvalidArgumentError(`size must not be negative, got ${d}`, 'sparse.slice');
+    return block(x, dims({ shape: start }), wanted);
   },
 );
 
@@ -630,13 +636,16 @@ export const toIndicator: NamedFunction<
   },
 );
 
-/** How often each integer occurs: in all, or with `axis` -1 in each row. */
+/**
+ * How often each integer occurs: in all, or with `axis` -1 in each row. Integers of `maxlength` or more are left out.
+ * @throws InvalidArgumentError for `weights` together with `binaryOutput`.
+ */
 export const bincount: NamedFunction<
   [values: SparseTensor | RaggedOrDense | TensorLike],
   ['values'],
   {
     weights?: SparseTensor | RaggedOrDense | TensorLike | null;
-    axis?: 0 | -1;
+    axis?: 0 | -1 | null;
     minlength?: number | null;
     maxlength?: number | null;
     binaryOutput?: boolean;
@@ -647,13 +656,16 @@ export const bincount: NamedFunction<
   { values: kind.asIs },
   {
     weights: kind.asIs,
-    axis: kind.integer,
+    axis: kind.optional(kind.integer),
     minlength: kind.integer,
     maxlength: kind.integer,
     binaryOutput: kind.asIs,
   },
-  (values, { weights = null, axis = 0, minlength = null, maxlength = null, binaryOutput = false }) => {
+  (values, { weights = null, axis: given = 0, minlength = null, maxlength = null, binaryOutput = false }) => {
     const op = 'sparse.bincount';
+    const axis = given ?? 0;
+    if (weights !== null && binaryOutput)
+      throw new InvalidArgumentError('weights and binaryOutput exclude each other', op);
     if (axis !== 0 && axis !== -1)
       throw new InvalidArgumentError(`axis must be 0 or -1, got ${String(axis)}`, op);
     const { rows, flat, count, dtype } = rowsOf(values, axis);
@@ -663,8 +675,9 @@ export const bincount: NamedFunction<
     const places = keep === null ? null : keep.nonzero().reshape([-1]);
     const pick = (t: Tensor): Tensor => (places === null ? t : t.gather(places));
     const [r, v] = [pick(rows), pick(flat)];
-    const longest = hostDims(denseConcat([constant([-1n], 'int64'), v], 0).max(), 'values', op)[0] as Dim;
-    const width = maxDims(addDims(longest, 1), minlength ?? 0);
+    const longest = hostDims(denseConcat([constant([-1n], 'int64'), flat], 0).max(), 'values', op)[0] as Dim;
+    const found = addDims(longest, 1);
+    const width = maxDims(maxlength === null ? found : minDims(found, maxlength), minlength ?? 0);
     const sums = merged(
       r.mul(int64(width)).add(v),
       own === null ? v.mul(int64(0)).add(int64(1)).cast(dtype) : pick(own),

@@ -90,7 +90,11 @@ export class InterleaveIterator extends ElementIterator {
     const lane = this.#lanes[this.#at] ?? null;
     const first = lane?.take();
     if (first !== undefined) {
-      if ('error' in first) throw first.error;
+      if ('error' in first) {
+        // The input's errors take no place: it is asked again for the same one.
+        if (lane?.element === null) this.#lanes[this.#at] = null;
+        throw first.error;
+      }
       if (++this.#given === this.#settings.block) this.#advance();
       this.#askAhead();
       return first.element;

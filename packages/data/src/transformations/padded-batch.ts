@@ -1,5 +1,5 @@
 // `paddedBatch`: elements of different shapes are padded to one.
-import { type DType, InvalidArgumentError, isBig } from '@eagre/backend';
+import { DataLossError, type DType, InvalidArgumentError, isBig } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
 import {
   checkListSize,
@@ -169,7 +169,7 @@ function pad(
     const most = tensors.reduce((n, t) => Math.max(n, t.shape[axis]), 0);
     const size = to?.[axis] ?? most;
     if (most > size)
-      throw new InvalidArgumentError(
+      throw new DataLossError(
         `Attempted to pad to a smaller size than the input element: component ${component} has size ${most} along axis ${axis}, paddedShapes say ${size}`,
         what,
       );

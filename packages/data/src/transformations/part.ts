@@ -81,7 +81,7 @@ class TakeIterator extends CountingIterator<TakeNode> {
   };
 }
 
-/** All but the first elements; none with -1. */
+/** All but the first elements; none with -1, without a look at the input. */
 export class SkipNode extends UnaryNode {
   readonly kind = 'Skip';
   readonly count: number;
@@ -113,6 +113,8 @@ class SkipIterator extends CountingIterator<SkipNode> {
   override readonly hasRows: boolean = this.input.hasRows;
 
   next(): Awaitable<Step> {
+    // Nothing comes behind all of them, so that none is asked for: there may be no end.
+    if (this.node.count === Number.POSITIVE_INFINITY) return END;
     return this.#isThere ? this.input.next() : after(until(this.#skip), this.#then);
   }
   readonly #then = (step: typeof END | null): Awaitable<Step> => (step === END ? END : this.input.next());
@@ -130,6 +132,7 @@ class SkipIterator extends CountingIterator<SkipNode> {
   };
 
   override nextRows(wanted: number): Awaitable<Step> {
+    if (this.node.count === Number.POSITIVE_INFINITY) return END;
     if (this.#isThere) return this.input.nextRows(wanted);
     return after(until(this.#skip), (step) => (step === END ? END : this.input.nextRows(wanted)));
   }

@@ -14,6 +14,7 @@ import {
   type Step,
   until,
 } from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
 import { closeAll, fields, list } from '../pipeline/node.ts';
 import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import type { SeedWords } from '../pipeline/random.ts';
@@ -105,7 +106,17 @@ class ChooseIterator extends ElementIterator {
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
     if (this.#ended || !this.#left.includes(true)) return END;
     if (this.#at < 0) return after(this.#choice.next(this.#left), this.#chosen);
-    return after(this.#inputs[this.#at].next(), this.#take);
+    try {
+      const step = this.#inputs[this.#at].next();
+      return step instanceof Promise ? later(step).then(this.#take, this.#failed) : this.#take(step);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  };
+  /** The choice was for the element that failed. */
+  readonly #failed = (error: unknown): never => {
+    this.#at = -1;
+    throw error;
   };
   readonly #chosen = (at: number | typeof END): typeof AGAIN => {
     if (at === END) this.#ended = true;

@@ -1,5 +1,5 @@
 // `sparseBatch`: tensors of different shapes as one sparse tensor.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { DataLossError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { concat, constant, type PartialShape, SparseTensor, Tensor } from '@eagre/core';
 import { checkPartialShape, showShape } from '@eagre/core/internal';
 import { SparseTensorSpec, TensorSpec } from '@eagre/graph';
@@ -48,7 +48,7 @@ export class SparseBatchNode extends ListBatchNode {
     const places: number[] = [];
     tensors.forEach((x, i) => {
       if (x.shape.some((n, axis) => n > row[axis]))
-        throw new InvalidArgumentError(
+        throw new DataLossError(
           `an element has shape ${showShape(x.shape)}, which is larger than the row ${showShape(row)}`,
           OP,
         );

@@ -1,11 +1,11 @@
 // `window`: datasets of consecutive elements.
+import { InvalidArgumentError } from '@eagre/backend';
 import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { datasetOf, type Element, flatten, mapLeaves } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
-  after,
   type DatasetNode,
   type ElementIterator,
   END,
@@ -14,6 +14,7 @@ import {
   type Step,
   until,
 } from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
 import { count, fields, flag, list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
 import { checkCount } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
@@ -63,9 +64,17 @@ export class WindowNode extends UnaryNode {
   }
 }
 
+/** In the place of an element that failed. */
+class Fault {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 class WindowIterator extends UnaryIterator<WindowNode> {
-  /** What the next window begins with. */
-  #buffer: Element[] = [];
+  /** What the next window begins with. What failed keeps its place: windows fail with it. */
+  #buffer: (Element | Fault)[] = [];
   /** Elements to leave out before it. */
   #skip = 0;
   #ended = false;
@@ -77,13 +86,22 @@ class WindowIterator extends UnaryIterator<WindowNode> {
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
     const buffer = this.#buffer;
     const { size, shift, stride, whole, reach } = this.node;
-    if (buffer.length < reach && !this.#ended) return after(this.input.next(), this.#take);
+    if (buffer.length < reach && !this.#ended) {
+      try {
+        const step = this.input.next();
+        return step instanceof Promise ? later(step).then(this.#take, this.#failed) : this.#take(step);
+      } catch (error) {
+        return this.#failed(error);
+      }
+    }
     if (buffer.length === 0 || (whole && buffer.length < reach)) return END;
-    const elements: Element[] = [];
+    const elements: (Element | Fault)[] = [];
     for (let i = 0; i < buffer.length && elements.length < size; i += stride) elements.push(buffer[i]);
     this.#skip = Math.max(0, shift - buffer.length);
     buffer.splice(0, shift);
-    return windowOf(elements, this.node.input.spec);
+    const fault = elements.find((e) => e instanceof Fault);
+    if (fault !== undefined) throw fault.error;
+    return windowOf(elements as Element[], this.node.input.spec);
   };
   readonly #take = (step: Step): typeof AGAIN => {
     if (step === END) this.#ended = true;
@@ -91,13 +109,25 @@ class WindowIterator extends UnaryIterator<WindowNode> {
     else this.#buffer.push(step);
     return AGAIN;
   };
+  readonly #failed = (error: unknown): typeof AGAIN => {
+    if (this.#skip > 0) this.#skip--;
+    else this.#buffer.push(new Fault(error));
+    return AGAIN;
+  };
 
   protected override save(): State {
-    return { buffer: this.#buffer.map(saveElement), skip: this.#skip, ended: this.#ended };
+    const buffer = this.#buffer.map((e) => (e instanceof Fault ? String(e.error) : saveElement(e)));
+    const faults = this.#buffer.map((e) => e instanceof Fault);
+    return { buffer, faults, skip: this.#skip, ended: this.#ended };
   }
   protected override restore(state: State): void {
-    const { buffer, skip, ended } = fields(state);
-    this.#buffer = list(buffer).map(loadElement);
+    const { buffer, faults, skip, ended } = fields(state);
+    const isFault = list(faults);
+    this.#buffer = list(buffer).map((saved, i) =>
+      isFault[i] === true
+        ? new Fault(new InvalidArgumentError(String(saved), 'Dataset.window'))
+        : loadElement(saved),
+    );
     this.#skip = count(skip);
     this.#ended = flag(ended);
   }

@@ -80,11 +80,16 @@ export class ZipNode implements DatasetNode {
   }
 }
 
+/** In the place of a part that failed. */
+const NOTHING: Element = [];
+
 class ZipIterator extends ElementIterator {
   override readonly ownsElements: boolean;
   readonly #inputs: readonly ElementIterator[];
   readonly #join: (parts: readonly Element[]) => Element;
   #parts: Element[] = [];
+  /** What the first of the inputs threw that failed in this row, of which the others give their parts nevertheless: rows stay together. */
+  #fault: { readonly error: unknown } | null = null;
   #ended = false;
 
   constructor(inputs: readonly ElementIterator[], join: (parts: readonly Element[]) => Element) {
@@ -101,7 +106,10 @@ class ZipIterator extends ElementIterator {
     if (this.#ended) return END;
     const parts = this.#parts;
     if (parts.length === this.#inputs.length) {
+      const fault = this.#fault;
       this.#parts = [];
+      this.#fault = null;
+      if (fault !== null) throw fault.error;
       return this.#join(parts);
     }
     try {
@@ -115,27 +123,33 @@ class ZipIterator extends ElementIterator {
     if (step === END) {
       this.#ended = true;
       this.#parts = [];
+      const fault = this.#fault;
+      this.#fault = null;
+      if (fault !== null) throw fault.error;
       return END;
     }
     this.#parts.push(step);
     return AGAIN;
   };
-  readonly #failed = (error: unknown): never => {
-    this.#parts = [];
-    throw error;
+  readonly #failed = (error: unknown): typeof AGAIN => {
+    this.#fault ??= { error };
+    this.#parts.push(NOTHING);
+    return AGAIN;
   };
 
   saveState(): State {
     return {
       inputs: this.#inputs.map((i) => i.saveState()),
-      parts: this.#parts.map(saveElement),
+      parts: this.#parts.map((part) => (part === NOTHING ? null : saveElement(part))),
+      fault: this.#fault === null ? null : String(this.#fault.error),
       ended: this.#ended,
     };
   }
   restoreState(state: State): void {
-    const { inputs, parts, ended } = fields(state);
+    const { inputs, parts, fault, ended } = fields(state);
     restoreAll(this.#inputs, inputs);
-    this.#parts = list(parts).map(loadElement);
+    this.#parts = list(parts).map((part) => (part === null ? NOTHING : loadElement(part)));
+    this.#fault = typeof fault === 'string' ? { error: new InvalidArgumentError(fault, OP) } : null;
     this.#ended = ended === true;
   }
 

@@ -1,6 +1,6 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { constant, range, type Tensor, type TensorLike, unstack } from '@eagre/core';
+import { constant, range, Tensor, type TensorLike, unstack } from '@eagre/core';
 import {
   checkDTypeName,
   checkFlag,
@@ -14,6 +14,8 @@ import {
   getRow,
   graphLoops,
   isCompatible,
+  isComposite,
+  isRagged,
   kind,
   type NamedFunction,
   showShape,
@@ -50,6 +52,29 @@ export interface MapOptions {
   readonly fnOutputSignature?: OutputSignature;
 }
 
+const OP = 'tf.mapFn';
+
+/** Of a ragged tensor something that has its rows, to be counted. @throws InvalidArgumentError for other composite tensors. */
+function rowsIn(leaf: unknown, op: string): unknown {
+  if (isRagged(leaf)) return leaf.rowStarts();
+  if (isComposite(leaf))
+    throw new InvalidArgumentError('elems must be tensors or ragged tensors; make sparse ones dense', op);
+  return leaf;
+}
+
+/** @throws InvalidArgumentError for ragged and sparse tensors among what a function returns: rows of different lengths do not stack. */
+function withoutComposites(result: unknown, op: string): unknown {
+  if (
+    isComposite(result) ||
+    (!(result instanceof Tensor) && tree.leavesOf(result, op, tree.wholeComposites).some(isComposite))
+  )
+    throw new InvalidArgumentError(
+      'fn must return tensors of one shape, not ragged or sparse tensors; for rows of different lengths use tf.ragged.stack',
+      op,
+    );
+  return result;
+}
+
 /** Checks functions, and tensors whose first axis counts elements. */
 class Elements {
   readonly count: Dim;
@@ -57,9 +82,15 @@ class Elements {
   readonly #tensors: readonly Tensor[];
   // Without a trace they are cut apart at once.
   readonly #slices: readonly (readonly Tensor[])[] | null;
+  /** The structure as it was given, where some are ragged; null else. */
+  readonly #ragged: unknown = null;
 
   constructor(fn: unknown, elems: unknown, op: string) {
     checkFunction(fn, 'fn', op);
+    if (tree.leavesOf(elems, op, tree.wholeComposites).some(isComposite)) {
+      this.#ragged = elems;
+      elems = tree.mapLeaves(elems, op, (leaf) => rowsIn(leaf, op), tree.wholeComposites);
+    }
     this.#nest = flatten(elems, op);
     this.#tensors = this.#nest.leaves.map((leaf) => {
       if (leaf instanceof TensorArray)
@@ -87,6 +118,13 @@ class Elements {
 
   /** The element of a number (int32 []), in the structure of all. */
   at(index: Tensor): unknown {
+    if (this.#ragged !== null)
+      return tree.mapLeaves(
+        this.#ragged,
+        OP,
+        (leaf) => (isRagged(leaf) ? leaf.at(index) : getRow(toOwnTensor(leaf as TensorLike), index)),
+        tree.wholeComposites,
+      );
     const slices = this.#slices;
     if (slices === null)
       return pack(
@@ -105,6 +143,7 @@ class Elements {
     const { tracer } = context;
     const probe = new FunctionTracer('fn', tracer === null, tracer instanceof FunctionTracer ? tracer : null);
     return probe.run(() => {
+      if (this.#ragged !== null) return fn(this.at(probe.argument('int32', [], 'place')));
       const args = this.#tensors.map((t) => probe.argument(t.dtype, dims(t).slice(1), 'elem'));
       return fn(pack(this.#nest, args));
     });
@@ -122,7 +161,7 @@ export interface MapFn {
    *
    * @param fn gets an element in the structure of `elems`, and returns tensors in arrays, maps and plain objects: for each element the same
    * structure, dtypes and shapes.
-   * @param elems tensors of one first dimension, in arrays, maps and plain objects.
+   * @param elems tensors of one first dimension, in arrays, maps and plain objects. Of a ragged tensor the elements are its rows.
    * @returns what `fn` returns, with a first axis of the elements.
    * @throws InvalidArgumentError for scalars, for different first dimensions, and for different results.
    */
@@ -149,7 +188,7 @@ export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
       });
     const elements = new Elements(fn, elems, op);
     const call = (elem: unknown): Nest => {
-      const result: unknown = fn(elem as never);
+      const result: unknown = withoutComposites(fn(elem as never), op);
       return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
     };
     return context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op);
@@ -176,6 +215,7 @@ export const vectorizedMap: VectorizedMap = defineFunction<Mapping>(
 
 /** A structure of tensors of which those with a first dimension of 1 are as long as the others. */
 function inAllRows(elems: unknown, op: string): unknown {
+  if (tree.leavesOf(elems, op, tree.wholeComposites).some(isComposite)) return elems;
   const nest = flatten(elems, op);
   const rowsOf = (leaf: Leaf): Dim | undefined => (leaf instanceof TensorArray ? undefined : dims(leaf)[0]);
   const count = nest.leaves.map(rowsOf).find((n) => n !== undefined && n !== 1);
@@ -299,7 +339,11 @@ function fold(
   const [, state, stacks] = whileLoop(
     (i) => i.less(limit),
     (i, states, before) => {
-      const result = flatten(fn(pack(initial, states), elements.at(place(i))), op, states);
+      const result = flatten(
+        withoutComposites(fn(pack(initial, states), elements.at(place(i))), op),
+        op,
+        states,
+      );
       checkSame({ tree: initial.tree, leaves: states }, result, 'as the state', op);
       arrays = before;
       written(i, result.leaves);

@@ -8,7 +8,7 @@ import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../../dispatch/op.ts';
 import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
 import { knownTensor } from '../../dispatch/symbolic.ts';
-import { addDims, type Dim, isExpression, mulDims } from '../../shapes/dim.ts';
+import { addDims, type Dim, identicalDims, isExpression, mulDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../../shapes/shape.ts';
 import { atMost, knownDim } from '../../shapes/shape-env.ts';
@@ -498,7 +498,9 @@ export const repeat: NamedFunction<
 /** Each element of an axis as often as only a run knows. */
 function repeatedInRun(t: Tensor, counts: Tensor, axis: number): Tensor {
   const [count] = dims(counts);
-  if (!differs(count, 1)) return repeated(t, hostDims(counts, 'repeats', 'repeat')[0], axis);
+  // As many as elements, which may turn out to be one.
+  const forEach = typeof count !== 'number' && identicalDims(count, dims(t)[axis]);
+  if (!forEach && !differs(count, 1)) return repeated(t, hostDims(counts, 'repeats', 'repeat')[0], axis);
   const n = dims(t)[axis];
   if (differs(count, n))
     throw new InvalidArgumentError(

@@ -8,7 +8,7 @@ import { addDims, type Dim } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, sameShape, showShape } from '../../shapes/shape.ts';
 import { atMost, lessThan } from '../../shapes/shape-env.ts';
-import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
+import { differs, hostDims } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, hasGradient, isFloating } from '../../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../../tensor/tensor.ts';
@@ -93,10 +93,10 @@ const products: Reduce = (x, ids, count) => {
     product = product.mul(where(same, earlier(product, 1), onesLike(product)));
   }
   const last = shifted(sorted, 0, 1, -1).notEqual(sorted);
-  // All others go to a row behind, which is left out.
-  const places = where(last, sorted, sizeValue(count, ids.dtype));
+  // All others go to a row before, which is left out.
+  const places = where(last, sorted.add(1), 0);
   const found = tensorScatterNdUpdate(base, expandDims(places, 1), product);
-  return found.slice(new Array<number>(x.rank).fill(0), rowsOf(x, count));
+  return found.slice([1, ...new Array<number>(x.rank - 1).fill(0)], rowsOf(x, count));
 };
 
 // ---- of numbers in any order

@@ -52,12 +52,14 @@ function overlapOf(boxes: ArrayLike<number>, i: number, j: number): number {
   return common / (area(p) + area(q) - common);
 }
 
+const OP = 'image.nonMaxSuppression';
+
 interface Suppression {
   readonly most: number;
   /** Boxes that overlap more with one that was taken are left out. */
   readonly limit: number;
   readonly least: number;
-  /** Above 0 scores fall with the overlap, instead (Bodla and others, "Soft-NMS", 2017). */
+  /** Above 0 scores fall with the overlap, whatever the limit is, instead (Bodla and others, "Soft-NMS", 2017). */
   readonly sigma?: number;
 }
 
@@ -68,6 +70,7 @@ function suppressed(
   overlap: (i: number, j: number) => number,
   { most, limit, least, sigma = 0 }: Suppression,
 ): { readonly taken: number[]; readonly scores: number[] } {
+  if (most < 0) throw new InvalidArgumentError(`maxOutputSize is ${most}, which must not be negative`, OP);
   const scale = sigma > 0 ? -0.5 / sigma : 0;
   // The score now, and how many of those taken it was compared with.
   const open = Array.from({ length: count }, (_, i) => ({ i, score: scores[i] as number, seen: 0 })).filter(
@@ -82,7 +85,7 @@ function suppressed(
     let out = false;
     for (let k = taken.length - 1; k >= next.seen; k--) {
       const share = overlap(next.i, taken[k] as number);
-      if (scale !== 0) next.score *= share <= limit ? Math.exp(scale * share * share) : 0;
+      if (scale !== 0) next.score *= Math.exp(scale * share * share);
       else if (share > limit) out = true;
       if (out || next.score <= least) break;
     }

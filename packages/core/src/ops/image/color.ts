@@ -193,6 +193,8 @@ export const adjustGamma: NamedFunction<
     const op = 'image.adjustGamma';
     const x = toTensor(image);
     checkDType(x.dtype, 'numeric', 'image', op);
+    if (typeof gamma === 'number' && gamma < 0)
+      throw new InvalidArgumentError(`gamma is ${gamma}, which must not be negative`, op);
     return asUnit(x, op, (floats) =>
       floats.pow(toTensor(gamma, floats.dtype)).mul(toTensor(gain, floats.dtype)),
     );
@@ -233,7 +235,7 @@ export const adjustSaturation: NamedFunction<
   },
 );
 
-/** Images [..., h, w, c] with mean 0 and variance 1, each by itself; no image is divided by less than 1 / √(h · w · c). */
+/** Images [..., h, w, c] with mean 0 and variance 1, each by itself, as float32; no image is divided by less than 1 / √(h · w · c). */
 export const perImageStandardization: NamedFunction<[image: TensorLike], ['image']> =
   /* @__PURE__ */ defineFunction('image.perImageStandardization', { image: kind.tensor }, {}, (image) => {
     const given = toTensor(image);
@@ -243,7 +245,7 @@ export const perImageStandardization: NamedFunction<[image: TensorLike], ['image
         `image has shape ${showShape(given.shape)}, expected [..., height, width, channels]`,
         'image.perImageStandardization',
       );
-    const x = isFloating(given.dtype) ? given : given.cast('float32');
+    const x = given.cast('float32');
     const axes = [-3, -2, -1];
     const least = x.mul(0).add(1).sum(axes, { keepdims: true }).rsqrt();
     const centered = x.sub(x.mean(axes, { keepdims: true }));

@@ -145,7 +145,8 @@ type StatelessFlipping = NamedFunction<[image: TensorLike, seed: StatelessSeed],
 function flipped(image: TensorLike, flip: typeof flipLeftRight, draw: Draw, op: string): Tensor {
   const x = toImages(image, op);
   if (x.rank === 3) return where(draw([]).less(0.5), flip(x), x);
-  return where(reshape(draw([dims(x)[0]]).less(0.5), [-1, 1, 1, 1]), flip(x), x);
+  // Of several images those with the larger numbers, as TensorFlow rounds them.
+  return where(reshape(draw([dims(x)[0]]).greater(0.5), [-1, 1, 1, 1]), flip(x), x);
 }
 const flipping = (name: string, flip: typeof flipLeftRight): Flipping =>
   defineFunction(`image.${name}`, { image: kind.tensor }, { seed: kind.asIs }, (image, { seed }) =>
@@ -170,8 +171,27 @@ export const statelessRandomFlipUpDown: StatelessFlipping = /* @__PURE__ */ stat
   flipUpDown,
 );
 
+/** Where blocks begin, for the number of places that each axis has for them. */
+type Begin = (room: readonly Dim[]) => Tensor[];
+const anywhere =
+  (draw: Draw): Begin =>
+  (room) => {
+    const shares = draw([room.length]);
+    return room.map((n, i) => {
+      const places = toTensor(sizeValue(n, 'float32'), 'float32');
+      return shares.at(i).mul(places).floor().minimum(places.sub(1)).cast('int32');
+    });
+  };
+/** By the remainders of TensorFlow's integers. */
+const bySeed =
+  (seed: StatelessSeed): Begin =>
+  (room) => {
+    const drawn = statelessUniform([room.length], seed, { minval: 0, maxval: 2 ** 31 - 1, dtype: 'int32' });
+    return room.map((n, i) => drawn.at(i).mod(toTensor(sizeValue(n, 'int32'), 'int32')));
+  };
+
 /** A block of a size at a random place. */
-function randomBlock(value: TensorLike, size: Shape, draw: Draw, op: string): Tensor {
+function randomBlock(value: TensorLike, size: Shape, beginOf: Begin, op: string): Tensor {
   const x = toTensor(value);
   const wanted = dimsOf(checkShape(size, op));
   const own = dims(x);
@@ -182,12 +202,7 @@ function randomBlock(value: TensorLike, size: Shape, draw: Draw, op: string): Te
     );
   // As many places as each axis has room for.
   const room = wanted.map((d, i) => addDims(subDims(own[i] as Dim, d), 1));
-  const shares = draw([wanted.length]);
-  const begin = room.map((n, i) => {
-    const places = toTensor(sizeValue(n, 'float32'), 'float32');
-    return shares.at(i).mul(places).floor().minimum(places.sub(1)).cast('int32');
-  });
-  return slice(x, begin, size);
+  return slice(x, beginOf(room), size);
 }
 /** A block of a size at a random place of a tensor. */
 export const randomCrop: NamedFunction<[value: TensorLike, size: ShapeLike], ['value', 'size'], Seeded> =
@@ -195,7 +210,7 @@ export const randomCrop: NamedFunction<[value: TensorLike, size: ShapeLike], ['v
     'image.randomCrop',
     { value: kind.tensor, size: kind.shape },
     { seed: kind.asIs },
-    (value, size, { seed }) => randomBlock(value, size as Shape, drawing(seed), 'image.randomCrop'),
+    (value, size, { seed }) => randomBlock(value, size as Shape, anywhere(drawing(seed)), 'image.randomCrop'),
   );
 /** `randomCrop` as a pure function of the seed. */
 export const statelessRandomCrop: NamedFunction<
@@ -205,7 +220,7 @@ export const statelessRandomCrop: NamedFunction<
   'image.statelessRandomCrop',
   { value: kind.tensor, size: kind.shape, seed: kind.asIs },
   {},
-  (value, size, seed) => randomBlock(value, size as Shape, stateless(seed), 'image.statelessRandomCrop'),
+  (value, size, seed) => randomBlock(value, size as Shape, bySeed(seed), 'image.statelessRandomCrop'),
 );
 
 // ---- distorted boxes

@@ -180,7 +180,7 @@ export interface FaultPolicy {
   readonly replacesControls: boolean;
 }
 
-/** Characters with faults replaced or left out. @throws InvalidArgumentError for a fault where they are strict */
+/** Characters with faults and, where these are replaced too, control characters replaced or left out. @throws InvalidArgumentError for a fault where they are strict */
 export function repaired(
   characters: readonly Character[],
   { errors, replacement, replacesControls }: FaultPolicy,
@@ -192,8 +192,9 @@ export function repaired(
     const fault = !isPoint(point);
     if (fault && errors === 'strict')
       throw new InvalidArgumentError(`what is at ${at} is no character of the encoding`, op);
-    if (fault && errors === 'ignore') continue;
-    out.push(fault || (replacesControls && point < 0x20) ? { point: replacement, at } : character);
+    const replaced = fault || (replacesControls && point < 0x20);
+    if (replaced && errors === 'ignore') continue;
+    out.push(replaced ? { point: replacement, at } : character);
   }
   return out;
 }

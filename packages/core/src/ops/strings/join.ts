@@ -1,14 +1,16 @@
 // Strings of other strings.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
 import type { AxisLike, IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkText, shown } from '../../arguments/checks.ts';
 import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
 import type { RaggedTensor } from '../../ragged/ragged-tensor.ts';
+import { over } from '../../ragged/reducing.ts';
 import { type Axis, checkFlag, checkList, normalizeAxis, sameShape, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
+import { checkListSize } from '../../tensor/list-size.ts';
 import { summarizeTensor } from '../../tensor/summarize.ts';
 import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
 import { transpose } from '../array/array.ts';
@@ -28,7 +30,7 @@ export const join: NamedFunction<
   ['inputs', 'separator']
 > = /* @__PURE__ */ defineFunction(
   'strings.join',
-  { inputs: kind.asIs, separator: kind.asIs },
+  { inputs: kind.tensors, separator: kind.asIs },
   {},
   (inputs, separator = '') => {
     checkText(separator, 'separator', 'StringJoin');
@@ -99,13 +101,25 @@ export const reduceJoin: NamedFunction<
 );
 
 function joinedRows(x: RaggedTensor, axis: Axis, keepdims: boolean, separator: string): RaggedOrDense {
+  if (x.dtype !== 'string')
+    throw new InvalidArgumentError(`inputs must be strings, got ${x.dtype}`, 'ReduceJoin');
   const axes = typeof axis === 'number' ? [axis] : axis;
-  if (axes?.length !== 1 || (axes[0] !== -1 && axes[0] !== x.rank - 1) || keepdims)
-    throw new UnimplementedError(
-      'strings of a ragged tensor are joined along the last axis alone, without keepdims',
-      'ReduceJoin',
-    );
-  return raggedTexts(x, 'ReduceJoin', (row) => joined(row, separator));
+  if (
+    axes?.length === 1 &&
+    !keepdims &&
+    x.flatValues.rank === 1 &&
+    (axes[0] === -1 || axes[0] === x.rank - 1)
+  )
+    return raggedTexts(x, 'ReduceJoin', (row) => joined(row, separator));
+  return over(
+    {
+      segment: (values, ids, count) => unsortedSegmentJoin(values, ids, count as number, separator),
+      dense: (values, own, keeps) => reduceJoin(values, own, { separator, keepdims: keeps }) as Tensor,
+    },
+    x,
+    axis as number | null,
+    keepdims,
+  );
 }
 
 /** As given: along the first of them strings follow each other. */
@@ -141,17 +155,22 @@ export const unsortedSegmentJoin: NamedFunction<
         );
       const inner = x.shape.slice(places.rank);
       const n = inner.reduce((product, size) => product * size, 1);
+      checkListSize(numSegments * n, 'strings', 'make fewer segments', op);
       const found: string[][] = Array.from({ length: numSegments * n }, () => []);
       const texts = x.strings();
       Array.from(hostValues(places) as ArrayLike<number | bigint>, Number).forEach((id, row) => {
         if (id < 0 || id >= numSegments)
           throw new InvalidArgumentError(`the segment ${id} is none of ${numSegments}`, op);
-        for (let i = 0; i < n; i++) found[id * n + i].push(texts[row * n + i]);
+        for (let i = 0; i < n; i++) {
+          const own = found[id * n + i];
+          const text = texts[row * n + i];
+          // Nothing stands behind empty strings at the beginning of a segment, as in TensorFlow.
+          if (own.length > 0 || text !== '') own.push(text);
+        }
       });
-      return stringsOf(
+      return stringTensor(
         found.map((own) => joined(own, separator)),
         [numSegments, ...inner],
-        op,
       );
     });
   },

@@ -16,7 +16,7 @@ export function knownStrings(x: Tensor, op: string): Tensor {
   const known = knownTensor(x);
   if (known !== null) return known;
   throw new UnimplementedError(
-    'a traced function cannot compute with strings, unless everything they depend on is known while tracing: compute an index, and look up the string outside the function',
+    'a traced function cannot compute with strings and sets, unless everything they depend on is known while tracing: compute an index or a mask, and look it up outside the function',
     op,
   );
 }

@@ -6,7 +6,9 @@ const SPACE = '[ \\t\\n\\v\\f\\r]*';
 const DECIMAL = /* @__PURE__ */ new RegExp(
   `^${SPACE}([+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?)${SPACE}$`,
 );
-const HEX = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?)0[xX]([0-9a-fA-F]+)${SPACE}$`);
+const HEX = /* @__PURE__ */ new RegExp(
+  `^${SPACE}([+-]?)0[xX](?=\\.?[0-9a-fA-F])([0-9a-fA-F]*)\\.?([0-9a-fA-F]*)(?:[pP]([+-]?\\d+))?${SPACE}$`,
+);
 const SPECIAL = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?)(inf|infinity|nan(?:\\(\\w*\\))?)${SPACE}$`, 'i');
 const INTEGER = /* @__PURE__ */ new RegExp(`^${SPACE}([+-]?\\d+)${SPACE}$`);
 
@@ -25,7 +27,8 @@ function floatOf(text: string): number | undefined {
   }
   const hex = HEX.exec(text);
   if (hex === null) return undefined;
-  const value = Number(`0x${hex[2]}`);
+  const [, , whole, fraction, power = '0'] = hex;
+  const value = Number(`0x${whole}${fraction}`) * 2 ** (Number(power) - 4 * fraction.length);
   return hex[1] === '-' ? -value : value;
 }
 

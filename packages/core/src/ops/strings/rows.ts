@@ -41,6 +41,8 @@ export function denseLists(x: Tensor, op: string, fn: StringRows): Tensor {
     const count = outer.reduce((n, size) => n * size, 1);
     const width = known.shape.at(-1) as number;
     const texts = known.strings();
+    // Of no strings at all nothing is made, as in TensorFlow, also where a row would be padded.
+    if (width === 0) return stringTensor([], known.shape);
     const made = Array.from({ length: count }, (_, i) => fn(texts.slice(i * width, (i + 1) * width)));
     const size = made.length > 0 ? made[0].length : fn(new Array<string>(width).fill('')).length;
     return stringTensor(made.flat(), [...outer, size]);
@@ -60,7 +62,7 @@ export function raggedLists(
   const lists = (flat: Tensor, splits: Tensor): RaggedTensor => {
     const ends = Array.from(hostValues(splits) as ArrayLike<number | bigint>, Number);
     const texts = flat.strings();
-    const rows = ends.slice(1).map((end, i) => fn(texts.slice(ends[i], end)));
+    const rows = ends.slice(1).map((end, i) => (texts.length === 0 ? [] : fn(texts.slice(ends[i], end))));
     const all = rows.flat();
     const ownSplits = splitsOf(rows.map((row) => row.length)).cast(splits.dtype);
     return RaggedTensor.fromRowSplits(stringTensor(all, [all.length]), ownSplits, { validate: false });

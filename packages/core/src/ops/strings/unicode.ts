@@ -226,7 +226,11 @@ export const unicodeTranscode: NamedFunction<
     const decode = decoderOf(inputEncoding, op);
     const policy = policyOf(options, op);
     return mapStrings(toStrings(input, 'input', op), op, (text) => {
-      const characters = repaired(decode(bytesOf(text)), policy, op);
+      const read = decode(bytesOf(text));
+      // Of control characters TensorFlow's decoders think otherwise: they replace them where faults are errors.
+      if (policy.errors === 'strict' && policy.replacesControls && read.some(({ point }) => point < 0x20))
+        throw new InvalidArgumentError('input has a control character, and errors is strict', op);
+      const characters = repaired(read, policy, op);
       return textOf(
         encodePoints(
           characters.map(({ point }) => point),

@@ -184,21 +184,23 @@ export const heaviside: Binary = binary('heaviside', (a, b) => {
 
 // ---- of two tensors
 
-/** √(x1² + x2²), which neither overflows nor underflows. */
+/** √(x1² + x2²), which neither overflows nor underflows; ∞ where one is infinite, as in NumPy. */
 export const hypot: Binary = binaryFloat('hypot', (a, b) => {
   const [x, y] = [a.abs(), b.abs()];
   const most = x.maximum(y);
-  const scale = most.equal(0).where(1, most);
+  const scale = most.equal(0).logicalOr(most.isInf()).where(1, most);
   const share = x.minimum(y).div(scale);
   return most.mul(share.square().add(1).sqrt());
 });
+/** How far apart two are: 0 for the same infinities. */
+const distance = (a: Tensor, b: Tensor): Tensor => a.equal(b).where(0, a.sub(b)).abs();
 /** log(exp(x1) + exp(x2)). */
 export const logaddexp: Binary = binaryFloat('logaddexp', (a, b) =>
-  a.maximum(b).add(a.sub(b).abs().neg().exp().log1p()),
+  a.maximum(b).add(distance(a, b).neg().exp().log1p()),
 );
 /** The logarithm to base 2 of 2^x1 + 2^x2. */
 export const logaddexp2: Binary = binaryFloat('logaddexp2', (a, b) =>
-  a.maximum(b).add(a.sub(b).abs().mul(-Math.LN2).exp().log1p().mul(Math.LOG2E)),
+  a.maximum(b).add(distance(a, b).mul(-Math.LN2).exp().log1p().mul(Math.LOG2E)),
 );
 /** x1 · 2^x2. */
 export const ldexp: Binary = defineFunction(
