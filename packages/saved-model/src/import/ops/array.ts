@@ -16,7 +16,7 @@ import { tensorflow } from '@eagre/formats';
 import { constantOf } from '../constants.ts';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate, unary } from '../op-row.ts';
-import { VariableHandle } from '../values.ts';
+import { VariableHandle, VariantTensor } from '../values.ts';
 import { vjp } from '../vjp.ts';
 import { assignedSlice, slicedBy, stridedSlice, withParts } from './strided-slice.ts';
 
@@ -214,7 +214,10 @@ export const array: OpTable = {
   IdentityN: (c) => [...c.inputs],
   StopGradient: unary(tf.stopGradient),
   NoOp: () => [],
-  Shape: (c) => integers(tf.shapeOf(c.x()), c.dtypeAttr('out_type', 'int32')),
+  Shape: (c) =>
+    c.inputs[0] instanceof VariantTensor
+      ? tf.constant([...c.inputs[0].shape], c.dtypeAttr('out_type', 'int32'))
+      : integers(tf.shapeOf(c.x()), c.dtypeAttr('out_type', 'int32')),
   ShapeN: (c) => c.xs().map((x) => integers(tf.shapeOf(x), c.dtypeAttr('out_type', 'int32'))),
   Size: (c) => integers(tf.size(c.x()), c.dtypeAttr('out_type', 'int32')),
   Rank: (c) => tf.constant(c.x().rank, 'int32'),

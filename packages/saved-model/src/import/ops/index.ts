@@ -22,6 +22,7 @@ import { specialFunctions } from './special.ts';
 import { strings } from './strings.ts';
 import { tables } from './tables.ts';
 import { variables } from './variables.ts';
+import { variants } from './variants.ts';
 
 const FAMILIES: readonly OpTable[] = [
   elementwise,
@@ -46,6 +47,7 @@ const FAMILIES: readonly OpTable[] = [
   examples,
   tables,
   variables,
+  variants,
 ];
 
 let all: ReadonlyMap<string, OpRow> | undefined;

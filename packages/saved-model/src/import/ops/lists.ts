@@ -7,6 +7,16 @@ import { TensorArray } from '@eagre/graph';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { ArrayHandle, type Value } from '../values.ts';
+import {
+  countVariants,
+  getVariant,
+  listFromVariants,
+  orVariants,
+  pushVariant,
+  reserveVariants,
+  setVariant,
+  stackVariants,
+} from './variants.ts';
 
 /** The shape of elements that input `i` tells: a scalar is any shape. */
 function elementShape(c: OpCall, i: number): AttrShape {
@@ -53,11 +63,17 @@ const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c.list(0))];
 const flow = (c: OpCall, i: number): TensorArray => c.list(i);
 
 export const lists: OpTable = {
-  EmptyTensorList: (c) => sized(c, 0, elementShape(c, 0), true),
-  TensorListReserve: (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0), c.runtime.growsLists),
-  TensorListFromTensor: (c) => rowsOf(c.x(0), c.runtime.growsLists),
-  TensorListStack: (c) => c.list(0).stack(),
-  TensorListLength: (c) => c.list(0).size(),
+  EmptyTensorList: orVariants(
+    (c) => sized(c, 0, elementShape(c, 0), true),
+    (c) => reserveVariants(c, 0),
+  ),
+  TensorListReserve: orVariants(
+    (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0), c.runtime.growsLists),
+    (c) => reserveVariants(c, c.int(1)),
+  ),
+  TensorListFromTensor: orVariants((c) => rowsOf(c.x(0), c.runtime.growsLists), listFromVariants),
+  TensorListStack: orVariants((c) => c.list(0).stack(), stackVariants),
+  TensorListLength: orVariants((c) => c.list(0).size(), countVariants),
   TensorListElementShape: (c) => {
     const shape = c.list(0).elementShape;
     const dtype = c.dtypeAttr('shape_type');
@@ -68,9 +84,9 @@ export const lists: OpTable = {
           dtype,
         );
   },
-  TensorListSetItem: (c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)),
-  TensorListGetItem: (c) => c.list(0).read(tf.reshape(c.x(1), [])),
-  TensorListPushBack: (c) => c.list(0).write(c.list(0).size(), c.x(1)),
+  TensorListSetItem: orVariants((c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)), setVariant),
+  TensorListGetItem: orVariants((c) => c.list(0).read(tf.reshape(c.x(1), [])), getVariant),
+  TensorListPushBack: orVariants((c) => c.list(0).write(c.list(0).size(), c.x(1)), pushVariant),
   TensorListPopBack: several(['output_handle', 'tensor'], (c) => c.list(0).popped()),
   TensorListGather: (c) => c.list(0).gather(c.x(1)),
   TensorListScatter: scatter,

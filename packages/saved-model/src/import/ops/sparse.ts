@@ -73,6 +73,7 @@ function crossOf(c: OpCall): SparseTensor {
 }
 
 export const sparse: OpTable = {
+  EditDistance: (c) => tf.editDistance(sparseAt(c, 0), sparseAt(c, 3), c.boolAttr('normalize', true)),
   SparseTensorDenseMatMul: (c) =>
     tf.sparse.sparseDenseMatmul(sparseAt(c, 0), c.x(3), {
       adjointA: c.boolAttr('adjoint_a', false),

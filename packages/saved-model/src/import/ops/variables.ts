@@ -122,6 +122,25 @@ const assignSlice = update((variable, c) => {
   variable.assign(assignedSlice(c, variable.read(), c.x(4)));
 });
 
+/** The part of a value that a text such as `7 4 0,3:-` tells: the sizes of the whole, and where the part begins and how long it is along each axis. */
+function partOf(c: OpCall, whole: Tensor, slice: string): Tensor {
+  const words = slice.trim().split(/\s+/);
+  const extents = (words.pop() as string).split(':').map((text, axis) => {
+    if (text === '-') return [0, whole.shape[axis] ?? 0];
+    const [, start, size] = /^(\d+),(\d+)$/.exec(text) ?? [];
+    if (start === undefined) throw c.wrong(`'${slice}' is no slice of a variable`);
+    return [Number(start), Number(size)];
+  }) as [number, number][];
+  const isInside = extents.every(([start, size], axis) => start + size <= (whole.shape[axis] ?? 0));
+  if (words.map(Number).join() !== whole.shape.join() || extents.length !== whole.rank || !isInside)
+    throw c.wrong(`'${slice}' is no slice of a value of shape [${whole.shape}]`);
+  return tf.slice(
+    whole,
+    extents.map(([start]) => start),
+    extents.map(([, size]) => size),
+  );
+}
+
 export const variables: OpTable = {
   VarHandleOp: handle,
   Variable: handle,
@@ -179,13 +198,16 @@ export const variables: OpTable = {
   ApplyRMSProp: applyRMSProp,
   RestoreV2: (c) => {
     const names = c.x(1).strings();
-    if (
-      c
-        .x(2)
-        .strings()
-        .some((slice) => slice !== '')
-    )
-      throw c.lacks('variables that are kept in parts are not supported');
-    return c.runtime.surroundings.restore(c.x(0).strings()[0] ?? '', names, c);
+    const slices = c.x(2).strings();
+    if (slices.length !== names.length)
+      throw c.wrong(`there are ${names.length} names, but ${slices.length} slices`);
+    // Parts of one variable come from its whole value.
+    const keys = [...new Set(names)];
+    const values = c.runtime.surroundings.restore(c.x(0).strings()[0] ?? '', keys, c);
+    return names.map((name, i) => {
+      const whole = values[keys.indexOf(name)] as Tensor;
+      const slice = slices[i] as string;
+      return slice === '' ? whole : partOf(c, whole, slice);
+    });
   },
 };
