@@ -1,4 +1,4 @@
-"""SavedModels of rarer kinds: ragged and sparse elements of `map_fn`, edit distances, variables of TensorFlow 1 in parts.
+"""SavedModels of rarer kinds: ragged and sparse elements of `map_fn`, edit distances, variables of open shapes, those of TensorFlow 1 in parts.
 
     python tools/golden/more_saved_models.py
 
@@ -105,13 +105,21 @@ class Elements(tf.Module):
     def twice(self, x):
         return tf.map_fn(lambda row: tf.sparse.map_values(tf.multiply, row, 2.), x, fn_output_signature=tf.SparseTensorSpec([4], tf.float32))
 
+    @tf.function(input_signature=[Spec([None, 2], tf.float32)])
+    def joined(self, x):
+        pieces = tf.TensorArray(tf.float32, size=0, dynamic_size=True, infer_shape=False, element_shape=[None, 2])
+        for i in tf.range(tf.shape(x)[0]):
+            pieces = pieces.write(i, x[:i + 1])
+        return pieces.concat()
+
 
 rows = tf.ragged.constant([[3., 2.], [], [1., 5., 4.]], dtype=tf.float32)
 deep = tf.ragged.constant([[[1, 2], [3]], [], [[4], [5, 6, 7], []]], dtype=tf.int64)
 sparse = tf.sparse.from_dense(np.array([[0, 1, 0, 2], [0, 0, 0, 0], [3, 0, 0, 0]], np.float32))
 module('elements', Elements(), [
     ('rows', [rows], {}), ('ranges', [np.array([3, 0, 2], np.int32)], {}), ('deep', [deep], {}), ('several', [rows[2:]], {}),
-    ('words', [np.array(['a b', '', 'c d e'])], {}), ('sentences', [tf.ragged.constant([['a', 'b'], ['c']])], {}), ('sums', [sparse], {}), ('twice', [sparse], {})])
+    ('words', [np.array(['a b', '', 'c d e'])], {}), ('sentences', [tf.ragged.constant([['a', 'b'], ['c']])], {}), ('sums', [sparse], {}), ('twice', [sparse], {}),
+    ('joined', [noise(3, 2)], {})])
 
 
 class Distances(tf.Module):
@@ -127,6 +135,40 @@ class Distances(tf.Module):
 module('distances', Distances(), [
     ('texts', [tf.sparse.from_dense(np.array([['a', 'b', 'c'], ['x', '', '']])), tf.sparse.from_dense(np.array([['a', 'c', 'd'], ['x', 'y', '']]))], {}),
     ('numbers', [tf.sparse.from_dense(np.array([[1, 2, 3], [1, 0, 0]])), tf.sparse.from_dense(np.array([[1, 3, 0], [2, 1, 1]]))], {})])
+
+
+class OpenShapes(tf.Module):
+    """Variables whose shape changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.any = tf.Variable(noise(2, 3), shape=tf.TensorShape(None), name='any')
+        self.rows = tf.Variable(noise(2, 3), shape=[None, 3], name='rows')
+        self.texts = tf.Variable(['a'], shape=[None], name='texts')
+
+    @tf.function(input_signature=[Spec([None, 3])])
+    def append(self, x):
+        self.rows.assign(tf.concat([self.rows, x], 0))
+        return tf.shape(self.rows), self.rows.read_value()
+
+    @tf.function(input_signature=[Spec([3, None])])
+    def product(self, x):
+        return tf.matmul(self.rows, x)
+
+    @tf.function(input_signature=[Spec(None)])
+    def put(self, x):
+        self.any.assign(x)
+        return self.any * 2.
+
+    @tf.function(input_signature=[Spec([], tf.string)])
+    def note(self, text):
+        self.texts.assign(tf.concat([self.texts, [text]], 0))
+        return self.texts.read_value()
+
+
+module('open-shapes', OpenShapes(), [
+    ('product', [noise(3, 2)], {}), ('append', [noise(2, 3)], {}), ('product', [noise(3, 2)], {}), ('put', [noise(4)], {}), ('put', [noise(1, 2, 1)], {}),
+    ('append', [noise(1, 3)], {}), ('note', [np.array('b')], {}), ('note', [np.array('c')], {})])
 
 
 def parts(name, use_resource, simple):

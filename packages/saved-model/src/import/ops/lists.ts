@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { context, type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
+import { context, type Dim, dims, hostDims, isUnknown, sizeValue, toShape } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
@@ -52,12 +52,13 @@ const scatter: Translate = (c) => {
   return sized(c, size, elementShape(c, 2)).scatter(indices, x);
 };
 
-const lengthsOf = (list: TensorArray): Tensor => {
-  const n = hostDims(list.size(), 'size', 'TensorListConcat')[0] as number;
+const lengthsOf = (c: OpCall, list: TensorArray): Tensor => {
+  const [n] = hostDims(list.size(), 'size', c.op) as [Dim];
+  if (isUnknown(n)) throw c.lacks('how many elements the list has is only known when the graph runs');
   return tf.stack(Array.from({ length: n }, (_, i) => tf.shapeOf(list.read(i)).gather(0).cast('int64')));
 };
 
-const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c.list(0))];
+const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c, c.list(0))];
 
 /** The contents of an array of TensorFlow 1 go where its flow goes. */
 const flow = (c: OpCall, i: number): TensorArray => c.list(i);
@@ -119,7 +120,7 @@ export const lists: OpTable = {
   TensorArrayGatherV3: (c) => flow(c, 2).gather(c.x(1)),
   TensorArrayScatterV3: (c) => flow(c, 3).scatter(c.x(1), c.x(2)),
   TensorArraySizeV3: (c) => flow(c, 1).size(),
-  TensorArrayConcatV3: several(['value', 'lengths'], (c) => [flow(c, 1).concat(), lengthsOf(flow(c, 1))]),
+  TensorArrayConcatV3: several(['value', 'lengths'], (c) => [flow(c, 1).concat(), lengthsOf(c, flow(c, 1))]),
   TensorArraySplitV3: (c) => flow(c, 3).split(c.x(1), c.x(2)),
   TensorArrayCloseV3: () => [],
 };
