@@ -1,4 +1,5 @@
-"""SavedModels of rarer kinds: ragged and sparse elements of `map_fn`, edit distances, variables of open shapes, those of TensorFlow 1 in parts.
+"""SavedModels of rarer kinds: ragged and sparse elements of `map_fn`, edit distances, variables of open shapes, those of TensorFlow 1 in parts, updates of
+optimizers.
 
     python tools/golden/more_saved_models.py
 
@@ -169,6 +170,83 @@ class OpenShapes(tf.Module):
 module('open-shapes', OpenShapes(), [
     ('product', [noise(3, 2)], {}), ('append', [noise(2, 3)], {}), ('product', [noise(3, 2)], {}), ('put', [noise(4)], {}), ('put', [noise(1, 2, 1)], {}),
     ('append', [noise(1, 3)], {}), ('note', [np.array('b')], {}), ('note', [np.array('c')], {})])
+
+
+R = tf.raw_ops
+LR, G = {'lr': 0.1}, 'grad'
+# The attributes of each op's slots, and its other arguments; those of rows take `indices` too.
+UPDATES = {
+    'GradientDescent': ([], {'alpha': 0.1}), 'Momentum': (['accum'], {'lr': 0.1, 'momentum': 0.9}), 'KerasMomentum': (['accum'], {'lr': 0.1, 'momentum': 0.9, 'use_nesterov': True}),
+    'Adagrad': (['accum'], LR), 'AdagradV2': (['accum'], {'lr': 0.1, 'epsilon': 0.01}),
+    'AdagradDA': (['gradient_accumulator', 'gradient_squared_accumulator'], {'lr': 0.1, 'l1': 0.05, 'l2': 0.02, 'global_step': np.int64(3)}),
+    'ProximalGradientDescent': ([], {'alpha': 0.1, 'l1': 0.3, 'l2': 0.2}), 'ProximalAdagrad': (['accum'], {'lr': 0.1, 'l1': 0.3, 'l2': 0.2}),
+    'Adadelta': (['accum', 'accum_update'], {'lr': 0.1, 'rho': 0.9, 'epsilon': 1e-3}), 'RMSProp': (['ms', 'mom'], {'lr': 0.1, 'rho': 0.9, 'momentum': 0.5, 'epsilon': 1e-3}),
+    'CenteredRMSProp': (['mg', 'ms', 'mom'], {'lr': 0.1, 'rho': 0.9, 'momentum': 0.5, 'epsilon': 1.}),
+    'Adam': (['m', 'v'], {'beta1_power': 0.9, 'beta2_power': 0.99, 'lr': 0.1, 'beta1': 0.9, 'beta2': 0.99, 'epsilon': 1e-3}),
+    'AdamWithAmsgrad': (['m', 'v', 'vhat'], {'beta1_power': 0.9, 'beta2_power': 0.99, 'lr': 0.1, 'beta1': 0.9, 'beta2': 0.99, 'epsilon': 1e-3}),
+    'AdaMax': (['m', 'v'], {'beta1_power': 0.9, 'lr': 0.1, 'beta1': 0.9, 'beta2': 0.99, 'epsilon': 1e-3}),
+    'Ftrl': (['accum', 'linear'], {'lr': 0.1, 'l1': 0.05, 'l2': 0.02, 'lr_power': -0.5}),
+    'FtrlV2': (['accum', 'linear'], {'lr': 0.1, 'l1': 0.05, 'l2': 0.02, 'l2_shrinkage': 0.1, 'lr_power': -0.5}),
+    'PowerSign': (['m'], {'lr': 0.1, 'logbase': 1., 'sign_decay': 0.9, 'beta': 0.9}), 'AddSign': (['m'], {'lr': 0.1, 'alpha': 1., 'sign_decay': 0.9, 'beta': 0.9}),
+}
+
+
+class Updates(tf.Module):
+    """The update ops of optimizers: functions that begin with the same values, and give all that an op changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.start = noise(4, 2)
+        self.state = [tf.Variable(tf.zeros([4, 2]), name=f'state{i}') for i in range(4)]
+        for name, (slots, others) in UPDATES.items():
+            setattr(self, name, self.function(getattr(R, 'ResourceApply' + name), name, slots, others, False))
+            if hasattr(R, 'ResourceSparseApply' + name):
+                setattr(self, name + 'Rows', self.function(getattr(R, 'ResourceSparseApply' + name), name, slots, others, True))
+
+    def function(self, op, name, slots, others, rows):
+        @tf.function(input_signature=[Spec([2, 2] if rows else [4, 2])])
+        def run(gradient):
+            for i, variable in enumerate(self.state):
+                variable.assign(self.start if i == 0 else tf.abs(self.start) * (0.1 * i))
+            handles = {slot: v.handle for slot, v in zip(['var', *slots], self.state)}
+            grad = 'delta' if name.endswith('GradientDescent') and not rows else 'grad'
+            op(**handles, **others, **{grad: gradient}, **({'indices': [3, 1]} if rows else {}))
+            return [v.read_value() for v in self.state[:len(slots) + 1]]
+
+        return run
+
+
+updates = Updates()
+module('updates', updates, [(name, [noise(2, 2) if name.endswith('Rows') else noise(4, 2)], {})
+                            for name in [n for base in UPDATES for n in (base, base + 'Rows')] if hasattr(updates, name)])
+
+
+class Stateful(tf.Module):
+    """Draws as TensorFlow 2.0 to 2.3 wrote them, and counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.state = tf.Variable(tf.random.Generator.from_seed(7).state, name='state')
+        self.rows = tf.Variable(np.arange(1., 7., dtype=np.float32).reshape(3, 2), name='rows')
+        self.numbers = tf.Variable([7, -7, 9], name='numbers')
+
+    @tf.function(input_signature=[])
+    def draw(self):
+        source = dict(resource=self.state.handle, algorithm=tf.constant(1, tf.int64))
+        shape = tf.constant([3], tf.int64)
+        floats = R.StatefulUniform(**source, shape=shape), R.StatefulStandardNormalV2(**source, shape=shape), R.StatefulTruncatedNormal(**source, shape=shape)
+        R.RngSkip(**source, delta=tf.constant(5, tf.int64))
+        return [*floats, R.StatefulUniformInt(**source, shape=shape, minval=0, maxval=100), R.StatefulUniformFullInt(**source, shape=shape, dtype=tf.int32), self.state.read_value()]
+
+    @tf.function(input_signature=[Spec([None], tf.int32)])
+    def scatter(self, i):
+        R.ResourceScatterMul(resource=self.rows.handle, indices=i, updates=tf.constant(2.))
+        R.ResourceScatterDiv(resource=self.rows.handle, indices=[1], updates=[[4., 8.]])
+        R.ResourceScatterDiv(resource=self.numbers.handle, indices=[0, 1], updates=[2, 2])
+        return self.rows.read_value(), self.numbers.read_value()
+
+
+module('stateful', Stateful(), [('draw', [], {}), ('draw', [], {}), ('scatter', [np.array([0, 2, 0], np.int32)], {})])
 
 
 def parts(name, use_resource, simple):

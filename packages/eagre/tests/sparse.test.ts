@@ -239,3 +239,17 @@ describe('sparse tensors do as in TensorFlow', () => {
     expectGolden((cases[name] as () => unknown)(), golden.cases[name] as GoldenComposite, name);
   });
 });
+
+test('a limit of bincount is the size of what it gives, as in TensorFlow', () => {
+  const values = [
+    [1, 1, 3],
+    [0, 7, 1],
+  ];
+  for (const [options, shape] of [
+    [{ maxlength: 6 }, [2, 6]],
+    [{ minlength: 8, maxlength: 6 }, [2, 6]],
+    [{ maxlength: 0 }, [2, 0]],
+    [{ minlength: 9 }, [2, 9]],
+  ] as const)
+    expect(tf.sparse.bincount(values, { axis: -1, ...options }).shape).toEqual(shape);
+});

@@ -1,5 +1,6 @@
 // Ops that make and move elements.
 
+import { dtypeTraits } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import {
@@ -175,7 +176,51 @@ const layouts = (c: OpCall): [from: string[], to: string[]] => [
   [...c.textAttr('dst_format', 'NCHW')],
 ];
 
+/** The elements of `x` that are not in `y`, and their places. */
+const listDiff: Translate = (c) => {
+  const [x, y] = [c.x(0), c.x(1)];
+  const isThere = tf.any(tf.equal(tf.expandDims(x, 1), tf.expandDims(y, 0)), 1);
+  const places = tf.reshape(tf.where(tf.logicalNot(isThere)), [-1]);
+  return [tf.gather(x, places), tf.cast(places, c.dtypeAttr('out_idx', 'int32'))];
+};
+
+/** How many bits of each integer are ones. */
+const ones: Translate = (c) => {
+  const x = c.x();
+  const bits = 8 * dtypeTraits[x.dtype].bytes;
+  const one = tf.onesLike(x);
+  return tf.addN(
+    Array.from({ length: bits }, (_, i) =>
+      tf.cast(
+        tf.bitwise.bitwiseAnd(tf.bitwise.rightShift(x, tf.fill(x.shape as number[], i, x.dtype)), one),
+        'uint8',
+      ),
+    ),
+  );
+};
+
+/** Rows of a tensor replaced, or changed by others. */
+const rowsInPlace =
+  (fn: typeof tf.tensorScatterNdUpdate): Translate =>
+  (c) =>
+    fn(c.x(0), tf.reshape(c.x(1), [-1, 1]), c.x(2));
+
+const ofBlocks = (c: OpCall): [number, number] => [c.intAttr('block_size'), c.intAttr('block_size')];
+
 export const array: OpTable = {
+  ListDiff: several(['out', 'idx'], listDiff),
+  PopulationCount: ones,
+  NthElement: (c) => {
+    const direction = c.boolAttr('reverse', false) ? 'DESCENDING' : 'ASCENDING';
+    return tf.gather(tf.sort(c.x(0), { direction }), c.x(1), -1);
+  },
+  ParallelConcat: (c) => tf.concat(c.xs(), 0),
+  SpaceToBatch: (c) => spaceToBatch(c.x(0), ofBlocks(c), c.x(1)),
+  BatchToSpace: (c) => batchToSpace(c.x(0), ofBlocks(c), c.ints(1)),
+  InplaceUpdate: rowsInPlace(tf.tensorScatterNdUpdate),
+  InplaceAdd: rowsInPlace(tf.tensorScatterNdAdd),
+  InplaceSub: rowsInPlace(tf.tensorScatterNdSub),
+  ScatterNdNonAliasingAdd: (c) => tf.tensorScatterNdAdd(c.x(0), c.x(1), c.x(2)),
   UnravelIndex: (c) => tf.unravelIndex(c.x(0), c.x(1)),
   ExtractVolumePatches: (c) =>
     tf.extractVolumePatches(

@@ -21,6 +21,7 @@ import { sparse } from './sparse.ts';
 import { specialFunctions } from './special.ts';
 import { strings } from './strings.ts';
 import { tables } from './tables.ts';
+import { updates } from './updates.ts';
 import { variables } from './variables.ts';
 import { variants } from './variants.ts';
 
@@ -47,6 +48,7 @@ const FAMILIES: readonly OpTable[] = [
   examples,
   tables,
   variables,
+  updates,
   variants,
 ];
 
