@@ -4,6 +4,7 @@ import { dtypeTraits } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import {
+  context,
   dims,
   dimsOf,
   hostDims,
@@ -176,12 +177,23 @@ const layouts = (c: OpCall): [from: string[], to: string[]] => [
   [...c.textAttr('dst_format', 'NCHW')],
 ];
 
+const elementsOf = (x: Tensor): (number | bigint | string)[] =>
+  x.dtype === 'string' ? x.strings() : Array.from<number | bigint>(hostValues(x) as ArrayLike<number>);
+
 /** The elements of `x` that are not in `y`, and their places. */
 const listDiff: Translate = (c) => {
   const [x, y] = [c.x(0), c.x(1)];
+  const dtype = c.dtypeAttr('out_idx', 'int32');
+  if (context.tracer === null) {
+    const out = new Set(elementsOf(y));
+    // NaN equals nothing.
+    const kept = elementsOf(x).flatMap((value, i) => (out.has(value) && !Number.isNaN(value) ? [] : [i]));
+    const at = tf.constant(kept, 'int32', { shape: [kept.length] });
+    return [tf.gather(x, at), tf.cast(at, dtype)];
+  }
   const isThere = tf.any(tf.equal(tf.expandDims(x, 1), tf.expandDims(y, 0)), 1);
   const places = tf.reshape(tf.where(tf.logicalNot(isThere)), [-1]);
-  return [tf.gather(x, places), tf.cast(places, c.dtypeAttr('out_idx', 'int32'))];
+  return [tf.gather(x, places), tf.cast(places, dtype)];
 };
 
 /** How many bits of each integer are ones. */

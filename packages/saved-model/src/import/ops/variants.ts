@@ -72,11 +72,15 @@ const splitsOf = (lengths: Tensor): Tensor =>
 const lengthsOf = (splits: Tensor): Tensor =>
   tf.slice(splits, [1], [-1]).sub(tf.slice(splits, [0], [splits.size - 1]));
 
+// As TensorFlow's tensors have at most.
+const MOST_RANKS = 254;
+
 const fromVariant: Translate = (c) => {
   const variant = variantAt(c, 0);
   const ranks = c.intAttr('output_ragged_rank');
   const splitsDType = c.dtypeAttr('Tsplits', 'int64');
   const inner = ranks - variant.rank;
+  if (!(inner >= 0 && ranks <= MOST_RANKS)) throw c.wrong(`there is no ragged rank ${ranks}`);
   const items = variant.items.map((item): Ragged => {
     if (item.kind !== 'ragged' || item.splits.length !== inner)
       throw c.wrong(`an element is no ragged tensor of ragged rank ${inner}`);
