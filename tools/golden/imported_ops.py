@@ -332,6 +332,36 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('Fingerprint', R.Fingerprint(data=i, method='farmhash64'), R.Fingerprint(data=words, method='farmhash64'))
     case('StringSplit', *R.StringSplit(input=['a,b;c', '', ',x,', 'é'], delimiter=',;', skip_empty=True), *R.StringSplit(input=['a,b;c', '', ',x,'], delimiter=',;', skip_empty=False), *R.StringSplit(input=['ab', '', 'c'], delimiter=''))
 
+    # Rarer forms, and gradients of ops
+    case('ListDiff', *R.ListDiff(x=ids, y=[2, 5]), *R.ListDiff(x=[1, 2, 3], y=tf.constant([], tf.int32), out_idx=tf.int64), *R.ListDiff(x=words, y=words[:1]))
+    case('PopulationCount', R.PopulationCount(x=i), R.PopulationCount(x=tf.constant([-1, 5], tf.int64)), R.PopulationCount(x=tf.constant([255, 6], tf.uint8)))
+    case('NthElement', R.NthElement(input=bm, n=1), R.NthElement(input=m, n=0, reverse=True)), case('ParallelConcat', R.ParallelConcat(values=[m[:1], m[1:2]], shape=[2, 4]))
+    case('SpaceToBatch', R.SpaceToBatch(input=rgb, block_size=2, paddings=[[0, 2], [1, 1]]), R.BatchToSpace(input=tf.tile(rgb, [4, 1, 1, 1]), block_size=2, crops=[[1, 0], [0, 2]]))
+    case('InplaceUpdate', R.InplaceUpdate(x=m + 1, i=[2, 0], v=m[:2]), R.InplaceAdd(x=m + 2, i=[2, 0], v=m[:2]), R.InplaceSub(x=m + 3, i=[2, 0], v=m[:2]))
+    case('ScatterNdNonAliasingAdd', R.ScatterNdNonAliasingAdd(input=m, indices=[[2], [0], [2]], updates=m))
+    pooled = R.MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME')
+    case('MaxPoolGradV2', R.MaxPoolGradV2(orig_input=image, orig_output=pooled, grad=pooled * 2, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME'))
+    four = tf.concat([image, image], -1)
+    case('LRNGrad', R.LRNGrad(input_grads=four, input_image=four, output_image=R.LRN(input=four, depth_radius=1, beta=0.75), depth_radius=1, beta=0.75))
+    eroded = dict(strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding='SAME')
+    case('Dilation2DBackpropInput', R.Dilation2DBackpropInput(input=image, filter=kernel[..., 0], out_backprop=image, **eroded), R.Dilation2DBackpropFilter(input=image, filter=kernel[..., 0], out_backprop=image, **eroded))
+    boxes_of = dict(boxes=[[0.1, 0.2, 0.8, 0.9], [0.05, 0.15, 0.95, 0.85]], box_ind=[0, 0])
+    case('CropAndResizeGradImage', R.CropAndResizeGradImage(grads=tf.ones([2, 3, 2, 3]), image_size=[1, 4, 4, 3], T=tf.float32, **boxes_of),
+         R.CropAndResizeGradImage(grads=tf.ones([2, 3, 2, 3]), image_size=[1, 4, 4, 3], T=tf.float32, method='nearest', **boxes_of), R.CropAndResizeGradBoxes(grads=tf.ones([2, 3, 2, 3]), image=rgb, **boxes_of))
+    case('ResizeBicubicGrad', R.ResizeBicubicGrad(grads=R.ResizeBicubic(images=image, size=[4, 9], half_pixel_centers=True), original_image=image, half_pixel_centers=True))
+    case('ResizeNearestNeighborGrad', R.ResizeNearestNeighborGrad(grads=image, size=[3, 4], half_pixel_centers=True), R.ResizeNearestNeighborGrad(grads=image, size=[3, 7]), R.ResizeNearestNeighborGrad(grads=image, size=[3, 7], align_corners=True))
+    case('FakeQuantWithMinMaxArgsGradient', R.FakeQuantWithMinMaxArgsGradient(gradients=y, inputs=x, min=-0.5, max=0.8), *R.FakeQuantWithMinMaxVarsGradient(gradients=y, inputs=x, min=-0.5, max=0.8, num_bits=4),
+         *R.FakeQuantWithMinMaxVarsPerChannelGradient(gradients=y, inputs=x, min=[-0.5, -0.1, -1.], max=[0.3, 0.8, 1.], narrow_range=True))
+    case('QuantizeAndDequantizeV2', R.QuantizeAndDequantizeV2(input=x, input_min=-0.5, input_max=0.8, range_given=True), R.QuantizeAndDequantizeV2(input=x, input_min=0., input_max=0., num_bits=4, narrow_range=True),
+         R.QuantizeAndDequantizeV3(input=x, input_min=-0.5, input_max=0.8, num_bits=5), R.QuantizeAndDequantizeV4(input=x, input_min=-0.5, input_max=0.8, num_bits=6))
+    case('SparseSegmentSumGrad', *[getattr(R, f'SparseSegment{kind}Grad')(grad=m[:2], indices=[0, 2, 2], segment_ids=[0, 0, 1], output_dim0=4) for kind in ['Sum', 'Mean', 'SqrtN']])
+    case('DenseCountSparseOutput', *R.DenseCountSparseOutput(values=ids, weights=tf.constant([], tf.float32), binary_output=False), *R.DenseCountSparseOutput(values=[[1, 1, 3], [0, 7, 1]], weights=x, binary_output=False, minlength=5, maxlength=6),
+         *R.DenseCountSparseOutput(values=ids, weights=tf.constant([], tf.int64), binary_output=True, minlength=9),
+         *R.SparseCountSparseOutput(indices=tf.constant([[0, 1], [0, 2], [2, 0]], tf.int64), values=[4, 4, 1], dense_shape=tf.constant([3, 3], tf.int64), weights=v[:3], binary_output=False))
+    case('SparseCrossV2', *R.SparseCrossV2(indices=[tf.constant([[0, 0], [1, 0], [1, 1]], tf.int64)], values=[tf.constant(['a', 'b', 'c'])], shapes=[tf.constant([2, 2], tf.int64)], dense_inputs=[tf.constant([['d'], ['e']])], sep='_Y_'))
+    case('ExtractGlimpseV2', R.ExtractGlimpseV2(input=image, size=[3, 3], offsets=[[0.2, -0.9]], noise='zero', uniform_noise=False), R.ExtractGlimpseV2(input=image, size=[2, 5], offsets=[[1., 2.]], centered=False, normalized=False, noise='zero', uniform_noise=False))
+    case('DecodeCSV', *R.DecodeCSV(records=['1,a,2.5', ',"b,c",'], record_defaults=[[7], tf.constant([], tf.string), [0.5]]), *R.DecodeCSV(records=['1|x|NA'], record_defaults=[[7], [9.]], field_delim='|', na_value='NA', select_cols=[0, 2]))
+
     feeds = {T[name]: value for name, value in inputs.items()}
     results = session.run(cases, feeds)
     text = json.dumps({

@@ -14,6 +14,7 @@ const modelsOf = (name) => JSON.parse(gunzipSync(readFileSync(golden(name))).toS
 const models = [
   ...modelsOf('models'),
   ...modelsOf('concrete-functions'),
+  ...modelsOf('more-models'),
   ...modelsOf('version1'),
   ...modelsOf('composites').map((model) => ({ ...model, name: `composites-${model.name}` })),
 ];

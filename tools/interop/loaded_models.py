@@ -60,7 +60,7 @@ def golden(name):
 
 with tempfile.TemporaryDirectory() as folder:
     subprocess.run([*shlex.split(os.environ.get('EAGRE_NODE', 'node')), HERE / 'loaded_models.mjs', folder], check=True)
-    names = ['models', 'concrete-functions', 'version1']
+    names = ['models', 'concrete-functions', 'more-models', 'version1']
     models = [m for name in names for m in golden(name)] + [{**m, 'name': f"composites-{m['name']}"} for m in golden('composites')]
     checked = 0
     for generation, model in [(g, m) for g in ['again', 'twice'] for m in models]:

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
-import { inInitScope, isPlain, refillVariables, sameShape, withoutTapes } from '@eagre/core/internal';
+import { inInitScope, isCompatible, isPlain, refillVariables, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { slotNodes } from './lists.ts';
 import { type Look, nodeNames, Seen, walk } from './object-graph.ts';
@@ -367,7 +367,9 @@ export class NameRestoration extends Restoration {
 
 /** Whether bytes of the file are the object's value as they are. */
 function intoMemory(transfer: Transfer): transfer is Transfer<Variable> {
-  return transfer.object instanceof Variable && transfer.object.dtype !== 'string';
+  const { object } = transfer;
+  // A value of another shape takes memory of its own.
+  return object instanceof Variable && object.dtype !== 'string' && object.hasOneShape;
 }
 
 function unbound(
@@ -389,7 +391,7 @@ function check(source: Source, { object, key }: Transfer): void {
       'restore',
     );
   }
-  if (!sameShape(shape, object.shape)) {
+  if (!isCompatible(shape, object.openShape)) {
     throw new InvalidArgumentError(
       `Received incompatible tensor with shape [${shape}] when attempting to restore variable with shape [${object.shape}] and name ${object.name} (${key})`,
       'restore',

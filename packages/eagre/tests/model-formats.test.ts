@@ -17,7 +17,7 @@ const golden = (name: string): readonly string[] => {
   return models.map((model) => model.name);
 };
 const savedModels = [
-  ...['models', 'concrete-functions', 'version1'].flatMap(golden),
+  ...['models', 'concrete-functions', 'more-models', 'version1'].flatMap(golden),
   ...golden('composites').map((name) => `composites-${name}`),
 ];
 

@@ -260,3 +260,17 @@ test('sparse tensors refuse what TensorFlow refuses', () => {
   const f = tf.function((x: tf.Tensor) => tf.sets.size(tf.sets.union(x, x)));
   expect(() => f(int([[1, 2]]))).toThrow('cannot compute with strings and sets');
 });
+
+test('a limit of bincount is the size of what it gives, as in TensorFlow', () => {
+  const values = [
+    [1, 1, 3],
+    [0, 7, 1],
+  ];
+  for (const [options, shape] of [
+    [{ maxlength: 6 }, [2, 6]],
+    [{ minlength: 8, maxlength: 6 }, [2, 6]],
+    [{ maxlength: 0 }, [2, 0]],
+    [{ minlength: 9 }, [2, 9]],
+  ] as const)
+    expect(tf.sparse.bincount(values, { axis: -1, ...options }).shape).toEqual(shape);
+});

@@ -675,9 +675,10 @@ export const bincount: NamedFunction<
     const places = keep === null ? null : keep.nonzero().reshape([-1]);
     const pick = (t: Tensor): Tensor => (places === null ? t : t.gather(places));
     const [r, v] = [pick(rows), pick(flat)];
-    const longest = hostDims(denseConcat([constant([-1n], 'int64'), flat], 0).max(), 'values', op)[0] as Dim;
-    const found = addDims(longest, 1);
-    const width = maxDims(maxlength === null ? found : minDims(found, maxlength), minlength ?? 0);
+    const longest = (): Dim =>
+      hostDims(denseConcat([constant([-1n], 'int64'), v], 0).max(), 'values', op)[0] as Dim;
+    // As in TensorFlow, where a limit is the size.
+    const width = maxlength ?? maxDims(addDims(longest(), 1), minlength ?? 0);
     const sums = merged(
       r.mul(int64(width)).add(v),
       own === null ? v.mul(int64(0)).add(int64(1)).cast(dtype) : pick(own),

@@ -105,7 +105,7 @@ describe('Variable', () => {
     const make = (options: unknown) => () => new Variable(1, options as never);
     expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
     expect(make({ Trainable: false })).toThrow(
-      "Variable: 'Trainable' is not an option; the options are initialValue, trainable, name, dtype, synchronization, aggregation; did you mean 'trainable'?",
+      "Variable: 'Trainable' is not an option; the options are initialValue, trainable, name, dtype, synchronization, aggregation, shape; did you mean 'trainable'?",
     );
     expect(make('w')).toThrow("only initialValue can be given by position; write { trainable: 'w' }");
     expect(make({ trainable: 1 })).toThrow('trainable is 1, expected true or false');

@@ -4,6 +4,7 @@ import {
   FailedPreconditionError,
   InvalidArgumentError,
   type Storage,
+  UnimplementedError,
 } from '@eagre/backend';
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
@@ -18,7 +19,15 @@ import {
 import { copyTo, kernelFor } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
 import { dims } from '../shapes/dims.ts';
-import { checkFlag, type Shape, sameShape, showShape } from '../shapes/shape.ts';
+import {
+  checkFlag,
+  checkPartialShape,
+  isCompatible,
+  type PartialShape,
+  type Shape,
+  sameShape,
+  showShape,
+} from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
@@ -40,6 +49,11 @@ export interface VariableOptions {
   readonly synchronization?: VariableSynchronization;
   /** Under a distribution strategy, how values of several replicas become one; `'NONE'` by default. */
   readonly aggregation?: VariableAggregation;
+  /**
+   * The shapes that values may have: null stands for sizes that may change, and as a whole for any shape. That of the first value by default,
+   * which then never changes. Functions of `tf.function` cannot use a variable whose shape may change.
+   */
+  readonly shape?: PartialShape | null;
 }
 
 /** All that a variable is made from. */
@@ -57,6 +71,7 @@ export const variableArguments: Parameters<VariableArguments> = {
     dtype: true,
     synchronization: true,
     aggregation: true,
+    shape: true,
   },
 };
 
@@ -91,8 +106,10 @@ export class Variable extends VariableBase {
   readonly id: number;
   readonly name: string;
   override readonly dtype: DType;
-  /** It never changes. */
+  /** That of the value now. It never changes, unless the option `shape` leaves sizes open. */
   override readonly shape: Shape;
+  /** @internal The shapes that values may have: null for sizes that may change, and as a whole for any shape. */
+  readonly openShape: PartialShape | null;
   /** Watched by gradient tapes, and listed in `trainableVariables`. */
   readonly trainable: boolean;
   /** When the copies of the replicas of a distribution strategy become equal. */
@@ -126,6 +143,15 @@ export class Variable extends VariableBase {
       const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
       return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
     });
+    const openShape = options.shape === undefined ? source.shape : options.shape;
+    if (openShape !== null) checkPartialShape(openShape, 'Variable');
+    if (!isCompatible(source.shape, openShape))
+      throw new InvalidArgumentError(
+        `the first value has shape ${showShape(source.shape)}, which is none of shape ${showPartialShape(openShape)}`,
+        'Variable',
+      );
+    if (strategy !== null && !isFixed(openShape))
+      throw new UnimplementedError('a distribution strategy needs variables of one shape', 'Variable');
     const trainable = checkFlag(options.trainable ?? synchronization !== 'ON_READ', 'trainable', 'Variable');
     this.synchronization = synchronization;
     this.aggregation = aggregation;
@@ -133,6 +159,7 @@ export class Variable extends VariableBase {
     this.name = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
     this.shape = source.shape;
+    this.openShape = openShape;
     this.trainable = trainable;
     const isAdopted = strategy === null && source === adopted.value;
     this.#value = isAdopted ? source : copyTensor(source);
@@ -178,14 +205,17 @@ export class Variable extends VariableBase {
     return this.read();
   }
 
-  /** Replaces the value. @throws InvalidArgumentError for another shape; dtypes must match, bare numbers adapt. */
+  /**
+   * Replaces the value. Dtypes must match, bare numbers adapt.
+   * @throws InvalidArgumentError for another shape than that of the variable, or than its option `shape` allows
+   */
   assign(value: TensorLike): this;
   assign(args: { readonly value: TensorLike }): this;
   assign(value: unknown): this {
     const next = toTensor(value as TensorLike, this.dtype);
-    if (next.dtype !== this.dtype || !sameShape(next.shape, this.shape)) {
+    if (next.dtype !== this.dtype || !isCompatible(next.shape, this.openShape)) {
       throw new InvalidArgumentError(
-        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showPartialShape(this.openShape)}`,
         'assign',
       );
     }
@@ -280,7 +310,9 @@ export class Variable extends VariableBase {
 
   /** @internal The value for an op: tapes are told, nobody else keeps it. */
   override taken(): Tensor {
-    const value = context.tracer === null ? this.#alive() : context.tracer.read(this);
+    const { tracer } = context;
+    if (tracer !== null) this.#refuseTrace();
+    const value = tracer === null ? this.#alive() : tracer.read(this);
     this.#tell(value);
     return value;
   }
@@ -431,13 +463,31 @@ export class Variable extends VariableBase {
     checkAlive(next);
     const { tracer } = context;
     const { storage, backend, dtype } = this.#alive();
-    if (tracer !== null) return tracer.assign(this, next) as this;
+    if (tracer !== null) {
+      this.#refuseTrace();
+      return tracer.assign(this, next) as this;
+    }
     if (next.backend.name === 'symbolic') throw noValue(next);
     // It stays on its device.
-    if (storage.refs === 1 && dtype !== 'string') copyBytes(next.storage, storage);
+    const keepsShape = sameShape(next.shape, this.shape);
+    if (storage.refs === 1 && dtype !== 'string' && keepsShape) copyBytes(next.storage, storage);
     else if (next.backend === backend || dtype === 'string') this.#replace(copyTensor(next));
     else this.#replace(copyTensor(copyTo(next, backend)));
+    if (!keepsShape) (this as { shape: Shape }).shape = next.shape;
     return this;
+  }
+
+  /** @internal Whether all values have one shape. */
+  get hasOneShape(): boolean {
+    return this.openShape === this.shape || isFixed(this.openShape);
+  }
+
+  /** @throws UnimplementedError for a variable whose shape may change: a trace is for one shape. */
+  #refuseTrace(): void {
+    if (this.hasOneShape) return;
+    throw new UnimplementedError(
+      `the variable '${this.name}' of shape ${showPartialShape(this.openShape)} may change its shape, so it cannot be used in tf.function: pass its value as an argument, or run the code eagerly`,
+    );
   }
 
   #replace(value: Tensor): void {
@@ -449,6 +499,12 @@ export class Variable extends VariableBase {
 export interface Variable extends OpMethods {}
 
 showInConsole(Variable.prototype, (v) => v.describe());
+
+/** Whether all sizes are known. */
+const isFixed = (shape: PartialShape | null): boolean => shape !== null && !shape.includes(null as never);
+
+const showPartialShape = (shape: PartialShape | null): string =>
+  shape === null ? 'any shape' : `[${shape.map((size) => size ?? 'null').join(', ')}]`;
 
 /** An initial value; computed now if it was traced. */
 function first(value: Tensor): Tensor {

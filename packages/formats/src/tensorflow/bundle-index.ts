@@ -4,6 +4,7 @@ import { elementCount } from '../arrays/ndarray.ts';
 import { compareBytes } from '../bytes.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { BundleEntryProto, BundleHeaderProto } from './bundle-messages.ts';
+import { byteText, placesOfParts } from './bundle-parts.ts';
 import { type DataTypeInfo, dataTypeInfo, dataTypeNumber } from './data-types.ts';
 import { readTable, writeTable } from './table.ts';
 import { decodeShape, encodeShape } from './tensor-proto.ts';
@@ -23,8 +24,14 @@ export interface BundleEntry {
   readonly offset: number;
   /** Masked. */
   readonly crc32c: number;
-  /** A variable that TensorFlow 1 kept in parts, which cannot be read here. */
-  readonly sliced: boolean;
+  /** Of a variable that TensorFlow 1 kept in parts: these, in their order, instead of bytes of its own. */
+  readonly parts: readonly BundlePart[];
+}
+
+/** A part of a tensor: where it begins along each axis, and its own entry. */
+export interface BundlePart {
+  readonly start: readonly number[];
+  readonly entry: BundleEntry;
 }
 
 /** The name of a data file. */
@@ -46,14 +53,34 @@ export function decodeIndex(
   const error = errorsFor('checkpoint', file);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const entries = new Map<string, BundleEntry>();
+  const inParts = new Map<string, BundleEntryProto>();
+  const parts = new Map<string, Uint8Array>();
   let shards = 0;
   for (const [key, value] of readTable(bytes, { file })) {
     if (key.length === 0) shards = shardsIn(BundleHeaderProto.decode(value, { file }), error);
-    // The parts of sliced variables have keys that are no text.
-    else if (key[0] !== 0) {
+    // The parts of variables have keys that are no text.
+    else if (key[0] === 0) parts.set(byteText(key), value);
+    else {
       const name = nameOf(key, decoder, error);
-      entries.set(name, entryOf(name, BundleEntryProto.decode(value, { file }), shards, error));
+      const proto = BundleEntryProto.decode(value, { file });
+      if ((proto.slices ?? []).length > 0) inParts.set(name, proto);
+      entries.set(name, entryOf(name, proto, shards, error));
     }
+  }
+  for (const [name, proto] of inParts) {
+    const entry = entries.get(name) as BundleEntry;
+    const where = (): string => `tensor ${quote(name)}`;
+    const places = placesOfParts(name, proto.slices ?? [], entry.shape, where, error);
+    const found = places.map(({ key, start, shape }): BundlePart => {
+      const value = parts.get(key);
+      if (value === undefined) throw error(`${where()}: no part at [${start}]`);
+      const part = entryOf(name, BundleEntryProto.decode(value, { file }), shards, error);
+      if (part.dtype !== entry.dtype || part.shape.join() !== shape.join())
+        throw error(`${where()}: a part`, `${entry.dtype} [${shape}]`, `${part.dtype} [${part.shape}]`);
+      return { start, entry: part };
+    });
+    const bytes = found.reduce((sum, part) => sum + part.entry.bytes, 0);
+    entries.set(name, { ...entry, bytes, parts: found });
   }
   if (shards === 0) throw error('no header');
   return { shards, entries };
@@ -112,14 +139,15 @@ function entryOf(name: string, proto: BundleEntryProto, shards: number, error: E
     shard: proto.shard_id ?? 0,
     offset: Number(proto.offset ?? 0),
     crc32c: proto.crc32c ?? 0,
-    sliced: (proto.slices?.length ?? 0) > 0,
+    parts: [],
   };
   const { bytes, shard, offset } = entry;
   if (!Number.isSafeInteger(bytes) || bytes < 0 || !Number.isSafeInteger(offset) || offset < 0)
     throw error(`${where()}: place`, 'an offset and a size', `${offset} and ${bytes}`);
   if (shard < 0 || shard >= shards) throw error(`${where()}: data file`, `0 to ${shards - 1}`, shard);
   const wanted = (elementCount(shape) as number) * info.bytes;
-  if (!entry.sliced && info.bytes > 0 && bytes !== wanted)
+  const isInParts = (proto.slices?.length ?? 0) > 0;
+  if (!isInParts && info.bytes > 0 && bytes !== wanted)
     throw error(`${where()}: size`, `${wanted} bytes for ${info.name} of shape [${shape.join(', ')}]`, bytes);
   return entry;
 }

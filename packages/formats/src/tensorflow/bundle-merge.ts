@@ -19,7 +19,8 @@ export function mergeBundles(prefixes: readonly string[], target: string): void 
     const part = decodeIndex(readIndex(prefix), indexPath(prefix));
     for (const [key, entry] of part.entries) {
       if (entries.has(key)) throw error(`tensor ${quote(key)}`, 'each key once', `another one in ${prefix}`);
-      if (entry.sliced) throw error.unsupported(`tensor ${quote(key)}`, 'a whole one', 'one in parts');
+      if (entry.parts.length > 0)
+        throw error.unsupported(`tensor ${quote(key)}`, 'a whole one', 'one in parts');
       entries.set(key, { ...entry, shard: entry.shard + files.length });
     }
     for (let i = 0; i < part.shards; i++) files.push(shardPath(prefix, i, part.shards));

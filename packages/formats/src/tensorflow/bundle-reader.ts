@@ -68,6 +68,7 @@ export class BundleReader {
   /** {@link read}, without blocking. */
   async readAsync(key: string): Promise<TensorValue> {
     const entry = this.#find(key);
+    if (entry.parts.length > 0) return this.read(key);
     return this.#files.useAsync(this.#pathOf(entry), async (file) => {
       const bytes = this.#roomFor(key, entry, file);
       await this.#fill(key, entry, bytes, file);
@@ -97,7 +98,8 @@ export class BundleReader {
       target,
       entry: this.#checkTarget(key, target),
     }));
-    this.#passAll(parts);
+    this.#passAll(parts.filter(({ entry }) => entry.parts.length === 0));
+    for (const { key, entry, target } of parts) if (entry.parts.length > 0) this.#join(key, entry, target);
     for (const { entry, target } of parts)
       if (entry.dtype === 'bool') for (let i = 0; i < target.length; i++) if (target[i] !== 0) target[i] = 1;
   }
@@ -105,8 +107,7 @@ export class BundleReader {
   /** Checks that the data files are as long as the tensors under these keys need: before memory is taken for them. */
   checkSizes(keys: Iterable<string>): void {
     const sizes = new Map<string, number>();
-    for (const key of keys) {
-      const entry = this.#find(key);
+    for (const [key, entry] of this.#pieces(keys)) {
       const path = this.#pathOf(entry);
       const size =
         sizes.get(path) ?? this.#files.use(path, (file) => nodeBuiltin('node:fs').fstatSync(file).size);
@@ -121,8 +122,7 @@ export class BundleReader {
    */
   verify(keys: Iterable<string>): void {
     this.#passAll(
-      Array.from(keys, (key) => {
-        const entry = this.#find(key);
+      Array.from(this.#pieces(keys), ([key, entry]) => {
         this.#refuseStrings(key, entry);
         return { key, target: undefined, entry };
       }),
@@ -133,19 +133,23 @@ export class BundleReader {
   /** {@link readInto}, without blocking; `target` must be left alone meanwhile. */
   async readIntoAsync(key: string, target: Uint8Array): Promise<void> {
     const entry = this.#checkTarget(key, target);
+    if (entry.parts.length > 0) return this.readInto(key, target);
     await this.#files.useAsync(this.#pathOf(entry), (file) => this.#fill(key, entry, target, file));
   }
 
   #find(key: string): BundleEntry {
     const entry = this.#entries.get(key);
     if (entry === undefined) throw this.#error(`no tensor ${quote(key)}`);
-    if (entry.sliced)
-      throw this.#error.unsupported(
-        `tensor ${quote(key)}`,
-        'a whole one',
-        'one in parts, as TensorFlow 1 kept some',
-      );
     return entry;
+  }
+
+  /** The entries with bytes of their own: of a tensor in parts, those of its parts. */
+  *#pieces(keys: Iterable<string>): Generator<readonly [key: string, entry: BundleEntry]> {
+    for (const key of keys) {
+      const entry = this.#find(key);
+      if (entry.parts.length === 0) yield [key, entry];
+      for (const part of entry.parts) yield [key, part.entry];
+    }
   }
 
   #checkTarget(key: string, target: Uint8Array): BundleEntry {
@@ -170,11 +174,35 @@ export class BundleReader {
   }
 
   #readAll(key: string, entry: BundleEntry): Uint8Array {
+    if (entry.parts.length > 0) {
+      this.#refuseStrings(key, entry);
+      this.checkSizes([key]);
+      const target = new Uint8Array(entry.bytes);
+      this.#join(key, entry, target);
+      return target;
+    }
     return this.#files.use(this.#pathOf(entry), (file) => {
       const target = this.#roomFor(key, entry, file);
       this.#pass([{ key, entry, target }], file);
       return target;
     });
+  }
+
+  /** Reads the parts of a tensor to their places in `target`: they differ along one axis. */
+  #join(key: string, { shape, parts, bytes }: BundleEntry, target: Uint8Array): void {
+    const axis = Math.max(
+      0,
+      shape.findIndex((size, i) => parts.some((p) => p.entry.shape[i] !== size)),
+    );
+    const outer = shape.slice(0, axis).reduce((n, size) => n * size, 1);
+    let at = 0;
+    for (const { entry } of parts) {
+      const piece = this.#readAll(key, entry);
+      const run = piece.length / outer;
+      for (let i = 0; i < outer; i++)
+        target.set(piece.subarray(i * run, (i + 1) * run), (i * bytes) / outer + at);
+      at += run;
+    }
   }
 
   /** Nothing is allocated for bytes that are not there. */

@@ -256,7 +256,7 @@ export class BundleWriter {
       shard: this.#shards.indexOf(shard),
       offset: shard.size,
       crc32c: crc,
-      sliced: false,
+      parts: [],
     });
     shard.size += bytes;
   }

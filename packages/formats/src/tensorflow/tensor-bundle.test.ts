@@ -10,7 +10,7 @@ import { useNativeFiles } from '../files/native-files.ts';
 import { mutate, randomSource } from '../testing/mutate.ts';
 import { encodeIndex } from './bundle-index.ts';
 import { mergeBundles } from './bundle-merge.ts';
-import { BundleEntryProto, BundleHeaderProto } from './bundle-messages.ts';
+import { BundleEntryProto, BundleHeaderProto, type TensorSliceProto } from './bundle-messages.ts';
 import { BundleReader } from './bundle-reader.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { writeTable } from './table.ts';
@@ -417,16 +417,32 @@ describe('a reader', () => {
   };
   const header = BundleHeaderProto.encode({ num_shards: 1 });
 
-  it('refuses what it cannot read: other byte orders, newer versions, parts of variables', () => {
+  it('refuses what it cannot read: other byte orders, newer versions', () => {
     const big = BundleHeaderProto.encode({ num_shards: 1, endianness: 1 });
     expect(() => openIndex(['', big])).toThrow(UnsupportedFormatError);
     const newer = BundleHeaderProto.encode({ num_shards: 1, version: { min_consumer: 2 } });
     expect(() => openIndex(['', newer])).toThrow(UnsupportedFormatError);
-    const slices = [{ extent: [{ start: 0, length: 1 }] }];
-    const sliced = BundleEntryProto.encode({ dtype: 1, shape: { dim: [{ size: 4 }] }, slices });
-    const reader = openIndex(['', header], ['\0part', Uint8Array.of(1)], ['v', sliced]);
-    expect([...reader.entries().keys()]).toEqual(['v']);
-    expect(() => reader.read('v')).toThrow(UnsupportedFormatError);
+  });
+
+  it('refuses parts that do not make up a variable', () => {
+    const shape = { dim: [{ size: 4 }, { size: 2 }] };
+    const opened = (...slices: TensorSliceProto[]): (() => BundleReader) => {
+      const sliced = BundleEntryProto.encode({ dtype: 1, shape, slices });
+      return () => openIndex(['', header], ['\0part', Uint8Array.of(1)], ['v', sliced]);
+    };
+    const rows = (start: number, length: number | bigint): TensorSliceProto => ({
+      extent: [{ start, length }, {}],
+    });
+    expect(opened(rows(0, 1), rows(1, 3))).toThrow('no part at [0,0]');
+    expect(opened(rows(0, 1), rows(2, 2))).toThrow('parts: expected one at 1, got 2');
+    expect(opened(rows(0, 3), rows(2, 2))).toThrow('parts: expected one at 3, got 2');
+    expect(opened(rows(0, 1))).toThrow('parts: expected 4 rows, got 1');
+    expect(opened(rows(3, 2))).toThrow(FormatError);
+    expect(opened(rows(-1, 2))).toThrow(FormatError);
+    expect(opened(rows(0, 2n ** 60n))).toThrow(FormatError);
+    expect(opened({ extent: [{ start: 0, length: 4 }] })).toThrow('2 axes');
+    const quarter = (start: number): TensorSliceProto => ({ extent: [{ start, length: 2 }, { length: 1 }] });
+    expect(opened(quarter(0), quarter(2))).toThrow(UnsupportedFormatError);
   });
 
   it('refuses an index that makes no sense', () => {

@@ -14,6 +14,7 @@ import { recurrent } from './ops/recurrent.ts';
 import { reductions } from './ops/reductions.ts';
 import { resizing } from './ops/resizing.ts';
 import { sampling } from './ops/sampling.ts';
+import { spectral } from './ops/spectral.ts';
 import { vision } from './ops/vision.ts';
 
 const tables: Readonly<Record<string, readonly OpTable[]>> = {
@@ -31,6 +32,7 @@ const tables: Readonly<Record<string, readonly OpTable[]>> = {
     reductions,
     resizing,
     sampling,
+    spectral,
     vision,
   ],
   'ai.onnx.ml': [ml],

@@ -2,9 +2,10 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
+import { context } from '@eagre/core/internal';
 import { TensorArray, whileLoop } from '@eagre/graph';
 import type { OpCall } from './op-call.ts';
-import { isResource, type Resource, type Value } from './values.ts';
+import { isResource, isVariant, type Resource, type Value } from './values.ts';
 
 /** Whether a value counts as true in a branch or loop: bools, numbers but 0, text but the empty one, and what has elements. */
 export function truth(x: Tensor): Tensor | boolean {
@@ -60,6 +61,7 @@ export function loop(
   const resources = resourcesIn(initial);
   const all = (values: readonly Value[]): Value[] => merged(values, resources, initial.length);
   const own = initial.filter((value) => !isResource(value)) as (Tensor | TensorArray)[];
+  if (initial.some(isVariant)) return hostLoop(c, initial, condition, body);
   // A condition without loop variables is the same in each turn; a counter makes the loop one all the same.
   const none = own.length === 0;
   const start: readonly unknown[] = none ? [tf.constant(0, 'int32')] : own;
@@ -89,6 +91,25 @@ export function loop(
     if (!(error instanceof tf.InvalidArgumentError) || none || invariants.every((shape) => shape === null))
       throw error;
     return run(invariants);
+  }
+}
+
+/** A loop over variants, which no trace has a form for, turn by turn. */
+function hostLoop(
+  c: OpCall,
+  initial: readonly Value[],
+  condition: (values: readonly Value[]) => Tensor,
+  body: (values: readonly Value[]) => readonly Value[],
+): Value[] {
+  if (context.tracer !== null)
+    throw c.lacks(
+      'lists of ragged or sparse tensors have no form in a traced function: call it outside of one',
+    );
+  let values = [...initial];
+  for (;;) {
+    const goes = truth(condition(values));
+    if (!(typeof goes === 'boolean' ? goes : goes.item<boolean>())) return values;
+    values = [...body(values)];
   }
 }
 

@@ -1,4 +1,5 @@
-// What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables and tables, and lists of tensors.
+// What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables and tables, lists of tensors, and
+// variants with composite tensors.
 import type { DType, Tensor, Variable } from '@eagre/core';
 import { type LookupTable, type TableFile, TableResource } from '@eagre/core/internal';
 import type { TensorArray } from '@eagre/graph';
@@ -57,11 +58,44 @@ export class ArrayHandle {
   }
 }
 
+/** A composite tensor in a variant: its splits, outermost first, and flat values; or the coordinates, values and shape of a sparse one. */
+export type Composite =
+  | { readonly kind: 'ragged'; readonly splits: readonly Tensor[]; readonly values: Tensor }
+  | { readonly kind: 'sparse'; readonly parts: readonly [indices: Tensor, values: Tensor, shape: Tensor] };
+
+/** A tensor of the dtype variant, of rank 0 or 1, whose elements are composite tensors. */
+export class VariantTensor {
+  readonly items: readonly Composite[];
+  readonly rank: 0 | 1;
+  constructor(items: readonly Composite[], rank: 0 | 1) {
+    this.items = items;
+    this.rank = rank;
+  }
+  /** As TensorFlow has it: a sparse tensor is three variants. */
+  get shape(): readonly number[] {
+    const own = this.items.some(({ kind }) => kind === 'sparse') ? [3] : [];
+    return this.rank === 0 ? own : [this.items.length, ...own];
+  }
+}
+
+/** A list whose elements are variants; null for those that nobody has set. */
+export class VariantList {
+  readonly items: readonly (Composite | null)[];
+  constructor(items: readonly (Composite | null)[]) {
+    this.items = items;
+  }
+}
+
 /** A resource of the graph. */
 export type Resource = VariableHandle | TableHandle | ArrayHandle;
 
-/** What a node computes: a variant is a list of tensors. */
-export type Value = Tensor | TensorArray | Resource;
+/** What a node computes: a variant is a list of tensors, or holds composite tensors. */
+export type Value = Tensor | TensorArray | Resource | VariantTensor | VariantList;
+
+/** Whether the value is a variant that holds composite tensors. */
+export function isVariant(value: unknown): value is VariantTensor | VariantList {
+  return value instanceof VariantTensor || value instanceof VariantList;
+}
 
 /** Whether the value is a resource, of which there is one whatever branch or turn of a loop uses it. */
 export function isResource(value: unknown): value is Resource {

@@ -20,7 +20,7 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
 const version1 = goldenFile<Golden & { readonly others: Golden['models'] }>('version1');
-const ALL = [golden, goldenFile<Golden>('concrete-functions'), version1]
+const ALL = [golden, goldenFile<Golden>('concrete-functions'), goldenFile<Golden>('more-models'), version1]
   .flatMap(({ models }) => models)
   .concat(version1.others);
 

@@ -68,6 +68,10 @@ test('models of TensorFlow 1 are saved again as functions of their files, for ge
   for (const model of [modelOf('v1'), ...goldenFile<Golden>('version1').models]) await checkAgain(model, 2);
 });
 
+test('models of rarer kinds are saved again as functions of their files, for generations', async () => {
+  for (const model of goldenFile<Golden>('more-models').models) await checkAgain(model, 2);
+});
+
 test('a part of a graph of TensorFlow 1 is saved as an attribute, with the model that it is of', async () => {
   const model = goldenFile<Golden>('version1').models.find(({ name }) => name === 'v1-text') as StoredModel;
   const loaded = await load(unpack(model, folder.path, 'parts'));

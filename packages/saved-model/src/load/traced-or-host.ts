@@ -51,7 +51,7 @@ export class TracedOrHost {
     try {
       return this.#traced(...(args as never[]));
     } catch (error) {
-      if (context.tracer !== null || this.#canTrace(tensors)) throw error;
+      if (context.tracer !== null || this.#canTrace(tensors, error)) throw error;
       const result = this.#host.now(tensors);
       this.#onHost = true;
       return result;
@@ -73,20 +73,22 @@ export class TracedOrHost {
       ] as unknown as Parameters<AnyFunction>;
       return await this.#traced.runAsync(...given);
     } catch (error) {
-      if (this.#canTrace(tensors)) throw error;
+      if (this.#canTrace(tensors, error)) throw error;
       const result = await onHost();
       this.#onHost = true;
       return result;
     }
   }
 
-  /** Whether there is a trace for the tensors: then what went wrong was in the run. */
-  #canTrace(tensors: readonly Tensor[]): boolean {
+  /** Whether there is a trace for the tensors: then what went wrong, `given`, was in the run. */
+  #canTrace(tensors: readonly Tensor[], given: unknown): boolean {
     try {
       this.#concrete().specialize(...tensors);
       return true;
     } catch (error) {
-      return !REASONS.some((reason) => error instanceof reason) || String(error).includes('has no rank');
+      // For any rank there is no trace to look at; runs lack nothing, traces do.
+      if (String(error).includes('has no rank')) return !(given instanceof UnimplementedError);
+      return !REASONS.some((reason) => error instanceof reason);
     }
   }
 }

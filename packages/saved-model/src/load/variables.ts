@@ -165,7 +165,9 @@ export async function restoredVariables(
         `the variable '${name}' is ${dtype} [${shape?.map((d) => d ?? '?') ?? 'any'}], but its value is ${entry.dtype} [${entry.shape}]`,
         OP,
       );
-    if (dtype === 'string') variables[at] = new Variable(await values.read(key), { name, dtype, trainable });
+    const isOpen = shape === null || shape.includes(null);
+    if (dtype === 'string' || isOpen)
+      variables[at] = new Variable(await values.read(key), { name, dtype, trainable, shape });
     else inFile.push({ at, key, spec: { name, dtype, shape: entry.shape, trainable }, bytes: entry.bytes });
   }
   values?.checkSizes(inFile.map(({ key }) => key));

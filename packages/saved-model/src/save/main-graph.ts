@@ -1,6 +1,6 @@
 // The graph around the functions of a SavedModel: variables, signatures, and what saves and restores.
 import type { DType } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
+import type { PartialShape, Tensor } from '@eagre/core';
 import { type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { Names } from '@eagre/graph';
@@ -39,7 +39,7 @@ export class MainGraph {
   readonly nodes: tensorflow.NodeDef[] = [];
   readonly #names = new Names();
 
-  handle(wanted: string, dtype: DType, shape: readonly number[]): string {
+  handle(wanted: string, dtype: DType, shape: PartialShape | null): string {
     return this.#add(wanted, 'VarHandleOp', [], (name) => ({
       dtype: { type: typeOf(dtype) },
       shape: { shape: shapeProto(shape) },

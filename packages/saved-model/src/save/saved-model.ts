@@ -251,8 +251,8 @@ class Builder {
   /** What an object is, without what is inside. */
   #node(object: object): SavedObject {
     if (object instanceof Variable) {
-      const { dtype, shape, trainable, name } = object;
-      return { variable: { dtype: typeOf(dtype), shape: shapeProto(shape), trainable, name } };
+      const { dtype, openShape, trainable, name } = object;
+      return { variable: { dtype: typeOf(dtype), shape: shapeProto(openShape), trainable, name } };
     }
     const spec = this.#specs.get(object);
     if (spec !== undefined) return { function: { function_spec: spec } };
@@ -270,8 +270,8 @@ class Builder {
     const keys = new Map(entries.map(({ key, attribute }) => [attribute, key]));
     return seen.flatMap(({ object, view }): SavedHandle[] => {
       if (!(object instanceof Variable)) return [];
-      const { name, dtype, shape } = object;
-      const handle = this.#graph.handle(name, dtype, shape);
+      const { name, dtype, openShape } = object;
+      const handle = this.#graph.handle(name, dtype, openShape);
       this.#handles.set(object, { name: handle, type: RESOURCE });
       const [attribute] = view.attributes.values();
       return [{ handle, dtype, key: keys.get(attribute as NonNullable<typeof attribute>) as string }];

@@ -5,6 +5,7 @@ import { dtypeTraits } from '@eagre/backend';
 import {
   abs,
   add,
+  bitcast,
   bitwise,
   clip,
   equal,
@@ -196,6 +197,14 @@ export const elementwise: OpTable = {
   GreaterOrEqual: binary(greaterEqual),
   Less: binary(less),
   LessOrEqual: binary(lessEqual),
+  BitCast: (node) => {
+    const [x, to] = [node.x(), dtypeOf(node.attrs.int('to', 0))];
+    // Bools are bytes.
+    const bits = x.dtype === 'bool' ? x.cast('uint8') : x;
+    if (dtypeTraits[bits.dtype].bytes !== dtypeTraits[to].bytes)
+      return node.fail(`${x.dtype} has not as many bits as ${to}`);
+    return to === 'bool' ? bitcast(bits, 'uint8').cast('bool') : bitcast(bits, to);
+  },
   BitShift: shift,
   BitwiseAnd: binary((a, b) => bitwise.bitwiseAnd(a, b)),
   BitwiseOr: binary((a, b) => bitwise.bitwiseOr(a, b)),

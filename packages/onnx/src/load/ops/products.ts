@@ -282,6 +282,7 @@ export const products: OpTable = {
     return integerConvolution(node, centred(node.x(0), node.maybe(2)), centred(w, byFilter));
   },
   ConvTranspose: transposedConvolution,
+  Det: (node) => linalg.det(node.x()),
   Einsum: (node) => linalg.einsum(node.attrs.text('equation'), ...node.all()),
   Gemm: general,
   MatMul: (node) => {

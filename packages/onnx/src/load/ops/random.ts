@@ -43,6 +43,11 @@ export const randoms: OpTable = {
       .less(x.cast('float32'))
       .cast(dtypeFor(node, x.dtype));
   },
+  Multinomial: (node) => {
+    const dtype = dtypeFor(node, 'int32') as string;
+    if (dtype !== 'int32' && dtype !== 'int64') return node.unsupported(`classes of ${dtype}`);
+    return random.categorical(node.x().cast('float32'), node.attrs.int('sample_size', 1), { dtype });
+  },
   RandomNormal: ofShape(normal),
   RandomNormalLike: like(normal),
   RandomUniform: ofShape(uniform),

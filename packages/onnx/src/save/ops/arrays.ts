@@ -319,6 +319,25 @@ export const arrays: Rows = {
     ];
     return [values, w.cast(indices, 'int64', (node.outputs[1] as GraphValue).dtype)];
   },
+  MatrixDeterminant: (w, _, [x]) => w.add('Det', [x as string]),
+  UniqueWithCounts: (w, node, [x]) => {
+    // onnxruntime has few of its dtypes.
+    const { dtype } = input(node);
+    const wide = /^(u?int(8|16)|u?int32|bool)$/.test(dtype) ? 'int64' : /16$/.test(dtype) ? 'float32' : dtype;
+    const given = w.cast(x as string, dtype, wide);
+    const [values, , places, counts] = w.several('Unique', [given], { sorted: 0 }, 4) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const [, placeType, countType] = node.outputs.map(({ dtype }) => dtype) as [DType, DType, DType];
+    return [
+      w.cast(values, wide, dtype),
+      w.cast(places, 'int64', placeType),
+      w.cast(counts, 'int64', countType),
+    ];
+  },
   Where: (w, node, [x]) => {
     const y = w.transpose(w.add('NonZero', [x as string]), [1, 0]);
     return w.cast(y, 'int64', output(node).dtype);

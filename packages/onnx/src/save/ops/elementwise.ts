@@ -189,6 +189,12 @@ export const elementwise: Rows = {
       w.add('Mul', [weight as string, w.add('Sub', [end as string, start as string])]),
     ]),
 
+  // As in the op's own program: nothing overflows.
+  SigmoidCrossEntropyWithLogits: binary((w, x, z, node) => {
+    const top = w.add('Sub', [w.add('Max', [x, number(w, node, 0)]), w.add('Mul', [x, z])]);
+    const small = w.add('Exp', [w.add('Neg', [w.add('Abs', [x])])]);
+    return w.add('Add', [top, w.add('Log', [w.add('Add', [small, number(w, node, 1)])])]);
+  }),
   Relu6: unary((w, x, node) => w.add('Clip', [x, number(w, node, 0), number(w, node, 6)])),
   LeakyRelu: (w, node, inputs) => w.add('LeakyRelu', inputs, { alpha: real(attr(node, 'alpha')) }),
   Elu: (w, node, inputs) => w.add('Elu', inputs, { alpha: real(attr(node, 'alpha')) }),

@@ -1,8 +1,10 @@
 // Ops that make and move elements.
 
+import { dtypeTraits } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import {
+  context,
   dims,
   dimsOf,
   hostDims,
@@ -16,7 +18,7 @@ import { tensorflow } from '@eagre/formats';
 import { constantOf } from '../constants.ts';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate, unary } from '../op-row.ts';
-import { VariableHandle } from '../values.ts';
+import { VariableHandle, VariantTensor } from '../values.ts';
 import { vjp } from '../vjp.ts';
 import { assignedSlice, slicedBy, stridedSlice, withParts } from './strided-slice.ts';
 
@@ -175,7 +177,62 @@ const layouts = (c: OpCall): [from: string[], to: string[]] => [
   [...c.textAttr('dst_format', 'NCHW')],
 ];
 
+const elementsOf = (x: Tensor): (number | bigint | string)[] =>
+  x.dtype === 'string' ? x.strings() : Array.from<number | bigint>(hostValues(x) as ArrayLike<number>);
+
+/** The elements of `x` that are not in `y`, and their places. */
+const listDiff: Translate = (c) => {
+  const [x, y] = [c.x(0), c.x(1)];
+  const dtype = c.dtypeAttr('out_idx', 'int32');
+  if (context.tracer === null) {
+    const out = new Set(elementsOf(y));
+    // NaN equals nothing.
+    const kept = elementsOf(x).flatMap((value, i) => (out.has(value) && !Number.isNaN(value) ? [] : [i]));
+    const at = tf.constant(kept, 'int32', { shape: [kept.length] });
+    return [tf.gather(x, at), tf.cast(at, dtype)];
+  }
+  const isThere = tf.any(tf.equal(tf.expandDims(x, 1), tf.expandDims(y, 0)), 1);
+  const places = tf.reshape(tf.where(tf.logicalNot(isThere)), [-1]);
+  return [tf.gather(x, places), tf.cast(places, dtype)];
+};
+
+/** How many bits of each integer are ones. */
+const ones: Translate = (c) => {
+  const x = c.x();
+  const bits = 8 * dtypeTraits[x.dtype].bytes;
+  const one = tf.onesLike(x);
+  return tf.addN(
+    Array.from({ length: bits }, (_, i) =>
+      tf.cast(
+        tf.bitwise.bitwiseAnd(tf.bitwise.rightShift(x, tf.fill(x.shape as number[], i, x.dtype)), one),
+        'uint8',
+      ),
+    ),
+  );
+};
+
+/** Rows of a tensor replaced, or changed by others. */
+const rowsInPlace =
+  (fn: typeof tf.tensorScatterNdUpdate): Translate =>
+  (c) =>
+    fn(c.x(0), tf.reshape(c.x(1), [-1, 1]), c.x(2));
+
+const ofBlocks = (c: OpCall): [number, number] => [c.intAttr('block_size'), c.intAttr('block_size')];
+
 export const array: OpTable = {
+  ListDiff: several(['out', 'idx'], listDiff),
+  PopulationCount: ones,
+  NthElement: (c) => {
+    const direction = c.boolAttr('reverse', false) ? 'DESCENDING' : 'ASCENDING';
+    return tf.gather(tf.sort(c.x(0), { direction }), c.x(1), -1);
+  },
+  ParallelConcat: (c) => tf.concat(c.xs(), 0),
+  SpaceToBatch: (c) => spaceToBatch(c.x(0), ofBlocks(c), c.x(1)),
+  BatchToSpace: (c) => batchToSpace(c.x(0), ofBlocks(c), c.ints(1)),
+  InplaceUpdate: rowsInPlace(tf.tensorScatterNdUpdate),
+  InplaceAdd: rowsInPlace(tf.tensorScatterNdAdd),
+  InplaceSub: rowsInPlace(tf.tensorScatterNdSub),
+  ScatterNdNonAliasingAdd: (c) => tf.tensorScatterNdAdd(c.x(0), c.x(1), c.x(2)),
   UnravelIndex: (c) => tf.unravelIndex(c.x(0), c.x(1)),
   ExtractVolumePatches: (c) =>
     tf.extractVolumePatches(
@@ -214,7 +271,10 @@ export const array: OpTable = {
   IdentityN: (c) => [...c.inputs],
   StopGradient: unary(tf.stopGradient),
   NoOp: () => [],
-  Shape: (c) => integers(tf.shapeOf(c.x()), c.dtypeAttr('out_type', 'int32')),
+  Shape: (c) =>
+    c.inputs[0] instanceof VariantTensor
+      ? tf.constant([...c.inputs[0].shape], c.dtypeAttr('out_type', 'int32'))
+      : integers(tf.shapeOf(c.x()), c.dtypeAttr('out_type', 'int32')),
   ShapeN: (c) => c.xs().map((x) => integers(tf.shapeOf(x), c.dtypeAttr('out_type', 'int32'))),
   Size: (c) => integers(tf.size(c.x()), c.dtypeAttr('out_type', 'int32')),
   Rank: (c) => tf.constant(c.x().rank, 'int32'),

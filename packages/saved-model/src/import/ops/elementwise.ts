@@ -6,7 +6,7 @@ import { isFloating } from '@eagre/core/internal';
 import { binary, type OpTable, type Translate, unary } from '../op-row.ts';
 
 /** Quotients towards zero, as C has them. */
-function truncatedDiv(x: Tensor, y: Tensor): Tensor {
+export function truncatedDiv(x: Tensor, y: Tensor): Tensor {
   if (isFloating(x.dtype)) return truncated(x.div(y));
   const quotient = x.abs().floorDiv(y.abs());
   return tf.where(x.less(0).logicalXor(y.less(0)), quotient.neg(), quotient);

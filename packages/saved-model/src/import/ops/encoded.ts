@@ -21,6 +21,16 @@ export const encoded: OpTable = {
   DecodeJpeg: jpeg,
   DecodePng: (c) =>
     io.decodePng(known(c, 0), channels<0 | 1 | 3 | 4>(c), c.dtypeAttr('dtype', 'uint8') as 'uint8'),
+  DecodeWebP: (c) =>
+    io.decodeWebp(known(c, 0), channels<0 | 3 | 4>(c), c.dtypeAttr('dtype', 'uint8') as 'uint8'),
+  DecodeCSV: several(['output'], (c) => [
+    ...io.decodeCsv(c.x(0), c.xs(1), {
+      fieldDelim: c.textAttr('field_delim', ','),
+      useQuoteDelim: c.boolAttr('use_quote_delim', true),
+      naValue: c.textAttr('na_value', ''),
+      ...(c.intsAttr('select_cols', []).length > 0 ? { selectCols: c.intsAttr('select_cols') } : {}),
+    }),
+  ]),
   DecodeBmp: (c) => io.decodeBmp(known(c, 0), channels<0 | 3 | 4>(c)),
   DecodeGif: (c) => io.decodeGif(known(c, 0)),
   DecodeImage: (c) =>

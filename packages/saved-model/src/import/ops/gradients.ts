@@ -3,10 +3,12 @@
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { dims } from '@eagre/core/internal';
+import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
 import { refuseChannelsFirst } from './array.ts';
-import { avgPool, maxPool } from './nn.ts';
+import { resized } from './image.ts';
+import { avgPool, localResponse, maxPool, maxPoolOfInputs } from './nn.ts';
 
 /** The gradient of an activation, given the gradient (input 0) and the activation's input (input 1). */
 const ofInput =
@@ -18,6 +20,15 @@ const ofOutput =
   (fn: (y: Tensor, dy: Tensor) => Tensor): Translate =>
   (c) =>
     fn(c.x(0), c.x(1));
+
+/** The gradient of images of another size, for those in input 1. */
+const resizeGradient =
+  (fn: (c: OpCall, x: Tensor, size: [number, number]) => Tensor): Translate =>
+  (c) => {
+    const [dy, x] = [c.x(0), c.x(1)];
+    const size = dims(dy).slice(1, 3) as [number, number];
+    return vjp((x) => fn(c, x as Tensor, size), [x], dy)[0] as Tensor;
+  };
 
 const avgPoolGrad: Translate = (c) => {
   const x = tf.zeros(c.shape(0) as number[], c.x(1).dtype);
@@ -51,7 +62,67 @@ const batchNormNames = (first: number): string[] => [
   `reserve_space_${first + 1}`,
 ];
 
+/** The gradient of an op whose row is known, for the first input: what it computes is linear or depends on the inputs that are there. */
+const ofFirst =
+  (fn: (c: OpCall, x: Tensor) => Tensor, input: number, dy: number): Translate =>
+  (c) =>
+    vjp((x) => fn(c, x as Tensor), [c.x(input)], c.x(dy))[0] as Tensor;
+
+const bits = (c: OpCall): { readonly numBits: number; readonly narrowRange: boolean } => ({
+  numBits: c.intAttr('num_bits', 8),
+  narrowRange: c.boolAttr('narrow_range', false),
+});
+const RANGE_GRADIENTS = ['backprops_wrt_input', 'backprop_wrt_min', 'backprop_wrt_max'];
+
+const dilated = (c: OpCall, x: Tensor, filter: Tensor): Tensor =>
+  tf.nn.dilation2d(
+    x,
+    filter,
+    c.intsAttr('strides'),
+    c.textAttr('padding') as 'SAME',
+    'NHWC',
+    c.intsAttr('rates'),
+  );
+
+const cropped = (c: OpCall, x: Tensor, boxes: Tensor, places: Tensor, dy: Tensor): Tensor =>
+  tf.image.cropAndResize(x, boxes, places, dims(dy).slice(1, 3) as number[], {
+    method: c.textAttr('method', 'bilinear') as 'bilinear',
+  });
+
 export const gradients: OpTable = {
+  MaxPoolGradV2: (c) => vjp((x) => maxPoolOfInputs(c, x as Tensor, 3), [c.x(0)], c.x(2))[0] as Tensor,
+  LRNGrad: ofFirst(localResponse, 1, 0),
+  Dilation2DBackpropInput: (c) => vjp((x) => dilated(c, x as Tensor, c.x(1)), [c.x(0)], c.x(2))[0] as Tensor,
+  Dilation2DBackpropFilter: (c) => vjp((f) => dilated(c, c.x(0), f as Tensor), [c.x(1)], c.x(2))[0] as Tensor,
+  CropAndResizeGradImage: (c) => {
+    const x = tf.zeros(c.shape(3) as number[], 'float32');
+    const dx = vjp((x) => cropped(c, x as Tensor, c.x(1), c.x(2), c.x(0)), [x], c.x(0))[0] as Tensor;
+    return tf.cast(dx, c.dtypeAttr('T', 'float32'));
+  },
+  CropAndResizeGradBoxes: (c) =>
+    vjp((b) => cropped(c, c.x(1), b as Tensor, c.x(3), c.x(0)), [c.x(2)], c.x(0))[0] as Tensor,
+  FakeQuantWithMinMaxArgsGradient: (c) =>
+    tf.quantization.fakeQuantWithMinMaxArgsGradient(c.x(0), c.x(1), {
+      min: c.floatAttr('min', -6),
+      max: c.floatAttr('max', 6),
+      ...bits(c),
+    }),
+  FakeQuantWithMinMaxVarsGradient: several(RANGE_GRADIENTS, (c) => [
+    ...tf.quantization.fakeQuantWithMinMaxVarsGradient(c.x(0), c.x(1), c.x(2), c.x(3), bits(c)),
+  ]),
+  FakeQuantWithMinMaxVarsPerChannelGradient: several(RANGE_GRADIENTS, (c) => [
+    ...tf.quantization.fakeQuantWithMinMaxVarsPerChannelGradient(c.x(0), c.x(1), c.x(2), c.x(3), bits(c)),
+  ]),
+  ResizeBicubicGrad: resizeGradient((c, x, size) => {
+    if (!c.boolAttr('half_pixel_centers', false)) throw c.lacks('it needs half_pixel_centers');
+    return tf.image.resize(x, size, { method: 'bicubic' });
+  }),
+  ResizeNearestNeighborGrad: (c) => {
+    const [dy, [height, width]] = [c.x(0), c.ints(1) as [number, number]];
+    const [n, rows, columns, channels] = dims(dy) as [number, number, number, number];
+    const x = tf.zeros([n, height, width, channels], dy.dtype);
+    return vjp((x) => resized(c, x as Tensor, [rows, columns], 'nearest'), [x], dy)[0] as Tensor;
+  },
   ReluGrad: ofInput(tf.relu),
   Relu6Grad: ofInput(tf.relu6),
   SoftplusGrad: ofInput(tf.softplus),

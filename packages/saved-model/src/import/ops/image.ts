@@ -4,23 +4,23 @@ import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { dims, hostValues, knownTensor, projected } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
-import type { OpTable, Translate } from '../op-row.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
 
 type Method = 'bilinear' | 'nearest' | 'bicubic' | 'area';
 
 /** Corners as TensorFlow 2 has them; others are matrices of weights. */
+export function resized(c: OpCall, x: Tensor, size: readonly [number, number], method: Method): Tensor {
+  const aligned = c.boolAttr('align_corners', false);
+  const half = method === 'area' || c.boolAttr('half_pixel_centers', false);
+  const result =
+    half && !aligned ? tf.image.resize(x, [...size], { method }) : oldResize(c, x, size, method, aligned);
+  // Nearest keeps the dtype, the others give floats.
+  return method === 'nearest' ? result : result.dtype === 'float64' ? tf.cast(result, 'float32') : result;
+}
 const resize =
   (method: Method): Translate =>
-  (c) => {
-    const aligned = c.boolAttr('align_corners', false);
-    const half = method === 'area' || c.boolAttr('half_pixel_centers', false);
-    const x = c.x(0);
-    const size = c.ints(1) as [number, number];
-    const result =
-      half && !aligned ? tf.image.resize(x, size, { method }) : oldResize(c, x, size, method, aligned);
-    // Nearest keeps the dtype, the others give floats.
-    return method === 'nearest' ? result : result.dtype === 'float64' ? tf.cast(result, 'float32') : result;
-  };
+  (c) =>
+    resized(c, c.x(0), c.ints(1) as [number, number], method);
 
 /** Images of another size as TensorFlow 1 computed them: pixels are points at their corners. */
 function oldResize(
@@ -100,6 +100,21 @@ const projective: Translate = (c) => {
   return projected(c.x(0), c.x(1), options, c.op, c.ints(2) as [number, number]);
 };
 
+const DISTORTED = ['begin', 'size', 'bboxes'];
+const distortions = (c: OpCall, minObjectCovered: number): object => ({
+  minObjectCovered,
+  aspectRatioRange: rangeOf(c, 'aspect_ratio_range', [0.75, 1.33]),
+  areaRange: rangeOf(c, 'area_range', [0.05, 1]),
+  maxAttempts: c.intAttr('max_attempts', 100),
+  useImageIfNoBoundingBoxes: c.boolAttr('use_image_if_no_bounding_boxes', false),
+});
+const rangeOf = (c: OpCall, name: string, missing: readonly number[]): readonly number[] => {
+  const list = c.floatsAttr(name);
+  return list.length > 0 ? list : missing;
+};
+const distorted = (c: OpCall, minObjectCovered: number): Tensor[] =>
+  tf.image.sampleDistortedBoundingBox(c.x(0), c.x(1), distortions(c, minObjectCovered));
+
 export const image: OpTable = {
   ImageProjectiveTransformV2: projective,
   ImageProjectiveTransformV3: projective,
@@ -110,6 +125,17 @@ export const image: OpTable = {
   ResizeArea: resize('area'),
   RGBToHSV: (c) => tf.image.rgbToHsv(c.x()),
   HSVToRGB: (c) => tf.image.hsvToRgb(c.x()),
+  ExtractGlimpseV2: (c) =>
+    tf.image.extractGlimpse(c.x(0), c.ints(1), c.x(2), {
+      centered: c.boolAttr('centered', true),
+      normalized: c.boolAttr('normalized', true),
+      noise: c.textAttr('noise', 'uniform') as 'zero',
+    }),
+  SampleDistortedBoundingBox: several(DISTORTED, (c) => distorted(c, c.floatAttr('min_object_covered', 0.1))),
+  SampleDistortedBoundingBoxV2: several(DISTORTED, (c) => distorted(c, c.x(2).item())),
+  StatelessSampleDistortedBoundingBox: several(DISTORTED, (c) =>
+    tf.image.statelessSampleDistortedBoundingBox(c.x(0), c.x(1), c.x(3), distortions(c, c.x(2).item())),
+  ),
   AdjustContrastv2: (c) => tf.image.adjustContrast(c.x(0), c.x(1)),
   AdjustHue: (c) => tf.image.adjustHue(c.x(0), c.x(1)),
   AdjustSaturation: (c) => tf.image.adjustSaturation(c.x(0), c.x(1)),

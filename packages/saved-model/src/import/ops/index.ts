@@ -21,7 +21,9 @@ import { sparse } from './sparse.ts';
 import { specialFunctions } from './special.ts';
 import { strings } from './strings.ts';
 import { tables } from './tables.ts';
+import { updates } from './updates.ts';
 import { variables } from './variables.ts';
+import { variants } from './variants.ts';
 
 const FAMILIES: readonly OpTable[] = [
   elementwise,
@@ -46,6 +48,8 @@ const FAMILIES: readonly OpTable[] = [
   examples,
   tables,
   variables,
+  updates,
+  variants,
 ];
 
 let all: ReadonlyMap<string, OpRow> | undefined;

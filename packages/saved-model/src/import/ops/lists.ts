@@ -2,11 +2,21 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { context, type Dim, dims, hostDims, sizeValue, toShape } from '@eagre/core/internal';
+import { context, type Dim, dims, hostDims, isUnknown, sizeValue, toShape } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { ArrayHandle, type Value } from '../values.ts';
+import {
+  countVariants,
+  getVariant,
+  listFromVariants,
+  orVariants,
+  pushVariant,
+  reserveVariants,
+  setVariant,
+  stackVariants,
+} from './variants.ts';
 
 /** The shape of elements that input `i` tells: a scalar is any shape. */
 function elementShape(c: OpCall, i: number): AttrShape {
@@ -42,22 +52,29 @@ const scatter: Translate = (c) => {
   return sized(c, size, elementShape(c, 2)).scatter(indices, x);
 };
 
-const lengthsOf = (list: TensorArray): Tensor => {
-  const n = hostDims(list.size(), 'size', 'TensorListConcat')[0] as number;
+const lengthsOf = (c: OpCall, list: TensorArray): Tensor => {
+  const [n] = hostDims(list.size(), 'size', c.op) as [Dim];
+  if (isUnknown(n)) throw c.lacks('how many elements the list has is only known when the graph runs');
   return tf.stack(Array.from({ length: n }, (_, i) => tf.shapeOf(list.read(i)).gather(0).cast('int64')));
 };
 
-const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c.list(0))];
+const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c, c.list(0))];
 
 /** The contents of an array of TensorFlow 1 go where its flow goes. */
 const flow = (c: OpCall, i: number): TensorArray => c.list(i);
 
 export const lists: OpTable = {
-  EmptyTensorList: (c) => sized(c, 0, elementShape(c, 0), true),
-  TensorListReserve: (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0), c.runtime.growsLists),
-  TensorListFromTensor: (c) => rowsOf(c.x(0), c.runtime.growsLists),
-  TensorListStack: (c) => c.list(0).stack(),
-  TensorListLength: (c) => c.list(0).size(),
+  EmptyTensorList: orVariants(
+    (c) => sized(c, 0, elementShape(c, 0), true),
+    (c) => reserveVariants(c, 0),
+  ),
+  TensorListReserve: orVariants(
+    (c) => sized(c, tf.reshape(c.x(1), []), elementShape(c, 0), c.runtime.growsLists),
+    (c) => reserveVariants(c, c.int(1)),
+  ),
+  TensorListFromTensor: orVariants((c) => rowsOf(c.x(0), c.runtime.growsLists), listFromVariants),
+  TensorListStack: orVariants((c) => c.list(0).stack(), stackVariants),
+  TensorListLength: orVariants((c) => c.list(0).size(), countVariants),
   TensorListElementShape: (c) => {
     const shape = c.list(0).elementShape;
     const dtype = c.dtypeAttr('shape_type');
@@ -68,9 +85,9 @@ export const lists: OpTable = {
           dtype,
         );
   },
-  TensorListSetItem: (c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)),
-  TensorListGetItem: (c) => c.list(0).read(tf.reshape(c.x(1), [])),
-  TensorListPushBack: (c) => c.list(0).write(c.list(0).size(), c.x(1)),
+  TensorListSetItem: orVariants((c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)), setVariant),
+  TensorListGetItem: orVariants((c) => c.list(0).read(tf.reshape(c.x(1), [])), getVariant),
+  TensorListPushBack: orVariants((c) => c.list(0).write(c.list(0).size(), c.x(1)), pushVariant),
   TensorListPopBack: several(['output_handle', 'tensor'], (c) => c.list(0).popped()),
   TensorListGather: (c) => c.list(0).gather(c.x(1)),
   TensorListScatter: scatter,
@@ -103,7 +120,7 @@ export const lists: OpTable = {
   TensorArrayGatherV3: (c) => flow(c, 2).gather(c.x(1)),
   TensorArrayScatterV3: (c) => flow(c, 3).scatter(c.x(1), c.x(2)),
   TensorArraySizeV3: (c) => flow(c, 1).size(),
-  TensorArrayConcatV3: several(['value', 'lengths'], (c) => [flow(c, 1).concat(), lengthsOf(flow(c, 1))]),
+  TensorArrayConcatV3: several(['value', 'lengths'], (c) => [flow(c, 1).concat(), lengthsOf(c, flow(c, 1))]),
   TensorArraySplitV3: (c) => flow(c, 3).split(c.x(1), c.x(2)),
   TensorArrayCloseV3: () => [],
 };

@@ -97,11 +97,11 @@ export const maxPool: (c: OpCall, x: Tensor) => Tensor = pool(tf.nn.maxPool as P
 export const avgPool: (c: OpCall, x: Tensor) => Tensor = pool(tf.nn.avgPool as Pool);
 
 /** Pooling whose windows are inputs. */
-const poolV2: Translate = (c) => {
+export function maxPoolOfInputs(c: OpCall, x: Tensor, first: number): Tensor {
   refuseChannelsFirst(c);
   const inner = (i: number): number[] => c.ints(i).slice(1, -1);
-  return tf.nn.maxPool(c.x(0), inner(1), { strides: inner(2), padding: paddingOf(c) });
-};
+  return tf.nn.maxPool(x, inner(first), { strides: inner(first + 1), padding: paddingOf(c) });
+}
 
 const BATCH_NORM = [
   'y',
@@ -159,8 +159,7 @@ const sparseSoftmaxLoss: Translate = (c) => {
 };
 
 /** Each value divided by the values around it in the channels. */
-const localResponse: Translate = (c) => {
-  const x = c.x();
+export function localResponse(c: OpCall, x: Tensor): Tensor {
   const radius = c.intAttr('depth_radius', 5);
   const squares = tf.pad(x.square(), [
     [0, 0],
@@ -177,7 +176,7 @@ const localResponse: Translate = (c) => {
   );
   const base = sums.mul(c.floatAttr('alpha', 1)).add(c.floatAttr('bias', 1));
   return x.div(base.pow(c.floatAttr('beta', 0.5)));
-};
+}
 
 /** Where the elements of largest value are among those of all images. */
 function imagePlaces(c: OpCall, argmax: Tensor): Tensor {
@@ -224,7 +223,7 @@ export const nn: OpTable = {
     return vjp((x) => depthwise(c, x as Tensor, c.x(1)), [x], c.x(2))[0] as Tensor;
   },
   MaxPool: (c) => maxPool(c, c.x()),
-  MaxPoolV2: poolV2,
+  MaxPoolV2: (c) => maxPoolOfInputs(c, c.x(), 1),
   MaxPool3D: (c) => maxPool(c, c.x()),
   MaxPoolWithArgmax: several(['output', 'argmax'], (c) => {
     if (c.boolAttr('include_batch_in_index', false)) throw c.lacks('include_batch_in_index is not supported');
@@ -262,7 +261,7 @@ export const nn: OpTable = {
     const scale = c.boolAttr('scale_after_normalization') ? c.x(4) : null;
     return tf.nn.batchNormalization(c.x(0), c.x(1), c.x(2), c.x(3), scale, c.floatAttr('variance_epsilon'));
   },
-  LRN: localResponse,
+  LRN: (c) => localResponse(c, c.x()),
   SoftmaxCrossEntropyWithLogits: several(['loss', 'backprop'], softmaxLoss),
   SparseSoftmaxCrossEntropyWithLogits: several(['loss', 'backprop'], sparseSoftmaxLoss),
   InTopK: (c) => tf.nn.inTopK(c.x(1), c.x(0), c.intAttr('k')),

@@ -8,7 +8,21 @@ const bits = (c: OpCall): { readonly numBits: number; readonly narrowRange: bool
   narrowRange: c.boolAttr('narrow_range', false),
 });
 
+/** There and back, with a range that is given or that of the input. */
+const thereAndBack = (c: OpCall, numBits: number): tf.Tensor =>
+  tf.quantization.quantizeAndDequantizeV2(c.x(0), c.x(1), c.x(2), {
+    signedInput: c.boolAttr('signed_input', true),
+    numBits,
+    rangeGiven: c.boolAttr('range_given', c.op === 'QuantizeAndDequantizeV3'),
+    roundMode: c.textAttr('round_mode', 'HALF_TO_EVEN') as 'HALF_UP',
+    narrowRange: c.boolAttr('narrow_range', false),
+    axis: c.intAttr('axis', -1) < 0 ? null : c.intAttr('axis'),
+  });
+
 export const quantization: OpTable = {
+  QuantizeAndDequantizeV2: (c) => thereAndBack(c, c.intAttr('num_bits', 8)),
+  QuantizeAndDequantizeV3: (c) => thereAndBack(c, c.int(3)),
+  QuantizeAndDequantizeV4: (c) => thereAndBack(c, c.intAttr('num_bits', 8)),
   FakeQuantWithMinMaxArgs: (c) =>
     tf.quantization.fakeQuantWithMinMaxArgs(c.x(), {
       min: c.floatAttr('min', -6),

@@ -127,7 +127,32 @@ const skipped: Translate = (c) => {
   return new tf.random.Generator({ state: c.variable(0), alg: PHILOX }).skip(tf.cast(c.x(2), 'int64'));
 };
 
+/** A draw from a generator's state, which moves on by as many numbers: inputs are the state, the algorithm, the shape and parameters. */
+const stateful =
+  (op: Op, dtypes: readonly tf.DType[]): Translate =>
+  (c) => {
+    if (knownAlgorithm(c.x(1)) === THREEFRY) throw c.lacks('the algorithm ThreeFry');
+    const shape = c.shape(2) as number[];
+    const parameters = c.xs(3);
+    const dtype = parameters[0]?.dtype ?? c.dtypeAttr('dtype', dtypes[0]);
+    if (!dtypes.includes(dtype)) throw c.lacks(`numbers of ${dtype}`);
+    const count = tf.prod(tf.cast(c.x(2), 'int64'));
+    const before = new tf.random.Generator({ state: c.variable(0), alg: PHILOX }).skip(count);
+    const counter = tf.bitcast(tf.slice(before, [0], [2]), 'uint64');
+    const key = tf.bitcast(tf.slice(before, [2], [1]), 'uint64');
+    return drawn(op, shape, [key, counter], dtype, ...parameters);
+  };
+
 export const random: OpTable = {
+  RngSkip: (c) => {
+    if (knownAlgorithm(c.x(1)) === THREEFRY) throw c.lacks('the algorithm ThreeFry');
+    new tf.random.Generator({ state: c.variable(0), alg: PHILOX }).skip(tf.cast(c.x(2), 'int64'));
+  },
+  StatefulUniform: stateful(uniformOp, FLOATS),
+  StatefulUniformInt: stateful(integerOp, INTEGERS),
+  StatefulUniformFullInt: stateful(fullIntOp, INTEGERS),
+  StatefulStandardNormalV2: stateful(normalOp, FLOATS),
+  StatefulTruncatedNormal: stateful(truncatedOp, FLOATS),
   RngReadAndSkip: skipped,
   AllCandidateSampler: candidates((c, numTrue, numSampled, unique) =>
     tf.random.allCandidateSampler(c.x(0), numTrue, numSampled, unique),

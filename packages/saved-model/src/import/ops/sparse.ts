@@ -5,6 +5,7 @@ import * as tf from '@eagre/core';
 import { columnOf, makeSparse } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
+import { vjp } from '../vjp.ts';
 
 /** The sparse tensor in three inputs. */
 const sparseAt = (c: OpCall, i: number): SparseTensor => makeSparse(c.x(i), c.x(i + 1), c.x(i + 2));
@@ -72,7 +73,44 @@ function crossOf(c: OpCall): SparseTensor {
   return tf.sparse.crossHashed(features, c.intAttr('num_buckets'), { hashKey });
 }
 
+const COUNTED = ['output_indices', 'output_values', 'output_dense_shape'];
+
+/** How often each integer is there. Of nothing weights are no weights. */
+function counted(c: OpCall, values: Tensor | SparseTensor, weights: Tensor): SparseTensor {
+  const limit = (name: string): Record<string, number> => {
+    const value = c.intAttr(name, -1);
+    return value < 0 ? {} : { [name]: value };
+  };
+  const parts = values instanceof tf.Tensor ? null : values;
+  const given =
+    weights.size === 0
+      ? {}
+      : { weights: parts === null ? weights : makeSparse(parts.indices, weights, parts.denseShape) };
+  const result = tf.sparse.bincount(values as never, {
+    axis: values.rank === 1 ? 0 : -1,
+    binaryOutput: c.boolAttr('binary_output', false),
+    ...limit('minlength'),
+    ...limit('maxlength'),
+    ...(given as object),
+  });
+  const { dtype } = weights;
+  return result.dtype === dtype
+    ? result
+    : makeSparse(result.indices, tf.cast(result.values, dtype), result.denseShape);
+}
+
+/** The gradient of sums of rows, for as many rows as input 3 tells. */
+const segmentsGradient =
+  (fn: Segments): Translate =>
+  (c) => {
+    const data = tf.zeros([c.int(3), ...c.x(0).shape.slice(1)], c.x(0).dtype);
+    return vjp((x) => fn(x as Tensor, c.x(1), c.x(2)), [data], c.x(0))[0] as Tensor;
+  };
+
+const textOf = (c: OpCall, i: number): string => c.x(i).strings()[0] ?? '';
+
 export const sparse: OpTable = {
+  EditDistance: (c) => tf.editDistance(sparseAt(c, 0), sparseAt(c, 3), c.boolAttr('normalize', true)),
   SparseTensorDenseMatMul: (c) =>
     tf.sparse.sparseDenseMatmul(sparseAt(c, 0), c.x(3), {
       adjointA: c.boolAttr('adjoint_a', false),
@@ -97,6 +135,17 @@ export const sparse: OpTable = {
     return tf.gather(tf.concat([updates, tf.reshape(missing, [1])], 0), numbers);
   },
   SparseCross: toSparse(crossOf),
+  SparseCrossV2: toSparse((c) => {
+    const count = c.intAttr('N');
+    const dense = c.xs(3 * count, c.inputs.length - 1);
+    const separator = textOf(c, c.inputs.length - 1);
+    return tf.sparse.cross([...sparsesAt(c, 0, count), ...dense], { separator });
+  }),
+  DenseCountSparseOutput: several(COUNTED, (c) => partsOf(counted(c, c.x(0), c.x(1)))),
+  SparseCountSparseOutput: several(COUNTED, (c) => partsOf(counted(c, sparseAt(c, 0), c.x(3)))),
+  SparseSegmentSumGrad: segmentsGradient(tf.sparse.segmentSum),
+  SparseSegmentMeanGrad: segmentsGradient(tf.sparse.segmentMean),
+  SparseSegmentSqrtNGrad: segmentsGradient(tf.sparse.segmentSqrtN),
   SparseReorder: several(['output_indices', 'output_values'], (c) =>
     partsOf(tf.sparse.reorder(sparseAt(c, 0))).slice(0, 2),
   ),

@@ -26,7 +26,7 @@ const REASONS: readonly Reason[] = [
   ],
   [/^(Decode|Encode)/, 'such bytes are decoded outside of graphs: see tf.io'],
   [
-    /Sparse|^(ConvertToCooTensor|CTC.*|AddManySparse.*|TakeManySparse.*|EditDistance)$/,
+    /Sparse|^(ConvertToCooTensor|CTC.*|AddManySparse.*|TakeManySparse.*|SparseSliceGrad)$/,
     'it takes or gives sparse tensors in a way that is not supported',
   ],
   [
@@ -51,7 +51,6 @@ const REASONS: readonly Reason[] = [
     'it belongs to training methods that Eagre does not have',
   ],
   [/^(CholeskyGrad|SelfAdjointEig|Batch.*)$/, 'it is deprecated in TensorFlow'],
-  [/^PopulationCount$/, 'there is no such special function'],
   [
     /BoundingBox|CropAndResizeGrad|ExtractGlimpse|ScaleAndTranslateGrad|AdjustContrast$|RandomCrop|Fractional|Dilation2DBackprop|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|MaxPool.*GradGrad|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$/,
     'there is no such op of images or signals',
@@ -59,10 +58,6 @@ const REASONS: readonly Reason[] = [
   [
     /Random|Stateful(Uniform|StandardNormal|TruncatedNormal)|^Rng|Multinomial|ParameterizedTruncatedNormal|NonDeterministicInts|StatelessShuffle|StatelessSample|FullInt/,
     'there is no such distribution, or generator with a state of its own',
-  ],
-  [
-    /^(Resource)?Apply|^(Resource)?Sparse|Ftrl|Proximal|CenteredRMSProp/,
-    'there is no such update of an optimizer',
   ],
   [/TensorArray|TensorList/, 'it is an old or a rare form of lists'],
   [
@@ -77,10 +72,7 @@ const REASONS: readonly Reason[] = [
     /PyFunc|SymbolicGradient|MapDefun|Composite|Print|Debug|Dump|Abort|Sleep|Stub|Deadline|Timestamp|RefSelect|GraphDefVersion|Mlir|FuncAttr|DevicePlacement|Assign.*(Grad)|ReadVariableXla|Eager/,
     'it is of Python, or of the tools around TensorFlow',
   ],
-  [
-    /^(ListDiff|IsotonicRegression|Nth.*|Segment(Max|Min|Prod|Sum)V2|SpaceToBatch|BatchToSpace|ParallelConcat|TileGrad|Substr.*|Pack.*|GatherGrad|Fill.*|Lower.*|RandomIndexShuffle)$/,
-    'it is rare, and not supported yet',
-  ],
+  [/^(Segment(Max|Min|Prod|Sum)V2|TileGrad)$/, 'it is rare, and not supported yet'],
 ];
 
 /** Why an op is not translated; undefined for one that TensorFlow does not have either. */

@@ -1,9 +1,11 @@
 // Variables: those of resources, and TensorFlow 1's references.
 import * as tf from '@eagre/core';
 import { type Tensor, Variable } from '@eagre/core';
+import { isFloating } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import type { OpTable, Translate } from '../op-row.ts';
 import { VariableHandle } from '../values.ts';
+import { truncatedDiv } from './elementwise.ts';
 import { assignedSlice } from './strided-slice.ts';
 
 /** The one variable of a name; zeros until somebody assigns. */
@@ -64,63 +66,39 @@ const scatterNd = (fn: Scatter): Translate =>
     variable.assign(fn(variable.read(), c.x(1), c.x(2)));
   });
 
-const applyGradientDescent: Translate = update((variable, c) => {
-  variable.assignSub(c.x(1).mul(c.x(2)));
-});
-
-const applyMomentum: Translate = update((variable, c) => {
-  const accumulator = c.variable(1);
-  const [rate, gradient, momentum] = [c.x(2), c.x(3), c.x(4)];
-  const next = accumulator.read().mul(momentum).add(gradient);
-  accumulator.assign(next);
-  const step = c.boolAttr('use_nesterov', false) ? gradient.add(next.mul(momentum)) : next;
-  variable.assignSub(step.mul(rate));
-});
-
-const applyAdam: Translate = update((variable, c) => {
-  const [m, v] = [c.variable(1), c.variable(2)];
-  const [beta1Power, beta2Power, rate, beta1, beta2, epsilon, gradient] = c.xs(3) as [
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-  ];
-  const one = tf.onesLike(rate);
-  const alpha = rate.mul(one.sub(beta2Power).sqrt()).div(one.sub(beta1Power));
-  const nextM = m.read().add(gradient.sub(m.read()).mul(one.sub(beta1)));
-  const nextV = v.read().add(gradient.square().sub(v.read()).mul(one.sub(beta2)));
-  m.assign(nextM);
-  v.assign(nextV);
-  const top = c.boolAttr('use_nesterov', false) ? nextM.mul(beta1).add(gradient.mul(one.sub(beta1))) : nextM;
-  variable.assignSub(top.mul(alpha).div(nextV.sqrt().add(epsilon)));
-});
-
-const applyRMSProp: Translate = update((variable, c) => {
-  const [ms, mom] = [c.variable(1), c.variable(2)];
-  const [rate, rho, momentum, epsilon, gradient] = c.xs(3) as [Tensor, Tensor, Tensor, Tensor, Tensor];
-  const nextMs = ms.read().add(gradient.square().sub(ms.read()).mul(tf.onesLike(rho).sub(rho)));
-  const nextMom = mom
-    .read()
-    .mul(momentum)
-    .add(gradient.mul(rate).div(nextMs.add(epsilon).sqrt()));
-  ms.assign(nextMs);
-  mom.assign(nextMom);
-  variable.assignSub(nextMom);
-});
-
-const applyAdagradV2: Translate = update((variable, c) => {
-  const accumulator = c.variable(1);
-  const [rate, epsilon, gradient] = c.xs(2) as [Tensor, Tensor, Tensor];
-  if (c.boolAttr('update_slots', true)) accumulator.assignAdd(gradient.square());
-  variable.assignSub(gradient.mul(rate).div(accumulator.read().sqrt().add(epsilon)));
-});
+/** Rows times, or divided by, the products of all updates for them. */
+const scatterProducts = (fn: (x: Tensor, factors: Tensor) => Tensor): Translate =>
+  update((variable, c) => {
+    const indices = c.x(1);
+    const shape = [...indices.shape, ...variable.shape.slice(1)];
+    const factors = tf.broadcastTo(c.x(2), shape).reshape([-1, ...variable.shape.slice(1)]);
+    const rows = variable.shape[0] as number;
+    variable.assign(fn(variable.read(), tf.math.unsortedSegmentProd(factors, indices.reshape([-1]), rows)));
+  });
+const quotient = (x: Tensor, y: Tensor): Tensor => (isFloating(x.dtype) ? x.div(y) : truncatedDiv(x, y));
 
 const assignSlice = update((variable, c) => {
   variable.assign(assignedSlice(c, variable.read(), c.x(4)));
 });
+
+/** The part of a value that a text such as `7 4 0,3:-` tells: the sizes of the whole, and where the part begins and how long it is along each axis. */
+function partOf(c: OpCall, whole: Tensor, slice: string): Tensor {
+  const words = slice.trim().split(/\s+/);
+  const extents = (words.pop() as string).split(':').map((text, axis) => {
+    if (text === '-') return [0, whole.shape[axis] ?? 0];
+    const [, start, size] = /^(\d+),(\d+)$/.exec(text) ?? [];
+    if (start === undefined) throw c.wrong(`'${slice}' is no slice of a variable`);
+    return [Number(start), Number(size)];
+  }) as [number, number][];
+  const isInside = extents.every(([start, size], axis) => start + size <= (whole.shape[axis] ?? 0));
+  if (words.map(Number).join() !== whole.shape.join() || extents.length !== whole.rank || !isInside)
+    throw c.wrong(`'${slice}' is no slice of a value of shape [${whole.shape}]`);
+  return tf.slice(
+    whole,
+    extents.map(([start]) => start),
+    extents.map(([, size]) => size),
+  );
+}
 
 export const variables: OpTable = {
   VarHandleOp: handle,
@@ -159,33 +137,24 @@ export const variables: OpTable = {
   ResourceScatterNdUpdate: scatterNd(tf.tensorScatterNdUpdate),
   ResourceScatterNdAdd: scatterNd(tf.tensorScatterNdAdd),
   ResourceScatterNdSub: scatterNd(tf.tensorScatterNdSub),
-  ResourceApplyGradientDescent: applyGradientDescent,
-  ApplyGradientDescent: applyGradientDescent,
-  ResourceApplyMomentum: applyMomentum,
-  ApplyMomentum: applyMomentum,
-  ResourceApplyKerasMomentum: update((variable, c) => {
-    const accumulator = c.variable(1);
-    const step = c.x(2).mul(c.x(3));
-    const momentum = c.x(4);
-    const next = accumulator.read().mul(momentum).sub(step);
-    accumulator.assign(next);
-    variable.assignAdd(c.boolAttr('use_nesterov', false) ? next.mul(momentum).sub(step) : next);
-  }),
-  ResourceApplyAdam: applyAdam,
-  ApplyAdam: applyAdam,
-  ResourceApplyAdagradV2: applyAdagradV2,
-  ApplyAdagradV2: applyAdagradV2,
-  ResourceApplyRMSProp: applyRMSProp,
-  ApplyRMSProp: applyRMSProp,
+  ResourceScatterMul: scatterProducts((x, factors) => x.mul(factors)),
+  ResourceScatterDiv: scatterProducts(quotient),
+  ScatterMul: scatterProducts((x, factors) => x.mul(factors)),
+  ScatterDiv: scatterProducts(quotient),
+  ScatterNdMax: scatterNd(tf.tensorScatterNdMax),
+  ScatterNdMin: scatterNd(tf.tensorScatterNdMin),
   RestoreV2: (c) => {
     const names = c.x(1).strings();
-    if (
-      c
-        .x(2)
-        .strings()
-        .some((slice) => slice !== '')
-    )
-      throw c.lacks('variables that are kept in parts are not supported');
-    return c.runtime.surroundings.restore(c.x(0).strings()[0] ?? '', names, c);
+    const slices = c.x(2).strings();
+    if (slices.length !== names.length)
+      throw c.wrong(`there are ${names.length} names, but ${slices.length} slices`);
+    // Parts of one variable come from its whole value.
+    const keys = [...new Set(names)];
+    const values = c.runtime.surroundings.restore(c.x(0).strings()[0] ?? '', keys, c);
+    return names.map((name, i) => {
+      const whole = values[keys.indexOf(name)] as Tensor;
+      const slice = slices[i] as string;
+      return slice === '' ? whole : partOf(c, whole, slice);
+    });
   },
 };
