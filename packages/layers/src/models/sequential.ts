@@ -25,7 +25,7 @@ import type { LayerOptions } from '../layer/layer-types.ts';
 import { invokeMasked, type Mask, masksOfInputs, tellMasks } from '../layer/masks.ts';
 import { checkUniqueNames } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
-import { isShapes } from '../layer/specs.ts';
+import { isShapes, shapesOfSpecs } from '../layer/specs.ts';
 import { InputLayer } from '../layers/core/core.ts';
 import { layerOptions } from '../layers/weights.ts';
 import {
@@ -184,9 +184,9 @@ export class Sequential extends Model {
   /** The shape of what it gives, batch first. @throws FailedPreconditionError while the shape of the input is not known */
   declare readonly outputShape: PartialShape;
 
-  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const { list } = this.computeOutputSpec(specsOf(inputShape, this.computeDtype));
-    return list[0].shape;
+  // biome-ignore lint/suspicious/noExplicitAny: its last layer may give several tensors
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
+    return shapesOfSpecs(this.computeOutputSpec(specsOf(inputShape, this.computeDtype)));
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
