@@ -16,6 +16,7 @@ import {
   argumentsOf,
   columnOf,
   defineMethods,
+  kerasDefaults,
   knownTensor,
   type Option,
   portableBins,
@@ -264,7 +265,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const { sparse } = this;
     const depth = this.#depth;
     if (mode !== 'tfIdf') return encoded(ids, { mode, depth, dtype: 'int64', sparse });
-    const dtype = this.computeDtype;
+    // As in Keras, whatever the layer's precision.
+    const dtype = kerasDefaults.floatx;
     const weights = Array.from({ length: depth }, (_, i) => this.#idf[i] ?? 0);
     return mul(encoded(ids, { mode: 'count', depth, dtype, sparse }), constant(weights, dtype));
   }
@@ -317,7 +319,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   }
   override computeOutputSpec({ list }: Specs): Specs {
     const mode = this.outputMode === 'tfIdf' ? 'count' : this.outputMode;
-    const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
+    const dtype = this.outputMode === 'tfIdf' ? kerasDefaults.floatx : 'int64';
     const depth = mode === 'int' ? null : this.#depth;
     checkOne(this, list[0].shape);
     const int = this.invert && !this.integers ? 'string' : 'int64';

@@ -13,6 +13,7 @@ import {
   argumentsOf,
   defineMethods,
   dims,
+  kerasDefaults,
   knownTensor,
   lowerAscii,
   ngramsOf,
@@ -347,7 +348,7 @@ export class TextVectorization extends Layer {
       : this.#lookup.computeOutputShape([...batch, null]);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
+    const dtype = this.outputMode === 'tfIdf' ? kerasDefaults.floatx : 'int64';
     const shape = this.computeOutputShape(list[0].shape);
     if (this.ragged && this.#splits)
       return { list: [{ shape: [...shape.slice(0, -1), null], dtype, kind: 'ragged' }], many: false };
