@@ -471,6 +471,16 @@ export const limit = (least: number): Option<number | null> => ({
   read: (given: unknown, name: string, layer: object): number | null =>
     isNone(given) ? null : integer(undefined, least).read(given, name, layer),
 });
+// Of what has a place in memory for each.
+const MOST = 2 ** 24;
+/** An integer of at least `least`, of which there are places in memory. */
+export const placed = (least: number, otherwise?: number): Option<number> => ({
+  read: (given, name, layer) => {
+    const count = integer(otherwise, least).read(given, name, layer);
+    if (count > MOST) fail(layer as Layer, `takes ${name} up to ${MOST}, got ${count}`);
+    return count;
+  },
+});
 const tokenOption = (integers: boolean, otherwise: Token | null): Option<Token | null> => ({
   read: (given, name, layer) => {
     const value = given === undefined ? otherwise : given;
@@ -547,7 +557,7 @@ takesKinds(['sparse', 'ragged'], StringLookup, IntegerLookup);
 
 const lookup = (integers: boolean) => ({
   maxTokens: limit(2),
-  numOovIndices: integer(1, 0),
+  numOovIndices: placed(0, 1),
   maskToken: tokenOption(integers, null),
   oovToken: tokenOption(integers, integers ? -1n : '[UNK]'),
   vocabulary: {
