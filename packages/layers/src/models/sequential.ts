@@ -119,7 +119,8 @@ export class Sequential extends Model {
     }
     layers.push(layer);
     try {
-      buildingInside(this, () => this.#buildKnown());
+      // Before it is built, it may come to lie in another model, whose name its path begins with.
+      if (this._sequence.inputs.length > 0) buildingInside(this, () => this.#buildKnown());
     } catch (error) {
       this.pop();
       throw error;
