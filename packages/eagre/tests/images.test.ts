@@ -24,9 +24,8 @@ const golden = JSON.parse(readFileSync(new URL('../golden/images.json', import.m
 type ImageFunction = (x: tf.Tensor, args: object) => tf.Tensor;
 const functions = tf.image as unknown as Readonly<Record<string, ImageFunction>>;
 
-/** How far values may be apart: TensorFlow takes cubic weights from a table of 1,024. */
-const tolerance = ({ args, fn }: Case): number =>
-  fn === 'resize' && args['method'] === 'bicubic' ? 3e-3 : fn === 'perspectiveTransform' ? 1e-4 : 2e-5;
+/** How far values may be apart. */
+const tolerance = ({ fn }: Case): number => (fn === 'perspectiveTransform' ? 1e-4 : 2e-5);
 
 function near(got: tf.Tensor, { dtype, shape }: Case, wanted: readonly number[], within: number): void {
   expect([got.dtype, [...got.shape]]).toEqual([dtype, shape]);

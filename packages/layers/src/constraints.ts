@@ -1,12 +1,12 @@
-import { type Axis, type ClassNameOf, type CustomName, Tensor } from '@eagre/core';
+import { type Axis, type ClassNameOf, type CustomName, InvalidArgumentError, Tensor } from '@eagre/core';
 import {
-  anyOption,
   type Deserialize,
   isPlain,
   kerasDefaults,
   type NamedFunction,
   numberOption,
   type Option,
+  shown,
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
@@ -120,7 +120,15 @@ export class UnitNorm extends Constraint {
 }
 markOurs(MaxNorm, MinMaxNorm, NonNeg, UnitNorm);
 const limit = (otherwise: number): Option<number> => numberOption(otherwise, 0);
-const axis: Option<Axis> = anyOption<Axis>(0);
+const axis: Option<Axis> = {
+  read: (given, name) => {
+    const value = given ?? 0;
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (!list.every((a) => Number.isSafeInteger(a)))
+      throw new InvalidArgumentError(`${name} must be an integer or a list of them, got ${shown(value)}`);
+    return value as Axis;
+  },
+};
 takesOptions<MaxNormOptions, MaxNorm>(
   { positional: ['maxValue'], required: 0, options: { maxValue: limit(2), axis } },
   MaxNorm,

@@ -376,3 +376,33 @@ test('updates of values leave the variables as they are', () => {
   expect([w.array(), adam.iterations.item()]).toEqual([[1, 2], 0]);
   expect(() => adam.statelessApply([], [[1, 1]], values)).toThrow('values for');
 });
+
+test('applyGradients calls the apply of a class that overrides it, once, as in Keras', () => {
+  class Centralized extends SGD {
+    override apply(gradients: unknown, variables?: unknown): Variable {
+      const centered = (gradients as Tensor[]).map((g) => g.sub(g.mean(0, { keepdims: true })));
+      return super.apply(centered, variables as Variable[]);
+    }
+  }
+  const gradient = constant([
+    [1, 2],
+    [3, 6],
+  ]);
+  const updates: ((optimizer: SGD, w: Variable) => unknown)[] = [
+    (optimizer, w) => optimizer.applyGradients([[gradient, w]]),
+    (optimizer, w) => optimizer.apply([gradient], [w]),
+  ];
+  for (const update of updates) {
+    const w = new Variable([
+      [1, 2],
+      [3, 4],
+    ]);
+    const optimizer = new Centralized(0.5);
+    update(optimizer, w);
+    expect(w.array()).toEqual([
+      [1.5, 3],
+      [2.5, 3],
+    ]);
+    expect(optimizer.iterations.item()).toBe(1);
+  }
+});

@@ -134,6 +134,8 @@ export abstract class Optimizer extends Module implements Trackable {
   /** Of variables that are no slots, by their own names. */
   readonly #named = new Map<string, Variable>();
   readonly #index = new Map<Variable, number>();
+  /** While `apply` is under way, `applyGradients` does not call it. */
+  #isApplying = false;
   readonly #noDecay: { readonly variables: Set<Variable>; names: readonly string[] } = {
     variables: new Set(),
     names: [],
@@ -507,6 +509,11 @@ export abstract class Optimizer extends Module implements Trackable {
   }): Variable;
   applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
     const given = pairsOf(first as Iterable<unknown>, second, this.name);
+    // A class of one's own may change gradients in `apply`, as in Keras.
+    if (this.apply !== Optimizer.prototype.apply && !this.#isApplying) {
+      const [gradients, variables] = [given.map(([gradient]) => gradient), given.map(([, v]) => v)];
+      return this.#applying(() => this.apply(gradients, variables));
+    }
     const { lossScaleFactor: factor } = this;
     const unscaled = (gradient: TensorLike): TensorLike =>
       gradient instanceof IndexedSlices
@@ -590,7 +597,7 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /**
-   * Keras 3's name for `applyGradients`.
+   * Keras 3's name for `applyGradients`, which calls it in classes that override it: `fit` updates by what such a class makes of gradients.
    * @param trainableVariables those that the optimizer was built for unless given.
    */
   apply(
@@ -603,7 +610,16 @@ export abstract class Optimizer extends Module implements Trackable {
   }): Variable;
   apply(gradients: unknown, trainableVariables?: Iterable<Variable> | null): Variable {
     const variables = trainableVariables ?? this.#index.keys();
-    return this.applyGradients(gradients as Iterable<TensorLike | null>, variables);
+    return this.#applying(() => this.applyGradients(gradients as Iterable<TensorLike | null>, variables));
+  }
+  #applying(update: () => Variable): Variable {
+    const before = this.#isApplying;
+    this.#isApplying = true;
+    try {
+      return update();
+    } finally {
+      this.#isApplying = before;
+    }
   }
   /**
    * An update of values instead of variables: those of `variables` of the optimizer, and those of the variables that it was built for.

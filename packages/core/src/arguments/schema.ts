@@ -1,5 +1,5 @@
 // The options of classes, each declared once: how it is read and checked, what it is unless given, and what configurations say of it.
-import { InvalidArgumentError } from '@eagre/backend';
+import { EagreError, InvalidArgumentError } from '@eagre/backend';
 import { camelCaseKeys, snakeCase } from '../module/module.ts';
 import { checkFlag } from '../shapes/shape.ts';
 import { checkCount, checkNumber, checkOneOf, shown } from './checks.ts';
@@ -60,13 +60,24 @@ function* declaredOptions(cls: object): Iterable<readonly [name: string, option:
 /** Gives an object its options: a property for each. @throws InvalidArgumentError for a value that an option cannot have */
 export function setOptions(object: object, given: object): void {
   for (const [name, option] of declaredOptions(object.constructor)) {
-    const value = option.read((given as Readonly<Record<string, unknown>>)[name], name, object);
+    const value = readOption(option, (given as Readonly<Record<string, unknown>>)[name], name, object);
     Object.defineProperty(object, name, {
       value,
       enumerable: option.hidden !== true,
       writable: true,
       configurable: true,
     });
+  }
+}
+
+/** Reads an option. What refuses a value need not know for which option it is: the message says that, too. */
+function readOption(option: Option, given: unknown, name: string, object: object): unknown {
+  try {
+    return option.read(given, name, object);
+  } catch (error) {
+    if (error instanceof EagreError && !error.message.includes(name))
+      error.message = `${name}: ${error.message}`;
+    throw error;
   }
 }
 

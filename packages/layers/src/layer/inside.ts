@@ -99,16 +99,14 @@ export function namedWeights(
   const inner = new LocalNames();
   for (const child of layer.directLayers()) {
     // Numbered within this layer, not by the names that layers happened to get, so that another process finds them again.
-    const name = inner.unique(isDefaultName(child) ? snakeCase(child.constructor.name) : child.name);
+    const name = inner.unique(nameInFiles(child));
     out.push(...namedWeights(child, `${prefix}${name}/`, still, seen));
   }
   return out;
 }
 
-function isDefaultName(layer: Layer): boolean {
-  const base = snakeCase(layer.constructor.name);
-  return (
-    layer.name === base ||
-    (layer.name.startsWith(`${base}_`) && /^\d+$/.test(layer.name.slice(base.length + 1)))
-  );
+/** Its name, without the number where it is one that layers get by themselves, or a direction and such a name. */
+function nameInFiles({ name, constructor }: Layer): string {
+  const bare = name.replace(/_\d+$/, '');
+  return bare.replace(/^(forward|backward)_/, '') === snakeCase(constructor.name) ? bare : name;
 }

@@ -96,6 +96,7 @@ import {
   isShapes,
   isTryingOut,
   type Specs,
+  shapesOfSpecs,
   specsOf,
   type TensorSpec,
   tryCall,
@@ -318,17 +319,12 @@ export class Layer extends Module implements Trackable {
   }
 
   /**
-   * The shape of the output for a shape of the input, batch first; `null` is unknown. The default tries the layer on zeros.
+   * The shape of the output for a shape of the input, batch first; `null` is unknown. Of several outputs a list of their shapes, of named ones an
+   * object. The default tries the layer on zeros.
    */
-  computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const { list, many } = inferOutputSpec(this, specsOf(inputShape, this.computeDtype));
-    if (many) {
-      throw new InvalidArgumentError(
-        'the layer returns several tensors, so it has no single output shape',
-        this.name,
-      );
-    }
-    return list[0].shape;
+  // biome-ignore lint/suspicious/noExplicitAny: how many outputs there are, a class says
+  computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
+    return shapesOfSpecs(inferOutputSpec(this, specsOf(inputShape, this.computeDtype)));
   }
 
   /** @internal The shapes and dtypes of the outputs for those of the inputs. */
@@ -346,8 +342,10 @@ export class Layer extends Module implements Trackable {
         // The stand-ins for unknown sizes need not fit; then what the layer says itself has to do.
       }
     }
-    const shape = this.computeOutputShape(inputs.many ? shapes : shapes[0]);
-    return { list: [{ shape, dtype }], many: false };
+    const shape: PartialShape | readonly PartialShape[] = this.computeOutputShape(
+      inputs.many ? shapes : shapes[0],
+    );
+    return specsOf(shape, dtype);
   }
 
   /**

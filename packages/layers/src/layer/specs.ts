@@ -47,6 +47,12 @@ export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DT
   return { list: (many ? shape : [shape]).map((s) => ({ shape: s, dtype })), many };
 }
 
+/** @internal What `computeOutputShape` says of outputs: a shape, a list of them, or those of named outputs. */
+export function shapesOfSpecs({ list, many, keys }: Specs): unknown {
+  if (keys !== undefined) return Object.fromEntries(keys.map((key, i) => [key, list[i].shape]));
+  return many ? list.map((s) => s.shape) : list[0].shape;
+}
+
 /** Whether it is a list of shapes. @throws InvalidArgumentError for what is no list. */
 export function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
   if (!Array.isArray(shape))

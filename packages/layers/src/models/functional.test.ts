@@ -66,7 +66,11 @@ describe('several outputs', () => {
       [2, 3],
     ]);
     expect(ys.every((t) => !t.isDisposed) && !x.isDisposed).toBe(true);
-    expect(() => model.computeOutputShape([null, 3])).toThrow('3 outputs');
+    expect(model.computeOutputShape([7, 3])).toEqual([
+      [7, 2],
+      [7, 1],
+      [7, 3],
+    ]);
   });
   test('inside another model', () => {
     const inner = make();
@@ -231,4 +235,14 @@ test('a model of inputs and outputs by name has them in the order of the names, 
     [1, 3],
     [1, 2],
   ]);
+});
+
+test('reshape of unknown sizes tells the shape that it was given, as in Keras 3.15.1', () => {
+  const shape = (from: (number | null)[], to: number[]): unknown =>
+    (Input({ batchShape: from }) as unknown as Tensor).reshape(to).shape;
+  expect(shape([null, null, null, 4], [-1, 6, 6, 2, 2, 1])).toEqual([null, 6, 6, 2, 2, 1]);
+  expect(shape([null, null, 4], [2, -1])).toEqual([2, null]);
+  expect(shape([null, null, 4], [2, 3, 4])).toEqual([2, 3, 4]);
+  expect(shape([null, 3, 4], [-1, 5])).toEqual([null, 5]);
+  expect(() => shape([2, 3, 4], [-1, 5])).toThrow('do not fit');
 });

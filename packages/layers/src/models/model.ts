@@ -41,6 +41,7 @@ import {
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
+import { shapesOfSpecs } from '../layer/specs.ts';
 import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { layerOptions } from '../layers/weights.ts';
@@ -241,16 +242,10 @@ export class Model extends Layer {
     return this._graph.run(inputs, options);
   }
 
-  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+  // biome-ignore lint/suspicious/noExplicitAny: a model says how many outputs it has
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
     if (this._graph === undefined) return super.computeOutputShape(inputShape);
-    const { list, many } = this.computeOutputSpec(specsOf(inputShape, this.computeDtype));
-    if (many) {
-      throw new InvalidArgumentError(
-        `the model has ${list.length} outputs, so it has no single output shape`,
-        this.name,
-      );
-    }
-    return list[0].shape;
+    return shapesOfSpecs(this.computeOutputSpec(specsOf(inputShape, this.computeDtype)));
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {

@@ -23,6 +23,8 @@ import {
   type LayerOptions,
   type LayerOutput,
   ownsTemporaries,
+  type Specs,
+  type TensorSpec,
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
@@ -65,6 +67,26 @@ export class Operation extends Layer {
   override call(_: LayerInput, { args }: CallOptions): LayerOutput {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
   }
+  /** @internal Sizes that stand in for unknown ones need not fit a new shape, which then tells all but the size of -1. */
+  override specsOfCall(args: readonly unknown[], now: (t: KerasTensor) => TensorSpec): Specs {
+    try {
+      return super.specsOfCall(args, now);
+    } catch (error) {
+      const shape = ['reshape', `${KERAS}reshape`].includes(this.op)
+        ? newShape((args.at(-1) as CallOptions)['args'])
+        : null;
+      const [x] = args;
+      if (shape === null || !(x instanceof KerasTensor) || !now(x).shape.includes(null)) throw error;
+      return { list: [{ shape: shape.map((n) => (n === -1 ? null : n)), dtype: now(x).dtype }], many: false };
+    }
+  }
+}
+/** The shape among the arguments of `reshape`; null where it is no list of integers. */
+function newShape(args: unknown): readonly number[] | null {
+  const [, second] = args as readonly unknown[];
+  const given = isPlain(second) ? (second['newshape'] ?? second['shape']) : second;
+  const isShape = Array.isArray(given) && given.every((n) => Number.isSafeInteger(n) && n >= -1);
+  return isShape && given.filter((n) => n === -1).length < 2 ? (given as number[]) : null;
 }
 ownsTemporaries(Operation);
 takesKinds(['sparse', 'ragged'], Operation);

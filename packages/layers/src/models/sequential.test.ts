@@ -186,3 +186,17 @@ test('a last axis of 1 may be missing or superfluous, as in Keras', async () => 
   expect(wide(ones([3, 4, 1])).shape).toEqual([3, 2]);
   expect(() => wide(ones([4]))).toThrow('expects input of rank 2 or more');
 });
+
+test('the paths of weights begin with the model around, as in Keras', () => {
+  class Own extends Model {
+    readonly first = new Sequential([new Dense(2, { name: 'a' })], { name: 'inner' });
+    readonly second = new Sequential([Input([2]), new Dense(2, { name: 'b' })], { name: 'built' });
+    override call(x: Tensor): Tensor {
+      return this.second(this.first(x));
+    }
+  }
+  const model = new Own({ name: 'own' });
+  model(ones([1, 2]));
+  const paths = ['own/inner/a/kernel', 'own/inner/a/bias', 'built/b/kernel', 'built/b/bias'];
+  expect(model.weights.map((w) => w.path)).toEqual(paths);
+});

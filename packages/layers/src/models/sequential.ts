@@ -25,7 +25,7 @@ import type { LayerOptions } from '../layer/layer-types.ts';
 import { invokeMasked, type Mask, masksOfInputs, tellMasks } from '../layer/masks.ts';
 import { checkUniqueNames } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
-import { isShapes } from '../layer/specs.ts';
+import { isShapes, shapesOfSpecs } from '../layer/specs.ts';
 import { InputLayer } from '../layers/core/core.ts';
 import { layerOptions } from '../layers/weights.ts';
 import {
@@ -119,7 +119,8 @@ export class Sequential extends Model {
     }
     layers.push(layer);
     try {
-      buildingInside(this, () => this.#buildKnown());
+      // Before it is built, it may come to lie in another model, whose name its path begins with.
+      if (this._sequence.inputs.length > 0) buildingInside(this, () => this.#buildKnown());
     } catch (error) {
       this.pop();
       throw error;
@@ -184,9 +185,9 @@ export class Sequential extends Model {
   /** The shape of what it gives, batch first. @throws FailedPreconditionError while the shape of the input is not known */
   declare readonly outputShape: PartialShape;
 
-  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const { list } = this.computeOutputSpec(specsOf(inputShape, this.computeDtype));
-    return list[0].shape;
+  // biome-ignore lint/suspicious/noExplicitAny: its last layer may give several tensors
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
+    return shapesOfSpecs(this.computeOutputSpec(specsOf(inputShape, this.computeDtype)));
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {

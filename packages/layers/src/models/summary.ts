@@ -9,7 +9,7 @@ import {
   shown,
   showShape,
 } from '@eagre/core/internal';
-import type { Layer } from '../layer/layer.ts';
+import { type Layer, specsOf } from '../layer/layer.ts';
 import { isCompiled } from '../trainers/compile.ts';
 import { kerasOperation } from './keras-operations.ts';
 import type { KerasTensor, Producer } from './keras-tensor.ts';
@@ -230,7 +230,7 @@ function inSequence(
 
 function computed(layer: Layer, shape: PartialShape): readonly PartialShape[] | undefined {
   try {
-    return [layer.computeOutputShape(shape)];
+    return specsOf(layer.computeOutputShape(shape), layer.computeDtype).list.map((spec) => spec.shape);
   } catch {
     // A custom layer may not accept the stand-in for an unknown dimension; the table then says so.
     return undefined;

@@ -110,7 +110,15 @@ export class CompiledLoss {
   #factors(outputs: Outputs): readonly (number | undefined)[] {
     const given = this.#weights;
     if (given === undefined) return [];
-    if (isByName(given)) return inOrder(given, outputs.names, 'lossWeights');
+    if (isByName(given)) {
+      const { names } = outputs;
+      if (names !== null && new Set(names).size < names.length)
+        throw new InvalidArgumentError(
+          `lossWeights: several outputs have the same name (${names.join(', ')}); give a list`,
+          'compile',
+        );
+      return inOrder(given, names, 'lossWeights');
+    }
     const list = typeof given === 'number' ? [given] : given;
     checkOneForEach(list, outputs, 'lossWeights');
     return list;

@@ -67,7 +67,7 @@ type Given = readonly (readonly Requested[])[] | Readonly<Record<string, readonl
 
 export class CompiledMetrics {
   readonly #given: readonly (readonly [what: string, given: Given])[];
-  readonly #requests: readonly Requested[];
+  readonly #requests: Requested[];
   #resolved = false;
 
   /** @throws InvalidArgumentError for what is no list, or no metric */
@@ -117,8 +117,13 @@ export class CompiledMetrics {
         : inOrder(given as Readonly<Record<string, readonly Requested[]>>, outputs.names, what);
       if (outputs.count === 1 || list.length === 0) continue;
       checkOneForEach(list, outputs, what);
+      const seen = new Set<Requested>();
       list.forEach((some, output) => {
-        for (const request of some ?? []) {
+        for (const given of some ?? []) {
+          // Outputs that share a name have metrics of their own.
+          const request = seen.has(given) ? { ...given, metric: metricOf(given.like) } : given;
+          if (request !== given) this.#requests.push(request);
+          seen.add(request);
           request.output = output;
           request.prefix = outputs.names?.[output];
         }

@@ -1,4 +1,5 @@
 import {
+  EagreError,
   FailedPreconditionError,
   gather,
   InvalidArgumentError,
@@ -67,6 +68,8 @@ export interface Batches {
   /** Whether a pass never ends by itself. */
   readonly endless?: boolean;
   batches(): Iterator<Batch> | AsyncIterator<Batch>;
+  /** What may be wrong with a batch that something failed with. */
+  advice?(batch: Batch): string;
   /** Around each pass, unless it fails. */
   onPassBegin?(): void | Promise<void>;
   onPassEnd?(): void | Promise<void>;
@@ -183,6 +186,15 @@ class IterableBatches implements Batches {
     this.endless = typeof cardinality === 'function' && count === -1;
   }
 
+  advice({ x, y }: Batch): string {
+    if (this.#divided || !(x instanceof Tensor)) return '';
+    const target = y instanceof Tensor ? y : undefined;
+    const fits = x.rank > 1 && (target === undefined || (target.rank > 0 && target.shape[0] === x.shape[0]));
+    const both = [x, ...(target === undefined ? [] : [target])].map((t) => showShape(t.shape)).join(' and ');
+    return fits
+      ? ''
+      : `\n  the dataset gives ${both}: if these are single examples, give dataset.batch(size)`;
+  }
   batches(): AsyncIterator<Batch> {
     const source = this.#source;
     const names = this.#names;
@@ -437,6 +449,11 @@ export class Feed {
     } finally {
       if (!ended && !paused) await iterator.return?.();
     }
+  }
+
+  /** Tells in an error what may be wrong with the batch that it came with. */
+  tell(error: unknown, batch: Batch): void {
+    if (error instanceof EagreError) error.message += this.#source.advice?.(batch) ?? '';
   }
 
   async close(): Promise<void> {

@@ -56,8 +56,13 @@ export async function pass(
       checkSignal(count);
       await begin(count);
     }
-    const running = run(batch);
-    if (running !== undefined) await running;
+    try {
+      const running = run(batch);
+      if (running !== undefined) await running;
+    } catch (error) {
+      feed.tell(error, batch);
+      throw error;
+    }
     if (++count % size !== 0) continue;
     logs = await end(count - 1);
     if (model?.stopTraining === true) break;

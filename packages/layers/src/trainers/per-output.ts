@@ -1,5 +1,5 @@
 // What users give for each output of a model: losses, weights, metrics, targets.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
+import { InvalidArgumentError } from '@eagre/core';
 
 /** The outputs of a model, and their names where it has any. */
 export interface Outputs {
@@ -19,7 +19,7 @@ export function isByName(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /**
- * Values by their names in the order of the names; undefined where there is none.
+ * Values by their names in the order of the names; undefined where there is none. Outputs that share a name share a value, as in Keras.
  * @param of what has the names, for messages: an output, an input
  * @throws InvalidArgumentError for other names
  */
@@ -31,11 +31,6 @@ export function inOrder<T>(
 ): (T | undefined)[] {
   if (names === null) {
     throw new InvalidArgumentError(`${what}: the model's ${of}s have no names; give a list of one for each`);
-  }
-  if (new Set(names).size < names.length) {
-    throw new UnimplementedError(
-      `${what}: several ${of}s have the same name (${names.join(', ')}); give a list`,
-    );
   }
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {

@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import { getBackend } from '@eagre/backend';
-import { ones, Tensor, withBackend, zeros } from '@eagre/core';
+import { constant, ones, Tensor, withBackend, zeros } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
 import { Concatenate, Dense } from '../layers/index.ts';
@@ -247,16 +247,52 @@ describe('what does not fit the outputs', () => {
       },
       "loss: the model's outputs have no names; give a list of one for each",
     ],
-    'two outputs of one name': [
+    'weights of two outputs of one name': [
       () => {
         const [one, two] = [Input({ shape: [2] }), Input({ shape: [2] })];
         const shared = new Dense(1, { name: 'shared' });
-        new Model([one, two], [shared(one), shared(two)]).compile({ loss: { shared: 'mse' } });
+        new Model([one, two], [shared(one), shared(two)]).compile({
+          loss: 'mse',
+          lossWeights: { shared: 2 },
+        });
       },
       'several outputs have the same name (shared, shared); give a list',
     ],
   };
   test.each(Object.entries(cases))('%s', async (_, [run, message]) => {
     await expect(Promise.resolve().then(run)).rejects.toThrow(message);
+  });
+});
+
+test('outputs that share a name share losses, metrics and targets by name, as in Keras 3.15.1', async () => {
+  const input = Input({ shape: [2] });
+  const shared = new Dense(1, { name: 'same', kernelInitializer: 'ones' });
+  shared.build([null, 2]);
+  const given = constant([
+    [0, 1],
+    [2, 3],
+    [4, 5],
+    [6, 7],
+  ]).div(8);
+  const wanted = given.sum(1, { keepdims: true });
+  const fitted = async (options: CompileOptions, targets: unknown): Promise<unknown> => {
+    shared.setWeights([ones([2, 1]), zeros([1])]);
+    const model = new Model(input, [shared(input), shared(input.mul(2))]);
+    model.compile({ optimizer: 'sgd', ...options });
+    const { history } = await model.fit(given, targets as typeof y, { batchSize: 4, verbose: 0 });
+    return Object.fromEntries(
+      Object.entries(history).map(([name, [v]]) => [name, Number((v as number).toFixed(4))]),
+    );
+  };
+  const byName = { same: wanted };
+  expect(await fitted({ loss: { same: 'mse' } }, byName)).toEqual({ loss: 1.0781, same_loss: 1.0781 });
+  const options = { loss: { same: 'mae' }, metrics: { same: ['mse', 'mae'] } } as const;
+  expect(await fitted(options, byName)).toEqual({
+    loss: 0.875,
+    same_loss: 0.875,
+    same_mse: 0,
+    same_mae: 0,
+    same_mse_1: 1.0781,
+    same_mae_1: 0.875,
   });
 });

@@ -16,7 +16,15 @@ import { SGD } from '@eagre/optimizers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Callback, type Logs } from '../callbacks/index.ts';
 import { Layer } from '../layer/layer.ts';
-import { BatchNormalization, Concatenate, Dense, Dropout, Identity, Lambda } from '../layers/index.ts';
+import {
+  BatchNormalization,
+  Concatenate,
+  Dense,
+  Dropout,
+  GlobalAveragePooling1D,
+  Identity,
+  Lambda,
+} from '../layers/index.ts';
 import { Input } from '../models/functional.ts';
 import { Model } from '../models/model.ts';
 import { Sequential } from '../models/sequential.ts';
@@ -370,6 +378,19 @@ describe('fit', () => {
       await expect(model.predict(new Set([undefined as never]))).rejects.toThrow(
         'an iterable of batches must yield',
       );
+    });
+    test('says that they may be single examples where a model that is not built fails', async () => {
+      const fitted = async (model: Sequential, ...example: Tensor[]): Promise<unknown> => {
+        model.compile({ optimizer: 'sgd', loss: 'mse' });
+        return model.fit(new Set([example as [Tensor, Tensor]]), quiet);
+      };
+      const advice = 'if these are single examples, give dataset.batch(size)';
+      const dense = new Sequential([new Dense(1)]);
+      await expect(fitted(dense, ones([2]), ones([1]))).rejects.toThrow(`[2] and [1]: ${advice}`);
+      const pooled = new Sequential([new GlobalAveragePooling1D(), new Dense(1)]);
+      await expect(fitted(pooled, ones([5, 2]), ones([]))).rejects.toThrow(advice);
+      const bad = fitted(new Sequential([new GlobalAveragePooling1D()]), ones([2, 2]), ones([2, 1]));
+      await expect(bad).rejects.not.toThrow(advice);
     });
     test('says that examples are no batches', async () => {
       const model = new Sequential([Input({ shape: [3] }), new Dense(2)]);

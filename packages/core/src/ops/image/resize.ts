@@ -76,6 +76,8 @@ const methods: readonly ResizeMethod[] = [
   'gaussian',
 ];
 
+const TABLE_SIZE = 1024;
+
 /** How much each of `from` pixels counts for each of `to`: [to, from]. */
 function weightsOf(from: Dim, to: Dim, method: ResizeMethod, antialias: boolean, like: Tensor): Tensor {
   const dtype = like.dtype as 'float32' | 'float64';
@@ -89,8 +91,13 @@ function weightsOf(from: Dim, to: Dim, method: ResizeMethod, antialias: boolean,
     return end.minimum(source.add(1)).sub(start.maximum(source)).maximum(0).div(scale);
   }
   const { radius, weight } = filters[method as keyof typeof filters];
-  const center = target.add(0.5).mul(scale);
-  let distance = source.add(0.5).sub(center).abs();
+  let place = target.add(0.5).mul(scale).sub(0.5);
+  if (method === 'bicubic' && !antialias) {
+    // TensorFlow reads these weights from a table.
+    const below = place.floor();
+    place = below.add(place.sub(below).mul(TABLE_SIZE).round().div(TABLE_SIZE));
+  }
+  let distance = source.sub(place).abs();
   if (antialias) distance = distance.div(typeof scale === 'number' ? Math.max(scale, 1) : scale.maximum(1));
   const weights = where(distance.less(radius), weight(distance), 0);
   return weights.div(weights.sum(1, { keepdims: true }));

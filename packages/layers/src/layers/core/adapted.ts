@@ -178,7 +178,7 @@ export abstract class AdaptedLayer extends Layer {
       enumerable: false,
       get: () =>
         inScope(() => {
-          const floats = this.#floats(base);
+          const floats = this.#floats(baseOf(this, name) as Variable);
           const sum = floats.add(a.matmul(b).mul(scale).cast(floats.dtype));
           return sum.cast(this.computeDtype);
         }),
@@ -265,7 +265,9 @@ export function addQuantized(
     trainable: false,
   });
   const fields = layer as unknown as Fields;
-  fields[name] = ints;
+  // With LoRA the name is that of the sum.
+  if (loraOf(layer) === null) fields[name] = ints;
+  else hide(layer, `_${name}`, ints);
   fields[`${name}Scale`] = scale;
   return { ints, scale };
 }
@@ -293,8 +295,6 @@ export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: u
   checkBuilt(layer);
   if (layer.quantizationMode !== null)
     throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
-  if (loraOf(layer) !== null)
-    throw new FailedPreconditionError('the layer has LoRA; quantize first, then enableLora', layer.name);
   if (layer.computeDtype === 'float16')
     throw new InvalidArgumentError(
       'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',

@@ -100,6 +100,7 @@ export class InputLayer extends Layer {
     Object.defineProperty(this, '_input', { value: input, configurable: true });
   }
   override call(inputs: Tensor): Tensor {
+    if (Array.isArray(inputs)) fail(this, `takes one tensor, got a list of ${inputs.length}`);
     const shape = isStored(inputs) ? sizesOf(inputs.shape) : dims(inputs);
     const fits =
       shape.length === this.shape.length + 1 &&

@@ -1,14 +1,6 @@
 // Layers around a layer.
 
-import {
-  concat,
-  type PartialShape,
-  type Shape,
-  stack,
-  swapAxes,
-  type Tensor,
-  type TensorLike,
-} from '@eagre/core';
+import { concat, type PartialShape, stack, swapAxes, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
   context,
@@ -36,16 +28,14 @@ import {
   ownsTemporaries,
   passesMask,
   type Specs,
+  specsOf,
+  type TensorSpec,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { takesCall, takesOption } from '../../layer/own-call.ts';
 import { show } from '../../layer/show.ts';
-import {
-  copyLayer,
-  deserializeLayer,
-  type SerializedLayer,
-  serializeLayer,
-} from '../../saving/serialization.ts';
+import { shapesOfSpecs } from '../../layer/specs.ts';
+import { copyLayer, deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { type Config, fail, plus, type Size, shapeOf, sizesOf, times } from '../common.ts';
 import { BatchNormalization } from '../normalization/normalization.ts';
 import { stateSizes } from '../recurrent/cell.ts';
@@ -56,7 +46,7 @@ import { Wrapper, type WrapperArguments, wrapperOptions } from './wrapper.ts';
 export interface BidirectionalOptions extends LayerOptions {
   /** How the outputs of both directions are joined; `concat` by default, `null` for a list of both. */
   readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
-  /** Runs from the end; a copy of the layer by default. */
+  /** Runs from the end: the layer itself, whose `goBackwards` is the opposite of the other's. A copy of that by default. */
   readonly backwardLayer?: RNN | null;
   /** First values of the weights, in the order of `weights`: those of the forward layer, then as many of the other. */
   readonly weights?: readonly TensorLike[] | null;
@@ -84,23 +74,22 @@ export class Bidirectional extends Layer {
     if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
     if (backwardLayer !== null && !(backwardLayer instanceof RNN))
       fail(this, 'needs a recurrent backwardLayer');
-    const base = layer.name.replace(/_\d+$/, '');
-    const copy = (of: RNN, name: string, goBackwards: boolean): RNN =>
-      // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
-      copyLayer(of, {
-        name,
-        go_backwards: goBackwards,
-        zero_output_for_mask: of.returnSequences,
-      }) as RNN;
-    this.forwardLayer = copy(layer, `forward_${base}`, layer.goBackwards);
-    this.backwardLayer = copy(backwardLayer ?? layer, `backward_${base}`, !layer.goBackwards);
+    const copy = (prefix: string, goBackwards: boolean): RNN => {
+      const name = layer.name.startsWith(prefix) ? layer.name : `${prefix}${layer.name}`;
+      return copyLayer(layer, { name, go_backwards: goBackwards }) as RNN;
+    };
+    this.forwardLayer = copy('forward_', layer.goBackwards);
+    this.backwardLayer = backwardLayer ?? copy('backward_', !layer.goBackwards);
     const [a, b] = [this.forwardLayer, this.backwardLayer];
-    if (a.returnSequences !== b.returnSequences || a.returnState !== b.returnState) {
-      fail(this, 'needs a backwardLayer with the same returnSequences and returnState');
-    }
+    for (const option of ['returnSequences', 'returnState', 'stateful'] as const)
+      if (a[option] !== b[option]) fail(this, `needs a backwardLayer with the same ${option}`);
+    if (a.goBackwards === b.goBackwards)
+      fail(this, 'needs a backwardLayer whose goBackwards is the opposite');
+    // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
+    for (const one of [a, b]) (one as { zeroOutputForMask: boolean }).zeroOutputForMask = one.returnSequences;
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape | readonly PartialShape[]): void {
     this.forwardLayer.ensureBuilt(inputShape);
     this.backwardLayer.ensureBuilt(inputShape);
     if (this.#initial !== null) this.setWeights(this.#initial);
@@ -132,26 +121,26 @@ export class Bidirectional extends Layer {
     return this.mergeMode === null ? [own as Tensor | null, own as Tensor | null] : own;
   }
 
-  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const shape = this.forwardLayer.computeOutputShape(inputShape);
-    if (this.mergeMode !== 'concat') return shape;
-    const sizes = sizesOf(shape);
-    const other = sizesOf(this.backwardLayer.computeOutputShape(inputShape));
-    return shapeOf([...sizes.slice(0, -1), plus(sizes.at(-1) as Size, other.at(-1) as Size)]);
+  /** Of several outputs, as with `returnState` or without a `mergeMode`, a list of their shapes. */
+  // biome-ignore lint/suspicious/noExplicitAny: the options say which
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
+    return shapesOfSpecs(this.computeOutputSpec(specsOf(inputShape, this.computeDtype)));
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
-    const first = inputs.list[0].shape;
     const one = { list: [inputs.list[0]], many: false };
-    const states = [this.forwardLayer, this.backwardLayer].flatMap((layer) =>
-      layer.computeOutputSpec(one).list.slice(1),
+    const [[forth, ...states], [back, ...more]] = [this.forwardLayer, this.backwardLayer].map(
+      (layer) => layer.computeOutputSpec(one).list,
     );
-    const shapes =
-      this.mergeMode === null
-        ? [this.forwardLayer.computeOutputShape(first), this.backwardLayer.computeOutputShape(first)]
-        : [this.computeOutputShape(first)];
-    const list = [...shapes.map((shape) => ({ shape, dtype: this.computeDtype })), ...states];
+    const list = [...this.#mergeSpecs(forth, back), ...states, ...more];
     return { list, many: list.length > 1 };
+  }
+  #mergeSpecs(a: TensorSpec, b: TensorSpec): TensorSpec[] {
+    if (this.mergeMode === null) return [a, b];
+    if (this.mergeMode !== 'concat') return [a];
+    const sizes = sizesOf(a.shape);
+    const last = plus(sizes.at(-1) as Size, sizesOf(b.shape).at(-1) as Size);
+    return [{ ...a, shape: shapeOf([...sizes.slice(0, -1), last]) }];
   }
 
   override getConfig(): Record<string, unknown> {
@@ -163,14 +152,11 @@ export class Bidirectional extends Layer {
   }
   static override fromConfig(config: Config): Bidirectional {
     const { layer, backwardLayer, ...options } = optionsFrom(config, Bidirectional);
-    const plain = (inner: unknown): RNN => {
-      const name = (inner as Partial<SerializedLayer> | null)?.config?.['name'];
-      const own = typeof name === 'string' ? { name: name.replace(/^(forward|backward)_/, '') } : {};
-      return deserializeLayer(inner, own) as RNN;
-    };
     const more =
-      backwardLayer === undefined || backwardLayer === null ? {} : { backwardLayer: plain(backwardLayer) };
-    return new Bidirectional(plain(layer), { ...options, ...more });
+      backwardLayer === undefined || backwardLayer === null
+        ? {}
+        : { backwardLayer: deserializeLayer(backwardLayer) as RNN };
+    return new Bidirectional(deserializeLayer(layer) as RNN, { ...options, ...more });
   }
 
   #merge(a: Tensor, b: Tensor): Tensor[] {

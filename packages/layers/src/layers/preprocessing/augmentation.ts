@@ -127,6 +127,9 @@ export class RandAugment extends ImageLayer {
   }
 }
 
+// Each takes time, and is part of a trace.
+const MOST_CHANGES = 1000;
+
 export interface AugMixOptions extends RandomImageOptions {
   /** The least and the largest value of colours; [0, 255] by default. */
   readonly valueRange?: Range;
@@ -158,6 +161,8 @@ export class AugMix extends ImageLayer {
 
   constructor(...args: [valueRange?: Range | null | AugMixOptions, options?: AugMixOptions]) {
     super(argumentsOf<AugMixOptions>(AugMix, new.target, args));
+    if (this.numChains * this.chainDepth > MOST_CHANGES)
+      fail(this, `makes at most ${MOST_CHANGES} changes, so it needs a smaller numChains or chainDepth`);
     this.#layers = Object.values(changes(this)).slice(0, this.allOps ? undefined : FEW);
   }
   protected override draw(images: Tensor): Transformation {

@@ -111,7 +111,11 @@ takesOptions<MaxNumBoundingBoxesArguments, MaxNumBoundingBoxes>(
       maxNumber: integer(),
       fillValue: whole,
       boundingBoxFormat: {
-        read: (given) => (given ?? null) as string | null,
+        read: (given = null, name, layer) => {
+          if (given !== null && typeof given !== 'string')
+            fail(layer as MaxNumBoundingBoxes, `needs ${name} to be a string or null, got ${show(given)}`);
+          return given;
+        },
         write: (value) => value ?? undefined,
       },
       ...layerOptions,

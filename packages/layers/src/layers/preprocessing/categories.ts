@@ -58,7 +58,7 @@ const keras: Readonly<Record<string, string>> = { oneHot: 'one_hot', multiHot: '
 export function modes<M extends string>(all: readonly M[], otherwise: M): Option<M> {
   return option<M, string>(
     (value, name, layer) => {
-      const mode = (written[value] ?? value) as M;
+      const mode = (typeof value === 'string' ? (written[value] ?? value) : value) as M;
       if (!all.includes(mode))
         fail(layer, `needs ${name} to be ${all.map(show).join(', ')}, got ${show(value)}`);
       return mode;

@@ -49,15 +49,16 @@ export class CategoryEncoding extends Layer {
     checkOne(this, inputs.shape);
     const given = countWeights !== undefined && countWeights !== null;
     if (given && this.outputMode !== 'count') fail(this, "takes countWeights with outputMode 'count' only");
-    const weights = given ? toTensor(countWeights as Tensor).cast(this.computeDtype) : undefined;
-    const { outputMode: mode, numTokens: depth, computeDtype: dtype, sparse } = this;
+    const weights = given ? toTensor(countWeights as Tensor).cast(this.variableDtype) : undefined;
+    // As in Keras rows are float32 where the layer computes in 16 bits.
+    const { outputMode: mode, numTokens: depth, variableDtype: dtype, sparse } = this;
     return encoded(checkIntegers(this, inputs), { mode, depth, dtype, weights, sparse });
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return encodedShape(checkOne(this, inputShape), this.outputMode, this.numTokens);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const { outputMode: mode, numTokens: depth, computeDtype: dtype, sparse } = this;
+    const { outputMode: mode, numTokens: depth, variableDtype: dtype, sparse } = this;
     checkOne(this, list[0].shape);
     return encodedSpec(list[0], { mode, depth, dtype, sparse }, dtype);
   }

@@ -21,6 +21,17 @@ export const window: Option<Window | null> = {
   },
 };
 
+// Numbers of a matrix of ours: 1 GB of doubles, which takes seconds to fill.
+const MOST = 2 ** 27;
+/** @param sizes the options that decide how large a matrix is. @throws InvalidArgumentError for one that is larger than this package fills */
+export function checkMatrix(layer: Layer, rows: number, columns: number, sizes: string): void {
+  if (rows * columns > MOST)
+    fail(
+      layer,
+      `needs a smaller ${sizes}: its matrix would have ${rows} · ${columns} numbers, and may have ${MOST}`,
+    );
+}
+
 /** The factors of a window. @param periodic whether the first would come again behind the last. */
 export function factorsOf(
   layer: Layer,

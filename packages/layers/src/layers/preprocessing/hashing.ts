@@ -1,15 +1,16 @@
 // Layers that put categories into a number of bins by a hash, so that no vocabulary is needed.
-import { constant, type PartialShape, type Tensor, where } from '@eagre/core';
+import { constant, type DType, type PartialShape, type Tensor, where } from '@eagre/core';
 import {
   argumentsOf,
   CROSS_KEY,
   crossedBin,
   dims,
   fingerprint64,
+  isFloating,
   isPlain,
+  kerasDefaults,
   keyedHash,
   type Option,
-  optionsFrom,
   portableBins,
   portableCross,
   sameShape,
@@ -17,9 +18,9 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import type { FloatDType } from '../../layer/dtype-policy.ts';
 import { isStored, onValues, takesKinds } from '../../layer/kinds.ts';
 import {
+  type FromConfig,
   Layer,
   type LayerInput,
   type LayerOptions,
@@ -29,7 +30,7 @@ import {
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { isShapes } from '../../layer/specs.ts';
-import { type Config, checkOne, fail } from '../common.ts';
+import { checkOne, fail } from '../common.ts';
 import { integer } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import {
@@ -62,7 +63,13 @@ export function binOf(text: string, bins: number, key: readonly [number, number]
   return hash % BigInt(bins);
 }
 
-export interface HashingOptions extends LayerOptions {
+/** Options of a layer that may give integers in its dtype. */
+interface IntegerLayerOptions extends Omit<LayerOptions, 'dtype'> {
+  /** Of what it gives, also `int32` or `int64`. Integers are int64 by default. */
+  readonly dtype?: LayerOptions['dtype'] | 'int32' | 'int64';
+}
+
+export interface HashingOptions extends IntegerLayerOptions {
   /** A value that becomes 0; others then become 1 and more. None by default. */
   readonly maskValue?: string | number | null;
   /** A key of the hash, so that nobody can choose values that fall together. None by default. */
@@ -85,13 +92,19 @@ export class Hashing extends Layer {
   declare readonly outputMode: CategoryMode;
   declare readonly sparse: boolean;
 
+  declare static readonly fromConfig: FromConfig<Hashing>;
+  readonly #output: DType;
+
   constructor(...args: [numBins: number | HashingArguments, options?: HashingOptions]) {
-    super(argumentsOf<HashingArguments>(Hashing, new.target, args));
+    const { dtype, ...options } = argumentsOf<HashingArguments>(Hashing, new.target, args);
+    const integers = integersOf(dtype);
+    super({ ...options, dtype: (integers === null ? dtype : null) ?? kerasDefaults.floatx } as LayerOptions);
     checkSparse(this, this.outputMode);
-  }
-  /** A new layer of the options that `getConfig` gave, here or in Keras. */
-  static override fromConfig(config: Config): Hashing {
-    return new Hashing(optionsFrom(floating(config), Hashing) as unknown as HashingArguments);
+    const isInt = this.outputMode === 'int';
+    if (isInt && integers === null && dtype !== undefined && dtype !== null)
+      fail(this, `gives integers with outputMode 'int', so dtype must be int32 or int64, got ${show(dtype)}`);
+    // In Keras rows are of the dtype of variables, float32 where a layer computes in 16 bits.
+    this.#output = integers ?? (isInt ? 'int64' : this.variableDtype);
   }
   override call(inputs: Tensor): Tensor {
     checkOne(this, inputs.shape);
@@ -112,47 +125,40 @@ export class Hashing extends Layer {
       return where(values.equal(mask), found.mul(0n), found.add(1n));
     };
     const ids = onValues(x, (values) => integersOfEach('Hashing', values, binOfEach, inOps));
-    return outputMode === 'int' ? ids : encoded(ids, encodingOf(this, outputMode));
+    return given(this, ids, this.#output);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return encodedShape(checkOne(this, inputShape), this.outputMode, this.numBins);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    return specOf(this, list[0]);
+    return specOf(this, list[0], this.#output);
   }
+  /** As Keras's, whose policy may be one of integers. */
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), ...integerPolicy(this) };
+    const config = super.getConfig();
+    const own = { ...this.dtypePolicy.toJSON(), config: { name: this.#output } };
+    return isFloating(this.#output) ? config : { ...config, dtype: own };
   }
 }
 
-/** Without Keras's word for a layer that gives integers. */
-function floating({ dtype, ...options }: Config): Config {
-  const policy = dtype as { readonly config?: { readonly name?: unknown } } | undefined;
-  const name = isPlain(policy) ? policy.config?.name : policy;
-  return name === 'int64' || name === 'int32' ? options : { dtype, ...options };
+/** The integers that a layer gives, of its option or of a configuration; null where it is a policy of floats. */
+function integersOf(dtype: unknown): 'int32' | 'int64' | null {
+  const name = isPlain(dtype) ? (dtype['config'] as { readonly name?: unknown } | null)?.name : dtype;
+  return name === 'int64' || name === 'int32' ? name : null;
 }
 
-/** The spec of a layer that gives int64, or rows in its dtype. */
-function specOf(layer: Hashing | HashedCrossing, spec: TensorSpec): Specs {
-  return encodedSpec(spec, encodingOf(layer, layer.outputMode), 'int64');
+/** The spec of what a layer gives in a dtype. */
+function specOf(layer: Hashing | HashedCrossing, spec: TensorSpec, dtype: DType): Specs {
+  const { outputMode: mode, numBins: depth, sparse } = layer;
+  return encodedSpec(spec, { mode, depth, dtype, sparse }, dtype);
 }
-const encodingOf = <M extends CategoryMode>(
-  { numBins: depth, computeDtype: dtype, sparse }: Hashing | HashedCrossing,
-  mode: M,
-): { readonly mode: M; readonly depth: number; readonly dtype: FloatDType; readonly sparse: boolean } => ({
-  mode,
-  depth,
-  dtype,
-  sparse,
-});
-/** Where Keras says int64 of a layer that gives integers. */
-function integerPolicy(layer: Hashing): Record<string, unknown> {
-  if (layer.outputMode !== 'int') return {};
-  const config = { name: 'int64' };
-  return { dtype: { module: 'keras', class_name: 'DTypePolicy', config, registered_name: null } };
+/** What a layer makes of bins in a dtype. */
+function given(layer: Hashing | HashedCrossing, ids: Tensor, dtype: DType): Tensor {
+  const { outputMode: mode, numBins: depth, sparse } = layer;
+  return mode === 'int' ? onValues(ids, (x) => x.cast(dtype)) : encoded(ids, { mode, depth, dtype, sparse });
 }
 
-export interface HashedCrossingOptions extends LayerOptions {
+export interface HashedCrossingOptions extends IntegerLayerOptions {
   /** `int` by default. */
   readonly outputMode?: 'int' | 'oneHot';
   /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
@@ -169,15 +175,16 @@ export class HashedCrossing extends Layer {
   declare readonly outputMode: 'int' | 'oneHot';
   declare readonly sparse: boolean;
 
+  declare static readonly fromConfig: FromConfig<HashedCrossing>;
+  readonly #output: DType;
+
   constructor(...args: [numBins: number | HashedCrossingArguments, options?: HashedCrossingOptions]) {
-    super(argumentsOf<HashedCrossingArguments>(HashedCrossing, new.target, args));
+    const { dtype, ...options } = argumentsOf<HashedCrossingArguments>(HashedCrossing, new.target, args);
+    const integers = integersOf(dtype);
+    super({ ...options, dtype: integers === null ? dtype : null } as LayerOptions);
     checkSparse(this, this.outputMode);
-  }
-  /** A new layer of the options that `getConfig` gave, here or in Keras. */
-  static override fromConfig(config: Config): HashedCrossing {
-    return new HashedCrossing(
-      optionsFrom(floating(config), HashedCrossing) as unknown as HashedCrossingArguments,
-    );
+    const isOpen = this.outputMode === 'int' && (dtype === undefined || dtype === null);
+    this.#output = integers ?? (isOpen ? 'int64' : this.computeDtype);
   }
   override call(inputs: LayerInput): Tensor {
     if (!Array.isArray(inputs) || inputs.length < 2)
@@ -202,14 +209,19 @@ export class HashedCrossing extends Layer {
       return head.rank === 2 ? values.expandDims(1) : head.rank === 1 ? values : values.reshape([]);
     };
     const ids = integersOfEach('HashedCrossing', list, bins, inOps);
-    return this.outputMode === 'int' ? ids : encoded(ids, encodingOf(this, 'oneHot'));
+    return given(this, ids, this.#output);
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const shape = (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
     return encodedShape(shape, this.outputMode, this.numBins);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    return specOf(this, list[0]);
+    return specOf(this, list[0], this.#output);
+  }
+  /** As Keras's, which says the dtype of integers by its name. */
+  override getConfig(): Record<string, unknown> {
+    const config = super.getConfig();
+    return isFloating(this.#output) ? config : { ...config, dtype: this.#output };
   }
 }
 ownsTemporaries(Hashing, HashedCrossing);

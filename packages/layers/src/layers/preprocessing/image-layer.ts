@@ -96,7 +96,9 @@ export abstract class ImageLayer extends Layer {
     const x = this.prepared(toTensor(images));
     if ((!training && !this.always) || transformation === null) return x;
     const { batch, back } = this.#batch(x);
-    return back(this.transform(batch, transformation));
+    const y = back(this.transform(batch, transformation));
+    // Some compute in more than 16 bits.
+    return y.dtype === x.dtype ? y : y.cast(x.dtype);
   }
   /** Labels changed as a transformation says. */
   transformLabels(labels: Tensor, transformation: Transformation | null, training = true): Tensor {

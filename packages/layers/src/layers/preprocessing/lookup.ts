@@ -16,6 +16,7 @@ import {
   argumentsOf,
   columnOf,
   defineMethods,
+  kerasDefaults,
   knownTensor,
   type Option,
   portableBins,
@@ -264,7 +265,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const { sparse } = this;
     const depth = this.#depth;
     if (mode !== 'tfIdf') return encoded(ids, { mode, depth, dtype: 'int64', sparse });
-    const dtype = this.computeDtype;
+    // As in Keras, whatever the layer's precision.
+    const dtype = kerasDefaults.floatx;
     const weights = Array.from({ length: depth }, (_, i) => this.#idf[i] ?? 0);
     return mul(encoded(ids, { mode: 'count', depth, dtype, sparse }), constant(weights, dtype));
   }
@@ -317,7 +319,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   }
   override computeOutputSpec({ list }: Specs): Specs {
     const mode = this.outputMode === 'tfIdf' ? 'count' : this.outputMode;
-    const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
+    const dtype = this.outputMode === 'tfIdf' ? kerasDefaults.floatx : 'int64';
     const depth = mode === 'int' ? null : this.#depth;
     checkOne(this, list[0].shape);
     const int = this.invert && !this.integers ? 'string' : 'int64';
@@ -469,6 +471,16 @@ export const limit = (least: number): Option<number | null> => ({
   read: (given: unknown, name: string, layer: object): number | null =>
     isNone(given) ? null : integer(undefined, least).read(given, name, layer),
 });
+// Of what has a place in memory for each.
+const MOST = 2 ** 24;
+/** An integer of at least `least`, of which there are places in memory. */
+export const placed = (least: number, otherwise?: number): Option<number> => ({
+  read: (given, name, layer) => {
+    const count = integer(otherwise, least).read(given, name, layer);
+    if (count > MOST) fail(layer as Layer, `takes ${name} up to ${MOST}, got ${count}`);
+    return count;
+  },
+});
 const tokenOption = (integers: boolean, otherwise: Token | null): Option<Token | null> => ({
   read: (given, name, layer) => {
     const value = given === undefined ? otherwise : given;
@@ -545,7 +557,7 @@ takesKinds(['sparse', 'ragged'], StringLookup, IntegerLookup);
 
 const lookup = (integers: boolean) => ({
   maxTokens: limit(2),
-  numOovIndices: integer(1, 0),
+  numOovIndices: placed(0, 1),
   maskToken: tokenOption(integers, null),
   oovToken: tokenOption(integers, integers ? -1n : '[UNK]'),
   vocabulary: {

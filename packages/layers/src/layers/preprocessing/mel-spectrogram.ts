@@ -17,7 +17,7 @@ import { show } from '../../layer/show.ts';
 import { checkOne, fail, floats, shapeOf, sizesOf } from '../common.ts';
 import { flag, integer, notNegative, option, positive } from '../options.ts';
 import { layerOptions } from '../weights.ts';
-import { factorsOf, fourier, type Window, window } from './fourier.ts';
+import { checkMatrix, factorsOf, fourier, type Window, window } from './fourier.ts';
 
 export interface MelSpectrogramOptions extends LayerOptions {
   /** Size of the Fourier transform; 2048 by default. */
@@ -78,6 +78,8 @@ export class MelSpectrogram extends Layer {
     const { sequenceLength, fftLength } = this;
     if (sequenceLength > fftLength)
       fail(this, `needs a sequenceLength of at most its fftLength ${fftLength}, got ${sequenceLength}`);
+    checkMatrix(this, sequenceLength, 2 * this.#bins, 'sequenceLength or fftLength');
+    checkMatrix(this, this.#bins, this.numMelBins, 'fftLength or numMelBins');
   }
 
   override call(inputs: Tensor): Tensor {

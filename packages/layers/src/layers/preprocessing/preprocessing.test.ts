@@ -167,3 +167,93 @@ test('adapt takes batches, and the first part of pairs', () => {
   expect(layer.getVocabulary()).toEqual(['', '[UNK]', 'b', 'c', 'a']);
   expect(() => layer.adapt(3 as never)).toThrow();
 });
+
+describe('dtypes of outputs under policies, as in Keras 3.15.1', () => {
+  const { AugMix, CategoryEncoding, HashedCrossing, Hashing, IntegerLookup, MixUp } = layers;
+  const integers = constant([1n, 2n], 'int64');
+  const pair = [integers, integers];
+  const idf = { vocabulary: [1, 2, 3], idfWeights: [0.1, 0.2, 0.3], outputMode: 'tfIdf' } as const;
+  const images = ones([2, 8, 8, 3]);
+  const range = { valueRange: [0, 1] } as const;
+  type Policy = NonNullable<layers.HashingOptions['dtype']>;
+  // The dtype with no policy, then with each of these.
+  const policies = ['float32', 'mixed_float16', 'mixed_bfloat16', 'float64'] as const;
+  test.each<[string, (dtype?: Policy) => layers.Layer, unknown, (DType | 'refused')[]]>([
+    [
+      'HashedCrossing',
+      (dtype) => new HashedCrossing(5, { dtype }),
+      pair,
+      ['int64', 'float32', 'float16', 'bfloat16', 'float64'],
+    ],
+    [
+      'HashedCrossing, rows',
+      (dtype) => new HashedCrossing(5, { outputMode: 'oneHot', dtype }),
+      pair,
+      ['float32', 'float32', 'float16', 'bfloat16', 'float64'],
+    ],
+    [
+      'Hashing',
+      (dtype) => new Hashing(5, { dtype }),
+      integers,
+      ['int64', 'refused', 'refused', 'refused', 'refused'],
+    ],
+    [
+      'Hashing, rows',
+      (dtype) => new Hashing(5, { outputMode: 'count', dtype }),
+      integers,
+      ['float32', 'float32', 'float32', 'float32', 'float64'],
+    ],
+    [
+      'CategoryEncoding',
+      (dtype) => new CategoryEncoding(3, { dtype: dtype as 'float32' }),
+      integers,
+      ['float32', 'float32', 'float32', 'float32', 'float64'],
+    ],
+    [
+      'IntegerLookup, tfIdf',
+      (dtype) => new IntegerLookup({ ...idf, dtype: dtype as 'float32' }),
+      integers,
+      ['float32', 'float32', 'float32', 'float32', 'float32'],
+    ],
+    [
+      'AugMix',
+      (dtype) => new AugMix({ ...range, dtype: dtype as 'float32' }),
+      images,
+      ['float32', 'float32', 'float16', 'bfloat16', 'float64'],
+    ],
+    [
+      'MixUp',
+      (dtype) => new MixUp({ dtype: dtype as 'float32' }),
+      images,
+      ['float32', 'float32', 'float16', 'bfloat16', 'float64'],
+    ],
+    [
+      'RandomElasticTransform',
+      (dtype) => new layers.RandomElasticTransform({ dtype: dtype as 'float32' }),
+      images,
+      ['float32', 'float32', 'float16', 'bfloat16', 'float64'],
+    ],
+  ])('%s', (_, make, x, expected) => {
+    [undefined, ...policies].forEach((policy, i) => {
+      const wanted = expected[i];
+      if (wanted === 'refused') {
+        expect(() => make(policy)).toThrow(/dtype must be int32 or int64/);
+        return;
+      }
+      const layer = make(policy);
+      expect(layer(x as Tensor).dtype).toBe(wanted);
+      const spec = (t: Tensor): unknown => Input({ batchShape: t.shape, dtype: t.dtype });
+      const symbolic = layer((Array.isArray(x) ? x.map(spec) : spec(x as Tensor)) as never);
+      expect((symbolic as Tensor).dtype).toBe(wanted);
+    });
+  });
+  test.each(['int32', 'int64'] as const)('bins as %s', (dtype) => {
+    for (const layer of [new HashedCrossing(5, { dtype }), new Hashing(5, { dtype })]) {
+      const given = layer instanceof Hashing ? integers : pair;
+      expect(layer(given).dtype).toBe(dtype);
+      const Class = layer.constructor as typeof Hashing;
+      expect(Class.fromConfig(layer.getConfig())(given as Tensor).dtype).toBe(dtype);
+    }
+    expect(new Hashing(5, { dtype, outputMode: 'multiHot' })(integers).dtype).toBe(dtype);
+  });
+});

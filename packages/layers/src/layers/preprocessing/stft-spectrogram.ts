@@ -10,11 +10,12 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries, widened } from '../../layer/layer.ts';
+import { show } from '../../layer/show.ts';
 import { fail, floats, type Padding, type Size, shapeOf, times } from '../common.ts';
 import { flag, integer, padding, word } from '../options.ts';
 import { dataFormat, SpatialLayer, type SpatialOptions } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
-import { factorsOf, fourier, type Window, window } from './fourier.ts';
+import { checkMatrix, factorsOf, fourier, type Window, window } from './fourier.ts';
 
 const modes = ['log', 'magnitude', 'psd', 'real', 'imag', 'angle', 'stft'] as const;
 /** What is given of each frequency: see `STFTSpectrogramOptions.mode`. */
@@ -73,6 +74,12 @@ export class STFTSpectrogram extends SpatialLayer {
       fail(this, `needs a frameStep of at most its frameLength ${frameLength}, got ${frameStep}`);
     if (fftLength !== null && fftLength < frameLength)
       fail(this, `needs an fftLength of at least its frameLength ${frameLength}, got ${fftLength}`);
+    checkMatrix(
+      this,
+      frameLength,
+      this.#bins,
+      fftLength === null ? 'frameLength' : 'frameLength or fftLength',
+    );
   }
 
   override build(inputShape: PartialShape): void {
@@ -184,10 +191,7 @@ takesOptions<STFTSpectrogramOptions, STFTSpectrogram>(
       scaling: {
         read: (given = 'density', _, layer) => {
           if (given !== null && given !== 'density' && given !== 'spectrum')
-            fail(
-              layer as STFTSpectrogram,
-              `needs scaling 'density', 'spectrum' or null, got ${String(given)}`,
-            );
+            fail(layer as STFTSpectrogram, `needs scaling 'density', 'spectrum' or null, got ${show(given)}`);
           return given as 'density' | 'spectrum' | null;
         },
       },

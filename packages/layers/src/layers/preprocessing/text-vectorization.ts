@@ -13,11 +13,13 @@ import {
   argumentsOf,
   defineMethods,
   dims,
+  kerasDefaults,
   knownTensor,
   lowerAscii,
   ngramsOf,
   type Option,
   optionsFrom,
+  orNull,
   portable,
   showShape,
   takesOptions,
@@ -33,7 +35,7 @@ import { encoding, flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
 import { checkSparse, modes, sparseFlag } from './categories.ts';
-import { type LookupMode, limit, StringLookup } from './lookup.ts';
+import { type LookupMode, limit, placed, StringLookup } from './lookup.ts';
 import { TokenCounts } from './vocabulary.ts';
 
 /** How texts are made alike before they are split. */
@@ -98,6 +100,8 @@ function portableCharacters(texts: Tensor): RaggedTensor {
   });
   return RaggedTensor.fromRowSplits(characters, splits, { validate: false });
 }
+// As many numbers as there are lengths of n-grams.
+const MOST_WIDTHS = 2 ** 16;
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
 /**
@@ -159,14 +163,14 @@ export class TextVectorization extends Layer {
   #split(text: string): string[] {
     const { standardize, split, ngrams } = this;
     let plain = text;
-    if (typeof standardize === 'function') plain = standardize(text);
+    if (typeof standardize === 'function') plain = this.#ownText(standardize(text), 'standardize');
     else if (standardize !== null) {
       if (standardize !== 'stripPunctuation') plain = lowerAscii(plain);
       if (standardize !== 'lower') plain = strip(plain);
     }
     const tokens =
       typeof split === 'function'
-        ? [...split(plain)]
+        ? this.#ownTokens(split(plain))
         : split === 'whitespace'
           ? words(plain, -1)
           : split === 'character'
@@ -175,6 +179,15 @@ export class TextVectorization extends Layer {
     if (ngrams === null) return tokens;
     const widths = typeof ngrams === 'number' ? upTo(ngrams) : ngrams;
     return [...ngramsOf(widths, {})(tokens)];
+  }
+  #ownText(given: unknown, of: string): string {
+    if (typeof given !== 'string') fail(this, `needs ${of} to give strings, got ${show(given)}`);
+    return given;
+  }
+  #ownTokens(given: unknown): string[] {
+    const isList = typeof given !== 'string' && Symbol.iterator in Object(given);
+    if (!isList) fail(this, `needs split to give a list of strings, got ${show(given)}`);
+    return [...(given as Iterable<unknown>)].map((token) => this.#ownText(token, 'split'));
   }
   /** The texts of a tensor, one of each row. @throws UnimplementedError where only a run of a traced function knows them */
   #texts(given: TensorLike): string[][] {
@@ -347,7 +360,7 @@ export class TextVectorization extends Layer {
       : this.#lookup.computeOutputShape([...batch, null]);
   }
   override computeOutputSpec({ list }: Specs): Specs {
-    const dtype = this.outputMode === 'tfIdf' ? this.computeDtype : 'int64';
+    const dtype = this.outputMode === 'tfIdf' ? kerasDefaults.floatx : 'int64';
     const shape = this.computeOutputShape(list[0].shape);
     if (this.ragged && this.#splits)
       return { list: [{ shape: [...shape.slice(0, -1), null], dtype, kind: 'ragged' }], many: false };
@@ -406,11 +419,13 @@ takesOptions<TextVectorizationOptions, TextVectorization>(
           const list = Array.isArray(given) ? (given as unknown[]) : [given];
           if (!list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1))
             fail(layer as Layer, `needs ${name} to be an integer of at least 1, or some, got ${show(given)}`);
+          if (typeof given === 'number' && given > MOST_WIDTHS)
+            fail(layer as Layer, `takes ${name} up to ${MOST_WIDTHS}, got ${given}`);
           return given as number | readonly number[];
         },
       },
       outputMode: modes<LookupMode>(['int', 'oneHot', 'multiHot', 'count', 'tfIdf'], 'int'),
-      outputSequenceLength: limit(1),
+      outputSequenceLength: orNull(placed(1)),
       padToMaxTokens: flag(false),
       vocabulary: {
         read: (given: unknown) => (Array.isArray(given) ? given : null) as readonly string[] | null,

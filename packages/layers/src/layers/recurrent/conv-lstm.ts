@@ -208,7 +208,10 @@ abstract class ConvLSTM extends CellLayer {
   declare readonly cell: ConvLSTMCell;
 
   constructor(rank: Rank, options: RNNOptions & ConvCellArguments) {
-    super(new ConvLSTMCell({ ...ofCell<ConvCellArguments>(options, cellOptions), rank }), options);
+    super(
+      new ConvLSTMCell({ ...ofCell<ConvCellArguments>('conv_lstm_cell', options, cellOptions), rank }),
+      options,
+    );
   }
   get filters(): number {
     return this.cell.filters;

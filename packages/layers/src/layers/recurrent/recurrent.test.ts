@@ -664,3 +664,185 @@ describe('wrappers of cells', () => {
     expect(() => new RNNCellDeviceWrapper(cell(), '/gpu:9')(x)).toThrow('/gpu:9');
   });
 });
+
+describe('shapes of outputs as in Keras 3.15.1', () => {
+  const x = [null, 5, 3];
+  const pictures = [null, 5, 8, 7, 3];
+  const { ConvLSTM1D, ConvLSTM2D } = layers;
+  test.each<[string, (o: object) => Layer, (number | null)[], unknown, unknown]>([
+    [
+      'LSTM',
+      (o) => new LSTM(4, o),
+      x,
+      [
+        [null, 4],
+        [null, 4],
+        [null, 4],
+      ],
+      [
+        [null, 5, 4],
+        [null, 4],
+        [null, 4],
+      ],
+    ],
+    [
+      'GRU',
+      (o) => new GRU(4, o),
+      x,
+      [
+        [null, 4],
+        [null, 4],
+      ],
+      [
+        [null, 5, 4],
+        [null, 4],
+      ],
+    ],
+    [
+      'SimpleRNN',
+      (o) => new SimpleRNN(4, o),
+      x,
+      [
+        [null, 4],
+        [null, 4],
+      ],
+      [
+        [null, 5, 4],
+        [null, 4],
+      ],
+    ],
+    [
+      'RNN',
+      (o) => new RNN(new LSTMCell(4), o),
+      x,
+      [
+        [null, 4],
+        [null, 4],
+        [null, 4],
+      ],
+      [
+        [null, 5, 4],
+        [null, 4],
+        [null, 4],
+      ],
+    ],
+    [
+      'ConvLSTM1D',
+      (o) => new ConvLSTM1D(4, 3, { strides: 2, ...o }),
+      [null, 5, 8, 3],
+      [
+        [null, 3, 4],
+        [null, 3, 4],
+        [null, 3, 4],
+      ],
+      [
+        [null, 5, 3, 4],
+        [null, 3, 4],
+        [null, 3, 4],
+      ],
+    ],
+    [
+      'ConvLSTM2D',
+      (o) => new ConvLSTM2D(4, 3, { padding: 'same', ...o }),
+      pictures,
+      [
+        [null, 8, 7, 4],
+        [null, 8, 7, 4],
+        [null, 8, 7, 4],
+      ],
+      [
+        [null, 5, 8, 7, 4],
+        [null, 8, 7, 4],
+        [null, 8, 7, 4],
+      ],
+    ],
+    ...(['concat', 'sum', 'mul', 'ave'] as const).map(
+      (mergeMode): [string, (o: object) => Layer, (number | null)[], unknown, unknown] => {
+        const width = mergeMode === 'concat' ? 8 : 4;
+        const states = [
+          [null, 4],
+          [null, 4],
+          [null, 4],
+          [null, 4],
+        ];
+        return [
+          `Bidirectional ${mergeMode}`,
+          (o) => new Bidirectional(new LSTM(4, o), { mergeMode }),
+          x,
+          [[null, width], ...states],
+          [[null, 5, width], ...states],
+        ];
+      },
+    ),
+    [
+      'Bidirectional without a mode',
+      (o) => new Bidirectional(new LSTM(4, o), { mergeMode: null }),
+      x,
+      [
+        [null, 4],
+        [null, 4],
+        [null, 4],
+        [null, 4],
+        [null, 4],
+        [null, 4],
+      ],
+      [
+        [null, 5, 4],
+        [null, 5, 4],
+        [null, 4],
+        [null, 4],
+        [null, 4],
+        [null, 4],
+      ],
+    ],
+  ])('%s with returnState', (_, make, shape, last, all) => {
+    expect(make({ returnState: true }).computeOutputShape(shape)).toEqual(last);
+    const layer = make({ returnState: true, returnSequences: true });
+    expect(layer.computeOutputShape(shape)).toEqual(all);
+    expect((layer(Input(shape.slice(1))) as unknown as Tensor[]).map((t) => t.shape)).toEqual(all);
+  });
+  test('of both directions in a list, and of models with several outputs', () => {
+    const both = new Bidirectional(new LSTM(4), { mergeMode: null });
+    expect(both.computeOutputShape(x)).toEqual([
+      [null, 4],
+      [null, 4],
+    ]);
+    const input = Input([5, 3]);
+    const states = new Model(input, new GRU(4, { returnState: true })(input) as never);
+    expect(states.computeOutputShape([7, 5, 3])).toEqual([
+      [7, 4],
+      [7, 4],
+    ]);
+    expect(new Sequential([new GRU(4, { returnState: true })]).computeOutputShape([7, 5, 3])).toEqual([
+      [7, 4],
+      [7, 4],
+    ]);
+  });
+});
+
+test('cells, directions and their weights have the names that Keras gives them', () => {
+  const paths = (layer: Layer): unknown[] => layer.weights.map((w) => w.path);
+  const first = new LSTM(2, { name: 'lstm_7' });
+  first.build([null, 3, 4]);
+  expect(paths(first)).toEqual(['kernel', 'recurrent_kernel', 'bias'].map((n) => `lstm_7/lstm_cell/${n}`));
+  const both = new Bidirectional(first, { name: 'both' });
+  expect([both.forwardLayer.name, both.backwardLayer.name]).toEqual(['forward_lstm_7', 'backward_lstm_7']);
+  both.build([null, 3, 4]);
+  expect(paths(both)[0]).toBe('both/forward_lstm_7/lstm_cell/kernel');
+  expect(both.namedWeights[0]?.path).toBe('forward_lstm/lstm_cell/kernel');
+  const again = Bidirectional.fromConfig(both.getConfig());
+  expect([again.forwardLayer.name, again.backwardLayer.name]).toEqual(['forward_lstm_7', 'backward_lstm_7']);
+  // The backward layer that is given is used itself.
+  const back = new GRU(2, { goBackwards: true, name: 'back' });
+  const given = new Bidirectional(new GRU(2, { name: 'there' }), { backwardLayer: back, name: 'both' });
+  expect(given.backwardLayer).toBe(back);
+  given.build([null, 3, 4]);
+  expect(paths(given).filter((_, i) => i % 3 === 0)).toEqual([
+    'both/forward_there/gru_cell/kernel',
+    'both/back/gru_cell/kernel',
+  ]);
+  expect(() => new Bidirectional(new GRU(2), { backwardLayer: new GRU(2) })).toThrow(/goBackwards/);
+  expect(
+    () => new Bidirectional(new GRU(2), { backwardLayer: new GRU(2, { goBackwards: true, stateful: true }) }),
+  ).toThrow(/stateful/);
+});

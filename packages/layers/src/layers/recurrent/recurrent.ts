@@ -52,14 +52,15 @@ abstract class FusedLayer extends UnitsLayer {
   }
 }
 
-/** @internal The options of a cell among those of its layer. */
+/** @internal The options of a cell among those of its layer. @param name of the cell, which is not numbered, as in Keras */
 export function ofCell<T extends LayerOptions>(
+  name: string,
   options: T,
   names: Readonly<Record<keyof Required<T>, unknown>>,
 ): T {
-  const own = ([name]: [string, unknown]): boolean =>
-    Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
-  return Object.fromEntries(Object.entries(options).filter(own)) as T;
+  const own = ([option]: [string, unknown]): boolean =>
+    Object.hasOwn(names, option) && option !== 'name' && option !== 'inputShape';
+  return { ...Object.fromEntries(Object.entries(options).filter(own)), name } as T;
 }
 
 export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;
@@ -73,7 +74,10 @@ export class SimpleRNN extends UnitsLayer {
 
   constructor(...args: [units: number | SimpleRNNArguments, options?: SimpleRNNOptions]) {
     const options = argumentsOf<SimpleRNNArguments>(SimpleRNN, new.target, args);
-    super(new SimpleRNNCell(ofCell<SimpleRNNCellArguments>(options, simpleRNNOptions)), options);
+    super(
+      new SimpleRNNCell(ofCell<SimpleRNNCellArguments>('simple_rnn_cell', options, simpleRNNOptions)),
+      options,
+    );
   }
 }
 
@@ -88,7 +92,7 @@ export class LSTM extends FusedLayer {
 
   constructor(...args: [units: number | LSTMArguments, options?: LSTMOptions]) {
     const options = argumentsOf<LSTMArguments>(LSTM, new.target, args);
-    super(new LSTMCell(ofCell<LSTMCellArguments>(options, lstmOptions)), options);
+    super(new LSTMCell(ofCell<LSTMCellArguments>('lstm_cell', options, lstmOptions)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
@@ -108,7 +112,7 @@ export class GRU extends FusedLayer {
 
   constructor(...args: [units: number | GRUArguments, options?: GRUOptions]) {
     const options = argumentsOf<GRUArguments>(GRU, new.target, args);
-    super(new GRUCell(ofCell<GRUCellArguments>(options, gruOptions)), options);
+    super(new GRUCell(ofCell<GRUCellArguments>('gru_cell', options, gruOptions)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;

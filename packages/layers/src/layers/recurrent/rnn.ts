@@ -46,10 +46,11 @@ import {
   type LayerOutput,
   ownsTemporaries,
   type Specs,
+  specsOf,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
 import { takesCall } from '../../layer/own-call.ts';
-import { isShapes } from '../../layer/specs.ts';
+import { isShapes, shapesOfSpecs } from '../../layer/specs.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { checkRank, fail, floats, penalize, type Size, shapeOf, sizesOf } from '../common.ts';
@@ -189,16 +190,17 @@ export class RNN extends Layer {
     return { output: () => stack(outputs, 1), last: step.output as Tensor, after: step.states };
   }
 
-  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const [batch, time, ...step] = sizesOf(this.#sequence(inputShape)) as readonly [Size, Size, ...Size[]];
-    const [, ...own] = this.cell.resultSizes?.(batch, step) ?? [batch, outputSize(this.cell)];
-    return shapeOf(this.returnSequences ? [batch, time, ...own] : [batch, ...own]);
+  /** With `returnState` a list: the shape of the output, then those of the states. */
+  // biome-ignore lint/suspicious/noExplicitAny: the options say which
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
+    return shapesOfSpecs(this.computeOutputSpec(specsOf(inputShape, this.computeDtype)));
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
     const first = inputs.list[0].shape;
-    const [batch, , ...step] = sizesOf(this.#sequence(first)) as readonly [Size, Size, ...Size[]];
-    const shapes = [this.computeOutputShape(first)];
+    const [batch, time, ...step] = sizesOf(this.#sequence(first)) as readonly [Size, Size, ...Size[]];
+    const [, ...own] = this.cell.resultSizes?.(batch, step) ?? [batch, outputSize(this.cell)];
+    const shapes = [shapeOf(this.returnSequences ? [batch, time, ...own] : [batch, ...own])];
     if (this.returnState) shapes.push(...stateShapes(this.cell, batch, step).map(shapeOf));
     return { list: shapes.map((shape) => ({ shape, dtype: this.computeDtype })), many: this.returnState };
   }
