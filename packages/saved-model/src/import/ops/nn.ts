@@ -205,10 +205,7 @@ export const nn: OpTable = {
       'NHWC',
       c.intsAttr('rates'),
     ),
-  BiasAdd: (c) => {
-    refuseChannelsFirst(c);
-    return tf.nn.biasAdd(c.x(0), c.x(1));
-  },
+  BiasAdd: (c) => tf.nn.biasAdd(c.x(0), c.x(1), { dataFormat: c.textAttr('data_format', 'NHWC') }),
   BiasAddV1: (c) => tf.nn.biasAdd(c.x(0), c.x(1)),
   Conv2D: conv2d,
   Conv3D: (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 3)),
