@@ -14,10 +14,10 @@ const refused = (fn: () => unknown, text: string): void => {
   expect(fn).toThrow(text);
 };
 /** Numbers that are near those that are expected. */
-const near = (value: unknown): unknown => {
-  if (typeof value === 'number') return expect.closeTo(value, 5);
-  if (Array.isArray(value)) return value.map(near);
-  return Object.fromEntries(Object.entries(value as object).map(([k, v]) => [k, near(v)]));
+const near = (value: unknown, digits = 5): unknown => {
+  if (typeof value === 'number') return expect.closeTo(value, digits);
+  if (Array.isArray(value)) return value.map((v) => near(v, digits));
+  return Object.fromEntries(Object.entries(value as object).map(([k, v]) => [k, near(v, digits)]));
 };
 
 describe('gatherNd', () => {
@@ -838,5 +838,253 @@ describe('in saved models', () => {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  });
+});
+
+describe('channels before the directions', () => {
+  /** sin(1.3 · n) for n = 1, 2, 3, … */
+  const waves = (...shape: number[]): tf.Tensor =>
+    tf
+      .range(1, 1 + shape.reduce((a, b) => a * b, 1), 1, { dtype: 'float32' })
+      .mul(1.3)
+      .sin()
+      .reshape(shape);
+  const x = waves(1, 2, 3, 4);
+  const f = waves(2, 2, 2, 2);
+  const dataFormat = 'NCHW';
+  const { nn } = tf;
+  type Fn = (...xs: tf.Tensor[]) => tf.Tensor;
+  const cases: Record<string, [fn: Fn, inputs: tf.Tensor[], expected: [number[], number[]]]> = {
+    conv2d: [
+      (a, b) =>
+        nn.conv2d(a as tf.Tensor, b as tf.Tensor, {
+          strides: [1, 1, 2, 1] as never,
+          padding: 'SAME',
+          dataFormat,
+        }),
+      [x, f],
+      [
+        [1, 2, 2, 4],
+        [
+          -0.31115, -1.32718, -0.39889, -0.10679, -1.31493, 0.51855, 1.59236, 0.25118, 0.89109, -0.65725,
+          -1.24272, -1.54163, -0.4393, 2.31116, 1.67577, 0.24483,
+        ],
+      ],
+    ],
+    explicit: [
+      (a, b) =>
+        nn.conv2d(a as tf.Tensor, b as tf.Tensor, {
+          padding: [
+            [0, 0],
+            [0, 0],
+            [1, 0],
+            [0, 1],
+          ],
+          dataFormat,
+        }),
+      [x, f],
+      [
+        [1, 2, 3, 4],
+        [
+          -2.49626, 0.01606, 2.50486, 1.58969, -0.31115, -1.32718, -0.39889, -0.10679, 0.99476, -0.58158,
+          -1.3059, -1.61565, -0.56882, 1.12983, 1.17328, -0.27112, 0.89109, -0.65725, -1.24272, -1.54163,
+          1.23865, 0.67027, -0.88006, -1.07824,
+        ],
+      ],
+    ],
+    dilated: [
+      (a, b) => nn.convolution(a as tf.Tensor, b as tf.Tensor, { dilations: [1, 2], dataFormat }),
+      [x, f],
+      [
+        [1, 2, 2, 2],
+        [0.7912, 0.51521, 0.09236, 0.84045, -0.37431, 0.6712, -0.88258, -0.19335],
+      ],
+    ],
+    depthwise: [
+      (a, b) => nn.depthwiseConv2d(a as tf.Tensor, b as tf.Tensor, { dataFormat }),
+      [x, waves(2, 2, 2, 1)],
+      [
+        [1, 2, 2, 3],
+        [
+          0.93881, 1.28637, -0.25061, -0.50933, 1.14795, 1.12348, 0.7639, -1.48508, -1.55841, 1.90687,
+          0.36884, -1.70954,
+        ],
+      ],
+    ],
+    separable: [
+      (a, b, c) => nn.separableConv2d(a as tf.Tensor, b as tf.Tensor, c as tf.Tensor, { dataFormat }),
+      [x, waves(2, 2, 2, 1), waves(1, 1, 2, 1)],
+      [
+        [1, 1, 2, 3],
+        [1.29839, 0.47393, -1.04484, 0.49223, 1.29626, 0.20127],
+      ],
+    ],
+    transposed: [
+      (a, b) =>
+        nn.conv2dTranspose(a as tf.Tensor, b as tf.Tensor, [1, 1, 2, 4], {
+          strides: 2,
+          padding: 'SAME',
+          dataFormat,
+        }),
+      [waves(1, 2, 1, 2), waves(2, 2, 1, 2)],
+      [
+        [1, 1, 2, 4],
+        [0.5739, -0.05509, 0.04129, 0.42595, -0.47948, 0.87682, -0.77127, 0.89584],
+      ],
+    ],
+    conv1d: [
+      (a, b) => nn.conv1d(a as tf.Tensor, b as tf.Tensor, { stride: 2, dataFormat: 'NCW' }),
+      [waves(1, 2, 5), waves(2, 2, 2)],
+      [
+        [1, 2, 2],
+        [0.4544, -0.52655, -0.13486, 0.12542],
+      ],
+    ],
+    conv1dTransposed: [
+      (a, b) =>
+        nn.conv1dTranspose(a as tf.Tensor, b as tf.Tensor, [1, 1, 6], { strides: 2, dataFormat: 'NCW' }),
+      [waves(1, 2, 3), waves(2, 1, 2)],
+      [
+        [1, 1, 6],
+        [0.47302, 0.11779, 0.60761, -0.54459, -0.14795, -0.40915],
+      ],
+    ],
+    conv3d: [
+      (a, b) => nn.conv3d(a as tf.Tensor, b as tf.Tensor, { dataFormat: 'NCDHW' }),
+      [waves(1, 2, 2, 2, 2), waves(2, 1, 2, 2, 1)],
+      [
+        [1, 1, 1, 2, 1],
+        [-0.25226, -0.00134],
+      ],
+    ],
+    maxPool2d: [
+      (a) =>
+        nn.maxPool2d(a as tf.Tensor, [1, 1, 2, 2] as never, {
+          strides: [1, 1, 2, 1] as never,
+          padding: 'SAME',
+          dataFormat,
+        }),
+      [x],
+      [
+        [1, 2, 2, 4],
+        [
+          0.99854, 0.99854, 0.3191, -0.82783, 0.42017, 0.98677, 0.98677, 0.10775, -0.10864, 0.60554, 0.9288,
+          0.9288, 0.82733, -0.31994, -0.21425, -0.21425,
+        ],
+      ],
+    ],
+    avgPool2d: [
+      (a) => nn.avgPool2d(a as tf.Tensor, [3, 2], { strides: [2, 1], padding: 'SAME', dataFormat }),
+      [x],
+      [
+        [1, 2, 2, 4],
+        [
+          0.67318, 0.28634, -0.51999, -0.85564, 0.21796, 0.68115, 0.14645, -0.36004, -0.65738, -0.35139,
+          0.46938, 0.84568, -0.14704, -0.68118, -0.21739, 0.27415,
+        ],
+      ],
+    ],
+    maxPool1d: [
+      (a) => nn.maxPool1d(a as tf.Tensor, 2, { strides: 2, dataFormat: 'NCW' }),
+      [waves(1, 2, 5)],
+      [
+        [1, 2, 2],
+        [0.96356, -0.68777, 0.99854, -0.76198],
+      ],
+    ],
+    maxPool3d: [
+      (a) => nn.maxPool3d(a as tf.Tensor, [2, 1, 2], { strides: 1, dataFormat: 'NCDHW' }),
+      [waves(1, 2, 2, 2, 2)],
+      [
+        [1, 2, 1, 2, 1],
+        [0.99854, 0.3191, 0.42017, 0.98677],
+      ],
+    ],
+    pool: [
+      (a) => nn.pool(a as tf.Tensor, [2, 2], 'MAX', { dilations: [1, 2], dataFormat }),
+      [x],
+      [
+        [1, 2, 2, 2],
+        [0.96356, 0.99854, 0.98677, 0.99854, 0.60554, 0.9288, 0.82733, 0.76256],
+      ],
+    ],
+    poolLast: [
+      (a) => nn.pool(a as tf.Tensor, [2, 2], 'AVG', { dilations: [2, 1] }),
+      [waves(1, 5, 3, 1)],
+      [
+        [1, 3, 2, 1],
+        [0.24258, -0.44052, 0.18465, 0.57705, -0.51067, -0.39728],
+      ],
+    ],
+  };
+  test.each(Object.entries(cases))('%s', (_, [fn, inputs, [shape, values]]) => {
+    // What the number of channels must be is known of both.
+    const [a, ...weights] = inputs as [tf.Tensor, ...tf.Tensor[]];
+    const y = tf.constant(each((t) => fn(t, ...weights), a) as number[]);
+    expect(y.shape).toEqual(shape);
+    expect(y.reshape([-1]).array()).toEqual(near(values));
+  });
+
+  test('gradients', () => {
+    const conv = (a: tf.Tensor, b: tf.Tensor): tf.Tensor => nn.conv2d(a, b, { dataFormat });
+    const [dx, df] = gradients(conv, x, f) as number[][];
+    expect((dx as unknown[]).flat(4)).toEqual(
+      near(
+        [
+          4.57207, 13.25605, 15.94877, 9.63225, 11.18843, 18.00863, 18.82558, 5.04237, 1.15374, -8.95291,
+          -10.82869, -12.83275, -6.87195, -13.91885, -15.9988, -6.49314, -9.84456, -10.21601, -9.6671,
+          2.15646, 5.02463, 17.82927, 20.45813, 14.77879,
+        ],
+        3,
+      ),
+    );
+    expect((df as unknown[]).flat(4)).toEqual(
+      near(
+        [
+          7.69905, 21.64339, -8.20746, -22.86744, -2.88768, -6.2831, 1.92351, 3.63821, 8.14304, 21.20934,
+          -7.6219, -19.65801, 6.41432, 18.44137, -7.09572, -20.15415,
+        ],
+        3,
+      ),
+    );
+  });
+
+  test('refusals', () => {
+    refused(() => nn.conv2d(x, f, { dataFormat: 'NHCW' as never }), 'dataFormat');
+    refused(() => nn.conv2d(x, f, { dataFormat: 'NCW' }), 'dataFormat');
+    refused(() => nn.conv2d(waves(2, 3, 4), f, { dataFormat }), 'expected [n, c, h, w]');
+    refused(() => nn.pool(x, 2, 'MAX', { dilations: 2, padding: 'SAME' }), "padding 'VALID'");
+    refused(() => nn.pool(x, 2, 'MAX', { dilations: 2, strides: 2 }), 'strides of 1');
+  });
+});
+
+describe('other options', () => {
+  test('maxPoolWithArgmax counts in all images', () => {
+    const images = tf.range(0, 32, 1, { dtype: 'float32' }).reshape([2, 4, 4, 1]);
+    const places = (x: tf.Tensor): tf.Tensor =>
+      tf.nn.maxPoolWithArgmax(x, 2, { includeBatchInIndex: true, outputType: 'int32' }).argmax.reshape([-1]);
+    expect(each(places, images)).toEqual([5, 7, 13, 15, 21, 23, 29, 31]);
+  });
+
+  test('outType of shape and size', () => {
+    expect([tf.shape(P, { outType: 'int64' }).array(), tf.size(P, { outType: 'int64' }).array()]).toEqual([
+      [2n, 3n, 2n],
+      12n,
+    ]);
+    expect([tf.size(P, { outType: 'float32' }).dtype, tf.size(P, { outType: 'int16' }).item()]).toEqual([
+      'float32',
+      12,
+    ]);
+    expect(each((t) => tf.zeros(tf.shape(t, { outType: 'int64' })), P)).toEqual(tf.zeros([2, 3, 2]).array());
+    const sparse = tf.sparse.fromDense([
+      [0, 1],
+      [2, 0],
+    ]);
+    const of = tf.shape as (x: unknown, options?: object) => tf.Tensor;
+    expect([of(sparse).dtype, of(sparse, { outType: 'int64' }).array()]).toEqual(['int32', [2n, 2n]]);
+    const size = tf.size as typeof of;
+    expect([size(sparse).dtype, size(sparse, { outType: 'int64' }).array()]).toEqual(['int32', 4n]);
+    refused(() => tf.shape(P, { outType: 'float32' as never }), 'outType is float32');
+    refused(() => tf.size(P, { outType: 'text' as never }), 'outType is text');
   });
 });

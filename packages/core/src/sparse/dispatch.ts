@@ -1,6 +1,6 @@
 // What functions of tensors make of sparse ones: one table.
 // Types in a circle: the class of sparse tensors asks here.
-import { UnimplementedError } from '@eagre/backend';
+import { type DType, UnimplementedError } from '@eagre/backend';
 import type { Call } from '../composite/composite.ts';
 import { conj } from '../ops/elementwise/complex.ts';
 import { matmul as denseMatmul, type MatMulOptions, matrixTranspose } from '../ops/linalg/linalg.ts';
@@ -55,8 +55,9 @@ export function dispatchSparse(call: Call): unknown {
   if ((name === 'mul' || name === 'div') && isSparse(a) && !isSparse(b)) return scaled(call, a, b);
   if (name === 'mul' && isSparse(b)) return scaled(call, b, a);
   if (name === 'rank' && isSparse(a)) return constant(a.rank, 'int32');
-  if (name === 'size' && isSparse(a)) return a.denseShape.prod().cast('int32');
-  if (name === 'shapeOf' && isSparse(a)) return a.denseShape;
+  const { outType = 'int32' } = options as { outType?: DType };
+  if (name === 'size' && isSparse(a)) return a.denseShape.prod().cast(outType);
+  if (name === 'shapeOf' && isSparse(a)) return a.denseShape.cast(outType);
   return undefined;
 }
 

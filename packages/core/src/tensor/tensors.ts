@@ -5,7 +5,7 @@ import { shapeOf } from '../ops/array/shaping.ts';
 import { prod } from '../ops/reduce/reduce.ts';
 import { constant } from './constant.ts';
 import { type TensorLike, toTensor } from './convert.ts';
-import { checkDTypeName } from './dtypes.ts';
+import { checkDType, checkDTypeName } from './dtypes.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -60,10 +60,14 @@ export const rank: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
   (x) => constant(toTensor(x).rank, 'int32'),
 );
 
-/** How many elements there are, an int32 scalar, in traced functions that of the run; `x.size` gives it as a number. */
-export const size: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/** How many elements there are, a scalar of int32 or `outType`, in traced functions that of the run; `x.size` gives it as a number. */
+export const size: NamedFunction<[x: TensorLike], ['x'], { outType?: DType }> = defineFunction(
   'size',
   { x: kind.tensor },
-  {},
-  (x) => prod(shapeOf(x)),
+  { outType: kind.asIs },
+  (x, { outType = 'int32' }) => {
+    checkDType(outType, 'numeric', 'outType', 'Size');
+    const count = prod(shapeOf(x, { outType: outType === 'int32' ? outType : 'int64' }));
+    return count.dtype === outType ? count : count.cast(outType);
+  },
 );

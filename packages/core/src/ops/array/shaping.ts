@@ -109,12 +109,16 @@ export const stopGradient: NamedFunction<[x: TensorLike], ['x']> = defineFunctio
   (x) => execute1(stopGradientOp, [toTensor(x)]),
 );
 
-/** The dimensions as an int32 tensor of rank 1; `x.shape` gives them as numbers. */
-export const shapeOf: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/** The dimensions as a tensor of rank 1, int32 or `outType`: int64; `x.shape` gives them as numbers. */
+export const shapeOf: NamedFunction<[x: TensorLike], ['x'], { outType?: 'int32' | 'int64' }> = defineFunction(
   'shapeOf',
   { x: kind.tensor },
-  {},
-  (x) => execute1(shapeOp, [toTensor(x)]),
+  { outType: kind.asIs },
+  (x, { outType = 'int32' }) => {
+    checkDType(outType, 'index', 'outType', 'Shape');
+    const shape = execute1(shapeOp, [toTensor(x)]);
+    return outType === 'int32' ? shape : opHooks.cast(shape, outType);
+  },
 );
 
 /**

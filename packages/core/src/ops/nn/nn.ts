@@ -112,7 +112,7 @@ export {
   type SampledLossOptions,
   sampledSoftmaxLoss,
 } from './sampled-losses.ts';
-export type { Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
+export type { DataFormat, Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
 export { type SpaceToBatchOptions, withSpaceToBatch } from './with-space-to-batch.ts';
 
 /**
