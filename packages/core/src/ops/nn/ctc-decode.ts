@@ -4,14 +4,13 @@ import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, shown } from '../../arguments/checks.ts';
-import { makeSparse } from '../../composites.ts';
 import { type Attrs, defineOp, execute, type Op, type OutputSpec } from '../../dispatch/op.ts';
 import { type Sample, uniform, values } from '../../dispatch/samples.ts';
 import type { Dim } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, type Shape, showShape } from '../../shapes/shape.ts';
 import { differs } from '../../shapes/sizes.ts';
-import type { SparseTensor } from '../../sparse/sparse-tensor.ts';
+import { SparseTensor } from '../../sparse/sparse-tensor.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
@@ -274,7 +273,7 @@ function readingsOf(parts: readonly Tensor[]): CtcDecoded {
   const paths = (parts.length - 1) / 3;
   const at = (p: number, part: number): Tensor => parts[part * paths + p] as Tensor;
   return [
-    Array.from({ length: paths }, (_, p) => makeSparse(at(p, 0), at(p, 1), at(p, 2))),
+    Array.from({ length: paths }, (_, p) => SparseTensor.unchecked(at(p, 0), at(p, 1), at(p, 2))),
     parts.at(-1) as Tensor,
   ];
 }
