@@ -210,7 +210,7 @@ function decodedSpecs([inputs]: readonly Tensor[], paths: number, size: () => Di
   ];
 }
 
-const samples = (attrs: Attrs) => (): readonly Sample[] => [
+const samplesWith = (attrs: Attrs): readonly Sample[] => [
   { inputs: [uniform([4, 2, 3]), values([4, 3], [2], 'int32')], attrs },
 ];
 
@@ -230,7 +230,7 @@ const greedyOp: Op = /* @__PURE__ */ defineOp({
     }),
   valueSized: (inputs, _, size) => decodedSpecs(inputs, 1, size),
   notDifferentiable: 'which labels are read jumps',
-  samples: samples({ mergeRepeated: true, blankIndex: -1 }),
+  samples: () => samplesWith({ mergeRepeated: true, blankIndex: -1 }),
 });
 
 /** The most likely labels, whatever frames they are in. */
@@ -244,7 +244,7 @@ const beamOp: Op = /* @__PURE__ */ defineOp({
   },
   valueSized: (inputs, { topPaths }, size) => decodedSpecs(inputs, topPaths as number, size),
   notDifferentiable: 'which labels are read jumps',
-  samples: samples({ beamWidth: 5, topPaths: 2 }),
+  samples: () => samplesWith({ beamWidth: 5, topPaths: 2 }),
 });
 
 function decodeArguments(inputs: TensorLike, sequenceLength: TensorLike, op: string): [Tensor, Tensor] {
