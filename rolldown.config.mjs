@@ -100,7 +100,7 @@ const declarations = { name: 'declarations', writeBundle: () => emitDeclarations
 // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
 // their own, after the tensors that they are made of.
 const rooms =
-  '(ragged|sparse|lookup|queue|sets)\\b|composites|strings\\.ts|composite/indexed|module/asset|ops/strings/(split|unicode|rows|join)|' +
+  '(ragged|sparse|lookup|queue|sets)\\b|composites|strings\\.ts|composite/indexed|module/asset|ops/strings/(split|unicode|rows|join)|ops/nn/ctc-decode|' +
   'shapes/tensor-shape|tensor/dtype-object|dispatch/device-spec|random\\.ts|random-experimental|random/generator';
 
 // Of the umbrella: what holds all names of another package, or has classes.

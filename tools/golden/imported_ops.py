@@ -363,6 +363,14 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('DecodeCSV', *R.DecodeCSV(records=['1,a,2.5', ',"b,c",'], record_defaults=[[7], tf.constant([], tf.string), [0.5]]), *R.DecodeCSV(records=['1|x|NA'], record_defaults=[[7], [9.]], field_delim='|', na_value='NA', select_cols=[0, 2]))
 
     feeds = {T[name]: value for name, value in inputs.items()}
+    # Channels before the directions
+    first = tf.transpose(image, [0, 3, 1, 2])
+    wide = R.Conv2D(input=first, filter=kernel, strides=[1, 1, 1, 1], padding='SAME', data_format='NCHW')
+    case('channels_first', wide, R.Conv2D(input=first, filter=kernel, strides=[1, 1, 2, 1], padding='EXPLICIT', explicit_paddings=[0, 0, 0, 0, 1, 0, 0, 1], data_format='NCHW'),
+         R.BiasAdd(value=first, bias=v[:2], data_format='NCHW'), R.MaxPool(input=first, ksize=[1, 1, 2, 3], strides=[1, 1, 2, 1], padding='SAME', data_format='NCHW'),
+         R.FusedBatchNormV3(x=first, scale=scale, offset=offset, mean=mean, variance=variance, is_training=False, epsilon=1e-3, data_format='NCHW')[0],
+         *R.MaxPoolWithArgmax(input=deep, ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding='SAME', include_batch_in_index=True))
+
     results = session.run(cases, feeds)
     text = json.dumps({
         'versions': {'tensorflow': tf.__version__}, 'seed': SEED, 'graph': base64.b64encode(graph.as_graph_def().SerializeToString()).decode(),

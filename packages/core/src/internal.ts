@@ -220,6 +220,7 @@ export {
 } from './ops/linalg/solutions.ts';
 export { causalMask } from './ops/nn/attention.ts';
 export { fusedConvolution } from './ops/nn/conv.ts';
+export { denseLabels } from './ops/nn/ctc-decode.ts';
 export { pooledBy } from './ops/nn/fractional-pooling.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';

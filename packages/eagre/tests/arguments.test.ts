@@ -24,9 +24,11 @@ function outcome(call: () => unknown, args: readonly unknown[] = [square]): unkn
         ? plain((value as AnyFunction)(...args))
         : Array.isArray(value)
           ? value.map(plain)
-          : value instanceof Object && Object.getPrototypeOf(value) === Object.prototype
-            ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
-            : value;
+          : value instanceof tf.SparseTensor
+            ? plain([value.indices, value.values, value.denseShape])
+            : value instanceof Object && Object.getPrototypeOf(value) === Object.prototype
+              ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
+              : value;
   // Calls with seeds of their own begin anew.
   tf.random.setSeed(5);
   return plain(call());

@@ -5,40 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { everywhere } from '../../core/src/testing/ops.ts';
 import * as tf from '../src/index.ts';
+import { each, gradients } from './testing/each.ts';
 
 const { linalg } = tf;
-
-/** A value computed at once, in a function, and in one whose sizes are unknown. */
-function each(fn: (...xs: tf.Tensor[]) => tf.Tensor, ...xs: tf.Tensor[]): unknown {
-  const value = fn(...xs).array();
-  const open = xs.map(
-    (x) =>
-      new tf.TensorSpec(
-        x.shape.map(() => null),
-        x.dtype,
-      ),
-  );
-  expect(
-    tf
-      .function(fn)(...xs)
-      .array(),
-  ).toEqual(value);
-  expect(
-    tf
-      .function(fn, { inputSignature: open as never })(...xs)
-      .array(),
-  ).toEqual(value);
-  return value;
-}
-
-/** The gradients of the sum of a result times 1, 2, 3, … */
-function gradients(fn: (...xs: tf.Tensor[]) => tf.Tensor, ...xs: tf.Tensor[]): unknown[] {
-  const tape = new tf.GradientTape();
-  tape.watch(xs);
-  const y = fn(...xs);
-  const loss = y.mul(tf.range(1, y.size + 1, 1, { dtype: 'float32' }).reshape(y.shape)).sum();
-  return tape.gradient(loss, xs).map((g) => (g as tf.Tensor).array());
-}
 
 const x = tf.range(1, 13, 1, { dtype: 'float32' }).reshape([3, 4]);
 const d = tf.range(1, 10, 1, { dtype: 'float32' }).reshape([3, 3]);

@@ -2,7 +2,8 @@
 // Types in a circle: the class of ragged tensors leads here.
 import { InvalidArgumentError } from '@eagre/backend';
 import { booleanMask } from '../ops/array/gather.ts';
-import { matmul as denseMatmul } from '../ops/linalg/linalg.ts';
+import { matmul as denseMatmul, type MatMulOptions } from '../ops/linalg/linalg.ts';
+import { turnsOf } from '../ops/linalg/products.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import type { TensorLike } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -19,10 +20,8 @@ import {
   splitsOfLengths,
 } from './row-partition.ts';
 
-type MatmulOptions = Readonly<Record<string, unknown>>;
-
 /** The products of matrices in batches, as of dense ones. @throws InvalidArgumentError for other ranks, and matrices with ragged columns. */
-export function matmul(x: unknown, y: unknown, options: MatmulOptions): RaggedOrDense {
+export function matmul(x: unknown, y: unknown, options: MatMulOptions): RaggedOrDense {
   const [a, b] = [toRaggedOrDense(x as TensorLike), toRaggedOrDense(y as TensorLike)];
   if (a.rank !== b.rank)
     throw new InvalidArgumentError(
@@ -36,7 +35,7 @@ export function matmul(x: unknown, y: unknown, options: MatmulOptions): RaggedOr
   }
   for (const x of [a, b]) checkRectangular(x);
   if (a.rank === 3) checkSummed(a, b, options);
-  const product = denseMatmul(filledUp(a), filledUp(b), options as never);
+  const product = denseMatmul(filledUp(a), filledUp(b), options);
   return a.rank === 2 ? product : cut(product, a, b, options);
 }
 
@@ -75,16 +74,18 @@ const rowsOf = (x: RaggedOrDense): RaggedOrDense =>
 const filledUp = (x: RaggedOrDense): Tensor => (isRagged(x) ? x.toTensor() : x);
 
 /** The rows, and where they are ragged the columns, that each product has. */
-function cut(product: Tensor, a: RaggedOrDense, b: RaggedOrDense, options: MatmulOptions): RaggedOrDense {
+function cut(product: Tensor, a: RaggedOrDense, b: RaggedOrDense, options: MatMulOptions): RaggedOrDense {
   const dtype = splitsDTypeOf([a, b]);
-  const rows = options.transposeA === true ? widths(a, dtype) : heights(a, dtype);
-  const columns = options.transposeB === true ? heights(b, dtype) : widths(b, dtype);
+  const turned = (which: 'A' | 'B'): boolean => turnsOf(which, options, 'RaggedMatMul').includes(true);
+  const [ofA, ofB] = [turned('A'), turned('B')];
+  const rows = ofA ? widths(a, dtype) : heights(a, dtype);
+  const columns = ofB ? heights(b, dtype) : widths(b, dtype);
   const [, most, width] = dims(product);
   const present = countTo(most, dtype).expandDims(0).less(rows.expandDims(1));
   const flat = booleanMask(product, present);
   const splits = splitsOfLengths(rows);
-  const height = options.transposeA === true ? a.shape[2] : a.shape[1];
-  const raggedColumns = isRagged(b) && (b.raggedRank === 2 || options.transposeB === true);
+  const height = ofA ? a.shape[2] : a.shape[1];
+  const raggedColumns = isRagged(b) && (b.raggedRank === 2 || ofB);
   if (!raggedColumns) return makeRagged(flat, splits, height ?? null);
   const own = columns.gather(placesInRows(rows).rows);
   const values = booleanMask(flat, countTo(width, dtype).expandDims(0).less(own.expandDims(1)));

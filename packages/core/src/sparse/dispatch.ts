@@ -1,8 +1,12 @@
 // What functions of tensors make of sparse ones: one table.
 // Types in a circle: the class of sparse tensors asks here.
+import { type DType, UnimplementedError } from '@eagre/backend';
 import type { Call } from '../composite/composite.ts';
-import { matmul as denseMatmul } from '../ops/linalg/linalg.ts';
+import { conj } from '../ops/elementwise/complex.ts';
+import { matmul as denseMatmul, type MatMulOptions, matrixTranspose } from '../ops/linalg/linalg.ts';
+import { turnsOf } from '../ops/linalg/products.ts';
 import { constant } from '../tensor/constant.ts';
+import type { TensorLike } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { sparseDenseProduct } from './products.ts';
 import type { SparseTensor } from './sparse-tensor.ts';
@@ -51,8 +55,9 @@ export function dispatchSparse(call: Call): unknown {
   if ((name === 'mul' || name === 'div') && isSparse(a) && !isSparse(b)) return scaled(call, a, b);
   if (name === 'mul' && isSparse(b)) return scaled(call, b, a);
   if (name === 'rank' && isSparse(a)) return constant(a.rank, 'int32');
-  if (name === 'size' && isSparse(a)) return a.denseShape.prod().cast('int32');
-  if (name === 'shapeOf' && isSparse(a)) return a.denseShape.cast('int32');
+  const { outType = 'int32' } = options as { outType?: DType };
+  if (name === 'size' && isSparse(a)) return a.denseShape.prod().cast(outType);
+  if (name === 'shapeOf' && isSparse(a)) return a.denseShape.cast(outType);
   return undefined;
 }
 
@@ -67,12 +72,21 @@ function scaled(call: Call, x: SparseTensor, other: unknown): SparseTensor {
 }
 
 /** Products of matrices, one of which at least is sparse. */
-function product(a: unknown, b: unknown, options: Readonly<Record<string, unknown>>): Tensor {
-  const [transposeA, transposeB] = [options.transposeA === true, options.transposeB === true];
-  if (isSparse(a) && isSparse(b))
-    return sparseDenseProduct(a.coordinates, b.toDense(), transposeA, transposeB);
-  if (isSparse(a)) return sparseDenseProduct(a.coordinates, b as Tensor, transposeA, transposeB);
-  if (!isSparse(b)) return denseMatmul(a as Tensor, b as Tensor);
-  // (a b)ᵀ = bᵀ aᵀ
-  return sparseDenseProduct(b.coordinates, a as Tensor, !transposeB, !transposeA).transpose();
+function product(a: unknown, b: unknown, options: MatMulOptions): Tensor {
+  if (options.outputType !== undefined)
+    throw new UnimplementedError('there is no outputType for sparse matrices; cast a and b before', 'matmul');
+  const [x, ofA] = turned(a, 'A', options);
+  const [y, ofB] = turned(b, 'B', options);
+  if (isSparse(x))
+    return sparseDenseProduct(x.coordinates, isSparse(y) ? y.toDense() : (y as Tensor), ofA, ofB);
+  if (!isSparse(y)) return denseMatmul(x as Tensor, y as Tensor);
+  // (a b)ᴴ = bᴴ aᴴ
+  return matrixTranspose(sparseDenseProduct(y.coordinates, x as Tensor, !ofB, !ofA), { conjugate: true });
+}
+
+/** A factor, and whether its adjoint is taken: that of the conjugates where it is transposed alone. */
+function turned(x: unknown, which: 'A' | 'B', options: MatMulOptions): [SparseTensor | TensorLike, boolean] {
+  const [transpose, adjoint] = turnsOf(which, options, 'matmul');
+  if (!transpose) return [x as TensorLike, adjoint];
+  return [isSparse(x) ? x.withValues(conj(x.values)) : conj(x as TensorLike), true];
 }

@@ -66,14 +66,15 @@ function weightsOf(given: unknown, ids: Tensor, dtype: Tensor['dtype'], op: stri
   return weights.cast(dtype);
 }
 
+/** Rows found for ids of a rank, of which longer ones are shortened to a norm. */
+export function shortenedRows(found: Tensor, maxNorm: TensorLike | null | undefined, rank: number): Tensor {
+  if (maxNorm === null || maxNorm === undefined) return found;
+  const axes = Array.from({ length: found.rank - rank }, (_, i) => rank + i);
+  return clipByNorm(found, maxNorm, axes);
+}
+
 function lookedUp(params: TensorLike, ids: Tensor, maxNorm: number | null): Tensor {
-  const found = gather(params, ids, 0);
-  if (maxNorm === null) return found;
-  return clipByNorm(
-    found,
-    maxNorm,
-    Array.from({ length: found.rank - 1 }, (_, i) => i + 1),
-  );
+  return shortenedRows(gather(params, ids, 0), maxNorm, 1);
 }
 
 const combinerOf = (given: Combiner | null | undefined, op: string): Combiner => {

@@ -5,7 +5,7 @@ import { shapeOf } from '../ops/array/shaping.ts';
 import { prod } from '../ops/reduce/reduce.ts';
 import { constant } from './constant.ts';
 import { type TensorLike, toTensor } from './convert.ts';
-import { checkDTypeName } from './dtypes.ts';
+import { checkDType, checkDTypeName } from './dtypes.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -19,25 +19,38 @@ export function isTensor(value: unknown): value is Tensor | Variable {
 
 /**
  * Tensors as they are, variables as their values, anything else as `constant` makes it.
+ * @param options.dtypeHint the dtype of values that are no tensors, where these can have it and `dtype` is not given.
  * @throws InvalidArgumentError for a tensor of another dtype: nothing is cast.
  */
-export const convertToTensor: NamedFunction<[value: TensorLike, dtype?: DType], ['value', 'dtype']> =
-  defineFunction(
-    'convertToTensor',
-    { value: kind.tensor, dtype: kind.optional(kind.asIs) },
-    {},
-    (value, dtype = undefined) => {
-      if (!isTensor(value)) return constant(value, dtype);
-      if (dtype !== undefined && dtype !== value.dtype) {
-        checkDTypeName(dtype, 'convertToTensor');
-        throw new InvalidArgumentError(
-          `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
-          'convertToTensor',
-        );
+export const convertToTensor: NamedFunction<
+  [value: TensorLike, dtype?: DType],
+  ['value', 'dtype'],
+  { readonly dtypeHint?: DType | null }
+> = defineFunction(
+  'convertToTensor',
+  { value: kind.tensor, dtype: kind.optional(kind.asIs) },
+  { dtypeHint: kind.asIs },
+  (value, dtype = undefined, options) => {
+    const dtypeHint = options.dtypeHint ?? undefined;
+    if (dtypeHint !== undefined) checkDTypeName(dtypeHint, 'convertToTensor');
+    if (!isTensor(value)) {
+      if (dtype !== undefined || dtypeHint === undefined) return constant(value, dtype);
+      try {
+        return constant(value, dtypeHint);
+      } catch {
+        return constant(value);
       }
-      return toTensor(value);
-    },
-  );
+    }
+    if (dtype !== undefined && dtype !== value.dtype) {
+      checkDTypeName(dtype, 'convertToTensor');
+      throw new InvalidArgumentError(
+        `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
+        'convertToTensor',
+      );
+    }
+    return toTensor(value);
+  },
+);
 
 /** How many axes there are, an int32 scalar; `x.rank` gives it as a number. */
 export const rank: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
@@ -47,10 +60,14 @@ export const rank: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
   (x) => constant(toTensor(x).rank, 'int32'),
 );
 
-/** How many elements there are, an int32 scalar, in traced functions that of the run; `x.size` gives it as a number. */
-export const size: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/** How many elements there are, a scalar of int32 or `outType`, in traced functions that of the run; `x.size` gives it as a number. */
+export const size: NamedFunction<[x: TensorLike], ['x'], { outType?: DType }> = defineFunction(
   'size',
   { x: kind.tensor },
-  {},
-  (x) => prod(shapeOf(x)),
+  { outType: kind.asIs },
+  (x, { outType = 'int32' }) => {
+    checkDType(outType, 'numeric', 'outType', 'Size');
+    const count = prod(shapeOf(x, { outType: outType === 'int32' ? outType : 'int64' }));
+    return count.dtype === outType ? count : count.cast(outType);
+  },
 );

@@ -1,7 +1,7 @@
 import '@eagre/backend-js';
 import { InvalidArgumentError } from '@eagre/backend';
 import { describe, expect, expectTypeOf, it, test } from 'vitest';
-import { nest } from '../index.ts';
+import { IndexedSlices, nest, type RaggedTensor, ragged, sparse } from '../index.ts';
 import { constant } from '../tensor/constant.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -131,6 +131,67 @@ describe('mapStructure', () => {
       [1, [3]],
       [[2], 4],
     ]);
+  });
+});
+
+describe('ragged and sparse tensors', () => {
+  const R = ragged.constant([[1, 2], [3]]);
+  const S = sparse.fromDense([
+    [0, 1],
+    [2, 0],
+  ]);
+  const expandComposites = true;
+  const arrays = (list: readonly unknown[]): unknown[] => list.map((x) => (x as Tensor).array());
+
+  it('are leaves', () => {
+    const leaves = nest.flatten({ a: R, b: [S, 1] });
+    expect(leaves.map((leaf, i) => leaf === [R, S, 1][i])).toEqual([true, true, true]);
+    nest.assertSameStructure([R], [constant(1)]);
+    nest.assertSameStructure([constant(1)], [R]);
+    nest.assertSameStructure(R, S);
+    expect(nest.mapStructure((x, y) => x === R && y === S, [R], [S])).toEqual([true]);
+  });
+
+  it('are looked into on demand', () => {
+    expect(arrays(nest.flatten(R, { expandComposites }))).toEqual([
+      [1, 2, 3],
+      [0n, 2n, 3n],
+    ]);
+    expect(arrays(nest.flatten({ structure: [S], expandComposites }))).toEqual([
+      [
+        [0n, 1n],
+        [1n, 0n],
+      ],
+      [1, 2],
+      [2n, 2n],
+    ]);
+    const packed = nest.packSequenceAs({ r: R }, [constant([5, 6, 7]), constant([0n, 1n, 3n])], {
+      expandComposites,
+    });
+    expect(packed.r.array()).toEqual([[5], [6, 7]]);
+    const twice = nest.mapStructure({
+      func: (x) => x.mul(2),
+      structures: [new IndexedSlices([[1, 1]], constant([1], 'int32'))],
+      expandComposites,
+    });
+    expect([twice.values.array(), twice.indices.array()]).toEqual([[[2, 2]], [2]]);
+    nest.assertSameStructure(R, ragged.constant([[1], [2, 3, 4]]), { expandComposites });
+    for (const other of [constant(1), S, ragged.constant([[[1]]]), [1, 2]])
+      for (const [a, b] of [
+        [R, other],
+        [other, R],
+      ])
+        expect(() => nest.assertSameStructure(a, b, { expandComposites })).toThrow('the structures differ');
+    expect(() => nest.flatten(R, { expandComposites: 1 as never })).toThrow('expandComposites is 1');
+  });
+
+  it('have types', () => {
+    const both = { r: R, n: 1 };
+    expectTypeOf(nest.flatten(both)).toEqualTypeOf<(RaggedTensor | number)[]>();
+    expectTypeOf(nest.flatten(both, { expandComposites })).toEqualTypeOf<(Tensor | number)[]>();
+    expectTypeOf(
+      nest.mapStructure({ func: (x: Tensor | number) => x, structures: [both], expandComposites }),
+    ).toEqualTypeOf<{ r: RaggedTensor; n: number }>();
   });
 });
 

@@ -8,11 +8,14 @@ import {
   structure,
 } from '../arguments/arguments.ts';
 import { checkFunction, checkLevel, shown } from '../arguments/checks.ts';
+import type { CompositeTensor } from '../composite/composite.ts';
 import { checkFlag, checkList } from '../shapes/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 import {
   containerName,
   forEachItem,
   forEachPair,
+  type IsLeaf,
   isContainer,
   leavesOf,
   type Misfit,
@@ -25,8 +28,8 @@ import {
 
 type AnyFunction = (...args: never) => unknown;
 
-/** What is looked into: no functions, and no objects of classes, which are told by their methods. */
-type IsPlain<S> = S extends AnyFunction
+/** What is looked into: no functions, no ragged or sparse tensors, and no objects of classes, which are told by their methods. */
+type IsPlain<S> = S extends AnyFunction | CompositeTensor
   ? false
   : S extends Readonly<Record<string, unknown>>
     ? true
@@ -76,7 +79,20 @@ export type LeafUpTo<S, V> = S extends readonly (infer T)[]
 type LeavesOf<L extends readonly unknown[]> = { [K in keyof L]: LeafOf<L[K]> };
 type LeavesUpTo<S, L extends readonly unknown[]> = { [K in keyof L]: LeafUpTo<S, L[K]> };
 
-export interface NestOptions {
+/** The tensors of what is made of several, and anything else as it is. */
+export type PartOf<L> = L extends CompositeTensor ? Tensor : L;
+type PartsOf<L extends readonly unknown[]> = { [K in keyof L]: PartOf<LeafOf<L[K]>> };
+
+/** Options of functions that look for leaves. */
+export interface CompositeOptions {
+  /** Whether ragged tensors, sparse tensors and slices are looked into: their tensors are leaves then. False unless given. */
+  readonly expandComposites?: boolean;
+}
+interface Expanded {
+  readonly expandComposites: true;
+}
+
+export interface NestOptions extends CompositeOptions {
   /** Whether arrays, maps and objects are told apart, and their keys; without, the leaves at the same places count. True unless given. */
   readonly checkTypes?: boolean;
 }
@@ -98,14 +114,21 @@ export const isNested: NamedFunction<[structure: unknown], ['structure'], unknow
  * @throws InvalidArgumentError for a structure that holds itself.
  */
 export const flatten: {
-  <S>(structure: S): LeafOf<S>[];
-  <S>(options: { readonly structure: S }): LeafOf<S>[];
-} = defineFunction<NamedFunction<[structure: unknown], ['structure'], unknown, unknown>>(
+  <S>(structure: S, options: Expanded): PartOf<LeafOf<S>>[];
+  <S>(options: { readonly structure: S } & Expanded): PartOf<LeafOf<S>>[];
+  <S>(structure: S, options?: CompositeOptions): LeafOf<S>[];
+  <S>(options: { readonly structure: S } & CompositeOptions): LeafOf<S>[];
+} = defineFunction<NamedFunction<[structure: unknown], ['structure'], CompositeOptions, unknown>>(
   'nest.flatten',
   { structure },
-  {},
-  (value) => leavesOf(value, 'nest.flatten', wholeComposites),
+  { expandComposites: asIs },
+  (value, options) => leavesOf(value, 'nest.flatten', leafIn(options, 'nest.flatten')),
 ) as never;
+
+/** What counts as a leaf beside all that is no container. */
+function leafIn({ expandComposites }: CompositeOptions, op: string): IsLeaf | undefined {
+  return checkFlag(expandComposites, 'expandComposites', op) ? undefined : wholeComposites;
+}
 
 /**
  * A structure like `structure` with the values of a list as its leaves, in the order of `flatten`.
@@ -115,26 +138,36 @@ export const flatten: {
  * @throws InvalidArgumentError for a list of another length.
  */
 export const packSequenceAs: {
-  <S, T>(structure: S, flatSequence: readonly T[]): StructureOf<S, T>;
-  <S, T>(options: { readonly structure: S; readonly flatSequence: readonly T[] }): StructureOf<S, T>;
+  <S>(structure: S, flatSequence: readonly unknown[], options: Expanded): S;
+  <S>(options: { readonly structure: S; readonly flatSequence: readonly unknown[] } & Expanded): S;
+  <S, T>(structure: S, flatSequence: readonly T[], options?: CompositeOptions): StructureOf<S, T>;
+  <S, T>(
+    options: { readonly structure: S; readonly flatSequence: readonly T[] } & CompositeOptions,
+  ): StructureOf<S, T>;
 } = defineFunction<
   NamedFunction<
     [structure: unknown, flatSequence: readonly unknown[]],
     ['structure', 'flatSequence'],
-    unknown,
+    CompositeOptions,
     unknown
   >
->('nest.packSequenceAs', { structure, flatSequence: asIs }, {}, (value, flatSequence) => {
-  const op = 'nest.packSequenceAs';
-  checkList(flatSequence, 'flatSequence', op);
-  const { length } = leavesOf(value, op, wholeComposites);
-  if (flatSequence.length !== length)
-    throw new InvalidArgumentError(
-      `the structure has ${length} leaves, but flatSequence has ${flatSequence.length} values`,
-      op,
-    );
-  return pack(value, flatSequence, op, wholeComposites);
-}) as never;
+>(
+  'nest.packSequenceAs',
+  { structure, flatSequence: asIs },
+  { expandComposites: asIs },
+  (value, flatSequence, options) => {
+    const op = 'nest.packSequenceAs';
+    checkList(flatSequence, 'flatSequence', op);
+    const isLeaf = leafIn(options, op);
+    const { length } = leavesOf(value, op, isLeaf);
+    if (flatSequence.length !== length)
+      throw new InvalidArgumentError(
+        `the structure has ${length} leaves, but flatSequence has ${flatSequence.length} values`,
+        op,
+      );
+    return pack(value, flatSequence, op, isLeaf);
+  },
+) as never;
 
 /**
  * Calls `func` with each leaf of a structure, or with the leaves at each place of several, and gives a structure of the results.
@@ -150,6 +183,13 @@ export const mapStructure: {
     func: (...leaves: LeavesOf<S>) => R,
     ...structures: S
   ): StructureOf<S[0], R>;
+  <S extends readonly [unknown, ...unknown[]]>(
+    options: {
+      readonly func: (...leaves: PartsOf<S>) => unknown;
+      readonly structures: S;
+    } & NestOptions &
+      Expanded,
+  ): S[0];
   <S extends readonly [unknown, ...unknown[]], R>(
     options: {
       readonly func: (...leaves: LeavesOf<S>) => R;
@@ -160,8 +200,8 @@ export const mapStructure: {
   'nest.mapStructure',
   { func: asIs },
   { structures: structure },
-  { checkTypes: asIs },
-  (func: (...leaves: unknown[]) => unknown, structures: readonly unknown[], { checkTypes }: NestOptions) => {
+  { checkTypes: asIs, expandComposites: asIs },
+  (func: (...leaves: unknown[]) => unknown, structures: readonly unknown[], options: NestOptions) => {
     const op = 'nest.mapStructure';
     checkFunction(func, 'func', op);
     if (structures.length === 0)
@@ -170,10 +210,10 @@ export const mapStructure: {
         op,
       );
     const [first, ...others] = structures;
-    const strict = checkFlag(checkTypes ?? true, 'checkTypes', op);
-    for (const other of others) checkSame(first, other, strict, op);
-    const lists = others.map((other) => leavesOf(other, op, wholeComposites));
-    return mapLeaves(first, op, (leaf, i) => func(leaf, ...lists.map((list) => list[i])), wholeComposites);
+    const isLeaf = leafIn(options, op);
+    for (const other of others) checkSame(first, other, options, op);
+    const lists = others.map((other) => leavesOf(other, op, isLeaf));
+    return mapLeaves(first, op, (leaf, i) => func(leaf, ...lists.map((list) => list[i])), isLeaf);
   },
 );
 
@@ -189,11 +229,8 @@ export const assertSameStructure: NamedFunction<
 > = defineFunction(
   'nest.assertSameStructure',
   { nest1: structure, nest2: structure },
-  { checkTypes: asIs },
-  (nest1, nest2, { checkTypes = true }) => {
-    const op = 'nest.assertSameStructure';
-    checkSame(nest1, nest2, checkFlag(checkTypes, 'checkTypes', op), op);
-  },
+  { checkTypes: asIs, expandComposites: asIs },
+  (nest1, nest2, options) => checkSame(nest1, nest2, options, 'nest.assertSameStructure'),
 );
 
 /**
@@ -262,27 +299,31 @@ function upTo(shallow: unknown, input: unknown, op: string): unknown[] {
   return found;
 }
 
-function checkSame(first: unknown, second: unknown, checkTypes: boolean, op: string): void {
-  const form = (value: unknown): unknown => (checkTypes ? value : inLists(value, op));
+function checkSame(first: unknown, second: unknown, options: NestOptions, op: string): void {
+  const strict = checkFlag(options.checkTypes ?? true, 'checkTypes', op);
+  const isLeaf = leafIn(options, op);
+  const form = (value: unknown): unknown => (strict ? value : inLists(value, op, isLeaf));
   forEachPair(
     form(first),
     form(second),
     op,
     (leaf, other, path) => {
-      if (isContainer(other)) throw differ({ kind: 'type' }, leaf, other, path, op);
+      if (isContainer(other) && isLeaf?.(other) !== true)
+        throw differ({ kind: 'type' }, leaf, other, path, op);
     },
     (how, expected, value, path) => {
       throw differ(how, expected, value, path, op);
     },
+    isLeaf,
   );
 }
 
-/** A structure with arrays in the place of its maps and objects. */
-function inLists(value: unknown, op: string, level = 0): unknown {
-  if (!isContainer(value)) return value;
+/** A structure with arrays in the place of its maps and objects, and of composite tensors that are no leaves. */
+function inLists(value: unknown, op: string, isLeaf: IsLeaf | undefined, level = 0): unknown {
+  if (!isContainer(value) || isLeaf?.(value) === true) return value;
   checkLevel(level, op);
   const items: unknown[] = [];
-  forEachItem(value, (item) => items.push(inLists(item, op, level + 1)));
+  forEachItem(value, (item) => items.push(inLists(item, op, isLeaf, level + 1)));
   return items;
 }
 

@@ -209,10 +209,11 @@ export function forEachPair(
   op: string,
   leaf: (leaf: unknown, value: unknown, path: Path) => void,
   differs: (how: Misfit, structure: Container, value: unknown, path: Path) => void,
+  isLeaf: IsLeaf = nothing,
 ): void {
   const path: unknown[] = [];
   const look = (s: unknown, v: unknown): void => {
-    if (!isContainer(s)) {
+    if (!isContainer(s) || isLeaf(s)) {
       leaf(s, v, path);
       return;
     }

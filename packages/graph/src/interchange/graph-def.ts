@@ -595,7 +595,8 @@ class Writer {
     if (written === undefined) throw new FailedPreconditionError(`${node.name} is not part of the graph`);
     if (parts !== undefined) return this.#first(written);
     if (this.#args === null) return index === 0 ? written.name : `${written.name}:${index}`;
-    return node.what.kind === 'argument' ? written.name : `${written.name}:${outputName(written.op, index)}`;
+    if (node.what.kind === 'argument') return written.name;
+    return `${written.name}:${outputName(written.op, index, node.outputs.length)}`;
   }
 
   /** How other nodes name a node's first output. */

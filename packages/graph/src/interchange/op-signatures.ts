@@ -64,12 +64,16 @@ function attribute(word: string): OpAttribute {
   };
 }
 
-/** How a node of a function names one of the outputs of another: `product:0`. */
-export function outputName(op: string, index: number): string {
+/** How a node of a function names one of the outputs of another: `product:0`. Several lists are as long as each other; of one `total` need not be known. */
+export function outputName(op: string, index: number, total: number = Number.POSITIVE_INFINITY): string {
   const outputs = signatureOf(op)?.outputs ?? [];
-  // Only the last of several is ever a list.
-  const place = Math.min(index, outputs.length - 1);
-  const found = outputs[place];
-  if (found === undefined) return `output:${index}`;
-  return `${found.name}:${found.isList ? index - place : 0}`;
+  const lists = outputs.filter(({ isList }) => isList).length;
+  const length = (total - (outputs.length - lists)) / Math.max(1, lists);
+  let place = index;
+  for (const { name, isList } of outputs) {
+    const n = isList ? length : 1;
+    if (place < n) return `${name}:${place}`;
+    place -= n;
+  }
+  return `output:${index}`;
 }

@@ -703,6 +703,25 @@ const translations: Readonly<Record<string, Translate>> = {
     attrs: { T: type(input(node).dtype), pad_to_max_output_size: bool(false) },
     moreOutputs: [[]],
   }),
+  CTCGreedyDecoder: (node) => ({
+    op: 'CTCGreedyDecoder',
+    inputs: [0, 1],
+    attrs: {
+      T: type(input(node).dtype),
+      merge_repeated: bool(attr<boolean>(node, 'mergeRepeated')),
+      blank_index: int(attr<number>(node, 'blankIndex')),
+    },
+  }),
+  CTCBeamSearchDecoder: (node) => ({
+    op: 'CTCBeamSearchDecoder',
+    inputs: [0, 1],
+    attrs: {
+      T: type(input(node).dtype),
+      beam_width: int(attr<number>(node, 'beamWidth')),
+      top_paths: int(attr<number>(node, 'topPaths')),
+      merge_repeated: bool(false),
+    },
+  }),
   NonMaxSuppressionWithOverlaps: () => ({
     op: 'NonMaxSuppressionWithOverlaps',
     inputs: [0, 1, 2, 3, 4],

@@ -4,7 +4,7 @@ import type { IntegerLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { context } from '../../dispatch/context.ts';
-import { defineOp, execute1, type Op } from '../../dispatch/op.ts';
+import { defineOp, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { uniform } from '../../dispatch/samples.ts';
 import { knownTensor } from '../../dispatch/symbolic.ts';
 import {
@@ -16,8 +16,16 @@ import {
   maxDims,
   subDims,
 } from '../../shapes/dim.ts';
-import { dimsOf, hasUnknown, sizeOfDims, toShape } from '../../shapes/dims.ts';
-import { checkList, checkShape, type Shape, show, showShape } from '../../shapes/shape.ts';
+import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../../shapes/dims.ts';
+import {
+  broadcastShapes,
+  checkList,
+  checkShape,
+  normalizeAxis,
+  type Shape,
+  show,
+  showShape,
+} from '../../shapes/shape.ts';
 import { atMost, knownDim } from '../../shapes/shape-env.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
@@ -29,7 +37,7 @@ import { Variable } from '../../tensor/variable.ts';
 import { where } from '../elementwise/select.ts';
 import { rangeOp } from './iota.ts';
 import { ownShape } from './moving.ts';
-import { broadcastTo, reshape } from './shaping.ts';
+import { broadcastTo, expandDims, reshape } from './shaping.ts';
 
 /** A tensor of one value. */
 const fillOp: Op = defineOp({
@@ -250,39 +258,59 @@ const linspaceOp: Op = defineOp({
   samples: () => [{ inputs: [], attrs: { start: -1, stop: 2, num: 7, dtype: 'float32' } }],
 });
 
-/** `num` numbers from `start` to `stop`, both included, at equal distances. */
+/**
+ * `num` numbers from `start` to `stop`, both included, at equal distances. Tensors broadcast to one shape, which gets a new axis of size
+ * `num`, the first one unless `axis` says otherwise.
+ * @param options.dtype that of numbers, float32 by default. Tensors keep their dtype, and integers become float64.
+ */
 export const linspace: NamedFunction<
-  [start: number, stop: number, num: IntegerLike],
+  [start: TensorLike, stop: TensorLike, num: IntegerLike],
   ['start', 'stop', 'num'],
-  { dtype?: 'float32' | 'float64' }
+  { axis?: IntegerLike; dtype?: 'float32' | 'float64' }
 > = defineFunction(
   'linspace',
-  { start: kind.asIs, stop: kind.asIs, num: kind.size },
-  { dtype: kind.asIs },
-  (start, stop, num: number, options) => {
-    const dtype = options.dtype ?? 'float32';
+  { start: kind.tensor, stop: kind.tensor, num: kind.size },
+  { axis: kind.axis, dtype: kind.asIs },
+  (start, stop, num: number, options: { axis?: number; dtype?: 'float32' | 'float64' }) => {
+    const { dtype = 'float32' } = options;
     checkDType(dtype, 'floating', 'dtype', 'LinSpace');
-    if (typeof start !== 'number' || typeof stop !== 'number')
-      throw new InvalidArgumentError(
-        `start ${show(start)} and stop ${show(stop)} must be numbers`,
-        'LinSpace',
-      );
     if (!(isExpression(num) || Number.isSafeInteger(num)) || !atMost(1, num))
       throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
-    if (isExpression(num)) return spaced(start, stop, num, dtype);
-    return execute1(linspaceOp, [], { start, stop, num, dtype });
+    if (typeof start !== 'number' || typeof stop !== 'number')
+      return between(...ends(start, stop, options.dtype), num, options.axis);
+    normalizeAxis(options.axis ?? 0, 1, 'LinSpace');
+    // Between numbers in float64, also where only a run knows how many.
+    if (!isExpression(num)) return execute1(linspaceOp, [], { start, stop, num, dtype });
+    return between(toTensor(start, 'float64'), toTensor(stop, 'float64'), num).cast(dtype);
   },
 );
 
-/** As many numbers as only a run knows; the last of several is `stop` to the last bit. */
-function spaced(start: number, stop: number, num: Dim, dtype: DType): Tensor {
-  const at = execute1(rangeOp, [], { start: 0, delta: 1, size: num, dtype: 'float64' });
-  const last = toTensor(sizeValue(maxDims(1, subDims(num, 1)), 'float64'), 'float64');
-  const y = at
-    .mul(stop - start)
-    .div(last)
-    .add(start);
-  return where(at.less(last), y, stop).cast(dtype);
+/** Where numbers begin and end, as tensors of floats. */
+function ends(start: TensorLike, stop: TensorLike, wanted: DType | undefined): [Tensor, Tensor] {
+  const bare = (x: TensorLike): TensorLike => (typeof x === 'number' ? x : toTensor(x, wanted));
+  const [a, b] = pair(bare(start), bare(stop), 'LinSpace');
+  checkDType(a.dtype, 'numeric', 'start', 'LinSpace');
+  if (isInteger(a.dtype)) return [a.cast(wanted ?? 'float64'), b.cast(wanted ?? 'float64')];
+  checkDType(a.dtype, 'floating', 'start', 'LinSpace');
+  if (wanted !== undefined && a.dtype !== wanted)
+    throw new InvalidArgumentError(
+      `start and stop are ${a.dtype}, not ${wanted}; convert them with cast`,
+      'LinSpace',
+    );
+  return [a, b];
+}
+
+/** Numbers between tensors along a new axis; the first is `start`, and the last of several is `stop`, to the last bit. */
+function between(start: Tensor, stop: Tensor, num: Dim, axis = 0): Tensor {
+  const shape = broadcastShapes(dims(start), dims(stop), 'LinSpace');
+  const along = normalizeAxis(axis, shape.length + 1, 'LinSpace');
+  const [from, to] = [start, stop].map((x) => expandDims(broadcastTo(x, shape), along)) as [Tensor, Tensor];
+  const row = dims(from).map((_, i) => (i === along ? num : 1));
+  const at = reshape(execute1(rangeOp, [], { start: 0, delta: 1, size: num, dtype: 'int32' }), toShape(row));
+  const last = sizeValue(maxDims(1, subDims(num, 1)), 'int32');
+  const step = to.sub(from).div(toTensor(last, 'int32').cast(from.dtype));
+  const y = from.add(step.mul(at.cast(from.dtype)));
+  return where(at.equal(0), from, where(at.less(last), y, to));
 }
 
 // ---- matrices and grids

@@ -2,7 +2,6 @@ import { type DType, InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { shown } from '../../arguments/checks.ts';
 import { context, inInitScope } from '../../dispatch/context.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../../dispatch/op.ts';
@@ -14,13 +13,15 @@ import { checkShape, listOf, normalizeAxis, type Shape, sameShape, showShape } f
 import { atMost, knownDim } from '../../shapes/shape-env.ts';
 import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
-import { checkDType } from '../../tensor/dtypes.ts';
+import { checkDType, checkDTypeName } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
+import { where } from '../elementwise/select.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
-import { stack } from './join.ts';
+import { iota } from './iota.ts';
+import { concat, stack } from './join.ts';
 import { checkRank, disposeAll, move, ownShape, toIndices } from './moving.ts';
-import { expandDims, flatten, reshape, tile } from './shaping.ts';
+import { broadcastTo, expandDims, flatten, reshape, stopGradient, tile } from './shaping.ts';
 
 // ---- slices at indices
 
@@ -77,22 +78,49 @@ const gatherNdOp: Op = defineOp({
 
 /**
  * The slices of `params` at index tuples, the last axis of `indices`: shape [...indices' but the last, ...rest of params'].
+ * @param options.batchDims how many leading axes params and indices share (0 by default): tuples are for the axes behind these.
  * @throws OutOfRangeError for an index outside of its axis.
  */
-export const gatherNd: NamedFunction<[params: TensorLike, indices: TensorLike], ['params', 'indices']> =
-  defineFunction('gatherNd', { params: kind.tensor, indices: kind.tensor }, {}, (params, indices) => {
+export const gatherNd: NamedFunction<
+  [params: TensorLike, indices: TensorLike],
+  ['params', 'indices'],
+  { batchDims?: IntegerLike }
+> = defineFunction(
+  'gatherNd',
+  { params: kind.tensor, indices: kind.tensor },
+  { batchDims: kind.integer },
+  (params, indices, options: { batchDims?: number }) => {
     const p = toTensor(params);
     const i = toIndices(indices, 'indices', 'GatherNd');
+    const batchDims = options.batchDims ?? 0;
+    const most = Math.max(0, Math.min(p.rank, i.rank) - 1);
+    if (!Number.isInteger(batchDims) || batchDims < 0 || batchDims > most)
+      throw new InvalidArgumentError(`batchDims ${options.batchDims} must be in 0 … ${most}`, 'GatherNd');
     const depth = i.shape[i.rank - 1];
-    if (depth === undefined || depth > p.rank) {
+    const own = p.rank - batchDims;
+    if (depth === undefined || depth > own) {
       throw new InvalidArgumentError(
-        `the last axis of indices ${showShape(i.shape)} holds tuples for at most the ${p.rank} axes of params ${showShape(p.shape)}`,
+        `the last axis of indices ${showShape(i.shape)} holds tuples for at most the ${own} axes of params ${showShape(p.shape)}`,
         'GatherNd',
       );
     }
-    checkRank(i.rank - 1 + p.rank - depth, 'GatherNd');
-    return move(gatherNdOp, [p, i], {});
-  });
+    const batch = dims(i).slice(0, batchDims);
+    if (!sameShape(dims(p).slice(0, batchDims), batch))
+      throw new InvalidArgumentError(
+        `params ${showShape(p.shape)} and indices ${showShape(i.shape)} must share ${batchDims} leading axes`,
+        'GatherNd',
+      );
+    checkRank(i.rank - 1 + own - depth, 'GatherNd');
+    if (batchDims === 0) return move(gatherNdOp, [p, i], {});
+    // The place of each tuple in the batch stands before it.
+    const shape = [...dims(i).slice(0, -1), 1];
+    const at = batch.map((n, axis) => {
+      const along = shape.map((_, k) => (k === axis ? n : 1));
+      return broadcastTo(reshape(iota(n).cast(i.dtype), toShape(along)), toShape(shape));
+    });
+    return move(gatherNdOp, [p, concat([...at, i], -1)], {});
+  },
+);
 
 // ---- putting slices in
 
@@ -322,41 +350,55 @@ const oneHotOp: Op = defineOp({
 
 /**
  * A new axis of size `depth`, last unless `axis` says otherwise, that is `onValue` at the index and `offValue` elsewhere; an
- * index outside of 0 … depth - 1 gives a row of `offValue`. float32 unless `dtype` says otherwise.
+ * index outside of 0 … depth - 1 gives a row of `offValue`. The dtype is `dtype`, or that of the values: float32 for numbers.
+ * @param options.onValue a scalar, 1 by default; `offValue` 0. Nothing has a gradient.
  */
 export const oneHot: NamedFunction<
   [indices: TensorLike, depth: IntegerLike],
   ['indices', 'depth'],
-  { onValue?: number; offValue?: number; axis?: IntegerLike; dtype?: DType }
+  { onValue?: TensorLike; offValue?: TensorLike; axis?: IntegerLike; dtype?: DType }
 > = defineFunction(
   'oneHot',
   { indices: kind.tensor, depth: kind.size },
-  { onValue: kind.asIs, offValue: kind.asIs, axis: kind.axis, dtype: kind.asIs },
+  { onValue: kind.tensor, offValue: kind.tensor, axis: kind.axis, dtype: kind.asIs },
   (
     indices,
     depth: number,
-    options: { onValue?: number; offValue?: number; axis?: number; dtype?: DType },
+    options: { onValue?: TensorLike; offValue?: TensorLike; axis?: number; dtype?: DType },
   ) => {
     const i = toIndices(indices, 'indices', 'OneHot');
     checkShape([depth], 'OneHot');
-    const dtype = options.dtype ?? 'float32';
-    checkDType(dtype, 'any', 'dtype', 'OneHot');
     const axis = normalizeAxis(options.axis ?? -1, i.rank + 1, 'OneHot');
     checkRank(i.rank + 1, 'OneHot');
-    return execute1(oneHotOp, [i], {
-      axis,
-      depth,
-      on: valueOf(options.onValue ?? 1, 'onValue'),
-      off: valueOf(options.offValue ?? 0, 'offValue'),
-      dtype,
-    });
+    const { onValue: on = 1, offValue: off = 0 } = options;
+    const attrs = { axis, depth, on: 1, off: 0, dtype: 'float32' as DType };
+    if (typeof on === 'number' && typeof off === 'number') {
+      const dtype = options.dtype ?? 'float32';
+      checkDType(dtype, 'any', 'dtype', 'OneHot');
+      return execute1(oneHotOp, [i], { ...attrs, on, off, dtype });
+    }
+    const [ones, others] = onAndOff(on, off, options.dtype);
+    // Strings are moved, but not chosen.
+    if (ones.dtype === 'string')
+      return gather(stack([others, ones]), execute1(oneHotOp, [i], { ...attrs, dtype: 'int32' }), 0);
+    return where(execute1(oneHotOp, [i], { ...attrs, dtype: 'bool' }), ones, others);
   },
 );
 
-function valueOf(value: unknown, what: string): number {
-  if (typeof value === 'boolean' || typeof value === 'bigint') return Number(value);
-  if (typeof value === 'number') return value;
-  throw new InvalidArgumentError(`${what} must be a number, got ${shown(value)}`, 'OneHot');
+/** The values of `oneHot`, not both bare numbers: scalars of one dtype. */
+function onAndOff(on: TensorLike, off: TensorLike, wanted: DType | undefined): Tensor[] {
+  const dtype = wanted ?? toTensor(typeof on === 'number' ? off : on).dtype;
+  checkDTypeName(dtype, 'OneHot');
+  return Object.entries({ onValue: on, offValue: off }).map(([what, given]) => {
+    // Bools have no numbers of their own, and 1 and 0 are what is left out.
+    const value = toTensor(dtype === 'bool' && typeof given === 'number' ? given !== 0 : given, dtype);
+    if (value.rank !== 0 || value.dtype !== dtype)
+      throw new InvalidArgumentError(
+        `${what} is ${value.dtype} ${showShape(value.shape)}, expected a scalar of ${dtype}`,
+        'OneHot',
+      );
+    return stopGradient(value);
+  });
 }
 
 /** The coordinates of the elements that are not 0. */

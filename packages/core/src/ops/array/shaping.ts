@@ -1,9 +1,9 @@
 // Ops on the arrangement of elements. Every function here takes a tensor first and is a method too.
-import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
+import { InvalidArgumentError, isComplex, MAX_RANK } from '@eagre/backend';
 import type { IntegerLike, IntegersLike, PairsLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { defineOp, execute1, kernelFor, type Op, sumTo } from '../../dispatch/op.ts';
+import { defineOp, execute1, kernelFor, type Op, opHooks, sumTo } from '../../dispatch/op.ts';
 import { distinct, integers, uniform } from '../../dispatch/samples.ts';
 import { symbolicTensor } from '../../dispatch/symbolic.ts';
 import {
@@ -19,6 +19,7 @@ import {
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import {
+  checkFlag,
   checkList,
   checkShape,
   listOf,
@@ -108,12 +109,16 @@ export const stopGradient: NamedFunction<[x: TensorLike], ['x']> = defineFunctio
   (x) => execute1(stopGradientOp, [toTensor(x)]),
 );
 
-/** The dimensions as an int32 tensor of rank 1; `x.shape` gives them as numbers. */
-export const shapeOf: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/** The dimensions as a tensor of rank 1, int32 or `outType`: int64; `x.shape` gives them as numbers. */
+export const shapeOf: NamedFunction<[x: TensorLike], ['x'], { outType?: 'int32' | 'int64' }> = defineFunction(
   'shapeOf',
   { x: kind.tensor },
-  {},
-  (x) => execute1(shapeOp, [toTensor(x)]),
+  { outType: kind.asIs },
+  (x, { outType = 'int32' }) => {
+    checkDType(outType, 'index', 'outType', 'Shape');
+    const shape = execute1(shapeOp, [toTensor(x)]);
+    return outType === 'int32' ? shape : opHooks.cast(shape, outType);
+  },
 );
 
 /**
@@ -277,30 +282,31 @@ const reverseOp: Op = defineOp({
 
 /**
  * Permutes the axes: the result's axis i is axis perm[i] of x. Without `perm` their order is reversed.
+ * @param options.conjugate whether to take the conjugates of complex numbers, too.
  * @throws InvalidArgumentError unless `perm` names every axis once.
  */
-export const transpose: NamedFunction<[x: TensorLike, perm?: IntegersLike | null], ['x', 'perm']> =
-  defineFunction(
-    'transpose',
-    { x: kind.tensor, perm: kind.optional(kind.integers) },
-    {},
-    (x, perm: readonly number[] | null | undefined = undefined) => {
-      const t = toTensor(x);
-      const axes =
-        perm === undefined || perm === null
-          ? dims(t).map((_, i) => t.rank - 1 - i)
-          : checkIntegers(perm, t.rank, 'perm', 'Transpose').map((a) =>
-              normalizeAxis(a, t.rank, 'Transpose'),
-            );
-      if (new Set(axes).size !== axes.length) {
-        throw new InvalidArgumentError(
-          `perm [${perm}] must name each of the ${t.rank} axes once`,
-          'Transpose',
-        );
-      }
-      return move(transposeOp, [t], { perm: axes });
-    },
-  );
+export const transpose: NamedFunction<
+  [x: TensorLike, perm?: IntegersLike | null],
+  ['x', 'perm'],
+  { conjugate?: boolean }
+> = defineFunction(
+  'transpose',
+  { x: kind.tensor, perm: kind.optional(kind.integers) },
+  { conjugate: kind.asIs },
+  (x, perm: readonly number[] | null | undefined = undefined, options) => {
+    const t = toTensor(x);
+    const conjugate = checkFlag(options.conjugate, 'conjugate', 'Transpose');
+    const axes =
+      perm === undefined || perm === null
+        ? dims(t).map((_, i) => t.rank - 1 - i)
+        : checkIntegers(perm, t.rank, 'perm', 'Transpose').map((a) => normalizeAxis(a, t.rank, 'Transpose'));
+    if (new Set(axes).size !== axes.length) {
+      throw new InvalidArgumentError(`perm [${perm}] must name each of the ${t.rank} axes once`, 'Transpose');
+    }
+    const moved = move(transposeOp, [t], { perm: axes });
+    return conjugate && isComplex(t.dtype) ? opHooks.conj(moved) : moved;
+  },
+);
 
 /** Exchanges two axes. */
 export const swapAxes: NamedFunction<

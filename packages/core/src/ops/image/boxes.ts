@@ -3,20 +3,22 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { checkOneOf, shown } from '../../arguments/checks.ts';
+import { checkCount, checkOneOf, shown } from '../../arguments/checks.ts';
 import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
 import { type Dim, isExpression, minDims, mulDims } from '../../shapes/dim.ts';
-import { dims, toShape } from '../../shapes/dims.ts';
-import { checkFlag, showShape } from '../../shapes/shape.ts';
+import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
+import { checkFlag, sameShape, showShape } from '../../shapes/shape.ts';
 import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, setValues, type Tensor } from '../../tensor/tensor.ts';
+import { zeros } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
+import { stack } from '../array/join.ts';
 import { toIndices } from '../array/moving.ts';
 import { expandDims, identity, pad, reshape } from '../array/shaping.ts';
 import { slice } from '../array/slicing.ts';
@@ -266,30 +268,107 @@ export const nonMaxSuppressionWithScores: Nms<
   },
 );
 
+/** Options of `nonMaxSuppressionPadded`. */
+interface PaddedNmsOptions extends NmsOptions {
+  /** Whether there are always `maxOutputSize` places, 0 behind the last one that counts; batches of images need it. False by default. */
+  readonly padToMaxOutputSize?: boolean;
+  /** Whether the boxes come in falling order of their scores. False by default: they are sorted. */
+  readonly sortedInput?: boolean;
+  /** Whether all boxes are [top, left, bottom, right]: it changes nothing, since other corners are exchanged. */
+  readonly canonicalizedCoordinates?: boolean;
+  /** In TensorFlow, how many boxes are compared at once: it changes nothing. */
+  readonly tileSize?: number;
+}
+
 /**
- * As `nonMaxSuppression`, and how many boxes are kept: [places, count]. With `padToMaxOutputSize` there are always `maxOutputSize` places,
- * 0 behind the last one that counts.
+ * As `nonMaxSuppression`, and how many boxes are kept: [places, count]. For batches of images [...batch, maxOutputSize] and [...batch].
+ * Boxes that have just the share `iouThreshold` in common are left out, too, as in TensorFlow.
+ * @param boxes [...batch, n, 4]
+ * @param scores [...batch, n]
  */
-export const nonMaxSuppressionPadded: Nms<
-  [selectedIndices: Tensor, numValid: Tensor],
-  NmsOptions & { readonly padToMaxOutputSize?: boolean }
-> = /* @__PURE__ */ defineFunction(
-  'image.nonMaxSuppressionPadded',
-  nmsKinds,
-  { iouThreshold: kind.tensor, scoreThreshold: kind.tensor, padToMaxOutputSize: kind.asIs },
-  (boxes, scores, maxOutputSize, options) => {
-    const { iouThreshold = 0.5, scoreThreshold = Number.NEGATIVE_INFINITY } = options;
-    const op = 'image.nonMaxSuppressionPadded';
-    const inputs = suppressionInputs(boxes, scores, maxOutputSize, iouThreshold, scoreThreshold, 0, op);
-    const [found] = execute(nonMaxSuppressionOp, inputs) as [Tensor, Tensor];
-    const count = toTensor(sizeValue(dims(found)[0], 'int32'), 'int32');
-    if (!checkFlag(options.padToMaxOutputSize, 'padToMaxOutputSize', op)) return [found, count];
-    const size = kind.size.read?.(maxOutputSize, 'maxOutputSize', op) ?? maxOutputSize;
-    const place = iota(size as Dim);
-    const first = gather(pad(found, [[0, 1]]), place.minimum(count));
-    return [where(place.less(count), first, 0), count];
-  },
-);
+export const nonMaxSuppressionPadded: Nms<[selectedIndices: Tensor, numValid: Tensor], PaddedNmsOptions> =
+  /* @__PURE__ */ defineFunction(
+    'image.nonMaxSuppressionPadded',
+    nmsKinds,
+    {
+      iouThreshold: kind.tensor,
+      scoreThreshold: kind.tensor,
+      padToMaxOutputSize: kind.asIs,
+      sortedInput: kind.asIs,
+      canonicalizedCoordinates: kind.asIs,
+      tileSize: kind.asIs,
+    },
+    (boxes, scores, maxOutputSize, options) => {
+      const op = 'image.nonMaxSuppressionPadded';
+      const padded = checkFlag(options.padToMaxOutputSize, 'padToMaxOutputSize', op);
+      const sorted = checkFlag(options.sortedInput, 'sortedInput', op);
+      checkFlag(options.canonicalizedCoordinates, 'canonicalizedCoordinates', op);
+      if (options.tileSize !== undefined) checkCount(options.tileSize, 'tileSize', op, 1);
+      const [b, s] = [toTensor(boxes), toTensor(scores)];
+      const { iouThreshold = 0.5, scoreThreshold = Number.NEGATIVE_INFINITY } = options;
+      const size = padded ? (kind.size.read?.(maxOutputSize, 'maxOutputSize', op) ?? maxOutputSize) : null;
+      const ofImage = (box: Tensor, score: Tensor): [Tensor, Tensor] => {
+        const inputs = suppressionInputs(box, score, maxOutputSize, iouThreshold, scoreThreshold, 0, op);
+        return keptOf(inputs, sorted, size as Dim | null);
+      };
+      if (b.rank <= 2) return ofImage(b, s);
+      const batch = dims(b).slice(0, -2);
+      if (!padded)
+        throw new InvalidArgumentError('padToMaxOutputSize must be true for batches of images', op);
+      if (s.rank !== b.rank - 1 || !sameShape(dims(s), dims(b).slice(0, -1)))
+        throw new InvalidArgumentError(
+          `boxes ${showShape(b.shape)} and scores ${showShape(s.shape)} must be [..., n, 4] and [..., n]`,
+          op,
+        );
+      const count = sizeOfDims(batch);
+      const all = reshape(b, toShape([count, ...dims(b).slice(-2)]));
+      const every = reshape(s, toShape([count, ...dims(s).slice(-1)]));
+      const image = (i: TensorLike): [Tensor, Tensor] => ofImage(gather(all, i, 0), gather(every, i, 0));
+      const [places, counts] = isExpression(count)
+        ? graphLoops.rows(count, image)
+        : stacked(
+            Array.from({ length: count }, (_, i) => image(toTensor(i, 'int32'))),
+            size as Dim,
+          );
+      return [
+        reshape(places as Tensor, toShape([...batch, size as Dim])),
+        reshape(counts as Tensor, toShape(batch)),
+      ];
+    },
+  );
+
+/** The boxes of one image that are kept, up to a size where there is one, and how many they are. */
+function keptOf(
+  [boxes, scores, most, iou, least, sigma]: readonly Tensor[],
+  sorted: boolean,
+  size: Dim | null,
+): [Tensor, Tensor] {
+  let [order, limit] = [scores as Tensor, least as Tensor];
+  if (sorted) {
+    // Numbers that fall from place to place, and 0 where the score is too low.
+    const [n] = dims(order) as [Dim];
+    const falling = toTensor(sizeValue(n, 'int32'), 'int32').sub(iota(n)).cast('float32');
+    order = where(order.greater(limit.cast(order.dtype)), falling, 0);
+    limit = toTensor(0, 'float32');
+  }
+  // What is more than the number below a limit is as much as the limit, or more.
+  const below = (iou as Tensor).mul(1 - 2 ** -24);
+  const [found] = execute(nonMaxSuppressionOp, [boxes, order, most, below, limit, sigma] as Tensor[]);
+  const count = toTensor(sizeValue(dims(found)[0], 'int32'), 'int32');
+  return [size === null ? found : filledUp(found, count, size), count];
+}
+
+/** Places up to a size, 0 behind those that are there. */
+function filledUp(found: Tensor, count: Tensor, size: Dim): Tensor {
+  const place = iota(size);
+  return where(place.less(count), gather(pad(found, [[0, 1]]), place.minimum(count)), 0);
+}
+
+function stacked(images: readonly [Tensor, Tensor][], size: Dim): [Tensor, Tensor] {
+  if (images.length === 0)
+    return [zeros(toShape([0, size]), { dtype: 'int32' }), zeros([0], { dtype: 'int32' })];
+  return [stack(images.map(([places]) => places)), stack(images.map(([, count]) => count))];
+}
 
 /** As `nonMaxSuppression`, of boxes for which a matrix [n, n] tells how much they overlap. */
 export const nonMaxSuppressionOverlaps: NamedFunction<

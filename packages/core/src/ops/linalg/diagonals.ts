@@ -7,7 +7,7 @@ import { sizeValue } from '../../shapes/sizes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { gather } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
-import { broadcastTo, expandDims, reshape } from '../array/shaping.ts';
+import { expandDims, pad, reshape } from '../array/shaping.ts';
 
 /** Where the diagonals that are shorter than the longest lie in their rows: those above the main one, then those below it. */
 export type DiagonalAlign = 'LEFT_LEFT' | 'LEFT_RIGHT' | 'RIGHT_LEFT' | 'RIGHT_RIGHT';
@@ -39,9 +39,14 @@ function extent(which: Tensor, m: Dim, n: Dim, band: Band): { length: Tensor; st
 /** The elements of the last two axes at places of these, and `other` where `inside` does not hold. */
 function pick(x: Tensor, row: Tensor, column: Tensor, inside: Tensor, other: Tensor): Tensor {
   const [rows, columns] = dims(x).slice(-2);
-  const flat = reshape(x, toShape([...dims(x).slice(0, -2), mulDims(rows, columns)]));
+  const lead = dims(x).slice(0, -2);
+  const size = mulDims(rows, columns);
+  const flat = reshape(x, toShape([...lead, size]));
+  // Place 0 stands for what is not inside, also where there is no element.
+  const some =
+    typeof size === 'number' && size > 0 ? flat : pad(flat, [...lead.map(() => [0, 0] as const), [0, 1]]);
   const places = inside.where(row.mul(sizeValue(columns, 'int32')).add(column), 0);
-  return inside.where(gather(flat, places, -1), other);
+  return inside.where(gather(some, places, -1), other);
 }
 
 /** [m, n] matrices of what is on diagonals, and `other` elsewhere. */
@@ -61,13 +66,7 @@ export const diagonalsOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixDiagV3',
   compose: ([x, padding], attrs) => {
     const { rows, columns } = attrs as { rows: Dim; columns: Dim };
-    // Where the diagonals are empty there is nothing to gather.
-    return dims(x).at(-1) === 0
-      ? broadcastTo(
-          padding,
-          toShape([...dims(x).slice(0, attrs.low === attrs.high ? -1 : -2), rows, columns]),
-        )
-      : spread(x, rows, columns, attrs as unknown as Band, padding);
+    return spread(x, rows, columns, attrs as unknown as Band, padding);
   },
   samples: () => [
     { inputs: [uniform([2, 3, 3]), uniform([])], attrs: { ...sample, rows: 3, columns: 4 } },

@@ -1,5 +1,5 @@
 // Matrices and their products. Every function here takes a tensor first and is a method too.
-import { InvalidArgumentError } from '@eagre/backend';
+import { type DType, holdsEvery, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -10,7 +10,6 @@ import { addDims, type Dim, type Dims, maxDims, mulDims, subDims } from '../../s
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import {
   broadcastShapes,
-  checkFlag,
   checkList,
   listOf,
   normalizeAxes,
@@ -25,7 +24,7 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { iota } from '../array/iota.ts';
 import { disposeAll } from '../array/moving.ts';
-import { expandDims, identity, pad, reshape, squeeze, stopGradient, swapAxes } from '../array/shaping.ts';
+import { expandDims, identity, pad, reshape, squeeze, stopGradient, transpose } from '../array/shaping.ts';
 import { slice } from '../array/slicing.ts';
 import {
   type Band,
@@ -38,14 +37,23 @@ import {
 
 export type { DiagonalAlign };
 
-import { checkProduct, matMulOp, permuted } from './products.ts';
+import { checkProduct, factor, matMulOp, permuted, type Turns } from './products.ts';
 
 // ---- products
 
 /** Options of `matmul`. */
-export interface MatMulOptions {
-  readonly transposeA?: boolean;
-  readonly transposeB?: boolean;
+export interface MatMulOptions extends Turns {
+  /** The dtype in which products are computed and added: one that holds all numbers of a's and b's dtype, which it is by default. */
+  readonly outputType?: DType;
+}
+
+/** Both in the dtype of their product. */
+function widened(a: Tensor, b: Tensor, dtype: DType | undefined): [Tensor, Tensor] {
+  if (dtype === undefined || dtype === a.dtype) return [a, b];
+  checkDType(dtype, 'numeric', 'outputType', 'MatMul');
+  if (!holdsEvery(a.dtype, dtype))
+    throw new InvalidArgumentError(`outputType ${dtype} does not hold every ${a.dtype}`, 'MatMul');
+  return [a.cast(dtype), b.cast(dtype)];
 }
 
 /**
@@ -58,11 +66,17 @@ export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], M
   defineFunction(
     'matmul',
     { a: kind.tensor, b: kind.tensor },
-    { transposeA: kind.asIs, transposeB: kind.asIs },
+    {
+      transposeA: kind.asIs,
+      transposeB: kind.asIs,
+      adjointA: kind.asIs,
+      adjointB: kind.asIs,
+      outputType: kind.asIs,
+    },
     (a, b, options) => {
-      const [x, y] = pair(a, b, 'MatMul');
-      const transposeA = checkFlag(options.transposeA, 'transposeA', 'MatMul');
-      const transposeB = checkFlag(options.transposeB, 'transposeB', 'MatMul');
+      const [left, right] = widened(...pair(a, b, 'MatMul'), options.outputType);
+      const [x, transposeA] = factor(left, 'A', options, 'MatMul');
+      const [y, transposeB] = factor(right, 'B', options, 'MatMul');
       checkProduct(x, y, transposeA, transposeB, 'MatMul');
       const attrs = { transposeA, transposeB };
       if (y.rank > 2 || x.rank === 2 || transposeA) {
@@ -77,9 +91,19 @@ export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], M
     },
   );
 
-/** The product of a matrix and vectors: [..., m, k] and [..., k] give [..., m]; leading axes broadcast. */
-export const matvec: NamedFunction<[a: TensorLike, x: TensorLike], ['a', 'x'], { transposeA?: boolean }> =
-  defineFunction('matvec', { a: kind.tensor, x: kind.tensor }, { transposeA: kind.asIs }, (a, x, options) => {
+/**
+ * The product of a matrix and vectors: [..., m, k] and [..., k] give [..., m]; leading axes broadcast.
+ * @param options.adjointA as `transposeA`, with the conjugates of complex numbers.
+ */
+export const matvec: NamedFunction<
+  [a: TensorLike, x: TensorLike],
+  ['a', 'x'],
+  { transposeA?: boolean; adjointA?: boolean }
+> = defineFunction(
+  'matvec',
+  { a: kind.tensor, x: kind.tensor },
+  { transposeA: kind.asIs, adjointA: kind.asIs },
+  (a, x, options) => {
     const [m, v] = pair(a, x, 'matvec');
     if (m.rank < 2 || v.rank < 1) {
       throw new InvalidArgumentError(
@@ -88,7 +112,8 @@ export const matvec: NamedFunction<[a: TensorLike, x: TensorLike], ['a', 'x'], {
       );
     }
     return squeeze(matmul(m, expandDims(v, -1), options), -1);
-  });
+  },
+);
 
 /**
  * Sum of the products of two vectors. With more axes, as in NumPy: over the last axis of a and the last but one (or only) of
@@ -189,12 +214,19 @@ function toMatrix(x: TensorLike, op: string): Tensor {
   return t;
 }
 
-/** Exchanges the last two axes. */
-export const matrixTranspose: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+/**
+ * Exchanges the last two axes.
+ * @param options.conjugate whether to take the conjugates of complex numbers, too.
+ */
+export const matrixTranspose: NamedFunction<[x: TensorLike], ['x'], { conjugate?: boolean }> = defineFunction(
   'matrixTranspose',
   { x: kind.tensor },
-  {},
-  (x) => swapAxes(toMatrix(x, 'matrixTranspose'), -2, -1),
+  { conjugate: kind.asIs },
+  (x, options) => {
+    const t = toMatrix(x, 'matrixTranspose');
+    const axes = dims(t).map((_, i) => i);
+    return transpose(t, [...axes.slice(0, -2), t.rank - 1, t.rank - 2], options);
+  },
 );
 
 // A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.

@@ -1,16 +1,17 @@
 // The ops behind matmul and what builds on them. Nothing here becomes a method.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, isComplex } from '@eagre/backend';
 import { defineOp, execute1, type GradContext, type Op, pair, sumTo } from '../../dispatch/op.ts';
 import { integers, uniform } from '../../dispatch/samples.ts';
 import type { Dims } from '../../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
-import { broadcastShapes, showShape } from '../../shapes/shape.ts';
+import { broadcastShapes, checkFlag, showShape } from '../../shapes/shape.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { dtypeGroups } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { disposeAll } from '../array/moving.ts';
 import { reshape, transpose } from '../array/shaping.ts';
+import { conj } from '../elementwise/complex.ts';
 import { reluGrad } from '../gradients.ts';
 
 /** Products of matrices; leading axes broadcast. */
@@ -62,6 +63,34 @@ function matMulGrads(g: GradContext, dy: Tensor, a: Tensor, b: Tensor): [Tensor 
     g.needs(0) ? (tA ? product(b, dy, tB, true) : product(dy, b, false, !tB)) : null,
     g.needs(1) ? (tB ? product(dy, a, true, tA) : product(a, dy, !tA, false)) : null,
   ];
+}
+
+/** How the factors of a product are turned first. */
+export interface Turns {
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+  /** As `transposeA`, with the conjugates of complex numbers. */
+  readonly adjointA?: boolean;
+  readonly adjointB?: boolean;
+}
+
+/** Whether a factor is transposed, and whether its adjoint is taken. @throws InvalidArgumentError for both */
+export function turnsOf(
+  which: 'A' | 'B',
+  options: Turns,
+  op: string,
+): [transpose: boolean, adjoint: boolean] {
+  const [t, a] = [`transpose${which}`, `adjoint${which}`] as const;
+  const turns: [boolean, boolean] = [checkFlag(options[t], t, op), checkFlag(options[a], a, op)];
+  if (turns[0] && turns[1])
+    throw new InvalidArgumentError(`${t} and ${a} are both true; give one of them`, op);
+  return turns;
+}
+
+/** A factor, and whether the product transposes it. */
+export function factor(x: Tensor, which: 'A' | 'B', options: Turns, op: string): [Tensor, boolean] {
+  const [transpose, adjoint] = turnsOf(which, options, op);
+  return [adjoint && isComplex(x.dtype) ? conj(x) : x, transpose || adjoint];
 }
 
 const products: readonly string[] = dtypeGroups.numeric.filter((d) => d !== 'uint8');

@@ -36,13 +36,16 @@ import { zeros } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
 import { disposeAll, ownShape } from '../array/moving.ts';
-import { expandDims, pad, reshape, squeeze, transpose } from '../array/shaping.ts';
+import { expandDims, pad, reshape, squeeze, swapAxes, transpose } from '../array/shaping.ts';
 import { reluGrad } from '../gradients.ts';
 import { checkBias } from '../linalg/products.ts';
 import {
   between,
+  channelLast,
+  channelsFirst,
   checkWindowed,
   directionsOf,
+  type FormatOption,
   outputSize,
   perDirection,
   pixels,
@@ -51,10 +54,11 @@ import {
   type Size3D,
   type Sizes,
   type WindowPadding,
+  withChannelsLast,
 } from './windows.ts';
 
 /** Options of convolutions; numbers for all directions, or one for each. */
-export interface ConvOptions<S extends Sizes = Size2D> {
+export interface ConvOptions<S extends Sizes = Size2D> extends FormatOption {
   /** 1 by default. */
   readonly strides?: S;
   /** `VALID` by default. */
@@ -366,6 +370,8 @@ function convolve(
   return flat.back(execute1(conv2dOp, [flat.x, flat.filter], flat.attrs));
 }
 
+const convKinds = { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs, dataFormat: kind.asIs };
+
 type Convolution<S extends Sizes> = NamedFunction<
   [x: TensorLike, filters: TensorLike],
   ['x', 'filters'],
@@ -377,8 +383,9 @@ const defineConvolution = <S extends Sizes>(name: string, called: string, rank?:
   defineFunction(
     name,
     { x: kind.tensor, filters: kind.tensor },
-    { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
-    (x, filters, options) => convolve(x, filters, options, called, rank),
+    { ...convKinds, groups: kind.asIs },
+    (x, filters, options) =>
+      withChannelsLast(x, options, rank, called, (t, turned) => convolve(t, filters, turned, called, rank)),
   );
 
 /**
@@ -430,23 +437,26 @@ export const depthwiseConv2d: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'nn.depthwiseConv2d',
   { x: kind.tensor, filter: kind.tensor },
-  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
-  (x, filter, options) => {
-    const op = 'DepthwiseConv2dNative';
-    const [a, f] = pair(x, filter, op);
-    const images = checkWindowed(a, 2, op);
-    if (f.rank !== 4 || differs(dims(f)[2], dims(images)[3])) {
-      throw new InvalidArgumentError(
-        `filters have shape ${showShape(f.shape)}, expected [height, width, ${dims(images)[3]}, multiplier] for x ${showShape(images.shape)}`,
-        op,
-      );
-    }
-    const [h, w, c, m] = dims(f);
-    const filters = reshape(f, toShape([h, w, 1, mulDims(c, m)]));
-    const { attrs } = asImages(images, filters, { ...options, groups: c }, 'Conv2D', 2);
-    return disposeAll(execute1(conv2dOp, [images, filters], attrs), filters);
-  },
+  convKinds,
+  (x, filter, options) =>
+    withChannelsLast(x, options, 2, 'DepthwiseConv2dNative', (t, turned) => depthwise(t, filter, turned)),
 );
+
+function depthwise(x: TensorLike, filter: TensorLike, options: ConvOptions): Tensor {
+  const op = 'DepthwiseConv2dNative';
+  const [a, f] = pair(x, filter, op);
+  const images = checkWindowed(a, 2, op);
+  if (f.rank !== 4 || differs(dims(f)[2], dims(images)[3])) {
+    throw new InvalidArgumentError(
+      `filters have shape ${showShape(f.shape)}, expected [height, width, ${dims(images)[3]}, multiplier] for x ${showShape(images.shape)}`,
+      op,
+    );
+  }
+  const [h, w, c, m] = dims(f);
+  const filters = reshape(f, toShape([h, w, 1, mulDims(c, m)]));
+  const { attrs } = asImages(images, filters, { ...options, groups: c }, 'Conv2D', 2);
+  return disposeAll(execute1(conv2dOp, [images, filters], attrs), filters);
+}
 
 /** A depthwise convolution with [height, width, c, m], then one over channels with pointwise filters [1, 1, c · m, out]. */
 export const separableConv2d: NamedFunction<
@@ -456,7 +466,7 @@ export const separableConv2d: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'nn.separableConv2d',
   { x: kind.tensor, depthwiseFilter: kind.tensor, pointwiseFilter: kind.tensor },
-  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+  convKinds,
   (x, depthwiseFilter, pointwiseFilter, options) => {
     const f = toTensor(pointwiseFilter);
     if (f.rank !== 4 || differs(dims(f)[0], 1) || differs(dims(f)[1], 1)) {
@@ -465,7 +475,9 @@ export const separableConv2d: NamedFunction<
         'separableConv2d',
       );
     }
-    return conv2d(depthwiseConv2d(x, depthwiseFilter, options), f, { groups: 1 });
+    return withChannelsLast(x, options, 2, 'separableConv2d', (t, turned) =>
+      convolve(depthwise(t, depthwiseFilter, turned), f, { groups: 1 }, 'Conv2D', 2),
+    );
   },
 );
 
@@ -580,6 +592,13 @@ function transposed(
   return opHooks.vjp(([volumes]) => [flatVolumes(volumes, depth)], [space], [flat])[0] as Tensor;
 }
 
+/** A shape with channels before the directions, as one with the channels last. */
+function lastOfShape(shape: Shape | null, op: string): Shape | null {
+  if (shape === null) return null;
+  const own = dimsOf(ownShape(shape, op));
+  return toShape(channelLast(own, own.length - 2));
+}
+
 type TransposedConvolution<S extends Sizes> = NamedFunction<
   [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
   ['x', 'filters', 'outputShape'],
@@ -595,9 +614,11 @@ const defineTransposed = <S extends Sizes>(
   defineFunction(
     name,
     { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-    { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+    convKinds,
     (x, filters, outputShape: Shape | null, options) =>
-      transposed(x, filters, outputShape, options, called, rank),
+      withChannelsLast(x, options, rank, called, (t, turned, first) =>
+        transposed(t, filters, first ? lastOfShape(outputShape, called) : outputShape, turned, called, rank),
+      ),
   );
 
 /**
@@ -635,6 +656,8 @@ export interface Conv1dOptions {
   readonly padding?: 'SAME' | 'VALID' | readonly [before: number, after: number];
   readonly dilations?: number;
   readonly groups?: number;
+  /** `NWC` by default, or `NCW`. */
+  readonly dataFormat?: 'NWC' | 'NCW' | null;
 }
 
 const alongOne = ({
@@ -657,14 +680,22 @@ export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', '
   /* @__PURE__ */ defineFunction(
     'nn.conv1d',
     { x: kind.tensor, filters: kind.tensor },
-    { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
+    {
+      stride: kind.asIs,
+      padding: kind.asIs,
+      dilations: kind.asIs,
+      groups: kind.asIs,
+      dataFormat: kind.asIs,
+    },
     (x, filters, options) => {
-      const [a, b] = pair(x, filters, 'conv1d');
-      if (a.rank <= 3) return convolve(a, b, alongOne(options), 'conv1d', 1);
+      const [given, b] = pair(x, filters, 'conv1d');
+      const first = channelsFirst(options, 1, 'conv1d');
+      const a = first && given.rank >= 3 ? swapAxes(given, -2, -1) : given;
       const batch = dims(a).slice(0, -2);
-      const rows = reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)]));
+      const rows = a.rank <= 3 ? a : reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)]));
       const y = convolve(rows, b, alongOne(options), 'conv1d', 1);
-      return reshape(y, toShape([...batch, ...dims(y).slice(1)]));
+      const all = a.rank <= 3 ? y : reshape(y, toShape([...batch, ...dims(y).slice(1)]));
+      return first ? swapAxes(all, -2, -1) : all;
     },
   );
 
@@ -679,7 +710,12 @@ export const conv1dTranspose: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'nn.conv1dTranspose',
   { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
-  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
-  (x, filters, outputShape: Shape | null, { strides = 1, ...options }) =>
-    transposed(x, filters, outputShape, alongOne({ ...options, stride: strides }), 'conv1dTranspose', 1),
+  convKinds,
+  (x, filters, outputShape: Shape | null, options) => {
+    const op = 'conv1dTranspose';
+    const own = alongOne({ ...options, stride: options.strides ?? 1 });
+    return withChannelsLast(x, options, 1, op, (t, _, first) =>
+      transposed(t, filters, first ? lastOfShape(outputShape, op) : outputShape, own, op, 1),
+    );
+  },
 );

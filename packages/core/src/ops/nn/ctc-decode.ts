@@ -4,13 +4,19 @@ import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, shown } from '../../arguments/checks.ts';
-import { atRunTime } from '../../dispatch/host.ts';
+import { type Attrs, defineOp, execute, type Op, type OutputSpec } from '../../dispatch/op.ts';
+import { type Sample, uniform, values } from '../../dispatch/samples.ts';
+import type { Dim } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
-import { checkFlag, showShape } from '../../shapes/shape.ts';
+import { checkFlag, type Shape, showShape } from '../../shapes/shape.ts';
 import { differs } from '../../shapes/sizes.ts';
+import { SparseTensor } from '../../sparse/sparse-tensor.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
+import { fill } from '../array/creation.ts';
+import { tensorScatterNdUpdate } from '../array/gather.ts';
+import { stack } from '../array/join.ts';
 import { toIndices } from '../array/moving.ts';
 
 /** The frames of one sequence: the logits of each. */
@@ -148,49 +154,98 @@ function beamSearch(frames: Frames, blank: number, width: number, paths: number)
   });
 }
 
-/** Decodes [time, batch, classes]: labels [paths, batch, time], −1 behind their ends, and scores [batch, paths]. */
+/**
+ * Decodes [time, batch, classes] on the host, into what TensorFlow's ops give: the coordinates of the labels of each reading int64 [n, 2], the
+ * labels int64 [n], the shapes int64 [2], and the scores [batch, paths].
+ */
 function decoded(
-  inputs: Tensor,
-  lengths: Tensor,
+  [logits, counts]: readonly Tensor[],
   paths: number,
   op: string,
   read: (frames: Frames) => Readings,
-): readonly [labels: Tensor, scores: Tensor] {
-  const [time, batch] = dims(inputs);
-  const run = (logits: Tensor, counts: Tensor): Tensor[] => {
-    const [most, size, classes] = logits.shape as [number, number, number];
-    const data = hostValues(logits) as ArrayLike<number>;
-    const frames = hostValues(counts) as ArrayLike<number>;
-    const labels = new BigInt64Array(paths * size * most).fill(-1n);
-    const scores = new Float64Array(size * paths);
-    for (let b = 0; b < size; b++) {
-      const count = Number(frames[b]);
-      if (count < 0 || count > most)
-        throw new InvalidArgumentError(`sequenceLength[${b}] is ${count}, expected 0 … ${most}`, op);
-      const logit = (t: number, c: number): number => data[(t * size + b) * classes + c] as number;
-      read({ count, classes, logit }).forEach((reading, p) => {
-        reading.labels.forEach((label, i) => {
-          labels[(p * size + b) * most + i] = BigInt(label);
-        });
-        scores[b * paths + p] = reading.score;
+): Tensor[] {
+  const [most, size, classes] = (logits as Tensor).shape as [number, number, number];
+  const data = hostValues(logits as Tensor) as ArrayLike<number>;
+  const frames = hostValues(counts as Tensor) as ArrayLike<number>;
+  const found = Array.from({ length: paths }, () => ({
+    at: [] as number[],
+    labels: [] as number[],
+    longest: 0,
+  }));
+  const scores = new Float64Array(size * paths);
+  for (let b = 0; b < size; b++) {
+    const count = Number(frames[b]);
+    if (count < 0 || count > most)
+      throw new InvalidArgumentError(`sequenceLength[${b}] is ${count}, expected 0 … ${most}`, op);
+    const logit = (t: number, c: number): number => data[(t * size + b) * classes + c] as number;
+    read({ count, classes, logit }).forEach(({ labels, score }, p) => {
+      const path = found[p] as (typeof found)[number];
+      labels.forEach((label, i) => {
+        path.at.push(b, i);
+        path.labels.push(label);
       });
-    }
-    return [
-      toTensor({ data: labels, shape: [paths, size, most] }),
-      toTensor({ data: scores, shape: [size, paths] }, 'float64').cast(logits.dtype),
-    ];
-  };
-  const [labels, scores] = atRunTime(
-    op,
-    run as never,
-    [inputs, lengths],
-    [
-      { dtype: 'int64', shape: toShape([paths, batch, time]) },
-      { dtype: inputs.dtype, shape: toShape([batch, paths]) },
-    ],
-  );
-  return [labels as Tensor, scores as Tensor];
+      path.longest = Math.max(path.longest, labels.length);
+      scores[b * paths + p] = score;
+    });
+  }
+  const list = (values: readonly number[], shape: Shape): Tensor =>
+    toTensor({ data: BigInt64Array.from(values, BigInt), shape });
+  return [
+    ...found.map(({ at, labels }) => list(at, [labels.length, 2])),
+    ...found.map(({ labels }) => list(labels, [labels.length])),
+    ...found.map(({ longest }) => list([size, longest], [2])),
+    toTensor({ data: scores, shape: [size, paths] }, 'float64').cast((logits as Tensor).dtype),
+  ];
 }
+
+/** What `decoded` gives of so many readings, where its inputs have no values. */
+function decodedSpecs([inputs]: readonly Tensor[], paths: number, size: () => Dim): OutputSpec[] {
+  const x = inputs as Tensor;
+  const counts = Array.from({ length: paths }, size);
+  return [
+    ...counts.map((n) => ({ dtype: 'int64' as const, shape: [n, 2] })),
+    ...counts.map((n) => ({ dtype: 'int64' as const, shape: [n] })),
+    ...counts.map(() => ({ dtype: 'int64' as const, shape: [2] })),
+    { dtype: x.dtype, shape: [dims(x)[1] as Dim, paths] },
+  ];
+}
+
+const samplesWith = (attrs: Attrs): readonly Sample[] => [
+  { inputs: [uniform([4, 2, 3]), values([4, 3], [2], 'int32')], attrs },
+];
+
+/** The labels of the best class of each frame. */
+const greedyOp: Op = /* @__PURE__ */ defineOp({
+  name: 'CTCGreedyDecoder',
+  run: (inputs, { mergeRepeated, blankIndex }) =>
+    decoded(inputs, 1, 'CTCGreedyDecoder', (frames) => {
+      const given = blankIndex as number;
+      const blank = given < 0 ? frames.classes + given : given;
+      if (!Number.isInteger(blank) || blank < 0 || blank >= frames.classes)
+        throw new InvalidArgumentError(
+          `blankIndex ${shown(given)} is not one of ${frames.classes} classes`,
+          'CTCGreedyDecoder',
+        );
+      return greedy(frames, blank, mergeRepeated as boolean);
+    }),
+  valueSized: (inputs, _, size) => decodedSpecs(inputs, 1, size),
+  notDifferentiable: 'which labels are read jumps',
+  samples: () => samplesWith({ mergeRepeated: true, blankIndex: -1 }),
+});
+
+/** The most likely labels, whatever frames they are in. */
+const beamOp: Op = /* @__PURE__ */ defineOp({
+  name: 'CTCBeamSearchDecoder',
+  run: (inputs, attrs) => {
+    const { beamWidth, topPaths } = attrs as { beamWidth: number; topPaths: number };
+    return decoded(inputs, topPaths, 'CTCBeamSearchDecoder', (frames) =>
+      beamSearch(frames, frames.classes - 1, beamWidth, topPaths),
+    );
+  },
+  valueSized: (inputs, { topPaths }, size) => decodedSpecs(inputs, topPaths as number, size),
+  notDifferentiable: 'which labels are read jumps',
+  samples: () => samplesWith({ beamWidth: 5, topPaths: 2 }),
+});
 
 function decodeArguments(inputs: TensorLike, sequenceLength: TensorLike, op: string): [Tensor, Tensor] {
   const given = toTensor(inputs);
@@ -210,8 +265,32 @@ function decodeArguments(inputs: TensorLike, sequenceLength: TensorLike, op: str
   return [half ? given.cast('float32') : given, lengths];
 }
 
-/** Labels [batch, time] of each reading, −1 behind their ends, and scores. */
-export type CtcDecoded = [decoded: Tensor[], scores: Tensor];
+/** The labels of each reading, [batch, most labels of one], and scores. */
+export type CtcDecoded = [decoded: SparseTensor[], scores: Tensor];
+
+/** The readings among the results of an op, and their scores. */
+function readingsOf(parts: readonly Tensor[]): CtcDecoded {
+  const paths = (parts.length - 1) / 3;
+  const at = (p: number, part: number): Tensor => parts[part * paths + p] as Tensor;
+  return [
+    Array.from({ length: paths }, (_, p) => SparseTensor.unchecked(at(p, 0), at(p, 1), at(p, 2))),
+    parts.at(-1) as Tensor,
+  ];
+}
+
+/**
+ * What a decoder gives of inputs [time, batch, classes], with labels [paths, batch, time], −1 behind their ends: for Keras, which has no sparse
+ * ones.
+ */
+export function denseLabels(
+  [readings, scores]: CtcDecoded,
+  inputs: Tensor,
+): [labels: Tensor, scores: Tensor] {
+  const [time, batch] = dims(inputs) as [Dim, Dim];
+  const none = fill(toShape([batch, time]), -1, 'int64');
+  const rows = readings.map(({ indices, values: labels }) => tensorScatterNdUpdate(none, indices, labels));
+  return [stack(rows, 0), scores];
+}
 
 /** Options of `ctcGreedyDecoder`. */
 export interface CtcGreedyOptions {
@@ -222,12 +301,11 @@ export interface CtcGreedyOptions {
 }
 
 /**
- * The labels of the best class of each frame: `const [[labels], negSumLogits] = tf.nn.ctcGreedyDecoder(logits, lengths)`. There are no sparse
- * tensors here: labels are int64 [batch, time], −1 behind the end of each sequence, as `tf.sparse.to_dense(decoded, default_value=-1)` gives
- * them, padded to all frames.
+ * The labels of the best class of each frame: `const [[labels], negSumLogits] = tf.nn.ctcGreedyDecoder(logits, lengths)`.
+ * `tf.sparse.toDense(labels, -1)` has them in rows, −1 behind their ends.
  * @param inputs logits [time, batch, classes]
  * @param sequenceLength integers [batch]: how many frames count
- * @returns labels, and −Σ of the best logits [batch, 1]. Neither has a gradient.
+ * @returns labels int64, and −Σ of the best logits [batch, 1]. Neither has a gradient.
  */
 export const ctcGreedyDecoder: NamedFunction<
   [inputs: TensorLike, sequenceLength: TensorLike],
@@ -240,19 +318,12 @@ export const ctcGreedyDecoder: NamedFunction<
   { mergeRepeated: kind.asIs, blankIndex: kind.axis },
   (inputs, sequenceLength, { mergeRepeated = true, blankIndex }) => {
     const op = 'CTCGreedyDecoder';
-    const [x, lengths] = decodeArguments(inputs, sequenceLength, op);
-    const merge = checkFlag(mergeRepeated, 'mergeRepeated', op);
-    const given = (blankIndex ?? -1) as number;
-    const [labels, scores] = decoded(x, lengths, 1, op, (frames) => {
-      const blank = given < 0 ? frames.classes + given : given;
-      if (!Number.isInteger(blank) || blank < 0 || blank >= frames.classes)
-        throw new InvalidArgumentError(
-          `blankIndex ${shown(given)} is not one of ${frames.classes} classes`,
-          op,
-        );
-      return greedy(frames, blank, merge);
-    });
-    return [[labels.squeeze([0])], scores];
+    return readingsOf(
+      execute(greedyOp, decodeArguments(inputs, sequenceLength, op), {
+        mergeRepeated: checkFlag(mergeRepeated, 'mergeRepeated', op),
+        blankIndex: blankIndex ?? -1,
+      }),
+    );
   },
 );
 
@@ -268,8 +339,8 @@ export interface CtcBeamOptions {
  * The most likely labels of sequences, whatever frames these are in. The blank is the last class.
  * @param inputs logits [time, batch, classes]
  * @param sequenceLength integers [batch]: how many frames count
- * @returns for each reading, the best first, labels int64 [batch, time] with −1 behind their ends; and the logarithms of their probabilities
- * [batch, topPaths]. Neither has a gradient.
+ * @returns for each reading, the best first, labels int64; and the logarithms of their probabilities [batch, topPaths]. Neither has a
+ * gradient.
  */
 export const ctcBeamSearchDecoder: NamedFunction<
   [inputs: TensorLike, sequenceLength: TensorLike],
@@ -282,14 +353,10 @@ export const ctcBeamSearchDecoder: NamedFunction<
   { beamWidth: kind.asIs, topPaths: kind.asIs },
   (inputs, sequenceLength, { beamWidth = 100, topPaths = 1 }) => {
     const op = 'CTCBeamSearchDecoder';
-    const [x, lengths] = decodeArguments(inputs, sequenceLength, op);
     checkCount(beamWidth, 'beamWidth', op, 1);
     checkCount(topPaths, 'topPaths', op, 1);
     if (topPaths > beamWidth)
       throw new InvalidArgumentError(`topPaths ${topPaths} is more than beamWidth ${beamWidth}`, op);
-    const [labels, scores] = decoded(x, lengths, topPaths, op, (frames) =>
-      beamSearch(frames, frames.classes - 1, beamWidth, topPaths),
-    );
-    return [Array.from({ length: topPaths }, (_, p) => labels.at(p)), scores];
+    return readingsOf(execute(beamOp, decodeArguments(inputs, sequenceLength, op), { beamWidth, topPaths }));
   },
 );

@@ -25,6 +25,8 @@ import { windowsOf } from '../array/space.ts';
 import { where } from '../elementwise/select.ts';
 import { conv2d, depthwiseConv2d } from './conv.ts';
 import { avgPool, maxPool } from './pooling.ts';
+import { directionsOf, type FormatOption, perDirection, withChannelsLast } from './windows.ts';
+import { withSpaceToBatch } from './with-space-to-batch.ts';
 
 const floats = (value: TensorLike, what: string, op: string): Tensor => {
   const x = toTensor(value);
@@ -393,19 +395,45 @@ export const erosion2d: Dilation = /* @__PURE__ */ morphology('erosion2d', (x, f
   dilated(x.neg(), filter.reverse([0, 1]), ...rest).neg(),
 );
 
+interface NamedPoolOptions extends FormatOption {
+  /** 1 by default. */
+  readonly strides?: Strides | null;
+  readonly padding?: Padding;
+  /** Distances of a window's pixels, 1 by default. Others need padding `VALID` and strides of 1. */
+  readonly dilations?: Strides | null;
+}
+
 /** The largest values or the means of windows: `maxPool` or `avgPool`, by name. */
 export const pool: NamedFunction<
   [input: TensorLike, windowShape: Strides, poolingType: 'MAX' | 'AVG'],
   ['input', 'windowShape', 'poolingType'],
-  { readonly strides?: Strides | null; readonly padding?: Padding }
+  NamedPoolOptions
 > = /* @__PURE__ */ defineFunction(
   'nn.pool',
   { input: kind.tensor, windowShape: kind.asIs, poolingType: kind.asIs },
-  { strides: kind.asIs, padding: kind.asIs },
-  (input, windowShape, poolingType, { strides = null, padding = 'VALID' }) => {
-    checkOneOf(poolingType, ['MAX', 'AVG'], 'poolingType', 'nn.pool');
+  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs, dataFormat: kind.asIs },
+  (input, windowShape, poolingType, options) => {
+    const op = 'nn.pool';
+    checkOneOf(poolingType, ['MAX', 'AVG'], 'poolingType', op);
     const run = poolingType === 'MAX' ? maxPool : avgPool;
-    return run(input, windowShape as number[], { strides: (strides ?? 1) as number, padding });
+    return withChannelsLast(
+      input,
+      options,
+      undefined,
+      op,
+      (given, { strides, padding = 'VALID', dilations }) => {
+        const x = toTensor(given);
+        const rank = directionsOf(x, op);
+        const apart = perDirection((dilations ?? 1) as number, rank, 'dilations', op);
+        const steps = perDirection((strides ?? 1) as number, rank, 'strides', op);
+        const window = perDirection(windowShape as number[], rank, 'windowShape', op);
+        if (apart.every((n) => n === 1)) return run(x, window, { strides: steps, padding });
+        if (padding !== 'VALID' || steps.some((n) => n !== 1))
+          throw new InvalidArgumentError(`dilations [${apart}] need padding 'VALID' and strides of 1`, op);
+        const pooled = (part: Tensor): Tensor => run(part, window, { strides: 1 });
+        return withSpaceToBatch(x, apart, 'VALID', pooled, { filterShape: window });
+      },
+    );
   },
 );
 

@@ -7,15 +7,16 @@ import { defineElementwise, execute1, type Op, pair } from '../../dispatch/op.ts
 import { uniform } from '../../dispatch/samples.ts';
 import * as random from '../../random/random.ts';
 import type { Dim } from '../../shapes/dim.ts';
-import { dims } from '../../shapes/dims.ts';
+import { dims, toShape } from '../../shapes/dims.ts';
 import { type PartialShape, show, showShape } from '../../shapes/shape.ts';
 import { differs, sizeValue } from '../../shapes/sizes.ts';
+import { shortenedRows } from '../../sparse/embedding.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { gather } from '../array/gather.ts';
 import { toIndices } from '../array/moving.ts';
-import { expandDims, identity } from '../array/shaping.ts';
+import { expandDims, identity, reshape } from '../array/shaping.ts';
 import { where } from '../elementwise/select.ts';
 import { noiseShapeOf } from './noise-shape.ts';
 
@@ -111,21 +112,42 @@ export {
   type SampledLossOptions,
   sampledSoftmaxLoss,
 } from './sampled-losses.ts';
-export type { Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
+export type { DataFormat, Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
 export { type SpaceToBatchOptions, withSpaceToBatch } from './with-space-to-batch.ts';
 
-/** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
-export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> =
-  /* @__PURE__ */ defineFunction('nn.biasAdd', { x: kind.tensor, bias: kind.tensor }, {}, (x, bias) => {
-    const [t, b] = pair(x, bias, 'BiasAdd');
-    if (t.rank < 2 || b.rank !== 1 || differs(dims(b)[0], dims(t)[t.rank - 1])) {
+/**
+ * Adds a bias [c] along the axis of channels.
+ * @param options.dataFormat where the channels are: `N...C`, `NHWC` and the like for the last axis, as by default; `NC...`, `NCHW` and the
+ * like for the second one.
+ * @throws InvalidArgumentError for another shape.
+ */
+export const biasAdd: NamedFunction<
+  [x: TensorLike, bias: TensorLike],
+  ['x', 'bias'],
+  { dataFormat?: string | null }
+> = /* @__PURE__ */ defineFunction(
+  'nn.biasAdd',
+  { x: kind.tensor, bias: kind.tensor },
+  { dataFormat: kind.asIs },
+  (x, bias, options) => {
+    const format = options.dataFormat ?? 'N...C';
+    if (typeof format !== 'string' || !/^(NC|N.*C$)/.test(format))
       throw new InvalidArgumentError(
-        `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected [..., c] of rank 2 or more and [c]`,
+        `dataFormat is ${show(format)}, expected 'N...C' or 'NC...', or one such as 'NHWC' or 'NCHW'`,
+        'BiasAdd',
+      );
+    const [t, b] = pair(x, bias, 'BiasAdd');
+    const first = format.startsWith('NC');
+    if (t.rank < 2 || b.rank !== 1 || differs(dims(b)[0], dims(t)[first ? 1 : t.rank - 1])) {
+      throw new InvalidArgumentError(
+        `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected ${first ? '[n, c, ...]' : '[..., c]'} of rank 2 or more and [c]`,
         'BiasAdd',
       );
     }
-    return t.add(b);
-  });
+    if (!first || t.rank === 2) return t.add(b);
+    return t.add(reshape(b, toShape([...dims(b), ...new Array<number>(t.rank - 2).fill(1)])));
+  },
+);
 
 /** x scaled by 1 / (1 − rate) where noise is at least the rate, 0 elsewhere. */
 const dropoutOp: Op = defineElementwise({
@@ -169,14 +191,24 @@ export const dropout: NamedFunction<
   },
 );
 
-/** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
-export const embeddingLookup: NamedFunction<[params: TensorLike, ids: TensorLike], ['params', 'ids']> =
-  /* @__PURE__ */ defineFunction(
-    'nn.embeddingLookup',
-    { params: kind.tensor, ids: kind.tensor },
-    {},
-    (params, ids) => gather(params, ids, 0),
-  );
+/**
+ * Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row.
+ * @param options.maxNorm the length to which longer rows are shortened.
+ * @throws OutOfRangeError
+ */
+export const embeddingLookup: NamedFunction<
+  [params: TensorLike, ids: TensorLike],
+  ['params', 'ids'],
+  { maxNorm?: TensorLike | null }
+> = /* @__PURE__ */ defineFunction(
+  'nn.embeddingLookup',
+  { params: kind.tensor, ids: kind.tensor },
+  { maxNorm: kind.tensor },
+  (params, ids, { maxNorm }) => {
+    const at = toIndices(ids, 'ids', 'GatherV2');
+    return shortenedRows(gather(params, at, 0), maxNorm, at.rank);
+  },
+);
 
 /** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
 export const inTopK: NamedFunction<

@@ -5,16 +5,20 @@ import { type Attrs, defineOp, execute, execute1, type Op } from '../../dispatch
 import { distinct, uniform, values } from '../../dispatch/samples.ts';
 import { type Dims, mulDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import type { Shape } from '../../shapes/shape.ts';
+import { checkFlag, type Shape } from '../../shapes/shape.ts';
+import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
+import { iota } from '../array/iota.ts';
 import { expandDims, reshape, squeeze } from '../array/shaping.ts';
 import {
   between,
+  channelLast,
   checkWindowed,
   directionsOf,
+  type FormatOption,
   outputSize,
   perDirection,
   pixels,
@@ -22,10 +26,11 @@ import {
   type Size3D,
   type Sizes,
   type WindowPadding,
+  withChannelsLast,
 } from './windows.ts';
 
 /** Options of pooling; numbers for all directions, or one for each. */
-export interface PoolOptions<S extends Sizes = Size2D> {
+export interface PoolOptions<S extends Sizes = Size2D> extends FormatOption {
   /** The window's size by default, so that windows do not overlap. */
   readonly strides?: S;
   /** `VALID` by default. */
@@ -183,8 +188,11 @@ const definePooling = <S extends Sizes>(name: string, op: Op, called: string, ra
   defineFunction(
     name,
     { x: kind.tensor, ksize: kind.asIs },
-    { strides: kind.asIs, padding: kind.asIs },
-    (x, ksize, options) => pool(op, x, ksize, options, called, rank),
+    { strides: kind.asIs, padding: kind.asIs, dataFormat: kind.asIs },
+    (x, ksize, options) =>
+      withChannelsLast(x, options, rank, called, (t, turned, first) =>
+        pool(op, t, first ? channelLast(ksize, toTensor(t).rank - 2) : ksize, turned, called, rank),
+      ),
   );
 
 /** The largest value of each window of sequences [n, w, c], images [n, h, w, c] or volumes [n, d, h, w, c]. */
@@ -211,19 +219,23 @@ export const maxPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
   3,
 );
 
-/** Like `maxPool2d`, with the place of each maximum (int64 by default): its index within one image's h · w · c elements. */
+/**
+ * Like `maxPool2d`, with the place of each maximum (int64 by default): its index within one image's h · w · c elements, or with
+ * `includeBatchInIndex` within those of all images.
+ */
 export const maxPoolWithArgmax: NamedFunction<
   [x: TensorLike, ksize: Size2D],
   ['x', 'ksize'],
-  PoolOptions & {
+  Omit<PoolOptions, 'dataFormat'> & {
     /** Of the places; int64 by default. */
     readonly outputType?: 'int32' | 'int64';
+    readonly includeBatchInIndex?: boolean;
   },
   { output: Tensor; argmax: Tensor }
 > = /* @__PURE__ */ defineFunction(
   'nn.maxPoolWithArgmax',
   { x: kind.tensor, ksize: kind.asIs },
-  { strides: kind.asIs, padding: kind.asIs, outputType: kind.asIs },
+  { strides: kind.asIs, padding: kind.asIs, outputType: kind.asIs, includeBatchInIndex: kind.asIs },
   (x, ksize, options) => {
     const op = 'MaxPoolWithArgmax';
     const dtype = options.outputType ?? 'int64';
@@ -232,7 +244,12 @@ export const maxPoolWithArgmax: NamedFunction<
     const strides = perDirection(options.strides ?? window, 2, 'strides', op);
     const images = checkWindowed(toTensor(x), 2, op);
     const [output, argmax] = pooled(maxPoolOp, images, window, strides, options.padding ?? 'VALID', op);
-    return { output, argmax: dtype === 'int32' ? argmax : argmax.cast(dtype) };
+    const own = dtype === 'int32' ? argmax : argmax.cast(dtype);
+    if (!checkFlag(options.includeBatchInIndex, 'includeBatchInIndex', op)) return { output, argmax: own };
+    const [n, h, w, c] = dims(images);
+    const size = toTensor(sizeValue(mulDims(h, mulDims(w, c)), dtype), dtype);
+    const before = reshape(iota(n).cast(dtype).mul(size), toShape([n, 1, 1, 1]));
+    return { output, argmax: own.add(before) };
   },
 );
 

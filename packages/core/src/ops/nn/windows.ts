@@ -1,10 +1,13 @@
 // Windows that convolutions and pooling move over sequences [n, w, c], images [n, h, w, c] and volumes [n, d, h, w, c].
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkOneOf } from '../../arguments/checks.ts';
 import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { checkList, listOf, show, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
+import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { transpose } from '../array/shaping.ts';
 
 /** A number for all directions, or one for each. */
 export type Sizes = number | readonly number[];
@@ -17,6 +20,55 @@ export type Size3D = number | readonly [depth: number, height: number, width: nu
  * [[top, bottom], [left, right]].
  */
 export type WindowPadding = 'SAME' | 'VALID' | readonly (readonly [before: number, after: number])[];
+
+/** Where the channels of sequences, images and volumes are: last, or before the directions. */
+export type DataFormat = 'NWC' | 'NCW' | 'NHWC' | 'NCHW' | 'NDHWC' | 'NCDHW';
+/** Where channels are. */
+export interface FormatOption {
+  /** `NWC`, `NHWC` or `NDHWC` by default; with `NCW`, `NCHW` or `NCDHW`, lists for all axes have that order too. */
+  readonly dataFormat?: DataFormat | null;
+}
+const formats = [[], ['NWC', 'NCW'], ['NHWC', 'NCHW'], ['NDHWC', 'NCDHW']];
+
+/** Whether channels stand before so many directions. @throws InvalidArgumentError for what is no format of these */
+export function channelsFirst({ dataFormat }: FormatOption, rank: number, op: string): boolean {
+  if (dataFormat === undefined || dataFormat === null) return false;
+  const known = formats[rank] as readonly string[];
+  checkOneOf(dataFormat, known, 'dataFormat', op);
+  return dataFormat === known[1];
+}
+
+/** A list for all axes, of which that of channels comes last; others as they are. */
+export function channelLast<T>(value: T, rank: number): T {
+  if (!Array.isArray(value) || value.length !== rank + 2) return value;
+  const [n, c, ...rest] = value as unknown[];
+  return [n, ...rest, c] as T;
+}
+
+/** Calls what takes channels in the last axis, also with what has them before the directions, as options say. */
+export function withChannelsLast<O extends FormatOption>(
+  given: TensorLike,
+  options: O,
+  wanted: number | undefined,
+  op: string,
+  run: (x: TensorLike, options: O, first: boolean) => Tensor,
+): Tensor {
+  if (options.dataFormat === undefined || options.dataFormat === null) return run(given, options, false);
+  const x = toTensor(given);
+  const rank = wanted ?? directionsOf(x, op);
+  if (!channelsFirst(options, rank, op)) return run(x, options, false);
+  if (x.rank !== rank + 2)
+    throw new InvalidArgumentError(
+      `x has shape ${showShape(x.shape)}, expected ${(axesOf[rank] as string).replace(/(, .*), c/, ', c$1')}`,
+      op,
+    );
+  const turned = Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name, channelLast<unknown>(value, rank)]),
+  );
+  const axes = x.shape.map((_, i) => i);
+  const y = run(transpose(x, channelLast(axes, rank)), turned as unknown as O, true);
+  return transpose(y, [0, rank + 1, ...axes.slice(1, -1)]);
+}
 
 const words = ['', '', ' or two of them', ' or three of them'];
 const axesOf = ['', '[n, w, c]', '[n, h, w, c]', '[n, d, h, w, c]'];

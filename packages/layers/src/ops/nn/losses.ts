@@ -1,16 +1,9 @@
 // Cross entropies of probabilities or logits, label sequences, and how near two images are.
-import {
-  type IntegerLike,
-  type NamedFunction,
-  nn,
-  oneHot,
-  stack,
-  type Tensor,
-  type TensorLike,
-} from '@eagre/core';
+import { type IntegerLike, type NamedFunction, nn, oneHot, type Tensor, type TensorLike } from '@eagre/core';
 import {
   type Dim,
   defineFunction,
+  denseLabels,
   dims,
   endsInOne,
   kerasDefaults,
@@ -143,8 +136,8 @@ export const ctcLoss: NamedFunction<
 );
 
 interface DecodeOptions {
-  /** `greedy` takes the best class of each frame, as by default; `beam_search` looks for the most likely labels. */
-  readonly strategy?: 'greedy' | 'beam_search';
+  /** `greedy` takes the best class of each frame, as by default; `beamSearch`, or as Keras has it `beam_search`, looks for the most likely labels. */
+  readonly strategy?: 'greedy' | 'beamSearch' | 'beam_search';
   /** How many prefixes a beam search follows; 100 by default. */
   readonly beamWidth?: number;
   /** How many readings a beam search gives; 1 by default. */
@@ -159,7 +152,7 @@ interface DecodeOptions {
  * The labels that sequences of frames read as.
  * @param inputs logits [batch, time, classes]
  * @param sequenceLengths integers [batch]: how many frames count
- * @returns labels int32 [paths, batch, time], −1 behind their ends; and scores: of `greedy` −Σ of the best logits [batch, 1], of `beam_search` the
+ * @returns labels int32 [paths, batch, time], −1 behind their ends; and scores: of `greedy` −Σ of the best logits [batch, 1], of `beamSearch` the
  * logarithms of the probabilities [batch, paths].
  * @throws InvalidArgumentError for another strategy, and for options that belong to the other one
  */
@@ -185,13 +178,14 @@ export const ctcDecode: NamedFunction<
     if (given.rank !== 3) refuse(`inputs must be [batch, time, classes], got [${given.shape}]`, 'ctcDecode');
     const frames = given.transpose([1, 0, 2]);
     if (strategy === 'greedy') {
-      if (topPaths !== 1) refuse("topPaths is for the strategy 'beam_search'", 'ctcDecode');
+      if (topPaths !== 1) refuse("topPaths is for the strategy 'beamSearch'", 'ctcDecode');
       const blank = maskIndex === null ? {} : { blankIndex: maskIndex };
-      const [[labels], scores] = nn.ctcGreedyDecoder(frames, sequenceLengths, { mergeRepeated, ...blank });
-      return [(labels as Tensor).cast('int32').expandDims(0), scores];
+      const decoded = nn.ctcGreedyDecoder(frames, sequenceLengths, { mergeRepeated, ...blank });
+      const [labels, scores] = denseLabels(decoded, frames);
+      return [labels.cast('int32'), scores];
     }
-    if (strategy !== 'beam_search')
-      refuse(`strategy is ${shown(strategy)}, expected 'greedy' or 'beam_search'`, 'ctcDecode');
+    if (strategy !== 'beamSearch' && strategy !== 'beam_search')
+      refuse(`strategy is ${shown(strategy)}, expected 'greedy' or 'beamSearch'`, 'ctcDecode');
     const classes = knownDim(dims(frames)[2] as Dim);
     const mask = maskIndex === null ? classes - 1 : maskIndex < 0 ? classes + maskIndex : maskIndex;
     if (!(mask >= 0 && mask < classes))
@@ -199,8 +193,9 @@ export const ctcDecode: NamedFunction<
     // The decoder takes the last class for the blank.
     const order = Array.from({ length: classes }, (_, c) => c).filter((c) => c !== mask);
     const moved = frames.gather([...order, mask], 2);
-    const [readings, scores] = nn.ctcBeamSearchDecoder(moved, sequenceLengths, { beamWidth, topPaths });
-    const labels = stack(readings, 0).cast('int32');
+    const decoded = nn.ctcBeamSearchDecoder(moved, sequenceLengths, { beamWidth, topPaths });
+    const [readings, scores] = denseLabels(decoded, frames);
+    const labels = readings.cast('int32');
     return [labels.greaterEqual(mask).where(labels.add(1), labels), scores];
   },
 );

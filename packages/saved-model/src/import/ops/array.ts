@@ -70,11 +70,8 @@ const pad: Translate = (c) => {
   return tf.where(inside, tf.pad(x, c.x(1)), c.x(2));
 };
 
-const oneHot: Translate = (c) => {
-  const [on, off] = [c.x(2), c.x(3)];
-  const places = tf.oneHot(c.x(0), c.x(1), { axis: c.intAttr('axis', -1), dtype: 'float32' });
-  return tf.where(places.greater(0.5), on, off);
-};
+const oneHot: Translate = (c) =>
+  tf.oneHot(c.x(0), c.x(1), { axis: c.intAttr('axis', -1), onValue: c.x(2), offValue: c.x(3) });
 
 /** Places of elements that differ from nothing: int64. */
 const whereNonzero: Translate = (c) => integers(tf.nonzero(c.x()), 'int64');
@@ -285,7 +282,7 @@ export const array: OpTable = {
   },
   ExpandDims: (c) => tf.expandDims(c.x(0), c.int(1)),
   Transpose: (c) => tf.transpose(c.x(0), c.ints(1)),
-  ConjugateTranspose: (c) => tf.conj(tf.transpose(c.x(0), c.ints(1))),
+  ConjugateTranspose: (c) => tf.transpose(c.x(0), c.ints(1), { conjugate: true }),
   InvertPermutation: unary(tf.invertPermutation),
   Concat: (c) => tf.concat(c.xs(1), c.int(0)),
   ConcatV2: (c) => tf.concat(c.xs(0, c.inputs.length - 1), c.int(c.inputs.length - 1)),
@@ -340,13 +337,7 @@ export const array: OpTable = {
     ),
   Empty: (c) => tf.zeros(c.x(0), c.dtypeAttr('dtype')),
   Range: (c) => tf.range(bound(c, 0), bound(c, 1), bound(c, 2), { dtype: c.dtypeAttr('Tidx', c.x(0).dtype) }),
-  LinSpace: (c) => {
-    const dtype = c.x(0).dtype;
-    const n = hostDims(c.x(2), 'num', 'LinSpace')[0] as number;
-    const last = tf.maximum(sizeValue(n, dtype), 2);
-    const step = c.x(1).sub(c.x(0)).div(tf.cast(last, dtype).sub(1));
-    return c.x(0).add(tf.range(0, sizeValue(n, dtype), 1, { dtype }).mul(step));
-  },
+  LinSpace: (c) => tf.linspace(c.x(0), c.x(1), c.x(2)),
   Reverse: (c) => {
     const known = knownTensor(c.x(1));
     if (known === null) throw c.lacks('the axes must be constants');

@@ -34,13 +34,10 @@ export const boxes: OpTable = {
   NonMaxSuppression: suppressed(null),
   NonMaxSuppressionV2: suppressed(null),
   NonMaxSuppressionV3: suppressed(4),
-  NonMaxSuppressionV4: several(['selected_indices', 'valid_outputs'], (c) =>
-    tf.image.nonMaxSuppressionPadded(c.x(0), c.x(1), c.x(2), {
-      iouThreshold: c.x(3),
-      scoreThreshold: c.x(4),
-      padToMaxOutputSize: pads(c),
-    }),
-  ),
+  NonMaxSuppressionV4: several(['selected_indices', 'valid_outputs'], (c) => {
+    const found = suppressed(4)(c) as tf.Tensor;
+    return [padded(c, found, c.x(2)), tf.size(found)];
+  }),
   NonMaxSuppressionV5: several(['selected_indices', 'selected_scores', 'valid_outputs'], withScores),
   NonMaxSuppressionWithOverlaps: (c) =>
     tf.image.nonMaxSuppressionOverlaps(c.x(0), c.x(1), c.x(2), {

@@ -1,5 +1,5 @@
 // Connectionist temporal classification: losses and the labels of frames.
-import type { Tensor } from '@eagre/core';
+import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { columnOf, makeSparse } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
@@ -22,22 +22,19 @@ const loss: Translate = (c) => {
   return [result, gradient ?? tf.zerosLike(logits)];
 };
 
-/** Labels with −1 behind their ends as sparse tensors. */
-function sparseOf(labels: Tensor): [indices: Tensor, values: Tensor, shape: Tensor] {
-  const valid = labels.greaterEqual(tf.zerosLike(labels));
-  const indices = tf.cast(tf.where(valid) as Tensor, 'int64');
-  const lengths = tf.sum(tf.cast(valid, 'int64'), 1);
-  const longest = tf.max(tf.concat([tf.zeros([1], 'int64'), lengths], 0));
-  const batch = tf.cast(tf.size(lengths), 'int64');
-  return [indices, tf.gatherNd(labels, indices), tf.stack([batch, longest])];
-}
+/** The parts of sparse tensors: all indices, all values, all shapes. */
+const partsOf = (readings: readonly SparseTensor[]): Tensor[] => [
+  ...readings.map((x) => x.indices),
+  ...readings.map((x) => x.values),
+  ...readings.map((x) => x.denseShape),
+];
 
 const greedy: Translate = (c) => {
-  const [[labels], scores] = tf.nn.ctcGreedyDecoder(c.x(0), c.x(1), {
+  const [readings, scores] = tf.nn.ctcGreedyDecoder(c.x(0), c.x(1), {
     mergeRepeated: c.boolAttr('merge_repeated', false),
     blankIndex: c.intAttr('blank_index', -1),
   });
-  return [...sparseOf(labels as Tensor), scores];
+  return [...partsOf(readings), scores];
 };
 
 const beamSearch = (c: OpCall): Tensor[] => {
@@ -46,8 +43,7 @@ const beamSearch = (c: OpCall): Tensor[] => {
     beamWidth: c.intAttr('beam_width'),
     topPaths: c.intAttr('top_paths'),
   });
-  const parts = readings.map(sparseOf);
-  return [...[0, 1, 2].flatMap((i) => parts.map((part) => part[i] as Tensor)), scores];
+  return [...partsOf(readings), scores];
 };
 
 const DECODED = ['decoded_indices', 'decoded_values', 'decoded_shape', 'log_probability'];

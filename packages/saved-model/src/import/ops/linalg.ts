@@ -8,18 +8,12 @@ const matMul: Translate = (c) =>
     transposeA: c.boolAttr('transpose_a', false),
     transposeB: c.boolAttr('transpose_b', false),
   });
-const conjugated = (c: OpCall, i: number, name: string): tf.Tensor => {
-  const x = c.x(i);
-  return c.boolAttr(name, false) && x.dtype.startsWith('complex') ? tf.conj(x) : x;
-};
-const batchMatMul: Translate = (c) => {
-  const product = tf.matmul(conjugated(c, 0, 'adj_x'), conjugated(c, 1, 'adj_y'), {
-    transposeA: c.boolAttr('adj_x', false),
-    transposeB: c.boolAttr('adj_y', false),
+const batchMatMul: Translate = (c) =>
+  tf.matmul(c.x(0), c.x(1), {
+    adjointA: c.boolAttr('adj_x', false),
+    adjointB: c.boolAttr('adj_y', false),
+    outputType: c.dtypeAttr('Tout', c.x(0).dtype),
   });
-  const dtype = c.dtypeAttr('Tout', product.dtype);
-  return product.dtype === dtype ? product : tf.cast(product, dtype);
-};
 
 /** A product with what the graph's optimizer put into it. */
 const fused =

@@ -6,7 +6,6 @@ import { dims, knownDim, toShape } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
-import { refuseChannelsFirst } from './array.ts';
 
 /** Padding as Eagre's functions take it: pairs of pixels where it is explicit. */
 export type Padding = 'SAME' | 'VALID' | [number, number][];
@@ -16,24 +15,37 @@ export interface Windows {
   readonly strides: number[];
   readonly padding: Padding;
   readonly dilations: number[];
+  readonly dataFormat: Format;
 }
+
+type Format = 'NHWC' | 'NCHW' | 'NDHWC' | 'NCDHW';
+/** Where channels are. */
+function formatOf(c: OpCall, rank = 2): Format {
+  const known: readonly string[] = rank === 3 ? ['NDHWC', 'NCDHW'] : ['NHWC', 'NCHW'];
+  const format = c.textAttr('data_format', known[0]);
+  if (!known.includes(format)) throw c.lacks(`the data format '${format}' is not supported`);
+  return format as Format;
+}
+const isFirst = (c: OpCall): boolean => c.textAttr('data_format', 'NHWC').startsWith('NC');
 
 /** Sizes without those of the batch and of channels. */
 const spatial = (c: OpCall, name: string, missing?: readonly number[]): number[] => {
   const list = c.intsAttr(name, missing);
-  if (list.length < 3 || list[0] !== 1 || list.at(-1) !== 1)
+  const channels = isFirst(c) ? 1 : list.length - 1;
+  if (list.length < 3 || list[0] !== 1 || list[channels] !== 1)
     throw c.lacks(`${name} of batches and channels must be 1, got [${list.join(', ')}]`);
-  return list.slice(1, -1);
+  return list.filter((_, i) => i !== 0 && i !== channels);
 };
 
 /** What a convolution says about its windows. */
 export function windowsOf(c: OpCall, rank: number): Windows {
-  refuseChannelsFirst(c);
+  const dataFormat = formatOf(c, rank);
   const ones = Array.from({ length: rank + 2 }, () => 1);
   return {
     strides: spatial(c, 'strides'),
     padding: paddingOf(c),
     dilations: spatial(c, 'dilations', ones),
+    dataFormat,
   };
 }
 
@@ -43,8 +55,9 @@ function paddingOf(c: OpCall): Padding {
   if (padding !== 'EXPLICIT') throw c.wrong(`'${padding}' is no padding`);
   const all = c.intsAttr('explicit_paddings');
   const pairs: [number, number][] = [];
-  for (let i = 2; i < all.length - 2; i += 2) pairs.push([all[i] as number, all[i + 1] as number]);
-  return pairs;
+  for (let i = 0; i < all.length; i += 2) pairs.push([all[i] as number, all[i + 1] as number]);
+  const channels = isFirst(c) ? 1 : pairs.length - 1;
+  return pairs.filter((_, i) => i !== 0 && i !== channels);
 }
 
 const conv2d: Translate = (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 2));
@@ -54,7 +67,7 @@ const fusedConv2d: Translate = (c) => {
   let x = conv2d(c) as Tensor;
   let next = 2;
   for (const name of c.textsAttr('fused_ops')) {
-    if (name === 'BiasAdd') x = tf.nn.biasAdd(x, c.x(next++));
+    if (name === 'BiasAdd') x = tf.nn.biasAdd(x, c.x(next++), { dataFormat: formatOf(c) });
     else if (name === 'Relu') x = tf.relu(x);
     else if (name === 'Relu6') x = tf.relu6(x);
     else if (name === 'Elu') x = tf.elu(x);
@@ -83,14 +96,18 @@ const filterGradient =
     return vjp((f) => conv(c, c.x(0), f as Tensor), [filter], c.x(2))[0] as Tensor;
   };
 
-type Pool = (x: Tensor, ksize: number[], options: { strides: number[]; padding: Padding }) => Tensor;
+type Pool = (
+  x: Tensor,
+  ksize: number[],
+  options: { strides: number[]; padding: Padding; dataFormat: Format },
+) => Tensor;
 
 /** @param value whether pooling of this kind gives values. */
 export const pool =
   (fn: Pool): ((c: OpCall, x: Tensor) => Tensor) =>
   (c, x) => {
-    refuseChannelsFirst(c);
-    return fn(x, spatial(c, 'ksize'), { strides: spatial(c, 'strides'), padding: paddingOf(c) });
+    const dataFormat = formatOf(c, x.rank - 2);
+    return fn(x, spatial(c, 'ksize'), { strides: spatial(c, 'strides'), padding: paddingOf(c), dataFormat });
   };
 /** Pooling of images and volumes. */
 export const maxPool: (c: OpCall, x: Tensor) => Tensor = pool(tf.nn.maxPool as Pool);
@@ -98,9 +115,8 @@ export const avgPool: (c: OpCall, x: Tensor) => Tensor = pool(tf.nn.avgPool as P
 
 /** Pooling whose windows are inputs. */
 export function maxPoolOfInputs(c: OpCall, x: Tensor, first: number): Tensor {
-  refuseChannelsFirst(c);
-  const inner = (i: number): number[] => c.ints(i).slice(1, -1);
-  return tf.nn.maxPool(x, inner(first), { strides: inner(first + 1), padding: paddingOf(c) });
+  const dataFormat = formatOf(c);
+  return tf.nn.maxPool(x, c.ints(first), { strides: c.ints(first + 1), padding: paddingOf(c), dataFormat });
 }
 
 const BATCH_NORM = [
@@ -113,8 +129,12 @@ const BATCH_NORM = [
 ];
 
 const batchNorm: Translate = (c) => {
-  refuseChannelsFirst(c);
-  const x = c.x(0);
+  const last = batchNormOf(c, isFirst(c) ? tf.moveAxis(c.x(0), 1, -1) : c.x(0));
+  return isFirst(c) ? [tf.moveAxis(last[0] as Tensor, -1, 1), ...last.slice(1)] : last;
+};
+
+/** Of images or volumes with channels last. */
+const batchNormOf = (c: OpCall, x: Tensor): Tensor[] => {
   // TensorFlow computes halves in float32.
   const dtype = c.x(1).dtype;
   const wide = x.dtype === dtype ? x : tf.cast(x, dtype);
@@ -204,10 +224,7 @@ export const nn: OpTable = {
       'NHWC',
       c.intsAttr('rates'),
     ),
-  BiasAdd: (c) => {
-    refuseChannelsFirst(c);
-    return tf.nn.biasAdd(c.x(0), c.x(1));
-  },
+  BiasAdd: (c) => tf.nn.biasAdd(c.x(0), c.x(1), { dataFormat: c.textAttr('data_format', 'NHWC') }),
   BiasAddV1: (c) => tf.nn.biasAdd(c.x(0), c.x(1)),
   Conv2D: conv2d,
   Conv3D: (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 3)),
@@ -226,11 +243,11 @@ export const nn: OpTable = {
   MaxPoolV2: (c) => maxPoolOfInputs(c, c.x(), 1),
   MaxPool3D: (c) => maxPool(c, c.x()),
   MaxPoolWithArgmax: several(['output', 'argmax'], (c) => {
-    if (c.boolAttr('include_batch_in_index', false)) throw c.lacks('include_batch_in_index is not supported');
     const { output, argmax } = tf.nn.maxPoolWithArgmax(c.x(), spatial(c, 'ksize') as never, {
       strides: spatial(c, 'strides') as never,
       padding: paddingOf(c),
       outputType: c.dtypeAttr('Targmax', 'int64') as 'int64',
+      includeBatchInIndex: c.boolAttr('include_batch_in_index', false),
     });
     return [output, argmax];
   }),
