@@ -54,11 +54,11 @@ function checkRectangular(x: RaggedOrDense): void {
 }
 
 /** @throws InvalidArgumentError for matrices of sizes that do not go together, where these are known. */
-function checkSummed(a: RaggedOrDense, b: RaggedOrDense, { transposeA, transposeB }: MatmulOptions): void {
+function checkSummed(a: RaggedOrDense, b: RaggedOrDense, options: MatMulOptions): void {
   const dtype = splitsDTypeOf([a, b]);
   const [left, right] = [
-    transposeA === true ? heights(a, dtype) : widths(a, dtype),
-    transposeB === true ? widths(b, dtype) : heights(b, dtype),
+    isTurned('A', options) ? heights(a, dtype) : widths(a, dtype),
+    isTurned('B', options) ? widths(b, dtype) : heights(b, dtype),
   ].map(knownIntegers);
   const wrong = left?.findIndex((n, k) => right?.[k] !== undefined && right[k] !== n) ?? -1;
   if (wrong >= 0)
@@ -68,6 +68,9 @@ function checkSummed(a: RaggedOrDense, b: RaggedOrDense, { transposeA, transpose
     );
 }
 
+const isTurned = (which: 'A' | 'B', options: MatMulOptions): boolean =>
+  turnsOf(which, options, 'RaggedMatMul').includes(true);
+
 const rowsOf = (x: RaggedOrDense): RaggedOrDense =>
   isRagged(x) ? x.values : x.reshape(toShape([-1, ...dims(x).slice(2)]));
 
@@ -76,8 +79,7 @@ const filledUp = (x: RaggedOrDense): Tensor => (isRagged(x) ? x.toTensor() : x);
 /** The rows, and where they are ragged the columns, that each product has. */
 function cut(product: Tensor, a: RaggedOrDense, b: RaggedOrDense, options: MatMulOptions): RaggedOrDense {
   const dtype = splitsDTypeOf([a, b]);
-  const turned = (which: 'A' | 'B'): boolean => turnsOf(which, options, 'RaggedMatMul').includes(true);
-  const [ofA, ofB] = [turned('A'), turned('B')];
+  const [ofA, ofB] = [isTurned('A', options), isTurned('B', options)];
   const rows = ofA ? widths(a, dtype) : heights(a, dtype);
   const columns = ofB ? heights(b, dtype) : widths(b, dtype);
   const [, most, width] = dims(product);
