@@ -79,6 +79,8 @@ const COLLECT_AFTER = 8 * 1024 * 1024;
 // for blocks of any size. So each asks for one, and after vain ones only every second, then every fourth, unless that is very much.
 const MOST_PATIENCE = 4;
 const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
+// The same of what lives long.
+const COLLECT_ALONE_AFTER = 80 * 1024 * 1024;
 // Where every collection is one of all objects (Bun, Deno): slabs of this much hold a million tensors, whose objects weigh 300 MB.
 const COLLECT_SLABS_AFTER = 64 * 1024 * 1024;
 // Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
@@ -241,7 +243,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #whole(size: number, isAlone: boolean): Storage {
-    const after = isAlone ? COLLECT_AFTER_MOST : collectAfter(size, this.#patience);
+    const after = isAlone ? COLLECT_ALONE_AFTER : collectAfter(size, this.#patience);
     const block = this.#lend(size, after, isAlone);
     const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
     this.#watcher?.watch(storage, block.slot);

@@ -34,7 +34,7 @@ import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-en
 import { differs, openDims, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import { aliasTensor, emptyTensor, setValues, type Tensor } from '../../tensor/tensor.ts';
+import { aliasTensor, emptyTensor, setValues, Tensor } from '../../tensor/tensor.ts';
 import { checkDims, checkIntegers, checkRankOf, disposeAll, move, ownShape } from './moving.ts';
 
 // ---- shape only: the result shares the memory of its input
@@ -132,7 +132,7 @@ export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'sh
   {},
   (x, shape: Shape | Tensor) => {
     const t = toTensor(x);
-    const sizes = Array.isArray(shape) ? (shape as Shape) : openShape(t, shape as Tensor);
+    const sizes = shape instanceof Tensor ? openShape(t, shape) : shape;
     return execute1(reshapeOp, [t], { shape: resolveShape(t, sizes) });
   },
 );

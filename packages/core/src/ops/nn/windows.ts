@@ -65,7 +65,7 @@ export function withChannelsLast<O extends FormatOption>(
   const turned = Object.fromEntries(
     Object.entries(options).map(([name, value]) => [name, channelLast<unknown>(value, rank)]),
   );
-  const axes = x.shape.map((_, i) => i);
+  const axes = Array.from({ length: x.rank }, (_, i) => i);
   const y = run(transpose(x, channelLast(axes, rank)), turned as unknown as O, true);
   return transpose(y, [0, rank + 1, ...axes.slice(1, -1)]);
 }
