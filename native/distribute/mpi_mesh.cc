@@ -68,8 +68,10 @@ struct Mpi {
   Mpi() {
     const char* given = std::getenv("EAGRE_MPI_LIBRARY");
     const std::string file = given && *given ? given : "libmpi_abi.so.1";
-    // UCX would take over signals that V8 needs.
+    // UCX would take over signals that V8 needs, and write over the code of libc that gives memory back, while other threads run it.
     ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+    ::setenv("UCX_MEM_EVENTS", "no", 0);
+    ::setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 0);
     library_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library_) {
       const char* why = ::dlerror();
