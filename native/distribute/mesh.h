@@ -1,9 +1,12 @@
 // The connections between all ranks, and the blocking collectives over them, whatever library carries them out.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -51,6 +54,28 @@ struct Operation {
   std::vector<size_t> counts;
   // Of the whole operation; 0 for none.
   Milliseconds timeout{0};
+};
+
+// That a mesh was ended, from whichever thread, and why.
+class Ending {
+ public:
+  void end(const std::string& reason) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!ended_) reason_ = reason;
+    ended_ = true;
+  }
+  explicit operator bool() const { return ended_; }
+  // @throws std::runtime_error with the first reason
+  void throw_if_ended() {
+    if (!ended_) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    throw std::runtime_error(reason_);
+  }
+
+ private:
+  std::atomic<bool> ended_{false};
+  std::mutex mutex_;
+  std::string reason_;
 };
 
 class Mesh {

@@ -174,7 +174,7 @@ MpiMesh::MpiMesh(int rank, int size, Milliseconds timeout) : MessageMesh(rank, s
 
 MpiMesh::~MpiMesh() {
   // A communicator is not freed: all ranks would have to do it together.
-  if (!ended_) return;
+  if (!ending_) return;
   // The memory stays for whoever still writes there.
   for (auto& staging : staging_) new std::vector<char>(std::move(staging));
 }
@@ -201,12 +201,6 @@ void MpiMesh::connect(const std::vector<std::vector<char>>&) {
   check(mpi_.Comm_set_errhandler(comm_, kErrorsReturn), "MPI_Comm_set_errhandler");
 }
 
-void MpiMesh::abort(const std::string& reason) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!ended_) reason_ = reason;
-  ended_ = true;
-}
-
 char* MpiMesh::staged(int which, size_t bytes) {
   auto& staging = staging_[which];
   if (staging.size() < bytes) staging = std::vector<char>(bytes);
@@ -215,12 +209,6 @@ char* MpiMesh::staged(int which, size_t bytes) {
 
 void MpiMesh::check(int code, const char* what) {
   if (code != 0) give_up(std::string(what) + ": " + text_of(mpi_, code));
-}
-
-void MpiMesh::throw_if_ended() {
-  if (!ended_) return;
-  std::lock_guard<std::mutex> lock(mutex_);
-  throw std::runtime_error(reason_);
 }
 
 void MpiMesh::give_up(const std::string& reason) {
@@ -237,9 +225,9 @@ void MpiMesh::wait(void* request, const char* what, const Call& call) {
     const int code = mpi_.Test(&request, &done, nullptr);
     check(code, what);
     if (done) return;
-    if (ended_) {
+    if (ending_) {
       Mpi::get().broken = true;
-      throw_if_ended();
+      ending_.throw_if_ended();
     }
     if (spins < kSpins) continue;
     const auto now = Clock::now();
@@ -250,14 +238,14 @@ void MpiMesh::wait(void* request, const char* what, const Call& call) {
 }
 
 void MpiMesh::agree(const Layout& layout, uint64_t sequence, const Call& call) {
-  throw_if_ended();
+  ending_.throw_if_ended();
   Mark mark(layout, sequence);
   std::vector<Mark> all(size_);
   gather(&mark, all.data(), std::vector<size_t>(size_, sizeof mark), 1, call);
   if (std::all_of(all.begin(), all.end(), [&](const Mark& other) { return other == mark; })) return;
   // The heartbeat tells what the others do, and ends the mesh for it.
   while (Clock::now() < call.deadline) {
-    throw_if_ended();
+    ending_.throw_if_ended();
     std::this_thread::sleep_for(kBusy);
   }
   give_up("the processes do different things");

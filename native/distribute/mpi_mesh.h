@@ -1,9 +1,5 @@
 // Collectives by MPI, for programs that mpiexec starts: any library with the standard ABI of MPI 5, found when it is first needed.
 #pragma once
-#include <atomic>
-#include <mutex>
-#include <stdexcept>
-
 #include "mesh.h"
 
 namespace eagre::distribute {
@@ -28,7 +24,7 @@ class MpiMesh : public MessageMesh {
   // Begins MPI, once in a process. @throws MpiError where it has other ranks
   void prepare() override;
   void connect(const std::vector<std::vector<char>>& addresses) override;
-  void abort(const std::string& reason) override;
+  void abort(const std::string& reason) override { ending_.end(reason); }
 
  protected:
   void agree(const Layout& layout, uint64_t sequence, const Call& call) override;
@@ -45,15 +41,12 @@ class MpiMesh : public MessageMesh {
   void check(int code, const char* what);
   void wait(void* request, const char* what, const Call& call);
   [[noreturn]] void give_up(const std::string& reason);
-  void throw_if_ended();
 
   const Mpi& mpi_;
   const Milliseconds timeout_;
   void* comm_ = nullptr;
   std::vector<char> staging_[2];
-  std::atomic<bool> ended_{false};
-  std::mutex mutex_;
-  std::string reason_;
+  Ending ending_;
 };
 
 }  // namespace eagre::distribute

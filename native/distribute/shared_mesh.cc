@@ -116,17 +116,8 @@ void SharedMesh::open(Clock::time_point deadline) {
   }
 }
 
-void SharedMesh::abort(const std::string& reason) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!ended_) reason_ = reason;
-  ended_ = true;
-}
-
 void SharedMesh::throw_if_over(const Call& call) {
-  if (ended_) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    throw std::runtime_error(reason_);
-  }
+  ending_.throw_if_ended();
   if (Clock::now() < call.deadline) return;
   abort("timed out");
   throw std::runtime_error("timed out");

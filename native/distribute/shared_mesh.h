@@ -1,8 +1,5 @@
 // Collectives through memory that all processes of one machine have in common: no copies by the system, and no messages.
 #pragma once
-#include <atomic>
-#include <mutex>
-
 #include "mesh.h"
 
 namespace eagre::distribute {
@@ -15,7 +12,7 @@ class SharedMesh : public Mesh {
   ~SharedMesh() override;
   std::vector<std::vector<char>> addresses() const override { return std::vector<std::vector<char>>(size_); }
   void connect(const std::vector<std::vector<char>>& addresses) override;
-  void abort(const std::string& reason) override;
+  void abort(const std::string& reason) override { ending_.end(reason); }
 
  protected:
   void agree(const Layout& layout, uint64_t sequence, const Call& call) override;
@@ -39,9 +36,7 @@ class SharedMesh : public Mesh {
   const std::string name_;
   const Milliseconds timeout_;
   char* memory_ = nullptr;
-  std::atomic<bool> ended_{false};
-  std::mutex mutex_;
-  std::string reason_;
+  Ending ending_;
 };
 
 }  // namespace eagre::distribute

@@ -1,7 +1,7 @@
 // What a second process brings. On an idle machine with two cores:
 // node apps/bench/probes/two-processes.mjs scale [batch]  examples a second of the CNN for MNIST, 64 a process and step, against one process on one core
 // node apps/bench/probes/two-processes.mjs overlap [batch]  a step of a model of 25 MB over a link of 1 Gbit, against sums after the backward pass
-//   (root). There is most to be won where the passes take as long as the sums, 0.2 s: a batch of 2,048 does here.
+//   (root)
 // node apps/bench/probes/two-processes.mjs recovery   from the second start of a process that was killed until training goes on
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -161,7 +161,7 @@ async function overlapWork() {
   });
   const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions });
   await strategy.connect({ timeoutSeconds: 60 });
-  const [width, depth, batch, steps] = [800, 10, Number(more[1] ?? 2048), 6];
+  const [width, depth, batch, steps] = [800, 10, Number(more[1] ?? 1024), 6];
   const model = strategy.scope(() => {
     const hidden = Array.from({ length: depth }, () => new tf.layers.Dense(width, { activation: 'relu' }));
     const model = new tf.Sequential([tf.Input({ shape: [width] }), ...hidden, new tf.layers.Dense(1)]);
