@@ -61,8 +61,12 @@ export interface DistributionStrategy {
   joinRows(values: readonly Tensor[]): Tensor;
   /** Whether all of several processes say so; waits for them. */
   allAgree(yes: boolean): boolean;
+  /** Whether all of several processes give the same number; waits for them. */
+  allEqual(value: number): boolean;
   /** Batches that are arguments of `runReplicas` as they stand, where a source has or must have such; null elsewhere. */
   distributedBatches(source: unknown): (AsyncIterable<unknown> & { cardinality(): number }) | null;
+  /** The rows of a batch that are this process's, where each of several has one replica; null where a batch is divided otherwise. */
+  ownRows(rows: number): { readonly start: number; readonly size: number } | null;
   /** A structure of tensors, divided along their first axes: an argument of `runReplicas`. */
   splitBatch(batch: unknown): unknown;
   /** What has other processes take steps; undefined where this one takes them. */

@@ -41,11 +41,16 @@ export interface Pack {
   readonly at: readonly number[];
 }
 
-/** The elements of tensors, by how they are added up. @throws InvalidArgumentError for dtypes that have no sum */
+/**
+ * The elements of tensors, by how they are added up.
+ * @param memory of packs of the same values that are not used any more
+ * @throws InvalidArgumentError for dtypes that have no sum
+ */
 export function packed(
   values: readonly Tensor[],
   op: string,
   compression: Compression = 'NONE',
+  memory: readonly Pack[] = [],
 ): readonly Pack[] {
   const groups = new Map<ReducedDType, number[]>();
   values.forEach((x, i) => {
@@ -54,9 +59,12 @@ export function packed(
       throw new InvalidArgumentError(`values of dtype ${x.dtype} have no sum; cast them first`, op);
     groups.set(dtype, [...(groups.get(dtype) ?? []), i]);
   });
-  return [...groups].map(([dtype, at]) => {
+  return [...groups].map(([dtype, at], k) => {
     const views = at.map((i) => viewOf(values[i]));
-    const data = new arrays[dtype](views.reduce((sum, view) => sum + view.length, 0));
+    const size = views.reduce((sum, view) => sum + view.length, 0);
+    const known = memory[k];
+    // New memory is cleared, page by page, and counts for V8 as a reason to collect.
+    const data = known?.dtype === dtype && known.data.length === size ? known.data : new arrays[dtype](size);
     let next = 0;
     for (const view of views) {
       (data as Float32Array).set(sameKind(view, data) as Float32Array, next);

@@ -149,6 +149,15 @@ export class MultiWorkerMirroredStrategy extends Strategy {
     await engine?.close();
   }
 
+  /** @internal What `splitBatch` takes of a batch. */
+  override ownRows(rows: number): { readonly start: number; readonly size: number } | null {
+    const { size, rank } = this.collectives;
+    if (size === 1) return null;
+    const most = Math.ceil(rows / size);
+    const start = Math.min(rank * most, rows);
+    return { start, size: Math.min(most, rows - start) };
+  }
+
   /** @internal The part of this process in a batch of all. */
   override splitBatch(batch: unknown): unknown {
     const { size, rank } = this.collectives;

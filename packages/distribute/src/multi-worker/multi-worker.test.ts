@@ -170,6 +170,17 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       const seen = [];
       await model.fit(uneven, { verbose: 0, callbacks: [new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (batch) => seen.push(batch) })] });
       print(seen);
+      // One process alone looks at the logs of batches, and weighs classes as both do.
+      const watched = [strategy.scope(build), build()];
+      const reports = [];
+      for (const one of watched) {
+        const losses = [];
+        const looks = rank === 1 || one !== watched[0];
+        const callbacks = looks ? [new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (_, logs) => losses.push(logs.loss) })] : [];
+        const { history } = await one.fit(x.at(':24'), y.at(':24'), { batchSize: 8, epochs: 2, shuffle: false, verbose: 0, classWeight: { 0: 1, 1: 3 }, callbacks });
+        reports.push(losses, history.loss);
+      }
+      print(reports);
       await strategy.close();`,
     );
     const [first, second] = parsed(out) as unknown[][];
@@ -198,6 +209,13 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       [0, 1, 2],
       [0, 1, 2],
     ]);
+    const [[none, means], [losses, same, expectedLosses, expectedMeans]] = [
+      first[5],
+      second[5],
+    ] as unknown[][];
+    expect([none, same]).toEqual([[], means]);
+    near([losses, means], [expectedLosses, expectedMeans], 1e-5);
+    expect(losses).toHaveLength(6);
   });
 
   it('read parts of the files each, and agree when all have ended', async () => {

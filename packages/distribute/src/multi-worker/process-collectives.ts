@@ -93,17 +93,24 @@ export class ProcessCollectives implements Collectives {
     const buckets = bucketsOf(values, options.bytesPerPack ?? 0);
     if (buckets.length === 0) return values;
     const under: Bucket[] = [];
+    // The memory of a run that has ended is used again by the next one, but not that of one that failed: the engine may still hold it.
+    let free: readonly Bucket[] = [];
+    let memory = free;
     const start = (k: number, now: readonly Tensor[]): void => {
-      // What an earlier run left when it failed.
-      if (k === 0) under.length = 0;
-      under[k] = this.#start(now, options, k === buckets.length - 1);
+      if (k === 0) {
+        // What an earlier run left when it failed.
+        under.length = 0;
+        memory = free;
+        free = [];
+      }
+      under[k] = this.#start(now, options, k === buckets.length - 1, memory[k]?.packs);
     };
     const ended = (): readonly Tensor[] => {
       const results: Tensor[] = [];
       under.forEach(({ likes, packs }, k) => {
         for (const [i, sum] of unpacked(likes, packs).entries()) results[buckets[k][i]] = sum;
       });
-      under.length = 0;
+      free = under.splice(0);
       return results;
     };
     const all = buckets.map((at) => at.map((i) => values[i]));
@@ -125,9 +132,14 @@ export class ProcessCollectives implements Collectives {
   }
 
   /** Starts the sum of a bucket; of the last one, waits for its end. */
-  #start(values: readonly Tensor[], options: CollectiveOptions, isLast: boolean): Bucket {
+  #start(
+    values: readonly Tensor[],
+    options: CollectiveOptions,
+    isLast: boolean,
+    memory: readonly Pack[] | undefined,
+  ): Bucket {
     const engine = this.connected;
-    const packs = packed(values, options.name, options.compression);
+    const packs = packed(values, options.name, options.compression, memory);
     const operation = described(options, values, true);
     packs.forEach(({ dtype, data }, i) => {
       if (isLast && i === packs.length - 1) engine.allReduce(data, { dtype, ...operation });

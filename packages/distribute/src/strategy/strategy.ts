@@ -147,6 +147,20 @@ export abstract class Strategy implements DistributionStrategy {
   }
 
   /** @internal */
+  ownRows(_rows: number): { readonly start: number; readonly size: number } | null {
+    return null;
+  }
+
+  /** @internal */
+  allEqual(value: number): boolean {
+    const { collectives } = this;
+    if (collectives.size === 1) return true;
+    const options = collectiveOptions(this.communicationOptions, 'agree on a number');
+    const [all] = collectives.allGather([constant([value], 'float64')], options);
+    return Array.from(all.data(), Number).every((other) => other === value);
+  }
+
+  /** @internal */
   get sharding(): StateSharding | null {
     const { ownership, collectives } = this;
     if (ownership === null) return null;

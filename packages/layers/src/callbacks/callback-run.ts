@@ -13,6 +13,13 @@ export class CallbackRun {
     for (const callback of list) callback.attach(model, params);
   }
 
+  /** Whether one of them looks at the logs of single batches, of training or of tests. */
+  readsBatches(kind: 'train' | 'test'): boolean {
+    const names =
+      kind === 'train' ? (['onTrainBatchEnd', 'onBatchEnd'] as const) : (['onTestBatchEnd'] as const);
+    return this.#list.some((callback) => names.some((name) => callback[name] !== Callback.prototype[name]));
+  }
+
   /** Calls each, one after another. */
   async call(fn: (callback: Callback) => void | Promise<void>): Promise<void> {
     for (const callback of this.#list) {

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { InvalidArgumentError, ones, random, zeros } from '@eagre/core';
+import { InvalidArgumentError, ones, random, type Tensor, zeros } from '@eagre/core';
+import { metrics } from '@eagre/metrics';
 import { Adam, SGD } from '@eagre/optimizers';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bundledProgram } from '../../../testing/src/bundled.ts';
@@ -16,10 +17,12 @@ import { Sequential } from '../models/sequential.ts';
 import {
   BackupAndRestore,
   Callback,
+  CallbackList,
   CSVLogger,
   EarlyStopping,
   type EarlyStoppingOptions,
   HParams,
+  LambdaCallback,
   LearningRateScheduler,
   type Logs,
   ModelCheckpoint,
@@ -368,6 +371,36 @@ test('onTrainBegin gets empty logs', async () => {
   }
   await run([1, 2], new Notes());
   expect(given).toEqual([{}]);
+});
+
+test('logs are read for each batch where a callback looks at them, else once an epoch', async () => {
+  const reads = async (callback: Callback): Promise<number> => {
+    let count = 0;
+    class Counted extends metrics.Mean {
+      override result(): Tensor {
+        count++;
+        return super.result();
+      }
+    }
+    const model = new Sequential([new Dense(1, { inputShape: [1] })]);
+    const metric = new Counted({ name: 'counted' });
+    Object.assign(model, { metric });
+    model.compile({ optimizer: 'sgd', loss: 'mse' });
+    await model.fit(ones([8, 1]), ones([8, 1]), {
+      batchSize: 2,
+      epochs: 3,
+      verbose: 0,
+      callbacks: [callback],
+    });
+    return count;
+  };
+  class Looks extends Callback {
+    override onBatchEnd(): void {}
+  }
+  expect(await reads(new Looks())).toBe(12);
+  expect(await reads(new LambdaCallback({ onTrainBatchEnd: () => {} }))).toBe(12);
+  expect(await reads(new LambdaCallback({ onEpochEnd: () => {} }))).toBe(3);
+  expect(await reads(new CallbackList([], {}))).toBe(12);
 });
 
 test('a callback may be asynchronous, add to the logs, and fail', async () => {

@@ -94,6 +94,7 @@ export class ArrayBatches implements Batches {
   readonly #shuffle: boolean;
   readonly #share: (order: Tensor) => Tensor;
   readonly #batchSize: number;
+  readonly #strategy: DistributionStrategy | null;
   readonly examples: number;
 
   /** @throws InvalidArgumentError when the numbers of examples differ, or there are none. */
@@ -101,6 +102,7 @@ export class ArrayBatches implements Batches {
     this.#all = all;
     this.#shuffle = options.shuffle;
     this.#share = options.share ?? ((order) => order);
+    this.#strategy = options.strategy ?? null;
     const [head] = flat(all.x);
     if (head === undefined)
       throw new InvalidArgumentError('x contains no tensor: give a tensor, a list, or tensors by name');
@@ -134,8 +136,12 @@ export class ArrayBatches implements Batches {
     const n = this.examples;
     const order = this.#shuffle ? this.#share(random.shuffle(range(0, n, 1, { dtype: 'int32' }))) : undefined;
     try {
-      for (let start = 0; start < n; start += batchSize) {
-        const size = Math.min(batchSize, n - start);
+      for (let begin = 0; begin < n; begin += batchSize) {
+        const rows = Math.min(batchSize, n - begin);
+        // Of a batch that several processes divide, each cuts its part alone.
+        const own = this.#strategy?.ownRows(rows) ?? null;
+        const start = begin + (own?.start ?? 0);
+        const size = own?.size ?? rows;
         const indices = order === undefined ? undefined : slice(order, [start], [size]);
         const cut = (t: Tensor): Tensor =>
           isStored(t)
@@ -152,6 +158,7 @@ export class ArrayBatches implements Batches {
           x: each(x),
           y: y === undefined ? undefined : each(y),
           sampleWeight: sampleWeight === undefined ? undefined : each(sampleWeight),
+          divided: own !== null,
         };
         indices?.dispose();
         try {
@@ -415,6 +422,12 @@ export class Feed {
 
   constructor(source: Batches) {
     this.#source = source;
+  }
+
+  /** How many batches the next pass has, where that is certain: of examples in memory, from the first one on. */
+  count(limit: number | undefined): number | undefined {
+    if (this.#paused !== undefined || !(this.#source instanceof ArrayBatches)) return undefined;
+    return Math.min(limit ?? Number.POSITIVE_INFINITY, this.#source.steps);
   }
 
   async *pass(limit: number | undefined): AsyncGenerator<Batch> {

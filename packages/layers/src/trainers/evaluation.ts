@@ -55,13 +55,15 @@ export async function test(
   const execution: Execution = {
     begin: (index) => callbacks.call((c) => c.onTestBatchBegin(index)),
     run: scheduler === undefined ? stepHere : step,
-    end: async (index) => {
-      accumulators.enter();
-      const result = await read();
-      await callbacks.call((c) => c.onTestBatchEnd(index, result));
-      bar?.onTrainBatchEnd(index, result);
-      return result;
+    end: async (index, logs) => {
+      await callbacks.call((c) => c.onTestBatchEnd(index, logs));
+      bar?.onTrainBatchEnd(index, logs);
     },
+    logs: () => {
+      accumulators.enter();
+      return read();
+    },
+    readsLogs: () => bar !== undefined || callbacks.readsBatches('test'),
   };
   const size =
     scheduler === undefined ? stepsPerExecution(model) : scheduledSteps(steps ?? batches.steps, 'evaluate');
@@ -130,8 +132,9 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
       end: async (index) => {
         await callbacks.call((c) => c.onPredictBatchEnd(index, {}));
         bar?.onTrainBatchEnd(index, {});
-        return {};
       },
+      logs: () => ({}),
+      readsLogs: () => false,
     };
     await onePass(batches, steps, stepsPerExecution(model), 'predict', execution, checkSignal, null);
     await callbacks.call((c) => c.onPredictEnd({}));

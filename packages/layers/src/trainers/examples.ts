@@ -86,7 +86,7 @@ export function classWeights(
   if (weights === undefined || weights === null) return batch.sampleWeight;
   const { y, sampleWeight } = batch;
   if (y === undefined) throw new InvalidArgumentError('classWeight needs targets', 'fit');
-  if (batch.divided === true)
+  if (batch.divided === true && !(y instanceof Tensor))
     throw new UnimplementedError(
       'classWeight needs the labels of the whole batch: give a Dataset, or weights of the examples, [x, y, sampleWeight]',
       'fit',

@@ -13,6 +13,7 @@ test('a pass gives the event loop its turn where there is no setImmediate, as in
   const { pass } = await import('./passes.ts');
   const x = zeros([1]);
   const feed = {
+    count: () => undefined,
     async *pass() {
       for (let i = 0; i < 3; i++) yield { x, y: undefined, sampleWeight: undefined };
     },
@@ -31,7 +32,9 @@ test('a pass gives the event loop its turn where there is no setImmediate, as in
       const until = performance.now() + 60;
       while (performance.now() < until);
     },
-    end: async () => ({}),
+    end: async () => {},
+    logs: () => ({}),
+    readsLogs: () => false,
   };
   const { count } = await pass(feed, undefined, 1, execution, () => {}, null);
   expect([count, turned]).toEqual([3, true]);

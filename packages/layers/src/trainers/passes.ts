@@ -27,8 +27,12 @@ export interface Execution {
   /** Before the first of them, by its number. */
   begin(index: number): Promise<void>;
   run(batch: Batch): void | Promise<void>;
-  /** Behind the last one; of a last go that is short, Keras tells the number that it would have had. @returns the logs */
-  end(index: number): Promise<Logs>;
+  /** Behind the last one; of a last go that is short, Keras tells the number that it would have had. */
+  end(index: number, logs: Logs): Promise<void>;
+  /** The logs of the batches so far. To read them takes the work of all processes that train together. */
+  logs(): Logs | Promise<Logs>;
+  /** Whether `end` looks at them. */
+  readsLogs(): boolean;
 }
 
 /**
@@ -43,15 +47,23 @@ export async function pass(
   feed: Feed,
   limit: number | undefined,
   size: number,
-  { begin, run, end }: Execution,
+  { begin, run, end, logs, readsLogs }: Execution,
   checkSignal: CheckSignal,
   strategy: DistributionStrategy | null,
   model?: Model,
 ): Promise<{ readonly logs: Logs; readonly count: number }> {
-  let logs: Logs = {};
   let count = 0;
+  let last: Logs = {};
+  let isRead = true;
+  // Processes that train together read logs in the same steps: where one of them looks, all read.
+  const together = strategy === null ? null : !strategy.allAgree(!readsLogs());
+  const ended = async (index: number): Promise<void> => {
+    isRead = together ?? readsLogs();
+    if (isRead) last = await logs();
+    await end(index, last);
+  };
   const whole = limit === undefined ? undefined : Math.ceil(limit / size) * size;
-  for await (const batch of agreed(strategy, feed.pass(whole))) {
+  for await (const batch of agreed(strategy, feed, whole)) {
     if (count % size === 0) {
       checkSignal(count);
       await begin(count);
@@ -64,24 +76,30 @@ export async function pass(
       throw error;
     }
     if (++count % size !== 0) continue;
-    logs = await end(count - 1);
+    await ended(count - 1);
     if (model?.stopTraining === true) break;
     await turn();
     checkSignal(count);
   }
   if (count % size !== 0) {
-    logs = await end(Math.ceil(count / size) * size - 1);
+    await ended(Math.ceil(count / size) * size - 1);
     checkSignal(count);
   }
-  return { logs, count };
+  return { logs: isRead ? last : await logs(), count };
 }
 
-/** Where several processes train together: batches as long as all of them have some, so that none waits for another in vain. */
+/**
+ * Where several processes train together: batches as long as all of them have some, so that none waits for another in vain. Where all know that
+ * they have the same number, they need not ask each other before each.
+ */
 async function* agreed(
   strategy: DistributionStrategy | null,
-  batches: AsyncIterable<Batch>,
+  feed: Feed,
+  limit: number | undefined,
 ): AsyncGenerator<Batch, void, undefined> {
-  if (strategy === null) return yield* batches;
+  const count = feed.count(limit);
+  const batches = feed.pass(limit);
+  if (strategy === null || (strategy.allEqual(count ?? -1) && count !== undefined)) return yield* batches;
   for await (const batch of batches) {
     if (!strategy.allAgree(true)) return;
     yield batch;

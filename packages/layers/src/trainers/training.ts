@@ -117,12 +117,12 @@ export async function fit(
       const execution: Execution = {
         begin: (index) => callbacks.call((c) => c.onTrainBatchBegin(index)),
         run: scheduler === undefined ? stepHere : step,
-        end: async (index) => {
+        end: (index, result) => callbacks.call((c) => c.onTrainBatchEnd(index, result)),
+        logs: () => {
           accumulators.enter();
-          const result = await read();
-          await callbacks.call((c) => c.onTrainBatchEnd(index, result));
-          return result;
+          return read();
         },
+        readsLogs: () => callbacks.readsBatches('train'),
       };
       const check: CheckSignal = (steps) => checkSignal(steps, epoch - first);
       const done = await pass(
