@@ -22,7 +22,7 @@ for (const name of readdirSync(golden).filter((file) => /\.(npy|npz|safetensors)
       await writeNpzFile(`${out}/${name}`, decodeNpz(bytes), { compress });
     }
     if (name.endsWith('.safetensors')) {
-      const supported = (key) => key !== 'u4' && key !== 'f1';
+      const supported = (key) => key !== 'f1';
       const { tensors, metadata } = decodeSafetensors(bytes, { filter: supported });
       await writeSafetensorsFile(`${out}/${name}`, tensors, metadata);
     }

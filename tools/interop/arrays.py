@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import zipfile
 
+# NumPy knows bfloat16 by it.
+import ml_dtypes  # noqa: F401
 import numpy as np
 from safetensors import safe_open
 
@@ -19,8 +21,15 @@ GOLDEN = HERE.parents[1] / 'packages' / 'formats' / 'golden'
 
 def check(where, array, expected):
     values = [int(v) if isinstance(v, str) and expected['dtype'] == 'int64' else v for v in expected['values']]
+    if expected['dtype'] == 'bfloat16':
+        values = [float(v) for v in values]
+    if expected['dtype'].startswith('complex'):
+        values = [complex(*values[i:i + 2]) for i in range(0, len(values), 2)]
     wanted = np.array(values, dtype=expected['dtype']).reshape(expected['shape'])
     assert array.dtype == wanted.dtype and array.shape == wanted.shape, (where, array.dtype, array.shape)
+    if expected['dtype'] == 'bfloat16':
+        # NumPy does not find its NaNs alike.
+        array, wanted = array.astype(np.float32), wanted.astype(np.float32)
     # Bit for bit but for the payload of NaNs.
     np.testing.assert_array_equal(array, wanted, err_msg=where)
     if array.dtype.kind == 'f':

@@ -5,10 +5,18 @@ const { layers } = tf;
 
 tf.random.setSeed(1);
 
-/** A tensor for Python. */
+/** A tensor for Python; integers that numbers of JSON cannot hold are text. */
 function host(t) {
-  const values = t.dtype === 'int64' ? Array.from(t.data(), Number) : Array.from(t.data());
+  const values = Array.from(t.data(), (value) => (typeof value === 'bigint' ? String(value) : value));
   return { dtype: t.dtype, shape: t.shape, values };
+}
+
+/** The values that the variables of a graph have now, by name. */
+function variablesOf(graph) {
+  const variables = {};
+  for (const { what } of graph.nodes)
+    if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
+  return variables;
 }
 
 /**
@@ -18,9 +26,7 @@ function host(t) {
 function program(fn, args, inputSignature, others = []) {
   const f = tf.function(fn, inputSignature === undefined ? {} : { inputSignature });
   const concrete = others.length > 0 ? f.getConcreteFunction() : f.getConcreteFunction(...args);
-  const variables = {};
-  for (const { what } of concrete.graph.nodes)
-    if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
+  const variables = variablesOf(concrete.graph);
   const result = f(...args);
   const after = {};
   for (const { variable } of concrete.graph.assignments) after[variable.name] = host(variable.read());
@@ -41,9 +47,11 @@ function drawn(fn, ...args) {
 }
 
 function drawnBy(f, args) {
+  const { graph } = f.getConcreteFunction(...args);
   return {
-    graph: Buffer.from(f.getConcreteFunction(...args).graph.toGraphDef()).toString('base64'),
+    graph: Buffer.from(graph.toGraphDef()).toString('base64'),
     args: args.map(host),
+    variables: variablesOf(graph),
     calls: Array.from({ length: 3 }, () => f(...args).map(host)),
   };
 }
@@ -94,9 +102,7 @@ function losses(optimizer, between = []) {
     return loss;
   });
   const { graph } = f.getConcreteFunction(x);
-  const variables = {};
-  for (const { what } of graph.nodes)
-    if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
+  const variables = variablesOf(graph);
   return {
     graph: Buffer.from(graph.toGraphDef()).toString('base64'),
     args: [host(x)],
@@ -211,7 +217,7 @@ console.log(
         new layers.Dropout({ rate: 0.2, seed: 9 }),
       ]),
     },
-    // Drawn by TensorFlow, to the last bit.
+    // Drawn by TensorFlow.
     draws: {
       all: drawn(() => drawsOf([7])),
       many: drawn(() => drawsOf([100, 71])),
