@@ -10,6 +10,8 @@ export const ofEachValue: ReadonlySet<string> = new Set([
   'leakyRelu',
   'elu',
   'gelu',
+  'silu',
+  'swish',
   'softplus',
   'identity',
   'stopGradient',
