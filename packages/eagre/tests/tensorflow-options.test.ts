@@ -1185,7 +1185,7 @@ describe('badIndicesPolicy', () => {
     }
     refused(() => tf.gatherNd(rows, [[0]], { badIndicesPolicy: 'foo' as 'ERROR' }), "got 'foo'");
     refused(
-      () => tf.tensorScatterNdUpdate(rows, [[0]], [[1, 1]], ignore as never),
+      () => (tf.tensorScatterNdUpdate as (...given: unknown[]) => unknown)(rows, [[0]], [[1, 1]], ignore),
       "'badIndicesPolicy' is not an option",
     );
   });

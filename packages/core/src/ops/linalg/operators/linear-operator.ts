@@ -398,7 +398,7 @@ export class LinearOperatorFullMatrix extends LinearOperator {
   }
 }
 /** Whether matrices are square, as far as that is known. */
-function squareOf(rows: Dim | undefined, columns: Dim | undefined): LinearOperatorHints {
+function squareOf(rows: Dim, columns: Dim): { readonly isSquare?: boolean } {
   return typeof rows === 'number' && typeof columns === 'number' ? { isSquare: rows === columns } : {};
 }
 
