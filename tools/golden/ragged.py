@@ -26,6 +26,8 @@ Z = tf.ragged.constant([[], []], dtype=tf.float32)[:0]
 R = tf.ragged.constant([[1.0, 2.0, 3.0], [7.0], [4.0, -5.0]])
 C = tf.reduce_mean(tf.ragged.constant([[1 + 2j], [2, 3j]]), axis=1)
 W = tf.ragged.constant([["a", "bc"], [], ["d", "ef", "g"]])
+G = tf.ragged.constant([[[0, 1], [2, 2]], [], [[3, 0]]], ragged_rank=1)
+M = tf.ragged.stack([tf.reshape(tf.range(8.0), [2, 2, 2]), tf.reshape(tf.range(24.0), [4, 3, 2])])
 T = tf.RaggedTensor.from_tensor(tf.reshape(tf.range(12.0), [2, 3, 2]), ragged_rank=1)
 
 
@@ -146,6 +148,39 @@ CASES = {
     "range of a tensor": lambda: tf.ragged.range(tf.constant([3, 1])),
     "gradient mapFn": lambda: gradient(lambda a: tf.map_fn(lambda row: tf.reduce_sum(row * row), a, fn_output_signature=tf.float32), A),
     "gradient deep": lambda: gradient(lambda a: tf.reduce_sum(tf.square(a), axis=1), D),
+    "gatherNd": lambda: [tf.gather_nd(D, i) for i in ([[2], [0]], [[0, 0], [2, 1]], [[0, 0, 1], [2, 0, 2]], [2, 0], [2, 0, 1], [[[2], [0]]], [[[0, 0]], [[2, 1]]])]
+    + [tf.gather_nd(A, [[0, 1], [2, 2]]), tf.gather_nd(A, [[[0, 1], [2, 2]]]), tf.gather_nd(P, [[0, 1], [2, 0]]), tf.gather_nd(P, [[0, 1, 1], [2, 0, 0]]), tf.gather_nd(A, G), tf.gather_nd(tf.reshape(tf.range(20.0), [4, 5]), G), tf.gather_nd(A, tf.zeros([2, 0], tf.int32)).to_tensor()],
+    "gatherNd gradient": lambda: gradient(lambda a: tf.square(tf.gather_nd(a, [[0, 1], [2, 2], [0, 1]])), A),
+    "split": lambda: [*tf.split(A, 5), *tf.split(A, [2, 3]), *tf.split(P, 2, 2), *tf.split(P, [1, 0, 1], -1), *tf.split(D, [1, 3], 0), *tf.split(A, 1)],
+    "split gradient": lambda: gradient(lambda a: tf.square(tf.split(a, [2, 1, 2])[1]), A),
+    "reshape": lambda: [tf.reshape(A, [-1]), tf.reshape(A, [2, 4]), tf.reshape(P, [6]), tf.reshape(D, [3, 2])],
+    "dynamicPartition": lambda: [*tf.dynamic_partition(A, [1, 0, 1, 0, 2], 4), *tf.dynamic_partition(I, tf.ragged.constant([[1, 0], [], [0, 2, 0]]), 3), *tf.dynamic_partition(D, [1, 0, 1, 0], 2)],
+    "dynamicPartition gradient": lambda: gradient(lambda a: tf.square(tf.dynamic_partition(a, [1, 0, 1, 0, 2], 3)[1]), A),
+    "unsorted segments": lambda: [
+        op(data, ids, 3)
+        for op in (tf.math.unsorted_segment_sum, tf.math.unsorted_segment_prod, tf.math.unsorted_segment_max, tf.math.unsorted_segment_min, tf.math.unsorted_segment_mean, tf.math.unsorted_segment_sqrt_n)
+        for data, ids in ((A, [1, 0, 1, 0, 0]), (D, [0, 2, 0, 2]), (A, tf.ragged.constant([[0, 1, 0, 1], [], [2, 2, 0], [1], []])), (P, [0, 0, 1]))
+    ],
+    "unsorted segments of integers": lambda: [tf.math.unsorted_segment_sum(I, [1, 0, 1], 2), tf.math.unsorted_segment_max(I, I, 6), tf.math.unsorted_segment_mean(I, [1, 0, 1], 2)],
+    "unsorted segments gradient": lambda: gradient(lambda a: tf.square(tf.math.unsorted_segment_sum(a, [1, 0, 1, 0, 0], 3)), A),
+    "cumsum of all axes": lambda: [tf.cumsum(x, axis=a, exclusive=e, reverse=r) for x in (A, D, P) for a in range(x.shape.rank) for e in (False, True) for r in (False, True)],
+    "cumsum gradient": lambda: [gradient(lambda a, axis=axis: tf.square(tf.cumsum(a, axis, reverse=True)), A) for axis in (0, 1)],
+    "bincount": lambda: [tf.math.bincount(I), tf.math.bincount(I, axis=-1), tf.math.bincount(I, minlength=8), tf.math.bincount(I, maxlength=4, axis=-1), tf.math.bincount(I, axis=-1, binary_output=True), tf.math.bincount(I, weights=tf.ragged.constant([[0.5, 1.0], [], [2.0, 3.0, 4.0]])), tf.math.bincount(I, weights=tf.ragged.constant([[0.5, 1.0], [], [2.0, 3.0, 4.0]]), axis=-1), tf.math.bincount(I, dtype=tf.float32)],
+    "by pairs": lambda: [tf.truncatediv(I, 2), tf.truncatemod(I, tf.ragged.constant([[2, 2], [], [3, 3, 3]])), tf.math.imag(tf.complex(A, B)), tf.nn.sigmoid_cross_entropy_with_logits(labels=B, logits=A), tf.math.nextafter(A, 0.0), tf.math.zeta(A + 1.0, 2.0), tf.math.xlogy(A, B), tf.math.multiply_no_nan(A, B), tf.math.scalar_mul(2.0, A)],
+    "by values": lambda: [tf.debugging.check_numerics(A, ""), tf.nn.silu(A), tf.nn.selu(A), tf.image.adjust_brightness(B, 0.25), tf.image.adjust_gamma(B, 2.0, 0.5), tf.image.convert_image_dtype(B, tf.float64), tf.io.encode_base64(W), tf.io.decode_base64(tf.io.encode_base64(W)), tf.io.decode_compressed(W), tf.bitcast(I, tf.float32), tf.image.stateless_random_brightness(A, 0.5, [1, 2]), tf.nn.experimental.stateless_dropout(A, 0.5, [1, 2])],
+    "oneHot axes": lambda: [tf.one_hot(I, 6, axis=2), tf.one_hot(tf.cast(P, tf.int32), 7, axis=2), tf.one_hot(tf.cast(P, tf.int32), 7, axis=-1), tf.one_hot(I, 4, on_value=2.0, off_value=-1.0)],
+    "image resize": lambda: [tf.image.resize(M, [2, 3]), tf.image.resize(M, [3, 3], method="nearest")],
+    "image resize gradient": lambda: gradient(lambda m: tf.square(tf.image.resize(m, [2, 3])), M),
+    "mapFn to rows": lambda: [
+        tf.map_fn(tf.range, tf.constant([3, 0, 2]), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32, ragged_rank=0)),
+        tf.map_fn(lambda r: tf.ragged.stack([r, tf.boolean_mask(r, r > 2.0)]), A, fn_output_signature=tf.RaggedTensorSpec([2, None], tf.float32, row_splits_dtype=tf.int32)),
+        tf.map_fn(lambda r: r * 2.0, A, fn_output_signature=tf.RaggedTensorSpec([None], tf.float32, ragged_rank=0)),
+        tf.map_fn(lambda n: tf.ones([n, 2]), tf.constant([1, 0, 2]), fn_output_signature=tf.RaggedTensorSpec([None, 2], tf.float32, ragged_rank=0)),
+        *tf.map_fn(lambda n: (n * 2, tf.range(n)), tf.constant([1, 0, 2]), fn_output_signature=(tf.int32, tf.RaggedTensorSpec([None], tf.int32, ragged_rank=0))),
+        tf.map_fn(tf.range, tf.constant([], tf.int32), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32, ragged_rank=0)),
+        tf.map_fn(lambda r: r[:, :1], D, fn_output_signature=tf.RaggedTensorSpec([None, None], tf.float32)),
+    ],
+    "mapFn to rows gradient": lambda: gradient(lambda a: tf.map_fn(lambda r: tf.square(tf.boolean_mask(r, r > 2.0)), a, fn_output_signature=tf.RaggedTensorSpec([None], tf.float32, ragged_rank=0)), A),
 }
 
 out = {}

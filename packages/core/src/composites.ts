@@ -2,6 +2,7 @@
 export { IndexedSlices } from './composite/indexed-slices.ts';
 export { isRagged, makeRagged, toRaggedOrDense } from './ragged/ragged-base.ts';
 export { RaggedTensor } from './ragged/ragged-tensor.ts';
+export { lengthsOf, splitsOfLengths } from './ragged/row-partition.ts';
 export * as ragged from './ragged.ts';
 export { SparseTensor } from './sparse/sparse-tensor.ts';
 export * as sparse from './sparse.ts';

@@ -87,7 +87,14 @@ export {
   dispatchForUnaryElementwiseApis,
   unregisterDispatchFor,
 } from './composite/dispatchers.ts';
-export { isRagged, makeRagged, makeSparse, toRaggedOrDense } from './composites.ts';
+export {
+  isRagged,
+  lengthsOf,
+  makeRagged,
+  makeSparse,
+  splitsOfLengths,
+  toRaggedOrDense,
+} from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
 export {

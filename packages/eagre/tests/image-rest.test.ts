@@ -82,6 +82,201 @@ describe('images changed at random', () => {
     });
     expect(whole.shape).toEqual([3]);
   });
+  it('have the boxes of TensorFlow for a seed', () => {
+    const settings = [
+      {},
+      { minObjectCovered: 0.5 },
+      { aspectRatioRange: [0.5, 2], areaRange: [0.2, 0.9] },
+      { useImageIfNoBoundingBoxes: true },
+      { maxAttempts: 3, minObjectCovered: 0.9 },
+    ] as const;
+    const sampled = (boxes: number[][], seed: number[], at: number) =>
+      im
+        .statelessSampleDistortedBoundingBox(
+          tf.constant([50, 80, 3], 'int32'),
+          tf.constant(boxes.flat(), 'float32', { shape: [1, boxes.flat().length / 4, 4] }),
+          seed as [number, number],
+          { minObjectCovered: 0.1, ...settings[at] },
+        )
+        .map((x) => x.flatten().array());
+    const golden = [
+      [
+        [1, 2],
+        0,
+        [[0.1, 0.2, 0.5, 0.9]],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        0,
+        [
+          [0.0, 0.0, 1.0, 1.0],
+          [0.3, 0.3, 0.4, 0.5],
+        ],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        1,
+        [[0.1, 0.2, 0.5, 0.9]],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        1,
+        [
+          [0.0, 0.0, 1.0, 1.0],
+          [0.3, 0.3, 0.4, 0.5],
+        ],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        2,
+        [[0.1, 0.2, 0.5, 0.9]],
+        [
+          [4, 0, 0],
+          [45, 79, -1],
+          [0.08, 0.0, 0.98, 0.9875],
+        ],
+      ],
+      [
+        [1, 2],
+        2,
+        [
+          [0.0, 0.0, 1.0, 1.0],
+          [0.3, 0.3, 0.4, 0.5],
+        ],
+        [
+          [4, 0, 0],
+          [45, 79, -1],
+          [0.08, 0.0, 0.98, 0.9875],
+        ],
+      ],
+      [
+        [1, 2],
+        3,
+        [[0.1, 0.2, 0.5, 0.9]],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        3,
+        [
+          [0.0, 0.0, 1.0, 1.0],
+          [0.3, 0.3, 0.4, 0.5],
+        ],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        3,
+        [],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        4,
+        [[0.1, 0.2, 0.5, 0.9]],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [1, 2],
+        4,
+        [
+          [0.0, 0.0, 1.0, 1.0],
+          [0.3, 0.3, 0.4, 0.5],
+        ],
+        [
+          [2, 15, 0],
+          [46, 57, -1],
+          [0.04, 0.1875, 0.96, 0.9],
+        ],
+      ],
+      [
+        [7, 9],
+        0,
+        [[0.1, 0.2, 0.5, 0.9]],
+        [
+          [13, 17, 0],
+          [27, 31, -1],
+          [0.26, 0.2125, 0.8, 0.6],
+        ],
+      ],
+    ] as [number[], number, number[][], number[][]][];
+    for (const [seed, at, boxes, [begin, size, box]] of golden) {
+      const found = sampled(
+        boxes.filter((b) => b.length > 0),
+        seed,
+        at,
+      );
+      expect(found).toEqual([begin, size, (box as number[]).map((v) => expect.closeTo(v, 5))]);
+    }
+  });
+  it('crop with the derivatives of TensorFlow by the boxes', () => {
+    const pixels = tf.range(16).reshape([1, 4, 4, 1]);
+    const golden = [
+      [[[0.0, 0.0, 1.0, 1.0]], [4, 4], [0.0, 0.0, 0.0, 0.0]],
+      [[[0.0, 0.0, 1.0, 1.0]], [2, 2], [0.0, 0.0, 0.0, 0.0]],
+      [[[0.0, 0.0, 1.0, 1.0]], [7, 7], [2366.0, 759.5, 3934.0, 815.5]],
+      [[[1.0, 1.0, 0.0, 0.0]], [4, 4], [0.0, 0.0, 0.0, 0.0]],
+      [[[0.0, 0.0, 0.3333333333333333, 0.3333333333333333]], [2, 2], [0.0, 0.0, 0.0, 0.0]],
+      [[[0.5, 0.5, 0.5, 0.5]], [1, 1], [6.0, 1.5, 6.0, 1.5]],
+      [[[0.0, 0.0, 1.0, 1.0]], [1, 1], [6.0, 1.5, 6.0, 1.5]],
+      [
+        [[0.3333333333333333, 0.3333333333333333, 0.6666666666666666, 0.6666666666666666]],
+        [2, 2],
+        [0.0, 0.0, 0.0, 0.0],
+      ],
+    ] as [number[][], [number, number], number[]][];
+    for (const [box, size, expected] of golden) {
+      const of = (boxes: tf.Tensor): tf.Tensor => {
+        const tape = new tf.GradientTape();
+        tape.watch(boxes);
+        const loss = tape.record(() => {
+          const y = im.cropAndResize(pixels, boxes, tf.constant([0], 'int32'), size);
+          return y.mul(tf.range(1, y.size + 1).reshape(y.shape)).sum();
+        });
+        return tape.gradient(loss, boxes) as tf.Tensor;
+      };
+      const boxes = tf.constant(box);
+      const wanted = expected.map((v) => expect.closeTo(v, 2));
+      expect([size, of(boxes).flatten().array()]).toEqual([size, wanted]);
+      expect([size, tf.function(of)(boxes).flatten().array()]).toEqual([size, wanted]);
+    }
+  });
   it('refuse what they cannot use', () => {
     const bad: (() => unknown)[] = [
       () => im.randomHue(image, 0.7),

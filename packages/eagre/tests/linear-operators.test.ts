@@ -128,3 +128,12 @@ describe('what no operator takes is refused', () => {
     expect(fn).toThrow(tf.InvalidArgumentError);
   });
 });
+
+test('a product of operators knows by its sizes whether it is square', () => {
+  const { LinearOperatorComposition, LinearOperatorDiag, LinearOperatorFullMatrix } = tf.linalg;
+  const of = (rows: number, columns: number) => new LinearOperatorFullMatrix(tf.ones([rows, columns]));
+  expect(new LinearOperatorComposition([of(2, 2), new LinearOperatorDiag([1, 2])]).isSquare).toBe(true);
+  expect(new LinearOperatorComposition([of(2, 3), of(3, 2)]).isSquare).toBe(true);
+  expect(new LinearOperatorComposition([of(2, 3), of(3, 3)]).isSquare).toBe(false);
+  expect(new LinearOperatorComposition([of(2, 3), of(3, 2)]).adjoint().isSquare).toBe(true);
+});

@@ -33,6 +33,19 @@ const Z = ragged.constant([[], []], 'float32').at(':0') as Ragged;
 const R = ragged.constant([[1, 2, 3], [7], [4, -5]]);
 const W = ragged.constant([['a', 'bc'], [], ['d', 'ef', 'g']]);
 const T = RaggedTensor.fromTensor(tf.range(12).reshape([2, 3, 2]));
+const G = ragged.constant(
+  [
+    [
+      [0, 1],
+      [2, 2],
+    ],
+    [],
+    [[3, 0]],
+  ],
+  'int32',
+  { raggedRank: 1 },
+);
+const M = ragged.stack([tf.range(8).reshape([2, 2, 2]), tf.range(24).reshape([4, 3, 2])]);
 const int = (values: unknown) => tf.constant(values as number[], 'int32');
 const ints = (values: unknown) => ragged.constant(values as number[][], 'int32');
 
@@ -68,6 +81,8 @@ function inRuns(fn: (...xs: any[]) => unknown[], ...given: (tf.Tensor | Ragged)[
   });
   return now;
 }
+
+const segmentFunctions = ['Sum', 'Prod', 'Max', 'Min', 'Mean', 'SqrtN'].map((how) => `unsortedSegment${how}`);
 
 type Value = tf.Tensor | Ragged | tf.SparseTensor;
 type Fn = (...xs: Ragged[]) => Value;
@@ -386,6 +401,228 @@ const cases: Record<string, () => unknown> = {
       D,
       tf.range(5),
     ),
+  gatherNd: () =>
+    inRuns(
+      (a, d, p, g) => [
+        ...[
+          [[2], [0]],
+          [
+            [0, 0],
+            [2, 1],
+          ],
+          [
+            [0, 0, 1],
+            [2, 0, 2],
+          ],
+          [2, 0],
+          [2, 0, 1],
+          [[[2], [0]]],
+          [[[0, 0]], [[2, 1]]],
+        ].map((i) => f.gatherNd(d, int(i))),
+        f.gatherNd(a, [
+          [0, 1],
+          [2, 2],
+        ]),
+        f.gatherNd(a, [
+          [
+            [0, 1],
+            [2, 2],
+          ],
+        ]),
+        f.gatherNd(p, [
+          [0, 1],
+          [2, 0],
+        ]),
+        f.gatherNd(p, [
+          [0, 1, 1],
+          [2, 0, 0],
+        ]),
+        f.gatherNd(a, g),
+        f.gatherNd(tf.range(20).reshape([4, 5]), g),
+        f.gatherNd(a, tf.zeros([2, 0], 'int32')).toTensor(),
+      ],
+      A,
+      D,
+      P,
+      G,
+    ),
+  'gatherNd gradient': () =>
+    gradient(
+      (a) =>
+        f
+          .gatherNd(a, [
+            [0, 1],
+            [2, 2],
+            [0, 1],
+          ])
+          .square(),
+      A,
+    ),
+  split: () =>
+    inRuns(
+      (a, p, d) => [
+        ...f.split(a, 5),
+        ...f.split(a, [2, 3]),
+        ...f.split(p, 2, 2),
+        ...f.split(p, [1, 0, 1], -1),
+        ...f.split(d, [1, 3], 0),
+        ...f.split(a, 1),
+      ],
+      A,
+      P,
+      D,
+    ),
+  'split gradient': () => gradient((a) => f.square(f.split(a, [2, 1, 2])[1]), A),
+  reshape: () =>
+    inRuns(
+      (a, p, d) => [f.reshape(a, [-1]), f.reshape(a, [2, 4]), f.reshape(p, [6]), f.reshape(d, [3, 2])],
+      A,
+      P,
+      D,
+    ),
+  dynamicPartition: () =>
+    inRuns(
+      (a, i, d) => [
+        ...f.dynamicPartition(a, [1, 0, 1, 0, 2], 4),
+        ...f.dynamicPartition(i, ints([[1, 0], [], [0, 2, 0]]), 3),
+        ...f.dynamicPartition(d, [1, 0, 1, 0], 2),
+      ],
+      A,
+      I,
+      D,
+    ),
+  'dynamicPartition gradient': () =>
+    gradient((a) => f.square(f.dynamicPartition(a, [1, 0, 1, 0, 2], 3)[1]), A),
+  'unsorted segments': () =>
+    inRuns(
+      (a, d, p) =>
+        segmentFunctions.flatMap((op) =>
+          [
+            [a, [1, 0, 1, 0, 0]],
+            [d, [0, 2, 0, 2]],
+            [a, ints([[0, 1, 0, 1], [], [2, 2, 0], [1], []])],
+            [p, [0, 0, 1]],
+          ].map(([data, ids]) => f.math[op](data, ids, 3)),
+        ),
+      A,
+      D,
+      P,
+    ),
+  'unsorted segments of integers': () => [
+    f.math.unsortedSegmentSum(I, [1, 0, 1], 2),
+    f.math.unsortedSegmentMax(I, I, 6),
+    f.math.unsortedSegmentMean(I, [1, 0, 1], 2),
+  ],
+  'unsorted segments gradient': () =>
+    gradient((a) => f.square(f.math.unsortedSegmentSum(a, [1, 0, 1, 0, 0], 3)), A),
+  'cumsum of all axes': () =>
+    inRuns(
+      (...all) =>
+        all.flatMap((x: Ragged) =>
+          Array.from({ length: x.rank }, (_, axis) => axis).flatMap((axis) =>
+            [false, true].flatMap((exclusive) =>
+              [false, true].map((reverse) => f.cumsum(x, axis, { exclusive, reverse })),
+            ),
+          ),
+        ),
+      A,
+      D,
+      P,
+    ),
+  'cumsum gradient': () =>
+    [0, 1].map((axis) => gradient((a) => f.square(f.cumsum(a, axis, { reverse: true })), A)),
+  bincount: () =>
+    inRuns(
+      (x, weights) => [
+        f.math.bincount(x),
+        f.math.bincount(x, { axis: -1 }),
+        f.math.bincount(x, { minlength: 8 }),
+        f.math.bincount(x, { maxlength: 4, axis: -1 }),
+        f.math.bincount(x, { axis: -1, binaryOutput: true }),
+        f.math.bincount(x, { weights }),
+        f.math.bincount(x, { weights, axis: -1 }),
+        f.math.bincount(x, { dtype: 'float32' }),
+      ],
+      I,
+      ragged.constant([[0.5, 1], [], [2, 3, 4]]),
+    ),
+  'by pairs': () => [
+    f.truncatediv(I, 2),
+    f.truncatemod(I, ints([[2, 2], [], [3, 3, 3]])),
+    f.math.imag(f.complex(A, B)),
+    f.nn.sigmoidCrossEntropyWithLogits({ labels: B, logits: A }),
+    f.math.nextafter(A, 0),
+    f.math.zeta(A.add(1), 2),
+    f.math.xlogy(A, B),
+    f.math.multiplyNoNan(A, B),
+    f.math.scalarMul(2, A),
+  ],
+  'by values': () => [
+    f.debugging.checkNumerics(A, ''),
+    f.nn.silu(A),
+    f.nn.selu(A),
+    f.image.adjustBrightness(B, 0.25),
+    f.image.adjustGamma(B, 2, 0.5),
+    f.image.convertImageDtype(B, 'float64'),
+    f.io.encodeBase64(W),
+    f.io.decodeBase64(f.io.encodeBase64(W)),
+    f.io.decodeCompressed(W),
+    f.bitcast(I, 'float32'),
+    f.image.statelessRandomBrightness(A, 0.5, [1, 2]),
+    f.nn.experimental.statelessDropout(A, 0.5, [1, 2]),
+  ],
+  'oneHot axes': () =>
+    inRuns(
+      (i, p) => [
+        f.oneHot(i, 6, { axis: 2 }),
+        f.oneHot(p, 7, { axis: 2 }),
+        f.oneHot(p, 7, { axis: -1 }),
+        f.oneHot(i, 4, { onValue: 2, offValue: -1 }),
+      ],
+      I,
+      P.cast('int32') as unknown as Ragged,
+    ),
+  'image resize': () =>
+    inRuns((m) => [f.image.resize(m, [2, 3]), f.image.resize(m, [3, 3], { method: 'nearest' })], M as Ragged),
+  'image resize gradient': () => gradient((m) => f.image.resize(m, [2, 3]).square(), M as Ragged),
+  'mapFn to rows': () =>
+    inRuns(
+      (a, d, n) => {
+        const vectors = (dtype: string) => ({ fnOutputSignature: new f.RaggedTensorSpec([null], dtype, 0) });
+        return [
+          f.mapFn((i: tf.Tensor) => f.range(i), n, vectors('int32')),
+          f.mapFn((r: tf.Tensor) => ragged.stack([r, tf.booleanMask(r, r.greater(2))]), a, {
+            fnOutputSignature: new f.RaggedTensorSpec([2, null], 'float32', { rowSplitsDtype: 'int32' }),
+          }),
+          f.mapFn((r: tf.Tensor) => r.mul(2), a, vectors('float32')),
+          f.mapFn(
+            (i: tf.Tensor) => f.range(i.mul(2)).mul(0).add(1).cast('float32').reshape([-1, 2]),
+            f.sub(n, [2, 0, 0]),
+            {
+              fnOutputSignature: new f.RaggedTensorSpec([null, 2], 'float32', 0),
+            },
+          ),
+          ...f.mapFn((i: tf.Tensor) => [i.mul(2), f.range(i)], f.sub(n, [2, 0, 0]), {
+            fnOutputSignature: ['int32', vectors('int32').fnOutputSignature],
+          }),
+          f.mapFn((i: tf.Tensor) => f.range(i), int([]), vectors('int32')),
+          f.mapFn((r: Ragged) => r.at(':', ':1'), d, {
+            fnOutputSignature: new f.RaggedTensorSpec([null, null], 'float32'),
+          }),
+        ];
+      },
+      A,
+      D,
+      int([3, 0, 2]),
+    ),
+  'mapFn to rows gradient': () =>
+    gradient(
+      (a) =>
+        f.mapFn((r: tf.Tensor) => tf.booleanMask(r, r.greater(2)).square(), a, {
+          fnOutputSignature: new f.RaggedTensorSpec([null], 'float32', 0),
+        }),
+      A,
+    ),
   'gather in batches': () =>
     inRuns(
       (r, d, x) => [
@@ -457,6 +694,28 @@ test('ragged tensors refuse what TensorFlow refuses', () => {
   expect(() => tf.math.reduceVariance(ragged.constant([[{ re: 1, im: 1 }]], 'complex64') as never)).toThrow(
     'real numbers',
   );
+  expect(() => f.split(A, 2, 1)).toThrow('axis 1 is ragged');
+  expect(() => f.split(A, 2)).toThrow('cannot be split into 2 equal pieces');
+  expect(() => f.split(A, [2, 2])).toThrow('cannot be split into pieces of');
+  expect(() => f.gatherNd(A, [[1, 0]])).toThrow('the index 0 is not in a row of 0');
+  expect(() => f.gatherNd(A, [[9, 0]])).toThrow('the index 9 is not one of 5 rows');
+  expect(() => f.gatherNd(A, I)).toThrow('the innermost axis of the indices');
+  expect(() => f.gatherNd(A, [[0, 0, 0]])).toThrow('for at most the 2 axes');
+  expect(() => f.gatherNd(A, [[0, 0]], { batchDims: 1 })).toThrow(tf.errors.UnimplementedError);
+  expect(() => f.dynamicPartition(A, [0, 1], 2)).toThrow('2 partitions for 5 rows');
+  expect(() => f.dynamicPartition(A, [0, 1, 2, 0, 0], 2)).toThrow('not in 0 … 1');
+  expect(() => f.math.unsortedSegmentSum(A, [0, 1], 2)).toThrow('the numbers of 5 rows');
+  expect(() => f.math.unsortedSegmentSum(A, I, 9)).toThrow('other lengths');
+  expect(() => f.math.bincount(I, { weights: [1, 2] })).toThrow('must be ragged too');
+  expect(() => f.oneHot(I, 3, { axis: 1 })).toThrow('axis must be behind the 1 ragged ones');
+  expect(() => f.image.resize(A, [2, 2])).toThrow('must have rank 4');
+  const rows = { fnOutputSignature: new tf.RaggedTensorSpec([null], 'float32', 0) };
+  expect(() => f.mapFn((row: Ragged) => row, D, rows)).toThrow('has 1 ragged dimensions');
+  expect(() => f.mapFn(() => tf.constant(1), A, rows)).toThrow('must be rows with 0');
+  expect(() => f.mapFn(() => tf.zeros([2], 'int32'), A, rows)).toThrow('is int32, but must be float32');
+  expect(() => f.mapFn(() => tf.zeros([2, 2]), A, rows)).toThrow('has shape [2, 2], but must have [null]');
+  expect(() => f.debugging.assertLess(A, B)).toThrow(tf.errors.InvalidArgumentError);
+  expect(f.debugging.assertGreaterEqual(A, [[0], [0], [2], [6], [7]]) ?? null).toBe(null);
   expect(() => f.mapFn((row: Ragged) => row, D)).toThrow('must return tensors of one shape');
   expect(() => f.mapFn((x: unknown) => x, tf.sparse.fromDense([[1]]))).toThrow('make sparse ones dense');
 });

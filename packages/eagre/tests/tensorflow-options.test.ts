@@ -1088,3 +1088,165 @@ describe('other options', () => {
     refused(() => tf.size(P, { outType: 'text' as never }), 'outType is text');
   });
 });
+
+describe('badIndicesPolicy', () => {
+  const rows = tf.range(0, 6, 1, { dtype: 'float32' }).reshape([3, 2]);
+  const ignore = { badIndicesPolicy: 'IGNORE' } as const;
+
+  test('gatherNd gives zeros for indices outside', () => {
+    const at = (p: tf.Tensor, i: tf.Tensor) => tf.gatherNd(p, i, ignore);
+    for (const dtype of ['int32', 'int64'] as const) {
+      expect(each(at, rows, indices([[0], [7], [-1]], dtype))).toEqual([
+        [0, 1],
+        [0, 0],
+        [0, 0],
+      ]);
+      expect(
+        each(
+          at,
+          rows,
+          indices(
+            [
+              [2, 1],
+              [0, 2],
+              [-1, 0],
+            ],
+            dtype,
+          ),
+        ),
+      ).toEqual([5, 0, 0]);
+    }
+    expect(
+      each(
+        (p, i) => tf.gatherNd(p, i, { ...ignore, batchDims: 1 }),
+        rows.expandDims(0),
+        indices([[[0], [7]]]),
+      ),
+    ).toEqual([
+      [
+        [0, 1],
+        [0, 0],
+      ],
+    ]);
+    expect(gradients((p) => at(p, indices([[1], [9], [1]])).square(), rows)[0]).toEqual([
+      [0, 0],
+      [24, 48],
+      [0, 0],
+    ]);
+    expect(tf.gatherNd(tf.zeros([0, 2]), indices([[0]]), ignore).array()).toEqual([[0, 0]]);
+    expect(tf.gatherNd(['a', 'b'], indices([[1], [2]]), ignore).array()).toEqual(['b', '']);
+    const nan = tf.constant([Number.NaN, 1]);
+    expect(gradients((p) => at(p, indices([[5], [1]])), nan)[0]).toEqual([0, 2]);
+  });
+
+  test('scatters leave out what is outside', () => {
+    const at = indices([[0], [7], [-1]]);
+    const ones = tf.ones([3, 2]);
+    expect(each((i, u) => tf.scatterNd(i, u, [3, 2], ignore), at, ones)).toEqual([
+      [1, 1],
+      [0, 0],
+      [0, 0],
+    ]);
+    const kept = [
+      [2, 3],
+      [4, 5],
+    ];
+    expect(each((b, i, u) => tf.tensorScatterNdAdd(b, i, u, ignore), rows, at, ones)).toEqual([
+      [1, 2],
+      ...kept,
+    ]);
+    expect(each((b, i, u) => tf.tensorScatterNdSub(b, i, u, ignore), rows, at, ones)).toEqual([
+      [-1, 0],
+      ...kept,
+    ]);
+    expect(each((b, i, u) => tf.tensorScatterNdMax(b, i, u, ignore), rows, at, ones)).toEqual([
+      [1, 1],
+      ...kept,
+    ]);
+    expect(each((b, i, u) => tf.tensorScatterNdMin(b, i, u, ignore), rows, at, ones)).toEqual([
+      [0, 1],
+      ...kept,
+    ]);
+    expect(gradients((u) => tf.scatterNd(at, u, [3, 2], ignore).mul(3), ones)[0]).toEqual([
+      [3, 6],
+      [0, 0],
+      [0, 0],
+    ]);
+    expect(tf.scatterNd(indices([[1], [5]]), tf.constant([true, true]), [2], ignore).array()).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test('any other policy is an error', () => {
+    for (const badIndicesPolicy of ['', 'DEFAULT', 'ERROR'] as const) {
+      expect(() => tf.gatherNd(rows, [[7]], { badIndicesPolicy })).toThrow(tf.errors.OutOfRangeError);
+      expect(() => tf.scatterNd([[7]], [1], [3], { badIndicesPolicy })).toThrow(tf.errors.OutOfRangeError);
+    }
+    refused(() => tf.gatherNd(rows, [[0]], { badIndicesPolicy: 'foo' as 'ERROR' }), "got 'foo'");
+    refused(
+      () => (tf.tensorScatterNdUpdate as (...given: unknown[]) => unknown)(rows, [[0]], [[1, 1]], ignore),
+      "'badIndicesPolicy' is not an option",
+    );
+  });
+});
+
+test('silu has a beta', () => {
+  const x = tf.constant([-2, 0, 1.5]);
+  expect(each((v) => tf.nn.silu(v, 2), x)).toEqual(near([-0.03597242, 0, 1.42886114]));
+  expect(each((v, b) => tf.nn.swish(v, { beta: b }), x, tf.constant([1, 2, 3]))).toEqual(
+    near([-0.23840584, 0, 1.48351955]),
+  );
+  expect(gradients((v, b) => tf.nn.silu(v, b), x, tf.constant(0.5))).toEqual(
+    near([[0.07232948, 1, 2.5277998], 2.25723886]),
+  );
+  expect(tf.nn.silu(tf.constant([1, 2], 'float16'), 2).array()).toEqual([0.880859375, 1.9638671875]);
+  refused(() => tf.nn.silu(tf.constant([1], 'int32'), 2), 'int32');
+});
+
+test('case takes strict, and gradients unconnectedGradients', () => {
+  const one = tf.case([[tf.constant(true), () => [tf.constant(1)]]], { strict: true });
+  expect(one.map((x: tf.Tensor) => x.item())).toEqual([1]);
+  refused(() => tf.case([[true, () => 1]], { strict: 1 as never }), 'strict');
+  const { v1 } = tf.compat;
+  new v1.Graph().asDefault(() => {
+    const x = v1.placeholder('float32', [2]);
+    const y = v1.placeholder('float32', [1, 1]);
+    expect((v1.gradients([x.mul(2)], [x, y]) as unknown[])[1]).toBe(null);
+    const both = v1.gradients([x.mul(2)], [x, y], { unconnectedGradients: 'zero' }) as tf.Tensor[];
+    const feeds = new Map([
+      [x, [1, 2]],
+      [y, [[3]]],
+    ] as [tf.Tensor, unknown][]);
+    const results = new v1.Session().run(both, { feedDict: feeds } as never) as unknown as tf.Tensor[];
+    expect(results.map((g) => g.array())).toEqual([[2, 2], [[0]]]);
+    refused(
+      () => v1.gradients(x, x, { unconnectedGradients: 'None' as 'none' }),
+      "unconnectedGradients must be one of 'none', 'zero'",
+    );
+  });
+});
+
+test('transforms of no numbers have none', () => {
+  const { signal, zeros } = tf;
+  expect(each((x) => signal.rfft(x), zeros([0]))).toEqual([]);
+  expect(signal.rfft(zeros([3, 0])).shape).toEqual([3, 0]);
+  expect(signal.rfft(zeros([0, 4])).shape).toEqual([0, 3]);
+  expect(signal.rfft2d(zeros([3, 0])).shape).toEqual([3, 0]);
+  expect(signal.rfft2d(zeros([0, 3])).shape).toEqual([0, 2]);
+  expect(signal.rfft3d(zeros([2, 0, 3], 'float64')).shape).toEqual([2, 0, 2]);
+  expect(signal.rfft3d(zeros([2, 3, 0], 'float64')).dtype).toBe('complex128');
+  expect(signal.rfft(zeros([0]), [4]).shape).toEqual([3]);
+  expect(gradients((x) => tf.math.real(signal.rfft(x)), zeros([2, 0]))[0]).toEqual([[], []]);
+});
+
+test('tf.numpy and keras.ops take numbers for truths', () => {
+  for (const { logicalAnd, logicalOr, logicalXor, logicalNot } of [tf.numpy, tf.keras.ops]) {
+    expect(logicalAnd(1, 0).array()).toBe(false);
+    expect(logicalAnd([1.5, 0, 2], tf.constant([1, 0, 0], 'int64')).array()).toEqual([true, false, false]);
+    expect(logicalXor(3, 5).array()).toBe(false);
+    expect(logicalOr([0, 2], [0, 0]).array()).toEqual([false, true]);
+    expect(logicalNot([1.5, 0, Number.NaN]).array()).toEqual([false, true, false]);
+    expect(logicalNot(tf.constant([true, false])).dtype).toBe('bool');
+  }
+});

@@ -10,6 +10,8 @@ export const ofEachValue: ReadonlySet<string> = new Set([
   'leakyRelu',
   'elu',
   'gelu',
+  'silu',
+  'swish',
   'softplus',
   'identity',
   'stopGradient',
@@ -23,6 +25,16 @@ export const ofEachValue: ReadonlySet<string> = new Set([
   'abs',
   'oneHot',
   'nn.dropout',
+  'nn.experimental.statelessDropout',
+  'debugging.checkNumerics',
+  'image.adjustBrightness',
+  'image.adjustGamma',
+  'image.convertImageDtype',
+  'image.randomBrightness',
+  'image.statelessRandomBrightness',
+  'io.decodeBase64',
+  'io.encodeBase64',
+  'io.decodeCompressed',
   'strings.asString',
   'strings.lower',
   'strings.upper',
@@ -37,4 +49,14 @@ export const ofEachValue: ReadonlySet<string> = new Set([
   'strings.toHashBucketStrong',
   'strings.unicodeScript',
   'strings.unicodeTranscode',
+]);
+
+/** Functions of two tensors that work element by element, though they are no element-wise ops. */
+export const ofEachPair: ReadonlySet<string> = new Set([
+  'complex',
+  'truncatediv',
+  'truncatemod',
+  'math.nextafter',
+  'math.zeta',
+  'nn.sigmoidCrossEntropyWithLogits',
 ]);

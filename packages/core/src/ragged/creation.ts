@@ -3,18 +3,17 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, defineVariadic, type NamedFunction } from '../arguments/arguments.ts';
-import { checkFunction, shown } from '../arguments/checks.ts';
+import { checkFunction } from '../arguments/checks.ts';
 import { pair } from '../dispatch/op.ts';
 import { booleanMask as denseMask } from '../ops/array/gather.ts';
-import { argSort } from '../ops/array/order.ts';
-import { addDims, type Dim } from '../shapes/dim.ts';
+import type { Dim } from '../shapes/dim.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { constant as denseConstant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { type Scalar, Tensor } from '../tensor/tensor.ts';
 import { Variable } from '../tensor/variable.ts';
-import { gatherRows } from './indexing.ts';
 import { join } from './joining.ts';
+import { partitions } from './pieces.ts';
 import {
   checkSplitsDType,
   isRagged,
@@ -364,20 +363,8 @@ export const stackDynamicPartitions: NamedFunction<
   'ragged.stackDynamicPartitions',
   { data: kind.asIs, partitions: kind.asIs, numPartitions: kind.size },
   {},
-  (data, partitions, numPartitions: number) => {
-    const op = 'ragged.stackDynamicPartitions';
-    let [d, p] = [toRaggedOrDense(data), toRaggedOrDense(partitions, 'int32')];
-    const dtype = [d, p].find(isRagged)?.rowSplits.dtype ?? (p.dtype as SplitsDType);
-    while (p.rank > 1) {
-      [d, p] = [asRows(d).values, asRows(p).values];
-    }
-    if (isRagged(p) || p.rank !== 1)
-      throw new InvalidArgumentError(`partitions must have rank 1 or more, got ${shown(p)}`, op);
-    const known = knownIntegers(p);
-    if (known?.some((i) => i < 0 || (typeof numPartitions === 'number' && i >= numPartitions)))
-      throw new InvalidArgumentError(`a partition is not in 0 … ${String(addDims(numPartitions, -1))}`, op);
-    const order = argSort(p);
-    const sorted = p.gather(order);
-    return makeRagged(gatherRows(d, order), splitsOfIds(sorted.cast(dtype), numPartitions));
+  (data, partitionsOf, numPartitions: number) => {
+    const [d, p] = [toRaggedOrDense(data), toRaggedOrDense(partitionsOf, 'int32')];
+    return partitions(d, p, numPartitions, 'ragged.stackDynamicPartitions');
   },
 );

@@ -1,19 +1,27 @@
 // What functions of tensors make of ragged ones: one table.
 // Types in a circle: the class of ragged tensors asks here.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { Call } from '../composite/composite.ts';
-import { ofEachValue } from '../composite/unary-names.ts';
+import { ofEachPair, ofEachValue } from '../composite/unary-names.ts';
+import { graphLoops } from '../dispatch/graph-loops.ts';
+import { zeros } from '../ops/array/creation.ts';
+import { stack } from '../ops/array/join.ts';
+import type { Dim } from '../shapes/dim.ts';
+import { dims } from '../shapes/dims.ts';
+import { differs } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { elementwise } from './broadcasting.ts';
-import { gatherRagged } from './gathering.ts';
+import { gatherNdRagged, gatherRagged } from './gathering.ts';
 import { expandDims, join, reverse, squeeze, tile } from './joining.ts';
+import { checkSameRows, countFrom, partitions, split } from './pieces.ts';
 import { matmul } from './products.ts';
 import { isRagged, type RaggedOrDense, raggedAxis, toRaggedOrDense } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
-import { isReduction, reduce } from './reducing.ts';
-import { cumsum, softmax } from './row-ops.ts';
+import { isReduction, reduce, segments } from './reducing.ts';
+import { countsOfRows, cumsum, softmax } from './row-ops.ts';
+import { rowCount } from './row-partition.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (call: Call, ...values: readonly unknown[]) => unknown;
@@ -29,6 +37,66 @@ const handlers: Readonly<Record<string, Handler>> = {
   addN: (call, list) => elementwise(allOf(list), (...flat) => call.run([flat]) as Tensor, 'AddN'),
   'strings.join': (call, list, ...rest) =>
     elementwise(allOf(list), (...flat) => call.run([flat, ...rest]) as Tensor, 'StringJoin'),
+  gatherNd({ options }, params, indices) {
+    if ((options.batchDims ?? 0) !== 0)
+      throw new UnimplementedError('gatherNd of ragged tensors with batchDims', 'GatherNd');
+    return gatherNdRagged(params, indices);
+  },
+  split: (_, x, numOrSizes, axis = 0) => split(ragged(x, 'split'), numOrSizes, axis),
+  reshape: (call, x, ...rest) => call.run([ragged(x, 'reshape').flatValues, ...rest]),
+  dynamicPartition(_, data, ids, given) {
+    const op = 'DynamicPartition';
+    const count = countFrom(given, 'numPartitions', op);
+    if (typeof count !== 'number' || count < 0)
+      throw new InvalidArgumentError(
+        `numPartitions must be an integer of at least 0, got ${String(count)}`,
+        op,
+      );
+    const [d, p] = [toRaggedOrDense(data as TensorLike), toRaggedOrDense(ids as TensorLike, 'int32')];
+    const stacked = partitions(d, p, count, op);
+    return Array.from({ length: count }, (_, i) => stacked.at(i));
+  },
+  'math.bincount'(call, given) {
+    const x = ragged(given, 'arr');
+    const { weights = null, axis = null, binaryOutput } = call.options;
+    if (weights !== null && !isRagged(weights))
+      throw new InvalidArgumentError('weights of ragged numbers must be ragged too', 'Bincount');
+    if (weights !== null) checkSameRows(x, weights, 'Bincount');
+    const values = weights === null ? null : weights.flatValues;
+    const count = (flat: Tensor): Tensor =>
+      call.run([flat], { ...call.options, weights: values, axis: axis === -1 ? null : axis }) as Tensor;
+    if (axis !== -1) return count(x.flatValues);
+    return countsOfRows(x, values, binaryOutput === true, count);
+  },
+  oneHot(call, given, depth) {
+    const x = ragged(given, 'indices');
+    const { axis = -1, ...options } = call.options;
+    const a = raggedAxis(Number(axis), x.rank + 1, 'OneHot');
+    if (a <= x.raggedRank)
+      throw new InvalidArgumentError(
+        `axis must be behind the ${x.raggedRank} ragged ones, got ${String(axis)}`,
+        'OneHot',
+      );
+    const flat = call.run([x.flatValues, depth], { ...options, axis: a - x.raggedRank }) as Tensor;
+    return x.withFlatValues(flat);
+  },
+  'image.resize'(call, given, size) {
+    const x = ragged(given, 'images');
+    if (x.rank !== 4)
+      throw new InvalidArgumentError(`ragged images must have rank 4, got ${x.rank}`, 'image.resize');
+    const image = (i: TensorLike): Tensor => {
+      const one = x.at(i as number);
+      return call.run([isRagged(one) ? one.toTensor() : one, size]) as Tensor;
+    };
+    const count = rowCount(x.rowSplits);
+    if (typeof count !== 'number') return graphLoops.rows(count, (i) => [image(i)])[0];
+    // Without images, what one would be tells the shape.
+    if (count === 0) return call.run([zeros([0, 1, 1, dims(x.flatValues).at(-1) as number], x.dtype), size]);
+    return stack(
+      Array.from({ length: count }, (_, i) => image(i)),
+      0,
+    );
+  },
   gather: ({ options }, params, indices, axis) => gatherRagged(params, indices, axis, options.batchDims),
   where(call, condition, x = null, y = null) {
     if (x === null || y === null)
@@ -70,6 +138,41 @@ const handlers: Readonly<Record<string, Handler>> = {
   cumsum: ({ options }, x, axis = 0) => cumsum(x as RaggedTensor, Number(axis), options),
 };
 
+/** The first argument, which is to be the ragged one. @throws InvalidArgumentError for another. */
+function ragged(x: unknown, what: string): RaggedTensor {
+  if (isRagged(x)) return x;
+  throw new InvalidArgumentError(`${what} must be a ragged tensor where another argument is one`);
+}
+
+/** Assertions on the elements of two tensors. */
+const comparisons: ReadonlySet<string> = new Set(
+  ['Equal', 'NoneEqual', 'Less', 'LessEqual', 'Greater', 'GreaterEqual', 'Near'].map(
+    (how) => `debugging.assert${how}`,
+  ),
+);
+
+const isOfSegments = (name: string): boolean => /^(math\.)?unsortedSegment/.test(name);
+
+/** Rows with one number become one, place by place. Numbers that are ragged are those of the values in the rows. */
+function bySegment(call: Call): RaggedOrDense {
+  const [data, given, count] = call.values;
+  const op = call.name;
+  let x = toRaggedOrDense(data as TensorLike);
+  let ids = toRaggedOrDense(given as TensorLike, 'int32');
+  while (isRagged(ids)) {
+    if (!isRagged(x)) throw new InvalidArgumentError('segmentIds are ragged, but the data are not', op);
+    checkSameRows(x, ids, op);
+    [x, ids] = [x.values, ids.values];
+  }
+  if (isRagged(x) && (ids.rank !== 1 || differs(dims(ids)[0] as Dim, rowCount(x.rowSplits))))
+    throw new InvalidArgumentError(
+      `segmentIds of shape [${ids.shape}] must be the numbers of ${String(rowCount(x.rowSplits))} rows`,
+      op,
+    );
+  const n = countFrom(count, 'numSegments', op);
+  return segments((flat, numbers, size) => call.run([flat, numbers, size]) as Tensor, x, ids, n);
+}
+
 /** Several values as tensors and ragged tensors; bare numbers and lists take the dtype of the first that has one. */
 function allOf(list: unknown): RaggedOrDense[] {
   const values = list as readonly TensorLike[];
@@ -84,7 +187,13 @@ export function dispatchRagged(call: Call): unknown {
   const [x, axis] = values;
   if (isReduction(name) && isRagged(x))
     return reduce(name, x, axesOf(axis), (options as Options).keepdims === true);
-  if (call.elementwise) return byElement(call);
+  if (isOfSegments(name)) return bySegment(call);
+  if (call.elementwise || ofEachPair.has(name)) return byElement(call);
+  if (comparisons.has(name)) {
+    byElement(call, (flat) => flat);
+    // Of what was looked at nothing comes.
+    return null;
+  }
   if (ofEachValue.has(name) && isRagged(x)) {
     const flat = call.run([x.flatValues, ...values.slice(1)]) as Tensor;
     return x.withFlatValues(flat);
@@ -98,7 +207,7 @@ function axesOf(axis: unknown): number | readonly number[] | null {
 }
 
 /** The tensors among the arguments broadcast; bare numbers and options are for all elements. */
-function byElement(call: Call): RaggedTensor {
+function byElement(call: Call, of?: (first: Tensor) => Tensor): RaggedTensor {
   const { values } = call;
   const places = values.flatMap((v, i) => (typeof v === 'object' && v !== null ? [i] : []));
   const inputs = allOf(places.map((i) => values[i]));
@@ -107,7 +216,8 @@ function byElement(call: Call): RaggedTensor {
     places.forEach((place, i) => {
       all[place] = flat[i];
     });
-    return call.run(all) as Tensor;
+    const result = call.run(all) as Tensor;
+    return of === undefined ? result : of(flat[0] as Tensor);
   };
   return elementwise(inputs, fn, call.name);
 }

@@ -1,12 +1,16 @@
 // Gathering from ragged tensors, and with ragged indices.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { mulDims } from '../shapes/dim.ts';
+import { gatherNd } from '../ops/array/gather.ts';
+import { stack } from '../ops/array/join.ts';
+import { type Dim, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
+import { knownDim } from '../shapes/shape-env.ts';
 import { differs } from '../shapes/sizes.ts';
+import { constant } from '../tensor/constant.ts';
 import type { TensorLike } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { gatherRows } from './indexing.ts';
-import { inRows, splitsDTypeOf } from './joining.ts';
+import { expandDims, inRows, splitsDTypeOf } from './joining.ts';
 import {
   isRagged,
   makeRagged,
@@ -146,4 +150,67 @@ function inBatches(p: RaggedOrDense, i: RaggedOrDense, axis: number, batch: numb
   checkInRows(ofPlaces(lengthsOf(values.rowSplits)), flat);
   const at = flat.add(ofPlaces(startsOf(values.rowSplits)));
   return outermost(values.values, isRagged(i) ? i.withFlatValues(at) : at);
+}
+
+/**
+ * As `gatherNd`, where the values or the tuples are ragged.
+ * @throws InvalidArgumentError for tuples of which the innermost axis is ragged, and for places that rows do not have.
+ */
+export function gatherNdRagged(params: unknown, indices: unknown): RaggedOrDense {
+  const p = toRaggedOrDense(params as TensorLike);
+  const i = toRaggedOrDense(indices as TensorLike, 'int64');
+  if (i.rank === 0 || (isRagged(i) && i.raggedRank === i.rank - 1))
+    throw new InvalidArgumentError(
+      'the innermost axis of the indices must be tuples of one length',
+      'GatherNd',
+    );
+  return tuples(p, i);
+}
+
+function tuples(p: RaggedOrDense, i: RaggedOrDense): RaggedOrDense {
+  if (isRagged(i)) return i.withFlatValues(tuples(p, i.flatValues));
+  if (!isRagged(p)) return gatherNd(p, i);
+  const sizes = dims(i);
+  const depth = knownDim(sizes[sizes.length - 1] as Dim);
+  if (depth > p.rank)
+    throw new InvalidArgumentError(
+      `the last axis of indices holds tuples for at most the ${p.rank} axes of params, got ${depth}`,
+      'GatherNd',
+    );
+  const places = sizes.slice(0, -1);
+  if (places.length > 1) {
+    const all = tuples(p, i.reshape(toShape([-1, depth])));
+    return isRagged(all) ? inAxes(all, places, p) : all.reshape(toShape([...places, ...dims(all).slice(1)]));
+  }
+  // The empty tuple is the place of all.
+  if (depth === 0) return outermost(expandDims(p, 0), constant(0, 'int32').broadcastTo(toShape(places)));
+  const at = i.cast(p.rowSplits.dtype);
+  const part = (k: number): Tensor => at.gather(constant(k, 'int32'), at.rank - 1).reshape([-1]);
+  let flat = part(0);
+  let values: RaggedOrDense = p;
+  for (let k = 1; k < depth; k++) {
+    if (!isRagged(values)) {
+      // What is left of the tuples is for the axes of the values themselves.
+      const rest = Array.from({ length: depth - k }, (_, j) => part(k + j));
+      const slices = gatherNd(values, stack([flat, ...rest], 1));
+      return places.length === 0 ? slices.squeeze(0) : slices;
+    }
+    checkRowsExist(flat, outerSize(values));
+    const inRow = part(k);
+    checkInRows(lengthsOf(values.rowSplits).gather(flat), inRow);
+    flat = startsOf(values.rowSplits).gather(flat).add(inRow);
+    values = values.values;
+  }
+  return outermost(values, places.length === 0 ? flat.squeeze(0) : flat);
+}
+
+/** Rows in axes of these sizes, which are uniform. */
+function inAxes(rows: RaggedOrDense, sizes: readonly Dim[], like: RaggedTensor): RaggedOrDense {
+  const dtype = like.rowSplits.dtype as SplitsDType;
+  let result = rows;
+  for (let axis = sizes.length - 1; axis > 0; axis--) {
+    const outer = sizes.slice(0, axis).reduce(mulDims);
+    result = makeRagged(result, uniformSplits(outer, sizes[axis], dtype), sizes[axis]);
+  }
+  return result;
 }

@@ -23,7 +23,7 @@ import {
 } from './row-partition.ts';
 
 /** How rows with one id become one row: `count` rows in all. */
-type SegmentOp = (x: Tensor, ids: Tensor, count: Dim) => Tensor;
+export type SegmentOp = (x: Tensor, ids: Tensor, count: Dim) => Tensor;
 
 const least = (dtype: DType): number | bigint => extreme(dtype, 'low');
 const greatest = (dtype: DType): number | bigint => extreme(dtype, 'high');
@@ -152,12 +152,12 @@ function overAxis(of: Reduction, x: RaggedTensor, axis: number, keepdims: boolea
   const lengths = lengthsOf(x.rowSplits);
   if (axis === 0) {
     const count = hostDims(maxOf(lengths), 'the longest row', 'RaggedReduce')[0] as Dim;
-    const merged = segments(of, x.values, placesInRows(lengths).places, count);
+    const merged = segments(of.segment, x.values, placesInRows(lengths).places, count);
     return keepdims ? expand(merged, 0) : merged;
   }
   if (axis === 1) {
     const ids = rowIdsOf(x.rowSplits, outerSize(x.values));
-    const merged = segments(of, x.values, ids, rowCount(x.rowSplits));
+    const merged = segments(of.segment, x.values, ids, rowCount(x.rowSplits));
     return keepdims ? expand(merged, 1) : merged;
   }
   return x.withValues(over(of, x.values, axis - 1, keepdims));
@@ -176,8 +176,8 @@ function expand(x: RaggedOrDense, axis: 0 | 1): RaggedOrDense {
 const maxOf = (lengths: Tensor): Tensor => concat([constant([0], lengths.dtype), lengths], 0).max();
 
 /** Rows with one id become one; of ragged rows, place by place. */
-function segments(of: Reduction, values: RaggedOrDense, ids: Tensor, count: Dim): RaggedOrDense {
-  if (!isRagged(values)) return of.segment(values, ids, count);
+export function segments(of: SegmentOp, values: RaggedOrDense, ids: Tensor, count: Dim): RaggedOrDense {
+  if (!isRagged(values)) return of(values, ids, count);
   const lengths = lengthsOf(values.rowSplits);
   const none = constant(0, lengths.dtype).broadcastTo(toShape([count]));
   const merged = tensorScatterNdMax(none, ids.reshape([-1, 1]), lengths);

@@ -19,6 +19,86 @@ describe('ragged tensors in datasets', () => {
     expect(all(sums)).toEqual([[3, 0, 3, 15]]);
   });
 
+  test('batches of the rows of a ragged tensor are ragged, as in TensorFlow', () => {
+    const rows = Dataset.fromTensorSlices(rt);
+    const shape = (d: { readonly elementSpec: unknown }): unknown => [
+      (d.elementSpec as TensorSpec).shape,
+      (d.elementSpec as object).constructor.name,
+    ];
+    expect(shape(rows)).toEqual([[null], 'RaggedRowSpec']);
+    const batches = rows.batch(3);
+    expect(shape(batches)).toEqual([[null, null], 'RaggedTensorSpec']);
+    expect([...batches].every((b) => (b as unknown) instanceof RaggedTensor)).toBe(true);
+    expect(all(batches)).toEqual([[[1, 2], [], [3]], [[4, 5, 6]]]);
+    expect(shape(rows.batch(2, { dropRemainder: true }))).toEqual([[2, null], 'RaggedTensorSpec']);
+    expect(all(rows.batch(3, { dropRemainder: true }))).toEqual([[[1, 2], [], [3]]]);
+    expect(all(rows.filter((x) => (x as unknown as Tensor).sum().greater(0)).batch(2))).toEqual([
+      [[1, 2], [3]],
+      [[4, 5, 6]],
+    ]);
+    expect(all(rows.take(2).concatenate(rows).batch(4))).toEqual([
+      [[1, 2], [], [1, 2], []],
+      [[3], [4, 5, 6]],
+    ]);
+    expect(all(rows.repeat(2).cache().prefetch(1).batch(8))).toEqual([[...rt.toList(), ...rt.toList()]]);
+    expect(all(rows.batch(2).batch(2))).toEqual([
+      [
+        [[1, 2], []],
+        [[3], [4, 5, 6]],
+      ],
+    ]);
+    const pairs = Dataset.fromTensorSlices({ x: rt, y: constant([0, 1, 2, 3], 'int32') });
+    expect(all(pairs.batch(4))).toEqual([{ x: rt.toList(), y: [0, 1, 2, 3] }]);
+    expect(all(pairs.batch(3).map(({ x }) => sum(x as never, 1)))).toEqual([[3, 0, 3], [15]]);
+    // Functions make other tensors of them.
+    expect(() => all(rows.map((x) => (x as unknown as Tensor).mul(2)).batch(2))).toThrow('different shapes');
+    expect(rt.rowSplits.dtype).toBe((([...batches] as unknown[])[0] as RaggedTensor).rowSplits.dtype);
+  });
+
+  test('unbatch gives the rows of ragged and sparse tensors', () => {
+    const batches = Dataset.fromTensorSlices(rt).batch(3);
+    const rows = batches.unbatch();
+    expect(all(rows)).toEqual(rt.toList());
+    expect(all(rows.batch(4))).toEqual([rt.toList()]);
+    const wide = RaggedTensor.fromRowLengths(
+      constant(
+        [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ],
+        'int32',
+      ),
+      [2, 0, 1],
+    );
+    const again = Dataset.fromTensorSlices(wide).batch(2);
+    expect((again.elementSpec as RaggedTensorSpec).shape).toEqual([null, null, 2]);
+    expect(([...again] as unknown as RaggedTensor[]).map((b) => [b.raggedRank, b.toList()])).toEqual([
+      [
+        1,
+        [
+          [
+            [1, 2],
+            [3, 4],
+          ],
+          [],
+        ],
+      ],
+      [1, [[[5, 6]]]],
+    ]);
+    const deep = ragged.constant([[[1], [2, 3]], [[]], [[4]]], 'int32');
+    expect(all(Dataset.fromTensorSlices(deep).batch(2).unbatch().batch(3))).toEqual([deep.toList()]);
+    const st = new SparseTensor(
+      [
+        [0, 1],
+        [2, 0],
+      ],
+      [5, 7],
+      [3, 2],
+    );
+    expect(all(Dataset.fromTensorSlices(st).batch(2).unbatch())).toEqual(all(Dataset.fromTensorSlices(st)));
+  });
+
   test('batches of ragged elements have one more dimension', () => {
     const deep = ragged.constant([[[1], [2, 3]], [[]], [[4]]], 'int32');
     const batches = Dataset.fromTensorSlices(deep).batch(2);

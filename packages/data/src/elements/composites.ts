@@ -10,6 +10,7 @@ import {
   SparseTensorSpec,
   TensorSpec,
 } from '@eagre/graph';
+import { type ElementSpec, RaggedRowSpec } from './element-spec.ts';
 import type { Element } from './structure.ts';
 
 const OP = 'Dataset';
@@ -71,6 +72,22 @@ export function rowOf(x: Tensor | CompositeTensor, i: number): Tensor | Composit
   const rest = sizes.slice(1);
   const begin = sizes.map((_, axis) => (axis === 0 ? i : 0));
   return sparse.reshape(sparse.slice(x, begin, [1, ...rest]), rest);
+}
+
+/** The spec of one row of what a spec describes. */
+export function rowSpec(spec: CompositeTensor): ElementSpec {
+  if (spec instanceof RaggedTensorSpec) {
+    const { shape, dtype, raggedRank, rowSplitsDtype } = spec;
+    const inner = (shape ?? new Array<null>(raggedRank + 1).fill(null)).slice(1);
+    return raggedRank === 1
+      ? new RaggedRowSpec(inner, dtype, rowSplitsDtype)
+      : new RaggedTensorSpec(inner, dtype, raggedRank - 1, rowSplitsDtype);
+  }
+  if (spec instanceof SparseTensorSpec)
+    return new SparseTensorSpec(spec.shape === null ? null : spec.shape.slice(1), spec.dtype);
+  return tree.mapLeaves(spec, OP, (leaf) =>
+    leaf instanceof TensorSpec ? new TensorSpec(leaf.shape?.slice(1) ?? null, leaf.dtype) : leaf,
+  ) as ElementSpec;
 }
 
 /** The spec of a batch of what a spec describes. */

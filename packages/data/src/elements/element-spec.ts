@@ -48,6 +48,16 @@ takesArguments<{ readonly elementSpec: ElementSpec | null }>(
   DatasetSpec,
 );
 
+/** The spec of rows of a ragged tensor, which are tensors whose first sizes differ: `batch` makes a ragged tensor of them again. */
+export class RaggedRowSpec extends TensorSpec {
+  readonly rowSplitsDtype: 'int32' | 'int64';
+
+  constructor(shape: PartialShape, dtype: DType, rowSplitsDtype: 'int32' | 'int64') {
+    super(shape, dtype);
+    this.rowSplitsDtype = rowSplitsDtype;
+  }
+}
+
 export type LeafSpec = TensorSpec | DatasetSpec;
 /** Specs in the structure of elements. A dimension that differs between elements is null. */
 export type ElementSpec =
@@ -117,7 +127,10 @@ function commonLeaf(a: LeafSpec, b: unknown): LeafSpec | null {
   if (a instanceof DatasetSpec)
     return b instanceof DatasetSpec ? new DatasetSpec(commonSpec(a.elementSpec, b.elementSpec)) : null;
   if (!(b instanceof TensorSpec) || a.dtype !== b.dtype) return null;
-  return new TensorSpec(commonShape(a.shape, b.shape), a.dtype);
+  const shape = commonShape(a.shape, b.shape);
+  if (a instanceof RaggedRowSpec && b instanceof RaggedRowSpec && shape !== null)
+    return new RaggedRowSpec(shape, a.dtype, a.rowSplitsDtype);
+  return new TensorSpec(shape, a.dtype);
 }
 
 function commonShape(a: PartialShape | null, b: PartialShape | null): PartialShape | null {

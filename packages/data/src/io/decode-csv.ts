@@ -121,6 +121,8 @@ function columnOf(
 function fieldsOf(line: string, delimiter: string, quotes: boolean, where: string, op: string): string[] {
   const fail = (why: string): InvalidArgumentError => new InvalidArgumentError(`${where}: ${why}`, op);
   const fields: string[] = [];
+  // An empty line has no field at all, as in TensorFlow.
+  if (line === '') return fields;
   for (let at = 0; ; at++) {
     let field = '';
     if (quotes && line[at] === '"') {
@@ -137,7 +139,7 @@ function fieldsOf(line: string, delimiter: string, quotes: boolean, where: strin
       const end = line.indexOf(delimiter, at);
       field = line.slice(at, end < 0 ? line.length : end);
       if (quotes && field.includes('"')) throw fail('a quote inside of a field that is not quoted');
-      if (quotes && /[\n\r]/.test(field)) throw fail('a line end inside of a field that is not quoted');
+      if (/[\n\r]/.test(field)) throw fail('a line end inside of a field that is not quoted');
       at += field.length;
     }
     fields.push(field);

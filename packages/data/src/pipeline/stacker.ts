@@ -1,8 +1,17 @@
 // Elements one after the other become tensors with one more axis.
 import { arrayLength, InvalidArgumentError } from '@eagre/backend';
-import { type CompositeTensor, constant, Tensor } from '@eagre/core';
-import { emptyTensor, sameShape, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
+import { type CompositeTensor, constant, type RaggedTensor, Tensor } from '@eagre/core';
+import {
+  emptyTensor,
+  makeRagged,
+  sameShape,
+  showShape,
+  spaceOf,
+  uploaded,
+  viewOf,
+} from '@eagre/core/internal';
 import { holdsComposite, packWhole, stackComposites, wholeLeaves } from '../elements/composites.ts';
+import { type ElementSpec, RaggedRowSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, flatten, isDataset, mapLeaves } from '../elements/structure.ts';
 import {
@@ -50,14 +59,60 @@ export function stackTensors(tensors: readonly Tensor[], component: number, what
   return uploaded(out, to);
 }
 
+/** The ragged tensor whose row i is tensor i. @throws InvalidArgumentError where more than the first sizes differ. */
+export function raggedOf(
+  tensors: readonly Tensor[],
+  splitsDtype: 'int32' | 'int64',
+  what: string,
+): RaggedTensor {
+  const first = tensors[0];
+  const inner = first.shape.slice(1);
+  for (const t of tensors) {
+    if (t.rank === 0 || !sameShape(t.shape.slice(1), inner))
+      throw new InvalidArgumentError(
+        `only the first size may vary in a ragged batch, got ${showShape(first.shape)} and ${showShape(t.shape)}`,
+        what,
+      );
+  }
+  const splits = new Array<number>(tensors.length + 1).fill(0);
+  let rows = 0;
+  tensors.forEach((t, i) => {
+    rows += t.shape[0];
+    splits[i + 1] = rows;
+  });
+  const shape = [rows, ...inner];
+  if (first.dtype === 'string')
+    return makeRagged(
+      strings(
+        tensors.flatMap((t) => t.strings()),
+        shape,
+      ),
+      constant(splits, splitsDtype),
+    );
+  const values = emptyTensor(first.dtype, shape);
+  const to = spaceOf(values);
+  let at = 0;
+  for (const t of tensors) {
+    const from = viewOf(t);
+    to.set(from as never, at);
+    at += from.length;
+  }
+  return makeRagged(uploaded(values, to), constant(splits, splitsDtype));
+}
+
 /** A string tensor, also of no strings. */
 export function strings(values: readonly string[], shape: readonly number[]): Tensor {
   return values.length === 0 ? constant([], 'string', { shape }) : constant(values, 'string', { shape });
 }
 
 /** Stacks the elements of one structure. */
-export function stackElements(elements: readonly Element[], what: string): Element {
+export function stackElements(
+  elements: readonly Element[],
+  what: string,
+  spec: ElementSpec | null = null,
+): Element {
   const first = elements[0];
+  if (spec !== null && holdsRaggedRows(spec)) return stackWhole(elements, what, spec);
   if (first instanceof Tensor) return stackTensors(elements as readonly Tensor[], 0, what);
   if (holdsComposite(first)) return stackWhole(elements, what);
   const leaves = leavesOf(elements, what);
@@ -70,11 +125,17 @@ export function stackElements(elements: readonly Element[], what: string): Eleme
   ) as Element;
 }
 
-/** `stackElements` of elements with ragged or sparse tensors. */
-function stackWhole(elements: readonly Element[], what: string): Element {
+const holdsRaggedRows = (spec: ElementSpec): boolean =>
+  wholeLeaves(spec as never).some((s) => (s as unknown) instanceof RaggedRowSpec);
+
+/** `stackElements` of elements with ragged or sparse tensors, or with rows that make ragged ones. */
+function stackWhole(elements: readonly Element[], what: string, spec?: ElementSpec): Element {
   const leaves = elements.map(wholeLeaves);
+  const specs = spec === undefined ? [] : (wholeLeaves(spec as never) as readonly unknown[]);
   const stacked = (leaves[0] as ReturnType<typeof wholeLeaves>).map((first, k) => {
     const all = leaves.map((list) => list[k]);
+    const of = specs[k];
+    if (of instanceof RaggedRowSpec) return raggedOf(all as readonly Tensor[], of.rowSplitsDtype, what);
     if (first instanceof Tensor) return stackTensors(all as readonly Tensor[], k, what);
     return stackComposites(all as readonly CompositeTensor[], what);
   });
@@ -128,14 +189,17 @@ export function rowsOf(block: Element): number {
 export class Stacker {
   readonly #input: ElementIterator;
   readonly #what: string;
+  readonly #spec: ElementSpec | null;
   #elements: Element[] = [];
   #blocks: Element[] = [];
   #rows = 0;
   #wanted = 0;
 
-  constructor(input: ElementIterator, what: string) {
+  /** @param spec of the elements, where some may be rows of ragged tensors. */
+  constructor(input: ElementIterator, what: string, spec: ElementSpec | null = null) {
     this.#input = input;
     this.#what = what;
+    this.#spec = spec;
   }
 
   /** @param whole whether fewer than `count` are dropped at the end. */
@@ -189,7 +253,7 @@ export class Stacker {
     const count = this.#input.hasRows ? rows : elements.length;
     if (length === 0 || (step === END && whole && count < this.#wanted)) return END;
     if (this.#input.hasRows) return joinBlocks(blocks);
-    const result = stackElements(elements, this.#what);
+    const result = stackElements(elements, this.#what, this.#spec);
     if (this.#input.ownsElements)
       for (const e of elements) for (const leaf of flatten(e)) if (leaf instanceof Tensor) leaf.dispose();
     return result;

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import type { CompositeTensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
-import { packWhole, rowCountOf, rowOf, wholeLeaves } from '../elements/composites.ts';
+import { packWhole, rowCountOf, rowOf, rowSpec, wholeLeaves } from '../elements/composites.ts';
 import { type ElementSpec, mapSpec, specOf } from '../elements/element-spec.ts';
 import { type Element, tensorsOf, toElement } from '../elements/structure.ts';
 import type { RowAccess } from '../pipeline/iterator.ts';
@@ -51,11 +52,18 @@ export function rowsNode(value: unknown): ElementsNode {
   const counts = leaves.map(rowCountOf);
   if (counts.some((n) => n !== counts[0]))
     throw new InvalidArgumentError(`the first dimensions differ: ${counts.join(', ')}`, what);
+  const specs = wholeLeaves(specOf(element) as never) as readonly (TensorSpec | CompositeTensor)[];
+  const spec = packWhole(
+    element,
+    specs.map((s) =>
+      s instanceof TensorSpec ? new TensorSpec((s.shape ?? []).slice(1), s.dtype) : rowSpec(s),
+    ),
+  );
   const rows = Array.from({ length: counts[0] as number }, (_, i) =>
     packWhole(
       element,
       leaves.map((x) => rowOf(x, i)),
     ),
   );
-  return new ElementsNode(rows, undefined, 'TensorSlice');
+  return new ElementsNode(rows, spec as never, 'TensorSlice');
 }

@@ -1,9 +1,17 @@
 // `batch`, `unbatch`, `rebatch`.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { CompositeTensor } from '@eagre/core';
-import { TensorSpec } from '@eagre/graph';
-import { batchedSpec, holdsComposite, packWhole, wholeLeaves } from '../elements/composites.ts';
-import { type ElementSpec, mapTensorSpec } from '../elements/element-spec.ts';
+import type { CompositeTensor, PartialShape } from '@eagre/core';
+import { RaggedTensorSpec, TensorSpec } from '@eagre/graph';
+import {
+  batchedSpec,
+  holdsComposite,
+  packWhole,
+  rowCountOf,
+  rowOf,
+  rowSpec,
+  wholeLeaves,
+} from '../elements/composites.ts';
+import { type ElementSpec, mapTensorSpec, RaggedRowSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, tensorsOf } from '../elements/structure.ts';
 import {
@@ -36,13 +44,18 @@ export function batchesOf(elements: number, size: number, dropRemainder: boolean
 
 /** The spec of batches of such elements, of a size or of any. */
 function specOfBatch(spec: ElementSpec | null, size: number | null): ElementSpec | null {
-  const ofTensor = (s: TensorSpec): TensorSpec =>
-    new TensorSpec(s.shape === null ? null : [size, ...s.shape], s.dtype);
-  if (spec === null || !holdsComposite(spec)) return mapTensorSpec(spec, 'Dataset.batch', ofTensor);
-  const whole = wholeLeaves(spec as never) as readonly (TensorSpec | CompositeTensor)[];
-  const batched = whole.map((s) => (s instanceof TensorSpec ? ofTensor(s) : batchedSpec(s, size)));
+  const ofTensor = (s: TensorSpec): TensorSpec | RaggedTensorSpec =>
+    s instanceof RaggedRowSpec
+      ? new RaggedTensorSpec([size, ...(s.shape as PartialShape)], s.dtype, 1, s.rowSplitsDtype)
+      : new TensorSpec(s.shape === null ? null : [size, ...s.shape], s.dtype);
+  if (spec === null || !holdsComposite(spec))
+    return mapTensorSpec(spec, 'Dataset.batch', ofTensor as (s: TensorSpec) => TensorSpec);
+  const batched = specLeaves(spec).map((s) => (s instanceof TensorSpec ? ofTensor(s) : batchedSpec(s, size)));
   return packWhole(spec as never, batched) as never;
 }
+
+const specLeaves = (spec: ElementSpec): readonly (TensorSpec | CompositeTensor)[] =>
+  wholeLeaves(spec as never) as readonly (TensorSpec | CompositeTensor)[];
 
 export class BatchNode extends UnaryNode {
   readonly kind = 'Batch';
@@ -67,7 +80,7 @@ export class BatchNode extends UnaryNode {
 
 class BatchIterator extends UnaryIterator<BatchNode> {
   override readonly ownsElements = true;
-  readonly #stacker = new Stacker(this.input, 'Dataset.batch');
+  readonly #stacker = new Stacker(this.input, 'Dataset.batch', this.node.input.spec);
 
   next(): Awaitable<Step> {
     return this.#stacker.next(this.node.size, this.node.whole);
@@ -87,17 +100,23 @@ export class UnbatchNode extends UnaryNode {
   constructor(input: DatasetNode) {
     const what = 'Dataset.unbatch';
     let size: number | null = null;
-    super(
-      input,
-      mapTensorSpec(input.spec, what, (s) => {
-        if (s.shape?.length === 0) throw new InvalidArgumentError('cannot unbatch a scalar', what);
-        const own = s.shape?.[0] ?? null;
-        if (own !== null && size !== null && own !== size)
-          throw new InvalidArgumentError(`the first dimensions differ: ${size} and ${own}`, what);
-        size ??= own;
-        return new TensorSpec(s.shape?.slice(1) ?? null, s.dtype);
-      }),
-    );
+    const check = (shape: PartialShape | null): void => {
+      if (shape?.length === 0) throw new InvalidArgumentError('cannot unbatch a scalar', what);
+      const own = shape?.[0] ?? null;
+      if (own !== null && size !== null && own !== size)
+        throw new InvalidArgumentError(`the first dimensions differ: ${size} and ${own}`, what);
+      size ??= own;
+    };
+    const ofTensor = (s: TensorSpec): TensorSpec => {
+      check(s.shape);
+      return new TensorSpec(s.shape?.slice(1) ?? null, s.dtype);
+    };
+    const { spec } = input;
+    if (spec === null || !holdsComposite(spec)) super(input, mapTensorSpec(spec, what, ofTensor));
+    else {
+      const rows = specLeaves(spec).map((s) => (s instanceof TensorSpec ? ofTensor(s) : rowSpec(s)));
+      super(input, packWhole(spec as never, rows) as never);
+    }
   }
 
   override cardinality(): number {
@@ -122,8 +141,15 @@ function firstSize({ spec }: DatasetNode): number | null {
   return size;
 }
 
+/** Rows that are taken one by one. */
+interface Rows {
+  readonly count: number;
+  at(index: number): Element;
+}
+
 /** The rows of a batch. @throws InvalidArgumentError for scalars and different first dimensions. */
-export function rowsOfBatch(batch: Element, what: string): SliceRows {
+export function rowsOfBatch(batch: Element, what: string): Rows {
+  if (holdsComposite(batch)) return compositeRows(batch, what);
   const tensors = tensorsOf(batch, what);
   const rows = tensors[0]?.shape[0];
   if (rows === undefined || tensors.some((t) => t.shape[0] !== rows))
@@ -134,10 +160,27 @@ export function rowsOfBatch(batch: Element, what: string): SliceRows {
   return new SliceRows(batch, tensors, rows);
 }
 
+/** `rowsOfBatch` where some are ragged or sparse. */
+function compositeRows(batch: Element, what: string): Rows {
+  const leaves = wholeLeaves(batch);
+  const counts = leaves.map(rowCountOf);
+  const [count] = counts as [number];
+  if (counts.some((n) => n !== count))
+    throw new InvalidArgumentError(`the first dimensions differ: ${counts.join(', ')}`, what);
+  return {
+    count,
+    at: (i) =>
+      packWhole(
+        batch,
+        leaves.map((x) => rowOf(x, i)),
+      ),
+  };
+}
+
 class UnbatchIterator extends UnaryIterator {
   override readonly ownsElements = true;
   #batch: Element | null = null;
-  #rows: SliceRows | null = null;
+  #rows: Rows | null = null;
   #next = 0;
 
   next(): Awaitable<Step> {

@@ -1,22 +1,13 @@
 // `raggedBatch`: elements whose first sizes differ, one behind the other.
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type PartialShape, type RaggedTensor, type Tensor } from '@eagre/core';
-import {
-  emptyTensor,
-  makeRagged,
-  sameShape,
-  shown,
-  showShape,
-  spaceOf,
-  uploaded,
-  viewOf,
-} from '@eagre/core/internal';
+import type { PartialShape, RaggedTensor } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 import { RaggedTensorSpec, TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
 import type { DatasetNode } from '../pipeline/iterator.ts';
 import { checkCount } from '../pipeline/options.ts';
-import { leavesOf, stackTensors, strings } from '../pipeline/stacker.ts';
+import { leavesOf, raggedOf, stackTensors } from '../pipeline/stacker.ts';
 import type { BatchOptions } from './batch.ts';
 import { ListBatchNode } from './list-batch.ts';
 
@@ -69,46 +60,10 @@ export class RaggedBatchNode extends ListBatchNode {
     return mapLeaves(elements[0], (_, k) => {
       const tensors = leaves.map((l) => l[k]);
       return isRagged(specs[k])
-        ? join(tensors, this.#splits)
+        ? raggedOf(tensors, this.#splits, 'Dataset.raggedBatch')
         : stackTensors(tensors, k, 'Dataset.raggedBatch');
     }) as Element;
   }
 }
 
 const isRagged = ({ shape }: TensorSpec): boolean => shape === null || shape.includes(null);
-
-function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): Ragged {
-  const first = tensors[0];
-  const inner = first.shape.slice(1);
-  for (const t of tensors) {
-    if (t.rank === 0 || !sameShape(t.shape.slice(1), inner))
-      throw new InvalidArgumentError(
-        `only the first size may vary in a ragged batch, got ${showShape(first.shape)} and ${showShape(t.shape)}`,
-        'Dataset.raggedBatch',
-      );
-  }
-  const splits = new Array<number>(tensors.length + 1).fill(0);
-  let rows = 0;
-  tensors.forEach((t, i) => {
-    rows += t.shape[0];
-    splits[i + 1] = rows;
-  });
-  const shape = [rows, ...inner];
-  if (first.dtype === 'string')
-    return makeRagged(
-      strings(
-        tensors.flatMap((t) => t.strings()),
-        shape,
-      ),
-      constant(splits, splitsDtype),
-    );
-  const values = emptyTensor(first.dtype, shape);
-  const to = spaceOf(values);
-  let at = 0;
-  for (const t of tensors) {
-    const from = viewOf(t);
-    to.set(from as never, at);
-    at += from.length;
-  }
-  return makeRagged(uploaded(values, to), constant(splits, splitsDtype));
-}

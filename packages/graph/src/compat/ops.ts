@@ -4,6 +4,7 @@ import { onesLike, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   checkFunction,
   checkList,
+  checkOneOf,
   checkText,
   context,
   defineFunction,
@@ -216,6 +217,7 @@ export type Source = Tensor | Variable;
  * Adds the derivatives of the sum of `ys` by each of `xs` to the default graph; null where `ys` do not depend on it.
  * @param options.gradYs what each of `ys` is weighted by, of its shape; null for ones
  * @param options.stopGradients what counts as constant: nothing flows through to what it was made of
+ * @param options.unconnectedGradients `'zero'` gives zeros where it would be null
  * @throws InvalidArgumentError for tensors of another graph.
  */
 export const gradients: NamedFunction<
@@ -224,14 +226,16 @@ export const gradients: NamedFunction<
   {
     readonly gradYs?: Source | readonly (Source | null)[];
     readonly stopGradients?: Source | readonly Source[];
+    readonly unconnectedGradients?: 'none' | 'zero';
     readonly name?: string;
   },
   (Tensor | null)[]
 > = defineFunction(
   'compat.v1.gradients',
   { ys: kind.asIs, xs: kind.asIs },
-  { gradYs: kind.asIs, stopGradients: kind.asIs, name: kind.asIs },
-  (ys, xs, { gradYs, stopGradients = [], name }) => {
+  { gradYs: kind.asIs, stopGradients: kind.asIs, unconnectedGradients: kind.asIs, name: kind.asIs },
+  (ys, xs, { gradYs, stopGradients = [], unconnectedGradients = 'none', name }) => {
+    checkOneOf(unconnectedGradients, ['none', 'zero'], 'unconnectedGradients', 'gradients');
     const graph = currentGraph('tf.gradients()');
     const list = <T>(of: T | readonly T[]): readonly T[] => (Array.isArray(of) ? of : [of]) as readonly T[];
     const taken = (x: Source): Tensor => known(graph, x instanceof Variable ? x.taken() : x);
@@ -245,13 +249,12 @@ export const gradients: NamedFunction<
     return inGraphScope(nameOr(name, 'gradients'), () =>
       inContext({ tapes: [] }, () => {
         const given = gradYs == null ? null : list<Source | null>(gradYs);
-        const options = given && {
-          outputGradients: given.map((g, i) => (g == null ? onesLike(targets[i] ?? 1) : taken(g))),
-        };
+        const outputGradients = given?.map((g, i) => (g == null ? onesLike(targets[i] ?? 1) : taken(g)));
+        const options = { unconnectedGradients, ...(outputGradients && { outputGradients }) };
         using tape = new GradientTape({ watchAccessedVariables: false });
         tape.watch(sources);
         replay(graph, targets, stops);
-        return tape.denseGradient(targets, sources, options ?? {});
+        return tape.denseGradient(targets, sources, options);
       }),
     );
   },

@@ -119,43 +119,50 @@ export const caseOf: <R, D = never>(
   ...args: Arguments<
     [pairs: Pairs<R>],
     ['pairs'],
-    { readonly default?: Branch<D>; readonly exclusive?: boolean }
+    { readonly default?: Branch<D>; readonly exclusive?: boolean; readonly strict?: boolean }
   >
 ) => Tensors<R | D> = defineFunction<
   NamedFunction<
     [pairs: Pairs<unknown>],
     ['pairs'],
-    { readonly default?: Branch<unknown>; readonly exclusive?: boolean },
+    { readonly default?: Branch<unknown>; readonly exclusive?: boolean; readonly strict?: boolean },
     unknown
   >
->('tf.case', { pairs: kind.asIs }, { default: kind.asIs, exclusive: kind.asIs }, (pairs, options) => {
-  const op = 'tf.case';
-  if (!Array.isArray(pairs) || pairs.length === 0)
-    throw new InvalidArgumentError('expected a list of at least one [predicate, function]', op);
-  const list = pairs as Pairs<unknown>;
-  list.forEach((pair, i) => {
-    if (!Array.isArray(pair) || pair.length !== 2)
-      throw new InvalidArgumentError(`pair ${i} is ${shown(pair)}, expected [predicate, function]`, op);
-    checkFunction(pair[1], `the second part of pair ${i}`, op);
-  });
-  if (options.default !== undefined) checkFunction(options.default, 'default', op);
-  const predicates = list.map(([pred]) => predicate(pred, op));
-  if (checkFlag(options.exclusive, 'exclusive', op)) checkExclusive(predicates);
-  const names = list.map((_, i) => `the function of pair ${i}`);
-  const functions: Branch<unknown>[] = list.map(([, fn]) => fn);
-  if (options.default !== undefined) {
-    names.push('default');
-    functions.push(options.default);
-  } else checkSome(predicates);
-  // One after the other: the last function where nothing else is left.
-  const from = (i: number): unknown => {
-    const [fn, name] = [functions[i], names[i]];
-    if (i === functions.length - 1) return choose('If', true, [name], [fn], op);
-    const others = i + 2 === functions.length ? names[i + 1] : 'those behind it';
-    return choose('If', predicates[i] as Truth, [name, others], [fn, () => from(i + 1)], op);
-  };
-  return from(0);
-}) as never;
+>(
+  'tf.case',
+  { pairs: kind.asIs },
+  { default: kind.asIs, exclusive: kind.asIs, strict: kind.asIs },
+  (pairs, options) => {
+    const op = 'tf.case';
+    if (!Array.isArray(pairs) || pairs.length === 0)
+      throw new InvalidArgumentError('expected a list of at least one [predicate, function]', op);
+    const list = pairs as Pairs<unknown>;
+    list.forEach((pair, i) => {
+      if (!Array.isArray(pair) || pair.length !== 2)
+        throw new InvalidArgumentError(`pair ${i} is ${shown(pair)}, expected [predicate, function]`, op);
+      checkFunction(pair[1], `the second part of pair ${i}`, op);
+    });
+    if (options.default !== undefined) checkFunction(options.default, 'default', op);
+    const predicates = list.map(([pred]) => predicate(pred, op));
+    // Lists of one are lists in any case, as in TensorFlow 2.
+    checkFlag(options.strict, 'strict', op);
+    if (checkFlag(options.exclusive, 'exclusive', op)) checkExclusive(predicates);
+    const names = list.map((_, i) => `the function of pair ${i}`);
+    const functions: Branch<unknown>[] = list.map(([, fn]) => fn);
+    if (options.default !== undefined) {
+      names.push('default');
+      functions.push(options.default);
+    } else checkSome(predicates);
+    // One after the other: the last function where nothing else is left.
+    const from = (i: number): unknown => {
+      const [fn, name] = [functions[i], names[i]];
+      if (i === functions.length - 1) return choose('If', true, [name], [fn], op);
+      const others = i + 2 === functions.length ? names[i + 1] : 'those behind it';
+      return choose('If', predicates[i] as Truth, [name, others], [fn, () => from(i + 1)], op);
+    };
+    return from(0);
+  },
+) as never;
 
 type Pairs<R> = readonly (readonly [pred: TensorLike, fn: Branch<R>])[];
 

@@ -1,6 +1,17 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { constant, range, Tensor, type TensorLike, unstack } from '@eagre/core';
+import {
+  concat,
+  constant,
+  type PartialShape,
+  type RaggedTensor,
+  range,
+  type Shape,
+  Tensor,
+  type TensorLike,
+  unstack,
+  zeros,
+} from '@eagre/core';
 import {
   checkDTypeName,
   checkFlag,
@@ -17,13 +28,18 @@ import {
   isComposite,
   isRagged,
   kind,
+  lengthsOf,
+  makeRagged,
   type NamedFunction,
+  sameShape,
   showShape,
   sizeValue,
+  splitsOfLengths,
   toOwnTensor,
   toShape,
   tree,
 } from '@eagre/core/internal';
+import type { RaggedTensorSpec } from '../ir/composite-specs.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { checkSignature } from '../tracing/signature.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
@@ -44,11 +60,15 @@ import { whileLoop } from './while-loop.ts';
 export type OutputSignature =
   | DType
   | TensorSpec
+  | RaggedTensorSpec
   | readonly OutputSignature[]
   | { readonly [key: string]: OutputSignature };
 
 export interface MapOptions {
-  /** What `fn` returns: numbers take these dtypes, anything else is refused. */
+  /**
+   * What `fn` returns: numbers take these dtypes, anything else is refused. Where a `RaggedTensorSpec` stands, rows of different lengths
+   * become a ragged tensor, with one ragged dimension more: `new tf.RaggedTensorSpec([null], 'int32', 0)` for vectors.
+   */
   readonly fnOutputSignature?: OutputSignature;
 }
 
@@ -69,7 +89,7 @@ function withoutComposites(result: unknown, op: string): unknown {
     (!(result instanceof Tensor) && tree.leavesOf(result, op, tree.wholeComposites).some(isComposite))
   )
     throw new InvalidArgumentError(
-      'fn must return tensors of one shape, not ragged or sparse tensors; for rows of different lengths use tf.ragged.stack',
+      'fn must return tensors of one shape, not ragged or sparse tensors; for rows of different lengths give mapFn a fnOutputSignature of tf.RaggedTensorSpec',
       op,
     );
   return result;
@@ -182,18 +202,82 @@ export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
     const op = 'tf.mapFn';
     const { fnOutputSignature: signature } = options;
     if (signature !== undefined)
-      checkSignature(signature, 'fnOutputSignature', op, (leaf) => {
-        if (typeof leaf === 'string') checkDTypeName(leaf as DType, op);
-        return typeof leaf === 'string';
-      });
+      checkSignature(
+        signature,
+        'fnOutputSignature',
+        op,
+        (leaf) => {
+          if (typeof leaf === 'string') checkDTypeName(leaf as DType, op);
+          return typeof leaf === 'string' || isRowsSpec(leaf);
+        },
+        isRowsSpec,
+      );
     const elements = new Elements(fn, elems, op);
+    if (signature !== undefined && tree.leavesOf(signature, op, isRowsSpec).some(isRowsSpec))
+      return mapToRows(fn as never, elements, signature, op);
     const call = (elem: unknown): Nest => {
       const result: unknown = withoutComposites(fn(elem as never), op);
       return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
     };
-    return context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op);
+    return (context.tracer === null ? mapNow : mapTraced)(call, elements, op, () => false);
   },
 ) as never;
+
+/** What a spec of ragged tensors tells; by this, so that programs without ragged tensors need no such class. */
+const isRowsSpec = (leaf: unknown): leaf is RaggedTensorSpec =>
+  isComposite(leaf) && 'rowSplitsDtype' in leaf && 'raggedRank' in leaf;
+
+/** As `mapFn` where the signature has ragged tensors: their parts are joined, and not stacked. */
+function mapToRows(
+  fn: (elem: unknown) => unknown,
+  elements: Elements,
+  signature: OutputSignature,
+  op: string,
+): unknown {
+  const leaves = tree.leavesOf(signature, op, isRowsSpec);
+  // By place among all tensors, those of one result after the other.
+  const joined = leaves.flatMap((leaf) =>
+    isRowsSpec(leaf) ? new Array<boolean>(leaf.raggedRank + 2).fill(true) : [false],
+  );
+  const call = (elem: unknown): Nest => {
+    const given = tree.leavesOf(conform(fn(elem), signature, 'the result'), op, tree.wholeComposites);
+    return flatten(
+      given.map((value, i) => {
+        const spec = leaves[i];
+        return isRowsSpec(spec) ? rowParts(value as RaggedTensor | Tensor, spec) : (value as Tensor);
+      }),
+      op,
+    );
+  };
+  const run = context.tracer === null ? mapNow : mapTraced;
+  const results = run(call, elements, op, (k) => joined[k] as boolean) as readonly (Tensor | Tensor[])[];
+  return tree.mapLeaves(
+    signature,
+    op,
+    (leaf, i) => (isRowsSpec(leaf) ? rowsOfParts(results[i] as Tensor[], leaf) : results[i]),
+    isRowsSpec,
+  );
+}
+
+/** The innermost values of one result, the lengths of its rows, the outermost ones first, and how many these are. */
+function rowParts(value: RaggedTensor | Tensor, { rowSplitsDtype }: RaggedTensorSpec): Tensor[] {
+  const splits = isRagged(value) ? value.nestedRowSplits : [];
+  const flat = isRagged(value) ? value.flatValues : value;
+  const lengths = splits.map(lengthsOf);
+  const count = toOwnTensor(sizeValue(dims(lengths[0] ?? flat)[0] as Dim, rowSplitsDtype), rowSplitsDtype);
+  return [flat, ...lengths, count.reshape([1])];
+}
+
+/** The ragged tensor of all results, one behind the other. */
+function rowsOfParts(parts: readonly Tensor[], { shape, raggedRank }: RaggedTensorSpec): unknown {
+  const [flat, ...lengths] = parts as [Tensor, ...Tensor[]];
+  const counts = lengths.pop() as Tensor;
+  return [counts, ...lengths].reduceRight<Tensor | RaggedTensor>(
+    (values, of, level) =>
+      makeRagged(values, splitsOfLengths(of), level <= raggedRank ? (shape?.[level] ?? null) : null),
+    flat,
+  );
+}
 
 graphLoops.rows = (count, fn) => mapFn(fn, range(sizeValue(count, 'int32'), { dtype: 'int32' }));
 
@@ -228,35 +312,61 @@ function inAllRows(elems: unknown, op: string): unknown {
   return pack(nest, leaves);
 }
 
-function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
+/** Whether the tensors at a place of the results are joined along their first axis, and not stacked along a new one. */
+type Joins = (place: number) => boolean;
+
+function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string, joins: Joins): unknown {
   const count = elements.limit as number;
   const results = Array.from({ length: count }, (_, i) => call(elements.at(constant(i, 'int32'))));
   const model = results[0] ?? elements.resultOf(call);
-  for (const result of results) checkSame(model, result, 'for all elements', op);
-  const stacks = arraysLike(model, count, op).map((array, k) =>
-    results.reduce((all, { leaves }, i) => all.write(i, leaves[k] as Tensor), array),
-  );
+  for (const result of results) checkSame(model, result, 'for all elements', op, joins);
+  const empty = emptyLike(model, count, op, joins);
   return pack(
     model,
-    stacks.map((array) => array.stack()),
+    empty.map((start, k) => {
+      const all = results.map(({ leaves }) => leaves[k] as Tensor);
+      if (start instanceof Tensor) return concat([start, ...all], 0);
+      return all.reduce((array, x, i) => array.write(i, x), start).stack();
+    }),
   );
 }
 
-function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
+function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string, joins: Joins): unknown {
   const { limit } = elements;
   const model = elements.resultOf(call);
-  const [, stacks] = whileLoop(
+  const empty = emptyLike(model, limit, op, joins);
+  const growing = empty.map((start) => (start instanceof Tensor ? [null, ...start.shape.slice(1)] : null));
+  const [, all] = whileLoop(
     (i) => i.less(limit),
-    (i, arrays) => {
+    (i, before) => {
       const result = call(elements.at(i));
-      checkSame(model, result, 'for all elements', op);
-      return [i.add(1), arrays.map((array, k) => array.write(i, result.leaves[k] as Tensor))];
+      checkSame(model, result, 'for all elements', op, joins);
+      const after = before.map((x, k) => {
+        const own = result.leaves[k] as Tensor;
+        return x instanceof TensorArray ? x.write(i, own) : concat([x as Tensor, own], 0);
+      });
+      return [i.add(1), after];
     },
-    [constant(0, 'int32'), arraysLike(model, limit, op)],
+    [constant(0, 'int32'), empty],
+    growing.some((shape) => shape !== null) ? { shapeInvariants: [null, growing] } : {},
   );
   return pack(
     model,
-    stacks.map((array) => array.stack()),
+    all.map((x) => (x instanceof TensorArray ? x.stack() : (x as Tensor))),
+  );
+}
+
+/** What results are put into: arrays for so many, and tensors without rows for those that are joined. */
+function emptyLike(
+  { leaves, tree: of }: Nest,
+  size: number | Tensor,
+  op: string,
+  joins: Joins,
+): (Tensor | TensorArray)[] {
+  return leaves.map((leaf, k) =>
+    joins(k) && leaf instanceof Tensor
+      ? zeros(toShape([0, ...dims(leaf).slice(1)]), leaf.dtype)
+      : (arraysLike({ leaves: [leaf], tree: of }, size, op)[0] as TensorArray),
   );
 }
 
@@ -269,8 +379,11 @@ function arraysLike({ leaves }: Nest, size: number | Tensor, op: string): Tensor
   });
 }
 
-function checkSame(expected: Nest, got: Nest, when: string, op: string): void {
-  const different = difference(expected, got);
+function checkSame(expected: Nest, got: Nest, when: string, op: string, joins: Joins = () => false): void {
+  // Of what is joined the first sizes may differ.
+  const different = difference(expected, got, (a, b, place) =>
+    joins(place) ? a.length === b.length && sameShape(a.slice(1), b.slice(1)) : sameShape(a, b),
+  );
   if (different !== null) {
     throw new InvalidArgumentError(
       `fn must return the same structure of the same dtypes and shapes ${when}, but ${different}.\n  ${describe(expected)}\n  ${describe(got)}`,
@@ -287,18 +400,40 @@ function conform(value: unknown, signature: OutputSignature, where: string): unk
       'tf.mapFn',
     );
   };
-  const tensors: Tensor[] = [];
+  const found: (Tensor | RaggedTensor)[] = [];
+  const check = (
+    x: Tensor | RaggedTensor,
+    dtype: DType,
+    shape: PartialShape | null,
+    path: tree.Path,
+  ): void => {
+    if (x.dtype !== dtype) fail(path, `is ${x.dtype}, but must be ${dtype}`);
+    if (!isCompatible(x.shape as Shape, shape))
+      fail(path, `has shape ${showShape(x.shape)}, but must have ${showShape(shape ?? [])}`);
+    found.push(x);
+  };
   tree.forEachPair(
     signature,
     value,
     'tf.mapFn',
     (leaf, given, path) => {
+      if (isRowsSpec(leaf)) {
+        const { raggedRank, rowSplitsDtype, dtype, shape } = leaf;
+        const rows = isRagged(given) ? given : toOwnTensor(given as TensorLike, dtype);
+        const rank = isRagged(rows) ? rows.raggedRank : 0;
+        if (rank !== raggedRank || rows.rank === 0)
+          fail(
+            path,
+            `has ${rank} ragged dimensions in shape ${showShape(rows.shape)}, but must be rows with ${raggedRank}`,
+          );
+        if (isRagged(rows) && rows.rowSplits.dtype !== rowSplitsDtype)
+          fail(path, `has rowSplits of ${rows.rowSplits.dtype}, but must have ${rowSplitsDtype}`);
+        check(rows, dtype, shape, path);
+        return;
+      }
+      withoutComposites(given, 'tf.mapFn');
       const { dtype, shape } = leaf instanceof TensorSpec ? leaf : { dtype: leaf as DType, shape: null };
-      const tensor = toOwnTensor(given as TensorLike, dtype);
-      if (tensor.dtype !== dtype) fail(path, `is ${tensor.dtype}, but must be ${dtype}`);
-      if (!isCompatible(tensor.shape, shape))
-        fail(path, `has shape ${showShape(tensor.shape)}, but must have ${showShape(shape ?? [])}`);
-      tensors.push(tensor);
+      check(toOwnTensor(given as TensorLike, dtype), dtype, shape, path);
     },
     (_, expected, __, path) =>
       fail(
@@ -307,8 +442,9 @@ function conform(value: unknown, signature: OutputSignature, where: string): unk
           ? `must be a list of ${expected.length}`
           : `must be ${tree.containerName(expected)} of ${tree.keysOf(expected).join(', ')}`,
       ),
+    isRowsSpec,
   );
-  return tree.pack(signature, tensors, 'tf.mapFn');
+  return tree.pack(signature, found, 'tf.mapFn', isRowsSpec);
 }
 
 type Step = (state: unknown, elem: unknown) => unknown;

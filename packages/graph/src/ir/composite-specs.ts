@@ -59,7 +59,7 @@ interface RaggedOptions {
 
 /**
  * What an argument of a traced function may be: a ragged tensor. `new tf.RaggedTensorSpec([null, null], 'int32')`; null stands for any size.
- * @param raggedRank how many dimensions are ragged: all but the first unless given.
+ * @param raggedRank how many dimensions are ragged: all but the first unless given. 0 is for rows in `fnOutputSignature` of `tf.mapFn`: a tensor.
  */
 export class RaggedTensorSpec extends CompositeSpec {
   readonly shape: PartialShape | null;
@@ -93,9 +93,9 @@ export class RaggedTensorSpec extends CompositeSpec {
     if (shape === null && raggedRank === null)
       throw new InvalidArgumentError('give a shape or a raggedRank', op);
     const rank = raggedRank ?? (shape as PartialShape).length - 1;
-    if (!Number.isInteger(rank) || rank < 1 || (shape !== null && rank >= shape.length))
+    if (!Number.isInteger(rank) || rank < 0 || (shape !== null && rank >= shape.length))
       throw new InvalidArgumentError(
-        `raggedRank must be from 1 to the rank less one, got ${rank} for ${shape === null ? 'any shape' : showShape(shape)}`,
+        `raggedRank must be from 0 to the rank less one, got ${rank} for ${shape === null ? 'any shape' : showShape(shape)}`,
         op,
       );
     if (rowSplitsDtype !== 'int32' && rowSplitsDtype !== 'int64')
@@ -111,6 +111,7 @@ export class RaggedTensorSpec extends CompositeSpec {
 
   get parts(): readonly unknown[] {
     const { shape, dtype, raggedRank, rowSplitsDtype } = this;
+    if (raggedRank === 0) return [new TensorSpec(shape, dtype)];
     const flat = shape === null ? null : [null, ...shape.slice(raggedRank + 1)];
     const rows = shape?.[0] ?? null;
     return [

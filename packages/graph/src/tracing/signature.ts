@@ -83,12 +83,19 @@ function showArgument(value: unknown): string {
 type IsLeaf = (value: unknown) => boolean;
 
 /** @throws InvalidArgumentError for what is no structure of specs, with the place where something else stands. */
-export function checkSignature(value: unknown, what: string, op: string, isLeaf: IsLeaf = () => false): void {
-  tree.forEachLeaf(value, op, (leaf, path) => {
+export function checkSignature(
+  value: unknown,
+  what: string,
+  op: string,
+  isLeaf: IsLeaf = () => false,
+  isWhole: IsLeaf = () => false,
+): void {
+  const visit = (leaf: unknown, path: tree.Path): void => {
     if (leaf instanceof TensorSpec || isLeaf(leaf)) return;
     throw new InvalidArgumentError(
       `${what}${tree.showPath(path)} is ${shown(leaf)}, expected tf.TensorSpec in arrays and plain objects`,
       op,
     );
-  });
+  };
+  tree.forEachLeaf(value, op, visit, isWhole);
 }

@@ -66,8 +66,6 @@ export const floatPower: Binary = /* @__PURE__ */ binary('floatPower', (a, b) =>
   const wide = (x: Tensor): Tensor => (hasGradient(x.dtype) ? x : x.cast('float64'));
   return wide(a).pow(wide(b));
 });
-/** Whether each element is 0. */
-export const logicalNot: Unary = /* @__PURE__ */ unary('logicalNot', (x) => x.cast('bool').logicalNot());
 
 // ---- places and counts, which are int64 in NumPy
 

@@ -7,7 +7,7 @@ export { array as asanyarray, array as asarray, array as ascontiguousarray } fro
 export { mod as remainder, round as around } from '../ops/numpy/elementwise.ts';
 export * from '../ops/numpy.ts';
 export * from './arrays.ts';
-export { argmax, argmin, argsort, countNonzero, logicalNot, nonzero } from './arrays.ts';
+export { argmax, argmin, argsort, countNonzero, nonzero } from './arrays.ts';
 export * from './dtypes.ts';
 export * as random from './random.ts';
 export { cumprod, cumsum, mean, nanmean, nanprod, nansum, prod, std, sum, var } from './reductions.ts';

@@ -2,6 +2,7 @@ import { type DType, InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { checkOneOf } from '../../arguments/checks.ts';
 import { context, inInitScope } from '../../dispatch/context.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../../dispatch/op.ts';
@@ -61,6 +62,38 @@ export const gather: NamedFunction<
   },
 );
 
+/** What becomes of indices outside of their axes, as TensorFlow calls it: an error unless it is `'IGNORE'`. */
+export type BadIndicesPolicy = '' | 'DEFAULT' | 'ERROR' | 'IGNORE';
+const POLICIES: readonly unknown[] = ['', 'DEFAULT', 'ERROR', 'IGNORE'];
+const ignores = (policy: unknown, op: string): boolean => {
+  checkOneOf(policy ?? '', POLICIES, 'badIndicesPolicy', op);
+  return policy === 'IGNORE';
+};
+
+/** The first axes as one, with one more row of zeros: the place of what is outside of them. */
+function withSpareRow(x: Tensor, depth: number): Tensor {
+  const [axes, rest] = [dims(x).slice(0, depth), dims(x).slice(depth)];
+  const spare = x.dtype === 'string' ? toTensor('', 'string') : zeros([], x.dtype);
+  return concat(
+    [reshape(x, toShape([sizeOfDims(axes), ...rest])), broadcastTo(spare, toShape([1, ...rest]))],
+    0,
+  );
+}
+
+/** For each tuple its row in `withSpareRow`. */
+function placesInRows(i: Tensor, axes: readonly Dim[]): Tensor {
+  const size = (d: Dim): Tensor => toTensor(sizeValue(d, 'int64'), 'int64');
+  let inside: Tensor | null = null;
+  let place = zeros(toShape(dims(i).slice(0, -1)), 'int64');
+  axes.forEach((d, axis) => {
+    const at = gather(i, axis, i.rank - 1).cast('int64');
+    const within = at.greaterEqual(0).logicalAnd(at.less(size(d)));
+    inside = inside === null ? within : (inside as Tensor).logicalAnd(within);
+    place = place.mul(size(d)).add(at);
+  });
+  return inside === null ? place : where(inside, place, size(sizeOfDims(axes)));
+}
+
 /** The slices of `params` at tuples of indices. */
 const gatherNdOp: Op = defineOp({
   name: 'GatherNd',
@@ -79,17 +112,24 @@ const gatherNdOp: Op = defineOp({
 /**
  * The slices of `params` at index tuples, the last axis of `indices`: shape [...indices' but the last, ...rest of params'].
  * @param options.batchDims how many leading axes params and indices share (0 by default): tuples are for the axes behind these.
+ * @param options.badIndicesPolicy `'IGNORE'` gives zeros for tuples outside of the axes; any other an error.
  * @throws OutOfRangeError for an index outside of its axis.
  */
 export const gatherNd: NamedFunction<
   [params: TensorLike, indices: TensorLike],
   ['params', 'indices'],
-  { batchDims?: IntegerLike }
+  { batchDims?: IntegerLike; badIndicesPolicy?: BadIndicesPolicy }
 > = defineFunction(
   'gatherNd',
   { params: kind.tensor, indices: kind.tensor },
-  { batchDims: kind.integer },
-  (params, indices, options: { batchDims?: number }) => {
+  { batchDims: kind.integer, badIndicesPolicy: kind.asIs },
+  (params, indices, options: { batchDims?: number; badIndicesPolicy?: BadIndicesPolicy }) => {
+    const ignoring = ignores(options.badIndicesPolicy, 'GatherNd');
+    const at = (x: Tensor, tuples: Tensor): Tensor => {
+      if (!ignoring) return move(gatherNdOp, [x, tuples], {});
+      const n = knownDim(dims(tuples)[tuples.rank - 1]);
+      return gather(withSpareRow(x, n), placesInRows(tuples, dims(x).slice(0, n)), 0);
+    };
     const p = toTensor(params);
     const i = toIndices(indices, 'indices', 'GatherNd');
     const batchDims = options.batchDims ?? 0;
@@ -111,14 +151,14 @@ export const gatherNd: NamedFunction<
         'GatherNd',
       );
     checkRank(i.rank - 1 + own - depth, 'GatherNd');
-    if (batchDims === 0) return move(gatherNdOp, [p, i], {});
+    if (batchDims === 0) return at(p, i);
     // The place of each tuple in the batch stands before it.
     const shape = [...dims(i).slice(0, -1), 1];
-    const at = batch.map((n, axis) => {
+    const before = batch.map((n, axis) => {
       const along = shape.map((_, k) => (k === axis ? n : 1));
       return broadcastTo(reshape(iota(n).cast(i.dtype), toShape(along)), toShape(shape));
     });
-    return move(gatherNdOp, [p, concat([...at, i], -1)], {});
+    return at(p, concat([...before, i], -1));
   },
 );
 
@@ -201,12 +241,28 @@ const scatterNdOp: Op = defineOp({
   ],
 });
 
-function scatter(op: Op, base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+function scatter(
+  op: Op,
+  base: TensorLike,
+  indices: TensorLike,
+  updates: TensorLike,
+  policy?: BadIndicesPolicy,
+): Tensor {
   const [b, u] = pair(base, updates, op.name);
   const i = toIndices(indices, 'indices', op.name);
   checkDType(b.dtype, op === scatterUpdateOp ? 'any' : 'numeric', 'base', op.name);
   checkScatter(b.shape, i, u.shape, op.name);
-  return execute1(op, [b, i, u]);
+  if (!ignores(policy, op.name)) return execute1(op, [b, i, u]);
+  return ignoringBad(b, i, (rows, places) => execute1(op, [rows, places, u]));
+}
+
+/** What a function that puts slices into rows does with those whose tuples are inside. */
+function ignoringBad(base: Tensor, i: Tensor, put: (rows: Tensor, places: Tensor) => Tensor): Tensor {
+  const depth = knownDim(dims(i)[i.rank - 1]);
+  const axes = dims(base).slice(0, depth);
+  const all = put(withSpareRow(base, depth), expandDims(placesInRows(i, axes), -1));
+  const sizes = [sizeOfDims(axes), ...dims(base).slice(depth)];
+  return reshape(all.slice(toShape(sizes.map(() => 0)), toShape(sizes)), base.shape);
 }
 
 function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string): void {
@@ -226,22 +282,37 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
   }
 }
 
-type ScatterFunction = NamedFunction<
+type ScatterFunction<O = { badIndicesPolicy?: BadIndicesPolicy }> = NamedFunction<
   [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates']
+  ['base', 'indices', 'updates'],
+  O
 >;
+const scatterKinds = { base: kind.tensor, indices: kind.tensor, updates: kind.tensor };
 /* @__NO_SIDE_EFFECTS__ */
 function defineScatter(name: string, op: Op): ScatterFunction {
-  const kinds = { base: kind.tensor, indices: kind.tensor, updates: kind.tensor };
-  return defineFunction(name, kinds, {}, (base, indices, updates) => scatter(op, base, indices, updates));
+  return defineFunction(
+    name,
+    scatterKinds,
+    { badIndicesPolicy: kind.asIs },
+    (base, indices, updates, options: { badIndicesPolicy?: BadIndicesPolicy }) =>
+      scatter(op, base, indices, updates, options.badIndicesPolicy),
+  );
 }
 /**
  * A copy of `base` with the slices at index tuples (the last axis of `indices`) replaced by `updates`, whose shape is
  * [...indices' but the last, ...rest of base's]. Where an index stands twice, the last one wins.
  * @throws OutOfRangeError for an index outside of its axis.
  */
-export const tensorScatterNdUpdate: ScatterFunction = defineScatter('tensorScatterNdUpdate', scatterUpdateOp);
-/** Like `tensorScatterNdUpdate`, but adds; what stands twice is added twice. */
+export const tensorScatterNdUpdate: ScatterFunction<unknown> = defineFunction(
+  'tensorScatterNdUpdate',
+  scatterKinds,
+  {},
+  (base, indices, updates) => scatter(scatterUpdateOp, base, indices, updates),
+);
+/**
+ * Like `tensorScatterNdUpdate`, but adds; what stands twice is added twice.
+ * @param options.badIndicesPolicy `'IGNORE'` leaves out what is outside of the axes; any other is an error.
+ */
 export const tensorScatterNdAdd: ScatterFunction = defineScatter('tensorScatterNdAdd', scatterAddOp);
 /** Like `tensorScatterNdUpdate`, but subtracts. */
 export const tensorScatterNdSub: ScatterFunction = defineScatter('tensorScatterNdSub', scatterSubOp);
@@ -256,17 +327,26 @@ export const tensorScatterNdMin: ScatterFunction = defineScatter('tensorScatterN
  */
 export const scatterNd: NamedFunction<
   [indices: TensorLike, updates: TensorLike, shape: ShapeLike],
-  ['indices', 'updates', 'shape']
+  ['indices', 'updates', 'shape'],
+  { badIndicesPolicy?: BadIndicesPolicy }
 > = defineFunction(
   'scatterNd',
   { indices: kind.tensor, updates: kind.tensor, shape: kind.shape },
-  {},
-  (indices, updates, shape: Shape) => {
+  { badIndicesPolicy: kind.asIs },
+  (indices, updates, shape: Shape, { badIndicesPolicy }: { badIndicesPolicy?: BadIndicesPolicy }) => {
     const i = toIndices(indices, 'indices', 'ScatterNd');
     const u = toTensor(updates);
     const to = ownShape(shape, 'ScatterNd');
     checkDType(u.dtype, 'any', 'updates', 'ScatterNd');
     checkScatter(to, i, u.shape, 'ScatterNd');
+    if (ignores(badIndicesPolicy, 'ScatterNd')) {
+      const add = (rows: Tensor, places: Tensor): Tensor => scatterNd(places, u, rows.shape);
+      return ignoringBad(
+        u.dtype === 'string' ? toTensor('', 'string').broadcastTo(to) : zeros(to, u.dtype),
+        i,
+        add,
+      );
+    }
     // How many are true: a smaller dtype could wrap around to 0.
     if (u.dtype === 'bool') return execute1(scatterNdOp, [i, u.cast('int32')], { shape: to }).cast('bool');
     return execute1(scatterNdOp, [i, u], { shape: to });

@@ -19,8 +19,8 @@ describe('activations', () => {
     ['hardSigmoid', tf.hardSigmoid, (x: number) => Math.min(Math.max(x + 3, 0), 6) / 6],
     ['softplus', tf.softplus, (x: number) => Math.log1p(Math.exp(x))],
     ['softsign', tf.softsign, (x: number) => x / (1 + Math.abs(x))],
-    ['silu', tf.silu, (x: number) => x * sigmoid(x)],
-    ['swish', tf.swish, (x: number) => x * sigmoid(x)],
+    ['silu', (x: tf.TensorLike) => tf.silu(x), (x: number) => x * sigmoid(x)],
+    ['swish', (x: tf.TensorLike) => tf.swish(x), (x: number) => x * sigmoid(x)],
     ['hardSilu', tf.hardSilu, (x: number) => (x * Math.min(Math.max(x + 3, 0), 6)) / 6],
     ['mish', tf.mish, (x: number) => x * Math.tanh(Math.log1p(Math.exp(x)))],
   ] as const)('%s', (_, fn, expected) => {

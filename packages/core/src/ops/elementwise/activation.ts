@@ -9,6 +9,7 @@ import {
   defineUnary,
   execute1,
   type Op,
+  pair,
   type UnaryFunction,
 } from '../../dispatch/op.ts';
 import { type Sample, uniform } from '../../dispatch/samples.ts';
@@ -150,19 +151,24 @@ export const softsign: UnaryFunction = defineUnary({
   scalar: (s, x) => s.div(x, s.add(s.abs(x), 1)),
   grad: ({ x }, dy) => softsignGrad(dy, x),
 });
-/** x · sigmoid(x), element-wise; also called swish. */
-export const silu: UnaryFunction = defineUnary({
+/** x · sigmoid(x), element-wise. */
+const siluOnce: UnaryFunction = defineUnary({
   name: 'Silu',
   scalar: (s, x) => s.mul(x, s.sigmoid(x)),
   grad: ({ x }, dy) => siluGrad(dy, x),
 });
-/** x · sigmoid(x): another name of `silu`. */
-export const swish: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
-  'swish',
-  { x: kind.tensor },
-  {},
-  (x) => silu(x),
-);
+type Silu = NamedFunction<[x: TensorLike, beta?: TensorLike], ['x', 'beta']>;
+const scaledSilu = /* @__NO_SIDE_EFFECTS__ */ (name: string): Silu =>
+  defineFunction(name, { x: kind.tensor, beta: kind.tensor }, {}, (x, beta = 1) => {
+    if (beta === 1) return siluOnce(x);
+    const [t, b] = pair(x, beta, 'Silu');
+    checkDType(t.dtype, 'floating', 'x', 'Silu');
+    return t.mul(t.mul(b).sigmoid());
+  });
+/** x · sigmoid(beta · x), element-wise; also called swish. `beta` is 1 by default. */
+export const silu: Silu = scaledSilu('silu');
+/** Another name of `silu`. */
+export const swish: Silu = scaledSilu('swish');
 /** x · hardSigmoid(x), element-wise; also called hard swish. */
 export const hardSilu: UnaryFunction = defineUnary({
   name: 'HardSilu',

@@ -20,7 +20,7 @@ import { gather } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
 import { stack } from '../array/join.ts';
 import { toIndices } from '../array/moving.ts';
-import { expandDims, identity, pad, reshape } from '../array/shaping.ts';
+import { expandDims, identity, pad, reshape, stopGradient } from '../array/shaping.ts';
 import { slice } from '../array/slicing.ts';
 import { patchesOf, sizesBetween } from '../array/space.ts';
 import { where } from '../elementwise/select.ts';
@@ -561,7 +561,12 @@ export const cropAndResize: NamedFunction<
       const step = end.sub(start).mul(last).div(lastPlace(count, 'float32'));
       return expandDims(start.mul(last), 1).add(places(count, 'float32').mul(expandDims(step, 1)));
     };
-    const [rows, columns] = [along(y1, y2, h, height), along(x1, x2, w, width)];
+    // On a pixel exactly there is nothing between two: the box has no derivative there, as in TensorFlow.
+    const between = (p: Tensor): Tensor => where(p.equal(p.floor()), stopGradient(p), p);
+    const [rows, columns] = [along(y1, y2, h, height), along(x1, x2, w, width)].map(between) as [
+      Tensor,
+      Tensor,
+    ];
     const shape = toShape([dims(b)[0], height, width]);
     const [py, px] = [expandDims(rows, 2).broadcastTo(shape), expandDims(columns, 1).broadcastTo(shape)];
     const found = sampled(gather(x, ids), px, py, { interpolation: method, fillMode: 'nearest' }, op);

@@ -21,6 +21,24 @@ import { adjustBrightness, adjustContrast, adjustHue, adjustSaturation } from '.
 import { toImages } from './images.ts';
 import { flipLeftRight, flipUpDown } from './placing.ts';
 
+/** Draws so many integers below 2³², as float64 or uint32. */
+type DrawBits = (count: number) => Tensor;
+const drawingBits =
+  (seed: number | SeedSource | undefined): DrawBits =>
+  (count) => {
+    const halves = drawing(seed)([2, count], 0, 2 ** 16)
+      .floor()
+      .cast('float64');
+    return halves
+      .at(0)
+      .mul(2 ** 16)
+      .add(halves.at(1));
+  };
+const statelessBits =
+  (seed: StatelessSeed): DrawBits =>
+  (count) =>
+    statelessUniform([count], seed, { minval: null, maxval: null, dtype: 'uint32', alg: 'philox' });
+
 /** Draws uniform numbers of a shape: floats from 0 to 1 unless bounds are given. */
 type Draw = (shape: readonly Dim[], low?: number, high?: number) => Tensor;
 interface Seeded {
@@ -258,7 +276,7 @@ function distorted(
   imageSize: TensorLike,
   boundingBoxes: TensorLike,
   options: DistortionOptions,
-  draw: Draw,
+  draw: DrawBits,
   op: string,
 ): Distorted {
   const size = toTensor(imageSize, 'int32');
@@ -294,17 +312,17 @@ function distorted(
         op,
       );
     const objects = list.length === 0 ? [0, 0, 1, 1] : list;
-    const u = numbers.data() as ArrayLike<number>;
-    let found = [0, 0, h, w];
+    const bits = new Bits(numbers.data() as ArrayLike<number>);
+    let found: readonly number[] = [0, 0, h, w];
     for (let i = 0; i < attempts; i++) {
-      const [a, b, c, d] = [0, 1, 2, 3].map((k) => u[4 * i + k] as number) as [
-        number,
-        number,
-        number,
-        number,
-      ];
-      const box = boxOf(h, w, ratios[0] + a * (ratios[1] - ratios[0]), areas, b, c, d);
-      if (box !== null && covers(box, objects, h, w, least)) {
+      const box = boxOf(
+        h,
+        w,
+        f32(f32(bits.share() * f32(f32(ratios[1]) - f32(ratios[0]))) + f32(ratios[0])),
+        areas,
+        bits,
+      );
+      if (box !== null && covers(box, objects, h, w, f32(least))) {
         found = box;
         break;
       }
@@ -322,7 +340,8 @@ function distorted(
   const [begin, extent, box] = atRunTime(
     op,
     run,
-    [size, boxes, draw([attempts, 4])],
+    // Each attempt takes four at most, but for those that are refused, once in millions.
+    [size, boxes, draw(4 * attempts + 64)],
     [
       { dtype: 'int32', shape: [3] },
       { dtype: 'int32', shape: [3] },
@@ -332,25 +351,70 @@ function distorted(
   return [begin.cast(size.dtype), extent.cast(size.dtype), box];
 }
 
-/** A box of a ratio with an area in a range, anywhere; null where there is none of this ratio. */
+const f32 = Math.fround;
+/** As C's `lrintf`: halves go to the even neighbour. */
+const rint = (x: number): number => {
+  const low = Math.floor(x);
+  return x - low === 0.5 ? low + (low % 2) : Math.round(x);
+};
+
+/** Bits that are taken one after the other, as TensorFlow's kernel takes them. */
+class Bits {
+  readonly #all: ArrayLike<number>;
+  #next = 0;
+
+  constructor(all: ArrayLike<number>) {
+    this.#all = all;
+  }
+
+  #take(): number {
+    return this.#all[this.#next++ % this.#all.length] as number;
+  }
+  /** From 0 to 1: of the last 23 bits. */
+  share(): number {
+    return (this.#take() % 2 ** 23) / 2 ** 23;
+  }
+  /** An integer below n. Those are refused that would favour some. */
+  below(n: number): number {
+    const refused = n & (n - 1) ? ((2 ** 32 - 1) % n) + 1 : 0;
+    let bits = this.#take();
+    while (bits < refused) bits = this.#take();
+    return bits % n;
+  }
+}
+
+/** A box of a ratio with an area in a range, anywhere; null where there is none of this ratio. In float32, as in TensorFlow. */
 function boxOf(
   h: number,
   w: number,
   ratio: number,
   [low, high]: readonly [number, number],
-  area: number,
-  down: number,
-  right: number,
+  bits: Bits,
 ): number[] | null {
-  const least = Math.ceil(Math.sqrt((low * h * w) / ratio));
-  const most = Math.min(Math.floor(Math.sqrt((high * h * w) / ratio)), h, Math.floor((w + 0.5) / ratio));
-  const height = Math.min(most, least + Math.floor(area * (most - least + 1)));
-  const width = Math.round(height * ratio);
-  if (height < 1 || width < 1 || width > w || height * width < low * h * w || height * width > high * h * w)
-    return null;
-  const place = (share: number, room: number): number => Math.min(room, Math.floor(share * (room + 1)));
-  return [place(down, h - height), place(right, w - width), height, width];
+  if (h <= 0 || w <= 0) return null;
+  const [least, most] = [low, high].map((share) => f32(f32(f32(share) * w) * h)) as [number, number];
+  const widthOf = (height: number): number => rint(f32(height * ratio));
+  const heightOf = (area: number): number => rint(f32(Math.sqrt(f32(area / ratio))));
+  let top = heightOf(most);
+  if (widthOf(top) > w) {
+    top = Math.trunc(f32(f32(f32(w + 0.5) - f32(1e-7)) / ratio));
+    if (widthOf(top) > w) top--;
+  }
+  top = Math.min(top, h);
+  let height = Math.min(heightOf(least), top);
+  if (height < top) height += bits.below(top - height + 1);
+  let width = widthOf(height);
+  // Rounding may have made it too small, or too large.
+  if (width * height < least) width = widthOf(++height);
+  if (width * height > most) width = widthOf(--height);
+  const area = width * height;
+  if (area < least || area > most || width > w || height > h || width <= 0 || height <= 0) return null;
+  const down = height < h ? bits.below(h - height) : 0;
+  const right = width < w ? bits.below(w - width) : 0;
+  return [down, right, height, width];
 }
+
+/** Whether a box covers enough of some object, whose sides are whole pixels. */
 function covers(
   [top, left, height, width]: readonly number[],
   objects: readonly number[],
@@ -359,17 +423,15 @@ function covers(
   least: number,
 ): boolean {
   for (let i = 0; i + 3 < objects.length; i += 4) {
-    const [y1, x1, y2, x2] = [0, 1, 2, 3].map((k) => (objects[i + k] as number) * (k % 2 === 0 ? h : w)) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [y1, x1, y2, x2] = [0, 1, 2, 3].map((k) =>
+      Math.trunc(f32((objects[i + k] as number) * (k % 2 === 0 ? h : w))),
+    ) as [number, number, number, number];
+    const area = (y2 - y1) * (x2 - x1);
+    if (area < 1) continue;
     const common =
       Math.max(0, Math.min(y2, (top as number) + (height as number)) - Math.max(y1, top as number)) *
       Math.max(0, Math.min(x2, (left as number) + (width as number)) - Math.max(x1, left as number));
-    const area = (y2 - y1) * (x2 - x1);
-    if (area > 0 && common / area >= least) return true;
+    if (f32(common / area) >= least) return true;
   }
   return false;
 }
@@ -390,9 +452,9 @@ export const sampleDistortedBoundingBox: NamedFunction<
   { imageSize: kind.tensor, boundingBoxes: kind.tensor },
   seededKinds,
   (imageSize, boundingBoxes, { seed, ...options }) =>
-    distorted(imageSize, boundingBoxes, options, drawing(seed), 'image.sampleDistortedBoundingBox'),
+    distorted(imageSize, boundingBoxes, options, drawingBits(seed), 'image.sampleDistortedBoundingBox'),
 );
-/** `sampleDistortedBoundingBox` as a pure function of the seed. */
+/** `sampleDistortedBoundingBox` as a pure function of the seed, with TensorFlow's numbers. */
 export const statelessSampleDistortedBoundingBox: NamedFunction<
   [imageSize: TensorLike, boundingBoxes: TensorLike, seed: StatelessSeed],
   ['imageSize', 'boundingBoxes', 'seed'],
@@ -407,7 +469,7 @@ export const statelessSampleDistortedBoundingBox: NamedFunction<
       imageSize,
       boundingBoxes,
       options,
-      stateless(seed),
+      statelessBits(seed),
       'image.statelessSampleDistortedBoundingBox',
     ),
 );

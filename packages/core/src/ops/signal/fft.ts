@@ -250,6 +250,8 @@ const realTransform = (name: string, rank: number, op: Op): RealTransform =>
     (inputTensor, fftLength: readonly number[] | null = null) => {
       const t = realInput(inputTensor, rank, `signal.${name}`);
       const lengths = lengthsOf(fftLength, dims(t).slice(-rank), `signal.${name}`);
+      // No numbers have no transforms, as in TensorFlow.
+      if (fftLength === null && equalDims(last(t), 0)) return t.cast(complexOf(t));
       const x = lengths.reduce<Tensor>((y, n, i) => fitted(y, t.rank - rank + i, n), t);
       return execute1(op, [x]);
     },

@@ -53,10 +53,6 @@ export {
   imag,
   less,
   lessEqual,
-  logicalAnd,
-  logicalNot,
-  logicalOr,
-  logicalXor,
   maximum,
   minimum,
   mod,
@@ -74,6 +70,18 @@ export {
 export const divide: Binary = binaryFloat('divide', (a, b) => a.div(b));
 /** The same as `divide`. */
 export const trueDivide: Binary = divide;
+
+// Numbers are true unless they are 0.
+const truth = (x: TensorLike): Tensor => toTensor(x).cast('bool');
+const truths = (a: TensorLike, b: TensorLike): [Tensor, Tensor] => [truth(a), truth(b)];
+/** Whether x1 and x2. */
+export const logicalAnd: Binary = /* @__PURE__ */ binary('logicalAnd', (a, b) => a.logicalAnd(b), truths);
+/** Whether x1 or x2 or both. */
+export const logicalOr: Binary = /* @__PURE__ */ binary('logicalOr', (a, b) => a.logicalOr(b), truths);
+/** Whether either x1 or x2. */
+export const logicalXor: Binary = /* @__PURE__ */ binary('logicalXor', (a, b) => a.logicalXor(b), truths);
+/** Whether not x. */
+export const logicalNot: Unary = /* @__PURE__ */ unary('logicalNot', (x) => truth(x).logicalNot());
 
 // Those of integers are floats.
 /** The square root. */

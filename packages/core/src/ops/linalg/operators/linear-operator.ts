@@ -387,7 +387,7 @@ export class LinearOperatorFullMatrix extends LinearOperator {
   constructor(matrix: TensorLike, options?: LinearOperatorHints) {
     const hints = hintsOf(options, 'LinearOperatorFullMatrix');
     const m = matricesOf(matrix, 'LinearOperatorFullMatrix', { what: 'matrix' });
-    super(m.dtype, hints, squareOf(m));
+    super(m.dtype, hints, squareOf(...(dims(m).slice(-2) as [Dim, Dim])));
     this.matrix = m;
   }
   get dims(): Dims {
@@ -398,8 +398,7 @@ export class LinearOperatorFullMatrix extends LinearOperator {
   }
 }
 /** Whether matrices are square, as far as that is known. */
-function squareOf(m: Tensor): LinearOperatorHints {
-  const [rows, columns] = dims(m).slice(-2);
+function squareOf(rows: Dim, columns: Dim): { readonly isSquare?: boolean } {
   return typeof rows === 'number' && typeof columns === 'number' ? { isSquare: rows === columns } : {};
 }
 
@@ -451,7 +450,10 @@ export class LinearOperatorComposition extends LinearOperator {
     super(
       list[0].dtype,
       hints,
-      known({ isNonSingular: hints.isNonSingular ?? allHave(list, 'isNonSingular') }),
+      known({
+        isNonSingular: hints.isNonSingular ?? allHave(list, 'isNonSingular'),
+        ...squareOf(list[0].rangeDimension, list[list.length - 1].domainDimension),
+      }),
     );
     this.operators = list;
   }
