@@ -125,25 +125,9 @@ const SIZED = new Set(['MatMul', '_FusedMatMul', 'MatrixDiagPart', 'MatrixSetDia
 
 /** Why ops of ONNX are not read. */
 const WHY_NOT: Readonly<Record<string, readonly string[]>> = {
-  'there are no kernels for it': [
-    'CausalConvWithState',
-    'DeformConv',
-    'LinearAttention',
-    'MaxRoiPool',
-    'RoiAlign',
-  ],
-  'texts are not computed with': [
-    'RegexFullMatch',
-    'StringConcat',
-    'StringNormalizer',
-    'StringSplit',
-    'TfIdfVectorizer',
-    'CategoryMapper',
-    'CastMap',
-    'DictVectorizer',
-  ],
+  'there are no kernels for it': ['CausalConvWithState', 'DeformConv', 'LinearAttention', 'MaxRoiPool'],
+  'inputs are no maps': ['CastMap', 'DictVectorizer'],
   'it decodes files': ['ImageDecoder'],
-  'it is not translated yet': ['SequenceMap', 'SwiGLU', 'TensorScatter', 'TreeEnsemble'],
 };
 const DOMAINS = { '': 'ONNX', 'ai.onnx.ml': 'ONNX ML' } as const;
 
