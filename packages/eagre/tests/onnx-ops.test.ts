@@ -27,7 +27,8 @@ function reasonOf(error: unknown): string {
   if (/runs on the host|has no value while tf.function traces/.test(text)) return 'it runs on the host';
   if (/complex/.test(text)) return 'ONNX has no ops of complex numbers';
   if (/needs the op|is not part of it/.test(text)) return 'ONNX has no such op';
-  if (/unsigned integers only/.test(text)) return 'ONNX shifts unsigned integers only';
+  if (/unknowns; their number/.test(text)) return 'the number of unknowns must be known';
+  if (/lowers scores/.test(text)) return 'ONNX leaves boxes out, and lowers no scores';
   if (/saturating cast/.test(text)) return 'for 64 bits there are no limits to clip to';
   if (/counts places/.test(text)) return 'ONNX counts the places of maxima in another way';
   if (/a gradient uses it|uses its statistics/.test(text))

@@ -1,64 +1,46 @@
 // What detectors and losses need.
-import { concat, constant, gather, nn, onesLike, type Tensor, where, zeros } from '@eagre/core';
+import {
+  concat,
+  constant,
+  gather,
+  image,
+  nn,
+  onesLike,
+  split,
+  stack,
+  type Tensor,
+  where,
+  zeros,
+} from '@eagre/core';
 import { type Dim, dims } from '@eagre/core/internal';
 import { elements, type NodeCall, type OnnxOp, type OpTable, type Run } from '../node.ts';
 import { channelsFirst, channelsLast, range, shaped } from './helpers.ts';
 
-/** [x1, y1, x2, y2] of boxes that are given by corners or by centers. */
-function cornersOf(box: readonly number[], byCenter: boolean): readonly [number, number, number, number] {
-  const [a, b, c, d] = box as [number, number, number, number];
-  if (byCenter) return [a - c / 2, b - d / 2, a + c / 2, b + d / 2];
-  // [y1, x1, y2, x2], in either order.
-  return [Math.min(b, d), Math.min(a, c), Math.max(b, d), Math.max(a, c)];
-}
-
-function overlap(p: readonly number[], q: readonly number[]): number {
-  const [ax, ay, bx, by] = p as [number, number, number, number];
-  const [cx, cy, dx, dy] = q as [number, number, number, number];
-  const common =
-    Math.max(0, Math.min(bx, dx) - Math.max(ax, cx)) * Math.max(0, Math.min(by, dy) - Math.max(ay, cy));
-  const all = (bx - ax) * (by - ay) + (dx - cx) * (dy - cy) - common;
-  return all <= 0 ? 0 : common / all;
-}
-
-const suppressed: OnnxOp = {
-  eager: true,
-  run: (node) => {
-    const [boxes, scores] = [node.x(0), node.x(1)];
-    const number = (i: number, otherwise: number): number =>
-      node.maybe(i) === null ? otherwise : Number(elements(node.x(i))[0]);
-    const [most, limit, least] = [number(2, 0), number(3, 0), number(4, Number.NEGATIVE_INFINITY)];
-    const byCenter = node.attrs.int('center_point_box', 0) === 1;
-    const [batches, classes, count] = scores.shape as readonly [number, number, number];
-    const [b, s] = [elements(boxes), elements(scores)];
-    const kept: bigint[] = [];
-    for (let batch = 0; batch < batches; batch++)
-      for (let c = 0; c < classes; c++) {
-        const score = (i: number): number => Number(s[(batch * classes + c) * count + i]);
-        const corners = range(0, count).map((i) =>
-          cornersOf(
-            range(0, 4).map((k) => Number(b[(batch * count + i) * 4 + k])),
-            byCenter,
-          ),
-        );
-        const order = range(0, count)
-          .filter((i) => score(i) > least)
-          .sort((i, j) => score(j) - score(i));
-        const chosen: number[] = [];
-        for (const i of order) {
-          if (chosen.length >= most) break;
-          if (
-            chosen.every(
-              (j) => overlap(corners[i] as readonly number[], corners[j] as readonly number[]) <= limit,
-            )
-          )
-            chosen.push(i);
-        }
-        for (const i of chosen) kept.push(BigInt(batch), BigInt(c), BigInt(i));
-      }
-    return constant({ data: BigInt64Array.from(kept), shape: [kept.length / 3, 3] });
-  },
+/** The boxes that are kept of each class of each example: [batch, class, box]. */
+const suppressed: Run = (node) => {
+  const [given, scores] = [node.x(0), node.x(1)];
+  const scalarOf = (i: number, otherwise: number): Tensor =>
+    node.maybe(i)?.reshape([]).cast('float32') ?? constant(otherwise);
+  const most = node.maybe(2)?.reshape([]).minimum(MOST_BOXES).cast('int32') ?? constant(0, 'int32');
+  const limits = {
+    iouThreshold: scalarOf(3, 0),
+    scoreThreshold: scalarOf(4, Number.NEGATIVE_INFINITY),
+  };
+  let boxes = given;
+  if (node.attrs.int('center_point_box', 0) === 1) {
+    const [x, y, w, h] = split(given, 4, -1) as [Tensor, Tensor, Tensor, Tensor];
+    boxes = concat([y.sub(h.div(2)), x.sub(w.div(2)), y.add(h.div(2)), x.add(w.div(2))], -1);
+  }
+  const [batches, classes] = scores.shape as readonly [number, number, number];
+  const kept = range(0, batches * classes).map((at) => {
+    const [batch, c] = [Math.floor(at / classes), at % classes];
+    const found = image.nonMaxSuppression(boxes.at(batch), scores.at(batch, c), most, limits);
+    const place = found.cast('int64');
+    return stack([place.mul(0n).add(BigInt(batch)), place.mul(0n).add(BigInt(c)), place], 1);
+  });
+  return kept.length === 0 ? zeros([0, 3], { dtype: 'int64' }) : concat(kept, 0);
 };
+const MOST_BOXES = 2 ** 31 - 1;
 
 /** Scores of the right class, weighted: loss and, of the cross entropy, the log-probabilities. */
 function likelihood(node: NodeCall, logs: Tensor): Tensor {
