@@ -359,6 +359,18 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
          *R.DenseCountSparseOutput(values=ids, weights=tf.constant([], tf.int64), binary_output=True, minlength=9),
          *R.SparseCountSparseOutput(indices=tf.constant([[0, 1], [0, 2], [2, 0]], tf.int64), values=[4, 4, 1], dense_shape=tf.constant([3, 3], tf.int64), weights=v[:3], binary_output=False))
     case('SparseCrossV2', *R.SparseCrossV2(indices=[tf.constant([[0, 0], [1, 0], [1, 1]], tf.int64)], values=[tf.constant(['a', 'b', 'c'])], shapes=[tf.constant([2, 2], tf.int64)], dense_inputs=[tf.constant([['d'], ['e']])], sep='_Y_'))
+    case('RaggedCountSparseOutput', *R.RaggedCountSparseOutput(splits=tf.constant([0, 2, 2, 5], tf.int64), values=ids, weights=tf.constant([], tf.float32), binary_output=False),
+         *R.RaggedCountSparseOutput(splits=tf.constant([0, 2, 2, 5], tf.int64), values=ids, weights=v, binary_output=False, minlength=4),
+         *R.RaggedCountSparseOutput(splits=tf.constant([0, 3, 5], tf.int64), values=ids, weights=tf.constant([], tf.int64), binary_output=True, maxlength=2))
+    for hashed in (False, True):
+        case(f'RaggedCross{hashed}', *R.RaggedCross(
+            ragged_values=[tf.constant(['a', 'b', 'c'])], ragged_row_splits=[tf.constant([0, 2, 3], tf.int64)], sparse_indices=[tf.constant([[0, 0], [1, 0], [1, 1]], tf.int64)],
+            sparse_values=[tf.constant([7, 8, 9], tf.int64)], sparse_shape=[tf.constant([2, 2], tf.int64)], dense_inputs=[tf.constant([['d'], ['e']])], input_order='DRS',
+            hashed_output=hashed, num_buckets=100, hash_key=956888297470, out_values_type=tf.int64 if hashed else tf.string, out_row_splits_type=tf.int64))
+    # Windows of one length: those of two are drawn.
+    for kind in ['Avg', 'Max']:
+        pool = getattr(R, f'Fractional{kind}Pool')
+        case(f'Fractional{kind}Pool', *pool(value=tf.concat([volume[0], volume[0]], 1), pooling_ratio=[1., 2., 2., 1.]), *pool(value=volume[0], pooling_ratio=[1., 2., 1., 1.], overlapping=True, pseudo_random=True))
     case('ExtractGlimpseV2', R.ExtractGlimpseV2(input=image, size=[3, 3], offsets=[[0.2, -0.9]], noise='zero', uniform_noise=False), R.ExtractGlimpseV2(input=image, size=[2, 5], offsets=[[1., 2.]], centered=False, normalized=False, noise='zero', uniform_noise=False))
     case('DecodeCSV', *R.DecodeCSV(records=['1,a,2.5', ',"b,c",'], record_defaults=[[7], tf.constant([], tf.string), [0.5]]), *R.DecodeCSV(records=['1|x|NA'], record_defaults=[[7], [9.]], field_delim='|', na_value='NA', select_cols=[0, 2]))
 

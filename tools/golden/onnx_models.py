@@ -20,7 +20,9 @@ import sklearn
 import torch
 from onnx import numpy_helper
 from skl2onnx import to_onnx
+from skl2onnx.common.data_types import StringTensorType
 from sklearn import datasets, ensemble, linear_model, naive_bayes, neighbors, neural_network, pipeline, preprocessing, svm, tree
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from torch import nn
 
 warnings.filterwarnings("ignore")
@@ -154,13 +156,32 @@ def sklearn_models():
     yield "mlp-classifier", neural_network.MLPClassifier((6,), max_iter=50, random_state=SEED).fit(x, y), x, no_map
     yield "naive-bayes", naive_bayes.GaussianNB().fit(x, y), x, no_map
     yield "neighbors", neighbors.KNeighborsRegressor(3).fit(rx, ry), rx, {}
+    yield "svc", svm.SVC().fit(x, y), x, no_map
+    yield "svc-probability", svm.SVC(probability=True, random_state=SEED).fit(x, y), x, no_map
+    # Thresholds that floats do not hold.
+    yield "tree-doubles", tree.DecisionTreeRegressor(max_depth=6, random_state=SEED).fit(r[0], ry), r[0], {}
+    yield "forest-doubles", ensemble.RandomForestClassifier(5, max_depth=4, random_state=SEED).fit(x.astype("float64"), y), x.astype("float64"), no_map
+    words = np.array([["red", "s"], ["blue", "m"], ["red", "l"], ["green", "s"]])
+    yield "one-hot-strings", preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(words), np.repeat(words, 11, 0), {}
+
+
+# Without words of one letter, which only scikit-learn leaves out.
+TEXTS = ["The cat sat on the mat", "one dog ate the cat", "birds fly high in the sky", "dogs and cats are pets", "The sky is blue today", ""]
+
+
+def text_models():
+    yield "tfidf", TfidfVectorizer(ngram_range=(1, 2)).fit(TEXTS)
+    yield "counts", CountVectorizer(stop_words=["the", "on"]).fit(TEXTS)
+    yield "characters", CountVectorizer(analyzer="char", lowercase=False).fit(TEXTS)
 
 
 def packed(inputs, outputs):
     graph = onnx.GraphProto(name="values")
     for prefix, values in (("i", inputs), ("o", outputs)):
         for i, value in enumerate(values):
-            graph.initializer.append(numpy_helper.from_array(np.asarray(value), f"{prefix}{i}"))
+            array = np.asarray(value)
+            array = array.astype(object) if array.dtype.kind == "U" else array
+            graph.initializer.append(numpy_helper.from_array(array, f"{prefix}{i}"))
     return graph.SerializeToString()
 
 
@@ -170,7 +191,7 @@ def results(model, x):
     labels = model.predict(x)
     if labels.dtype.kind == "f":
         return [labels.astype("float32").reshape(-1, 1)]
-    labels = labels.astype("int64") if labels.dtype.kind in "iu" else labels.astype(object)
+    labels = labels.astype("int64") if labels.dtype.kind in "iub" else labels.astype(object)
     scores = model.predict_proba(x) if hasattr(model, "predict_proba") else model.decision_function(x)
     return [labels, scores.astype("float32")]
 
@@ -217,6 +238,10 @@ def main():
             rows = x[::11][:9]
             proto = to_onnx(model, x[:1], target_opset={"": 18, "ai.onnx.ml": 3}, options={id(model): options} if options else None)
             add(f"sklearn-{name}", proto, [([rows], results(model, rows))])
+        for name, model in text_models():
+            proto = to_onnx(model, initial_types=[("text", StringTensorType([None, 1]))], target_opset={"": 18, "ai.onnx.ml": 3})
+            outputs = [model.transform(TEXTS).toarray().astype("float32")]
+            add(f"sklearn-{name}", proto, [([np.array(TEXTS, object).reshape(-1, 1)], outputs)])
         archive.writestr("info.json", json.dumps(info))
     print(len(info["models"]), "models;", (OUT / "models.zip").stat().st_size, "bytes")
 

@@ -236,6 +236,7 @@ export { fingerprint64, keyedHash } from './ops/strings/hashes.ts';
 export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
+export { expressionOf } from './ops/strings/re2.ts';
 export { lowerAscii } from './ops/strings/text.ts';
 export { RowPartition } from './ragged/partition-class.ts';
 export {

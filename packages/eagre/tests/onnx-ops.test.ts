@@ -27,7 +27,8 @@ function reasonOf(error: unknown): string {
   if (/runs on the host|has no value while tf.function traces/.test(text)) return 'it runs on the host';
   if (/complex/.test(text)) return 'ONNX has no ops of complex numbers';
   if (/needs the op|is not part of it/.test(text)) return 'ONNX has no such op';
-  if (/unsigned integers only/.test(text)) return 'ONNX shifts unsigned integers only';
+  if (/unknowns; their number/.test(text)) return 'the number of unknowns must be known';
+  if (/lowers scores/.test(text)) return 'ONNX leaves boxes out, and lowers no scores';
   if (/saturating cast/.test(text)) return 'for 64 bits there are no limits to clip to';
   if (/counts places/.test(text)) return 'ONNX counts the places of maxima in another way';
   if (/a gradient uses it|uses its statistics/.test(text))
@@ -125,25 +126,9 @@ const SIZED = new Set(['MatMul', '_FusedMatMul', 'MatrixDiagPart', 'MatrixSetDia
 
 /** Why ops of ONNX are not read. */
 const WHY_NOT: Readonly<Record<string, readonly string[]>> = {
-  'there are no kernels for it': [
-    'CausalConvWithState',
-    'DeformConv',
-    'LinearAttention',
-    'MaxRoiPool',
-    'RoiAlign',
-  ],
-  'texts are not computed with': [
-    'RegexFullMatch',
-    'StringConcat',
-    'StringNormalizer',
-    'StringSplit',
-    'TfIdfVectorizer',
-    'CategoryMapper',
-    'CastMap',
-    'DictVectorizer',
-  ],
+  'there are no kernels for it': ['CausalConvWithState', 'DeformConv', 'LinearAttention', 'MaxRoiPool'],
+  'inputs are no maps': ['CastMap', 'DictVectorizer'],
   'it decodes files': ['ImageDecoder'],
-  'it is not translated yet': ['SequenceMap', 'SwiGLU', 'TensorScatter', 'TreeEnsemble'],
 };
 const DOMAINS = { '': 'ONNX', 'ai.onnx.ml': 'ONNX ML' } as const;
 

@@ -437,6 +437,76 @@ export const exported: Readonly<Record<string, () => Exported>> = {
       [spec([2, 3, 4]), spec([2, 5, 4])],
       [normal(2, 3, 4), normal(2, 5, 4)],
     ),
+  specials: () =>
+    fn(
+      (x) => [
+        tf.math.lgamma(x),
+        tf.math.erfc(x),
+        tf.math.erf(x.cast('float64')),
+        tf.math.erfinv(x.tanh().mul(0.9).cast('float64')),
+        tf.math.digamma(x),
+        tf.math.erfinv(x.tanh().mul(0.999)),
+        tf.math.ndtri(x.tanh().mul(0.49).add(0.5)),
+        tf.math.besselI0(x),
+        tf.math.special.dawsn(x),
+      ],
+      [spec([null, 3])],
+      [normal(4, 3)],
+      [normal(2, 3).mul(8)],
+      [tf.constant([[-0.5, 1, 2]])],
+    ),
+  equations: () =>
+    fn(
+      (a, b) => [tf.linalg.inv(a), tf.linalg.solve(a, b, { adjoint: true })],
+      [spec([null, 4, 4]), spec([null, 4, null])],
+      [normal(2, 4, 4), normal(2, 4, 3)],
+    ),
+  // The first pivot is 0.
+  pivots: () =>
+    fn(
+      (a) => tf.linalg.inv(a),
+      [spec([3, 3])],
+      [
+        tf.constant([
+          [0, 2, 1],
+          [1, 0, 0],
+          [3, 1, 0],
+        ]),
+      ],
+    ),
+  shifts: () =>
+    fn(
+      (x) => [
+        tf.bitwise.rightShift(x, tf.constant([1, 2, 31], 'int32')),
+        tf.bitwise.leftShift(x, tf.constant([1, 2, 3], 'int32')),
+      ],
+      [spec([null, 3], 'int32')],
+      [tf.constant([[-1, -9, -2147483648]], 'int32')],
+      [
+        tf.constant(
+          [
+            [7, 1000, 2147483647],
+            [-7, -1000, 0],
+          ],
+          'int32',
+        ),
+      ],
+    ),
+  boxes: () =>
+    fn(
+      (boxes, scores) =>
+        tf.image.nonMaxSuppression(boxes, scores, 3, { iouThreshold: 0.4, scoreThreshold: 0.1 }),
+      [spec([null, 4]), spec([null])],
+      [
+        tf.constant([
+          [0, 0, 1, 1],
+          [0, 0.1, 1, 1.1],
+          [0, 2, 1, 3],
+          [5, 5, 6, 6],
+        ]),
+        tf.constant([0.6, 0.9, 0.5, 0.05]),
+      ],
+    ),
   halfWeights: () => {
     const w = new tf.Variable(normal(3, 2).cast('float16'));
     return fn((x) => x.cast('float16').matmul(w).cast('float32'), [spec([null, 3])], [normal(2, 3)]);

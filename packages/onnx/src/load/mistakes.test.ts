@@ -168,8 +168,8 @@ describe('what Eagre does not have', () => {
   test.each<readonly [string, Graph, RegExp]>([
     [
       'an op',
-      { ...add, node: [node('StringNormalizer', ['x'], ['y'])] },
-      /StringNormalizer 'StringNormalizer_node' \(opset 17\) is not translated/,
+      { ...add, node: [node('ImageDecoder', ['x'], ['y'])] },
+      /ImageDecoder 'ImageDecoder_node' \(opset 17\) is not translated/,
     ],
     [
       'a type',
@@ -244,6 +244,44 @@ describe('bytes that are no model', () => {
     }
     expect(loaded).toBeGreaterThan(runs / 20);
   }, 240_000);
+});
+
+describe('sizes that no memory has', () => {
+  const scales = (list: number[]) => ({
+    ...add,
+    initializer: [tensor('s', list, [list.length])],
+    node: [node('Resize', ['x', '', 's'], ['y'])],
+  });
+  test('of images', async () => {
+    const m = await load(
+      model({ ...scales([1e30]), input: [value('x', ['N'])], output: [value('y', ['N'])] }),
+    );
+    expect(() => m([1, 2])).toThrow(/Resize 'Resize_node': axis 0 cannot be resized from 2 to/);
+  });
+  test('of tables of trees', async () => {
+    const ints = (name: string, list: number[]) => ({ name, type: 7, ints: list });
+    const attribute = [
+      ...[
+        'nodes_treeids',
+        'nodes_nodeids',
+        'nodes_featureids',
+        'nodes_truenodeids',
+        'nodes_falsenodeids',
+      ].map((name) => ints(name, [0])),
+      { name: 'nodes_modes', type: 8, strings: [new TextEncoder().encode('LEAF')] },
+      ...['target_treeids', 'target_nodeids', 'target_ids'].map((name) => ints(name, [0])),
+      { name: 'target_weights', type: 6, floats: [1] },
+      { name: 'n_targets', type: 2, i: 2 ** 40 },
+    ];
+    const trees = { ...node('TreeEnsembleRegressor', ['x'], ['y']), domain: 'ai.onnx.ml', attribute };
+    const bytes = onnx.ModelProto.encode({
+      ir_version: 8,
+      opset_import: [{ version: 17 }, { domain: 'ai.onnx.ml', version: 3 }],
+      graph: { name: 'g', input: [value('x', ['N', 1])], output: [value('y', ['N', 1])], node: [trees] },
+    });
+    const m = await load(bytes);
+    expect(() => m([[1]])).toThrow(/would need a table of 1099511627776 elements/);
+  });
 });
 
 describe('calls', () => {

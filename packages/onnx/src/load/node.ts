@@ -1,5 +1,11 @@
 // A node while it runs: what the ops of `ops/` are written with.
-import { type DType, EagreError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import {
+  type DType,
+  EagreError,
+  InvalidArgumentError,
+  ResourceExhaustedError,
+  UnimplementedError,
+} from '@eagre/backend';
 import { Tensor } from '@eagre/core';
 import { context, type Dim, hostDims, inInitScope, viewOf } from '@eagre/core/internal';
 import type { Attributes } from './attributes.ts';
@@ -146,8 +152,8 @@ export interface OnnxOp {
    * not traced.
    */
   readonly hosts?: readonly number[];
-  /** Whether it needs the values of the run, or strings, so that the model cannot be traced. */
-  readonly eager?: boolean;
+  /** Whether it needs the values of the run, or strings, so that the model cannot be traced; it may depend on the attributes. */
+  readonly eager?: boolean | ((attrs: Attributes) => boolean);
 }
 
 /** Ops by name; a function alone needs nothing else. */
@@ -158,6 +164,9 @@ export const elements = (x: Tensor): ArrayLike<number | bigint> => viewOf(x) as 
 
 /** An error of an op with the node where it happened. */
 export function atNode(error: unknown, where: string): unknown {
+  // Lists and buffers that JavaScript refuses for their size.
+  if (error instanceof RangeError)
+    return new ResourceExhaustedError(`${where}: ${error.message}`, OP, { cause: error });
   if (!(error instanceof EagreError) || error.message.includes(where)) return error;
   const Class = error.constructor as new (message: string, op?: string, options?: ErrorOptions) => EagreError;
   return new Class(`${where}: ${error.message}`, error.op, { cause: error });

@@ -24,10 +24,6 @@ const cut = (name: string, [at, length]: readonly [number, number]): Uint8Array 
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/^test_not_\dd$/, 'opset 1'],
   [/^test_scan_sum$/, 'scans of opset 8'],
-  [
-    /^test_(scatter_elements_with_reduction_mul|scatternd_multiply)$/,
-    'no kernel multiplies what is scattered',
-  ],
   [/^test_unique_sorted_with_(negative_)?axis/, 'unique slices'],
 ];
 /** A loop whose variable grows cannot be traced. */

@@ -15,6 +15,7 @@ import { reductions } from './ops/reductions.ts';
 import { resizing } from './ops/resizing.ts';
 import { sampling } from './ops/sampling.ts';
 import { spectral } from './ops/spectral.ts';
+import { mlTexts, runtimeTexts, texts } from './ops/texts.ts';
 import { vision } from './ops/vision.ts';
 
 const tables: Readonly<Record<string, readonly OpTable[]>> = {
@@ -33,9 +34,11 @@ const tables: Readonly<Record<string, readonly OpTable[]>> = {
     resizing,
     sampling,
     spectral,
+    texts,
     vision,
   ],
-  'ai.onnx.ml': [ml],
+  'ai.onnx.ml': [ml, mlTexts],
+  'com.microsoft': [runtimeTexts],
 };
 
 /** The op of a name, undefined where there is none. */

@@ -264,7 +264,7 @@ export class Compiler {
     const bodies = attributes.flatMap(({ name = '', g }) =>
       g === undefined ? [] : [[name, this.#body(g)] as const],
     );
-    if (op.eager === true) this.eager = true;
+    if (typeof op.eager === 'function' ? op.eager(attrs) : op.eager === true) this.eager = true;
     for (const i of op.hosts ?? []) {
       const name = inputs[i] ?? '';
       if (name === '') continue;

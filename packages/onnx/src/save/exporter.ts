@@ -6,7 +6,9 @@ import {
   execute,
   hasUnknown,
   inInitScope,
+  isElementwise,
   isExpression,
+  listOps,
   sizeOfDims,
   withoutTapes,
 } from '@eagre/core/internal';
@@ -16,19 +18,35 @@ import { typeNumber } from '../tensors.ts';
 import { arrays } from './ops/arrays.ts';
 import { control } from './ops/control.ts';
 import { elementwise } from './ops/elementwise.ts';
+import { matrices } from './ops/matrices.ts';
 import { networks } from './ops/networks.ts';
 import { randoms } from './ops/random.ts';
 import { reductions } from './ops/reductions.ts';
+import { writeProgram } from './program.ts';
 import type { Row, Rows } from './row.ts';
 import { simplified } from './simplify.ts';
 import { type File, GraphWriter, nodeProto, SizeNames } from './writer.ts';
 
-const rows: Rows = { ...arrays, ...control, ...elementwise, ...networks, ...randoms, ...reductions };
+const rows: Rows = {
+  ...arrays,
+  ...control,
+  ...elementwise,
+  ...matrices,
+  ...networks,
+  ...randoms,
+  ...reductions,
+};
 
 /** The names of the ops that ONNX has a form of; others are replaced by those that they are composed of. */
 export const writtenOps = (): string[] => Object.keys(rows).sort();
 
-const keeps = (op: string): boolean => Object.hasOwn(rows, op);
+/** How an op is written: by its row, or by the program of an element-wise op. */
+function rowOf(name: string): Row | undefined {
+  if (Object.hasOwn(rows, name)) return rows[name];
+  const op = listOps().get(name);
+  return op !== undefined && isElementwise(op) ? writeProgram(op) : undefined;
+}
+const keeps = (op: string): boolean => rowOf(op) !== undefined;
 
 export interface NamedValues {
   readonly inputs: readonly string[];
@@ -129,7 +147,7 @@ const holdsSizes = (attrs: GraphNode['attrs']): boolean =>
   Object.values(attrs).some((v) => isExpression(v) || (Array.isArray(v) && hasUnknown(v)));
 
 function writeNode(w: GraphWriter, node: GraphNode): void {
-  const row = rows[node.type] as Row | undefined;
+  const row = rowOf(node.type);
   if (row === undefined) throw new InternalError(`${node.type} was to be expanded`, 'tf.onnx.save');
   const bad = [...node.inputs, ...node.outputs].find(
     (v) => v.dtype === 'string' || v.dtype.startsWith('complex'),

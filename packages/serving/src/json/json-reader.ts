@@ -278,11 +278,16 @@ class JsonReader {
       digits = Number.POSITIVE_INFINITY;
     }
     this.#at = at;
-    if (integer) return integerIn(text.slice(start, at), mantissa, digits, negative);
+    if (integer) {
+      const number = integerIn(text.slice(start, at), mantissa, digits, negative);
+      if (number === Number.POSITIVE_INFINITY || number === Number.NEGATIVE_INFINITY)
+        throw this.#error(TOO_BIG, start);
+      return number;
+    }
     // Up to 15 digits and 22 places, one division of exact doubles rounds rightly.
     const exact = digits <= 15 && scale <= 22;
     const value = exact ? (negative ? -mantissa : mantissa) / TENS[scale] : Number(text.slice(start, at));
-    if (!Number.isFinite(value)) throw this.#error('Number too big to be stored in double.', start);
+    if (!Number.isFinite(value)) throw this.#error(TOO_BIG, start);
     return decimal(value);
   }
 
@@ -305,12 +310,15 @@ const SPECIAL: readonly (readonly [word: string, value: number])[] = [
 function integerIn(text: string, value: number, digits: number, negative: boolean): Json {
   // No minus zero: it is an integer.
   if (digits <= 15) return negative && value !== 0 ? -value : value;
+  // Beyond 64 bits it is a double. A BigInt of millions of digits would take seconds.
+  if (digits > 20) return decimal(Number(text));
   const exact = BigInt(text);
   if (exact > MAX_UINT64 || exact < MIN_INT64) return decimal(Number(text));
   const number = Number(exact);
   return Number.isSafeInteger(number) ? number : exact;
 }
 
+const TOO_BIG = 'Number too big to be stored in double.';
 const MAX_UINT64 = 2n ** 64n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 

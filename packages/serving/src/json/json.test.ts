@@ -95,6 +95,8 @@ describe('parseJson', () => {
     ['[1.]', 'Miss fraction part in number. at offset: 3'],
     ['[1e]', 'Miss exponent in number. at offset: 3'],
     ['[1e999]', 'Number too big to be stored in double. at offset: 1'],
+    [`[${'9'.repeat(400)}]`, 'Number too big to be stored in double. at offset: 1'],
+    [`[-${'9'.repeat(400)}]`, 'Number too big to be stored in double. at offset: 1'],
     ['["a', 'Missing a closing quotation mark in string. at offset: 3'],
     ['["é\\x"]', 'Invalid escape character in string. at offset: 4'],
     ['["\\u12g4"]', 'Incorrect hex digit after \\u escape in string. at offset: 2'],
@@ -112,6 +114,11 @@ describe('parseJson', () => {
     expect(() => parseJson(bytes, limits)).toThrow('Invalid encoding in string. at offset: 5');
   });
 
+  test('reads a number of millions of digits soon', () => {
+    const start = process.cpuUsage();
+    expect(() => parse(`[${'9'.repeat(8e6)}]`)).toThrow('Number too big');
+    expect(process.cpuUsage(start).user).toBeLessThan(1e6);
+  });
   test('bounds nesting and values', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     expect(() => parse(nested(64))).not.toThrow();

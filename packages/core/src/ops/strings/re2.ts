@@ -329,8 +329,8 @@ function complement(set: string): string {
   return `${out}\\u{80}-\\u{10ffff}`;
 }
 
-/** The expression of a pattern. `whole` ones match texts from end to end. */
-function expressionOf(pattern: string, whole: boolean, op: string): RegExp {
+/** The expression of a pattern of RE2. `whole` ones match texts from end to end, the others find all matches. */
+export function expressionOf(pattern: string, whole: boolean, op: string): RegExp {
   const translator = new Translator(pattern, op);
   const body = translator.translate();
   const flags = `${whole ? '' : 'g'}u${translator.ignoresCase ? 'i' : ''}`;

@@ -9,6 +9,8 @@ import {
   cumsum,
   gather,
   gatherNd,
+  math,
+  moveAxis,
   nonzero,
   oneHot,
   pad,
@@ -16,6 +18,7 @@ import {
   shapeOf,
   split,
   squeeze,
+  stack,
   stridedSlice,
   type Tensor,
   tensorScatterNdAdd,
@@ -27,6 +30,7 @@ import {
   transpose,
   unique,
   where,
+  zeros,
   zerosLike,
 } from '@eagre/core';
 import {
@@ -207,6 +211,25 @@ const gatherElements: Run = (node) => {
 };
 
 type Scatter = (base: Tensor, places: Tensor, updates: Tensor) => Tensor;
+
+/** What the updates of a place multiply with each other and with what is there. */
+const scatterProducts: Scatter = (base, places, updates) => {
+  const own = dims(base);
+  const depth = Number(dims(places).at(-1));
+  const [lead, rest] = [own.slice(0, depth), own.slice(depth)];
+  const strides = lead.map((_, i) => sizeValue(product(lead.slice(i + 1)), 'int64'));
+  const rows = shaped(
+    strides.reduce<Tensor>(
+      (sum, stride, i) => sum.add(places.at('...', i).cast('int64').mul(stride)),
+      scalar(0, 'int64'),
+    ),
+    [-1],
+  );
+  const flat = shaped(updates, [-1, ...rest]);
+  const products = math.unsortedSegmentProd(flat, rows, sizeValue(product(lead), 'int32') as number);
+  return base.mul(shaped(products, own));
+};
+
 function scatterWith(node: NodeCall): Scatter {
   const reduction = node.attrs.text('reduction', 'none');
   switch (reduction) {
@@ -218,8 +241,10 @@ function scatterWith(node: NodeCall): Scatter {
       return tensorScatterNdMax;
     case 'min':
       return tensorScatterNdMin;
+    case 'mul':
+      return scatterProducts;
     default:
-      return node.unsupported(`the reduction '${reduction}' is not translated`);
+      return node.fail(`the reduction '${reduction}' is unknown`);
   }
 }
 
@@ -261,6 +286,23 @@ const scatterTuples: Run = (node) => {
   const [x, given, updates] = [node.x(0), node.x(1), node.x(2)];
   const places = tuplesFromFront(x, given, 0).cast('int64');
   return scatterWith(node)(x, places, updates);
+};
+
+/** A cache with an update written into each example, from a place of its own on. */
+const cacheUpdated: Run = (node) => {
+  const [given, changes] = [node.x(0), node.x(1)];
+  const axis = node.axis(node.attrs.int('axis', -2), given.rank);
+  if (axis === 0) node.fail('the first axis has the examples, not the places');
+  const [cache, update] = [moveAxis(given, axis, 1), moveAxis(changes, axis, 1)];
+  const [batch, size] = dims(cache) as [Dim, Dim];
+  const steps = dims(update)[1] as Dim;
+  const from = node.maybe(2) ?? zeros(toShape([batch]), { dtype: 'int64' });
+  const mode = node.attrs.text('mode', 'linear');
+  if (mode !== 'linear' && mode !== 'circular') node.fail(`the mode '${mode}' is unknown`);
+  const places = from.cast('int64').expandDims(-1).add(iota(steps).cast('int64').expandDims(0));
+  const inside = mode === 'circular' ? places.mod(sizeValue(size, 'int64')) : places;
+  const example = broadcastTo(iota(batch).cast('int64').expandDims(-1), toShape([batch, steps]));
+  return moveAxis(tensorScatterNdUpdate(cache, stack([example, inside], -1), update), 1, axis);
 };
 
 /** Each side of each axis: [before, after]. Negative ones cut. */
@@ -536,6 +578,7 @@ export const arrays: OpTable = {
   Split: splits,
   Squeeze: { hosts: [1], run: squeezed },
   Tile: (node) => tile(node.x(), toShape(node.sizes(1))),
+  TensorScatter: cacheUpdated,
   TopK: { hosts: [1], run: topOf },
   Transpose: (node) => {
     const x = node.x();

@@ -205,6 +205,27 @@ const cutIntoSequence = (node: NodeCall): Results => {
 const items = (node: NodeCall): Tensor[] =>
   node.sequence().map((v) => (v instanceof Tensor ? v : node.fail('the sequence holds maps')));
 
+/** A graph for each item of a sequence; other sequences go along, tensors are the same for all. */
+const mappedSequence = (node: NodeCall): Results => {
+  const body = node.body('body');
+  const first = node.sequence();
+  const rows = first.map((_, i) =>
+    body.run(
+      node.inputs.map((value, k): Value => {
+        if (!Array.isArray(value)) return value as Value;
+        if (value.length !== first.length)
+          node.fail(`input ${k} has ${value.length} items, but the first ${first.length}`);
+        return value[i] as Tensor;
+      }),
+    ),
+  );
+  return new Results(
+    ...body.outputTypes.map(
+      (_, k) => rows.map((row) => row[k] ?? node.fail(`output ${k} of the body is missing`)) as Tensor[],
+    ),
+  );
+};
+
 export const control: OpTable = {
   If: branch,
   Loop: loop,
@@ -239,6 +260,7 @@ export const control: OpTable = {
     list.splice(node.maybe(2) === null ? list.length : place(node, 2, list.length), 0, node.x(1));
     return new Results(list);
   },
+  SequenceMap: mappedSequence,
   SequenceLength: (node) => scalar(node.sequence().length, 'int64'),
   SplitToSequence: cutIntoSequence,
 };

@@ -137,6 +137,11 @@ const castTo = (node: NodeCall, x: Tensor, dtype: DType): Tensor => {
   return x.cast(dtype);
 };
 
+const swished = (node: NodeCall): Tensor => {
+  const x = node.x();
+  return x.mul(x.mul(node.attrs.float('alpha', 1)).sigmoid());
+};
+
 export const elementwise: OpTable = {
   Abs: unary((x) => x.abs()),
   Acos: unary((x) => x.acos()),
@@ -229,10 +234,8 @@ export const elementwise: OpTable = {
   },
   Selu: scaledSelu,
   Shrink: shrink,
-  Swish: (node) => {
-    const x = node.x();
-    return x.mul(x.mul(node.attrs.float('alpha', 1)).sigmoid());
-  },
+  Swish: swished,
+  SwiGLU: (node) => swished(node).mul(node.x(1)),
   ThresholdedRelu: (node) => {
     const x = node.x();
     return where(x.greater(node.attrs.float('alpha', 1)), x, 0);

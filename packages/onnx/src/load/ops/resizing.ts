@@ -118,6 +118,9 @@ function resizedAxis(x: Tensor, axis: number, info: Axis, how: Interpolation): T
   });
 }
 
+// More than any image or signal has.
+const MOST_SIZE = 2 ** 26;
+
 /** The sizes of the result, and by how much each axis grows. */
 function axesOf(node: NodeCall, x: Tensor, old: boolean): (Axis | null)[] {
   const { shape, rank } = x;
@@ -145,6 +148,7 @@ function axesOf(node: NodeCall, x: Tensor, old: boolean): (Axis | null)[] {
         ? (sizes[i] as number)
         : Math.floor(common * from + 0.5)
       : Math.floor(from * (scales[i] as number));
+    if (!(to >= 0 && to <= MOST_SIZE)) node.fail(`axis ${axis} cannot be resized from ${from} to ${to}`);
     const scale = bySizes ? (common === 0 ? to / from : common) : (scales[i] as number);
     const part: readonly [number, number] =
       roi.length === 0 ? [0, 1] : [roi[i] as number, roi[i + axes.length] as number];

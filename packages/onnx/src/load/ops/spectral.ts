@@ -60,7 +60,9 @@ const dft: Run = (node) => {
 };
 
 const stft: Run = (node) => {
-  const signals = numbersOf(node, node.x(0));
+  const given = node.x(0);
+  // PyTorch leaves the axis of the parts out where numbers are real, and ONNX Runtime takes that.
+  const signals = given.rank === 2 ? given : numbersOf(node, given);
   const step = node.ints(1)[0] as number;
   const window = node.maybe(2);
   const length = node.maybe(3) === null ? (window === null ? null : dims(window)[0]) : node.ints(3)[0];

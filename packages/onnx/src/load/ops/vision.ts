@@ -1,64 +1,46 @@
 // What detectors and losses need.
-import { constant, gather, nn, onesLike, type Tensor, where } from '@eagre/core';
-import { dims } from '@eagre/core/internal';
+import {
+  concat,
+  constant,
+  gather,
+  image,
+  nn,
+  onesLike,
+  split,
+  stack,
+  type Tensor,
+  where,
+  zeros,
+} from '@eagre/core';
+import { type Dim, dims } from '@eagre/core/internal';
 import { elements, type NodeCall, type OnnxOp, type OpTable, type Run } from '../node.ts';
-import { range, shaped } from './helpers.ts';
+import { channelsFirst, channelsLast, range, shaped } from './helpers.ts';
 
-/** [x1, y1, x2, y2] of boxes that are given by corners or by centers. */
-function cornersOf(box: readonly number[], byCenter: boolean): readonly [number, number, number, number] {
-  const [a, b, c, d] = box as [number, number, number, number];
-  if (byCenter) return [a - c / 2, b - d / 2, a + c / 2, b + d / 2];
-  // [y1, x1, y2, x2], in either order.
-  return [Math.min(b, d), Math.min(a, c), Math.max(b, d), Math.max(a, c)];
-}
-
-function overlap(p: readonly number[], q: readonly number[]): number {
-  const [ax, ay, bx, by] = p as [number, number, number, number];
-  const [cx, cy, dx, dy] = q as [number, number, number, number];
-  const common =
-    Math.max(0, Math.min(bx, dx) - Math.max(ax, cx)) * Math.max(0, Math.min(by, dy) - Math.max(ay, cy));
-  const all = (bx - ax) * (by - ay) + (dx - cx) * (dy - cy) - common;
-  return all <= 0 ? 0 : common / all;
-}
-
-const suppressed: OnnxOp = {
-  eager: true,
-  run: (node) => {
-    const [boxes, scores] = [node.x(0), node.x(1)];
-    const number = (i: number, otherwise: number): number =>
-      node.maybe(i) === null ? otherwise : Number(elements(node.x(i))[0]);
-    const [most, limit, least] = [number(2, 0), number(3, 0), number(4, Number.NEGATIVE_INFINITY)];
-    const byCenter = node.attrs.int('center_point_box', 0) === 1;
-    const [batches, classes, count] = scores.shape as readonly [number, number, number];
-    const [b, s] = [elements(boxes), elements(scores)];
-    const kept: bigint[] = [];
-    for (let batch = 0; batch < batches; batch++)
-      for (let c = 0; c < classes; c++) {
-        const score = (i: number): number => Number(s[(batch * classes + c) * count + i]);
-        const corners = range(0, count).map((i) =>
-          cornersOf(
-            range(0, 4).map((k) => Number(b[(batch * count + i) * 4 + k])),
-            byCenter,
-          ),
-        );
-        const order = range(0, count)
-          .filter((i) => score(i) > least)
-          .sort((i, j) => score(j) - score(i));
-        const chosen: number[] = [];
-        for (const i of order) {
-          if (chosen.length >= most) break;
-          if (
-            chosen.every(
-              (j) => overlap(corners[i] as readonly number[], corners[j] as readonly number[]) <= limit,
-            )
-          )
-            chosen.push(i);
-        }
-        for (const i of chosen) kept.push(BigInt(batch), BigInt(c), BigInt(i));
-      }
-    return constant({ data: BigInt64Array.from(kept), shape: [kept.length / 3, 3] });
-  },
+/** The boxes that are kept of each class of each example: [batch, class, box]. */
+const suppressed: Run = (node) => {
+  const [given, scores] = [node.x(0), node.x(1)];
+  const scalarOf = (i: number, otherwise: number): Tensor =>
+    node.maybe(i)?.reshape([]).cast('float32') ?? constant(otherwise);
+  const most = node.maybe(2)?.reshape([]).minimum(MOST_BOXES).cast('int32') ?? constant(0, 'int32');
+  const limits = {
+    iouThreshold: scalarOf(3, 0),
+    scoreThreshold: scalarOf(4, Number.NEGATIVE_INFINITY),
+  };
+  let boxes = given;
+  if (node.attrs.int('center_point_box', 0) === 1) {
+    const [x, y, w, h] = split(given, 4, -1) as [Tensor, Tensor, Tensor, Tensor];
+    boxes = concat([y.sub(h.div(2)), x.sub(w.div(2)), y.add(h.div(2)), x.add(w.div(2))], -1);
+  }
+  const [batches, classes] = scores.shape as readonly [number, number, number];
+  const kept = range(0, batches * classes).map((at) => {
+    const [batch, c] = [Math.floor(at / classes), at % classes];
+    const found = image.nonMaxSuppression(boxes.at(batch), scores.at(batch, c), most, limits);
+    const place = found.cast('int64');
+    return stack([place.mul(0n).add(BigInt(batch)), place.mul(0n).add(BigInt(c)), place], 1);
+  });
+  return kept.length === 0 ? zeros([0, 3], { dtype: 'int64' }) : concat(kept, 0);
 };
+const MOST_BOXES = 2 ** 31 - 1;
 
 /** Scores of the right class, weighted: loss and, of the cross entropy, the log-probabilities. */
 function likelihood(node: NodeCall, logs: Tensor): Tensor {
@@ -93,8 +75,131 @@ const crossEntropy: Run = (node) => {
   return [likelihood(node, logs), logs];
 };
 
+// ---- regions of images
+
+/** Where the samples of regions lie along one axis, [regions, places]: the pixels around each, their weights, and whether it is inside. */
+function tapsAlong(places: Tensor, size: Tensor): { taps: readonly [Tensor, Tensor][]; inside: Tensor } {
+  const last = size.cast(places.dtype).sub(1);
+  const inside = places.greaterEqual(-1).logicalAnd(places.lessEqual(last.add(1)));
+  const low = places.maximum(0).floor().minimum(last);
+  const share = where(low.greaterEqual(last), 0, places.maximum(0).sub(low));
+  return {
+    taps: [
+      [low.cast('int32'), share.neg().add(1)],
+      [low.add(1).minimum(last).cast('int32'), share],
+    ],
+    inside,
+  };
+}
+
+interface Region {
+  /** [n, h, w, c]. */
+  readonly images: Tensor;
+  /** Of each region: the image, and where it begins and how large a cell is, along both axes; each [regions, 1]. */
+  readonly image: Tensor;
+  readonly begin: readonly [y: Tensor, x: Tensor];
+  readonly cell: readonly [y: Tensor, x: Tensor];
+}
+
+/** The cells of regions, of so many samples along each axis: [regions, rows, columns, c]. */
+function cellsOf(
+  { images, image, begin, cell }: Region,
+  counts: readonly [number, number],
+  samples: readonly [number, number],
+  mode: string,
+): Tensor {
+  const sizes = images.shapeOf();
+  const [h, w] = [sizes.slice([1], [1]), sizes.slice([2], [1])];
+  const placesOf = (i: 0 | 1): Tensor => {
+    const steps = range(0, counts[i] * samples[i]).map((k) => (k + 0.5) / samples[i]);
+    return begin[i].add(cell[i].mul(constant(steps).reshape([1, -1]).cast(images.dtype)));
+  };
+  const [down, right] = [tapsAlong(placesOf(0), h), tapsAlong(placesOf(1), w)];
+  const flat = shaped(images, [-1, dims(images)[3] as Dim]);
+  const rowOf = (y: Tensor): Tensor => image.mul(h).add(y).mul(w).expandDims(-1);
+  const parts = down.taps.flatMap(([y, wy]) =>
+    right.taps.map(([x, wx]) => {
+      const weight = wy.expandDims(-1).mul(wx.expandDims(1));
+      return gather(flat, rowOf(y).add(x.expandDims(1))).mul(weight.expandDims(-1));
+    }),
+  );
+  const inside = down.inside.expandDims(-1).logicalAnd(right.inside.expandDims(1)).expandDims(-1);
+  const joined = parts.reduce((a, b) => (mode === 'avg' ? a.add(b) : a.maximum(b)));
+  const all = shaped(where(inside, joined, 0), [
+    dims(image)[0] as Dim,
+    counts[0],
+    samples[0],
+    counts[1],
+    samples[1],
+    dims(images)[3] as Dim,
+  ]);
+  return mode === 'avg' ? all.mean([2, 4]) : all.max([2, 4]);
+}
+
+/** Regions of images as grids of one size, whose cells are means or maxima of samples. */
+const regionsAligned: OnnxOp = {
+  // How many samples a cell has depends on the size of its region.
+  eager: (attrs) => attrs.int('sampling_ratio', 0) === 0,
+  run: (node) => {
+    const { attrs } = node;
+    const mode = attrs.text('mode', 'avg');
+    if (mode !== 'avg' && mode !== 'max') node.fail(`the mode '${mode}' is unknown`);
+    const counts = [attrs.int('output_height', 1), attrs.int('output_width', 1)] as const;
+    const ratio = attrs.int('sampling_ratio', 0);
+    if (!(counts[0] > 0 && counts[1] > 0 && ratio >= 0)) node.fail('its sizes must be positive');
+    const coordinates = attrs.text(
+      'coordinate_transformation_mode',
+      node.opset < 16 ? 'output_half_pixel' : 'half_pixel',
+    );
+    const half = coordinates === 'half_pixel';
+    const images = channelsLast(node.x(0));
+    const boxes = node
+      .x(1)
+      .mul(attrs.float('spatial_scale', 1))
+      .sub(half ? 0.5 : 0);
+    const column = (i: number): Tensor => boxes.slice([0, i], [-1, 1]);
+    const begin = [column(1), column(0)] as const;
+    const lengthOf = (from: number, to: number): Tensor => {
+      const length = column(to).sub(column(from));
+      return half ? length : length.maximum(1);
+    };
+    const lengths = [lengthOf(1, 3), lengthOf(0, 2)] as const;
+    const region: Region = {
+      images,
+      image: node.x(2).cast('int32').expandDims(-1),
+      begin,
+      cell: [lengths[0].div(counts[0]), lengths[1].div(counts[1])],
+    };
+    if (ratio > 0) return channelsFirst(cellsOf(region, counts, [ratio, ratio], mode));
+    const [tall, wide] = region.cell.map((x) => Array.from(elements(x), (v) => Math.ceil(Number(v))));
+    const one = (x: Tensor, i: number): Tensor => x.slice([i, 0], [1, 1]);
+    const each = (tall as number[]).map((rows, i) => {
+      const samples = [Math.max(0, rows), Math.max(0, (wide as number[])[i] as number)] as const;
+      const total = counts[0] * counts[1] * samples[0] * samples[1];
+      if (!(total <= MOST_SAMPLES)) node.fail(`region ${i} is too large: it has ${total} samples`);
+      const [y, x] = region.cell;
+      return cellsOf(
+        {
+          images,
+          image: one(region.image, i),
+          begin: [one(begin[0], i), one(begin[1], i)],
+          cell: [one(y, i), one(x, i)],
+        },
+        counts,
+        samples,
+        mode,
+      );
+    });
+    const none = zeros([0, ...counts, dims(images)[3] as number], { dtype: images.dtype as 'float32' });
+    return channelsFirst(each.length === 0 ? none : concat(each, 0));
+  },
+};
+// More than any region of an image needs.
+const MOST_SAMPLES = 2 ** 24;
+
 export const vision: OpTable = {
   NegativeLogLikelihoodLoss: (node) => likelihood(node, node.x()),
   NonMaxSuppression: suppressed,
+  RoiAlign: regionsAligned,
   SoftmaxCrossEntropyLoss: crossEntropy,
 };

@@ -97,16 +97,6 @@ const bitwise =
     if (w.opset >= 18) return w.add(op, inputs);
     throw new UnimplementedError(`${op} ('${node.name}') needs opset 18`, 'tf.onnx.save');
   };
-const shift =
-  (direction: 'LEFT' | 'RIGHT'): Row =>
-  (w, node, inputs) => {
-    if (dtypeOf(node).startsWith('u')) return w.add('BitShift', inputs, { direction });
-    throw new UnimplementedError(
-      `ONNX shifts unsigned integers only, '${node.name}' is ${dtypeOf(node)}`,
-      'tf.onnx.save',
-    );
-  };
-
 /** Where a product with 0 is 0, whatever the other factor is. */
 const times = (w: GraphWriter, node: GraphNode, x: string, other: string): string => {
   const zero = number(w, node, 0);
@@ -114,7 +104,7 @@ const times = (w: GraphWriter, node: GraphNode, x: string, other: string): strin
 };
 
 const direct =
-  'Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Log Neg Reciprocal Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh Selu Identity';
+  'Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Exp Floor Log Neg Reciprocal Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh Selu Identity';
 
 export const elementwise: Rows = {
   ...Object.fromEntries(direct.split(' ').map((op) => [op, same(op)])),
@@ -142,8 +132,6 @@ export const elementwise: Rows = {
   BitwiseOr: bitwise('BitwiseOr'),
   BitwiseXor: bitwise('BitwiseXor'),
   Invert: bitwise('BitwiseNot'),
-  LeftShift: shift('LEFT'),
-  RightShift: shift('RIGHT'),
   SelectV2: same('Where'),
   ClipByValue: clip,
   Cast: cast,
@@ -160,7 +148,6 @@ export const elementwise: Rows = {
   Expm1: unary((w, x, node) => w.add('Sub', [w.add('Exp', [x]), number(w, node, 1)])),
   Log1p: unary((w, x, node) => w.add('Log', [w.add('Add', [x, number(w, node, 1)])])),
   Log2: unary((w, x, node) => w.add('Mul', [w.add('Log', [x]), number(w, node, Math.LOG2E)])),
-  Erfc: unary((w, x, node) => w.add('Sub', [number(w, node, 1), w.add('Erf', [x])])),
   IsNan: same('IsNaN'),
   IsInf: same('IsInf'),
   IsFinite: unary((w, x) => w.add('Not', [w.add('Or', [w.add('IsNaN', [x]), w.add('IsInf', [x])])])),

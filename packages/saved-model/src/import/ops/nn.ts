@@ -208,6 +208,20 @@ function imagePlaces(c: OpCall, argmax: Tensor): Tensor {
   return places.add(tf.reshape(tf.cast(batch, 'int64').mul(each), [-1, 1, 1, 1]));
 }
 
+const FRACTIONAL = ['output', 'row_pooling_sequence', 'col_pooling_sequence'];
+/** Windows of two lengths in random order. With a seed they repeat, but they are not those that TensorFlow draws. */
+const fractional =
+  (pool: typeof tf.nn.fractionalMaxPool): Translate =>
+  (c) => {
+    const seeds = [c.intAttr('seed', 0), c.intAttr('seed2', 0)];
+    const repeats = c.boolAttr('deterministic', false) || seeds.some((seed) => seed !== 0);
+    return pool(c.x(), c.floatsAttr('pooling_ratio'), {
+      pseudoRandom: c.boolAttr('pseudo_random', false),
+      overlapping: c.boolAttr('overlapping', false),
+      seed: repeats ? Math.abs(seeds[0] as number) + Math.abs(seeds[1] as number) + 1 : 0,
+    });
+  };
+
 export const nn: OpTable = {
   ComputeAccidentalHits: several(['indices', 'ids', 'weights'], (c) =>
     tf.nn.computeAccidentalHits(c.x(0), c.x(1), c.intAttr('num_true')),
@@ -239,6 +253,8 @@ export const nn: OpTable = {
     const x = tf.zeros(c.shape(0) as number[], c.x(2).dtype);
     return vjp((x) => depthwise(c, x as Tensor, c.x(1)), [x], c.x(2))[0] as Tensor;
   },
+  FractionalAvgPool: several(FRACTIONAL, fractional(tf.nn.fractionalAvgPool)),
+  FractionalMaxPool: several(FRACTIONAL, fractional(tf.nn.fractionalMaxPool)),
   MaxPool: (c) => maxPool(c, c.x()),
   MaxPoolV2: (c) => maxPoolOfInputs(c, c.x(), 1),
   MaxPool3D: (c) => maxPool(c, c.x()),

@@ -2,10 +2,12 @@
 
 import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
+import { RaggedTensor } from '@eagre/core';
 import { columnOf, makeSparse } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
+import { raggedOf } from './ragged.ts';
 
 /** The sparse tensor in three inputs. */
 const sparseAt = (c: OpCall, i: number): SparseTensor => makeSparse(c.x(i), c.x(i + 1), c.x(i + 2));
@@ -76,16 +78,17 @@ function crossOf(c: OpCall): SparseTensor {
 const COUNTED = ['output_indices', 'output_values', 'output_dense_shape'];
 
 /** How often each integer is there. Of nothing weights are no weights. */
-function counted(c: OpCall, values: Tensor | SparseTensor, weights: Tensor): SparseTensor {
+function counted(c: OpCall, values: Tensor | SparseTensor | RaggedTensor, weights: Tensor): SparseTensor {
   const limit = (name: string): Record<string, number> => {
     const value = c.intAttr(name, -1);
     return value < 0 ? {} : { [name]: value };
   };
-  const parts = values instanceof tf.Tensor ? null : values;
-  const given =
-    weights.size === 0
-      ? {}
-      : { weights: parts === null ? weights : makeSparse(parts.indices, weights, parts.denseShape) };
+  const alike = (): Tensor | SparseTensor | RaggedTensor => {
+    if (values instanceof tf.Tensor) return weights;
+    if (values instanceof RaggedTensor) return values.withFlatValues(weights);
+    return makeSparse(values.indices, weights, values.denseShape);
+  };
+  const given = weights.size === 0 ? {} : { weights: alike() };
   const result = tf.sparse.bincount(values as never, {
     axis: values.rank === 1 ? 0 : -1,
     binaryOutput: c.boolAttr('binary_output', false),
@@ -98,6 +101,34 @@ function counted(c: OpCall, values: Tensor | SparseTensor, weights: Tensor): Spa
     ? result
     : makeSparse(result.indices, tf.cast(result.values, dtype), result.denseShape);
 }
+
+/** A cross of ragged, sparse and dense features, which the letters of `input_order` put in order: [values, row splits]. */
+const raggedCross: Translate = (c) => {
+  const lists = ['ragged_values_types', 'ragged_splits_types', 'sparse_values_types', 'dense_types'];
+  const [ragged, , sparses, dense] = lists.map((name) => c.dtypesAttr(name).length) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const at = 2 * ragged;
+  const kinds: Readonly<Record<string, (RaggedTensor | SparseTensor | Tensor)[]>> = {
+    R: Array.from({ length: ragged }, (_, i) => raggedOf([c.x(ragged + i)], c.x(i))),
+    S: sparsesAt(c, at, sparses),
+    D: c.xs(at + 3 * sparses, at + 3 * sparses + dense),
+  };
+  const features = [...c.textAttr('input_order')].map((letter) => {
+    const next = kinds[letter]?.shift();
+    if (next === undefined)
+      throw c.wrong(`input_order '${c.textAttr('input_order')}' does not fit the inputs`);
+    return next;
+  });
+  const hashKey = c.node.attr?.get('hash_key')?.i ?? 0;
+  const result = c.boolAttr('hashed_output')
+    ? tf.ragged.crossHashed(features, c.intAttr('num_buckets'), { hashKey })
+    : tf.ragged.cross(features);
+  return [result.flatValues, tf.cast(result.rowSplits, c.dtypeAttr('out_row_splits_type'))];
+};
 
 /** The gradient of sums of rows, for as many rows as input 3 tells. */
 const segmentsGradient =
@@ -143,6 +174,8 @@ export const sparse: OpTable = {
   }),
   DenseCountSparseOutput: several(COUNTED, (c) => partsOf(counted(c, c.x(0), c.x(1)))),
   SparseCountSparseOutput: several(COUNTED, (c) => partsOf(counted(c, sparseAt(c, 0), c.x(3)))),
+  RaggedCountSparseOutput: several(COUNTED, (c) => partsOf(counted(c, raggedOf([c.x(0)], c.x(1)), c.x(2)))),
+  RaggedCross: several(['output_values', 'output_row_splits'], raggedCross),
   SparseSegmentSumGrad: segmentsGradient(tf.sparse.segmentSum),
   SparseSegmentMeanGrad: segmentsGradient(tf.sparse.segmentMean),
   SparseSegmentSqrtNGrad: segmentsGradient(tf.sparse.segmentSqrtN),
