@@ -42,7 +42,7 @@ const oneHot = (below: number, count: number, seed: number): tf.Tensor =>
 
 function fill<M extends tf.keras.Model>(model: M): M {
   model.weights.forEach((w, i) => {
-    const name = w.name.split('/').at(-1) as string;
+    const { name } = w;
     if (name.startsWith('moving')) return;
     const shift = name === 'gamma' ? 1 : 0;
     const values = noise(w.size, 100 + i).map((x) => shift + 0.8 * x);

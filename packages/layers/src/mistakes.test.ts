@@ -452,7 +452,7 @@ const mistakes: Readonly<
   weights: {
     'of another number': [
       () => model(dense(1, { name: 'd' })).setWeights([ones([2, 1])]),
-      'setWeights: 1 values for 2 weights (d/kernel [2, 1], d/bias [1])',
+      /setWeights: 1 values for 2 weights \(sequential\w*\/d\/kernel \[2, 1\], sequential\w*\/d\/bias \[1\]\)/,
     ],
     'of another shape': [
       () => model().setWeights([ones([3, 1]), ones([1])]),

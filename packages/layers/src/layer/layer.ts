@@ -4,7 +4,6 @@ import {
   InvalidArgumentError,
   keep,
   Module,
-  nameScope,
   OutOfRangeError,
   type PartialShape,
   type RaggedTensor,
@@ -44,6 +43,7 @@ import {
   snakeCase,
   takesArguments,
   tree,
+  variableIn,
   withoutTapes,
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
@@ -453,6 +453,8 @@ export class Layer extends Module implements Trackable {
     const state = this._layer;
     if (name !== undefined) checkText(name, 'name', 'addWeight');
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
+    // Keras numbers those without a name through all layers, files through those of one.
+    const own = name ?? uniqueName('Variable');
     const make = getInitializer(initializer);
     const create = (): Variable =>
       inScope(() => {
@@ -472,9 +474,10 @@ export class Layer extends Module implements Trackable {
           );
         }
         const { synchronization = 'AUTO', aggregation = 'NONE' } = options;
-        return nameScope(
-          this.name,
-          () => new Variable(first, { name: local, trainable, synchronization, aggregation }),
+        return variableIn(
+          state.path ?? this.name,
+          own,
+          () => new Variable(first, { name: own, trainable, synchronization, aggregation }),
         );
       });
     const variable = inInitScope(() => withoutTapes(create));
@@ -487,7 +490,6 @@ export class Layer extends Module implements Trackable {
     }
     if ((options.autocast ?? true) && this.computeDtype !== this.variableDtype && !computesWide(this))
       variable.autocast = true;
-    Object.defineProperty(variable, 'path', { value: `${state.path ?? this.name}/${local}` });
     state.weights.push({ name: local, variable });
     return variable;
   }
@@ -611,7 +613,7 @@ export class Layer extends Module implements Trackable {
       const penalty: unknown = isOurs(regularizer)
         ? regularizer(variable)
         : outsideScopes(() => regularizer(variable));
-      penalties.push(checkPenalty(penalty, `the regularizer of '${variable.name}'`, this.name));
+      penalties.push(checkPenalty(penalty, `the regularizer of '${variable.path}'`, this.name));
     }
     return [...added, ...penalties];
   }
@@ -673,7 +675,7 @@ export class Layer extends Module implements Trackable {
     if (!Array.isArray(values) || values.length !== weights.length) {
       const given = Array.isArray(values) ? `${values.length} values` : 'no list of values';
       throw new InvalidArgumentError(
-        `setWeights: ${given} for ${weights.length} weights (${weights.map((w) => `${w.name} ${showShape(w.shape)}`).join(', ')})`,
+        `setWeights: ${given} for ${weights.length} weights (${weights.map((w) => `${w.path} ${showShape(w.shape)}`).join(', ')})`,
         this.name,
       );
     }
@@ -697,7 +699,7 @@ export class Layer extends Module implements Trackable {
   loadOwnVariables(given: unknown): void {
     const variables = this.fileVariables;
     loadVariables(variables, given, this.name, (count) => {
-      const names = variables.map((v) => v.name).join(', ');
+      const names = variables.map((v) => v.path).join(', ');
       const advice = this.built ? '' : '; the layer is not built, so build it first';
       throw new InvalidArgumentError(
         `loadOwnVariables: expected ${variables.length} variables (${names}), got ${count}${advice}`,
