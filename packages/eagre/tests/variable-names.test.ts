@@ -92,7 +92,10 @@ const made: Readonly<Record<string, () => Made>> = {
   'both directions': () => built(new layers.Bidirectional(new layers.LSTM(2)), null, 3, 2).variables,
   attention() {
     const layer = new layers.MultiHeadAttention(2, 2);
-    layer.build([null, 3, 4], [null, 3, 4]);
+    layer.build([
+      [null, 3, 4],
+      [null, 3, 4],
+    ]);
     return layer.variables;
   },
   'time distributed': () => built(new layers.TimeDistributed(new layers.Dense(2)), null, 3, 4).variables,

@@ -193,6 +193,10 @@ const mistakes: Readonly<
         ),
       'inputs and outputs must be symbolic tensors: results of tf.Input',
     ],
+    'outputs in lists within a list': [
+      () => new Model(Input([2]), [bad([Input([2])])]),
+      'lists and objects within a list or an object of inputs or outputs are not supported',
+    ],
     'an op on a symbolic tensor': [
       () => add(bad(Input({ shape: [2] })), 1),
       'got an object of class KerasTensor: it has no values; layers take it, so do its methods',

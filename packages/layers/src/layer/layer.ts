@@ -26,11 +26,13 @@ import {
   configOf,
   context,
   defineMethods,
+  dims,
   inInitScope,
   inScope,
   isPlain,
   loadVariables,
   masksInUse,
+  maxDims,
   optionsFrom,
   outsideScopes,
   partialShape,
@@ -40,6 +42,7 @@ import {
   setOptions,
   showFields,
   showShape,
+  sizeValue,
   snakeCase,
   takesArguments,
   tree,
@@ -55,6 +58,7 @@ import { KerasTensor, type Producer } from '../models/keras-tensor.ts';
 import { isOurs } from '../ours.ts';
 import type { QuantizationConfig } from '../quantizers.ts';
 import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
+import { functionConfig } from '../saving/keras-object.ts';
 import {
   areSymbolic,
   isByNames,
@@ -135,6 +139,8 @@ interface LayerState {
   trainable: boolean;
   readonly weights: { readonly name: string; readonly variable: Variable }[];
   losses: Tensor[];
+  /** On each output; null for none. */
+  readonly penalty: RegularizerFunction | null;
   /** Calls on symbolic tensors. */
   readonly calls: Producer[];
   /** The `build` that users call, which runs the class's own once. */
@@ -268,6 +274,9 @@ export class Layer extends Module implements Trackable {
   /** The names of the layers that it was built in, and its own, `'encoder/dense'`; null before it is built. */
   declare readonly path: string | null;
 
+  /** The penalty on each output; null for none. A class may have a field of that name, and then sees to it itself. */
+  declare readonly activityRegularizer: RegularizerFunction | null;
+
   /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
   declare supportsMasking: boolean;
 
@@ -288,6 +297,7 @@ export class Layer extends Module implements Trackable {
       trainable: options.trainable ?? true,
       weights: [],
       losses: [],
+      penalty: penaltyFrom(options.activityRegularizer, new.target.name),
       calls: [],
       build: undefined,
     };
@@ -368,7 +378,9 @@ export class Layer extends Module implements Trackable {
         this.name,
       );
     const dtype = this.dtypePolicy.toJSON();
-    return { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
+    const penalty = penaltyOf(this);
+    const config = { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
+    return penalty === null ? config : { ...config, activity_regularizer: functionConfig(penalty) };
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
@@ -907,7 +919,10 @@ function compute(
       const own = (x: LayerInput): LayerOutput => layer.call(x, all);
       const byValues = isByValues(layer, tensors);
       return inScope(() =>
-        narrowed(layer, byValues ? onValues(tensors, own as (x: Tensor) => Tensor) : own(tensors)),
+        penalized(
+          layer,
+          narrowed(layer, byValues ? onValues(tensors, own as (x: Tensor) => Tensor) : own(tensors)),
+        ),
       ) as Tensor;
     }
     const others = prepareMore(layer, more);
@@ -916,7 +931,7 @@ function compute(
     const call = (): LayerOutput => outsideScopes(() => layer.call(tensors, ...others, all));
     // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
     return keepAll(
-      outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call()),
+      penalized(layer, outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call())),
     ) as Tensor;
   } catch (error) {
     if (!ours) tellCall(layer, tensors, error);
@@ -928,6 +943,42 @@ function compute(
     current.layer = outer;
     current.training = before;
   }
+}
+
+/** @throws InvalidArgumentError that names the option, for what is no regularizer */
+function penaltyFrom(
+  given: LayerOptions['activityRegularizer'],
+  className: string,
+): RegularizerFunction | null {
+  if (given === undefined || given === null) return null;
+  try {
+    return getRegularizer(given);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    throw new InvalidArgumentError(`activityRegularizer: ${cause.message}`, className, { cause });
+  }
+}
+
+/** The penalty on outputs that the layer does not see to itself. */
+function penaltyOf(layer: Layer): RegularizerFunction | null {
+  const { penalty } = layer._layer;
+  return penalty === null || Object.hasOwn(layer, 'activityRegularizer') ? null : penalty;
+}
+
+/** Adds the penalty on each output to the layer's losses. */
+function penalized<T extends LayerOutput>(layer: Layer, outputs: T): T {
+  const penalty = penaltyOf(layer);
+  if (penalty !== null)
+    for (const y of tree.leavesOf(outputs, layer.name, tree.wholeComposites))
+      if (y instanceof Tensor) layer.addLoss(penaltyOn(layer, penalty, y));
+  return outputs;
+}
+
+/** @internal The penalty on an output, divided by the number of examples. */
+export function penaltyOn(layer: Layer, penalty: RegularizerFunction, y: Tensor): Tensor {
+  const given = outsideScopes(() => penalty(keep(y)));
+  const loss = checkPenalty(given, 'the activity regularizer', layer.name);
+  return y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype));
 }
 
 /** Says in the message of an error which layer of the user's it came from, and what that was called with. */
@@ -1048,6 +1099,7 @@ export interface Layer {
 readable(Layer.prototype, 'supportsMasking', (layer) => layer.computeMask !== Layer.prototype.computeMask);
 readable(Layer.prototype, 'inputDtype', (layer) => layer.computeDtype);
 readable(Layer.prototype, 'inputSpec', () => null);
+readable(Layer.prototype, 'activityRegularizer', (layer) => layer._layer.penalty);
 readable(Layer.prototype, 'path', (layer) => layer._layer.path);
 readable(Layer.prototype, 'input', (layer) => layer.onlyCall.args[0]);
 readable(Layer.prototype, 'output', (layer) => {
