@@ -116,11 +116,13 @@ def plain(name, t):
     return {camel(key): tensor(value) for key, value in t.items() if key != "input_shape"}
 
 
-def run(name, options, data_format, single, training):
+def run(name, options, data_format, single, training, dtype=None):
     layer = getattr(keras.layers, name)(**options, **({} if data_format is None else {"data_format": data_format}))
     images, masks = IMAGES, MASKS
     if options.get("value_range") == (0.0, 1.0):
         images = np.round(images / 255, 3)
+    if dtype is not None:
+        images = images.astype(dtype)
     if name == "RandomSharpness" or name == "RandomGaussianBlur":
         images = images.copy()
     if single:
@@ -164,6 +166,12 @@ for name, options in CASES:
 for name in ("RandomFlip", "RandomRotation", "RandomBrightness", "CenterCrop"):
     options = next(o for n, o in CASES if n == name)
     cases.append(run(name, options, None, False, False))
+# These keep integers, and those of the first go round their ends.
+for dtype in ("uint8", "int32"):
+    for name in ("RandomBrightness", "RandomGrayscale"):
+        options = next(o for n, o in CASES if n == name)
+        cases.append(run(name, options, None, False, True, dtype))
+    cases.append(run("RandomBrightness", options, None, False, False, dtype))
 
 made = {"keras": keras.__version__, "tensorflow": tf.__version__, "numpy": np.__version__, "seed": SEED}
 lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)

@@ -1,4 +1,4 @@
-"""Makes packages/eagre/golden/whole-models.json with Keras on TensorFlow: ten models after 50 steps of training.
+"""Makes packages/eagre/golden/whole-models.json with Keras on TensorFlow: twelve models after 50 steps of training.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/whole_models.py
 packages/eagre/tests/whole-models.test.ts makes the same models, data and first weights; each has a name there and here.
@@ -76,18 +76,22 @@ def cnn():
     return model, data, {"validation_data": (real(VALID, 8, 8, 2, seed=5), whole(3, VALID, seed=6))}
 
 
-class SummedRows(optimizers.RMSprop):
-    """Norms of gradients, not of slices: Keras takes the norm of a table's slices before rows that come twice are added up."""
+def summed_rows(base):
+    """An optimizer that sees whole gradients of tables. Of slices, Keras on TensorFlow takes norms and squares before rows that come twice are
+    added up; on JAX and PyTorch it does what this does."""
 
-    def apply(self, grads, trainable_variables=None):
-        super().apply([tf.convert_to_tensor(g) for g in grads], trainable_variables)
+    class SummedRows(base):
+        def apply(self, grads, trainable_variables=None):
+            super().apply([tf.convert_to_tensor(g) for g in grads], trainable_variables)
+
+    return SummedRows
 
 
 def lstm():
     model = fill(Sequential([
         Input((7,), dtype="int32"), layers.Embedding(12, 5, mask_zero=True), layers.LSTM(6), layers.Dense(1, activation="sigmoid"),
     ]))
-    optimizer = SummedRows(0.01, rho=0.8, momentum=0.5, centered=True, global_clipnorm=0.3)
+    optimizer = summed_rows(optimizers.RMSprop)(0.01, rho=0.8, momentum=0.5, centered=True, global_clipnorm=0.3)
     model.compile(optimizer, "binary_crossentropy", metrics=["accuracy", keras.metrics.AUC(name="auc")], weighted_metrics=["mae"])
     data = whole(12, N, 7, seed=7) * (np.arange(7) < 3 + np.arange(N)[:, None] % 5), whole(2, N, 1, seed=8).astype("float32")
     return model, data, {"sample_weight": np.abs(real(N, seed=9)) + 0.1}
@@ -229,7 +233,53 @@ def own():
     return model, (real(N, 5, seed=29), real(N, 2, seed=30)), {}
 
 
-MODELS = [mlp, cnn, lstm, bigru, gpt, residual, autoencoder, mobile, convlstm, own]
+class FNetEncoder(layers.Layer):
+    """Mixes tokens by Fourier transforms instead of attention."""
+
+    def __init__(self, size, hidden):
+        super().__init__()
+        self.dense = Sequential([layers.Dense(hidden, activation="relu"), layers.Dense(size)])
+        self.first, self.second = layers.LayerNormalization(epsilon=1e-5), layers.LayerNormalization(epsilon=1e-5)
+
+    def call(self, x):
+        mixed, _ = keras.ops.fft2((x, keras.ops.zeros_like(x)))
+        y = self.first(x + mixed)
+        return self.second(y + self.dense(y))
+
+
+def fnet():
+    tokens = Input((8,), dtype="int32")
+    x = Positions(8, 6)(layers.Embedding(12, 6)(tokens))
+    for _ in range(2):
+        x = FNetEncoder(6, 10)(x)
+    y = layers.Dense(1, activation="sigmoid")(layers.GlobalAveragePooling1D()(x))
+    model = fill(Model(tokens, y))
+    model.compile(summed_rows(optimizers.Adam)(0.01), "binary_crossentropy", metrics=["accuracy"])
+    return model, (whole(12, N, 8, seed=31), whole(2, N, 1, seed=32).astype("float32")), {}
+
+
+class FeatureCross(layers.Layer):
+    """Products of features, with a matrix of low rank."""
+
+    def build(self, x0_shape, x_shape):
+        self.down, self.up = layers.Dense(4, use_bias=False), layers.Dense(x_shape[-1])
+        self.down.build(x_shape)
+        self.up.build((None, 4))
+
+    def call(self, x0, x):
+        return x0 * self.up(self.down(x)) + x
+
+
+def deep_and_cross():
+    users, films = Input((1,), dtype="int32"), Input((1,), dtype="int32")
+    x0 = layers.Concatenate()([layers.Flatten()(layers.Embedding(5, 4)(users)), layers.Flatten()(layers.Embedding(7, 4)(films))])
+    x = FeatureCross()(x0, FeatureCross()(x0, x0))
+    model = fill(Model([users, films], layers.Dense(1)(layers.Dense(8, activation="relu")(x))))
+    model.compile(summed_rows(optimizers.AdamW)(0.01), "mse", metrics=[keras.metrics.RootMeanSquaredError()])
+    return model, ([whole(5, N, 1, seed=33), whole(7, N, 1, seed=34)], 1 + 2 * np.abs(real(N, 1, seed=35))), {}
+
+
+MODELS = [mlp, cnn, lstm, bigru, gpt, residual, autoencoder, mobile, convlstm, own, fnet, deep_and_cross]
 
 
 def plain(x):

@@ -114,7 +114,7 @@ const refuseVariables: TapeObserver = {
   variableRead(variable: Variable): void {
     if (variable.trainable) {
       throw new UnimplementedError(
-        `the function reads the trainable variable '${variable.name}', but its gradient function does not return a gradient for it; pass the variable as an argument`,
+        `the function reads the trainable variable '${variable.path}', but its gradient function does not return a gradient for it; pass the variable as an argument`,
         'customGradient',
       );
     }

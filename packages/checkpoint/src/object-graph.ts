@@ -78,7 +78,7 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
     const attributes = [...view.attributes].map(([name, attribute]) => {
       const key = attributeKey(path, name);
       entries.push({ key, attribute });
-      const full = object instanceof Variable ? object.name : `${path}/${name}`;
+      const full = object instanceof Variable ? object.path : `${path}/${name}`;
       return { name, full_name: full, checkpoint_key: key };
     });
     return { attributes, has_checkpoint_values: { value: true } };

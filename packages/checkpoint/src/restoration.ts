@@ -349,11 +349,11 @@ export class NameRestoration extends Restoration {
   protected find(root: object): Transfer[] {
     const transfers: Transfer[] = [];
     for (const { object, view } of this.existing(root)) {
-      if (!(object instanceof Variable) || this.#objects.has(object) || !this.source.has(object.name))
+      if (!(object instanceof Variable) || this.#objects.has(object) || !this.source.has(object.path))
         continue;
       this.#objects.add(object);
       for (const attribute of view.attributes.values())
-        transfers.push({ id: 0, object, key: object.name, attribute });
+        transfers.push({ id: 0, object, key: object.path, attribute });
     }
     return transfers;
   }
@@ -393,7 +393,7 @@ function check(source: Source, { object, key }: Transfer): void {
   }
   if (!isCompatible(shape, object.openShape)) {
     throw new InvalidArgumentError(
-      `Received incompatible tensor with shape [${shape}] when attempting to restore variable with shape [${object.shape}] and name ${object.name} (${key})`,
+      `Received incompatible tensor with shape [${shape}] when attempting to restore variable with shape [${object.shape}] and name ${object.path} (${key})`,
       'restore',
     );
   }

@@ -98,7 +98,7 @@ export class ExponentialMovingAverage {
     let average = this.#averages.get(variable);
     if (average === undefined) {
       average = inInitScope(
-        () => new Variable(variable.read(), { trainable: false, name: `${variable.name}/${this.name}` }),
+        () => new Variable(variable.read(), { trainable: false, name: `${variable.path}/${this.name}` }),
       );
       this.#averages.set(variable, average);
     }

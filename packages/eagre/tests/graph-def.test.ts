@@ -67,8 +67,8 @@ describe('the GraphDef of a training step', () => {
     }
     const handles = nodes.filter((n) => n.op === 'VarHandleOp').map((n) => n.name);
     const assigned = nodes.filter((n) => n.op === 'AssignVariableOp').map((n) => n.input?.[0]);
-    expect(handles).toEqual(expect.arrayContaining(model.variables.map((v) => v.name)));
-    expect(assigned).toEqual(graph.assignments.map((a) => a.variable.name));
+    expect(handles).toEqual(expect.arrayContaining(model.variables.map((v) => v.path)));
+    expect(assigned).toEqual(graph.assignments.map((a) => a.variable.path));
     const scopes = nodes.map((n) => (n.name as string).split('/')[0]);
     expect(scopes).toEqual(
       expect.arrayContaining([name, 'gradient_tape', 'adam', 'sparse_categorical_crossentropy']),

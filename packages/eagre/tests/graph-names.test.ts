@@ -79,6 +79,6 @@ describe('names in graphs', () => {
       'mlp/second/MatMul',
       'mlp/second/MatMul_1',
     ]);
-    expect(mlp.variables.map((v) => v.name)).toEqual(['mlp/first/w', 'mlp/second/w']);
+    expect(mlp.variables.map((v) => v.path)).toEqual(['mlp/first/w', 'mlp/second/w']);
   });
 });

@@ -126,7 +126,7 @@ test('an optimizer of Keras style, with its own variables', () => {
   step();
   step();
   expect(Array.from(v.read().data() as Float32Array, (x) => +x.toFixed(5))).toEqual([0.75, 1.75]);
-  expect(optimizer.momentums[0].name).toContain('v_momentum');
+  expect(optimizer.momentums[0].path).toContain('v_momentum');
   const store: Record<string, tf.TensorLike> = {};
   optimizer.saveOwnVariables(store);
   expect(Object.keys(store)).toEqual(['0', '1', '2']);

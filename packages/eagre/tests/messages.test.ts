@@ -231,7 +231,7 @@ describe('training', () => {
     [
       'setWeights',
       () => compiled().setWeights([tf.ones([3, 2])]),
-      /1 values for 2 weights \(last\/kernel \[3, 2\], last\/bias \[2\]\)/,
+      /1 values for 2 weights \(model\/last\/kernel \[3, 2\], model\/last\/bias \[2\]\)/,
     ],
     ['getLayer', () => compiled().getLayer('lost'), /no layer 'lost'; there are 'last'/],
     [

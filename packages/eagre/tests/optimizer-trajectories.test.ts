@@ -33,7 +33,7 @@ describe.each(['trajectories', 'long-trajectories'])('%s', (name) => {
         const got = v.data() as Float32Array;
         ((values[s] as number[][])[i] as number[]).forEach((expected, k) => {
           const off = Math.abs((got[k] as number) - expected) / Math.max(1, Math.abs(expected));
-          expect(off, `step ${s}, ${v.name}[${k}]`).toBeLessThan(4e-6);
+          expect(off, `step ${s}, ${v.path}[${k}]`).toBeLessThan(4e-6);
         });
       });
     });

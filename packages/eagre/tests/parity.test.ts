@@ -177,6 +177,38 @@ const argumentAreas: readonly Area[] = [
   }),
 ];
 
+/** Options of layers that no signature of Keras's class names, and why they are here. */
+const beyondKeras: readonly (readonly [what: RegExp, why: string])[] = [
+  [
+    /^(AdditiveAttention\(seed|ReversibleEmbedding\((loraRank|loraAlpha|quantizationConfig))/,
+    'of the class that the layer extends, in Keras too',
+  ],
+  [
+    /^(ConvLSTM\dD|GRU|LSTM|SimpleRNN)\((zeroOutputForMask|unroll)\)/,
+    'of the class that the layer extends, in Keras too',
+  ],
+  [/\((dataFormat|boundingBoxFormat)\)/, 'of the class that the layer extends, in Keras too'],
+  [/^StringLookup\(oovMethod\)/, 'of the class that the layer extends, in Keras too'],
+  [/^ReversibleEmbedding\(weights\)/, 'as of `Embedding`; Keras fails there'],
+  [/^TFSMLayer\(loaded\)/, 'what `await TFSMLayer.load(filepath)` has read'],
+];
+/** Those of every layer, which Keras's classes take as `**kwargs`. */
+const ofEveryLayer = new Set(['name', 'trainable', 'dtype', 'inputShape', 'activityRegularizer'].map(plain));
+const more: readonly string[] = Object.entries(taken.names['layers'] as ArgumentNames).flatMap(
+  ([name, list]) => {
+    const theirs = new Set(list.map(plain));
+    const found = findIn(spacesOf('layers'), name);
+    const ours = isObject(found) ? (parametersOf(found)?.names ?? {}) : {};
+    const extra = Object.keys(ours).filter((n) => !theirs.has(plain(n)) && !ofEveryLayer.has(plain(n)));
+    return extra.map((n) => `${name}(${n})`);
+  },
+);
+
+test('options of layers that Keras does not name have a reason', () => {
+  expect(more.filter((name) => !beyondKeras.some(([what]) => what.test(name)))).toEqual([]);
+  expect(beyondKeras.filter(([what]) => !more.some((name) => what.test(name)))).toEqual([]);
+});
+
 test.each([
   ['names', areas, leftOut],
   ['arguments', argumentAreas, leftOutArguments],
@@ -251,6 +283,13 @@ ${lacking(asked)}
 ### Left out on purpose
 
 ${meant(asked)}
+
+### Options of layers that Keras's signatures do not name
+
+Every layer takes \`name\`, \`trainable\`, \`dtype\`, \`inputShape\` and \`activityRegularizer\`. Keras's \`autocast\` of layers is not here.
+Where Keras refuses \`None\`, \`null\` means the default here. Text, lists and numbers in the place of a flag or of a count are refused here, which Keras often takes.
+
+${[...new Set(beyondKeras.map(([, why]) => why))].map((why) => `- ${why}: ${code(more.filter((name) => beyondKeras.find(([what]) => what.test(name))?.[1] === why))}`).join('\n')}
 `;
   await expect(text).toMatchFileSnapshot('../../../docs/keras-parity.md');
 });

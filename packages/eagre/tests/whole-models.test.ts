@@ -1,4 +1,4 @@
-// Ten models after 50 steps and more of training: histories, weights and predictions are Keras's.
+// Twelve models after 50 steps and more of training: histories, weights and predictions are Keras's.
 // tools/golden/whole_models.py makes the same models, each of the same name.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const oneHot = (below: number, count: number, seed: number): tf.Tensor =>
 
 function fill<M extends tf.keras.Model>(model: M): M {
   model.weights.forEach((w, i) => {
-    const name = w.name.split('/').at(-1) as string;
+    const { name } = w;
     if (name.startsWith('moving')) return;
     const shift = name === 'gamma' ? 1 : 0;
     const values = noise(w.size, 100 + i).map((x) => shift + 0.8 * x);
@@ -62,6 +62,38 @@ class Positions extends layers.Layer {
   }
   override call(x: tf.Tensor): tf.Tensor {
     return x.add(this.embedding(tf.range(this.count)));
+  }
+}
+
+/** Mixes tokens by Fourier transforms instead of attention. */
+class FNetEncoder extends layers.Layer {
+  readonly dense: tf.Sequential;
+  readonly first = new layers.LayerNormalization({ epsilon: 1e-5 });
+  readonly second = new layers.LayerNormalization({ epsilon: 1e-5 });
+  constructor(size: number, hidden: number) {
+    super();
+    this.dense = new Sequential([new layers.Dense(hidden, { activation: 'relu' }), new layers.Dense(size)]);
+  }
+  override call(x: tf.Tensor): tf.Tensor {
+    const [mixed] = tf.keras.ops.fft2([x, tf.zerosLike(x)]);
+    const y: tf.Tensor = this.first(x.add(mixed));
+    return this.second(y.add(this.dense(y)));
+  }
+}
+
+/** Products of features, with a matrix of low rank. */
+class FeatureCross extends layers.Layer {
+  down!: tf.keras.layers.Dense;
+  up!: tf.keras.layers.Dense;
+  override build(shape: readonly (number | null)[]): void {
+    this.down = new layers.Dense(4, { useBias: false });
+    this.up = new layers.Dense(shape.at(-1) as number);
+    this.down.build(shape);
+    this.up.build([null, 4]);
+  }
+  override call(x0: tf.Tensor, x: tf.Tensor): tf.Tensor {
+    const projected: tf.Tensor = this.up(this.down(x));
+    return x0.mul(projected).add(x);
   }
 }
 
@@ -286,6 +318,34 @@ const make: Readonly<Record<string, () => Made>> = {
     const averaged = { useEma: true, emaMomentum: 0.9 };
     const optimizer = new optimizers.Lion(0.003, { beta1: 0.8, beta2: 0.95, weightDecay: 0.1, ...averaged });
     return { model, compile: { optimizer }, x: real([N, 5], 29), y: real([N, 2], 30) };
+  },
+  fnet() {
+    const tokens = Input([8], { dtype: 'int32' });
+    let x = new Positions(8, 6)(new layers.Embedding(12, 6)(tokens));
+    for (let i = 0; i < 2; i++) x = new FNetEncoder(6, 10)(x);
+    const y = new layers.Dense(1, { activation: 'sigmoid' })(new layers.GlobalAveragePooling1D()(x));
+    const compile = {
+      optimizer: new optimizers.Adam(0.01),
+      loss: 'binaryCrossentropy',
+      metrics: ['accuracy'],
+    } as const;
+    return { model: new Model(tokens, y), compile, x: whole(12, [N, 8], 31), y: whole(2, [N, 1], 32) };
+  },
+  deep_and_cross() {
+    const [users, films] = [Input([1], { dtype: 'int32' }), Input([1], { dtype: 'int32' })];
+    const row = (id: tf.keras.KerasTensor, count: number): tf.keras.KerasTensor =>
+      new layers.Flatten()(new layers.Embedding(count, 4)(id));
+    const x0 = new layers.Concatenate()([row(users, 5), row(films, 7)]);
+    const inner = new FeatureCross()(x0, x0);
+    const x = new FeatureCross()(x0, inner);
+    const y = new layers.Dense(1)(new layers.Dense(8, { activation: 'relu' })(x));
+    const compile = {
+      optimizer: new optimizers.AdamW(0.01),
+      loss: 'mse',
+      metrics: [new metrics.RootMeanSquaredError()],
+    } as const;
+    const rows = [whole(5, [N, 1], 33), whole(7, [N, 1], 34)];
+    return { model: new Model([users, films], y), compile, x: rows, y: real([N, 1], 35).abs().mul(2).add(1) };
   },
 };
 

@@ -193,6 +193,10 @@ const mistakes: Readonly<
         ),
       'inputs and outputs must be symbolic tensors: results of tf.Input',
     ],
+    'outputs in lists within a list': [
+      () => new Model(Input([2]), [bad([Input([2])])]),
+      'lists and objects within a list or an object of inputs or outputs are not supported',
+    ],
     'an op on a symbolic tensor': [
       () => add(bad(Input({ shape: [2] })), 1),
       'got an object of class KerasTensor: it has no values; layers take it, so do its methods',
@@ -452,7 +456,7 @@ const mistakes: Readonly<
   weights: {
     'of another number': [
       () => model(dense(1, { name: 'd' })).setWeights([ones([2, 1])]),
-      'setWeights: 1 values for 2 weights (d/kernel [2, 1], d/bias [1])',
+      /setWeights: 1 values for 2 weights \(sequential\w*\/d\/kernel \[2, 1\], sequential\w*\/d\/bias \[1\]\)/,
     ],
     'of another shape': [
       () => model().setWeights([ones([3, 1]), ones([1])]),

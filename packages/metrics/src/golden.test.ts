@@ -117,10 +117,10 @@ for (const backend of listBackends().map((b) => b.name)) {
         run(metricFile.sampleWeight, expected.weighted, 'weighted');
         run([null, null], expected.plain, 'plain');
         if (variables.length > 0) {
-          expect(metric.variables.map((v) => [v.name, v.shape])).toEqual(
+          expect(metric.variables.map((v) => [v.path, v.shape])).toEqual(
             variables.map((v) => [v.name, v.shape]),
           );
-          metric.variables.forEach((v, i) => near(v.read(), variables[i]?.value ?? [], 1e-5, v.name));
+          metric.variables.forEach((v, i) => near(v.read(), variables[i]?.value ?? [], 1e-5, v.path));
         }
         expect(metric.getConfig()).toMatchObject(config);
         expect(metrics.deserialize(metrics.serialize(metric)).getConfig()).toEqual(metric.getConfig());

@@ -68,16 +68,16 @@ for (const backend of listBackends().map((b) => b.name)) {
             variables,
           );
           variables.forEach((v, i) =>
-            near(v.data(), (values[s] as number[][])[i] as number[], tolerance, `step ${s}, ${v.name}`),
+            near(v.data(), (values[s] as number[][])[i] as number[], tolerance, `step ${s}, ${v.path}`),
           );
         });
         // Keras calls both rows and columns of Adafactor as the variable itself.
-        const names = optimizer.variables.map((v) => v.name);
+        const names = optimizer.variables.map((v) => v.path);
         expect(names.map((n) => n.replace(/_[rc]$/, ''))).toEqual(state.map((v) => v.name));
         optimizer.variables.forEach((v, i) => {
           const expected = state[i] as (typeof state)[number];
           expect(v.dtype).toBe(expected.dtype);
-          near(v.data(), expected.value, tolerance, v.name);
+          near(v.data(), expected.value, tolerance, v.path);
         });
         expect(serialize(optimizer)).toEqual(config);
         for (const v of [...variables, ...optimizer.variables]) v.dispose();

@@ -167,13 +167,13 @@ function unfit(
   optimizer: string,
 ): InvalidArgumentError {
   return new InvalidArgumentError(
-    `the gradient of '${variable.name}' is ${dtype} ${showShape(shape)}, the variable ${variable.dtype} ${showShape(variable.shape)}`,
+    `the gradient of '${variable.path}' is ${dtype} ${showShape(shape)}, the variable ${variable.dtype} ${showShape(variable.shape)}`,
     optimizer,
   );
 }
 
 const disposed = (variable: Variable, optimizer: string): FailedPreconditionError =>
-  new FailedPreconditionError(`the gradient of '${variable.name}' was disposed`, optimizer);
+  new FailedPreconditionError(`the gradient of '${variable.path}' was disposed`, optimizer);
 
 /** @throws InvalidArgumentError unless it has the shape and dtype of the variable, FailedPreconditionError when it was disposed */
 export function gradientOf(given: TensorLike, variable: Variable, optimizer: string): Tensor {

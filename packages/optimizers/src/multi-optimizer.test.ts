@@ -69,7 +69,7 @@ describe('MultiOptimizer', () => {
       expect(after((all) => optimizer.applyGradients(gradients, all))).toEqual(expected);
       expect(optimizer.iterations.item()).toBe(3);
       expect(optimizer.optimizers.map((o) => o.iterations.item())).toEqual([3, 3]);
-      expect(optimizer.variables.map((v) => v.name)).toEqual([
+      expect(optimizer.variables.map((v) => v.path)).toEqual([
         ...[`${optimizer.name}/iteration`, `${optimizer.name}/learning_rate`],
         ...['adam/iteration', 'adam/learning_rate', 'adam/encoder_a_momentum', 'adam/encoder_a_velocity'],
         ...['adam/encoder_b_momentum', 'adam/encoder_b_velocity', 'sgd/iteration', 'sgd/learning_rate'],

@@ -95,7 +95,7 @@ export class MultiOptimizer extends Optimizer {
     if (known !== undefined) return known;
     const found: unknown = this.optimizerMap(variable);
     checkNoPromise(found, 'optimizerMap()', this.name);
-    checkOptimizer(found, `the optimizer of '${variable.name}'`);
+    checkOptimizer(found, `the optimizer of '${variable.path}'`);
     this.#add(found);
     this.#known.set(variable, found);
     return found;

@@ -69,10 +69,10 @@ export class Muon extends Optimizer {
     super({ weightDecay: 0.004, ...all, learningRate: all.learningRate ?? 0.001 });
   }
 
-  #isForAdam({ rank, name }: Variable): boolean {
+  #isForAdam({ rank, path }: Variable): boolean {
     if (rank !== 2) return true;
-    if (this.excludeEmbeddings && name.toLowerCase().includes('embedding')) return true;
-    return this.excludeLayers.some((expression) => new RegExp(expression).test(name));
+    if (this.excludeEmbeddings && path.toLowerCase().includes('embedding')) return true;
+    return this.excludeLayers.some((expression) => new RegExp(expression).test(path));
   }
 
   protected override addAllSlots(variables: readonly Variable[]): void {

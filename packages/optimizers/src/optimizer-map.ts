@@ -59,7 +59,7 @@ export class OptimizerMap extends Callable {
   protected override invoke(variable: Variable): Optimizer {
     if (!(variable instanceof Variable))
       throw new InvalidArgumentError(`expected a variable, got ${shown(variable)}`, 'OptimizerMap');
-    return this.get(variable.name);
+    return this.get(variable.path);
   }
 
   /** How many keys there are. */

@@ -24,7 +24,6 @@ import {
   checkNoPromise,
   checkText,
   configOf,
-  context,
   type DistributionReplica,
   defineMethods,
   distribution,
@@ -43,6 +42,7 @@ import {
   takesOptions,
   toTensor,
   type VariableHome,
+  variableIn,
   whileHolding,
   within,
   withoutTapes,
@@ -136,9 +136,9 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly #index = new Map<Variable, number>();
   /** While `apply` is under way, `applyGradients` does not call it. */
   #isApplying = false;
-  readonly #noDecay: { readonly variables: Set<Variable>; names: readonly string[] } = {
+  readonly #noDecay: { readonly variables: Set<Variable>; names: RegExp | null } = {
     variables: new Set(),
-    names: [],
+    names: null,
   };
   readonly #warned = new Set<Variable>();
   readonly #lists: CheckpointLists = new CheckpointLists({
@@ -248,7 +248,7 @@ export abstract class Optimizer extends Module implements Trackable {
     for (const variable of variables) {
       if (!isFloating(variable.dtype)) {
         throw new InvalidArgumentError(
-          `the variable '${variable.name}' is ${variable.dtype} and has no gradient`,
+          `the variable '${variable.path}' is ${variable.dtype} and has no gradient`,
           this.name,
         );
       }
@@ -312,7 +312,7 @@ export abstract class Optimizer extends Module implements Trackable {
       readonly initial?: number | Tensor;
     },
   ): Variable {
-    const own = `${reference.name.replace(/[/:]/g, '_')}_${name}`;
+    const own = `${reference.path.replace(/[/:]/g, '_')}_${name}`;
     // Sums of gradients are no state that processes divide.
     const beside = name === ACCUMULATOR ? null : reference;
     // Where the variable is, whatever scope is open.
@@ -331,7 +331,7 @@ export abstract class Optimizer extends Module implements Trackable {
     this.indexOf(variable);
     const found = this.#slotsOf.get(variable)?.get(name);
     if (found === undefined)
-      throw new InvalidArgumentError(`there is no slot '${name}' for '${variable.name}'`, this.name);
+      throw new InvalidArgumentError(`there is no slot '${name}' for '${variable.path}'`, this.name);
     return found;
   }
   /** What a slot is called in checkpoints, where Keras 3's name for it is `name`: Keras 2's names, which files of TensorFlow have. */
@@ -426,7 +426,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const values = weights as readonly TensorLike[];
     if (values.length !== this.#variables.length)
       throw new InvalidArgumentError(
-        `expected ${this.#variables.length} values (${this.#variables.map((v) => v.name).join(', ')}), got ${values.length}`,
+        `expected ${this.#variables.length} values (${this.#variables.map((v) => v.path).join(', ')}), got ${values.length}`,
         what,
       );
     this.#variables.forEach((variable, i) => {
@@ -456,14 +456,14 @@ export abstract class Optimizer extends Module implements Trackable {
     const index = this.#index.get(variable);
     if (index === undefined) {
       throw new InvalidArgumentError(
-        `the variable '${variable.name}' is not one of those the optimizer was built for (by its first update or by build()); create another optimizer for it`,
+        `the variable '${variable.path}' is not one of those the optimizer was built for (by its first update or by build()); create another optimizer for it`,
         this.name,
       );
     }
     return index;
   }
 
-  /** Exempts variables from `weightDecay`: these, and those whose names contain one of `varNames`. */
+  /** Exempts variables from `weightDecay`: these, and those in whose paths one of `varNames` is found, which are regular expressions as in Keras. */
   excludeFromWeightDecay(options: {
     readonly varList?: readonly Variable[] | null;
     readonly varNames?: readonly string[] | null;
@@ -473,6 +473,16 @@ export abstract class Optimizer extends Module implements Trackable {
     const names: unknown = options.varNames ?? [];
     if (!Array.isArray(names) || !names.every((n) => typeof n === 'string'))
       throw new InvalidArgumentError(`varNames must be a list of strings, got ${shown(names)}`, what);
+    let pattern: RegExp | null = null;
+    try {
+      if (names.length > 0) pattern = new RegExp(names.join('|'));
+    } catch (cause) {
+      throw new InvalidArgumentError(
+        `varNames must be regular expressions, got ${shown(names)}: ${(cause as Error).message}`,
+        what,
+        { cause },
+      );
+    }
     if (this.built)
       throw new FailedPreconditionError(
         'excludeFromWeightDecay() must be called before the first update',
@@ -480,14 +490,14 @@ export abstract class Optimizer extends Module implements Trackable {
       );
     this.#noDecay.variables.clear();
     for (const variable of variables) this.#noDecay.variables.add(variable);
-    this.#noDecay.names = [...names];
+    this.#noDecay.names = pattern;
   }
   /** The weight decay of one variable; 0 for none. */
   protected decayOf(variable: Variable): number {
     const decay = this.fullDecayOf(variable);
     const { variables, names } = this.#noDecay;
     if (decay === null || variables.has(variable)) return 0;
-    return names.some((part) => variable.name.includes(part)) ? 0 : decay;
+    return names?.test(variable.path) === true ? 0 : decay;
   }
   /** @internal The same of one that is not exempt. */
   protected fullDecayOf(_variable: Variable): number | null {
@@ -793,14 +803,8 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /** A variable that is not saved. */
   #hold(name: string, initial: Tensor, aggregation: VariableAggregation = 'NONE'): Variable {
-    const before = context.nameScope;
     // Whatever scope is open when the slots happen to be made, files know them by the optimizer's name.
-    context.nameScope = `${this.name}/`;
-    try {
-      return new Variable(initial, { name, trainable: false, aggregation });
-    } finally {
-      context.nameScope = before;
-    }
+    return variableIn(this.name, name, () => new Variable(initial, { name, trainable: false, aggregation }));
   }
 
   /** @internal One step. */
@@ -817,7 +821,7 @@ export abstract class Optimizer extends Module implements Trackable {
       const { constraint } = variable as Variable & Constrained;
       if (typeof constraint !== 'function') continue;
       const value = outsideScopes(() => constraint(variable));
-      checkNoPromise(value, `the constraint of '${variable.name}'`, this.name);
+      checkNoPromise(value, `the constraint of '${variable.path}'`, this.name);
       variable.assign(value);
     }
     distribution.replica?.sharding?.gather(
@@ -920,7 +924,7 @@ export abstract class Optimizer extends Module implements Trackable {
 
   #once(variable: Variable, seen: Set<Variable>): void {
     if (seen.has(variable))
-      throw new InvalidArgumentError(`the variable '${variable.name}' is listed twice`, this.name);
+      throw new InvalidArgumentError(`the variable '${variable.path}' is listed twice`, this.name);
     seen.add(variable);
   }
 
@@ -929,7 +933,7 @@ export abstract class Optimizer extends Module implements Trackable {
     if (news.length === 0) return;
     for (const variable of news) this.#warned.add(variable);
     console.warn(
-      `${this.name}: no gradients for ${news.map((v) => `'${v.name}'`).join(', ')}; they stay as they are`,
+      `${this.name}: no gradients for ${news.map((v) => `'${v.path}'`).join(', ')}; they stay as they are`,
     );
   }
 }

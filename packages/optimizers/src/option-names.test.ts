@@ -159,6 +159,7 @@ test('methods take every argument by name, and refuse what they do not take', ()
     [() => loose(adam).build?.([v], 1), 'Optimizer.build: takes at most 1 arguments'],
     [() => loose(sgd).excludeFromWeightDecay?.({ varList: v }), 'varList must be a list of variables'],
     [() => loose(sgd).excludeFromWeightDecay?.({ varNames: 'bias' }), 'varNames must be a list of strings'],
+    [() => loose(sgd).excludeFromWeightDecay?.({ varNames: ['('] }), 'varNames must be regular expressions'],
     [() => loose(sgd).finalizeVariableValues?.([3]), 'variables must be a list of variables, got [3]'],
     [() => loose(sgd).applyGradients?.([1], [3]), 'expected variables after the gradients'],
     [() => loose(adam).addVariable?.([1], 1), 'only shape can be given by position; write { dtype: 1 }'],

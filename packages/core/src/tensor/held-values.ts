@@ -19,11 +19,11 @@ export function whileHolding<T>(
   if (values.length !== variables.length)
     throw new InvalidArgumentError(`got ${values.length} values for ${variables.length} variables`, what);
   const given = values.map((value, i) => {
-    const { name, dtype, shape } = variables[i];
+    const { path, dtype, shape } = variables[i];
     const tensor = toTensor(value, dtype);
     if (tensor.dtype === dtype && sameShape(tensor.shape, shape)) return tensor;
     throw new InvalidArgumentError(
-      `the value of '${name}' is ${tensor.dtype} ${showShape(tensor.shape)}, expected ${dtype} ${showShape(shape)}`,
+      `the value of '${path}' is ${tensor.dtype} ${showShape(tensor.shape)}, expected ${dtype} ${showShape(shape)}`,
       what,
     );
   });

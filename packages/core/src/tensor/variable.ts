@@ -105,6 +105,8 @@ export class Variable extends VariableBase {
   /** Another one for each variable of the process. */
   readonly id: number;
   readonly name: string;
+  /** Keras's path: the name behind those of all layers around. `name` for a variable that no layer, metric or optimizer made. */
+  readonly path: string;
   override readonly dtype: DType;
   /** That of the value now. It never changes, unless the option `shape` leaves sizes open. */
   override readonly shape: Shape;
@@ -156,7 +158,7 @@ export class Variable extends VariableBase {
     this.synchronization = synchronization;
     this.aggregation = aggregation;
     this.id = nextVariable++;
-    this.name = context.nameScope + (options.name ?? 'Variable');
+    this.name = this.path = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
     this.shape = source.shape;
     this.openShape = openShape;
@@ -174,11 +176,6 @@ export class Variable extends VariableBase {
       }
     }
     if (context.restoring !== null) this.awaitUse();
-  }
-
-  /** Keras's name, with those of all layers around; `name` for a variable that no layer made. */
-  get path(): string {
-    return this.name;
   }
 
   /** The number of elements. */
@@ -215,7 +212,7 @@ export class Variable extends VariableBase {
     const next = toTensor(value as TensorLike, this.dtype);
     if (next.dtype !== this.dtype || !isCompatible(next.shape, this.openShape)) {
       throw new InvalidArgumentError(
-        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showPartialShape(this.openShape)}`,
+        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.path}' of ${this.dtype} ${showPartialShape(this.openShape)}`,
         'assign',
       );
     }
@@ -375,7 +372,7 @@ export class Variable extends VariableBase {
 
   #firstUse(): Tensor {
     if (this.#initial === null)
-      throw new FailedPreconditionError(`the variable '${this.name}' was disposed, so its value is gone`);
+      throw new FailedPreconditionError(`the variable '${this.path}' was disposed, so its value is gone`);
     this.#value = this.#initial;
     this.#initial = null;
     try {
@@ -435,7 +432,7 @@ export class Variable extends VariableBase {
   }
   /** What the console shows: `tf.Variable 'w' (2., shape=[], dtype=float32)`. */
   describe(): string {
-    return formatTensor(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
+    return formatTensor(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.path}' `);
   }
 
   #update(sum: Tensor, op: string): this {
@@ -443,7 +440,7 @@ export class Variable extends VariableBase {
       const got = `${sum.dtype} ${showShape(sum.shape)}`;
       sum.dispose();
       throw new InvalidArgumentError(
-        `the result ${got} does not match the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        `the result ${got} does not match the variable '${this.path}' of ${this.dtype} ${showShape(this.shape)}`,
         op,
       );
     }
@@ -486,7 +483,7 @@ export class Variable extends VariableBase {
   #refuseTrace(): void {
     if (this.hasOneShape) return;
     throw new UnimplementedError(
-      `the variable '${this.name}' of shape ${showPartialShape(this.openShape)} may change its shape, so it cannot be used in tf.function: pass its value as an argument, or run the code eagerly`,
+      `the variable '${this.path}' of shape ${showPartialShape(this.openShape)} may change its shape, so it cannot be used in tf.function: pass its value as an argument, or run the code eagerly`,
     );
   }
 
@@ -533,4 +530,20 @@ export function copyTensor(source: Tensor): Tensor {
 /** @internal Copies as many bytes as both have. */
 export function copyBytes(from: Storage, to: Storage): void {
   copyStorage(from, to, Math.min(from.capacity, to.capacity));
+}
+
+/**
+ * @internal A variable named as Keras names those of layers, optimizers and metrics: its path begins with that of its owner, its name is its own
+ * alone. The scopes that are open do not matter.
+ */
+export function variableIn(owner: string, name: string, make: () => Variable): Variable {
+  const before = context.nameScope;
+  context.nameScope = `${owner}/`;
+  try {
+    const variable = make();
+    (variable as { name: string }).name = name;
+    return variable;
+  } finally {
+    context.nameScope = before;
+  }
 }

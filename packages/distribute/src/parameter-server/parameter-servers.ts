@@ -103,7 +103,7 @@ export class ParameterServers implements VariableServers {
     const own = variables.map((variable): ServedVariable => {
       if (this.#owns(variable)) return variable;
       throw new InvalidArgumentError(
-        `the variable '${variable.name}' was not made in strategy.scope(…), as others of the list were`,
+        `the variable '${variable.path}' was not made in strategy.scope(…), as others of the list were`,
         op,
       );
     });
@@ -211,7 +211,7 @@ export class ParameterServers implements VariableServers {
       if (variable === counter || !(variable instanceof ServedVariable) || variable.server === server)
         continue;
       throw new UnimplementedError(
-        `the optimizer changes '${variable.name}' with each of several parameter servers: use one parameter server, or another optimizer`,
+        `the optimizer changes '${variable.path}' with each of several parameter servers: use one parameter server, or another optimizer`,
         'applyGradients',
       );
     }
@@ -227,7 +227,7 @@ export class ParameterServers implements VariableServers {
       if (capture instanceof Variable) {
         if (capture instanceof ServedVariable) return ofVariable(capture);
         throw new InvalidArgumentError(
-          `the function uses the variable '${capture.name}', which is in this process: make it in strategy.scope(…)`,
+          `the function uses the variable '${capture.path}', which is in this process: make it in strategy.scope(…)`,
         );
       }
       if (isDrawSource(capture)) {

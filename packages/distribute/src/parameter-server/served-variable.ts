@@ -91,12 +91,12 @@ export abstract class DistantVariable extends Variable {
 
   /** @internal */
   override writable(): Tensor {
-    throw new InternalError(`'${this.name}' has no memory in this process`);
+    throw new InternalError(`'${this.path}' has no memory in this process`);
   }
   /** @internal */
   override exchange(): Tensor {
     throw new UnimplementedError(
-      `'${this.name}' is on a parameter server, so it cannot hold another value for a while`,
+      `'${this.path}' is on a parameter server, so it cannot hold another value for a while`,
     );
   }
 
@@ -107,7 +107,7 @@ export abstract class DistantVariable extends Variable {
     return this.#shown()[Symbol.toPrimitive](hint);
   }
   override describe(): string {
-    return String(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
+    return String(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.path}' `);
   }
 
   /** A value that is to be assigned. @throws InvalidArgumentError for another dtype or shape */
@@ -115,7 +115,7 @@ export abstract class DistantVariable extends Variable {
     const next = toTensor(value, this.dtype);
     if (next.dtype !== this.dtype || !sameShape(dims(next), this.shape))
       throw new InvalidArgumentError(
-        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.path}' of ${this.dtype} ${showShape(this.shape)}`,
         op,
       );
     return next;
@@ -239,7 +239,7 @@ export class ServedVariable extends DistantVariable {
       const { current } = recording;
       if (current?.tracer !== context.tracer)
         throw new FailedPreconditionError(
-          `'${this.name}' is on a parameter server, and is changed in a branch or a loop of a graph: compute the new value there, and assign it behind`,
+          `'${this.path}' is on a parameter server, and is changed in a branch or a loop of a graph: compute the new value there, and assign it behind`,
           `Variable.${kind}`,
         );
       current?.changes.push({ server: this.server, kind, id: this.served, tensors });

@@ -256,7 +256,7 @@ export class StrategyExtended {
     const whole = variable instanceof Variable ? variable.whole : null;
     if (whole instanceof MirroredVariable && whole.strategy === this.#strategy) return whole;
     throw new InvalidArgumentError(
-      `it takes a variable that was made in the strategy's scope, got ${whole === null ? shown(variable) : `'${whole.name}'`}`,
+      `it takes a variable that was made in the strategy's scope, got ${whole === null ? shown(variable) : `'${whole.path}'`}`,
       op,
     );
   }

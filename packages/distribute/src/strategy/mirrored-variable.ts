@@ -140,7 +140,7 @@ export class MirroredVariable extends Variable {
     if (!this.#isElsewhere) return this.#copies[0];
     // Nobody keeps it.
     return within(distribution, { strategy: null }, () =>
-      inInitScope(() => new Variable(zeros(this.shape as number[], this.dtype), { name: this.name })),
+      inInitScope(() => new Variable(zeros(this.shape as number[], this.dtype), { name: this.path })),
     );
   }
 
@@ -154,12 +154,12 @@ export class MirroredVariable extends Variable {
     const { beside } = distribution;
     if (index === null)
       throw new FailedPreconditionError(
-        `'${this.name}' is in one process only: call applyGradients in strategy.run`,
+        `'${this.path}' is in one process only: call applyGradients in strategy.run`,
         'shardOptimizerState',
       );
     if (this.#isElsewhere || (beside !== null && beside.whole !== of))
       throw new UnimplementedError(
-        `the optimizer needs '${this.name}' while it updates another variable, but only the process that updates '${of.name}' has it: make the strategy without shardOptimizerState`,
+        `the optimizer needs '${this.path}' while it updates another variable, but only the process that updates '${of.path}' has it: make the strategy without shardOptimizerState`,
         'shardOptimizerState',
       );
   }
@@ -180,7 +180,7 @@ export class MirroredVariable extends Variable {
     if (index !== null && pending !== null) {
       // Another replica, or another run: this one has not changed it yet.
       if (pending.run === current.run && pending.index === distribution.replica?.index)
-        throw atOnce(`the value of '${this.name}'`);
+        throw atOnce(`the value of '${this.path}'`);
     }
     return this.#copies[index ?? 0];
   }
@@ -200,10 +200,10 @@ export class MirroredVariable extends Variable {
     if (aggregation === 'ONLY_FIRST_REPLICA') return this.#copies[0].read();
     if (aggregation === 'NONE')
       throw new InvalidArgumentError(
-        `the replicas have different values of '${this.name}', which has no aggregation: read it in a replica, or give it one`,
+        `the replicas have different values of '${this.path}', which has no aggregation: read it in a replica, or give it one`,
         'Variable.read',
       );
-    const name = `read ${this.name}`;
+    const name = `read ${this.path}`;
     const local = sumOf(
       this.#copies.map((copy) => copy.read()),
       name,
@@ -298,7 +298,7 @@ export class MirroredVariable extends Variable {
     }
     if (how !== 'assign')
       throw new InvalidArgumentError(
-        `'${this.name}' is a sum over replicas: outside of replicas it can be assigned, but not added to`,
+        `'${this.path}' is a sum over replicas: outside of replicas it can be assigned, but not added to`,
         `Variable.${how}`,
       );
     const count = this.strategy.numReplicasInSync;
@@ -317,7 +317,7 @@ export class MirroredVariable extends Variable {
     if (how !== 'assign' ? shape.length === 0 || sameShape(shape, this.shape) : sameShape(shape, this.shape))
       return;
     throw new InvalidArgumentError(
-      `cannot assign a value of shape ${showShape(shape)} to '${this.name}' of shape ${showShape(this.shape)}`,
+      `cannot assign a value of shape ${showShape(shape)} to '${this.path}' of shape ${showShape(this.shape)}`,
       `Variable.${how}`,
     );
   }
@@ -331,11 +331,11 @@ export class MirroredVariable extends Variable {
       copy[how](value);
       return;
     }
-    const name = `${how} ${this.name}`;
+    const name = `${how} ${this.path}`;
     switch (aggregation) {
       case 'NONE':
         throw new InvalidArgumentError(
-          `replicas may assign different values to '${this.name}', and it has no aggregation: make it with { aggregation: 'MEAN' }, 'SUM' or 'ONLY_FIRST_REPLICA', or with { synchronization: 'ON_READ' }`,
+          `replicas may assign different values to '${this.path}', and it has no aggregation: make it with { aggregation: 'MEAN' }, 'SUM' or 'ONLY_FIRST_REPLICA', or with { synchronization: 'ON_READ' }`,
           `Variable.${how}`,
         );
       case 'ONLY_FIRST_REPLICA':
@@ -390,7 +390,7 @@ export class MirroredVariable extends Variable {
   #only(what: string): Variable {
     const { copies } = this;
     if (copies.length > 1)
-      throw new InternalError(`${what}: '${this.name}' has a copy for each replica; use its copies`);
+      throw new InternalError(`${what}: '${this.path}' has a copy for each replica; use its copies`);
     return this.#here();
   }
 
@@ -426,7 +426,7 @@ export class MirroredVariable extends Variable {
   }
   /** As TensorFlow shows it: `MirroredVariable:{ 0: …, 1: … }`. */
   override describe(): string {
-    if (this.#owned !== null) return `OwnedVariable(process ${this.#owned.rank}): ${this.name}`;
+    if (this.#owned !== null) return `OwnedVariable(process ${this.#owned.rank}): ${this.path}`;
     const lines = this.#copies.map((copy, i) => `  ${i}: ${copy.describe()}`);
     const kind = this.synchronization === 'ON_READ' ? 'SyncOnReadVariable' : 'MirroredVariable';
     return `${kind}:{\n${lines.join(',\n')}\n}`;

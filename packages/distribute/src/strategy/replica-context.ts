@@ -180,7 +180,7 @@ export class ReplicaContext implements DistributionReplica {
     for (const variable of variables)
       if (!(variable instanceof MirroredVariable) || variable.strategy !== this.strategy)
         throw new InvalidArgumentError(
-          `the variable '${variable.name}' was not made in the scope of the strategy whose replicas update it: make the model in strategy.scope(…)`,
+          `the variable '${variable.path}' was not made in the scope of the strategy whose replicas update it: make the model in strategy.scope(…)`,
           'applyGradients',
         );
     const options = gradientOptions(this.strategy.communicationOptions, 'applyGradients');

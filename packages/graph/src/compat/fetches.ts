@@ -51,7 +51,7 @@ export class UninitializedVariables {
   namesIn(session: Session): Tensor {
     if (session.graph !== this.graph)
       throw new InvalidArgumentError('the report is not an element of this graph', 'Session.run');
-    const names = this.variables.filter((v) => !session.isInitialized(v)).map((v) => v.name);
+    const names = this.variables.filter((v) => !session.isInitialized(v)).map((v) => v.path);
     return eagerly(() => constant(names, 'string', { shape: [names.length] }));
   }
 }

@@ -113,7 +113,7 @@ export class Graph {
   globalVariables(...args: Arguments<[scope?: string], ['scope']>): Variable[];
   globalVariables(scope = ''): Variable[] {
     checkText(scope, 'scope', 'Graph.globalVariables');
-    return [...this.tracer.owned].filter((v) => v.name.startsWith(scope));
+    return [...this.tracer.owned].filter((v) => v.path.startsWith(scope));
   }
   /** Those of them that are trained. */
   trainableVariables(...args: Arguments<[scope?: string], ['scope']>): Variable[];
@@ -125,8 +125,8 @@ export class Graph {
     const taken = new Set(this.#names.values());
     for (const variable of this.tracer.owned) {
       if (this.#names.has(variable)) continue;
-      let name = variable.name;
-      for (let i = 1; taken.has(name); i++) name = `${variable.name}_${i}`;
+      let name = variable.path;
+      for (let i = 1; taken.has(name); i++) name = `${variable.path}_${i}`;
       taken.add(name);
       this.#names.set(variable, name);
     }
@@ -143,7 +143,10 @@ export class Graph {
     const elements = this.#collections.get(name) ?? [];
     checkText(scope, 'scope', 'Graph.getCollection');
     if (scope === '') return [...elements];
-    const nameOf = (e: GraphElement): string => (e instanceof Tensor ? this.nodeOf(e).name : e.name);
+    const nameOf = (e: GraphElement): string => {
+      if (e instanceof Tensor) return this.nodeOf(e).name;
+      return e instanceof Variable ? e.path : e.name;
+    };
     return elements.filter((e) => nameOf(e).startsWith(scope));
   }
   /** Puts something into a collection. @throws InvalidArgumentError for those that the graph fills itself. */
@@ -246,7 +249,7 @@ export class Graph {
     if (!(variable instanceof Variable))
       throw new InvalidArgumentError(`expected a variable, got ${shown(variable)}`);
     if (!this.tracer.owned.has(variable))
-      throw new InvalidArgumentError(`the variable '${variable.name}' was not created in this graph`);
+      throw new InvalidArgumentError(`the variable '${variable.path}' was not created in this graph`);
     let node = this.#initializers.get(variable);
     if (node === undefined) {
       const initial = this.tracer.valueOf(valueOfItsOwn(variable));
@@ -260,7 +263,7 @@ export class Graph {
         { variable },
         [variable],
         {
-          name: `${variable.name}/Assign`,
+          name: `${variable.path}/Assign`,
         },
       );
       this.body.control = control;

@@ -128,7 +128,7 @@ class SubgraphBuilder {
     this.#graph = new Graph(name);
     for (const value of fed) {
       const { dtype, shape } = value;
-      const name = 'node' in value ? value.node.name : value.name;
+      const name = 'node' in value ? value.node.name : value.path;
       const what: NodeKind = { kind: 'argument' };
       const added = this.#graph.add('Placeholder', what, [], { dtype, shape }, [value], { name });
       const argument = added.outputs[0];
@@ -146,10 +146,10 @@ class SubgraphBuilder {
   value(variable: Variable): GraphValue {
     let known = this.#variables.get(variable);
     if (known === undefined) {
-      const { name, dtype } = variable;
+      const { path, dtype } = variable;
       const what: NodeKind = { kind: 'variable', variable };
       const read = this.#graph.add('ReadVariableOp', what, [], { dtype }, [variable], {
-        name: `${name}/Read`,
+        name: `${path}/Read`,
       });
       const initial = read.outputs[0];
       known = { initial, value: initial };

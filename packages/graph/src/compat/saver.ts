@@ -180,13 +180,13 @@ function named(variables: SavedVariables): Map<string, Variable> {
     return new Map(Object.entries(variables as Readonly<Record<string, Variable>>));
   const byName = new Map<string, Variable>();
   for (const variable of new Set(variables as readonly Variable[])) {
-    if (byName.has(variable.name)) {
+    if (byName.has(variable.path)) {
       throw new InvalidArgumentError(
-        `At least two variables have the same name: ${variable.name}; name them in a map`,
+        `At least two variables have the same name: ${variable.path}; name them in a map`,
         'Saver',
       );
     }
-    byName.set(variable.name, variable);
+    byName.set(variable.path, variable);
   }
   return byName;
 }

@@ -139,9 +139,9 @@ export class SessionTracer extends FunctionTracer {
   override read(variable: Variable): Tensor {
     let value = this.#reads.get(variable);
     if (value === undefined) {
-      const { name, dtype } = variable;
+      const { path, dtype } = variable;
       const what = { kind: 'variable', variable } as const;
-      const node = this.body.add('ReadVariableOp', what, [], { dtype }, [variable], { name: `${name}/Read` });
+      const node = this.body.add('ReadVariableOp', what, [], { dtype }, [variable], { name: `${path}/Read` });
       value = this.tensorOf(node.outputs[0]);
       this.#reads.set(variable, value);
     }
@@ -184,8 +184,8 @@ export class AssignedVariable extends Variable {
 
   constructor(target: Variable, tracer: SessionTracer, node: GraphNode) {
     super(0, { trainable: target.trainable });
-    const { id, name, dtype, shape } = target;
-    for (const [key, value] of Object.entries({ id, name, dtype, shape }))
+    const { id, name, path, dtype, shape } = target;
+    for (const [key, value] of Object.entries({ id, name, path, dtype, shape }))
       Object.defineProperty(this, key, { value, enumerable: true });
     this.target = target;
     this.tracer = tracer;
@@ -225,7 +225,7 @@ export class AssignedVariable extends Variable {
     throw new FailedPreconditionError(inSessions);
   }
   override describe(): string {
-    return `tf.Variable '${this.name}' after ${this.node.name}`;
+    return `tf.Variable '${this.path}' after ${this.node.name}`;
   }
   override toString(): string {
     return this.describe();

@@ -202,7 +202,7 @@ export class Session {
     for (const variable of read)
       if (!this.isInitialized(variable))
         throw new FailedPreconditionError(
-          `Attempting to use uninitialized value ${variable.name}`,
+          `Attempting to use uninitialized value ${variable.path}`,
           'Session.run',
         );
     const own = used.filter((v) => this.graph.tracer.owned.has(v));
@@ -244,7 +244,7 @@ export class Session {
   /** The value that something is fed, checked. */
   #fed(value: GraphValue | Variable, given: TensorLike): Tensor {
     const { dtype, shape } = value;
-    const name = 'node' in value ? `${value.node.name}:${value.index}` : value.name;
+    const name = 'node' in value ? `${value.node.name}:${value.index}` : value.path;
     const tensor = eagerly(() =>
       toTensor(given, dtype, !(given instanceof Tensor || given instanceof Variable)),
     );

@@ -98,7 +98,7 @@ export abstract class Optimizer {
       gradient === null ? [] : [[gradient, variable] as const],
     );
     if (updates.length === 0) {
-      const names = pairs.map(([, variable]) => variable.name);
+      const names = pairs.map(([, variable]) => variable.path);
       throw new InvalidArgumentError(
         `No gradients provided for any variable: ${names.join(', ')}`,
         this.name,
@@ -142,11 +142,11 @@ export abstract class Optimizer {
   protected makeSlots(variables: readonly Variable[], name: string, initial = 0): void {
     let slots = this.#slots.get(name);
     if (slots === undefined) this.#slots.set(name, (slots = new Map()));
-    const taken = new Set(globalVariables().map((v) => v.name));
+    const taken = new Set(globalVariables().map((v) => v.path));
     for (const variable of variables) {
       if (slots.has(variable)) continue;
-      let full = `${variable.name}/${this.name}`;
-      for (let i = 1; taken.has(full); i++) full = `${variable.name}/${this.name}_${i}`;
+      let full = `${variable.path}/${this.name}`;
+      for (let i = 1; taken.has(full); i++) full = `${variable.path}/${this.name}_${i}`;
       const { shape, dtype } = variable;
       slots.set(
         variable,

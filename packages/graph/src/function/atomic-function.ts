@@ -261,7 +261,7 @@ export class AtomicFunction {
     if (this.graph.assignments.length > 0) {
       const [{ variable }] = this.graph.assignments as [Assignment];
       throw new FailedPreconditionError(
-        `host code called the function during one of its runs, which changes variables ('${variable.name}'): call it before or after the run, or pass tensors instead of changing variables`,
+        `host code called the function during one of its runs, which changes variables ('${variable.path}'): call it before or after the run, or pass tensors instead of changing variables`,
         this.graph.name,
       );
     }

@@ -286,7 +286,7 @@ function checkUnused({ tracer: { graph } }: Part, exchange: GraphNode, changed: 
   );
   if (isUsed || graph.assignments.some(({ variable }) => variable === changed))
     throw new UnimplementedError(
-      `it changes the variable '${changed.whole.name}', which the replica uses behind it: return what the replica needs`,
+      `it changes the variable '${changed.whole.path}', which the replica uses behind it: return what the replica needs`,
       attrsOf(exchange).exchange.name,
     );
 }
@@ -303,7 +303,7 @@ function checkShared(parts: readonly Part[]): void {
         for (const { what } of later.tracer.graph.nodes)
           if (what.kind === 'variable' && what.variable === variable)
             throw new UnimplementedError(
-              `several replicas change the variable '${variable.name}', which was not made in the strategy's scope: make it there, with an aggregation`,
+              `several replicas change the variable '${variable.path}', which was not made in the strategy's scope: make it there, with an aggregation`,
             );
   });
 }

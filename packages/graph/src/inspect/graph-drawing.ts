@@ -41,7 +41,7 @@ export function graphToDot(graph: Graph): string {
   };
   graph.nodes.forEach((node, i) => {
     // A variable stands in its own scope, not in one for the op that reads it.
-    const path = (node.what.kind === 'variable' ? node.what.variable.name : node.name).split('/');
+    const path = (node.what.kind === 'variable' ? node.what.variable.path : node.name).split('/');
     const name = path.pop() as string;
     scopeAt(root, path).statements.push(
       `n${i} ${list({

@@ -92,9 +92,9 @@ export class VariableLabels {
   of(variable: Variable): string {
     let label = this.#labels.get(variable);
     if (label === undefined) {
-      const count = (this.#taken.get(variable.name) ?? 0) + 1;
-      this.#taken.set(variable.name, count);
-      label = `'${variable.name}'${count === 1 ? '' : `#${count}`}`;
+      const count = (this.#taken.get(variable.path) ?? 0) + 1;
+      this.#taken.set(variable.path, count);
+      label = `'${variable.path}'${count === 1 ? '' : `#${count}`}`;
       this.#labels.set(variable, label);
     }
     return label;

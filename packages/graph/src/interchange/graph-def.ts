@@ -363,7 +363,7 @@ class Captures {
   #name(capture: Capture): string {
     const wanted =
       capture instanceof Variable
-        ? `${capture.name}_resource`
+        ? `${capture.path}_resource`
         : capture instanceof Tensor
           ? 'constant'
           : capture instanceof TableResource
@@ -693,7 +693,7 @@ class Writer {
     const known = this.#handles.get(variable);
     // A variable whose old value nobody needs is not read.
     const handle = known?.handle ?? this.#handle(variable);
-    const name = this.#names.take(`${variable.name}/Assign`);
+    const name = this.#names.take(`${variable.path}/Assign`);
     this.#add(
       name,
       'AssignVariableOp',
@@ -715,7 +715,7 @@ class Writer {
   #handle(variable: Variable): string {
     if (this.#captures !== null) return this.#captures.of(variable);
     const { dtype, shape } = variable;
-    const handle = this.#names.take(variable.name);
+    const handle = this.#names.take(variable.path);
     this.#add(handle, 'VarHandleOp', [], {
       dtype: { type: numberOf(dtype) },
       shape: { shape: shapeProto(shape) },
@@ -1194,7 +1194,7 @@ class Writer {
         ? { type: numberOf(value as DType) }
         : { s: utf8(value) };
     if (value instanceof Tensor) return { tensor: tensorProto(value) };
-    if (value instanceof Variable) return { s: utf8(value.name) };
+    if (value instanceof Variable) return { s: utf8(value.path) };
     if (Array.isArray(value)) return this.#list(dimsOf(value as readonly number[]).flat(8), key);
     if (ArrayBuffer.isView(value) && !(value instanceof DataView))
       return this.#list(Array.from(value as unknown as ArrayLike<number | bigint>), key);

@@ -250,7 +250,7 @@ export abstract class OpLowering implements KernelRecorder {
         if (storage.allocator === allocator) return storage;
         if (written) {
           throw new FailedPreconditionError(
-            `the variable '${variable.name}' is not on the device of the function that changes it: call the function in tf.device('${variable.device}', …)`,
+            `the variable '${variable.path}' is not on the device of the function that changes it: call the function in tf.device('${variable.device}', …)`,
           );
         }
         const copy = allocator.allocate(storage.capacity);

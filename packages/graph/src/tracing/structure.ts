@@ -149,7 +149,7 @@ function describeLeaf(v: unknown): string {
   if (typeof v === 'function') return `function ${v.name} (object ${identity(v)})`;
   if (typeof v === 'string') return JSON.stringify(v);
   if (typeof v !== 'object' || v === null) return String(v);
-  if (v instanceof Variable) return `the variable '${v.name}'`;
+  if (v instanceof Variable) return `the variable '${v.path}'`;
   if (isTypedArray(v)) return `${v.constructor.name} of ${v.length}`;
   return `a ${v.constructor.name} (object ${identity(v)})`;
 }

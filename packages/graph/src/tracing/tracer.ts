@@ -766,7 +766,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     let outside = this.#outside.get(from);
     if (outside === undefined) {
       const { dtype, shape } = from;
-      const name = from instanceof Variable ? from.name : 'outside';
+      const name = from instanceof Variable ? from.path : 'outside';
       const node = this.graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [from], {
         name,
       });
@@ -794,7 +794,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
         { dtype },
         [{ dtype, shape }],
         {
-          name: `${variable.name}/Read`,
+          name: `${variable.path}/Read`,
         },
       );
       const initial = node.outputs[0] as GraphValue;

@@ -21,6 +21,8 @@ export interface LayerOptions {
   readonly dtype?: PolicyLike | null;
   /** Without the batch dimension: lets a Sequential model build its weights at once. */
   readonly inputShape?: PartialShape;
+  /** A penalty on each output, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
 }
 
 export interface CallOptions {

@@ -4,7 +4,6 @@ import {
   InvalidArgumentError,
   keep,
   Module,
-  nameScope,
   OutOfRangeError,
   type PartialShape,
   type RaggedTensor,
@@ -27,11 +26,13 @@ import {
   configOf,
   context,
   defineMethods,
+  dims,
   inInitScope,
   inScope,
   isPlain,
   loadVariables,
   masksInUse,
+  maxDims,
   optionsFrom,
   outsideScopes,
   partialShape,
@@ -41,9 +42,11 @@ import {
   setOptions,
   showFields,
   showShape,
+  sizeValue,
   snakeCase,
   takesArguments,
   tree,
+  variableIn,
   withoutTapes,
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
@@ -55,6 +58,7 @@ import { KerasTensor, type Producer } from '../models/keras-tensor.ts';
 import { isOurs } from '../ours.ts';
 import type { QuantizationConfig } from '../quantizers.ts';
 import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
+import { functionConfig } from '../saving/keras-object.ts';
 import {
   areSymbolic,
   isByNames,
@@ -135,6 +139,8 @@ interface LayerState {
   trainable: boolean;
   readonly weights: { readonly name: string; readonly variable: Variable }[];
   losses: Tensor[];
+  /** On each output; null for none. */
+  readonly penalty: RegularizerFunction | null;
   /** Calls on symbolic tensors. */
   readonly calls: Producer[];
   /** The `build` that users call, which runs the class's own once. */
@@ -268,6 +274,9 @@ export class Layer extends Module implements Trackable {
   /** The names of the layers that it was built in, and its own, `'encoder/dense'`; null before it is built. */
   declare readonly path: string | null;
 
+  /** The penalty on each output; null for none. A class may have a field of that name, and then sees to it itself. */
+  declare readonly activityRegularizer: RegularizerFunction | null;
+
   /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
   declare supportsMasking: boolean;
 
@@ -288,6 +297,7 @@ export class Layer extends Module implements Trackable {
       trainable: options.trainable ?? true,
       weights: [],
       losses: [],
+      penalty: penaltyFrom(options.activityRegularizer, new.target.name),
       calls: [],
       build: undefined,
     };
@@ -368,7 +378,9 @@ export class Layer extends Module implements Trackable {
         this.name,
       );
     const dtype = this.dtypePolicy.toJSON();
-    return { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
+    const penalty = penaltyOf(this);
+    const config = { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
+    return penalty === null ? config : { ...config, activity_regularizer: functionConfig(penalty) };
   }
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
@@ -453,6 +465,8 @@ export class Layer extends Module implements Trackable {
     const state = this._layer;
     if (name !== undefined) checkText(name, 'name', 'addWeight');
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
+    // Keras numbers those without a name through all layers, files through those of one.
+    const own = name ?? uniqueName('Variable');
     const make = getInitializer(initializer);
     const create = (): Variable =>
       inScope(() => {
@@ -472,9 +486,10 @@ export class Layer extends Module implements Trackable {
           );
         }
         const { synchronization = 'AUTO', aggregation = 'NONE' } = options;
-        return nameScope(
-          this.name,
-          () => new Variable(first, { name: local, trainable, synchronization, aggregation }),
+        return variableIn(
+          state.path ?? this.name,
+          own,
+          () => new Variable(first, { name: own, trainable, synchronization, aggregation }),
         );
       });
     const variable = inInitScope(() => withoutTapes(create));
@@ -487,7 +502,6 @@ export class Layer extends Module implements Trackable {
     }
     if ((options.autocast ?? true) && this.computeDtype !== this.variableDtype && !computesWide(this))
       variable.autocast = true;
-    Object.defineProperty(variable, 'path', { value: `${state.path ?? this.name}/${local}` });
     state.weights.push({ name: local, variable });
     return variable;
   }
@@ -611,7 +625,7 @@ export class Layer extends Module implements Trackable {
       const penalty: unknown = isOurs(regularizer)
         ? regularizer(variable)
         : outsideScopes(() => regularizer(variable));
-      penalties.push(checkPenalty(penalty, `the regularizer of '${variable.name}'`, this.name));
+      penalties.push(checkPenalty(penalty, `the regularizer of '${variable.path}'`, this.name));
     }
     return [...added, ...penalties];
   }
@@ -673,7 +687,7 @@ export class Layer extends Module implements Trackable {
     if (!Array.isArray(values) || values.length !== weights.length) {
       const given = Array.isArray(values) ? `${values.length} values` : 'no list of values';
       throw new InvalidArgumentError(
-        `setWeights: ${given} for ${weights.length} weights (${weights.map((w) => `${w.name} ${showShape(w.shape)}`).join(', ')})`,
+        `setWeights: ${given} for ${weights.length} weights (${weights.map((w) => `${w.path} ${showShape(w.shape)}`).join(', ')})`,
         this.name,
       );
     }
@@ -697,7 +711,7 @@ export class Layer extends Module implements Trackable {
   loadOwnVariables(given: unknown): void {
     const variables = this.fileVariables;
     loadVariables(variables, given, this.name, (count) => {
-      const names = variables.map((v) => v.name).join(', ');
+      const names = variables.map((v) => v.path).join(', ');
       const advice = this.built ? '' : '; the layer is not built, so build it first';
       throw new InvalidArgumentError(
         `loadOwnVariables: expected ${variables.length} variables (${names}), got ${count}${advice}`,
@@ -905,7 +919,10 @@ function compute(
       const own = (x: LayerInput): LayerOutput => layer.call(x, all);
       const byValues = isByValues(layer, tensors);
       return inScope(() =>
-        narrowed(layer, byValues ? onValues(tensors, own as (x: Tensor) => Tensor) : own(tensors)),
+        penalized(
+          layer,
+          narrowed(layer, byValues ? onValues(tensors, own as (x: Tensor) => Tensor) : own(tensors)),
+        ),
       ) as Tensor;
     }
     const others = prepareMore(layer, more);
@@ -914,7 +931,7 @@ function compute(
     const call = (): LayerOutput => outsideScopes(() => layer.call(tensors, ...others, all));
     // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
     return keepAll(
-      outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call()),
+      penalized(layer, outputsOf(layer, context.tracer === null ? withConversionAllowed(call) : call())),
     ) as Tensor;
   } catch (error) {
     if (!ours) tellCall(layer, tensors, error);
@@ -926,6 +943,42 @@ function compute(
     current.layer = outer;
     current.training = before;
   }
+}
+
+/** @throws InvalidArgumentError that names the option, for what is no regularizer */
+function penaltyFrom(
+  given: LayerOptions['activityRegularizer'],
+  className: string,
+): RegularizerFunction | null {
+  if (given === undefined || given === null) return null;
+  try {
+    return getRegularizer(given);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    throw new InvalidArgumentError(`activityRegularizer: ${cause.message}`, className, { cause });
+  }
+}
+
+/** The penalty on outputs that the layer does not see to itself. */
+function penaltyOf(layer: Layer): RegularizerFunction | null {
+  const { penalty } = layer._layer;
+  return penalty === null || Object.hasOwn(layer, 'activityRegularizer') ? null : penalty;
+}
+
+/** Adds the penalty on each output to the layer's losses. */
+function penalized<T extends LayerOutput>(layer: Layer, outputs: T): T {
+  const penalty = penaltyOf(layer);
+  if (penalty !== null)
+    for (const y of tree.leavesOf(outputs, layer.name, tree.wholeComposites))
+      if (y instanceof Tensor) layer.addLoss(penaltyOn(layer, penalty, y));
+  return outputs;
+}
+
+/** @internal The penalty on an output, divided by the number of examples. */
+export function penaltyOn(layer: Layer, penalty: RegularizerFunction, y: Tensor): Tensor {
+  const given = outsideScopes(() => penalty(keep(y)));
+  const loss = checkPenalty(given, 'the activity regularizer', layer.name);
+  return y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype));
 }
 
 /** Says in the message of an error which layer of the user's it came from, and what that was called with. */
@@ -1046,6 +1099,7 @@ export interface Layer {
 readable(Layer.prototype, 'supportsMasking', (layer) => layer.computeMask !== Layer.prototype.computeMask);
 readable(Layer.prototype, 'inputDtype', (layer) => layer.computeDtype);
 readable(Layer.prototype, 'inputSpec', () => null);
+readable(Layer.prototype, 'activityRegularizer', (layer) => layer._layer.penalty);
 readable(Layer.prototype, 'path', (layer) => layer._layer.path);
 readable(Layer.prototype, 'input', (layer) => layer.onlyCall.args[0]);
 readable(Layer.prototype, 'output', (layer) => {

@@ -14,18 +14,15 @@ import {
   checkNoPromise,
   type Dim,
   type Dims,
-  dims,
   dimsOf,
   floorDivDims,
   isFloating,
   lessThan,
-  maxDims,
   mulDims,
   outsideScopes,
   partialShape,
   shown,
   showShape,
-  sizeValue,
   snakeCase,
   subDims,
   toShape,
@@ -35,7 +32,7 @@ import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { activationName } from '../layer/activation-names.ts';
 import { isAnyTensor } from '../layer/kinds.ts';
-import { checkPenalty, computesWide, Layer } from '../layer/layer.ts';
+import { computesWide, Layer, penaltyOn } from '../layer/layer.ts';
 import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
 import { functionConfig, type SerializedFunction } from '../saving/keras-object.ts';
@@ -184,11 +181,7 @@ export function penalize(
   y: Tensor,
 ): Tensor {
   const regularizer = layer.activityRegularizer;
-  if (regularizer !== null) {
-    const given = outsideScopes(() => regularizer(keep(y)));
-    const loss = checkPenalty(given, 'the activity regularizer', layer.name);
-    layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0]), loss.dtype)));
-  }
+  if (regularizer !== null) layer.addLoss(penaltyOn(layer, regularizer, y));
   return y;
 }
 

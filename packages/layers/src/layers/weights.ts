@@ -35,9 +35,11 @@ export const weightOptions: OptionNames<WeightOptions> = {
   aggregation: true,
 };
 
-export const layerOptions: OptionNames<LayerOptions> = {
+/** Of layers that look after the penalty on their output themselves. */
+export const penalizedOptions: OptionNames<Omit<LayerOptions, 'activityRegularizer'>> = {
   name: true,
   trainable: true,
   dtype: true,
   inputShape: true,
 };
+export const layerOptions: OptionNames<LayerOptions> = { ...penalizedOptions, activityRegularizer: true };

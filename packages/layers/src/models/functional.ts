@@ -5,6 +5,7 @@ import {
   type PartialShape,
   type Shape,
   type Tensor,
+  UnimplementedError,
 } from '@eagre/core';
 import {
   argumentsOf,
@@ -301,6 +302,11 @@ function listed(given: Symbolic): readonly KerasTensor[] {
   }
   for (const t of list) {
     if (t instanceof KerasTensor) continue;
+    if (Array.isArray(t) || isByNames(t))
+      throw new UnimplementedError(
+        'lists and objects within a list or an object of inputs or outputs are not supported: give one list, or one object',
+        'Model',
+      );
     throw new InvalidArgumentError(
       'inputs and outputs must be symbolic tensors: results of tf.Input, and of layers called on them',
       'Model',

@@ -145,7 +145,7 @@ test('values that do not fit', () => {
     'trainableVariables must be a list of 6 values, got 5 values',
   );
   expect(() => model.statelessCall([...weights].reverse(), state, [[1, 2, 3]])).toThrow(
-    "the value of 'first/kernel' is float32 [1], expected float32 [3, 4]",
+    "the value of 'sequence/first/kernel' is float32 [1], expected float32 [3, 4]",
   );
   expect(() => new Dense(2).statelessCall([], [], [[1]])).toThrow('the layer has no weights yet');
   expect(() => model.statelessCall(weights, state, [[1, 2, 3]], { trainin: true } as never)).toThrow(
@@ -269,7 +269,7 @@ test('the state of a model by its names', async () => {
   expect(shapes(tree.trainableVariables)).toEqual(trainable_variables['sequence']);
   expect(shapes(tree.nonTrainableVariables)).toEqual(non_trainable_variables['sequence']);
   const one = { total: [], count: [] };
-  expect(shapes(tree.metricsVariables)).toEqual({ loss: one, mae: one });
+  expect(shapes(tree.metricsVariables)).toEqual({ loss: one, mean_absolute_error: one });
   expect(Object.keys(tree.optimizerVariables).length).toBeGreaterThan(0);
 
   const other = sequence();

@@ -21,7 +21,7 @@ function variablesOf(model: Model): Record<keyof StateTree, Map<string, Variable
   const byOwnNames = (all: readonly Variable[], prefix = ''): Map<string, Variable> => {
     const found = new Map<string, Variable>();
     for (const variable of all) {
-      const base = prefix + variable.name;
+      const base = prefix + variable.path;
       let path = base;
       for (let n = 1; found.has(path); n++) path = `${base}_${n}`;
       found.set(path, variable);

@@ -264,7 +264,7 @@ describe('weights that do not fit', () => {
     const model = small(4);
     const before = values(model);
     await expect(model.loadWeights(file('two.weights.h5'))).rejects.toThrow(
-      /two\.weights\.h5 does not match the model: 'first' \(layers\/dense\): layers\/dense\/vars\/0: expected float32 \[3, 4\] for first\/kernel, got float32 \[3, 2\]; 'dense/,
+      /two\.weights\.h5 does not match the model: 'first' \(layers\/dense\): layers\/dense\/vars\/0: expected float32 \[3, 4\] for sequential_\d+\/first\/kernel, got float32 \[3, 2\]; 'dense/,
     );
     const more = new Sequential([
       new layers.Dense(2, { inputShape: [3] }),
@@ -272,7 +272,7 @@ describe('weights that do not fit', () => {
       new layers.Dense(1),
     ]);
     await expect(more.loadWeights(file('two.weights.h5'))).rejects.toThrow(
-      /expected 2 arrays \(dense_\d+\/kernel \[1, 1\], dense_\d+\/bias \[1\]\), got 0/,
+      /expected 2 arrays \(sequential_\d+\/dense_\d+\/kernel \[1, 1\], sequential_\d+\/dense_\d+\/bias \[1\]\), got 0/,
     );
     expect(values(model)).toEqual(before);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();

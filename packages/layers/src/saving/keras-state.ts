@@ -294,7 +294,7 @@ export function assignmentOf(
 /** Why an array does not fit a variable; undefined where it does. */
 export function misfit(variable: Variable, set: Hdf5Dataset): string | undefined {
   const { shape, dtype, type } = set;
-  const expected = `expected ${variable.dtype} ${showShape(variable.shape)} for ${variable.name}`;
+  const expected = `expected ${variable.dtype} ${showShape(variable.shape)} for ${variable.path}`;
   const fits = sameShape(shape, variable.shape) && dtype !== null && converts(dtype, variable.dtype);
   return fits ? undefined : `${expected}, got ${type} ${showShape(shape)}`;
 }
@@ -311,7 +311,7 @@ function tensorOf({ data, shape, dtype }: NDArray, as?: DType): Tensor {
 }
 
 function counts(object: Saveable, expected: readonly Variable[], got: number): string {
-  const list = expected.map((v) => `${v.name} ${showShape(v.shape)}`).join(', ');
+  const list = expected.map((v) => `${v.path} ${showShape(v.shape)}`).join(', ');
   const advice = object instanceof Layer && !object.built ? '; it is not built, so build it first' : '';
   return `expected ${expected.length} arrays${expected.length > 0 ? ` (${list})` : ''}, got ${got}${advice}`;
 }

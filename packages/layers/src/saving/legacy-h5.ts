@@ -48,7 +48,7 @@ export function encodeLegacyModel(model: Model, includeOptimizer: boolean): File
     if (variables.length > 0)
       addArrays(
         root.group('optimizer_weights'),
-        variables.map((variable) => ({ path: `${name}/${variable.name}`, variable })),
+        variables.map((variable) => ({ path: `${name}/${variable.path}`, variable })),
         name,
       );
   }
@@ -67,12 +67,12 @@ function addWeights(group: Hdf5GroupBuilder, model: Model): void {
   for (const layer of layers) {
     const paths = new Map(namedWeights(layer).map(({ path, variable }) => [variable, path]));
     const weights = legacyWeights(layer).map((variable) => ({
-      path: `${layer.name}/${paths.get(variable) ?? variable.name}`,
+      path: `${layer.name}/${paths.get(variable) ?? variable.path}`,
       variable,
     }));
     addArrays(group.group(layer.name), weights, layer.name);
   }
-  const own = ownVariables(model).map((variable) => ({ path: variable.name, variable }));
+  const own = ownVariables(model).map((variable) => ({ path: variable.path, variable }));
   addArrays(group.group(TOP), own, model.name);
 }
 
@@ -143,7 +143,7 @@ function loadOptimizer(model: Model, root: Hdf5Group, file: string): void {
   optimizer.build(model.trainableVariables);
   const all = optimizer.variables;
   // Optimizers of Keras 2 keep no learning rate among their variables.
-  const isKeras2 = sets.length === all.length - 1 && all[1]?.name.endsWith('learning_rate') === true;
+  const isKeras2 = sets.length === all.length - 1 && (all[1]?.name === 'learning_rate') === true;
   const variables = isKeras2 ? all.filter((_, i) => i !== 1) : all;
   const fits =
     sets.length === variables.length &&
@@ -230,7 +230,7 @@ function pairsByPlace(model: Model, saved: readonly SavedLayer[], file: string):
 
 function problemOf(variables: readonly Variable[], sets: readonly Hdf5Dataset[]): string | undefined {
   if (variables.length !== sets.length) {
-    const list = variables.map((v) => `${v.name} ${showShape(v.shape)}`).join(', ');
+    const list = variables.map((v) => `${v.path} ${showShape(v.shape)}`).join(', ');
     return `expected ${variables.length} arrays (${list}), got ${sets.length}`;
   }
   return variables

@@ -128,7 +128,7 @@ function checkGradients(layer: Layer, inputs: readonly Tensor[], many: boolean, 
       i < weights.length ? (weights[i] as (typeof weights)[number]) : (floats[i - weights.length] as Tensor);
     const what =
       i < weights.length
-        ? `the gradient of ${weights[i]?.name}`
+        ? `the gradient of ${weights[i]?.path}`
         : `the gradient of input ${i - weights.length}`;
     assert.ok(g !== null && g !== undefined, `${what} is missing`);
     assert.deepEqual(g.shape, target.shape, `${what} has the shape ${showShape(g.shape)}`);
@@ -173,7 +173,7 @@ function checkBackends(
       close(got, expected, `${name}, training: ${training}`);
     }
     layer.weights.forEach((w, i) => {
-      close(other.weights[i]?.read() as Tensor, w.read(), `${w.name} after a call on ${name}`);
+      close(other.weights[i]?.read() as Tensor, w.read(), `${w.path} after a call on ${name}`);
     });
   }
 }

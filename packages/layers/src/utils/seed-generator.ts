@@ -7,6 +7,7 @@ import {
   inInitScope,
   shown,
   takesArguments,
+  variableIn,
 } from '@eagre/core/internal';
 import { uniqueName } from '../layer/naming.ts';
 
@@ -42,13 +43,13 @@ export class SeedGenerator extends Module {
       throw new InvalidArgumentError(`the seed must be an integer, got ${shown(seed)}`, 'SeedGenerator');
     this.#seed = seed;
     const first = BigInt(seed ?? 1 + Math.floor(Math.random() * 1e9));
-    this.state = inInitScope(
-      () =>
-        new Variable(BigInt64Array.of(first, 0n), {
-          trainable: false,
-          dtype: 'int64',
-          name: `${this.name}/seed_generator_state`,
-        }),
+    const name = 'seed_generator_state';
+    this.state = inInitScope(() =>
+      variableIn(
+        this.name,
+        name,
+        () => new Variable(BigInt64Array.of(first, 0n), { trainable: false, dtype: 'int64', name }),
+      ),
     );
   }
 

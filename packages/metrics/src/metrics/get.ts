@@ -146,14 +146,20 @@ function metricOf(identifier: unknown, context?: MetricContext): Metric {
       'metrics.get',
     );
   }
-  const known = byShape(identifier, context) ?? find(identifier);
+  const name = snakeCase(identifier);
+  const fitting = byShape(identifier, context);
+  if (fitting !== undefined) return new fitting({ name } as never);
+  const known = find(identifier);
   if (known === undefined) {
     throw new InvalidArgumentError(
       `there is no metric '${identifier}'; expected one of ${Object.keys(classes).join(', ')}${nearestHint(String(identifier), Object.keys(classes))}`,
       'metrics.get',
     );
   }
-  return new known({ name: snakeCase(identifier) } as never);
+  // As in Keras, its variables have the name of the class: the path is `mean_absolute_error/total` for 'mae'.
+  const metric = new known();
+  Object.defineProperty(metric, '_name', { value: name });
+  return metric;
 }
 
 function byShape(name: string, context: MetricContext | undefined): MetricClass | undefined {

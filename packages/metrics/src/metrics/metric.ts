@@ -19,7 +19,6 @@ import {
   checkOneOf,
   checkText,
   configOf,
-  context,
   defineMethods,
   type Option,
   type OptionNames,
@@ -28,6 +27,7 @@ import {
   setOptions,
   shown,
   takesOptions,
+  variableIn,
   whileHolding,
   wideFloatx,
   withoutTapes,
@@ -133,34 +133,26 @@ export abstract class Metric extends Module implements Trackable {
     });
   }
 
-  /** A variable that belongs to the metric; a scalar of 0 by default, named `metric/name`. */
+  /** A variable that belongs to the metric; a scalar of 0 by default. Its path is `metric/name`. */
   addWeight(options?: MetricWeightOptions | null): Variable {
     const { name = 'variable', shape = [], initializer = 'zeros', dtype = this.dtype } = options ?? {};
     checkText(name, 'name', `${this.name}.addWeight`);
-    const before = context.nameScope;
-    context.nameScope = `${this.name.replaceAll('/', '>')}/`;
-    try {
-      const variable = withoutTapes(() =>
-        scope(
-          () =>
-            new Variable(initialValue(initializer, shape, dtype, this.name), {
-              name,
-              dtype,
-              trainable: false,
-              // Each replica of a distribution strategy counts on its own, until somebody reads the sum.
-              synchronization: 'ON_READ',
-              aggregation: 'SUM',
-            }),
-        ),
-      );
-      this._weights.push(variable);
-      let local = name;
-      for (let n = 1; this._names.has(local); n++) local = `${name}_${n}`;
-      this._names.set(local, variable);
-      return variable;
-    } finally {
-      context.nameScope = before;
-    }
+    const create = (): Variable =>
+      new Variable(initialValue(initializer, shape, dtype, this.name), {
+        name,
+        dtype,
+        trainable: false,
+        // Each replica of a distribution strategy counts on its own, until somebody reads the sum.
+        synchronization: 'ON_READ',
+        aggregation: 'SUM',
+      });
+    const owner = this.name.replaceAll('/', '>');
+    const variable = variableIn(owner, name, () => withoutTapes(() => scope(create)));
+    this._weights.push(variable);
+    let local = name;
+    for (let n = 1; this._names.has(local); n++) local = `${name}_${n}`;
+    this._names.set(local, variable);
+    return variable;
   }
   /** Keras 3's name for `addWeight`. */
   addVariable(options?: MetricWeightOptions | null): Variable {

@@ -31,7 +31,7 @@ test('Mean: 0 and 5 make 2.5, with 8 and 9 5.5', () => {
   m.resetStates();
   expect(m.result().item()).toBe(0);
   expect(m.name).toBe('loss');
-  expect(m.variables.map((v) => [v.name, v.trainable])).toEqual([
+  expect(m.variables.map((v) => [v.path, v.trainable])).toEqual([
     ['loss/total', false],
     ['loss/count', false],
   ]);
@@ -76,7 +76,7 @@ test('a metric of one’s own', () => {
   expect(m.result().item()).toBe(3.5);
   m.resetState();
   expect(m.result().item()).toBe(0);
-  expect(m.truePositives.name).toBe('categorical_true_positives/tp');
+  expect(m.truePositives.path).toBe('categorical_true_positives/tp');
   expect(m).toBeInstanceOf(metrics.Metric);
   expect(m).toBeInstanceOf(Module);
   expect(typeof m).toBe('function');
@@ -102,7 +102,7 @@ test('variables of a metric: fields, initializers, metrics inside', () => {
     }
   }
   const m = new Nested({ name: 'a/b' });
-  expect(m.variables.map((v) => v.name)).toEqual([
+  expect(m.variables.map((v) => v.path)).toEqual([
     'a>b/scale',
     'a>b/start',
     'a>b/own',

@@ -61,7 +61,7 @@ export function writeGraph(
 ): { readonly graph: onnx.GraphProto; readonly conditions: readonly string[] } {
   if (traced.assignments.length > 0)
     throw new UnimplementedError(
-      `the function assigns to the variable '${traced.assignments[0]?.variable.name}', but an ONNX model keeps no state: return the value, or export without training`,
+      `the function assigns to the variable '${traced.assignments[0]?.variable.path}', but an ONNX model keeps no state: return the value, or export without training`,
       'tf.onnx.save',
     );
   const graph = expandGraph(traced, keeps, 'ONNX');

@@ -100,7 +100,7 @@ export class File {
   variable(variable: Variable): string {
     let name = this.#variables.get(variable);
     if (name === undefined) {
-      name = this.initializer(variable.name, variable.read());
+      name = this.initializer(variable.path, variable.read());
       this.#variables.set(variable, name);
     }
     return name;

@@ -424,7 +424,7 @@ export async function loadVersion1({
   const root = new LoadedObject();
   LoadedObject.attach(root, 'signatures', objectOf(signatures));
   LoadedObject.attach(root, 'variables', variables());
-  LoadedObject.attach(root, 'graphVariables', objectOf(variables().map((v) => [v.name, v])));
+  LoadedObject.attach(root, 'graphVariables', objectOf(variables().map((v) => [v.path, v])));
   LoadedObject.attach(
     root,
     'prune',

@@ -251,7 +251,7 @@ class Builder {
   /** What an object is, without what is inside. */
   #node(object: object): SavedObject {
     if (object instanceof Variable) {
-      const { dtype, openShape, trainable, name } = object;
+      const { dtype, openShape, trainable, path: name } = object;
       return { variable: { dtype: typeOf(dtype), shape: shapeProto(openShape), trainable, name } };
     }
     const spec = this.#specs.get(object);
@@ -270,8 +270,8 @@ class Builder {
     const keys = new Map(entries.map(({ key, attribute }) => [attribute, key]));
     return seen.flatMap(({ object, view }): SavedHandle[] => {
       if (!(object instanceof Variable)) return [];
-      const { name, dtype, openShape } = object;
-      const handle = this.#graph.handle(name, dtype, openShape);
+      const { path, dtype, openShape } = object;
+      const handle = this.#graph.handle(path, dtype, openShape);
       this.#handles.set(object, { name: handle, type: RESOURCE });
       const [attribute] = view.attributes.values();
       return [{ handle, dtype, key: keys.get(attribute as NonNullable<typeof attribute>) as string }];
@@ -404,7 +404,7 @@ class Builder {
       this.#ids.set(object, id);
       return id;
     }
-    const called = object instanceof Variable ? `the variable '${object.name}'` : 'a variable';
+    const called = object instanceof Variable ? `the variable '${object.path}'` : 'a variable';
     throw new FailedPreconditionError(
       `the function '${trace.called}' uses ${called}, which is not part of what is saved: make it an attribute of the object, or of one inside`,
       OP,

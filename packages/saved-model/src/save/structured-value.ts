@@ -58,7 +58,7 @@ export function encodeStructure(
   if (value instanceof Map) return dict(entriesOf(value, what).map(([key, item]) => [key, encode(item)]));
   if (isPlain(value)) return dict(Object.entries(value as object).map(([key, item]) => [key, encode(item)]));
   throw new UnimplementedError(
-    `${what} is for ${value instanceof Variable ? `the variable '${value.name}'` : nameOfClass(value)} as an argument, which a SavedModel cannot hold: make it an attribute of what is saved, and read it in the function`,
+    `${what} is for ${value instanceof Variable ? `the variable '${value.path}'` : nameOfClass(value)} as an argument, which a SavedModel cannot hold: make it an attribute of what is saved, and read it in the function`,
     'savedModel.save',
   );
 }

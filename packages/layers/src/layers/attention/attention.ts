@@ -14,7 +14,7 @@ import type { RegularizerLike } from '../../regularizers.ts';
 import { fail, knownSize, seenBy } from '../common.ts';
 
 import { flag, integer, rate, regularizer, seed, weights } from '../options.ts';
-import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import { type BiasOptions, type KernelOptions, penalizedOptions } from '../weights.ts';
 import { AttentionAxes } from './attention-axes.ts';
 import {
   type AttentionCallOptions,
@@ -205,7 +205,7 @@ takesOptions<MultiHeadAttentionOptions, MultiHeadAttention>(
       seed,
       slidingWindow: orNull(integer()),
       useGate: flag(false),
-      ...layerOptions,
+      ...penalizedOptions,
     },
   },
   MultiHeadAttention,

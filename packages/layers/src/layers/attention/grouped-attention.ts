@@ -5,7 +5,7 @@ import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
 import { fail, knownSize } from '../common.ts';
 import { flag, integer, rate, regularizer, seed, weights } from '../options.ts';
-import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import { type BiasOptions, type KernelOptions, penalizedOptions } from '../weights.ts';
 import {
   type AttentionCallOptions,
   attentionCall,
@@ -134,7 +134,7 @@ takesOptions<GroupQueryAttentionArguments, GroupQueryAttention>(
       activityRegularizer: regularizer,
       useGate: flag(false),
       seed,
-      ...layerOptions,
+      ...penalizedOptions,
     },
   },
   GroupQueryAttention,

@@ -47,7 +47,7 @@ export class Projection extends Layer {
   /** [...to] */
   bias: Variable | null = null;
 
-  readonly activityRegularizer: RegularizerFunction | null;
+  override readonly activityRegularizer: RegularizerFunction | null;
   readonly #of: ProjectedAttention;
 
   readonly #activation: ((y: Tensor) => Tensor) | undefined;

@@ -1,10 +1,9 @@
 // What the convolutions share: options, the bias, the activation, geometry.
 import type { nn, PartialShape, Tensor, Variable } from '@eagre/core';
-import { fusedConvolution, type Option, type OptionNames } from '@eagre/core/internal';
+import { fusedConvolution, type Option } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
-import type { LayerOptions } from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { applyActivation, floats, linear, type Padding, penalize, relu, type Size } from '../common.ts';
 import { activation, flag, integer, padding, recipe, regularizer, sizes } from '../options.ts';
@@ -17,7 +16,7 @@ import {
   SpatialLayer,
   type SpatialOptions,
 } from '../spatial.ts';
-import { type BiasOptions, layerOptions } from '../weights.ts';
+import { type BiasOptions, penalizedOptions } from '../weights.ts';
 
 /** Options of every convolution. */
 export interface ConvBaseOptions<S extends Sizes = Size2D> extends SpatialOptions, BiasOptions {
@@ -153,6 +152,6 @@ export const outputOptions: { readonly activation: Option<Activation>; readonly 
   activation: activation('linear'),
   useBias: flag(true),
 };
-export const lastOptions: OptionNames<LayerOptions> & {
+export const lastOptions: typeof penalizedOptions & {
   readonly activityRegularizer: Option<RegularizerFunction | null>;
-} = { activityRegularizer: regularizer, ...layerOptions };
+} = { activityRegularizer: regularizer, ...penalizedOptions };

@@ -31,7 +31,7 @@ describe('Dense', () => {
     layer(ones([1, 3]));
     expect(layer.namedWeights.map((w) => w.path)).toEqual(['kernel', 'bias']);
     expect(layer.kernel.shape).toEqual([3, 2]);
-    expect(layer.kernel.name).toBe('out/kernel');
+    expect(layer.kernel.path).toBe('out/kernel');
   });
 
   test('takes integers and other floats as floats', () => {

@@ -24,7 +24,7 @@ import {
   sizesOf,
 } from '../common.ts';
 import { activation, activityRegularizer, flag, integer, recipe, weights } from '../options.ts';
-import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import { type BiasOptions, type KernelOptions, penalizedOptions } from '../weights.ts';
 import {
   AdaptedLayer,
   type AdaptedOptions,
@@ -175,7 +175,7 @@ takesOptions<DenseArguments, Dense>(
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer,
       ...adaptedOptions,
-      ...layerOptions,
+      ...penalizedOptions,
     },
   },
   Dense,

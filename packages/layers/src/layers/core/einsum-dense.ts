@@ -26,7 +26,7 @@ import {
   sizesOf,
 } from '../common.ts';
 import { activation, recipe, regularizer, weights } from '../options.ts';
-import { type BiasOptions, type KernelOptions, layerOptions } from '../weights.ts';
+import { type BiasOptions, type KernelOptions, penalizedOptions } from '../weights.ts';
 import {
   AdaptedLayer,
   type AdaptedOptions,
@@ -327,7 +327,7 @@ takesOptions<EinsumDenseArguments, EinsumDense>(
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer: regularizer,
       ...adaptedOptions,
-      ...layerOptions,
+      ...penalizedOptions,
     },
   },
   EinsumDense,

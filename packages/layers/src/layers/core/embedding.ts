@@ -24,7 +24,7 @@ import { isTryingOut } from '../../layer/specs.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import { checkOne, fail, penalize } from '../common.ts';
 import { flag, integer, recipe, regularizer, weights } from '../options.ts';
-import { layerOptions } from '../weights.ts';
+import { penalizedOptions } from '../weights.ts';
 import {
   AdaptedLayer,
   type AdaptedOptions,
@@ -178,7 +178,7 @@ export const embeddingOptions: Schema<EmbeddingArguments, Embedding>['options'] 
   weights: true,
   activityRegularizer: regularizer,
   ...adaptedOptions,
-  ...layerOptions,
+  ...penalizedOptions,
 };
 takesOptions<EmbeddingArguments, Embedding>(
   {

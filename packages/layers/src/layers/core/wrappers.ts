@@ -79,12 +79,13 @@ export class Bidirectional extends Layer {
       return copyLayer(layer, { name, go_backwards: goBackwards }) as RNN;
     };
     this.forwardLayer = copy('forward_', layer.goBackwards);
-    this.backwardLayer = backwardLayer ?? copy('backward_', !layer.goBackwards);
+    // As in Keras: a layer that runs from its end itself has no other direction.
+    this.backwardLayer = backwardLayer ?? copy('backward_', true);
     const [a, b] = [this.forwardLayer, this.backwardLayer];
     for (const option of ['returnSequences', 'returnState', 'stateful'] as const)
       if (a[option] !== b[option]) fail(this, `needs a backwardLayer with the same ${option}`);
     if (a.goBackwards === b.goBackwards)
-      fail(this, 'needs a backwardLayer whose goBackwards is the opposite');
+      fail(this, 'needs layers whose goBackwards differ: a layer without it, and a backwardLayer with it');
     // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
     for (const one of [a, b]) (one as { zeroOutputForMask: boolean }).zeroOutputForMask = one.returnSequences;
   }

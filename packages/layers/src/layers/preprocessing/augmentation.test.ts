@@ -199,6 +199,7 @@ test('a Pipeline hands images and what belongs to them from layer to layer, and 
 test('what does not fit is refused', () => {
   expect(() => new layers.RandomRotation(2)).toThrow('needs factor to be a number between -1 and 1');
   expect(() => new layers.RandomBrightness([0, 3])).toThrow('or two of them, got');
+  expect(() => new layers.RandomShear({ xFactor: -0.1 })).toThrow('needs xFactor to be at least 0');
   expect(() => new layers.RandomFlip('diagonal' as never)).toThrow('needs mode');
   expect(() => new layers.RandomZoom(0.1)(constant([1, 2]))).toThrow('expects images of rank 3');
   expect(() => new layers.RandomHue(0.1)(images.at(':', ':', ':', '0:2'))).toThrow(

@@ -7,6 +7,7 @@ import {
   dims,
   floorDivDims,
   iota,
+  isInteger,
   kerasDefaults,
   mulDims,
   type Option,
@@ -81,8 +82,14 @@ export class RandomBrightness extends RandomColor {
     const [low, high] = this.valueRange;
     return { rgbDelta: this.each(images, ...this.factor).mul(high - low) };
   }
+  protected override get keepsIntegers(): boolean {
+    return true;
+  }
   protected override transform(images: Tensor, transformation: Transformation): Tensor {
-    return this.inRange(images.add(drawn(transformation, 'rgbDelta').cast(images.dtype)));
+    const delta = drawn(transformation, 'rgbDelta');
+    // Integers go round their ends, as in Keras: bytes darker by 20 are brighter by 236.
+    const step = isInteger(images.dtype) ? delta.cast('int32') : delta;
+    return this.inRange(images.add(step.cast(images.dtype)));
   }
 }
 
@@ -243,8 +250,13 @@ export class RandomGrayscale extends ImageLayer {
     const shape = toShape([sidesOf(images)[0], 1, 1, 1]);
     return { shouldApply: this.source.uniform(shape, 'float32').less(this.factor) };
   }
+  protected override get keepsIntegers(): boolean {
+    return true;
+  }
   protected override transform(images: Tensor, transformation: Transformation): Tensor {
-    return where(perImage(drawn(transformation, 'shouldApply')), image.rgbToGrayscale(images), images);
+    const colours = isInteger(images.dtype) ? images.cast('float32') : images;
+    const grey = image.rgbToGrayscale(colours).cast(images.dtype);
+    return where(perImage(drawn(transformation, 'shouldApply')), grey, images);
   }
 }
 

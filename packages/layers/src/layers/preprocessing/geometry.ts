@@ -466,11 +466,21 @@ takesOptions<RandomZoomArguments, RandomZoom>(
   },
   RandomZoom,
 );
+const angles = range(unit, 0);
+// Keras writes [-0.2, 0.2] for 0.2, which it does not take itself; files have it.
+const shear: typeof angles = {
+  ...angles,
+  read(given, name, layer) {
+    if (typeof given === 'number' && given < 0)
+      fail(layer as Layer, `needs ${name} to be at least 0, got ${show(given)}`);
+    return angles.read(given, name, layer);
+  },
+};
 takesOptions<RandomShearOptions, RandomShear>(
   {
     positional: ['xFactor', 'yFactor'],
     required: 0,
-    options: { xFactor: range(unit, 0), yFactor: range(unit, 0), ...warped },
+    options: { xFactor: shear, yFactor: shear, ...warped },
   },
   RandomShear,
 );

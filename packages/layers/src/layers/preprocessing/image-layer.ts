@@ -11,6 +11,7 @@ import {
   type Dim,
   defineMethods,
   dims,
+  isInteger,
   type Option,
   showShape,
   toShape,
@@ -138,7 +139,11 @@ export abstract class ImageLayer extends Layer {
 
   /** Images in the dtype that the layer computes in. */
   protected prepared(images: Tensor): Tensor {
-    return floats(this, images);
+    return this.keepsIntegers && isInteger(images.dtype) ? images : floats(this, images);
+  }
+  /** Whether integers stay what they are, as in Keras. */
+  protected get keepsIntegers(): boolean {
+    return false;
   }
 
   /** @throws InvalidArgumentError for a shape that is not of images */

@@ -842,6 +842,7 @@ test('cells, directions and their weights have the names that Keras gives them',
     'both/back/gru_cell/kernel',
   ]);
   expect(() => new Bidirectional(new GRU(2), { backwardLayer: new GRU(2) })).toThrow(/goBackwards/);
+  expect(() => new Bidirectional(new GRU(2, { goBackwards: true }))).toThrow(/goBackwards/);
   expect(
     () => new Bidirectional(new GRU(2), { backwardLayer: new GRU(2, { goBackwards: true, stateful: true }) }),
   ).toThrow(/stateful/);

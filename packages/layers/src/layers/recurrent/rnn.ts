@@ -55,7 +55,7 @@ import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { checkRank, fail, floats, penalize, type Size, shapeOf, sizesOf } from '../common.ts';
 import { activityRegularizer, flag } from '../options.ts';
-import { layerOptions } from '../weights.ts';
+import { penalizedOptions } from '../weights.ts';
 import {
   Cell,
   checkStates,
@@ -355,6 +355,6 @@ export const rnnOptions: Schema<RNNOptions, RNN>['options'] = {
   zeroOutputForMask: flag(false),
   unroll: flag(false),
   activityRegularizer,
-  ...layerOptions,
+  ...penalizedOptions,
 };
 takesOptions<RNNArguments, RNN>({ positional: ['cell'], options: { cell: true, ...rnnOptions } }, RNN);

@@ -258,7 +258,7 @@ export class ActivityRegularization extends Layer {
   declare readonly l1: number;
   declare readonly l2: number;
   /** @internal */
-  readonly activityRegularizer: RegularizerFunction;
+  override readonly activityRegularizer: RegularizerFunction;
 
   constructor(
     ...args: [l1?: number | null | ActivityRegularizationOptions, options?: ActivityRegularizationOptions]

@@ -12,7 +12,7 @@ function refuseState(node: GraphNode): void {
   const [variable] = attr<readonly Variable[] | undefined>(node, 'written') ?? [];
   if (variable !== undefined)
     throw new UnimplementedError(
-      `the node '${node.name}' (${node.type}) assigns to the variable '${variable.name}', but an ONNX model keeps no state`,
+      `the node '${node.name}' (${node.type}) assigns to the variable '${variable.path}', but an ONNX model keeps no state`,
       'tf.onnx.save',
     );
 }
