@@ -87,7 +87,7 @@ export interface ReplicaCall<A extends readonly unknown[]> {
  */
 export abstract class Strategy implements DistributionStrategy {
   /** @internal */
-  readonly replicaDevices: readonly string[];
+  replicaDevices: readonly string[];
   /** @internal */
   readonly collectives: Collectives;
   /** @internal */
