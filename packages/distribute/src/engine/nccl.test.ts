@@ -18,20 +18,32 @@ const onGpus = await bundledProgram(
   const rank = strategy.isChief ? 0 : 1;
   const show = (t) => [t.device, t.dtype, t.array()];
   const allReduce = (...args) => strategy.run(() => tf.distribute.getReplicaContext().allReduce(...args));
-  const v = strategy.scope(() => new tf.Variable([1, 2]));
-  console.log(JSON.stringify(show(v.read())));
   const made = () => tf.constant([1 + rank, 10]).mul(2);
-  console.log(JSON.stringify(show(allReduce('SUM', strategy.run(made)))));
-  console.log(JSON.stringify(show(allReduce('MEAN', strategy.run(made)))));
-  const many = strategy.run(() => [tf.constant(3 + rank), tf.constant([[1.5, rank]]), tf.constant(7 * rank, 'int32'), tf.constant([1, 2], 'uint8'), tf.constant([[0.5]], 'float16'), tf.zeros([0, 2])]);
-  console.log(JSON.stringify(allReduce('SUM', many).map(show)));
-  const optimizer = strategy.scope(() => new tf.optimizers.SGD(0.1));
-  strategy.run(() => {
-    const tape = new tf.GradientTape();
-    const loss = tape.record(() => v.mul(rank + 1).sum());
-    optimizer.applyGradients(tape.gradient(loss, [v]), [v]);
-  });
-  console.log(JSON.stringify(show(v.read())));
+  // Kernels take long to compile for the processor.
+  if (process.env.ALL === '1') {
+    const v = strategy.scope(() => new tf.Variable([1, 2]));
+    console.log(JSON.stringify(show(v.read())));
+    console.log(JSON.stringify(show(allReduce('SUM', strategy.run(made)))));
+    console.log(JSON.stringify(show(allReduce('MEAN', strategy.run(made)))));
+    const many = strategy.run(() => [tf.constant(3 + rank), tf.constant([[1.5, rank]]), tf.constant(7 * rank, 'int32'), tf.constant([1, 2], 'uint8'), tf.constant([[0.5]], 'float16'), tf.zeros([0, 2])]);
+    console.log(JSON.stringify(allReduce('SUM', many).map(show)));
+    const optimizer = strategy.scope(() => new tf.optimizers.SGD(0.1));
+    strategy.run(() => {
+      const tape = new tf.GradientTape();
+      const loss = tape.record(() => v.mul(rank + 1).sum());
+      optimizer.applyGradients(tape.gradient(loss, [v]), [v]);
+    });
+    console.log(JSON.stringify(show(v.read())));
+    const x = tf.constant([[1, 2], [3, 1], [0, 1], [2, 2]]);
+    const y = tf.constant([[5], [5], [2], [6]]);
+    const model = strategy.scope(() => {
+      const made = new tf.Sequential([new tf.layers.Dense(1, { kernelInitializer: 'zeros', inputShape: [2] })]);
+      made.compile({ optimizer: new tf.optimizers.SGD(0.1), loss: 'mse' });
+      return made;
+    });
+    await model.fit(x, y, { batchSize: 4, epochs: 1, verbose: 0 });
+    console.log(JSON.stringify([model.trainableVariables[0].device, model.getWeights()[0].array().flat().map((w) => w.toFixed(5)), (await model.evaluate(x, y, { verbose: 0 })).loss.toFixed(5)]));
+  }
   // What nobody reads stays on the GPU: a copy to the host would fail.
   const given = strategy.run(made);
   process.env.FAKE_CUDA_FAIL = 'cuMemcpyDtoHAsync_v2:2:' + process.env.COPIES;
@@ -218,7 +230,7 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
   // The two copies that there are tell what the processes do, before they do it.
   it('adds up what is on GPUs without a copy to the host', async () => {
     const program = `await import(${JSON.stringify(onGpus)})`;
-    const out = await runWorkers(2, program, { ...fakeGpus(2), COPIES: '1' });
+    const out = await runWorkers(2, program, { ...fakeGpus(2), ALL: '1', COPIES: '1' });
     const lines = (rank: number): unknown => {
       const gpu = `/device:GPU:${rank}`;
       return [
@@ -234,13 +246,15 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
           [gpu, 'float32', []],
         ],
         [gpu, 'float32', [0.699999988079071, 1.7000000476837158]],
+        // A step of 0.1 from zeros; then errors of 0.4, 2.15, 0.35 and 1.
+        [gpu, ['1.60000', '1.45000'], '1.47625'],
         [gpu, 'float32', [6, 40]],
       ];
     };
     expect(out.map((text) => text.split('\n').map((each) => JSON.parse(each)))).toEqual([lines(0), lines(1)]);
     // One copy less, and it is that of the agreement which fails.
     const failed = await runWorkers(2, program, { ...fakeGpus(2), COPIES: '0' });
-    for (const text of failed) expect(text.split('\n')[5]).toMatch(/out of memory|cuMemcpyDtoH/);
+    for (const text of failed) expect(text).toMatch(/out of memory|cuMemcpyDtoH/);
   });
 
   it('trains as one process does', async () => {

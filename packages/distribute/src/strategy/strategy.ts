@@ -121,6 +121,11 @@ export abstract class Strategy implements DistributionStrategy {
     return this.replicaDevices.length * this.collectives.size;
   }
 
+  /** @internal */
+  get device(): string | null {
+    return this.replicaDevices.length === 1 ? this.replicaDevices[0] : null;
+  }
+
   /** @internal The place of this process's first replica among all. */
   get firstReplica(): number {
     return this.replicaDevices.length * this.collectives.rank;
