@@ -2,7 +2,11 @@ import { FailedPreconditionError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { gpusOf } from './gpus.ts';
 
-const members = Array.from({ length: 4 }, (_, index) => ({ type: 'worker', index, address: `h:${index}` }));
+const members = Array.from({ length: 4 }, (_, index) => ({
+  type: 'worker' as const,
+  index,
+  address: `h:${index}`,
+}));
 const of = (...seen: readonly (readonly [system: string, ...gpus: string[]])[]): readonly number[] =>
   gpusOf(
     members,
