@@ -99,7 +99,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       InstanceMethod("load", &JsDevice::load), InstanceMethod("unload", &JsDevice::unload),
       InstanceMethod("function", &JsDevice::function), InstanceMethod("launch", &JsDevice::launch),
       InstanceMethod("record", &JsDevice::record), InstanceMethod("isDone", &JsDevice::is_done),
-      InstanceMethod("wait", &JsDevice::wait), InstanceMethod("drop", &JsDevice::drop),
+      InstanceMethod("handle", &JsDevice::handle), InstanceMethod("wait", &JsDevice::wait), InstanceMethod("drop", &JsDevice::drop),
       InstanceMethod("synchronize", &JsDevice::synchronize), InstanceMethod("close", &JsDevice::close)});
   }
   // (path of the driver, ordinal)
@@ -196,6 +196,9 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   }
   Napi::Value is_done(const Napi::CallbackInfo& info) {
     return guarded(info, [&](Napi::Env env) { return Napi::Boolean::New(env, device_->is_done(word(info, 0))); });
+  }
+  Napi::Value handle(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) { return reinterpret_cast<uint64_t>(device.handle(word(info, 0))); });
   }
   Napi::Value wait(const Napi::CallbackInfo& info) {
     return with(info, [&](Device& device) { device.wait(word(info, 0)); });

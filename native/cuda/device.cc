@@ -280,6 +280,8 @@ bool Device::is_done(uint32_t number) {
   return is_done(known(events_, number, "event"));
 }
 
+CUevent Device::handle(uint32_t number) const { return known(events_, number, "event"); }
+
 void Device::wait(uint32_t number) {
   enter();
   check(driver_->cuEventSynchronize(known(events_, number, "event")), "cuEventSynchronize");

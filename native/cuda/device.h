@@ -72,6 +72,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // The number of an event behind what was called before.
   uint32_t record();
   bool is_done(uint32_t event);
+  // As the driver knows it, for other libraries.
+  CUevent handle(uint32_t event) const;
   void wait(uint32_t event);
   void drop(uint32_t event);
   void synchronize();

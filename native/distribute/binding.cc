@@ -4,7 +4,6 @@
 #include <atomic>
 
 #include "engine.h"
-#include "mpi_mesh.h"
 
 namespace eagre::distribute {
 namespace {
@@ -18,7 +17,7 @@ Napi::Error error_of(Napi::Env env, const Verdict& verdict) {
   return error;
 }
 
-Napi::Error error_of(Napi::Env env, const MpiError& reason) {
+Napi::Error error_of(Napi::Env env, const SetupError& reason) {
   Napi::Error error = Napi::Error::New(env, reason.what());
   error.Value().Set("code", reason.is_missing ? "UNIMPLEMENTED" : "FAILED_PRECONDITION");
   return error;
@@ -30,7 +29,7 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
  public:
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Engine", {
-      InstanceMethod("addresses", &JsEngine::addresses), InstanceMethod("port", &JsEngine::port),
+      InstanceMethod("addresses", &JsEngine::addresses), InstanceMethod("port", &JsEngine::port), InstanceMethod("gpus", &JsEngine::gpus),
       InstanceMethod("prepare", &JsEngine::prepare), InstanceMethod("connect", &JsEngine::connect), InstanceMethod("run", &JsEngine::run),
       InstanceMethod("start", &JsEngine::start), InstanceMethod("fail", &JsEngine::fail),
       InstanceMethod("verdict", &JsEngine::verdict), InstanceMethod("close", &JsEngine::close),
@@ -51,7 +50,7 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     options.timeout = milliseconds(given.Get("timeout"));
     try {
       engine_ = std::make_shared<Engine>(options);
-    } catch (const MpiError& e) {
+    } catch (const SetupError& e) {
       throw error_of(info.Env(), e);
     } catch (const std::exception& e) {
       throw error_of(info.Env(), {Failure::internal, e.what()});
@@ -114,11 +113,13 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   }
   Napi::Value port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), engine_->heartbeat_port()); }
 
-  // (shared): before `connect`, once all ranks are known to be there.
+  Napi::Value gpus(const Napi::CallbackInfo& info) { return Napi::String::New(info.Env(), engine_->gpus()); }
+
+  // (shared, gpu): before `connect`, once all ranks are known to be there.
   Napi::Value prepare(const Napi::CallbackInfo& info) {
     try {
-      engine_->prepare(info[0].ToString().Utf8Value());
-    } catch (const MpiError& e) {
+      engine_->prepare(info[0].ToString().Utf8Value(), info[1].ToNumber().Int32Value());
+    } catch (const SetupError& e) {
       throw error_of(info.Env(), e);
     } catch (const std::exception& e) {
       throw error_of(info.Env(), {Failure::internal, e.what()});
@@ -144,6 +145,8 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
       Verdict verdict;
       try {
         engine_->connect(bytes, peers, key);
+      } catch (const SetupError& e) {
+        verdict = {Failure::unavailable, e.what()};
       } catch (const std::exception& e) {
         verdict = {Failure::deadline, e.what()};
       }
@@ -163,6 +166,15 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     op.layout.tag = info[5].ToNumber().Uint32Value();
     op.timeout = milliseconds(info[6]);
     const size_t size = size_of(op.layout.element);
+    if (info[7].IsObject() && !info[7].IsTypedArray()) {
+      // Memory of a GPU. Addresses fit into the 53 bits of a number: those of GPUs have 49.
+      const Napi::Object part = info[7].As<Napi::Object>();
+      const auto number = [&](const char* name) { return part.Get(name).ToNumber().Int64Value(); };
+      op.data = reinterpret_cast<void*>(number("address"));
+      op.ready = reinterpret_cast<void*>(number("event"));
+      op.layout.count = static_cast<uint64_t>(number("bytes")) / size;
+      op.layout.on_gpu = 1;
+    }
     if (info[7].IsTypedArray()) {
       op.data = bytes_of(info[7]);
       op.layout.count = info[7].As<Napi::TypedArray>().ByteLength() / size;

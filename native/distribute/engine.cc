@@ -6,6 +6,7 @@
 
 #include "gloo_mesh.h"
 #include "mpi_mesh.h"
+#include "nccl_mesh.h"
 #include "shared_mesh.h"
 
 namespace eagre::distribute {
@@ -21,8 +22,11 @@ std::string seconds(Milliseconds time) {
 }
 
 std::unique_ptr<Mesh> mesh_of(const EngineOptions& options) {
-  if (options.library == Library::mpi) return std::make_unique<MpiMesh>(options.rank, options.size, options.timeout);
-  return std::make_unique<GlooMesh>(options.rank, options.size, options.host, options.timeout);
+  switch (options.library) {
+    case Library::mpi: return std::make_unique<MpiMesh>(options.rank, options.size, options.timeout);
+    case Library::nccl: return std::make_unique<NcclMesh>(options.rank, options.size, options.timeout);
+    default: return std::make_unique<GlooMesh>(options.rank, options.size, options.host, options.timeout);
+  }
 }
 
 }  // namespace
@@ -37,9 +41,9 @@ Engine::Engine(const EngineOptions& options)
 
 Engine::~Engine() { close(Milliseconds(0)); }
 
-void Engine::prepare(const std::string& shared) {
+void Engine::prepare(const std::string& shared, int gpu) {
   if (!shared.empty()) mesh_ = std::make_unique<SharedMesh>(options_.rank, options_.size, shared, options_.timeout);
-  mesh_->prepare();
+  mesh_->prepare(gpu);
 }
 
 void Engine::connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key) {
@@ -293,6 +297,7 @@ void Engine::close(Milliseconds wait) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (connected_ && verdict_.failure == Failure::none) changed_.wait_for(lock, wait, [&] { return others_are_done(); });
   }
+  mesh_->finish();
   heartbeat_->stop();
 }
 

@@ -22,7 +22,7 @@ struct Verdict {
 };
 
 // What carries operations out.
-enum class Library : uint8_t { gloo, mpi };
+enum class Library : uint8_t { gloo, mpi, nccl };
 
 struct EngineOptions {
   Library library = Library::gloo;
@@ -44,9 +44,12 @@ class Engine : private Heartbeat::Listener {
   ~Engine() override;
   std::vector<std::vector<char>> addresses() const { return mesh_->addresses(); }
   uint16_t heartbeat_port() const { return heartbeat_->port(); }
+  // The GPUs that this process may use, by names; empty without NCCL.
+  std::string gpus() const { return mesh_->gpus(); }
   // On the thread that made the engine, before `connect`, once all ranks are known to be there. @throws std::exception
   // `shared`, unless empty: a name that this cluster alone has; memory of the machine, where all ranks are, then takes the library's place.
-  void prepare(const std::string& shared);
+  // `gpu`: which of its GPUs it is to use.
+  void prepare(const std::string& shared, int gpu);
   // Blocks until all are there, or `interrupt`. @throws std::exception
   // `key` is alike on all ranks, and known to no one else.
   void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key);

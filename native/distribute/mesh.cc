@@ -1,12 +1,18 @@
 #include "mesh.h"
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
 
 namespace eagre::distribute {
 namespace {
 
 // Below this, one round of whole copies is faster than two rounds of parts.
 constexpr size_t kSmall = 16384;
+// So often a library is asked again at once; then other threads come first, and after a millisecond the core sleeps in between.
+constexpr int kSpins = 200;
+constexpr auto kBusy = std::chrono::milliseconds(1);
+constexpr auto kNap = std::chrono::microseconds(50);
 
 const char* const kKinds[] = {"nothing", "allReduce", "allGather", "broadcast", "reduce", "barrier"};
 const char* const kElements[] = {"float32", "float64", "float16", "bfloat16", "int32", "int64", "bytes"};
@@ -15,15 +21,15 @@ const char* const kReductions[] = {"sum", "mean", "min", "max"};
 }  // namespace
 
 bool Layout::operator==(const Layout& o) const {
-  return kind == o.kind && element == o.element && reduction == o.reduction && in_order == o.in_order && root == o.root &&
-         tag == o.tag && count == o.count;
+  return kind == o.kind && element == o.element && reduction == o.reduction && in_order == o.in_order && on_gpu == o.on_gpu &&
+         root == o.root && tag == o.tag && count == o.count;
 }
 
 uint32_t Layout::hash() const {
   // FNV-1a over the fields.
   uint64_t h = 0xcbf29ce484222325u;
   const uint64_t fields[] = {static_cast<uint64_t>(kind), static_cast<uint64_t>(element), static_cast<uint64_t>(reduction),
-                             in_order, static_cast<uint64_t>(root), tag, count};
+                             in_order, on_gpu, static_cast<uint64_t>(root), tag, count};
   for (uint64_t field : fields) {
     for (int i = 0; i < 8; i++) h = (h ^ ((field >> (8 * i)) & 255)) * 0x100000001b3u;
   }
@@ -37,6 +43,7 @@ std::string Layout::text() const {
   if (kind == Kind::all_reduce || kind == Kind::reduce) text += std::string(" by ") + kReductions[static_cast<int>(reduction)];
   if (kind == Kind::broadcast) text += " from rank " + std::to_string(root);
   if (kind == Kind::reduce) text += " to rank " + std::to_string(root);
+  if (on_gpu) text += " in memory of the GPU";
   return text;
 }
 
@@ -47,6 +54,7 @@ void Mesh::run(const Operation& op, uint64_t sequence) {
   agree(layout, sequence, call);
   if (layout.kind == Kind::barrier) return barrier(call);
   if (layout.count == 0) return;
+  if (layout.on_gpu) return run_on_gpu(op, call);
   const size_t size = size_of(layout.element);
   switch (layout.kind) {
     case Kind::all_reduce: return all_reduce(layout, op.data, call);
@@ -62,14 +70,16 @@ void Mesh::run(const Operation& op, uint64_t sequence) {
   }
 }
 
+void Mesh::run_on_gpu(const Operation&, const Call&) { throw std::runtime_error("only NCCL takes memory of a GPU"); }
+
 void MessageMesh::all_reduce(const Layout& layout, void* data, const Call& call) {
-  if (layout.in_order || is_16_bit(layout.element)) return reduce_in_rank_order(layout, data, call);
+  if (layout.in_order || !combines(layout.element, layout.reduction)) return reduce_in_rank_order(layout, data, call);
   combine(layout.element, layout.reduction, data, layout.count, call);
   if (layout.reduction == Reduction::mean) divide(layout.element, data, layout.count, size_);
 }
 
 void MessageMesh::reduce(const Layout& layout, void* in, void* out, const Call& call) {
-  if (layout.in_order || is_16_bit(layout.element)) {
+  if (layout.in_order || !combines(layout.element, layout.reduction)) {
     std::memcpy(out, in, layout.count * size_of(layout.element));
     return reduce_in_rank_order(layout, out, call);
   }
@@ -95,6 +105,38 @@ void MessageMesh::reduce_in_rank_order(const Layout& layout, void* data, const C
   for (size_t r = 0; r < ranks; r++) parts[r] = all.data() + r * mine * size;
   reduce_in_order(layout.element, layout.reduction, sum.data(), parts, mine);
   gather(sum.data(), data, counts, size, call);
+}
+
+void PolledMesh::give_up(const std::string& reason) {
+  abort(reason);
+  break_off();
+  throw std::runtime_error(reason);
+}
+
+void PolledMesh::look_up(int spins, Clock::time_point start, const char* what, const Call& call) {
+  if (ending_) {
+    break_off();
+    ending_.throw_if_ended();
+  }
+  if (spins < kSpins) return;
+  const auto now = Clock::now();
+  if (now >= call.deadline) give_up(std::string(what) + " timed out");
+  if (now - start < kBusy) std::this_thread::yield();
+  else std::this_thread::sleep_for(kNap);
+}
+
+void PolledMesh::agree(const Layout& layout, uint64_t sequence, const Call& call) {
+  ending_.throw_if_ended();
+  Mark mark(layout, sequence);
+  std::vector<Mark> all(size_);
+  gather(&mark, all.data(), std::vector<size_t>(size_, sizeof mark), 1, call);
+  if (std::all_of(all.begin(), all.end(), [&](const Mark& other) { return other == mark; })) return;
+  // The heartbeat tells what the others do, and ends the mesh for it.
+  while (Clock::now() < call.deadline) {
+    ending_.throw_if_ended();
+    std::this_thread::sleep_for(kBusy);
+  }
+  give_up("the processes do different things");
 }
 
 }  // namespace eagre::distribute

@@ -25,6 +25,8 @@ struct Layout {
   Reduction reduction = Reduction::sum;
   // Sums in the order of ranks, whatever the number of ranks and the place in the buffer.
   uint8_t in_order = 0;
+  // The memory is that of a GPU: on all ranks, or on none.
+  uint8_t on_gpu = 0;
   int32_t root = 0;
   // The caller's own mark, such as a hash of its name.
   uint32_t tag = 0;
@@ -52,6 +54,8 @@ struct Operation {
   // The result of an all-gather: `counts[r]` elements of each rank r.
   void* out = nullptr;
   std::vector<size_t> counts;
+  // Of the GPU's memory: an event of the driver behind what fills it.
+  void* ready = nullptr;
   // Of the whole operation; 0 for none.
   Milliseconds timeout{0};
 };
@@ -78,19 +82,30 @@ class Ending {
   std::string reason_;
 };
 
+// What has to be changed about a machine, or about the way the program was started, before a library can be used.
+struct SetupError : std::runtime_error {
+  SetupError(bool is_missing, const std::string& message) : std::runtime_error(message), is_missing(is_missing) {}
+  // Something is not installed; else all is there, but does not fit the cluster.
+  bool is_missing;
+};
+
 class Mesh {
  public:
   virtual ~Mesh() = default;
   // What each of the others needs to connect to this rank; empty at the place of this rank.
   virtual std::vector<std::vector<char>> addresses() const = 0;
-  // On the thread that made the mesh, once all ranks are known to be there. @throws std::exception
-  virtual void prepare() {}
+  // The GPUs that this process may use, separated by commas, by names that are alike for all processes of the machine; empty for a mesh without GPUs.
+  virtual std::string gpus() const { return {}; }
+  // On the thread that made the mesh, once all ranks are known to be there. `gpu`: which of its GPUs it is to use. @throws std::exception
+  virtual void prepare(int gpu) { (void)gpu; }
   // `addresses[p]`: what rank p has for this one. Blocks. @throws std::exception
   virtual void connect(const std::vector<std::vector<char>>& addresses) = 0;
   // Blocks. `sequence` numbers operations, alike on all ranks. @throws std::exception
   void run(const Operation& operation, uint64_t sequence);
   // Ends what is running, and all that comes, from any thread.
   virtual void abort(const std::string& reason) = 0;
+  // Lets the others have what this rank has given, at its end: no operation is under way, and none comes.
+  virtual void finish() {}
   // The rank whose connection a message of the library tells of, or -1.
   virtual int rank_in(const std::string& message) const { return (void)message, -1; }
 
@@ -114,6 +129,8 @@ class Mesh {
   // Into `out`: `counts[r]` elements of `size` bytes from each rank r.
   virtual void gather(void* in, void* out, const std::vector<size_t>& counts, size_t size, const Call& call) = 0;
   virtual void barrier(const Call& call) = 0;
+  // An operation on memory of the GPU.
+  virtual void run_on_gpu(const Operation& operation, const Call& call);
 
   const int rank_, size_;
 };
@@ -122,6 +139,8 @@ class Mesh {
 class MessageMesh : public Mesh {
  protected:
   using Mesh::Mesh;
+  // Whether the library combines so; else the ranks do it themselves, in their order.
+  virtual bool combines(Element element, Reduction reduction) const { return (void)reduction, !is_16_bit(element); }
   void all_reduce(const Layout& layout, void* data, const Call& call) override;
   void reduce(const Layout& layout, void* in, void* out, const Call& call) override;
   // In place. A mean is a sum here.
@@ -132,6 +151,29 @@ class MessageMesh : public Mesh {
 
  private:
   void reduce_in_rank_order(const Layout& layout, void* data, const Call& call);
+};
+
+// One whose library does not block, and is asked again and again.
+class PolledMesh : public MessageMesh {
+ public:
+  void abort(const std::string& reason) override { ending_.end(reason); }
+
+ protected:
+  using MessageMesh::MessageMesh;
+  void agree(const Layout& layout, uint64_t sequence, const Call& call) override;
+  // After a failure, on the thread that noticed it: nothing that was begun may touch memory of the caller any more.
+  virtual void break_off() = 0;
+  [[noreturn]] void give_up(const std::string& reason);
+  // Until `is_done()`, `abort` or the deadline.
+  template <class IsDone> void wait_until(IsDone is_done, const char* what, const Call& call) {
+    const auto start = Clock::now();
+    for (int spins = 0; !is_done(); spins++) look_up(spins, start, what, call);
+  }
+
+  Ending ending_;
+
+ private:
+  void look_up(int spins, Clock::time_point start, const char* what, const Call& call);
 };
 
 }  // namespace eagre::distribute

@@ -2,10 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
+#include <mutex>
 
 namespace eagre::distribute {
 namespace {
@@ -19,11 +18,6 @@ const Handle kFloat = handle(0x210), kDouble = handle(0x214), kByte = handle(0x2
 constexpr int kSerialized = 2048, kErrorLength = 512;
 void* const kInPlace = reinterpret_cast<void*>(1);
 using Combine = void (*)(void* in, void* in_out, Count* count, Handle* type);
-
-// So long MPI is asked again at once; then other threads come first, and after a millisecond the core sleeps in between.
-constexpr int kSpins = 200;
-constexpr auto kBusy = std::chrono::milliseconds(1);
-constexpr auto kNap = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -52,7 +46,7 @@ struct Mpi {
   // An operation was given up, so MPI cannot end in order.
   std::atomic<bool> broken{false};
 
-  // The library of this process. @throws MpiError
+  // The library of this process. @throws SetupError
   static Mpi& get() {
     static std::mutex mutex;
     static Mpi* found = nullptr;
@@ -75,7 +69,7 @@ struct Mpi {
     library_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library_) {
       const char* why = ::dlerror();
-      throw MpiError(true, "there is no MPI with the standard ABI (" + std::string(why ? why : file) +
+      throw SetupError(true, "there is no MPI with the standard ABI (" + std::string(why ? why : file) +
                                "): install MPICH 5 or another MPI 5, and name its libmpi_abi.so.1 in EAGRE_MPI_LIBRARY if it is not where the system looks");
     }
     find(Init_thread, "MPI_Init_thread");
@@ -101,7 +95,7 @@ struct Mpi {
 
   template <class F> void find(F& function, const char* name) {
     function = reinterpret_cast<F>(::dlsym(library_, name));
-    if (!function) throw MpiError(true, std::string("this MPI has no ") + name + ", which MPI 5 has");
+    if (!function) throw SetupError(true, std::string("this MPI has no ") + name + ", which MPI 5 has");
   }
 
   void* library_;
@@ -161,7 +155,7 @@ void Mpi::begin() {
   const int code = begun ? Query_thread(&provided) : Init_thread(nullptr, nullptr, kSerialized, &provided);
   if (code != 0) throw std::runtime_error("MPI does not begin: " + text_of(*this, code));
   if (!begun) std::atexit(end_mpi);
-  if (provided < kSerialized) throw MpiError(true, "this MPI was built for one thread only");
+  if (provided < kSerialized) throw SetupError(true, "this MPI was built for one thread only");
   Comm_set_errhandler(kWorld, kErrorsReturn);
   make_ops<Element::f32>(*this);
   make_ops<Element::f64>(*this);
@@ -170,7 +164,7 @@ void Mpi::begin() {
   began_ = true;
 }
 
-MpiMesh::MpiMesh(int rank, int size, Milliseconds timeout) : MessageMesh(rank, size), mpi_(Mpi::get()), timeout_(timeout) {}
+MpiMesh::MpiMesh(int rank, int size, Milliseconds timeout) : PolledMesh(rank, size), mpi_(Mpi::get()), timeout_(timeout) {}
 
 MpiMesh::~MpiMesh() {
   // A communicator is not freed: all ranks would have to do it together.
@@ -179,17 +173,17 @@ MpiMesh::~MpiMesh() {
   for (auto& staging : staging_) new std::vector<char>(std::move(staging));
 }
 
-void MpiMesh::prepare() {
+void MpiMesh::prepare(int) {
   Mpi::get().begin();
-  if (mpi_.broken) throw MpiError(false, "an operation of MPI failed before, and MPI cannot go on after that: start the program again");
+  if (mpi_.broken) throw SetupError(false, "an operation of MPI failed before, and MPI cannot go on after that: start the program again");
   int rank = 0, size = 0;
   check(mpi_.Comm_rank(kWorld, &rank), "MPI_Comm_rank");
   check(mpi_.Comm_size(kWorld, &size), "MPI_Comm_size");
   if (size != size_)
-    throw MpiError(false, "the cluster has " + std::to_string(size_) + " processes, but MPI has " + std::to_string(size) +
+    throw SetupError(false, "the cluster has " + std::to_string(size_) + " processes, but MPI has " + std::to_string(size) +
                               ": start the program by mpiexec -n " + std::to_string(size_));
   if (rank != rank_)
-    throw MpiError(false, "this is process " + std::to_string(rank_) + " of the cluster, but rank " + std::to_string(rank) +
+    throw SetupError(false, "this is process " + std::to_string(rank_) + " of the cluster, but rank " + std::to_string(rank) +
                               " of MPI: the cluster must have the order of MPI's ranks");
 }
 
@@ -211,44 +205,15 @@ void MpiMesh::check(int code, const char* what) {
   if (code != 0) give_up(std::string(what) + ": " + text_of(mpi_, code));
 }
 
-void MpiMesh::give_up(const std::string& reason) {
-  Mpi::get().broken = true;
-  abort(reason);
-  throw std::runtime_error(reason);
-}
+void MpiMesh::break_off() { Mpi::get().broken = true; }
 
-// By asking again and again, so that `abort` and the time are noticed.
 void MpiMesh::wait(void* request, const char* what, const Call& call) {
-  const auto start = Clock::now();
-  for (int spins = 0;; spins++) {
+  const auto is_done = [&] {
     int done = 0;
-    const int code = mpi_.Test(&request, &done, nullptr);
-    check(code, what);
-    if (done) return;
-    if (ending_) {
-      Mpi::get().broken = true;
-      ending_.throw_if_ended();
-    }
-    if (spins < kSpins) continue;
-    const auto now = Clock::now();
-    if (now >= call.deadline) give_up(std::string(what) + " timed out");
-    if (now - start < kBusy) std::this_thread::yield();
-    else std::this_thread::sleep_for(kNap);
-  }
-}
-
-void MpiMesh::agree(const Layout& layout, uint64_t sequence, const Call& call) {
-  ending_.throw_if_ended();
-  Mark mark(layout, sequence);
-  std::vector<Mark> all(size_);
-  gather(&mark, all.data(), std::vector<size_t>(size_, sizeof mark), 1, call);
-  if (std::all_of(all.begin(), all.end(), [&](const Mark& other) { return other == mark; })) return;
-  // The heartbeat tells what the others do, and ends the mesh for it.
-  while (Clock::now() < call.deadline) {
-    ending_.throw_if_ended();
-    std::this_thread::sleep_for(kBusy);
-  }
-  give_up("the processes do different things");
+    check(mpi_.Test(&request, &done, nullptr), what);
+    return done != 0;
+  };
+  wait_until(is_done, what, call);
 }
 
 void MpiMesh::barrier(const Call& call) {

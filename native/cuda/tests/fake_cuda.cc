@@ -1,7 +1,7 @@
 // A driver of CUDA, and its compiler NVRTC, for machines without a GPU: memory is the host's, and kernels are compiled for the processor. It is made
 // to show mistakes. Work that is queued runs when somebody waits for it or asks after it, not before, so that what nobody waits for is seen to be
-// missing. Fresh memory is poisoned, and freed memory too; bytes behind each block may not change. Environment variables are read at each call:
-//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_ORDER (of threads: 0),
+// missing. Fresh memory is poisoned, and freed memory too; bytes behind each block may not change. Several threads may call it. Environment variables are read at each call:
+//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_ORDER (of threads: 0),
 //   FAKE_CUDA_FAIL=function:error[:calls before], FAKE_CUDA_LATE=error (of the next kernel, when it runs),
 //   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_ARCHS (90)
 #include <dlfcn.h>
@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,13 @@ const char* setting(const char* name, const char* otherwise) {
   return value != nullptr && *value != 0 ? value : otherwise;
 }
 
+struct Context {
+  int device, users;
+};
 struct Stream {
-  std::deque<std::function<void()>> jobs;
+  int device = 0;
+  // Each says whether it is done; one that waits for something holds up those behind it.
+  std::deque<std::function<bool()>> jobs;
   uint64_t added = 0, done = 0;
 };
 struct Event {
@@ -51,18 +57,23 @@ struct Module {
 struct Block {
   char* data;
   size_t bytes;
+  int device;
 };
 
 // Never destroyed: the process may end with work in the queue.
 auto& blocks = *new std::map<Ptr, Block>();
 auto& pinned = *new std::map<char*, size_t>();
 auto& streams = *new std::vector<Stream*>();
+auto& contexts = *new std::map<int, Context>();
+thread_local Context* current = nullptr;
+std::recursive_mutex lock;
+#define LOCK const std::lock_guard<std::recursive_mutex> locked(lock)
 size_t used = 0;
-int contexts = 0;
 // The error that ended the context; the driver keeps it until the process ends.
 int lost = 0;
 
 int injected(const char* function) {
+  LOCK;
   static std::string before;
   static int left = 0;
   const std::string now = setting("FAKE_CUDA_FAIL", "");
@@ -77,6 +88,7 @@ int injected(const char* function) {
 }
 
 #define ENTER(function)                                   \
+  LOCK;                                                   \
   if (const int error = injected(function)) return error; \
   if (lost != 0) return lost
 
@@ -100,28 +112,41 @@ void check_guard(const Block& block) {
     if (static_cast<unsigned char>(block.data[block.bytes + i]) != kBehind) return lose(700, "a kernel wrote behind its memory");
 }
 
-void run(Stream& stream, uint64_t until) {
+// Whether all is done up to there.
+bool run(Stream& stream, uint64_t until) {
   while (stream.done < until && !stream.jobs.empty()) {
-    const auto job = std::move(stream.jobs.front());
+    // A context that is lost does nothing more.
+    if (lost == 0 && !stream.jobs.front()()) return false;
     stream.jobs.pop_front();
     stream.done++;
-    // A context that is lost does nothing more.
-    if (lost == 0) job();
+  }
+  return true;
+}
+// As a thread that waits: others may go on.
+void finish(Stream& stream, uint64_t until) {
+  while (!run(stream, until)) {
+    lock.unlock();
+    usleep(100);
+    lock.lock();
   }
 }
-void run_all(Stream& stream) {
-  run(stream, stream.added);
+void finish_all(Stream& stream) {
+  finish(stream, stream.added);
   for (const auto& [at, block] : blocks) check_guard(block);
 }
-void add(Stream* stream, std::function<void()> job) {
+void add_step(Stream* stream, std::function<bool()> job) {
   stream->jobs.push_back(std::move(job));
   stream->added++;
+}
+void add(Stream* stream, std::function<void()> job) {
+  add_step(stream, [job] { return job(), true; });
 }
 
 int take(Ptr* memory, size_t bytes) {
   if (bytes == 0) return 1;
+  if (current == nullptr) return 201;
   if (used + bytes > strtoull(setting("FAKE_CUDA_MEMORY", "268435456"), nullptr, 10)) return 2;
-  Block block{static_cast<char*>(aligned_alloc(512, (bytes + kGuard + 511) / 512 * 512)), bytes};
+  Block block{static_cast<char*>(aligned_alloc(512, (bytes + kGuard + 511) / 512 * 512)), bytes, current->device};
   if (block.data == nullptr) return 2;
   memset(block.data, kFresh, bytes);
   memset(block.data + bytes, kBehind, kGuard);
@@ -223,20 +248,32 @@ API cuDeviceGetAttribute(int* value, int attribute, int) {
     default: return 1;
   }
 }
-API cuDevicePrimaryCtxRetain(void** context, int) {
+API cuDeviceGetPCIBusId(char* place, int length, int device) {
+  snprintf(place, static_cast<size_t>(length), "0000:%02x:00.0", device + atoi(setting("FAKE_CUDA_FIRST", "0")));
+  return injected("cuDeviceGetPCIBusId");
+}
+API cuDevicePrimaryCtxRetain(Context** context, int device) {
   ENTER("cuDevicePrimaryCtxRetain");
-  contexts++;
-  *context = &contexts;
+  *context = &contexts.emplace(device, Context{device, 0}).first->second;
+  (*context)->users++;
   return 0;
 }
-API cuDevicePrimaryCtxRelease_v2(int) {
-  if (contexts == 0) return 201;
-  contexts--;
+API cuDevicePrimaryCtxRelease_v2(int device) {
+  LOCK;
+  const auto found = contexts.find(device);
+  if (found == contexts.end() || found->second.users == 0) return 201;
+  found->second.users--;
   return 0;
 }
-API cuCtxSetCurrent(void* context) {
+API cuCtxSetCurrent(Context* context) {
   ENTER("cuCtxSetCurrent");
-  return context == &contexts ? 0 : 201;
+  current = context;
+  return context != nullptr && context->users > 0 ? 0 : 201;
+}
+API cuCtxGetDevice(int* device) {
+  if (current == nullptr) return 201;
+  *device = current->device;
+  return 0;
 }
 API cuMemGetInfo_v2(size_t* free, size_t* total) {
   ENTER("cuMemGetInfo_v2");
@@ -251,7 +288,9 @@ API cuMemAlloc_v2(Ptr* memory, size_t bytes) {
 API cuMemFree_v2(Ptr memory) {
   ENTER("cuMemFree_v2");
   // It waits for the GPU.
-  for (Stream* stream : streams) run_all(*stream);
+  const std::vector<Stream*> all = streams;
+  for (Stream* stream : all)
+    if (std::find(streams.begin(), streams.end(), stream) != streams.end() && current != nullptr && stream->device == current->device) finish_all(*stream);
   return lost != 0 ? lost : give(memory);
 }
 API cuMemAllocAsync(Ptr* memory, size_t bytes, Stream*) {
@@ -274,6 +313,7 @@ API cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   return 0;
 }
 API cuMemFreeHost(void* memory) {
+  LOCK;
   const auto found = pinned.find(static_cast<char*>(memory));
   if (found == pinned.end()) return 1;
   memset(memory, kFreed, found->second);
@@ -315,16 +355,42 @@ API cuMemsetD8Async(Ptr to, unsigned char value, size_t bytes, Stream* stream) {
 }
 API cuStreamCreate(Stream** stream, unsigned) {
   ENTER("cuStreamCreate");
+  if (current == nullptr) return 201;
   streams.push_back(*stream = new Stream());
+  (*stream)->device = current->device;
   return 0;
 }
 API cuStreamSynchronize(Stream* stream) {
   ENTER("cuStreamSynchronize");
-  run_all(*stream);
+  finish_all(*stream);
   return lost;
 }
+API cuStreamQuery(Stream* stream) {
+  ENTER("cuStreamQuery");
+  const bool is_done = run(*stream, stream->added);
+  return lost != 0 ? lost : is_done ? 0 : 600;
+}
+API cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
+  ENTER("cuStreamWaitEvent");
+  // The event may be recorded again, or destroyed, before the stream comes there.
+  if (event->stream != nullptr)
+    add_step(stream, [other = event->stream, behind = event->behind] {
+      const bool is_there = std::find(streams.begin(), streams.end(), other) != streams.end();
+      return !is_there || run(*other, behind);
+    });
+  return 0;
+}
+// For the fake NCCL: a step that is asked again until it is done. `memory` must be the stream's GPU's.
+API fakeCudaStep(Stream* stream, const void* memory, bool (*step)(void*), void* data) {
+  LOCK;
+  auto next = blocks.upper_bound(reinterpret_cast<Ptr>(memory));
+  if (next == blocks.begin() || (--next)->second.device != stream->device) return 1;
+  add_step(stream, [=] { return step(data); });
+  return 0;
+}
 API cuStreamDestroy_v2(Stream* stream) {
-  run_all(*stream);
+  LOCK;
+  finish_all(*stream);
   streams.erase(std::find(streams.begin(), streams.end(), stream));
   delete stream;
   return lost;
@@ -348,10 +414,11 @@ API cuEventQuery(Event* event) {
 }
 API cuEventSynchronize(Event* event) {
   ENTER("cuEventSynchronize");
-  if (event->stream != nullptr) run(*event->stream, event->behind);
+  if (event->stream != nullptr) finish(*event->stream, event->behind);
   return lost;
 }
 API cuEventDestroy_v2(Event* event) {
+  LOCK;
   delete event;
   return lost;
 }
@@ -375,6 +442,7 @@ API cuModuleLoadData(Module** module, const void* image) {
   return library.size() == length ? load(module, library) : 218;
 }
 API cuModuleUnload(Module* module) {
+  LOCK;
   dlclose(module->library);
   delete module;
   return lost;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "../../cuda/driver.h"
 #include "../engine.h"
 
 using namespace eagre::distribute;
@@ -23,15 +24,18 @@ int failures = 0;
     }                                                              \
   } while (0)
 
-// Memory of the machine instead of Gloo's messages.
-bool is_shared = false;
+// Gloo's messages, memory of the machine, or NCCL on GPUs that the processor plays.
+enum class By { gloo, shared, nccl };
+By by = By::gloo;
 
-std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = Milliseconds(2000)) {
+// `gpu`: of all ranks; -1 for one each. @throws what one of them does
+std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = Milliseconds(2000), int gpu = -1) {
   std::vector<std::unique_ptr<Engine>> ranks;
   EngineOptions options;
   options.size = size;
   options.host = "127.0.0.1";
   options.heartbeat = heartbeat;
+  options.library = by == By::nccl ? Library::nccl : Library::gloo;
   for (int r = 0; r < size; r++) options.names.push_back("worker " + std::to_string(r));
   for (options.rank = 0; options.rank < size; options.rank++) ranks.push_back(std::make_unique<Engine>(options));
   std::vector<Peer> peers;
@@ -41,17 +45,23 @@ std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = 
     table.push_back(rank->addresses());
   }
   static int clusters = 0;
-  const std::string name = is_shared ? "/eagre-test-" + std::to_string(::getpid()) + "-" + std::to_string(clusters++) : "";
+  const std::string name = by == By::shared ? "/eagre-test-" + std::to_string(::getpid()) + "-" + std::to_string(clusters++) : "";
   std::vector<std::thread> threads;
+  std::vector<std::exception_ptr> errors(size);
   for (int r = 0; r < size; r++) {
     threads.emplace_back([&, r] {
-      ranks[r]->prepare(name);
-      std::vector<std::vector<char>> addresses(size);
-      for (int p = 0; p < size; p++) addresses[p] = table[p][r];
-      ranks[r]->connect(addresses, peers, 7);
+      try {
+        ranks[r]->prepare(name, gpu < 0 ? r : gpu);
+        std::vector<std::vector<char>> addresses(size);
+        for (int p = 0; p < size; p++) addresses[p] = table[p][r];
+        ranks[r]->connect(addresses, peers, 7);
+      } catch (...) {
+        errors[r] = std::current_exception();
+      }
     });
   }
   for (auto& thread : threads) thread.join();
+  for (const auto& error : errors) if (error) std::rethrow_exception(error);
   return ranks;
 }
 
@@ -325,11 +335,112 @@ void absent() {
   CHECK(text.find("rank 1 did not come") != std::string::npos);
 }
 
+// More pieces than are under way at once, of a size that does not divide evenly, and all that goes beside NCCL's own sums.
+void pieces() {
+  auto ranks = cluster(3);
+  on_each(ranks, [&](int r, Engine& engine) {
+    constexpr size_t kCount = 5 * (1 << 20) + 3;
+    std::vector<int32_t> x(kCount), y(kCount, r == 1 ? -7 : 0);
+    for (size_t i = 0; i < kCount; i++) x[i] = static_cast<int32_t>(i) * (r + 1);
+    CHECK(engine.run(operation(Kind::all_reduce, Element::i32, x.data(), kCount)).failure == Failure::none);
+    bool same = true;
+    for (size_t i = 0; i < kCount; i++) same = same && x[i] == static_cast<int32_t>(i) * 6;
+    CHECK(same);
+    Operation op = operation(Kind::broadcast, Element::i32, y.data(), kCount);
+    op.layout.root = 1;
+    CHECK(engine.run(op).failure == Failure::none);
+    CHECK(y[0] == -7 && y[kCount - 1] == -7);
+    op = operation(Kind::reduce, Element::i32, x.data(), kCount);
+    op.layout.root = 2;
+    CHECK(engine.run(op).failure == Failure::none);
+    CHECK(x[1] == (r == 2 ? 18 : 6) && x[kCount - 1] == static_cast<int32_t>(kCount - 1) * (r == 2 ? 18 : 6));
+  });
+  close(ranks);
+}
+
+// Memory of the GPU, of which NCCL takes the address; nobody waits for what fills it.
+void on_gpu() {
+  const auto driver = eagre::cuda::Driver::open(FAKE_CUDA);
+  auto ranks = cluster(3);
+  on_each(ranks, [&](int r, Engine& engine) {
+    namespace cuda = eagre::cuda;
+    constexpr size_t kBytes = 8 << 20;
+    cuda::CUcontext context = nullptr;
+    cuda::CUstream stream = nullptr;
+    cuda::CUevent event = nullptr;
+    cuda::CUdeviceptr memory = 0;
+    void* pinned = nullptr;
+    driver->check(driver->cuDevicePrimaryCtxRetain(&context, r), "cuDevicePrimaryCtxRetain");
+    const auto enter = [&] { driver->check(driver->cuCtxSetCurrent(context), "cuCtxSetCurrent"); };
+    enter();
+    driver->check(driver->cuStreamCreate(&stream, cuda::kNonBlockingStream), "cuStreamCreate");
+    driver->check(driver->cuEventCreate(&event, cuda::kDisableTiming), "cuEventCreate");
+    driver->check(driver->cuMemAlloc_v2(&memory, kBytes), "cuMemAlloc");
+    driver->check(driver->cuMemHostAlloc(&pinned, kBytes, 0), "cuMemHostAlloc");
+    const auto* values = static_cast<const int32_t*>(pinned);
+    const auto run = [&](Operation op) {
+      op.layout.on_gpu = 1;
+      op.ready = event;
+      driver->check(driver->cuEventRecord(event, stream), "cuEventRecord");
+      const Verdict verdict = engine.run(op);
+      enter();
+      driver->check(driver->cuMemcpyDtoHAsync_v2(pinned, memory, kBytes, stream), "cuMemcpyDtoHAsync");
+      driver->check(driver->cuStreamSynchronize(stream), "cuStreamSynchronize");
+      return verdict.failure;
+    };
+    driver->check(driver->cuMemsetD8Async(memory, static_cast<unsigned char>(r + 1), kBytes, stream), "cuMemsetD8Async");
+    CHECK(run(operation(Kind::all_reduce, Element::i32, reinterpret_cast<void*>(memory), kBytes / 4)) == Failure::none);
+    CHECK(values[0] == 0x06060606 && values[kBytes / 4 - 1] == 0x06060606);
+    // What is not the same everywhere is noticed here, too; and what fails lets go of the memory.
+    CHECK(run(operation(Kind::all_reduce, Element::i32, reinterpret_cast<void*>(memory), r == 0 ? 10 : 11)) == Failure::mismatch);
+    driver->cuMemFree_v2(memory);
+    driver->cuMemFreeHost(pinned);
+    driver->cuEventDestroy_v2(event);
+    driver->cuStreamDestroy_v2(stream);
+  });
+  close(ranks);
+}
+
+// An error that the communicator tells of later, one of a call, one of the driver: all ranks end.
+void broken() {
+  const auto fails = [](const char* variable, const char* value, const char* text) {
+    auto ranks = cluster(2, Milliseconds(500));
+    ::setenv(variable, value, 1);
+    on_each(ranks, [&](int, Engine& engine) {
+      std::vector<float> x(1000, 1);
+      const Verdict verdict = engine.run(operation(Kind::all_reduce, Element::f32, x.data(), x.size()));
+      CHECK(verdict.failure == Failure::unavailable && verdict.message.find(text) != std::string::npos);
+      CHECK(engine.run(operation(Kind::barrier, Element::bytes, nullptr, 0)).failure == Failure::unavailable);
+    });
+    ::setenv(variable, "", 1);
+    close(ranks);
+  };
+  fails("FAKE_NCCL_LATE", "ncclAllReduce:6", "ncclAllReduce: remote process exited");
+  fails("FAKE_NCCL_FAIL", "ncclAllReduce:1", "ncclAllReduce: unhandled cuda error");
+  fails("FAKE_CUDA_FAIL", "cuMemcpyDtoHAsync_v2:2", "out of memory");
+}
+
+// Two ranks on one GPU, and a GPU that is not there: nobody waits for long.
+void unfit() {
+  for (int gpu : {0, 7}) {
+    std::string text;
+    try {
+      cluster(2, Milliseconds(500), gpu);
+    } catch (const std::exception& e) {
+      text = e.what();
+    }
+    CHECK(text.find(gpu == 0 ? "Duplicate GPU" : "there is no GPU 7: this process sees 4") != std::string::npos);
+  }
+}
+
 }  // namespace
 
 int main() {
-  for (bool shared : {false, true}) {
-    is_shared = shared;
+  ::setenv("EAGRE_CUDA_DRIVER", FAKE_CUDA, 1);
+  ::setenv("EAGRE_NCCL_LIBRARY", FAKE_NCCL, 1);
+  ::setenv("FAKE_CUDA_DEVICES", "4", 1);
+  for (By each : {By::gloo, By::shared, By::nccl}) {
+    by = each;
     for (int size : {2, 3, 4}) {
       auto ranks = cluster(size);
       for (size_t count : {size_t{1}, size_t{5}, size_t{100003}, size_t{300001}}) {
@@ -353,6 +464,11 @@ int main() {
     aborted();
     close_from_end();
   }
+  pieces();
+  on_gpu();
+  broken();
+  unfit();
+  by = By::gloo;
   absent();
   if (failures > 0) std::printf("%d checks failed\n", failures);
   return failures > 0;

@@ -58,6 +58,8 @@ export interface NativeDevice {
   /** The number of an event behind what was called before. */
   record(): number;
   isDone(event: number): boolean;
+  /** As the driver knows it, for other libraries. */
+  handle(event: number): number;
   wait(event: number): void;
   drop(event: number): void;
   synchronize(): void;

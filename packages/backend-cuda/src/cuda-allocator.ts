@@ -1,4 +1,10 @@
-import { type Allocator, ResourceExhaustedError, type Storage, type Watcher } from '@eagre/backend';
+import {
+  type Allocator,
+  type CudaMemory,
+  ResourceExhaustedError,
+  type Storage,
+  type Watcher,
+} from '@eagre/backend';
 import { GpuAllocator } from '@eagre/gpu-kernels';
 import { called, isCode, typed } from './addon.ts';
 import type { Stream } from './stream.ts';
@@ -17,9 +23,12 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   /** What V8 collects where nobody tells of it earlier. */
   readonly #collected = new FinalizationRegistry<DeviceMemory>((memory) => this.#end(memory));
   #isClosed = false;
+  readonly cuda: CudaMemory;
 
-  constructor(stream: Stream, host: () => Allocator, watcher: Watcher | undefined) {
+  /** @param gpu its number among the driver's. */
+  constructor(stream: Stream, gpu: number, host: () => Allocator, watcher: Watcher | undefined) {
     super(host, watcher);
+    this.cuda = { gpu, mark: () => this.#mark() };
     this.#stream = stream;
     this.#most = stream.device.info().bytes;
   }
@@ -30,6 +39,12 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
 
   async synchronizeAsync(): Promise<void> {
     await this.#stream.readAsync(this.#stream.faults, 4);
+  }
+
+  #mark(): { readonly event: number; readonly end: () => void } {
+    const { device } = this.#stream;
+    const number = called(() => device.record());
+    return { event: called(() => device.handle(number)), end: () => called(() => device.drop(number)) };
   }
 
   /** Nothing is given back any more: the driver has taken all of it. */

@@ -30,7 +30,8 @@ export class CudaBackend extends DispatchingBackend {
     this.description = `CUDA ${versionOf(driverVersion)}, ${name}, compute capability ${Math.floor(capability / 10)}.${capability % 10}`;
     this.#device = device;
     this.#stream = new Stream(device, new CudaKernels(addon, compiler, device));
-    this.allocator = new CudaAllocator(this.#stream, (): Allocator => hostOf(this).allocator, watcher);
+    const host = (): Allocator => hostOf(this).allocator;
+    this.allocator = new CudaAllocator(this.#stream, index, host, watcher);
   }
 
   /** Gives the GPU back. What is still on it is gone. */

@@ -25,7 +25,7 @@ export const hasFakeCuda: boolean = compiler !== undefined && process.platform =
 export const fakeCuda: string = join(folder, 'libfake_cuda.so');
 
 if (hasFakeCuda) {
-  compile(...flags, '-shared', join(sources, 'fake_cuda.cc'), '-o', fakeCuda, '-ldl');
+  compile(...flags, '-shared', join(sources, 'fake_cuda.cc'), '-o', fakeCuda, '-ldl', '-pthread');
   compile(
     ...ofKernels,
     '-x',

@@ -66,6 +66,14 @@ export interface MemoryInfo {
   readonly hostFallbacks?: number;
 }
 
+/** Memory that the driver of NVIDIA's GPUs knows, so that other libraries of the process may use it by its address. */
+export interface CudaMemory {
+  /** Which of the driver's GPUs it is on. */
+  readonly gpu: number;
+  /** An event of the driver behind all that was called before, by its handle, and what gives the event back. */
+  mark(): { readonly event: number; readonly end: () => void };
+}
+
 /**
  * The memory of a device: lends it out, and moves bytes into it and out of it. A device works in the order of its calls, kernels and
  * moves alike, maybe later: what reads to the host waits for what was called before, and throws the error of a kernel that failed
@@ -78,6 +86,8 @@ export interface Allocator {
   limit?: number;
   /** Of what it lends, and of what is cut from that: 64 unless said. */
   readonly alignment?: number;
+  /** On a GPU of NVIDIA. */
+  readonly cuda?: CudaMemory;
   /** Uninitialised memory of at least `bytes`, aligned to 64 or `alignment`. @throws ResourceExhaustedError */
   allocate(bytes: number): Storage;
   /** Memory of its own for something long-lived. @throws ResourceExhaustedError */

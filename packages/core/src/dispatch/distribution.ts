@@ -49,6 +49,8 @@ export interface VariableHome {
 /** A strategy as the packages below see it. */
 export interface DistributionStrategy {
   readonly numReplicasInSync: number;
+  /** Where the one replica of this process computes; null for several, each of which has a device of its own. */
+  readonly device: string | null;
   /** Makes the variable of a `new Variable` in the strategy's scope. */
   createVariable(request: VariableRequest): Variable;
   /** Calls `fn` in each replica of this process, with its own of arguments that differ. @returns what each returned */

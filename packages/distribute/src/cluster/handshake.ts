@@ -12,7 +12,7 @@ import { nextLine, sendLine } from './lines.ts';
 export const introductionMs = 10_000;
 
 /** Changes with the messages, and with what the addon sends. */
-export const protocol = 2;
+export const protocol = 3;
 
 /** What a process shows of itself to rank 0. */
 export interface Hello {
@@ -28,6 +28,12 @@ export interface Hello {
   readonly implementation: string;
   /** The same text on all processes that can have memory in common; empty where that is not known. */
   readonly machine: string;
+  /** This start of the system: the same text on all processes of the machine. */
+  readonly system: string;
+  /** The GPUs that it may use, by their places on the bus of the machine; none where none are needed. */
+  readonly gpus: readonly string[];
+  /** Why it cannot use the implementation; empty where it can. */
+  readonly missing: string;
 }
 
 /** A number that nobody can guess, to be used once. */
@@ -109,21 +115,37 @@ export function checkHello(
   expected: { readonly proof: string; readonly cluster: string; readonly size: number },
 ): Hello {
   checkIntroduction(message, { protocol, ...expected });
-  const { rank, generation, addresses, host, port, implementation, machine } = message as Partial<Hello>;
+  const { rank, generation, addresses, host, port, implementation, machine, system, gpus, missing } =
+    message as Partial<Hello>;
+  const isTextList = (list: unknown): list is string[] =>
+    Array.isArray(list) && list.every((text) => typeof text === 'string' && text.length <= 1000);
   const whole = (n: unknown, below: number): boolean =>
     typeof n === 'number' && Number.isInteger(n) && n >= 0 && n < below;
   if (
     !whole(rank, expected.size) ||
     rank === 0 ||
     !whole(generation, 2 ** 31) ||
-    !Array.isArray(addresses) ||
+    !isTextList(addresses) ||
     addresses.length !== expected.size ||
-    addresses.some((address) => typeof address !== 'string' || address.length > 1000) ||
     typeof host !== 'string' ||
     !whole(port, 65536) ||
     typeof implementation !== 'string' ||
-    typeof machine !== 'string'
+    typeof machine !== 'string' ||
+    typeof system !== 'string' ||
+    !isTextList(gpus) ||
+    typeof missing !== 'string'
   )
     throw new FailedPreconditionError('a process introduced itself by something else');
-  return { rank, generation, addresses, host, port, implementation, machine } as Hello;
+  return {
+    rank,
+    generation,
+    addresses,
+    host,
+    port,
+    implementation,
+    machine,
+    system,
+    gpus,
+    missing,
+  } as Hello;
 }

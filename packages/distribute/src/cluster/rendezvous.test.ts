@@ -156,7 +156,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     socket.on('error', () => {});
     expect(await first).toMatchObject({
       name: 'FailedPreconditionError',
-      message: expect.stringContaining('protocol 99 and 2'),
+      message: expect.stringContaining('protocol 99 and 3'),
     });
     await new Promise((resolve) => socket.on('close', resolve));
     expect(answers.join('')).toContain('FAILED_PRECONDITION');

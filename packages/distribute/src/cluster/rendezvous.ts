@@ -13,6 +13,7 @@ import { loadEngine } from '../engine/load-engine.ts';
 import { libraries, type NativeEngine } from '../engine/native-engine.ts';
 import { type Member, memberName, parseAddress } from './cluster-spec.ts';
 import { type Coordinator, coordinatorOf, type Table } from './coordinator.ts';
+import { gpusOf } from './gpus.ts';
 import { type Hello, introduce, protocol } from './handshake.ts';
 import { openSocket } from './sockets.ts';
 
@@ -34,7 +35,7 @@ export interface RendezvousOptions {
   /** Whether sums are in the order of ranks. */
   readonly deterministic: boolean;
   /** What carries operations out. `'AUTO'` is memory that the processes share where all are on one machine, else Gloo. */
-  readonly implementation: 'AUTO' | 'RING' | 'MPI';
+  readonly implementation: 'AUTO' | 'RING' | 'MPI' | 'NCCL';
 }
 
 /** A cluster that has met. */
@@ -47,14 +48,19 @@ export interface Meeting {
 /**
  * Meets the other processes.
  * @throws DeadlineExceededError where not all come in time, UnavailableError where rank 0's address is taken, PermissionDeniedError for a wrong token,
- *   FailedPreconditionError for another version, cluster or implementation, or where MPI runs other processes, UnimplementedError without the library
+ *   FailedPreconditionError for another version, cluster or implementation, where MPI runs other processes or NCCL has too few GPUs,
+ *   UnimplementedError without the library, here or on another process, UnavailableError where NCCL cannot begin
  */
 export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
   const deadline = Date.now() + options.timeoutSeconds * 1000;
   const { engine, table } = await (options.rank === 0 ? lead(options, deadline) : follow(options, deadline));
+  let gpu: number | null = null;
   try {
     checkAlike(options.members, table.hellos);
-    prepare(engine, isShared(table.hellos) ? `/eagre-${BigInt(table.key).toString(16)}` : '');
+    checkAble(options.members, table.hellos);
+    if (options.implementation === 'NCCL')
+      gpu = gpusOf(options.members, table.hellos)[options.rank] as number;
+    prepare(engine, isShared(table.hellos) ? `/eagre-${BigInt(table.key).toString(16)}` : '', gpu ?? 0);
     await engine.connect(
       table.hellos.map((hello) => Buffer.from(hello.addresses[options.rank] ?? '', 'base64')),
       table.hellos.map((hello) => hello.host),
@@ -64,6 +70,7 @@ export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
   } catch (cause) {
     engine.closeNow(0);
     if (cause instanceof EagreError) throw cause;
+    if ((cause as { code?: unknown }).code === 'UNAVAILABLE') throw typedError(cause);
     const text = (cause as Error).message.replace(/rank (\d+)/, (_, rank: string) =>
       memberName(options.members[Number(rank)] as Member),
     );
@@ -71,7 +78,7 @@ export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
   }
   const names = options.members.map(memberName);
   return {
-    engine: new Engine(engine, options.rank, names, options.deterministic),
+    engine: new Engine(engine, options.rank, names, options.deterministic, gpu),
     generation: table.generation,
   };
 }
@@ -90,6 +97,15 @@ function checkAlike(members: readonly Member[], hellos: readonly Hello[]): void 
   );
 }
 
+/** @throws UnimplementedError where one of them cannot */
+function checkAble(members: readonly Member[], hellos: readonly Hello[]): void {
+  const other = hellos.find(({ missing }) => missing !== '');
+  if (other === undefined) return;
+  throw new UnimplementedError(
+    `${memberName(members[other.rank] as Member)} cannot use ${other.implementation}: ${other.missing}`,
+  );
+}
+
 /** Whether the processes have memory in common, and may use it. */
 function isShared(hellos: readonly Hello[]): boolean {
   const [{ implementation, machine }] = hellos as readonly [Hello];
@@ -104,16 +120,24 @@ function machineOf(processes: number): string {
     const { bavail, bsize } = fs.statfsSync('/dev/shm');
     // Twice what native/distribute/shared_mesh.cc takes.
     if (bavail * bsize < processes * 2 ** 20) return '';
-    const start = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${start} ${fs.statSync('/dev/shm').dev} ${process.getuid?.()}`;
+    return `${systemOf()} ${fs.statSync('/dev/shm').dev} ${process.getuid?.()}`;
   } catch {
     return '';
   }
 }
 
-function prepare(engine: NativeEngine, shared: string): void {
+/** This start of Linux. */
+function systemOf(): string {
   try {
-    engine.prepare(shared);
+    return nodeBuiltin('node:fs').readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return nodeBuiltin('node:os').hostname();
+  }
+}
+
+function prepare(engine: NativeEngine, shared: string, gpu: number): void {
+  try {
+    engine.prepare(shared, gpu);
   } catch (error) {
     throw typedError(error);
   }
@@ -129,11 +153,11 @@ async function lead(options: RendezvousOptions, deadline: number): Promise<Prepa
   try {
     const coordinator = await coordinatorOf(options.members, options.clusterKey, options.token);
     const table = await coordinator.begin(own.hello, deadline);
-    watchReturns(coordinator, own.engine, options);
-    return { engine: own.engine, table };
+    const engine = engineOf(own);
+    watchReturns(coordinator, engine, options);
+    return { engine, table };
   } catch (error) {
-    own.engine.closeNow(0);
-    throw error;
+    throw ended(own, error);
   }
 }
 
@@ -171,7 +195,7 @@ async function follow(options: RendezvousOptions, deadline: number): Promise<Pre
           answer: () => deadline + 1000,
         });
         // Whoever knows the token is one of us.
-        return { engine: (own as unknown as Listening).engine, table: answer as unknown as Table };
+        return { engine: engineOf(own as unknown as Listening), table: answer as unknown as Table };
       } catch (error) {
         if (error instanceof EagreError) throw error;
         reason = (error as Error).message;
@@ -184,27 +208,40 @@ async function follow(options: RendezvousOptions, deadline: number): Promise<Pre
       `${memberName(first)} could not be reached within ${options.timeoutSeconds} s: ${reason}`,
     );
   } catch (error) {
-    own?.engine.closeNow(0);
-    throw error;
+    throw own === undefined ? error : ended(own, error);
   }
 }
 
 interface Listening {
-  readonly engine: NativeEngine;
+  /** Or why there is none, which the others hear of before this process ends. */
+  readonly engine: NativeEngine | Error;
   readonly hello: Hello;
+}
+
+/** @throws the reason why there is none */
+function engineOf({ engine }: Listening): NativeEngine {
+  if (engine instanceof Error) throw engine;
+  return engine;
+}
+
+/** What to throw for an error of a rendezvous: where there is no engine, that comes first. */
+function ended({ engine }: Listening, error: unknown): unknown {
+  if (engine instanceof Error) return engine;
+  engine.closeNow(0);
+  return error;
 }
 
 /** An engine that listens at an address of this machine. @throws UnavailableError where it is none */
 function listen(options: RendezvousOptions, host: string, deadline: number): Listening {
-  const { members, rank, generation } = options;
+  const { members, rank, generation, implementation } = options;
   // MPI ends on the thread that began it, when the process does.
-  if (options.implementation === 'MPI' && !nodeBuiltin('node:worker_threads').isMainThread)
+  if (implementation === 'MPI' && !nodeBuiltin('node:worker_threads').isMainThread)
     throw new UnimplementedError('MPI can be used on the main thread of a program only');
   const NativeClass = loadEngine();
-  let engine: NativeEngine;
+  let engine: NativeEngine | Error;
   try {
     engine = new NativeClass({
-      library: libraries[options.implementation === 'MPI' ? 'MPI' : 'Gloo'],
+      library: libraries[implementation === 'MPI' || implementation === 'NCCL' ? implementation : 'Gloo'],
       rank,
       size: members.length,
       host,
@@ -213,25 +250,27 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
       timeout: Math.max(1, deadline - Date.now()),
     });
   } catch (cause) {
-    if ((cause as { code?: unknown }).code === 'UNIMPLEMENTED') throw typedError(cause);
-    throw new UnavailableError(
-      `${memberName(members[rank] as Member)} cannot listen at ${host}: ${(cause as Error).message}`,
-      undefined,
-      { cause },
-    );
+    const { code } = cause as { code?: unknown };
+    if (code !== 'UNIMPLEMENTED' && code !== 'FAILED_PRECONDITION')
+      throw new UnavailableError(
+        `${memberName(members[rank] as Member)} cannot listen at ${host}: ${(cause as Error).message}`,
+        undefined,
+        { cause },
+      );
+    engine = typedError(cause);
+  }
+  const about = { rank, generation, host, implementation, system: systemOf() };
+  if (engine instanceof Error) {
+    const nothing = { addresses: members.map(() => ''), port: 0, machine: '', gpus: [] };
+    return { engine, hello: { ...about, ...nothing, missing: engine.message } };
   }
   const addresses = engine.addresses().map((bytes) => Buffer.from(bytes).toString('base64'));
-  const { implementation } = options;
-  const hello = {
-    rank,
-    generation,
-    addresses,
-    host,
-    port: engine.port(),
-    implementation,
-    machine: machineOf(members.length),
+  const gpus = engine.gpus().split(',').filter(Boolean);
+  const machine = machineOf(members.length);
+  return {
+    engine,
+    hello: { ...about, addresses, port: engine.port(), machine, gpus, missing: '' },
   };
-  return { engine, hello };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fakeGpus, withoutNccl } from '../testing/nccl.ts';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { loadEngine } from './load-engine.ts';
 
@@ -16,12 +17,13 @@ describe('the addon', () => {
   });
 });
 
-// They wait more than they compute. On one machine `AUTO` is memory that they share, `RING` Gloo.
-const implementations = ['AUTO', 'RING'];
+// They wait more than they compute. On one machine `AUTO` is memory that they share, `RING` Gloo. The GPUs of `NCCL` are played by the processor.
+const implementations = ['AUTO', 'RING', ...(withoutNccl === undefined ? ['NCCL'] : [])];
 describe.skipIf(withoutGloo !== undefined).each(implementations)(
   'two processes, %s',
   { concurrent: true },
   (implementation) => {
+    const env = implementation === 'NCCL' ? fakeGpus(3) : {};
     const head = `${rendezvous.replace('meet', 'meet as meetThem')}const meet = (more) => meetThem({ implementation: '${implementation}', ...more });`;
     it('reduce, gather and broadcast, blocking and not', async () => {
       const out = await runWorkers(
@@ -46,6 +48,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       await Promise.all(many.map((m) => engine.allReduceAsync(m, { dtype: 'float32' })));
       console.log(JSON.stringify([generation, [...x], [...mean], String(big[0]), [...all], [...b], one[0], many[19][0]]));
       await engine.close();`,
+        env,
       );
       const shared = [1, [3, 20, -1], [0.5, 4], String(2n ** 60n + 1n), [7, 8, 9], [1, 1]];
       expect(out.map((text) => JSON.parse(text))).toEqual([
@@ -64,6 +67,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       console.log(readdirSync('/dev/shm').filter((name) => name.startsWith('eagre-') && !name.includes('test')).length);
       engine.barrier();
       await engine.close();`,
+        env,
       );
       // Others that meet just now may have some.
       expect(out.map(Number).every((n) => n < 3)).toBe(true);
@@ -81,6 +85,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
         console.log(error.name, error.message, Date.now() - start < 5000);
       }
       try { engine.barrier(); } catch (error) { console.log(error.name); }`,
+        env,
       );
       for (const text of out)
         expect(text).toMatch(
@@ -97,7 +102,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       else {
         try { engine.allReduce(new Float32Array(10), { dtype: 'float32' }); } catch (error) { console.log(error.name, error.message, Date.now()); }
       }`;
-      const running = configs.map((TF_CONFIG) => start(program, { TF_CONFIG }));
+      const running = configs.map((TF_CONFIG) => start(program, { ...env, TF_CONFIG }));
       await Promise.all(running.map(({ printed }) => printed('met')));
       await new Promise((resolve) => setTimeout(resolve, 200));
       const killed = Date.now();
@@ -119,7 +124,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       else {
         try { engine.allReduce(new Float32Array(10), { dtype: 'float32' }); } catch (error) { console.log(error.name, error.message, Date.now()); }
       }`;
-      const running = configs.map((TF_CONFIG) => start(program, { TF_CONFIG }));
+      const running = configs.map((TF_CONFIG) => start(program, { ...env, TF_CONFIG }));
       await Promise.all(running.map(({ printed }) => printed('met')));
       const stopped = Date.now();
       running[1].child.kill('SIGSTOP');
@@ -143,6 +148,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       engine.allReduce(x, { dtype: 'float32' });
       console.log(x[0]);
       await engine.close();`,
+        env,
       );
       expect(out).toEqual(['2', '2']);
     });
@@ -157,6 +163,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       try { engine.allReduce(Float32Array.of(1), { dtype: 'float32', timeoutSeconds: 0.5 }); } catch (error) {
         console.log(error.name, error.message, Date.now() - start < 4000);
       }`,
+        env,
       );
       expect(out[0]).toMatch(
         /^DeadlineExceededError allReduce of 1 float32 by sum did not end within 0\.5 s: worker 1 .* is at operation 0 of 1 true$/,
@@ -174,6 +181,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       await waiting?.catch((error) => console.log(error.name, error.message));
       if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 600));
       else console.log(engine.failure.name);`,
+        env,
       );
       expect(out[0]).toBe('AbortedError the user had enough\nAbortedError');
     });
@@ -186,6 +194,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       const x = new Float32Array(1 << 20).fill(engine.rank + 1);
       engine.allReduce(x, { dtype: 'float32' });
       console.log(x[x.length - 1]);`,
+        env,
       );
       expect(out).toEqual(['3', '3']);
     });
@@ -206,6 +215,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
         try { wrong(); console.log('no error'); } catch (error) { console.log(error.name); }
       }
       await engine.close();`,
+        env,
       );
       expect(out.split('\n')).toEqual(Array(6).fill('InvalidArgumentError'));
     });

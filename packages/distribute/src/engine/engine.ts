@@ -5,10 +5,12 @@ import {
   FailedPreconditionError,
   InternalError,
   InvalidArgumentError,
+  UnimplementedError,
 } from '@eagre/backend';
 import {
   type CollectiveKind,
   elements,
+  type GpuPart,
   kinds,
   type NativeEngine,
   type NativeOperation,
@@ -48,21 +50,33 @@ export class Engine {
   readonly names: readonly string[];
   /** Whether sums are always in the order of ranks. Without it, sums of three and more ranks depend on the place in the buffer. */
   readonly deterministic: boolean;
+  /** Which of the driver's GPUs NCCL uses; null with other libraries. */
+  readonly gpu: number | null;
   readonly #native: NativeEngine;
 
-  constructor(native: NativeEngine, rank: number, names: readonly string[], deterministic: boolean) {
+  constructor(
+    native: NativeEngine,
+    rank: number,
+    names: readonly string[],
+    deterministic: boolean,
+    gpu: number | null,
+  ) {
     this.#native = native;
     this.rank = rank;
     this.size = names.length;
     this.names = names;
     this.deterministic = deterministic;
+    this.gpu = gpu;
   }
 
-  /** In place: the reduction of what all ranks have. */
-  allReduce(data: Memory, options: ReduceOptions): void {
+  /**
+   * In place: the reduction of what all ranks have. With NCCL also of memory of its GPU, where `reducesOnGpu`: on all ranks or on none. An event of the
+   * driver tells when it is filled; it must not be touched, nor the event dropped, before the end.
+   */
+  allReduce(data: Memory | GpuPart, options: ReduceOptions): void {
     this.#run(this.#reducing('allReduce', data, 0, options));
   }
-  allReduceAsync(data: Memory, options: ReduceOptions): Promise<void> {
+  allReduceAsync(data: Memory | GpuPart, options: ReduceOptions): Promise<void> {
     return this.#start(this.#reducing('allReduce', data, 0, options));
   }
   /** As `allReduce`, but rank `root` alone gets the result; the others keep what they have. */
@@ -99,6 +113,11 @@ export class Engine {
     return this.#start(this.#moving('barrier', undefined, 0, options));
   }
 
+  /** Whether memory of NCCL's GPU can be added up where it lies: floats of 16 bits, and sums in the order of ranks, go through the host. */
+  reducesOnGpu(dtype: ReducedDType): boolean {
+    return this.gpu !== null && !dtype.includes('float16') && (!this.deterministic || this.size === 2);
+  }
+
   /** Ends all operations on all ranks, with an error of this code. */
   abort(message: string, code: ErrorCode = 'ABORTED'): void {
     this.#native.fail(code, message);
@@ -132,7 +151,7 @@ export class Engine {
 
   #reducing(
     kind: CollectiveKind,
-    data: Memory,
+    data: Memory | GpuPart,
     root: number,
     { dtype, reduction = 'sum', ...options }: ReduceOptions,
   ): NativeOperation {
@@ -145,6 +164,11 @@ export class Engine {
       throw new InvalidArgumentError(`unknown reduction ${reduction}`, kind);
     if (reduction === 'mean' && dtype.startsWith('int'))
       throw new InvalidArgumentError(`the mean of ${dtype} is not defined; cast to a float first`, kind);
+    if (!ArrayBuffer.isView(data) && !(this.reducesOnGpu(dtype) && reduction === 'sum'))
+      throw new UnimplementedError(
+        `the ${reduction} of ${dtype} in memory of a GPU is not there; read it to the host first`,
+        kind,
+      );
     this.#checkRoot(root, kind);
     return [
       kinds[kind],

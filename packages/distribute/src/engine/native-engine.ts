@@ -4,12 +4,14 @@ export interface NativeEngine {
   addresses(): Uint8Array[];
   /** Where it listens for heartbeats. */
   port(): number;
+  /** The GPUs that this process may use, by their places on the bus, with commas between; empty without NCCL. */
+  gpus(): string;
   /**
    * Begins the library, which may wait for the other ranks: once all are known to be there, before `connect`, on the thread that made the
    * engine. `shared`, unless empty, is a name that this cluster alone has: memory of the machine, where all ranks are, then takes the
-   * library's place. @throws Error with a code
+   * library's place. `gpu`: which of its GPUs NCCL is to use. @throws Error with a code
    */
-  prepare(shared: string): void;
+  prepare(shared: string, gpu: number): void;
   /** Waits until every rank is connected to every other. `key` is alike on all ranks. */
   connect(
     addresses: readonly Uint8Array[],
@@ -49,10 +51,17 @@ export type NativeOperation = [
   root: number,
   tag: number,
   timeout: number,
-  data: ArrayBufferView | undefined,
+  data: ArrayBufferView | GpuPart | undefined,
   out: ArrayBufferView | undefined,
   counts: readonly number[] | undefined,
 ];
+
+/** Memory of the GPU that NCCL uses: where it begins, and an event of the driver behind what fills it. */
+export interface GpuPart {
+  readonly address: number;
+  readonly bytes: number;
+  readonly event: number;
+}
 
 const numbers = <K extends string>(...names: readonly K[]): { readonly [P in K]: number } =>
   Object.fromEntries(names.map((name, i) => [name, i])) as never;
@@ -82,7 +91,7 @@ export const elements: { readonly [K in ReducedDType | 'bytes']: number } = numb
 export type ReducedDType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64';
 
 /** `Library` in native/distribute/engine.h. */
-export const libraries: { readonly [K in 'Gloo' | 'MPI']: number } = numbers('Gloo', 'MPI');
+export const libraries: { readonly [K in 'Gloo' | 'MPI' | 'NCCL']: number } = numbers('Gloo', 'MPI', 'NCCL');
 
 /** `Reduction` in native/distribute/reduction.h. */
 export const reductions: { readonly [K in ReductionName]: number } = numbers('sum', 'mean', 'min', 'max');

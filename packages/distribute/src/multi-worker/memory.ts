@@ -1,5 +1,14 @@
 // Tensors as plain memory that an engine reduces or moves.
-import { type DType, InvalidArgumentError, type TypedArray, UnimplementedError } from '@eagre/backend';
+import {
+  type Allocator,
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  partOf,
+  type Storage,
+  type TypedArray,
+  UnimplementedError,
+} from '@eagre/backend';
 import type { Shape, Tensor } from '@eagre/core';
 import { emptyTensor, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import type { ReducedDType } from '../engine/native-engine.ts';
@@ -33,38 +42,68 @@ const arrays = {
   int64: BigInt64Array,
 } as const;
 
-/** Tensors of a list whose elements are added up in the same way, in one piece of memory. */
+/** Elements in memory of a GPU. */
+export interface GpuElements {
+  readonly storage: Storage;
+  readonly bytes: number;
+}
+
+/** Tensors of a list whose elements are added up in the same way, in one piece of memory: the host's, or the GPU's. */
 export interface Pack {
   readonly dtype: ReducedDType;
-  readonly data: TypedArray;
+  readonly data: TypedArray | GpuElements;
   /** Their places in the list. */
   readonly at: readonly number[];
 }
 
-/**
- * The elements of tensors, by how they are added up.
- * @param memory of packs of the same values that are not used any more
- * @throws InvalidArgumentError for dtypes that have no sum
- */
+/** What knows which elements a GPU adds up where they lie: those of this number among the driver's. */
+export interface Adder {
+  readonly gpu: number | null;
+  reducesOnGpu(dtype: ReducedDType): boolean;
+}
+
+export interface PackOptions {
+  readonly compression?: Compression | undefined;
+  /** Where what lies on its GPU is to stay there. */
+  readonly adder?: Adder;
+  /** Packs of the same values whose memory nobody uses any more. */
+  readonly free?: readonly Pack[] | undefined;
+}
+
+/** The elements of tensors, by how they are added up. @throws InvalidArgumentError for dtypes that have no sum */
 export function packed(
   values: readonly Tensor[],
   op: string,
-  compression: Compression = 'NONE',
-  memory: readonly Pack[] = [],
+  { compression = 'NONE', adder, free = [] }: PackOptions = {},
 ): readonly Pack[] {
-  const groups = new Map<ReducedDType, number[]>();
+  const groups: { readonly dtype: ReducedDType; readonly on: Allocator | null; readonly at: number[] }[] = [];
   values.forEach((x, i) => {
     const dtype = reducedAs[x.dtype];
     if (dtype === undefined)
       throw new InvalidArgumentError(`values of dtype ${x.dtype} have no sum; cast them first`, op);
-    groups.set(dtype, [...(groups.get(dtype) ?? []), i]);
+    const on = compression === 'NONE' && staysOnGpu(x, dtype, adder) ? x.storage.allocator : null;
+    const group = groups.find((each) => each.dtype === dtype && each.on === on);
+    if (group === undefined) groups.push({ dtype, on, at: [i] });
+    else group.at.push(i);
   });
-  return [...groups].map(([dtype, at], k) => {
+  return groups.map(({ dtype, on, at }, k) => {
+    if (on !== null)
+      return {
+        dtype,
+        data: packedOn(
+          on,
+          at.map((i) => values[i]),
+        ),
+        at,
+      };
     const views = at.map((i) => viewOf(values[i]));
     const size = views.reduce((sum, view) => sum + view.length, 0);
-    const known = memory[k];
+    const old = free[k]?.data;
     // New memory is cleared, page by page, and counts for V8 as a reason to collect.
-    const data = known?.dtype === dtype && known.data.length === size ? known.data : new arrays[dtype](size);
+    const data =
+      old instanceof arrays[dtype] && free[k]?.dtype === dtype && old.length === size
+        ? old
+        : new arrays[dtype](size);
     let next = 0;
     for (const view of views) {
       (data as Float32Array).set(sameKind(view, data) as Float32Array, next);
@@ -75,6 +114,37 @@ export function packed(
       : { dtype, data, at };
   });
 }
+
+function staysOnGpu(x: Tensor, dtype: ReducedDType, adder: Adder | undefined): boolean {
+  const { allocator } = x.storage;
+  return (
+    adder !== undefined &&
+    allocator.cuda !== undefined &&
+    allocator.cuda.gpu === adder.gpu &&
+    allocator === x.backend.allocator &&
+    x.size > 0 &&
+    adder.reducesOnGpu(dtype) &&
+    // Not those that are added up as wider ones.
+    dtypeTraits[x.dtype].bytes >= dtypeTraits[dtype].bytes
+  );
+}
+
+/** Copies of tensors in one piece of memory of their device. Nobody but `unpacked` gives it back. */
+function packedOn(allocator: Allocator, values: readonly Tensor[]): GpuElements {
+  const bytes = values.reduce((sum, x) => sum + byteSize(x), 0);
+  const storage = allocator.allocate(bytes);
+  let next = 0;
+  for (const x of values) {
+    // A part of its own each: what the host knows of a value, it would take for what all begin with.
+    allocator.copy(x.storage, partOf(storage, next, byteSize(x)), byteSize(x));
+    next += byteSize(x);
+  }
+  return { storage, bytes };
+}
+
+/** The bytes of a list of tensors. */
+export const byteSize = ({ size, dtype }: Pick<Tensor, 'size' | 'dtype'>): number =>
+  size * dtypeTraits[dtype].bytes;
 
 /**
  * 32-bit floats rounded to the nearest of 16 bits, of two the even one, as their bits: as `halfBits` of `@eagre/backend` does one value, in a
@@ -108,6 +178,18 @@ const sameKind = (view: TypedArray, like: TypedArray): TypedArray =>
 export function unpacked(values: readonly Like[], packs: readonly Pack[]): readonly Tensor[] {
   const results: Tensor[] = [];
   for (const { data: given, dtype, at } of packs) {
+    if (!ArrayBuffer.isView(given)) {
+      let next = 0;
+      for (const i of at) {
+        const result = emptyLike(values[i], values[i].shape, values[i].size);
+        const part = partOf(given.storage, next, byteSize(result));
+        given.storage.allocator.copy(part, result.storage, byteSize(result));
+        next += byteSize(result);
+        results[i] = result;
+      }
+      given.storage.release();
+      continue;
+    }
     const isCompressed = dtype === 'bfloat16' && values[at[0]].dtype !== 'bfloat16';
     const data = isCompressed ? fromBfloat16(given as Uint16Array) : given;
     let next = 0;

@@ -5,7 +5,7 @@ import { ClusterResolver, placeOf, resolverOfEnvironment } from '../cluster/clus
 import type { Member } from '../cluster/cluster-spec.ts';
 import { checkConnect } from '../cluster/connect-options.ts';
 import { CommunicationOptions } from '../strategy/communication-options.ts';
-import { allDevices } from '../strategy/devices.ts';
+import { allDevices, gpuNamed } from '../strategy/devices.ts';
 import { partsOf, Strategy } from '../strategy/strategy.ts';
 import { ProcessCollectives } from './process-collectives.ts';
 
@@ -101,7 +101,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
    * Waits until all processes are connected to each other. To be called again after an UnavailableError.
    * @throws DeadlineExceededError that names who did not come; UnavailableError where the address of this process is taken;
    *   PermissionDeniedError for a wrong token; FailedPreconditionError where others run another version or were given another cluster;
-   *   UnimplementedError where the library, Gloo or MPI, is not installed
+   *   UnimplementedError where the library, Gloo, MPI or NCCL, is not installed
    */
   async connect(options?: ConnectOptions | null): Promise<this>;
   async connect(options?: unknown): Promise<this> {
@@ -136,6 +136,9 @@ export class MultiWorkerMirroredStrategy extends Strategy {
       ...options,
     });
     this.#processes.engine = meeting.engine;
+    // Before the first variable is made: each process of a machine computes on the GPU by which it is connected.
+    const gpu = meeting.engine.gpu === null ? undefined : gpuNamed(meeting.engine.gpu);
+    if (gpu !== undefined) this.replicaDevices = [gpu];
     this.ownership?.reset();
     this.#generation = meeting.generation;
   }

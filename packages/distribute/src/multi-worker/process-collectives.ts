@@ -1,5 +1,11 @@
 // What the processes of a strategy do together, by an engine.
-import { dtypeTraits, FailedPreconditionError, InvalidArgumentError, type TypedArray } from '@eagre/backend';
+import {
+  type CudaMemory,
+  dtypeTraits,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type TypedArray,
+} from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import {
   atRunTime,
@@ -11,10 +17,20 @@ import {
   showShape,
   toShape,
 } from '@eagre/core/internal';
-import type { Engine, OperationOptions } from '../engine/engine.ts';
+import type { Engine, Memory, OperationOptions } from '../engine/engine.ts';
+import type { GpuPart } from '../engine/native-engine.ts';
 import type { CollectiveOptions, Collectives } from '../strategy/collectives.ts';
 import { bucketsOf } from './buckets.ts';
-import { bytesOf, fromBytes, type Like, type Pack, packed, unpacked } from './memory.ts';
+import {
+  byteSize,
+  bytesOf,
+  fromBytes,
+  type GpuElements,
+  type Like,
+  type Pack,
+  packed,
+  unpacked,
+} from './memory.ts';
 
 /** Gradients on their way. */
 interface Bucket {
@@ -136,15 +152,26 @@ export class ProcessCollectives implements Collectives {
     values: readonly Tensor[],
     options: CollectiveOptions,
     isLast: boolean,
-    memory: readonly Pack[] | undefined,
+    free: readonly Pack[] | undefined,
   ): Bucket {
     const engine = this.connected;
-    const packs = packed(values, options.name, options.compression, memory);
+    const packs = packed(values, options.name, { compression: options.compression, adder: engine, free });
     const operation = described(options, values, true);
     packs.forEach(({ dtype, data }, i) => {
-      if (isLast && i === packs.length - 1) engine.allReduce(data, { dtype, ...operation });
-      // If it fails, the engine has ended, and the last one throws the error.
-      else void engine.allReduceAsync(data, { dtype, ...operation }).catch(() => {});
+      const { memory, end } = lent(data);
+      if (isLast && i === packs.length - 1) {
+        try {
+          engine.allReduce(memory, { dtype, ...operation });
+        } finally {
+          end();
+        }
+      } else {
+        // If it fails, the engine has ended, and the last one throws the error.
+        void engine
+          .allReduceAsync(memory, { dtype, ...operation })
+          .catch(() => {})
+          .finally(end);
+      }
     });
     return {
       packs,
@@ -154,11 +181,17 @@ export class ProcessCollectives implements Collectives {
 
   #allReduce(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
     const engine = this.connected;
-    const packs = packed(values, options.name);
+    const packs = packed(values, options.name, { adder: engine });
     const operation = described(options, values, true);
-    for (const { dtype, data } of packs)
-      for (const part of inParts(data, options.bytesPerPack ?? 0))
-        engine.allReduce(part, { dtype, ...operation });
+    for (const { dtype, data } of packs) {
+      const { memory, end } = lent(data);
+      try {
+        const parts = ArrayBuffer.isView(data) ? inParts(data, options.bytesPerPack ?? 0) : [memory];
+        for (const part of parts) engine.allReduce(part, { dtype, ...operation });
+      } finally {
+        end();
+      }
+    }
     return unpacked(values, packs);
   }
 
@@ -234,6 +267,17 @@ function described(
   return { name: `${name}: ${kinds}`, timeoutSeconds };
 }
 
+/** Memory as an engine takes it, and what is to be done when it has ended. */
+function lent(data: TypedArray | GpuElements): {
+  readonly memory: Memory | GpuPart;
+  readonly end: () => void;
+} {
+  if (ArrayBuffer.isView(data)) return { memory: data, end: () => {} };
+  const { storage, bytes } = data;
+  const { event, end } = (storage.allocator.cuda as CudaMemory).mark();
+  return { memory: { address: storage.address, bytes, event }, end };
+}
+
 /** Memory in pieces of about so many bytes; 0 for one piece. */
 function inParts(data: TypedArray, bytes: number): readonly TypedArray[] {
   const length = bytes === 0 ? data.length : Math.max(1, Math.floor(bytes / data.BYTES_PER_ELEMENT));
@@ -252,8 +296,6 @@ function fromAllBytes(values: readonly Tensor[], bytes: Uint8Array): readonly Te
     return fromBytes(x, x.shape, bytes.subarray(next - size, next));
   });
 }
-
-const byteSize = (x: Tensor): number => x.size * dtypeTraits[x.dtype].bytes;
 
 /** The bytes of a tensor behind its first axis. */
 const rowSize = (x: Tensor): number =>

@@ -1,11 +1,11 @@
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
 import { argumentsOf, checkOneOf, shown, takesArguments } from '@eagre/core/internal';
 import type { CollectiveOptions, Compression } from './collectives.ts';
 
 /**
  * Which library carries out what processes do together. `'AUTO'` is memory that the processes share where all are on one machine, else Gloo;
- * `'RING'` is Gloo's, over TCP, in any case. `'MPI'`, which TensorFlow does not have, is for programs that `mpiexec` starts: an MPI with the
- * standard ABI of MPI 5, such as MPICH 5.
+ * `'RING'` is Gloo's, over TCP, in any case. `'NCCL'` is NVIDIA's library between GPUs, one of each process. `'MPI'`, which TensorFlow does not have,
+ * is for programs that `mpiexec` starts: an MPI with the standard ABI of MPI 5, such as MPICH 5.
  */
 export const CommunicationImplementation = { AUTO: 'AUTO', RING: 'RING', NCCL: 'NCCL', MPI: 'MPI' } as const;
 export type CommunicationImplementation = keyof typeof CommunicationImplementation;
@@ -29,10 +29,10 @@ export interface CommunicationArguments {
 export class CommunicationOptions {
   readonly bytesPerPack: number;
   readonly timeoutSeconds: number | null;
-  readonly implementation: Exclude<CommunicationImplementation, 'NCCL'>;
+  readonly implementation: CommunicationImplementation;
   readonly compression: Compression;
 
-  /** @throws InvalidArgumentError for a negative number, UnimplementedError for `'NCCL'`, which needs GPUs */
+  /** @throws InvalidArgumentError for a negative number. Whether a library is there is seen when processes connect. */
   constructor(...args: [options?: CommunicationArguments | null]) {
     const name = 'CommunicationOptions';
     const options = argumentsOf<CommunicationArguments>(CommunicationOptions, new.target, args);
@@ -46,8 +46,6 @@ export class CommunicationOptions {
     checkOneOf(implementation, Object.keys(CommunicationImplementation), 'implementation', name);
     const compression = options.compression ?? 'NONE';
     checkOneOf(compression, ['NONE', 'BFLOAT16'], 'compression', name);
-    if (implementation === 'NCCL')
-      throw new UnimplementedError('NCCL needs GPUs; leave the implementation to AUTO', name);
     this.bytesPerPack = bytes;
     this.timeoutSeconds = seconds;
     this.implementation = implementation;

@@ -58,13 +58,13 @@ export class HierarchicalCopyAllReduce extends CrossDeviceOps {
   }
 }
 
-/** Adds values up by NCCL, NVIDIA's library for several GPUs. */
+/** Adds values up by NCCL, NVIDIA's library for several GPUs: between processes, not between devices of one. */
 export class NcclAllReduce extends CrossDeviceOps {
   /** @throws UnimplementedError always */
   constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
     super();
     throw new UnimplementedError(
-      'it needs several GPUs in one machine; use new tf.distribute.ReductionToOneDevice()',
+      "it needs several GPUs in one process, which strategies do not have yet; start a process for each GPU, with CommunicationOptions({ implementation: 'NCCL' })",
       'NcclAllReduce',
     );
   }

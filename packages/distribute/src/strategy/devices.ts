@@ -20,6 +20,11 @@ export function devicesNamed(names: readonly string[], op: string): readonly str
   return full;
 }
 
+/** The name of the GPU of this number; undefined where programs use none. */
+export function gpuNamed(index: number): string | undefined {
+  return listLogicalDevices('GPU')[index]?.name;
+}
+
 /** All GPUs, or all CPUs where there is no GPU. */
 export function allDevices(): readonly string[] {
   const all = listLogicalDevices();

@@ -87,7 +87,7 @@ export interface ReplicaCall<A extends readonly unknown[]> {
  */
 export abstract class Strategy implements DistributionStrategy {
   /** @internal */
-  readonly replicaDevices: readonly string[];
+  replicaDevices: readonly string[];
   /** @internal */
   readonly collectives: Collectives;
   /** @internal */
@@ -119,6 +119,11 @@ export abstract class Strategy implements DistributionStrategy {
   /** How many replicas there are, over all processes. */
   get numReplicasInSync(): number {
     return this.replicaDevices.length * this.collectives.size;
+  }
+
+  /** @internal */
+  get device(): string | null {
+    return this.replicaDevices.length === 1 ? this.replicaDevices[0] : null;
   }
 
   /** @internal The place of this process's first replica among all. */

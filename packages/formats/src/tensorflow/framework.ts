@@ -177,6 +177,16 @@ export const VersionDef: MessageType<VersionDef> = message('VersionDef', () => (
   bad_consumers: int32s(3),
 }));
 
+/** What a handle stands for. */
+export interface DtypeAndShape {
+  readonly dtype?: number;
+  readonly shape?: TensorShapeProto;
+}
+export const DtypeAndShape: MessageType<DtypeAndShape> = message('ResourceHandleProto.DtypeAndShape', () => ({
+  dtype: int32(1),
+  shape: nested(2, () => TensorShapeProto),
+}));
+
 /** An argument or a result of an op or a function. */
 export interface ArgDef {
   readonly name?: string;
@@ -185,6 +195,8 @@ export interface ArgDef {
   readonly type_attr?: string;
   readonly number_attr?: string;
   readonly type_list_attr?: string;
+  /** Of a handle: the value of its variable, without which TensorFlow takes it for a scalar. */
+  readonly handle_data?: readonly DtypeAndShape[];
   /** Whether it is a variable of TensorFlow 1, by reference. */
   readonly is_ref?: boolean;
 }
@@ -195,6 +207,7 @@ export const ArgDef: MessageType<ArgDef> = message('OpDef.ArgDef', () => ({
   type_attr: text(4),
   number_attr: text(5),
   type_list_attr: text(6),
+  handle_data: nestedList(7, () => DtypeAndShape),
   is_ref: bool(16),
 }));
 

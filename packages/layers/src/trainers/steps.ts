@@ -2,6 +2,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import {
   addN,
+  device,
   FailedPreconditionError,
   InvalidArgumentError,
   keep,
@@ -200,13 +201,20 @@ export function runStep(
   const { x, y } = batch;
   keepSeen(model, step, { x, y, sampleWeight });
   step.kinds ??= [x, y, sampleWeight].map(kindOf);
+  const run = (): unknown => onDevice(model, () => step.run(x, y, sampleWeight));
   if (own.has(step.method as object) && own.has(model.computeMetrics)) {
-    step.run(x, y, sampleWeight);
+    run();
     return () => metricLogs(model);
   }
-  const given = (): Logs => numbers(step.run(x, y, sampleWeight), model, METHODS[kind]);
+  const given = (): Logs => numbers(run(), model, METHODS[kind]);
   const logs = isTraced(step) ? scope(given) : given();
   return () => logs;
+}
+
+/** A traced step runs as a whole on the device that is current: where the variables of its strategy are. */
+function onDevice<T>(model: Model, run: () => T): T {
+  const where = strategyOf(model)?.device ?? null;
+  return where === null ? run() : device(where, run);
 }
 
 /** How many steps other processes take before their metrics are read. @throws InvalidArgumentError where it is not known */

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Checkpoint } from '@eagre/checkpoint';
 import * as tf from '@eagre/core';
+import { tensorflow } from '@eagre/formats';
 import { afterAll, describe, expect, test } from 'vitest';
 import { save } from '../save/save.ts';
 import {
@@ -70,6 +72,21 @@ test('models of TensorFlow 1 are saved again as functions of their files, for ge
 
 test('models of rarer kinds are saved again as functions of their files, for generations', async () => {
   for (const model of goldenFile<Golden>('more-models').models) await checkAgain(model, 2);
+});
+
+test('handles of variables keep their dtypes and shapes, which TensorFlow infers others from', async () => {
+  const model = goldenFile<Golden>('more-models').models.find(
+    ({ name }) => name === 'updates',
+  ) as StoredModel;
+  const path = join(folder.path, 'updates-handles');
+  await save(await load(unpack(model, folder.path)), path);
+  const { meta_graphs = [] } = tensorflow.SavedModel.decode(readFileSync(join(path, 'saved_model.pb')));
+  const functions = meta_graphs[0]?.graph_def?.library?.function ?? [];
+  const update = functions.find(({ node_def }) =>
+    node_def?.some(({ op }) => op === 'ResourceApplyAdagradV2'),
+  );
+  const [, handle] = update?.signature?.input_arg ?? [];
+  expect(handle?.handle_data).toEqual([{ dtype: 1, shape: { dim: [{ size: 4 }, { size: 2 }] } }]);
 });
 
 test('a part of a graph of TensorFlow 1 is saved as an attribute, with the model that it is of', async () => {

@@ -1,0 +1,35 @@
+/** For tests: NCCL and GPUs that the processor plays, native/distribute/tests/fake_nccl.cc on native/cuda/tests/fake_cuda.cc. */
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fakeCuda, hasFakeCuda } from '../../../backend-cuda/src/testing/fake-cuda.ts';
+import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
+
+const source = fileURLToPath(new URL('../../../../native/distribute/tests/fake_nccl.cc', import.meta.url));
+const library = join(dirname(fakeCuda), 'libfake_nccl.so');
+
+/** Why tests of NCCL are skipped; undefined where they are not. */
+export const withoutNccl: string | undefined = hasFakeCuda
+  ? undefined
+  : 'Tests of NCCL are skipped: they need Linux and a C++ compiler';
+if (withoutNccl !== undefined) console.warn(withoutNccl);
+else {
+  const flags = ['-std=c++17', '-O1', '-w', '-fPIC', '-fvisibility=hidden', '-shared'];
+  const made = spawnSync(compiler as string, [...flags, source, '-o', library, '-ldl', '-pthread'], {
+    encoding: 'utf8',
+  });
+  if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+}
+
+/** The environment of processes that see so many fake GPUs of one machine, and can compute on them. */
+export function fakeGpus(count: number): Readonly<Record<string, string>> {
+  return {
+    EAGRE_NVRTC: fakeCuda,
+    FAKE_CUDA_CXX: compiler as string,
+    FAKE_CUDA_INCLUDE: dirname(fakeCuda),
+    EAGRE_CUDA_DRIVER: fakeCuda,
+    EAGRE_NCCL_LIBRARY: library,
+    FAKE_CUDA_DEVICES: String(count),
+    FAKE_CUDA_MEMORY: String(64 * 2 ** 20),
+  };
+}
