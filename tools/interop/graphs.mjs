@@ -15,7 +15,7 @@ function host(t) {
 function variablesOf(graph) {
   const variables = {};
   for (const { what } of graph.nodes)
-    if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
+    if (what.kind === 'variable') variables[what.variable.path] = host(what.variable.read());
   return variables;
 }
 
@@ -29,7 +29,7 @@ function program(fn, args, inputSignature, others = []) {
   const variables = variablesOf(concrete.graph);
   const result = f(...args);
   const after = {};
-  for (const { variable } of concrete.graph.assignments) after[variable.name] = host(variable.read());
+  for (const { variable } of concrete.graph.assignments) after[variable.path] = host(variable.read());
   const list = (results) => (Array.isArray(results) ? results : [results]).map(host);
   return {
     graph: Buffer.from(concrete.graph.toGraphDef()).toString('base64'),
@@ -108,7 +108,7 @@ function losses(optimizer, between = []) {
     args: [host(x)],
     variables,
     losses: Array.from({ length: 20 }, () => f(x).item()),
-    after: Object.fromEntries(graph.assignments.map(({ variable: v }) => [v.name, host(v.read())])),
+    after: Object.fromEntries(graph.assignments.map(({ variable: v }) => [v.path, host(v.read())])),
   };
 }
 

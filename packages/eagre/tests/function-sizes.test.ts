@@ -177,6 +177,60 @@ describe('getConcreteFunction', () => {
     expect(runs).toBe(1);
   });
 
+  const matrix = [null, null];
+  const vector = [null];
+  test.each<[string, (a: tf.Tensor, b: tf.Tensor) => tf.Tensor, (number | null)[], (number | null)[]]>([
+    ['matmul', (a, b) => a.matmul(b), matrix, matrix],
+    ['matmul, transposed', (a, b) => tf.matmul(a, b, { transposeB: true }), matrix, matrix],
+    ['matvec', (a, b) => tf.linalg.matvec(a, b), matrix, vector],
+    ['add', (a, b) => a.add(b), matrix, vector],
+    ['where', (a, b) => tf.where(a.greater(0), a, b), matrix, vector],
+    ['concat', (a, b) => tf.concat([a, tf.transpose(b)], 0), matrix, matrix],
+    ['stack', (a, b) => tf.stack([a, tf.transpose(b)]), matrix, matrix],
+    ['einsum', (a, b) => tf.einsum('ij,jk->ik', a, b), matrix, matrix],
+    ['dot', (a, b) => a.reshape([-1]).dot(b), matrix, vector],
+    ['biasAdd', (a, b) => tf.nn.biasAdd(a, b), matrix, vector],
+    ['broadcastTo', (a, b) => tf.broadcastTo(b, tf.shape(a)), matrix, vector],
+    ['scatter', (a, b) => tf.tensorScatterNdUpdate(a, [[0]], b.expandDims(0)), matrix, vector],
+    ['solve', (a, b) => tf.linalg.solve(a, b), matrix, matrix],
+    [
+      'conv2d',
+      (a, b) => tf.nn.conv2d(a, b, { padding: 'SAME' }),
+      [null, ...vector, ...matrix],
+      [null, ...vector, ...matrix],
+    ],
+  ])('takes sizes that may fit as sizes that do: %s', (_, fn, a, b) => {
+    const f = tf.function(fn, { inputSignature: [spec(...a), spec(...b)] });
+    const { shape } = f.getConcreteFunction().structuredOutputs as tf.TensorSpec;
+    expect((shape as (number | null)[]).filter((d) => d !== null && d !== 2)).toEqual([]);
+  });
+
+  test('which a call looks at', () => {
+    const f = tf.function((a: tf.Tensor, b: tf.Tensor) => a.matmul(b).add(b.sum(0)), {
+      inputSignature: [spec(null, null), spec(null, null)],
+    });
+    f.getConcreteFunction();
+    expect(numbers(f(tf.ones([1, 2]), tf.ones([2, 3])))).toEqual([4, 4, 4]);
+    expect(numbers(f(tf.ones([1, 3]), tf.ones([3, 1])))).toEqual([6]);
+    expect(() => f(tf.ones([2, 3]), tf.ones([4, 4]))).toThrow('the inner dimensions 3 and 4 differ');
+    const g = tf.function((a: tf.Tensor, b: tf.Tensor) => a.add(b), {
+      inputSignature: [spec(null, null), spec(null)],
+    });
+    g.getConcreteFunction();
+    expect(
+      [
+        g(tf.ones([2, 5]), tf.ones([5])),
+        g(tf.ones([2, 5]), tf.ones([1])),
+        g(tf.ones([2, 1]), tf.ones([5])),
+      ].map((t) => t.shape),
+    ).toEqual([
+      [2, 5],
+      [2, 5],
+      [2, 5],
+    ]);
+    expect(() => g(tf.ones([2, 3]), tf.ones([4]))).toThrow('do not broadcast');
+  });
+
   test('throws where no size is known and one is asked for', () => {
     const f = tf.function((x: tf.Tensor) => x.mul(x.shape[0] as number));
     expect(() => f.getConcreteFunction(spec(null))).toThrow('tf.shape(x)');

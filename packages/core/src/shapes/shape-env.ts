@@ -120,9 +120,16 @@ export function mayBeAtMost(a: Dim, b: Dim): boolean {
   return (mostOf(room) >= 0 && isOpen(room)) || atMost(a, b);
 }
 
+/** Whether two sizes are equal in all that can be traced for no call, whose made-up sizes differ: a run looks at the guard. */
+export function areTakenForEqual(a: Dim, b: Dim): boolean {
+  const difference = subDims(a, b);
+  return typeof difference === 'object' && !difference.env.hasCall && mayBeEqual(a, b);
+}
+
 /** Whether nothing but a run tells what a size is. */
 function isOpen(size: Dim): size is DimExpr {
   if (typeof size === 'number') return false;
+  if (!size.env.hasCall) return true;
   // Asked for a hint, symbols know whether it is made up.
   hintOf(size);
   return isMadeUp(size);

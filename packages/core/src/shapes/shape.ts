@@ -2,7 +2,7 @@ import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { isPlain } from '../arguments/plain.ts';
 import { type Dim, type Dims, isExpression } from './dim.ts';
 import { dimsOf, sameShape, sizeOfDims, toShape } from './dims.ts';
-import { equalDims, knownDim } from './shape-env.ts';
+import { areTakenForEqual, equalDims, knownDim } from './shape-env.ts';
 
 export { sameShape };
 
@@ -66,7 +66,8 @@ export function broadcastDims(x: Dim, y: Dim): Dim | null {
   if (y === 1) return x;
   if (x === 1) return y;
   if (equalDims(x, y)) return typeof y === 'number' ? y : x;
-  return equalDims(x, 1) ? y : equalDims(y, 1) ? x : null;
+  if (equalDims(x, 1)) return y;
+  return equalDims(y, 1) || areTakenForEqual(x, y) ? x : null;
 }
 
 /** Whether an axis broadcasts to a size. */

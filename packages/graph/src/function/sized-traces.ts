@@ -98,9 +98,26 @@ export class SizedTraces {
     // Sizes along one axis are taken for the same: those of a batch.
     const axes = [...new Set(this.#places.map(({ axis }) => axis))];
     const sizes = this.#places.map(({ axis }) => MADE_UP * (1 + axes.indexOf(axis)));
-    this.#general = this.#variant(sizes, false);
+    this.#general = this.#madeUp(sizes);
     this.#variants.push(this.#general);
     return this.#general;
+  }
+
+  /** Where what is computed asks for sizes that are equal (square matrices, parts that are joined), all are taken for the same. */
+  #madeUp(sizes: readonly number[]): Variant {
+    try {
+      return this.#variant(sizes, false);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError) || error instanceof EndlessTrace) throw error;
+      try {
+        return this.#variant(
+          sizes.map(() => MADE_UP),
+          false,
+        );
+      } catch {
+        throw error;
+      }
+    }
   }
 
   /** What runs for tensors that fit. */

@@ -17,7 +17,7 @@ import {
   sameShape,
   showShape,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan } from '../../shapes/shape-env.ts';
+import { atMost, lessThan, mayBeEqual } from '../../shapes/shape-env.ts';
 import { checkSize, differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -127,7 +127,7 @@ export const dot: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']> = de
     const [x, y] = pair(a, b, 'dot');
     if (x.rank === 0 || y.rank === 0) return x.mul(y);
     if (x.rank === 1 && y.rank === 1) {
-      if (!sameShape(x.shape, y.shape)) throw differ(x, y, 'dot');
+      if (!mayBeEqual(dims(x)[0], dims(y)[0])) throw differ(x, y, 'dot');
       return x.mul(y).sum();
     }
     return tensordot(x, y, [[x.rank - 1], [Math.max(0, y.rank - 2)]]);
@@ -189,7 +189,7 @@ export const tensordot: NamedFunction<
     if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
       throw new InvalidArgumentError(`axes [[${left}], [${right}]] contain an axis twice`, 'tensordot');
     }
-    if (left.length !== right.length || left.some((l, i) => differs(dims(x)[l], dims(y)[right[i]])))
+    if (left.length !== right.length || left.some((l, i) => !mayBeEqual(dims(x)[l], dims(y)[right[i]])))
       throw differ(x, y, 'tensordot');
     const freeX = normalizeAxes(null, x.rank).filter((i) => !left.includes(i));
     const freeY = normalizeAxes(null, y.rank).filter((i) => !right.includes(i));

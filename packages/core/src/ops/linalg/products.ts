@@ -5,6 +5,7 @@ import { integers, uniform } from '../../dispatch/samples.ts';
 import type { Dims } from '../../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { broadcastShapes, checkFlag, showShape } from '../../shapes/shape.ts';
+import { mayBeEqual } from '../../shapes/shape-env.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { dtypeGroups } from '../../tensor/dtypes.ts';
@@ -120,7 +121,7 @@ export function checkProduct(
   }
   const inner = dims(a)[a.rank - (transposeA ? 2 : 1)];
   const other = dims(b)[b.rank - (transposeB ? 1 : 2)];
-  if (differs(inner, other)) {
+  if (!mayBeEqual(inner, other)) {
     const note = (t: boolean): string => (t ? ' (transposed)' : '');
     throw new InvalidArgumentError(
       `shapes ${showShape(a.shape)}${note(transposeA)} and ${showShape(b.shape)}${note(transposeB)} do not match: ` +
