@@ -95,6 +95,26 @@ const inlineHelpers = {
     delete bundle[file];
   },
 };
+/** Lines begin where they do: V8 reads each character, and one of twenty is a tab before a line. */
+const withoutIndents = {
+  name: 'without-indents',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      // Texts of several lines stay as they are.
+      const texts = [];
+      const visit = (node) => {
+        if (Array.isArray(node)) return node.forEach(visit);
+        if (typeof node?.type !== 'string') return undefined;
+        if (node.type === 'TemplateElement' && node.value.raw.includes('\n')) texts.push(node);
+        return Object.values(node).forEach(visit);
+      };
+      visit(parseAst(chunk.code).body);
+      const isText = (at) => texts.some(({ start, end }) => start <= at && at < end);
+      chunk.code = chunk.code.replace(/^\t+/gm, (tabs, at) => (isText(at) ? tabs : ''));
+    }
+  },
+};
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
 // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
@@ -110,7 +130,14 @@ const spaces =
 
 export default defineConfig({
   ...options,
-  plugins: [withoutSamples, isWhole && namesOfWhole, unnamedFunctions, inlineHelpers, declarations],
+  plugins: [
+    withoutSamples,
+    isWhole && namesOfWhole,
+    unnamedFunctions,
+    inlineHelpers,
+    withoutIndents,
+    declarations,
+  ],
   output: {
     dir: 'dist',
     cleanDir: true,
