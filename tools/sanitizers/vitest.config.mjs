@@ -5,7 +5,8 @@ import base from '../../vitest.config.ts';
 
 // The tests that say something about native code, with time for it.
 const chosen = {
-  '@eagre/testing': ['src/**/*.test.ts'],
+  // A page of a browser has none.
+  '@eagre/testing': ['src/**/!(webgpu-browser).test.ts'],
   '@eagre/backend-native': ['src/**/*.test.ts'],
   // Transforms and factorizations have kernels that no sample of the conformance suite is large enough for.
   eagre: ['tests/processes.test.ts', 'tests/signal.test.ts', 'tests/matrices.test.ts'],
