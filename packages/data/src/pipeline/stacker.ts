@@ -89,15 +89,7 @@ export function raggedOf(
       ),
       constant(splits, splitsDtype),
     );
-  const values = emptyTensor(first.dtype, shape);
-  const to = spaceOf(values);
-  let at = 0;
-  for (const t of tensors) {
-    const from = viewOf(t);
-    to.set(from as never, at);
-    at += from.length;
-  }
-  return makeRagged(uploaded(values, to), constant(splits, splitsDtype));
+  return makeRagged(joined(tensors, shape), constant(splits, splitsDtype));
 }
 
 /** A string tensor, also of no strings. */
@@ -164,19 +156,24 @@ export function joinBlocks(blocks: readonly Element[]): Element {
   const leaves = blocks.map((b) => flatten(b) as Tensor[]);
   return mapLeaves(first, (leaf, k) => {
     const parts = leaves.map((l) => l[k]);
-    const { dtype, shape } = leaf as Tensor;
     const rows = parts.reduce((n, p) => n + p.shape[0], 0);
-    const out = emptyTensor(dtype, [rows, ...shape.slice(1)]);
-    const to = spaceOf(out);
-    let at = 0;
-    for (const part of parts) {
-      const from = viewOf(part);
-      to.set(from as never, at);
-      at += from.length;
-      part.dispose();
-    }
-    return uploaded(out, to);
+    const out = joined(parts, [rows, ...(leaf as Tensor).shape.slice(1)]);
+    for (const part of parts) part.dispose();
+    return out;
   }) as Element;
+}
+
+/** The elements of tensors that are no strings, one tensor behind the other, in a shape. */
+function joined(parts: readonly Tensor[], shape: readonly number[]): Tensor {
+  const out = emptyTensor(parts[0].dtype, shape);
+  const to = spaceOf(out);
+  let at = 0;
+  for (const part of parts) {
+    const from = viewOf(part);
+    to.set(from as never, at);
+    at += from.length;
+  }
+  return uploaded(out, to);
 }
 
 export function rowsOf(block: Element): number {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mpi, mpirun, withoutMpi } from '../testing/mpi.ts';
 import { heads, runWorkers, withoutGloo } from '../testing/processes.ts';
+import { alone, expectSameLosses, together, trainingProgram } from '../testing/training.ts';
 
 const head = await heads.rendezvous();
 const umbrella = await heads.tf();
@@ -92,34 +93,10 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
   });
 
   it('trains as one process does', async () => {
-    const program = (strategy: string): string => `${umbrella}
-      tf.random.setSeed(3);
-      const strategy = ${strategy};
-      await strategy.connect?.();
-      const x = tf.random.normal([32, 4], { seed: 1 });
-      const y = x.sum(1, { keepdims: true }).mul(0.5);
-      const model = strategy.scope(() => {
-        const made = new tf.Sequential([tf.Input({ shape: [4] }), new tf.layers.Dense(8, { activation: 'tanh', kernelInitializer: new tf.keras.initializers.GlorotUniform({ seed: 2 }) }),
-          new tf.layers.Dense(1, { kernelInitializer: new tf.keras.initializers.GlorotUniform({ seed: 3 }) })]);
-        made.compile({ optimizer: 'adam', loss: 'mse' });
-        return made;
-      });
-      const history = await model.fit(x, y, { batchSize: 10, epochs: 3, shuffle: false, verbose: 0 });
-      console.log(JSON.stringify(history.history.loss));`;
-    const together = await mpirun(
-      2,
-      program(
-        "new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new tf.distribute.experimental.CommunicationOptions({ implementation: 'MPI' }) })",
-      ),
-    );
-    expect(together).toMatchObject({ code: 0, err: '' });
-    const alone = await runWorkers(1, program('new tf.distribute.OneDeviceStrategy("/cpu:0")'));
-    const [one, two] = parsed(together.out) as number[][];
-    expect(one).toEqual(two);
-    const expected = JSON.parse(alone[0] as string) as number[];
-    expected.forEach((loss, i) => {
-      expect(one?.[i]).toBeCloseTo(loss, 6);
-    });
+    const all = await mpirun(2, trainingProgram(umbrella, together('MPI')));
+    expect(all).toMatchObject({ code: 0, err: '' });
+    const [one] = await runWorkers(1, trainingProgram(umbrella, alone));
+    expectSameLosses(parsed(all.out) as number[][], JSON.parse(one as string) as number[]);
   });
 
   it('notices different operations, and ends all processes', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bundledProgram } from '../../../testing/src/bundled.ts';
 import { fakeGpus, withoutNccl } from '../testing/nccl.ts';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
+import { alone, expectSameLosses, together, trainingProgram } from '../testing/training.ts';
 
 const head = await heads.rendezvous();
 const umbrella = await heads.tf();
@@ -258,33 +259,11 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
   });
 
   it('trains as one process does', async () => {
-    const program = (strategy: string): string => `${umbrella}
-      tf.random.setSeed(3);
-      const strategy = ${strategy};
-      await strategy.connect?.();
-      const x = tf.random.normal([32, 4], { seed: 1 });
-      const y = x.sum(1, { keepdims: true }).mul(0.5);
-      const model = strategy.scope(() => {
-        const made = new tf.Sequential([tf.Input({ shape: [4] }), new tf.layers.Dense(8, { activation: 'tanh', kernelInitializer: new tf.keras.initializers.GlorotUniform({ seed: 2 }) }),
-          new tf.layers.Dense(1, { kernelInitializer: new tf.keras.initializers.GlorotUniform({ seed: 3 }) })]);
-        made.compile({ optimizer: 'adam', loss: 'mse' });
-        return made;
-      });
-      const history = await model.fit(x, y, { batchSize: 10, epochs: 3, shuffle: false, verbose: 0 });
-      console.log(JSON.stringify(history.history.loss));`;
-    const together = await runWorkers(
-      2,
-      program(
-        "new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new tf.distribute.experimental.CommunicationOptions({ implementation: 'NCCL' }) })",
-      ),
-      fakeGpus(2),
+    const all = await runWorkers(2, trainingProgram(umbrella, together('NCCL')), fakeGpus(2));
+    const [one] = await runWorkers(1, trainingProgram(umbrella, alone));
+    expectSameLosses(
+      all.map((text) => JSON.parse(text) as number[]),
+      JSON.parse(one as string) as number[],
     );
-    const alone = await runWorkers(1, program('new tf.distribute.OneDeviceStrategy("/cpu:0")'));
-    const [one, two] = together.map((text) => JSON.parse(text) as number[]);
-    expect(one).toEqual(two);
-    const expected = JSON.parse(alone[0] as string) as number[];
-    expected.forEach((loss, i) => {
-      expect(one?.[i]).toBeCloseTo(loss, 6);
-    });
   });
 });

@@ -70,14 +70,15 @@ const ignores = (policy: unknown, op: string): boolean => {
   return policy === 'IGNORE';
 };
 
+/** Zeros, or texts without characters. */
+const blanks = (shape: Shape, dtype: DType): Tensor =>
+  dtype === 'string' ? broadcastTo(toTensor('', 'string'), shape) : zeros(shape, dtype);
+
 /** The first axes as one, with one more row of zeros: the place of what is outside of them. */
 function withSpareRow(x: Tensor, depth: number): Tensor {
   const [axes, rest] = [dims(x).slice(0, depth), dims(x).slice(depth)];
-  const spare = x.dtype === 'string' ? toTensor('', 'string') : zeros([], x.dtype);
-  return concat(
-    [reshape(x, toShape([sizeOfDims(axes), ...rest])), broadcastTo(spare, toShape([1, ...rest]))],
-    0,
-  );
+  const rows = reshape(x, toShape([sizeOfDims(axes), ...rest]));
+  return concat([rows, blanks(toShape([1, ...rest]), x.dtype)], 0);
 }
 
 /** For each tuple its row in `withSpareRow`. */
@@ -341,11 +342,7 @@ export const scatterNd: NamedFunction<
     checkScatter(to, i, u.shape, 'ScatterNd');
     if (ignores(badIndicesPolicy, 'ScatterNd')) {
       const add = (rows: Tensor, places: Tensor): Tensor => scatterNd(places, u, rows.shape);
-      return ignoringBad(
-        u.dtype === 'string' ? toTensor('', 'string').broadcastTo(to) : zeros(to, u.dtype),
-        i,
-        add,
-      );
+      return ignoringBad(blanks(to, u.dtype), i, add);
     }
     // How many are true: a smaller dtype could wrap around to 0.
     if (u.dtype === 'bool') return execute1(scatterNdOp, [i, u.cast('int32')], { shape: to }).cast('bool');
