@@ -150,6 +150,11 @@ async function run(options: BenchOptions): Promise<RunResult> {
   };
 }
 
+/** Whether it is Eagre, this one or the one before. */
+function isBuild({ library }: Contender): boolean {
+  return library === eagre || library.id === 'before';
+}
+
 /** One contender's share in a workload. */
 interface Part {
   readonly contender: Contender;
@@ -172,6 +177,8 @@ async function timed(
     notes.push(`${contender.label}: ${answer.error}`);
   };
 
+  // What ran before changes how V8 compiles what follows, and an older build lacks some of it. So both builds begin anew.
+  if (options.before !== null) for (const contender of contenders.filter(isBuild)) contender.close();
   for (const contender of contenders) {
     progress(`${name}: warming up ${contender.label}`);
     // Enough for compilers that work while a program runs.
@@ -201,7 +208,7 @@ async function timed(
     }
     // Another one is first each time, so that nobody always has the same neighbour.
     const turns = [...parts.slice(round % parts.length), ...parts.slice(0, round % parts.length)];
-    const builds = turns.filter(({ contender: { library } }) => library === eagre || library.id === 'before');
+    const builds = turns.filter(({ contender }) => isBuild(contender));
     const pairs = options.threads
       .map((threads) => builds.filter(({ contender }) => contender.threads === threads))
       .filter((pair) => pair.length === 2);

@@ -150,7 +150,9 @@ export class Contender {
     }
   }
 
+  /** Ends the process; another question starts a new one. */
   close(): void {
     this.#child?.close();
+    this.#child = null;
   }
 }
