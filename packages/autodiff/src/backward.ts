@@ -192,7 +192,7 @@ function step(
   const below: (Slot | undefined)[] = [];
   for (let i = 0; i < inputs.length; i++) below.push(slots.get(inputs[i].id));
   const first = tensorIn(above[0]);
-  const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
+  const leave = context.tracer?.enterGradient(entry.scope, outputs[0]);
   let result: ReturnType<typeof op.grad> | IndexedSlices;
   try {
     const rows = slices ? rowsOf(entry, below[0], first) : null;

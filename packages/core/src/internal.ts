@@ -101,6 +101,7 @@ export {
   type Context,
   context,
   currentBackend,
+  deviceName,
   eagerBackend,
   fromOneLine,
   inContext,
@@ -114,7 +115,7 @@ export {
   within,
   withoutTapes,
 } from './dispatch/context.ts';
-export { threads } from './dispatch/device.ts';
+export { findDevice, onBackend, threads } from './dispatch/device.ts';
 export {
   type DeviceMemory,
   type DevicePolicy,

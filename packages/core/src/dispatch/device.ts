@@ -25,7 +25,7 @@ import { checkCount, checkText, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import type { NamedScope, ScopeFunction } from '../scopes/scope.ts';
 import { checkFlag } from '../shapes/shape.ts';
-import { type Context, context, deviceName, eagerBackend, override, scoped } from './context.ts';
+import { type Context, context, deviceName, eagerBackend, inContext, override, scoped } from './context.ts';
 
 /** TensorFlow's types, and those of devices that programs register. */
 export type DeviceType = 'CPU' | 'GPU' | (string & {});
@@ -278,6 +278,11 @@ export function findDevice(name: string): Backend {
     throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}${hint}`, 'device');
   }
   return logicalDevice(found, index);
+}
+
+/** @internal Runs `fn` where ops that have values run on this backend. */
+export function onBackend<T>(backend: Backend, fn: () => T): T {
+  return inContext({ [context.eagerBackend === null ? 'backend' : 'eagerBackend']: backend }, fn);
 }
 
 function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => boolean {

@@ -1,4 +1,5 @@
 import {
+  type Backend,
   copyStorage,
   type DType,
   FailedPreconditionError,
@@ -340,6 +341,11 @@ export class Variable extends VariableBase {
   /** @internal The variable that programs know: itself, or the one of which this is a replica's copy. */
   get whole(): Variable {
     return this;
+  }
+
+  /** @internal What made that memory. */
+  get backend(): Backend {
+    return this.#alive().backend;
   }
 
   /** @internal The memory of the value now. */

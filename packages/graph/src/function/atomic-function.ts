@@ -7,6 +7,7 @@ import {
   FailedPreconditionError,
   type Plan,
   type Storage,
+  UnimplementedError,
 } from '@eagre/backend';
 import { optimizePlan, planToString } from '@eagre/compiler';
 import type { Shape, Tensor } from '@eagre/core';
@@ -24,6 +25,7 @@ import {
 import { graphRuns } from '../inspect/graph-trace.ts';
 import { type Profile, type ProfileOptions, profileGraph } from '../inspect/profile.ts';
 import type { Assignment, Graph, GraphValue } from '../ir/graph.ts';
+import { TensorSpec } from '../ir/tensor-spec.ts';
 import { lower } from '../lowering/lower.ts';
 import type { Feed } from '../lowering/lower-ops.ts';
 import { userLine } from '../tracing/source-lines.ts';
@@ -32,9 +34,19 @@ import { AsyncRuns } from './async-run.ts';
 import { prepareFed } from './fed.ts';
 import { ForwardBackward } from './forward-backward.ts';
 import { interpretFunction } from './interpret.ts';
+import { PlacedRun, partsByDevice } from './placed.ts';
 
-interface Prepared {
+/** What runs the graph where it is called on a device. */
+type Prepared = OnOneDevice | OnSeveral;
+
+interface OnSeveral {
   readonly backend: Backend;
+  readonly placed: PlacedRun;
+}
+
+interface OnOneDevice {
+  readonly backend: Backend;
+  readonly placed: null;
   background: AsyncRuns | null;
   /** What the executable runs. */
   readonly plan: Plan;
@@ -105,6 +117,7 @@ export class AtomicFunction {
     graphRuns(this.graph);
     if (context.tapes.length > 0 || context.tracer !== null) return this.#rebuild(this.run(inputs));
     const prepared = this.#preparedFor(eagerBackend());
+    if (prepared.placed !== null) return this.#rebuild(this.#runPlaced(prepared, inputs));
     return prepared.rebuild(this.#run(prepared, inputs));
   }
 
@@ -117,6 +130,7 @@ export class AtomicFunction {
     checkAsync(this.graph.name);
     const backend = eagerBackend();
     const prepared = this.#preparedFor(backend);
+    if (prepared.placed !== null) return this.#rebuild(await prepared.placed.runAsync(inputs, signal));
     prepared.background ??= new AsyncRuns(
       backend,
       prepared.plan,
@@ -138,6 +152,7 @@ export class AtomicFunction {
     const { tapes, tracer } = context;
     if (tapes.length === 0 && tracer === null) {
       const prepared = this.#preparedFor(eagerBackend());
+      if (prepared.placed !== null) return this.#runPlaced(prepared, inputs);
       const results = this.#run(prepared, inputs);
       // As many: each output is another value.
       if (prepared.places.length === results.length) return results;
@@ -185,19 +200,25 @@ export class AtomicFunction {
     return profileGraph(
       this.graph,
       args,
-      () => this.#preparedFor(eagerBackend()),
-      (inputs, times) => this.#run(this.#preparedFor(eagerBackend()), inputs, times),
+      () => this.#onOneDevice('profile'),
+      (inputs, times) => this.#run(this.#onOneDevice('profile'), inputs, times),
     );
   }
 
   /** The plan that runs, as text: a line for each kernel call, with its values, shapes and scalar program. */
   planText(): string {
-    return planToString(this.#preparedFor(eagerBackend()).plan);
+    const prepared = this.#preparedFor(eagerBackend());
+    return prepared.placed === null ? planToString(prepared.plan) : prepared.placed.planText();
   }
 
   /** Gives back what is kept for runs; another run makes it anew. */
   dispose(): void {
-    for (const { executable, spare, background, running } of this.#prepared.values()) {
+    for (const prepared of this.#prepared.values()) {
+      if (prepared.placed !== null) {
+        prepared.placed.dispose();
+        continue;
+      }
+      const { executable, spare, background, running } = prepared;
       // A run that goes on needs its memory: code of the host in the middle of it may ask for other traces.
       if (running) continue;
       executable.dispose();
@@ -218,16 +239,38 @@ export class AtomicFunction {
     if (this.#last?.backend === backend) return this.#last;
     this.#checkOwn();
     let prepared = this.#prepared.get(backend);
-    if (prepared === undefined) this.#prepared.set(backend, (prepared = this.#prepare(backend)));
+    if (prepared === undefined) {
+      const parts = partsByDevice(this.graph, backend);
+      const placed = parts === null ? null : new PlacedRun(this.graph, parts, partRun);
+      prepared = placed === null ? this.#prepare(backend) : { backend, placed };
+      this.#prepared.set(backend, prepared);
+    }
     this.#last = prepared;
     return prepared;
+  }
+
+  /** @throws UnimplementedError where several devices run it. */
+  #onOneDevice(what: string): OnOneDevice {
+    const prepared = this.#preparedFor(eagerBackend());
+    if (prepared.placed === null) return prepared;
+    throw new UnimplementedError(
+      `several devices run the function: ${what} one that runs on one`,
+      this.graph.name,
+    );
+  }
+
+  #runPlaced({ placed }: OnSeveral, inputs: readonly Tensor[]): readonly Tensor[] {
+    inputs.forEach((input, i) => {
+      if (input.storage.refs <= 0) throw this.#disposed(input, i);
+    });
+    return placed.run(inputs);
   }
 
   /**
    * @param times filled with the seconds that each call of the plan took, if given.
    * @returns a tensor for each of `prepared.results`.
    */
-  #run(prepared: Prepared, inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
+  #run(prepared: OnOneDevice, inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
     const { memory, written, results } = this.#memory(prepared, inputs);
     if (prepared.running) return this.#runInside(prepared, memory, written, results);
     prepared.running = true;
@@ -253,7 +296,7 @@ export class AtomicFunction {
 
   /** A run in the middle of another one, with memory of its own. */
   #runInside(
-    { backend, plan, feeds, spare }: Prepared,
+    { backend, plan, feeds, spare }: OnOneDevice,
     memory: readonly Storage[],
     written: readonly Storage[],
     results: readonly Tensor[],
@@ -277,7 +320,7 @@ export class AtomicFunction {
   }
 
   #memory(
-    { backend, plan, results: wanted }: Prepared,
+    { backend, plan, results: wanted }: OnOneDevice,
     inputs: readonly Tensor[],
   ): { memory: Storage[]; written: Storage[]; results: Tensor[] } {
     const memory = new Array<Storage>(inputs.length);
@@ -300,7 +343,7 @@ export class AtomicFunction {
     return { memory, written, results };
   }
 
-  #prepare(backend: Backend): Prepared {
+  #prepare(backend: Backend): OnOneDevice {
     const lowered = lower(this.graph);
     const { feeds } = lowered;
     const plan = optimizePlan(lowered.plan);
@@ -310,6 +353,7 @@ export class AtomicFunction {
     const firsts = new Map<number, number>();
     return {
       backend,
+      placed: null,
       plan,
       feeds,
       executable: prepareFed(backend, plan, feeds),
@@ -338,6 +382,14 @@ export class AtomicFunction {
     if (node === undefined || line === undefined) return error;
     return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line}`, node.type);
   }
+}
+
+/** What runs a part of a graph: it returns a list. */
+function partRun(graph: Graph): AtomicFunction {
+  return new AtomicFunction(
+    graph,
+    graph.outputs.map(({ dtype, shape }) => new TensorSpec(shape, dtype)),
+  );
 }
 
 /** @throws FailedPreconditionError under a tape and while a function is traced. */

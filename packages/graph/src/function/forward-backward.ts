@@ -186,11 +186,13 @@ function backwardGraph(
     name: wanted,
     traced,
     draws,
+    device,
   }: GraphNode): void => {
     const copy = graph.add(type, what, inputs.map(copied), attrs, made, {
       name: wanted,
       traced,
       draws,
+      device,
     });
     made.forEach((v, i) => copies.set(v, copy.outputs[i]));
   };

@@ -13,10 +13,13 @@ import {
   eagerBackend,
   equalDims,
   execute,
+  findDevice,
   type Guard,
   hostDims,
+  inContext,
   inGraphScope,
   kernelFor,
+  onBackend,
   type Sizes,
   showDim,
   sizeValue,
@@ -202,7 +205,7 @@ export class GraphInterpreter implements Interpreter {
       if (known.length === 0 || known.length < node.outputs.length) {
         const outputs = stops(node)
           ? yield { node, inputs: node.inputs.map(get), get }
-          : inScopeOf(node, () => this.node(node, get, known));
+          : inPlaceOf(node, () => this.node(node, get, known));
         outputs?.forEach((t, i) => values.set(node.outputs[i], t));
       }
       const told = measures.get(node);
@@ -270,12 +273,13 @@ export function measuresOf(graph: Graph): ReadonlyMap<GraphNode, readonly Measur
   return found;
 }
 
-/** Adds nodes to a function that is being traced in the scope of the node that they come from, inside of the current one. */
-function inScopeOf<T>({ name }: GraphNode, fn: () => T): T {
+/** Runs a node on its device. A function that is being traced gets it in the node's scope, inside of the current one. */
+function inPlaceOf<T>({ name, device }: GraphNode, fn: () => T): T {
   const { tracer } = context;
-  return tracer === null
-    ? fn()
-    : inGraphScope(`${tracer.nameScope}${name.slice(0, name.lastIndexOf('/') + 1)}`, fn);
+  if (tracer === null) return device === '' ? fn() : onBackend(findDevice(device), fn);
+  const scope = `${tracer.nameScope}${name.slice(0, name.lastIndexOf('/') + 1)}`;
+  const added = (): T => inGraphScope(scope, fn);
+  return device === '' ? added() : inContext({ placement: device }, added);
 }
 
 /** Tells tapes that a tensor is the value of a variable. */

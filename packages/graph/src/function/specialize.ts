@@ -188,6 +188,7 @@ class Specializing {
       name: node.name,
       traced: node.traced,
       draws: node.draws,
+      device: node.device,
     });
     node.outputs.forEach((value, i) => {
       this.#values.set(value, added.outputs[i]);

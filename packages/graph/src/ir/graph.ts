@@ -63,6 +63,7 @@ export interface Measure {
 interface NodeOptions {
   readonly traced?: Error | null;
   readonly draws?: boolean;
+  readonly device?: string;
 }
 
 /** An operation of a graph, under TensorFlow's names. */
@@ -79,7 +80,7 @@ export class GraphNode {
   readonly traced: Error | null;
   /** Whether it draws random numbers. */
   readonly draws: boolean;
-  /** Where `tf.device` put it when it was traced: `/device:CPU:0`, or nothing. */
+  /** Where `tf.device` put it when it was traced: `/device:CPU:0`; nothing where the call decides. */
   readonly device: string;
 
   constructor(
@@ -89,7 +90,7 @@ export class GraphNode {
     inputs: readonly GraphValue[],
     attrs: GraphNode['attrs'],
     outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
-    { traced, draws }: NodeOptions,
+    { traced, draws, device }: NodeOptions,
   ) {
     this.name = name;
     this.type = type;
@@ -99,7 +100,7 @@ export class GraphNode {
     this.outputs = outputs.map(({ dtype, shape }, index) => ({ node: this, index, dtype, shape }));
     this.traced = traced ?? null;
     this.draws = draws ?? false;
-    this.device = context.placement;
+    this.device = device ?? context.placement;
   }
 }
 

@@ -38,6 +38,7 @@ import {
   keepingAmbient,
   type Op,
   outOfScope,
+  override,
   type PortableCall,
   type PortableForm,
   portableOpOf,
@@ -277,10 +278,12 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   /** Runs `fn` with this tracer; tapes and memory scopes outside do not see what happens. */
   run<T>(fn: () => T): T {
     this.owner.open++;
+    // Where a function runs, its call says; where a body runs, the code around it.
+    const placement = this.#outer === null ? '' : context.placement;
     try {
       // A scope that the function opens and never ends is over with it.
       return keepingAmbient(() =>
-        symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn)),
+        symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null, placement }, fn)),
       );
     } finally {
       this.owner.open--;
@@ -298,6 +301,17 @@ export class FunctionTracer implements Tracer, KernelRecorder {
 
   enterScope(name: string): () => void {
     return this.graph.enterScope(name);
+  }
+
+  enterGradient(scope: string, of: Tensor): () => void {
+    const leave = this.enterScope(`gradient_tape/${scope}`);
+    const placement = this.#values.get(of.id)?.node.device ?? '';
+    if (placement === '' || context.placement !== '') return leave;
+    const leavePlace = override(context, { placement });
+    return () => {
+      leavePlace();
+      leave();
+    };
   }
 
   argument(dtype: DType, sizes: Dims, name: string): Tensor {
