@@ -1,11 +1,7 @@
 // Functions whose ops run on several devices.
-import { type RemoteBackend, remotes } from '@eagre/testing';
+import '@eagre/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
-
-const [first, second] = remotes as readonly [RemoteBackend, RemoteBackend];
-void first;
-void second;
 
 afterEach(() => tf.config.setSoftDevicePlacement(true));
 
@@ -186,5 +182,85 @@ describe('a traced function', () => {
     expect((await f.runAsync(a)).array()).toEqual([2, 4, 6]);
     a.dispose();
     expect(() => f(a)).toThrow(tf.errors.FailedPreconditionError);
+  });
+});
+
+describe('a MirroredStrategy of several devices that share no memory', () => {
+  const devices = ['/remote:0', '/remote:1'];
+  const rows = 24;
+  const inputs = tf
+    .constant(Float32Array.from({ length: rows * 6 }, (_, i) => Math.sin(i * 1.7)))
+    .reshape([rows, 6]);
+  const labels = tf.constant(Int32Array.from({ length: rows }, (_, i) => (i * 5) % 3));
+  const make = (optimizer: () => tf.optimizers.Optimizer): tf.Sequential => {
+    tf.random.setSeed(7);
+    tf.keras.utils.setRandomSeed(7);
+    const model = new tf.Sequential([
+      new tf.layers.Dense(8, { activation: 'relu', inputShape: [6] }),
+      new tf.layers.BatchNormalization({ synchronized: true }),
+      new tf.layers.Dense(3),
+    ]);
+    model.compile({
+      optimizer: optimizer(),
+      loss: new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
+      metrics: ['accuracy'],
+    });
+    return model;
+  };
+  const close = (a: readonly number[], b: readonly number[]): void => {
+    expect(a.length).toBe(b.length);
+    a.forEach((v, i) => {
+      expect(v).toBeCloseTo(b[i] as number, 4);
+    });
+  };
+
+  test.each([
+    ['SGD', () => new tf.optimizers.SGD({ learningRate: 0.1, momentum: 0.9 })],
+    ['Adam', () => new tf.optimizers.Adam({ learningRate: 0.01, globalClipnorm: 1 })],
+  ])('fit with %s gives the numbers of one device', async (_, optimizer) => {
+    const alone = make(optimizer);
+    const strategy = new tf.distribute.MirroredStrategy(devices);
+    const model = strategy.scope(() => make(optimizer));
+    model.setWeights(alone.getWeights());
+    const options = { epochs: 3, batchSize: 8, shuffle: false, verbose: 0 as const };
+    const a = await alone.fit(inputs, labels, options);
+    const b = await model.fit(inputs, labels, options);
+    close(b.history['loss'] as number[], a.history['loss'] as number[]);
+    close(b.history['accuracy'] as number[], a.history['accuracy'] as number[]);
+    const flat = (m: tf.Sequential): number[] => m.getWeights().flatMap((w) => [...w.data()].map(Number));
+    close(flat(model), flat(alone));
+    const evaluated = await model.evaluate(inputs, labels, { batchSize: 8, verbose: 0, returnDict: true });
+    close(
+      [evaluated['loss'] as number],
+      [
+        (await alone.evaluate(inputs, labels, { batchSize: 8, verbose: 0, returnDict: true }))[
+          'loss'
+        ] as number,
+      ],
+    );
+    const predicted = (await model.predict(inputs, { verbose: 0 })) as tf.Tensor;
+    close(
+      [...predicted.data()].map(Number),
+      [...((await alone.predict(inputs, { verbose: 0 })) as tf.Tensor).data()].map(Number),
+    );
+  });
+
+  test('a step runs on both', () => {
+    const strategy = new tf.distribute.MirroredStrategy(devices);
+    const w = strategy.scope(() => new tf.Variable([1, 2]));
+    const step = tf.function(() =>
+      strategy.run(() => {
+        const context = tf.distribute.getReplicaContext()!;
+        const own = w.mul(context.replicaIdInSyncGroup);
+        return context.allReduce('sum', own) as tf.Tensor;
+      }),
+    );
+    const results = strategy.experimentalLocalResults(step()) as readonly tf.Tensor[];
+    expect(results.map((t) => t.array())).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+    const text = step.getConcreteFunction().planText();
+    for (const device of devices) expect(text).toContain(`/device:${device.slice(1).toUpperCase()}`);
   });
 });

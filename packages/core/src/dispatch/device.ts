@@ -239,8 +239,8 @@ export const syncDevices: NamedFunction<[], [], unknown, void> = defineFunction(
 
 /**
  * Places ops: `tf.device('/cpu:0', fn)` runs `fn` there and returns its value; `using _ = tf.device('/cpu:0')` holds until
- * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`. Nodes of graphs keep the name; a traced function runs as a
- * whole on the device that is current where it is called.
+ * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`. Ops of a traced function run there at each call; those that
+ * nobody placed run where the function is called.
  * @throws NotFoundError when there is no such device.
  */
 export const device: ScopeFunction = defineFunction<NamedScope>(

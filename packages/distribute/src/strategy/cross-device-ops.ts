@@ -48,7 +48,7 @@ export class HierarchicalCopyAllReduce extends CrossDeviceOps {
   constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
     super();
     throw new UnimplementedError(
-      'it needs several GPUs in one machine; use new tf.distribute.ReductionToOneDevice()',
+      'it copies along the links between GPUs, which Eagre does not know of; use new tf.distribute.ReductionToOneDevice()',
       'HierarchicalCopyAllReduce',
     );
   }
@@ -64,7 +64,7 @@ export class NcclAllReduce extends CrossDeviceOps {
   constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
     super();
     throw new UnimplementedError(
-      "it needs several GPUs in one process, which strategies do not have yet; start a process for each GPU, with CommunicationOptions({ implementation: 'NCCL' })",
+      "NCCL adds values up between processes, not between the devices of one; start a process for each GPU, with CommunicationOptions({ implementation: 'NCCL' }), or use new tf.distribute.ReductionToOneDevice()",
       'NcclAllReduce',
     );
   }

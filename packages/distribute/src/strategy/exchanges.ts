@@ -1,6 +1,6 @@
 // What replicas do together.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { concat, split, type Tensor, transpose } from '@eagre/core';
+import { concat, device, split, type Tensor, transpose } from '@eagre/core';
 import {
   addDims,
   type Dim,
@@ -24,6 +24,8 @@ export interface Group {
   readonly collectives: Collectives;
   readonly numReplicasInSync: number;
   readonly crossDeviceOps: CrossDeviceOps | null;
+  /** The devices of this process's replicas. */
+  readonly replicaDevices: readonly string[];
   /** The place of this process's first replica among all. */
   readonly firstReplica: number;
 }
@@ -45,6 +47,11 @@ export function meanOf(sum: Tensor, count: number): Tensor {
   return (isFloating(sum.dtype) || sum.dtype.startsWith('complex') ? sum : sum.cast('float64')).div(count);
 }
 
+/** What replicas do together runs on the device of the first. */
+function onFirst(group: Group, combine: Exchange['combine']): Exchange['combine'] {
+  return (given) => device(group.replicaDevices[0], () => combine(given));
+}
+
 /** Sum or mean over all replicas. */
 export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions): Exchange {
   const { name } = options;
@@ -55,7 +62,7 @@ export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions
         dtype: op === 'MEAN' && !isFloating(dtype) && !dtype.startsWith('complex') ? 'float64' : dtype,
         shape,
       })),
-    combine(given) {
+    combine: onFirst(group, (given) => {
       const local = given[0].map((_, i) =>
         sumOf(
           given.map((values) => values[i]),
@@ -66,7 +73,7 @@ export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions
       const sums = group.collectives.size === 1 ? local : group.collectives.allReduce(local, options);
       const results = op === 'SUM' ? sums : sums.map((sum) => meanOf(sum, group.numReplicasInSync));
       return given.map(() => results);
-    },
+    }),
     gradient: (dys) => meet(exchange, dys),
   };
   return exchange;
@@ -87,7 +94,7 @@ export function gathering(group: Group, axis: number, options: CollectiveOptions
   return {
     name,
     specs,
-    combine(given) {
+    combine: onFirst(group, (given) => {
       const local = given[0].map((_, i) =>
         concat(
           given.map((values) => values[i]),
@@ -104,7 +111,7 @@ export function gathering(group: Group, axis: number, options: CollectiveOptions
               )
               .map((t) => toFront(t, axis));
       return given.map(() => all);
-    },
+    }),
     gradient(dys, given, index) {
       const sums = meet(reduction(group, 'SUM', options), dys);
       return sums.map((sum, i) => {

@@ -211,7 +211,7 @@ export function runStep(
   return () => logs;
 }
 
-/** A traced step runs as a whole on the device that is current: where the variables of its strategy are. */
+/** What no replica places runs where the variables of the strategy are. */
 function onDevice<T>(model: Model, run: () => T): T {
   const where = strategyOf(model)?.device ?? null;
   return where === null ? run() : device(where, run);
