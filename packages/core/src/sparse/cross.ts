@@ -23,7 +23,8 @@ export function featureOf(x: Input, op: string): Feature {
   return checkFeature([values], values.rank, op);
 }
 
-function crossed(inputs: readonly Input[], op: string, valuesOf: Values): SparseTensor {
+/** @internal The crosses of features with the values that a function makes of combinations. */
+export function crossed(inputs: readonly Input[], op: string, valuesOf: Values): SparseTensor {
   const all = checkList(inputs, 'inputs', op).map((x) => featureOf(x, op));
   // As in TensorFlow, where sparse features come first.
   const features = [...all.filter((parts) => parts.length > 1), ...all.filter((parts) => parts.length === 1)];
