@@ -294,7 +294,7 @@ export {
 } from './shapes/shape.ts';
 export * from './shapes/shape-env.ts';
 export { checkSize, differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
-export { crossed } from './sparse/cross.ts';
+export { sparseCrosses } from './sparse/cross.ts';
 export { columnOf } from './sparse/sparse-base.ts';
 export { complexAt, complexText } from './tensor/complex-numbers.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';

@@ -3,7 +3,13 @@
 import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { RaggedTensor } from '@eagre/core';
-import { crossed, fingerprint64, joinedFingerprints, keyedHash, makeSparse } from '@eagre/core/internal';
+import {
+  fingerprint64,
+  joinedFingerprints,
+  keyedHash,
+  makeSparse,
+  sparseCrosses,
+} from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
@@ -81,7 +87,7 @@ function hashedCross(c: OpCall): SparseTensor {
     if (typeof v !== 'string') return BigInt.asUintN(64, v);
     return isStrong ? keyedHash(v, [k0, k1]) : fingerprint64(v);
   };
-  return crossed([...sparsesAt(c, 0, count), ...c.xs(3 * count, end)], c.op, (all) =>
+  return sparseCrosses([...sparsesAt(c, 0, count), ...c.xs(3 * count, end)], c.op, (all) =>
     tf.constant({
       data: BigInt64Array.from(
         all,
