@@ -31,6 +31,20 @@ def example(**features):
     return tf.train.Example(features=tf.train.Features(feature={k: feature(v) for k, v in features.items()})).SerializeToString(deterministic=True)
 
 
+def sequence(context, **lists):
+    features = tf.train.Example.FromString(example(**context)).features
+    steps = {key: tf.train.FeatureList(feature=[tf.train.Example.FromString(example(x=v)).features.feature['x'] if v else tf.train.Feature() for v in rows])
+             for key, rows in lists.items()}
+    return tf.train.SequenceExample(context=features, feature_lists=tf.train.FeatureLists(feature_list=steps)).SerializeToString(deterministic=True)
+
+
+CONTEXT = {'id': tf.io.FixedLenFeature([], tf.int64, default_value=-1), 'words': tf.io.VarLenFeature(tf.string), 'tags': tf.io.RaggedFeature(tf.int64)}
+LISTS = {
+    'points': tf.io.FixedLenSequenceFeature([2], tf.float32),
+    'maybe': tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+    'letters': tf.io.VarLenFeature(tf.string),
+    'rows': tf.io.RaggedFeature(tf.float32, row_splits_dtype=tf.int64),
+}
 SPEC = {
     'x': tf.io.FixedLenFeature([2], tf.float32),
     'id': tf.io.FixedLenFeature([], tf.int64, default_value=-1),
@@ -49,7 +63,7 @@ def flat(features):
         if isinstance(value, tf.SparseTensor):
             found |= {f'{key}_indices': value.indices, f'{key}_values': value.values, f'{key}_shape': value.dense_shape}
         elif isinstance(value, tf.RaggedTensor):
-            found |= {f'{key}_values': value.values, f'{key}_splits': value.row_splits}
+            found |= {f'{key}_values': value.flat_values} | {f'{key}_splits{i or ""}': splits for i, splits in enumerate(value.nested_row_splits)}
         else:
             found[key] = value
     return found
@@ -67,6 +81,16 @@ class Reader(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([], tf.string, 'example')])
     def parse_single(self, example):
         return flat(tf.io.parse_single_example(example, {k: v for k, v in SPEC.items() if k != 'tags'}))
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, 'examples')])
+    def sequences(self, examples):
+        context, lists, lengths = tf.io.parse_sequence_example(examples, CONTEXT, LISTS)
+        return flat(context) | flat(lists) | {f'{key}_lengths': value for key, value in lengths.items()}
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string, 'example')])
+    def sequence(self, example):
+        context, lists = tf.io.parse_single_sequence_example(example, CONTEXT, LISTS)
+        return flat(context) | flat(lists)
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, 'examples')])
     def score(self, examples):
@@ -105,10 +129,15 @@ FULL = example(x=[1.5, -2.0], id=[2**62], name=['ü'.encode()], steps=[1.0, 2.0,
 BARE = example(x=[0.25, 4.0])
 SOME = example(x=[3.0, 3.0], id=[-7], words=[b''], steps=[9.0, 8.0], other=[1])
 RAW = [bytes([1, 0, 128, 63]), bytes([2, 200, 0, 60])]
+LONG = sequence({'id': [7], 'words': [b'a', b'\xff'], 'tags': [1, 2]}, points=[[1.0, 2.0], [3.0, 4.0]], maybe=[[5], [6], [7]], letters=[[b'x'], [b'y', b'z']], rows=[[1.0], [], [2.0, 3.0]])
+SHORT = sequence({'tags': [9]}, points=[[5.0, 6.0]], letters=[[], [b'w']])
+NONE = sequence({'words': [b'b']}, points=[], rows=[])
 CASES = [
     ('parse', [[FULL, BARE, SOME]]), ('parse', [[]]), ('parse', [[BARE]]), ('parse', [[SOME, b'']]), ('parse', [[example(x=[1.0])]]),
     ('parse', [[example(x=[1.0, 2.0], id=[0.5])]]), ('parse', [[example(x=[1.0, 2.0], steps=[0.5])]]), ('parse', [[b'\x0a\xff']]),
     ('parse_single', [FULL]), ('parse_single', [BARE]), ('parse_single', [b'']),
+    ('sequences', [[LONG, SHORT, NONE]]), ('sequences', [[NONE]]), ('sequences', [[SHORT, sequence({})]]), ('sequences', [[sequence({}, points=[[1.0]])]]),
+    ('sequences', [[sequence({'id': [0.5]}, points=[])]]), ('sequence', [LONG]), ('sequence', [SHORT]), ('sequence', [NONE]), ('sequence', [b'']),
     ('score', [[FULL, BARE]]), ('older', [[FULL, SOME]]), ('older', [[BARE]]), ('older_single', [SOME]), ('older_single', [FULL]), ('older_single', [BARE]),
     ('raw', [RAW]), ('raw', [[b'abc']]), ('raw', [[b'abcd', b'ab']]),
 ]
@@ -118,7 +147,7 @@ def main():
     reader = Reader()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'reader')
-        names = ['parse', 'parse_single', 'score', 'older', 'older_single', 'raw']
+        names = ['parse', 'parse_single', 'sequences', 'sequence', 'score', 'older', 'older_single', 'raw']
         tf.saved_model.save(reader, path, signatures={name: getattr(reader, name) for name in names})
         files = {str(p.relative_to(path)): base64.b64encode(p.read_bytes()).decode()
                  for p in sorted(pathlib.Path(path).rglob('*')) if p.is_file() and p.name != 'fingerprint.pb'}

@@ -374,6 +374,19 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
     case('ExtractGlimpseV2', R.ExtractGlimpseV2(input=image, size=[3, 3], offsets=[[0.2, -0.9]], noise='zero', uniform_noise=False), R.ExtractGlimpseV2(input=image, size=[2, 5], offsets=[[1., 2.]], centered=False, normalized=False, noise='zero', uniform_noise=False))
     case('DecodeCSV', *R.DecodeCSV(records=['1,a,2.5', ',"b,c",'], record_defaults=[[7], tf.constant([], tf.string), [0.5]]), *R.DecodeCSV(records=['1|x|NA'], record_defaults=[[7], [9.]], field_delim='|', na_value='NA', select_cols=[0, 2]))
 
+    for strong in (False, True):
+        # Strong hashes of strings alone: TensorFlow ends the process for integers.
+        dense = [] if strong else [tf.constant([[3], [-4]], tf.int64)]
+        for buckets in (0, 100):
+            case(f'SparseCrossHashed{strong}{buckets}', *R.SparseCrossHashed(
+                indices=[tf.constant([[0, 0], [1, 0], [1, 1]], tf.int64)] * 2, values=[tf.constant(['a', 'b', 'c'])] * 2, shapes=[tf.constant([2, 2], tf.int64)] * 2, dense_inputs=dense,
+                num_buckets=buckets, strong_hash=strong, salt=[7, 9]))
+    case('RaggedFillEmptyRows', *R.RaggedFillEmptyRows(value_rowids=tf.constant([0, 2, 2], tf.int64), values=v[:3], nrows=tf.constant(4, tf.int64), default_value=-1.))
+    for op in ['RaggedFillEmptyRowsGrad', 'SparseFillEmptyRowsGrad']:
+        case(op, *getattr(R, op)(reverse_index_map=tf.constant([0, 2, 3], tf.int64), grad_values=v))
+    case('ScaleAndTranslateGrad', *[R.ScaleAndTranslateGrad(
+        grads=rgb, original_image=tf.tile(image[..., :1], [1, 1, 1, 3]), scale=[4 / 6, 4 / 5], translation=[0., 0.], kernel_type=name, antialias=True) for name in ['lanczos3', 'triangle']])
+
     feeds = {T[name]: value for name, value in inputs.items()}
     # Channels before the directions
     first = tf.transpose(image, [0, 3, 1, 2])

@@ -233,7 +233,7 @@ export { pooledBy } from './ops/nn/fractional-pooling.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
 export { integersOfStrings } from './ops/strings/convert.ts';
-export { fingerprint64, keyedHash } from './ops/strings/hashes.ts';
+export { fingerprint64, joinedFingerprints, keyedHash } from './ops/strings/hashes.ts';
 export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
@@ -295,6 +295,7 @@ export {
 } from './shapes/shape.ts';
 export * from './shapes/shape-env.ts';
 export { checkSize, differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
+export { sparseCrosses } from './sparse/cross.ts';
 export { columnOf } from './sparse/sparse-base.ts';
 export { complexAt, complexText } from './tensor/complex-numbers.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';

@@ -406,3 +406,13 @@ test('applyGradients calls the apply of a class that overrides it, once, as in K
     expect(optimizer.iterations.item()).toBe(1);
   }
 });
+
+test('a variable whose shape may change has no slots', () => {
+  const v = new Variable([[1, 2, 3]], { shape: [null, 3], name: 'rows' });
+  const gradient = constant([[1, 1, 1]]);
+  new SGD(0.5).applyGradients([[gradient, v]]);
+  expect(v.array()).toEqual([[0.5, 1.5, 2.5]]);
+  for (const optimizer of [new SGD({ momentum: 0.9 }), new Adam()])
+    expect(() => optimizer.applyGradients([[gradient, v]])).toThrow("'rows' may change its shape");
+  expect(v.array()).toEqual([[0.5, 1.5, 2.5]]);
+});

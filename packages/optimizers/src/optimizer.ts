@@ -312,6 +312,11 @@ export abstract class Optimizer extends Module implements Trackable {
       readonly initial?: number | Tensor;
     },
   ): Variable {
+    if (!reference.hasOneShape)
+      throw new InvalidArgumentError(
+        `the variable '${reference.path}' may change its shape, so no variable for its ${name} fits: use an optimizer without such, as SGD without momentum`,
+        this.name,
+      );
     const own = `${reference.path.replace(/[/:]/g, '_')}_${name}`;
     // Sums of gradients are no state that processes divide.
     const beside = name === ACCUMULATOR ? null : reference;

@@ -23,7 +23,8 @@ export function featureOf(x: Input, op: string): Feature {
   return checkFeature([values], values.rank, op);
 }
 
-function crossed(inputs: readonly Input[], op: string, valuesOf: Values): SparseTensor {
+/** @internal The crosses of features with the values that a function makes of combinations. */
+export function sparseCrosses(inputs: readonly Input[], op: string, valuesOf: Values): SparseTensor {
   const all = checkList(inputs, 'inputs', op).map((x) => featureOf(x, op));
   // As in TensorFlow, where sparse features come first.
   const features = [...all.filter((parts) => parts.length > 1), ...all.filter((parts) => parts.length === 1)];
@@ -56,7 +57,7 @@ export const cross: NamedFunction<
     const op = 'sparse.cross';
     const between = separator ?? '_X_';
     checkText(between, 'separator', op);
-    return crossed(inputs, op, joinedValues(between));
+    return sparseCrosses(inputs, op, joinedValues(between));
   },
 );
 
@@ -72,6 +73,6 @@ export const crossHashed: NamedFunction<
   { hashKey: kind.asIs },
   (inputs, numBuckets = 0, { hashKey }) => {
     const op = 'sparse.crossHashed';
-    return crossed(inputs, op, hashedValues(numBuckets, hashKey, op));
+    return sparseCrosses(inputs, op, hashedValues(numBuckets, hashKey, op));
   },
 );

@@ -19,7 +19,7 @@ import {
 } from '../dispatch/distribution.ts';
 import { copyTo, kernelFor } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
-import { dims } from '../shapes/dims.ts';
+import { dims, dimsOf } from '../shapes/dims.ts';
 import {
   checkFlag,
   checkPartialShape,
@@ -52,7 +52,8 @@ export interface VariableOptions {
   readonly aggregation?: VariableAggregation;
   /**
    * The shapes that values may have: null stands for sizes that may change, and as a whole for any shape. That of the first value by default,
-   * which then never changes. Functions of `tf.function` cannot use a variable whose shape may change.
+   * which then never changes. In a function of `tf.function` the sizes that may change are those of each run; one that asks for the rank of a
+   * variable of any shape is traced anew for another rank.
    */
   readonly shape?: PartialShape | null;
 }
@@ -109,7 +110,7 @@ export class Variable extends VariableBase {
   /** Keras's path: the name behind those of all layers around. `name` for a variable that no layer, metric or optimizer made. */
   readonly path: string;
   override readonly dtype: DType;
-  /** That of the value now. It never changes, unless the option `shape` leaves sizes open. */
+  /** That of the value now. It never changes, unless the option `shape` leaves sizes open; in a traced function, these are not known then. */
   override readonly shape: Shape;
   /** @internal The shapes that values may have: null for sizes that may change, and as a whole for any shape. */
   readonly openShape: PartialShape | null;
@@ -164,6 +165,7 @@ export class Variable extends VariableBase {
     this.shape = source.shape;
     this.openShape = openShape;
     this.trainable = trainable;
+    if (!this.hasOneShape) Object.defineProperty(this, 'shape', { get: () => this.#now().shape });
     const isAdopted = strategy === null && source === adopted.value;
     this.#value = isAdopted ? source : copyTensor(source);
     if (strategy !== null) {
@@ -181,7 +183,7 @@ export class Variable extends VariableBase {
 
   /** The number of elements. */
   get size(): number {
-    return this.#value.size;
+    return this.#now().size;
   }
   get rank(): number {
     return this.shape.length;
@@ -268,7 +270,7 @@ export class Variable extends VariableBase {
     const { values, indices } = given as SparseDelta;
     if (!(values instanceof Tensor && indices instanceof Tensor))
       throw new InvalidArgumentError('expected tf.IndexedSlices', op);
-    const expected = [...dims(indices), ...this.shape.slice(1)];
+    const expected = [...dims(indices), ...dimsOf(this.shape).slice(1)];
     if (values.dtype !== this.dtype || this.rank === 0 || !sameShape(dims(values), expected))
       throw new InvalidArgumentError(
         `values are ${values.dtype} ${showShape(values.shape)}, expected ${this.dtype} ${showShape(expected)}`,
@@ -309,7 +311,6 @@ export class Variable extends VariableBase {
   /** @internal The value for an op: tapes are told, nobody else keeps it. */
   override taken(): Tensor {
     const { tracer } = context;
-    if (tracer !== null) this.#refuseTrace();
     const value = tracer === null ? this.#alive() : tracer.read(this);
     this.#tell(value);
     return value;
@@ -357,6 +358,12 @@ export class Variable extends VariableBase {
   #known(): Tensor {
     if (context.tracer !== null) throw new FailedPreconditionError(UNKNOWN_VALUE);
     return this.#alive();
+  }
+
+  /** What its shape is read of: in a traced function that of the value there, of which sizes may not be known. */
+  #now(): Tensor {
+    const { tracer } = context;
+    return tracer === null || this.hasOneShape ? this.#value : tracer.read(this);
   }
 
   #alive(): Tensor {
@@ -467,7 +474,6 @@ export class Variable extends VariableBase {
     const { tracer } = context;
     const { storage, backend, dtype } = this.#alive();
     if (tracer !== null) {
-      this.#refuseTrace();
       return tracer.assign(this, next) as this;
     }
     if (next.backend.name === 'symbolic') throw noValue(next);
@@ -476,21 +482,12 @@ export class Variable extends VariableBase {
     if (storage.refs === 1 && dtype !== 'string' && keepsShape) copyBytes(next.storage, storage);
     else if (next.backend === backend || dtype === 'string') this.#replace(copyTensor(next));
     else this.#replace(copyTensor(copyTo(next, backend)));
-    if (!keepsShape) (this as { shape: Shape }).shape = next.shape;
     return this;
   }
 
   /** @internal Whether all values have one shape. */
   get hasOneShape(): boolean {
-    return this.openShape === this.shape || isFixed(this.openShape);
-  }
-
-  /** @throws UnimplementedError for a variable whose shape may change: a trace is for one shape. */
-  #refuseTrace(): void {
-    if (this.hasOneShape) return;
-    throw new UnimplementedError(
-      `the variable '${this.path}' of shape ${showPartialShape(this.openShape)} may change its shape, so it cannot be used in tf.function: pass its value as an argument, or run the code eagerly`,
-    );
+    return isFixed(this.openShape);
   }
 
   #replace(value: Tensor): void {

@@ -1,4 +1,4 @@
-import { type DType, FailedPreconditionError } from '@eagre/backend';
+import { type DType, FailedPreconditionError, UnimplementedError } from '@eagre/backend';
 import { identity, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { type Attrs, aliasTensor, context, copyTensor, inContext, Op } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../ir/graph.ts';
@@ -42,6 +42,14 @@ export function hasEffect(node: GraphNode): boolean {
 export function eagerly<T>(fn: () => T): T {
   const backend = context.eagerBackend ?? context.backend;
   return inContext({ tracer: null, lifting: null, tapes: [], backend, eagerBackend: null }, fn);
+}
+
+/** @throws UnimplementedError for a variable whose shape may change: the graph has no run by whose sizes it could go. */
+function requireOneShape(variable: Variable): void {
+  if (variable.hasOneShape) return;
+  throw new UnimplementedError(
+    `the variable '${variable.path}' may change its shape, so it cannot be used in a graph of sessions: use it in tf.function, or eagerly`,
+  );
 }
 
 /**
@@ -137,6 +145,7 @@ export class SessionTracer extends FunctionTracer {
   }
 
   override read(variable: Variable): Tensor {
+    requireOneShape(variable);
     let value = this.#reads.get(variable);
     if (value === undefined) {
       const { path, dtype } = variable;
@@ -149,6 +158,7 @@ export class SessionTracer extends FunctionTracer {
   }
 
   override assign(variable: Variable, value: Tensor): Variable {
+    requireOneShape(variable);
     const given = this.valueOf(value);
     const node = this.body.add('AssignVariableOp', { kind: 'op', op: assignOp }, [given], { variable }, [
       variable,

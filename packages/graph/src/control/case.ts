@@ -21,6 +21,7 @@ import { replayed, withoutHost } from './replay.ts';
 import {
   areAlike,
   assignAll,
+  checkRanks,
   lastValues,
   mayAgree,
   shareArguments,
@@ -61,8 +62,11 @@ class CaseOp extends ControlOp {
   }
 
   override isOpen(attrs: Attrs, output: number, axis: number): boolean {
-    const sizes = (attrs as CaseAttrs).branches.map((b) => dims(b.outputs[output])[axis]);
-    return sizes.some(isLate) && !sizes.every((d) => identicalDims(d, sizes[0]));
+    const { branches, written, drawn } = attrs as CaseAttrs;
+    const sizes = branches.map((b) => dims(b.outputs[output])[axis]);
+    const results = branches[0].outputs.length - written.length - drawn.reduce((a, b) => a + b, 0);
+    const isOpen = written[output - results]?.hasOneShape === false;
+    return (isOpen || sizes.some(isLate)) && !sizes.every((d) => identicalDims(d, sizes[0]));
   }
 
   override drawn(attrs: Attrs): number {
@@ -202,6 +206,11 @@ export function tracedCase(
   }
   const written = writtenBy(bodies);
   const last = bodies.map((body) => lastValues(body, written));
+  checkRanks(
+    written,
+    last.map((values) => values.map((v) => v.shape)),
+    name,
+  );
   const from = shareArguments(bodies, written, 0);
   bodies.forEach(({ tracer, outputs }, i) => {
     tracer.graph.outputs = [...outputs, ...last[i]];

@@ -1,6 +1,6 @@
 // What branches and loops share when they are traced.
-import { InternalError } from '@eagre/backend';
-import { type Shape, type Tensor, Variable } from '@eagre/core';
+import { InternalError, UnimplementedError } from '@eagre/backend';
+import { type PartialShape, type Shape, type Tensor, Variable } from '@eagre/core';
 import { context, dimsOf, equalDims, isLate, sameShape, showShape } from '@eagre/core/internal';
 import type { GraphValue } from '../ir/graph.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
@@ -47,9 +47,7 @@ export function shareArguments(
     const rest = [...from].map((f) => {
       const argument = known.get(f);
       if (argument !== undefined) return argument;
-      const { dtype, shape } = f;
-      return graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [f], { name: 'unused' })
-        .outputs[0];
+      return tracer.placeholderFor(f, 'unused');
     });
     graph.arguments.splice(first, graph.arguments.length - first, ...rest);
   }
@@ -69,6 +67,21 @@ export function writtenBy(bodies: readonly TracedBody[]): Variable[] {
 /** What a variable is at the end of a body. */
 export function lastValues({ tracer }: TracedBody, written: Written): GraphValue[] {
   return tracer.run(() => written.map((v) => tracer.valueOf(tracer.read(v))));
+}
+
+/**
+ * Checks that a branch or loop leaves one rank for each variable, whichever way it goes.
+ * @param shapes those of the variables, by way. @throws UnimplementedError for one whose rank depends on the way.
+ */
+export function checkRanks(written: Written, shapes: readonly (readonly PartialShape[])[], op: string): void {
+  written.forEach((variable, i) => {
+    const ranks = shapes.map((way) => way[i].length);
+    if (ranks.some((rank) => rank !== ranks[0]))
+      throw new UnimplementedError(
+        `the variable '${variable.path}' would have the rank ${ranks.join(' or ')} behind it: only sizes may differ, not the rank`,
+        op,
+      );
+  });
 }
 
 /** Gives variables the values that a node has made of them. */

@@ -34,6 +34,7 @@ import { withoutHost } from './replay.ts';
 import {
   areAlike,
   assignAll,
+  checkRanks,
   lastValues,
   shareArguments,
   showValues,
@@ -54,7 +55,7 @@ export interface WhileAttrs extends Attrs {
   /** By argument: the variable whose value it is, if the body changes that. */
   readonly variables: ReadonlyArray<Variable | undefined>;
   readonly record: ForwardRecord;
-  /** By loop variable: its shape where sizes change from turn to turn, null for these. */
+  /** By loop variable and by `written`: its shape where sizes change from turn to turn, null for these. */
   readonly invariants: ReadonlyArray<PartialShape | undefined>;
 }
 
@@ -407,6 +408,9 @@ export function tracedWhile(
   const bodies = [test, turn];
   const written = writtenBy(bodies);
   const last = lastValues(turn, written);
+  // Those that keep their shape need none.
+  const shapes = written.map((v) => (v.hasOneShape ? undefined : turn.tracer.shapesOf(v)));
+  checkRanks(written, [shapes.map((shape, i) => shape ?? last[i].shape), last.map((v) => v.shape)], 'While');
   const from = shareArguments(bodies, written, count);
   test.tracer.graph.outputs = test.outputs;
   turn.tracer.graph.outputs = [...turn.outputs, ...last];
@@ -416,7 +420,7 @@ export function tracedWhile(
     written,
     variables: [...initial.map(() => undefined), ...written],
     record: new ForwardRecord(),
-    invariants,
+    invariants: [...initial.map((_, i) => invariants[i]), ...shapes],
   };
   const results = execute(whileOp, [...initial, ...takenFromOutside(from)], attrs);
   assignAll(written, results.slice(count));

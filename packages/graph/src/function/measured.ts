@@ -1,6 +1,6 @@
 // Functions in which sizes depend on values: parts of the graph run as plans, each once the sizes in it are known.
 import { FailedPreconditionError, InternalError } from '@eagre/backend';
-import { identity, type Tensor } from '@eagre/core';
+import { identity, type Tensor, type Variable } from '@eagre/core';
 import {
   context,
   type DimSymbol,
@@ -13,7 +13,7 @@ import {
 import type { ForwardRecord } from '../control/control-op.ts';
 import { graphRuns } from '../inspect/graph-trace.ts';
 import type { Graph, GraphNode, GraphValue, Measure } from '../ir/graph.ts';
-import { bodiesOf, hasEffects, isMeasured } from '../ir/graph-bodies.ts';
+import { bodiesOf, hasEffects, isMeasured, isOpen } from '../ir/graph-bodies.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { userLine } from '../tracing/source-lines.ts';
 import { type Rebuild, rebuilder } from '../tracing/structure.ts';
@@ -87,7 +87,7 @@ export class MeasuredFunction extends AtomicFunction {
   override async callAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
     checkAsync(this.graph.name);
     for (let attempt = 0; ; attempt++) {
-      const [stages] = this.#variants as readonly [Stages];
+      const stages = this.#forRanks(inputs);
       graphRuns(stages.graph);
       try {
         return stages.rebuild(await stages.runAsync(inputs, signal));
@@ -114,7 +114,7 @@ export class MeasuredFunction extends AtomicFunction {
 
   #serve<T>(inputs: readonly Tensor[], run: (stages: Stages) => T): T {
     for (let attempt = 0; ; attempt++) {
-      const [stages] = this.#variants as readonly [Stages];
+      const stages = this.#forRanks(inputs);
       try {
         return run(stages);
       } catch (error) {
@@ -138,12 +138,25 @@ export class MeasuredFunction extends AtomicFunction {
       );
     }
     if (guard.asked !== undefined) warnOfAsking(this.graph.name, guard, guard.asked);
-    const next =
-      this.#variants.find((other) => other !== stages && other.holds(told)) ??
-      new Stages(this.#retrace(inputs, told));
+    this.#first(
+      this.#variants.find((other) => other !== stages && other.hasRanks && other.holds(told)) ??
+        new Stages(this.#retrace(inputs, told)),
+    );
+  }
+
+  /** The trace to be tried first: one for the ranks of variables. */
+  #forRanks(inputs: readonly Tensor[]): Stages {
+    const [first] = this.#variants as readonly [Stages];
+    if (first.hasRanks) return first;
+    const found = this.#variants.find((other) => other.hasRanks);
+    return this.#first(found ?? new Stages(this.#retrace(inputs, new Map())));
+  }
+
+  #first(next: Stages): Stages {
     const kept = [next, ...this.#variants.filter((other) => other !== next)];
     for (const old of kept.slice(TRACES)) old.dispose();
     this.#variants = kept.slice(0, TRACES);
+    return next;
   }
 }
 
@@ -180,6 +193,8 @@ class Stages {
   readonly symbols: readonly DimSymbol[];
   readonly #guards: readonly Guard[];
   readonly #stages: readonly Stage[];
+  /** The variables of any shape, with the rank that each has in the trace. */
+  readonly #ranks: ReadonlyMap<Variable, number>;
 
   constructor({ graph, structure, call }: MeasuredTrace) {
     this.graph = graph;
@@ -187,6 +202,18 @@ class Stages {
     this.symbols = call.late;
     this.#guards = call.sizes.guards.filter(({ a, b }) => isLate(a) || isLate(b));
     this.#stages = stagesOf(graph);
+    this.#ranks = new Map(
+      graph.nodes.flatMap(({ what, outputs }) =>
+        what.kind === 'variable' && what.variable.openShape === null
+          ? [[what.variable, outputs[0].shape.length]]
+          : [],
+      ),
+    );
+  }
+
+  /** Whether the trace is for the ranks that variables of any shape have now. */
+  get hasRanks(): boolean {
+    return [...this.#ranks].every(([variable, rank]) => variable.rank === rank);
   }
 
   /** Whether the trace serves a run that has told these sizes. */
@@ -213,6 +240,7 @@ class Stages {
     try {
       for (const stage of this.#stages)
         run.after(stage, 'node' in stage ? run.node(stage) : planOf(stage, sizes).run(run.given(stage)));
+      run.assign();
       return run.results();
     } finally {
       run.end();
@@ -230,6 +258,7 @@ class Stages {
             : ((await planOf(stage, sizes).callAsync(run.given(stage), signal)) as readonly Tensor[]);
         run.after(stage, results);
       }
+      run.assign();
       return run.results();
     } finally {
       run.end();
@@ -310,6 +339,12 @@ class Run {
     this.#sizes.knowResults(stage.measures, this.#get);
   }
 
+  /** Gives variables whose shape may change their values; plans have done so for the others. */
+  assign(): void {
+    for (const { variable, value } of this.#graph.assignments)
+      if (!variable.hasOneShape) variable.assign(this.#get(value));
+  }
+
   /** A tensor of its own for each output. */
   results(): readonly Tensor[] {
     return this.#graph.outputs.map((value) => {
@@ -338,8 +373,15 @@ function stagesOf(graph: Graph): readonly Stage[] {
   const known = new Set(graph.measures.map(({ symbol }) => symbol));
   const alone = new Set(
     live.filter(
-      (node) => measures.get(node)?.some(({ from }) => from === 'axis') === true || asksInside(node, known),
+      (node) =>
+        measures.get(node)?.some(({ from }) => from === 'axis') === true ||
+        asksInside(node, known) ||
+        isOpen(node),
     ),
+  );
+  // What such variables get is read at the end.
+  const late = new Set(
+    graph.assignments.flatMap(({ variable, value }) => (variable.hasOneShape ? [] : [value.node])),
   );
   const changes = live.some((node) => node.what.kind === 'update');
   for (;;) {
@@ -348,7 +390,8 @@ function stagesOf(graph: Graph): readonly Stage[] {
     const torn = live.flatMap((node) => {
       // Read before something in the middle changes it.
       if (node.what.kind === 'variable')
-        return changes && !alone.has(node) && parts.slice(0, -1).some((part) => uses(part, node))
+        return !alone.has(node) &&
+          (late.has(node) || (changes && parts.slice(0, -1).some((part) => uses(part, node))))
           ? [node]
           : [];
       const restored = node.attrs['restored'] as { readonly of: ForwardRecord } | null | undefined;
@@ -435,16 +478,17 @@ function stagesOfParts(
     return alone.has(node) || (i < parts.length - 1 && hasOwnEffects(node)) ? node : null;
   };
   const whole = [...parts];
-  // Variables get their values in the last plan.
+  // Variables of one shape get their values in the last plan.
   const last = whole.at(-1);
-  if (graph.assignments.length > 0 && (last === undefined || single(last, whole.length - 1) !== null))
+  const fixed = graph.assignments.filter(({ variable }) => variable.hasOneShape);
+  if (fixed.length > 0 && (last === undefined || single(last, whole.length - 1) !== null))
     whole.push(new Set());
   return whole.map((part, i): Stage => {
     const own = [...part];
     const told = own.flatMap((node) => measures.get(node) ?? []);
     const node = single(part, i);
     if (node !== null) return { node, measures: told };
-    const assignments = i === whole.length - 1 ? graph.assignments : [];
+    const assignments = i === whole.length - 1 ? fixed : [];
     const used = new Set([...own.flatMap((n) => n.inputs), ...assignments.map((a) => a.value)]);
     const free = [...used].flatMap((v) => (isFree(v.node) && !alone.has(v.node) ? [v.node] : []));
     const later = new Set([

@@ -21,9 +21,17 @@ export function lateSizesIn(graph: Graph): DimSymbol[] {
   ];
 }
 
-/** Whether a graph, or one inside of it, has such sizes. */
+/** Whether a graph, or one inside of it, has such sizes, or uses variables whose shape may change. */
 export function isMeasured(graph: Graph): boolean {
-  return graph.measures.length > 0 || graph.nodes.some((node) => bodiesOf(node).some(isMeasured));
+  return (
+    graph.measures.length > 0 || graph.nodes.some((node) => isOpen(node) || bodiesOf(node).some(isMeasured))
+  );
+}
+
+/** Whether a node reads or changes a variable whose shape may change. */
+export function isOpen({ what }: GraphNode): boolean {
+  if (what.kind === 'update') return what.written.some((v) => !v.hasOneShape);
+  return what.kind === 'variable' && !what.variable.hasOneShape;
 }
 
 /** Whether a graph draws random numbers, itself or in a graph inside of it. */

@@ -315,33 +315,50 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   }
 
   argument(dtype: DType, sizes: Dims, name: string): Tensor {
-    const shape = toShape(sizes);
-    const node = this.graph.add(
-      'Placeholder',
-      { kind: 'argument' },
-      [],
-      { dtype, shape },
-      [{ dtype, shape }],
-      {
-        name,
-      },
-    );
-    const value = node.outputs[0] as GraphValue;
-    this.graph.arguments.push(value);
-    return this.lasting(value);
+    return this.openArgument(dtype, toShape(sizes), name);
   }
 
   /** An argument of which some sizes, null in its shape, are others at each call of the body. */
   openArgument(dtype: DType, shape: PartialShape, name: string): Tensor {
+    const value = this.#placeholder(dtype, shape, name);
+    this.graph.arguments.push(value);
+    return this.lasting(value);
+  }
+
+  #placeholder(dtype: DType, shape: PartialShape, name: string): GraphValue {
+    return this.#measuredNode(shape, (sizes) =>
+      this.graph.add(
+        'Placeholder',
+        { kind: 'argument' },
+        [],
+        { dtype, shape: sizes },
+        [{ dtype, shape: sizes }],
+        { name },
+      ),
+    );
+  }
+
+  /** What a node gives of which a run tells the sizes that are null. */
+  #measuredNode(shape: PartialShape, make: (shape: Shape) => GraphNode): GraphValue {
     const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
     const known: readonly (Dim | null)[] = dimsOf(shape as Shape);
-    const tensor = this.argument(
-      dtype,
-      known.map((d) => d ?? axes.size()),
-      name,
-    );
-    this.graph.measures.push(...axes.of(this.valueOf(tensor).node));
-    return tensor;
+    const node = make(toShape(known.map((d) => d ?? axes.size())));
+    this.graph.measures.push(...axes.of(node));
+    return node.outputs[0] as GraphValue;
+  }
+
+  /** The shapes that a variable may have where the trace begins: null for sizes that may change. One of any shape keeps the rank of then. */
+  shapesOf(variable: Variable): PartialShape {
+    const { openShape } = variable;
+    if (openShape !== null) return openShape;
+    const outer = this.#outer;
+    const { shape } = outer === null ? { shape: inInitScope(() => variable.shape) } : outer.read(variable);
+    return shape.map(() => null);
+  }
+
+  /** What stands in a body for something of the function around it. Of a variable, the sizes that may change do so from run to run of the body. */
+  placeholderFor(from: Tensor | Variable, name: string): GraphValue {
+    return this.#placeholder(from.dtype, from instanceof Variable ? this.shapesOf(from) : from.shape, name);
   }
 
   /** Lets go of the call's tensors: the trace lives longer. */
@@ -447,11 +464,13 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   }
 
   /** What a size is in the call that is traced; undefined where that is not known before it runs. */
-  #probedSize({ value, from, at }: Measure): number | undefined {
+  #probedSize({ value, from: kind, at }: Measure): number | undefined {
+    const from = this.#variableOf(value);
+    if (from !== null) return hintOf(dims((this.#outer as FunctionTracer).read(from))[at] as Dim);
     if (this.tracedCall.inputs === undefined) return undefined;
     const tensor = inInitScope(() => this.#probe(value.node))?.[value.index];
     if (tensor === undefined) return undefined;
-    return from === 'axis' ? tensor.shape[at] : Number(hostValues(tensor)[at]);
+    return kind === 'axis' ? tensor.shape[at] : Number(hostValues(tensor)[at]);
   }
 
   /** The values of a node in the call that is traced, as far as computing them has no effects and draws nothing. */
@@ -715,8 +734,19 @@ export class FunctionTracer implements Tracer, KernelRecorder {
 
   /** The tensor of the function around that an argument stands for. */
   #fromOf(argument: GraphValue): Tensor | null {
-    const from = [...this.#outside.values()].find((o) => o.argument === argument)?.from;
-    return from === undefined || from instanceof Variable ? null : from;
+    const from = this.#outsideOf(argument);
+    return from instanceof Variable ? null : from;
+  }
+
+  /** The variable of the function around whose value an argument stands for. */
+  #variableOf(argument: GraphValue): Variable | null {
+    const from = this.#outsideOf(argument);
+    return from instanceof Variable ? from : null;
+  }
+
+  #outsideOf(argument: GraphValue): Tensor | Variable | null {
+    for (const { argument: own, from } of this.#outside.values()) if (own === argument) return from;
+    return null;
   }
 
   created(variable: Variable): void {
@@ -779,12 +809,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   #fromOutside(from: Tensor | Variable): Tensor {
     let outside = this.#outside.get(from);
     if (outside === undefined) {
-      const { dtype, shape } = from;
-      const name = from instanceof Variable ? from.path : 'outside';
-      const node = this.graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [from], {
-        name,
-      });
-      const argument = node.outputs[0] as GraphValue;
+      const argument = this.placeholderFor(from, from instanceof Variable ? from.path : 'outside');
       outside = { from, argument, tensor: this.lasting(argument) };
       this.#outside.set(from, outside);
     }
@@ -800,18 +825,12 @@ export class FunctionTracer implements Tracer, KernelRecorder {
       this.#variables.set(variable, values);
     }
     if (values === undefined) {
-      const { dtype, shape } = variable;
-      const node = this.graph.add(
-        'ReadVariableOp',
-        { kind: 'variable', variable },
-        [],
-        { dtype },
-        [{ dtype, shape }],
-        {
+      const { dtype } = variable;
+      const initial = this.#measuredNode(this.shapesOf(variable), (shape) =>
+        this.graph.add('ReadVariableOp', { kind: 'variable', variable }, [], { dtype }, [{ dtype, shape }], {
           name: `${variable.path}/Read`,
-        },
+        }),
       );
-      const initial = node.outputs[0] as GraphValue;
       values = { initial, value: initial, current: this.lasting(initial) };
       this.#variables.set(variable, values);
     }

@@ -12,9 +12,9 @@ import {
   where,
   zeros,
 } from '@eagre/core';
-import { type Dim, dims } from '@eagre/core/internal';
+import { type Dim, dims, mulDims } from '@eagre/core/internal';
 import { elements, type NodeCall, type OnnxOp, type OpTable, type Run } from '../node.ts';
-import { channelsFirst, channelsLast, range, shaped } from './helpers.ts';
+import { channelsFirst, channelsLast, product, range, shaped } from './helpers.ts';
 
 /** The boxes that are kept of each class of each example: [batch, class, box]. */
 const suppressed: Run = (node) => {
@@ -197,7 +197,124 @@ const regionsAligned: OnnxOp = {
 // More than any region of an image needs.
 const MOST_SAMPLES = 2 ** 24;
 
+/** Regions of images, each divided into cells, of which the largest pixel counts; 0 where a cell lies outside. */
+const regionsPooled: Run = (node) => {
+  const counts = node.attrs.ints('pooled_shape');
+  if (counts.length !== 2 || !counts.every((n) => n > 0 && n <= MOST_CELLS))
+    node.fail(`pooled_shape must be two numbers from 1 to ${MOST_CELLS}`);
+  const boxes = node.x(1);
+  const corners = boxes.slice([0, 1], [-1, 4]).mul(node.attrs.float('spatial_scale', 1));
+  // To the nearest integer, halves away from zero.
+  const rounded = corners.abs().add(0.5).floor().mul(corners.sign());
+  const column = (i: number): Tensor => rounded.slice([0, i], [-1, 1]);
+  let x = gather(node.x(0), boxes.slice([0, 0], [-1, 1]).squeeze(-1).cast('int32'));
+  // Along the columns, then along the rows, which are the last axis meanwhile.
+  for (const axis of [1, 0] as const) {
+    const [begin, end, count] = [column(1 - axis), column(3 - axis), counts[axis] as number];
+    const cell = end.sub(begin).add(1).maximum(1).div(count);
+    if (axis === 0) x = x.transpose([0, 1, 3, 2]);
+    const pixels = placesOf(x, -1).slice([0, 0, 0, 0], [1, 1, 1, -1]);
+    const along = (places: Tensor): Tensor => places.add(begin).reshape([-1, 1, 1, 1]);
+    const cells = range(0, count).map((i) => {
+      const isInside = pixels
+        .greaterEqual(along(cell.mul(i).floor()))
+        .logicalAnd(pixels.less(along(cell.mul(i + 1).ceil())));
+      const largest = where(isInside, x, Number.NEGATIVE_INFINITY).max(-1);
+      return where(isInside.any(-1), largest, 0);
+    });
+    x = stack(cells, -1);
+    if (axis === 0) x = x.transpose([0, 1, 3, 2]);
+  }
+  return x;
+};
+
+// Along an axis: each takes a few operations.
+const MOST_CELLS = 1024;
+
+/** The numbers 0, 1, … along an axis, in the shape of a tensor. */
+const placesOf = (x: Tensor, axis: number): Tensor => onesLike(x).cumsum(axis).sub(1);
+
+/** A convolution that reads the image at places that are moved, between pixels, and weighted by a mask. */
+const deformed: Run = (node) => {
+  const { attrs } = node;
+  const [x, kernel, offset, bias, mask] = [node.x(0), node.x(1), node.x(2), node.maybe(3), node.maybe(4)];
+  if (x.rank !== 4 || kernel.rank !== 4 || offset.rank !== 4)
+    node.fail('only images of two axes are supported');
+  /** Two numbers, of pads those in front. */
+  const pair = (name: string, least: number, count = 2): readonly [number, number] => {
+    const list = attrs.ints(name, new Array<number>(count).fill(least));
+    if (list.length !== count || list.some((n) => n < least))
+      node.fail(`${name} must be ${count} integers of at least ${least}`);
+    return list as unknown as readonly [number, number];
+  };
+  const [strides, dilations, pads] = [pair('strides', 1), pair('dilations', 1), pair('pads', 0, 4)];
+  const [groups, parts] = [attrs.int('group', 1), attrs.int('offset_group', 1)];
+  const [features, each, rows, columns] = kernel.shape as readonly [number, number, number, number];
+  const channels = each * groups;
+  const taps = rows * columns;
+  if (!(groups > 0 && parts > 0) || features % groups !== 0 || channels % parts !== 0)
+    node.fail('its groups do not divide the channels');
+  const [, , tall, wide] = dims(offset) as readonly [Dim, Dim, Dim, Dim];
+  const sizes = x.shapeOf().cast(x.dtype);
+  const lastOf = (axis: 2 | 3): Tensor => sizes.slice([axis], [1]).sub(1);
+  /** Where the image is read: [n · parts, taps, rows, columns] along one axis. */
+  const moved = shaped(offset, [-1, taps, 2, tall, wide]);
+  const along = (axis: 0 | 1): Tensor => {
+    const own = moved.slice([0, 0, axis, 0, 0], [-1, -1, 1, -1, -1]).squeeze(2);
+    const ofTap = range(0, taps).map(
+      (k) => (axis === 0 ? Math.floor(k / columns) : k % columns) * dilations[axis] - pads[axis],
+    );
+    const tap = constant(ofTap).reshape([1, taps, 1, 1]).cast(x.dtype);
+    return placesOf(own, axis + 2)
+      .mul(strides[axis])
+      .add(tap)
+      .add(own);
+  };
+  const [y, z] = [along(0), along(1)];
+  const flat = shaped(x, [-1, channels / parts, mulDims(dims(x)[2] as Dim, dims(x)[3] as Dim)]).transpose([
+    0, 2, 1,
+  ]);
+  const [top, left] = [y.floor(), z.floor()];
+  const width = lastOf(3).add(1);
+  const corners = [0, 1].flatMap((down) =>
+    [0, 1].map((right) => {
+      const [row, column] = [top.add(down), left.add(right)];
+      const isInside = [row, column].flatMap((place, i) => [
+        place.greaterEqual(0),
+        place.lessEqual(lastOf(i === 0 ? 2 : 3)),
+      ]);
+      const share = y.sub(row).abs().neg().add(1).mul(z.sub(column).abs().neg().add(1));
+      const weight = where(
+        isInside.reduce((a, b) => a.logicalAnd(b)),
+        share,
+        0,
+      );
+      const at = row
+        .clipByValue(0, lastOf(2))
+        .mul(width)
+        .add(column.clipByValue(0, lastOf(3)));
+      const found = gather(flat, shaped(at.cast('int32'), [-1, product([taps, tall, wide])]), 1, {
+        batchDims: 1,
+      });
+      return found.mul(shaped(weight, [-1, product([taps, tall, wide]), 1]));
+    }),
+  );
+  let read = corners.reduce((a, b) => a.add(b));
+  if (mask !== null) read = read.mul(shaped(mask, [-1, product([taps, tall, wide]), 1]));
+  // [n, parts, taps, rows · columns, c] as [groups, n · rows · columns, c · taps], for one product by group.
+  const pixels = mulDims(tall, wide);
+  const patches = shaped(
+    shaped(read, [-1, parts, taps, pixels, channels / parts]).transpose([0, 3, 1, 4, 2]),
+    [-1, groups, each * taps],
+  ).transpose([1, 0, 2]);
+  const weights = shaped(kernel, [groups, features / groups, each * taps]).transpose([0, 2, 1]);
+  const result = shaped(patches.matmul(weights).transpose([1, 0, 2]), [-1, tall, wide, features]);
+  return channelsFirst(bias === null ? result : result.add(bias));
+};
+
 export const vision: OpTable = {
+  DeformConv: deformed,
+  MaxRoiPool: regionsPooled,
   NegativeLogLikelihoodLoss: (node) => likelihood(node, node.x()),
   NonMaxSuppression: suppressed,
   RoiAlign: regionsAligned,

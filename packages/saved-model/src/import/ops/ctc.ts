@@ -6,21 +6,23 @@ import type { OpCall } from '../op-call.ts';
 import { intOf, type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
 
-/** The loss of each sequence, and what its gradient by the logits is. The blank is the last class. */
-const loss: Translate = (c) => {
-  if (c.boolAttr('preprocess_collapse_repeated', false) || !c.boolAttr('ctc_merge_repeated', true))
-    throw c.lacks('only the usual rules for repeated labels are supported');
-  const [logits, indices, values, times] = [c.x(0), c.x(1), c.x(2), c.x(3)];
-  const rows = columnOf(indices, 0);
-  const lengths = tf.unsortedSegmentSum(tf.onesLike(rows, 'int32'), rows, tf.size(times));
-  const batch = tf.cast(tf.size(times), 'int64');
-  const longest = tf.cast(tf.max(tf.concat([tf.zeros([1], 'int32'), lengths], 0)), 'int64');
-  const labels = tf.sparse.toDense(makeSparse(indices, values, tf.stack([batch, longest])));
-  const run = (x: Tensor): Tensor => tf.nn.ctcLoss(labels, x, lengths, times, { blankIndex: -1 });
-  const result = run(logits);
-  const [gradient] = vjp(run, [logits], tf.onesLike(result));
-  return [result, gradient ?? tf.zerosLike(logits)];
-};
+/** The loss of each sequence, and what its gradient by the logits is. The blank is the last class, or the first one where GPUs compute it. */
+const lossOf =
+  (blankIndex: 0 | -1): Translate =>
+  (c) => {
+    if (c.boolAttr('preprocess_collapse_repeated', false) || !c.boolAttr('ctc_merge_repeated', true))
+      throw c.lacks('only the usual rules for repeated labels are supported');
+    const [logits, indices, values, times] = [c.x(0), c.x(1), c.x(2), c.x(3)];
+    const rows = columnOf(indices, 0);
+    const lengths = tf.unsortedSegmentSum(tf.onesLike(rows, 'int32'), rows, tf.size(times));
+    const batch = tf.cast(tf.size(times), 'int64');
+    const longest = tf.cast(tf.max(tf.concat([tf.zeros([1], 'int32'), lengths], 0)), 'int64');
+    const labels = tf.sparse.toDense(makeSparse(indices, values, tf.stack([batch, longest])));
+    const run = (x: Tensor): Tensor => tf.nn.ctcLoss(labels, x, lengths, times, { blankIndex });
+    const result = run(logits);
+    const [gradient] = vjp(run, [logits], tf.onesLike(result));
+    return [result, gradient ?? tf.zerosLike(logits)];
+  };
 
 /** The parts of sparse tensors: all indices, all values, all shapes. */
 const partsOf = (readings: readonly SparseTensor[]): Tensor[] => [
@@ -49,7 +51,8 @@ const beamSearch = (c: OpCall): Tensor[] => {
 const DECODED = ['decoded_indices', 'decoded_values', 'decoded_shape', 'log_probability'];
 
 export const ctc: OpTable = {
-  CTCLoss: several(['loss', 'gradient'], loss),
+  CTCLoss: several(['loss', 'gradient'], lossOf(-1)),
+  CTCLossV2: several(['loss', 'gradient'], lossOf(0)),
   CTCGreedyDecoder: several(DECODED, greedy),
   CTCBeamSearchDecoder: {
     outputs: DECODED,

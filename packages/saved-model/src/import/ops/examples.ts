@@ -2,7 +2,14 @@
 import { dtypeTraits } from '@eagre/backend';
 import { bitcast, constant, type DType, InvalidArgumentError, type Tensor } from '@eagre/core';
 import { bytesOf, textOf } from '@eagre/core/internal';
-import { decodeExample, type FeatureValue, FormatError, type tensorflow } from '@eagre/formats';
+import {
+  decodeExample,
+  decodeSequenceExample,
+  type FeatureValue,
+  FormatError,
+  type SequenceExampleValue,
+  type tensorflow,
+} from '@eagre/formats';
 import type { AttrShape, OpCall } from '../op-call.ts';
 import type { OpRow, OpTable, Translate } from '../op-row.ts';
 import { known } from './strings.ts';
@@ -10,9 +17,8 @@ import { known } from './strings.ts';
 type Example = ReadonlyMap<string, FeatureValue>;
 type Values = readonly (number | bigint | string)[];
 
-/** What is wanted of a message. */
+/** What is wanted of messages. */
 interface Request {
-  readonly serialized: Tensor;
   readonly sparse: readonly { readonly key: string; readonly dtype: DType }[];
   readonly dense: readonly {
     readonly key: string;
@@ -43,6 +49,10 @@ function valuesOf(c: OpCall, example: Example, index: number, key: string, dtype
 const made = (values: Values, dtype: DType, shape: readonly number[]): Tensor =>
   constant([...values] as number[], dtype, { shape });
 
+/** The values of rows, one behind the other. */
+const flatOf = (rows: readonly Values[], dtype: DType): Tensor =>
+  made(rows.flat(), dtype, [rows.flat().length]);
+
 const zeroOf = (dtype: DType): number | bigint | string =>
   dtype === 'string' ? '' : dtype === 'int64' ? 0n : 0;
 
@@ -50,19 +60,24 @@ const zeroOf = (dtype: DType): number | bigint | string =>
 const elementsOf = (x: Tensor): Values =>
   x.dtype === 'string' ? x.strings() : Array.from(x.data() as ArrayLike<number | bigint>);
 
-/** All results in the order of ParseExampleV2. */
-function parsed(c: OpCall, { serialized, sparse, dense, ragged }: Request): Tensor[] {
+/** The messages in input 0, a string or a vector of strings. */
+function messagesOf<M>(c: OpCall, decode: (bytes: Uint8Array) => M): M[] {
+  const serialized = known(c, 0);
   if (serialized.dtype !== 'string' || serialized.rank > 1)
     throw c.wrong('serialized must be a string, or a vector of strings');
-  const isOne = serialized.rank === 0;
-  const examples = serialized.strings().map((text, i): Example => {
+  return serialized.strings().map((text, i) => {
     try {
-      return decodeExample(bytesOf(text));
+      return decode(bytesOf(text));
     } catch (cause) {
       if (!(cause instanceof FormatError)) throw cause;
       throw new InvalidArgumentError(`could not parse example ${i}: ${cause.message}`, c.op, { cause });
     }
   });
+}
+
+/** All results in the order of ParseExampleV2. */
+function parsed(c: OpCall, examples: readonly Example[], { sparse, dense, ragged }: Request): Tensor[] {
+  const isOne = c.x(0).rank === 0;
   const rowsOf = (key: string, dtype: DType): (Values | null)[] =>
     examples.map((example, i) => valuesOf(c, example, i, key, dtype));
   const sparseRows = sparse.map(({ key, dtype }) => rowsOf(key, dtype).map((row) => row ?? []));
@@ -72,19 +87,96 @@ function parsed(c: OpCall, { serialized, sparse, dense, ragged }: Request): Tens
       const places = rows.flatMap((row, i) => row.map((_, k) => (isOne ? [k] : [i, k])));
       return constant(places.flat(), 'int64', { shape: [places.length, isOne ? 1 : 2] });
     }),
-    ...sparseRows.map((rows, i) => made(rows.flat(), sparse[i]?.dtype as DType, [rows.flat().length])),
+    ...sparseRows.map((rows, i) => flatOf(rows, sparse[i]?.dtype as DType)),
     ...sparseRows.map((rows) => {
       const longest = rows.reduce((most, row) => Math.max(most, row.length), 0);
       return constant(isOne ? [longest] : [rows.length, longest], 'int64');
     }),
     ...dense.map((feature) => denseOf(c, feature, rowsOf(feature.key, feature.dtype), isOne)),
-    ...raggedRows.map((rows, i) => made(rows.flat(), ragged[i]?.dtype as DType, [rows.flat().length])),
-    ...raggedRows.map((rows, i) => {
-      if (isOne) return made([], ragged[i]?.splits as DType, [0]);
-      const splits = [0];
-      for (const row of rows) splits.push((splits.at(-1) as number) + row.length);
-      return constant(splits, ragged[i]?.splits as DType);
+    ...raggedRows.map((rows, i) => flatOf(rows, ragged[i]?.dtype as DType)),
+    ...raggedRows.map((rows, i) =>
+      isOne ? made([], ragged[i]?.splits as DType, [0]) : splitsOf(rows, ragged[i]?.splits as DType),
+    ),
+  ];
+}
+
+/** Where rows begin and end. */
+function splitsOf(rows: readonly { readonly length: number }[], dtype: DType): Tensor {
+  const splits = [0];
+  for (const row of rows) splits.push((splits.at(-1) as number) + row.length);
+  return constant(splits, dtype);
+}
+
+/** The lists of features in sequences, in the order of ParseSequenceExampleV2. */
+function parsedLists(
+  c: OpCall,
+  examples: readonly SequenceExampleValue[],
+  missingIsEmpty: readonly boolean[],
+  { sparse, dense, ragged }: Request,
+): Tensor[] {
+  const isOne = c.x(0).rank === 0;
+  /** By example, what each step has; null where there is no such list. */
+  const stepsOf = (key: string, dtype: DType): (Values[] | null)[] =>
+    examples.map(({ featureLists }, index) => {
+      const steps = featureLists.get(key);
+      if (steps === undefined) return null;
+      return steps.map((value) => valuesOf(c, new Map([[key, value]]), index, key, dtype) ?? []);
+    });
+  const most = (lists: readonly { readonly length: number }[]): number =>
+    lists.reduce((length, list) => Math.max(length, list.length), 0);
+  const all = (lists: readonly { readonly key: string; readonly dtype: DType }[]): Values[][][] =>
+    lists.map(({ key, dtype }) => stepsOf(key, dtype).map((steps) => steps ?? []));
+  const sparseLists = all(sparse);
+  const raggedLists = all(ragged);
+  const denseLists = dense.map(({ key, dtype, shape }, i) => {
+    if (shape === null || shape.includes(null)) throw c.wrong(`the shape of '${key}' is not known`);
+    const each = (shape as readonly number[]).reduce((n, d) => n * d, 1);
+    const lists = stepsOf(key, dtype).map((steps, index) => {
+      if (steps === null && missingIsEmpty[i] !== true)
+        throw c.wrong(
+          `Name: <unknown>, Feature list '${key}' is required but could not be found. Did you mean to include it in feature_list_dense_missing_assumed_empty? Index: ${index}`,
+        );
+      for (const [step, values] of (steps ?? []).entries())
+        if (values.length !== each)
+          throw c.wrong(
+            `Key: ${key}, Index: ${index}, step ${step}. Number of ${dtype} values != expected. Values size: ${values.length} but output shape: [${shape}]`,
+          );
+      return steps ?? [];
+    });
+    return { lists, dtype, each, shape: shape as readonly number[] };
+  });
+  return [
+    ...sparseLists.map((lists) => {
+      const places = lists.flatMap((steps, i) =>
+        steps.flatMap((values, step) => values.map((_, k) => (isOne ? [step, k] : [i, step, k]))),
+      );
+      return constant(places.flat(), 'int64', { shape: [places.length, isOne ? 2 : 3] });
     }),
+    ...sparseLists.map((lists, i) => flatOf(lists.flat(), sparse[i]?.dtype as DType)),
+    ...sparseLists.map((lists) => {
+      const sizes = [most(lists), most(lists.flat())];
+      return constant(isOne ? sizes : [lists.length, ...sizes], 'int64');
+    }),
+    ...denseLists.map(({ lists, dtype, each, shape }) => {
+      const longest = most(lists);
+      const filled = lists.flatMap((steps) => [
+        ...steps.flat(),
+        ...new Array<number | bigint | string>((longest - steps.length) * each).fill(zeroOf(dtype)),
+      ]);
+      return made(filled, dtype, [...(isOne ? [] : [lists.length]), longest, ...shape]);
+    }),
+    ...denseLists.map(({ lists }) =>
+      constant(
+        lists.map((steps) => steps.length),
+        'int64',
+        { shape: isOne ? [] : [lists.length] },
+      ),
+    ),
+    ...raggedLists.map((lists, i) => flatOf(lists.flat(), ragged[i]?.dtype as DType)),
+    ...raggedLists.map((lists, i) =>
+      isOne ? made([], ragged[i]?.splits as DType, [0]) : splitsOf(lists, ragged[i]?.splits as DType),
+    ),
+    ...raggedLists.map((lists, i) => splitsOf(lists.flat(), ragged[i]?.splits as DType)),
   ];
 }
 
@@ -130,17 +222,22 @@ function denseOf(
 
 const dtypesIn = (c: OpCall, name: string): readonly DType[] => c.dtypesAttr(name);
 
-/** The dense features of a node: keys, and where the defaults of them begin among the inputs. */
-function denseRequest(c: OpCall, keys: readonly string[], firstDefault: number): Request['dense'] {
-  const dtypes = dtypesIn(c, 'Tdense');
-  const shapes = c.shapesAttr('dense_shapes');
+/** The dense features of a node: keys, and where the defaults of them begin among the inputs, if there are some. */
+function denseRequest(
+  c: OpCall,
+  keys: readonly string[],
+  firstDefault: number | null,
+  [types, shapesName]: readonly [types: string, shapes: string] = ['Tdense', 'dense_shapes'],
+): Request['dense'] {
+  const dtypes = dtypesIn(c, types);
+  const shapes = c.shapesAttr(shapesName);
   if (dtypes.length !== keys.length || shapes.length !== keys.length)
     throw c.wrong(`there are ${keys.length} dense keys, ${dtypes.length} types and ${shapes.length} shapes`);
   return keys.map((key, i) => ({
     key,
     dtype: dtypes[i] as DType,
     shape: shapes[i] as AttrShape,
-    missing: known(c, firstDefault + i),
+    missing: firstDefault === null ? made([], dtypes[i] as DType, [0]) : known(c, firstDefault + i),
   }));
 }
 
@@ -154,26 +251,52 @@ function pairs(
   return keys.map((key, i) => ({ key, dtype: dtypes[i] as DType }));
 }
 
-const parseExampleV2: Translate = (c) => {
-  const texts = (i: number): readonly string[] => known(c, i).strings();
-  const splits = dtypesIn(c, 'ragged_split_types');
-  return parsed(c, {
-    serialized: known(c, 0),
-    sparse: pairs(c, texts(2), dtypesIn(c, 'sparse_types')),
-    dense: denseRequest(c, texts(3), 5),
-    ragged: pairs(c, texts(4), dtypesIn(c, 'ragged_value_types')).map((feature, i) => ({
-      ...feature,
-      splits: splits[i] ?? 'int64',
-    })),
+const textsAt = (c: OpCall, i: number): readonly string[] => known(c, i).strings();
+
+/** The ragged features of a node. `prefix` is that of its attributes. */
+function raggedRequest(c: OpCall, keys: readonly string[], prefix = ''): Request['ragged'] {
+  const splits = dtypesIn(c, `${prefix}ragged_split_types`);
+  return pairs(c, keys, dtypesIn(c, `${prefix}ragged_value_types`)).map((feature, i) => ({
+    ...feature,
+    splits: splits[i] ?? 'int64',
+  }));
+}
+
+const parseExampleV2: Translate = (c) =>
+  parsed(c, messagesOf(c, decodeExample), {
+    sparse: pairs(c, textsAt(c, 2), dtypesIn(c, 'sparse_types')),
+    dense: denseRequest(c, textsAt(c, 3), 5),
+    ragged: raggedRequest(c, textsAt(c, 4)),
   });
+
+const parseSequenceExampleV2: Translate = (c) => {
+  const examples = messagesOf(c, decodeSequenceExample);
+  const context: Request = {
+    sparse: pairs(c, textsAt(c, 2), dtypesIn(c, 'context_sparse_types')),
+    dense: denseRequest(c, textsAt(c, 3), 9, ['Tcontext_dense', 'context_dense_shapes']),
+    ragged: raggedRequest(c, textsAt(c, 4), 'context_'),
+  };
+  const lists: Request = {
+    sparse: pairs(c, textsAt(c, 5), dtypesIn(c, 'feature_list_sparse_types')),
+    dense: denseRequest(c, textsAt(c, 6), null, ['feature_list_dense_types', 'feature_list_dense_shapes']),
+    ragged: raggedRequest(c, textsAt(c, 7), 'feature_list_'),
+  };
+  const missingIsEmpty = Array.from(known(c, 8).data() as ArrayLike<number>, Boolean);
+  return [
+    ...parsed(
+      c,
+      examples.map((example) => example.context),
+      context,
+    ),
+    ...parsedLists(c, examples, missingIsEmpty, lists),
+  ];
 };
 
 const parseExample: Translate = (c) => {
   const [sparse, dense] = [c.intAttr('Nsparse'), c.intAttr('Ndense')];
   const keys = (from: number, count: number): string[] =>
     Array.from({ length: count }, (_, i) => known(c, from + i).strings()[0] ?? '');
-  return parsed(c, {
-    serialized: known(c, 0),
+  return parsed(c, messagesOf(c, decodeExample), {
     sparse: pairs(c, keys(2, sparse), dtypesIn(c, 'sparse_types')),
     dense: denseRequest(c, keys(2 + sparse, dense), 2 + sparse + dense),
     ragged: [],
@@ -181,14 +304,30 @@ const parseExample: Translate = (c) => {
 };
 
 const parseSingleExample: Translate = (c) =>
-  parsed(c, {
-    serialized: known(c, 0),
+  parsed(c, messagesOf(c, decodeExample), {
     sparse: pairs(c, c.textsAttr('sparse_keys'), dtypesIn(c, 'sparse_types')),
     dense: denseRequest(c, c.textsAttr('dense_keys'), 1),
     ragged: [],
   });
 
 const SPARSE_AND_DENSE = ['sparse_indices', 'sparse_values', 'sparse_shapes', 'dense_values'];
+/** Those of sequences: names, and the attributes that have as many types. */
+const SEQUENCES: Readonly<Record<string, string>> = {
+  context_sparse_indices: 'context_sparse_types',
+  context_sparse_values: 'context_sparse_types',
+  context_sparse_shapes: 'context_sparse_types',
+  context_dense_values: 'Tcontext_dense',
+  context_ragged_values: 'context_ragged_value_types',
+  context_ragged_row_splits: 'context_ragged_split_types',
+  feature_list_sparse_indices: 'feature_list_sparse_types',
+  feature_list_sparse_values: 'feature_list_sparse_types',
+  feature_list_sparse_shapes: 'feature_list_sparse_types',
+  feature_list_dense_values: 'feature_list_dense_types',
+  feature_list_dense_lengths: 'feature_list_dense_types',
+  feature_list_ragged_values: 'feature_list_ragged_value_types',
+  feature_list_ragged_outer_splits: 'feature_list_ragged_split_types',
+  feature_list_ragged_inner_splits: 'feature_list_ragged_split_types',
+};
 const lengthOf = (node: tensorflow.NodeDef, name: string): number =>
   node.attr?.get(name)?.list?.type?.length ?? 0;
 
@@ -237,6 +376,11 @@ function decodedRaw(c: OpCall, fixedLength: number | null): Tensor {
 export const examples: OpTable = {
   ParseExample: parser(SPARSE_AND_DENSE, parseExample),
   ParseExampleV2: parser([...SPARSE_AND_DENSE, 'ragged_values', 'ragged_row_splits'], parseExampleV2),
+  ParseSequenceExampleV2: {
+    outputs: Object.keys(SEQUENCES),
+    counts: (node) => Object.values(SEQUENCES).map((name) => lengthOf(node, name)),
+    run: parseSequenceExampleV2,
+  },
   ParseSingleExample: parser(SPARSE_AND_DENSE, parseSingleExample),
   DecodeRaw: (c) => decodedRaw(c, null),
   DecodePaddedRaw: (c) => decodedRaw(c, c.int(1)),

@@ -5,6 +5,7 @@ import * as tf from '@eagre/core';
 import { dims, hostValues, knownTensor, projected } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
+import { vjp } from '../vjp.ts';
 
 type Method = 'bilinear' | 'nearest' | 'bicubic' | 'area';
 
@@ -69,12 +70,16 @@ const KERNELS: Readonly<Record<string, tf.image.ResizeMethod>> = {
 };
 
 /** What `tf.image.resize` is made of with `antialias`, and for some methods. */
-const scaleAndTranslate: Translate = (c) => {
+const scaleAndTranslate: Translate = (c) => scaled(c, c.x(0), c.ints(1) as [number, number]);
+
+/** The image `x` in another size, as inputs 2 and 3 scale and move it. */
+function scaled(c: OpCall, x: Tensor, size: readonly [number, number]): Tensor {
   const name = c.textAttr('kernel_type', 'lanczos3');
   const method = KERNELS[name];
   if (method === undefined) throw c.lacks(`the kernel ${name}`);
-  const [x, size] = [c.x(0), c.ints(1) as [number, number]];
-  const whole = tf.cast(c.x(1), 'float32').div(tf.cast(tf.slice(tf.shapeOf(x), [1], [2]), 'float32'));
+  const whole = tf
+    .cast(tf.constant([...size]), 'float32')
+    .div(tf.cast(tf.slice(tf.shapeOf(x), [1], [2]), 'float32'));
   const [scale, moved] = [knownTensor(c.x(2)), knownTensor(c.x(3))];
   const isPlain =
     moved !== null &&
@@ -82,6 +87,12 @@ const scaleAndTranslate: Translate = (c) => {
     (scale === null || nearly(hostValues(scale), knownTensor(whole)));
   if (!isPlain) throw c.lacks('it shifts images, or scales them by another number than their sizes tell');
   return tf.image.resize(x, size, { method, antialias: c.boolAttr('antialias', true) });
+}
+
+/** Its gradient, input 0, for the image in input 1. */
+const scaledGradient: Translate = (c) => {
+  const [, height, width] = c.x(0).shape as readonly [number, number, number, number];
+  return vjp((x) => scaled(c, x as Tensor, [height, width]), [c.x(1)], c.x(0))[0] as Tensor;
 };
 
 const nearly = (values: ArrayLike<number | bigint>, other: Tensor | null): boolean =>
@@ -119,6 +130,7 @@ export const image: OpTable = {
   ImageProjectiveTransformV2: projective,
   ImageProjectiveTransformV3: projective,
   ScaleAndTranslate: scaleAndTranslate,
+  ScaleAndTranslateGrad: scaledGradient,
   ResizeBilinear: resize('bilinear'),
   ResizeNearestNeighbor: resize('nearest'),
   ResizeBicubic: resize('bicubic'),

@@ -40,3 +40,47 @@ test('most ops are in the graph', () => {
   const translated = translatedOps();
   expect([...translated.keys()].filter((op) => tested.has(op)).length).toBeGreaterThan(300);
 });
+
+test('CTCLossV2, which GPUs run in TensorFlow, is the loss with the blank in front', async () => {
+  const type = (number: number): tensorflow.AttrValue => ({ type: number });
+  const names = ['inputs', 'labels_indices', 'labels_values', 'sequence_length'];
+  const graph = await loadGraphDef(
+    tensorflow.GraphDef.encode({
+      node: [
+        ...[1, 9, 3, 3].map((dtype, i) => ({
+          name: names[i] as string,
+          op: 'Placeholder',
+          attr: new Map([['dtype', type(dtype)]]),
+        })),
+        { name: 'loss', op: 'CTCLossV2', input: names },
+      ],
+    }),
+  );
+  const run = graph.prune(
+    names.map((name) => `${name}:0`),
+    ['loss:0', 'loss:1'],
+  );
+  const indices = tf.constant(
+    [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ],
+    'int64',
+  );
+  const logits = tf.sin(tf.range(24, { dtype: 'float32' })).reshape([3, 2, 4]);
+  const [loss, gradient] = run(
+    logits,
+    indices,
+    tf.constant([1, 2, 3], 'int32'),
+    tf.constant([3, 2], 'int32'),
+  ) as tf.Tensor[];
+  // tf.nn.ctc_loss(labels, logits, None, [3, 2], blank_index=0) and its gradient.
+  expectSame(loss, { dtype: 'float32', shape: [2], data: [2.6557732, 1.4234537] }, 'loss');
+  const wanted = [
+    [0.041345, -0.563949, 0.357004, 0.165599, -0.024459, 0.10835, 0.213764, -0.297655],
+    [0.099119, -0.046808, -0.123775, 0.071464, -0.110024, 0.226658, 0.400968, -0.517602],
+    [0.125945, 0.138246, -0.684214, 0.420022, 0, 0, 0, 0],
+  ];
+  expectSame(gradient, { dtype: 'float32', shape: [3, 2, 4], data: wanted.flat() }, 'gradient');
+});

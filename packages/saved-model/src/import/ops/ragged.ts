@@ -1,8 +1,25 @@
 // Ragged tensors: the splits of each ragged axis, and the values of the innermost rows.
 import * as tf from '@eagre/core';
-import { RaggedTensor, type Tensor } from '@eagre/core';
+import { RaggedTensor, type SparseTensor, type Tensor } from '@eagre/core';
+import { columnOf, makeSparse } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpTable, several, type Translate } from '../op-row.ts';
+
+/** The gradients of the values, which went to the places of input 0, and of the default, which all other places have. */
+export const filledRowsGradient: Translate = (c) => {
+  const values = tf.gather(c.x(1), c.x(0));
+  return [values, tf.sum(c.x(1)).sub(tf.sum(values))];
+};
+
+/** A value in each row that has none: [filled, which rows had none, where each element went]. */
+export function filledRows(x: SparseTensor, missing: Tensor): [SparseTensor, Tensor, Tensor] {
+  const [filled, empty] = tf.sparse.fillEmptyRows(x, missing);
+  // The same rows in the same order, moved by the empty rows before.
+  const before = tf.cumsum(tf.cast(empty, 'int64'));
+  const rows = columnOf(x.indices, 0);
+  const places = tf.range(tf.cast(tf.size(rows), 'int64'), { dtype: 'int64' });
+  return [filled, empty, places.add(tf.gather(before, rows))];
+}
 
 /** The ragged tensor of splits, outermost first, and values. */
 export function raggedOf(splits: readonly Tensor[], values: Tensor): RaggedTensor {
@@ -86,7 +103,22 @@ const toSparse: Translate = (c) => {
   return [indices, values, denseShape];
 };
 
+/** A value in each row that has none, of rows that the number of its row is told for each value. */
+const emptyRows: Translate = (c) => {
+  const [rowIds, values, rows] = [c.x(0), c.x(1), c.x(2)];
+  const count = tf.cast(tf.size(values), 'int64');
+  const indices = tf.stack([rowIds, tf.range(count, { dtype: 'int64' })], 1);
+  const x = makeSparse(indices, values, tf.stack([tf.reshape(rows, []), count]));
+  const [filled, empty, places] = filledRows(x, c.x(3));
+  return [columnOf(filled.indices, 0), filled.values, empty, places];
+};
+
 export const ragged: OpTable = {
+  RaggedFillEmptyRows: several(
+    ['output_value_rowids', 'output_values', 'empty_row_indicator', 'reverse_index_map'],
+    emptyRows,
+  ),
+  RaggedFillEmptyRowsGrad: several(['d_values', 'd_default_value'], filledRowsGradient),
   RaggedTensorToTensor: toTensor,
   RaggedTensorToSparse: several(['sparse_indices', 'sparse_values', 'sparse_dense_shape'], toSparse),
   RaggedRange: several(['rt_nested_splits', 'rt_dense_values'], range),

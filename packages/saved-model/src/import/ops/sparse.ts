@@ -3,11 +3,17 @@
 import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { RaggedTensor } from '@eagre/core';
-import { columnOf, makeSparse } from '@eagre/core/internal';
+import {
+  fingerprint64,
+  joinedFingerprints,
+  keyedHash,
+  makeSparse,
+  sparseCrosses,
+} from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
-import { raggedOf } from './ragged.ts';
+import { filledRows, filledRowsGradient, raggedOf } from './ragged.ts';
 
 /** The sparse tensor in three inputs. */
 const sparseAt = (c: OpCall, i: number): SparseTensor => makeSparse(c.x(i), c.x(i + 1), c.x(i + 2));
@@ -41,13 +47,8 @@ const segments =
 const emptyRows = several(
   ['output_indices', 'output_values', 'empty_row_indicator', 'reverse_index_map'],
   (c) => {
-    const x = sparseAt(c, 0);
-    const [filled, empty] = tf.sparse.fillEmptyRows(x, c.x(3));
-    // Where each element went: the same rows in the same order, moved by the empty rows before.
-    const before = tf.cumsum(tf.cast(empty, 'int64'));
-    const rows = columnOf(x.indices, 0);
-    const places = tf.range(tf.cast(tf.size(rows), 'int64'), { dtype: 'int64' });
-    return [filled.indices, filled.values, empty, places.add(tf.gather(before, rows))];
+    const [{ indices, values }, empty, places] = filledRows(sparseAt(c, 0), c.x(3));
+    return [indices, values, empty, places];
   },
 );
 
@@ -73,6 +74,29 @@ function crossOf(c: OpCall): SparseTensor {
   if (!c.boolAttr('hashed_output')) return tf.sparse.cross(features);
   const hashKey = c.node.attr?.get('hash_key')?.i ?? 0;
   return tf.sparse.crossHashed(features, c.intAttr('num_buckets'), { hashKey });
+}
+
+/** A cross whose values are hashes without a key of combinations; strings are hashed with one where `strong_hash` says so. */
+function hashedCross(c: OpCall): SparseTensor {
+  const count = c.intAttr('N');
+  const end = c.inputs.length - 3;
+  const buckets = BigInt(c.int(end));
+  const isStrong = c.x(end + 1).item<boolean>();
+  const [k0, k1] = c.x(end + 2).array() as [bigint, bigint];
+  const hash = (v: string | bigint): bigint => {
+    if (typeof v !== 'string') return BigInt.asUintN(64, v);
+    return isStrong ? keyedHash(v, [k0, k1]) : fingerprint64(v);
+  };
+  return sparseCrosses([...sparsesAt(c, 0, count), ...c.xs(3 * count, end)], c.op, (all) =>
+    tf.constant({
+      data: BigInt64Array.from(
+        all,
+        (values) => values.map(hash).reduce(joinedFingerprints) % (buckets > 0n ? buckets : 2n ** 63n - 1n),
+      ),
+      shape: [all.length],
+      dtype: 'int64',
+    }),
+  );
 }
 
 const COUNTED = ['output_indices', 'output_values', 'output_dense_shape'];
@@ -166,6 +190,7 @@ export const sparse: OpTable = {
     return tf.gather(tf.concat([updates, tf.reshape(missing, [1])], 0), numbers);
   },
   SparseCross: toSparse(crossOf),
+  SparseCrossHashed: toSparse(hashedCross),
   SparseCrossV2: toSparse((c) => {
     const count = c.intAttr('N');
     const dense = c.xs(3 * count, c.inputs.length - 1);
@@ -231,6 +256,7 @@ export const sparse: OpTable = {
       }) as unknown as SparseTensor,
   ),
   SparseFillEmptyRows: emptyRows,
+  SparseFillEmptyRowsGrad: several(['d_values', 'd_default_value'], filledRowsGradient),
   SparseSegmentSum: segments(tf.sparse.segmentSum),
   SparseSegmentSumWithNumSegments: segments(tf.sparse.segmentSum),
   SparseSegmentMean: segments(tf.sparse.segmentMean),
