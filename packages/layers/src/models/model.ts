@@ -512,7 +512,7 @@ export class Model extends Layer {
     return predictFunction(this, checkFlag(force, 'force', 'makePredictFunction'));
   }
 
-  /** The values of all variables by their names, nested as the layers are; the names of weights are those in files. */
+  /** The values of all variables by the parts of their paths, states of seed generators among those that are not trained. */
   getStateTree(): StateTree {
     return getStateTree(this);
   }
