@@ -193,9 +193,9 @@ const mistakes: Readonly<
         ),
       'inputs and outputs must be symbolic tensors: results of tf.Input',
     ],
-    'outputs in lists within a list': [
-      () => new Model(Input([2]), [bad([Input([2])])]),
-      'lists and objects within a list or an object of inputs or outputs are not supported',
+    'a number among outputs in lists within a list': [
+      () => new Model(Input([2]), [[bad(1)], Input([2])]),
+      'inputs and outputs must be symbolic tensors: results of tf.Input',
     ],
     'an op on a symbolic tensor': [
       () => add(bad(Input({ shape: [2] })), 1),

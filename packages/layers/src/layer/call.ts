@@ -11,6 +11,7 @@ import {
   unseen,
 } from '@eagre/core/internal';
 import { KerasTensor } from '../models/keras-tensor.ts';
+import { holdsTensors } from './forms.ts';
 import { checkKind, isAnyTensor, isStored } from './kinds.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
@@ -76,6 +77,18 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
         : tensorFor(layer, value);
     return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : cast(x, dtype);
   };
+  // What models and layers of users get may lie in lists and under names to any depth; of ours, bounding boxes do.
+  const free = !ours || layer.passesOn;
+  const isInside = (x: unknown): boolean => isByNames(x) || (Array.isArray(x) && holdsTensors(x, isTensor));
+  let level = 0;
+  const one = (x: unknown): unknown => {
+    if (x === null && free) return x;
+    if (!isInside(x)) return convert(x as TensorLike);
+    checkLevel(level++, OP);
+    const made = tree.mapItems(x as tree.Container, one);
+    level--;
+    return made;
+  };
   if (isByNames(inputs)) {
     const names = Object.keys(inputs);
     if (names.length === 0 || (ours && !layer.passesOn)) {
@@ -84,17 +97,12 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
         layer.name,
       );
     }
-    // Names within names are for the layer itself, as bounding boxes of images.
-    const one = (x: unknown): unknown =>
-      ours && isByNames(x)
-        ? tree.mapLeaves(x, OP, (t) => convert(t as TensorLike))
-        : convert(x as TensorLike);
-    const entries = Object.entries(inputs).map(([name, x]) => [name, one(x)] as const);
-    return Object.fromEntries(entries) as unknown as LayerInput;
+    return one(inputs) as LayerInput;
   }
-  const several = Array.isArray(inputs) && inputs.some(isTensor);
+  const several =
+    Array.isArray(inputs) && (inputs.some(isTensor) || (free && holdsTensors(inputs, isTensor)));
   // In the place of an input that is optional nothing may stand.
-  const fits = (x: unknown): boolean => isTensor(x) || (x === null && (!ours || layer.passesOn));
+  const fits = (x: unknown): boolean => isTensor(x) || (free && (x === null || isInside(x)));
   if (several && !inputs.every(fits)) {
     const at = inputs.findIndex((x) => !fits(x));
     throw new InvalidArgumentError(
@@ -102,9 +110,7 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
       layer.name,
     );
   }
-  return several
-    ? (inputs as readonly TensorLike[]).map((x) => (x === null ? (x as never) : convert(x)))
-    : convert(inputs as TensorLike);
+  return several ? ((inputs as unknown[]).map(one) as Tensor[]) : convert(inputs as TensorLike);
 }
 
 /** Further inputs by position: tensors as the first, anything else as it is. */
@@ -125,12 +131,7 @@ export function outputsOf(layer: Layer, result: unknown): LayerOutput {
     );
   }
   const value = (y: unknown): unknown => (y instanceof Variable ? y.read() : y);
-  if (Array.isArray(result)) return result.map(value) as Tensor[];
-  if (isByNames(result)) {
-    const entries = Object.entries(result).map(([name, y]) => [name, value(y)] as const);
-    return Object.fromEntries(entries) as unknown as LayerOutput;
-  }
-  return value(result) as LayerOutput;
+  return tree.mapLeaves(result, OP, value, tree.wholeComposites) as LayerOutput;
 }
 
 /** The same structure with what `change` makes of its symbolic tensors. */

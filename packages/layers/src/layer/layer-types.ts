@@ -10,6 +10,7 @@ import type {
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers/initializers.ts';
 import type { RegularizerLike } from '../regularizers.ts';
+import type { Tensors } from './batch-tensors.ts';
 import type { PolicyLike } from './dtype-policy.ts';
 
 export interface LayerOptions {
@@ -50,7 +51,7 @@ export interface WeightOptions {
 }
 
 export type LayerInput = Tensor | readonly Tensor[];
-export type LayerOutput = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>> | StepOutput;
+export type LayerOutput = Tensors | StepOutput;
 /** What a cell of a recurrent network gives: its output and the new states. */
 export type StepOutput = readonly [output: Tensor, states: readonly Tensor[]];
 

@@ -59,6 +59,7 @@ import { isOurs } from '../ours.ts';
 import type { QuantizationConfig } from '../quantizers.ts';
 import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
 import { functionConfig } from '../saving/keras-object.ts';
+import type { Tensors } from './batch-tensors.ts';
 import {
   areSymbolic,
   isByNames,
@@ -840,7 +841,7 @@ export class Layer extends Module implements Trackable {
     for (const { shape, dtype, kind } of specs.list)
       outputs.push(new KerasTensor(shape, dtype, this.name, producer, kind));
     this._layer.calls.push(producer);
-    if (specs.keys !== undefined) return Object.fromEntries(specs.keys.map((key, i) => [key, outputs[i]]));
+    if (specs.form !== undefined) return tree.pack(specs.form, outputs, this.name) as Symbolic;
     return specs.many ? outputs : outputs[0];
   }
 
@@ -1048,8 +1049,8 @@ export function readable<T extends object>(prototype: T, name: string, get: (obj
 }
 takesArguments<LayerOptions>({ names: layerOptions }, Layer);
 
-/** Symbolic tensors: one, several, or by name. */
-export type Symbolic = KerasTensor | readonly KerasTensor[] | Readonly<Record<string, KerasTensor>>;
+/** Symbolic tensors: one, several in a list or by name, or such in each other. */
+export type Symbolic = KerasTensor | readonly Symbolic[] | { readonly [name: string]: Symbolic };
 
 const isSpec = (t: unknown): t is TensorSpec =>
   typeof t === 'object' &&
@@ -1061,20 +1062,16 @@ const isSpec = (t: unknown): t is TensorSpec =>
 /** The shape of a tensor, or those of several, in a list or by name. */
 function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
   if (isSpec(tensors)) return tensors.shape;
-  const shapeOf = (t: unknown): PartialShape => {
+  const shapeOf = (t: unknown): unknown => {
     if (isSpec(t)) return t.shape;
-    if (t === null) return null as never;
+    if (t === null) return null;
+    if (Array.isArray(t)) return t.map(shapeOf);
+    if (isByNames(t)) return Object.fromEntries(Object.entries(t).map(([name, one]) => [name, shapeOf(one)]));
     throw new InvalidArgumentError(`a layer takes tensors, got ${show(t)}`);
   };
-  if (Array.isArray(tensors)) return tensors.map(shapeOf);
-  if (!isPlain(tensors)) return shapeOf(tensors);
-  const shapes = Object.entries(tensors as object).map(
-    ([name, t]) => [name, isByNames(t) && !isSpec(t) ? shapesOf(t as never) : shapeOf(t)] as const,
-  );
-  return Object.fromEntries(shapes) as unknown as PartialShape;
+  return shapeOf(tensors) as PartialShape;
 }
 
-type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
 type One =
   | TensorLike
   | Variable
@@ -1083,18 +1080,24 @@ type One =
   | readonly (Tensor | Variable | RaggedTensor | SparseTensor)[]
   | Readonly<Record<string, TensorLike>>;
 type OneSymbolic = KerasTensor | readonly (KerasTensor | Tensor)[] | Readonly<Record<string, KerasTensor>>;
+/** Lists and objects in each other: as the first argument alone, since options are objects too. */
+type Deep = One | readonly Deep[] | { readonly [name: string]: Deep };
+type DeepSymbolic =
+  | OneSymbolic
+  | readonly (DeepSymbolic | Tensor)[]
+  | { readonly [name: string]: DeepSymbolic };
 // Of what is not known, such as `any`, the first form is taken: a call with values. Of a layer that gives several tensors a list can be
 // taken apart, `const [y, h] = layer(x)`; other results are named, `layer<{ a: Tensor }>(x)`.
 export interface Layer {
-  <T extends Tensors = Tensor>(inputs: One, options?: CallOptions): NoInfer<T>;
-  <T extends Symbolic = KerasTensor>(inputs: OneSymbolic, options?: CallOptions): NoInfer<T>;
-  <T extends Tensors = Tensor>(inputs: One, ...rest: [...One[], CallOptions]): NoInfer<T>;
-  <T extends Tensors = Tensor>(inputs: One, ...rest: One[]): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: Deep, options?: CallOptions): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(inputs: DeepSymbolic, options?: CallOptions): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: Deep, ...rest: [...One[], CallOptions]): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: Deep, ...rest: One[]): NoInfer<T>;
   <T extends Symbolic = KerasTensor>(
-    inputs: OneSymbolic | One,
+    inputs: DeepSymbolic | Deep,
     ...rest: [...(OneSymbolic | One)[], CallOptions]
   ): NoInfer<T>;
-  <T extends Symbolic = KerasTensor>(inputs: OneSymbolic | One, ...rest: (OneSymbolic | One)[]): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(inputs: DeepSymbolic | Deep, ...rest: (OneSymbolic | One)[]): NoInfer<T>;
 }
 readable(Layer.prototype, 'supportsMasking', (layer) => layer.computeMask !== Layer.prototype.computeMask);
 readable(Layer.prototype, 'inputDtype', (layer) => layer.computeDtype);

@@ -2,13 +2,14 @@
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { maskOf, setMask, toTensor, tree } from '@eagre/core/internal';
 import { isByNames, keepAll } from './call.ts';
+import { along, isDeep } from './forms.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
 import { inputNames, takesMaskOfEach, takesOption } from './own-call.ts';
 
 type One = Tensor | null;
-/** Which places of a tensor count; of several, in a list or by name, as many. */
-export type Mask = One | readonly One[] | Readonly<Record<string, One>>;
+/** Which places of a tensor count; of several, in a list or by name, or in such in each other, as many. */
+export type Mask = One | readonly Mask[] | { readonly [name: string]: Mask };
 
 const isSome = (mask: unknown): boolean => {
   if (Array.isArray(mask)) return mask.some(isSome);
@@ -17,13 +18,17 @@ const isSome = (mask: unknown): boolean => {
 
 /** The masks of arguments, in their structure. @param of the mask of one value */
 export function masksIn(arg: unknown, of: (value: unknown) => One): Mask {
-  if (Array.isArray(arg)) return arg.map(of);
+  const inside = (value: unknown): Mask =>
+    isByNames(value) || (Array.isArray(value) && typeof value[0] === 'object')
+      ? masksIn(value, of)
+      : of(value);
+  if (Array.isArray(arg)) return arg.map(inside);
   if (!isByNames(arg)) return of(arg);
-  return Object.fromEntries(Object.entries(arg).map(([name, value]) => [name, of(value)]));
+  return Object.fromEntries(Object.entries(arg).map(([name, value]) => [name, inside(value)]));
 }
 
 /** Tensors or masks in a row. */
-function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): readonly T[] {
+function listed<T>(value: unknown): readonly T[] {
   // One is the most frequent, and none.
   return value === null || value instanceof Tensor
     ? [value as T]
@@ -32,11 +37,17 @@ function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): reado
 
 /**
  * The masks that a model was called with, for each of its inputs.
- * @param names of the inputs
+ * @param form the structure of the inputs @param names of the inputs
  * @throws InvalidArgumentError for more masks than inputs, and for names of none
  */
-export function masksOfInputs(mask: unknown, names: readonly string[], model: string): readonly One[] {
+export function masksOfInputs(
+  mask: unknown,
+  form: unknown,
+  names: readonly string[],
+  model: string,
+): readonly One[] {
   const one = (m: unknown): One => (m === null || m === undefined ? null : toTensor(m as TensorLike));
+  if (isDeep(form)) return along(form, mask, { what: 'mask', of: 'input', partial: true, names }).map(one);
   if (isByNames(mask)) {
     for (const name of Object.keys(mask)) {
       if (names.includes(name)) continue;
@@ -88,7 +99,7 @@ export function invokeMasked(
 function withMasks<T>(args: readonly unknown[], masks: readonly Mask[], fn: () => T): T {
   if (!masks.some(isSome)) return fn();
   const given = args.flatMap((arg, i) => {
-    const of = listed(masks[i] ?? null);
+    const of = listed<One>(masks[i] ?? null);
     return listed(arg).flatMap((t, k) =>
       t instanceof Tensor ? [{ t, mask: of[k] ?? null, before: maskOf(t) }] : [],
     );

@@ -9,6 +9,7 @@ import {
   within,
   withoutTapes,
 } from '@eagre/core/internal';
+import { isDeep } from './forms.ts';
 import { kindOf, type TensorKind, zerosOf } from './kinds.ts';
 import type { Layer } from './layer.ts';
 import { show } from './show.ts';
@@ -36,8 +37,8 @@ export interface TensorSpec {
 export interface Specs {
   readonly list: readonly TensorSpec[];
   readonly many: boolean;
-  /** The names of the outputs, of a call that gives tensors by name. */
-  readonly keys?: readonly string[];
+  /** The structure of the outputs, of a call that gives tensors by name, or structures in structures. */
+  readonly form?: unknown;
 }
 
 /** @internal The specs of one shape, or of several. */
@@ -48,9 +49,16 @@ export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DT
 }
 
 /** @internal What `computeOutputShape` says of outputs: a shape, a list of them, or those of named outputs. */
-export function shapesOfSpecs({ list, many, keys }: Specs): unknown {
-  if (keys !== undefined) return Object.fromEntries(keys.map((key, i) => [key, list[i].shape]));
-  return many ? list.map((s) => s.shape) : list[0].shape;
+export function shapesOfSpecs({ list, many, form }: Specs): unknown {
+  const shapes = list.map((s) => s.shape);
+  if (form !== undefined) return tree.pack(form, shapes, 'computeOutputShape');
+  return many ? shapes : shapes[0];
+}
+
+/** The structure of what a call gave, where that is more than one tensor or a list of them. */
+export function formOf(y: unknown, op: string): { readonly form?: unknown } {
+  if (!isPlain(y) && !isDeep(y)) return {};
+  return { form: tree.mapLeaves(y, op, () => null, tree.wholeComposites) };
 }
 
 /** Whether it is a list of shapes. @throws InvalidArgumentError for what is no list. */
@@ -131,12 +139,11 @@ export function tryCall(
           const options = isPlain(last) ? last : {};
           const more = isPlain(last) ? rest.slice(0, -1) : rest;
           const y: unknown = layer.invoke(inputs, ...more, { training: false, ...options });
-          const keys = isPlain(y) ? tree.sortKeys(Object.keys(y)) : undefined;
           const list = tree.leavesOf(y, layer.name, tree.wholeComposites) as Tensor[];
           return {
             list: list.map(specOf),
             many: Array.isArray(y),
-            ...(keys === undefined ? {} : { keys }),
+            ...formOf(y, layer.name),
           };
         }),
       ),

@@ -1,6 +1,7 @@
 // Models made anew: of their JSON, and of other models.
 import { InvalidArgumentError } from '@eagre/core';
 import { defineFunction, isPlain, kind, type NamedFunction, shown, tree } from '@eagre/core/internal';
+import { sameForm } from '../layer/forms.ts';
 import type { CallOptions, Layer, Symbolic } from '../layer/layer.ts';
 import { deserializeLayer, serializeLayer, withCustomObjects } from '../saving/serialization.ts';
 import { Input } from './functional.ts';
@@ -165,7 +166,7 @@ class Cloning {
   #functional(model: Model, given: Symbolic | undefined): Model {
     const { inputs, calls, given: form } = model.described;
     const list = given === undefined ? inputs.map(sameInput) : symbolicOf(given);
-    if (given !== undefined && !sameForm(given, form.inputs))
+    if (given !== undefined && !sameForm(form.inputs, given, CLONE))
       refuse(
         `inputTensors must have the form of the model's inputs, ${tree.showStructure(form.inputs, (t) => (t as KerasTensor).name)}`,
       );
@@ -215,11 +216,4 @@ function symbolicOf(given: Symbolic): readonly KerasTensor[] {
     if (leaf instanceof KerasTensor) return leaf;
     return refuse(`expected symbolic tensors, as tf.Input gives them, got ${shown(leaf)}`);
   });
-}
-
-/** Whether both are one, as many in a list, or under the same names. */
-function sameForm(a: Symbolic, b: Symbolic): boolean {
-  const form = (given: Symbolic): string =>
-    given instanceof KerasTensor ? '' : JSON.stringify(Object.keys(given).sort());
-  return form(a) === form(b) && Array.isArray(a) === Array.isArray(b);
 }

@@ -35,7 +35,7 @@ type LayerConfig = SerializedLayer & {
 /** What a functional model is made of, as Keras writes it. */
 export interface FunctionalConfig {
   readonly layers: readonly LayerConfig[];
-  /** As they were given: one, several, or by name. */
+  /** As they were given: one, several, by name, or such in each other. */
   readonly input_layers: unknown;
   readonly output_layers: unknown;
 }
@@ -87,11 +87,8 @@ export function functionalConfig(graph: FunctionalGraph): FunctionalConfig {
     const nodes = calls.map((call) => write(nodeOf(call)));
     return { ...serializeLayer(layer), name: layer.name, inbound_nodes: nodes };
   };
-  const places = (given: Symbolic): unknown => {
-    if (given instanceof KerasTensor) return history(given, madeBy);
-    if (Array.isArray(given)) return (given as readonly KerasTensor[]).map((t) => history(t, madeBy));
-    return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, history(t, madeBy)]));
-  };
+  const places = (given: Symbolic): unknown =>
+    tree.mapLeaves(given, 'Model', (t) => history(t as KerasTensor, madeBy));
   const layers = graph.nodes.map((node): LayerConfig => {
     if (!(node instanceof KerasTensor)) return layerConfig(node);
     const layer = inputLayer(node);
@@ -185,9 +182,9 @@ export function functionalFromConfig(config: FunctionalConfig): {
     return result([name, call - (made.get(name)?.first ?? 0), output]);
   };
   const places = (given: unknown): unknown => {
-    if (Array.isArray(given)) return typeof given[0] === 'string' ? place(given) : given.map(place);
+    if (Array.isArray(given)) return typeof given[0] === 'string' ? place(given) : given.map(places);
     if (!isPlain(given)) return refuse('input_layers and output_layers to be places of tensors', given);
-    return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, place(one)]));
+    return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, places(one)]));
   };
   return {
     inputs: places(config.input_layers) as Symbolic,

@@ -5,7 +5,6 @@ import {
   type PartialShape,
   type Shape,
   type Tensor,
-  UnimplementedError,
 } from '@eagre/core';
 import {
   argumentsOf,
@@ -20,6 +19,7 @@ import {
   tree,
 } from '@eagre/core/internal';
 import { isByNames, mapSymbolic } from '../layer/call.ts';
+import { along, isDeep } from '../layer/forms.ts';
 import { densified, inputKind, isAnyTensor, isStored, kindOf, type TensorKind } from '../layer/kinds.ts';
 import {
   type CallOptions,
@@ -36,7 +36,7 @@ import { checkUniqueNames, uniqueName } from '../layer/naming.ts';
 import { InputLayer } from '../layers/core/core.ts';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
 import './operations.ts';
-import { checkPartialShape } from '../layer/specs.ts';
+import { checkPartialShape, formOf } from '../layer/specs.ts';
 
 export interface InputOptions {
   /** Without the batch dimension; `null` is unknown. */
@@ -159,10 +159,8 @@ export function inputLayer(input: KerasTensor): InputLayer {
 export class FunctionalGraph {
   readonly inputs: readonly KerasTensor[];
   readonly outputs: readonly KerasTensor[];
-  /** As they were given: one, several, or by name. */
+  /** As they were given: one, several, by name, or such in each other. */
   readonly given: { readonly inputs: Symbolic; readonly outputs: Symbolic };
-  /** Whether the model gives its outputs as an array. */
-  readonly many: boolean;
   /** The names of the outputs of a model that gives them by name. */
   readonly keys: readonly string[] | undefined;
   /** The names of the inputs: those by which they were given, or their own. */
@@ -178,12 +176,11 @@ export class FunctionalGraph {
     this.given = { inputs, outputs };
     this.inputs = listed(inputs);
     this.outputs = listed(outputs);
-    this.many = Array.isArray(outputs);
-    this.keys = isByNames(outputs) ? keysOf(outputs) : undefined;
+    this.keys = isByNames(outputs) && !isDeep(outputs) ? keysOf(outputs) : undefined;
     if (new Set(this.inputs).size < this.inputs.length) {
       throw new InvalidArgumentError('an input is listed twice', 'Model');
     }
-    this.inputNames = isByNames(inputs) ? keysOf(inputs) : this.inputs.map((t) => t.name);
+    this.inputNames = isByNames(inputs) && !isDeep(inputs) ? keysOf(inputs) : this.inputs.map((t) => t.name);
     this.calls = callsBetween(this.inputs, this.outputs);
     this.nodes = inKerasOrder(this.inputs, this.outputs);
     this.layers = this.nodes.filter((node): node is Layer => !(node instanceof KerasTensor));
@@ -219,7 +216,8 @@ export class FunctionalGraph {
       outputs.forEach((t, i) => known.set(t, list[i]));
     }
     const list = this.outputs.map((t) => known.get(t) as TensorSpec);
-    return { list, many: this.many, ...(this.keys === undefined ? {} : { keys: this.keys }) };
+    const { outputs } = this.given;
+    return { list, many: Array.isArray(outputs), ...formOf(outputs, 'Model') };
   }
 
   /** Computes the outputs. Intermediate results are the memory scope's to give back. */
@@ -232,7 +230,7 @@ export class FunctionalGraph {
     const value = (t: KerasTensor): Tensor => results.get(t) as Tensor;
     const masks = new Map<KerasTensor, Tensor | null | undefined>();
     if (mask !== undefined && mask !== null)
-      masksOfInputs(mask, this.inputNames, 'Model').forEach((m, i) => {
+      masksOfInputs(mask, this.given.inputs, this.inputNames, 'Model').forEach((m, i) => {
         masks.set(this.inputs[i], m);
       });
     const maskOf = (arg: unknown): Mask => masksIn(arg, (t) => masks.get(t as KerasTensor) ?? null);
@@ -264,15 +262,19 @@ export class FunctionalGraph {
   /** The inputs in the order of the model's. Names that the model does not know are left out, as in Keras. */
   #ordered(given: LayerInput): readonly Tensor[] {
     if (isAnyTensor(given)) return [given as Tensor];
-    if (Array.isArray(given)) return given as readonly Tensor[];
+    const { inputs: form } = this.given;
+    const deep = isDeep(form);
+    if (Array.isArray(given) && !deep) return given as readonly Tensor[];
     const byName = given as unknown as Readonly<Record<string, Tensor>>;
+    const list = deep
+      ? along(form, given, { what: 'the input', of: 'input', partial: true, names: this.inputNames })
+      : this.inputs.map((input, i) => byName[this.inputNames[i]] ?? byName[input.name]);
     return this.inputs.map((input, i) => {
-      const name = this.inputNames[i];
-      const value = byName[name] ?? byName[input.name];
+      const value = list[i] as Tensor | undefined;
       if (value !== undefined) return value;
       if (input.optional) return null as never;
       throw new InvalidArgumentError(
-        `the input '${name}' is missing among ${Object.keys(byName).join(', ')}`,
+        `the input '${this.inputNames[i]}' is missing among ${tree.showStructure(given, () => '·')}`,
         'Model',
       );
     });
@@ -293,20 +295,9 @@ const keysOf = (byNames: Readonly<Record<string, unknown>>): readonly string[] =
 
 /** @throws InvalidArgumentError for what are no symbolic tensors */
 function listed(given: Symbolic): readonly KerasTensor[] {
-  let list: readonly unknown[];
-  if (given instanceof KerasTensor) list = [given];
-  else if (Array.isArray(given)) list = given;
-  else {
-    const byNames = (given ?? {}) as Readonly<Record<string, unknown>>;
-    list = keysOf(byNames).map((key) => byNames[key]);
-  }
+  const list = tree.leavesOf(given ?? [], 'Model');
   for (const t of list) {
     if (t instanceof KerasTensor) continue;
-    if (Array.isArray(t) || isByNames(t))
-      throw new UnimplementedError(
-        'lists and objects within a list or an object of inputs or outputs are not supported: give one list, or one object',
-        'Model',
-      );
     throw new InvalidArgumentError(
       'inputs and outputs must be symbolic tensors: results of tf.Input, and of layers called on them',
       'Model',

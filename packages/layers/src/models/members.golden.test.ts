@@ -6,9 +6,11 @@ import { tfFunction } from '@eagre/graph';
 import { SGD } from '@eagre/optimizers';
 import { expect, test } from 'vitest';
 import { Callback, type Logs } from '../callbacks/callback.ts';
+import { Layer } from '../layer/layer.ts';
 import { BatchNormalization, Concatenate, Dense, Dropout, Input, LSTM, Reshape } from '../layers/index.ts';
 import { l2 } from '../regularizers.ts';
 import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
+import { SeedGenerator } from '../utils/seed-generator.ts';
 import { Model } from './model.ts';
 import { Sequential } from './sequential.ts';
 import type { SummaryOptions } from './summary.ts';
@@ -255,7 +257,23 @@ test('functions of iterators', async () => {
   await expect(own.fit(batches.values(), { verbose: 0 })).rejects.toThrow('override trainStep');
 });
 
-test('the state of a model by its names', async () => {
+test('the state of seed generators is part of it', () => {
+  class Noise extends Layer {
+    readonly seedGenerator = new SeedGenerator(3);
+    override call(x: Tensor): Tensor {
+      this.seedGenerator.next();
+      return x;
+    }
+  }
+  const model = new Sequential([Input([3]), new Noise(), new Dense(1)]);
+  const before = (model.getStateTree().nonTrainableVariables as never)['seed_generator'];
+  expect(Object.keys(before)).toEqual(['seed_generator_state']);
+  model.setStateTree({ nonTrainableVariables: { seed_generator: { seed_generator_state: [7n, 1n] } } });
+  const [state] = model.nonTrainableVariables;
+  expect(state?.read().array()).toEqual([7n, 1n]);
+});
+
+test('the state of a model by its paths', async () => {
   const model = sequence();
   model.compile({ optimizer: 'adam', loss: 'mse', metrics: ['mae'] });
   await model.fit([[1, 2, 3]], [[1]], { verbose: 0 });
@@ -265,9 +283,8 @@ test('the state of a model by its names', async () => {
       Object.entries(at).map(([name, v]) => [name, 'dtype' in v ? (v as Tensor).shape : shapes(v as object)]),
     );
   const { trainable_variables, non_trainable_variables } = golden.states as Record<string, Names>;
-  // Names of weights are those in files, without the name of the model.
-  expect(shapes(tree.trainableVariables)).toEqual(trainable_variables['sequence']);
-  expect(shapes(tree.nonTrainableVariables)).toEqual(non_trainable_variables['sequence']);
+  expect(shapes(tree.trainableVariables)).toEqual(trainable_variables);
+  expect(shapes(tree.nonTrainableVariables)).toEqual(non_trainable_variables);
   const one = { total: [], count: [] };
   expect(shapes(tree.metricsVariables)).toEqual({ loss: one, mean_absolute_error: one });
   expect(Object.keys(tree.optimizerVariables).length).toBeGreaterThan(0);
@@ -277,8 +294,8 @@ test('the state of a model by its names', async () => {
   other.setStateTree({ trainableVariables: tree.trainableVariables });
   other.setStateTree({ nonTrainableVariables: tree.nonTrainableVariables });
   expect(other.getWeights().map((w) => w.array())).toEqual(model.getWeights().map((w) => w.array()));
-  expect(() => other.setStateTree({ trainableVariables: { first: { kernels: [1] } } })).toThrow(
-    "sequence has no 'first/kernels' among its trainableVariables",
+  expect(() => other.setStateTree({ trainableVariables: { sequence: { first: { kernels: [1] } } } })).toThrow(
+    "sequence has no 'sequence/first/kernels' among its trainableVariables",
   );
   expect(() => other.setStateTree({ weights: {} } as never)).toThrow("'weights' is none of");
 });

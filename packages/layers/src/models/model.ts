@@ -19,11 +19,13 @@ import {
   optionsFrom,
   shown,
   takesOptions,
+  tree,
 } from '@eagre/core/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import type { History } from '../callbacks/history.ts';
 import type { Tensors } from '../layer/batch-tensors.ts';
 import { isSymbolic } from '../layer/call.ts';
+import { along, isDeep } from '../layer/forms.ts';
 import { withInner } from '../layer/inside.ts';
 import {
   type CallOptions,
@@ -38,6 +40,7 @@ import {
   type Specs,
   type Symbolic,
   specsOf,
+  type TensorSpec,
 } from '../layer/layer.ts';
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
@@ -245,6 +248,9 @@ export class Model extends Layer {
   // biome-ignore lint/suspicious/noExplicitAny: a model says how many outputs it has
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): any {
     if (this._graph === undefined) return super.computeOutputShape(inputShape);
+    const { inputs } = this._graph.given;
+    if (isPlain(inputShape) || isDeep(inputs))
+      return shapesOfSpecs(this._graph.specs(specsIn(inputShape, inputs, this._graph.inputNames)));
     return shapesOfSpecs(this.computeOutputSpec(specsOf(inputShape, this.computeDtype)));
   }
   /** @internal */
@@ -324,6 +330,14 @@ export class Model extends Layer {
   get outputNames(): string[] | null {
     if (this._graph === undefined) return null;
     return [...(this._graph.keys ?? this._graph.outputs.map((t) => t.producer?.layer.name ?? t.name))];
+  }
+  /** @internal The structure of the outputs of a functional model; that of one for others, which are not described. */
+  get outputForm(): unknown {
+    return this._graph?.given.outputs ?? null;
+  }
+  /** @internal The structure of the inputs. */
+  get inputForm(): unknown {
+    return this._graph?.given.inputs ?? null;
   }
   /** The symbolic inputs of a functional model. @throws FailedPreconditionError for others */
   get inputs(): readonly KerasTensor[] {
@@ -431,7 +445,7 @@ export class Model extends Layer {
   /**
    * Trains on examples: `x` and `y` as tensors, typed or nested arrays, `{ data, shape }`, or `x` as an iterable of batches
    * `[x, y]` or `[x, y, sampleWeight]`. For several inputs or outputs these are lists of tensors, or objects by the names of inputs
-   * and of the layers that the outputs come from. Shows a progress bar on a terminal, lines elsewhere.
+   * and of the layers that the outputs come from; a model whose inputs or outputs are lists and objects in each other takes the same. Shows a progress bar on a terminal, lines elsewhere.
    * @returns the losses and metrics of each epoch.
    * @throws (the promise) CancelledError after an abort of `signal`; the weights are those of the last complete step.
    */
@@ -498,7 +512,7 @@ export class Model extends Layer {
     return predictFunction(this, checkFlag(force, 'force', 'makePredictFunction'));
   }
 
-  /** The values of all variables by their names, nested as the layers are; the names of weights are those in files. */
+  /** The values of all variables by the parts of their paths, states of seed generators among those that are not trained. */
   getStateTree(): StateTree {
     return getStateTree(this);
   }
@@ -714,6 +728,30 @@ markOwnFunctions(
 
 function only<T>(list: readonly T[]): T | readonly T[] {
   return list.length === 1 ? list[0] : list;
+}
+
+/** What is given for the shapes of inputs, in their structure. @throws InvalidArgumentError for another structure, and for what is no shape */
+function specsIn(given: unknown, inputs: Symbolic, names: readonly string[]): readonly TensorSpec[] {
+  const dtype = 'float32';
+  const isShape = (value: unknown): boolean =>
+    Array.isArray(value) && !value.some((d) => typeof d === 'object' && d !== null);
+  // A shape is a list, too: it stands where the structure has a tensor.
+  const wrapped = (value: unknown): unknown =>
+    isShape(value)
+      ? new Shaped(value as PartialShape)
+      : tree.isContainer(value)
+        ? tree.mapItems(value, wrapped)
+        : value;
+  const how = { what: 'inputShape', of: 'input', partial: false, names };
+  return along(inputs, wrapped(given), how).flatMap(
+    (one) => specsOf((one instanceof Shaped ? one.shape : one) as PartialShape, dtype).list,
+  );
+}
+class Shaped {
+  readonly shape: PartialShape;
+  constructor(shape: PartialShape) {
+    this.shape = shape;
+  }
 }
 
 /** Inputs and outputs by name are plain objects, as options are: what is symbolic is not an options. */

@@ -167,7 +167,7 @@ export class Sequential extends Model {
     if (inputs instanceof Tensor && wanted !== undefined && wanted.length !== inputs.rank)
       x = adjusted(inputs, wanted) ?? inputs;
     const names = many ? inputs.map((_, i) => `${i}`) : [this.name];
-    let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, names, this.name);
+    let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, null, names, this.name);
     for (const layer of this._sequence.layers) {
       const now: Mask = Array.isArray(x) ? masks : (masks[0] ?? null);
       const after = invokeMasked(layer, [x], [now], { training }, isBuiltin(layer));

@@ -1,10 +1,10 @@
-// All variables of a model by their names, nested as the layers are.
+// All variables of a model by their paths, nested as the layers are.
 import { InvalidArgumentError, type Tensor, type TensorLike, type Variable } from '@eagre/core';
 import { isPlain, shown } from '@eagre/core/internal';
 import { isCompiled } from '../trainers/compile.ts';
 import type { Model } from './model.ts';
 
-/** Values by the parts of their variables' names. */
+/** Values by the parts of their variables' paths. */
 export type ValueTree<T = Tensor> = { readonly [name: string]: T | ValueTree<T> };
 export interface StateTree<T = Tensor> {
   readonly trainableVariables: ValueTree<T>;
@@ -15,13 +15,10 @@ export interface StateTree<T = Tensor> {
 
 /** The variables of each part by their paths. */
 function variablesOf(model: Model): Record<keyof StateTree, Map<string, Variable>> {
-  const weights = model.namedWeights;
-  const named = (trainable: boolean): Map<string, Variable> =>
-    new Map(weights.filter((w) => w.trainable === trainable).map((w) => [w.path, w.variable]));
-  const byOwnNames = (all: readonly Variable[], prefix = ''): Map<string, Variable> => {
+  const byPaths = (all: readonly Variable[]): Map<string, Variable> => {
     const found = new Map<string, Variable>();
     for (const variable of all) {
-      const base = prefix + variable.path;
+      const base = variable.path;
       let path = base;
       for (let n = 1; found.has(path); n++) path = `${base}_${n}`;
       found.set(path, variable);
@@ -29,10 +26,10 @@ function variablesOf(model: Model): Record<keyof StateTree, Map<string, Variable
     return found;
   };
   return {
-    trainableVariables: named(true),
-    nonTrainableVariables: named(false),
-    optimizerVariables: isCompiled(model) ? byOwnNames(model.optimizer.variables) : new Map(),
-    metricsVariables: byOwnNames(model.metricsVariables),
+    trainableVariables: byPaths(model.trainableVariables),
+    nonTrainableVariables: byPaths(model.nonTrainableVariables),
+    optimizerVariables: isCompiled(model) ? byPaths(model.optimizer.variables) : new Map(),
+    metricsVariables: byPaths(model.metricsVariables),
   };
 }
 

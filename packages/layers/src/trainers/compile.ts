@@ -130,7 +130,7 @@ function compileHere(model: Model, options: CompileOptions): void {
   };
   const names = model.outputNames;
   if (names !== null) {
-    const outputs = { count: names.length, names };
+    const outputs = { count: names.length, names, form: model.outputForm };
     training.loss?.resolve(outputs);
     training.metrics.resolve(outputs);
   }

@@ -1,20 +1,41 @@
 // The losses of a model, one for each output.
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { lazily, outsideScopes, scaleLoss, snakeCase } from '@eagre/core/internal';
+import { lazily, outsideScopes, scaleLoss, snakeCase, tree } from '@eagre/core/internal';
 import { losses, metrics } from '@eagre/metrics';
-import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
+import { isDeep } from '../layer/forms.ts';
+import {
+  areByKeys,
+  checkOneForEach,
+  inForm,
+  inOrder,
+  isByName,
+  namesOfLosses,
+  type Outputs,
+} from './per-output.ts';
 
 type LossLike = losses.LossLike;
-/** One for all outputs, a list of one for each (null: none), or by the outputs' names. */
-export type LossOption = LossLike | readonly (LossLike | null)[] | Readonly<Record<string, LossLike | null>>;
-/** Factors of the losses: one for each output, in a list or by name; 1 where there is none. */
-export type LossWeightsOption = number | readonly number[] | Readonly<Record<string, number>>;
+/** One for all outputs, a list of one for each (null: none), by the outputs' names, or in the structure of the outputs. */
+export type LossOption =
+  | LossLike
+  | readonly (LossOption | null)[]
+  | { readonly [name: string]: LossOption | null };
+/** Factors of the losses: one for each output, in a list, by name or in the structure of the outputs; 1 where there is none. */
+export type LossWeightsOption =
+  | number
+  | readonly LossWeightsOption[]
+  | { readonly [name: string]: LossWeightsOption };
 
 /** A loss under the name by which it was asked for. */
-interface NamedLoss {
+class NamedLoss {
   readonly loss: losses.Loss;
   readonly name: string;
+  constructor(like: LossLike) {
+    this.loss = losses.get(like);
+    this.name = typeof like === 'string' ? snakeCase(like) : this.loss.name;
+  }
 }
+/** Losses in lists and by name. */
+type Losses = NamedLoss | null | readonly Losses[] | { readonly [name: string]: Losses };
 /** The loss of one output. */
 interface OutputLoss {
   readonly loss: losses.Loss;
@@ -31,31 +52,20 @@ export interface Comparison {
 }
 
 export class CompiledLoss {
-  readonly #given:
-    | { readonly forAll: NamedLoss }
-    | { readonly list: readonly (NamedLoss | null)[] }
-    | { readonly byName: Readonly<Record<string, NamedLoss | null>> };
+  readonly #given: Losses;
   readonly #weights: LossWeightsOption | undefined;
   #resolved: readonly (OutputLoss | null)[] | undefined;
 
   /** @throws InvalidArgumentError for what is no loss, or no weights */
   constructor(given: LossOption, weights: LossWeightsOption | undefined) {
-    const get = (like: LossLike): NamedLoss => {
-      const loss = losses.get(like);
-      return { loss, name: typeof like === 'string' ? snakeCase(like) : loss.name };
+    const get = (some: unknown): Losses => {
+      if (some === null || some === undefined) return null;
+      return Array.isArray(some) || isByName(some)
+        ? (tree.mapItems(some as tree.Container, get) as Losses)
+        : new NamedLoss(some as LossLike);
     };
-    const maybe = (like: LossLike | null): NamedLoss | null =>
-      like === null || like === undefined ? null : get(like);
-    if (Array.isArray(given)) {
-      this.#given = { list: (given as readonly (LossLike | null)[]).map(maybe) };
-    } else if (isByName(given)) {
-      const entries = Object.entries(given);
-      this.#given = { byName: Object.fromEntries(entries.map(([name, like]) => [name, maybe(like)])) };
-    } else {
-      this.#given = { forAll: get(given as LossLike) };
-    }
-    const numbers = typeof weights === 'object' && weights !== null ? Object.values(weights) : [weights ?? 1];
-    if (!numbers.every((n) => typeof n === 'number')) {
+    this.#given = get(given);
+    if (!tree.leavesOf(weights ?? 1, 'compile').every((n) => typeof n === 'number')) {
       throw new InvalidArgumentError(
         'lossWeights must be numbers: one for each output, in a list or by name',
         'compile',
@@ -66,10 +76,9 @@ export class CompiledLoss {
 
   /** Whether code of the user computes a loss, and may keep what it sees. */
   get observed(): boolean {
-    const given = this.#given;
-    const all =
-      'forAll' in given ? [given.forAll] : 'list' in given ? given.list : Object.values(given.byName);
-    return all.some((one) => one !== null && !isOurLoss(one.loss));
+    return tree
+      .leavesOf(this.#given, 'compile')
+      .some((one) => one instanceof NamedLoss && !isOurLoss(one.loss));
   }
 
   /** The means of the outputs' losses, where there are several. */
@@ -83,9 +92,10 @@ export class CompiledLoss {
     const all = this.#losses(outputs);
     const weights = this.#factors(outputs);
     const several = all.filter((one) => one !== null).length > 1;
+    const names = several ? namesOfLosses(outputs, (i) => all[i]?.name ?? '') : [];
     this.#resolved = all.map((one, i) => {
       if (one === null) return null;
-      const mean = several ? new metrics.Mean(`${outputs.names?.[i] ?? one.name}_loss`) : null;
+      const mean = several ? new metrics.Mean(`${names[i]}_loss`) : null;
       return { loss: one.loss, weight: weights[i] ?? 1, mean };
     });
     return this.#resolved;
@@ -93,13 +103,23 @@ export class CompiledLoss {
 
   #losses(outputs: Outputs): readonly (NamedLoss | null)[] {
     const given = this.#given;
-    if ('forAll' in given) return new Array<NamedLoss>(outputs.count).fill(given.forAll);
-    if ('list' in given) {
-      checkOneForEach(given.list, outputs, 'loss');
-      return given.list;
+    if (given instanceof NamedLoss) return new Array<NamedLoss>(outputs.count).fill(given);
+    if (given === null) return new Array<null>(outputs.count).fill(null);
+    const one = (found: unknown, i: number): NamedLoss | null => {
+      if (found === null || found === undefined || found instanceof NamedLoss) return found ?? null;
+      throw new InvalidArgumentError(
+        `loss: several are given for the output '${outputs.names?.[i] ?? i}': give one`,
+        'compile',
+      );
+    };
+    if (isDeep(outputs.form)) return inForm(given, outputs, 'loss', true).map(one);
+    if (Array.isArray(given)) {
+      checkOneForEach(given, outputs, 'loss');
+      return given.map(one);
     }
-    return inOrder(given.byName, outputs.names, 'loss').map((one, i) => {
-      if (one !== undefined) return one;
+    const byName = given as Readonly<Record<string, Losses>>;
+    return inOrder(byName, outputs.names, 'loss').map((found, i) => {
+      if (found !== undefined || areByKeys(outputs)) return one(found, i);
       throw new InvalidArgumentError(
         `the output '${outputs.names?.[i]}' has no loss; write null if it needs none`,
         'compile',
@@ -110,6 +130,12 @@ export class CompiledLoss {
   #factors(outputs: Outputs): readonly (number | undefined)[] {
     const given = this.#weights;
     if (given === undefined) return [];
+    if (isDeep(outputs.form)) {
+      const factors = inForm(given, outputs, 'lossWeights', false);
+      const wrong = factors.findIndex((n) => typeof n !== 'number');
+      if (wrong < 0) return factors as number[];
+      throw new InvalidArgumentError(`lossWeights: the output ${wrong} has no number`, 'compile');
+    }
     if (isByName(given)) {
       const { names } = outputs;
       if (names !== null && new Set(names).size < names.length)
@@ -117,9 +143,9 @@ export class CompiledLoss {
           `lossWeights: several outputs have the same name (${names.join(', ')}); give a list`,
           'compile',
         );
-      return inOrder(given, names, 'lossWeights');
+      return inOrder(given, names, 'lossWeights') as (number | undefined)[];
     }
-    const list = typeof given === 'number' ? [given] : given;
+    const list = typeof given === 'number' ? [given] : (given as readonly number[]);
     checkOneForEach(list, outputs, 'lossWeights');
     return list;
   }
@@ -129,7 +155,8 @@ export class CompiledLoss {
     return this.resolve(outputs).flatMap((one, i) => {
       if (one === null) return [];
       const [y, p, sampleWeight] = [targets[i], predictions[i], weights[i]];
-      if (y === undefined) throw new InvalidArgumentError('the loss needs targets: pass y');
+      if (y === undefined)
+        throw new InvalidArgumentError(`y lacks the output '${outputs.names?.[i] ?? i}', which has a loss`);
       const { loss } = one;
       const call = (): Tensor => (sampleWeight === undefined ? loss(y, p) : loss(y, p, sampleWeight));
       const own = isOurLoss(loss) ? call() : outsideScopes(call);

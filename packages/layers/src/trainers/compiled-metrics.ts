@@ -9,16 +9,26 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { checkNoPromise, lazily, outsideScopes, shown, showShape, toTensor } from '@eagre/core/internal';
+import {
+  checkNoPromise,
+  lazily,
+  outsideScopes,
+  shown,
+  showShape,
+  toTensor,
+  tree,
+} from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
+import { isDeep } from '../layer/forms.ts';
 import type { Comparison } from './compiled-loss.ts';
-import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
+import { checkOneForEach, inForm, inOrder, isByName, type Outputs } from './per-output.ts';
 
 export type Metric = metricsModule.Metric;
 type MetricLike = metricsModule.MetricLike;
-type OfOutput = MetricLike | readonly MetricLike[] | null;
-/** For one output a list; for several a list of one item or list for each, or by the outputs' names. */
-export type MetricsOption = readonly OfOutput[] | Readonly<Record<string, OfOutput>>;
+/** Of one output, or of those in a structure of outputs. */
+type OfOutput = MetricLike | MetricsOption | null;
+/** For one output a list; for several a list of one item or list for each, by the outputs' names, or in the structure of the outputs. */
+export type MetricsOption = readonly OfOutput[] | { readonly [name: string]: OfOutput };
 
 /** What `'accuracy'` and `'crossentropy'` mean depends on the targets: this becomes one of its kinds with the first batch. */
 class MetricOfTargets extends metricsModule.Metric {
@@ -44,16 +54,23 @@ class MetricOfTargets extends metricsModule.Metric {
 const shapeOf = (x: TensorLike): Shape => (x instanceof Variable ? x.shape : toTensor(x).shape);
 
 /** A metric that was asked for. */
-interface Requested {
+class Requested {
   readonly like: MetricLike;
   readonly weighted: boolean;
   readonly metric: Metric;
   /** Whether a batch was taken into account by `update`. */
-  updated: boolean;
+  updated = false;
   /** The place of its output. */
-  output: number;
+  output = 0;
   /** The name of its output, where there are several. */
-  prefix: string | undefined;
+  prefix: string | undefined = undefined;
+
+  /** @throws InvalidArgumentError for what is no metric */
+  constructor(like: MetricLike, weighted: boolean) {
+    this.like = like;
+    this.weighted = weighted;
+    this.metric = metricOf(like);
+  }
 }
 
 /** A metric in the logs, and why it is there: undefined for those of the model's own. */
@@ -63,11 +80,14 @@ interface Logged {
 }
 
 /** The requests of `metrics` or `weightedMetrics`, in the form in which they were given. */
-type Given = readonly (readonly Requested[])[] | Readonly<Record<string, readonly Requested[]>>;
+type Given = readonly Requests[] | { readonly [name: string]: Requests };
+type Requests = Requested | null | Given;
+const requestsIn = (given: unknown): Requested[] =>
+  tree.leavesOf(given ?? [], 'compile').filter((one): one is Requested => one instanceof Requested);
 
 export class CompiledMetrics {
   readonly #given: readonly (readonly [what: string, given: Given])[];
-  readonly #requests: Requested[];
+  #requests: Requested[];
   #resolved = false;
 
   /** @throws InvalidArgumentError for what is no list, or no metric */
@@ -76,7 +96,7 @@ export class CompiledMetrics {
       ['metrics', requests('metrics', metrics, false)],
       ['weightedMetrics', requests('weightedMetrics', weightedMetrics, true)],
     ];
-    this.#requests = this.#given.flatMap(([, given]) => Object.values(given).flat());
+    this.#requests = this.#given.flatMap(([, given]) => requestsIn(given));
   }
 
   get metrics(): Metric[] {
@@ -111,24 +131,27 @@ export class CompiledMetrics {
   /** Gives the requests to the outputs. @throws InvalidArgumentError when they do not fit these */
   resolve(outputs: Outputs): void {
     if (this.#resolved) return;
-    for (const [what, given] of this.#given) {
-      const list = Array.isArray(given)
-        ? (given as readonly (readonly Requested[])[])
-        : inOrder(given as Readonly<Record<string, readonly Requested[]>>, outputs.names, what);
-      if (outputs.count === 1 || list.length === 0) continue;
+    this.#requests = this.#given.flatMap(([what, given]) => {
+      // All are of the only output.
+      if (Array.isArray(given) && (outputs.count === 1 || given.length === 0)) return requestsIn(given);
+      const list = isDeep(outputs.form)
+        ? inForm(given, outputs, what, false)
+        : Array.isArray(given)
+          ? given
+          : inOrder(given as Readonly<Record<string, Requests>>, outputs.names, what);
       checkOneForEach(list, outputs, what);
       const seen = new Set<Requested>();
-      list.forEach((some, output) => {
-        for (const given of some ?? []) {
+      return list.flatMap((some, output) =>
+        requestsIn(some).map((one) => {
           // Outputs that share a name have metrics of their own.
-          const request = seen.has(given) ? { ...given, metric: metricOf(given.like) } : given;
-          if (request !== given) this.#requests.push(request);
+          const request = seen.has(one) ? new Requested(one.like, one.weighted) : one;
           seen.add(request);
           request.output = output;
-          request.prefix = outputs.names?.[output];
-        }
-      });
-    }
+          if (outputs.count > 1) request.prefix = outputs.names?.[output];
+          return request;
+        }),
+      );
+    });
     this.#resolved = true;
   }
 
@@ -176,17 +199,13 @@ function metricOf(like: MetricLike): Metric {
 
 function requests(what: string, given: MetricsOption | undefined, weighted: boolean): Given {
   if (given === undefined || given === null) return [];
-  const ofOutput = (some: OfOutput): Requested[] => {
-    if (some === null || some === undefined) return [];
-    return (Array.isArray(some) ? (some as readonly MetricLike[]) : [some as MetricLike]).map((like) => {
-      return { like, weighted, metric: metricOf(like), updated: false, output: 0, prefix: undefined };
-    });
+  const ofOutput = (some: unknown): Requests => {
+    if (some === null || some === undefined) return null;
+    return Array.isArray(some) || isByName(some)
+      ? (tree.mapItems(some as tree.Container, ofOutput) as Given)
+      : new Requested(some as MetricLike, weighted);
   };
-  if (Array.isArray(given)) return (given as readonly OfOutput[]).map(ofOutput);
-  if (isByName(given)) {
-    const entries = Object.entries(given);
-    return Object.fromEntries(entries.map(([name, some]) => [name, ofOutput(some)]));
-  }
+  if (Array.isArray(given) || isByName(given)) return ofOutput(given) as Given;
   throw new InvalidArgumentError(
     `${what} must be a list such as ['accuracy'], or lists by the names of outputs; got ${shown(given)}`,
     'compile',

@@ -16,23 +16,36 @@ import {
 } from '@eagre/core';
 import { type DistributionStrategy, isKept, shown, showShape, toTensor, tree } from '@eagre/core/internal';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
+import { along, holdsTensors, isDeep } from '../layer/forms.ts';
 import { isAnyTensor, isStored, rowsOf as rowsOfStored } from '../layer/kinds.ts';
 import { createdDataset, type DatasetCreator, type DatasetFunction, isCreator } from './dataset-creator.ts';
 import { inOrder, isByName } from './per-output.ts';
 import { batchesOf, PyDataset } from './py-dataset.ts';
 
-/** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
-export type Inputs =
-  | TensorLike
+/**
+ * Inputs of a model, its targets, or weights: of one a tensor, of several a list, tensors by name, or such in each other. Null stands where an
+ * output has neither a loss nor metrics.
+ */
+export type Inputs = TensorLike | RaggedTensor | SparseTensor | InputList | InputsByName;
+type InputList = readonly (
+  | Tensor
+  | Variable
+  | NDArrayLike
   | RaggedTensor
   | SparseTensor
-  | readonly (Tensor | Variable | NDArrayLike | RaggedTensor | SparseTensor)[]
-  | Readonly<Record<string, TensorLike>>;
+  | InputList
+  | InputsByName
+  | null
+)[];
+interface InputsByName {
+  readonly [name: string]: TensorLike | RaggedTensor | SparseTensor | InputList | InputsByName | null;
+}
 
-/** The names of a model's inputs and outputs, where it has any. */
+/** The names of a model's inputs and outputs, where it has any, and their structures. */
 export interface Names {
   readonly inputs: readonly string[] | null;
   readonly outputs: readonly string[] | null;
+  readonly forms?: { readonly inputs: unknown; readonly outputs: unknown };
   /** The shape of the first input, batch first, where it is known. */
   readonly shape?: PartialShape | undefined;
 }
@@ -49,9 +62,9 @@ export interface Batch {
 /** What an iterable of batches yields: inputs, or inputs, targets and weights. */
 export type BatchLike =
   | TensorLike
-  | Readonly<Record<string, TensorLike>>
+  | InputsByName
   // What a function that returns [x, y] gives where its type does not say how many: a tuple of tensors, or of tensors by name.
-  | readonly (Tensor | Readonly<Record<string, TensorLike>>)[]
+  | readonly (Tensor | InputsByName)[]
   | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 
@@ -294,7 +307,7 @@ export function batchOf(item: BatchLike, names: Names): Batch {
 function isTuple(item: BatchLike): item is readonly [Inputs, Inputs?, Inputs?] {
   if (!Array.isArray(item) || item.length === 0 || item.length > 3) return false;
   const [x, ...rest] = item as readonly unknown[];
-  if (item.length === 1) return isOne(x) || isList(x) || isByName(x);
+  if (item.length === 1) return isOne(x) || isByName(x) || (Array.isArray(x) && holdsTensors(x, isOne));
   return holds(x) && rest.every((v) => v === undefined || holds(v));
 }
 
@@ -308,8 +321,10 @@ function isOne(value: unknown): boolean {
     (typeof value === 'object' && value !== null && 'data' in value && 'shape' in value)
   );
 }
-function isList(value: unknown): value is readonly TensorLike[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isOne);
+/** Whether a value is a list of tensors, or of such in lists and by name, rather than of numbers. */
+function isList(value: unknown): value is readonly unknown[] {
+  const fits = (item: unknown): boolean => item === null || isOne(item) || isByName(item) || isList(item);
+  return Array.isArray(value) && holdsTensors(value, isOne) && value.every(fits);
 }
 
 /** Whether a value yields batches rather than being examples itself. */
@@ -332,19 +347,33 @@ export function isSource(value: unknown): value is BatchSource | DatasetCreator 
 }
 
 /** @throws InvalidArgumentError for names that the model does not have, or lacks */
-export function inputTensors(x: Inputs, names: readonly string[] | null, what: string, of: string): Tensors {
-  if (x === undefined || x === null)
-    throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or a value that becomes one`);
-  if (isList(x)) return x.map((t) => tensorOf(t));
-  if (!isByName(x)) return tensorOf(x as TensorLike);
-  const given = Object.entries(x);
-  if (names !== null) {
-    inOrder(Object.fromEntries(given), names, what, of).forEach((t, i) => {
-      if (t === undefined || t === null)
-        throw new InvalidArgumentError(`${what} lacks the ${of} '${names[i]}'`);
-    });
-  }
-  return Object.fromEntries(given.map(([name, t]) => [name, tensorOf(t)]));
+export function inputTensors(x: Inputs, { inputs: names, forms }: Names, what = 'x'): Tensors {
+  const found = tensorsIn(x, what);
+  if (isDeep(forms?.inputs)) {
+    along(forms?.inputs, found, { what, of: 'input', partial: true, names }).forEach((t, i) =>
+      checkThere(t, names?.[i] ?? `${i}`, what),
+    );
+  } else if (names !== null && isByName(found))
+    inOrder(found, names, what, 'input').forEach((t, i) => checkThere(t, names[i], what));
+  return found;
+}
+
+function checkThere(value: unknown, name: string, what: string): void {
+  if (value === undefined || value === null)
+    throw new InvalidArgumentError(`${what} lacks the input '${name}'`);
+}
+
+/** What lies in lists and under names, as tensors. @throws InvalidArgumentError for nothing at all */
+function tensorsIn(given: unknown, what: string): Tensors {
+  if (given === undefined || given === null)
+    throw new InvalidArgumentError(`${what} is ${given}; expected a tensor, or a value that becomes one`);
+  const inside = (value: unknown): unknown => {
+    if (value === null) return null;
+    return isList(value) || isByName(value)
+      ? tree.mapItems(value as tree.Container, inside)
+      : tensorOf(value as TensorLike);
+  };
+  return inside(given) as Tensors;
 }
 
 /** As a tensor; a sparse or ragged one stays what it is. */
@@ -352,7 +381,12 @@ const tensorOf = (x: TensorLike): Tensor => (isStored(x) ? (x as unknown as Tens
 
 /** Targets, or weights of examples, if there are any. */
 export function targetTensors(y: Inputs | null | undefined, names: Names, what: string): Tensors | undefined {
-  return y === undefined || y === null ? undefined : inputTensors(y, names.outputs, what, 'output');
+  if (y === undefined || y === null) return undefined;
+  const found = tensorsIn(y, what);
+  // Which of them may lack, the losses say.
+  if (isByName(found) && names.outputs !== null && !isDeep(names.forms?.outputs))
+    inOrder(found, names.outputs, what);
+  return found;
 }
 
 /** What a user gave, as tensors. */
@@ -363,7 +397,7 @@ export function batchTensors(
   names: Names,
 ): Batch {
   return {
-    x: inputTensors(x, names.inputs, 'x', 'input'),
+    x: inputTensors(x, names),
     y: targetTensors(y, names, 'y'),
     sampleWeight: targetTensors(weight, names, 'sampleWeight'),
   };

@@ -87,7 +87,7 @@ export async function evaluate(
   third?: EvaluateOptions | null,
 ): Promise<Logs> {
   const names = namesOf(model);
-  const [y, options] = splitArguments(second, third, names.outputs, evaluateOptionNames, 'evaluate');
+  const [y, options] = splitArguments(second, third, names, evaluateOptionNames, 'evaluate');
   trainingOf(model);
   checkReturnDict(options.returnDict, 'evaluate');
   const { batchSize } = options;

@@ -29,7 +29,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   const y = targetTensors(examples.y, names, 'y');
   if (isSource(x) || y === undefined)
     throw new InvalidArgumentError('validationSplit needs x and y as arrays; pass validationData', 'fit');
-  const inputs = inputTensors(x, names.inputs, 'x', 'input');
+  const inputs = inputTensors(x, names);
   const weight = targetTensors(examples.weight, names, 'sampleWeight');
   const [first] = flat(inputs);
   if (first === undefined) throw new InvalidArgumentError('x holds no tensors', 'fit');

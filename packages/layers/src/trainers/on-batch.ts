@@ -74,6 +74,6 @@ export function testOnBatch(
 }
 
 export function predictOnBatch(model: Model, x: Inputs): Tensors {
-  const inputs = inputTensors(x, namesOf(model).inputs, 'x', 'input');
+  const inputs = inputTensors(x, namesOf(model));
   return runPredictStep(model, inputs);
 }

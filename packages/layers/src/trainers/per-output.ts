@@ -1,10 +1,48 @@
 // What users give for each output of a model: losses, weights, metrics, targets.
 import { InvalidArgumentError } from '@eagre/core';
+import { tree } from '@eagre/core/internal';
+import { along, isDeep } from '../layer/forms.ts';
 
 /** The outputs of a model, and their names where it has any. */
 export interface Outputs {
   readonly count: number;
   readonly names: readonly string[] | null;
+  /** The structure in which the model gives them: one, a list, by name, or such in each other. */
+  readonly form: unknown;
+}
+
+/** Whether the model gives its outputs by name, so that losses and targets may be given for some of them. */
+export const areByKeys = ({ form }: Outputs): boolean => isByName(form) && !isDeep(form);
+
+/**
+ * What is given for each output of a model that gives structures in structures.
+ * @param partial whether outputs may be left out
+ * @throws InvalidArgumentError for another structure
+ */
+export function inForm(given: unknown, { form, names }: Outputs, what: string, partial: boolean): unknown[] {
+  // As in Keras, the names of layers are known of lists alone.
+  return along(form, given, { what, of: 'output', partial, names: Array.isArray(form) ? names : null });
+}
+
+/**
+ * The names of the outputs' losses: the ways there, with the name of an output in the place of its number in a list, as in Keras.
+ * @param own the name of an output that has none
+ */
+export function namesOfLosses({ form, names }: Outputs, own: (output: number) => string): string[] {
+  const found: string[] = [];
+  tree.forEachLeaf(
+    form,
+    'compile',
+    (_, path) => {
+      const output = found.length;
+      const last = path.at(-1);
+      const isKey = typeof last === 'string';
+      const name = isKey ? last : (names?.[output] ?? own(output));
+      found.push([...path.slice(0, -1), name].join('/'));
+    },
+    tree.wholeComposites,
+  );
+  return found;
 }
 
 /** Whether a value is an object of a value for each name, rather than a value such as a serialised loss or an array's data. */

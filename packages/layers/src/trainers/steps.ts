@@ -39,6 +39,7 @@ import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from '../callbacks/callback.ts';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { keepAll } from '../layer/call.ts';
+import { isDeep } from '../layer/forms.ts';
 import { isAnyTensor, isStored, rowCount } from '../layer/kinds.ts';
 import { trainableChanges } from '../layer/layer.ts';
 import { checkValues, type Values } from '../layer/stateless.ts';
@@ -56,7 +57,7 @@ import {
 import type { Comparison } from './compiled-loss.ts';
 import { numberOf } from './compiled-metrics.ts';
 import { type Batch, tensorsOf } from './data-adapter.ts';
-import { checkOneForEach, inOrder, type Outputs } from './per-output.ts';
+import { checkOneForEach, inForm, inOrder, type Outputs } from './per-output.ts';
 
 /** What losses are computed of: the inputs, targets, predictions and weights of a batch. */
 export interface LossArguments {
@@ -454,8 +455,8 @@ function compare(
 ): Compared {
   const predictions = flat(yPred);
   const count = predictions.length;
-  const names = isByNames(yPred) ? tree.sortKeys(Object.keys(yPred)) : model.outputNames;
-  const outputs = { count, names: names?.length === count ? names : null };
+  const names = isByNames(yPred) && !isDeep(yPred) ? tree.sortKeys(Object.keys(yPred)) : model.outputNames;
+  const outputs = { count, names: names?.length === count ? names : null, form: yPred };
   return {
     outputs,
     predictions,
@@ -468,15 +469,19 @@ function isByNames(given: Tensors): given is Readonly<Record<string, Tensor>> {
   return !isAnyTensor(given) && !Array.isArray(given);
 }
 
+type Maybe = readonly (Tensor | undefined)[];
+
 /** The targets of each output. A list may leave out outputs that have no loss. */
-function targetsOf(outputs: Outputs, { loss }: Training, y: Tensors): readonly (Tensor | undefined)[] {
-  if (isByNames(y)) return inOrder(y, outputs.names, 'y');
-  const given = flat(y);
-  if (given.length === outputs.count) return given;
+function targetsOf(outputs: Outputs, { loss }: Training, y: Tensors): Maybe {
+  if (isDeep(outputs.form) && !(y instanceof Tensor && outputs.count === 1))
+    return tensorsFor(inForm(y, outputs, 'y', true), 'y');
+  if (isByNames(y)) return tensorsFor(inOrder(y, outputs.names, 'y'), 'y');
+  const given = Array.isArray(y) ? y.map((t: Tensor | null) => t ?? undefined) : flat(y);
+  if (given.length === outputs.count) return tensorsFor(given, 'y');
   const losses = loss?.resolve(outputs) ?? [];
   if (given.length === losses.filter((one) => one !== null).length) {
     let next = 0;
-    return losses.map((one) => (one === null ? undefined : given[next++]));
+    return losses.map((one) => (one === null ? undefined : (given[next++] as Tensor)));
   }
   const names = outputs.names === null ? '' : ` (${outputs.names.join(', ')})`;
   throw new InvalidArgumentError(
@@ -486,10 +491,22 @@ function targetsOf(outputs: Outputs, { loss }: Training, y: Tensors): readonly (
 }
 
 /** The weights of the examples for each output. */
-function weightsOf(outputs: Outputs, weight: Tensors | undefined): readonly (Tensor | undefined)[] {
+function weightsOf(outputs: Outputs, weight: Tensors | undefined): Maybe {
   if (weight === undefined || weight === null) return [];
   if (weight instanceof Tensor) return new Array<Tensor>(outputs.count).fill(weight);
-  if (isByNames(weight)) return inOrder(weight, outputs.names, 'sampleWeight');
-  checkOneForEach(weight, outputs, 'sampleWeight');
-  return weight;
+  const what = 'sampleWeight';
+  if (isDeep(outputs.form)) return tensorsFor(inForm(weight, outputs, what, false), what);
+  if (isByNames(weight)) return tensorsFor(inOrder(weight, outputs.names, what), what);
+  const list = weight as readonly Tensors[];
+  checkOneForEach(list, outputs, what);
+  return tensorsFor(list, what);
+}
+
+/** @throws InvalidArgumentError for lists or objects where an output is one tensor */
+function tensorsFor(given: readonly unknown[], what: string): Maybe {
+  return given.map((t, i) => {
+    if (t === undefined || t === null) return undefined;
+    if (isAnyTensor(t)) return t as Tensor;
+    throw new InvalidArgumentError(`${what} has several tensors for output ${i}: give one`);
+  });
 }

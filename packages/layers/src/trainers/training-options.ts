@@ -96,11 +96,15 @@ export const fitOptionNames: OptionNames<FitOptions> = {
 export function splitArguments<O extends object>(
   second: Targets | O | null | undefined,
   options: O | null | undefined,
-  names: readonly string[] | null,
+  { outputs, forms }: Names,
   known: OptionNames<O>,
   op: string,
 ): [Targets | undefined, O] {
-  if (Object.keys(options ?? {}).length === 0 && isByName(second) && !areTargets(second, names)) {
+  if (
+    Object.keys(options ?? {}).length === 0 &&
+    isByName(second) &&
+    !areTargets(second, outputs, forms?.outputs)
+  ) {
     checkOptionNames(second as unknown as O, known, op);
     return [undefined, second as unknown as O];
   }
@@ -108,14 +112,17 @@ export function splitArguments<O extends object>(
 }
 
 /** Whether an object holds targets by the names of outputs. */
-function areTargets(value: object, names: readonly string[] | null): boolean {
+function areTargets(value: object, names: readonly string[] | null, form: unknown): boolean {
   const keys = Object.keys(value);
-  return keys.length > 0 && names !== null && keys.every((key) => names.includes(key));
+  const isOne = (key: string): boolean =>
+    names?.includes(key) === true || (isByName(form) && Object.hasOwn(form, key));
+  return keys.length > 0 && keys.every(isOne);
 }
 
 /** The names of a model's inputs and outputs. */
 export function namesOf(model: Model): Names {
-  return { inputs: model.inputNames, outputs: model.outputNames, shape: model.knownInputShape };
+  const forms = { inputs: model.inputForm, outputs: model.outputForm };
+  return { inputs: model.inputNames, outputs: model.outputNames, forms, shape: model.knownInputShape };
 }
 
 /** @throws InvalidArgumentError where one that is given is no integer of at least `least`. */

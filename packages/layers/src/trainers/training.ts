@@ -38,7 +38,7 @@ export async function fit(
   third?: FitOptions | null,
 ): Promise<History> {
   const names = namesOf(model);
-  const [y, options] = splitArguments(second, third, names.outputs, fitOptionNames, 'fit');
+  const [y, options] = splitArguments(second, third, names, fitOptionNames, 'fit');
   const { optimizer, stepsPerExecution } = trainingOf(model);
   checkOwnFunctions(model);
   const { epochs: wanted = 1, initialEpoch = 0, batchSize, shuffle = true } = options;
