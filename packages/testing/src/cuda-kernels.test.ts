@@ -1,7 +1,7 @@
 // The GPU kernels as CUDA C++, compiled for the processor, against the reference: every call of a kernel that the ops' samples make.
 import '@eagre/backend-js';
 import { GradientTape } from '@eagre/autodiff';
-import { type NumericDType, registerBackend } from '@eagre/backend';
+import { isHalf, type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
@@ -94,6 +94,17 @@ function recordLarge(recorder: Recorder): void {
       tape.gradient(y, inputs, { outputGradients: floats(...shape(37, 66)) });
     }
   });
+  for (const dtype of ['float16', 'bfloat16'] as const)
+    record(`products and sums of ${dtype}`, 4000, () => {
+      const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5, dtype);
+      const [a, b] = [floats(2, 37, 70), floats(70, 45)];
+      core.matmul(a, b);
+      core.matmul(a, floats(2, 45, 70), { transposeB: true });
+      core.sum(floats(20_000));
+      core.mean(floats(300, 5), 0);
+      const [q, k, v] = [floats(1, 2, 37, 35), floats(1, 2, 70, 35), floats(1, 2, 70, 66)];
+      core.nn.scaledDotProductAttention(q, k, v, { mask: floats(1, 1, 1, 70), isCausal: true });
+    });
   record('recurrent networks', 4000, () => {
     const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
     const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
@@ -118,6 +129,12 @@ function recordLarge(recorder: Recorder): void {
   });
 }
 
+/** Both sides compute in float32, whose last bit may be one of 16 bits; single values are the same. */
+function limitOf({ kernel, ulp }: Recorded, dtype: NumericDType): number {
+  if (!isHalf(dtype)) return ulp;
+  return kernel === 'elementwise' ? 0 : 1;
+}
+
 /** What is wrong with the results of the calls, as lines. */
 function failures(shim: CudaShim, calls: readonly Recorded[], order: number): string[] {
   const buffers = calls.flatMap((call) => call.buffers);
@@ -134,7 +151,7 @@ function failures(shim: CudaShim, calls: readonly Recorded[], order: number): st
     call.outputs.flatMap(({ buffer, dtype, expected }, output) => {
       const got = results[starts[i] + buffer].subarray(0, expected.length);
       const off = distance(dtype, got, expected);
-      return off <= call.ulp
+      return off <= limitOf(call, dtype)
         ? []
         : [`${call.label}: ${call.kernel}, output ${output} (${dtype}): off by ${off}`];
     }),
@@ -145,6 +162,10 @@ describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
   it('agree with the reference in every order of threads', () => {
     const { recorded } = recordCalls();
     expect(new Set(recorded.map(({ kernel }) => kernel)).size).toBeGreaterThan(40);
+    const narrow = recorded.filter(({ outputs }) => outputs[0]?.dtype === 'bfloat16');
+    expect(narrow.map(({ kernel }) => kernel)).toEqual(
+      expect.arrayContaining(['MatMul', 'Conv2D', 'Softmax', 'Sum', 'ScaledDotProductAttention']),
+    );
     const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
     const shim = new CudaShim(programs);
     try {

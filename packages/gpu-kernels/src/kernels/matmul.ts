@@ -1,5 +1,5 @@
 // Matrix products in tiles, of which a workgroup makes one: convolutions are products too, whose factors are read elsewhere.
-import { product } from '@eagre/backend';
+import { type DType, product } from '@eagre/backend';
 import { broadcastSteps, fields, mergeAxes, placeOf, takeApart } from './elements.ts';
 import {
   alwaysFits,
@@ -11,7 +11,7 @@ import {
   lowered,
   programOf,
 } from './kernel.ts';
-import { binary } from './scalar-program.ts';
+import { binary, floats, ofFloats, rounded } from './scalar-program.ts';
 
 /** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
 const TILE = 64;
@@ -97,8 +97,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) t:
  * Statements that add a bias to `sum` and apply the activation of the contract.
  * @param bias an expression, where there is one.
  */
-export function epilogue(type: 'f32' | 'i32', bias: string | undefined, activation: number): string {
-  const add = bias === undefined ? '' : `sum = ${binary('add', type)('sum', bias)};`;
+export function epilogue(dtype: DType, bias: string | undefined, activation: number): string {
+  const type = dtype === 'int32' ? 'i32' : 'f32';
+  const add = bias === undefined ? '' : `sum = ${binary('add', type)(rounded('sum', dtype), bias)};`;
   const relu = activation === 1 ? `sum = ${binary('max', type)('sum', zeros[type])};` : '';
   return `${add} ${relu}`;
 }
@@ -113,18 +114,23 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
   const steps = [a, b].map((x) => broadcastSteps(x.shape.slice(0, -2), batch));
   const axes = mergeAxes(batch, steps);
   const r = axes.sizes.length;
-  const type = y.dtype === 'float32' ? 'f32' : 'i32';
+  const type = y.dtype === 'int32' ? 'i32' : 'f32';
   const dispatch = productDispatch(
     {
       type,
-      buffers: { a: type, b: type, ...(bias === undefined ? {} : { bias: type }), y: `mut ${type}` },
+      buffers: ofFloats(y.dtype, {
+        a: type,
+        b: type,
+        ...(bias === undefined ? {} : { bias: type }),
+        y: `mut ${type}`,
+      }),
       params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
       setUp: `${takeApart('batch', r)} let ofA = u32(${placeOf(r, 'i', 's')}) * p.rows * p.depth; let ofB = u32(${placeOf(r, 'i', 'q')}) * p.depth * p.columns;`,
       left: transposeA ? 'value = a[ofA + deep * p.rows + row];' : 'value = a[ofA + row * p.depth + deep];',
       right: transposeB
         ? 'value = b[ofB + column * p.depth + deep];'
         : 'value = b[ofB + deep * p.columns + column];',
-      store: `${epilogue(type, bias && 'bias[column]', attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
+      store: `${epilogue(y.dtype, bias && 'bias[column]', attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     [...axes.sizes, ...axes.steps.flat()],
@@ -133,4 +139,4 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
   return dispatch && lowered(dispatch);
 }
 
-export const kernels: GpuKernels = { MatMul: { dtypes: ['float32', 'int32'], lower: alwaysFits(matmul) } };
+export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { GpuProgram } from '../kernels/kernel.ts';
 import { cudaPrelude, printCuda } from '../language/print-cuda.ts';
+import { narrowOf } from '../language/syntax.ts';
 
 /** The C++ compiler, if there is one: `CXX` or g++ or clang++. */
 export const compiler: string | undefined = [process.env['CXX'], 'g++', 'clang++'].find(
@@ -98,7 +99,7 @@ function sourceOf(programs: readonly GpuProgram[]): string {
     const args = module.bindings.map((binding, k) => {
       if (binding.space === 'uniform') return `*(const ns_k${i}::Params*)params`;
       const of = binding.type.kind === 'array' ? binding.type.of : binding.type;
-      return `(${of.kind === 'name' ? of.name : 'u32'}*)b[${k}]`;
+      return `(${narrowOf(binding) !== undefined ? 'u16' : of.kind === 'name' ? of.name : 'u32'}*)b[${k}]`;
     });
     const barriers = module.shared.length > 0;
     const [x, y, z] = module.workgroup;
