@@ -177,6 +177,66 @@ describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
   }, 600_000);
 });
 
+/** Products that tensor cores make: edges, transposes, batches, rows that begin at no multiple of 16 bytes, biases. */
+function recordProducts(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.tensorCores = true;
+  registerBackend(recorder, -1);
+  const random = generator(11);
+  const matmul = listOps().get('_FusedMatMul') as Op;
+  for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
+    const of = (...shape: number[]): Tensor =>
+      constant(
+        // Eighths have few bits, so that TensorFloat-32 has all of them.
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    recorder.ulp = 8;
+    for (const [transposeA, transposeB] of [
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ] as const)
+      for (const [m, k, n] of [
+        [128, 32, 128],
+        [136, 104, 48],
+        [33, 17, 131],
+      ] as const) {
+        recorder.label = `${dtype} ${m} · ${k} · ${n}, ${transposeA}, ${transposeB}`;
+        const a = transposeA ? of(k, m) : of(m, k);
+        const b = transposeB ? of(n, k) : of(k, n);
+        withBackend('recorder', () => core.matmul(a, b, { transposeA, transposeB }));
+      }
+    recorder.label = `${dtype}, batches`;
+    withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    recorder.label = `${dtype}, bias`;
+    for (const activation of [0, 1])
+      withBackend('recorder', () =>
+        execute(matmul, [of(40, 48), of(48, 24), of(24)], {
+          transposeA: false,
+          transposeB: false,
+          activation,
+        }),
+      );
+  }
+  return recorder;
+}
+
+describe.skipIf(compiler === undefined)('products on tensor cores, on the processor', () => {
+  it('agree with the reference in every order of threads', () => {
+    const { recorded } = recordProducts();
+    const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
+    expect(programs.filter((program) => 'print' in program).length).toBeGreaterThanOrEqual(45);
+    const shim = new CudaShim(programs);
+    try {
+      for (const order of [0, 1, 12345]) expect(failures(shim, recorded, order)).toEqual([]);
+    } finally {
+      shim.end();
+    }
+  }, 600_000);
+});
+
 /** The NVRTC that `EAGRE_NVRTC` names, which compiles without a GPU too. It takes minutes. */
 function openCompiler():
   | { readonly addon: CudaAddon; readonly path: string; readonly version: string }

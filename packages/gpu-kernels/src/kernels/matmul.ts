@@ -1,5 +1,11 @@
 // Matrix products in tiles, of which a workgroup makes one: convolutions are products too, whose factors are read elsewhere.
-import { type DType, product } from '@eagre/backend';
+import { type DType, isHalf, product } from '@eagre/backend';
+import {
+  TILE as CORE_TILE,
+  isAligned,
+  type TensorCoreProduct,
+  tensorCoreProduct,
+} from '../cuda/tensor-cores.ts';
 import { broadcastSteps, fields, mergeAxes, placeOf, takeApart } from './elements.ts';
 import {
   alwaysFits,
@@ -10,6 +16,7 @@ import {
   type Lowered,
   lowered,
   programOf,
+  type TensorInfo,
 } from './kernel.ts';
 import { binary, floats, ofFloats, rounded } from './scalar-program.ts';
 
@@ -136,7 +143,39 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
     [...axes.sizes, ...axes.steps.flat()],
     [product(batch), m, n, k],
   );
-  return dispatch && lowered(dispatch);
+  const cuda = onTensorCores(
+    y,
+    { transposeA, transposeB, hasBias: bias !== undefined, relu: attrs.activation === 1, rank: r },
+    [m, n, k],
+    [...axes.sizes, ...axes.steps.flat()],
+  );
+  return dispatch && lowered(cuda === undefined ? dispatch : { ...dispatch, cuda });
+}
+
+/** Fewer rows, columns or depth fill no tile of tensor cores. */
+const FEW = 16;
+
+function onTensorCores(
+  y: TensorInfo,
+  product: Omit<TensorCoreProduct, 'dtype' | 'alignedA' | 'alignedB'>,
+  sizes: readonly [rows: number, columns: number, depth: number],
+  axes: readonly number[],
+): Dispatch['cuda'] {
+  const { dtype } = y;
+  const [rows, columns, depth] = sizes;
+  if ((dtype !== 'float32' && !isHalf(dtype)) || Math.min(...sizes) < FEW) return undefined;
+  const program = tensorCoreProduct({
+    ...product,
+    dtype,
+    alignedA: isAligned(product.transposeA ? rows : depth, dtype),
+    alignedB: isAligned(product.transposeB ? depth : columns, dtype),
+  });
+  const tiles = [columns, rows].map((size) => Math.ceil(size / CORE_TILE));
+  return {
+    program,
+    params: [...sizes, ...axes],
+    workgroups: [tiles[0], tiles[1], y.size / (rows * columns)],
+  };
 }
 
 export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };

@@ -52,6 +52,8 @@ export class Recorder implements Backend {
   /** Where the calls come from, and how far results may be off. */
   label = '';
   ulp = 4;
+  /** Whether what GPUs of NVIDIA run instead is noted. */
+  tensorCores = false;
   readonly #host: Backend;
 
   /** @param host whose kernels do the work. */
@@ -131,10 +133,10 @@ export class Recorder implements Backend {
       kernel: name,
       ulp: this.ulp,
       buffers: bytes,
-      dispatches: made.dispatches.map(({ program, operands, params, workgroups }) => ({
-        program,
-        params,
-        workgroups,
+      dispatches: made.dispatches.map(({ operands, cuda, ...plain }) => ({
+        program: (this.tensorCores && cuda ? cuda : plain).program,
+        params: (this.tensorCores && cuda ? cuda : plain).params,
+        workgroups: (this.tensorCores && cuda ? cuda : plain).workgroups,
         buffers: operands.map(bufferOf),
       })),
       outputs: outputs.map(({ storage, dtype, size }, i) => ({
