@@ -6,11 +6,11 @@ import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { execute, listOps, type Op } from '@eagre/core/internal';
-import { cudaPrelude, printCuda } from '@eagre/gpu-kernels';
+import { cudaPrelude } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
-import { CudaShim, compiler } from '../../gpu-kernels/src/testing/cuda-shim.ts';
+import { CudaShim, compiler, textOf } from '../../gpu-kernels/src/testing/cuda-shim.ts';
 import { distance, type Recorded, Recorder } from '../../gpu-kernels/src/testing/recorder.ts';
 import { generator, hasFloats, materialize } from './values.ts';
 
@@ -253,9 +253,10 @@ const nvrtc = openCompiler();
 describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
   it('are compiled by NVRTC', () => {
     const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
-    const programs = new Set(recordCalls().recorded.flatMap((call) => call.dispatches.map((d) => d.program)));
-    for (const { module } of programs) {
-      const image = called(() => addon.compile([path], `${cudaPrelude}${printCuda(module, 'k')}`, 'k', 90));
+    const recorded = [...recordCalls().recorded, ...recordProducts().recorded];
+    const programs = new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)));
+    for (const program of programs) {
+      const image = called(() => addon.compile([path], `${cudaPrelude}${textOf(program, 'k')}`, 'k', 90));
       // A cubin: ELF.
       expect([...image.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]);
     }
