@@ -1,5 +1,5 @@
-import { type Allocator, hostOf, type Watcher } from '@eagre/backend';
-import { type Dispatch, DispatchingBackend, FAULT, type Operand } from '@eagre/gpu-kernels';
+import { type Allocator, hostOf, placement, type Watcher } from '@eagre/backend';
+import { type CudaProgram, type Dispatch, DispatchingBackend, FAULT, type Operand } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, type NativeDevice } from './addon.ts';
 import { CudaAllocator } from './cuda-allocator.ts';
 import { CudaKernels } from './kernels.ts';
@@ -14,6 +14,7 @@ export class CudaBackend extends DispatchingBackend {
   protected readonly mostBuffers: number = Number.POSITIVE_INFINITY;
   readonly #stream: Stream;
   readonly #device: NativeDevice;
+  readonly #capability: number;
 
   /** @param compiler path of its library. */
   constructor(
@@ -29,6 +30,7 @@ export class CudaBackend extends DispatchingBackend {
     this.deviceIndex = index;
     this.description = `CUDA ${versionOf(driverVersion)}, ${name}, compute capability ${Math.floor(capability / 10)}.${capability % 10}`;
     this.#device = device;
+    this.#capability = capability;
     this.#stream = new Stream(device, new CudaKernels(addon, compiler, device));
     const host = (): Allocator => hostOf(this).allocator;
     this.allocator = new CudaAllocator(this.#stream, index, host, watcher);
@@ -40,11 +42,13 @@ export class CudaBackend extends DispatchingBackend {
     called(() => this.#device.close());
   }
 
-  protected dispatch(
-    name: string,
-    { program, operands, params, workgroups }: Dispatch,
-    given: readonly Operand[],
-  ): void {
+  #runs({ capability, isTensorFloat32 }: CudaProgram): boolean {
+    return this.#capability >= capability && (placement.tensorFloat32 || !isTensorFloat32);
+  }
+
+  protected dispatch(name: string, dispatch: Dispatch, given: readonly Operand[]): void {
+    const { operands, cuda } = dispatch;
+    const { program, params, workgroups } = cuda !== undefined && this.#runs(cuda.program) ? cuda : dispatch;
     const addresses = operands.map((operand) =>
       operand === FAULT ? this.#stream.faults : given[operand].storage.address,
     );

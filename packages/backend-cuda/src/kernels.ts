@@ -1,5 +1,5 @@
 import { InternalError } from '@eagre/backend';
-import { cudaPrelude, type GpuProgram, printCuda } from '@eagre/gpu-kernels';
+import { type CudaProgram, cudaPrelude, type GpuProgram, printCuda } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, isCode, type NativeDevice, typed } from './addon.ts';
 
 /** A compiled program. */
@@ -17,7 +17,7 @@ export class CudaKernels {
   readonly #compiler: string;
   readonly #device: NativeDevice;
   readonly #capability: number;
-  readonly #known = new Map<GpuProgram, CudaKernel>();
+  readonly #known = new Map<GpuProgram | CudaProgram, CudaKernel>();
 
   /** @param compiler path of its library. */
   constructor(addon: CudaAddon, compiler: string, device: NativeDevice) {
@@ -27,14 +27,15 @@ export class CudaKernels {
     this.#capability = device.info().capability;
   }
 
-  get(program: GpuProgram): CudaKernel {
+  get(program: GpuProgram | CudaProgram): CudaKernel {
     let made = this.#known.get(program);
     if (made === undefined) this.#known.set(program, (made = this.#compile(program)));
     return made;
   }
 
-  #compile({ module }: GpuProgram): CudaKernel {
-    const text = `${cudaPrelude}${printCuda(module, NAME)}`;
+  #compile(program: GpuProgram | CudaProgram): CudaKernel {
+    const isCuda = 'print' in program;
+    const text = `${cudaPrelude}${isCuda ? program.print(NAME) : printCuda(program.module, NAME)}`;
     let image: Uint8Array;
     try {
       image = this.#addon.compile([this.#compiler], text, NAME, this.#capability);
@@ -45,6 +46,6 @@ export class CudaKernels {
       throw typed(cause);
     }
     const kernel = called(() => this.#device.function(this.#device.load(image), NAME));
-    return { kernel, block: module.workgroup };
+    return { kernel, block: isCuda ? program.workgroup : program.module.workgroup };
   }
 }

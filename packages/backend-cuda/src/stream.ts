@@ -1,4 +1,11 @@
-import { FAULT_BYTES, type Fault, faultError, type GpuProgram, Suspects } from '@eagre/gpu-kernels';
+import {
+  type CudaProgram,
+  FAULT_BYTES,
+  type Fault,
+  faultError,
+  type GpuProgram,
+  Suspects,
+} from '@eagre/gpu-kernels';
 import { called, type NativeDevice, type NativeTransfer } from './addon.ts';
 import type { CudaKernels } from './kernels.ts';
 
@@ -42,7 +49,7 @@ export class Stream {
    * @param suspect what to call the kernel by that may note a fault, if it may.
    */
   dispatch(
-    program: GpuProgram,
+    program: GpuProgram | CudaProgram,
     addresses: readonly number[],
     params: readonly number[],
     [x, y, z]: readonly [number, number, number],
@@ -54,7 +61,11 @@ export class Stream {
     if (suspect !== undefined) this.#suspects.add(suspect);
   }
 
-  #pack({ params: types }: GpuProgram, addresses: readonly number[], params: readonly number[]): Uint8Array {
+  #pack(
+    { params: types }: GpuProgram | CudaProgram,
+    addresses: readonly number[],
+    params: readonly number[],
+  ): Uint8Array {
     const bytes = POINTER_BYTES * addresses.length + 4 * params.length;
     if (bytes > this.#words.byteLength) {
       this.#words = new Uint32Array(bytes / 2);

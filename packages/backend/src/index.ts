@@ -8,6 +8,7 @@ export * from './device/backend.ts';
 export { HostScalars } from './device/host-scalars.ts';
 export { hardwareOf, limitMemory, logicalDevice } from './device/logical-device.ts';
 export { hostFallbacks, hostOf, onHost, placedKernel, placement } from './device/soft-placement.ts';
+export { wideKernel } from './device/wide-kernel.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
 export * from './half.ts';

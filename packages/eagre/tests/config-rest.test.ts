@@ -115,9 +115,13 @@ describe('tf.config', () => {
       { numParallelCalls: 3, deterministic: false },
     );
     expect((await slowFirst.toArray()).map((x) => Number(x.item()))).toEqual([0, 1, 2]);
-    expect(tf.config.experimental.tensorFloat32ExecutionEnabled()).toBe(false);
+    expect(tf.config.experimental.tensorFloat32ExecutionEnabled()).toBe(true);
     tf.config.experimental.enableTensorFloat32Execution(false);
-    expect(() => tf.config.experimental.enableTensorFloat32Execution(true)).toThrow(UnimplementedError);
+    expect(tf.config.experimental.tensorFloat32ExecutionEnabled()).toBe(false);
+    tf.config.experimental.enableTensorFloat32Execution(true);
+    expect(() => tf.config.experimental.enableTensorFloat32Execution(1 as never)).toThrow(
+      tf.InvalidArgumentError,
+    );
   });
 });
 

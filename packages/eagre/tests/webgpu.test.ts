@@ -2,6 +2,7 @@
 import '../../backend-webgpu/src/testing/swiftshader.ts';
 import { describe, expect, it } from 'vitest';
 import * as tf from '../src/index.ts';
+import { mixedSteps } from './testing/mixed-steps.ts';
 
 const { webgpuBackend, webgpuUnavailable } = await import('@eagre/backend-webgpu');
 if (webgpuBackend === undefined) console.log(`WebGPU is not tested: ${webgpuUnavailable}`);
@@ -80,3 +81,5 @@ describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, 
     expect(losses[2]).toBeLessThan(losses[0] as number);
   });
 });
+
+mixedSteps('webgpu', webgpuBackend !== undefined, TIMEOUT);

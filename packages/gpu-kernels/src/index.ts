@@ -5,6 +5,7 @@ export { GpuAllocator } from './device/gpu-allocator.ts';
 export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';
 export {
   type Call,
+  type CudaProgram,
   type Dispatch,
   FAULT,
   FAULT_BYTES,

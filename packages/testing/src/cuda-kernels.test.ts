@@ -1,16 +1,16 @@
 // The GPU kernels as CUDA C++, compiled for the processor, against the reference: every call of a kernel that the ops' samples make.
 import '@eagre/backend-js';
 import { GradientTape } from '@eagre/autodiff';
-import { type NumericDType, registerBackend } from '@eagre/backend';
+import { isHalf, type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { execute, listOps, type Op } from '@eagre/core/internal';
-import { cudaPrelude, printCuda } from '@eagre/gpu-kernels';
+import { cudaPrelude } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
-import { CudaShim, compiler } from '../../gpu-kernels/src/testing/cuda-shim.ts';
+import { CudaShim, compiler, textOf } from '../../gpu-kernels/src/testing/cuda-shim.ts';
 import { distance, type Recorded, Recorder } from '../../gpu-kernels/src/testing/recorder.ts';
 import { generator, hasFloats, materialize } from './values.ts';
 
@@ -94,6 +94,17 @@ function recordLarge(recorder: Recorder): void {
       tape.gradient(y, inputs, { outputGradients: floats(...shape(37, 66)) });
     }
   });
+  for (const dtype of ['float16', 'bfloat16'] as const)
+    record(`products and sums of ${dtype}`, 4000, () => {
+      const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5, dtype);
+      const [a, b] = [floats(2, 37, 70), floats(70, 45)];
+      core.matmul(a, b);
+      core.matmul(a, floats(2, 45, 70), { transposeB: true });
+      core.sum(floats(20_000));
+      core.mean(floats(300, 5), 0);
+      const [q, k, v] = [floats(1, 2, 37, 35), floats(1, 2, 70, 35), floats(1, 2, 70, 66)];
+      core.nn.scaledDotProductAttention(q, k, v, { mask: floats(1, 1, 1, 70), isCausal: true });
+    });
   record('recurrent networks', 4000, () => {
     const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
     const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
@@ -118,6 +129,12 @@ function recordLarge(recorder: Recorder): void {
   });
 }
 
+/** Both sides compute in float32, whose last bit may be one of 16 bits; single values are the same. */
+function limitOf({ kernel, ulp }: Recorded, dtype: NumericDType): number {
+  if (!isHalf(dtype)) return ulp;
+  return kernel === 'elementwise' ? 0 : 1;
+}
+
 /** What is wrong with the results of the calls, as lines. */
 function failures(shim: CudaShim, calls: readonly Recorded[], order: number): string[] {
   const buffers = calls.flatMap((call) => call.buffers);
@@ -134,7 +151,7 @@ function failures(shim: CudaShim, calls: readonly Recorded[], order: number): st
     call.outputs.flatMap(({ buffer, dtype, expected }, output) => {
       const got = results[starts[i] + buffer].subarray(0, expected.length);
       const off = distance(dtype, got, expected);
-      return off <= call.ulp
+      return off <= limitOf(call, dtype)
         ? []
         : [`${call.label}: ${call.kernel}, output ${output} (${dtype}): off by ${off}`];
     }),
@@ -145,10 +162,74 @@ describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
   it('agree with the reference in every order of threads', () => {
     const { recorded } = recordCalls();
     expect(new Set(recorded.map(({ kernel }) => kernel)).size).toBeGreaterThan(40);
+    const narrow = recorded.filter(({ outputs }) => outputs[0]?.dtype === 'bfloat16');
+    expect(narrow.map(({ kernel }) => kernel)).toEqual(
+      expect.arrayContaining(['MatMul', 'Conv2D', 'Softmax', 'Sum', 'ScaledDotProductAttention']),
+    );
     const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
     const shim = new CudaShim(programs);
     try {
       console.log(`${recorded.length} calls of ${new Set(programs).size} programs`);
+      for (const order of [0, 1, 12345]) expect(failures(shim, recorded, order)).toEqual([]);
+    } finally {
+      shim.end();
+    }
+  }, 600_000);
+});
+
+/** Products that tensor cores make: edges, transposes, batches, rows that begin at no multiple of 16 bytes, biases. */
+function recordProducts(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.tensorCores = true;
+  registerBackend(recorder, -1);
+  const random = generator(11);
+  const matmul = listOps().get('_FusedMatMul') as Op;
+  for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
+    const of = (...shape: number[]): Tensor =>
+      constant(
+        // Eighths have few bits, so that TensorFloat-32 has all of them.
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    recorder.ulp = 8;
+    for (const [transposeA, transposeB] of [
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ] as const)
+      for (const [m, k, n] of [
+        [128, 32, 128],
+        [136, 104, 48],
+        [33, 17, 131],
+      ] as const) {
+        recorder.label = `${dtype} ${m} · ${k} · ${n}, ${transposeA}, ${transposeB}`;
+        const a = transposeA ? of(k, m) : of(m, k);
+        const b = transposeB ? of(n, k) : of(k, n);
+        withBackend('recorder', () => core.matmul(a, b, { transposeA, transposeB }));
+      }
+    recorder.label = `${dtype}, batches`;
+    withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    recorder.label = `${dtype}, bias`;
+    for (const activation of [0, 1])
+      withBackend('recorder', () =>
+        execute(matmul, [of(40, 48), of(48, 24), of(24)], {
+          transposeA: false,
+          transposeB: false,
+          activation,
+        }),
+      );
+  }
+  return recorder;
+}
+
+describe.skipIf(compiler === undefined)('products on tensor cores, on the processor', () => {
+  it('agree with the reference in every order of threads', () => {
+    const { recorded } = recordProducts();
+    const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
+    expect(programs.filter((program) => 'print' in program).length).toBeGreaterThanOrEqual(45);
+    const shim = new CudaShim(programs);
+    try {
       for (const order of [0, 1, 12345]) expect(failures(shim, recorded, order)).toEqual([]);
     } finally {
       shim.end();
@@ -172,9 +253,10 @@ const nvrtc = openCompiler();
 describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
   it('are compiled by NVRTC', () => {
     const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
-    const programs = new Set(recordCalls().recorded.flatMap((call) => call.dispatches.map((d) => d.program)));
-    for (const { module } of programs) {
-      const image = called(() => addon.compile([path], `${cudaPrelude}${printCuda(module, 'k')}`, 'k', 90));
+    const recorded = [...recordCalls().recorded, ...recordProducts().recorded];
+    const programs = new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)));
+    for (const program of programs) {
+      const image = called(() => addon.compile([path], `${cudaPrelude}${textOf(program, 'k')}`, 'k', 90));
       // A cubin: ELF.
       expect([...image.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]);
     }

@@ -6,7 +6,7 @@ import { GradientTape } from '@eagre/autodiff';
 import { type Backend, getBackend, listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor, Variable } from '@eagre/core';
-import { listOps } from '@eagre/core/internal';
+import { enableTensorFloat32Execution, listOps, tensorFloat32ExecutionEnabled } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
@@ -157,6 +157,32 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     expect(memory().cuda?.hostFallbacks).toBe(before + 1);
     core.setSoftDevicePlacement(false);
     expect(() => onGpu(() => x.mul(x))).toThrow(core.UnimplementedError);
+  });
+
+  it('multiplies on tensor cores, numbers of float32 where that is allowed', () => {
+    const random = (shape: number[]): Tensor => core.random.statelessUniform(shape, [1, 2]);
+    const product = (dtype: 'float32' | 'bfloat16'): number[] => {
+      const [a, b] = [random([40, 48]).cast(dtype), random([48, 24]).cast(dtype)];
+      return [...(a.matmul(b).cast('float32').data() as Float32Array)];
+    };
+    const most = (dtype: 'float32' | 'bfloat16'): number => {
+      const expected = product(dtype);
+      return Math.max(
+        ...onGpu(() => product(dtype)).map((x, i) => Math.abs(x / (expected[i] as number) - 1)),
+      );
+    };
+    expect(most('bfloat16')).toBeLessThan(2 ** -7);
+    const enabled = tensorFloat32ExecutionEnabled();
+    try {
+      enableTensorFloat32Execution(true);
+      const rough = most('float32');
+      expect(rough).toBeGreaterThan(2 ** -20);
+      expect(rough).toBeLessThan(2 ** -10);
+      enableTensorFloat32Execution(false);
+      expect(most('float32')).toBeLessThan(2 ** -20);
+    } finally {
+      enableTensorFloat32Execution(enabled);
+    }
   });
 
   it('runs traced functions, again and with other values', () => {

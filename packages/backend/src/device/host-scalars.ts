@@ -7,7 +7,8 @@ const SCALAR = 8;
 
 /**
  * Scalars of a device of which the host has a copy, so that steps, counts, sizes and conditions are read without waiting, as TensorFlow
- * keeps those in memory of the host. Integers and bools that are computed from such are computed on the host at once, and sent.
+ * keeps those in memory of the host. Integers, bools and numbers of float64, such as those of optimizers, that are computed from such are computed on
+ * the host at once, and sent.
  */
 export class HostScalars {
   readonly #copies = new WeakMap<Storage, Uint8Array>();
@@ -47,7 +48,7 @@ export class HostScalars {
     outputs: readonly TensorRef[],
     attrs: Parameters<Kernel>[2],
   ): boolean {
-    if (!outputs.every(isCount) || !inputs.every((t) => this.#knows(t))) {
+    if (!outputs.every(isOfHost) || !inputs.every((t) => this.#knows(t))) {
       for (const { storage } of outputs) this.#copies.delete(storage);
       return false;
     }
@@ -70,7 +71,7 @@ export class HostScalars {
   }
 
   #knows(t: TensorRef): boolean {
-    const known = isCount(t) ? this.#copies.get(t.storage) : undefined;
+    const known = t.size === 1 ? this.#copies.get(t.storage) : undefined;
     return known !== undefined && known.length >= dtypeTraits[t.dtype].bytes;
   }
 
@@ -79,7 +80,7 @@ export class HostScalars {
   }
 }
 
-/** Whether it is one integer or bool. */
-function isCount({ dtype, size }: TensorRef): boolean {
-  return size === 1 && !dtypeTraits[dtype].floating;
+/** Whether it is one value that the host rather computes than a device. */
+function isOfHost({ dtype, size }: TensorRef): boolean {
+  return size === 1 && (!dtypeTraits[dtype].floating || dtype === 'float64');
 }

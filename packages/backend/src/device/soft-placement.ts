@@ -13,7 +13,9 @@ export const placement: {
   synchronous: boolean;
   /** What happens to an op of eager code whose inputs are on another device: they are copied, with a warning, or it is an error. */
   policy: 'silent' | 'warn' | 'explicit';
-} = { soft: true, synchronous: false, policy: 'silent' };
+  /** Whether devices may multiply numbers of float32 with fewer bits. */
+  tensorFloat32: boolean;
+} = { soft: true, synchronous: false, policy: 'silent', tensorFloat32: true };
 
 /** How often kernels ran on the host instead of the device of this memory. */
 const counts = new WeakMap<Allocator, number>();

@@ -185,21 +185,23 @@ export const enableOpDeterminism: Tell<void> = defineFunction(
   },
 );
 
-/** Whether products of float32 may be computed with fewer bits (TensorFloat-32). They never are. */
+/** Whether products of float32 may be computed with fewer bits (TensorFloat-32), as those of GPUs of NVIDIA are. True unless set. */
 export const tensorFloat32ExecutionEnabled: Tell<boolean> = defineFunction(
   'tf.config.experimental.tensorFloat32ExecutionEnabled',
   {},
   {},
-  () => false,
+  () => placement.tensorFloat32,
 );
 
 /**
- * Says whether products of float32 may be computed with fewer bits.
- * @throws UnimplementedError for true: they are computed with all of their bits; cast to float16 or bfloat16 for less.
+ * Says whether products of float32 may be computed with fewer bits: 11 instead of 24, with sums in float32. Those that may are matrix products on GPUs
+ * of NVIDIA, of compute capability 8.0 and above. All others keep their bits.
  */
 export const enableTensorFloat32Execution: NamedFunction<[enabled: boolean], ['enabled'], unknown, void> =
   defineFunction('tf.config.experimental.enableTensorFloat32Execution', { enabled: asIs }, {}, (enabled) => {
-    const op = 'tf.config.experimental.enableTensorFloat32Execution';
-    if (checkFlag(enabled, 'enabled', op))
-      throw new UnimplementedError(`products of float32 keep all of their bits: use float16 or bfloat16`, op);
+    placement.tensorFloat32 = checkFlag(
+      enabled,
+      'enabled',
+      'tf.config.experimental.enableTensorFloat32Execution',
+    );
   });

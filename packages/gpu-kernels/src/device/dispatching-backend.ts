@@ -16,6 +16,7 @@ import {
   type Storage,
   sameBytes,
   type TensorRef,
+  wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
 import type { Dispatch, Lowered } from '../kernels/kernel.ts';
@@ -118,7 +119,8 @@ export abstract class DispatchingBackend implements Backend {
         return gpu.lower({ inputs: given, outputs: made, attrs, same });
       },
       () => {
-        const kernel = hostOf(this).kernel(name, inputs);
+        const own = hostOf(this);
+        const kernel = own.kernel(name, inputs) ?? wideKernel(own, name, inputs);
         if (kernel === undefined)
           throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
         return kernel;

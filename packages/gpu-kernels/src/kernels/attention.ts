@@ -1,5 +1,6 @@
 // Attention by tiles: the scores of 32 rows with 32 others are made, used and forgotten. Of a sequence of tiles the forward kernel keeps the largest
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
+import type { DType } from '@eagre/backend';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
@@ -15,6 +16,7 @@ import {
   perThread,
   programOf,
 } from './kernel.ts';
+import { floats, floatType, isFloat, ofFloats } from './scalar-program.ts';
 
 /** Rows, others and depth of a tile; a thread makes 4 scores of a row, and 8 of the 64 columns of results. */
 const TILE = 32;
@@ -83,10 +85,10 @@ function dots(name: string, left: Factor, right: Factor): string {
 }
 
 /** How a mask is read; undefined for one that kernels do not know. */
-function maskText(dtype: string | undefined): { readonly type: string; readonly text: string } | undefined {
+function maskText(dtype: DType | undefined): { readonly type: string; readonly text: string } | undefined {
   if (dtype === undefined) return { type: '', text: '' };
   const at = 'let at = b * p.m0 + h * p.m1 + q * p.m2 + k * p.m3;';
-  if (dtype === 'float32') return { type: 'f32', text: `${at} score = score + mask[at];` };
+  if (isFloat(dtype)) return { type: floatType(dtype), text: `${at} score = score + mask[at];` };
   if (dtype !== 'bool') return undefined;
   return { type: 'u32', text: `${at} if (${rawLoad('mask', 'at', 1)} == 0u) { score = fNeg(fInf()); }` };
 }
@@ -143,17 +145,14 @@ const store = (of: Factor, each: string): string => `if (first + row < p.${of.si
     }
   }`;
 
-function forwardProgram(mask: { readonly type: string; readonly text: string }): GpuProgram {
+function forwardProgram(dtype: DType, mask: { readonly type: string; readonly text: string }): GpuProgram {
   const y: Factor = { buffer: 'y', side: 'queries', width: 'values' };
   return tiled(
     {
-      query: 'f32',
-      key: 'f32',
-      value: 'f32',
+      ...ofFloats(dtype, { query: 'f32', key: 'f32', value: 'f32' }),
       ...(mask.type === '' ? {} : { mask: mask.type }),
-      y: 'mut f32',
-      lse: 'mut f32',
-    } as Record<string, string>,
+      ...ofFloats(dtype, { y: 'mut f32', lse: 'mut f32' }),
+    },
     'queries',
     'values',
     `var top = fNeg(fInf()); var total = 0.0;
@@ -194,6 +193,7 @@ interface GradientSides {
 }
 
 function gradientProgram(
+  dtype: DType,
   mask: { readonly type: string; readonly text: string },
   { rows, others, isSlope }: GradientSides,
 ): GpuProgram {
@@ -204,14 +204,16 @@ function gradientProgram(
     ? 'let q = first + row; let k = start + column + 8u * j;'
     : 'let k = first + row; let q = start + column + 8u * j;';
   const buffers: Record<string, string> = {
-    dy: 'f32',
-    query: 'f32',
-    key: 'f32',
-    ...(isSlope ? { value: 'f32' } : {}),
-    lse: 'f32',
+    ...ofFloats(dtype, {
+      dy: 'f32',
+      query: 'f32',
+      key: 'f32',
+      ...(isSlope ? { value: 'f32' } : {}),
+      lse: 'f32',
+    }),
     ...(isSlope ? { delta: 'f32' } : {}),
     ...(mask.type === '' ? {} : { mask: mask.type }),
-    y: 'mut f32',
+    ...ofFloats(dtype, { y: 'mut f32' }),
   };
   return tiled(
     buffers,
@@ -264,7 +266,7 @@ function attention(call: Call): Lowered | undefined {
   if (mask === undefined) return undefined;
   const params = paramsOf(call, 0, inputs[3]?.shape);
   const operands = Array.from({ length: inputs.length + 2 }, (_, i) => i);
-  return lowered(dispatchOf(forwardProgram(mask), operands, params, params[2], params[5]));
+  return lowered(dispatchOf(forwardProgram(inputs[0].dtype, mask), operands, params, params[2], params[5]));
 }
 
 function attentionGrad(call: Call): Lowered | undefined {
@@ -279,7 +281,7 @@ function attentionGrad(call: Call): Lowered | undefined {
   const delta = output + outputs.length;
   // Σ dy · y of each query.
   const deltas = perThread(
-    { dy: 'f32', y: 'f32', delta: 'mut f32' },
+    { ...ofFloats(inputs[0].dtype, { dy: 'f32', y: 'f32' }), delta: 'mut f32' },
     { heads: 'u32', queries: 'u32', values: 'u32', timeFirst: 'u32' },
     `let i = thread % p.queries; let plane = thread / p.queries;
     var from = thread * p.values;
@@ -303,13 +305,19 @@ function attentionGrad(call: Call): Lowered | undefined {
     const rows = of.rows.side === 'queries' ? params[2] : params[3];
     const width = of.rows.width === 'width' ? params[4] : params[5];
     dispatches.push(
-      dispatchOf(gradientProgram(mask, of), [...known, ...masks, output + i], params, rows, width),
+      dispatchOf(
+        gradientProgram(inputs[0].dtype, mask, of),
+        [...known, ...masks, output + i],
+        params,
+        rows,
+        width,
+      ),
     );
   });
   return { dispatches, scratch: [Math.max(4, 4 * lse.size)] };
 }
 
 export const kernels: GpuKernels = {
-  ScaledDotProductAttention: { dtypes: ['float32'], lower: alwaysFits(attention) },
-  ScaledDotProductAttentionGrad: { dtypes: ['float32'], lower: alwaysFits(attentionGrad) },
+  ScaledDotProductAttention: { dtypes: floats, lower: alwaysFits(attention) },
+  ScaledDotProductAttentionGrad: { dtypes: floats, lower: alwaysFits(attentionGrad) },
 };

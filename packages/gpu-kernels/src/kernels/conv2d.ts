@@ -3,6 +3,7 @@ import { list } from '@eagre/backend';
 import { type Call, fits, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
 import { epilogue, productDispatch } from './matmul.ts';
 import { fill } from './moves.ts';
+import { floats, ofFloats } from './scalar-program.ts';
 
 const sizes = {
   n: 'u32',
@@ -83,12 +84,17 @@ function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowe
   const dispatch = productDispatch(
     {
       type: 'f32',
-      buffers: { x: 'f32', filter: 'f32', ...(bias === undefined ? {} : { bias: 'f32' }), y: 'mut f32' },
+      buffers: ofFloats(x.dtype, {
+        x: 'f32',
+        filter: 'f32',
+        ...(bias === undefined ? {} : { bias: 'f32' }),
+        y: 'mut f32',
+      }),
       params: sizes,
       setUp: '',
       left: patch('row', 'deep'),
       right: 'value = filter[deep * p.o + batch * p.groupOut + column];',
-      store: `let place = batch * p.groupOut + column; ${epilogue('f32', bias && 'bias[place]', attrs.activation as number)} y[row * p.o + place] = sum;`,
+      store: `let place = batch * p.groupOut + column; ${epilogue(x.dtype, bias && 'bias[place]', attrs.activation as number)} y[row * p.o + place] = sum;`,
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     g.values,
@@ -106,7 +112,7 @@ function inputGradient({ inputs: [filter, dy], outputs: [dx], attrs }: Call): Lo
   const dispatch = productDispatch(
     {
       type: 'f32',
-      buffers: { filter: 'f32', dy: 'f32', y: 'mut f32' },
+      buffers: ofFloats(dy.dtype, { filter: 'f32', dy: 'f32', y: 'mut f32' }),
       params: sizes,
       setUp: '',
       left: `let tap = deep / p.groupOut; let out = deep % p.groupOut;
@@ -135,7 +141,7 @@ function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowere
   const dispatch = productDispatch(
     {
       type: 'f32',
-      buffers: { x: 'f32', dy: 'f32', y: 'mut f32' },
+      buffers: ofFloats(x.dtype, { x: 'f32', dy: 'f32', y: 'mut f32' }),
       params: sizes,
       setUp: '',
       left: patch('deep', 'row'),
@@ -150,7 +156,7 @@ function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowere
 }
 
 export const kernels: GpuKernels = {
-  Conv2D: { dtypes: ['float32'], lower: forward },
-  Conv2DBackpropInput: { dtypes: ['float32'], lower: inputGradient },
-  Conv2DBackpropFilter: { dtypes: ['float32'], lower: filterGradient },
+  Conv2D: { dtypes: floats, lower: forward },
+  Conv2DBackpropInput: { dtypes: floats, lower: inputGradient },
+  Conv2DBackpropFilter: { dtypes: floats, lower: filterGradient },
 };

@@ -28,6 +28,20 @@ export interface GpuProgram {
   readonly buffers: number;
 }
 
+/** A kernel in CUDA C++, for what the subset of WGSL has no words for. */
+export interface CudaProgram {
+  /** Its text, behind `cudaPrelude`, with a global function of that name, whose parameters are as `printCuda` has them. */
+  readonly print: (name: string) => string;
+  /** The types of its pointers. */
+  readonly pointers: readonly string[];
+  readonly params: GpuProgram['params'];
+  readonly workgroup: readonly [x: number, y: number, z: number];
+  /** The compute capability that it needs: 80 for 8.0. */
+  readonly capability: number;
+  /** Whether it multiplies numbers of float32 with fewer bits, which programs may forbid. */
+  readonly isTensorFloat32: boolean;
+}
+
 /** The operand that stands for the words in which kernels say what went wrong: see `faults`. */
 export const FAULT = -1;
 
@@ -38,6 +52,8 @@ export interface Dispatch {
   readonly operands: readonly number[];
   readonly params: readonly number[];
   readonly workgroups: readonly [x: number, y: number, z: number];
+  /** What GPUs of NVIDIA that can do so run instead, on the same operands. */
+  readonly cuda?: Pick<Dispatch, 'params' | 'workgroups'> & { readonly program: CudaProgram };
 }
 
 /** A call of a kernel as dispatches, which run in their order. */

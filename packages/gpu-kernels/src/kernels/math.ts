@@ -2,6 +2,7 @@
 // thousands of units in the last place. Numbers that are infinite or NaN are made from bits of a variable, since WGSL allows no such constants,
 // and are found by their bits, since compilers may assume that there are none.
 import { InternalError } from '@eagre/backend';
+import { narrowFunctions } from '../language/syntax.ts';
 
 const functions: Readonly<Record<string, string>> = {
   fNaN: 'fn fNaN() -> f32 { var b = 0x7fc00000u; return bitcast<f32>(b); }',
@@ -296,5 +297,8 @@ export function withMath(text: string): string {
     }
   };
   visit(text, '');
+  // What printers call where elements of 16 bits are read and written.
+  for (const [dtype, { load, store }] of Object.entries(narrowFunctions))
+    if (text.includes(`array<${dtype}>`)) visit(`${load}() ${store}()`, '');
   return `${order.map((name) => functions[name]).join('\n')}\n${text}`;
 }

@@ -1,5 +1,11 @@
 // Matrix products in tiles, of which a workgroup makes one: convolutions are products too, whose factors are read elsewhere.
-import { product } from '@eagre/backend';
+import { type DType, isHalf, product } from '@eagre/backend';
+import {
+  TILE as CORE_TILE,
+  isAligned,
+  type TensorCoreProduct,
+  tensorCoreProduct,
+} from '../cuda/tensor-cores.ts';
 import { broadcastSteps, fields, mergeAxes, placeOf, takeApart } from './elements.ts';
 import {
   alwaysFits,
@@ -10,8 +16,9 @@ import {
   type Lowered,
   lowered,
   programOf,
+  type TensorInfo,
 } from './kernel.ts';
-import { binary } from './scalar-program.ts';
+import { binary, floats, ofFloats, rounded } from './scalar-program.ts';
 
 /** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
 const TILE = 64;
@@ -97,8 +104,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) t:
  * Statements that add a bias to `sum` and apply the activation of the contract.
  * @param bias an expression, where there is one.
  */
-export function epilogue(type: 'f32' | 'i32', bias: string | undefined, activation: number): string {
-  const add = bias === undefined ? '' : `sum = ${binary('add', type)('sum', bias)};`;
+export function epilogue(dtype: DType, bias: string | undefined, activation: number): string {
+  const type = dtype === 'int32' ? 'i32' : 'f32';
+  const add = bias === undefined ? '' : `sum = ${binary('add', type)(rounded('sum', dtype), bias)};`;
   const relu = activation === 1 ? `sum = ${binary('max', type)('sum', zeros[type])};` : '';
   return `${add} ${relu}`;
 }
@@ -113,24 +121,61 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
   const steps = [a, b].map((x) => broadcastSteps(x.shape.slice(0, -2), batch));
   const axes = mergeAxes(batch, steps);
   const r = axes.sizes.length;
-  const type = y.dtype === 'float32' ? 'f32' : 'i32';
+  const type = y.dtype === 'int32' ? 'i32' : 'f32';
   const dispatch = productDispatch(
     {
       type,
-      buffers: { a: type, b: type, ...(bias === undefined ? {} : { bias: type }), y: `mut ${type}` },
+      buffers: ofFloats(y.dtype, {
+        a: type,
+        b: type,
+        ...(bias === undefined ? {} : { bias: type }),
+        y: `mut ${type}`,
+      }),
       params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
       setUp: `${takeApart('batch', r)} let ofA = u32(${placeOf(r, 'i', 's')}) * p.rows * p.depth; let ofB = u32(${placeOf(r, 'i', 'q')}) * p.depth * p.columns;`,
       left: transposeA ? 'value = a[ofA + deep * p.rows + row];' : 'value = a[ofA + row * p.depth + deep];',
       right: transposeB
         ? 'value = b[ofB + column * p.depth + deep];'
         : 'value = b[ofB + deep * p.columns + column];',
-      store: `${epilogue(type, bias && 'bias[column]', attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
+      store: `${epilogue(y.dtype, bias && 'bias[column]', attrs.activation as number)} y[(batch * p.rows + row) * p.columns + column] = sum;`,
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     [...axes.sizes, ...axes.steps.flat()],
     [product(batch), m, n, k],
   );
-  return dispatch && lowered(dispatch);
+  const cuda = onTensorCores(
+    y,
+    { transposeA, transposeB, hasBias: bias !== undefined, relu: attrs.activation === 1, rank: r },
+    [m, n, k],
+    [...axes.sizes, ...axes.steps.flat()],
+  );
+  return dispatch && lowered(cuda === undefined ? dispatch : { ...dispatch, cuda });
 }
 
-export const kernels: GpuKernels = { MatMul: { dtypes: ['float32', 'int32'], lower: alwaysFits(matmul) } };
+/** Fewer rows, columns or depth fill no tile of tensor cores. */
+const FEW = 16;
+
+function onTensorCores(
+  y: TensorInfo,
+  product: Omit<TensorCoreProduct, 'dtype' | 'alignedA' | 'alignedB'>,
+  sizes: readonly [rows: number, columns: number, depth: number],
+  axes: readonly number[],
+): Dispatch['cuda'] {
+  const { dtype } = y;
+  const [rows, columns, depth] = sizes;
+  if ((dtype !== 'float32' && !isHalf(dtype)) || Math.min(...sizes) < FEW) return undefined;
+  const program = tensorCoreProduct({
+    ...product,
+    dtype,
+    alignedA: isAligned(product.transposeA ? rows : depth, dtype),
+    alignedB: isAligned(product.transposeB ? depth : columns, dtype),
+  });
+  const tiles = [columns, rows].map((size) => Math.ceil(size / CORE_TILE));
+  return {
+    program,
+    params: [...sizes, ...axes],
+    workgroups: [tiles[0], tiles[1], y.size / (rows * columns)],
+  };
+}
+
+export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };

@@ -1,5 +1,5 @@
 // Means and variances, batch and layer normalization. Sums in two passes, so that a mean far from zero costs no digits of the variance.
-import { list, product } from '@eagre/backend';
+import { type DType, list, product } from '@eagre/backend';
 import {
   alwaysFits,
   type Call,
@@ -13,11 +13,12 @@ import {
   perThread,
 } from './kernel.ts';
 import { each, perRow, total } from './reduce.ts';
+import { floats, ofFloats } from './scalar-program.ts';
 
 /** Over axes that follow each other, x is [outer, n, inner], and a workgroup makes a mean and a variance. */
-const momentsProgram = (): GpuProgram =>
+const momentsProgram = (dtype: DType): GpuProgram =>
   perRow(
-    { x: 'f32', mean: 'mut f32', variance: 'mut f32' },
+    ofFloats(dtype, { x: 'f32', mean: 'mut f32', variance: 'mut f32' }),
     { inner: 'u32' },
     `let base = (row / p.inner) * p.n * p.inner + row % p.inner;
     ${total('level', 'x[base + i * p.inner]')} let center = fDiv(level, f32(p.n));
@@ -30,7 +31,7 @@ function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lower
   const n = product(axes.map((axis) => x.shape[axis]));
   const inner = axes.length === 0 ? 1 : product(x.shape.slice(axes[axes.length - 1] + 1));
   return lowered({
-    program: momentsProgram(),
+    program: momentsProgram(x.dtype),
     operands: [0, 1, 2],
     params: [variance.size, n, inner],
     workgroups: groups(mean.size),
@@ -48,7 +49,7 @@ function batchNorm({ inputs: [x, scale], outputs: [y, , variance], attrs }: Call
   );
   return lowered(
     {
-      program: momentsProgram(),
+      program: momentsProgram('float32'),
       operands: [0, 4, 5],
       params: [variance.size, x.size / channels, channels],
       workgroups: groups(channels),
@@ -108,14 +109,14 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
     const shifted = centered && Boolean(attrs.shifted);
     const n = x.size / rstd.size;
     const program = perRow(
-      {
+      ofFloats(x.dtype, {
         x: 'f32',
         ...(scaled ? { gamma: 'f32' } : {}),
         ...(shifted ? { beta: 'f32' } : {}),
         y: 'mut f32',
         ...(centered ? { mean: 'mut f32' } : {}),
         rstd: 'mut f32',
-      },
+      }),
       { epsilon: 'f32' },
       `let base = row * p.n;
       ${centered ? `${total('level', 'x[base + i]')} let center = level / f32(p.n);` : 'let center = 0.0;'}
@@ -152,7 +153,7 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
       `((x[${at}]${centered ? ` - mean[${row}]` : ''}) * rstd[${row}])`;
     const h = `dy[base + i]${scaled ? ' * gamma[i]' : ''}`;
     const dx = perRow(
-      { ...read, dx: 'mut f32' },
+      ofFloats(x.dtype, { ...read, dx: 'mut f32' }),
       {},
       `let base = row * p.n;
       ${centered ? `${total('sums', h)} let level = sums / f32(p.n);` : 'let level = 0.0;'}
@@ -162,7 +163,7 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
     const { gamma: _, ...columns } = read as Record<string, string>;
     // A workgroup for each column adds over the rows.
     const params = perRow(
-      { ...columns, dgamma: 'mut f32', ...(centered ? { dbeta: 'mut f32' } : {}) },
+      ofFloats(x.dtype, { ...columns, dgamma: 'mut f32', ...(centered ? { dbeta: 'mut f32' } : {}) }),
       {},
       `${total('slope', `dy[i * p.rows + row] * ${normal('i * p.rows + row', 'i')}`)}
       ${centered ? `${total('level', 'dy[i * p.rows + row]')}` : ''}
@@ -182,12 +183,13 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
   };
 }
 
+// Batch normalization reads what it has written, which 16 bits would round between.
 export const kernels: GpuKernels = {
-  Moments: { dtypes: ['float32'], lower: alwaysFits(moments) },
+  Moments: { dtypes: floats, lower: alwaysFits(moments) },
   FusedBatchNorm: { dtypes: ['float32'], lower: batchNorm },
   FusedBatchNormGrad: { dtypes: ['float32'], lower: batchNormGrad },
-  LayerNorm: { dtypes: ['float32'], lower: rowNorm(true) },
-  LayerNormGrad: { dtypes: ['float32'], lower: rowNormGrad(true) },
-  RMSNorm: { dtypes: ['float32'], lower: rowNorm(false) },
-  RMSNormGrad: { dtypes: ['float32'], lower: rowNormGrad(false) },
+  LayerNorm: { dtypes: floats, lower: rowNorm(true) },
+  LayerNormGrad: { dtypes: floats, lower: rowNormGrad(true) },
+  RMSNorm: { dtypes: floats, lower: rowNorm(false) },
+  RMSNormGrad: { dtypes: floats, lower: rowNormGrad(false) },
 };

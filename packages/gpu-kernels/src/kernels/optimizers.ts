@@ -9,6 +9,7 @@ import {
   launch,
   perThread,
 } from './kernel.ts';
+import { floats, floatType } from './scalar-program.ts';
 
 /** What an optimizer keeps of a variable, and what it does with one element. */
 interface Step {
@@ -27,8 +28,9 @@ function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
   const each = (inputs.length - scalars.length) / count;
   if (!fits(...inputs)) return undefined;
   const buffers: Record<string, string> = {};
-  for (const name of slots) buffers[`${name}s`] = 'mut f32';
-  buffers.grads = 'f32';
+  const type = floatType(inputs[0].dtype);
+  for (const name of slots) buffers[`${name}s`] = `mut ${type}`;
+  buffers.grads = type;
   for (const name of scalars) buffers[`${name}s`] = 'u32';
   const program = perThread(
     buffers,
@@ -54,12 +56,12 @@ const numbersOf = (attrs: KernelAttrs): Record<string, number> =>
 
 export const kernels: GpuKernels = {
   ApplyGradientDescent: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: (call) =>
       steps(call, { slots: ['weight'], scalars: ['lr'], params: {}, body: 'weight = weight - lr * grad;' }),
   },
   ApplyMomentum: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: (call) => {
       const { momentum, nesterov } = numbersOf(call.attrs);
       return steps(call, {
@@ -71,7 +73,7 @@ export const kernels: GpuKernels = {
     },
   },
   ApplyRMSProp: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: (call) => {
       const { rho, momentum, epsilon, centered } = numbersOf(call.attrs);
       return steps(call, {
@@ -86,7 +88,7 @@ export const kernels: GpuKernels = {
     },
   },
   ApplyAdam: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: (call) => {
       const { beta1, beta2, epsilon, weightDecay, amsgrad } = numbersOf(call.attrs);
       return steps(call, {

@@ -14,6 +14,7 @@ import {
   type TensorInfo,
 } from './kernel.ts';
 import { fill } from './moves.ts';
+import { floats, ofFloats } from './scalar-program.ts';
 
 const sizes = {
   h: 'u32',
@@ -45,7 +46,7 @@ const inWindow = (body: string): string =>
 
 function maxPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered {
   const program = perThread(
-    { x: 'f32', y: 'mut f32', argmax: 'mut i32' },
+    ofFloats(x.dtype, { x: 'f32', y: 'mut f32', argmax: 'mut i32' }),
     sizes,
     `${window} var best = fNeg(fInf()); var place = -1;
     ${inWindow('let now = x[from]; if (place < 0 || (!isNaN(best) && (isNaN(now) || now > best))) { best = now; place = i32(at); }')}
@@ -81,7 +82,7 @@ function maxPoolGather({ inputs: [x, argmax], outputs: [y] }: Call): Lowered | u
   if (argmax.dtype !== 'int32') return undefined;
   const images = x.shape[0];
   const program = perThread(
-    { x: 'f32', argmax: 'i32', y: 'mut f32', fault: 'mut atomic<u32>' },
+    ofFloats(x.dtype, { x: 'f32', argmax: 'i32', y: 'mut f32', fault: 'mut atomic<u32>' }),
     { pooled: 'u32', image: 'u32' },
     `let place = argmax[thread]; var v = 0.0;
     if (place < -1 || place >= i32(p.image)) { ${raise(1)} } else if (place >= 0) { v = x[(thread / p.pooled) * p.image + u32(place)]; }
@@ -92,7 +93,7 @@ function maxPoolGather({ inputs: [x, argmax], outputs: [y] }: Call): Lowered | u
 
 function avgPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered {
   const program = perThread(
-    { x: 'f32', y: 'mut f32' },
+    ofFloats(x.dtype, { x: 'f32', y: 'mut f32' }),
     sizes,
     `${window} var sum = 0.0; ${inWindow('sum = sum + x[from];')}
     let pixels = max(y1 - y0, 0) * max(x1 - x0, 0); y[thread] = fDiv(sum, f32(pixels));`,
@@ -104,7 +105,7 @@ function avgPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered {
 function avgPoolGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered {
   if (dy.size === 0) return lowered(fill(1, dx, 0));
   const program = perThread(
-    { dy: 'f32', y: 'mut f32' },
+    ofFloats(dy.dtype, { dy: 'f32', y: 'mut f32' }),
     sizes,
     `let k = thread % p.c; let ix = i32((thread / p.c) % p.w); let iy = i32((thread / (p.c * p.w)) % p.h); let image = thread / (p.c * p.w * p.h);
     var sum = 0.0;
@@ -126,10 +127,11 @@ function avgPoolGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered {
   return lowered(launch(program, [0, 1], values(dx, dy, attrs), dx.size));
 }
 
+// MaxPoolGrad adds up in its output, which 16 bits would round at each step.
 export const kernels: GpuKernels = {
-  MaxPool: { dtypes: ['float32'], lower: alwaysFits(maxPool) },
+  MaxPool: { dtypes: floats, lower: alwaysFits(maxPool) },
   MaxPoolGrad: { dtypes: ['float32'], lower: maxPoolGrad },
-  MaxPoolGather: { dtypes: ['float32'], lower: alwaysFits(maxPoolGather) },
-  AvgPool: { dtypes: ['float32'], lower: alwaysFits(avgPool) },
-  AvgPoolGrad: { dtypes: ['float32'], lower: alwaysFits(avgPoolGrad) },
+  MaxPoolGather: { dtypes: floats, lower: alwaysFits(maxPoolGather) },
+  AvgPool: { dtypes: floats, lower: alwaysFits(avgPool) },
+  AvgPoolGrad: { dtypes: floats, lower: alwaysFits(avgPoolGrad) },
 };

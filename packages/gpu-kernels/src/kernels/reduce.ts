@@ -23,7 +23,17 @@ import {
   programOf,
   type TensorInfo,
 } from './kernel.ts';
-import { type Binary, binary, bufferType, decode, float, literal } from './scalar-program.ts';
+import {
+  type Binary,
+  binary,
+  bufferType,
+  decode,
+  float,
+  floats,
+  floatType,
+  isFloat,
+  literal,
+} from './scalar-program.ts';
 
 /** How two values of a reduction become one. */
 export interface Reduction {
@@ -34,10 +44,10 @@ export interface Reduction {
 function reductionOf(name: KernelName, dtype: NumericDType): Reduction | undefined {
   if (name === 'All') return { start: '1u', combine: (a, b) => `(${a} & ${b})` };
   if (name === 'Any') return { start: '0u', combine: (a, b) => `(${a} | ${b})` };
-  if (dtype !== 'float32' && dtype !== 'int32') return undefined;
-  const type = dtype === 'float32' ? 'f32' : 'i32';
+  if (!isFloat(dtype) && dtype !== 'int32') return undefined;
+  const type = dtype === 'int32' ? 'i32' : 'f32';
   const from = (start: number, op: Binary): Reduction => ({
-    start: literal(start, dtype),
+    start: literal(start, type === 'f32' ? 'float32' : 'int32'),
     combine: binary(op, type),
   });
   switch (name) {
@@ -144,13 +154,19 @@ interface Plan {
   readonly finish: string;
 }
 
-const element = (dtype: NumericDType): string => rawLoad('x', 'at', bytesOf(dtype));
+const element = (dtype: NumericDType): string =>
+  isFloat(dtype) ? 'x[at]' : rawLoad('x', 'at', bytesOf(dtype));
+
+/** The type of the elements of a reduction's input, as they are stored, and of what it computes with. */
+const storedType = (dtype: NumericDType): string => (isFloat(dtype) ? floatType(dtype) : bufferType(dtype));
+const valueTypeOf = (dtype: NumericDType): 'f32' | 'i32' | 'u32' =>
+  isFloat(dtype) ? 'f32' : bufferType(dtype);
 
 function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
   const { kept, reduced } = layout;
-  const type = bufferType(dtype);
+  const type = valueTypeOf(dtype);
   return perThread(
-    { x: type, y: `mut ${type}` },
+    { x: storedType(dtype), y: `mut ${storedType(dtype)}` },
     { count: 'u32', ...layoutFields(kept.length, reduced.length) },
     `${baseOf('thread', kept.length)} var mine: ${type} = ${reduction.start};
     for (var r = 0u; r < p.count; r++) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
@@ -159,11 +175,11 @@ function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
 }
 
 /** A workgroup for each output and each of the `chunks` that what it reduces is cut into. */
-function groupProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
+function groupProgram({ dtype, reduction, layout, finish }: Plan, isLast: boolean): GpuProgram {
   const { kept, reduced } = layout;
-  const type = bufferType(dtype);
+  const type = valueTypeOf(dtype);
   return programOf(`${head(
-    { x: type, y: `mut ${type}` },
+    { x: storedType(dtype), y: `mut ${isLast ? storedType(dtype) : type}` },
     { rows: 'u32', count: 'u32', chunks: 'u32', chunk: 'u32', ...layoutFields(kept.length, reduced.length) },
   )}
 var<workgroup> part: array<${type}, ${GROUP}>;
@@ -210,15 +226,15 @@ export function reduceDispatches(
   const chunks = count > MANY && outputs < 64 ? Math.min(GROUP, Math.ceil(count / 4096)) : 1;
   const chunk = Math.ceil(count / chunks);
   const rows = outputs * chunks;
-  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'));
+  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'), chunks === 1);
   const to = chunks === 1 ? y : extra(4 * rows);
   const dispatches: Dispatch[] = [
     { program, operands: [x, to], params: [rows, count, chunks, chunk, ...params], workgroups: groups(rows) },
   ];
   if (chunks > 1) {
-    const type = bufferType(dtype as NumericDType);
+    const type = valueTypeOf(dtype as NumericDType);
     const again = perThread(
-      { x: type, y: `mut ${type}` },
+      { x: type, y: `mut ${storedType(dtype as NumericDType)}` },
       { chunks: 'u32' },
       `var mine: ${type} = ${reduction.start};
       for (var r = 0u; r < p.chunks; r++) { mine = ${reduction.combine('mine', 'x[thread * p.chunks + r]')}; }
@@ -254,14 +270,15 @@ function argExtreme(name: 'ArgMax' | 'ArgMin'): GpuKernel['lower'] {
     const inner = product(x.shape.slice(axis + 1));
     const wide = bytesOf(y.dtype) === 8;
     const dtype = x.dtype as NumericDType;
-    const value = decode(rawLoad('x', 'at', bytesOf(dtype)), dtype);
-    const type = dtype === 'float32' ? 'f32' : 'i32';
+    const isReal = isFloat(dtype);
+    const value = isReal ? 'x[at]' : decode(rawLoad('x', 'at', bytesOf(dtype)), dtype);
+    const type = isReal ? 'f32' : 'i32';
     const asNumber = dtype === 'bool' ? `select(0, 1, ${value})` : value;
     const sign = name === 'ArgMax' ? '>' : '<';
     // NaN is passed over.
     const start = literal(name === 'ArgMax' ? -Infinity : Infinity, type === 'f32' ? 'float32' : 'int32');
     const program = perThread(
-      { x: bufferType(dtype), y: wide ? 'mut vec2u' : 'mut u32' },
+      { x: storedType(dtype), y: wide ? 'mut vec2u' : 'mut u32' },
       { count: 'u32', inner: 'u32' },
       `let base = (thread / p.inner) * p.count * p.inner + thread % p.inner; var best = 0u; var most: ${type} = ${start};
       for (var r = 0u; r < p.count; r++) { let at = base + r * p.inner; let now: ${type} = ${asNumber};
@@ -272,11 +289,11 @@ function argExtreme(name: 'ArgMax' | 'ArgMin'): GpuKernel['lower'] {
   });
 }
 
-const numbers: readonly NumericDType[] = ['float32', 'int32'];
+const numbers: readonly NumericDType[] = [...floats, 'int32'];
 
 export const kernels: GpuKernels = {
   Sum: { dtypes: numbers, lower: reduce('Sum') },
-  Mean: { dtypes: ['float32'], lower: reduce('Mean') },
+  Mean: { dtypes: floats, lower: reduce('Mean') },
   Prod: { dtypes: numbers, lower: reduce('Prod') },
   Max: { dtypes: numbers, lower: reduce('Max') },
   Min: { dtypes: numbers, lower: reduce('Min') },

@@ -1,11 +1,14 @@
 // Scalar programs as text of the subset.
 import {
+  type DType,
+  halfBits,
   isHalf,
   type NumericDType,
   type ScalarInstr,
   type ScalarOp,
   type ScalarProgram,
 } from '@eagre/backend';
+import { narrowFunctions } from '../language/syntax.ts';
 import { bytesOf, raise } from './kernel.ts';
 
 /** The type of the values of a dtype inside of a program; undefined for dtypes that GPUs do not have. */
@@ -35,6 +38,36 @@ export function valueType(dtype: NumericDType): 'f32' | 'i32' | 'u32' | 'bool' |
 export function bufferType(dtype: NumericDType): 'f32' | 'i32' | 'u32' {
   if (dtype === 'float32') return 'f32';
   return dtype === 'int32' ? 'i32' : 'u32';
+}
+
+/** The dtypes of floats that kernels compute with, in f32. */
+export const floats: readonly NumericDType[] = ['float32', 'float16', 'bfloat16'];
+
+/** Whether kernels compute with a dtype in f32. */
+export function isFloat(dtype: DType): boolean {
+  return floats.includes(dtype as NumericDType);
+}
+
+/** The element type of a buffer whose elements kernels read and write as f32. */
+export function floatType(dtype: DType): 'f32' | 'float16' | 'bfloat16' {
+  return isHalf(dtype) ? dtype : 'f32';
+}
+
+/** Buffers of a kernel of float32, for tensors of another dtype of floats. */
+export function ofFloats(
+  dtype: DType,
+  buffers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(buffers).map(([name, type]) => [name, type.replace('f32', floatType(dtype))]),
+  );
+}
+
+/** A value of f32 as it is when it was stored with so many bits. */
+export function rounded(value: string, dtype: DType): string {
+  if (!isHalf(dtype)) return value;
+  const { load, store } = narrowFunctions[dtype];
+  return `${load}(${store}(${value}))`;
 }
 
 /** The value of a dtype of what `rawLoad` reads, or what a buffer of `bufferType` holds. */
@@ -303,7 +336,10 @@ function instruction(
   [a, b, c]: readonly string[],
   value: number,
 ): string | undefined {
-  if (op === 'const') return isHalf(dtype) || dtype === 'uint32' ? undefined : literal(value, dtype);
+  if (op === 'const') {
+    if (isHalf(dtype)) return `${halfBits(value, dtype)}u`;
+    return dtype === 'uint32' ? undefined : literal(value, dtype);
+  }
   if (op === 'cast') return cast(a, from, dtype);
   if (op === 'select') return `select(${c}, ${b}, ${a})`;
   switch (from) {

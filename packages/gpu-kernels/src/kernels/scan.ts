@@ -1,6 +1,6 @@
-import { type NumericDType, product } from '@eagre/backend';
+import { product } from '@eagre/backend';
 import { alwaysFits, type GpuKernel, type GpuKernels, launch, lowered, perThread } from './kernel.ts';
-import { binary, literal } from './scalar-program.ts';
+import { binary, floats, literal, ofFloats } from './scalar-program.ts';
 
 /** A thread for each line. */
 function scan(name: 'CumSum' | 'CumProd'): GpuKernel['lower'] {
@@ -8,12 +8,12 @@ function scan(name: 'CumSum' | 'CumProd'): GpuKernel['lower'] {
     const axis = attrs.axis as number;
     const n = x.shape[axis];
     const step = product(x.shape.slice(axis + 1));
-    const type = x.dtype === 'float32' ? 'f32' : 'i32';
+    const type = x.dtype === 'int32' ? 'i32' : 'f32';
     const sum = name === 'CumSum';
-    const start = literal(sum ? 0 : 1, x.dtype as NumericDType);
+    const start = literal(sum ? 0 : 1, type === 'f32' ? 'float32' : 'int32');
     const next = binary(sum ? 'add' : 'mul', type)('value', 'x[at]');
     const program = perThread(
-      { x: type, y: `mut ${type}` },
+      ofFloats(x.dtype, { x: type, y: `mut ${type}` }),
       { n: 'u32', step: 'u32' },
       `let first = (thread / p.step) * p.n * p.step + thread % p.step; var value: ${type} = ${start};
       for (var i = 0u; i < p.n; i++) {
@@ -26,6 +26,6 @@ function scan(name: 'CumSum' | 'CumProd'): GpuKernel['lower'] {
 }
 
 export const kernels: GpuKernels = {
-  CumSum: { dtypes: ['float32', 'int32'], lower: scan('CumSum') },
-  CumProd: { dtypes: ['float32', 'int32'], lower: scan('CumProd') },
+  CumSum: { dtypes: [...floats, 'int32'], lower: scan('CumSum') },
+  CumProd: { dtypes: [...floats, 'int32'], lower: scan('CumProd') },
 };

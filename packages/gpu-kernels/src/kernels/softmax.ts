@@ -1,6 +1,7 @@
 import { indexLoad, indexType } from './gather.ts';
 import { alwaysFits, FAULT, type GpuKernel, type GpuKernels, groups, lowered, raise } from './kernel.ts';
 import { each, largest, perRow, total } from './reduce.ts';
+import { floats, ofFloats } from './scalar-program.ts';
 
 /** Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). */
 const rowSums = `let base = row * p.n;
@@ -20,7 +21,8 @@ function overRows(
     const count = x.size / n;
     const isSparse = 'labels' in buffers && buffers.labels === '';
     if (isSparse && type === undefined) return undefined;
-    const typed = isSparse ? { ...buffers, labels: type as string } : buffers;
+    const ofX = ofFloats(x.dtype, buffers);
+    const typed = isSparse ? { ...ofX, labels: type as string } : ofX;
     const text = isSparse ? `${indexLoad('hit', 'labels', 'row', labels.dtype)} ${body}` : body;
     const program = perRow(typed, {}, `${rowSums} ${text}`);
     return lowered({ program, operands, params: [count, n], workgroups: groups(count) });
@@ -29,7 +31,7 @@ function overRows(
 
 export const kernels: GpuKernels = {
   Softmax: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: overRows(
       { x: 'f32', y: 'mut f32' },
       each('y[base + i] = fDiv(fExp(x[base + i] - top), total);'),
@@ -37,7 +39,7 @@ export const kernels: GpuKernels = {
     ),
   },
   LogSoftmax: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: overRows(
       { x: 'f32', y: 'mut f32' },
       `let level = fLog(total); ${each('y[base + i] = (x[base + i] - top) - level;')}`,
@@ -45,7 +47,7 @@ export const kernels: GpuKernels = {
     ),
   },
   SoftmaxCrossEntropyWithLogits: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: 'f32', loss: 'mut f32', y: 'mut f32' },
       `let level = fLog(total);
@@ -57,7 +59,7 @@ export const kernels: GpuKernels = {
     ),
   },
   SparseSoftmaxCrossEntropyWithLogits: {
-    dtypes: ['float32'],
+    dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: '', loss: 'mut f32', y: 'mut f32', fault: 'mut atomic<u32>' },
       `if (t == 0u) {

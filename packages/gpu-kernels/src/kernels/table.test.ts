@@ -1,4 +1,11 @@
-import { dtypesTaken, dtypeTraits, type KernelName, kernelAttrs, numericDTypes } from '@eagre/backend';
+import {
+  dtypesTaken,
+  dtypeTraits,
+  isHalf,
+  type KernelName,
+  kernelAttrs,
+  numericDTypes,
+} from '@eagre/backend';
 import { expect, it } from 'vitest';
 import { gpuKernels } from './registry.ts';
 
@@ -7,7 +14,8 @@ function page(): string {
   const lines = [
     '# Kernels of GPUs',
     '',
-    'The dtypes are those of the first input, or of what a kernel makes of none. The CPU does the others, under soft placement. This page is made by a test:',
+    'The dtypes are those of the first input, or of what a kernel makes of none. Where a kernel has float32 alone of floats,',
+    'those of 16 bits are cast to it on the GPU, and the result back. The CPU does the others, under soft placement. This page is made by a test:',
     '`pnpm vitest run packages/gpu-kernels/src/kernels/table.test.ts --update`.',
     '',
     '| kernel | on the GPU |',
@@ -31,7 +39,10 @@ it('has kernels for dtypes that the contract knows', () => {
     const taken = dtypesTaken(name as KernelName);
     // Kernels without inputs are listed by what they make.
     if (name.startsWith('Random')) continue;
-    for (const dtype of kernel.dtypes)
+    for (const dtype of kernel.dtypes) {
+      // Of 16 bits a backend may have more kernels than all have.
+      if (isHalf(dtype) && kernel.dtypes.includes('float32')) continue;
       expect((taken >> dtypeTraits[dtype].code) & 1, `${name} of ${dtype}`).toBe(1);
+    }
   }
 });

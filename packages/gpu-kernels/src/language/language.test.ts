@@ -71,6 +71,33 @@ it.each([
   expect(() => printCuda(parseKernel(text), 'k')).toThrow(InternalError);
 });
 
+const narrow = double.replaceAll('array<f32>', 'array<bfloat16>').replace(
+  'fn twice',
+  `fn bfloatToF(h: u32) -> f32 { return bitcast<f32>(h << 16u); }
+  fn fToBfloat(x: f32) -> u32 { return bitcast<u32>(x) >> 16u; }
+  fn twice`,
+);
+
+it('reads floats of 16 bits as f32, and puts them into their half of a word', () => {
+  const module = parseKernel(narrow);
+  const printed = printWgsl(module);
+  expect(printed).toContain('var<storage,read>x:array<u32>;');
+  expect(printed).toContain('var<storage,read_write>y:array<atomic<u32>>;');
+  expect(printed).toContain('bfloatToF((x[(id.x)>>1u]>>(((id.x)&1u)<<4u))&0xffffu)');
+  expect(printed).toContain('atomicOr(&y[narrowAt>>1u],narrowBits<<narrowShift);');
+  // One variable of both is atomic where it is read too.
+  expect(printWgsl(module, { sameAs: [0, 0, 2] })).toContain('atomicLoad(&x[(id.x)>>1u])');
+  const cuda = printCuda(module, 'k');
+  expect(cuda).toContain('k(const u16* x, u16* y, const Params p)');
+  expect(cuda).toContain('y[id.x] = u16(fToBfloat((twice(bfloatToF(u32(x[id.x])))');
+});
+
+it('only sets floats of 16 bits', () => {
+  const added = parseKernel(narrow.replace('y[id.x] =', 'y[id.x] +='));
+  expect(() => printWgsl(added)).toThrow(/bfloat16, which kernels only set/);
+  expect(() => printCuda(added, 'k')).toThrow(/bfloat16, which kernels only set/);
+});
+
 const rotated = (barrier: string): string => `
 struct Params { n: u32 }
 @group(0) @binding(0) var<storage, read_write> y: array<u32>;

@@ -1,6 +1,14 @@
 import { InternalError } from '@eagre/backend';
 import { declaredIn } from './names.ts';
-import type { Expression, FunctionDeclaration, KernelModule, Statement, Type } from './syntax.ts';
+import {
+  type Expression,
+  type FunctionDeclaration,
+  type KernelModule,
+  narrowFunctions,
+  narrowOf,
+  type Statement,
+  type Type,
+} from './syntax.ts';
 
 /** The functions of WGSL that kernels may call: all give the same bits on every device, or nearly so. */
 const BUILTINS = new Set([
@@ -42,11 +50,15 @@ export function printCuda(module: KernelModule, name: string): string {
   return printer.print(name);
 }
 
+type IndexExpression = Expression & { readonly kind: 'index' };
+
 class Printer {
   readonly #module: KernelModule;
   readonly #functions: ReadonlySet<string>;
   /** What only the entry point sees. */
   readonly #ofEntry: ReadonlySet<string>;
+  /** Buffers of 16 bit floats. */
+  readonly #narrow = new Map<string, 'float16' | 'bfloat16'>();
   #inEntry = false;
   #locals: ReadonlySet<string> = new Set();
 
@@ -56,6 +68,10 @@ class Printer {
       ...module.functions.map(({ name }) => name),
       ...module.structs.map(({ name }) => name),
     ]);
+    for (const binding of module.bindings) {
+      const dtype = narrowOf(binding);
+      if (dtype !== undefined) this.#narrow.set(binding.name, dtype);
+    }
     this.#ofEntry = new Set([...module.bindings, ...module.shared].map(({ name }) => name));
   }
 
@@ -70,7 +86,8 @@ class Printer {
     const parameters = bindings.map((b) => {
       if (b.space === 'uniform') return `const ${this.#typeName(b.type)} ${b.name}`;
       if (b.type.kind !== 'array') throw new InternalError(`the buffer ${b.name} is no array`);
-      return `${b.written ? '' : 'const '}${this.#typeName(b.type.of)}* ${b.name}`;
+      const of = this.#narrow.has(b.name) ? 'u16' : this.#typeName(b.type.of);
+      return `${b.written ? '' : 'const '}${of}* ${b.name}`;
     });
     const [x, y, z] = workgroup;
     lines.push(
@@ -147,9 +164,25 @@ class Printer {
       if (s.value === undefined) throw new InternalError(`${s.name} has neither type nor value`);
       return `${s.mutable ? '' : 'const '}auto ${s.name}${value}`;
     }
-    if (s.kind === 'assign') return `${this.#expression(s.to)} ${s.op} ${this.#expression(s.value)}`;
+    if (s.kind === 'assign') return this.#assign(s);
     if (s.kind === 'call') return this.#expression(s.call);
     throw new InternalError(`a ${s.kind} stands where only simple statements may`);
+  }
+
+  #assign({ to, op, value }: Statement & { readonly kind: 'assign' }): string {
+    const dtype = this.#narrowAt(to);
+    if (dtype === undefined) return `${this.#expression(to)} ${op} ${this.#expression(value)}`;
+    if (op !== '=') throw new InternalError(`a buffer is of ${dtype}, which kernels only set`);
+    return `${this.#place(to as IndexExpression)} = u16(${narrowFunctions[dtype].store}(${this.#expression(value)}))`;
+  }
+
+  /** The dtype of an element of a buffer of 16 bit floats. */
+  #narrowAt(e: Expression): 'float16' | 'bfloat16' | undefined {
+    return e.kind === 'index' && e.of.kind === 'name' ? this.#narrow.get(e.of.name) : undefined;
+  }
+
+  #place({ of, at }: IndexExpression): string {
+    return `${this.#expression(of)}[${this.#expression(at)}]`;
   }
 
   #expression(e: Expression): string {
@@ -166,8 +199,12 @@ class Printer {
         return `(${e.op}${this.#expression(e.of)})`;
       case 'binary':
         return `(${this.#expression(e.left)} ${e.op} ${this.#expression(e.right)})`;
-      case 'index':
-        return `${this.#expression(e.of)}[${this.#expression(e.at)}]`;
+      case 'index': {
+        const dtype = this.#narrowAt(e);
+        return dtype === undefined
+          ? this.#place(e)
+          : `${narrowFunctions[dtype].load}(u32(${this.#place(e)}))`;
+      }
       case 'member':
         return `${this.#expression(e.of)}.${e.name}`;
       case 'call':
@@ -199,6 +236,7 @@ function number(text: string): string {
 export const cudaPrelude = `typedef float f32;
 typedef unsigned int u32;
 typedef int i32;
+typedef unsigned short u16;
 struct vec2u { u32 x, y; };
 struct vec3u { u32 x, y, z; };
 template <class T> struct wg_same { typedef T type; };

@@ -1,5 +1,12 @@
 import { InternalError } from '@eagre/backend';
-import type { Expression, KernelModule, Statement, Type } from './syntax.ts';
+import {
+  type Expression,
+  type KernelModule,
+  narrowFunctions,
+  narrowOf,
+  type Statement,
+  type Type,
+} from './syntax.ts';
 
 export interface WgslOptions {
   /**
@@ -14,32 +21,36 @@ export interface WgslOptions {
 /** A kernel as WGSL, without white space that means nothing. */
 export function printWgsl(module: KernelModule, options: WgslOptions = {}): string {
   const { sameAs, allWritable = false } = options;
-  const names = new Map<string, string>();
+  const names: Names = { buffers: new Map(), narrow: new Map() };
   const parts: string[] = [];
   for (const { name, fields } of module.structs)
     parts.push(`struct ${name}{${fields.map((f) => `${f.name}:${type(f.type)}`).join(',')}}`);
   for (const { name, type: t, value } of module.constants)
-    parts.push(`const ${name}:${type(t)}=${expression(value, names)};`);
+    parts.push(`const ${name}:${type(t)}=${expression(value, NO_NAMES)};`);
   for (const binding of module.bindings) {
     const first = sameAs?.[binding.number] ?? binding.number;
+    const written = module.bindings.some((b) => b.written && (sameAs?.[b.number] ?? b.number) === first);
+    const dtype = narrowOf(binding);
+    // Two elements are a word, whose halves different threads may write.
+    if (dtype !== undefined) names.narrow.set(binding.name, { dtype, isAtomic: written });
     if (first !== binding.number) {
       const whole = module.bindings[first];
       if (type(whole.type) !== type(binding.type))
         throw new InternalError(`${whole.name} and ${binding.name} share memory, but not their type`);
-      names.set(binding.name, whole.name);
+      names.buffers.set(binding.name, whole.name);
       continue;
     }
-    const written = module.bindings.some((b) => b.written && (sameAs?.[b.number] ?? b.number) === first);
     const mode = allWritable || written ? 'read_write' : 'read';
     const space = binding.space === 'uniform' ? 'uniform' : `storage,${mode}`;
-    parts.push(`@group(0)@binding(${binding.number})var<${space}>${binding.name}:${type(binding.type)};`);
+    const stored = dtype === undefined ? type(binding.type) : written ? 'array<atomic<u32>>' : 'array<u32>';
+    parts.push(`@group(0)@binding(${binding.number})var<${space}>${binding.name}:${stored};`);
   }
   for (const { name, type: t } of module.shared) parts.push(`var<workgroup>${name}:${type(t)};`);
   for (const { name, parameters, result, body } of module.functions) {
     const list = parameters.map((p) => `${p.name}:${type(p.type)}`).join(',');
     // They see no buffers, and may have parameters of such names.
     parts.push(
-      `fn ${name}(${list})${result === undefined ? '' : `->${type(result)}`}{${statements(body, new Map())}}`,
+      `fn ${name}(${list})${result === undefined ? '' : `->${type(result)}`}{${statements(body, NO_NAMES)}}`,
     );
   }
   const { entry, workgroup } = module;
@@ -55,12 +66,43 @@ export function shareType(module: KernelModule, a: number, b: number): boolean {
   return type(module.bindings[a].type) === type(module.bindings[b].type);
 }
 
-type Names = ReadonlyMap<string, string>;
+/** What the names of buffers mean. */
+interface Names {
+  /** The variable that stands for one that shares memory with it. */
+  readonly buffers: Map<string, string>;
+  /** Buffers of 16 bit floats, and whether their words are atomic. */
+  readonly narrow: Map<string, { readonly dtype: 'float16' | 'bfloat16'; readonly isAtomic: boolean }>;
+}
+const NO_NAMES: Names = { buffers: new Map(), narrow: new Map() };
+
+/** The index of an element of a buffer of 16 bit floats. */
+function narrowAt(
+  e: Expression,
+  names: Names,
+): { readonly buffer: string; readonly at: string; readonly of: Narrow } | undefined {
+  if (e.kind !== 'index' || e.of.kind !== 'name') return undefined;
+  const of = names.narrow.get(e.of.name);
+  return of && { buffer: expression(e.of, names), at: expression(e.at, names), of };
+}
+type Narrow = Names['narrow'] extends Map<string, infer T> ? T : never;
+
+/** Puts the bits of a 16 bit float into its half of a word, beside which another thread may write the other. */
+function storeNarrow(s: Statement & { readonly kind: 'assign' }, names: Names): string | undefined {
+  const place = narrowAt(s.to, names);
+  if (place === undefined) return undefined;
+  const { buffer, at, of } = place;
+  if (s.op !== '=') throw new InternalError(`${buffer} is of ${of.dtype}, which kernels only set`);
+  const word = `&${buffer}[narrowAt>>1u]`;
+  return (
+    `{let narrowAt=${at};let narrowBits=${narrowFunctions[of.dtype].store}(${expression(s.value, names)});let narrowShift=(narrowAt&1u)<<4u;` +
+    `atomicAnd(${word},~(0xffffu<<narrowShift));atomicOr(${word},narrowBits<<narrowShift);}`
+  );
+}
 
 function type(t: Type): string {
   if (t.kind === 'name') return t.name;
   if (t.kind === 'atomic') return `atomic<${t.of}>`;
-  return `array<${type(t.of)}${t.length === undefined ? '' : `,${expression(t.length, new Map())}`}>`;
+  return `array<${type(t.of)}${t.length === undefined ? '' : `,${expression(t.length, NO_NAMES)}`}>`;
 }
 
 function statements(list: readonly Statement[], names: Names): string {
@@ -84,8 +126,10 @@ function statement(s: Statement, names: Names): string {
     case 'break':
     case 'continue':
       return `${s.kind};`;
-    default:
-      return `${simple(s, names)};`;
+    default: {
+      const stored = s.kind === 'assign' ? storeNarrow(s, names) : undefined;
+      return stored ?? `${simple(s, names)};`;
+    }
   }
 }
 
@@ -95,7 +139,11 @@ function simple(s: Statement, names: Names): string {
     const value = s.value === undefined ? '' : `=${expression(s.value, names)}`;
     return `${s.mutable ? 'var' : 'let'} ${s.name}${typed}${value}`;
   }
-  if (s.kind === 'assign') return `${expression(s.to, names)}${s.op}${expression(s.value, names)}`;
+  if (s.kind === 'assign') {
+    if (narrowAt(s.to, names) !== undefined)
+      throw new InternalError('a 16 bit float is set where only simple statements may stand');
+    return `${expression(s.to, names)}${s.op}${expression(s.value, names)}`;
+  }
   if (s.kind === 'call') return expression(s.call, names);
   throw new InternalError(`a ${s.kind} stands where only simple statements may`);
 }
@@ -107,14 +155,21 @@ function expression(e: Expression, names: Names): string {
     case 'bool':
       return String(e.value);
     case 'name':
-      return names.get(e.name) ?? e.name;
+      return names.buffers.get(e.name) ?? e.name;
     case 'unary':
       return `${e.op}${operand(e.of, names)}`;
     case 'binary':
       // WGSL wants parentheses between some operators, so all nested ones get them. The space keeps `a - -b` apart.
       return `${operand(e.left, names)}${e.op} ${operand(e.right, names)}`;
-    case 'index':
+    case 'index': {
+      const narrow = narrowAt(e, names);
+      if (narrow !== undefined) {
+        const { buffer, at, of } = narrow;
+        const word = `${buffer}[(${at})>>1u]`;
+        return `${narrowFunctions[of.dtype].load}((${of.isAtomic ? `atomicLoad(&${word})` : word}>>(((${at})&1u)<<4u))&0xffffu)`;
+      }
       return `${operand(e.of, names)}[${expression(e.at, names)}]`;
+    }
     case 'member':
       return `${operand(e.of, names)}.${e.name}`;
     case 'call': {

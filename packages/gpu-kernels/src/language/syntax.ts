@@ -1,6 +1,9 @@
 /** The subset of WGSL in which kernels are written, as a tree. Both printers start from it. */
 
-/** A type by its name, or an array; one without `length` is that of a storage buffer. */
+/**
+ * A type by its name, or an array; one without `length` is that of a storage buffer. Elements of storage buffers may be `float16` or `bfloat16`: they
+ * are read as f32, and rounded when they are written.
+ */
 export type Type =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'atomic'; readonly of: 'u32' | 'i32' }
@@ -64,6 +67,19 @@ export interface Binding {
   /** Whether the kernel writes to it. */
   readonly written: boolean;
 }
+
+/** The dtype of the elements of a buffer of 16 bit floats; undefined for other buffers. */
+export function narrowOf({ type }: Binding): 'float16' | 'bfloat16' | undefined {
+  if (type.kind !== 'array' || type.of.kind !== 'name') return undefined;
+  const { name } = type.of;
+  return name === 'float16' || name === 'bfloat16' ? name : undefined;
+}
+
+/** The functions of `math.ts` between the bits of 16 bit floats and f32. */
+export const narrowFunctions = {
+  float16: { load: 'halfToF', store: 'fToHalf' },
+  bfloat16: { load: 'bfloatToF', store: 'fToBfloat' },
+} as const;
 
 export interface Parameter {
   readonly name: string;

@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { GpuProgram } from '../kernels/kernel.ts';
+import type { CudaProgram, GpuProgram } from '../kernels/kernel.ts';
 import { cudaPrelude, printCuda } from '../language/print-cuda.ts';
+import { narrowOf } from '../language/syntax.ts';
 
 /** The C++ compiler, if there is one: `CXX` or g++ or clang++. */
 export const compiler: string | undefined = [process.env['CXX'], 'g++', 'clang++'].find(
@@ -15,7 +16,7 @@ if (compiler === undefined) console.log('CUDA kernels are not tested: no C++ com
 
 /** A dispatch on buffers that are known by their place in a list. */
 export interface ShimDispatch {
-  readonly program: GpuProgram;
+  readonly program: GpuProgram | CudaProgram;
   readonly buffers: readonly number[];
   readonly params: readonly number[];
   readonly workgroups: readonly [number, number, number];
@@ -25,7 +26,10 @@ export interface ShimDispatch {
 export type Order = number;
 
 /** Numbers as the words of a uniform block. */
-export function wordsOf({ params }: GpuProgram, values: readonly number[]): Uint32Array<ArrayBuffer> {
+export function wordsOf(
+  { params }: GpuProgram | CudaProgram,
+  values: readonly number[],
+): Uint32Array<ArrayBuffer> {
   if (values.length !== params.length)
     throw new Error(`${values.length} values for ${params.length} fields of a uniform block`);
   const words = new Uint32Array(values.length);
@@ -40,10 +44,10 @@ export function wordsOf({ params }: GpuProgram, values: readonly number[]): Uint
 /** Programs as one executable. */
 export class CudaShim {
   readonly #folder = mkdtempSync(join(tmpdir(), 'eagre-cuda-'));
-  readonly #numbers = new Map<GpuProgram, number>();
+  readonly #numbers = new Map<GpuProgram | CudaProgram, number>();
 
   /** @throws Error with what the compiler says. */
-  constructor(programs: readonly GpuProgram[]) {
+  constructor(programs: readonly (GpuProgram | CudaProgram)[]) {
     [...new Set(programs)].forEach((program, i) => this.#numbers.set(program, i));
     const source = join(this.#folder, 'kernels.cc');
     writeFileSync(source, sourceOf([...this.#numbers.keys()]));
@@ -93,12 +97,23 @@ export class CudaShim {
   }
 }
 
-function sourceOf(programs: readonly GpuProgram[]): string {
-  const cases = programs.map(({ module, buffers }, i) => {
+/** A program as CUDA C++, for what has read `cudaPrelude`. */
+export function textOf(program: GpuProgram | CudaProgram, name: string): string {
+  return 'print' in program ? program.print(name) : printCuda(program.module, name);
+}
+
+function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
+  const cases = programs.map((program, i) => {
+    if ('print' in program) {
+      const [x, y, z] = program.workgroup;
+      const args = program.pointers.map((type, k) => `(${type})b[${k}]`);
+      return `case ${i}: need(${args.length}, count); shim::launch(grid, dim3{${x},${y},${z}}, true, [=] { ns_k${i}::k${i}(${args.join(', ')}, *(const ns_k${i}::Params*)params); }); break;`;
+    }
+    const { module, buffers } = program;
     const args = module.bindings.map((binding, k) => {
       if (binding.space === 'uniform') return `*(const ns_k${i}::Params*)params`;
       const of = binding.type.kind === 'array' ? binding.type.of : binding.type;
-      return `(${of.kind === 'name' ? of.name : 'u32'}*)b[${k}]`;
+      return `(${narrowOf(binding) !== undefined ? 'u16' : of.kind === 'name' ? of.name : 'u32'}*)b[${k}]`;
     });
     const barriers = module.shared.length > 0;
     const [x, y, z] = module.workgroup;
@@ -106,7 +121,7 @@ function sourceOf(programs: readonly GpuProgram[]): string {
   });
   return `#include "cuda-shim.h"
 ${cudaPrelude}
-${programs.map(({ module }, i) => printCuda(module, `k${i}`)).join('\n')}
+${programs.map((program, i) => textOf(program, `k${i}`)).join('\n')}
 static std::vector<uint32_t> readWords(const char* path) {
   std::vector<uint32_t> words; FILE* f = fopen(path, "rb"); uint32_t w;
   while (fread(&w, 4, 1, f) == 1) words.push_back(w);

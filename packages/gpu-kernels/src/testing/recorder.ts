@@ -6,6 +6,7 @@ import {
   type Executable,
   hostBytes,
   interpretPlan,
+  isHalf,
   type Kernel,
   type KernelAttrs,
   type KernelName,
@@ -15,6 +16,8 @@ import {
   type Storage,
   sameBytes,
   type TensorRef,
+  valuesOf,
+  wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
 import { FAULT, FAULT_BYTES, type Lowered } from '../kernels/kernel.ts';
@@ -49,6 +52,8 @@ export class Recorder implements Backend {
   /** Where the calls come from, and how far results may be off. */
   label = '';
   ulp = 4;
+  /** Whether what GPUs of NVIDIA run instead is noted. */
+  tensorCores = false;
   readonly #host: Backend;
 
   /** @param host whose kernels do the work. */
@@ -58,8 +63,9 @@ export class Recorder implements Backend {
   }
 
   kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined {
-    const kernel = this.#host.kernel(name, inputs);
     const gpu = gpuKernel(name, inputs);
+    // Of 16 bits those kernels that GPUs have.
+    const kernel = this.#host.kernel(name, inputs) ?? (gpu && wideKernel(this.#host, name, inputs));
     if (kernel === undefined) return undefined;
     return (given, made, attrs) =>
       this.#run(name, kernel, given, made, attrs, (same) =>
@@ -127,10 +133,10 @@ export class Recorder implements Backend {
       kernel: name,
       ulp: this.ulp,
       buffers: bytes,
-      dispatches: made.dispatches.map(({ program, operands, params, workgroups }) => ({
-        program,
-        params,
-        workgroups,
+      dispatches: made.dispatches.map(({ operands, cuda, ...plain }) => ({
+        program: (this.tensorCores && cuda ? cuda : plain).program,
+        params: (this.tensorCores && cuda ? cuda : plain).params,
+        workgroups: (this.tensorCores && cuda ? cuda : plain).workgroups,
         buffers: operands.map(bufferOf),
       })),
       outputs: outputs.map(({ storage, dtype, size }, i) => ({
@@ -142,18 +148,25 @@ export class Recorder implements Backend {
   }
 }
 
-/** How far results are from what the host made, in units in the last place; Infinity where other dtypes differ at all. */
+/** How far results are from what the host made, in units in the last place; Infinity where dtypes other than floats differ at all. */
 export function distance(dtype: NumericDType, got: Uint8Array, expected: Uint8Array): number {
-  if (dtype !== 'float32') return Buffer.compare(got, expected) === 0 ? 0 : Number.POSITIVE_INFINITY;
-  const [a, b] = [got, expected].map((bytes) => new Float32Array(bytes.slice().buffer));
+  if (dtype !== 'float32' && !isHalf(dtype))
+    return Buffer.compare(got, expected) === 0 ? 0 : Number.POSITIVE_INFINITY;
+  const [a, b] = [got, expected].map((bytes) =>
+    isHalf(dtype)
+      ? (valuesOf(new Uint16Array(bytes.slice().buffer), dtype) as Float32Array)
+      : new Float32Array(bytes.slice().buffer),
+  );
+  const unit = 2 ** (1 - dtypeTraits[dtype].digits);
+  const least = dtype === 'float16' ? 2 ** -14 : 1e-30;
   let scale = 0;
   for (const value of b) if (Number.isFinite(value)) scale = Math.max(scale, Math.abs(value));
   let most = 0;
   b.forEach((wanted, i) => {
     const value = a[i];
     if (value === wanted || (Number.isNaN(value) && Number.isNaN(wanted))) return;
-    const size = Math.max(Math.abs(wanted), scale / 1000, 1e-30);
-    const off = Math.abs(value - wanted) / (size * 2 ** -23);
+    const size = Math.max(Math.abs(wanted), scale / 1000, least);
+    const off = Math.abs(value - wanted) / (size * unit);
     most = Number.isNaN(off) ? Number.POSITIVE_INFINITY : Math.max(most, off);
   });
   return most;
