@@ -38,6 +38,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('whole files', () => {
   test('keep any bytes', () => {
     writeFile(at('new', 'f.bin'), Uint8Array.of(0xff, 0, 0x61));
+    expect(gfile.isdir(at('new', 'f.bin', 'x'))).toBe(false);
     const contents = readFile(at('new', 'f.bin'));
     expect(contents.strings()).toEqual(['\udcff\0a']);
     writeFile(constant(at('new', 'g.bin')), contents);
