@@ -248,12 +248,7 @@ function quantized(
   const [low, high] = [inputMin, inputMax].map((v) => toTensor(v, x.dtype));
   if (rangeGiven && (low.rank !== rank || high.rank !== rank))
     throw new InvalidArgumentError(`inputMin and inputMax must have rank ${rank}`, op);
-  if (
-    rangeGiven &&
-    knownTensor(low) !== null &&
-    knownTensor(high) !== null &&
-    low.greater(high).any().item() === true
-  )
+  if (rangeGiven && knownTensor(low) !== null && knownTensor(high) !== null && low.greater(high).any().item())
     throw new InvalidArgumentError('inputMin must not be above inputMax', op);
   const placed = (t: Tensor): Tensor => (at === null || t.rank === 0 ? t : t.reshape(toShape(shape)));
   const given = { min: placed(low), max: placed(high) };
