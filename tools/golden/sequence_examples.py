@@ -44,6 +44,43 @@ CONTEXT = {"id": tf.io.FixedLenFeature([], tf.int64), "tags": tf.io.RaggedFeatur
 LISTS = {"points": tf.io.FixedLenSequenceFeature([2], tf.float32), "words": tf.io.RaggedFeature(tf.string)}
 
 
+RAGGED = tf.io.RaggedFeature
+# Values in rows of 2, 0 and 3, and these rows in rows of 1 and 2, said in each way.
+ROWS = {
+    "splits": ([0, 2, 2, 5], [0, 1, 3]),
+    "lengths": ([2, 0, 3], [1, 2]),
+    "starts": ([0, 2, 2], [0, 1]),
+    "limits": ([2, 2, 5], [1, 3]),
+    "ids": ([0, 0, 2, 2, 2], [0, 1, 1]),
+}
+KINDS = {"splits": "RowSplits", "lengths": "RowLengths", "starts": "RowStarts", "limits": "RowLimits", "ids": "ValueRowIds"}
+
+
+def partition_cases():
+    """Each way alone, each pair of ways, and rows of one length; as Examples and as steps of SequenceExamples."""
+    first = {"v": ints(1, 2, 3, 4, 5), **{k + "1": ints(*a) for k, (a, _) in ROWS.items()}, **{k + "2": ints(*b) for k, (_, b) in ROWS.items()}}
+    second = {"v": ints(6), **{k + n: ints(0) for k in ("starts", "ids") for n in "12"}, **{k + n: ints(1) for k in ("lengths", "limits") for n in "12"}}
+    second.update({"splits1": ints(0, 1), "splits2": ints(0, 1)})
+    even = {"v": ints(1, 2, 3, 4), "lengths1": ints(0, 2)}
+    lists = [[(KINDS[k], k + "1")] for k in ROWS]
+    lists += [[(KINDS[outer], outer + "2"), (KINDS[inner], inner + "1")] for outer in ROWS for inner in ROWS]
+    uniform = [[("UniformRowLength", 2)], [("RowLengths", "lengths1"), ("UniformRowLength", 2)], [("UniformRowLength", 1), ("RowLengths", "lengths1")]]
+    for parts, features in [(p, [first, second]) for p in lists] + [(uniform[0], [even, {}]), (uniform[1], [even, even]), (uniform[2], [first, {}, second])]:
+        spec = {"f": RAGGED(tf.int64, "v", [getattr(RAGGED, kind)(of) for kind, of in parts], row_splits_dtype=tf.int64)}
+        messages = [tf.train.Example(features=tf.train.Features(feature=f)).SerializeToString(deterministic=True) for f in features]
+        keys = sorted({k for f in features for k in f})
+        steps = [sequence({}, {k: [f.get(k, F()) for f in features[i:]] for k in keys}) for i in range(2)]
+        yield {
+            "partitions": [list(p) for p in parts],
+            "examples": plain(messages),
+            "single": described(tf.io.parse_single_example(messages[0], spec)),
+            "batch": described(tf.io.parse_example(messages, spec)),
+            "sequences": plain(steps),
+            "steps": described(tf.io.parse_single_sequence_example(steps[0], sequence_features=spec)[1]),
+            "lists": described(tf.io.parse_sequence_example(steps, sequence_features=spec)[1]),
+        }
+
+
 def described(values):
     return {k: encoded(v) for k, v in values.items()}
 
@@ -62,6 +99,7 @@ def main():
                 "lengths": {k: plain(v.numpy()) for k, v in lengths.items() if v is not None},
                 "single": [[described(c), described(s)] for c, s in single],
                 "example": plain(example.SerializeToString(deterministic=True)),
+                "partitions": list(partition_cases()),
                 "ragged": described(tf.io.parse_example([example.SerializeToString()], {"a": tf.io.RaggedFeature(tf.int64)})),
             },
             indent=1,

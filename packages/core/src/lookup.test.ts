@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EagreError } from '@eagre/backend';
 import { afterAll, describe, expect, test } from 'vitest';
-import { constant, lookup, queue, type SparseTensor, sets, sparse, type Tensor } from './index.ts';
+import { constant, lookup, queue, ragged, type SparseTensor, sets, sparse, type Tensor } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-lookup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,6 +25,33 @@ const numbers = (x: Tensor): unknown =>
   JSON.parse(JSON.stringify(x.array(), (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
 
 describe('static tables', () => {
+  test('give sparse and ragged values of sparse and ragged keys', () => {
+    const words = new KeyValueTensorInitializer(['a', 'b'], int64([0, 1]));
+    const keys = ragged.constant([['b', 'q'], [], ['a']], { dtype: 'string' });
+    const places = sparse.fromDense(
+      constant([
+        ['', 'b'],
+        ['q', ''],
+      ]),
+    );
+    const plain = (x: unknown): unknown =>
+      JSON.parse(JSON.stringify(x, (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
+    for (const [table, other] of [
+      [new StaticHashTable(words, -1n), -1],
+      [new StaticVocabularyTable(words, 1), 2],
+    ] as const) {
+      expect(plain(table.lookup(keys).toList())).toEqual([[1, other], [], [0]]);
+      const found = table.lookup(places);
+      expect(numbers(found.indices)).toEqual([
+        [0, 1],
+        [1, 0],
+      ]);
+      expect(numbers(found.values)).toEqual([1, other]);
+      expect(numbers(found.denseShape)).toEqual([2, 2]);
+      expect(() => table.lookup(ragged.constant([[1], []]))).toThrow('keys must be string');
+    }
+  });
+
   test('of tensors', () => {
     const table = new StaticHashTable(new KeyValueTensorInitializer(['x', 'y'], int64([10, 20])), -1);
     expect(numbers(table.lookup(constant([['x', 'q']])))).toEqual([[10, -1]]);
@@ -338,4 +365,38 @@ describe('queues', () => {
     q.close();
     await expect(never).rejects.toThrow('closed');
   });
+});
+
+test('queues are what TensorFlow takes for queues', () => {
+  const { FIFOQueue, PaddingFIFOQueue, PriorityQueue, RandomShuffleQueue, QueueBase } = queue;
+  for (const type of [FIFOQueue, PriorityQueue])
+    expect(() => new type(2, ['float32'], [[null]])).toThrow('must be known');
+  expect(() => new FIFOQueue(2, [])).toThrow('dtypes is empty');
+  expect(() => new RandomShuffleQueue(2, 3, ['int32'], [[]])).toThrow('less than the capacity');
+  const texts = new PaddingFIFOQueue(10, ['string', 'int32'], [[null, 2], []]);
+  texts.enqueue([constant([['a', 'b']]), 1]);
+  texts.enqueue([
+    constant([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]),
+    2,
+  ]);
+  const [padded] = texts.dequeueMany(2) as readonly Tensor[];
+  expect(padded?.array()).toEqual([
+    [
+      ['a', 'b'],
+      ['', ''],
+    ],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ]);
+  const [a, b] = [new FIFOQueue(3, ['int32'], [[]]), new FIFOQueue(3, ['int32'], [[]])] as const;
+  b.enqueue(7);
+  expect(numbers(QueueBase.fromList(1, [a, b]).dequeue() as Tensor)).toBe(7);
+  expect(() => QueueBase.fromList(2, [a, b])).toThrow('index');
+  expect(() => QueueBase.fromList(0, [])).toThrow('queues');
+  expect(() => QueueBase.fromList(0, [a, texts])).toThrow('different');
 });

@@ -51,7 +51,6 @@ export {
 export type { CsvFormat } from './readers/csv-records.ts';
 export {
   type FeatureDefault,
-  type FeatureDType,
   type FeatureSpecs,
   FixedLenFeature,
   FixedLenSequenceFeature,
@@ -74,6 +73,7 @@ export {
 } from './readers/make-batched-features-dataset.ts';
 export { type CsvFeatures, type MakeCsvOptions, makeCsvDataset } from './readers/make-csv-dataset.ts';
 export { parseExample, parseSingleExample, type Serialized } from './readers/parse-example.ts';
+export type { FeatureDType } from './readers/ragged-feature.ts';
 export { TFRecordWriter } from './readers/record-writer.ts';
 export type { SaveOptions, SnapshotOptions } from './readers/saved-files.ts';
 export { type RecordOptions, type StandardSchema, validated, validatedAsync } from './readers/schema.ts';

@@ -52,11 +52,12 @@ export {
 export { deserializeManySparse, serializeManySparse, serializeSparse } from './io/sparse-tensors.ts';
 export { parseTensor, serializeTensor } from './io/tensors.ts';
 export { tracedElements } from './pipeline/traced-loop.ts';
-export { RaggedFeature, SparseFeature } from './readers/features.ts';
+export { SparseFeature } from './readers/features.ts';
 export {
   parseSequenceExample,
   parseSingleSequenceExample,
   type SequenceFeatures,
 } from './readers/parse-sequence-example.ts';
+export { RaggedFeature } from './readers/ragged-feature.ts';
 export { TFRecordOptions } from './readers/record-writer.ts';
 export { autoShard, batchSizeOf, replicaBatchSizes } from './transformations/auto-shard.ts';

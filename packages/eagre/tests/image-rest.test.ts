@@ -5,6 +5,123 @@ import { testCases } from './testing/golden-cases.ts';
 
 testCases('image-rest.json');
 
+describe('numbers that are not finite, as TensorFlow 2.21 computes with them', () => {
+  const [n, i] = [Number.NaN, Number.POSITIVE_INFINITY];
+  const near = (x: unknown): unknown =>
+    Array.isArray(x) ? x.map(near) : Number.isFinite(x) ? Number((x as number).toPrecision(6)) + 0 : x;
+  /** At once, in a function, and in one of images of any size. */
+  const all = (fn: (x: tf.Tensor) => tf.Tensor, x: tf.Tensor, want: unknown): void => {
+    const anySize = new tf.TensorSpec(
+      x.shape.map(() => null),
+      x.dtype,
+    );
+    for (const run of [fn, tf.function(fn), tf.function(fn, { inputSignature: [anySize] })])
+      expect(near(run(x).array())).toEqual(near(want));
+  };
+  it('in colours', () => {
+    const rgb = [
+      [0, 0, n],
+      [n, 0.5, 0],
+      [0.5, n, 0],
+      [n, n, n],
+      [i, 0, 1],
+      [0, -i, 1],
+      [-1, -2, -3],
+    ];
+    const hsv = [
+      [0, 0, n],
+      [n, 1, 0.5],
+      [0, 0, 0],
+      [0, 0, n],
+      [0, n, i],
+      [n, i, 1],
+      [0.0833333358168602, 0, -1],
+    ];
+    all((x) => tf.image.rgbToHsv(x), tf.constant(rgb), hsv);
+    const other = [
+      [0.1, i, 1],
+      [n, 0.5, 1],
+      [0.3, 0.5, n],
+      [0.6, 0.2, -i],
+      [0.2, -i, 0],
+    ];
+    all((x) => tf.image.hsvToRgb(x), tf.constant(other), [
+      [n, n, n],
+      [n, n, n],
+      [n, n, n],
+      [-i, -i, -i],
+      [n, n, n],
+    ]);
+    const greys = tf.constant([
+      [0.5, 0.5, 0.5],
+      [0.2, 0.2, 0.1],
+    ]);
+    const tape = new tf.GradientTape();
+    tape.watch(greys);
+    const sum = tape.record(() => tf.image.rgbToHsv(greys).mul([1, 2, 4]).sum());
+    expect(near((tape.gradient(sum, greys) as tf.Tensor).array())).toEqual([
+      [8, 0, -4],
+      [7.33333, 1.66667, -10],
+    ]);
+  });
+  it('under filters, also of integers', () => {
+    const x = tf.constant(
+      [...Array(16).keys()].map((k) => (k === 5 || k === 15 ? n : k)),
+      'float32',
+      { shape: [1, 4, 4, 1] },
+    );
+    const filter = tf.constant([
+      [[0], [1]],
+      [[n], [2]],
+    ]);
+    const dilated = (y: tf.Tensor): tf.Tensor =>
+      tf.nn.dilation2d(y, filter, [1, 1, 1, 1], 'SAME', 'NHWC', [1, 1, 1, 1]).reshape([4, 4]);
+    all(dilated, x, [
+      [2, 8, 9, 3],
+      [11, 12, 13, 7],
+      [15, 16, 12, 11],
+      [14, 15, 14, -3.4028234663852886e38],
+    ]);
+    const eroded = (y: tf.Tensor): tf.Tensor =>
+      tf.nn.erosion2d(y, filter, [1, 2, 2, 1], 'SAME', 'NHWC', [1, 1, 1, 1]).reshape([2, 2]);
+    all(eroded, x, [
+      [-2, 0],
+      [6, 8],
+    ]);
+    for (const dtype of ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'] as const) {
+      const [whole, f] = [
+        tf.range(16).reshape([1, 4, 4, 1]).cast(dtype),
+        tf
+          .constant([
+            [[0], [1]],
+            [[3], [2]],
+          ])
+          .cast(dtype),
+      ];
+      const of = (name: 'dilation2d' | 'erosion2d'): unknown =>
+        tf.nn[name](whole, f, [1, 2, 2, 1], 'SAME', 'NHWC', [1, 1, 1, 1])
+          .cast('float32')
+          .reshape([2, 2])
+          .array();
+      expect(of('dilation2d'), dtype).toEqual([
+        [7, 9],
+        [15, 17],
+      ]);
+      if (dtype.startsWith('uint')) expect(() => of('erosion2d')).toThrow('no negative numbers');
+      else
+        expect(of('erosion2d'), dtype).toEqual([
+          [-2, 0],
+          [6, 8],
+        ]);
+    }
+  });
+  it('and ranges that are none are refused', () => {
+    expect(() => tf.quantization.quantizeAndDequantizeV2([1, 2], 1, -1, { rangeGiven: true })).toThrow(
+      'inputMin must not be above',
+    );
+  });
+});
+
 describe('images changed at random', () => {
   const image = tf.random.statelessUniform([2, 5, 4, 3], [1, 2]);
   const { image: im } = tf;

@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkCount, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
+import { type CompositeTensor, isComposite } from '../composite/composite.ts';
 import { atRunTime } from '../dispatch/host.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import type { Trackable, TrackableView } from '../module/trackable.ts';
@@ -53,6 +54,12 @@ function keysOf(value: TensorLike, dtype: DType, op: string): Tensor {
   const keys = toTensor(value, dtype);
   if (keys.dtype !== dtype) throw new InvalidArgumentError(`keys must be ${dtype}, got ${keys.dtype}`, op);
   return keys;
+}
+
+/** Looks up the values of sparse and ragged keys in their places. */
+function lookUpAny(keys: unknown, lookUpDense: (keys: TensorLike) => Tensor): Tensor {
+  if (!isComposite(keys) || keys.dense !== null) return lookUpDense(keys as TensorLike);
+  return keys.withDifferentiable(lookUpDense(keys.differentiable as Tensor)) as Tensor;
 }
 
 const countOf = (name: string, count: () => number, portable: () => Tensor): Tensor =>
@@ -131,11 +138,15 @@ export class StaticHashTable implements Trackable {
       () => portableSize(this.tableResource),
     );
   }
-  /** The value of each key, and the default value of others. */
+  /** The value of each key, and the default value of others. Sparse and ragged keys give sparse and ragged results. */
   lookup(keys: TensorLike): Tensor;
+  lookup<Keys extends CompositeTensor>(keys: Keys): Keys;
   lookup(options: { readonly keys: TensorLike }): Tensor;
   lookup(keys: unknown): Tensor {
-    const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.lookup`);
+    return lookUpAny(keys, (dense) => this.#lookUp(dense));
+  }
+  #lookUp(keys: TensorLike): Tensor {
+    const x = keysOf(keys, this.keyDtype, `${this.name}.lookup`);
     return lookUp(
       'LookupTableFindV2',
       x,
@@ -233,11 +244,15 @@ export class StaticVocabularyTable implements Trackable {
       },
     );
   }
-  /** The id of each key (int64). */
+  /** The id of each key (int64). Sparse and ragged keys give sparse and ragged results. */
   lookup(keys: TensorLike): Tensor;
+  lookup<Keys extends CompositeTensor>(keys: Keys): Keys;
   lookup(options: { readonly keys: TensorLike }): Tensor;
   lookup(keys: unknown): Tensor {
-    const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.lookup`);
+    return lookUpAny(keys, (dense) => this.#lookUp(dense));
+  }
+  #lookUp(keys: TensorLike): Tensor {
+    const x = keysOf(keys, this.keyDtype, `${this.name}.lookup`);
     // Integers are hashed as their digits.
     const find = (list: readonly TableItem[]): readonly TableItem[] => {
       const others = list.map(

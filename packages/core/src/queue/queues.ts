@@ -12,7 +12,8 @@ import { checkCount, checkText } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { isPlain } from '../arguments/plain.ts';
 import { context, withoutTapes } from '../dispatch/context.ts';
-import { stack } from '../ops/array/join.ts';
+import { blanks } from '../ops/array/gather.ts';
+import { concat, stack } from '../ops/array/join.ts';
 import { pad } from '../ops/array/shaping.ts';
 import { checkFlag, checkList, isCompatible, type PartialShape, showShape } from '../shapes/shape.ts';
 import { constant } from '../tensor/constant.ts';
@@ -64,6 +65,13 @@ export abstract class QueueBase {
     this.shapes = shapes == null ? null : checkList(shapes, 'shapes', what).map((shape) => [...shape]);
     this.names =
       names == null ? null : typeof names === 'string' ? [names] : [...checkList(names, 'names', what)];
+    if (this.dtypes.length === 0) throw new InvalidArgumentError('dtypes is empty', what);
+    const open = this.shapes?.find((shape) => shape.includes(null));
+    if (open !== undefined && !this.pads)
+      throw new InvalidArgumentError(
+        `shapes has ${showShape(open)}, which must be known; a PaddingFIFOQueue takes sizes that differ`,
+        what,
+      );
     for (const [key, list] of [
       ['shapes', this.shapes],
       ['names', this.names],
@@ -75,6 +83,29 @@ export abstract class QueueBase {
         );
   }
 
+  /**
+   * The queue at a place of a list, as `queues[index]`; the elements of all have one structure.
+   * @throws InvalidArgumentError for no queues, an index outside of the list, or queues of other dtypes, shapes or names
+   */
+  static fromList(index: number, queues: readonly QueueBase[]): QueueBase {
+    const op = 'QueueBase.fromList';
+    const list = checkList(queues, 'queues', op);
+    if (list.length === 0 || !list.every((queue) => queue instanceof QueueBase))
+      throw new InvalidArgumentError('queues must be a list of queues', op);
+    const kinds = list.map(({ dtypes, names, shapes }) => JSON.stringify([dtypes, names, shapes]));
+    if (kinds.some((kind) => kind !== kinds[0]))
+      throw new InvalidArgumentError('queues have elements of different dtypes, names or shapes', op);
+    checkCount(index, 'index', op);
+    const queue = list[index];
+    if (queue === undefined)
+      throw new InvalidArgumentError(`index is ${index}, and there are ${list.length} queues`, op);
+    return queue;
+  }
+
+  /** @internal Whether shapes may have sizes that differ. */
+  protected get pads(): boolean {
+    return false;
+  }
   /** @internal How many elements there are. */
   protected abstract get count(): number;
   /** @internal Takes an element in. */
@@ -344,17 +375,32 @@ export class PaddingFIFOQueue extends FIFOQueue {
     if (given.shapes == null) throw new InvalidArgumentError('shapes must be given', 'PaddingFIFOQueue');
     super({ ...given, name: given.name ?? 'PaddingFIFOQueue' } as never);
   }
+  protected override get pads(): boolean {
+    return true;
+  }
   protected override together(list: readonly Tensor[], dtype: DType, component: number): Tensor {
     const sizes =
       list[0]?.shape.map((_, axis) => Math.max(...list.map(({ shape }) => shape[axis] as number))) ?? [];
-    const padded = list.map((x) =>
-      sizes.length === 0
-        ? x
-        : pad(
-            x,
-            sizes.map((size, axis): [number, number] => [0, size - (x.shape[axis] as number)]),
+    const padded = list.map((x) => {
+      const after = sizes.map((size, axis): [number, number] => [0, size - (x.shape[axis] as number)]);
+      if (after.every(([, n]) => n === 0)) return x;
+      if (dtype !== 'string') return pad(x, after);
+      // Texts are padded with empty ones, one axis after the other.
+      return after.reduce(
+        (y, [, n], axis) =>
+          concat(
+            [
+              y,
+              blanks(
+                y.shape.map((size, i) => (i === axis ? n : size)),
+                dtype,
+              ),
+            ],
+            axis,
           ),
-    );
+        x,
+      );
+    });
     return super.together(padded, dtype, component);
   }
 }
@@ -418,6 +464,11 @@ export class RandomShuffleQueue extends QueueBase {
     super(given, 'RandomShuffleQueue');
     checkCount(given.minAfterDequeue, 'minAfterDequeue', this.name);
     if (given.seed != null) checkCount(given.seed, 'seed', this.name, Number.MIN_SAFE_INTEGER);
+    if (given.minAfterDequeue >= this.capacity)
+      throw new InvalidArgumentError(
+        `minAfterDequeue is ${given.minAfterDequeue}, which must be less than the capacity, ${this.capacity}`,
+        this.name,
+      );
     this.#least = given.minAfterDequeue;
     this.#state = given.seed ?? Math.floor(Math.random() * 2 ** 32);
   }

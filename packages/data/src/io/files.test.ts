@@ -12,19 +12,16 @@ import {
   Tensor,
 } from '@eagre/core';
 import { bytesOf } from '@eagre/core/internal';
+import { encodeExample } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodePng, encodePng } from '../images/decode-image.ts';
 import { Dataset } from '../pipeline/dataset.ts';
-import {
-  FixedLenFeature,
-  FixedLenSequenceFeature,
-  RaggedFeature,
-  VarLenFeature,
-} from '../readers/features.ts';
+import { FixedLenFeature, FixedLenSequenceFeature, VarLenFeature } from '../readers/features.ts';
 import { TFRecordDataset } from '../readers/file-datasets.ts';
-import { parseExample } from '../readers/parse-example.ts';
+import { parseExample, parseSingleExample } from '../readers/parse-example.ts';
 import { parseSequenceExample, parseSingleSequenceExample } from '../readers/parse-sequence-example.ts';
+import { type FeaturePartition, RaggedFeature } from '../readers/ragged-feature.ts';
 import { TFRecordOptions, TFRecordWriter } from '../readers/record-writer.ts';
 import { decodeJsonExample } from './decode-json-example.ts';
 import * as train from './example-messages.ts';
@@ -41,6 +38,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('whole files', () => {
   test('keep any bytes', () => {
     writeFile(at('new', 'f.bin'), Uint8Array.of(0xff, 0, 0x61));
+    expect(gfile.isdir(at('new', 'f.bin', 'x'))).toBe(false);
     const contents = readFile(at('new', 'f.bin'));
     expect(contents.strings()).toEqual(['\udcff\0a']);
     writeFile(constant(at('new', 'g.bin')), contents);
@@ -249,6 +247,65 @@ describe('messages', () => {
       }),
     ).toThrow('is missing');
     expect(() => parseSingleSequenceExample(Uint8Array.of(10, 5), contexts)).toThrow(EagreError);
+  });
+
+  interface PartitionCase {
+    readonly partitions: readonly (readonly [
+      'RowSplits' | 'RowLengths' | 'RowStarts' | 'RowLimits' | 'ValueRowIds' | 'UniformRowLength',
+      string | number,
+    ])[];
+    readonly examples: readonly string[];
+    readonly sequences: readonly string[];
+    readonly single: unknown;
+    readonly batch: unknown;
+    readonly steps: unknown;
+    readonly lists: unknown;
+  }
+  test('partitions of ragged features are those of TensorFlow', () => {
+    for (const of of golden.partitions as PartitionCase[]) {
+      const partitions = of.partitions.map(([kind, by]) =>
+        kind === 'UniformRowLength'
+          ? new RaggedFeature.UniformRowLength(by as number)
+          : new RaggedFeature[kind](by as string),
+      );
+      const f = new RaggedFeature('int64', 'v', partitions, { rowSplitsDtype: 'int64' });
+      const name = JSON.stringify(of.partitions);
+      expect(all(parseSingleExample(bytesOf(of.examples[0] as string), { f })), name).toEqual(of.single);
+      expect(all(parseExample(of.examples.map(bytesOf), { features: { f } })), name).toEqual(of.batch);
+      const [, steps] = parseSingleSequenceExample(bytesOf(of.sequences[0] as string), null, { f });
+      expect(all(steps), name).toEqual(of.steps);
+      expect(all(parseSequenceExample(of.sequences.map(bytesOf), null, { f })[1]), name).toEqual(of.lists);
+    }
+  });
+
+  test('partitions that do not fit are refused', () => {
+    const { RowSplits, RowLengths, RowStarts, ValueRowIds, UniformRowLength } = RaggedFeature;
+    const message = bytesOf(
+      (golden.partitions as PartitionCase[]).find((of) => of.examples.length === 2)?.examples[0] as string,
+    );
+    const of = (...partitions: FeaturePartition[]): (() => unknown) => {
+      const f = new RaggedFeature({ dtype: 'int64', valueKey: 'v', partitions, validate: true });
+      return () => parseSingleExample(message, { f });
+    };
+    // v has 5 values, 1 to 5; none of these are ends, lengths or ids of their rows.
+    for (const wrong of [RowSplits, RowLengths, RowStarts]) expect(of(new wrong('v'))).toThrow("of 'v'");
+    expect(of(new RowLengths('none'))).toThrow('rows of 5 values');
+    expect(of(new UniformRowLength(2))).toThrow('rows of 2');
+    expect(of(new ValueRowIds('splits2'))).toThrow(EagreError);
+    expect(of(new ValueRowIds('starts2'), new ValueRowIds('ids1'))).toThrow(EagreError);
+    expect(() => new UniformRowLength(0)).toThrow('length');
+    expect(() => new RowSplits(1 as never)).toThrow('key');
+    expect(() => new RaggedFeature('int64', 'v', ['rows'] as never)).toThrow('partitions must hold');
+    const huge = encodeExample({ v: [1n, 2n], ids: [0n, 10n ** 15n] });
+    const f = new RaggedFeature('int64', 'v', [new ValueRowIds('ids')]);
+    expect(() => parseSingleExample(huge, { f })).toThrow(EagreError);
+  });
+
+  test('default values have the dtype of the feature', () => {
+    expect(() => new FixedLenFeature([], 'int64', 1.5)).toThrow('defaultValue');
+    expect(() => new FixedLenFeature([2], 'string', ['a', 0])).toThrow('defaultValue');
+    expect(() => new VarLenFeature('float32', { defaultValue: 'x' })).toThrow('defaultValue');
+    expect(() => new FixedLenSequenceFeature([], 'int64', true, 'x')).toThrow('defaultValue');
   });
 
   test('are read from JSON', () => {

@@ -53,7 +53,7 @@ export const exists: PathFunction<boolean> = /* @__PURE__ */ ofPath('exists', (p
 /** Whether there is a folder. */
 export const isdir: PathFunction<boolean> = /* @__PURE__ */ ofPath(
   'isdir',
-  (path) => fs().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
+  (path) => fs().existsSync(path) && fs().statSync(path).isDirectory(),
 );
 /** The names in a folder, in order. @throws NotFoundError where there is no folder */
 export const listdir: PathFunction<string[]> = /* @__PURE__ */ ofPath('listdir', (path, op) => {

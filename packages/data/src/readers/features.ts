@@ -5,7 +5,6 @@ import {
   argumentsOf,
   checkFlag,
   checkList,
-  checkOneOf,
   checkShape,
   checkText,
   isPlain,
@@ -13,19 +12,23 @@ import {
   takesArguments,
 } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
-
-/** Dtypes of features: the three that an Example stores, and `uint8` for the bytes of one byte string. */
-export type FeatureDType = 'float32' | 'int64' | 'string' | 'uint8';
+import { checkFeatureDType, type FeatureDType, RaggedFeature } from './ragged-feature.ts';
 
 /** What stands for a value that is missing. */
 export type FeatureDefault = number | bigint | string | readonly (number | bigint | string)[];
 
-function checkDType(dtype: FeatureDType, what: string): FeatureDType {
-  if (['float32', 'int64', 'string', 'uint8'].includes(dtype)) return dtype;
-  throw new InvalidArgumentError(
-    `the dtype of a feature must be float32, int64, string or uint8 (the bytes of a byte string), got ${shown(dtype)}`,
-    what,
-  );
+/** @throws InvalidArgumentError for defaults that are no values of a dtype; how many they are to be is known by the shape */
+function checkDefault<T extends FeatureDefault | undefined>(value: T, dtype: FeatureDType, what: string): T {
+  const fits = (one: unknown): boolean => {
+    if (dtype === 'string') return typeof one === 'string';
+    return (
+      typeof one === 'bigint' || (dtype === 'int64' ? Number.isSafeInteger(one) : typeof one === 'number')
+    );
+  };
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (value !== undefined && !all.every(fits))
+    throw new InvalidArgumentError(`defaultValue must be of dtype ${dtype}, got ${shown(value)}`, what);
+  return value;
 }
 
 interface VarLen {
@@ -57,8 +60,8 @@ export class FixedLenFeature {
   ) {
     const { shape, dtype, defaultValue } = argumentsOf<FixedLen>(FixedLenFeature, new.target, args);
     this.shape = checkShape(shape, 'FixedLenFeature');
-    this.dtype = checkDType(dtype, 'FixedLenFeature');
-    this.defaultValue = defaultValue;
+    this.dtype = checkFeatureDType(dtype, 'FixedLenFeature');
+    this.defaultValue = checkDefault(defaultValue, this.dtype, 'FixedLenFeature');
   }
 }
 
@@ -72,8 +75,8 @@ export class VarLenFeature {
 
   constructor(...args: Arguments<[dtype: FeatureDType], ['dtype'], Pick<VarLen, 'defaultValue'>>) {
     const { dtype, defaultValue } = argumentsOf<VarLen>(VarLenFeature, new.target, args);
-    this.dtype = checkDType(dtype, 'VarLenFeature');
-    this.defaultValue = defaultValue;
+    this.dtype = checkFeatureDType(dtype, 'VarLenFeature');
+    this.defaultValue = checkDefault(defaultValue, this.dtype, 'VarLenFeature');
   }
 }
 
@@ -103,52 +106,12 @@ export class FixedLenSequenceFeature {
       defaultValue,
     } = argumentsOf<FixedLenSequence>(FixedLenSequenceFeature, new.target, args);
     this.shape = checkShape(shape, 'FixedLenSequenceFeature');
-    this.dtype = checkDType(dtype, 'FixedLenSequenceFeature');
+    this.dtype = checkFeatureDType(dtype, 'FixedLenSequenceFeature');
     this.allowMissing = checkFlag(allowMissing, 'allowMissing', 'FixedLenSequenceFeature');
-    this.defaultValue = defaultValue;
+    this.defaultValue = checkDefault(defaultValue, this.dtype, 'FixedLenSequenceFeature');
   }
 }
 
-/** A feature with any number of values: a vector, or for a batch a ragged tensor [batch, (values)] whose rows end where they end. */
-export class RaggedFeature {
-  readonly dtype: FeatureDType;
-  readonly valueKey: string | undefined;
-  readonly rowSplitsDtype: 'int32' | 'int64';
-
-  /** @param valueKey which feature of the example it is; its name in the features unless given. */
-  constructor(
-    ...args: Arguments<
-      [dtype: FeatureDType, valueKey?: string | null],
-      ['dtype', 'valueKey'],
-      { readonly rowSplitsDtype?: 'int32' | 'int64' }
-    >
-  ) {
-    const {
-      dtype,
-      valueKey,
-      rowSplitsDtype = 'int32',
-    } = argumentsOf<Ragged>(RaggedFeature, new.target, args);
-    this.dtype = checkDType(dtype, 'RaggedFeature');
-    if (valueKey !== undefined && valueKey !== null) checkText(valueKey, 'valueKey', 'RaggedFeature');
-    this.valueKey = valueKey ?? undefined;
-    checkOneOf(rowSplitsDtype, ['int32', 'int64'], 'rowSplitsDtype', 'RaggedFeature');
-    this.rowSplitsDtype = rowSplitsDtype;
-  }
-}
-interface Ragged {
-  readonly dtype: FeatureDType;
-  readonly valueKey?: string | null | undefined;
-  readonly rowSplitsDtype?: 'int32' | 'int64' | undefined;
-}
-
-takesArguments<Ragged>(
-  {
-    positional: ['dtype', 'valueKey'],
-    required: 1,
-    names: { dtype: true, valueKey: true, rowSplitsDtype: true },
-  },
-  RaggedFeature,
-);
 takesArguments<FixedLen>(
   {
     positional: ['shape', 'dtype', 'defaultValue'],
@@ -203,7 +166,7 @@ export class SparseFeature {
     for (const key of this.indexKey) checkText(key, 'indexKey', what);
     checkText(given.valueKey, 'valueKey', what);
     this.valueKey = given.valueKey;
-    this.dtype = checkDType(given.dtype, what);
+    this.dtype = checkFeatureDType(given.dtype, what);
     if (this.dtype === 'uint8')
       throw new InvalidArgumentError('the values of a sparse feature are float32, int64 or string', what);
     this.size = checkShape(typeof given.size === 'number' ? [given.size] : given.size, what);

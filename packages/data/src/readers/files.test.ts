@@ -184,6 +184,8 @@ describe('Dataset.listFiles', () => {
     expect(found('d/**')).toEqual(['d/a3.txt', 'd/e/a4.txt']);
     expect(found('[!a]*.txt', '.h*', 'b1.csv', 'b*')).toEqual(['.h.txt', 'b1.csv', 'x[1].txt']);
     expect(found('*/*/*.txt')).toEqual(['d/e/a4.txt']);
+    // As TensorFlow: a backslash makes a character plain.
+    expect(found('x\\[1\\].txt', 'a\\1.txt', '\\*')).toEqual(['a1.txt', 'x[1].txt']);
     expect(texts(Dataset.listFiles(constant([`${root}/b*`]), { shuffle: false }))).toEqual([
       `${root}/b1.csv`,
     ]);

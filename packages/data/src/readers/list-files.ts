@@ -50,7 +50,8 @@ const NO_MATCH: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'ENAMETOOLONG',
   'ERR_INVALID_ARG_VALUE',
 ]);
-const MAGIC = /[*?[{]/;
+// A \\ makes the next character a plain one, where it does not part folders.
+const MAGIC = /[*?[{\\]/;
 
 /** The files, and if wanted the folders, that a pattern matches. Walks only the folders that it can match in. */
 export function matching(pattern: string, what: string, folders: boolean): string[] {
@@ -118,7 +119,9 @@ function expression(part: string, what: string): RegExp {
   let depth = 0;
   for (let i = 0; i < part.length; i++) {
     const c = part[i];
-    if (c === '*') source += '[^/]*';
+    if (c === '\\' && i + 1 < part.length)
+      source += (part[++i] as string).replace(/[.+^$()|\\\]{}[*?]/g, '\\$&');
+    else if (c === '*') source += '[^/]*';
     else if (c === '?') source += '[^/]';
     else if (c === '{') {
       depth++;

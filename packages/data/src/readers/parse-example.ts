@@ -1,5 +1,5 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
-import { constant, RaggedTensor, SparseTensor, Tensor } from '@eagre/core';
+import { constant, type RaggedTensor, SparseTensor, Tensor } from '@eagre/core';
 import {
   checkListSize,
   defineFunction,
@@ -16,13 +16,18 @@ import type { Ragged } from '../transformations/ragged-batch.ts';
 import {
   checkFeatures,
   type FeatureDefault,
-  type FeatureDType,
   type FeatureSpecs,
   FixedLenFeature,
   FixedLenSequenceFeature,
-  RaggedFeature,
   SparseFeature,
 } from './features.ts';
+import {
+  type FeatureDType,
+  type Parts,
+  partitioned,
+  RaggedFeature,
+  rowsOf as rowsOfLengths,
+} from './ragged-feature.ts';
 
 /** A ragged tensor of bytes, or its parts. */
 type Rows = Pick<Ragged, 'values' | 'rowSplits'>;
@@ -67,20 +72,19 @@ export type Values = ArrayLike<number | bigint | string>;
  * @throws InvalidArgumentError for a feature that is missing, of another dtype or another number of values.
  * @throws DataLossError for bytes that are no Example.
  */
-export const parseSingleExample: Parser<Serialized, Tensor> = defineFunction<Parse<Serialized>>(
-  'tf.io.parseSingleExample',
-  { serialized: true, features: kind.structure },
-  {},
-  (serialized, features) => {
-    checkFeatures(features, 'parseSingleExample');
-    const example = decode(serialized, 0, 'parseSingleExample');
-    return each<Tensor | SparseTensor>(features, (name, spec) => {
-      if (spec instanceof SparseFeature) return sparseOf([example], name, spec, false, 'parseSingleExample');
-      const values = valuesOf(example, name, spec, 0, 'parseSingleExample');
-      return tensor(values, spec.dtype, shapeOf(spec, values.length));
-    });
-  },
-) as never;
+export const parseSingleExample: Parser<Serialized, Tensor | RaggedTensor> = defineFunction<
+  Parse<Serialized>
+>('tf.io.parseSingleExample', { serialized: true, features: kind.structure }, {}, (serialized, features) => {
+  checkFeatures(features, 'parseSingleExample');
+  const example = decode(serialized, 0, 'parseSingleExample');
+  return each<Tensor | RaggedTensor | SparseTensor>(features, (name, spec) => {
+    if (spec instanceof SparseFeature) return sparseOf([example], name, spec, false, 'parseSingleExample');
+    const values = valuesOf(example, name, spec, 0, 'parseSingleExample');
+    if (spec instanceof RaggedFeature)
+      return partsOf([values], spec, [example], name, 'parseSingleExample').values;
+    return tensor(values, spec.dtype, shapeOf(spec, values.length));
+  });
+}) as never;
 
 /**
  * {@link parseSingleExample} of several examples at once: each tensor has a first axis of their number.
@@ -103,7 +107,7 @@ function parseAll(
   return each<Tensor | RaggedTensor | SparseTensor>(features, (name, spec) => {
     if (spec instanceof SparseFeature) return sparseOf(examples, name, spec, true, what);
     const values = examples.map((example, i) => valuesOf(example, name, spec, i, what));
-    if (spec instanceof RaggedFeature) return raggedOf(values, spec);
+    if (spec instanceof RaggedFeature) return raggedOf(values, spec, examples, name, what);
     const size = values.reduce((most, own) => Math.max(most, own.length), 0);
     const rows = values.flatMap((own) => [
       ...Array.from(own),
@@ -128,20 +132,48 @@ export function messagesOf(
   );
 }
 
-/** Rows of values, as long as they are. */
-export function raggedOf(rows: readonly Values[], { dtype, rowSplitsDtype }: RaggedFeature): RaggedTensor {
-  const lengths = rows.map((row) => row.length);
+type Stored = ReadonlyMap<string, FeatureValue>;
+
+/** The values of rows, partitioned by the features of the example or step that each row is of. */
+export function partsOf(
+  rows: readonly Values[],
+  spec: RaggedFeature,
+  sources: readonly Stored[],
+  name: string,
+  what: string,
+): Parts {
+  const fail = (fault: string, i: number): InvalidArgumentError =>
+    new InvalidArgumentError(`example ${i}: the feature '${name}' ${fault}`, what);
+  const numbersOf = (key: string): number[][] =>
+    sources.map((source, i) => {
+      const stored = source.get(key) ?? null;
+      return stored === null
+        ? []
+        : Array.from(
+            converted(stored, 'int64', (fault) => fail(`is parted by '${key}', which ${fault}`, i)),
+            Number,
+          );
+    });
   const values = rows.flatMap((row) => Array.from(row));
-  return RaggedTensor.fromRowLengths(
-    tensor(values, dtype, [values.length]),
-    constant(lengths, 'int64', { shape: [lengths.length] }).cast(rowSplitsDtype),
-    { validate: false },
-  );
+  const counts = rows.map((row) => row.length);
+  return partitioned(spec, tensor(values, spec.dtype, [values.length]), counts, numbersOf, fail);
+}
+
+/** {@link partsOf}, as rows of a ragged tensor. */
+export function raggedOf(
+  rows: readonly Values[],
+  spec: RaggedFeature,
+  sources: readonly Stored[],
+  name: string,
+  what: string,
+): RaggedTensor {
+  const { values, lengths } = partsOf(rows, spec, sources, name, what);
+  return rowsOfLengths(values, lengths, spec.rowSplitsDtype);
 }
 
 /** The sparse tensor of a feature: of one example, or of a batch with an axis more. */
 export function sparseOf(
-  examples: readonly ReadonlyMap<string, FeatureValue>[],
+  examples: readonly Stored[],
   name: string,
   { indexKey, valueKey, dtype, size, alreadySorted }: SparseFeature,
   batched: boolean,

@@ -1,6 +1,6 @@
 // `tf.io.parseSequenceExample` and `tf.io.parseSingleSequenceExample`.
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type NamedFunction, RaggedTensor, type SparseTensor, type Tensor } from '@eagre/core';
+import { constant, type NamedFunction, type RaggedTensor, type SparseTensor, type Tensor } from '@eagre/core';
 import { defineFunction, kind, shown, sizeOf } from '@eagre/core/internal';
 import { decodeSequenceExample, type FeatureValue, type SequenceExampleValue } from '@eagre/formats';
 import type { Ragged } from '../transformations/ragged-batch.ts';
@@ -9,7 +9,6 @@ import {
   type FeatureSpecs,
   FixedLenFeature,
   FixedLenSequenceFeature,
-  RaggedFeature,
   SparseFeature,
   type VarLenFeature,
 } from './features.ts';
@@ -18,6 +17,7 @@ import {
   each,
   messagesOf,
   padding,
+  partsOf,
   raggedOf,
   readMessage,
   type Serialized,
@@ -27,6 +27,7 @@ import {
   type Values,
   valuesOf,
 } from './parse-example.ts';
+import { RaggedFeature, rowsOf } from './ragged-feature.ts';
 
 /** What to read of sequence examples. */
 export interface SequenceFeatures {
@@ -116,15 +117,17 @@ export const parseSingleSequenceExample: NamedFunction<
     const what = 'parseSingleSequenceExample';
     const [contexts, sequences] = specsOf({ contextFeatures, sequenceFeatures }, what);
     const example = readMessage(serialized, 0, what, decodeSequenceExample);
-    const context = each<Tensor | SparseTensor>(contexts, (name, spec) => {
+    const context = each<Tensor | RaggedTensor | SparseTensor>(contexts, (name, spec) => {
       if (spec instanceof SparseFeature) return sparseOf([example.context], name, spec, false, what);
       const values = valuesOf(example.context, name, spec, 0, what);
+      if (spec instanceof RaggedFeature) return partsOf([values], spec, [example.context], name, what).values;
       return tensor(values, spec.dtype, shapeOf(spec, values.length));
     });
     const found = each<Tensor | RaggedTensor>(sequences, (name, given) => {
       const spec = given as Sequences[string];
       const steps = stepsOf(example, name, spec, 0, what);
-      if (spec instanceof RaggedFeature) return raggedOf(steps, spec);
+      if (spec instanceof RaggedFeature)
+        return raggedOf(steps, spec, sourcesOf(example, steps.length, spec, name, 0, what), name, what);
       const shape = spec instanceof FixedLenSequenceFeature ? spec.shape : [longest(steps)];
       return tensor(padded(steps, sizeOf(shape), padding(spec)), spec.dtype, [steps.length, ...shape]);
     });
@@ -161,7 +164,14 @@ export const parseSequenceExample: NamedFunction<
         return sparseOf(all, name, spec, true, what);
       }
       const rows = examples.map((example, i) => valuesOf(example.context, name, spec, i, what));
-      if (spec instanceof RaggedFeature) return raggedOf(rows, spec);
+      if (spec instanceof RaggedFeature)
+        return raggedOf(
+          rows,
+          spec,
+          examples.map((example) => example.context),
+          name,
+          what,
+        );
       const size = longest(rows);
       return tensor(padded(rows, size, padding(spec)), spec.dtype, [rows.length, ...shapeOf(spec, size)]);
     });
@@ -170,7 +180,9 @@ export const parseSequenceExample: NamedFunction<
       spec,
       steps: examples.map((example, i) => stepsOf(example, name, spec, i, what)),
     }));
-    const found = Object.fromEntries(all.map(({ name, spec, steps }) => [name, batchOf(steps, spec)]));
+    const found = Object.fromEntries(
+      all.map(({ name, spec, steps }) => [name, batchOf(steps, spec, examples, name, what)]),
+    );
     const lengths = Object.fromEntries(
       all.map(({ name, steps }) => [
         name,
@@ -185,14 +197,43 @@ export const parseSequenceExample: NamedFunction<
   },
 );
 
-function batchOf(examples: readonly (readonly Values[])[], spec: Sequences[string]): Tensor | RaggedTensor {
+/** The features of each step by which a feature is partitioned. @throws InvalidArgumentError where they have other steps */
+function sourcesOf(
+  { featureLists }: SequenceExampleValue,
+  count: number,
+  { partitions }: RaggedFeature,
+  name: string,
+  index: number,
+  what: string,
+): ReadonlyMap<string, FeatureValue>[] {
+  const keys = partitions.flatMap((partition) => ('key' in partition ? [partition.key] : []));
+  for (const key of keys) {
+    const own = featureLists.get(key)?.length ?? 0;
+    if (own !== count)
+      throw new InvalidArgumentError(
+        `example ${index}: the feature list '${name}' has ${count} steps, and '${key}', by which it is partitioned, ${own}`,
+        what,
+      );
+  }
+  return Array.from(
+    { length: count },
+    (_, step) => new Map(keys.map((key) => [key, featureLists.get(key)?.[step] ?? null])),
+  );
+}
+
+function batchOf(
+  examples: readonly (readonly Values[])[],
+  spec: Sequences[string],
+  sequences: readonly SequenceExampleValue[],
+  name: string,
+  what: string,
+): Tensor | RaggedTensor {
   if (spec instanceof RaggedFeature) {
-    const steps = examples.map((own) => own.length);
-    return RaggedTensor.fromRowLengths(
-      raggedOf(examples.flat(), spec),
-      constant(steps, 'int64', { shape: [steps.length] }).cast(spec.rowSplitsDtype),
-      { validate: false },
+    const sources = sequences.flatMap((sequence, i) =>
+      sourcesOf(sequence, (examples[i] as readonly Values[]).length, spec, name, i, what),
     );
+    const steps = examples.map((own) => own.length);
+    return rowsOf(raggedOf(examples.flat(), spec, sources, name, what), steps, spec.rowSplitsDtype);
   }
   const most = examples.reduce((n, own) => Math.max(n, own.length), 0);
   const shape = spec instanceof FixedLenSequenceFeature ? spec.shape : [longest(examples.flat())];

@@ -71,7 +71,7 @@ const ignores = (policy: unknown, op: string): boolean => {
 };
 
 /** Zeros, or texts without characters. */
-const blanks = (shape: Shape, dtype: DType): Tensor =>
+export const blanks = (shape: Shape, dtype: DType): Tensor =>
   dtype === 'string' ? broadcastTo(toTensor('', 'string'), shape) : zeros(shape, dtype);
 
 /** The first axes as one, with one more row of zeros: the place of what is outside of them. */

@@ -89,8 +89,11 @@ export const rgbToHsv: ColorFunction = /* @__PURE__ */ defineFunction(
   (images) => {
     const op = 'image.rgbToHsv';
     const [r, g, b] = channels(floating(colored(images, 3, op), op));
-    const value = r.maximum(g).maximum(b);
-    const range = value.sub(r.minimum(g).minimum(b));
+    // The first of the largest and the last of the smallest have the gradient, and what is no number gives way to what comes after it, as in TensorFlow.
+    const larger = (x: Tensor, y: Tensor): Tensor => where(x.greaterEqual(y), x, y);
+    const smaller = (x: Tensor, y: Tensor): Tensor => where(x.less(y), x, y);
+    const value = larger(larger(r, g), b);
+    const range = value.sub(smaller(smaller(r, g), b));
     const saturation = where(value.greater(0), range.divNoNan(value), 0);
     const sixth = range.mul(6);
     const hue = where(
@@ -122,7 +125,8 @@ export const hsvToRgb: ColorFunction = /* @__PURE__ */ defineFunction(
     const op = 'image.hsvToRgb';
     const [h, s, v] = channels(floating(colored(images, 3, op), op));
     const angle = h.mul(6);
-    const part = (wave: Tensor): Tensor => clip(wave, 0, 1).sub(1).mul(s).add(1).mul(v);
+    const grey = s.neg().add(1);
+    const part = (wave: Tensor): Tensor => grey.add(s.mul(clip(wave, 0, 1))).mul(v);
     return stack(
       [
         part(angle.sub(3).abs().sub(1)),

@@ -1,5 +1,5 @@
 // Functions of `tf.nn` that are made of others.
-import { InvalidArgumentError } from '@eagre/backend';
+import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../shapes/shape.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
-import { checkDType } from '../../tensor/dtypes.ts';
+import { checkDType, isFloating } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zeros } from '../array/creation.ts';
 import { concat } from '../array/join.ts';
@@ -353,13 +353,20 @@ type Dilation = NamedFunction<
   ],
   ['input', 'filters', 'strides', 'padding', 'dataFormat', 'dilations']
 >;
+const LOWEST: Readonly<Partial<Record<DType, number>>> = {
+  float16: -65504,
+  bfloat16: -3.3895313892515355e38,
+  float32: -3.4028234663852886e38,
+  float64: -Number.MAX_VALUE,
+};
 const dilated: Morphology = (x, filter, strides, rates, padding) => {
   const window = dims(filter).slice(0, 2);
-  // What lies beyond the border never is the largest.
-  const low = -3.4e38;
+  // What lies beyond the border never is the largest, nor is what is no number.
+  const low = toTensor(LOWEST[x.dtype] ?? BigInt(dtypeTraits[x.dtype].low), x.dtype);
   const mask = windowsOf(x.mul(0).stopGradient().add(1), window, strides, rates, padding).equal(0);
   const all = windowsOf(x, window, strides, rates, padding).add(filter);
-  return where(mask, low, all).max([3, 4]);
+  const left = isFloating(x.dtype) ? mask.logicalOr(all.isNan()) : mask;
+  return where(left, low, all).max([3, 4]);
 };
 const morphology = (name: string, run: Morphology): Dilation =>
   defineFunction(
@@ -376,7 +383,9 @@ const morphology = (name: string, run: Morphology): Dilation =>
     (input, filters, strides, padding, dataFormat, dilations) => {
       const op = `nn.${name}`;
       const [x, f] = pair(input, filters, op);
-      checkDType(x.dtype, 'floating', 'input', op);
+      if (!isFloating(x.dtype)) checkDType(x.dtype, 'integer', 'input', op);
+      if (name === 'erosion2d' && x.dtype.startsWith('uint'))
+        throw new InvalidArgumentError(`input is ${x.dtype}, which has no negative numbers`, op);
       checkOneOf(padding, ['SAME', 'VALID'], 'padding', op);
       checkOneOf(dataFormat, ['NHWC'], 'dataFormat', op);
       if (x.rank !== 4 || f.rank !== 3)
