@@ -46,13 +46,13 @@ export function backward(
   try {
     targets.forEach((target, i) => {
       const slot = slots.get(target.id);
-      if (slot !== undefined) grads.add(slot, seeds[i] ?? onesLike(target));
+      if (slot !== undefined) inPlaceOf(target, () => grads.add(slot, seeds[i] ?? onesLike(target)));
     });
     grads.own(collector);
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
       const entry = entries[e];
-      step(entry, grads, slots, collector, slices);
+      inPlaceOf(entry.outputs[0], () => step(entry, grads, slots, collector, slices));
       if (consume) {
         entries.length = e;
         Recorder.letGo(entry);
@@ -149,6 +149,22 @@ interface Slot {
   readonly isSource: boolean;
 }
 
+/** Runs `fn`. While a function is traced, what `fn` adds is placed where `of` was made, unless the code around it is placed. */
+function inPlaceOf(of: Tensor | undefined, fn: () => void): void {
+  const { tracer } = context;
+  // Code of the host may have no results.
+  if (tracer === null || of === undefined) {
+    fn();
+    return;
+  }
+  const leave = tracer.enterPlace(of);
+  try {
+    fn();
+  } finally {
+    leave();
+  }
+}
+
 /** By the ids of tensors: those through which a change of a source reaches anything. */
 function reachable(entries: readonly Entry[], ids: ReadonlySet<number>): Map<number, Slot> {
   const slots = new Map<number, Slot>();
@@ -192,7 +208,7 @@ function step(
   const below: (Slot | undefined)[] = [];
   for (let i = 0; i < inputs.length; i++) below.push(slots.get(inputs[i].id));
   const first = tensorIn(above[0]);
-  const leave = context.tracer?.enterGradient(entry.scope, outputs[0]);
+  const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
   let result: ReturnType<typeof op.grad> | IndexedSlices;
   try {
     const rows = slices ? rowsOf(entry, below[0], first) : null;

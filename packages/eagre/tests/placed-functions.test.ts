@@ -174,6 +174,40 @@ describe('a traced function', () => {
     expect(() => tf.function(loop)(x())).toThrow(/is placed on \/device:REMOTE:1, but the branch or loop/);
   });
 
+  test('has gradients of loops that lie on one device with what becomes of them', () => {
+    const w = on('/remote:0', () => new tf.Variable([1, 2]));
+    const gradientOn = (device: string) =>
+      tf.function(() => {
+        const tape = new tf.GradientTape();
+        const [, y] = on('/remote:0', () =>
+          tf.whileLoop(
+            (i) => i.less(3),
+            (i, s) => [i.add(1), s.mul(w)],
+            [tf.constant(0, 'int32'), tf.ones([2])],
+          ),
+        ) as [tf.Tensor, tf.Tensor];
+        return tape.gradient(
+          on(device, () => y.square().sum()),
+          w,
+        ) as tf.Tensor;
+      });
+    expect(gradientOn('/remote:0')().array()).toEqual([6, 192]);
+    expect(() => gradientOn('/remote:1')()).toThrow(/a gradient that needs values of another device/);
+  });
+
+  test('changes a variable once for each of several asynchronous calls', async () => {
+    const v = on('/remote:0', () => new tf.Variable(0));
+    const f = tf.function((a: tf.Tensor) => {
+      v.assignAdd(1);
+      return on('/remote:1', () => a.add(v));
+    });
+    const results = await Promise.all([1, 2, 3].map((i) => f.runAsync(tf.constant(i))));
+    expect(results.map((t) => t.item())).toEqual([2, 4, 6]);
+    expect(v.item()).toBe(3);
+    // The sum is made where the variable is.
+    expect(f.getConcreteFunction(tf.constant(1)).planText()).not.toContain('CPU');
+  });
+
   test('tells what it cannot do', async () => {
     const f = tf.function((a: tf.Tensor) => on('/remote:0', () => a.mul(2)));
     const a = x();

@@ -41,8 +41,8 @@ export interface Tracer {
    * or is empty. @returns what closes it.
    */
   enterScope(name: string): () => void;
-  /** Opens the scope of the gradient of an op, with the results `of`, that was traced in `scope`. Unless told otherwise it is placed as the op is. */
-  enterGradient(scope: string, of: Tensor): () => void;
+  /** Places the nodes that follow as the one that made `of`, unless they are placed. @returns what ends that. */
+  enterPlace(of: Tensor): () => void;
   /** Whether the trace is made to be written, and not to run. Strings may differ from run to run there. */
   readonly forFile: boolean;
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];

@@ -1,10 +1,10 @@
 // Functions on several devices: each device runs its parts of the graph as plans of its own, and values go from one to the other.
-import { type Allocator, type Backend, placement, UnimplementedError } from '@eagre/backend';
+import { type Allocator, type Backend, placement, throwIfAborted, UnimplementedError } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
 import { copyTo, deviceName, findDevice, onBackend } from '@eagre/core/internal';
 import type { ForwardRecord } from '../control/control-op.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from '../ir/graph.ts';
-import { bodiesOf, hasEffects } from '../ir/graph-bodies.ts';
+import { bodiesOf, hasEffects, onlyComputes } from '../ir/graph-bodies.ts';
 
 /** Nodes that run as one plan on one device. The graph's arguments and outputs are values of the whole graph. */
 export interface PlacedPart {
@@ -23,7 +23,7 @@ export interface PartRun {
 /**
  * The parts of a graph that is called on a device, in the order in which they run; null where all of it runs there.
  *
- * An op runs where `tf.device` put it, else where the function is called; what changes a variable runs on the variable's device. As much as
+ * An op runs where `tf.device` put it, else where the function is called; what changes a variable, or is assigned to it, runs where that is. As much as
  * can be runs at once, so that the work of several devices overlaps, but calls of the host and random draws keep their order.
  * @throws NotFoundError for a device that is no more; UnimplementedError where a loop and its gradient come apart.
  */
@@ -31,7 +31,11 @@ export function partsByDevice(graph: Graph, backend: Backend): readonly PlacedPa
   const live = graph.liveNodes();
   const places = new Places(backend);
   const at = new Map<GraphNode, Backend>();
-  for (const node of live) if (!isFree(node)) at.set(node, places.of(node));
+  const free = new Set<GraphNode>();
+  const assigned = new Map(graph.assignments.map(({ variable, value }) => [value.node, variable]));
+  for (const node of live)
+    if (isFree(node) || isMadeOfConstants(node, free)) free.add(node);
+    else at.set(node, places.of(node, assigned.get(node)));
   const isHere = (b: Backend): boolean => b === backend;
   if ([...at.values()].every(isHere) && graph.assignments.every((a) => isHere(places.ofVariable(a.variable))))
     return null;
@@ -41,6 +45,19 @@ export function partsByDevice(graph: Graph, backend: Backend): readonly PlacedPa
 /** Nodes that cost nothing: each part has its own. */
 const isFree = ({ what }: GraphNode): boolean =>
   what.kind === 'argument' || what.kind === 'constant' || what.kind === 'size' || what.kind === 'variable';
+
+/** What nobody placed and needs nothing of a run: zeros, ones. Each part makes its own. */
+function isMadeOfConstants(node: GraphNode, free: ReadonlySet<GraphNode>): boolean {
+  const { what, device, inputs } = node;
+  return (
+    what.kind === 'op' &&
+    device === '' &&
+    onlyComputes(node) &&
+    inputs.every(
+      ({ node: { what }, node }) => free.has(node) && what.kind !== 'argument' && what.kind !== 'variable',
+    )
+  );
+}
 
 /** The variables that a node changes. */
 function writtenBy({ what, attrs }: GraphNode): readonly Variable[] {
@@ -59,14 +76,16 @@ class Places {
     this.#byMemory = new Map([[call.allocator, call]]);
   }
 
-  of(node: GraphNode): Backend {
+  /** @param assigned the variable that gets the node's result. */
+  of(node: GraphNode, assigned: Variable | undefined): Backend {
     const [first, ...others] = writtenBy(node).map((variable) => this.ofVariable(variable));
     if (first !== undefined && others.some((other) => other !== first))
       throw new UnimplementedError(
         `'${node.name}' changes variables of several devices: a branch or a loop runs on one`,
         node.type,
       );
-    const place = first ?? (node.device === '' ? this.#call : this.#named(node.device));
+    const unnamed = assigned === undefined ? this.#call : this.ofVariable(assigned);
+    const place = first ?? (node.device === '' ? unnamed : this.#named(node.device));
     if (!placement.soft) this.#checkInside(node, node, place);
     return place;
   }
@@ -259,8 +278,11 @@ class Partition {
         return;
       }
       default: {
-        const made = this.#part.get(node) as number;
-        if (made !== index) this.#bring(value, made, part);
+        const made = this.#part.get(node);
+        if (made === undefined) {
+          part.nodes.add(node);
+          for (const input of node.inputs) this.#need(index, input);
+        } else if (made !== index) this.#bring(value, made, part);
       }
     }
   }
@@ -302,8 +324,10 @@ export class PlacedRun {
     }
   }
 
-  /** `run`, whose parts run on another thread where their device is the CPU. */
+  /** `run`, whose parts run on another thread where their device is the CPU. One that changes variables runs at once, so that no other comes between its parts. */
   async runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<readonly Tensor[]> {
+    throwIfAborted(signal);
+    if (this.#graph.assignments.length > 0) return this.run(inputs);
     const values = new Values(this.#graph, inputs);
     try {
       for (const part of this.#parts) {

@@ -117,6 +117,8 @@ export interface TracedCall {
 
 // Integers that are read as sizes at once: a shape, or a little more.
 const MOST_SIZES = 32;
+const nothing = (): void => undefined;
+
 /** What a size is taken for where nothing tells it, times a number of its own: pooling and splitting leave no rest. */
 export const MADE_UP = 840;
 
@@ -303,15 +305,9 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     return this.graph.enterScope(name);
   }
 
-  enterGradient(scope: string, of: Tensor): () => void {
-    const leave = this.enterScope(`gradient_tape/${scope}`);
+  enterPlace(of: Tensor): () => void {
     const placement = this.#values.get(of.id)?.node.device ?? '';
-    if (placement === '' || context.placement !== '') return leave;
-    const leavePlace = override(context, { placement });
-    return () => {
-      leavePlace();
-      leave();
-    };
+    return placement === '' || context.placement !== '' ? nothing : override(context, { placement });
   }
 
   argument(dtype: DType, sizes: Dims, name: string): Tensor {
