@@ -164,8 +164,10 @@ describe('layers that convert nothing', () => {
     }
   }
   class Outer extends layers.Layer {
-    constructor(readonly inner: layers.Layer) {
+    readonly inner: layers.Layer;
+    constructor(inner: layers.Layer) {
       super({ dtype: 'mixed_bfloat16' });
+      this.inner = inner;
     }
     override call(x: Tensor): Tensor {
       return this.inner(x);
