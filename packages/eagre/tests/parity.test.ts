@@ -193,7 +193,9 @@ const beyondKeras: readonly (readonly [what: RegExp, why: string])[] = [
   [/^TFSMLayer\(loaded\)/, 'what `await TFSMLayer.load(filepath)` has read'],
 ];
 /** Those of every layer, which Keras's classes take as `**kwargs`. */
-const ofEveryLayer = new Set(['name', 'trainable', 'dtype', 'inputShape', 'activityRegularizer'].map(plain));
+const ofEveryLayer = new Set(
+  ['name', 'trainable', 'dtype', 'autocast', 'inputShape', 'activityRegularizer'].map(plain),
+);
 const more: readonly string[] = Object.entries(taken.names['layers'] as ArgumentNames).flatMap(
   ([name, list]) => {
     const theirs = new Set(list.map(plain));
@@ -286,7 +288,7 @@ ${meant(asked)}
 
 ### Options of layers that Keras's signatures do not name
 
-Every layer takes \`name\`, \`trainable\`, \`dtype\`, \`inputShape\` and \`activityRegularizer\`. Keras's \`autocast\` of layers is not here.
+Every layer takes \`name\`, \`trainable\`, \`dtype\`, \`autocast\`, \`inputShape\` and \`activityRegularizer\`.
 Where Keras refuses \`None\`, \`null\` means the default here. Text, lists and numbers in the place of a flag or of a count are refused here, which Keras often takes.
 
 ${[...new Set(beyondKeras.map(([, why]) => why))].map((why) => `- ${why}: ${code(more.filter((name) => beyondKeras.find(([what]) => what.test(name))?.[1] === why))}`).join('\n')}

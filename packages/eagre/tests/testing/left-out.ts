@@ -92,7 +92,7 @@ export const leftOutArguments: readonly LeftOut[] = [
     why: 'the digits, and the file itself, tell which it is',
   },
   {
-    what: /(add|pop)\(rebuild\)$|get_state_tree\(value_format\)$|quantize\(type_check\)$/,
+    what: /(add|pop)\(rebuild\)$|quantize\(type_check\)$/,
     why: 'how Keras does it inside',
   },
 ];

@@ -75,7 +75,9 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
       : value instanceof Variable
         ? value.read()
         : tensorFor(layer, value);
-    return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : cast(x, dtype);
+    return ours || layer.passesOn || !layer.autocast || x.dtype === dtype || !isFloating(x.dtype)
+      ? x
+      : cast(x, dtype);
   };
   // What models and layers of users get may lie in lists and under names to any depth; of ours, bounding boxes do.
   const free = !ours || layer.passesOn;

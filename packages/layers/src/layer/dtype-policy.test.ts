@@ -149,3 +149,86 @@ test('layers of the user read their weights in the precision of the computation'
   expect(layer(constant([1.5])).dtype).toBe('bfloat16');
   expect(layer.w.mul(2).dtype).toBe('float32');
 });
+
+// Keras 3.15.1 on TensorFlow, `autocast=False` in the same places.
+describe('layers that convert nothing', () => {
+  const read: [string, string][] = [];
+  class Own extends layers.Layer {
+    w!: ReturnType<layers.Layer['addWeight']>;
+    override build(): void {
+      this.w = this.addWeight({ shape: [], initializer: 'ones' });
+    }
+    override call(x: Tensor): Tensor {
+      read.push([x.dtype, this.w.mul(2).dtype]);
+      return x.mul(1);
+    }
+  }
+  class Outer extends layers.Layer {
+    readonly inner: layers.Layer;
+    constructor(inner: layers.Layer) {
+      super({ dtype: 'mixed_bfloat16' });
+      this.inner = inner;
+    }
+    override call(x: Tensor): Tensor {
+      return this.inner(x);
+    }
+    override getConfig(): Record<string, unknown> {
+      return { ...super.getConfig(), inner: this.inner };
+    }
+  }
+
+  test.each([
+    ['float32', 'float64', 'float32'],
+    ['float32', 'float16', 'float32'],
+    ['float32', 'int32', 'float32'],
+    ['mixed_bfloat16', 'float64', 'bfloat16'],
+    ['mixed_bfloat16', 'float16', 'bfloat16'],
+    ['float64', 'float16', 'float64'],
+  ] as const)('a class with the policy %s, of %s', (dtype, input, weight) => {
+    read.length = 0;
+    const own = new Own({ dtype, autocast: false });
+    expect(own.autocast).toBe(false);
+    expect(own(constant([[1, 2]], input)).dtype).toBe(input);
+    expect(read).toEqual([[input, weight]]);
+  });
+
+  test('inside one that computes in 16 bits, weights are read as they are', () => {
+    read.length = 0;
+    for (const dtype of ['float32', 'mixed_bfloat16'] as const)
+      new Outer(new Own({ dtype, autocast: false }))(constant([1], 'float64'));
+    expect(read.at(-1)).toEqual(['bfloat16', 'float32']);
+    expect(read[0]).toEqual(['bfloat16', 'float32']);
+  });
+
+  test('a class sets it itself', () => {
+    read.length = 0;
+    const own = new Own();
+    own.autocast = false;
+    expect(own(constant([1], 'float64')).dtype).toBe('float64');
+    expect(() => new Own({ autocast: 1 as never })).toThrow('autocast must be true or false, got 1');
+    expect(() => (own.autocast = 'no' as never)).toThrow('autocast must be true or false');
+  });
+
+  const f64 = 'float64';
+  const f32 = 'float32';
+  const f16 = 'float16';
+  test.each<[string, () => layers.Layer, string, string]>([
+    ['Dense', () => new layers.Dense(2, { autocast: false }), f64, f32],
+    ['Reshape', () => new layers.Reshape([3, 1], { autocast: false }), f64, f16],
+    ['Dropout', () => new layers.Dropout(0.5, { autocast: false }), f64, f16],
+    ['BatchNormalization', () => new layers.BatchNormalization({ autocast: false }), f32, f32],
+    ['LayerNormalization', () => new layers.LayerNormalization({ autocast: false }), f32, f32],
+    ['ReLU', () => new layers.ReLU({ autocast: false }), f64, f16],
+    ['Activation', () => new layers.Activation('tanh', { autocast: false }), f64, f16],
+    ['Flatten', () => new layers.Flatten({ autocast: false }), f64, f16],
+    ['Softmax', () => new layers.Softmax({ autocast: false }), f64, f16],
+    ['Rescaling', () => new layers.Rescaling(2, { autocast: false }), f32, f32],
+    ['Identity', () => new layers.Identity({ autocast: false }), f64, f16],
+    ['UnitNormalization', () => new layers.UnitNormalization({ autocast: false }), f64, f16],
+  ])('%s', (_, make, wide, narrow) => {
+    expect(make()(constant([[1, 2, 3]], f64)).dtype).toBe(wide);
+    expect(make()(constant([[1, 2, 3]], f16)).dtype).toBe(narrow);
+    // A model knows it before it computes.
+    expect(make()(layers.Input([3], { dtype: f64 })).dtype).toBe(wide);
+  });
+});

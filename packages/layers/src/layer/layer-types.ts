@@ -20,6 +20,8 @@ export interface LayerOptions {
   readonly trainable?: boolean;
   /** Of weights and computation: float32 by default, or what `setDtypePolicy` says. `mixed_bfloat16` computes in 16 bits. */
   readonly dtype?: PolicyLike | null;
+  /** Whether floats of another precision are converted to that of the computation; true by default. False leaves inputs as they are. */
+  readonly autocast?: boolean;
   /** Without the batch dimension: lets a Sequential model build its weights at once. */
   readonly inputShape?: PartialShape;
   /** A penalty on each output, per example. */

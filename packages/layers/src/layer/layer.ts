@@ -1,5 +1,6 @@
 // Types in a circle: a layer called on a KerasTensor gives one, which knows the layer that made it.
 import {
+  type DType,
   FailedPreconditionError,
   InvalidArgumentError,
   keep,
@@ -29,6 +30,7 @@ import {
   dims,
   inInitScope,
   inScope,
+  isFloating,
   isPlain,
   loadVariables,
   masksInUse,
@@ -138,6 +140,8 @@ interface LayerState {
   /** Whether the class handed options on to `Layer`, which then could have them from a configuration. */
   readonly takesOptions: boolean;
   trainable: boolean;
+  /** Whether floating inputs get the precision of the computation. */
+  autocast: boolean;
   readonly weights: { readonly name: string; readonly variable: Variable }[];
   losses: Tensor[];
   /** On each output; null for none. */
@@ -182,6 +186,10 @@ const wide = new WeakSet<object>();
 /** @internal Marks such classes: their weights are read as they are, and their results become 16 bits at the end. */
 export function widened(...classes: readonly { readonly prototype: Layer }[]): void {
   for (const c of classes) wide.add(c.prototype.call);
+}
+/** @internal Whether a float of another precision comes into the computation of a layer as it is. */
+export function takesAsIs(layer: Layer, dtype: DType): boolean {
+  return !layer.autocast && isFloating(dtype);
 }
 /** @internal Whether a layer computes in 32 bits for 16. */
 export function computesWide(layer: Layer): boolean {
@@ -296,6 +304,7 @@ export class Layer extends Module implements Trackable {
       shape: undefined,
       takesOptions: args.length > 0,
       trainable: options.trainable ?? true,
+      autocast: options.autocast ?? true,
       weights: [],
       losses: [],
       penalty: penaltyFrom(options.activityRegularizer, new.target.name),
@@ -567,6 +576,15 @@ export class Layer extends Module implements Trackable {
     this._layer.trainable = value;
     changes++;
     for (const layer of this.directLayers()) layer.trainable = value;
+  }
+
+  /** Whether floating inputs are converted to the precision of the computation. A class may set it, as an option of the constructor does. */
+  get autocast(): boolean {
+    return this._layer.autocast;
+  }
+  set autocast(value: boolean) {
+    checkBoolean(value, 'autocast', this.name);
+    this._layer.autocast = value;
   }
 
   /** Layers directly inside, in the order of attributes. */
@@ -908,7 +926,9 @@ function compute(
   const leave = context.tracer?.enterScope(layer.name);
   const precision = autocast.dtype;
   const { computeDtype } = layer;
-  autocast.dtype = computeDtype === layer.variableDtype ? null : computeDtype;
+  // As in Keras, a layer that does not convert reads its weights as they are only inside one that computes in another precision than its own.
+  const asStored = computeDtype === layer.variableDtype || (!layer.autocast && precision !== null);
+  autocast.dtype = asStored ? null : computeDtype;
   try {
     // To our own layers, no word of training says that it is none.
     const unsaid =
@@ -1126,15 +1146,20 @@ export function trainableChanges(): number {
   return changes;
 }
 
+function checkBoolean(value: unknown, name: string, op: string): void {
+  if (typeof value !== 'boolean')
+    throw new InvalidArgumentError(`${name} must be true or false, got ${show(value)}`, op);
+}
+
 function checkLayerOptions(options: LayerOptions, className: string): void {
-  const { name, trainable, inputShape } = options;
+  const { name, trainable, autocast: converts, inputShape } = options;
   const refuse = (what: string, value: unknown): never => {
     throw new InvalidArgumentError(`${what}, got ${show(value)}`, className);
   };
   if (name !== undefined && name !== null && (typeof name !== 'string' || name.includes('/')))
     refuse("name must be a string without '/'", name);
-  if (trainable !== undefined && trainable !== null && typeof trainable !== 'boolean')
-    refuse('trainable must be true or false', trainable);
+  if (trainable !== undefined && trainable !== null) checkBoolean(trainable, 'trainable', className);
+  if (converts !== undefined && converts !== null) checkBoolean(converts, 'autocast', className);
   if (inputShape !== undefined && inputShape !== null) checkPartialShape(inputShape, 'inputShape', className);
 }
 

@@ -32,7 +32,7 @@ import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { activationName } from '../layer/activation-names.ts';
 import { isAnyTensor } from '../layer/kinds.ts';
-import { computesWide, Layer, penaltyOn } from '../layer/layer.ts';
+import { computesWide, Layer, penaltyOn, takesAsIs } from '../layer/layer.ts';
 import { isShapes } from '../layer/specs.ts';
 import type { RegularizerFunction } from '../regularizers.ts';
 import { functionConfig, type SerializedFunction } from '../saving/keras-object.ts';
@@ -97,6 +97,12 @@ export function knownSize(layer: Layer, shape: PartialShape, axis: number): numb
 
 /** The input of a layer that computes with floats: anything else is converted to the layer's dtype, as Keras does. */
 export function floats(layer: Layer, x: Tensor): Tensor {
+  if (!layer.autocast) oneTensor(layer, x);
+  return takesAsIs(layer, x.dtype) ? x : inPrecision(layer, x);
+}
+
+/** The input of a layer that computes in its own precision, whatever `autocast` says. */
+export function inPrecision(layer: Layer, x: Tensor): Tensor {
   const dtype = computesWide(layer) ? 'float32' : layer.computeDtype;
   if (x.dtype === dtype) return x;
   oneTensor(layer, x);
@@ -110,7 +116,7 @@ export function floats(layer: Layer, x: Tensor): Tensor {
 export function values(layer: Layer, x: Tensor): Tensor {
   if (x.dtype === layer.computeDtype) return x;
   oneTensor(layer, x);
-  return isFloating(x.dtype) ? cast(x, layer.computeDtype) : x;
+  return isFloating(x.dtype) && !takesAsIs(layer, x.dtype) ? cast(x, layer.computeDtype) : x;
 }
 
 function oneTensor(layer: Layer, x: Tensor | readonly Tensor[]): void {

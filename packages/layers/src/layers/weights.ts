@@ -40,6 +40,7 @@ export const penalizedOptions: OptionNames<Omit<LayerOptions, 'activityRegulariz
   name: true,
   trainable: true,
   dtype: true,
+  autocast: true,
   inputShape: true,
 };
 export const layerOptions: OptionNames<LayerOptions> = { ...penalizedOptions, activityRegularizer: true };

@@ -297,5 +297,13 @@ test('the state of a model by its paths', async () => {
   expect(() => other.setStateTree({ trainableVariables: { sequence: { first: { kernels: [1] } } } })).toThrow(
     "sequence has no 'sequence/first/kernels' among its trainableVariables",
   );
+  const arrays = model.getStateTree({ valueFormat: 'numpyArray' });
+  const [, bias] = model.getWeights();
+  expect(arrays.trainableVariables).toMatchObject({ sequence: { first: { bias: bias.ndarray() } } });
+  expect(model.getStateTree('numpyArray')).toEqual(arrays);
+  other.setStateTree({ trainableVariables: arrays.trainableVariables });
+  expect(() => model.getStateTree('numpy' as never)).toThrow(
+    "valueFormat must be 'backendTensor' or 'numpyArray', got 'numpy'",
+  );
   expect(() => other.setStateTree({ weights: {} } as never)).toThrow("'weights' is none of");
 });

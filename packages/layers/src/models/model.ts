@@ -3,6 +3,7 @@
 import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
 import {
   FailedPreconditionError,
+  type HostArray,
   InvalidArgumentError,
   type PartialShape,
   type Tensor,
@@ -512,9 +513,17 @@ export class Model extends Layer {
     return predictFunction(this, checkFlag(force, 'force', 'makePredictFunction'));
   }
 
-  /** The values of all variables by the parts of their paths, states of seed generators among those that are not trained. */
-  getStateTree(): StateTree {
-    return getStateTree(this);
+  /**
+   * The values of all variables by the parts of their paths, states of seed generators among those that are not trained.
+   * @param valueFormat As what: tensors (`backendTensor`, the default), or arrays of the host as `tensor.ndarray()` gives them (`numpyArray`).
+   * @throws InvalidArgumentError for another format
+   */
+  getStateTree(valueFormat?: 'backendTensor'): StateTree;
+  getStateTree(options: { readonly valueFormat?: 'backendTensor' }): StateTree;
+  getStateTree(valueFormat: 'numpyArray'): StateTree<HostArray>;
+  getStateTree(options: { readonly valueFormat: 'numpyArray' }): StateTree<HostArray>;
+  getStateTree(valueFormat?: unknown): StateTree<never> {
+    return getStateTree(this, valueFormat) as StateTree<never>;
   }
   /** Sets variables as `getStateTree` gave them; parts may lack. @throws InvalidArgumentError for names that the model does not have */
   setStateTree(stateTree: Partial<StateTree<TensorLike>>): void;
@@ -680,7 +689,7 @@ defineMethods(Model.prototype, 'Model', {
   makeTrainFunction: { positional: ['force'], required: 0 },
   makeTestFunction: { positional: ['force'], required: 0 },
   makePredictFunction: { positional: ['force'], required: 0 },
-  getStateTree: {},
+  getStateTree: { positional: ['valueFormat'], required: 0 },
   setStateTree: { positional: ['stateTree'], objects: ['stateTree'] },
   statelessComputeLoss: {
     positional: ['trainableVariables', 'nonTrainableVariables', 'metricsVariables'],

@@ -1,5 +1,11 @@
 // All variables of a model by their paths, nested as the layers are.
-import { InvalidArgumentError, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import {
+  type HostArray,
+  InvalidArgumentError,
+  type Tensor,
+  type TensorLike,
+  type Variable,
+} from '@eagre/core';
 import { isPlain, shown } from '@eagre/core/internal';
 import { isCompiled } from '../trainers/compile.ts';
 import type { Model } from './model.ts';
@@ -33,7 +39,17 @@ function variablesOf(model: Model): Record<keyof StateTree, Map<string, Variable
   };
 }
 
-export function getStateTree(model: Model): StateTree {
+/** What the values of a state tree are: tensors, or arrays of the host. */
+export type ValueFormat = 'backendTensor' | 'numpyArray';
+
+/** @throws InvalidArgumentError for another format */
+export function getStateTree(model: Model, given: unknown): StateTree<Tensor | HostArray> {
+  const asArrays = given === 'numpyArray' || given === 'numpy_array';
+  if (!asArrays && given !== undefined && given !== 'backendTensor' && given !== 'backend_tensor')
+    throw new InvalidArgumentError(
+      `valueFormat must be 'backendTensor' or 'numpyArray', got ${shown(given)}`,
+      'getStateTree',
+    );
   const parts = Object.entries(variablesOf(model)).map(([part, variables]) => {
     const tree: Record<string, unknown> = {};
     for (const [path, variable] of variables) {
@@ -41,7 +57,8 @@ export function getStateTree(model: Model): StateTree {
       const last = names.pop() as string;
       let at = tree;
       for (const name of names) at = (at[name] ??= {}) as Record<string, unknown>;
-      at[last] = variable.read();
+      const value = variable.read();
+      at[last] = asArrays ? value.ndarray() : value;
     }
     return [part, tree] as const;
   });
@@ -61,7 +78,7 @@ export function setStateTree(model: Model, tree: Partial<StateTree<TensorLike>>)
     const visit = (at: unknown, path: string): void => {
       const variable = variables.get(path);
       if (variable !== undefined) found.push([variable, at as TensorLike]);
-      else if (isPlain(at))
+      else if (isPlain(at) && !Array.isArray(at['shape']))
         for (const [name, value] of Object.entries(at)) visit(value, path === '' ? name : `${path}/${name}`);
       else throw new InvalidArgumentError(`${model.name} has no '${path}' among its ${part}`, 'setStateTree');
     };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import '@eagre/backend-js';
 import { FailedPreconditionError, InvalidArgumentError, ones, type Tensor, type Variable } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
-import { load } from '@eagre/saved-model';
+import { load, save } from '@eagre/saved-model';
 import { afterAll, expect, test, vi } from 'vitest';
 import { ExportArchive, Input, layers, Model, Sequential } from '../index.ts';
 
@@ -104,4 +104,24 @@ test('mistakes', async () => {
   const model = new Sequential([Input([2]), new layers.Dense(1)]);
   await expect(model.export(join(folder, 'x'), { format: 'pickle' as never })).rejects.toThrow(/format/);
   await expect(model.export(3 as never, quiet)).rejects.toThrow('must be a path');
+});
+
+// TensorFlow refuses them in both, naming the key.
+test('nested outputs cannot be a signature', async () => {
+  const x = Input([2]);
+  const y = new layers.Dense(1)(x);
+  const byName = new Model({ inputs: x, outputs: { a: y, n: { b: y } } as never });
+  const nested = "returns a structure inside its results, an object at 'n'";
+  await expect(save(byName, join(folder, 'by-name'))).rejects.toThrow(
+    `the signature 'serving_default' ${nested}`,
+  );
+  await expect(byName.export(join(folder, 'by-name'), quiet)).rejects.toThrow(nested);
+  const inList = new Model({ inputs: x, outputs: [y, [y]] as never });
+  await expect(save(inList, join(folder, 'in-list'))).rejects.toThrow('a list at 1');
+  // Signatures of one's own may be anything that fits.
+  const fn = tfFunction((t: Tensor) => (byName(t) as unknown as { a: Tensor }).a, {
+    inputSignature: [new TensorSpec([null, 2])],
+  });
+  await save(byName, join(folder, 'own'), { signatures: fn });
+  expect(Object.keys((await load(join(folder, 'own'))).signatures)).toEqual(['serving_default']);
 });

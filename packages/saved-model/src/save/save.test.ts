@@ -366,7 +366,14 @@ describe('mistakes leave nothing behind', () => {
         const f = tfFunction((a: Tensor) => ({ a: [a] }), one);
         return save({ f }, fresh(), { signatures: f });
       },
-      /expected one tensor, a list of tensors, or an object/,
+      /the signature 'serving_default' returns a structure inside its results, a list at 'a', expected one tensor, a list of tensors, or an object/,
+    ],
+    'a signature with an object in a list': [
+      () => {
+        const f = tfFunction((a: Tensor) => [a, { b: a }], one);
+        return save({ f }, fresh(), { signatures: f });
+      },
+      /returns a structure inside its results, an object at 1, expected/,
     ],
     'variables of others': [
       () => save({ f: tfFunction((a: Tensor) => a.mul(outside), one) }, fresh()),

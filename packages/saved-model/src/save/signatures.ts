@@ -100,20 +100,31 @@ export function outputNames(
   outputs: unknown,
   signature: string,
 ): readonly { readonly name: string; readonly spec: TensorSpec }[] {
-  const fail = (): never => {
+  const refuse = (got: string): never => {
     throw new InvalidArgumentError(
-      `the function of the signature '${signature}' returns ${shown(outputs)}, expected one tensor, a list of tensors, or an object with tensors as its values`,
+      `the function of the signature '${signature}' returns ${got}, expected one tensor, a list of tensors, or an object with tensors as its values`,
       OP,
     );
   };
-  const tensor = (spec: unknown): TensorSpec => (spec instanceof TensorSpec ? spec : fail());
+  const fail = (): never => refuse(shown(outputs));
+  const tensor = (spec: unknown, at: string | number): TensorSpec => {
+    if (spec instanceof TensorSpec) return spec;
+    if (!Array.isArray(spec) && !(spec instanceof Map) && !isPlain(spec)) return fail();
+    return refuse(
+      `a structure inside its results, ${Array.isArray(spec) ? 'a list' : 'an object'} at ${shown(at)}`,
+    );
+  };
   if (outputs === undefined || outputs === null) return [];
   if (outputs instanceof TensorSpec) return [{ name: 'output_0', spec: outputs }];
-  if (Array.isArray(outputs)) return outputs.map((spec, i) => ({ name: `output_${i}`, spec: tensor(spec) }));
+  if (Array.isArray(outputs))
+    return outputs.map((spec, i) => ({ name: `output_${i}`, spec: tensor(spec, i) }));
   const entries: [unknown, unknown][] =
     outputs instanceof Map ? [...outputs] : isPlain(outputs) ? Object.entries(outputs) : fail();
   // As the results of the function: by their keys.
   return entries
-    .map(([name, spec]) => ({ name: typeof name === 'string' ? name : fail(), spec: tensor(spec) }))
+    .map(([key, spec]) => {
+      const name = typeof key === 'string' ? key : fail();
+      return { name, spec: tensor(spec, name) };
+    })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

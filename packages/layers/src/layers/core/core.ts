@@ -32,7 +32,7 @@ import { show } from '../../layer/show.ts';
 import { checkPartialShape } from '../../layer/specs.ts';
 import type { KerasTensor } from '../../models/keras-tensor.ts';
 import { functionConfig, functionOf, pythonFunctionOf } from '../../saving/keras-object.ts';
-import { type Config, checkOne, fail, floats, sizesOf, values } from '../common.ts';
+import { type Config, checkOne, fail, inPrecision, sizesOf, values } from '../common.ts';
 import { layerOptions } from '../weights.ts';
 
 export interface InputLayerOptions extends LayerOptions {
@@ -171,7 +171,7 @@ export class Rescaling extends Layer {
     super(argumentsOf<RescalingArguments>(Rescaling, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
-    const scaled = floats(this, inputs).mul(copy(this.scale));
+    const scaled = inPrecision(this, inputs).mul(copy(this.scale));
     return this.offset === 0 ? scaled : scaled.add(copy(this.offset));
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -115,9 +115,19 @@ export class Dense extends AdaptedLayer {
     if (isStored(x)) return this.#ofSparse(x);
     if (this.quantizationMode !== null) return this.#ofInts(x);
     const fused = this.activation === relu;
-    let y = fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 });
+    let y =
+      x.dtype === this.computeDtype
+        ? fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 })
+        : this.#promoted(x, fused);
     if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
     return penalize(this, y);
+  }
+
+  /** Of floats in another precision than its own, which `autocast: false` lets in: in the wider one. */
+  #promoted(x: Tensor, fused: boolean): Tensor {
+    const product = x.matmul(this.kernel);
+    const y = this.bias === null ? product : product.add(this.bias);
+    return fused ? relu(y) : y;
   }
 
   /** Of a sparse tensor, whose product needs the rows of the kernel alone that have a value. */

@@ -39,7 +39,7 @@ import {
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { checkOne, fail, floats, knownSize, seenBy } from '../common.ts';
+import { checkOne, fail, floats, inPrecision, knownSize, seenBy } from '../common.ts';
 import { axes, axis, flag, initializer, integer, notNegative, rate, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -151,7 +151,7 @@ export class BatchNormalization extends Normalization {
 
   /** @param options.mask which places count in training, true or not 0, of the input's shape without the channels. */
   override call(inputs: Tensor, { training, mask }: CallOptions = {}): Tensor {
-    const given = floats(this, inputs);
+    const given = inPrecision(this, inputs);
     const axis = this.#channelAxis(given.shape);
     const last = axis === given.rank - 1;
     // The kernel wants the channels last.
@@ -278,7 +278,7 @@ export class LayerNormalization extends Normalization {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = inPrecision(this, inputs);
     const axis = axesOf(this, x.shape, this.axis, this.#shape);
     return nn.layerNormalization(x, { scale: this.gamma, offset: this.beta, axis, epsilon: this.epsilon });
   }
@@ -361,7 +361,7 @@ export class GroupNormalization extends Normalization {
   }
 
   override call(inputs: Tensor): Tensor {
-    const given = floats(this, inputs);
+    const given = inPrecision(this, inputs);
     const [axis] = axesOf(this, given.shape, this.axis, this.#channels);
     const last = axis === given.rank - 1;
     const x = last ? given : given.moveAxis(axis, -1);

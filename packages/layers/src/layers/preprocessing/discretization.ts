@@ -3,7 +3,7 @@ import { argumentsOf, defineMethods, type Option, takesOptions, toTensor } from 
 import { onValues, takesKinds } from '../../layer/kinds.ts';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, fail, floats } from '../common.ts';
+import { checkOne, fail, inPrecision } from '../common.ts';
 import { positive } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
@@ -73,7 +73,7 @@ export class Discretization extends Layer {
   override call(inputs: Tensor): Tensor {
     const boundaries = this.binBoundaries;
     if (boundaries === null) return fail(this, 'needs adapt(data) before it can be called');
-    const x = floats(this, inputs);
+    const x = inPrecision(this, inputs);
     const ids = onValues(x, (values) => binsOf(values, boundaries));
     const { outputMode: mode, computeDtype: dtype, sparse } = this;
     return mode === 'int' ? ids : encoded(ids, { mode, depth: boundaries.length + 1, dtype, sparse });

@@ -20,7 +20,7 @@ import {
 import { isByNames } from '../../layer/call.ts';
 import { type CallOptions, Layer, type LayerOptions, type LayerOutput } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, fail, floats } from '../common.ts';
+import { checkOne, fail, inPrecision } from '../common.ts';
 import { RandomSource } from '../random-source.ts';
 import type { DataFormat } from '../spatial.ts';
 
@@ -139,7 +139,7 @@ export abstract class ImageLayer extends Layer {
 
   /** Images in the dtype that the layer computes in. */
   protected prepared(images: Tensor): Tensor {
-    return this.keepsIntegers && isInteger(images.dtype) ? images : floats(this, images);
+    return this.keepsIntegers && isInteger(images.dtype) ? images : inPrecision(this, images);
   }
   /** Whether integers stay what they are, as in Keras. */
   protected get keepsIntegers(): boolean {

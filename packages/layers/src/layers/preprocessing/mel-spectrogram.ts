@@ -14,7 +14,7 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, fail, floats, shapeOf, sizesOf } from '../common.ts';
+import { checkOne, fail, inPrecision, shapeOf, sizesOf } from '../common.ts';
 import { flag, integer, notNegative, option, positive } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { checkMatrix, factorsOf, fourier, type Window, window } from './fourier.ts';
@@ -83,7 +83,7 @@ export class MelSpectrogram extends Layer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = inPrecision(this, inputs);
     this.#check(x.shape);
     const own = dims(x);
     const [lead, time] = [own.slice(0, -1), own.at(-1) as Dim];

@@ -20,7 +20,7 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, fail, floats, knownSize } from '../common.ts';
+import { checkOne, fail, inPrecision, knownSize } from '../common.ts';
 import { flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
@@ -120,7 +120,7 @@ export class Normalization extends Layer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = inPrecision(this, inputs);
     const mean = this.#spread(this.adaptMean ?? (this.inputMean as TensorLike), x.rank, x.dtype);
     const deviation = this.#spread(this.adaptVariance ?? (this.inputVariance as TensorLike), x.rank, x.dtype)
       .sqrt()
@@ -138,7 +138,7 @@ export class Normalization extends Layer {
     if (this.inputMean !== null) fail(this, 'was given its mean, so there is nothing to adapt');
     let total: { mean: Tensor; variance: Tensor; count: number } | undefined;
     for (const batch of adaptBatches(this, data)) {
-      const x = floats(this, convertToTensor(batch));
+      const x = inPrecision(this, convertToTensor(batch));
       if (!this.built) (this as Layer).build(x.shape);
       const keep = this.#kept(x.shape);
       const known = this.#shape as PartialShape;
