@@ -396,6 +396,55 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
          R.FusedBatchNormV3(x=first, scale=scale, offset=offset, mean=mean, variance=variance, is_training=False, epsilon=1e-3, data_format='NCHW')[0],
          *R.MaxPoolWithArgmax(input=deep, ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding='SAME', include_batch_in_index=True))
 
+    # Gradients and lists that few graphs have
+    for name, height in [('MaxPoolGradGrad', 2), ('MaxPoolGradGradV2', 3)]:
+        window = dict(ksize=[1, height, 2, 1], strides=[1, 2, 1, 1], padding='SAME')
+        peaks = R.MaxPool(input=image, **window)
+        case(name, getattr(R, name)(orig_input=image, orig_output=peaks, grad=tf.cos(image * 3), **window))
+    window = dict(ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='VALID')
+    case('MaxPool3DGradGrad', R.MaxPool3DGradGrad(orig_input=volume, orig_output=R.MaxPool3D(input=volume, **window), grad=tf.cos(volume * 3), **window))
+    borders = dict(row_pooling_sequence=tf.constant([0, 2, 3, 6], tf.int64), col_pooling_sequence=tf.constant([0, 1, 3, 5], tf.int64))
+    for overlapping in (False, True):
+        back = tf.cos(tf.reshape(tf.range(18, dtype=tf.float32), [1, 3, 3, 2]))
+        case(f'FractionalAvgPoolGrad{overlapping}', R.FractionalAvgPoolGrad(orig_input_tensor_shape=tf.constant([1, 6, 5, 2], tf.int64), out_backprop=back, overlapping=overlapping, **borders))
+        # Equal elements, too: the first of a window counts.
+        for kind, own in [('', image), ('Equal', tf.nn.relu(image))]:
+            case(f'FractionalMaxPoolGrad{kind}{overlapping}', R.FractionalMaxPoolGrad(orig_input=own, orig_output=tf.stack([tf.stack([
+                tf.reduce_max(own[:, r0:min(r1 + overlapping, 6), c0:min(c1 + overlapping, 5)], [1, 2]) for c0, c1 in [(0, 1), (1, 3), (3, 5)]], 1) for r0, r1 in [(0, 2), (2, 3), (3, 6)]], 1),
+                out_backprop=back, overlapping=overlapping, **borders))
+    for kind in ['Sum', 'Mean', 'SqrtN']:
+        case(f'SparseSegment{kind}GradV2', *getattr(R, f'SparseSegment{kind}GradV2')(grad=m[:2], indices=[3, 0, 3, 2], segment_ids=[0, 0, 1, 1], dense_output_dim0=4))
+    places = tf.constant([[0, 1], [1, 0], [1, 2], [2, 1], [3, 3]], tf.int64)
+    case('SparseSliceGrad', R.SparseSliceGrad(backprop_val_grad=v[:2], input_indices=places, input_start=tf.constant([1, 1], tf.int64), output_indices=tf.constant([[0, 1], [1, 0]], tf.int64)),
+         R.SparseSliceGrad(backprop_val_grad=v[:0], input_indices=places, input_start=tf.constant([4, 1], tf.int64), output_indices=tf.zeros([0, 2], tf.int64)))
+    case('SparseAddGrad', *R.SparseAddGrad(backprop_val_grad=v[:4], a_indices=places[:3], b_indices=places[2:], sum_indices=tf.gather(places, [0, 2, 3, 4])))
+    two = R.TensorListFromTensor(tensor=m, element_shape=[4])
+    both = R.TensorListConcatLists(input_a=two, input_b=R.TensorListFromTensor(tensor=m[:2] * 2, element_shape=[4]), element_dtype=tf.float32)
+    case('TensorListConcatLists', R.TensorListStack(input_handle=both, element_shape=[4], element_dtype=tf.float32), R.TensorListLength(input_handle=both))
+    case('RandomGammaGrad', R.RandomGammaGrad(alpha=[[0.3], [1.], [50.], [2000.]], sample=[[0.1, 1e-4, 3.], [2., 0.01, 9.], [40., 50., 70.], [1900., 2000., 2200.]]),
+         R.RandomGammaGrad(alpha=tf.constant([0.5, 7.], tf.float64), sample=tf.constant(0.8, tf.float64)))
+
+    def steps(kind, *rows):
+        field = {int: 'int64_list', float: 'float_list', str: 'bytes_list'}[kind]
+        return [tf.train.Feature(**{field: {'value': [v.encode() if kind is str else v for v in row]}}) for row in rows]
+
+    def sequence(context, lists):
+        return tf.train.SequenceExample(
+            context={'feature': {k: steps(*v)[0] for k, v in context.items()}}, feature_lists={'feature_list': {k: {'feature': steps(*v)} for k, v in lists.items()}}).SerializeToString(deterministic=True)
+
+    read = [sequence({'id': (int, [7]), 'tags': (str, ['a', 'b'])}, {'points': (float, [1, 2], [3, 4]), 'words': (str, ['x'], [], ['y', 'z'])}),
+            sequence({'tags': (str, [])}, {'points': (float, [5, 6]), 'more': (int, [1])}), sequence({'id': (int, [9])}, {'more': (int,)})]
+    types = dict(context_sparse_types=[tf.string], context_dense_shapes=[[]], feature_list_sparse_types=[tf.string],
+                 feature_list_dense_types=[tf.float32, tf.int64], feature_list_dense_shapes=[[2], [1]])
+    case('ParseSequenceExample', *tf.nest.flatten(list(R.ParseSequenceExample(
+        serialized=read, debug_name=[], context_dense_defaults=[tf.constant(-1, tf.int64)], feature_list_dense_missing_assumed_empty=['more', 'points'], context_sparse_keys=['tags'],
+        context_dense_keys=['id'], feature_list_sparse_keys=['words'], feature_list_dense_keys=['points', 'more'], Ncontext_sparse=1, Ncontext_dense=1, Nfeature_list_sparse=1,
+        Nfeature_list_dense=2, **types))))
+    for n, one in enumerate(read):
+        case(f'ParseSingleSequenceExample{n}', *tf.nest.flatten(list(R.ParseSingleSequenceExample(
+            serialized=one, feature_list_dense_missing_assumed_empty=['more', 'points'], context_sparse_keys=['tags'], context_dense_keys=['id'], feature_list_sparse_keys=['words'],
+            feature_list_dense_keys=['points', 'more'], context_dense_defaults=[tf.constant(-1, tf.int64)], debug_name='', **types))))
+
     results = session.run(cases, feeds)
     text = json.dumps({
         'versions': {'tensorflow': tf.__version__}, 'seed': SEED, 'graph': base64.b64encode(graph.as_graph_def().SerializeToString()).decode(),

@@ -116,6 +116,20 @@ describe('Variable', () => {
     expect(make(null)().item()).toBe(1);
   });
 
+  // keras.Variable(numpy.zeros([3, 2])): assign_add, assign_sub.
+  it('broadcasts what is added as Keras does, and keeps its shape', () => {
+    const zeros = (rows: number): number[][] => Array.from({ length: rows }, () => [0, 0]);
+    for (const options of [{}, { shape: [null, 2] }, { shape: null }]) {
+      const v = new Variable(zeros(3), options);
+      v.assignAdd([[1, 1]]);
+      expect(v.assignSub([1, 2]).array()).toEqual([0, 1, 2].map(() => [0, -1]));
+      const row = new Variable(zeros(1), options);
+      for (const change of [() => row.assignAdd(zeros(3)), () => row.assignSub(zeros(3))])
+        expect(change).toThrow(/float32 \[3, 2\] does not match the variable 'Variable' of float32 \[1, 2\]/);
+      expect(row.shape).toEqual([1, 2]);
+    }
+  });
+
   it('takes arguments by name', () => {
     const v = new Variable({ initialValue: () => [1, 2], name: 'v', trainable: false });
     expect([v.name, v.trainable]).toEqual(['v', false]);

@@ -221,13 +221,19 @@ export class Variable extends VariableBase {
     }
     return this.#store(next);
   }
-  /** Adds to the value. */
+  /**
+   * Adds to the value. A delta is broadcast to the variable's shape, as by Keras's variables; those of TensorFlow take one of equal shape alone.
+   * @throws InvalidArgumentError for another dtype, or a result of another shape
+   */
   assignAdd(delta: TensorLike): this;
   assignAdd(args: { readonly delta: TensorLike }): this;
   assignAdd(delta: unknown): this {
     return this.#update(this.taken().add(toTensor(delta as TensorLike, this.dtype)), 'assignAdd');
   }
-  /** Subtracts from the value. */
+  /**
+   * Subtracts from the value. A delta is broadcast to the variable's shape, as by Keras's variables; those of TensorFlow take one of equal shape alone.
+   * @throws InvalidArgumentError for another dtype, or a result of another shape
+   */
   assignSub(delta: TensorLike): this;
   assignSub(args: { readonly delta: TensorLike }): this;
   assignSub(delta: unknown): this {

@@ -4,7 +4,7 @@ import { hostDims, knownDim, toShape } from '@eagre/core/internal';
 import { dataTypeInfo, type tensorflow } from '@eagre/formats';
 import { TensorArray } from '@eagre/graph';
 import type { Runtime } from './runtime.ts';
-import { TableHandle, type Value, VariableHandle } from './values.ts';
+import { QueueHandle, TableHandle, type Value, VariableHandle } from './values.ts';
 
 type AttrValue = tensorflow.AttrValue;
 
@@ -79,6 +79,12 @@ export class OpCall {
     const value = this.inputs[i];
     if (value instanceof TableHandle) return value;
     throw this.wrong(`input ${i} is no table`);
+  }
+  /** The queue whose handle is input `i`. */
+  queue(i: number = 0): QueueHandle['queue'] {
+    const value = this.inputs[i];
+    if (value instanceof QueueHandle) return value.queue;
+    throw this.wrong(`input ${i} is no queue`);
   }
 
   // ---- attributes

@@ -88,7 +88,10 @@ export class Runtime implements ImportedLibrary {
       ...this.graph.defs,
       ...[...this.#library.values()].flatMap((f) => f.node_def ?? []),
     ].some(
-      ({ op, attr }) => op === 'TensorListResize' || attr?.get('resize_if_index_out_of_bounds')?.b === true,
+      ({ op, attr }) =>
+        op === 'TensorListResize' ||
+        op === 'TensorListConcatLists' ||
+        attr?.get('resize_if_index_out_of_bounds')?.b === true,
     );
     return this.#grows;
   }

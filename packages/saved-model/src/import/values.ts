@@ -1,6 +1,6 @@
-// What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables and tables, lists of tensors, and
+// What nodes of TensorFlow's graphs compute, as far as it is no tensor here: handles of variables, tables and queues, lists of tensors, and
 // variants with composite tensors.
-import type { DType, Tensor, Variable } from '@eagre/core';
+import type { DType, queue, Tensor, Variable } from '@eagre/core';
 import { type LookupTable, type TableFile, TableResource } from '@eagre/core/internal';
 import type { TensorArray } from '@eagre/graph';
 
@@ -50,6 +50,14 @@ export class TableHandle {
   }
 }
 
+/** The handle of a queue. */
+export class QueueHandle {
+  readonly queue: queue.QueueBase;
+  constructor(queue: queue.QueueBase) {
+    this.queue = queue;
+  }
+}
+
 /** The handle of a TensorArray of TensorFlow 1, whose contents are in its flow. */
 export class ArrayHandle {
   readonly dtype: DType;
@@ -87,7 +95,7 @@ export class VariantList {
 }
 
 /** A resource of the graph. */
-export type Resource = VariableHandle | TableHandle | ArrayHandle;
+export type Resource = VariableHandle | TableHandle | QueueHandle | ArrayHandle;
 
 /** What a node computes: a variant is a list of tensors, or holds composite tensors. */
 export type Value = Tensor | TensorArray | Resource | VariantTensor | VariantList;
@@ -99,5 +107,5 @@ export function isVariant(value: unknown): value is VariantTensor | VariantList 
 
 /** Whether the value is a resource, of which there is one whatever branch or turn of a loop uses it. */
 export function isResource(value: unknown): value is Resource {
-  return value instanceof VariableHandle || value instanceof TableHandle || value instanceof ArrayHandle;
+  return [VariableHandle, TableHandle, QueueHandle, ArrayHandle].some((kind) => value instanceof kind);
 }

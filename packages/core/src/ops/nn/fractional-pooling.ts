@@ -14,6 +14,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { range } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
 import { where } from '../elementwise/select.ts';
+import { argMax } from '../reduce/reduce.ts';
 
 /** The lengths of the windows: the same fraction on, begun at a random place. */
 function pseudoRandomSteps(input: number, output: number, u01: number): number[] {
@@ -126,6 +127,15 @@ function pooled(
   return [pooledBy(x, sequences, overlapping, average), ...sequences];
 }
 
+/** The largest values along an axis, whose gradient goes to the first of equal ones. */
+function firstLargest(x: Tensor, axis: number): Tensor {
+  const places = range(x.shape[axis] as number, { dtype: 'int64' });
+  const isFirst = argMax(x, axis)
+    .expandDims(axis)
+    .equal(places.reshape(x.shape.map((_, i) => (i === axis ? -1 : 1))));
+  return where(isFirst, x, 0).sum(axis);
+}
+
 /** @internal Pools windows whose borders are given. */
 export function pooledBy(
   x: Tensor,
@@ -137,20 +147,22 @@ export function pooledBy(
     const windows = (sequences[axis - 1].shape[0] as number) - 1;
     return Math.floor((x.shape[axis] as number) / windows) + 1 + (overlapping ? 1 : 0);
   };
-  const rows = windowed(x, 1, sequences[0], longest(1), overlapping);
-  const inRows = rows.inside.reshape([1, -1, longest(1), 1, 1]);
-  const lowest = Number.NEGATIVE_INFINITY;
-  const first = average ? where(inRows, rows.values, 0).sum(2) : where(inRows, rows.values, lowest).max(2);
-  const columns = windowed(first, 2, sequences[1], longest(2), overlapping);
+  // Columns first: of equal largest values the first one counts, row by row.
+  const columns = windowed(x, 2, sequences[1], longest(2), overlapping);
   const inColumns = columns.inside.reshape([1, 1, -1, longest(2), 1]);
-  if (!average) return where(inColumns, columns.values, lowest).max(3);
-  const sums = where(inColumns, columns.values, 0).sum(3);
+  const together = average ? (y: Tensor, axis: number): Tensor => y.sum(axis) : firstLargest;
+  const filler = average ? 0 : Number.NEGATIVE_INFINITY;
+  const first = together(where(inColumns, columns.values, filler), 3);
+  const rows = windowed(first, 1, sequences[0], longest(1), overlapping);
+  const inRows = rows.inside.reshape([1, -1, longest(1), 1, 1]);
+  const all = together(where(inRows, rows.values, filler), 2);
+  if (!average) return all;
   const count = (inside: Tensor, shape: readonly number[]): Tensor =>
     inside
       .cast(x.dtype)
       .sum(1)
       .reshape([...shape]);
-  return sums.div(count(rows.inside, [1, -1, 1, 1]).mul(count(columns.inside, [1, 1, -1, 1])));
+  return all.div(count(rows.inside, [1, -1, 1, 1]).mul(count(columns.inside, [1, 1, -1, 1])));
 }
 
 type FractionalPool = NamedFunction<

@@ -292,6 +292,56 @@ const parseSequenceExampleV2: Translate = (c) => {
   ];
 };
 
+/** The messages of sequences as the first version of the op has them: without ragged features. */
+const parseSequences = (
+  c: OpCall,
+  keys: readonly (readonly string[])[],
+  missing: readonly string[],
+  firstDefault: number,
+): Tensor[] => {
+  const [sparse = [], dense = [], sparseLists = [], denseLists = []] = keys;
+  const examples = messagesOf(c, decodeSequenceExample);
+  const context: Request = {
+    sparse: pairs(c, sparse, dtypesIn(c, 'context_sparse_types')),
+    dense: denseRequest(c, dense, firstDefault, ['Tcontext_dense', 'context_dense_shapes']),
+    ragged: [],
+  };
+  const lists: Request = {
+    sparse: pairs(c, sparseLists, dtypesIn(c, 'feature_list_sparse_types')),
+    dense: denseRequest(c, denseLists, null, ['feature_list_dense_types', 'feature_list_dense_shapes']),
+    ragged: [],
+  };
+  const isEmpty = denseLists.map((key) => missing.includes(key));
+  return [
+    ...parsed(
+      c,
+      examples.map((example) => example.context),
+      context,
+    ),
+    ...parsedLists(c, examples, isEmpty, lists),
+  ];
+};
+const KEYS = ['context_sparse', 'context_dense', 'feature_list_sparse', 'feature_list_dense'];
+
+const parseSequenceExample: Translate = (c) =>
+  parseSequences(
+    c,
+    KEYS.map((name) => c.textsAttr(`${name}_keys`)),
+    c.textsAttr('feature_list_dense_missing_assumed_empty'),
+    2,
+  );
+
+const parseSingleSequenceExample: Translate = (c) => {
+  if (c.x(0).rank !== 0) throw c.wrong('serialized must be one string');
+  let at = 2;
+  const keys = KEYS.map((name) =>
+    Array.from({ length: c.intAttr(`N${name}`, 0) }, () => known(c, at++).strings()[0] ?? ''),
+  );
+  const results = parseSequences(c, keys, textsAt(c, 1), at);
+  // It does not give the lengths of lists.
+  return results.slice(0, results.length - (keys[3]?.length ?? 0));
+};
+
 const parseExample: Translate = (c) => {
   const [sparse, dense] = [c.intAttr('Nsparse'), c.intAttr('Ndense')];
   const keys = (from: number, count: number): string[] =>
@@ -342,6 +392,16 @@ const parser = (outputs: readonly string[], run: Translate): OpRow => ({
   run,
 });
 
+/** The row of an op with the outputs of sequences whose names fit. */
+const sequences = (fits: (name: string) => boolean, run: Translate): OpRow => {
+  const outputs = Object.keys(SEQUENCES).filter(fits);
+  return {
+    outputs,
+    counts: (node) => outputs.map((name) => lengthOf(node, SEQUENCES[name] as string)),
+    run,
+  };
+};
+
 /** Strings as the values that their bytes are, along one more axis. */
 function decodedRaw(c: OpCall, fixedLength: number | null): Tensor {
   const x = known(c, 0);
@@ -376,11 +436,12 @@ function decodedRaw(c: OpCall, fixedLength: number | null): Tensor {
 export const examples: OpTable = {
   ParseExample: parser(SPARSE_AND_DENSE, parseExample),
   ParseExampleV2: parser([...SPARSE_AND_DENSE, 'ragged_values', 'ragged_row_splits'], parseExampleV2),
-  ParseSequenceExampleV2: {
-    outputs: Object.keys(SEQUENCES),
-    counts: (node) => Object.values(SEQUENCES).map((name) => lengthOf(node, name)),
-    run: parseSequenceExampleV2,
-  },
+  ParseSequenceExampleV2: sequences(() => true, parseSequenceExampleV2),
+  ParseSequenceExample: sequences((name) => !name.includes('ragged'), parseSequenceExample),
+  ParseSingleSequenceExample: sequences(
+    (name) => !name.includes('ragged') && !name.endsWith('lengths'),
+    parseSingleSequenceExample,
+  ),
   ParseSingleExample: parser(SPARSE_AND_DENSE, parseSingleExample),
   DecodeRaw: (c) => decodedRaw(c, null),
   DecodePaddedRaw: (c) => decodedRaw(c, c.int(1)),

@@ -2,7 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
-import { dims } from '@eagre/core/internal';
+import { dims, pooledBy } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
@@ -33,6 +33,21 @@ const resizeGradient =
 const avgPoolGrad: Translate = (c) => {
   const x = tf.zeros(c.shape(0) as number[], c.x(1).dtype);
   return vjp((x) => avgPool(c, x as Tensor), [x], c.x(1))[0] as Tensor;
+};
+
+/** The derivative of largest values in the direction of the last input: elements of it at the places of those. */
+const maxPoolGradGrad =
+  (fn: (c: OpCall, x: Tensor) => Tensor): Translate =>
+  (c) => {
+    const backward = (dy: Tensor): Tensor => vjp((x) => fn(c, x as Tensor), [c.x(0)], dy)[0] as Tensor;
+    return vjp((dy) => backward(dy as Tensor), [tf.zerosLike(c.x(1))], c.x(2))[0] as Tensor;
+  };
+
+/** The gradient of pools of windows of given borders, which are the inputs after that of the gradient. */
+const fractionalGrad = (c: OpCall, x: Tensor, dy: number, average: boolean): Tensor => {
+  const overlapping = c.boolAttr('overlapping', false);
+  const borders = [c.x(dy + 1), c.x(dy + 2)] as const;
+  return vjp((x) => pooledBy(x as Tensor, borders, overlapping, average), [x], c.x(dy))[0] as Tensor;
 };
 
 const batchNormGrad: Translate = (c) => {
@@ -155,6 +170,11 @@ export const gradients: OpTable = {
   },
   MaxPoolGrad: (c) => vjp((x) => maxPool(c, x as Tensor), [c.x(0)], c.x(2))[0] as Tensor,
   MaxPool3DGrad: (c) => vjp((x) => maxPool(c, x as Tensor), [c.x(0)], c.x(2))[0] as Tensor,
+  MaxPoolGradGrad: maxPoolGradGrad(maxPool),
+  MaxPoolGradGradV2: maxPoolGradGrad((c, x) => maxPoolOfInputs(c, x, 3)),
+  MaxPool3DGradGrad: maxPoolGradGrad(maxPool),
+  FractionalMaxPoolGrad: (c) => fractionalGrad(c, c.x(0), 2, false),
+  FractionalAvgPoolGrad: (c) => fractionalGrad(c, tf.zeros(c.shape(0) as number[], c.x(1).dtype), 1, true),
   AvgPoolGrad: avgPoolGrad,
   AvgPool3DGrad: avgPoolGrad,
   FusedBatchNormGrad: several(batchNormNames(3), batchNormGrad),

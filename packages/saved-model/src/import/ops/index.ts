@@ -13,6 +13,7 @@ import { linalg } from './linalg.ts';
 import { lists } from './lists.ts';
 import { nn } from './nn.ts';
 import { quantization } from './quantization.ts';
+import { queues } from './queues.ts';
 import { ragged } from './ragged.ts';
 import { random } from './random.ts';
 import { reduce } from './reduce.ts';
@@ -47,6 +48,7 @@ const FAMILIES: readonly OpTable[] = [
   sparse,
   examples,
   tables,
+  queues,
   variables,
   updates,
   variants,

@@ -10,6 +10,7 @@ import { ArrayHandle, type Value } from '../values.ts';
 import {
   countVariants,
   getVariant,
+  joinVariants,
   listFromVariants,
   orVariants,
   pushVariant,
@@ -60,6 +61,17 @@ const lengthsOf = (c: OpCall, list: TensorArray): Tensor => {
 
 const concat: Translate = (c) => [c.list(0).concat(), lengthsOf(c, c.list(0))];
 
+/** The elements of a list behind those of another one. */
+const listAfterList: Translate = (c) => {
+  const [first, second] = [c.list(0), c.list(1)];
+  if (first.dtype !== second.dtype) throw c.wrong(`lists of ${first.dtype} and ${second.dtype}`);
+  const [n] = hostDims(second.size(), 'size', c.op) as [Dim];
+  if (isUnknown(n)) throw c.lacks('how many elements the list has is only known when the graph runs');
+  let list = first;
+  for (let i = 0; i < n; i++) list = list.write(list.size(), second.read(i));
+  return list;
+};
+
 /** The contents of an array of TensorFlow 1 go where its flow goes. */
 const flow = (c: OpCall, i: number): TensorArray => c.list(i);
 
@@ -88,6 +100,7 @@ export const lists: OpTable = {
   TensorListSetItem: orVariants((c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)), setVariant),
   TensorListGetItem: orVariants((c) => c.list(0).read(tf.reshape(c.x(1), [])), getVariant),
   TensorListPushBack: orVariants((c) => c.list(0).write(c.list(0).size(), c.x(1)), pushVariant),
+  TensorListConcatLists: orVariants(listAfterList, joinVariants),
   TensorListPopBack: several(['output_handle', 'tensor'], (c) => c.list(0).popped()),
   TensorListGather: (c) => c.list(0).gather(c.x(1)),
   TensorListScatter: scatter,

@@ -4,9 +4,11 @@ import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { RaggedTensor } from '@eagre/core';
 import {
+  dims,
   fingerprint64,
   joinedFingerprints,
   keyedHash,
+  knownTensor,
   makeSparse,
   sparseCrosses,
 } from '@eagre/core/internal';
@@ -162,6 +164,38 @@ const segmentsGradient =
     return vjp((x) => fn(x as Tensor, c.x(1), c.x(2)), [data], c.x(0))[0] as Tensor;
   };
 
+/** The same for the rows alone that there are, and which these are. */
+const rowsGradient = (fn: Segments): OpRow =>
+  several(['output', 'sorted_unique_indices'], (c) => {
+    const [dy, indices] = [c.x(0), c.x(1)];
+    const count = c.int(3);
+    const list = knownTensor(indices)?.data() as ArrayLike<number | bigint> | undefined;
+    if (list !== undefined && Array.from(list, Number).some((i) => i < 0 || i >= count))
+      throw c.wrong(`an index is outside of ${count} rows`);
+    const { values: found, indices: places } = tf.unique(indices);
+    const order = tf.argsort(found);
+    const ranks = tf.gather(tf.argsort(order), places);
+    const data = tf.zeros([dims(found)[0], ...dims(dy).slice(1)] as number[], dy.dtype);
+    const dx = vjp((x) => fn(x as Tensor, ranks, c.x(2)), [data], dy)[0] as Tensor;
+    return [dx, tf.gather(found, order)];
+  });
+
+/** For each place the value at the same one of some that are in order; 0 where there is none. */
+function valuesAt(places: Tensor, known: Tensor, values: Tensor): Tensor {
+  const none = tf.zeros([1, places.shape[1] as number], 'int64');
+  const sizes = tf.max(tf.concat([places, known, none], 0), 0).add(1n);
+  const strides = tf.cumprod(sizes, { exclusive: true, reverse: true });
+  const keyOf = (x: Tensor): Tensor => tf.sum(x.mul(strides), 1);
+  const isPlace = tf.all(places.greaterEqual(0n), 1);
+  // Behind them stands one that none is equal to, with the value 0.
+  const keys = tf.concat([keyOf(known), tf.constant([2n ** 63n - 1n], 'int64')], 0);
+  const wanted = keyOf(places);
+  const at = tf.searchsorted(keys, wanted);
+  const isFound = tf.logicalAnd(isPlace, tf.equal(tf.gather(keys, at), wanted));
+  const padded = tf.concat([values, tf.zeros([1], values.dtype)], 0);
+  return tf.gather(padded, tf.where(isFound, at, tf.shapeOf(values).gather(0)));
+}
+
 const textOf = (c: OpCall, i: number): string => c.x(i).strings()[0] ?? '';
 
 export const sparse: OpTable = {
@@ -204,6 +238,14 @@ export const sparse: OpTable = {
   SparseSegmentSumGrad: segmentsGradient(tf.sparse.segmentSum),
   SparseSegmentMeanGrad: segmentsGradient(tf.sparse.segmentMean),
   SparseSegmentSqrtNGrad: segmentsGradient(tf.sparse.segmentSqrtN),
+  SparseSegmentSumGradV2: rowsGradient(tf.sparse.segmentSum),
+  SparseSegmentMeanGradV2: rowsGradient(tf.sparse.segmentMean),
+  SparseSegmentSqrtNGradV2: rowsGradient(tf.sparse.segmentSqrtN),
+  SparseSliceGrad: (c) => valuesAt(c.x(1).sub(c.x(2)), c.x(3), c.x(0)),
+  SparseAddGrad: several(['a_val_grad', 'b_val_grad'], (c) => [
+    valuesAt(c.x(1), c.x(3), c.x(0)),
+    valuesAt(c.x(2), c.x(3), c.x(0)),
+  ]),
   SparseReorder: several(['output_indices', 'output_values'], (c) =>
     partsOf(tf.sparse.reorder(sparseAt(c, 0))).slice(0, 2),
   ),

@@ -31,6 +31,18 @@ export const specialFunctions: OpTable = {
     const [whole, other] = [tf.broadcastTo(a, shape), tf.broadcastTo(x, shape)];
     return vjp((v) => tf.math.igamma(v as tf.Tensor, other), [whole], tf.onesLike(whole))[0] as tf.Tensor;
   },
+  // A sample moves so that the distribution function of it stays as it is. In float64, as densities may be tiny.
+  RandomGammaGrad: (c) => {
+    const shape = tf.shapeOf(c.x(0).add(c.x(1)));
+    const [alpha, sample] = c.xs().map((x) => tf.broadcastTo(tf.cast(x, 'float64'), shape));
+    const given = [alpha as tf.Tensor, sample as tf.Tensor];
+    const [byAlpha, density] = vjp(
+      (a, x) => tf.math.igamma(a as tf.Tensor, x as tf.Tensor),
+      given,
+      tf.ones(shape, 'float64'),
+    );
+    return tf.cast((byAlpha as tf.Tensor).div(density as tf.Tensor).neg(), c.x(1).dtype);
+  },
   Igammac: binary((a, x) => tf.math.igammac(a, x)),
   Polygamma: binary((a, x) => tf.math.polygamma(a, x)),
   Zeta: binary((x, q) => tf.math.zeta(x, q)),

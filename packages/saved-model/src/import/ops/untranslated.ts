@@ -26,7 +26,7 @@ const REASONS: readonly Reason[] = [
   ],
   [/^(Decode|Encode)/, 'such bytes are decoded outside of graphs: see tf.io'],
   [
-    /Sparse|^(ConvertToCooTensor|CTC.*|AddManySparse.*|TakeManySparse.*|SparseSliceGrad)$/,
+    /Sparse|^(ConvertToCooTensor|CTC.*|AddManySparse.*|TakeManySparse.*)$/,
     'it takes or gives sparse tensors in a way that is not supported',
   ],
   [
@@ -52,7 +52,7 @@ const REASONS: readonly Reason[] = [
   ],
   [/^(CholeskyGrad|SelfAdjointEig|Batch.*)$/, 'it is deprecated in TensorFlow'],
   [
-    /BoundingBox|CropAndResizeGrad|ExtractGlimpse|ScaleAndTranslateGrad|AdjustContrast$|RandomCrop|Fractional|Dilation2DBackprop|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|MaxPool.*GradGrad|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$/,
+    /BoundingBox|CropAndResizeGrad|ExtractGlimpse|ScaleAndTranslateGrad|AdjustContrast$|RandomCrop|Dilation2DBackprop|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$/,
     'there is no such op of images or signals',
   ],
   [

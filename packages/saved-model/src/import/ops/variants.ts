@@ -24,10 +24,10 @@ function variantAt(c: OpCall, i: number): VariantTensor {
   if (value instanceof VariantTensor) return value;
   throw c.wrong(`input ${i} is no variant with a ragged or sparse tensor`);
 }
-function listAt(c: OpCall): VariantList {
-  const value = c.inputs[0];
+function listAt(c: OpCall, i = 0): VariantList {
+  const value = c.inputs[i];
   if (value instanceof VariantList) return value;
-  throw c.wrong('input 0 is no list of variants');
+  throw c.wrong(`input ${i} is no list of variants`);
 }
 
 // ---- ragged
@@ -212,6 +212,7 @@ export const setVariant: Translate = (c) => {
   return new VariantList(next);
 };
 export const pushVariant: Translate = (c) => new VariantList([...listAt(c).items, scalarAt(c, 1)]);
+export const joinVariants: Translate = (c) => new VariantList([...listAt(c).items, ...listAt(c, 1).items]);
 export const countVariants: Translate = (c) => tf.constant(listAt(c).items.length, 'int32');
 
 function scalarAt(c: OpCall, i: number): Composite {
