@@ -12,7 +12,7 @@ import { checkCount, checkText } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { isPlain } from '../arguments/plain.ts';
 import { context, withoutTapes } from '../dispatch/context.ts';
-import { blanks } from '../ops/array/gather.ts';
+import { blanks } from '../ops/array/blanks.ts';
 import { concat, stack } from '../ops/array/join.ts';
 import { pad } from '../ops/array/shaping.ts';
 import { checkFlag, checkList, isCompatible, type PartialShape, showShape } from '../shapes/shape.ts';

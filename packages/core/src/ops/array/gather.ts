@@ -17,6 +17,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, checkDTypeName } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
 import { where } from '../elementwise/select.ts';
+import { blanks } from './blanks.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { iota } from './iota.ts';
@@ -69,10 +70,6 @@ const ignores = (policy: unknown, op: string): boolean => {
   checkOneOf(policy ?? '', POLICIES, 'badIndicesPolicy', op);
   return policy === 'IGNORE';
 };
-
-/** Zeros, or texts without characters. */
-export const blanks = (shape: Shape, dtype: DType): Tensor =>
-  dtype === 'string' ? broadcastTo(toTensor('', 'string'), shape) : zeros(shape, dtype);
 
 /** The first axes as one, with one more row of zeros: the place of what is outside of them. */
 function withSpareRow(x: Tensor, depth: number): Tensor {
