@@ -155,6 +155,7 @@ export {
   defineElementwise,
   defineOp,
   defineUnary,
+  dtypeOf,
   execute,
   execute1,
   GradContext,

@@ -1,4 +1,5 @@
 // The functions of tf.numpy against TensorFlow, and its dtypes.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as tf from '../src/index.ts';
 import { testCases } from './testing/golden-cases.ts';
@@ -59,5 +60,50 @@ describe('dtypes of tf.numpy', () => {
     ]);
     expect(np.random.uniform(2, 3, [5]).greaterEqual(2).all().item()).toBe(true);
     expect(() => np.random.randint(1.5)).toThrow(tf.errors.InvalidArgumentError);
+  });
+});
+
+describe('two dtypes in tf.numpy', () => {
+  type Cell = string | readonly [dtype: string, values: readonly number[]] | null;
+  const golden = JSON.parse(
+    readFileSync(new URL('../golden/numpy-dtypes.json', import.meta.url), 'utf8'),
+  ) as {
+    readonly a: readonly number[];
+    readonly b: readonly number[];
+    readonly tables: Readonly<Record<string, Readonly<Record<tf.DType, Readonly<Record<tf.DType, Cell>>>>>>;
+  };
+  const { numpy: np } = tf;
+  type Run = (a: tf.Tensor, b: tf.Tensor) => tf.Tensor;
+  const special: Readonly<Record<string, Run>> = {
+    tensordot: (a, b) => np.tensordot(a, b, 1),
+    divmod: (a, b) => np.divmod(a, b)[1],
+    clip: (a, b) => np.clip(a, b, b),
+    where: (a, b) => np.where([true, false, true], a, b) as tf.Tensor,
+    concatenate: (a, b) => np.concatenate([a, b]),
+    stack: (a, b) => np.stack([a, b]),
+    hstack: (a, b) => np.hstack([a, b]),
+    vstack: (a, b) => np.vstack([a, b]),
+  };
+  it.each(Object.keys(golden.tables))('%s', (name) => {
+    const run = special[name] ?? (np as unknown as Record<string, Run>)[name];
+    const [x, y] = [tf.constant(golden.a, 'int32'), tf.constant(golden.b, 'int32')];
+    const wrong: string[] = [];
+    for (const [a, row] of Object.entries(golden.tables[name]))
+      for (const [b, cell] of Object.entries(row)) {
+        // What TensorFlow refuses is often a kernel that it does not have.
+        if (cell === null) continue;
+        const [dtype, values] = typeof cell === 'string' ? [cell] : cell;
+        let got: tf.Tensor | string;
+        try {
+          got = run(tf.cast(x, a as tf.DType), tf.cast(y, b as tf.DType));
+        } catch (error) {
+          got = (error as Error).message;
+        }
+        if (typeof got === 'string' || got.dtype !== dtype)
+          wrong.push(`${a} ${b}: ${typeof got === 'string' ? got : got.dtype}, not ${dtype}`);
+        else if (values !== undefined)
+          expect(got.cast('complex128').real().flatten().array(), `${name} ${a} ${b}`).toEqual(values);
+      }
+    expect(wrong).toEqual([]);
   });
 });

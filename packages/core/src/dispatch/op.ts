@@ -644,8 +644,8 @@ export function pair(first: TensorLike, second: TensorLike, op: string): [Tensor
 const inPrecision = (value: TensorLike): TensorLike =>
   value instanceof VariableBase && value.autocast ? toTensor(value) : value;
 
-/** The dtype of something that has one; undefined for bare values, which follow what stands beside them. */
-function dtypeOf(value: TensorLike): DType | undefined {
+/** @internal The dtype of something that has one; undefined for bare values, which follow what stands beside them. */
+export function dtypeOf(value: TensorLike): DType | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isComplexNumber(value))
     return undefined;
   return 'dtype' in value && value.dtype !== undefined ? value.dtype : toTensor(value).dtype;

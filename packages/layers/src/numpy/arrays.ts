@@ -28,9 +28,13 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { type Binary, floating, type Unary } from '../ops/define.ts';
-import { floorDivide } from '../ops/numpy/elementwise.ts';
+import { met } from './meeting.ts';
+import { floorDivide, mod } from './pairs.ts';
 
 const named = (name: string): string => `numpy.${name}`;
+/** Two arrays in the dtype in which they meet. */
+const pairOf = (a: TensorLike, b: TensorLike, name: string): [Tensor, Tensor] =>
+  pair(...met([a, b] as const, named(name)).values, named(name));
 const unary = (name: string, run: (x: Tensor) => Tensor): Unary =>
   defineFunction(named(name), { x: kind.tensor }, {}, (x) => run(toTensor(x)));
 const binary = <R = Tensor>(
@@ -38,7 +42,7 @@ const binary = <R = Tensor>(
   run: (a: Tensor, b: Tensor) => R,
 ): NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2'], unknown, R> =>
   defineFunction(named(name), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) =>
-    run(...pair(x1, x2, named(name))),
+    run(...pairOf(x1, x2, name)),
   );
 
 /** The same values. */
@@ -60,7 +64,7 @@ export const divmod: NamedFunction<
   ['x1', 'x2'],
   unknown,
   [quotient: Tensor, remainder: Tensor]
-> = /* @__PURE__ */ binary('divmod', (a, b): [Tensor, Tensor] => [floorDivide(a, b), a.mod(b)]);
+> = /* @__PURE__ */ binary('divmod', (a, b): [Tensor, Tensor] => [floorDivide(a, b), mod(a, b)]);
 /** x1 to the power x2; integers become float64. */
 export const floatPower: Binary = /* @__PURE__ */ binary('floatPower', (a, b) => {
   const wide = (x: Tensor): Tensor => (hasGradient(x.dtype) ? x : x.cast('float64'));
@@ -111,7 +115,7 @@ export const nonzero: NamedFunction<[a: TensorLike], ['a'], unknown, Tensor[]> =
 /** Whether two arrays have one shape and the same elements: a bool scalar. */
 export const arrayEqual: NamedFunction<[a1: TensorLike, a2: TensorLike], ['a1', 'a2']> =
   /* @__PURE__ */ defineFunction(named('arrayEqual'), { a1: kind.tensor, a2: kind.tensor }, {}, (a1, a2) => {
-    const [a, b] = pair(a1, a2, named('arrayEqual'));
+    const [a, b] = pairOf(a1, a2, 'arrayEqual');
     return sameShape(dims(a), dims(b)) ? a.equal(b).all() : toTensor(false);
   });
 
@@ -199,7 +203,7 @@ export const ix: (...args: readonly TensorLike[]) => Tensor[] = /* @__PURE__ */ 
 /** The value at x of the polynomial with coefficients p [n], that of the highest power first. */
 export const polyval: NamedFunction<[p: TensorLike, x: TensorLike], ['p', 'x']> =
   /* @__PURE__ */ defineFunction(named('polyval'), { p: kind.tensor, x: kind.tensor }, {}, (p, x) => {
-    const [c, t] = pair(p, x, named('polyval'));
+    const [c, t] = pairOf(p, x, 'polyval');
     return c.unstack(0).reduce((value, k) => value.mul(t).add(k), t.mul(0));
   });
 

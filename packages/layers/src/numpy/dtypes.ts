@@ -17,6 +17,7 @@ import {
   shown,
   toTensor,
 } from '@eagre/core/internal';
+import { meeting } from './meeting.ts';
 
 const bool: 'bool' = 'bool';
 const float: 'float64' = 'float64';
@@ -47,47 +48,6 @@ export const inf: number = Number.POSITIVE_INFINITY;
 export const ndarray: typeof Tensor = Tensor;
 export type ndarray = Tensor;
 
-// ---- dtypes that meet
-
-const FLOATS: readonly DType[] = ['float16', 'float32', 'float64'];
-const COMPLEX: Readonly<Partial<Record<DType, DType>>> = { float64: 'complex128', int64: 'complex128' };
-const bitsOf = (dtype: DType): number => 8 * asDtype(dtype).size;
-const signed = (bits: number): DType => `int${bits}` as DType;
-
-/** The smallest float that holds what an integer of so many bits does, more or less, as NumPy has it. */
-const floatFor = (dtype: DType): DType =>
-  dtype === 'bool' || bitsOf(dtype) <= 8 ? 'float16' : bitsOf(dtype) <= 16 ? 'float32' : 'float64';
-
-function meeting(a: DType, b: DType): DType {
-  if (a === b) return a;
-  if (a === 'string' || b === 'string')
-    throw new InvalidArgumentError(`${a} and ${b} do not meet in one dtype`, 'numpy.promoteTypes');
-  const complexOf = [a, b].filter((d) => d.startsWith('complex'));
-  if (complexOf.length > 0) {
-    const reals = [a, b].filter((d) => !d.startsWith('complex'));
-    const wide =
-      complexOf.includes('complex128') ||
-      reals.some((d) => COMPLEX[d] !== undefined || (isInteger(d) && bitsOf(d) >= 32));
-    return wide ? 'complex128' : 'complex64';
-  }
-  if (isFloating(a) || isFloating(b)) {
-    const [p, q] = [a, b].map((d) => (isFloating(d) ? d : floatFor(d))) as [DType, DType];
-    if (p === q) return p;
-    if (p === 'bfloat16' || q === 'bfloat16') {
-      const other = p === 'bfloat16' ? q : p;
-      return other === 'float16' ? 'float32' : other;
-    }
-    return FLOATS.indexOf(p) > FLOATS.indexOf(q) ? p : q;
-  }
-  if (a === 'bool') return b;
-  if (b === 'bool') return a;
-  const unsigned = [a, b].map((d) => d.startsWith('uint'));
-  if (unsigned[0] === unsigned[1]) return bitsOf(a) > bitsOf(b) ? a : b;
-  const [u, s] = unsigned[0] === true ? [a, b] : [b, a];
-  if (bitsOf(s) > bitsOf(u)) return s;
-  return bitsOf(u) >= 64 ? 'float64' : signed(2 * bitsOf(u));
-}
-
 /** The smallest dtype to which NumPy converts both. */
 export const promoteTypes: NamedFunction<[type1: DType, type2: DType], ['type1', 'type2'], unknown, DType> =
   /* @__PURE__ */ defineFunction(
@@ -96,7 +56,7 @@ export const promoteTypes: NamedFunction<[type1: DType, type2: DType], ['type1',
     {},
     (type1, type2) => {
       for (const dtype of [type1, type2]) checkDTypeName(dtype, 'numpy.promoteTypes');
-      return meeting(type1, type2);
+      return meeting(type1, type2, 'numpy.promoteTypes');
     },
   );
 /** The smallest dtype to which NumPy converts all of these, arrays or names of dtypes. */
@@ -115,7 +75,7 @@ export const resultType: (...arraysAndDtypes: readonly (TensorLike | DType)[]) =
           checkDTypeName(value as DType, 'numpy.resultType');
           return value as DType;
         })
-        .reduce(meeting);
+        .reduce((a, b) => meeting(a, b, 'numpy.resultType'));
     },
   );
 
