@@ -246,3 +246,11 @@ test('reshape of unknown sizes tells the shape that it was given, as in Keras 3.
   expect(shape([null, 3, 4], [-1, 5])).toEqual([null, 5]);
   expect(() => shape([2, 3, 4], [-1, 5])).toThrow('do not fit');
 });
+
+test('an input that is no tensor is refused', () => {
+  const [a, b] = ['a', 'b'].map((name) => Input({ shape: [2], name }));
+  const model = new Model({ a, b }, { u: new Dense(1)(a), v: new Dense(2)(b) });
+  const x = ones([1, 2]);
+  expect(() => model({ a: { x }, b: x } as never)).toThrow(/the input 'a' is an object, expected a tensor/);
+  expect(() => model([{ a: x, b: x }, { u: x }] as never)).toThrow(/the input 'a' is an object/);
+});

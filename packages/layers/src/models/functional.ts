@@ -274,7 +274,7 @@ export class FunctionalGraph {
       if (value !== undefined) return value;
       if (input.optional) return null as never;
       throw new InvalidArgumentError(
-        `the input '${this.inputNames[i]}' is missing among ${tree.showStructure(given, () => '·')}`,
+        `the input '${this.inputNames[i]}' is missing among ${deep ? tree.showStructure(given, () => '·') : Object.keys(given).join(', ')}`,
         'Model',
       );
     });
@@ -395,6 +395,11 @@ function fitted(input: KerasTensor, given: Tensor): Tensor {
     if (input.optional) return given;
     throw new InvalidArgumentError(`the input '${input.name}' is null, and not optional`, 'Model');
   }
+  if (!isAnyTensor(given))
+    throw new InvalidArgumentError(
+      `the input '${input.name}' is ${shown(given)}, expected a tensor`,
+      'Model',
+    );
   // As in Keras, ragged tensors stay what they are.
   const value = kindOf(given) === 'sparse' && input.kind !== 'sparse' ? densified(given) : given;
   if (isStored(value)) {
