@@ -28,6 +28,9 @@ export interface PartRun {
  * @throws NotFoundError for a device that is no more; UnimplementedError where a loop and its gradient come apart.
  */
 export function partsByDevice(graph: Graph, backend: Backend): readonly PlacedPart[] | null {
+  // Most graphs, told without a look at all that they need.
+  const isHome = ({ variable }: Assignment): boolean => variable.backend.allocator === backend.allocator;
+  if (graph.nodes.every(({ device }) => device === '') && graph.assignments.every(isHome)) return null;
   const live = graph.liveNodes();
   const places = new Places(backend);
   const at = new Map<GraphNode, Backend>();
