@@ -46,13 +46,24 @@ export function backward(
   try {
     targets.forEach((target, i) => {
       const slot = slots.get(target.id);
-      if (slot !== undefined) inPlaceOf(target, () => grads.add(slot, seeds[i] ?? onesLike(target)));
+      if (slot === undefined) return;
+      const leave = context.tracer?.enterPlace(target);
+      try {
+        grads.add(slot, seeds[i] ?? onesLike(target));
+      } finally {
+        leave?.();
+      }
     });
     grads.own(collector);
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
       const entry = entries[e];
-      inPlaceOf(entry.outputs[0], () => step(entry, grads, slots, collector, slices));
+      const leave = context.tracer?.enterPlace(entry.outputs[0]);
+      try {
+        step(entry, grads, slots, collector, slices);
+      } finally {
+        leave?.();
+      }
       if (consume) {
         entries.length = e;
         Recorder.letGo(entry);
@@ -147,22 +158,6 @@ interface Slot {
   grad: Gradient | null;
   /** Whether it is that of a source, which is kept. */
   readonly isSource: boolean;
-}
-
-/** Runs `fn`. While a function is traced, what `fn` adds is placed where `of` was made, unless the code around it is placed. */
-function inPlaceOf(of: Tensor | undefined, fn: () => void): void {
-  const { tracer } = context;
-  // Code of the host may have no results.
-  if (tracer === null || of === undefined) {
-    fn();
-    return;
-  }
-  const leave = tracer.enterPlace(of);
-  try {
-    fn();
-  } finally {
-    leave();
-  }
 }
 
 /** By the ids of tensors: those through which a change of a source reaches anything. */

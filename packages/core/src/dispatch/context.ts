@@ -41,8 +41,8 @@ export interface Tracer {
    * or is empty. @returns what closes it.
    */
   enterScope(name: string): () => void;
-  /** Places the nodes that follow as the one that made `of`, unless they are placed. @returns what ends that. */
-  enterPlace(of: Tensor): () => void;
+  /** Places the nodes that follow as the one that made `of`, unless they are placed, or there is none. @returns what ends that. */
+  enterPlace(of: Tensor | undefined): () => void;
   /** Whether the trace is made to be written, and not to run. Strings may differ from run to run there. */
   readonly forFile: boolean;
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];

@@ -280,15 +280,17 @@ export function findDevice(name: string): Backend {
   return logicalDevice(found, index);
 }
 
+/** What says where ops that have values run. While a function is traced, its ops get their place when it runs. */
+const backendField = (): 'backend' | 'eagerBackend' =>
+  context.eagerBackend === null ? 'backend' : 'eagerBackend';
+
 /** @internal Runs `fn` where ops that have values run on this backend. */
 export function onBackend<T>(backend: Backend, fn: () => T): T {
-  return inContext({ [context.eagerBackend === null ? 'backend' : 'eagerBackend']: backend }, fn);
+  return inContext({ [backendField()]: backend }, fn);
 }
 
 function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => boolean {
-  // While a function is traced, its ops get their place when it runs.
-  const field = context.eagerBackend === null ? 'backend' : 'eagerBackend';
-  return override(context, { ...changes, [field]: backend });
+  return override(context, { ...changes, [backendField()]: backend });
 }
 
 /** Runs `fn` on the backend of that name (`native`, `js`), or holds with `using`. @throws NotFoundError */

@@ -241,7 +241,7 @@ export class AtomicFunction {
     let prepared = this.#prepared.get(backend);
     if (prepared === undefined) {
       const parts = partsByDevice(this.graph, backend);
-      const placed = parts === null ? null : new PlacedRun(this.graph, parts, partRun);
+      const placed = parts === null ? null : new PlacedRun(this.graph, parts, listFunction);
       prepared = placed === null ? this.#prepare(backend) : { backend, placed };
       this.#prepared.set(backend, prepared);
     }
@@ -384,8 +384,8 @@ export class AtomicFunction {
   }
 }
 
-/** What runs a part of a graph: it returns a list. */
-function partRun(graph: Graph): AtomicFunction {
+/** The function of a part of a graph: it returns a list. */
+export function listFunction(graph: Graph): AtomicFunction {
   return new AtomicFunction(
     graph,
     graph.outputs.map(({ dtype, shape }) => new TensorSpec(shape, dtype)),

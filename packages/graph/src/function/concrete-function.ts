@@ -3,6 +3,7 @@ import { type PartialShape, type Tensor, type TensorLike, Variable } from '@eagr
 import { Callable, isCompatible, showFields, toTensor } from '@eagre/core/internal';
 import type { Profile, ProfileOptions } from '../inspect/profile.ts';
 import type { Graph } from '../ir/graph.ts';
+import { changedBy } from '../ir/graph-bodies.ts';
 import { TensorSpec } from '../ir/tensor-spec.ts';
 import { showArguments, showSignature } from '../tracing/signature.ts';
 import { flattenKinds, rebuilder } from '../tracing/structure.ts';
@@ -172,11 +173,9 @@ export function specOf(t: Tensor | TensorSpec, shape: PartialShape): TensorSpec 
 }
 
 function variablesIn(graph: Graph): Variable[] {
-  const found = graph.nodes.flatMap(({ what, attrs }) => {
-    if (what.kind === 'variable') return [what.variable];
-    if (what.kind === 'update') return [...what.written];
-    return Array.isArray(attrs['written']) ? (attrs['written'] as readonly Variable[]) : [];
-  });
+  const found = graph.nodes.flatMap((node) =>
+    node.what.kind === 'variable' ? [node.what.variable] : changedBy(node),
+  );
   return [...new Set([...found, ...graph.assignments.map((a) => a.variable)])];
 }
 

@@ -13,12 +13,11 @@ import {
 import type { ForwardRecord } from '../control/control-op.ts';
 import { graphRuns } from '../inspect/graph-trace.ts';
 import type { Graph, GraphNode, GraphValue, Measure } from '../ir/graph.ts';
-import { bodiesOf, hasEffects, isMeasured, isOpen } from '../ir/graph-bodies.ts';
-import { TensorSpec } from '../ir/tensor-spec.ts';
+import { bodiesOf, hasEffects, isFree, isMeasured, isOpen } from '../ir/graph-bodies.ts';
 import { userLine } from '../tracing/source-lines.ts';
 import { type Rebuild, rebuilder } from '../tracing/structure.ts';
 import type { TracedCall } from '../tracing/tracer.ts';
-import { AtomicFunction, checkAsync } from './atomic-function.ts';
+import { AtomicFunction, checkAsync, listFunction } from './atomic-function.ts';
 import { GraphInterpreter, GuardFailed, interpretFunction, measuresOf, RunSizes } from './interpret.ts';
 import { describeGuard, type Segment, specializeSegment } from './specialize.ts';
 
@@ -283,9 +282,7 @@ function planOf({ segment, plans }: PlanStage, sizes: RunSizes): AtomicFunction 
   const key = sizes.key();
   let plan = plans.get(key);
   if (plan === undefined) {
-    const graph = specializeSegment(segment, sizes.lookUp);
-    const structure = graph.outputs.map(({ dtype, shape }) => new TensorSpec(shape, dtype));
-    plans.set(key, (plan = new AtomicFunction(graph, structure)));
+    plans.set(key, (plan = listFunction(specializeSegment(segment, sizes.lookUp))));
   }
   return plan;
 }
@@ -357,10 +354,6 @@ class Run {
     for (const tensor of this.#made) tensor.dispose();
   }
 }
-
-/** Nodes that cost nothing: each part of a run has its own. */
-const isFree = ({ what }: GraphNode): boolean =>
-  what.kind === 'constant' || what.kind === 'size' || what.kind === 'variable';
 
 const hasOwnEffects = (node: GraphNode): boolean => hasEffects(node) || node.what.kind === 'update';
 

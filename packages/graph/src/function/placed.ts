@@ -4,7 +4,7 @@ import type { Tensor, Variable } from '@eagre/core';
 import { copyTo, deviceName, findDevice, onBackend } from '@eagre/core/internal';
 import type { ForwardRecord } from '../control/control-op.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from '../ir/graph.ts';
-import { bodiesOf, hasEffects, onlyComputes } from '../ir/graph-bodies.ts';
+import { bodiesOf, changedBy, hasEffects, isFree, onlyComputes } from '../ir/graph-bodies.ts';
 
 /** Nodes that run as one plan on one device. The graph's arguments and outputs are values of the whole graph. */
 export interface PlacedPart {
@@ -36,7 +36,7 @@ export function partsByDevice(graph: Graph, backend: Backend): readonly PlacedPa
   const at = new Map<GraphNode, Backend>();
   const free = new Set<GraphNode>();
   const assigned = new Map(graph.assignments.map(({ variable, value }) => [value.node, variable]));
-  for (const node of live)
+  for (const node of live.filter(({ what }) => what.kind !== 'argument'))
     if (isFree(node) || isMadeOfConstants(node, free)) free.add(node);
     else at.set(node, places.of(node, assigned.get(node)));
   const isHere = (b: Backend): boolean => b === backend;
@@ -45,10 +45,6 @@ export function partsByDevice(graph: Graph, backend: Backend): readonly PlacedPa
   return new Partition(graph, live, at, places).parts();
 }
 
-/** Nodes that cost nothing: each part has its own. */
-const isFree = ({ what }: GraphNode): boolean =>
-  what.kind === 'argument' || what.kind === 'constant' || what.kind === 'size' || what.kind === 'variable';
-
 /** What nobody placed and needs nothing of a run: zeros, ones. Each part makes its own. */
 function isMadeOfConstants(node: GraphNode, free: ReadonlySet<GraphNode>): boolean {
   const { what, device, inputs } = node;
@@ -56,16 +52,8 @@ function isMadeOfConstants(node: GraphNode, free: ReadonlySet<GraphNode>): boole
     what.kind === 'op' &&
     device === '' &&
     onlyComputes(node) &&
-    inputs.every(
-      ({ node: { what }, node }) => free.has(node) && what.kind !== 'argument' && what.kind !== 'variable',
-    )
+    inputs.every((v) => free.has(v.node) && v.node.what.kind !== 'variable')
   );
-}
-
-/** The variables that a node changes. */
-function writtenBy({ what, attrs }: GraphNode): readonly Variable[] {
-  if (what.kind === 'update') return what.written;
-  return Array.isArray(attrs['written']) ? (attrs['written'] as readonly Variable[]) : [];
 }
 
 /** Where nodes run. Devices that share one memory are one: that of the call, if it is among them. */
@@ -81,7 +69,7 @@ class Places {
 
   /** @param assigned the variable that gets the node's result. */
   of(node: GraphNode, assigned: Variable | undefined): Backend {
-    const [first, ...others] = writtenBy(node).map((variable) => this.ofVariable(variable));
+    const [first, ...others] = changedBy(node).map((variable) => this.ofVariable(variable));
     if (first !== undefined && others.some((other) => other !== first))
       throw new UnimplementedError(
         `'${node.name}' changes variables of several devices: a branch or a loop runs on one`,
@@ -223,24 +211,19 @@ class Partition {
     const change = (variable: Variable, index: number): void => {
       changes.set(variable, (changes.get(variable) ?? new Set()).add(index));
     };
-    for (const [node, index] of this.#part) for (const variable of writtenBy(node)) change(variable, index);
+    for (const [node, index] of this.#part) for (const variable of changedBy(node)) change(variable, index);
     for (const { variable, value } of this.#graph.assignments) {
       const backend = this.#places.ofVariable(variable);
       const made = this.#part.get(value.node) ?? -1;
       const last = Math.max(-1, ...(changes.get(variable) ?? []));
       // In place where the value is made, else in the first part behind that, which gets it.
-      let index = parts.findIndex(
-        (part, i) =>
-          part.backend === backend &&
-          i >= Math.max(made, last) &&
-          (i > made || parts[made].backend === backend),
-      );
+      let index = parts.findIndex((part, i) => part.backend === backend && i >= Math.max(made, last));
       if (index < 0) index = this.#add(backend, []);
       parts[index].stores.set(variable, value);
       change(variable, index);
     }
     for (const [node, index] of this.#part)
-      writtenBy(node).forEach((variable, i) => {
+      changedBy(node).forEach((variable, i) => {
         const { stores } = parts[index];
         const isFinal = this.#graph.assignments.some(
           (a) => a.variable === variable && stores.get(variable) === a.value,

@@ -1,4 +1,5 @@
 // What is inside of graphs: the graphs of branches and loops, and what these do.
+import type { Variable } from '@eagre/core';
 import { type DimSymbol, PortableOp } from '@eagre/core/internal';
 import { ControlOp } from '../control/control-op.ts';
 import type { Graph, GraphNode } from './graph.ts';
@@ -48,6 +49,16 @@ export function keepsOrder({ what, attrs }: GraphNode): boolean {
 export function hasEffects(node: GraphNode): boolean {
   if (node.what.kind === 'host' || node.draws || keepsOrder(node)) return true;
   return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
+}
+
+/** Nodes that cost nothing: each part of a run has its own. */
+export const isFree = ({ what }: GraphNode): boolean =>
+  what.kind === 'constant' || what.kind === 'size' || what.kind === 'variable';
+
+/** The variables that a node changes. */
+export function changedBy({ what, attrs }: GraphNode): readonly Variable[] {
+  if (what.kind === 'update') return what.written;
+  return Array.isArray(attrs['written']) ? (attrs['written'] as readonly Variable[]) : [];
 }
 
 /** Whether a node does nothing but compute, so that it may run more often. */

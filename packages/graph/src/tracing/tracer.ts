@@ -305,8 +305,8 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     return this.graph.enterScope(name);
   }
 
-  enterPlace(of: Tensor): () => void {
-    const placement = this.#values.get(of.id)?.node.device ?? '';
+  enterPlace(of: Tensor | undefined): () => void {
+    const placement = (of && this.#values.get(of.id)?.node.device) ?? '';
     return placement === '' || context.placement !== '' ? nothing : override(context, { placement });
   }
 

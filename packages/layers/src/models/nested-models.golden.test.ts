@@ -126,12 +126,10 @@ for (const [kind, make] of Object.entries({ functional, subclassed: (form: unkno
     });
   });
 
+const three = (...names: readonly [string, string, string]) =>
+  [3, 2, 1].map((size, i) => Input([size], { name: names[i] })) as [KerasTensor, KerasTensor, KerasTensor];
 const inner = (): Model => {
-  const [i, j, k] = [
-    Input([3], { name: 'i' }),
-    Input([2], { name: 'j' }),
-    Input([1], { name: 'k' }),
-  ] as const;
+  const [i, j, k] = three('i', 'j', 'k');
   const h = new Concatenate({ name: 'all' })([i, j, k]);
   const a = dense(2, 'a')(h);
   return new Model({
@@ -141,11 +139,7 @@ const inner = (): Model => {
   });
 };
 const outer = (): Model => {
-  const [i, j, k] = [
-    Input([3], { name: 'x3' }),
-    Input([2], { name: 'x2' }),
-    Input([1], { name: 'x1' }),
-  ] as const;
+  const [i, j, k] = three('x3', 'x2', 'x1');
   const { p, q } = inner()<{ p: KerasTensor; q: KerasTensor[] }>({ u: i, v: [j, { w: k }] });
   return new Model([i, j, k], { sum: new Add({ name: 'sum' })(q), rest: [p] }, { name: 'outer' });
 };
