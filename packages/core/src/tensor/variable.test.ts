@@ -35,6 +35,30 @@ describe('Variable', () => {
     expect(target.array()).toEqual([2, 3]);
   });
 
+  it('takes a large first value over, and copies it only where somebody else still has it', () => {
+    const size = 64 * 1024;
+    let made = ones([size]);
+    const { address } = made.storage;
+    const free = new Variable(() => made);
+    expect(free.storage.address).toBe(address);
+    made.dispose();
+    expect(free.writable().storage.address).toBe(address);
+
+    made = ones([size]);
+    const other = new Variable(made);
+    const both = new Variable(made);
+    other.assignAdd(1);
+    expect(both.writable().storage.address).not.toBe(made.storage.address);
+    both.assignAdd(4);
+    expect([made, other, both].map((x) => [x.min().item(), x.max().item()])).toEqual([
+      [1, 1],
+      [2, 2],
+      [5, 5],
+    ]);
+    made.dispose();
+    expect(both.array()).toHaveLength(size);
+  });
+
   it('copies before a write in place while somebody holds the value', () => {
     const v = new Variable([1, 2]);
     const first = v.writable();

@@ -93,8 +93,8 @@ const scatters = {
   scatterMin: { mode: 4, method: 'tensorScatterNdMin' },
 } as const;
 
-// A sum of so many bytes becomes the value, instead of being copied into it. Smaller ones may be parts of memory that many tensors share,
-// which a variable would hold for long.
+// A sum or a first value of so many bytes becomes the value, instead of being copied into it. Smaller ones may be parts of memory that many
+// tensors share, which a variable would hold for long.
 const TAKEN_OVER = 64 * 1024;
 
 let nextVariable = 1;
@@ -167,7 +167,7 @@ export class Variable extends VariableBase {
     this.trainable = trainable;
     if (!this.hasOneShape) Object.defineProperty(this, 'shape', { get: () => this.#now().shape });
     const isAdopted = strategy === null && source === adopted.value;
-    this.#value = isAdopted ? source : copyTensor(source);
+    this.#value = isAdopted ? source : keptValue(source);
     if (strategy !== null) {
       const value = this.#value;
       const name = options.name ?? 'Variable';
@@ -520,6 +520,18 @@ function first(value: Tensor): Tensor {
   throw new InvalidArgumentError(
     "the initial value of a variable cannot depend on a traced function's arguments: create the variable outside, or assign to it",
   );
+}
+
+/**
+ * A first value as a tensor of the variable. Large ones share the memory: `writable` copies if somebody else still has it then, and what an
+ * initializer made nobody has.
+ */
+function keptValue(source: Tensor): Tensor {
+  checkAlive(source);
+  const { storage, dtype, shape, size, backend } = source;
+  if (storage.capacity < TAKEN_OVER) return copyTensor(source);
+  storage.refs++;
+  return new Tensor(storage, dtype, shape, size, backend);
 }
 
 /** @internal A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
