@@ -163,9 +163,12 @@ void bind(Single& s, const double* at) {
 void run_single(Shortcut* shortcut, const double* block) {
   Single& s = *static_cast<Single*>(shortcut);
   const double* at = block + 4;
-  int64_t changed = 0;
-  for (int j = 0; j < s.ports; j++) changed |= bits_at(at + j) ^ s.bound[j];
-  if (changed) bind(s, at);
+  // One by one: a vector of addresses would wait for each that has just been written.
+  for (int j = 0; j < s.ports; j++) {
+    if (bits_at(at + j) == s.bound[j]) continue;
+    bind(s, at);
+    break;
+  }
   for (int i = 0; i < s.moves_in; i++) move(s.in[i]);
   s.operations->fn(s.operations);
   for (int i = 0; i < s.moves_out; i++) move(s.out[i]);

@@ -4,6 +4,13 @@
 #include <cstring>
 #include <new>
 
+// Keeps a compiler from replacing a branch by arithmetic.
+#if defined(__GNUC__)
+#define EAGRE_BRANCH() __asm__ volatile("")
+#else
+#define EAGRE_BRANCH()
+#endif
+
 namespace eagre {
 namespace {
 
@@ -18,7 +25,8 @@ bool whole(double value, double low, double high) {
   return value >= low && value <= high && value == static_cast<double>(static_cast<int64_t>(value));
 }
 
-void* address(double value) { return reinterpret_cast<void*>(static_cast<uintptr_t>(value)); }
+// Addresses are below 2^63: one instruction for each.
+void* address(double value) { return reinterpret_cast<void*>(static_cast<intptr_t>(value)); }
 
 // What is wrong with arguments is for the kernel to say, when the step is done.
 Shortcut* shortcut_of(ShortcutFn fn, const double* begin, const double* end) {
@@ -151,19 +159,32 @@ void Executor::check_targets() const {
 }
 
 // The step after a step of control.
-size_t Executor::follow(const Step& step, size_t at) {
-  switch (step.control) {
-    case Control::jump: return targets_[step.first];
-    case Control::choose: {
-      const void* selector = address(*step.begin);
-      if (step.dtype == DType::boolean) return targets_[step.first + (*static_cast<const unsigned char*>(selector) ? 0 : 1)];
-      int32_t i;
-      std::memcpy(&i, selector, sizeof i);
-      return targets_[step.first + (i < 0 || static_cast<size_t>(i) >= step.count ? step.count - 1 : static_cast<size_t>(i))];
+inline size_t Executor::follow(const Step& step, size_t at) {
+  // Of every turn of a loop: processors guess a branch better than a place in a table.
+  if (step.control == Control::choose) {
+    const void* selector = address(*step.begin);
+    if (step.dtype == DType::boolean) {
+      // A branch, which is guessed: computed from the value, all steps that follow would wait for it.
+      const size_t* to = &targets_[step.first];
+      if (*static_cast<const unsigned char*>(selector)) {
+        EAGRE_BRANCH();
+        return to[0];
+      }
+      return to[1];
     }
+    int32_t i;
+    std::memcpy(&i, selector, sizeof i);
+    return targets_[step.first + (i < 0 || static_cast<size_t>(i) >= step.count ? step.count - 1 : static_cast<size_t>(i))];
+  }
+  if (step.control == Control::jump) return targets_[step.first];
+  return move(step, at);
+}
+
+size_t Executor::move(const Step& step, size_t at) {
+  switch (step.control) {
     case Control::push: stacks_[step.first].push(address(*step.begin), step.count); break;
     case Control::pop: stacks_[step.first].pop(address(*step.begin), step.count); break;
-    case Control::stop: break;
+    default: break;
   }
   return at + 1;
 }

@@ -79,6 +79,7 @@ class Executor {
   void add_control(Step& step, double code);
   void check_targets() const;
   size_t follow(const Step& step, size_t at);
+  size_t move(const Step& step, size_t at);
   void clear();
 
   std::vector<Step> steps_;
