@@ -5,8 +5,8 @@ import { devicesNamed } from './devices.ts';
 
 /** How the values of the devices of one process are added up. */
 export abstract class CrossDeviceOps {
-  /** @internal The sum of one value of each replica, which have one shape, in their order. */
-  abstract sum(values: readonly Tensor[]): Tensor;
+  /** @internal The sum of one value of each replica, which have one shape, in their order; `devices` are those of the replicas. */
+  abstract sum(values: readonly Tensor[], devices: readonly string[]): Tensor;
 }
 
 /** Options of `ReductionToOneDevice`. */
@@ -42,19 +42,27 @@ takesArguments<ReductionToOneDeviceOptions>(
   ReductionToOneDevice,
 );
 
-/** Adds values up along the links between GPUs, which Eagre does not know of. */
+/**
+ * Adds values up in pairs, each on the device of its first, then the sums of pairs, and so on: of N devices, half work at once, and each value goes
+ * over log2(N) links instead of all to one device.
+ */
 export class HierarchicalCopyAllReduce extends CrossDeviceOps {
-  /** @throws UnimplementedError always */
-  constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
+  constructor(...args: [options?: Record<string, never> | null]) {
     super();
-    throw new UnimplementedError(
-      'it copies along the links between GPUs, which Eagre does not know of; use new tf.distribute.ReductionToOneDevice()',
-      'HierarchicalCopyAllReduce',
-    );
+    argumentsOf(HierarchicalCopyAllReduce, new.target, args);
   }
-  /** @internal */
-  override sum(values: readonly Tensor[]): Tensor {
-    return addN([...values]);
+
+  override sum(values: readonly Tensor[], devices: readonly string[]): Tensor {
+    let level = values.map((value, i) => ({ value, on: devices[i] }));
+    while (level.length > 1) {
+      const next: typeof level = [];
+      for (let i = 0; i < level.length; i += 2) {
+        const [a, b] = level.slice(i, i + 2);
+        next.push(b === undefined ? a : { value: device(a.on, () => a.value.add(b.value)), on: a.on });
+      }
+      level = next;
+    }
+    return level[0].value;
   }
 }
 
@@ -73,4 +81,6 @@ export class NcclAllReduce extends CrossDeviceOps {
     return addN([...values]);
   }
 }
-takesArguments({ names: { numPacks: true } }, HierarchicalCopyAllReduce, NcclAllReduce);
+// Tensors are not packed into larger ones, so there is no numPacks.
+takesArguments({ names: {} }, HierarchicalCopyAllReduce);
+takesArguments({ names: { numPacks: true } }, NcclAllReduce);

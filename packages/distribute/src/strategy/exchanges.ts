@@ -31,7 +31,11 @@ export interface Group {
 }
 
 /** The sum of tensors in their order. @throws InvalidArgumentError for different shapes */
-export function sumOf(tensors: readonly Tensor[], op: string, by: CrossDeviceOps | null = null): Tensor {
+export function sumOf(
+  tensors: readonly Tensor[],
+  op: string,
+  { crossDeviceOps, replicaDevices }: Partial<Pick<Group, 'crossDeviceOps' | 'replicaDevices'>> = {},
+): Tensor {
   const [first] = tensors;
   for (const [i, t] of tensors.entries())
     if (!sameShape(dims(t), dims(first)))
@@ -39,7 +43,7 @@ export function sumOf(tensors: readonly Tensor[], op: string, by: CrossDeviceOps
         `replica 0 gives a tensor of shape ${showShape(first.shape)} and replica ${i} one of ${showShape(t.shape)}`,
         op,
       );
-  return by === null ? tensors.reduce((a, b) => a.add(b)) : by.sum(tensors);
+  return crossDeviceOps?.sum(tensors, replicaDevices ?? []) ?? tensors.reduce((a, b) => a.add(b));
 }
 
 /** The mean, given the sum of `count` values; of integers in float64, as in TensorFlow. */
@@ -67,7 +71,7 @@ export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions
         sumOf(
           given.map((values) => values[i]),
           name,
-          group.crossDeviceOps,
+          group,
         ),
       );
       const sums = group.collectives.size === 1 ? local : group.collectives.allReduce(local, options);

@@ -559,7 +559,7 @@ export abstract class Strategy implements DistributionStrategy {
     options: CommunicationOptions | null,
   ): readonly Tensor[] {
     const op = 'strategy.reduce';
-    const local = values.map((value) => sumOf(this.#tensorsOf(value, op), op, this.crossDeviceOps));
+    const local = values.map((value) => sumOf(this.#tensorsOf(value, op), op, this));
     const sums = this.#overProcesses(local, `reduce ${how}`, options);
     return how === 'SUM' ? sums : sums.map((sum) => meanOf(sum, this.numReplicasInSync));
   }
