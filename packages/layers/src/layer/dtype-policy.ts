@@ -15,10 +15,25 @@ import { show } from './show.ts';
 
 /** The floats that layers compute in. */
 export type FloatDType = 'float16' | 'bfloat16' | 'float32' | 'float64';
-/** Precisions by name: one for everything, or 16 bits for what is computed from weights of 32. */
-export type PolicyName = FloatDType | 'mixed_float16' | 'mixed_bfloat16';
+/** What layers may be of that move values, or compute with whole numbers. */
+export type IntegerDType =
+  | 'int8'
+  | 'int16'
+  | 'int32'
+  | 'int64'
+  | 'uint8'
+  | 'uint16'
+  | 'uint32'
+  | 'uint64'
+  | 'bool';
+/** What a layer is of. */
+export type LayerDType = FloatDType | IntegerDType;
+/** Precisions of floats by name: one for everything, or 16 bits for what is computed from weights of 32. */
+export type FloatPolicyName = FloatDType | 'mixed_float16' | 'mixed_bfloat16';
+/** Precisions by name. */
+export type PolicyName = FloatPolicyName | IntegerDType;
 
-const names: readonly PolicyName[] = [
+const floatNames: readonly FloatPolicyName[] = [
   'float32',
   'float64',
   'float16',
@@ -26,6 +41,20 @@ const names: readonly PolicyName[] = [
   'mixed_float16',
   'mixed_bfloat16',
 ];
+const names: readonly PolicyName[] = [
+  ...floatNames,
+  'int8',
+  'int16',
+  'int32',
+  'int64',
+  'uint8',
+  'uint16',
+  'uint32',
+  'uint64',
+  'bool',
+];
+
+const byName = names.filter((name) => name !== 'int8');
 
 export interface DTypePolicyOptions {
   readonly name: PolicyName;
@@ -33,7 +62,8 @@ export interface DTypePolicyOptions {
 
 /**
  * In which precision a layer keeps its weights and computes: `new Dense(8, { dtype: 'mixed_bfloat16' })`. With a mixed policy weights are
- * float32, and are read in 16 bits where the layer computes (Micikevicius and others, "Mixed precision training", 2018).
+ * float32, and are read in 16 bits where the layer computes (Micikevicius and others, "Mixed precision training", 2018). Layers that move values, or add and
+ * multiply them, may be of integers or truths, to which they convert floats: `new Flatten({ dtype: 'int32' })`.
  */
 export class DTypePolicy {
   declare readonly name: PolicyName;
@@ -43,12 +73,12 @@ export class DTypePolicy {
     setOptions(this, argumentsOf<DTypePolicyOptions>(new.target, new.target, args));
   }
   /** Of the results of a layer. */
-  get computeDtype(): FloatDType {
-    return this.name.replace('mixed_', '') as FloatDType;
+  get computeDtype(): LayerDType {
+    return this.name.replace('mixed_', '') as LayerDType;
   }
   /** Of the weights. */
-  get variableDtype(): FloatDType {
-    return this.name.startsWith('mixed_') ? 'float32' : (this.name as FloatDType);
+  get variableDtype(): LayerDType {
+    return this.name.startsWith('mixed_') ? 'float32' : (this.name as LayerDType);
   }
   /** The integers that weights are kept as; null for floats. */
   get quantizationMode(): 'int8' | null {
@@ -91,33 +121,33 @@ takesOptions<DTypePolicyOptions, DTypePolicy>(
 );
 
 /** Of floats, which are kept as integers. */
-export type QuantizedPolicyName = `int8_from_${PolicyName}`;
+export type QuantizedPolicyName = `int8_from_${FloatPolicyName}`;
 const PREFIX = 'int8_from_';
 
 export interface QuantizedDTypePolicyOptions {
   readonly mode: 'int8';
   /** The policy of the floats; the global one unless given. */
-  readonly sourceName?: PolicyName | null;
+  readonly sourceName?: FloatPolicyName | null;
 }
 
 /** The policy of layers whose large weights are kept as int8: `int8_from_float32`. `layer.quantize` gives it to a layer. */
 export class QuantizedDTypePolicy extends DTypePolicy {
   declare readonly mode: 'int8';
-  declare readonly sourceName: PolicyName;
+  declare readonly sourceName: FloatPolicyName;
 
   constructor(
     ...args: [
       mode: 'int8' | QuantizedDTypePolicyOptions,
-      sourceName?: PolicyName | QuantizedDTypePolicyOptions,
+      sourceName?: FloatPolicyName | QuantizedDTypePolicyOptions,
     ]
   ) {
     super(argumentsOf<QuantizedDTypePolicyOptions>(QuantizedDTypePolicy, new.target, args) as never);
     Object.defineProperty(this, 'name', { value: `${PREFIX}${this.sourceName}`, enumerable: true });
   }
-  override get computeDtype(): FloatDType {
+  override get computeDtype(): LayerDType {
     return named(this.sourceName).computeDtype;
   }
-  override get variableDtype(): FloatDType {
+  override get variableDtype(): LayerDType {
     return named(this.sourceName).variableDtype;
   }
   override get quantizationMode(): 'int8' {
@@ -150,10 +180,10 @@ takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
       },
       sourceName: {
         read: (given) => {
-          const name = (given ?? dtypePolicy().name) as PolicyName;
-          if (!names.includes(name))
+          const name = (given ?? dtypePolicy().name) as FloatPolicyName;
+          if (!floatNames.includes(name))
             throw new InvalidArgumentError(
-              `sourceName must be one of ${names.join(', ')}, got ${show(given)}`,
+              `sourceName must be one of ${floatNames.join(', ')}, got ${show(given)}`,
               'QuantizedDTypePolicy',
             );
           if (name === 'float16' || name === 'mixed_float16')
@@ -169,7 +199,8 @@ takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
   QuantizedDTypePolicy,
 );
 
-type AnyPolicyName = PolicyName | QuantizedPolicyName;
+// By its name alone, `int8` would be a mode of quantization.
+type AnyPolicyName = Exclude<PolicyName, 'int8'> | QuantizedPolicyName;
 /** A policy, its name, or what Keras writes. */
 export type PolicyLike = AnyPolicyName | DTypePolicy | Readonly<Record<string, unknown>>;
 
@@ -209,10 +240,10 @@ export class DTypePolicyMap extends DTypePolicy implements Iterable<string> {
   get defaultPolicy(): DTypePolicy {
     return policyOf(this.#default);
   }
-  override get computeDtype(): FloatDType {
+  override get computeDtype(): LayerDType {
     return this.defaultPolicy.computeDtype;
   }
-  override get variableDtype(): FloatDType {
+  override get variableDtype(): LayerDType {
     return this.defaultPolicy.variableDtype;
   }
   override get quantizationMode(): 'int8' | null {
@@ -345,10 +376,19 @@ export const dtypePolicy: NamedFunction<[], [], unknown, DTypePolicy> = /* @__PU
 );
 
 /** Sets the policy of the layers that are made from now on: `tf.keras.mixedPrecision.setGlobalPolicy('mixed_bfloat16')`. */
-export const setDtypePolicy: NamedFunction<[policy: PolicyName | DTypePolicy], ['policy'], unknown, void> =
-  /* @__PURE__ */ defineFunction('keras.config.setDtypePolicy', { policy: { plain: true } }, {}, (policy) => {
+export const setDtypePolicy: NamedFunction<
+  [policy: Exclude<PolicyName, 'int8'> | DTypePolicy],
+  ['policy'],
+  unknown,
+  void
+> = /* @__PURE__ */ defineFunction(
+  'keras.config.setDtypePolicy',
+  { policy: { plain: true } },
+  {},
+  (policy) => {
     global = policyOf(policy);
-  });
+  },
+);
 
 /** The policy of an option, which may be a name, a policy, or what Keras writes. @throws InvalidArgumentError for anything else */
 export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
@@ -359,7 +399,7 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
     readonly config?: { readonly name?: unknown };
   };
   if (typeof given === 'string' && given.startsWith(PREFIX))
-    return new QuantizedDTypePolicy('int8', given.slice(PREFIX.length) as PolicyName);
+    return new QuantizedDTypePolicy('int8', given.slice(PREFIX.length) as FloatPolicyName);
   if (isPlain(given) && className === 'QuantizedDTypePolicy' && isPlain(config))
     return QuantizedDTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'DTypePolicyMap' && isPlain(config))
@@ -368,13 +408,13 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
   // Of a map that leaves it to the global policy.
   if (isWritten && config?.name === null) return global ?? named(kerasDefaults.floatx);
   const name = (isWritten ? config?.name : given) as PolicyName;
-  if (!names.includes(name))
-    throw new InvalidArgumentError(`dtype must be a policy (${names.join(', ')}), got ${show(given)}`, of);
+  if (!names.includes(name) || given === 'int8')
+    throw new InvalidArgumentError(`dtype must be a policy (${byName.join(', ')}), got ${show(given)}`, of);
   return named(name);
 }
 
 /** Whether a precision has 16 bits. */
-export const isHalfPrecision = (dtype: FloatDType): boolean => dtype === 'float16' || dtype === 'bfloat16';
+export const isHalfPrecision = (dtype: LayerDType): boolean => dtype === 'float16' || dtype === 'bfloat16';
 
 /** The policy of a layer with this path; that of a map without a path is its default. */
 export const policyAt = (policy: DTypePolicy, path: string | null): DTypePolicy =>

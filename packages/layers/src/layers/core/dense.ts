@@ -6,7 +6,7 @@ import {
   type Tensor,
   type Variable,
 } from '@eagre/core';
-import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, differs, fusedMatMul, isFloating, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { isStored, kindOf, onValues, type Stored, takesKinds } from '../../layer/kinds.ts';
@@ -16,9 +16,9 @@ import {
   applyActivation,
   checkOne,
   fail,
-  floats,
   knownSize,
   linear,
+  numbers,
   penalize,
   relu,
   sizesOf,
@@ -110,20 +110,20 @@ export class Dense extends AdaptedLayer {
 
   override call(inputs: Tensor): Tensor {
     if (kindOf(inputs) === 'ragged') return onValues(inputs, (flat) => this.call(flat));
-    const x = floats(this, inputs);
+    const x = numbers(this, inputs);
     this.#check(x.shape);
     if (isStored(x)) return this.#ofSparse(x);
     if (this.quantizationMode !== null) return this.#ofInts(x);
     const fused = this.activation === relu;
     let y =
-      x.dtype === this.computeDtype
+      x.dtype === this.computeDtype && isFloating(x.dtype)
         ? fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 })
         : this.#promoted(x, fused);
     if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
     return penalize(this, y);
   }
 
-  /** Of floats in another precision than its own, which `autocast: false` lets in: in the wider one. */
+  /** Of floats in another precision than its own, which `autocast: false` lets in, in the wider one; of integers. */
   #promoted(x: Tensor, fused: boolean): Tensor {
     const product = x.matmul(this.kernel);
     const y = this.bias === null ? product : product.add(this.bias);

@@ -18,8 +18,8 @@ import {
   applyActivation,
   checkOne,
   fail,
-  floats,
   linear,
+  numbers,
   penalize,
   type Size,
   shapeOf,
@@ -223,7 +223,7 @@ export class EinsumDense extends AdaptedLayer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = numbers(this, inputs);
     this.#analyse(x.shape);
     let y = this.quantizationMode === null ? einsum(this.equation, x, this.kernel) : this.#ofInts(x);
     const lora = this.quantizationMode === null ? null : loraOf(this);
