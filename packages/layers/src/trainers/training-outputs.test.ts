@@ -106,6 +106,26 @@ test('messages about nested outputs say what was given', () => {
   );
 });
 
+test('a model may give one output twice', async () => {
+  const one = Input({ shape: [2] });
+  const y = new Dense(1, { kernelInitializer: 'ones' })(one);
+  const rows = constant([
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ]);
+  const twice = new Model(one, { first: y, others: [y, one] } as never);
+  const { first, others } = await twice.predict<{ first: Tensor; others: Tensor[] }>(rows, {
+    ...quiet,
+    batchSize: 2,
+  });
+  expect([first.array(), others[0]?.array(), others[1]?.array()]).toEqual([
+    [[3], [7], [11]],
+    [[3], [7], [11]],
+    rows.array(),
+  ]);
+});
+
 test('validation by name', async () => {
   const { history } = await compiled().fit(x, y, { ...quiet, validationData: [x, y] });
   expect(Object.keys(history).sort()).toEqual([
