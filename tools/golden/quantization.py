@@ -1,4 +1,4 @@
-"""Makes packages/layers/golden/quantization.json with Keras on TensorFlow: quantizers, layers of int8, and LoRA.
+"""Makes packages/layers/golden/quantization.json with Keras on TensorFlow: quantizers, layers of int8 and int4, and LoRA.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/quantization.py
 """
@@ -65,8 +65,8 @@ def packed(x, axis, dtype):
     return {"x": values(x), "axis": axis, "dtype": dtype, "y": values(y), "shape": list(shape), "length": length}
 
 
-def layer_case(make, x, *, quantize, lora=None, steps=0):
-    """A layer with weights of its own, made int8 or given LoRA, then some steps of gradient descent."""
+def layer_case(make, x, *, quantize, lora=None, steps=0, config=None):
+    """A layer with weights of its own, quantized or given LoRA, then some steps of gradient descent."""
     layer = make()
     integers = x.dtype == np.int32
     layer(x)
@@ -80,7 +80,7 @@ def layer_case(make, x, *, quantize, lora=None, steps=0):
         "lora": lora,
     }
     if quantize:
-        layer.quantize("int8")
+        layer.quantize(quantize if isinstance(quantize, str) else "int8", **({"config": config} if config else {}))
         case["policy"] = layer.dtype_policy.name
         case["quantizedConfig"] = keras.saving.serialize_keras_object(layer)["config"]
     if lora:
@@ -110,7 +110,19 @@ def layer_case(make, x, *, quantize, lora=None, steps=0):
             for v, g in zip(layer.trainable_weights, grads):
                 v.assign(v - 0.01 * tf.convert_to_tensor(g))
     case["trained"] = [values(w) for w in layer.trainable_weights]
+    if quantize == "int4":
+        store = {}
+        layer.save_own_variables(store)
+        case["stored"] = [{"dtype": np.asarray(v).dtype.name, **values(v)} for v in store.values()]
+        case["given"] = keras.saving.serialize_keras_object(config)["config"] if config else None
     return case
+
+
+def int4(make, x, **options):
+    """Of 4 bits; with a block or quantizers where some are given."""
+    lora, steps = options.pop("lora", None), options.pop("steps", 0)
+    config = quantizers.Int4QuantizationConfig(**options) if options else None
+    return layer_case(make, x, quantize="int4", lora=lora, steps=steps, config=config)
 
 
 x = floats(4, 6)
@@ -159,11 +171,32 @@ golden = {
         layer_case(einsum("abc,cd->abd", (3, 5), bias_axes="d"), wide, quantize=False, lora={"rank": 2}, steps=2),
         layer_case(einsum("abc,cd->abd", (3, 5)), wide, quantize=True, lora={"rank": 2, "lora_alpha": 1}, steps=2),
     ],
+    "int4": [
+        int4(dense(), x),
+        int4(dense(activation="relu"), x, block_size=4),
+        int4(dense(), wide, block_size=2),
+        int4(dense(), x, block_size=None),
+        int4(dense(use_bias=False), x, block_size=-1, activation_quantizer=quantizers.AbsMaxQuantizer()),
+        int4(dense(activation="tanh"), x, block_size=4, lora={"rank": 2, "lora_alpha": 3}, steps=2),
+        int4(dense(), x, block_size=-1, lora={"rank": 2}, steps=2),
+        int4(table(), rows),
+        int4(table(), rows, block_size=3),
+        int4(table(), rows, block_size=-1),
+        int4(table(), rows, block_size=2, lora={"rank": 2}, steps=2),
+        int4(einsum("abc,cd->abd", (3, 5), bias_axes="d"), wide),
+        int4(einsum("abc,cde->abde", (3, 2, 3), bias_axes="de"), wide, block_size=4),
+        int4(einsum("abcd,cde->abe", (3, 5), bias_axes="e", activation="relu"), floats(2, 3, 2, 4), block_size=3),
+        int4(einsum("abc,cde->abde", (3, 2, 3)), wide, block_size=-1),
+        int4(einsum("abc,cd->abd", (3, 5)), wide, block_size=-1, activation_quantizer=quantizers.AbsMaxQuantizer()),
+        int4(einsum("abc,cd->abd", (3, 5)), wide, block_size=2, lora={"rank": 2, "lora_alpha": 1}, steps=2),
+    ],
     "configs": [
         quantizers.serialize(quantizers.AbsMaxQuantizer(axis=0)),
         quantizers.serialize(quantizers.AbsMaxQuantizer(axis=-1, value_range=(-8, 7))),
         keras.saving.serialize_keras_object(quantizers.Int8QuantizationConfig()),
         keras.dtype_policies.serialize(keras.dtype_policies.get("int8_from_float32")),
+        keras.saving.serialize_keras_object(quantizers.Int4QuantizationConfig()),
+        keras.dtype_policies.serialize(keras.dtype_policies.get("int4/64_from_mixed_bfloat16")),
     ],
 }
 OUT.write_text(json.dumps(golden, separators=(",", ":")) + "\n")

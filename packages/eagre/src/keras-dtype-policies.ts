@@ -3,6 +3,7 @@ import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import {
   DTypePolicy,
   DTypePolicyMap,
+  Int4DTypePolicy,
   type PolicyName,
   QuantizedDTypePolicy,
   type QuantizedPolicyName,
@@ -12,6 +13,7 @@ export {
   DTypePolicy,
   DTypePolicy as FloatDTypePolicy,
   DTypePolicyMap,
+  Int4DTypePolicy,
   QuantizedDTypePolicy,
 } from '@eagre/layers';
 
@@ -29,14 +31,20 @@ export const get: NamedFunction<
   {},
   (identifier: unknown) => {
     if (identifier instanceof DTypePolicy) return identifier;
-    const quantized = typeof identifier === 'string' ? /^int8_from_(.*)$/.exec(identifier)?.[1] : undefined;
-    if (quantized !== undefined) return new QuantizedDTypePolicy('int8', quantized as PolicyName);
+    const quantized = typeof identifier === 'string' ? /^(int[84].*)_from_(.*)$/.exec(identifier) : null;
+    if (quantized !== null) {
+      const [, mode, source] = quantized as unknown as [string, never, never];
+      return (mode as string).includes('/')
+        ? new Int4DTypePolicy(mode, source)
+        : new QuantizedDTypePolicy(mode, source);
+    }
     const { class_name: name, config } = (identifier ?? {}) as {
       readonly class_name?: string;
       readonly config?: Written;
     };
     if (config !== undefined && name === 'QuantizedDTypePolicy')
       return QuantizedDTypePolicy.fromConfig(config);
+    if (config !== undefined && name === 'Int4DTypePolicy') return Int4DTypePolicy.fromConfig(config);
     if (config !== undefined && name === 'DTypePolicyMap') return DTypePolicyMap.fromConfig(config);
     return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);
   },

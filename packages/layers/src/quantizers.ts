@@ -434,7 +434,7 @@ export interface QuantizationConfigOptions {
   readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
 }
 
-/** How layers quantize their weights and inputs. `Int8QuantizationConfig` says it for int8. */
+/** How layers quantize their weights and inputs. `Int8QuantizationConfig` and `Int4QuantizationConfig` say it for int8 and int4. */
 export class QuantizationConfig extends KerasObject {
   declare readonly weightQuantizer: Quantizer | null;
   declare readonly activationQuantizer: Quantizer | null;
@@ -443,8 +443,11 @@ export class QuantizationConfig extends KerasObject {
     super(...(args as []));
   }
   /** The mode that layers get. @throws InvalidArgumentError of this class, which has none */
-  get mode(): 'int8' {
-    throw new InvalidArgumentError('has no mode; use Int8QuantizationConfig', 'QuantizationConfig');
+  get mode(): 'int8' | 'int4' {
+    throw new InvalidArgumentError(
+      'has no mode; use Int8QuantizationConfig or Int4QuantizationConfig',
+      'QuantizationConfig',
+    );
   }
   /** @internal */
   protected override get module(): string {
@@ -470,7 +473,41 @@ export class Int8QuantizationConfig extends QuantizationConfig {
     return 'int8';
   }
 }
-markOurs(QuantizationConfig, Int8QuantizationConfig);
+
+export interface Int4QuantizationConfigOptions extends QuantizationConfigOptions {
+  /** Of the inputs; null, which leaves them floats, unless given. */
+  readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
+  /** How many elements along the inputs have a scale and a zero point together, 128 unless given; null or −1 for one scale of all. */
+  readonly blockSize?: number | null;
+}
+
+/**
+ * Of int4: weights with a scale and a zero point for each group of `blockSize` in each output, two in a byte; inputs stay floats. Quantizers can be given
+ * where there are no groups.
+ */
+export class Int4QuantizationConfig extends QuantizationConfig {
+  declare readonly blockSize: number | null;
+
+  constructor(...args: [options?: Int4QuantizationConfigOptions]) {
+    super(argumentsOf<Int4QuantizationConfigOptions>(Int4QuantizationConfig, new.target, args));
+    const { blockSize, weightQuantizer: own, activationQuantizer } = this;
+    const refuse = (why: string): never => {
+      throw new InvalidArgumentError(why, 'Int4QuantizationConfig');
+    };
+    if (blockSize !== null && blockSize > 0 && (own !== null || activationQuantizer !== null))
+      refuse('takes quantizers with a blockSize of null or -1 only');
+    if (own === null) return;
+    if (own.outputDtype !== 'int8')
+      refuse(`needs a weightQuantizer with outputDtype 'int8', got ${own.outputDtype}`);
+    const [least, most] = (own as Partial<AbsMaxQuantizer>).valueRange ?? [];
+    if (least !== INT4[0] || most !== INT4[1])
+      refuse(`needs a weightQuantizer with valueRange [-8, 7], got ${show([least, most])}`);
+  }
+  override get mode(): 'int4' {
+    return 'int4';
+  }
+}
+markOurs(QuantizationConfig, Int8QuantizationConfig, Int4QuantizationConfig);
 
 const known = new ClassNames<Quantizer>('quantizer', { Quantizer, AbsMaxQuantizer }, {});
 const quantizerOption = (otherwise: () => Quantizer | null): Option<Quantizer | null> => ({
@@ -504,6 +541,25 @@ takesOptions<QuantizationConfigOptions, Int8QuantizationConfig>(
     },
   },
   Int8QuantizationConfig,
+);
+
+const blockSize: Option<number | null> = {
+  read: (given = 128, name, of) => {
+    if (given === null || given === -1 || (Number.isSafeInteger(given) && (given as number) > 0))
+      return given as number | null;
+    throw new InvalidArgumentError(
+      `${name} must be a positive integer, -1 or null, got ${show(given)}`,
+      of.constructor.name,
+    );
+  },
+};
+takesOptions<Int4QuantizationConfigOptions, Int4QuantizationConfig>(
+  {
+    positional: ['weightQuantizer'],
+    required: 0,
+    options: { weightQuantizer: none, activationQuantizer: none, blockSize },
+  },
+  Int4QuantizationConfig,
 );
 
 /** A name of a quantizer, one itself, or what a file holds. */

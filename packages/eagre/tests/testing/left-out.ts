@@ -33,10 +33,6 @@ export const leftOut: readonly LeftOut[] = [
     why: 'weights of large language models quantized with a calibration text and its tokenizer',
   },
   {
-    what: /\.Int4(DTypePolicy|QuantizationConfig)$/,
-    why: 'for weights of 4 bits in groups, of which Keras 3.15 has several layouts; `packInt4` and `unpackInt4` are here',
-  },
-  {
     what: /boston_housing/,
     why: 'a data set one column of which encodes the race of people, which Keras itself discourages; `californiaHousing` is here',
   },

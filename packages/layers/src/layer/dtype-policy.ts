@@ -7,6 +7,7 @@ import {
   isPlain,
   kerasDefaults,
   type NamedFunction,
+  type Option,
   optionsFrom,
   setOptions,
   takesOptions,
@@ -56,6 +57,9 @@ const names: readonly PolicyName[] = [
 
 const byName = names.filter((name) => name !== 'int8');
 
+/** The integers that weights are kept as. */
+export type QuantizationMode = 'int8' | 'int4';
+
 export interface DTypePolicyOptions {
   readonly name: PolicyName;
 }
@@ -81,7 +85,7 @@ export class DTypePolicy {
     return this.name.startsWith('mixed_') ? 'float32' : (this.name as LayerDType);
   }
   /** The integers that weights are kept as; null for floats. */
-  get quantizationMode(): 'int8' | null {
+  get quantizationMode(): QuantizationMode | null {
     return null;
   }
   getConfig(): Record<string, unknown> {
@@ -121,28 +125,30 @@ takesOptions<DTypePolicyOptions, DTypePolicy>(
 );
 
 /** Of floats, which are kept as integers. */
-export type QuantizedPolicyName = `int8_from_${FloatPolicyName}`;
-const PREFIX = 'int8_from_';
+export type QuantizedPolicyName = `${'int8' | 'int4' | `int4/${number}`}_from_${FloatPolicyName}`;
+const QUANTIZED = /^(int8|int4(?:\/.*)?)_from_(.*)$/;
 
 export interface QuantizedDTypePolicyOptions {
-  readonly mode: 'int8';
+  /** `int4` has one scale for each output; with groups it is the mode of an `Int4DTypePolicy`. */
+  readonly mode: QuantizationMode;
   /** The policy of the floats; the global one unless given. */
   readonly sourceName?: FloatPolicyName | null;
 }
 
 /** The policy of layers whose large weights are kept as int8: `int8_from_float32`. `layer.quantize` gives it to a layer. */
 export class QuantizedDTypePolicy extends DTypePolicy {
-  declare readonly mode: 'int8';
+  /** What is kept. */
+  declare readonly mode: QuantizationMode;
   declare readonly sourceName: FloatPolicyName;
 
   constructor(
     ...args: [
-      mode: 'int8' | QuantizedDTypePolicyOptions,
+      mode: QuantizationMode | QuantizedDTypePolicyOptions,
       sourceName?: FloatPolicyName | QuantizedDTypePolicyOptions,
     ]
   ) {
     super(argumentsOf<QuantizedDTypePolicyOptions>(QuantizedDTypePolicy, new.target, args) as never);
-    Object.defineProperty(this, 'name', { value: `${PREFIX}${this.sourceName}`, enumerable: true });
+    Object.defineProperty(this, 'name', { value: `${this.mode}_from_${this.sourceName}`, enumerable: true });
   }
   override get computeDtype(): LayerDType {
     return named(this.sourceName).computeDtype;
@@ -150,9 +156,10 @@ export class QuantizedDTypePolicy extends DTypePolicy {
   override get variableDtype(): LayerDType {
     return named(this.sourceName).variableDtype;
   }
-  override get quantizationMode(): 'int8' {
-    return 'int8';
+  override get quantizationMode(): QuantizationMode {
+    return this.mode;
   }
+
   /** In Keras's form. */
   override toJSON(): Record<string, unknown> {
     return { ...super.toJSON(), module: 'keras.dtype_policies' };
@@ -164,6 +171,22 @@ export class QuantizedDTypePolicy extends DTypePolicy {
     );
   }
 }
+const sourceName: Option<FloatPolicyName> = {
+  read: (given: unknown) => {
+    const name = (given ?? dtypePolicy().name) as FloatPolicyName;
+    if (!floatNames.includes(name))
+      throw new InvalidArgumentError(
+        `sourceName must be one of ${floatNames.join(', ')}, got ${show(given)}`,
+        'QuantizedDTypePolicy',
+      );
+    if (name === 'float16' || name === 'mixed_float16')
+      throw new InvalidArgumentError(
+        'float16 is too narrow for the sums of integers; use mixed_bfloat16 or float32',
+        'QuantizedDTypePolicy',
+      );
+    return name;
+  },
+};
 takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
   {
     positional: ['mode', 'sourceName'],
@@ -171,32 +194,68 @@ takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
     options: {
       mode: {
         read: (given) => {
-          if (given === 'int8') return given;
+          if (given === 'int8' || given === 'int4') return given;
           throw new InvalidArgumentError(
-            `the mode must be 'int8', got ${show(given)}`,
+            `the mode must be 'int8' or 'int4', got ${show(given)}`,
             'QuantizedDTypePolicy',
           );
         },
       },
-      sourceName: {
-        read: (given) => {
-          const name = (given ?? dtypePolicy().name) as FloatPolicyName;
-          if (!floatNames.includes(name))
-            throw new InvalidArgumentError(
-              `sourceName must be one of ${floatNames.join(', ')}, got ${show(given)}`,
-              'QuantizedDTypePolicy',
-            );
-          if (name === 'float16' || name === 'mixed_float16')
-            throw new InvalidArgumentError(
-              'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
-              'QuantizedDTypePolicy',
-            );
-          return name;
-        },
-      },
+      sourceName,
     },
   },
   QuantizedDTypePolicy,
+);
+
+export interface Int4DTypePolicyOptions {
+  /** `int4/` and how many elements have a scale together; -1 for all. */
+  readonly mode: `int4/${number}`;
+  /** The policy of the floats; the global one unless given. */
+  readonly sourceName?: FloatPolicyName | null;
+}
+
+/** The policy of layers whose large weights are kept in 4 bits, in groups: `int4/128_from_float32`. `layer.quantize` gives it to a layer. */
+export class Int4DTypePolicy extends QuantizedDTypePolicy {
+  /** How many elements have a scale together; null for all. */
+  readonly blockSize: number | null;
+
+  constructor(
+    ...args: [
+      mode: `int4/${number}` | Int4DTypePolicyOptions,
+      sourceName?: FloatPolicyName | Int4DTypePolicyOptions,
+    ]
+  ) {
+    super(argumentsOf<Int4DTypePolicyOptions>(Int4DTypePolicy, new.target, args) as never);
+    const size = Number((this.mode as string).slice('int4/'.length));
+    this.blockSize = size === -1 ? null : size;
+    (this as { mode: string }).mode = 'int4';
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), mode: `int4/${this.blockSize ?? -1}` };
+  }
+  /** A policy of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): Int4DTypePolicy {
+    return new Int4DTypePolicy(optionsFrom(config, Int4DTypePolicy) as unknown as Int4DTypePolicyOptions);
+  }
+}
+takesOptions<Int4DTypePolicyOptions, Int4DTypePolicy>(
+  {
+    positional: ['mode', 'sourceName'],
+    required: 1,
+    options: {
+      mode: {
+        read: (given: unknown) => {
+          if (typeof given === 'string' && /^int4\/(-1|[1-9]\d{0,8})$/.test(given)) return given as 'int4/1';
+          throw new InvalidArgumentError(
+            `the mode must be 'int4/' and a positive integer or -1, got ${show(given)}`,
+            'Int4DTypePolicy',
+          );
+        },
+      },
+      sourceName,
+    } as never,
+  },
+  Int4DTypePolicy,
 );
 
 // By its name alone, `int8` would be a mode of quantization.
@@ -246,7 +305,7 @@ export class DTypePolicyMap extends DTypePolicy implements Iterable<string> {
   override get variableDtype(): LayerDType {
     return this.defaultPolicy.variableDtype;
   }
-  override get quantizationMode(): 'int8' | null {
+  override get quantizationMode(): QuantizationMode | null {
     return this.defaultPolicy.quantizationMode;
   }
   /** How many keys there are. */
@@ -398,8 +457,15 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
     readonly class_name?: unknown;
     readonly config?: { readonly name?: unknown };
   };
-  if (typeof given === 'string' && given.startsWith(PREFIX))
-    return new QuantizedDTypePolicy('int8', given.slice(PREFIX.length) as FloatPolicyName);
+  const quantized = typeof given === 'string' ? QUANTIZED.exec(given) : null;
+  if (quantized !== null) {
+    const [, mode, source] = quantized as unknown as [string, never, FloatPolicyName];
+    return (mode as string).includes('/')
+      ? new Int4DTypePolicy(mode, source)
+      : new QuantizedDTypePolicy(mode, source);
+  }
+  if (isPlain(given) && className === 'Int4DTypePolicy' && isPlain(config))
+    return Int4DTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'QuantizedDTypePolicy' && isPlain(config))
     return QuantizedDTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'DTypePolicyMap' && isPlain(config))

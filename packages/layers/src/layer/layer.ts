@@ -81,6 +81,7 @@ import {
   type LayerDType,
   policyAt,
   policyOf,
+  type QuantizationMode,
 } from './dtype-policy.ts';
 import { checkInputSpec, type InputSpecs } from './input-spec.ts';
 import { namedWeights, ownVariables, seedStates, walkAttributes, withInner } from './inside.ts';
@@ -124,7 +125,7 @@ export { inferOutputSpec, type Specs, specsOf, type TensorSpec } from './specs.t
 
 /** Of `layer.quantize`. */
 export interface QuantizeLayerOptions {
-  /** Which quantizers are used; an `Int8QuantizationConfig` of defaults unless given. */
+  /** Which quantizers are used; an `Int8QuantizationConfig` or `Int4QuantizationConfig` of defaults unless given. */
   readonly config?: QuantizationConfig | null;
 }
 
@@ -520,17 +521,18 @@ export class Layer extends Module implements Trackable {
   }
 
   /** The integers that its weights are kept as; null for floats. */
-  get quantizationMode(): 'int8' | null {
+  get quantizationMode(): QuantizationMode | null {
     const { dtypePolicy: policy } = this;
     return policyAt(policy, this._layer.path).quantizationMode;
   }
   /**
-   * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. Of `Dense`, `EinsumDense` and
-   * `Embedding`; other layers cannot. Gradients reach the inputs, not the weight.
+   * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. With `'int4'` two integers are in a
+   * byte, groups of them have a scale and a zero point, and calls multiply by floats. Of `Dense`, `EinsumDense` and `Embedding`; other layers cannot.
+   * Gradients reach the inputs, not the weight.
    * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
    */
-  quantize(mode?: 'int8' | null, options?: QuantizeLayerOptions | null): void;
-  quantize(options: { readonly mode?: 'int8' | null } & QuantizeLayerOptions): void;
+  quantize(mode?: QuantizationMode | null, options?: QuantizeLayerOptions | null): void;
+  quantize(options: { readonly mode?: QuantizationMode | null } & QuantizeLayerOptions): void;
   quantize(mode?: unknown, options?: QuantizeLayerOptions | null): void {
     this.toIntegers(mode, options?.config);
   }

@@ -35,8 +35,9 @@ import {
   loraOf,
   productOfInts,
   quantizedOf,
-  toInt8,
+  toIntegers,
 } from './adapted.ts';
+import { productOfFourBits } from './four-bits.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
   /** Applied to the result; none by default. */
@@ -63,15 +64,19 @@ export class Dense extends AdaptedLayer {
   declare readonly kernelConstraint: ConstraintFunction | null;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
-  /** [n, units]; of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** [n, units]; of int8 the integers, of int4 [n, ⌈units / 2⌉], two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   /** [units], or null without a bias. */
   bias: Variable | null = null;
   /** After `enableLora`: [n, rank] and [rank, units]. */
   declare readonly loraKernelA?: Variable;
   declare readonly loraKernelB?: Variable;
-  /** Of int8: [units], by which the integers are divided. */
+  /** [units], by which the integers are divided; of int4 with groups [groups, units], by which they are multiplied. */
   declare readonly kernelScale?: Variable;
+  /** Of int4 with groups: [groups, units], which is taken off the integers before. */
+  declare readonly kernelZero?: Variable;
+  /** Of int4 with groups: [n], the group of each row. */
+  declare readonly gIdx?: Variable;
 
   constructor(...args: [units: number | DenseArguments, options?: DenseOptions]) {
     super(argumentsOf<DenseArguments>(Dense, new.target, args));
@@ -97,7 +102,7 @@ export class Dense extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, Dense, mode, config);
+    toIntegers(this, Dense, mode, config);
   }
   /** @internal */
   override get axisOfScale(): Axis {
@@ -143,13 +148,18 @@ export class Dense extends AdaptedLayer {
   }
 
   #ofInts(x: Tensor): Tensor {
-    let y = productOfInts(x, quantizedOf(this, 'kernel'), inputsQuantizer(this), {
+    const quantizer = inputsQuantizer(this);
+    const parts = {
       axis: -1,
-      product: (a, b) => a.matmul(b),
-      ofInputs: (scale) => scale,
-      ofWeight: (scale) => scale,
-      back: (dy, kernel) => dy.matmul(kernel, { transposeB: true }),
-    });
+      product: (a: Tensor, b: Tensor) => a.matmul(b),
+      ofInputs: (scale: Tensor) => scale,
+      ofWeight: (scale: Tensor) => scale,
+      back: (dy: Tensor, kernel: Tensor) => dy.matmul(kernel, { transposeB: true }),
+    };
+    let y =
+      this.quantizationMode === 'int4'
+        ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
+        : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
     const lora = loraOf(this);
     if (lora !== null) y = y.add(x.matmul(lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);

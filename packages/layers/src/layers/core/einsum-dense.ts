@@ -37,8 +37,9 @@ import {
   loraOf,
   productOfInts,
   quantizedOf,
-  toInt8,
+  toIntegers,
 } from './adapted.ts';
+import { type MatrixForm, productOfFourBits } from './four-bits.ts';
 
 export interface EinsumDenseOptions
   extends LayerOptions,
@@ -107,9 +108,16 @@ export class EinsumDense extends AdaptedLayer {
   /** After `enableLora`: the kernel's shape with rank as the last size, and [rank, last]. */
   declare readonly loraKernelA?: Variable;
   declare readonly loraKernelB?: Variable;
-  /** Of int8, by which the integers are divided: of the result's rank, with sizes of 1 where it does not differ. */
+  /**
+   * By which the integers are divided: of the result's rank, with sizes of 1 where it does not differ; of int4 [columns], or with groups [groups,
+   * columns], by which they are multiplied.
+   */
   declare readonly kernelScale?: Variable;
-  /** Of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** Of int4 with groups: of the scale's shape, which is taken off the integers before. */
+  declare readonly kernelZero?: Variable;
+  /** Of int4 with groups: the group of each row. */
+  declare readonly gIdx?: Variable;
+  /** Of int8 the integers, of int4 a matrix of them, two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   bias: Variable | null = null;
   readonly #letters: Letters;
@@ -153,7 +161,13 @@ export class EinsumDense extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, EinsumDense, mode, config);
+    toIntegers(this, EinsumDense, mode, config);
+  }
+  /** @internal As Keras cuts the numbers as they lie, whatever the order of the axes. */
+  override matrixForm(shape: Shape): MatrixForm {
+    const summed = new Set(this.axisOfScale);
+    const size = (of: boolean): number => shape.reduce((n, d, i) => (summed.has(i) === of ? n * d : n), 1);
+    return { rows: size(true), columns: size(false), axis: 0 };
   }
   /** @internal */
   override get axisOfScale(): readonly number[] {
@@ -207,19 +221,23 @@ export class EinsumDense extends AdaptedLayer {
     const axis = [...from].flatMap((letter, i) => (to.includes(letter) ? [] : [i]));
     const shared = [...from].filter((letter) => to.includes(letter));
     const order = [...to].filter((letter) => shared.includes(letter)).map((letter) => shared.indexOf(letter));
-    return productOfInts(x, quantizedOf(this, 'kernel'), inputsQuantizer(this), {
+    const parts = {
       axis,
-      product: (a, b) => einsum(`${from},${kernel}->${to}`, a, b),
-      ofInputs: (scale) => {
+      product: (a: Tensor, b: Tensor) => einsum(`${from},${kernel}->${to}`, a, b),
+      ofInputs: (scale: Tensor) => {
         let aligned = scale.squeeze(axis).transpose(order);
         [...to].forEach((letter, i) => {
           if (!shared.includes(letter)) aligned = aligned.expandDims(i);
         });
         return aligned;
       },
-      ofWeight: (scale) => this.scaleOfWeight(scale),
-      back: (dy, weight) => einsum(`${to},${kernel}->${from}`, dy, weight),
-    });
+      ofWeight: (scale: Tensor) => this.scaleOfWeight(scale),
+      back: (dy: Tensor, weight: Tensor) => einsum(`${to},${kernel}->${from}`, dy, weight),
+    };
+    const quantizer = inputsQuantizer(this);
+    return this.quantizationMode === 'int4'
+      ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
+      : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
   }
 
   override call(inputs: Tensor): Tensor {

@@ -10,9 +10,18 @@ import {
   type Tensor,
   UnimplementedError,
 } from '@eagre/core';
+import { optionsFrom } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
-import { DTypePolicy, Input, layers, QuantizedDTypePolicy, quantizers, Sequential } from '../../index.ts';
+import {
+  DTypePolicy,
+  Input,
+  Int4DTypePolicy,
+  layers,
+  QuantizedDTypePolicy,
+  quantizers,
+  Sequential,
+} from '../../index.ts';
 import { assertCloseTensor, readGolden, tensorOf, type Values } from '../../testing/golden.ts';
 
 interface Weight extends Values {
@@ -63,7 +72,11 @@ const golden = readGolden<{
     readonly length: number;
   }[];
   readonly layers: readonly LayerCase[];
-  readonly configs: readonly [object, object, object, object];
+  readonly int4: readonly (LayerCase & {
+    readonly stored: readonly Values[];
+    readonly given: object | null;
+  })[];
+  readonly configs: readonly [object, object, object, object, object, object];
 }>('quantization');
 const exactly = (got: Tensor, wanted: Values): void => {
   expect(got.shape).toEqual(wanted.shape);
@@ -124,11 +137,24 @@ describe('quantizers', () => {
 
   test('configurations are those of Keras', () => {
     const plain = (x: unknown): unknown => JSON.parse(JSON.stringify(x));
-    const [first, second, config, policy] = golden.configs;
+    const [first, second, config, policy, config4, policy4] = golden.configs;
     expect(plain(quantizers.serialize(new quantizers.AbsMaxQuantizer(0)))).toEqual(first);
     expect(plain(quantizers.deserialize(second as never))).toEqual(second);
     expect(plain(new quantizers.Int8QuantizationConfig())).toEqual(config);
     expect(plain(new QuantizedDTypePolicy('int8', 'float32'))).toEqual(policy);
+    expect(plain(new quantizers.Int4QuantizationConfig())).toEqual(config4);
+    expect(plain(new Int4DTypePolicy('int4/64', 'mixed_bfloat16'))).toEqual(policy4);
+    const { config: options } = policy4 as { readonly config: Record<string, unknown> };
+    const again = Int4DTypePolicy.fromConfig(options);
+    expect([again.name, again.blockSize, again.mode, again.quantizationMode, again.computeDtype]).toEqual([
+      'int4/64_from_mixed_bfloat16',
+      64,
+      'int4',
+      'int4',
+      'bfloat16',
+    ]);
+    for (const mode of ['int4', 'int4/0', 'int4/x', 'int8/4'])
+      expect(() => new Int4DTypePolicy(mode as never)).toThrow(InvalidArgumentError);
   });
 
   test('wrong arguments are refused', () => {
@@ -145,9 +171,11 @@ const make = (c: LayerCase, config: Record<string, unknown>): layers.Dense =>
   (layers[c.layer] as unknown as typeof layers.Dense).fromConfig(config);
 
 describe('layers', () => {
+  const int4 = golden.int4.map((c) => ({ ...c, mode: 'int4' as const }));
+  const int8 = golden.layers.map((c) => ({ ...c, mode: 'int8' as const, given: null, stored: null }));
   test.each(
-    golden.layers.map(
-      (c, i) => [i, c.layer, c.quantize ? 'int8' : 'floats', c.lora === null ? '' : 'with LoRA', c] as const,
+    [...int8, ...int4].map(
+      (c, i) => [i, c.layer, c.quantize ? c.mode : 'floats', c.lora === null ? '' : 'with LoRA', c] as const,
     ),
   )('%i %s of %s %s', (_i, _layer, _mode, _with, c) => {
     const layer = make(c, c.config);
@@ -155,8 +183,14 @@ describe('layers', () => {
     layer(x);
     layer.setWeights(c.weights.map((v) => tensorOf(v)));
     if (c.quantize) {
-      layer.quantize('int8');
-      expect(layer.quantizationMode).toBe('int8');
+      const own =
+        c.given === null
+          ? null
+          : new quantizers.Int4QuantizationConfig(
+              optionsFrom(c.given as never, quantizers.Int4QuantizationConfig),
+            );
+      layer.quantize(c.mode, { config: own });
+      expect(layer.quantizationMode).toBe(c.mode);
       expect(layer.dtypePolicy.name).toBe(c.policy);
       const { build_config: _, ...config } = c.quantizedConfig ?? {};
       expect(JSON.parse(JSON.stringify(layer.getConfig()))).toMatchObject(config);
@@ -206,6 +240,14 @@ describe('layers', () => {
       });
       layer.trainableVariables.forEach((v, i) =>
         assertCloseTensor(v.read(), c.trained[i] as Values, v.path, 3e-5),
+      );
+    }
+    if (c.stored !== null) {
+      const store: Record<string, Tensor> = {};
+      layer.saveOwnVariables(store);
+      expect(Object.keys(store)).toEqual(c.stored.map((_, i) => `${i}`));
+      c.stored.forEach((v, i) =>
+        assertCloseTensor((store[i] as Tensor).cast('float32'), v, `file ${i}`, 1e-6),
       );
     }
   });
@@ -374,7 +416,10 @@ test('what cannot be quantized is refused', () => {
   expect(() => layer.quantize('int8')).toThrow(FailedPreconditionError);
   layer.build([null, 3]);
   expect(() => layer.quantize()).toThrow(InvalidArgumentError);
-  expect(() => layer.quantize('int4' as never)).toThrow(UnimplementedError);
+  expect(() => layer.quantize('gptq' as never)).toThrow(UnimplementedError);
+  expect(() => layer.quantize('int8', { config: new quantizers.Int4QuantizationConfig() })).toThrow(
+    'the mode is "int8", that of the config',
+  );
   expect(() => layer.quantize('int3' as never)).toThrow(InvalidArgumentError);
   layer.quantize('int8');
   expect(() => layer.quantize('int8')).toThrow(FailedPreconditionError);
