@@ -125,6 +125,27 @@ def int4(make, x, **options):
     return layer_case(make, x, quantize="int4", lora=lora, steps=steps, config=config)
 
 
+def attention(make, x, mode, block=None):
+    """Attention, whose projections are quantized by the model that it is in."""
+    layer = make()
+    i = keras.Input(x.shape[1:])
+    model = keras.Model(i, layer(i, i))
+    model.set_weights([floats(*w.shape) for w in model.weights])
+    case = {"layer": type(layer).__name__, "mode": mode, "block": block, "x": values(x)}
+    case["weights"] = [values(w) for w in model.weights]
+    options = {"config": quantizers.Int4QuantizationConfig(block_size=block)} if block else {}
+    model.quantize(mode, **options)
+    case["after"] = [{"name": w.name, "dtype": str(w.dtype), "trainable": w.trainable, **values(w)} for w in model.weights]
+    inputs = tf.constant(x)
+    up = floats(*x.shape)
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        y = model(inputs)
+        loss = tf.reduce_sum(y * up)
+    case.update(y=values(y), up=values(up), gradient=values(tape.gradient(loss, inputs)))
+    return case
+
+
 x = floats(4, 6)
 rows = rng.integers(0, 7, size=(3, 4)).astype("int32")
 dense = lambda **o: lambda: layers.Dense(5, name="dense", **o)
@@ -189,6 +210,13 @@ golden = {
         int4(einsum("abc,cde->abde", (3, 2, 3)), wide, block_size=-1),
         int4(einsum("abc,cd->abd", (3, 5)), wide, block_size=-1, activation_quantizer=quantizers.AbsMaxQuantizer()),
         int4(einsum("abc,cd->abd", (3, 5)), wide, block_size=2, lora={"rank": 2, "lora_alpha": 1}, steps=2),
+    ],
+    "attention": [
+        attention(lambda: layers.MultiHeadAttention(2, 3, name="attention"), wide, "int8"),
+        attention(lambda: layers.MultiHeadAttention(2, 3, name="attention"), wide, "int4"),
+        attention(lambda: layers.MultiHeadAttention(2, 3, use_bias=False, name="attention"), wide, "int4", 4),
+        attention(lambda: layers.MultiHeadAttention(2, 3, name="attention"), wide, "int4", -1),
+        attention(lambda: layers.GroupQueryAttention(3, 4, 2, name="attention"), wide, "int8"),
     ],
     "configs": [
         quantizers.serialize(quantizers.AbsMaxQuantizer(axis=0)),

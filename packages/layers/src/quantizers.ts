@@ -142,12 +142,14 @@ export const absMaxQuantizeGroupedWithZeroPoint: NamedFunction<
     const x = floatsOf(inputs as TensorLike, op);
     if (x.rank !== 2)
       throw new InvalidArgumentError(`takes a matrix [rows, columns], got rank ${x.rank}`, op);
-    const size = blockSize as number;
-    if (!Number.isSafeInteger(size) || size < 1)
-      throw new InvalidArgumentError(`blockSize must be an integer of at least 1, got ${show(size)}`, op);
+    const given = blockSize as number;
+    if (!Number.isSafeInteger(given) || given < 1)
+      throw new InvalidArgumentError(`blockSize must be an integer of at least 1, got ${show(given)}`, op);
     const [least, most] = rangeOf(options.valueRange ?? INT4, op);
     const dtype = dtypeOf(options.dtype ?? 'int8', 'dtype', op);
     const [rows, columns] = x.shape;
+    // Of zeros behind the rows one does as well as many.
+    const size = Math.min(given, rows + 1);
     const groups = Math.ceil(rows / size);
     const missing = groups * size - rows;
     const padded = missing === 0 ? x : concat([x, zeros([missing, columns], { dtype: x.dtype })], 0);

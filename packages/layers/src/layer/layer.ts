@@ -527,7 +527,8 @@ export class Layer extends Module implements Trackable {
   }
   /**
    * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. With `'int4'` two integers are in a
-   * byte, groups of them have a scale and a zero point, and calls multiply by floats. Of `Dense`, `EinsumDense` and `Embedding`; other layers cannot.
+   * byte, groups of them have a scale and a zero point, and calls multiply by floats. Of `Dense`, `EinsumDense` and `Embedding`, and of what attention
+   * layers consist of; other layers cannot.
    * Gradients reach the inputs, not the weight.
    * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
    */

@@ -18,6 +18,7 @@ import {
   Input,
   Int4DTypePolicy,
   layers,
+  Model,
   QuantizedDTypePolicy,
   quantizers,
   Sequential,
@@ -76,6 +77,17 @@ const golden = readGolden<{
     readonly stored: readonly Values[];
     readonly given: object | null;
   })[];
+  readonly attention: readonly {
+    readonly layer: 'MultiHeadAttention' | 'GroupedQueryAttention';
+    readonly mode: 'int8' | 'int4';
+    readonly block: number | null;
+    readonly x: Values;
+    readonly weights: readonly Values[];
+    readonly after: readonly Weight[];
+    readonly y: Values;
+    readonly up: Values;
+    readonly gradient: Values;
+  }[];
   readonly configs: readonly [object, object, object, object, object, object];
 }>('quantization');
 const exactly = (got: Tensor, wanted: Values): void => {
@@ -310,6 +322,63 @@ describe('LoRA before or after integers is the same, as in Keras 3.15.1', () => 
     );
     expect(before.sub(made(ints)(input)).abs().max().item()).toBeGreaterThan(0.1);
     expect(() => one.enableLora(2)).toThrow(FailedPreconditionError);
+  });
+});
+
+describe('attention in models', () => {
+  test.each(golden.attention.map((c) => [c.layer, c.mode, c.block, c] as const))(
+    '%s of %s %s',
+    (_a, _b, _c, c) => {
+      const x = tensorOf(c.x);
+      const input = Input({ shape: x.shape.slice(1) });
+      const bias = { useBias: c.weights.length > 4 };
+      const layer =
+        c.layer === 'MultiHeadAttention'
+          ? new layers.MultiHeadAttention(2, 3, bias)
+          : new layers.GroupQueryAttention(3, 4, 2, bias);
+      const model = new Model(input, layer(input, input) as never);
+      model.setWeights(c.weights.map((v) => tensorOf(v)));
+      model.quantize(c.mode, {
+        config: c.block === null ? null : new quantizers.Int4QuantizationConfig({ blockSize: c.block }),
+      });
+      expect(model.weights.map((w) => [w.dtype, w.trainable, w.name])).toEqual(
+        c.after.map((w) => [w.dtype, w.trainable, w.name]),
+      );
+      model.weights.forEach((w, i) =>
+        assertCloseTensor(w.read().cast('float32'), c.after[i] as Weight, w.path, 1e-6),
+      );
+      const step = (given: Tensor): Tensor[] => {
+        const tape = new GradientTape();
+        tape.watch(given);
+        const y = model<Tensor>(given);
+        return [y, tape.gradient(y, given, { outputGradients: tensorOf(c.up) }) as Tensor];
+      };
+      for (const [y, gradient] of [step(x), tfFunction(step)(x)] as [Tensor, Tensor][]) {
+        assertCloseTensor(y, c.y, 'y', 3e-5);
+        assertCloseTensor(gradient, c.gradient, 'gradient', 3e-4);
+      }
+    },
+  );
+
+  test('projections have LoRA, before and after integers', () => {
+    const x = tensorOf((golden.attention[0] as { readonly x: Values }).x);
+    const made = (adapt: readonly ((projection: layers.Dense) => void)[]): Tensor => {
+      random.setSeed(3);
+      const layer = new layers.MultiHeadAttention(2, 3);
+      layer(x, x);
+      for (const each of [layer.query, layer.attentionOutput])
+        for (const change of adapt) change(each as never);
+      return layer(x, x);
+    };
+    const lora = (projection: layers.Dense): void => {
+      projection.enableLora(2);
+      projection.loraKernelB?.assign(random.Generator.fromSeed(4).normal(projection.loraKernelB.shape));
+    };
+    const ints = (projection: layers.Dense): void => projection.quantize('int4');
+    const [first, second, alone] = [made([lora, ints]), made([ints, lora]), made([ints])];
+    // The matrices of LoRA are drawn at other places of the stream.
+    expect(first.shape).toEqual(second.shape);
+    expect(first.sub(alone).abs().max().item()).toBeGreaterThan(0.01);
   });
 });
 
