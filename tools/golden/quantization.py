@@ -1,4 +1,4 @@
-"""Makes packages/layers/golden/quantization.json with Keras on TensorFlow: quantizers, layers of int8 and int4, and LoRA.
+"""Makes packages/layers/golden/quantization.json with Keras on TensorFlow: quantizers, layers of int8, int4 and float8, and LoRA.
 
 Run: KERAS_BACKEND=tensorflow python tools/golden/quantization.py
 """
@@ -146,6 +146,53 @@ def attention(make, x, mode, block=None):
     return case
 
 
+def float8(make, x, steps=3):
+    """Steps of training with floats of 8 bits, in which gradients of scales and histories become their values."""
+    layer = make()
+    layer(x)
+    layer.set_weights([floats(*w.shape) for w in layer.weights])
+    case = {"layer": type(layer).__name__, "config": keras.saving.serialize_keras_object(layer)["config"], "x": values(x)}
+    case["weights"] = [values(w) for w in layer.weights]
+    layer.quantize("float8")
+    case["policy"] = layer.dtype_policy.name
+    case["quantizedConfig"] = keras.saving.serialize_keras_object(layer)["config"]
+    case["names"] = [[w.name, list(w.shape), w.trainable] for w in layer.weights]
+    optimizer = keras.optimizers.SGD(0.1)
+    inputs = tf.constant(x)
+    up = floats(*layer(inputs).shape)
+    case["up"] = values(up)
+    case["before"] = values(layer(inputs))
+    case["steps"] = []
+    # Eagerly, TensorFlow takes the scales for variables that the functions read.
+    @tf.function
+    def run(scaled):
+        with tf.GradientTape() as tape:
+            tape.watch(scaled)
+            y = layer(scaled, training=True)
+            loss = tf.reduce_sum(y * up)
+        return y, tape.gradient(loss, [w.value for w in layer.trainable_weights] + [scaled])
+
+    for step in range(steps):
+        y, (*grads, dx) = run(inputs * (step + 1.0))
+        optimizer.apply(grads, layer.trainable_weights)
+        kept = [w for w in layer.weights if "history" not in w.name]
+        case["steps"].append({"y": values(y), "gradient": values(dx), "weights": [values(w) for w in kept]})
+    case["histories"] = [values(w[:4]) for w in layer.weights if "history" in w.name]
+    case["optimizer"] = [v.path for v in optimizer.variables]
+    store = {}
+    layer.save_own_variables(store)
+    case["stored"] = [list(np.shape(v)) for v in store.values()]
+    return case
+
+
+def rounded(dtype):
+    """What is left in 8 bits of numbers of all sizes, halves among them."""
+    x = np.concatenate([[0, 1, -1, 448, 449, 1e6, -1e6, 17, 18, 19, 20, 21, 22, 2**-6, 2**-9, 2**-10, 3 * 2**-10, 2**-16, 3 * 2**-17],
+                        floats(40) * np.exp2(rng.integers(-18, 16, 40))]).astype("float32")
+    return {"dtype": dtype, "x": values(x), "y": values(quantizers.quantize_and_dequantize(x, 1.0, dtype, "float32")),
+            "half": values(tf.cast(quantizers.quantize_and_dequantize(tf.cast(x, "bfloat16"), 0.5, dtype, "bfloat16"), "float32"))}
+
+
 x = floats(4, 6)
 rows = rng.integers(0, 7, size=(3, 4)).astype("int32")
 dense = lambda **o: lambda: layers.Dense(5, name="dense", **o)
@@ -218,6 +265,16 @@ golden = {
         attention(lambda: layers.MultiHeadAttention(2, 3, name="attention"), wide, "int4", -1),
         attention(lambda: layers.GroupQueryAttention(3, 4, 2, name="attention"), wide, "int8"),
     ],
+    "float8": [
+        float8(dense(activation="relu"), x),
+        float8(dense(use_bias=False), wide),
+        float8(einsum("abc,cd->abd", (3, 5), bias_axes="d", activation="tanh"), wide),
+    ],
+    "rounded": [rounded("float8_e4m3fn"), rounded("float8_e5m2")],
+    "scales": [
+        [a if np.isfinite(a) else None, s, m, float(quantizers.compute_float8_scale(tf.constant(a), tf.constant(s), tf.constant(448.0), m))]
+        for a, s, m in [(3.5, 0.5, 0), (0.0, 0.5, 0), (float("inf"), 2.0, 0), (10.0, 1.0, 2)]
+    ],
     "configs": [
         quantizers.serialize(quantizers.AbsMaxQuantizer(axis=0)),
         quantizers.serialize(quantizers.AbsMaxQuantizer(axis=-1, value_range=(-8, 7))),
@@ -225,6 +282,8 @@ golden = {
         keras.dtype_policies.serialize(keras.dtype_policies.get("int8_from_float32")),
         keras.saving.serialize_keras_object(quantizers.Int4QuantizationConfig()),
         keras.dtype_policies.serialize(keras.dtype_policies.get("int4/64_from_mixed_bfloat16")),
+        keras.saving.serialize_keras_object(quantizers.Float8QuantizationConfig()),
+        keras.dtype_policies.serialize(keras.dtype_policies.get("float8_from_mixed_bfloat16")),
     ],
 }
 OUT.write_text(json.dumps(golden, separators=(",", ":")) + "\n")

@@ -6,6 +6,7 @@ import {
   Int4DTypePolicy,
   type PolicyName,
   QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
   type QuantizedPolicyName,
 } from '@eagre/layers';
 
@@ -15,6 +16,7 @@ export {
   DTypePolicyMap,
   Int4DTypePolicy,
   QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
 } from '@eagre/layers';
 
 type Written = Readonly<Record<string, unknown>>;
@@ -31,9 +33,11 @@ export const get: NamedFunction<
   {},
   (identifier: unknown) => {
     if (identifier instanceof DTypePolicy) return identifier;
-    const quantized = typeof identifier === 'string' ? /^(int[84].*)_from_(.*)$/.exec(identifier) : null;
+    const quantized =
+      typeof identifier === 'string' ? /^((?:int[84]|float8).*)_from_(.*)$/.exec(identifier) : null;
     if (quantized !== null) {
       const [, mode, source] = quantized as unknown as [string, never, never];
+      if (mode === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
       return (mode as string).includes('/')
         ? new Int4DTypePolicy(mode, source)
         : new QuantizedDTypePolicy(mode, source);
@@ -44,6 +48,8 @@ export const get: NamedFunction<
     };
     if (config !== undefined && name === 'QuantizedDTypePolicy')
       return QuantizedDTypePolicy.fromConfig(config);
+    if (config !== undefined && name === 'QuantizedFloat8DTypePolicy')
+      return QuantizedFloat8DTypePolicy.fromConfig(config);
     if (config !== undefined && name === 'Int4DTypePolicy') return Int4DTypePolicy.fromConfig(config);
     if (config !== undefined && name === 'DTypePolicyMap') return DTypePolicyMap.fromConfig(config);
     return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);

@@ -41,6 +41,8 @@ export {
   type QuantizationMode,
   QuantizedDTypePolicy,
   type QuantizedDTypePolicyOptions,
+  QuantizedFloat8DTypePolicy,
+  type QuantizedFloat8DTypePolicyOptions,
   type QuantizedPolicyName,
   setDtypePolicy,
 } from './layer/dtype-policy.ts';

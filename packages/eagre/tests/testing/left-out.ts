@@ -25,10 +25,6 @@ export const leftOut: readonly LeftOut[] = [
     why: 'how Keras runs on backends without state, and records calls; `tf.function` traces both here',
   },
   {
-    what: /quantizers\.(compute_float8_\w+|quantize_and_dequantize|Float8QuantizationConfig)$|QuantizedFloat8DTypePolicy$/,
-    why: 'for floats of 8 bits, which are no dtype here',
-  },
-  {
     what: /\.(GPTQ|AWQ)(Config|DTypePolicy)$/,
     why: 'weights of large language models quantized with a calibration text and its tokenizer',
   },

@@ -57,8 +57,8 @@ const names: readonly PolicyName[] = [
 
 const byName = names.filter((name) => name !== 'int8');
 
-/** The integers that weights are kept as. */
-export type QuantizationMode = 'int8' | 'int4';
+/** The integers that weights are kept as, or the floats of 8 bits that are multiplied. */
+export type QuantizationMode = 'int8' | 'int4' | 'float8';
 
 export interface DTypePolicyOptions {
   readonly name: PolicyName;
@@ -125,12 +125,12 @@ takesOptions<DTypePolicyOptions, DTypePolicy>(
 );
 
 /** Of floats, which are kept as integers. */
-export type QuantizedPolicyName = `${'int8' | 'int4' | `int4/${number}`}_from_${FloatPolicyName}`;
-const QUANTIZED = /^(int8|int4(?:\/.*)?)_from_(.*)$/;
+export type QuantizedPolicyName = `${'int8' | 'int4' | `int4/${number}` | 'float8'}_from_${FloatPolicyName}`;
+const QUANTIZED = /^(int8|int4(?:\/.*)?|float8)_from_(.*)$/;
 
 export interface QuantizedDTypePolicyOptions {
   /** `int4` has one scale for each output; with groups it is the mode of an `Int4DTypePolicy`. */
-  readonly mode: QuantizationMode;
+  readonly mode: 'int8' | 'int4';
   /** The policy of the floats; the global one unless given. */
   readonly sourceName?: FloatPolicyName | null;
 }
@@ -143,7 +143,7 @@ export class QuantizedDTypePolicy extends DTypePolicy {
 
   constructor(
     ...args: [
-      mode: QuantizationMode | QuantizedDTypePolicyOptions,
+      mode: 'int8' | 'int4' | QuantizedDTypePolicyOptions,
       sourceName?: FloatPolicyName | QuantizedDTypePolicyOptions,
     ]
   ) {
@@ -172,16 +172,17 @@ export class QuantizedDTypePolicy extends DTypePolicy {
   }
 }
 const sourceName: Option<FloatPolicyName> = {
-  read: (given: unknown) => {
+  read: (given: unknown, _: string, of: object) => {
     const name = (given ?? dtypePolicy().name) as FloatPolicyName;
     if (!floatNames.includes(name))
       throw new InvalidArgumentError(
         `sourceName must be one of ${floatNames.join(', ')}, got ${show(given)}`,
         'QuantizedDTypePolicy',
       );
-    if (name === 'float16' || name === 'mixed_float16')
+    const { mode } = of as { readonly mode?: string };
+    if ((name === 'float16' || name === 'mixed_float16') && mode === 'int8')
       throw new InvalidArgumentError(
-        'float16 is too narrow for the sums of integers; use mixed_bfloat16 or float32',
+        'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
         'QuantizedDTypePolicy',
       );
     return name;
@@ -256,6 +257,66 @@ takesOptions<Int4DTypePolicyOptions, Int4DTypePolicy>(
     } as never,
   },
   Int4DTypePolicy,
+);
+
+export interface QuantizedFloat8DTypePolicyOptions {
+  readonly mode: 'float8';
+  /** The policy of the floats; the global one unless given. */
+  readonly sourceName?: FloatPolicyName | null;
+  /** How many steps the scales remember; 1024 unless given. */
+  readonly amaxHistoryLength?: number;
+}
+
+/** The policy of layers that multiply floats of 8 bits: `float8_from_float32`. `layer.quantize` gives it to a layer. */
+export class QuantizedFloat8DTypePolicy extends QuantizedDTypePolicy {
+  /** How many steps the scales remember. */
+  declare readonly amaxHistoryLength: number;
+
+  constructor(
+    ...args: [
+      mode: 'float8' | QuantizedFloat8DTypePolicyOptions,
+      sourceName?: FloatPolicyName | QuantizedFloat8DTypePolicyOptions,
+      options?: Pick<QuantizedFloat8DTypePolicyOptions, 'amaxHistoryLength'>,
+    ]
+  ) {
+    super(
+      argumentsOf<QuantizedFloat8DTypePolicyOptions>(QuantizedFloat8DTypePolicy, new.target, args) as never,
+    );
+  }
+  /** A policy of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): QuantizedFloat8DTypePolicy {
+    return new QuantizedFloat8DTypePolicy(
+      optionsFrom(config, QuantizedFloat8DTypePolicy) as unknown as QuantizedFloat8DTypePolicyOptions,
+    );
+  }
+}
+takesOptions<QuantizedFloat8DTypePolicyOptions, QuantizedFloat8DTypePolicy>(
+  {
+    positional: ['mode', 'sourceName', 'amaxHistoryLength'],
+    required: 1,
+    options: {
+      mode: {
+        read: (given: unknown) => {
+          if (given === 'float8') return given;
+          throw new InvalidArgumentError(
+            `the mode must be 'float8', got ${show(given)}`,
+            'QuantizedFloat8DTypePolicy',
+          );
+        },
+      },
+      sourceName,
+      amaxHistoryLength: {
+        read: (given: unknown = 1024) => {
+          if (Number.isSafeInteger(given) && (given as number) > 0) return given as number;
+          throw new InvalidArgumentError(
+            `amaxHistoryLength must be a positive integer, got ${show(given)}`,
+            'QuantizedFloat8DTypePolicy',
+          );
+        },
+      },
+    } as never,
+  },
+  QuantizedFloat8DTypePolicy,
 );
 
 // By its name alone, `int8` would be a mode of quantization.
@@ -460,10 +521,13 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
   const quantized = typeof given === 'string' ? QUANTIZED.exec(given) : null;
   if (quantized !== null) {
     const [, mode, source] = quantized as unknown as [string, never, FloatPolicyName];
+    if ((mode as string) === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
     return (mode as string).includes('/')
       ? new Int4DTypePolicy(mode, source)
       : new QuantizedDTypePolicy(mode, source);
   }
+  if (isPlain(given) && className === 'QuantizedFloat8DTypePolicy' && isPlain(config))
+    return QuantizedFloat8DTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'Int4DTypePolicy' && isPlain(config))
     return Int4DTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'QuantizedDTypePolicy' && isPlain(config))

@@ -218,6 +218,9 @@ export class Model extends Layer {
     const wanted = filterOf(options?.filters ?? null, this.name);
     for (const layer of withInner(this)) {
       if (layer === this || layer.sublayers.length > 0 || !wanted(layer)) continue;
+      // As in Keras, what cannot be of the mode stays as it is.
+      const named = mode ?? options?.config?.mode;
+      if (named === 'float8' && (layer as { readonly takesFloat8?: boolean }).takesFloat8 === false) continue;
       if (layer.toIntegers !== Layer.prototype.toIntegers) layer.toIntegers(mode, options?.config);
     }
   }

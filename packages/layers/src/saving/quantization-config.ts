@@ -2,7 +2,12 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { isPlain, type Option, optionsFrom } from '@eagre/core/internal';
 import { show } from '../layer/show.ts';
-import { Int4QuantizationConfig, Int8QuantizationConfig, QuantizationConfig } from '../quantizers.ts';
+import {
+  Float8QuantizationConfig,
+  Int4QuantizationConfig,
+  Int8QuantizationConfig,
+  QuantizationConfig,
+} from '../quantizers.ts';
 
 /** A `QuantizationConfig`, or what a file holds of it; null unless given. */
 export const serializedConfig: Option<QuantizationConfig | null> = {
@@ -20,6 +25,7 @@ export const serializedConfig: Option<QuantizationConfig | null> = {
       const options = optionsFrom(config as never, Int4QuantizationConfig);
       return new Int4QuantizationConfig({ ...options, blockSize: (options['blockSize'] ?? null) as null });
     }
+    if (isPlain(given) && className === 'Float8QuantizationConfig') return new Float8QuantizationConfig();
     throw new InvalidArgumentError(
       `${name} must be an Int8QuantizationConfig or an Int4QuantizationConfig, got ${show(given)}`,
       of.constructor.name,

@@ -35,13 +35,16 @@ import type { RegularizerFunction } from '../../regularizers.ts';
 import { fail, floats, penalize, seenBy } from '../common.ts';
 import {
   AdaptedLayer,
+  addEightBits,
   addQuantized,
+  eightBits,
   inputsQuantizer,
   loraOf,
   productOfInts,
   quantizedOf,
   toIntegers,
 } from '../core/adapted.ts';
+import { biasBesideEightBits, productOfEightBits } from '../core/eight-bit-floats.ts';
 import { type MatrixForm, productOfFourBits } from '../core/four-bits.ts';
 import { recipe } from '../options.ts';
 import { Dropout } from '../regularization/regularization.ts';
@@ -83,7 +86,8 @@ export class Projection extends AdaptedLayer {
 
   override build(): void {
     const shape = [...this.from, ...this.to];
-    if (this.quantizationMode !== null) addQuantized(this, 'kernel', shape, [1, 1, ...this.to]);
+    if (this.quantizationMode === 'float8') addEightBits(this);
+    if (this.isOfIntegers) addQuantized(this, 'kernel', shape, [1, 1, ...this.to]);
     else this.#addKernel(shape);
     if (!this.#of.useBias) return;
     this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe(this.#of, 'bias') });
@@ -125,8 +129,8 @@ export class Projection extends AdaptedLayer {
     return scale.reshape([...this.from.map(() => 1), ...this.to]);
   }
 
-  /** The product with a weight of integers, and what LoRA adds. */
-  #ofInts(x: Tensor): Tensor {
+  /** The product with a weight of integers and what LoRA adds, or that of floats of 8 bits. */
+  #quantized(x: Tensor, training: boolean): Tensor {
     const [batch, time] = dims(x) as [Dim, Dim];
     const [k, n] = [sizeOf(this.from), sizeOf(this.to)];
     const times = (a: Tensor, b: Tensor, to: Shape, transposeB = false): Tensor => {
@@ -142,6 +146,8 @@ export class Projection extends AdaptedLayer {
       ofWeight: (scale: Tensor) => this.scaleOfWeight(scale),
       back: (dy: Tensor, kernel: Tensor) => times(dy, kernel, this.from, true),
     };
+    if (this.quantizationMode === 'float8')
+      return productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, parts.product);
     const quantizer = inputsQuantizer(this);
     const y =
       this.quantizationMode === 'int4'
@@ -154,11 +160,15 @@ export class Projection extends AdaptedLayer {
     return y.add(small.matmul(b).mul(scale).cast(y.dtype));
   }
 
-  override call(inputs: Tensor): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = floats(this, inputs);
     if (this.quantizationMode !== null) {
-      const product = this.#ofInts(x);
-      const sum = this.bias === null ? product : product.add(this.bias);
+      const product = this.#quantized(x, training === true);
+      const bias =
+        this.bias === null || this.quantizationMode !== 'float8'
+          ? this.bias
+          : biasBesideEightBits(this.bias.cast(x.dtype));
+      const sum = bias === null ? product : product.add(bias);
       return penalize(this, this.#activation?.(sum) ?? sum);
     }
     const [batch, time] = dims(x) as [Dim, Dim];

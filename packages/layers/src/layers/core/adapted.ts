@@ -22,12 +22,19 @@ import {
 } from '@eagre/core/internal';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
-import { DTypePolicyMap, Int4DTypePolicy, policyAt, QuantizedDTypePolicy } from '../../layer/dtype-policy.ts';
+import {
+  DTypePolicyMap,
+  Int4DTypePolicy,
+  policyAt,
+  QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
+} from '../../layer/dtype-policy.ts';
 import { freezeLater } from '../../layer/inside.ts';
 import { checkBuilt, Layer, noteChange } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import {
   AbsMaxQuantizer,
+  Float8QuantizationConfig,
   Int4QuantizationConfig,
   Int8QuantizationConfig,
   QuantizationConfig,
@@ -37,6 +44,7 @@ import type { RegularizerFunction } from '../../regularizers.ts';
 import { serializedConfig } from '../../saving/quantization-config.ts';
 import { fail } from '../common.ts';
 import { integer, positive } from '../options.ts';
+import type { EightBits, Scaled } from './eight-bit-floats.ts';
 import { type FourBits, floatsOf, fourBitsOf, groupsOf, type MatrixForm, shapesOf } from './four-bits.ts';
 
 export interface LoraOptions {
@@ -139,6 +147,14 @@ export abstract class AdaptedLayer extends Layer {
   /** @internal The scale of a weight of integers, so that it meets the weight. */
   protected abstract scaleOfWeight(scale: Tensor): Tensor;
 
+  /** @internal Whether it can multiply floats of 8 bits. */
+  get takesFloat8(): boolean {
+    return true;
+  }
+  /** @internal Whether the large weight is kept as integers. */
+  protected get isOfIntegers(): boolean {
+    return this.quantizationMode === 'int8' || this.quantizationMode === 'int4';
+  }
   /** Whether two small matrices are trained instead of the large weight. */
   get loraEnabled(): boolean {
     return loraOf(this) !== null;
@@ -154,6 +170,8 @@ export abstract class AdaptedLayer extends Layer {
     checkBuilt(this);
     if (loraOf(this) !== null)
       throw new FailedPreconditionError('LoRA is already enabled, which can be done once', this.name);
+    if (this.quantizationMode === 'float8')
+      throw new UnimplementedError('LoRA beside floats of 8 bits', this.name);
     integer().read(rank, 'rank', this);
     this.#addLora(rank as number, options ?? {});
   }
@@ -226,7 +244,8 @@ export abstract class AdaptedLayer extends Layer {
     const { a, b, scale } = lora;
     const merged = this.#floats(base).add(a.matmul(b).mul(scale).cast(this.computeDtype));
     const into = store as Record<string, TensorLike>;
-    if (this.quantizationMode === null) into['0'] = merged.cast(base.dtype);
+    if (this.quantizationMode === null || this.quantizationMode === 'float8')
+      into['0'] = merged.cast(base.dtype);
     else if (this.quantizationMode === 'int4') {
       const { form, block } = fourBits(this);
       const own = fourBitsOf(merged.reshape([form.rows, form.columns]), form, block, null);
@@ -249,6 +268,7 @@ export abstract class AdaptedLayer extends Layer {
   #floats(base: Variable): Tensor {
     if (this.quantizationMode === null) return base.read();
     if (this.quantizationMode === 'int4') return this.floatsOfFourBits();
+    if (this.quantizationMode === 'float8') return base.read();
     const { scale } = quantizedOf(this, this.largeWeight);
     return base.cast(this.computeDtype).div(this.scaleOfWeight(scale.cast(this.computeDtype)));
   }
@@ -275,6 +295,8 @@ export function quantizedOf(layer: Layer, name: LargeWeight): Quantized {
 function besides(layer: AdaptedLayer): Variable[] {
   if (layer.quantizationMode === null) return [];
   if (layer.quantizationMode === 'int8') return [quantizedOf(layer, layer.largeWeight).scale];
+  if (layer.quantizationMode === 'float8')
+    return Object.values(eightBits(layer)).flatMap(({ scale, history }: Scaled) => [scale, history]);
   const { scale, zero, group } = fourBits(layer).kept;
   return [scale, zero, group].filter((v) => v !== null);
 }
@@ -290,6 +312,34 @@ interface OfFourBits {
 /** @internal */
 export function fourBits(layer: AdaptedLayer): OfFourBits {
   return (layer as unknown as Fields)['_fourBits'] as OfFourBits;
+}
+
+/** @internal The scales of a layer that multiplies floats of 8 bits. */
+export function eightBits(layer: AdaptedLayer): EightBits {
+  return (layer as unknown as Fields)['_eightBits'] as EightBits;
+}
+
+/** @internal Makes the scales of a layer that multiplies floats of 8 bits from the beginning, or becomes it. */
+export function addEightBits(layer: AdaptedLayer): void {
+  const policy = policyAt(layer.dtypePolicy, layer._layer.path);
+  const length = policy instanceof QuantizedFloat8DTypePolicy ? policy.amaxHistoryLength : 1024;
+  const make = (name: string, shape: Shape, initializer: 'ones' | 'zeros'): Variable => {
+    const made = layer.addWeight({ name, shape, initializer, dtype: 'float32', autocast: false });
+    made.overwriteWithGradient = true;
+    return made;
+  };
+  const fields = layer as unknown as Fields;
+  const pair = (name: string, own: string): Scaled => {
+    const scale = make(`${name}_scale`, [], 'ones');
+    const history = make(`${name}_amax_history`, [length], 'zeros');
+    fields[`${own}Scale`] = scale;
+    fields[`${own}AmaxHistory`] = history;
+    return { scale, history };
+  };
+  const inputs = pair('inputs', 'inputs');
+  const kernel = pair('kernel', 'kernel');
+  const made: EightBits = { inputs, kernel, outputsGrad: pair('outputs_grad', 'outputsGrad') };
+  hide(layer, '_eightBits', made);
 }
 
 /** How many elements in a row have a scale together, as the configuration of a layer says, or its policy; null for all. */
@@ -386,13 +436,26 @@ export function toIntegers(layer: AdaptedLayer, own: object, mode: unknown, give
   checkBuilt(layer);
   if (layer.quantizationMode !== null)
     throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
-  if (layer.computeDtype === 'float16')
+  if (layer.computeDtype === 'float16' && config.mode === 'int8')
     throw new InvalidArgumentError(
       `float16 is too narrow for the sums of ${config.mode}; use mixed_bfloat16 or float32`,
       layer.name,
     );
   if (!isFloating(layer.computeDtype))
     throw new InvalidArgumentError(`the layer is of ${layer.computeDtype}, not of floats`, layer.name);
+  if (config instanceof Float8QuantizationConfig) {
+    if (!layer.takesFloat8)
+      throw new UnimplementedError(
+        `${layer.constructor.name} does not multiply, and cannot be of float8`,
+        layer.name,
+      );
+    if (loraOf(layer) !== null) throw new UnimplementedError('LoRA beside floats of 8 bits', layer.name);
+    addEightBits(layer);
+    (layer as unknown as Fields)['quantizationConfig'] = config;
+    becomeQuantized(layer, 'float8');
+    noteChange();
+    return;
+  }
   const { largeWeight: name, axisOfScale: axis } = layer;
   const quantizer = config.weightQuantizer;
   const before = baseOf(layer, name) as Variable;
@@ -436,11 +499,16 @@ export function toIntegers(layer: AdaptedLayer, own: object, mode: unknown, give
 }
 
 /** Gives a layer the policy of its integers. In a map that is the policy of its path. */
-function becomeQuantized(layer: Layer, mode: 'int8' | `int4/${number}`): void {
+function becomeQuantized(layer: Layer, mode: 'int8' | `int4/${number}` | 'float8'): void {
   const { dtypePolicy: policy } = layer;
   const { path } = layer._layer;
   const source = policyAt(policy, path).name as never;
-  const value = mode === 'int8' ? new QuantizedDTypePolicy(mode, source) : new Int4DTypePolicy(mode, source);
+  const value =
+    mode === 'int8'
+      ? new QuantizedDTypePolicy(mode, source)
+      : mode === 'float8'
+        ? new QuantizedFloat8DTypePolicy(mode, source)
+        : new Int4DTypePolicy(mode, source);
   if (!(policy instanceof DTypePolicyMap) || path === null) {
     Object.defineProperty(layer, 'dtypePolicy', { value, configurable: true });
     return;
@@ -453,24 +521,31 @@ function becomeQuantized(layer: Layer, mode: 'int8' | `int4/${number}`): void {
 function configFor(layer: Layer, mode: unknown, given: unknown): QuantizationConfig {
   if (given !== undefined && given !== null && !(given instanceof QuantizationConfig))
     throw new InvalidArgumentError(
-      `config must be an Int8QuantizationConfig or an Int4QuantizationConfig, got ${show(given)}`,
+      `config must be a QuantizationConfig of int8, int4 or float8, got ${show(given)}`,
       layer.name,
     );
   const known = ['int8', 'int4', 'float8', 'gptq', 'awq'];
   if (mode !== undefined && mode !== null && !known.includes(mode as string))
-    throw new InvalidArgumentError(`the mode must be 'int8' or 'int4', got ${show(mode)}`, layer.name);
+    throw new InvalidArgumentError(
+      `the mode must be 'int8', 'int4' or 'float8', got ${show(mode)}`,
+      layer.name,
+    );
   const own = (given as QuantizationConfig | null | undefined)?.mode;
   const named = mode ?? own;
   if (named === undefined)
-    throw new InvalidArgumentError("give quantize a mode, 'int8' or 'int4', or a config", layer.name);
-  if (named !== 'int8' && named !== 'int4')
+    throw new InvalidArgumentError(
+      "give quantize a mode, 'int8', 'int4' or 'float8', or a config",
+      layer.name,
+    );
+  if (named !== 'int8' && named !== 'int4' && named !== 'float8')
     throw new UnimplementedError(
-      `layers are quantized to int8 and int4 only, got ${show(named)}`,
+      `layers are quantized to int8, int4 and float8 only, got ${show(named)}`,
       layer.name,
     );
   if (own !== undefined && own !== named)
     throw new InvalidArgumentError(`the mode is ${show(named)}, that of the config '${own}'`, layer.name);
   if (given instanceof QuantizationConfig) return given;
+  if (named === 'float8') return new Float8QuantizationConfig();
   return named === 'int8' ? new Int8QuantizationConfig() : new Int4QuantizationConfig();
 }
 

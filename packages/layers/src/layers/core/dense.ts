@@ -10,7 +10,13 @@ import { argumentsOf, differs, fusedMatMul, isFloating, showShape, takesOptions 
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { isStored, kindOf, onValues, type Stored, takesKinds } from '../../layer/kinds.ts';
-import { type FromConfig, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  type FromConfig,
+  type LayerOptions,
+  ownsTemporaries,
+  passesMask,
+} from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
   applyActivation,
@@ -29,14 +35,17 @@ import {
   AdaptedLayer,
   type AdaptedOptions,
   adaptedOptions,
+  addEightBits,
   addQuantized,
   baseOf,
+  eightBits,
   inputsQuantizer,
   loraOf,
   productOfInts,
   quantizedOf,
   toIntegers,
 } from './adapted.ts';
+import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
 import { productOfFourBits } from './four-bits.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
@@ -77,6 +86,12 @@ export class Dense extends AdaptedLayer {
   declare readonly kernelZero?: Variable;
   /** Of int4 with groups: [n], the group of each row. */
   declare readonly gIdx?: Variable;
+  /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
+  declare readonly inputsScale?: Variable;
+  declare readonly inputsAmaxHistory?: Variable;
+  declare readonly kernelAmaxHistory?: Variable;
+  declare readonly outputsGradScale?: Variable;
+  declare readonly outputsGradAmaxHistory?: Variable;
 
   constructor(...args: [units: number | DenseArguments, options?: DenseOptions]) {
     super(argumentsOf<DenseArguments>(Dense, new.target, args));
@@ -85,7 +100,8 @@ export class Dense extends AdaptedLayer {
   override build(inputShape: PartialShape): void {
     this.#check(inputShape);
     const shape = [knownSize(this, inputShape, -1), this.units];
-    if (this.quantizationMode !== null) addQuantized(this, 'kernel', shape, [this.units]);
+    if (this.quantizationMode === 'float8') addEightBits(this);
+    if (this.isOfIntegers) addQuantized(this, 'kernel', shape, [this.units]);
     else this.kernel = this.addWeight({ name: 'kernel', shape, ...recipe(this, 'kernel') });
     if (this.useBias)
       this.bias = this.addWeight({ name: 'bias', shape: [this.units], ...recipe(this, 'bias') });
@@ -113,12 +129,13 @@ export class Dense extends AdaptedLayer {
     return scale.squeeze([0]);
   }
 
-  override call(inputs: Tensor): Tensor {
-    if (kindOf(inputs) === 'ragged') return onValues(inputs, (flat) => this.call(flat));
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
+    if (kindOf(inputs) === 'ragged') return onValues(inputs, (flat) => this.call(flat, { training }));
     const x = numbers(this, inputs);
     this.#check(x.shape);
     if (isStored(x)) return this.#ofSparse(x);
-    if (this.quantizationMode !== null) return this.#ofInts(x);
+    if (this.isOfIntegers) return this.#ofInts(x);
+    if (this.quantizationMode === 'float8') return this.#ofEightBits(x, training === true);
     const fused = this.activation === relu;
     let y =
       x.dtype === this.computeDtype && isFloating(x.dtype)
@@ -163,6 +180,14 @@ export class Dense extends AdaptedLayer {
     const lora = loraOf(this);
     if (lora !== null) y = y.add(x.matmul(lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
+  }
+
+  #ofEightBits(x: Tensor, training: boolean): Tensor {
+    let y = productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, (a, b) =>
+      a.matmul(b),
+    );
+    if (this.bias !== null) y = y.add(biasBesideEightBits(this.bias.cast(x.dtype)));
     return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
 

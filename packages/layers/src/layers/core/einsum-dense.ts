@@ -11,7 +11,13 @@ import {
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { withAxes } from '../../initializers/initializer-axes.ts';
-import { type FromConfig, type Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  type FromConfig,
+  type Layer,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
@@ -31,14 +37,17 @@ import {
   AdaptedLayer,
   type AdaptedOptions,
   adaptedOptions,
+  addEightBits,
   addQuantized,
   baseOf,
+  eightBits,
   inputsQuantizer,
   loraOf,
   productOfInts,
   quantizedOf,
   toIntegers,
 } from './adapted.ts';
+import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
 import { type MatrixForm, productOfFourBits } from './four-bits.ts';
 
 export interface EinsumDenseOptions
@@ -117,6 +126,12 @@ export class EinsumDense extends AdaptedLayer {
   declare readonly kernelZero?: Variable;
   /** Of int4 with groups: the group of each row. */
   declare readonly gIdx?: Variable;
+  /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
+  declare readonly inputsScale?: Variable;
+  declare readonly inputsAmaxHistory?: Variable;
+  declare readonly kernelAmaxHistory?: Variable;
+  declare readonly outputsGradScale?: Variable;
+  declare readonly outputsGradAmaxHistory?: Variable;
   /** Of int8 the integers, of int4 a matrix of them, two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   bias: Variable | null = null;
@@ -142,8 +157,8 @@ export class EinsumDense extends AdaptedLayer {
   override build(inputShape: PartialShape): void {
     const { kernel, bias, from, to } = this.#analyse(inputShape);
     const { initializer, ...rest } = recipe(this, 'kernel');
-    if (this.quantizationMode !== null)
-      addQuantized(this, 'kernel', kernel, this.#scaleShape(inputShape.length, kernel));
+    if (this.quantizationMode === 'float8') addEightBits(this);
+    if (this.isOfIntegers) addQuantized(this, 'kernel', kernel, this.#scaleShape(inputShape.length, kernel));
     else
       this.kernel = this.addWeight({
         name: 'kernel',
@@ -240,14 +255,22 @@ export class EinsumDense extends AdaptedLayer {
       : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
   }
 
-  override call(inputs: Tensor): Tensor {
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = numbers(this, inputs);
     this.#analyse(x.shape);
+    if (this.quantizationMode === 'float8') return this.#ofEightBits(x, training === true);
     let y = this.quantizationMode === null ? einsum(this.equation, x, this.kernel) : this.#ofInts(x);
     const lora = this.quantizationMode === null ? null : loraOf(this);
     if (lora !== null)
       y = y.add(einsum(this.equation, x, lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
+  }
+
+  #ofEightBits(x: Tensor, training: boolean): Tensor {
+    const product = (a: Tensor, b: Tensor): Tensor => einsum(this.equation, a, b);
+    let y = productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, product);
+    if (this.bias !== null) y = y.add(biasBesideEightBits(this.bias.cast(x.dtype)));
     return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
 

@@ -98,11 +98,15 @@ export class Embedding extends AdaptedLayer {
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
     const shape = [this.inputDim, this.outputDim];
-    if (this.quantizationMode !== null) addQuantized(this, 'embeddings', shape, [this.inputDim]);
+    if (this.isOfIntegers) addQuantized(this, 'embeddings', shape, [this.inputDim]);
     else this.embeddings = this.addWeight({ name: 'embeddings', shape, ...recipe(this, 'embeddings') });
     this.addOwnLora();
   }
 
+  /** @internal */
+  override get takesFloat8(): boolean {
+    return false;
+  }
   /** @internal */
   override get largeWeight(): 'embeddings' {
     return 'embeddings';

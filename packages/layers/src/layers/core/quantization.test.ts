@@ -6,12 +6,15 @@ import {
   constant,
   FailedPreconditionError,
   InvalidArgumentError,
+  ones,
   random,
   type Tensor,
   UnimplementedError,
+  zeros,
 } from '@eagre/core';
 import { optionsFrom } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
+import { SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
 import {
   DTypePolicy,
@@ -20,6 +23,7 @@ import {
   layers,
   Model,
   QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
   quantizers,
   Sequential,
 } from '../../index.ts';
@@ -88,11 +92,38 @@ const golden = readGolden<{
     readonly up: Values;
     readonly gradient: Values;
   }[];
-  readonly configs: readonly [object, object, object, object, object, object];
+  readonly float8: readonly {
+    readonly layer: 'Dense' | 'EinsumDense';
+    readonly config: Record<string, unknown>;
+    readonly x: Values;
+    readonly weights: readonly Values[];
+    readonly policy: string;
+    readonly quantizedConfig: Record<string, unknown>;
+    readonly names: readonly (readonly [string, readonly number[], boolean])[];
+    readonly up: Values;
+    readonly before: Values;
+    readonly steps: readonly {
+      readonly y: Values;
+      readonly gradient: Values;
+      readonly weights: readonly Values[];
+    }[];
+    readonly histories: readonly Values[];
+    readonly stored: readonly (readonly number[])[];
+  }[];
+  readonly rounded: readonly {
+    readonly dtype: quantizers.Float8DType;
+    readonly x: Values;
+    readonly y: Values;
+    readonly half: Values;
+  }[];
+  readonly scales: readonly (readonly [number | null, number, number, number])[];
+  readonly configs: readonly [object, object, object, object, object, object, object, object];
 }>('quantization');
 const exactly = (got: Tensor, wanted: Values): void => {
   expect(got.shape).toEqual(wanted.shape);
-  expect(Array.from(got.data() as ArrayLike<number>, (v) => v + 0)).toEqual(wanted.values.map((v) => v + 0));
+  expect(Array.from(got.data() as ArrayLike<number>, (v) => v + 0)).toEqual(
+    wanted.values.map((v) => Math.fround(v) + 0),
+  );
 };
 
 describe('quantizers', () => {
@@ -149,12 +180,16 @@ describe('quantizers', () => {
 
   test('configurations are those of Keras', () => {
     const plain = (x: unknown): unknown => JSON.parse(JSON.stringify(x));
-    const [first, second, config, policy, config4, policy4] = golden.configs;
+    const [first, second, config, policy, config4, policy4, config8, policy8] = golden.configs;
     expect(plain(quantizers.serialize(new quantizers.AbsMaxQuantizer(0)))).toEqual(first);
     expect(plain(quantizers.deserialize(second as never))).toEqual(second);
     expect(plain(new quantizers.Int8QuantizationConfig())).toEqual(config);
     expect(plain(new QuantizedDTypePolicy('int8', 'float32'))).toEqual(policy);
     expect(plain(new quantizers.Int4QuantizationConfig())).toEqual(config4);
+    expect(plain(new quantizers.Float8QuantizationConfig())).toEqual(config8);
+    expect(plain(new QuantizedFloat8DTypePolicy('float8', 'mixed_bfloat16'))).toEqual(policy8);
+    const own = new QuantizedFloat8DTypePolicy('float8', 'float32', { amaxHistoryLength: 4 });
+    expect(QuantizedFloat8DTypePolicy.fromConfig(own.getConfig()).amaxHistoryLength).toBe(4);
     expect(plain(new Int4DTypePolicy('int4/64', 'mixed_bfloat16'))).toEqual(policy4);
     const { config: options } = policy4 as { readonly config: Record<string, unknown> };
     const again = Int4DTypePolicy.fromConfig(options);
@@ -322,6 +357,123 @@ describe('LoRA before or after integers is the same, as in Keras 3.15.1', () => 
     );
     expect(before.sub(made(ints)(input)).abs().max().item()).toBeGreaterThan(0.1);
     expect(() => one.enableLora(2)).toThrow(FailedPreconditionError);
+  });
+});
+
+describe('floats of 8 bits', () => {
+  test.each(golden.rounded.map((c) => [c.dtype, c] as const))('%s', (dtype, c) => {
+    const x = tensorOf(c.x);
+    for (const run of [
+      quantizers.quantizeAndDequantize,
+      tfFunction(quantizers.quantizeAndDequantize as never),
+    ])
+      exactly((run as typeof quantizers.quantizeAndDequantize)(x, 1, dtype, 'float32'), c.y);
+    exactly(quantizers.quantizeAndDequantize(x, 0.5, dtype, 'bfloat16').cast('float32'), c.half);
+  });
+
+  test('scales and histories', () => {
+    for (const [amax, scale, margin, wanted] of golden.scales)
+      expect(
+        quantizers.computeFloat8Scale(amax ?? Number.POSITIVE_INFINITY, scale, 448, margin).item(),
+      ).toBeCloseTo(wanted, 7);
+    // Keras 3.15.1.
+    expect(quantizers.computeFloat8AmaxHistory([1, -9, 2], [1, 2, 3, 4]).array()).toEqual([9, 3, 4, 1]);
+    expect(() => quantizers.quantizeAndDequantize([1], 1, 'float8' as never, 'float32')).toThrow(
+      InvalidArgumentError,
+    );
+  });
+
+  test.each(golden.float8.map((c, i) => [i, c.layer, c] as const))('%i %s', (_i, _layer, c) => {
+    const layer = (layers[c.layer] as unknown as typeof layers.Dense).fromConfig(c.config);
+    const x = tensorOf(c.x);
+    layer(x);
+    layer.setWeights(c.weights.map((v) => tensorOf(v)));
+    layer.quantize('float8');
+    expect([layer.quantizationMode, layer.dtypePolicy.name]).toEqual(['float8', c.policy]);
+    const { build_config: _, ...config } = c.quantizedConfig;
+    expect(JSON.parse(JSON.stringify(layer.getConfig()))).toMatchObject(config);
+    expect(layer.weights.map((w) => [w.name, w.shape, w.trainable])).toEqual(c.names);
+    const store: Record<string, Tensor> = {};
+    layer.saveOwnVariables(store);
+    expect(Object.values(store).map((v) => v.shape)).toEqual(c.stored);
+    assertCloseTensor(layer(x), c.before, 'before', 1e-5);
+    const before = layer.getWeights();
+    const step = (given: Tensor): Tensor[] => {
+      const tape = new GradientTape();
+      tape.watch(given);
+      const y = layer<Tensor>(given, { training: true });
+      const variables = layer.trainableVariables;
+      const gradients = tape.gradient(y, [...variables, given], {
+        outputGradients: tensorOf(c.up),
+      }) as Tensor[];
+      optimizer.applyGradients(gradients.slice(0, -1), variables);
+      return [y, gradients.at(-1) as Tensor];
+    };
+    let optimizer = new SGD(0.1);
+    for (const run of [step, tfFunction(step)]) {
+      layer.setWeights(before);
+      optimizer = new SGD(0.1);
+      c.steps.forEach((wanted, i) => {
+        const [y, gradient] = run(x.mul(i + 1)) as [Tensor, Tensor];
+        assertCloseTensor(y, wanted.y, `y of step ${i}`, 1e-4);
+        // Where a product lies between two floats of 8 bits, its last bit decides.
+        assertCloseTensor(gradient, wanted.gradient, `gradient of step ${i}`, 2e-3);
+        const kept = layer.weights.filter((w) => !w.name.includes('history'));
+        kept.forEach((w, k) => {
+          assertCloseTensor(w.read(), wanted.weights[k] as Values, w.path, 1e-3, w.size === 1 ? 1e-6 : 0.1);
+        });
+      });
+      layer.weights
+        .filter((w) => w.name.includes('history'))
+        .forEach((w, k) =>
+          assertCloseTensor(w.read().slice([0], [4]), c.histories[k] as Values, w.path, 1e-4),
+        );
+      expect(optimizer.variables).toHaveLength(2);
+    }
+  });
+
+  test('models train with them; tables stay as they are', async () => {
+    random.setSeed(3);
+    const model = new Sequential([
+      Input({ shape: [4], dtype: 'int32' }),
+      new layers.Embedding(7, 4),
+      new layers.Flatten(),
+      new layers.Dense(8, { activation: 'relu' }),
+      new layers.Dense(2),
+    ]);
+    model.quantize('float8');
+    expect(model.layers.map((l) => l.quantizationMode)).toEqual([null, null, 'float8', 'float8']);
+    model.compile({ optimizer: new SGD(0.1), loss: 'mse' });
+    const x = random.Generator.fromSeed(1).uniform([16, 4], { minval: 0, maxval: 7, dtype: 'int32' });
+    const { history } = await model.fit(x, ones([16, 2]), { epochs: 20, verbose: 0 });
+    const { loss } = history as { readonly loss: readonly number[] };
+    expect(loss.at(-1) as number).toBeLessThan((loss[0] as number) / 2);
+    const again = Sequential.fromConfig(JSON.parse(JSON.stringify(model.getConfig())));
+    for (const w of again.weights) {
+      const own = model.weights.find(
+        (v) => v.path.split('/').slice(-2).join() === w.path.split('/').slice(-2).join(),
+      );
+      expect(own?.shape).toEqual(w.shape);
+    }
+    expect((model.layers[2] as layers.Dense).inputsScale?.item()).not.toBe(1);
+  });
+
+  test('what does not go with them is refused', () => {
+    const dense = new layers.Dense(2);
+    dense.build([null, 3]);
+    dense.quantize('float8');
+    expect(() => dense.enableLora(2)).toThrow(UnimplementedError);
+    const table = new layers.Embedding(3, 2);
+    table.build([null]);
+    expect(() => table.quantize('float8')).toThrow(UnimplementedError);
+    const optimizer = new SGD(0.1, { gradientAccumulationSteps: 2 });
+    const { trainableVariables: variables } = dense;
+    expect(() =>
+      optimizer.applyGradients(
+        variables.map((v) => zeros(v.shape)),
+        variables,
+      ),
+    ).toThrow(UnimplementedError);
   });
 });
 
