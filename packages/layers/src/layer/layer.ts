@@ -520,7 +520,7 @@ export class Layer extends Module implements Trackable {
     return variable;
   }
 
-  /** The integers that its weights are kept as; null for floats. */
+  /** The integers that its weights are kept as, or `float8`, the floats that it multiplies; null for neither. */
   get quantizationMode(): QuantizationMode | null {
     const { dtypePolicy: policy } = this;
     return policyAt(policy, this._layer.path).quantizationMode;
@@ -528,8 +528,8 @@ export class Layer extends Module implements Trackable {
   /**
    * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. With `'int4'` two integers are in a
    * byte, groups of them have a scale and a zero point, and calls multiply by floats. Of `Dense`, `EinsumDense` and `Embedding`, and of what attention
-   * layers consist of; other layers cannot.
-   * Gradients reach the inputs, not the weight.
+   * layers consist of; other layers cannot. Gradients reach the inputs, not the weight. With `'float8'`, of all but `Embedding`, the weight stays and is
+   * trained, and products are those of floats of 8 bits, whose scales an optimizer keeps up to date.
    * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
    */
   quantize(mode?: QuantizationMode | null, options?: QuantizeLayerOptions | null): void;

@@ -208,7 +208,7 @@ export class Model extends Layer {
   }
   /**
    * Quantizes all layers inside that can be, as `layer.quantize` does; the others stay as they are: `model.quantize('int8')`. Compile the model anew
-   * behind it.
+   * behind it. The modes are `int8`, `int4` and `float8`.
    * @param options.filters which layers: by a pattern that their name has in it, by several of which one has to fit, or by a function of the layer
    * @throws FailedPreconditionError for a layer that is not built, or is quantized already
    */

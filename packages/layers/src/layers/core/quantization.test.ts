@@ -446,7 +446,7 @@ describe('floats of 8 bits', () => {
     model.compile({ optimizer: new SGD(0.1), loss: 'mse' });
     const x = random.Generator.fromSeed(1).uniform([16, 4], { minval: 0, maxval: 7, dtype: 'int32' });
     const { history } = await model.fit(x, ones([16, 2]), { epochs: 20, verbose: 0 });
-    const { loss } = history as { readonly loss: readonly number[] };
+    const { loss } = history as unknown as { readonly loss: readonly number[] };
     expect(loss.at(-1) as number).toBeLessThan((loss[0] as number) / 2);
     const again = Sequential.fromConfig(JSON.parse(JSON.stringify(model.getConfig())));
     for (const w of again.weights) {
