@@ -11,14 +11,19 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import keras
+import numpy as np
 import tensorflow as tf
 from keras import layers
 from layer_values import camel
 
 OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden/dtype-policies.json"
-POLICIES = ["float16", "bfloat16", "float64", "mixed_float16", "mixed_bfloat16", "int32", "uint8", "int64"]
+POLICIES = ["float16", "bfloat16", "float64", "mixed_float16", "mixed_bfloat16", "int32", "uint8", "int64", "bool"]
+# With values: of small inputs all of them.
+INTEGERS = ["int16", "int32", "uint8", "int64", "bool"]
+SMALL = ["int16", "int64", "bool"]
 
 ROWS, STEPS, IMAGES, VOLUMES = [2, 4], [2, 6, 4], [2, 6, 6, 3], [2, 5, 5, 5, 2]
+LARGE = [IMAGES, VOLUMES]
 BY_RANK = {1: STEPS, 2: IMAGES, 3: VOLUMES}
 CASES = {
     "Activation": ({"activation": "tanh"}, ROWS),
@@ -103,6 +108,32 @@ for rank, shape in BY_RANK.items():
     CASES[f"SpatialDropout{rank}D"] = ({"rate": 0.5}, shape)
 
 
+def pattern(shape, dtype, first):
+    """Floats with halves, or whole numbers, which a formula tells."""
+    values = (np.arange(np.prod(shape)) * 7 + first) % 23 / 2
+    return tf.constant(values.reshape(shape).astype(dtype))
+
+
+def computed(name, options, shape, dtype, policy):
+    """The outputs for a pattern; None where Keras throws, or draws at random."""
+    if name.startswith(("Rand", "AugMix")) or dtype == "string":
+        return None
+    many = isinstance(shape[0], list)
+    try:
+        layer = getattr(layers, name)(**options, dtype=policy)
+        inputs = [pattern(s, dtype, i) for i, s in enumerate(shape if many else [shape])]
+        outputs = layer(*inputs) if name in ("MultiHeadAttention", "GroupQueryAttention") else layer(inputs if many else inputs[0])
+        return [
+            {
+                "shape": list(y.shape),
+                "values": [int(v) if v == int(v) else v for v in np.asarray(y).astype("float64").round(5).flatten().tolist()],
+            }
+            for y in tf.nest.flatten(outputs)
+        ]
+    except Exception:
+        return None
+
+
 def called(name, options, shape, dtype, policy, training):
     """The dtypes of the outputs and of the weights; None where Keras throws."""
     many = isinstance(shape[0], list)
@@ -138,6 +169,9 @@ def main():
                 "policies": told,
                 # Where that is different.
                 "training": {p: trained[p] for p in POLICIES if trained[p] != told[p]},
+                "values": {
+                    p: y for p in INTEGERS if not (p in SMALL and shape in LARGE) and (y := computed(*given, p)) is not None
+                },
             }
         )
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)

@@ -3,8 +3,10 @@ import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import {
   DTypePolicy,
   DTypePolicyMap,
+  Int4DTypePolicy,
   type PolicyName,
   QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
   type QuantizedPolicyName,
 } from '@eagre/layers';
 
@@ -12,7 +14,9 @@ export {
   DTypePolicy,
   DTypePolicy as FloatDTypePolicy,
   DTypePolicyMap,
+  Int4DTypePolicy,
   QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
 } from '@eagre/layers';
 
 type Written = Readonly<Record<string, unknown>>;
@@ -29,14 +33,24 @@ export const get: NamedFunction<
   {},
   (identifier: unknown) => {
     if (identifier instanceof DTypePolicy) return identifier;
-    const quantized = typeof identifier === 'string' ? /^int8_from_(.*)$/.exec(identifier)?.[1] : undefined;
-    if (quantized !== undefined) return new QuantizedDTypePolicy('int8', quantized as PolicyName);
+    const quantized =
+      typeof identifier === 'string' ? /^((?:int[84]|float8).*)_from_(.*)$/.exec(identifier) : null;
+    if (quantized !== null) {
+      const [, mode, source] = quantized as unknown as [string, never, never];
+      if (mode === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
+      return (mode as string).includes('/')
+        ? new Int4DTypePolicy(mode, source)
+        : new QuantizedDTypePolicy(mode, source);
+    }
     const { class_name: name, config } = (identifier ?? {}) as {
       readonly class_name?: string;
       readonly config?: Written;
     };
     if (config !== undefined && name === 'QuantizedDTypePolicy')
       return QuantizedDTypePolicy.fromConfig(config);
+    if (config !== undefined && name === 'QuantizedFloat8DTypePolicy')
+      return QuantizedFloat8DTypePolicy.fromConfig(config);
+    if (config !== undefined && name === 'Int4DTypePolicy') return Int4DTypePolicy.fromConfig(config);
     if (config !== undefined && name === 'DTypePolicyMap') return DTypePolicyMap.fromConfig(config);
     return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);
   },

@@ -62,9 +62,13 @@ const mistakes: Readonly<
       () => dense(1, { kernelConstraint: bad('max') }),
       "unknown constraint 'max'; known: maxNorm",
     ],
+    'an unknown dtype': [
+      () => dense(1, { dtype: bad('int33') }),
+      `Dense: dtype must be a policy (float32, float64, float16, bfloat16, mixed_float16, mixed_bfloat16, int16, int32, int64, uint8, uint16, uint32, uint64, bool), got "int33"`,
+    ],
     'an integer dtype': [
-      () => dense(1, { dtype: bad('int32') }),
-      `Dense: dtype must be a policy (float32, float64, float16, bfloat16, mixed_float16, mixed_bfloat16), got "int32"`,
+      () => dense(1, { dtype: 'int32', name: 'whole' }).build([null, 2]),
+      "whole: the initializer of 'kernel' gives no int32; zeros, ones and constants do (",
     ],
     'a name with a slash': [
       () => dense(1, { name: 'a/b' }),

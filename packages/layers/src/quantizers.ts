@@ -2,6 +2,7 @@
 import { customGradient } from '@eagre/autodiff';
 import {
   type Axis,
+  bitcast,
   bitwise,
   cast,
   concat,
@@ -25,6 +26,7 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
+import type { FloatDType } from './layer/dtype-policy.ts';
 import { show } from './layer/show.ts';
 import { markOurs } from './ours.ts';
 import {
@@ -142,12 +144,14 @@ export const absMaxQuantizeGroupedWithZeroPoint: NamedFunction<
     const x = floatsOf(inputs as TensorLike, op);
     if (x.rank !== 2)
       throw new InvalidArgumentError(`takes a matrix [rows, columns], got rank ${x.rank}`, op);
-    const size = blockSize as number;
-    if (!Number.isSafeInteger(size) || size < 1)
-      throw new InvalidArgumentError(`blockSize must be an integer of at least 1, got ${show(size)}`, op);
+    const given = blockSize as number;
+    if (!Number.isSafeInteger(given) || given < 1)
+      throw new InvalidArgumentError(`blockSize must be an integer of at least 1, got ${show(given)}`, op);
     const [least, most] = rangeOf(options.valueRange ?? INT4, op);
     const dtype = dtypeOf(options.dtype ?? 'int8', 'dtype', op);
     const [rows, columns] = x.shape;
+    // Of zeros behind the rows one does as well as many.
+    const size = Math.min(given, rows + 1);
     const groups = Math.ceil(rows / size);
     const missing = groups * size - rows;
     const padded = missing === 0 ? x : concat([x, zeros([missing, columns], { dtype: x.dtype })], 0);
@@ -324,6 +328,106 @@ export const unpackInt4: NamedFunction<
   },
 );
 
+/** The floats of 8 bits: with 4 bits of exponent and 3 of fraction, and no infinities, or with 5 and 2. */
+export type Float8DType = 'float8_e4m3fn' | 'float8_e5m2';
+const FORMS8 = {
+  float8_e4m3fn: { fraction: 3, least: -6 },
+  float8_e5m2: { fraction: 2, least: -14 },
+} as const;
+/** @internal The largest of them. */
+export const LARGEST_FLOAT8: Readonly<Record<Float8DType, number>> = {
+  float8_e4m3fn: 448,
+  float8_e5m2: 57344,
+};
+
+/** The next scale of floats of 8 bits: that which makes `amax` the largest of them; `scale` where `amax` is 0 or not finite. */
+export const computeFloat8Scale: NamedFunction<
+  [amax: TensorLike, scale: TensorLike, dtypeMax: number, margin?: number],
+  ['amax', 'scale', 'dtypeMax', 'margin']
+> = /* @__PURE__ */ defineFunction(
+  'keras.quantizers.computeFloat8Scale',
+  { amax: true, scale: true, dtypeMax: true, margin: true },
+  {},
+  (given, before, dtypeMax, margin = 0): Tensor => {
+    const op = 'computeFloat8Scale';
+    const amax = floatsOf(given as TensorLike, op);
+    for (const [name, n] of Object.entries({ dtypeMax, margin }))
+      if (typeof n !== 'number' || !Number.isFinite(n))
+        throw new InvalidArgumentError(`${name} must be a finite number, got ${show(n)}`, op);
+    const scale = floatsOf(before as TensorLike, op).reciprocal();
+    const factor = toTensor(dtypeMax as number)
+      .cast(amax.dtype)
+      .div(amax)
+      .div(2 ** (margin as number));
+    return where(amax.greater(0).logicalAnd(amax.isFinite()), factor, scale).reciprocal();
+  },
+);
+
+/** The history of largest magnitudes [n] with that of `x` at its beginning, and without the oldest. */
+export const computeFloat8AmaxHistory: NamedFunction<
+  [x: TensorLike, amaxHistory: TensorLike],
+  ['x', 'amaxHistory']
+> = /* @__PURE__ */ defineFunction(
+  'keras.quantizers.computeFloat8AmaxHistory',
+  { x: true, amaxHistory: true },
+  {},
+  (x, amaxHistory): Tensor => {
+    const op = 'computeFloat8AmaxHistory';
+    const history = floatsOf(amaxHistory as TensorLike, op);
+    if (history.rank !== 1 || history.size === 0)
+      throw new InvalidArgumentError(`amaxHistory must be a list of numbers, got rank ${history.rank}`, op);
+    const now = floatsOf(x as TensorLike, op)
+      .abs()
+      .max()
+      .cast(history.dtype);
+    // As Keras, which turns the list by one, and puts the new one over its first.
+    const n = history.size;
+    if (n === 1) return now.reshape([1]);
+    return concat([now.reshape([1]), history.slice([2], [n - 2]), history.slice([0], [1])], 0);
+  },
+);
+
+/** What is left of floats that are divided by a scale, kept in 8 bits, and multiplied by it. Halves are rounded to even numbers. */
+export const quantizeAndDequantize: NamedFunction<
+  [inputs: TensorLike, scale: TensorLike, quantizedDtype: Float8DType, computeDtype: FloatDType],
+  ['inputs', 'scale', 'quantizedDtype', 'computeDtype']
+> = /* @__PURE__ */ defineFunction(
+  'keras.quantizers.quantizeAndDequantize',
+  { inputs: true, scale: true, quantizedDtype: true, computeDtype: true },
+  {},
+  (inputs, scale, quantizedDtype, computeDtype): Tensor => {
+    const op = 'quantizeAndDequantize';
+    if (!(typeof quantizedDtype === 'string' && Object.hasOwn(FORMS8, quantizedDtype)))
+      throw new InvalidArgumentError(
+        `quantizedDtype must be one of ${Object.keys(FORMS8).join(', ')}, got ${show(quantizedDtype)}`,
+        op,
+      );
+    if (!isFloating(computeDtype as FloatDType))
+      throw new InvalidArgumentError(`computeDtype must be a dtype of floats, got ${show(computeDtype)}`, op);
+    const dtype = computeDtype as 'float32';
+    const name = quantizedDtype as Float8DType;
+    const by = floatsOf(scale as TensorLike, op).cast(dtype);
+    const x = floatsOf(inputs as TensorLike, op)
+      .cast(dtype)
+      .div(by);
+    return rounded8(x.clipByValue(-LARGEST_FLOAT8[name], LARGEST_FLOAT8[name]).cast('float32'), name)
+      .cast(dtype)
+      .mul(by);
+  },
+);
+
+/** The nearest floats of 8 bits, as float32. */
+function rounded8(x: Tensor, dtype: Float8DType): Tensor {
+  const { fraction, least } = FORMS8[dtype];
+  const dropped = 23 - fraction;
+  const bits = bitcast(x, 'int32');
+  const odd = bitwise.bitwiseAnd(bitwise.rightShift(bits, dropped), 1);
+  const up = bits.add(2 ** (dropped - 1) - 1).add(odd);
+  const normal = bitcast(bitwise.bitwiseAnd(up, -(2 ** dropped)), 'float32');
+  const step = 2 ** (least - fraction);
+  return where(x.abs().less(2 ** least), x.div(step).round().mul(step), normal);
+}
+
 export interface QuantizerOptions {
   /** int8 unless given. */
   readonly outputDtype?: QuantizedDType;
@@ -434,7 +538,7 @@ export interface QuantizationConfigOptions {
   readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
 }
 
-/** How layers quantize their weights and inputs. `Int8QuantizationConfig` says it for int8. */
+/** How layers quantize their weights and inputs. `Int8QuantizationConfig` and `Int4QuantizationConfig` say it for int8 and int4. */
 export class QuantizationConfig extends KerasObject {
   declare readonly weightQuantizer: Quantizer | null;
   declare readonly activationQuantizer: Quantizer | null;
@@ -443,8 +547,11 @@ export class QuantizationConfig extends KerasObject {
     super(...(args as []));
   }
   /** The mode that layers get. @throws InvalidArgumentError of this class, which has none */
-  get mode(): 'int8' {
-    throw new InvalidArgumentError('has no mode; use Int8QuantizationConfig', 'QuantizationConfig');
+  get mode(): 'int8' | 'int4' | 'float8' {
+    throw new InvalidArgumentError(
+      'has no mode; use Int8QuantizationConfig, Int4QuantizationConfig or Float8QuantizationConfig',
+      'QuantizationConfig',
+    );
   }
   /** @internal */
   protected override get module(): string {
@@ -470,7 +577,54 @@ export class Int8QuantizationConfig extends QuantizationConfig {
     return 'int8';
   }
 }
-markOurs(QuantizationConfig, Int8QuantizationConfig);
+
+export interface Int4QuantizationConfigOptions extends QuantizationConfigOptions {
+  /** Of the inputs; null, which leaves them floats, unless given. */
+  readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
+  /** How many elements along the inputs have a scale and a zero point together, 128 unless given; null or −1 for one scale of all. */
+  readonly blockSize?: number | null;
+}
+
+/**
+ * Of int4: weights with a scale and a zero point for each group of `blockSize` in each output, two in a byte; inputs stay floats. Quantizers can be given
+ * where there are no groups.
+ */
+export class Int4QuantizationConfig extends QuantizationConfig {
+  declare readonly blockSize: number | null;
+
+  constructor(...args: [options?: Int4QuantizationConfigOptions]) {
+    super(argumentsOf<Int4QuantizationConfigOptions>(Int4QuantizationConfig, new.target, args));
+    const { blockSize, weightQuantizer: own, activationQuantizer } = this;
+    const refuse = (why: string): never => {
+      throw new InvalidArgumentError(why, 'Int4QuantizationConfig');
+    };
+    if (blockSize !== null && blockSize > 0 && (own !== null || activationQuantizer !== null))
+      refuse('takes quantizers with a blockSize of null or -1 only');
+    if (own === null) return;
+    if (own.outputDtype !== 'int8')
+      refuse(`needs a weightQuantizer with outputDtype 'int8', got ${own.outputDtype}`);
+    const [least, most] = (own as Partial<AbsMaxQuantizer>).valueRange ?? [];
+    if (least !== INT4[0] || most !== INT4[1])
+      refuse(`needs a weightQuantizer with valueRange [-8, 7], got ${show([least, most])}`);
+  }
+  override get mode(): 'int4' {
+    return 'int4';
+  }
+}
+
+/** Of float8: products of floats of 8 bits, which training goes on with. There is nothing to choose. */
+export class Float8QuantizationConfig extends QuantizationConfig {
+  constructor(...args: [options?: unknown]) {
+    super(argumentsOf(Float8QuantizationConfig, new.target, args));
+    for (const name of ['weightQuantizer', 'activationQuantizer'])
+      Object.defineProperty(this, name, { value: null, enumerable: false });
+  }
+  override get mode(): 'float8' {
+    return 'float8';
+  }
+}
+markOurs(QuantizationConfig, Int8QuantizationConfig, Int4QuantizationConfig, Float8QuantizationConfig);
+takesOptions<object, Float8QuantizationConfig>({ options: {} } as never, Float8QuantizationConfig);
 
 const known = new ClassNames<Quantizer>('quantizer', { Quantizer, AbsMaxQuantizer }, {});
 const quantizerOption = (otherwise: () => Quantizer | null): Option<Quantizer | null> => ({
@@ -504,6 +658,25 @@ takesOptions<QuantizationConfigOptions, Int8QuantizationConfig>(
     },
   },
   Int8QuantizationConfig,
+);
+
+const blockSize: Option<number | null> = {
+  read: (given = 128, name, of) => {
+    if (given === null || given === -1 || (Number.isSafeInteger(given) && (given as number) > 0))
+      return given as number | null;
+    throw new InvalidArgumentError(
+      `${name} must be a positive integer, -1 or null, got ${show(given)}`,
+      of.constructor.name,
+    );
+  },
+};
+takesOptions<Int4QuantizationConfigOptions, Int4QuantizationConfig>(
+  {
+    positional: ['weightQuantizer'],
+    required: 0,
+    options: { weightQuantizer: none, activationQuantizer: none, blockSize },
+  },
+  Int4QuantizationConfig,
 );
 
 /** A name of a quantizer, one itself, or what a file holds. */

@@ -243,7 +243,7 @@ export abstract class Optimizer extends Module implements Trackable {
   build(given: unknown): void {
     if (this.built) return;
     const whole = variablesOf(given, 'variables', `${this.name}.build`);
-    const variables = whole.flatMap((variable) => variable.shards);
+    const variables = whole.filter((v) => !v.overwriteWithGradient).flatMap((variable) => variable.shards);
     const seen = new Set<Variable>();
     for (const variable of variables) {
       if (!isFloating(variable.dtype)) {
@@ -523,12 +523,13 @@ export abstract class Optimizer extends Module implements Trackable {
     readonly variables?: Iterable<Variable>;
   }): Variable;
   applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
-    const given = pairsOf(first as Iterable<unknown>, second, this.name);
+    const all = pairsOf(first as Iterable<unknown>, second, this.name);
     // A class of one's own may change gradients in `apply`, as in Keras.
     if (this.apply !== Optimizer.prototype.apply && !this.#isApplying) {
-      const [gradients, variables] = [given.map(([gradient]) => gradient), given.map(([, v]) => v)];
+      const [gradients, variables] = [all.map(([gradient]) => gradient), all.map(([, v]) => v)];
       return this.#applying(() => this.apply(gradients, variables));
     }
+    const given = this.#overwritten(all);
     const { lossScaleFactor: factor } = this;
     const unscaled = (gradient: TensorLike): TensorLike =>
       gradient instanceof IndexedSlices
@@ -543,14 +544,32 @@ export abstract class Optimizer extends Module implements Trackable {
               variable,
             ],
           );
-    const apply = (all: readonly GradientAndVariable[]): void =>
-      inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(all))));
+    const apply = (some: readonly GradientAndVariable[]): void =>
+      inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.applyPairs(some))));
     const { replica } = distribution;
     const home = homeOf(pairs);
     if (home !== null) this.#applyAtHome(home, pairs, apply);
     else if (replica === null || replica.isUpdating || replica.strategy.numReplicasInSync === 1) apply(pairs);
     else this.#applySummed(replica, pairs, apply);
     return this.iterations;
+  }
+
+  /** Gives variables their gradients as values that want it so. @returns the others */
+  #overwritten(pairs: readonly GradientAndVariable[]): readonly GradientAndVariable[] {
+    const isOne = ([, variable]: GradientAndVariable): boolean =>
+      (variable as Variable | undefined)?.overwriteWithGradient === true;
+    if (!pairs.some(isOne)) return pairs;
+    const { replica } = distribution;
+    if (this.gradientAccumulationSteps !== null || (replica?.strategy.numReplicasInSync ?? 1) > 1)
+      throw new UnimplementedError(
+        'variables with overwriteWithGradient do not go with gradientAccumulationSteps and several replicas',
+        this.name,
+      );
+    withoutTapes(() => {
+      for (const [gradient, variable] of pairs.filter(isOne))
+        if (gradient !== null && gradient !== undefined) variable.assign(gradient);
+    });
+    return pairs.filter((pair) => !isOne(pair));
   }
 
   /** Updates variables of other processes there. */

@@ -9,9 +9,15 @@ export abstract class VariableBase {
   abstract readonly shape: Shape;
   /** @internal Whether a layer that computes in another precision reads it in that one. */
   declare autocast: boolean;
+  /**
+   * Whether an optimizer gives it its gradient as its value, in the place of an update by it: so floats of 8 bits find their scales. False unless set
+   * before the optimizer is built.
+   */
+  declare overwriteWithGradient: boolean;
   /** The value now, as a tensor that later assignments do not change. */
   abstract read(): Tensor;
   /** @internal The variable's own value, for an op. */
   abstract taken(): Tensor;
 }
 VariableBase.prototype.autocast = false;
+VariableBase.prototype.overwriteWithGradient = false;

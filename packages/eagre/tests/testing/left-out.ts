@@ -25,16 +25,8 @@ export const leftOut: readonly LeftOut[] = [
     why: 'how Keras runs on backends without state, and records calls; `tf.function` traces both here',
   },
   {
-    what: /quantizers\.(compute_float8_\w+|quantize_and_dequantize|Float8QuantizationConfig)$|QuantizedFloat8DTypePolicy$/,
-    why: 'for floats of 8 bits, which are no dtype here',
-  },
-  {
     what: /\.(GPTQ|AWQ)(Config|DTypePolicy)$/,
     why: 'weights of large language models quantized with a calibration text and its tokenizer',
-  },
-  {
-    what: /\.Int4(DTypePolicy|QuantizationConfig)$/,
-    why: 'for weights of 4 bits in groups, of which Keras 3.15 has several layouts; `packInt4` and `unpackInt4` are here',
   },
   {
     what: /boston_housing/,

@@ -7,6 +7,7 @@ import {
   isPlain,
   kerasDefaults,
   type NamedFunction,
+  type Option,
   optionsFrom,
   setOptions,
   takesOptions,
@@ -15,10 +16,25 @@ import { show } from './show.ts';
 
 /** The floats that layers compute in. */
 export type FloatDType = 'float16' | 'bfloat16' | 'float32' | 'float64';
-/** Precisions by name: one for everything, or 16 bits for what is computed from weights of 32. */
-export type PolicyName = FloatDType | 'mixed_float16' | 'mixed_bfloat16';
+/** What layers may be of that move values, or compute with whole numbers. */
+export type IntegerDType =
+  | 'int8'
+  | 'int16'
+  | 'int32'
+  | 'int64'
+  | 'uint8'
+  | 'uint16'
+  | 'uint32'
+  | 'uint64'
+  | 'bool';
+/** What a layer is of. */
+export type LayerDType = FloatDType | IntegerDType;
+/** Precisions of floats by name: one for everything, or 16 bits for what is computed from weights of 32. */
+export type FloatPolicyName = FloatDType | 'mixed_float16' | 'mixed_bfloat16';
+/** Precisions by name. */
+export type PolicyName = FloatPolicyName | IntegerDType;
 
-const names: readonly PolicyName[] = [
+const floatNames: readonly FloatPolicyName[] = [
   'float32',
   'float64',
   'float16',
@@ -26,6 +42,23 @@ const names: readonly PolicyName[] = [
   'mixed_float16',
   'mixed_bfloat16',
 ];
+const names: readonly PolicyName[] = [
+  ...floatNames,
+  'int8',
+  'int16',
+  'int32',
+  'int64',
+  'uint8',
+  'uint16',
+  'uint32',
+  'uint64',
+  'bool',
+];
+
+const byName = names.filter((name) => name !== 'int8');
+
+/** The integers that weights are kept as, or the floats of 8 bits that are multiplied. */
+export type QuantizationMode = 'int8' | 'int4' | 'float8';
 
 export interface DTypePolicyOptions {
   readonly name: PolicyName;
@@ -33,7 +66,8 @@ export interface DTypePolicyOptions {
 
 /**
  * In which precision a layer keeps its weights and computes: `new Dense(8, { dtype: 'mixed_bfloat16' })`. With a mixed policy weights are
- * float32, and are read in 16 bits where the layer computes (Micikevicius and others, "Mixed precision training", 2018).
+ * float32, and are read in 16 bits where the layer computes (Micikevicius and others, "Mixed precision training", 2018). Layers that move values, or add and
+ * multiply them, may be of integers or truths, to which they convert floats: `new Flatten({ dtype: 'int32' })`.
  */
 export class DTypePolicy {
   declare readonly name: PolicyName;
@@ -43,15 +77,15 @@ export class DTypePolicy {
     setOptions(this, argumentsOf<DTypePolicyOptions>(new.target, new.target, args));
   }
   /** Of the results of a layer. */
-  get computeDtype(): FloatDType {
-    return this.name.replace('mixed_', '') as FloatDType;
+  get computeDtype(): LayerDType {
+    return this.name.replace('mixed_', '') as LayerDType;
   }
   /** Of the weights. */
-  get variableDtype(): FloatDType {
-    return this.name.startsWith('mixed_') ? 'float32' : (this.name as FloatDType);
+  get variableDtype(): LayerDType {
+    return this.name.startsWith('mixed_') ? 'float32' : (this.name as LayerDType);
   }
   /** The integers that weights are kept as; null for floats. */
-  get quantizationMode(): 'int8' | null {
+  get quantizationMode(): QuantizationMode | null {
     return null;
   }
   getConfig(): Record<string, unknown> {
@@ -91,38 +125,41 @@ takesOptions<DTypePolicyOptions, DTypePolicy>(
 );
 
 /** Of floats, which are kept as integers. */
-export type QuantizedPolicyName = `int8_from_${PolicyName}`;
-const PREFIX = 'int8_from_';
+export type QuantizedPolicyName = `${'int8' | 'int4' | `int4/${number}` | 'float8'}_from_${FloatPolicyName}`;
+const QUANTIZED = /^(int8|int4(?:\/.*)?|float8)_from_(.*)$/;
 
 export interface QuantizedDTypePolicyOptions {
-  readonly mode: 'int8';
+  /** `int4` has one scale for each output; with groups it is the mode of an `Int4DTypePolicy`. */
+  readonly mode: 'int8' | 'int4';
   /** The policy of the floats; the global one unless given. */
-  readonly sourceName?: PolicyName | null;
+  readonly sourceName?: FloatPolicyName | null;
 }
 
 /** The policy of layers whose large weights are kept as int8: `int8_from_float32`. `layer.quantize` gives it to a layer. */
 export class QuantizedDTypePolicy extends DTypePolicy {
-  declare readonly mode: 'int8';
-  declare readonly sourceName: PolicyName;
+  /** What is kept. */
+  declare readonly mode: QuantizationMode;
+  declare readonly sourceName: FloatPolicyName;
 
   constructor(
     ...args: [
-      mode: 'int8' | QuantizedDTypePolicyOptions,
-      sourceName?: PolicyName | QuantizedDTypePolicyOptions,
+      mode: 'int8' | 'int4' | QuantizedDTypePolicyOptions,
+      sourceName?: FloatPolicyName | QuantizedDTypePolicyOptions,
     ]
   ) {
     super(argumentsOf<QuantizedDTypePolicyOptions>(QuantizedDTypePolicy, new.target, args) as never);
-    Object.defineProperty(this, 'name', { value: `${PREFIX}${this.sourceName}`, enumerable: true });
+    Object.defineProperty(this, 'name', { value: `${this.mode}_from_${this.sourceName}`, enumerable: true });
   }
-  override get computeDtype(): FloatDType {
+  override get computeDtype(): LayerDType {
     return named(this.sourceName).computeDtype;
   }
-  override get variableDtype(): FloatDType {
+  override get variableDtype(): LayerDType {
     return named(this.sourceName).variableDtype;
   }
-  override get quantizationMode(): 'int8' {
-    return 'int8';
+  override get quantizationMode(): QuantizationMode {
+    return this.mode;
   }
+
   /** In Keras's form. */
   override toJSON(): Record<string, unknown> {
     return { ...super.toJSON(), module: 'keras.dtype_policies' };
@@ -134,6 +171,23 @@ export class QuantizedDTypePolicy extends DTypePolicy {
     );
   }
 }
+const sourceName: Option<FloatPolicyName> = {
+  read: (given: unknown, _: string, of: object) => {
+    const name = (given ?? dtypePolicy().name) as FloatPolicyName;
+    if (!floatNames.includes(name))
+      throw new InvalidArgumentError(
+        `sourceName must be one of ${floatNames.join(', ')}, got ${show(given)}`,
+        'QuantizedDTypePolicy',
+      );
+    const { mode } = of as { readonly mode?: string };
+    if ((name === 'float16' || name === 'mixed_float16') && mode === 'int8')
+      throw new InvalidArgumentError(
+        'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
+        'QuantizedDTypePolicy',
+      );
+    return name;
+  },
+};
 takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
   {
     positional: ['mode', 'sourceName'],
@@ -141,35 +195,132 @@ takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
     options: {
       mode: {
         read: (given) => {
-          if (given === 'int8') return given;
+          if (given === 'int8' || given === 'int4') return given;
           throw new InvalidArgumentError(
-            `the mode must be 'int8', got ${show(given)}`,
+            `the mode must be 'int8' or 'int4', got ${show(given)}`,
             'QuantizedDTypePolicy',
           );
         },
       },
-      sourceName: {
-        read: (given) => {
-          const name = (given ?? dtypePolicy().name) as PolicyName;
-          if (!names.includes(name))
-            throw new InvalidArgumentError(
-              `sourceName must be one of ${names.join(', ')}, got ${show(given)}`,
-              'QuantizedDTypePolicy',
-            );
-          if (name === 'float16' || name === 'mixed_float16')
-            throw new InvalidArgumentError(
-              'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
-              'QuantizedDTypePolicy',
-            );
-          return name;
-        },
-      },
+      sourceName,
     },
   },
   QuantizedDTypePolicy,
 );
 
-type AnyPolicyName = PolicyName | QuantizedPolicyName;
+export interface Int4DTypePolicyOptions {
+  /** `int4/` and how many elements have a scale together; -1 for all. */
+  readonly mode: `int4/${number}`;
+  /** The policy of the floats; the global one unless given. */
+  readonly sourceName?: FloatPolicyName | null;
+}
+
+/** The policy of layers whose large weights are kept in 4 bits, in groups: `int4/128_from_float32`. `layer.quantize` gives it to a layer. */
+export class Int4DTypePolicy extends QuantizedDTypePolicy {
+  /** How many elements have a scale together; null for all. */
+  readonly blockSize: number | null;
+
+  constructor(
+    ...args: [
+      mode: `int4/${number}` | Int4DTypePolicyOptions,
+      sourceName?: FloatPolicyName | Int4DTypePolicyOptions,
+    ]
+  ) {
+    super(argumentsOf<Int4DTypePolicyOptions>(Int4DTypePolicy, new.target, args) as never);
+    const size = Number((this.mode as string).slice('int4/'.length));
+    this.blockSize = size === -1 ? null : size;
+    (this as { mode: string }).mode = 'int4';
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), mode: `int4/${this.blockSize ?? -1}` };
+  }
+  /** A policy of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): Int4DTypePolicy {
+    return new Int4DTypePolicy(optionsFrom(config, Int4DTypePolicy) as unknown as Int4DTypePolicyOptions);
+  }
+}
+takesOptions<Int4DTypePolicyOptions, Int4DTypePolicy>(
+  {
+    positional: ['mode', 'sourceName'],
+    required: 1,
+    options: {
+      mode: {
+        read: (given: unknown) => {
+          if (typeof given === 'string' && /^int4\/(-1|[1-9]\d{0,8})$/.test(given)) return given as 'int4/1';
+          throw new InvalidArgumentError(
+            `the mode must be 'int4/' and a positive integer or -1, got ${show(given)}`,
+            'Int4DTypePolicy',
+          );
+        },
+      },
+      sourceName,
+    } as never,
+  },
+  Int4DTypePolicy,
+);
+
+export interface QuantizedFloat8DTypePolicyOptions {
+  readonly mode: 'float8';
+  /** The policy of the floats; the global one unless given. */
+  readonly sourceName?: FloatPolicyName | null;
+  /** How many steps the scales remember; 1024 unless given. */
+  readonly amaxHistoryLength?: number;
+}
+
+/** The policy of layers that multiply floats of 8 bits: `float8_from_float32`. `layer.quantize` gives it to a layer. */
+export class QuantizedFloat8DTypePolicy extends QuantizedDTypePolicy {
+  /** How many steps the scales remember. */
+  declare readonly amaxHistoryLength: number;
+
+  constructor(
+    ...args: [
+      mode: 'float8' | QuantizedFloat8DTypePolicyOptions,
+      sourceName?: FloatPolicyName | QuantizedFloat8DTypePolicyOptions,
+      options?: Pick<QuantizedFloat8DTypePolicyOptions, 'amaxHistoryLength'>,
+    ]
+  ) {
+    super(
+      argumentsOf<QuantizedFloat8DTypePolicyOptions>(QuantizedFloat8DTypePolicy, new.target, args) as never,
+    );
+  }
+  /** A policy of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): QuantizedFloat8DTypePolicy {
+    return new QuantizedFloat8DTypePolicy(
+      optionsFrom(config, QuantizedFloat8DTypePolicy) as unknown as QuantizedFloat8DTypePolicyOptions,
+    );
+  }
+}
+takesOptions<QuantizedFloat8DTypePolicyOptions, QuantizedFloat8DTypePolicy>(
+  {
+    positional: ['mode', 'sourceName', 'amaxHistoryLength'],
+    required: 1,
+    options: {
+      mode: {
+        read: (given: unknown) => {
+          if (given === 'float8') return given;
+          throw new InvalidArgumentError(
+            `the mode must be 'float8', got ${show(given)}`,
+            'QuantizedFloat8DTypePolicy',
+          );
+        },
+      },
+      sourceName,
+      amaxHistoryLength: {
+        read: (given: unknown = 1024) => {
+          if (Number.isSafeInteger(given) && (given as number) > 0) return given as number;
+          throw new InvalidArgumentError(
+            `amaxHistoryLength must be a positive integer, got ${show(given)}`,
+            'QuantizedFloat8DTypePolicy',
+          );
+        },
+      },
+    } as never,
+  },
+  QuantizedFloat8DTypePolicy,
+);
+
+// By its name alone, `int8` would be a mode of quantization.
+type AnyPolicyName = Exclude<PolicyName, 'int8'> | QuantizedPolicyName;
 /** A policy, its name, or what Keras writes. */
 export type PolicyLike = AnyPolicyName | DTypePolicy | Readonly<Record<string, unknown>>;
 
@@ -209,13 +360,13 @@ export class DTypePolicyMap extends DTypePolicy implements Iterable<string> {
   get defaultPolicy(): DTypePolicy {
     return policyOf(this.#default);
   }
-  override get computeDtype(): FloatDType {
+  override get computeDtype(): LayerDType {
     return this.defaultPolicy.computeDtype;
   }
-  override get variableDtype(): FloatDType {
+  override get variableDtype(): LayerDType {
     return this.defaultPolicy.variableDtype;
   }
-  override get quantizationMode(): 'int8' | null {
+  override get quantizationMode(): QuantizationMode | null {
     return this.defaultPolicy.quantizationMode;
   }
   /** How many keys there are. */
@@ -345,10 +496,19 @@ export const dtypePolicy: NamedFunction<[], [], unknown, DTypePolicy> = /* @__PU
 );
 
 /** Sets the policy of the layers that are made from now on: `tf.keras.mixedPrecision.setGlobalPolicy('mixed_bfloat16')`. */
-export const setDtypePolicy: NamedFunction<[policy: PolicyName | DTypePolicy], ['policy'], unknown, void> =
-  /* @__PURE__ */ defineFunction('keras.config.setDtypePolicy', { policy: { plain: true } }, {}, (policy) => {
+export const setDtypePolicy: NamedFunction<
+  [policy: Exclude<PolicyName, 'int8'> | DTypePolicy],
+  ['policy'],
+  unknown,
+  void
+> = /* @__PURE__ */ defineFunction(
+  'keras.config.setDtypePolicy',
+  { policy: { plain: true } },
+  {},
+  (policy) => {
     global = policyOf(policy);
-  });
+  },
+);
 
 /** The policy of an option, which may be a name, a policy, or what Keras writes. @throws InvalidArgumentError for anything else */
 export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
@@ -358,8 +518,18 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
     readonly class_name?: unknown;
     readonly config?: { readonly name?: unknown };
   };
-  if (typeof given === 'string' && given.startsWith(PREFIX))
-    return new QuantizedDTypePolicy('int8', given.slice(PREFIX.length) as PolicyName);
+  const quantized = typeof given === 'string' ? QUANTIZED.exec(given) : null;
+  if (quantized !== null) {
+    const [, mode, source] = quantized as unknown as [string, never, FloatPolicyName];
+    if ((mode as string) === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
+    return (mode as string).includes('/')
+      ? new Int4DTypePolicy(mode, source)
+      : new QuantizedDTypePolicy(mode, source);
+  }
+  if (isPlain(given) && className === 'QuantizedFloat8DTypePolicy' && isPlain(config))
+    return QuantizedFloat8DTypePolicy.fromConfig(config as Record<string, unknown>);
+  if (isPlain(given) && className === 'Int4DTypePolicy' && isPlain(config))
+    return Int4DTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'QuantizedDTypePolicy' && isPlain(config))
     return QuantizedDTypePolicy.fromConfig(config as Record<string, unknown>);
   if (isPlain(given) && className === 'DTypePolicyMap' && isPlain(config))
@@ -368,13 +538,13 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
   // Of a map that leaves it to the global policy.
   if (isWritten && config?.name === null) return global ?? named(kerasDefaults.floatx);
   const name = (isWritten ? config?.name : given) as PolicyName;
-  if (!names.includes(name))
-    throw new InvalidArgumentError(`dtype must be a policy (${names.join(', ')}), got ${show(given)}`, of);
+  if (!names.includes(name) || given === 'int8')
+    throw new InvalidArgumentError(`dtype must be a policy (${byName.join(', ')}), got ${show(given)}`, of);
   return named(name);
 }
 
 /** Whether a precision has 16 bits. */
-export const isHalfPrecision = (dtype: FloatDType): boolean => dtype === 'float16' || dtype === 'bfloat16';
+export const isHalfPrecision = (dtype: LayerDType): boolean => dtype === 'float16' || dtype === 'bfloat16';
 
 /** The policy of a layer with this path; that of a map without a path is its default. */
 export const policyAt = (policy: DTypePolicy, path: string | null): DTypePolicy =>

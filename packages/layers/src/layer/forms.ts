@@ -56,13 +56,21 @@ export interface Along {
   readonly partial: boolean;
   /** The names that the tensors have themselves, by which values may be given to a structure of other keys. */
   readonly names?: readonly string[] | null;
+  /** What was given in the place of an object in the values, for messages; the object unless given. */
+  readonly asGiven?: (leaf: unknown) => unknown;
 }
 
 /**
  * The values for each tensor of a structure: in the same structure, or in one list. Undefined where there is none.
  * @throws InvalidArgumentError that names the place, for other keys and lengths
  */
-export function along(form: unknown, given: unknown, { what, of, partial, names }: Along): unknown[] {
+export function along(
+  form: unknown,
+  given: unknown,
+  { what, of, partial, names, asGiven }: Along,
+): unknown[] {
+  const told = (value: unknown): string =>
+    shown(asGiven === undefined ? value : tree.mapLeaves(value, what, asGiven));
   const count = tree.leavesOf(form, what, tree.wholeComposites).length;
   if (isArray(given) && given.length === count && !given.some(isInner))
     return given.map((value) => value ?? undefined);
@@ -88,7 +96,7 @@ export function along(form: unknown, given: unknown, { what, of, partial, names 
       if (!partial) throw error(` is ${value}${place}`);
       for (const leaf of tree.leavesOf(part, what, tree.wholeComposites)) look(leaf, undefined, path);
     } else if (isArray(part)) {
-      if (!isArray(value)) throw error(` is ${shown(value)}${place}, expected a list of ${part.length}`);
+      if (!isArray(value)) throw error(` is ${told(value)}${place}, expected a list of ${part.length}`);
       const list = value as readonly unknown[];
       if (list.length !== part.length)
         throw error(` has ${list.length} items${place}, expected ${part.length}`);
@@ -96,7 +104,7 @@ export function along(form: unknown, given: unknown, { what, of, partial, names 
     } else {
       const inner = part as Readonly<Record<string, unknown>>;
       if (!isPlain(value))
-        throw error(` is ${shown(value)}${place}, expected an object of ${tree.keysOf(inner).join(', ')}`);
+        throw error(` is ${told(value)}${place}, expected an object of ${tree.keysOf(inner).join(', ')}`);
       for (const key of Object.keys(value))
         if (!Object.hasOwn(inner, key)) throw error(`: there is no ${of} '${key}'${place}`);
       tree.forEachItem(inner, (item, key) => {

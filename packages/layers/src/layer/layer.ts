@@ -77,10 +77,11 @@ import {
 import {
   type DTypePolicy,
   DTypePolicyMap,
-  type FloatDType,
   isHalfPrecision,
+  type LayerDType,
   policyAt,
   policyOf,
+  type QuantizationMode,
 } from './dtype-policy.ts';
 import { checkInputSpec, type InputSpecs } from './input-spec.ts';
 import { namedWeights, ownVariables, seedStates, walkAttributes, withInner } from './inside.ts';
@@ -124,7 +125,7 @@ export { inferOutputSpec, type Specs, specsOf, type TensorSpec } from './specs.t
 
 /** Of `layer.quantize`. */
 export interface QuantizeLayerOptions {
-  /** Which quantizers are used; an `Int8QuantizationConfig` of defaults unless given. */
+  /** Which quantizers are used; an `Int8QuantizationConfig` or `Int4QuantizationConfig` of defaults unless given. */
   readonly config?: QuantizationConfig | null;
 }
 
@@ -180,7 +181,7 @@ export function isBuiltin(layer: Layer): boolean {
   return builtins.has(layer.call);
 }
 
-// Classes that compute in 32 bits where their policy says 16, as sums and quotients of many numbers need it.
+// Classes that compute in 32 bits where their policy says 16 or integers, as sums and quotients of many numbers need it.
 const wide = new WeakSet<object>();
 
 /** @internal Marks such classes: their weights are read as they are, and their results become 16 bits at the end. */
@@ -191,9 +192,10 @@ export function widened(...classes: readonly { readonly prototype: Layer }[]): v
 export function takesAsIs(layer: Layer, dtype: DType): boolean {
   return !layer.autocast && isFloating(dtype);
 }
-/** @internal Whether a layer computes in 32 bits for 16. */
+/** @internal Whether a layer computes in 32 bits for 16, or for integers. */
 export function computesWide(layer: Layer): boolean {
-  return isHalfPrecision(layer.computeDtype) && wide.has(layer.call);
+  const { computeDtype } = layer;
+  return (isHalfPrecision(computeDtype) || !isFloating(computeDtype)) && wide.has(layer.call);
 }
 
 /** What a regularizer returned. @throws InvalidArgumentError for anything but a tensor */
@@ -250,11 +252,11 @@ export class Layer extends Module implements Trackable {
   /** The precision of its weights and of what it computes. */
   declare readonly dtypePolicy: DTypePolicy;
   /** Of what it computes: float32 by default. */
-  readonly computeDtype: FloatDType;
+  readonly computeDtype: LayerDType;
   /** Of its weights: float32 by default. */
-  readonly variableDtype: FloatDType;
+  readonly variableDtype: LayerDType;
   /** That of the weights. */
-  get dtype(): FloatDType {
+  get dtype(): LayerDType {
     return this.variableDtype;
   }
   /** @internal */
@@ -279,7 +281,7 @@ export class Layer extends Module implements Trackable {
   declare inputSpec?: InputSpecs;
 
   /** The dtype that floating inputs are converted to: that of what it computes. */
-  declare readonly inputDtype: FloatDType;
+  declare readonly inputDtype: LayerDType;
   /** The names of the layers that it was built in, and its own, `'encoder/dense'`; null before it is built. */
   declare readonly path: string | null;
 
@@ -355,7 +357,7 @@ export class Layer extends Module implements Trackable {
     const shapes = inputs.list.map((s) => s.shape);
     const dtype = this.computeDtype;
     // Layers that only move values keep integers.
-    if (inputs.list.some((s) => s.dtype !== dtype)) {
+    if (!isFloating(dtype) || inputs.list.some((s) => s.dtype !== dtype)) {
       try {
         return inferOutputSpec(this, inputs);
       } catch {
@@ -481,7 +483,9 @@ export class Layer extends Module implements Trackable {
     const create = (): Variable =>
       inScope(() => {
         // A function of the user may keep what it makes.
-        const first = isOurs(make) ? make(shape, dtype) : outsideScopes(() => make(shape, dtype));
+        const first = isOurs(make)
+          ? firstValues(this, local, dtype, () => make(shape, dtype))
+          : outsideScopes(() => make(shape, dtype));
         checkNoPromise(first, `the initializer of '${local}'`, this.name);
         if (!(first instanceof Tensor)) {
           throw new InvalidArgumentError(
@@ -516,18 +520,20 @@ export class Layer extends Module implements Trackable {
     return variable;
   }
 
-  /** The integers that its weights are kept as; null for floats. */
-  get quantizationMode(): 'int8' | null {
+  /** The integers that its weights are kept as, or `float8`, the floats that it multiplies; null for neither. */
+  get quantizationMode(): QuantizationMode | null {
     const { dtypePolicy: policy } = this;
     return policyAt(policy, this._layer.path).quantizationMode;
   }
   /**
-   * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. Of `Dense`, `EinsumDense` and
-   * `Embedding`; other layers cannot. Gradients reach the inputs, not the weight.
+   * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. With `'int4'` two integers are in a
+   * byte, groups of them have a scale and a zero point, and calls multiply by floats. Of `Dense`, `EinsumDense` and `Embedding`, and of what attention
+   * layers consist of; other layers cannot. Gradients reach the inputs, not the weight. With `'float8'`, of all but `Embedding`, the weight stays and is
+   * trained, and products are those of floats of 8 bits, whose scales an optimizer keeps up to date.
    * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
    */
-  quantize(mode?: 'int8' | null, options?: QuantizeLayerOptions | null): void;
-  quantize(options: { readonly mode?: 'int8' | null } & QuantizeLayerOptions): void;
+  quantize(mode?: QuantizationMode | null, options?: QuantizeLayerOptions | null): void;
+  quantize(options: { readonly mode?: QuantizationMode | null } & QuantizeLayerOptions): void;
   quantize(mode?: unknown, options?: QuantizeLayerOptions | null): void {
     this.toIntegers(mode, options?.config);
   }
@@ -1161,6 +1167,21 @@ function checkLayerOptions(options: LayerOptions, className: string): void {
   if (trainable !== undefined && trainable !== null) checkBoolean(trainable, 'trainable', className);
   if (converts !== undefined && converts !== null) checkBoolean(converts, 'autocast', className);
   if (inputShape !== undefined && inputShape !== null) checkPartialShape(inputShape, 'inputShape', className);
+}
+
+/** What an initializer of ours gives. @throws InvalidArgumentError that names the weight, where it has no such values */
+function firstValues(layer: Layer, name: string, dtype: DType, make: () => Tensor): Tensor {
+  try {
+    return make();
+  } catch (cause) {
+    if (isFloating(dtype) || !(cause instanceof InvalidArgumentError || cause instanceof UnimplementedError))
+      throw cause;
+    throw new InvalidArgumentError(
+      `the initializer of '${name}' gives no ${dtype}; zeros, ones and constants do (${cause.message})`,
+      layer.name,
+      { cause },
+    );
+  }
 }
 
 function constrain(like: ConstraintLike): (variable: Variable) => Tensor {

@@ -98,11 +98,24 @@ export function knownSize(layer: Layer, shape: PartialShape, axis: number): numb
 /** The input of a layer that computes with floats: anything else is converted to the layer's dtype, as Keras does. */
 export function floats(layer: Layer, x: Tensor): Tensor {
   if (!layer.autocast) oneTensor(layer, x);
+  if (!isFloating(layer.computeDtype))
+    fail(layer, `computes with floats and cannot be of the dtype ${layer.computeDtype}`);
   return takesAsIs(layer, x.dtype) ? x : inPrecision(layer, x);
 }
 
-/** The input of a layer that computes in its own precision, whatever `autocast` says. */
+/** The input of a layer that computes with floats, or with whole numbers where its dtype is of integers. */
+export function numbers(layer: Layer, x: Tensor): Tensor {
+  return isFloating(layer.computeDtype) ? floats(layer, x) : values(layer, x);
+}
+
+/** The input of a layer that computes with floats of 32 bits where it is of integers, as Keras does. */
+export function asFloats(layer: Layer, x: Tensor): Tensor {
+  return isFloating(layer.computeDtype) ? floats(layer, x) : cast(values(layer, x), 'float32');
+}
+
+/** The input of a layer that computes in its own precision, whatever `autocast` says; in 32 bits where it is of integers. */
 export function inPrecision(layer: Layer, x: Tensor): Tensor {
+  if (!isFloating(layer.computeDtype)) return cast(values(layer, x), 'float32');
   const dtype = computesWide(layer) ? 'float32' : layer.computeDtype;
   if (x.dtype === dtype) return x;
   oneTensor(layer, x);

@@ -26,6 +26,7 @@ import type { Logs } from '../callbacks/callback.ts';
 import type { History } from '../callbacks/history.ts';
 import type { Tensors } from '../layer/batch-tensors.ts';
 import { isSymbolic } from '../layer/call.ts';
+import type { QuantizationMode } from '../layer/dtype-policy.ts';
 import { along, isDeep } from '../layer/forms.ts';
 import { withInner } from '../layer/inside.ts';
 import {
@@ -207,16 +208,19 @@ export class Model extends Layer {
   }
   /**
    * Quantizes all layers inside that can be, as `layer.quantize` does; the others stay as they are: `model.quantize('int8')`. Compile the model anew
-   * behind it.
+   * behind it. The modes are `int8`, `int4` and `float8`.
    * @param options.filters which layers: by a pattern that their name has in it, by several of which one has to fit, or by a function of the layer
    * @throws FailedPreconditionError for a layer that is not built, or is quantized already
    */
-  override quantize(mode?: 'int8' | null, options?: QuantizeOptions | null): void;
-  override quantize(options: { readonly mode?: 'int8' | null } & QuantizeOptions): void;
+  override quantize(mode?: QuantizationMode | null, options?: QuantizeOptions | null): void;
+  override quantize(options: { readonly mode?: QuantizationMode | null } & QuantizeOptions): void;
   override quantize(mode?: unknown, options?: QuantizeOptions | null): void {
     const wanted = filterOf(options?.filters ?? null, this.name);
     for (const layer of withInner(this)) {
       if (layer === this || layer.sublayers.length > 0 || !wanted(layer)) continue;
+      // As in Keras, what cannot be of the mode stays as it is.
+      const named = mode ?? options?.config?.mode;
+      if (named === 'float8' && (layer as { readonly takesFloat8?: boolean }).takesFloat8 === false) continue;
       if (layer.toIntegers !== Layer.prototype.toIntegers) layer.toIntegers(mode, options?.config);
     }
   }

@@ -2,7 +2,12 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { isPlain, type Option, optionsFrom } from '@eagre/core/internal';
 import { show } from '../layer/show.ts';
-import { Int8QuantizationConfig, QuantizationConfig } from '../quantizers.ts';
+import {
+  Float8QuantizationConfig,
+  Int4QuantizationConfig,
+  Int8QuantizationConfig,
+  QuantizationConfig,
+} from '../quantizers.ts';
 
 /** A `QuantizationConfig`, or what a file holds of it; null unless given. */
 export const serializedConfig: Option<QuantizationConfig | null> = {
@@ -15,8 +20,14 @@ export const serializedConfig: Option<QuantizationConfig | null> = {
     };
     if (isPlain(given) && className === 'Int8QuantizationConfig' && isPlain(config))
       return new Int8QuantizationConfig(optionsFrom(config as never, Int8QuantizationConfig));
+    if (isPlain(given) && className === 'Int4QuantizationConfig' && isPlain(config)) {
+      // Before there were groups, files did not say that there are none.
+      const options = optionsFrom(config as never, Int4QuantizationConfig);
+      return new Int4QuantizationConfig({ ...options, blockSize: (options['blockSize'] ?? null) as null });
+    }
+    if (isPlain(given) && className === 'Float8QuantizationConfig') return new Float8QuantizationConfig();
     throw new InvalidArgumentError(
-      `${name} must be an Int8QuantizationConfig, got ${show(given)}`,
+      `${name} must be an Int8QuantizationConfig or an Int4QuantizationConfig, got ${show(given)}`,
       of.constructor.name,
     );
   },

@@ -19,7 +19,7 @@ export type LossOption =
   | LossLike
   | readonly (LossOption | null)[]
   | { readonly [name: string]: LossOption | null };
-/** Factors of the losses: one for each output, in a list, by name or in the structure of the outputs; 1 where there is none. */
+/** Factors of the losses: one for all outputs where one loss counts for all, or one for each output, in a list, by name or in the structure of the outputs; 1 where there is none. */
 export type LossWeightsOption =
   | number
   | readonly LossWeightsOption[]
@@ -29,11 +29,14 @@ export type LossWeightsOption =
 class NamedLoss {
   readonly loss: losses.Loss;
   readonly name: string;
+  readonly like: LossLike;
   constructor(like: LossLike) {
+    this.like = like;
     this.loss = losses.get(like);
     this.name = typeof like === 'string' ? snakeCase(like) : this.loss.name;
   }
 }
+const asGiven = (leaf: unknown): unknown => (leaf instanceof NamedLoss ? leaf.like : leaf);
 /** Losses in lists and by name. */
 type Losses = NamedLoss | null | readonly Losses[] | { readonly [name: string]: Losses };
 /** The loss of one output. */
@@ -112,7 +115,7 @@ export class CompiledLoss {
         'compile',
       );
     };
-    if (isDeep(outputs.form)) return inForm(given, outputs, 'loss', true).map(one);
+    if (isDeep(outputs.form)) return inForm(given, outputs, 'loss', true, asGiven).map(one);
     if (Array.isArray(given)) {
       checkOneForEach(given, outputs, 'loss');
       return given.map(one);
@@ -130,6 +133,9 @@ export class CompiledLoss {
   #factors(outputs: Outputs): readonly (number | undefined)[] {
     const given = this.#weights;
     if (given === undefined) return [];
+    // As in Keras: of one loss for all outputs one factor.
+    if (typeof given === 'number' && this.#given instanceof NamedLoss)
+      return new Array<number>(outputs.count).fill(given);
     if (isDeep(outputs.form)) {
       const factors = inForm(given, outputs, 'lossWeights', false);
       const wrong = factors.findIndex((n) => typeof n !== 'number');

@@ -82,6 +82,7 @@ interface Logged {
 /** The requests of `metrics` or `weightedMetrics`, in the form in which they were given. */
 type Given = readonly Requests[] | { readonly [name: string]: Requests };
 type Requests = Requested | null | Given;
+const asGiven = (leaf: unknown): unknown => (leaf instanceof Requested ? leaf.like : leaf);
 const requestsIn = (given: unknown): Requested[] =>
   tree.leavesOf(given ?? [], 'compile').filter((one): one is Requested => one instanceof Requested);
 
@@ -135,7 +136,7 @@ export class CompiledMetrics {
       // All are of the only output.
       if (Array.isArray(given) && (outputs.count === 1 || given.length === 0)) return requestsIn(given);
       const list = isDeep(outputs.form)
-        ? inForm(given, outputs, what, false)
+        ? inForm(given, outputs, what, false, asGiven)
         : Array.isArray(given)
           ? given
           : inOrder(given as Readonly<Record<string, Requests>>, outputs.names, what);

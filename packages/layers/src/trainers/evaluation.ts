@@ -121,10 +121,13 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
         const y =
           strategy === null ? runPredictStep(model, batch.x) : predictTogether(model, strategy, batch.x);
         shape ??= y;
-        const inputs = new Set(tree.leavesOf(batch.x, 'predict'));
-        // What an output shares with the batch goes when that goes.
-        const own = (t: unknown): unknown =>
-          inputs.has(t) ? aliasTensor(t as Tensor, (t as Tensor).shape) : t;
+        const taken = new Set(tree.leavesOf(batch.x, 'predict'));
+        // What an output shares with the batch, or with another output, goes when that goes.
+        const own = (t: unknown): unknown => {
+          if (taken.has(t)) return aliasTensor(t as Tensor, (t as Tensor).shape);
+          taken.add(t);
+          return t;
+        };
         flat(y).forEach((t, i) => {
           (outputs[i] ??= []).push(tree.mapLeaves(t, 'predict', own) as Tensor);
         });

@@ -17,11 +17,19 @@ export const areByKeys = ({ form }: Outputs): boolean => isByName(form) && !isDe
 /**
  * What is given for each output of a model that gives structures in structures.
  * @param partial whether outputs may be left out
+ * @param asGiven what was given in the place of a loss or metric, for messages
  * @throws InvalidArgumentError for another structure
  */
-export function inForm(given: unknown, { form, names }: Outputs, what: string, partial: boolean): unknown[] {
+export function inForm(
+  given: unknown,
+  { form, names }: Outputs,
+  what: string,
+  partial: boolean,
+  asGiven: (leaf: unknown) => unknown = (leaf) => leaf,
+): unknown[] {
   // As in Keras, the names of layers are known of lists alone.
-  return along(form, given, { what, of: 'output', partial, names: Array.isArray(form) ? names : null });
+  const known = Array.isArray(form) ? names : null;
+  return along(form, given, { what, of: 'output', partial, names: known, asGiven });
 }
 
 /**

@@ -85,6 +85,47 @@ test('a shorter last batch counts for less in each loss', async () => {
   expect(found).toEqual({ loss: 41, a_loss: 25, b_loss: 16 });
 });
 
+test('one loss and one factor count for all outputs; a factor for several losses does not', async () => {
+  // Keras 3.15.1: 2 · (25 + 16).
+  expect(await compiled({ loss: 'mse', lossWeights: 2 }).evaluate(x, y, quiet)).toEqual({
+    loss: 82,
+    a_loss: 25,
+    b_loss: 16,
+  });
+  expect(() => compiled({ loss: ['mse', 'mse'], lossWeights: 2 })).toThrow('lossWeights has 1 items');
+});
+
+test('messages about nested outputs say what was given', () => {
+  const one = Input({ shape: [2] });
+  const model = (): Model => new Model(one, { p: [new Dense(1)(one)], q: new Dense(1)(one) } as never);
+  expect(() => model().compile({ loss: { p: 'mse', q: 'mae' } })).toThrow(
+    "loss is 'mse' at p, expected a list of 1",
+  );
+  expect(() => model().compile({ loss: 'mse', metrics: ['mae'] })).toThrow(
+    "metrics is ['mae'], expected an object of p, q",
+  );
+});
+
+test('a model may give one output twice', async () => {
+  const one = Input({ shape: [2] });
+  const y = new Dense(1, { kernelInitializer: 'ones' })(one);
+  const rows = constant([
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ]);
+  const twice = new Model(one, { first: y, others: [y, one] } as never);
+  const { first, others } = await twice.predict<{ first: Tensor; others: Tensor[] }>(rows, {
+    ...quiet,
+    batchSize: 2,
+  });
+  expect([first.array(), others[0]?.array(), others[1]?.array()]).toEqual([
+    [[3], [7], [11]],
+    [[3], [7], [11]],
+    rows.array(),
+  ]);
+});
+
 test('validation by name', async () => {
   const { history } = await compiled().fit(x, y, { ...quiet, validationData: [x, y] });
   expect(Object.keys(history).sort()).toEqual([

@@ -18,7 +18,17 @@ import {
 import { takesCall } from '../../layer/own-call.ts';
 import { show } from '../../layer/show.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { applyActivation, checkOne, fail, floats, keepsIntegers, knownSize, values } from '../common.ts';
+import {
+  applyActivation,
+  asFloats,
+  checkOne,
+  fail,
+  floats,
+  keepsIntegers,
+  knownSize,
+  numbers,
+  values,
+} from '../common.ts';
 import { activation, axes, notNegative, number, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -35,7 +45,7 @@ export class Activation extends Layer {
     super(argumentsOf<ActivationArguments>(Activation, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
-    const x = keepsIntegers(this.activation) ? values(this, inputs) : floats(this, inputs);
+    const x = keepsIntegers(this.activation) ? values(this, inputs) : asFloats(this, inputs);
     return applyActivation(this.activation, x);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -65,7 +75,7 @@ export class ReLU extends Layer {
   override call(inputs: Tensor): Tensor {
     const { maxValue, negativeSlope, threshold } = this;
     const whole = negativeSlope === 0 && [maxValue ?? 0, threshold].every(Number.isInteger);
-    const x = whole ? values(this, inputs) : floats(this, inputs);
+    const x = whole ? values(this, inputs) : asFloats(this, inputs);
     if (threshold === 0 && maxValue === null) {
       return negativeSlope === 0 ? nn.relu(x) : nn.leakyRelu(x, { alpha: negativeSlope });
     }
@@ -92,7 +102,7 @@ export class LeakyReLU extends Layer {
     super(argumentsOf<LeakyReLUOptions>(LeakyReLU, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
-    return nn.leakyRelu(floats(this, inputs), { alpha: this.negativeSlope });
+    return nn.leakyRelu(asFloats(this, inputs), { alpha: this.negativeSlope });
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
@@ -191,7 +201,7 @@ export class PReLU extends Layer {
     this.alpha = this.addWeight({ name: 'alpha', shape, ...recipe(this, 'alpha') });
   }
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = numbers(this, inputs);
     return nn.relu(x).sub(nn.relu(x.neg()).mul(this.alpha));
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -33,16 +33,31 @@ import { isShapes } from '../../layer/specs.ts';
 import type { KerasTensor } from '../../models/keras-tensor.ts';
 import type { RegularizerFunction } from '../../regularizers.ts';
 import { fail, floats, penalize, seenBy } from '../common.ts';
+import {
+  AdaptedLayer,
+  addEightBits,
+  addQuantized,
+  eightBits,
+  inputsQuantizer,
+  loraOf,
+  productOfInts,
+  quantizedOf,
+  toIntegers,
+} from '../core/adapted.ts';
+import { biasBesideEightBits, productOfEightBits } from '../core/eight-bit-floats.ts';
+import { type MatrixForm, productOfFourBits } from '../core/four-bits.ts';
 import { recipe } from '../options.ts';
 import { Dropout } from '../regularization/regularization.ts';
 
 export type Shapes = PartialShape | readonly PartialShape[];
 
+const sizeOf = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
+
 /** x · kernel + bias from the axes `from` to the axes `to`: [batch, time, ...from] becomes [batch, time, ...to]. */
-export class Projection extends Layer {
+export class Projection extends AdaptedLayer {
   readonly from: Shape;
   readonly to: Shape;
-  /** [...from, ...to] */
+  /** [...from, ...to]; of int8 the integers, of int4 a matrix of them, two in a byte. After `enableLora` the sum of both. */
   kernel!: Variable;
   /** [...to] */
   bias: Variable | null = null;
@@ -64,10 +79,20 @@ export class Projection extends Layer {
     this.from = from;
     this.to = to;
     this.activityRegularizer = of.activityRegularizer;
+    // Nobody gives it options of its own.
+    for (const name of ['loraRank', 'loraAlpha', 'quantizationConfig'])
+      Object.defineProperty(this, name, { value: null, writable: true, configurable: true });
   }
 
   override build(): void {
     const shape = [...this.from, ...this.to];
+    if (this.quantizationMode === 'float8') addEightBits(this);
+    if (this.isOfIntegers) addQuantized(this, 'kernel', shape, [1, 1, ...this.to]);
+    else this.#addKernel(shape);
+    if (!this.#of.useBias) return;
+    this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe(this.#of, 'bias') });
+  }
+  #addKernel(shape: Shape): void {
     const axes = shape.map((_, axis) => axis);
     const { initializer, ...kernel } = recipe(this.#of, 'kernel');
     const n = this.from.length;
@@ -77,15 +102,77 @@ export class Projection extends Layer {
       ...kernel,
       initializer: withAxes(initializer, axes.slice(0, n), axes.slice(n)),
     });
-    if (!this.#of.useBias) return;
-    this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe(this.#of, 'bias') });
   }
 
-  override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+  /** @internal */
+  override get largeWeight(): 'kernel' {
+    return 'kernel';
+  }
+  /** @internal */
+  override toIntegers(mode: unknown, config: unknown): void {
+    toIntegers(this, Projection, mode, config);
+  }
+  /** @internal */
+  override matrixForm(): MatrixForm {
+    return { rows: sizeOf(this.from), columns: sizeOf(this.to), axis: 0 };
+  }
+  /** @internal */
+  override get axisOfScale(): readonly number[] {
+    return this.from.map((_, axis) => axis);
+  }
+  /** @internal With the axes of the result. */
+  override keptScale(scale: Tensor): Tensor {
+    return scale.reshape([1, 1, ...this.to]);
+  }
+  /** @internal */
+  protected override scaleOfWeight(scale: Tensor): Tensor {
+    return scale.reshape([...this.from.map(() => 1), ...this.to]);
+  }
+
+  /** The product with a weight of integers and what LoRA adds, or that of floats of 8 bits. */
+  #quantized(x: Tensor, training: boolean): Tensor {
     const [batch, time] = dims(x) as [Dim, Dim];
-    const size = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
-    const [k, n] = [size(this.from), size(this.to)];
+    const [k, n] = [sizeOf(this.from), sizeOf(this.to)];
+    const times = (a: Tensor, b: Tensor, to: Shape, transposeB = false): Tensor => {
+      const flat = a.reshape(toShape([mulDims(batch, time), transposeB ? n : k]));
+      const last = transposeB ? n : sizeOf(to);
+      const y = flat.matmul(b.reshape([k, last]), { transposeB });
+      return y.reshape(toShape([batch, time, ...to]));
+    };
+    const parts = {
+      axis: this.from.map((_, i) => i + 2),
+      product: (a: Tensor, b: Tensor) => times(a, b, this.to),
+      ofInputs: (scale: Tensor) => scale.reshape(toShape([batch, time, ...this.to.map(() => 1)])),
+      ofWeight: (scale: Tensor) => this.scaleOfWeight(scale),
+      back: (dy: Tensor, kernel: Tensor) => times(dy, kernel, this.from, true),
+    };
+    if (this.quantizationMode === 'float8')
+      return productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, parts.product);
+    const quantizer = inputsQuantizer(this);
+    const y =
+      this.quantizationMode === 'int4'
+        ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
+        : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
+    const lora = loraOf(this);
+    if (lora === null) return y;
+    const { a, b, scale } = lora;
+    const small = times(x, a.read(), [...this.to.slice(0, -1), a.shape.at(-1) as number]);
+    return y.add(small.matmul(b).mul(scale).cast(y.dtype));
+  }
+
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
+    const x = floats(this, inputs);
+    if (this.quantizationMode !== null) {
+      const product = this.#quantized(x, training === true);
+      const bias =
+        this.bias === null || this.quantizationMode !== 'float8'
+          ? this.bias
+          : biasBesideEightBits(this.bias.cast(x.dtype));
+      const sum = bias === null ? product : product.add(bias);
+      return penalize(this, this.#activation?.(sum) ?? sum);
+    }
+    const [batch, time] = dims(x) as [Dim, Dim];
+    const [k, n] = [sizeOf(this.from), sizeOf(this.to)];
     const y = fusedMatMul(
       x.reshape(toShape([mulDims(batch, time), k])),
       this.kernel.reshape([k, n]),

@@ -12,15 +12,30 @@ import {
   type Variable,
   zeros,
 } from '@eagre/core';
-import { defineMethods, inScope, type Option, type OptionNames, orNull } from '@eagre/core/internal';
+import {
+  defineMethods,
+  inScope,
+  isFloating,
+  type Option,
+  type OptionNames,
+  orNull,
+} from '@eagre/core/internal';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
-import { DTypePolicyMap, policyAt, QuantizedDTypePolicy } from '../../layer/dtype-policy.ts';
+import {
+  DTypePolicyMap,
+  Int4DTypePolicy,
+  policyAt,
+  QuantizedDTypePolicy,
+  QuantizedFloat8DTypePolicy,
+} from '../../layer/dtype-policy.ts';
 import { freezeLater } from '../../layer/inside.ts';
 import { checkBuilt, Layer, noteChange } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import {
   AbsMaxQuantizer,
+  Float8QuantizationConfig,
+  Int4QuantizationConfig,
   Int8QuantizationConfig,
   QuantizationConfig,
   type Quantizer,
@@ -29,6 +44,8 @@ import type { RegularizerFunction } from '../../regularizers.ts';
 import { serializedConfig } from '../../saving/quantization-config.ts';
 import { fail } from '../common.ts';
 import { integer, positive } from '../options.ts';
+import type { EightBits, Scaled } from './eight-bit-floats.ts';
+import { type FourBits, floatsOf, fourBitsOf, groupsOf, type MatrixForm, shapesOf } from './four-bits.ts';
 
 export interface LoraOptions {
   /** What the product of the small matrices is multiplied by, times the rank; the rank unless given, which makes 1. */
@@ -51,7 +68,7 @@ export interface AdaptedOptions {
   readonly loraRank?: number | null;
   /** What their product is multiplied by, times the rank; the rank unless given. */
   readonly loraAlpha?: number | null;
-  /** How a layer of the policy `int8_from_float32` quantizes. */
+  /** How a layer of the policy `int8_from_float32` or `int4/128_from_float32` quantizes. */
   readonly quantizationConfig?: QuantizationConfig | null;
 }
 
@@ -118,9 +135,26 @@ export abstract class AdaptedLayer extends Layer {
   abstract get axisOfScale(): Axis;
   /** @internal A scale with sizes of 1 in the shape in which it is kept. */
   abstract keptScale(scale: Tensor): Tensor;
+  /** @internal The weight as a matrix, of which integers of 4 bits are made. */
+  matrixForm([rows, columns]: Shape): MatrixForm {
+    return { rows: rows as number, columns: columns as number, axis: 0 };
+  }
+  /** @internal The floats that a weight of 4 bits stands for. */
+  floatsOfFourBits(): Tensor {
+    const { form, shape, kept } = fourBits(this);
+    return floatsOf(kept, form, this.computeDtype as 'float32').reshape(shape);
+  }
   /** @internal The scale of a weight of integers, so that it meets the weight. */
   protected abstract scaleOfWeight(scale: Tensor): Tensor;
 
+  /** @internal Whether it can multiply floats of 8 bits. */
+  get takesFloat8(): boolean {
+    return true;
+  }
+  /** @internal Whether the large weight is kept as integers. */
+  protected get isOfIntegers(): boolean {
+    return this.quantizationMode === 'int8' || this.quantizationMode === 'int4';
+  }
   /** Whether two small matrices are trained instead of the large weight. */
   get loraEnabled(): boolean {
     return loraOf(this) !== null;
@@ -136,6 +170,8 @@ export abstract class AdaptedLayer extends Layer {
     checkBuilt(this);
     if (loraOf(this) !== null)
       throw new FailedPreconditionError('LoRA is already enabled, which can be done once', this.name);
+    if (this.quantizationMode === 'float8')
+      throw new UnimplementedError('LoRA beside floats of 8 bits', this.name);
     integer().read(rank, 'rank', this);
     this.#addLora(rank as number, options ?? {});
   }
@@ -162,8 +198,10 @@ export abstract class AdaptedLayer extends Layer {
         dtype: 'float32',
         regularizer: fields[`${name}Regularizer`] as RegularizerFunction | null,
       });
-    const a = make('a', [...base.shape.slice(0, -1), rank], options.aInitializer ?? 'heUniform');
-    const b = make('b', [rank, base.shape.at(-1) as number], options.bInitializer ?? 'zeros');
+    // Of 4 bits two share a place.
+    const { shape } = this.quantizationMode === 'int4' ? fourBits(this) : base;
+    const a = make('a', [...shape.slice(0, -1), rank], options.aInitializer ?? 'heUniform');
+    const b = make('b', [rank, shape.at(-1) as number], options.bInitializer ?? 'zeros');
     const scale = alpha / rank;
     const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
     fields[`lora${title}A`] = a;
@@ -185,15 +223,15 @@ export abstract class AdaptedLayer extends Layer {
     });
     noteChange();
   }
-  /** @internal As Keras's files have them: the large weight, its scale at the end, and not what LoRA adds. */
+  /** @internal As Keras's files have them: the large weight, its scale and what else it needs at the end, and not what LoRA adds. */
   override get fileVariables(): Variable[] {
     const own = super.fileVariables;
     const first = baseOf(this, this.largeWeight);
     if (first === undefined || (this.quantizationMode === null && loraOf(this) === null)) return own;
     const { a, b } = loraOf(this) ?? {};
-    const scale = this.quantizationMode === null ? [] : [quantizedOf(this, this.largeWeight).scale];
-    const rest = own.filter((v) => v !== first && v !== a && v !== b && !scale.includes(v));
-    return [first, ...rest, ...scale];
+    const more = besides(this);
+    const rest = own.filter((v) => v !== first && v !== a && v !== b && !more.includes(v));
+    return [first, ...rest, ...more];
   }
   /** What LoRA adds becomes part of the large weight, as in Keras. */
   override saveOwnVariables(
@@ -206,8 +244,16 @@ export abstract class AdaptedLayer extends Layer {
     const { a, b, scale } = lora;
     const merged = this.#floats(base).add(a.matmul(b).mul(scale).cast(this.computeDtype));
     const into = store as Record<string, TensorLike>;
-    if (this.quantizationMode === null) into['0'] = merged.cast(base.dtype);
-    else {
+    if (this.quantizationMode === null || this.quantizationMode === 'float8')
+      into['0'] = merged.cast(base.dtype);
+    else if (this.quantizationMode === 'int4') {
+      const { form, block } = fourBits(this);
+      const own = fourBitsOf(merged.reshape([form.rows, form.columns]), form, block, null);
+      const first = this.fileVariables.length - besides(this).length;
+      into['0'] = own.packed;
+      into[`${first}`] = own.scale;
+      if (own.zero !== null) into[`${first + 1}`] = own.zero;
+    } else {
       const [ints, scales] = standard()(merged, { axis: this.axisOfScale }) as [Tensor, Tensor];
       into['0'] = ints;
       into[`${this.fileVariables.length - 1}`] = this.keptScale(scales);
@@ -221,6 +267,8 @@ export abstract class AdaptedLayer extends Layer {
   /** The large weight as floats. */
   #floats(base: Variable): Tensor {
     if (this.quantizationMode === null) return base.read();
+    if (this.quantizationMode === 'int4') return this.floatsOfFourBits();
+    if (this.quantizationMode === 'float8') return base.read();
     const { scale } = quantizedOf(this, this.largeWeight);
     return base.cast(this.computeDtype).div(this.scaleOfWeight(scale.cast(this.computeDtype)));
   }
@@ -243,6 +291,94 @@ export function quantizedOf(layer: Layer, name: LargeWeight): Quantized {
   return { ints: baseOf(layer, name) as Variable, scale };
 }
 
+/** The variables beside the integers, in the order of files. */
+function besides(layer: AdaptedLayer): Variable[] {
+  if (layer.quantizationMode === null) return [];
+  if (layer.quantizationMode === 'int8') return [quantizedOf(layer, layer.largeWeight).scale];
+  if (layer.quantizationMode === 'float8')
+    return Object.values(eightBits(layer)).flatMap(({ scale, history }: Scaled) => [scale, history]);
+  const { scale, zero, group } = fourBits(layer).kept;
+  return [scale, zero, group].filter((v) => v !== null);
+}
+
+/** What a layer of 4 bits keeps, and of which matrix. */
+interface OfFourBits {
+  readonly kept: FourBits;
+  readonly form: MatrixForm;
+  /** Of the floats. */
+  readonly shape: Shape;
+  readonly block: number | null;
+}
+/** @internal */
+export function fourBits(layer: AdaptedLayer): OfFourBits {
+  return (layer as unknown as Fields)['_fourBits'] as OfFourBits;
+}
+
+/** @internal The scales of a layer that multiplies floats of 8 bits. */
+export function eightBits(layer: AdaptedLayer): EightBits {
+  return (layer as unknown as Fields)['_eightBits'] as EightBits;
+}
+
+/** @internal Makes the scales of a layer that multiplies floats of 8 bits from the beginning, or becomes it. */
+export function addEightBits(layer: AdaptedLayer): void {
+  const policy = policyAt(layer.dtypePolicy, layer._layer.path);
+  const length = policy instanceof QuantizedFloat8DTypePolicy ? policy.amaxHistoryLength : 1024;
+  const make = (name: string, shape: Shape, initializer: 'ones' | 'zeros'): Variable => {
+    const made = layer.addWeight({ name, shape, initializer, dtype: 'float32', autocast: false });
+    made.overwriteWithGradient = true;
+    return made;
+  };
+  const fields = layer as unknown as Fields;
+  const pair = (name: string, own: string): Scaled => {
+    const scale = make(`${name}_scale`, [], 'ones');
+    const history = make(`${name}_amax_history`, [length], 'zeros');
+    fields[`${own}Scale`] = scale;
+    fields[`${own}AmaxHistory`] = history;
+    return { scale, history };
+  };
+  const inputs = pair('inputs', 'inputs');
+  const kernel = pair('kernel', 'kernel');
+  const made: EightBits = { inputs, kernel, outputsGrad: pair('outputs_grad', 'outputsGrad') };
+  hide(layer, '_eightBits', made);
+}
+
+/** How many elements in a row have a scale together, as the configuration of a layer says, or its policy; null for all. */
+function blockOf(layer: AdaptedLayer): number | null {
+  const { quantizationConfig: config } = layer;
+  if (config instanceof Int4QuantizationConfig) return config.blockSize === -1 ? null : config.blockSize;
+  const policy = policyAt(layer.dtypePolicy, layer._layer.path);
+  return policy instanceof Int4DTypePolicy ? policy.blockSize : null;
+}
+
+/** Makes the weights of a layer that is of 4 bits from the beginning, or becomes it. */
+function addFourBits(layer: AdaptedLayer, shape: Shape, form: MatrixForm, block: number | null): OfFourBits {
+  const name = layer.largeWeight;
+  const shapes = shapesOf(form, block);
+  const make = (own: string, of: Shape, dtype?: 'int8' | 'float32'): Variable =>
+    layer.addWeight({
+      name: own,
+      shape: of,
+      initializer: own.endsWith('scale') ? 'ones' : 'zeros',
+      trainable: false,
+      ...(dtype === undefined ? {} : { dtype, autocast: false }),
+    });
+  const packed = make(name, shapes.packed, 'int8');
+  const scale = make(`${name}_scale`, shapes.scale);
+  const zero = shapes.zero === null ? null : make(`${name}_zero`, shapes.zero, 'int8');
+  const group = shapes.group === null ? null : make('g_idx', shapes.group, 'float32');
+  if (group !== null) group.assign(groupsOf(group.size, block as number));
+  const fields = layer as unknown as Fields;
+  // With LoRA the name is that of the sum.
+  if (loraOf(layer) === null) fields[name] = packed;
+  else hide(layer, `_${name}`, packed);
+  fields[`${name}Scale`] = scale;
+  if (zero !== null) fields[`${name}Zero`] = zero;
+  if (group !== null) fields['gIdx'] = group;
+  const made: OfFourBits = { kept: { packed, scale, zero, group }, form, shape, block };
+  hide(layer, '_fourBits', made);
+  return made;
+}
+
 /** Makes the weights of a layer that is of integers from the beginning, or becomes it. */
 export function addQuantized(
   layer: AdaptedLayer,
@@ -250,6 +386,10 @@ export function addQuantized(
   shape: Shape,
   scaleShape: Shape,
 ): Quantized {
+  if (layer.quantizationMode === 'int4') {
+    const { packed, scale } = addFourBits(layer, shape, layer.matrixForm(shape), blockOf(layer)).kept;
+    return { ints: packed, scale };
+  }
   const ints = layer.addWeight({
     name,
     shape,
@@ -275,7 +415,8 @@ export function addQuantized(
 /** What quantizes the inputs of a layer; null where they stay floats. */
 export function inputsQuantizer(layer: AdaptedLayer): Quantizer | null {
   const { quantizationConfig: config } = layer;
-  return config === null ? standard() : config.activationQuantizer;
+  if (config !== null) return config.activationQuantizer;
+  return layer.quantizationMode === 'int8' ? standard() : null;
 }
 let last: AbsMaxQuantizer | undefined;
 const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
@@ -285,7 +426,7 @@ const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
  * @param own the class that can be quantized, of which extensions may compute something else
  * @throws UnimplementedError for other modes and for classes that extend the layer's, FailedPreconditionError unless it is built and of floats
  */
-export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: unknown): void {
+export function toIntegers(layer: AdaptedLayer, own: object, mode: unknown, given: unknown): void {
   const config = configFor(layer, mode, given);
   if (layer.constructor !== own)
     throw new UnimplementedError(
@@ -295,15 +436,52 @@ export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: u
   checkBuilt(layer);
   if (layer.quantizationMode !== null)
     throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
-  if (layer.computeDtype === 'float16')
+  if (layer.computeDtype === 'float16' && config.mode === 'int8')
     throw new InvalidArgumentError(
-      'float16 is too narrow for the sums of int8; use mixed_bfloat16 or float32',
+      `float16 is too narrow for the sums of ${config.mode}; use mixed_bfloat16 or float32`,
       layer.name,
     );
+  if (!isFloating(layer.computeDtype))
+    throw new InvalidArgumentError(`the layer is of ${layer.computeDtype}, not of floats`, layer.name);
+  if (config instanceof Float8QuantizationConfig) {
+    if (!layer.takesFloat8)
+      throw new UnimplementedError(
+        `${layer.constructor.name} does not multiply, and cannot be of float8`,
+        layer.name,
+      );
+    if (loraOf(layer) !== null) throw new UnimplementedError('LoRA beside floats of 8 bits', layer.name);
+    addEightBits(layer);
+    (layer as unknown as Fields)['quantizationConfig'] = config;
+    becomeQuantized(layer, 'float8');
+    noteChange();
+    return;
+  }
   const { largeWeight: name, axisOfScale: axis } = layer;
   const quantizer = config.weightQuantizer;
   const before = baseOf(layer, name) as Variable;
   const floats = before.read();
+  const { weights } = layer._layer;
+  const forget = (): void => {
+    weights.splice(
+      weights.findIndex((w) => w.variable === before),
+      1,
+    );
+  };
+  if (config instanceof Int4QuantizationConfig) {
+    const { shape } = before;
+    const form = layer.matrixForm(shape);
+    const block = config.blockSize === -1 ? null : config.blockSize;
+    const own = fourBitsOf(floats.reshape([form.rows, form.columns]), form, block, quantizer);
+    forget();
+    const { kept } = addFourBits(layer, shape, form, block);
+    kept.packed.assign(own.packed);
+    kept.scale.assign(own.scale.cast(kept.scale.dtype));
+    if (own.zero !== null) kept.zero?.assign(own.zero);
+    (layer as unknown as Fields)['quantizationConfig'] = config;
+    becomeQuantized(layer, `int4/${block ?? -1}`);
+    noteChange();
+    return;
+  }
   const result = (
     quantizer instanceof AbsMaxQuantizer && quantizer.axis !== null
       ? quantizer(floats)
@@ -311,24 +489,26 @@ export function toInt8(layer: AdaptedLayer, own: object, mode: unknown, given: u
   ) as [Tensor, Tensor];
   const [ints, scale] = result;
   const kept = layer.keptScale(scale);
-  const { weights } = layer._layer;
-  weights.splice(
-    weights.findIndex((w) => w.variable === before),
-    1,
-  );
+  forget();
   const made = addQuantized(layer, name, before.shape, kept.shape);
   made.ints.assign(ints);
   made.scale.assign(kept.cast(made.scale.dtype));
   (layer as unknown as Fields)['quantizationConfig'] = config;
-  becomeQuantized(layer);
+  becomeQuantized(layer, 'int8');
   noteChange();
 }
 
 /** Gives a layer the policy of its integers. In a map that is the policy of its path. */
-function becomeQuantized(layer: Layer): void {
+function becomeQuantized(layer: Layer, mode: 'int8' | `int4/${number}` | 'float8'): void {
   const { dtypePolicy: policy } = layer;
   const { path } = layer._layer;
-  const value = new QuantizedDTypePolicy('int8', policyAt(policy, path).name as never);
+  const source = policyAt(policy, path).name as never;
+  const value =
+    mode === 'int8'
+      ? new QuantizedDTypePolicy(mode, source)
+      : mode === 'float8'
+        ? new QuantizedFloat8DTypePolicy(mode, source)
+        : new Int4DTypePolicy(mode, source);
   if (!(policy instanceof DTypePolicyMap) || path === null) {
     Object.defineProperty(layer, 'dtypePolicy', { value, configurable: true });
     return;
@@ -341,18 +521,32 @@ function becomeQuantized(layer: Layer): void {
 function configFor(layer: Layer, mode: unknown, given: unknown): QuantizationConfig {
   if (given !== undefined && given !== null && !(given instanceof QuantizationConfig))
     throw new InvalidArgumentError(
-      `config must be an Int8QuantizationConfig, got ${show(given)}`,
+      `config must be a QuantizationConfig of int8, int4 or float8, got ${show(given)}`,
       layer.name,
     );
   const known = ['int8', 'int4', 'float8', 'gptq', 'awq'];
   if (mode !== undefined && mode !== null && !known.includes(mode as string))
-    throw new InvalidArgumentError(`the mode must be 'int8', got ${show(mode)}`, layer.name);
-  const named = mode ?? (given as QuantizationConfig | null | undefined)?.mode;
+    throw new InvalidArgumentError(
+      `the mode must be 'int8', 'int4' or 'float8', got ${show(mode)}`,
+      layer.name,
+    );
+  const own = (given as QuantizationConfig | null | undefined)?.mode;
+  const named = mode ?? own;
   if (named === undefined)
-    throw new InvalidArgumentError("give quantize a mode, 'int8', or a config", layer.name);
-  if (named !== 'int8')
-    throw new UnimplementedError(`layers are quantized to int8 only, got ${show(named)}`, layer.name);
-  return given instanceof QuantizationConfig ? given : new Int8QuantizationConfig();
+    throw new InvalidArgumentError(
+      "give quantize a mode, 'int8', 'int4' or 'float8', or a config",
+      layer.name,
+    );
+  if (named !== 'int8' && named !== 'int4' && named !== 'float8')
+    throw new UnimplementedError(
+      `layers are quantized to int8, int4 and float8 only, got ${show(named)}`,
+      layer.name,
+    );
+  if (own !== undefined && own !== named)
+    throw new InvalidArgumentError(`the mode is ${show(named)}, that of the config '${own}'`, layer.name);
+  if (given instanceof QuantizationConfig) return given;
+  if (named === 'float8') return new Float8QuantizationConfig();
+  return named === 'int8' ? new Int8QuantizationConfig() : new Int4QuantizationConfig();
 }
 
 /**

@@ -9,10 +9,12 @@ import {
   checkFunction,
   differs,
   dims,
+  isFloating,
   isPlain,
   type Option,
   optionsFrom,
   takesOptions,
+  toTensor,
 } from '@eagre/core/internal';
 import { inputKind, isStored, takesKinds, takesValuesOf } from '../../layer/kinds.ts';
 import {
@@ -171,6 +173,13 @@ export class Rescaling extends Layer {
     super(argumentsOf<RescalingArguments>(Rescaling, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
+    const { computeDtype } = this;
+    // Of integers the factors are integers, too.
+    if (!isFloating(computeDtype)) {
+      if (computeDtype === 'bool') fail(this, 'computes with numbers and cannot be of the dtype bool');
+      const [scale, offset] = [this.scale, this.offset].map((v) => toTensor(copy(v)).cast(computeDtype));
+      return values(this, inputs).cast(computeDtype).mul(scale).add(offset);
+    }
     const scaled = inPrecision(this, inputs).mul(copy(this.scale));
     return this.offset === 0 ? scaled : scaled.add(copy(this.offset));
   }

@@ -6,19 +6,25 @@ import {
   type Tensor,
   type Variable,
 } from '@eagre/core';
-import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, differs, fusedMatMul, isFloating, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { isStored, kindOf, onValues, type Stored, takesKinds } from '../../layer/kinds.ts';
-import { type FromConfig, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  type FromConfig,
+  type LayerOptions,
+  ownsTemporaries,
+  passesMask,
+} from '../../layer/layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
   applyActivation,
   checkOne,
   fail,
-  floats,
   knownSize,
   linear,
+  numbers,
   penalize,
   relu,
   sizesOf,
@@ -29,14 +35,18 @@ import {
   AdaptedLayer,
   type AdaptedOptions,
   adaptedOptions,
+  addEightBits,
   addQuantized,
   baseOf,
+  eightBits,
   inputsQuantizer,
   loraOf,
   productOfInts,
   quantizedOf,
-  toInt8,
+  toIntegers,
 } from './adapted.ts';
+import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
+import { productOfFourBits } from './four-bits.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
   /** Applied to the result; none by default. */
@@ -63,15 +73,25 @@ export class Dense extends AdaptedLayer {
   declare readonly kernelConstraint: ConstraintFunction | null;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
-  /** [n, units]; of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** [n, units]; of int8 the integers, of int4 [n, ⌈units / 2⌉], two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   /** [units], or null without a bias. */
   bias: Variable | null = null;
   /** After `enableLora`: [n, rank] and [rank, units]. */
   declare readonly loraKernelA?: Variable;
   declare readonly loraKernelB?: Variable;
-  /** Of int8: [units], by which the integers are divided. */
+  /** [units], by which the integers are divided; of int4 with groups [groups, units], by which they are multiplied. */
   declare readonly kernelScale?: Variable;
+  /** Of int4 with groups: [groups, units], which is taken off the integers before. */
+  declare readonly kernelZero?: Variable;
+  /** Of int4 with groups: [n], the group of each row. */
+  declare readonly gIdx?: Variable;
+  /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
+  declare readonly inputsScale?: Variable;
+  declare readonly inputsAmaxHistory?: Variable;
+  declare readonly kernelAmaxHistory?: Variable;
+  declare readonly outputsGradScale?: Variable;
+  declare readonly outputsGradAmaxHistory?: Variable;
 
   constructor(...args: [units: number | DenseArguments, options?: DenseOptions]) {
     super(argumentsOf<DenseArguments>(Dense, new.target, args));
@@ -80,7 +100,8 @@ export class Dense extends AdaptedLayer {
   override build(inputShape: PartialShape): void {
     this.#check(inputShape);
     const shape = [knownSize(this, inputShape, -1), this.units];
-    if (this.quantizationMode !== null) addQuantized(this, 'kernel', shape, [this.units]);
+    if (this.quantizationMode === 'float8') addEightBits(this);
+    if (this.isOfIntegers) addQuantized(this, 'kernel', shape, [this.units]);
     else this.kernel = this.addWeight({ name: 'kernel', shape, ...recipe(this, 'kernel') });
     if (this.useBias)
       this.bias = this.addWeight({ name: 'bias', shape: [this.units], ...recipe(this, 'bias') });
@@ -97,7 +118,7 @@ export class Dense extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, Dense, mode, config);
+    toIntegers(this, Dense, mode, config);
   }
   /** @internal */
   override get axisOfScale(): Axis {
@@ -108,22 +129,23 @@ export class Dense extends AdaptedLayer {
     return scale.squeeze([0]);
   }
 
-  override call(inputs: Tensor): Tensor {
-    if (kindOf(inputs) === 'ragged') return onValues(inputs, (flat) => this.call(flat));
-    const x = floats(this, inputs);
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
+    if (kindOf(inputs) === 'ragged') return onValues(inputs, (flat) => this.call(flat, { training }));
+    const x = numbers(this, inputs);
     this.#check(x.shape);
     if (isStored(x)) return this.#ofSparse(x);
-    if (this.quantizationMode !== null) return this.#ofInts(x);
+    if (this.isOfIntegers) return this.#ofInts(x);
+    if (this.quantizationMode === 'float8') return this.#ofEightBits(x, training === true);
     const fused = this.activation === relu;
     let y =
-      x.dtype === this.computeDtype
+      x.dtype === this.computeDtype && isFloating(x.dtype)
         ? fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 })
         : this.#promoted(x, fused);
     if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
     return penalize(this, y);
   }
 
-  /** Of floats in another precision than its own, which `autocast: false` lets in: in the wider one. */
+  /** Of floats in another precision than its own, which `autocast: false` lets in, in the wider one; of integers. */
   #promoted(x: Tensor, fused: boolean): Tensor {
     const product = x.matmul(this.kernel);
     const y = this.bias === null ? product : product.add(this.bias);
@@ -143,16 +165,29 @@ export class Dense extends AdaptedLayer {
   }
 
   #ofInts(x: Tensor): Tensor {
-    let y = productOfInts(x, quantizedOf(this, 'kernel'), inputsQuantizer(this), {
+    const quantizer = inputsQuantizer(this);
+    const parts = {
       axis: -1,
-      product: (a, b) => a.matmul(b),
-      ofInputs: (scale) => scale,
-      ofWeight: (scale) => scale,
-      back: (dy, kernel) => dy.matmul(kernel, { transposeB: true }),
-    });
+      product: (a: Tensor, b: Tensor) => a.matmul(b),
+      ofInputs: (scale: Tensor) => scale,
+      ofWeight: (scale: Tensor) => scale,
+      back: (dy: Tensor, kernel: Tensor) => dy.matmul(kernel, { transposeB: true }),
+    };
+    let y =
+      this.quantizationMode === 'int4'
+        ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
+        : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
     const lora = loraOf(this);
     if (lora !== null) y = y.add(x.matmul(lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
+  }
+
+  #ofEightBits(x: Tensor, training: boolean): Tensor {
+    let y = productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, (a, b) =>
+      a.matmul(b),
+    );
+    if (this.bias !== null) y = y.add(biasBesideEightBits(this.bias.cast(x.dtype)));
     return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
 

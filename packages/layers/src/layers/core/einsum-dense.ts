@@ -11,15 +11,21 @@ import {
 import type { Activation, ActivationLike } from '../../activations.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { withAxes } from '../../initializers/initializer-axes.ts';
-import { type FromConfig, type Layer, type LayerOptions, ownsTemporaries } from '../../layer/layer.ts';
+import {
+  type CallOptions,
+  type FromConfig,
+  type Layer,
+  type LayerOptions,
+  ownsTemporaries,
+} from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import type { RegularizerFunction, RegularizerLike } from '../../regularizers.ts';
 import {
   applyActivation,
   checkOne,
   fail,
-  floats,
   linear,
+  numbers,
   penalize,
   type Size,
   shapeOf,
@@ -31,14 +37,18 @@ import {
   AdaptedLayer,
   type AdaptedOptions,
   adaptedOptions,
+  addEightBits,
   addQuantized,
   baseOf,
+  eightBits,
   inputsQuantizer,
   loraOf,
   productOfInts,
   quantizedOf,
-  toInt8,
+  toIntegers,
 } from './adapted.ts';
+import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
+import { type MatrixForm, productOfFourBits } from './four-bits.ts';
 
 export interface EinsumDenseOptions
   extends LayerOptions,
@@ -107,9 +117,22 @@ export class EinsumDense extends AdaptedLayer {
   /** After `enableLora`: the kernel's shape with rank as the last size, and [rank, last]. */
   declare readonly loraKernelA?: Variable;
   declare readonly loraKernelB?: Variable;
-  /** Of int8, by which the integers are divided: of the result's rank, with sizes of 1 where it does not differ. */
+  /**
+   * By which the integers are divided: of the result's rank, with sizes of 1 where it does not differ; of int4 [columns], or with groups [groups,
+   * columns], by which they are multiplied.
+   */
   declare readonly kernelScale?: Variable;
-  /** Of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** Of int4 with groups: of the scale's shape, which is taken off the integers before. */
+  declare readonly kernelZero?: Variable;
+  /** Of int4 with groups: the group of each row. */
+  declare readonly gIdx?: Variable;
+  /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
+  declare readonly inputsScale?: Variable;
+  declare readonly inputsAmaxHistory?: Variable;
+  declare readonly kernelAmaxHistory?: Variable;
+  declare readonly outputsGradScale?: Variable;
+  declare readonly outputsGradAmaxHistory?: Variable;
+  /** Of int8 the integers, of int4 a matrix of them, two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   bias: Variable | null = null;
   readonly #letters: Letters;
@@ -134,8 +157,8 @@ export class EinsumDense extends AdaptedLayer {
   override build(inputShape: PartialShape): void {
     const { kernel, bias, from, to } = this.#analyse(inputShape);
     const { initializer, ...rest } = recipe(this, 'kernel');
-    if (this.quantizationMode !== null)
-      addQuantized(this, 'kernel', kernel, this.#scaleShape(inputShape.length, kernel));
+    if (this.quantizationMode === 'float8') addEightBits(this);
+    if (this.isOfIntegers) addQuantized(this, 'kernel', kernel, this.#scaleShape(inputShape.length, kernel));
     else
       this.kernel = this.addWeight({
         name: 'kernel',
@@ -153,7 +176,13 @@ export class EinsumDense extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, EinsumDense, mode, config);
+    toIntegers(this, EinsumDense, mode, config);
+  }
+  /** @internal As Keras cuts the numbers as they lie, whatever the order of the axes. */
+  override matrixForm(shape: Shape): MatrixForm {
+    const summed = new Set(this.axisOfScale);
+    const size = (of: boolean): number => shape.reduce((n, d, i) => (summed.has(i) === of ? n * d : n), 1);
+    return { rows: size(true), columns: size(false), axis: 0 };
   }
   /** @internal */
   override get axisOfScale(): readonly number[] {
@@ -207,29 +236,41 @@ export class EinsumDense extends AdaptedLayer {
     const axis = [...from].flatMap((letter, i) => (to.includes(letter) ? [] : [i]));
     const shared = [...from].filter((letter) => to.includes(letter));
     const order = [...to].filter((letter) => shared.includes(letter)).map((letter) => shared.indexOf(letter));
-    return productOfInts(x, quantizedOf(this, 'kernel'), inputsQuantizer(this), {
+    const parts = {
       axis,
-      product: (a, b) => einsum(`${from},${kernel}->${to}`, a, b),
-      ofInputs: (scale) => {
+      product: (a: Tensor, b: Tensor) => einsum(`${from},${kernel}->${to}`, a, b),
+      ofInputs: (scale: Tensor) => {
         let aligned = scale.squeeze(axis).transpose(order);
         [...to].forEach((letter, i) => {
           if (!shared.includes(letter)) aligned = aligned.expandDims(i);
         });
         return aligned;
       },
-      ofWeight: (scale) => this.scaleOfWeight(scale),
-      back: (dy, weight) => einsum(`${to},${kernel}->${from}`, dy, weight),
-    });
+      ofWeight: (scale: Tensor) => this.scaleOfWeight(scale),
+      back: (dy: Tensor, weight: Tensor) => einsum(`${to},${kernel}->${from}`, dy, weight),
+    };
+    const quantizer = inputsQuantizer(this);
+    return this.quantizationMode === 'int4'
+      ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
+      : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
   }
 
-  override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+  override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
+    const x = numbers(this, inputs);
     this.#analyse(x.shape);
+    if (this.quantizationMode === 'float8') return this.#ofEightBits(x, training === true);
     let y = this.quantizationMode === null ? einsum(this.equation, x, this.kernel) : this.#ofInts(x);
     const lora = this.quantizationMode === null ? null : loraOf(this);
     if (lora !== null)
       y = y.add(einsum(this.equation, x, lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);
+    return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
+  }
+
+  #ofEightBits(x: Tensor, training: boolean): Tensor {
+    const product = (a: Tensor, b: Tensor): Tensor => einsum(this.equation, a, b);
+    let y = productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, product);
+    if (this.bias !== null) y = y.add(biasBesideEightBits(this.bias.cast(x.dtype)));
     return penalize(this, this.activation === linear ? y : applyActivation(this.activation, y));
   }
 

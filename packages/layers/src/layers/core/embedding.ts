@@ -3,6 +3,7 @@ import {
   nn,
   OutOfRangeError,
   type PartialShape,
+  type Shape,
   type Tensor,
   type TensorLike,
   type Variable,
@@ -31,10 +32,12 @@ import {
   adaptedOptions,
   addQuantized,
   baseOf,
+  fourBits,
   loraOf,
   quantizedOf,
-  toInt8,
+  toIntegers,
 } from './adapted.ts';
+import { floatsOf, type MatrixForm } from './four-bits.ts';
 
 export interface EmbeddingOptions extends LayerOptions, AdaptedOptions {
   /** `uniform`, between -0.05 and 0.05 by default. */
@@ -72,9 +75,13 @@ export class Embedding extends AdaptedLayer {
   /** After `enableLora`: [inputDim, rank] and [rank, outputDim]. */
   declare readonly loraEmbeddingsA?: Variable;
   declare readonly loraEmbeddingsB?: Variable;
-  /** Of int8: [inputDim], by which the integers are divided. */
+  /** [inputDim], by which the integers are divided; of int4 with groups [inputDim, groups], by which they are multiplied. */
   declare readonly embeddingsScale?: Variable;
-  /** [inputDim, outputDim]; of int8 the integers. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** Of int4 with groups: [inputDim, groups], which is taken off the integers before. */
+  declare readonly embeddingsZero?: Variable;
+  /** Of int4 with groups: [outputDim], the group of each column. */
+  declare readonly gIdx?: Variable;
+  /** [inputDim, outputDim]; of int8 the integers, of int4 [inputDim, ⌈outputDim / 2⌉], two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
   embeddings!: Variable;
 
   constructor(
@@ -91,11 +98,15 @@ export class Embedding extends AdaptedLayer {
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
     const shape = [this.inputDim, this.outputDim];
-    if (this.quantizationMode !== null) addQuantized(this, 'embeddings', shape, [this.inputDim]);
+    if (this.isOfIntegers) addQuantized(this, 'embeddings', shape, [this.inputDim]);
     else this.embeddings = this.addWeight({ name: 'embeddings', shape, ...recipe(this, 'embeddings') });
     this.addOwnLora();
   }
 
+  /** @internal */
+  override get takesFloat8(): boolean {
+    return false;
+  }
   /** @internal */
   override get largeWeight(): 'embeddings' {
     return 'embeddings';
@@ -106,7 +117,11 @@ export class Embedding extends AdaptedLayer {
   }
   /** @internal */
   override toIntegers(mode: unknown, config: unknown): void {
-    toInt8(this, Embedding, mode, config);
+    toIntegers(this, Embedding, mode, config);
+  }
+  /** @internal */
+  override matrixForm([rows, columns]: Shape): MatrixForm {
+    return { rows: rows as number, columns: columns as number, axis: 1 };
   }
   /** @internal */
   override get axisOfScale(): Axis {
@@ -121,15 +136,21 @@ export class Embedding extends AdaptedLayer {
   #rows(ids: Tensor): Tensor {
     const dtype = this.computeDtype;
     const base = baseOf(this, 'embeddings') as Variable;
-    const found = nn.embeddingLookup(base, ids);
+    const isPacked = this.quantizationMode === 'int4';
+    const found = isPacked ? this.#rowsOfFourBits(ids) : nn.embeddingLookup(base, ids);
     let y = found;
-    if (this.quantizationMode !== null) {
+    if (this.quantizationMode === 'int8') {
       const { scale } = quantizedOf(this, 'embeddings');
       y = found.cast(dtype).div(nn.embeddingLookup(scale, ids).cast(dtype).expandDims(-1));
     }
     const lora = loraOf(this);
     if (lora === null) return y;
     return y.add(nn.embeddingLookup(lora.a, ids).matmul(lora.b).mul(lora.scale).cast(y.dtype));
+  }
+
+  #rowsOfFourBits(ids: Tensor): Tensor {
+    const { kept, form } = fourBits(this);
+    return floatsOf(kept, form, this.computeDtype as 'float32', ids);
   }
 
   /** @param inputs integers; floats that hold integers are converted. @throws OutOfRangeError for another integer. */

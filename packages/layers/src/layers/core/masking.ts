@@ -30,7 +30,9 @@ export class Masking extends Layer {
     useMasks();
   }
   override call(inputs: Tensor): Tensor {
-    const x = values(this, inputs);
+    const given = values(this, inputs);
+    // As Keras multiplies truths.
+    const x = given.dtype === 'bool' ? given.cast('int32') : given;
     return x.notEqual(this.maskValue).any(-1, { keepdims: true }).where(x, 0);
   }
   override computeMask(inputs: LayerInput, _previousMask: Mask): Mask {

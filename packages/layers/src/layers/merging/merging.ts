@@ -1,4 +1,5 @@
 // Layers that make one tensor of a list.
+import { dtypeTraits } from '@eagre/backend';
 import {
   concat,
   einsum,
@@ -21,6 +22,7 @@ import {
   dims,
   hasGradient,
   isFloating,
+  isInteger,
   showShape,
   takesOptions,
   toShape,
@@ -206,10 +208,18 @@ export class Multiply extends Merge {
   }
 }
 
+/** As TensorFlow divides integers: in 32 bits those of up to 16, others in 64. */
+function meanOfIntegers(inputs: readonly Tensor[]): Tensor {
+  const sum = inputs.reduce((a, b) => a.add(b));
+  if (inputs.length === 1) return sum;
+  return sum.cast(dtypeTraits[sum.dtype].bytes <= 2 ? 'float32' : 'float64').div(inputs.length);
+}
+
 /** The mean of the inputs. */
 export class Average extends Merge {
   declare static readonly fromConfig: FromConfig<Average>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
+    if (!isFloating(this.computeDtype)) return meanOfIntegers(inputs);
     const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.computeDtype)));
     return list.length === 1 ? list[0] : list.reduce((a, b) => a.add(b)).div(list.length);
   }
@@ -354,7 +364,13 @@ export class Dot extends Layer {
       dims(x).map((_, axis) => (axis === 0 ? 'a' : axis === axes[i] ? 'b' : String.fromCharCode(next++))),
     );
     const result = ['a', ...[...first, ...second].filter((letter) => letter > 'b')].join('');
-    return einsum(`${first.join('')},${second.join('')}->${result}`, a, b).reshape(shape);
+    // Products of few dtypes of integers have a kernel; of what overflows, the same bits remain.
+    const { dtype } = a;
+    const wide = isFloating(dtype) || dtype === 'int32' || dtype === 'int64' || !isInteger(dtype);
+    const of = dtype === 'uint32' || dtype === 'uint64' ? 'int64' : 'int32';
+    const [x, y] = wide && dtype !== 'bool' ? [a, b] : [a.cast(of), b.cast(of)];
+    const product = einsum(`${first.join('')},${second.join('')}->${result}`, x, y).reshape(shape);
+    return product.dtype === dtype ? product : product.cast(dtype);
   }
   /** There is none. */
   override computeMask(_inputs: LayerInput, _previousMask: Mask): Mask {

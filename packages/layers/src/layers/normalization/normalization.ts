@@ -12,6 +12,7 @@ import {
   type DistributionReplica,
   dims,
   distribution,
+  isFloating,
   kerasDefaults,
   lessThan,
   normalizeAxes,
@@ -39,7 +40,7 @@ import {
 } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
 import type { RegularizerLike } from '../../regularizers.ts';
-import { checkOne, fail, floats, inPrecision, knownSize, seenBy } from '../common.ts';
+import { asFloats, checkOne, fail, floats, inPrecision, knownSize, seenBy } from '../common.ts';
 import { axes, axis, flag, initializer, integer, notNegative, rate, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
@@ -78,6 +79,10 @@ function axesOf(
   }
   return axes;
 }
+
+/** A weight of integers as floats, like the input. */
+const asFloat = <V extends Variable | null>(weight: V, x: Tensor): V | Tensor =>
+  weight === null || isFloating(weight.dtype) ? weight : cast(weight, x.dtype);
 
 abstract class Normalization extends Layer {
   declare readonly epsilon: number;
@@ -227,12 +232,13 @@ export class BatchNormalization extends Normalization {
   }
 
   #infer(x: Tensor): Tensor {
+    const [mean, variance] = [this.movingMean, this.movingVariance].map((v) => asFloat(v, x));
     return nn.batchNormalization(
       x,
-      this.movingMean,
-      this.movingVariance,
-      this.beta,
-      this.gamma,
+      mean,
+      variance,
+      asFloat(this.beta, x),
+      asFloat(this.gamma, x),
       this.epsilon,
     );
   }
@@ -280,7 +286,12 @@ export class LayerNormalization extends Normalization {
   override call(inputs: Tensor): Tensor {
     const x = inPrecision(this, inputs);
     const axis = axesOf(this, x.shape, this.axis, this.#shape);
-    return nn.layerNormalization(x, { scale: this.gamma, offset: this.beta, axis, epsilon: this.epsilon });
+    return nn.layerNormalization(x, {
+      scale: asFloat(this.gamma, x),
+      offset: asFloat(this.beta, x),
+      axis,
+      epsilon: this.epsilon,
+    });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -319,9 +330,9 @@ export class RMSNormalization extends Layer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = asFloats(this, inputs);
     const axis = axesOf(this, x.shape, this.axis, this.scale.shape);
-    return nn.rmsNormalization(x, { scale: this.scale, axis, epsilon: this.epsilon });
+    return nn.rmsNormalization(x, { scale: asFloat(this.scale, x), axis, epsilon: this.epsilon });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -373,8 +384,8 @@ export class GroupNormalization extends Normalization {
     const axes = [...over, own.length];
     const [mean, variance] = nn.moments(apart, axes, { keepdims: true });
     let y = apart.sub(mean).mul(variance.add(this.epsilon).rsqrt()).reshape(toShape(own));
-    if (this.gamma !== null) y = y.mul(this.gamma);
-    if (this.beta !== null) y = y.add(this.beta);
+    if (this.gamma !== null) y = y.mul(asFloat(this.gamma, x));
+    if (this.beta !== null) y = y.add(asFloat(this.beta, x));
     return last ? y : y.moveAxis(-1, axis);
   }
 

@@ -12,7 +12,7 @@ import {
 import { takesKinds } from '../../layer/kinds.ts';
 import { builtAtOnce, type CallOptions, type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
 import { takesCall } from '../../layer/own-call.ts';
-import { fail, floats, type Padding, type Size, shapeOf, values } from '../common.ts';
+import { asFloats, fail, floats, type Padding, type Size, shapeOf, values } from '../common.ts';
 import { flag, padding, sizes } from '../options.ts';
 import {
   type DataFormat,
@@ -143,8 +143,9 @@ abstract class GlobalPooling extends SpatialLayer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = this.#reduction === 'max' ? values(this, inputs) : floats(this, inputs);
+    const x = this.#reduction === 'max' ? values(this, inputs) : asFloats(this, inputs);
     this.check(x.shape);
+    if (x.dtype === 'bool') return x.any(this.directions, { keepdims: this.keepdims });
     return x[this.#reduction](this.directions, { keepdims: this.keepdims });
   }
 
@@ -166,7 +167,7 @@ export class GlobalAveragePooling1D extends GlobalPooling {
   /** @param options.mask which steps count, bool [batch, steps]. */
   override call(inputs: Tensor, { mask }: CallOptions = {}): Tensor {
     if (mask === undefined || mask === null) return super.call(inputs);
-    const x = floats(this, inputs);
+    const x = asFloats(this, inputs);
     this.check(x.shape);
     const given = toTensor(mask as TensorLike);
     const own = dims(x);

@@ -7,6 +7,7 @@ import {
   dims,
   floorDivDims,
   iota,
+  isFloating,
   isInteger,
   kerasDefaults,
   mulDims,
@@ -254,7 +255,7 @@ export class RandomGrayscale extends ImageLayer {
     return true;
   }
   protected override transform(images: Tensor, transformation: Transformation): Tensor {
-    const colours = isInteger(images.dtype) ? images.cast('float32') : images;
+    const colours = isFloating(images.dtype) ? images : images.cast('float32');
     const grey = image.rgbToGrayscale(colours).cast(images.dtype);
     return where(perImage(drawn(transformation, 'shouldApply')), grey, images);
   }

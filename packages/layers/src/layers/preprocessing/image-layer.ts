@@ -11,6 +11,7 @@ import {
   type Dim,
   defineMethods,
   dims,
+  isFloating,
   isInteger,
   type Option,
   showShape,
@@ -20,7 +21,7 @@ import {
 import { isByNames } from '../../layer/call.ts';
 import { type CallOptions, Layer, type LayerOptions, type LayerOutput } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, fail, inPrecision } from '../common.ts';
+import { checkOne, fail, inPrecision, values } from '../common.ts';
 import { RandomSource } from '../random-source.ts';
 import type { DataFormat } from '../spatial.ts';
 
@@ -96,7 +97,9 @@ export abstract class ImageLayer extends Layer {
   transformImages(images: Tensor, transformation: Transformation | null, training = true): Tensor {
     const x = this.prepared(toTensor(images));
     if ((!training && !this.always) || transformation === null) return x;
-    const { batch, back } = this.#batch(x);
+    // Those of integers compute with floats, unless they keep integers.
+    const computed = this.#isOfIntegers && !this.keepsIntegers ? x.cast('float32') : x;
+    const { batch, back } = this.#batch(computed);
     const y = back(this.transform(batch, transformation));
     // Some compute in more than 16 bits.
     return y.dtype === x.dtype ? y : y.cast(x.dtype);
@@ -139,7 +142,11 @@ export abstract class ImageLayer extends Layer {
 
   /** Images in the dtype that the layer computes in. */
   protected prepared(images: Tensor): Tensor {
-    return this.keepsIntegers && isInteger(images.dtype) ? images : inPrecision(this, images);
+    if (this.keepsIntegers && isInteger(images.dtype)) return images;
+    return this.#isOfIntegers ? values(this, images).cast(this.computeDtype) : inPrecision(this, images);
+  }
+  get #isOfIntegers(): boolean {
+    return !isFloating(this.computeDtype);
   }
   /** Whether integers stay what they are, as in Keras. */
   protected get keepsIntegers(): boolean {

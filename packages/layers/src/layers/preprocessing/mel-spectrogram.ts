@@ -5,6 +5,7 @@ import {
   type Dim,
   dims,
   floorDivDims,
+  isFloating,
   lessThan,
   showShape,
   sizeOfDims,
@@ -95,7 +96,8 @@ export class MelSpectrogram extends Layer {
       );
     const y = this.#levels(this.#power(x.reshape(toShape([sizeOfDims(lead), time])), half));
     const [, frames] = dims(y) as [Dim, Dim];
-    return y.transpose([0, 2, 1]).reshape(toShape([...lead, this.numMelBins, frames]));
+    const levels = y.transpose([0, 2, 1]).reshape(toShape([...lead, this.numMelBins, frames]));
+    return isFloating(this.computeDtype) ? levels : levels.cast(this.computeDtype);
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -11,6 +11,7 @@ import {
 import {
   argumentsOf,
   defineMethods,
+  isFloating,
   kerasDefaults,
   normalizeAxes,
   type Option,
@@ -20,7 +21,7 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, passesMask } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { checkOne, fail, inPrecision, knownSize } from '../common.ts';
+import { checkOne, fail, inPrecision, knownSize, values } from '../common.ts';
 import { flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
@@ -120,12 +121,32 @@ export class Normalization extends Layer {
   }
 
   override call(inputs: Tensor): Tensor {
+    if (!isFloating(this.computeDtype)) return this.#ofIntegers(values(this, inputs));
     const x = inPrecision(this, inputs);
     const mean = this.#spread(this.adaptMean ?? (this.inputMean as TensorLike), x.rank, x.dtype);
     const deviation = this.#spread(this.adaptVariance ?? (this.inputVariance as TensorLike), x.rank, x.dtype)
       .sqrt()
       .maximum(kerasDefaults.epsilon);
     return this.invert ? x.mul(deviation).add(mean) : x.sub(mean).div(deviation);
+  }
+
+  /** As in Keras the moments are integers, too; the quotient is of floats. */
+  #ofIntegers(given: Tensor): Tensor {
+    const x = given.cast(this.computeDtype);
+    const [mean, variance] = [
+      this.adaptMean ?? (this.inputMean as TensorLike),
+      this.adaptVariance ?? (this.inputVariance as TensorLike),
+    ].map((v) => this.#spread(v, x.rank, 'float32').cast(x.dtype));
+    const deviation = (variance as Tensor).cast('float32').sqrt().maximum(kerasDefaults.epsilon);
+    if (this.invert)
+      return x
+        .cast('float32')
+        .mul(deviation)
+        .add((mean as Tensor).cast('float32'));
+    return x
+      .sub(mean as Tensor)
+      .cast('float32')
+      .div(deviation);
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -150,8 +171,8 @@ export class Normalization extends Layer {
       total = total === undefined ? { mean, variance, count } : joined(total, { mean, variance, count });
     }
     if (total === undefined) fail(this, 'needs at least one batch to adapt to');
-    this.adaptMean?.assign(total.mean);
-    this.adaptVariance?.assign(total.variance);
+    this.adaptMean?.assign(total.mean.cast(this.variableDtype));
+    this.adaptVariance?.assign(total.variance.cast(this.variableDtype));
   }
 
   #kept(shape: PartialShape): number[] {

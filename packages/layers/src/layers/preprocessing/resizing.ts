@@ -20,7 +20,7 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
-import { fail, floats } from '../common.ts';
+import { fail, floats, values } from '../common.ts';
 import { flag, integer, number, seed, word } from '../options.ts';
 import { dataFormat } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
@@ -103,7 +103,10 @@ export class Resizing extends Sized {
       fail(this, 'takes cropToAspectRatio or padToAspectRatio, not both');
   }
   protected override prepared(images: Tensor): Tensor {
-    return isFloating(images.dtype) ? floats(this, images) : images;
+    return isFloating(images.dtype) ? values(this, images) : images;
+  }
+  protected override get keepsIntegers(): boolean {
+    return true;
   }
   protected override transform(images: Tensor): Tensor {
     return this.#resized(images, this.interpolation);
