@@ -65,7 +65,10 @@ export async function pack(out) {
   if (!/^linux-(x64|arm64)$/.test(platform)) fail(`CUDA is for Linux on x64 and arm64; this is ${platform}`);
   const addons = `node_modules/@eagre/native-${platform}`;
   for (const folder of ['src', addons]) mkdirSync(join(out, folder), { recursive: true });
-  await bundle(join(out, 'src/test.mjs'), 'test.mjs');
+  await bundle(join(out, 'src/test.mjs'), join(here, 'test.mjs'));
+  const bench = `${root}apps/bench`;
+  await bundle(join(out, 'src/bench.mjs'), `${bench}/src/gpu/main.ts`);
+  copyFileSync(`${bench}/peers/torch_gpu.py`, join(out, 'src/torch_gpu.py'));
 
   const given = `${root}native/platforms/${platform}`;
   const { name, version } = JSON.parse(readFileSync(`${given}/package.json`, 'utf8'));
@@ -86,7 +89,7 @@ async function bundle(outfile, program) {
   // Parts of vitest are found from where it is.
   const fromVitest = createRequire(realpathSync(`${root}node_modules/vitest/package.json`));
   await build({
-    entryPoints: [join(here, program)],
+    entryPoints: [program],
     outfile,
     bundle: true,
     format: 'esm',

@@ -3,6 +3,7 @@
 #   run.sh test [name]       the tests on the GPU, or those whose names match a regular expression
 #   run.sh sanitize [name]   the same under compute-sanitizer, for memory and for races
 #   run.sh all [name]        both, the second where compute-sanitizer is found
+#   run.sh bench [options]   times Eagre, and PyTorch where python3 has it; --help tells the options
 # It exits with 77 where there is no GPU. EAGRE_NODE, EAGRE_NVRTC and EAGRE_CUDA_DRIVER name files that are used instead of those it finds.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -72,5 +73,6 @@ case $program in
     test_all "$@"
     if find_sanitizer; then sanitize "$@"; fi
     ;;
+  bench) exec "$node" --expose-gc "$here/src/bench.mjs" "$@" ;;
   *) usage ;;
 esac

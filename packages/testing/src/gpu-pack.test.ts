@@ -1,6 +1,6 @@
 // What `pnpm pack:gpu` packs, run as on a bare machine: in an empty folder, with an empty environment, on the fake driver. Node itself is not packed here.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,10 +47,30 @@ describe.skipIf(!hasFakeCuda)('the pack for GPUs', { timeout: 120_000 }, () => {
     expect(status).toBe(1);
   });
 
+  it('times the GPU, and tells of PyTorch that is not there', () => {
+    const env = { ...fakeCudaEnvironment, EAGRE_PYTHON: '/no/such/python' };
+    const args = ['matmul_1000_fp32', 'host_op', '--tiny', '--seconds', '0.01', '--out', folder];
+    const { status, said } = run(['bench', ...args], env);
+    expect(said).toMatch(/PyTorch was not timed: .*\/no\/such\/python/);
+    const told = JSON.parse(readFileSync(join(folder, 'gpu-bench.json'), 'utf8'));
+    expect(told.device).toMatch(/a fake GPU/);
+    expect(told.timings.map(({ workload }: { workload: string }) => workload)).toEqual([
+      'matmul_1000_fp32',
+      'host_op',
+    ]);
+    for (const { library, low, median, high } of told.timings) {
+      expect(library).toBe('eagre');
+      expect(0 < low && low <= median && median <= high).toBe(true);
+    }
+    expect(status).toBe(0);
+    expect(run(['bench', 'no_such'], env).status).toBe(2);
+  });
+
   it('says that there is no GPU, with an exit code of its own', () => {
     const { status, said } = run(['all'], { EAGRE_CUDA_DRIVER: '/no/such/libcuda.so.1' });
     expect(said).toMatch(/There is no GPU, and nothing was tested on one: .*no\/such/);
     expect(status).toBe(77);
+    expect(run(['bench'], { EAGRE_CUDA_DRIVER: '/no/such/libcuda.so.1' }).status).toBe(77);
   });
 
   it('tells how it is called', () => {
