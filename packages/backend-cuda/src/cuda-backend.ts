@@ -2,8 +2,8 @@ import { type Allocator, type Executable, hostOf, type Plan, placement, type Wat
 import { type CudaProgram, type Dispatch, DispatchingBackend, FAULT, type Operand } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, type NativeDevice } from './addon.ts';
 import { CudaAllocator } from './cuda-allocator.ts';
+import { GraphedPlan, isStraight } from './graphed-plan.ts';
 import { CudaKernels } from './kernels.ts';
-import { GraphedPlan, isStraight } from './plan-graphs.ts';
 import { Stream } from './stream.ts';
 
 /** A GPU through CUDA. */
