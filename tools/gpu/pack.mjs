@@ -37,7 +37,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (folder === undefined || rest.length > 0) fail('node tools/gpu/pack.mjs [--no-node] FOLDER');
   const out = resolve(folder);
   await pack(out);
-  if (isAlone) addPrograms(out);
+  if (isAlone) {
+    addPrograms(out);
+    archive(out);
+  }
   // What the pack has unpacked and written when it ran is not part of it.
   const files = readdirSync(out, { recursive: true }).filter(
     (file) => !/^(runs|unpacked)\b/.test(file) && statSync(join(out, file)).isFile(),
@@ -115,6 +118,17 @@ async function bundle(outfile, program) {
       },
     ],
   });
+}
+
+/** Puts what `pack` has made, but for run.sh, into one compressed archive. */
+function archive(out) {
+  const folders = ['src', 'node_modules'];
+  const env = { ...process.env, XZ_OPT: '-9e' };
+  execFileSync('tar', ['-C', out, '-cJf', join(out, 'programs.tar.xz'), ...folders], {
+    env,
+    stdio: 'inherit',
+  });
+  for (const folder of folders) rmSync(join(out, folder), { recursive: true });
 }
 
 /** Takes the symbols out of a program or library. */

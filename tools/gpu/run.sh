@@ -26,6 +26,21 @@ unpack() {
   done
 }
 
+# unpack_programs: sets `programs` to where src and node_modules are, from an archive that is newer than what was unpacked.
+unpack_programs() {
+  programs=$here
+  [ -e "$here/programs.tar.xz" ] || return 0
+  programs=$here/unpacked/programs
+  [ -e "$programs/done" ] && [ ! "$here/programs.tar.xz" -nt "$programs/done" ] && return 0
+  echo "unpacking the programs" >&2
+  rm -rf "$programs"
+  mkdir -p "$programs"
+  if command -v xz >/dev/null && command -v tar >/dev/null; then tar -C "$programs" -xJf "$here/programs.tar.xz"
+  else python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/programs.tar.xz" "$programs"
+  fi
+  : >"$programs/done"
+}
+
 usage() {
   sed -n 's/^#   //p' "$0" >&2
   exit 2
@@ -47,7 +62,7 @@ if [ -z "$node" ]; then
 fi
 [ -n "$node" ] || { echo "there is no Node in this pack: name one in EAGRE_NODE" >&2; exit 2; }
 
-test_all() { "$node" --expose-gc "$here/src/test.mjs" "$@"; }
+test_all() { "$node" --expose-gc "$programs/src/test.mjs" "$@"; }
 
 find_sanitizer() {
   for sanitizer in compute-sanitizer "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" "${CUDA_HOME:-/usr/local/cuda}/compute-sanitizer/compute-sanitizer"; do
@@ -59,11 +74,12 @@ find_sanitizer() {
 sanitize() {
   for tool in memcheck racecheck; do
     echo "under compute-sanitizer: $tool" >&2
-    "$sanitizer" --tool "$tool" --error-exitcode 1 --target-processes all "$node" --expose-gc "$here/src/test.mjs" "$@"
+    "$sanitizer" --tool "$tool" --error-exitcode 1 --target-processes all "$node" --expose-gc "$programs/src/test.mjs" "$@"
   done
 }
 
 [ $# -gt 0 ] || usage
+unpack_programs
 program=$1
 shift
 case $program in
@@ -73,6 +89,6 @@ case $program in
     test_all "$@"
     if find_sanitizer; then sanitize "$@"; fi
     ;;
-  bench) exec "$node" --expose-gc "$here/src/bench.mjs" "$@" ;;
+  bench) exec "$node" --expose-gc "$programs/src/bench.mjs" "$@" ;;
   *) usage ;;
 esac
