@@ -97,7 +97,9 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       InstanceMethod("write", &JsDevice::write), InstanceMethod("startRead", &JsDevice::start_read),
       InstanceMethod("copy", &JsDevice::copy), InstanceMethod("fill", &JsDevice::fill),
       InstanceMethod("load", &JsDevice::load), InstanceMethod("unload", &JsDevice::unload),
-      InstanceMethod("function", &JsDevice::function), InstanceMethod("launch", &JsDevice::launch),
+      InstanceMethod("function", &JsDevice::function),
+      InstanceMethod("launchAll", &JsDevice::launch_all), InstanceMethod("makeGraph", &JsDevice::make_graph),
+      InstanceMethod("launchGraph", &JsDevice::launch_graph), InstanceMethod("dropGraph", &JsDevice::drop_graph),
       InstanceMethod("record", &JsDevice::record), InstanceMethod("isDone", &JsDevice::is_done),
       InstanceMethod("handle", &JsDevice::handle), InstanceMethod("wait", &JsDevice::wait), InstanceMethod("drop", &JsDevice::drop),
       InstanceMethod("synchronize", &JsDevice::synchronize), InstanceMethod("close", &JsDevice::close)});
@@ -134,6 +136,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       result.Set("driverVersion", found.driver_version);
       result.Set("bytes", static_cast<double>(found.bytes));
       result.Set("hasMemoryPools", found.has_memory_pools);
+      result.Set("hasGraphs", found.has_graphs);
       return result;
     });
   }
@@ -183,13 +186,29 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   Napi::Value function(const Napi::CallbackInfo& info) {
     return counted(info, [&](Device& device) { return device.function(word(info, 0), text(info, 1)); });
   }
-  // (function, grid x, y, z, block x, y, z, arguments, how many of them are addresses)
-  Napi::Value launch(const Napi::CallbackInfo& info) {
+  // (list)
+  Napi::Value launch_all(const Napi::CallbackInfo& info) {
     return with(info, [&](Device& device) {
-      const unsigned grid[] = {word(info, 1), word(info, 2), word(info, 3)}, block[] = {word(info, 4), word(info, 5), word(info, 6)};
-      const Span span = bytes(info, 7);
-      device.launch(word(info, 0), grid, block, span.data, span.size, large(info, 8));
+      const Span span = bytes(info, 0);
+      device.launch_all(span.data, span.size);
     });
+  }
+  // (list)
+  Napi::Value make_graph(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) {
+      const Span span = bytes(info, 0);
+      return device.make_graph(span.data, span.size);
+    });
+  }
+  // (graph, list)
+  Napi::Value launch_graph(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      const Span span = bytes(info, 1);
+      return Napi::Boolean::New(env, device_->launch_graph(word(info, 0), span.data, span.size));
+    });
+  }
+  Napi::Value drop_graph(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.drop_graph(word(info, 0)); });
   }
   Napi::Value record(const Napi::CallbackInfo& info) {
     return counted(info, [](Device& device) { return device.record(); });

@@ -28,6 +28,13 @@ auto& known(Map& map, uint32_t number, const char* what) {
   return found->second;
 }
 
+// Calls `body` with the driver's form of a kernel's arguments.
+template <class F> CUresult with_arguments(const void* arguments, size_t bytes, F body) {
+  // The driver's names of these: a buffer, its size, the end.
+  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2), &bytes, nullptr};
+  return body(extra);
+}
+
 }  // namespace
 
 Transfer::~Transfer() {
@@ -79,6 +86,9 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
   // Drivers older than pools do not know the attribute.
   info_.has_memory_pools = driver_->cuMemAllocAsync != nullptr && driver_->cuMemFreeAsync != nullptr &&
                            driver_->cuDeviceGetAttribute(&pools, kMemoryPools, device_) == kSuccess && pools != 0;
+  info_.has_graphs = driver_->cuGraphCreate != nullptr && driver_->cuGraphAddKernelNode != nullptr &&
+                     driver_->cuGraphInstantiateWithFlags != nullptr && driver_->cuGraphExecKernelNodeSetParams != nullptr &&
+                     driver_->cuGraphLaunch != nullptr && driver_->cuGraphExecDestroy != nullptr && driver_->cuGraphDestroy != nullptr;
   driver_->check(driver_->cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
   try {
     driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
@@ -103,6 +113,7 @@ void Device::close() noexcept {
   for (const Pinned& pinned : flying_) unpin(pinned);
   flying_.clear();
   drop_pinned();
+  for (auto& [number, graph] : graphs_) destroy(graph);
   for (const auto& [number, event] : events_) driver_->cuEventDestroy_v2(event);
   for (const auto& [number, module] : modules_) driver_->cuModuleUnload(module.module);
   for (const auto& [memory, bytes] : live_) {
@@ -170,6 +181,7 @@ void Device::free(CUdeviceptr memory) {
   const auto found = live_.find(memory);
   if (found == live_.end()) throw Failure("INVALID_ARGUMENT", "memory that this GPU did not lend is given back");
   live_.erase(found);
+  epoch_++;
   if (info_.has_memory_pools) check(driver_->cuMemFreeAsync(memory, stream_), "cuMemFreeAsync");
   else check(driver_->cuMemFree_v2(memory), "cuMemFree");
 }
@@ -234,6 +246,7 @@ void Device::unload(uint32_t number) {
   // Its kernels may be running.
   synchronize();
   for (const uint32_t function : module.functions) functions_.erase(function);
+  epoch_++;
   const CUresult result = driver_->cuModuleUnload(module.module);
   modules_.erase(number);
   check(result, "cuModuleUnload");
@@ -249,19 +262,129 @@ uint32_t Device::function(uint32_t number, const std::string& name) {
   return next_++;
 }
 
-void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
-  enter();
-  const CUfunction function = known(functions_, number, "kernel");
+void Device::check_pointers(const void* arguments, size_t bytes, size_t pointers) const {
   if (pointers > bytes / sizeof(CUdeviceptr)) throw Failure("INVALID_ARGUMENT", "a launch has more pointers than bytes for them");
   for (size_t i = 0; i < pointers; i++) {
     CUdeviceptr memory = 0;
     std::memcpy(&memory, static_cast<const char*>(arguments) + i * sizeof memory, sizeof memory);
     check_range(memory, 1, "launch");
   }
-  // The driver's names of these: a buffer, its size, the end.
-  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2), &bytes, nullptr};
-  check(driver_->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, stream_, nullptr, extra),
-        "cuLaunchKernel");
+}
+
+void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
+  enter();
+  const CUfunction function = known(functions_, number, "kernel");
+  check_pointers(arguments, bytes, pointers);
+  check(with_arguments(arguments, bytes, [&](void** extra) {
+    return driver_->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, stream_, nullptr, extra);
+  }), "cuLaunchKernel");
+}
+
+std::vector<Device::Launch> Device::read_launches(const void* list, size_t bytes) const {
+  const char* start = static_cast<const char*>(list);
+  std::vector<Launch> launches;
+  for (size_t at = 0; at < bytes;) {
+    Launch launch{};
+    launch.at = at;
+    if (bytes - at < sizeof launch.head) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
+    std::memcpy(&launch.head, start + at, sizeof launch.head);
+    at += sizeof launch.head;
+    const size_t size = (size_t(launch.head.bytes) + 7) / 8 * 8;
+    if (size > bytes - at) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
+    launch.function = known(functions_, launch.head.function, "kernel");
+    launch.arguments = start + at;
+    check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+    at += size;
+    launch.bytes = at - launch.at;
+    launches.push_back(launch);
+  }
+  return launches;
+}
+
+void Device::launch_all(const void* list, size_t bytes) {
+  enter();
+  for (const Launch& launch : read_launches(list, bytes))
+    this->launch(launch.head.function, launch.head.grid, launch.head.block, launch.arguments, launch.head.bytes, launch.head.pointers);
+}
+
+// Calls `body` with a launch as a node of graphs has it.
+template <class F> CUresult Device::with_node(const Launch& launch, F body) {
+  return with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
+    KernelNode node{launch.function, {}, {}, 0, nullptr, extra};
+    std::copy(launch.head.grid, launch.head.grid + 3, node.grid);
+    std::copy(launch.head.block, launch.head.block + 3, node.block);
+    return body(node);
+  });
+}
+
+CUresult Device::build(Graph& graph, const std::vector<Launch>& launches) const {
+  CUresult result = driver_->cuGraphCreate(&graph.graph, 0);
+  for (const Launch& launch : launches) {
+    if (result != kSuccess) return result;
+    const CUgraphNode* last = graph.nodes.empty() ? nullptr : &graph.nodes.back();
+    CUgraphNode node = nullptr;
+    result = with_node(launch, [&](const KernelNode& kernel) {
+      return driver_->cuGraphAddKernelNode(&node, graph.graph, last, last == nullptr ? 0 : 1, &kernel);
+    });
+    graph.nodes.push_back(node);
+  }
+  return result != kSuccess ? result : driver_->cuGraphInstantiateWithFlags(&graph.executable, graph.graph, 0);
+}
+
+uint32_t Device::make_graph(const void* list, size_t bytes) {
+  enter();
+  const std::vector<Launch> launches = read_launches(list, bytes);
+  if (!info_.has_graphs || launches.empty()) return 0;
+  Graph graph;
+  const CUresult result = build(graph, launches);
+  if (result != kSuccess) destroy(graph);
+  // Whoever calls can do without.
+  if (result == kOutOfMemory || result == kNotSupported) return 0;
+  check(result, "cuGraphInstantiate");
+  graph.list.assign(static_cast<const char*>(list), bytes);
+  graph.epoch = epoch_;
+  graphs_[next_] = std::move(graph);
+  return next_++;
+}
+
+bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
+  enter();
+  Graph& graph = known(graphs_, number, "graph");
+  if (graph.list.size() != bytes) return false;
+  const char* given = static_cast<const char*>(list);
+  if (graph.epoch != epoch_ || std::memcmp(graph.list.data(), given, bytes) != 0) {
+    const std::vector<Launch> launches = read_launches(list, bytes);
+    if (launches.size() != graph.nodes.size()) return false;
+    for (const Launch& launch : launches) {
+      // Those before it are as long as they were, so that the graph's is at the same place.
+      LaunchHead head;
+      std::memcpy(&head, graph.list.data() + launch.at, sizeof head);
+      if (head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
+    }
+    for (size_t i = 0; i < launches.size(); i++) {
+      const Launch& launch = launches[i];
+      if (std::memcmp(graph.list.data() + launch.at, given + launch.at, launch.bytes) == 0) continue;
+      check(with_node(launch, [&](const KernelNode& kernel) {
+        return driver_->cuGraphExecKernelNodeSetParams(graph.executable, graph.nodes[i], &kernel);
+      }), "cuGraphExecKernelNodeSetParams");
+      // What was launched before keeps its arguments.
+      std::memcpy(&graph.list[launch.at], given + launch.at, launch.bytes);
+    }
+    graph.epoch = epoch_;
+  }
+  check(driver_->cuGraphLaunch(graph.executable, stream_), "cuGraphLaunch");
+  return true;
+}
+
+void Device::drop_graph(uint32_t number) {
+  enter();
+  destroy(known(graphs_, number, "graph"));
+  graphs_.erase(number);
+}
+
+void Device::destroy(Graph& graph) const noexcept {
+  if (graph.executable != nullptr) driver_->cuGraphExecDestroy(graph.executable);
+  if (graph.graph != nullptr) driver_->cuGraphDestroy(graph.graph);
 }
 
 uint32_t Device::record() {

@@ -15,6 +15,13 @@ struct DeviceInfo {
   size_t bytes = 0;
   // Whether memory is taken and given back in the order of the stream.
   bool has_memory_pools = false;
+  bool has_graphs = false;
+};
+
+// The head of a launch in a list of launches. Its arguments are behind it, as the kernel has them in its memory, `pointers` addresses first; zeros
+// fill them up to a multiple of 8 bytes.
+struct LaunchHead {
+  uint32_t function, grid[3], block[3], pointers, bytes, none;
 };
 
 // Memory of the host that the GPU can reach, and the event behind the last call that uses it.
@@ -68,6 +75,15 @@ class Device : public std::enable_shared_from_this<Device> {
   uint32_t function(uint32_t module, const std::string& name);
   // @param arguments as the kernel has them in its memory: `pointers` addresses first, then other values.
   void launch(uint32_t function, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers);
+  // The launches of a list, one by one.
+  void launch_all(const void* list, size_t bytes);
+  // The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched.
+  uint32_t make_graph(const void* list, size_t bytes);
+  // Launches a list by a graph, whose nodes take the arguments of this list first, where they are others.
+  // @returns false, and nothing is done, where the list has other kernels than the graph.
+  bool launch_graph(uint32_t graph, const void* list, size_t bytes);
+  // What was launched still runs to its end.
+  void drop_graph(uint32_t graph);
 
   // The number of an event behind what was called before.
   uint32_t record();
@@ -88,10 +104,30 @@ class Device : public std::enable_shared_from_this<Device> {
     CUmodule module;
     std::vector<uint32_t> functions;
   };
+  struct Launch {
+    CUfunction function;
+    LaunchHead head;
+    // Of the head in the list, and of the whole launch.
+    size_t at, bytes;
+    const char* arguments;
+  };
+  struct Graph {
+    CUgraph graph = nullptr;
+    CUgraphExec executable = nullptr;
+    std::vector<CUgraphNode> nodes;
+    // What it does now, and the state of memory and kernels in which that was checked.
+    std::string list;
+    uint64_t epoch = 0;
+  };
+  template <class F> static CUresult with_node(const Launch& launch, F body);
+  std::vector<Launch> read_launches(const void* list, size_t bytes) const;
+  CUresult build(Graph& graph, const std::vector<Launch>& launches) const;
+  void destroy(Graph& graph) const noexcept;
   void enter() const;
   void check(CUresult result, const char* function) const;
   bool is_done(CUevent event) const;
   void check_range(CUdeviceptr memory, size_t count, const char* what) const;
+  void check_pointers(const void* arguments, size_t bytes, size_t pointers) const;
   CUresult take(CUdeviceptr* memory, size_t bytes) const;
   Pinned pin(size_t bytes);
   Pinned new_pinned(size_t capacity);
@@ -113,6 +149,9 @@ class Device : public std::enable_shared_from_this<Device> {
   std::unordered_map<uint32_t, Module> modules_;
   std::unordered_map<uint32_t, CUfunction> functions_;
   std::unordered_map<uint32_t, CUevent> events_;
+  std::unordered_map<uint32_t, Graph> graphs_;
+  // How often memory and kernels were given back.
+  uint64_t epoch_ = 0;
   uint32_t next_ = 1;
   // Uploads that may be under way, oldest first; then memory that waits for its next use, by size.
   std::deque<Pinned> flying_;

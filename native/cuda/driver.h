@@ -18,6 +18,17 @@ using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
+
+// CUDA_KERNEL_NODE_PARAMS_v1: what the functions of graphs take whose names have no version.
+struct KernelNode {
+  CUfunction function;
+  unsigned grid[3], block[3], shared;
+  void** parameters;
+  void** extra;
+};
 
 enum : CUresult {
   kSuccess = 0,

@@ -29,7 +29,8 @@ export const usage = `pnpm bench [names…] [options]
   --before FOLDER    another checkout of Eagre (pnpm install && pnpm build there) as one more peer
   --avx2             as on a processor without AVX-512; who uses it all the same is not compared
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads
-  --list             names the workloads`;
+  --list             names the workloads
+  --device gpu       times other workloads, on a GPU of NVIDIA, with other options (--help tells them)`;
 
 /** @throws Error with a message for the user. */
 export function parseArguments(
@@ -48,10 +49,13 @@ export function parseArguments(
       before: { type: 'string' },
       avx2: { type: 'boolean', default: false },
       profile: { type: 'string' },
+      device: { type: 'string', default: 'cpu' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  // That of GPUs is another program.
+  if (values.device !== 'cpu') throw new Error(`--device takes cpu or gpu, got '${values.device}'`);
   const names = positionals.map((name) => {
     const found = known.workloads.filter((w) => w.startsWith(name));
     if (found.length === 0) {

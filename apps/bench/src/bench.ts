@@ -1,4 +1,5 @@
 // One run on one machine: every workload on Eagre and on each peer, in turn.
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,9 +37,17 @@ const limitKinds: readonly LimitKind[] = ['fma', 'copy', 'add', 'read'];
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  // GPUs have their own workloads and options, in a program that also runs on machines without this repository.
+  const device = args.indexOf('--device');
+  if (device >= 0 && args[device + 1] === 'gpu') {
+    const program = join(benchFolder, '../../tools/gpu/run.mjs');
+    const given = args.filter((arg, i) => arg !== '--' && i !== device && i !== device + 1);
+    return spawnSync(process.execPath, [program, 'bench', ...given], { stdio: 'inherit' }).status ?? 1;
+  }
   let options: BenchOptions;
   try {
-    options = parseArguments(process.argv.slice(2), {
+    options = parseArguments(args, {
       workloads: workloads.map((w) => w.name),
       peers: peers.map((p) => p.id),
     });

@@ -158,6 +158,79 @@ static void modules() {
   CHECK(code_of([&] { device->launch(scale, kOne, kBlock, &arguments, sizeof arguments, 2); }) == "INVALID_ARGUMENT");
 }
 
+// A list of launches of `scale`, each on the memory and with the factor that is given.
+static std::string list_of(uint32_t function, const std::vector<Arguments>& launches) {
+  std::string list;
+  for (const Arguments& arguments : launches) {
+    const LaunchHead head{function, {1, 1, 1}, {64, 1, 1}, 2, sizeof arguments, 0};
+    list.append(reinterpret_cast<const char*>(&head), sizeof head);
+    list.append(reinterpret_cast<const char*>(&arguments), sizeof arguments);
+  }
+  return list;
+}
+
+static void graphs() {
+  const auto device = open();
+  CHECK(device->info().has_graphs);
+  const std::string image = fake_image();
+  const uint32_t module = device->load(image.data(), image.size()), scale = device->function(module, "scale");
+  const CUdeviceptr x = device->allocate(40), y = device->allocate(40), z = device->allocate(40);
+  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  device->write(x, values.data(), 40);
+  const auto run = [&](uint32_t graph, const std::string& list) { return device->launch_graph(graph, list.data(), list.size()); };
+  const auto make = [&](const std::string& list) { return device->make_graph(list.data(), list.size()); };
+
+  const std::string first = list_of(scale, {{x, y, 2, 10}, {y, z, 3, 10}});
+  device->launch_all(first.data(), first.size());
+  CHECK(read(*device, z, 10)[9] == 60);
+  device->fill(z, 0, 40);
+  const uint32_t graph = make(first);
+  CHECK(read(*device, z, 10)[9] == 0);
+  CHECK(run(graph, first) && read(*device, z, 10)[9] == 60);
+  // Each launch has the arguments that it was given, though all wait.
+  CHECK(run(graph, list_of(scale, {{x, y, 2, 10}, {y, z, 5, 10}})));
+  const auto early = device->start_read(z, 4);
+  CHECK(run(graph, list_of(scale, {{x, z, 7, 10}, {x, y, 9, 10}})));
+  float value = 0;
+  early->finish(&value);
+  CHECK(value == 10 && read(*device, z, 1)[0] == 7 && read(*device, y, 1)[0] == 9);
+  // Other launches than the graph's.
+  CHECK(!run(graph, list_of(scale, {{x, y, 2, 10}})) && !run(graph, {}));
+  const uint32_t other = device->function(module, "scale");
+  CHECK(!run(graph, list_of(other, {{x, y, 2, 10}, {y, z, 3, 10}})));
+  // Nothing leaves the memory, and what is cut short is told.
+  CHECK(code_of([&] { make(list_of(scale, {{12345, y, 2, 10}})); }) == "INVALID_ARGUMENT");
+  CHECK(code_of([&] { run(graph, list_of(scale, {{x, y, 2, 10}, {y, 12345, 3, 10}})); }) == "INVALID_ARGUMENT");
+  for (size_t size = 1; size < first.size(); size++)
+    if (size != first.size() / 2) CHECK(code_of([&] { device->launch_all(first.data(), size); }) == "INVALID_ARGUMENT");
+  CHECK(make({}) == 0);
+  CHECK(code_of([&] { run(99, first); }) == "INVALID_ARGUMENT");
+  // Where the driver has no memory for a graph, there is none; other errors are told.
+  for (const char* call : {"cuGraphCreate:2", "cuGraphAddKernelNode:2:1", "cuGraphInstantiateWithFlags:801"}) {
+    setenv("FAKE_CUDA_FAIL", call, 1);
+    CHECK(make(first) == 0);
+  }
+  setenv("FAKE_CUDA_FAIL", "cuGraphInstantiateWithFlags:1", 1);
+  CHECK(code_of([&] { make(first); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
+  setenv("FAKE_CUDA_FAIL", "cuGraphExecKernelNodeSetParams:1:1", 1);
+  CHECK(code_of([&] { run(graph, first); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
+  setenv("FAKE_CUDA_FAIL", "", 1);
+  // The node that was changed is known to be.
+  CHECK(run(graph, first) && read(*device, z, 10)[9] == 60);
+  // What is launched runs, though its graph is gone.
+  device->fill(z, 0, 40);
+  CHECK(run(graph, first));
+  device->drop_graph(graph);
+  CHECK(code_of([&] { device->drop_graph(graph); }) == "INVALID_ARGUMENT");
+  CHECK(read(*device, z, 10)[9] == 60);
+  // Memory and kernels that are gone are no more used by a graph that has them.
+  const uint32_t last = make(first);
+  device->free(z);
+  CHECK(code_of([&] { run(last, first); }) == "INVALID_ARGUMENT");
+  device->unload(module);
+  CHECK(code_of([&] { run(last, list_of(scale, {{x, y, 2, 10}, {x, y, 3, 10}})); }) == "INVALID_ARGUMENT");
+}
+
 static void injections() {
   const auto device = open();
   const CUdeviceptr x = device->allocate(64);
@@ -232,6 +305,7 @@ int main() {
   opening();
   memory();
   modules();
+  graphs();
   injections();
   compiler();
   ends();

@@ -3,6 +3,7 @@
 // missing. Fresh memory is poisoned, and freed memory too; bytes behind each block may not change. Several threads may call it. Environment variables are read at each call:
 //   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_ORDER (of threads: 0),
 //   FAKE_CUDA_FAIL=function:error[:calls before], FAKE_CUDA_LATE=error (of the next kernel, when it runs),
+//   FAKE_CUDA_CALLS (a file to which the name of each call that may fail is added),
 //   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_ARCHS (90)
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,6 +19,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 struct FakeKernel {
@@ -74,6 +76,11 @@ int lost = 0;
 
 int injected(const char* function) {
   LOCK;
+  if (const char* calls = setting("FAKE_CUDA_CALLS", nullptr))
+    if (FILE* file = fopen(calls, "ab")) {
+      fprintf(file, "%s\n", function);
+      fclose(file);
+    }
   static std::string before;
   static int left = 0;
   const std::string now = setting("FAKE_CUDA_FAIL", "");
@@ -456,21 +463,104 @@ API cuModuleGetFunction(const FakeKernel** function, Module* module, const char*
     }
   return 500;
 }
-API cuLaunchKernel(const FakeKernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned,
-                   Stream* stream, void**, void** extra) {
-  ENTER("cuLaunchKernel");
-  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz == 0 || bx * by * bz > 1024) return 1;
-  const size_t bytes = *static_cast<size_t*>(extra[3]);
-  if (bytes != kernel->bytes) return 1;
-  std::string arguments(static_cast<const char*>(extra[1]), bytes);
+namespace {
+struct Node {
+  const FakeKernel* kernel;
+  unsigned grid[3], block[3];
+  std::string arguments;
+};
+struct Graph {
+  std::vector<Node*> nodes;
+};
+struct GraphExec {
+  std::vector<Node> nodes;
+  std::vector<const Node*> from;
+};
+// As CUDA_KERNEL_NODE_PARAMS_v1.
+struct NodeParams {
+  const FakeKernel* kernel;
+  unsigned grid[3], block[3], shared;
+  void **parameters, **extra;
+};
+int node_of(const FakeKernel* kernel, const unsigned* grid, const unsigned* block, void** extra, Node* node) {
+  const auto [gx, gy, gz] = std::tuple(grid[0], grid[1], grid[2]);
+  const size_t threads = size_t(block[0]) * block[1] * block[2];
+  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || threads == 0 || threads > 1024) return 1;
+  if (*static_cast<size_t*>(extra[3]) != kernel->bytes) return 1;
+  *node = {kernel, {gx, gy, gz}, {block[0], block[1], block[2]}, std::string(static_cast<const char*>(extra[1]), kernel->bytes)};
+  return 0;
+}
+void run_node(const Node& node) {
+  const char* failed = lost != 0 ? nullptr : node.kernel->run(node.grid, node.block, node.arguments.data(), atoi(setting("FAKE_CUDA_ORDER", "0")));
+  if (failed != nullptr) lose(719, failed);
+}
+// Adds nodes to a stream, all as one piece of work.
+void launch(Stream* stream, std::vector<Node> nodes) {
   const int late = atoi(setting("FAKE_CUDA_LATE", "0"));
   unsetenv("FAKE_CUDA_LATE");
   add(stream, [=] {
     if (late != 0) return lose(late, "a kernel fails as it was told to");
-    const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
-    const char* failed = kernel->run(grid, block, arguments.data(), atoi(setting("FAKE_CUDA_ORDER", "0")));
-    if (failed != nullptr) lose(719, failed);
+    for (const Node& node : nodes) run_node(node);
   });
+}
+}  // namespace
+
+API cuLaunchKernel(const FakeKernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned,
+                   Stream* stream, void**, void** extra) {
+  ENTER("cuLaunchKernel");
+  const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+  Node node;
+  if (const int error = node_of(kernel, grid, block, extra, &node)) return error;
+  launch(stream, {node});
+  return 0;
+}
+API cuGraphCreate(Graph** graph, unsigned) {
+  ENTER("cuGraphCreate");
+  *graph = new Graph();
+  return 0;
+}
+API cuGraphAddKernelNode(Node** node, Graph* graph, Node* const* behind, size_t count, const NodeParams* params) {
+  ENTER("cuGraphAddKernelNode");
+  // Only chains: their order is that of the nodes.
+  if (count != (graph->nodes.empty() ? 0 : 1) || (count == 1 && behind[0] != graph->nodes.back())) return 1;
+  Node made;
+  if (const int error = node_of(params->kernel, params->grid, params->block, params->extra, &made)) return error;
+  graph->nodes.push_back(*node = new Node(made));
+  return 0;
+}
+API cuGraphInstantiateWithFlags(GraphExec** executable, Graph* graph, unsigned long long) {
+  ENTER("cuGraphInstantiateWithFlags");
+  *executable = new GraphExec();
+  for (const Node* node : graph->nodes) {
+    (*executable)->nodes.push_back(*node);
+    (*executable)->from.push_back(node);
+  }
+  return 0;
+}
+API cuGraphExecKernelNodeSetParams(GraphExec* executable, const Node* node, const NodeParams* params) {
+  ENTER("cuGraphExecKernelNodeSetParams");
+  for (size_t i = 0; i < executable->nodes.size(); i++)
+    if (executable->from[i] == node) {
+      if (params->kernel != executable->nodes[i].kernel) return 1;
+      return node_of(params->kernel, params->grid, params->block, params->extra, &executable->nodes[i]);
+    }
+  return 1;
+}
+// What is launched keeps the arguments that it has now.
+API cuGraphLaunch(GraphExec* executable, Stream* stream) {
+  ENTER("cuGraphLaunch");
+  launch(stream, executable->nodes);
+  return 0;
+}
+API cuGraphExecDestroy(GraphExec* executable) {
+  ENTER("cuGraphExecDestroy");
+  delete executable;
+  return 0;
+}
+API cuGraphDestroy(Graph* graph) {
+  ENTER("cuGraphDestroy");
+  for (const Node* node : graph->nodes) delete node;
+  delete graph;
   return 0;
 }
 

@@ -17,6 +17,7 @@ export interface DeviceInfo {
   readonly bytes: number;
   /** Whether memory is taken and given back in the order of the stream. */
   readonly hasMemoryPools: boolean;
+  readonly hasGraphs: boolean;
 }
 
 /** A read that is under way. */
@@ -43,18 +44,13 @@ export interface NativeDevice {
   unload(module: number): void;
   /** The number of a kernel of a module. */
   function(module: number, name: string): number;
-  /** @param words the arguments as the kernel has them: `pointers` addresses, then other values. */
-  launch(
-    kernel: number,
-    gridX: number,
-    gridY: number,
-    gridZ: number,
-    blockX: number,
-    blockY: number,
-    blockZ: number,
-    words: Uint8Array,
-    pointers: number,
-  ): void;
+  /** Launches a list, as `LaunchList` makes it. */
+  launchAll(list: Uint8Array): void;
+  /** The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched. */
+  makeGraph(list: Uint8Array): number;
+  /** Launches a list by a graph. @returns false, and nothing is done, where its kernels are not those of the graph. */
+  launchGraph(graph: number, list: Uint8Array): boolean;
+  dropGraph(graph: number): void;
   /** The number of an event behind what was called before. */
   record(): number;
   isDone(event: number): boolean;

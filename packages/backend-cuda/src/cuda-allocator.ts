@@ -85,7 +85,7 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
 
   #allocate(bytes: number): number {
     try {
-      return this.#stream.device.allocate(bytes);
+      return this.#stream.allocate(bytes);
     } catch (error) {
       // Not one of Eagre's errors: there may be memory when what was dropped is found.
       if (isCode(error, 'RESOURCE_EXHAUSTED')) throw error;

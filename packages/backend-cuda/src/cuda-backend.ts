@@ -1,7 +1,8 @@
-import { type Allocator, hostOf, placement, type Watcher } from '@eagre/backend';
+import { type Allocator, type Executable, hostOf, type Plan, placement, type Watcher } from '@eagre/backend';
 import { type CudaProgram, type Dispatch, DispatchingBackend, FAULT, type Operand } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, type NativeDevice } from './addon.ts';
 import { CudaAllocator } from './cuda-allocator.ts';
+import { GraphedPlan, isStraight } from './graphed-plan.ts';
 import { CudaKernels } from './kernels.ts';
 import { Stream } from './stream.ts';
 
@@ -34,6 +35,14 @@ export class CudaBackend extends DispatchingBackend {
     this.#stream = new Stream(device, new CudaKernels(addon, compiler, device));
     const host = (): Allocator => hostOf(this).allocator;
     this.allocator = new CudaAllocator(this.#stream, index, host, watcher);
+  }
+
+  /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */
+  override prepare(plan: Plan): Executable {
+    const plain = super.prepare(plan);
+    const isGraphed =
+      this.#device.info().hasGraphs && isStraight(plan) && process.env['EAGRE_CUDA_GRAPHS'] !== '0';
+    return isGraphed ? new GraphedPlan(plain, this.#stream) : plain;
   }
 
   /** Gives the GPU back. What is still on it is gone. */

@@ -8,8 +8,11 @@ import {
 } from '@eagre/gpu-kernels';
 import { called, type NativeDevice, type NativeTransfer } from './addon.ts';
 import type { CudaKernels } from './kernels.ts';
+import { LaunchList } from './launch-list.ts';
+import { dropGraphs, type PlanGraphs } from './plan-graphs.ts';
 
-const POINTER_BYTES = 8;
+/** Fewer launches than that are no graph. */
+const LEAST_OF_GRAPH = 4;
 
 /** A read with the faults up to its place in the stream. */
 interface Reading {
@@ -24,23 +27,36 @@ const TURNS = 20;
 
 /** What the GPU is told, in order. It works later. */
 export class Stream {
-  readonly device: NativeDevice;
+  readonly #device: NativeDevice;
   readonly #kernels: CudaKernels;
   /** Where kernels note what went wrong. */
   readonly faults: number;
   readonly #suspects = new Suspects();
   /** What went wrong where nothing can be thrown. */
   #late: Error | undefined;
-  /** The arguments of a launch. */
-  #words = new Uint32Array(256);
-  /** The same memory. */
-  #floats = new Float32Array(this.#words.buffer);
+  /** What the GPU has not been told yet: only while a plan with graphs runs. */
+  readonly #list = new LaunchList();
+  /** Those of the plan that runs. */
+  #graphs: PlanGraphs | undefined;
+  /** Plans that nobody disposed. */
+  readonly #collected = new FinalizationRegistry<number[]>((numbers) => this.#drop(numbers));
 
   constructor(device: NativeDevice, kernels: CudaKernels) {
-    this.device = device;
+    this.#device = device;
     this.#kernels = kernels;
     this.faults = called(() => device.allocate(FAULT_BYTES));
     called(() => device.fill(this.faults, 0, FAULT_BYTES));
+  }
+
+  /** For calls behind all dispatches before. */
+  get device(): NativeDevice {
+    this.#flush();
+    return this.#device;
+  }
+
+  /** Memory, for later calls: launches that the GPU has not been told yet cannot use it. @throws what the addon throws. */
+  allocate(bytes: number): number {
+    return this.#device.allocate(bytes);
   }
 
   /**
@@ -52,36 +68,65 @@ export class Stream {
     program: GpuProgram | CudaProgram,
     addresses: readonly number[],
     params: readonly number[],
-    [x, y, z]: readonly [number, number, number],
+    workgroups: readonly [number, number, number],
     suspect: string | undefined,
   ): void {
-    const { kernel, block } = this.#kernels.get(program);
-    const bytes = this.#pack(program, addresses, params);
-    called(() => this.device.launch(kernel, x, y, z, block[0], block[1], block[2], bytes, addresses.length));
+    this.#list.add(this.#kernels.get(program), program, addresses, params, workgroups);
     if (suspect !== undefined) this.#suspects.add(suspect);
+    if (this.#graphs === undefined) this.#flush();
   }
 
-  #pack(
-    { params: types }: GpuProgram | CudaProgram,
-    addresses: readonly number[],
-    params: readonly number[],
-  ): Uint8Array {
-    const bytes = POINTER_BYTES * addresses.length + 4 * params.length;
-    if (bytes > this.#words.byteLength) {
-      this.#words = new Uint32Array(bytes / 2);
-      this.#floats = new Float32Array(this.#words.buffer);
+  #flush(): void {
+    const list = this.#list;
+    if (list.count === 0) return;
+    const [graphs, bytes] = [list.count < LEAST_OF_GRAPH ? undefined : this.#graphs, list.bytes()];
+    list.clear();
+    called(() => (graphs === undefined ? this.#device.launchAll(bytes) : graphs.launch(bytes)));
+  }
+
+  /** Runs a plan, whose launches become graphs. */
+  collect(graphs: PlanGraphs, run: () => void): void {
+    // One within another is a part of it.
+    if (this.#graphs !== undefined) {
+      run();
+      return;
     }
-    const [words, floats] = [this.#words, this.#floats];
-    let at = 0;
-    for (const address of addresses) {
-      words[at++] = address % 2 ** 32;
-      words[at++] = Math.floor(address / 2 ** 32);
+    this.#graphs = graphs;
+    try {
+      graphs.start();
+      run();
+      this.#flush();
+    } catch (error) {
+      this.#end();
+      throw error;
+    } finally {
+      this.#graphs = undefined;
     }
-    for (let i = 0; i < params.length; i++) {
-      if (types[i] === 'f32') floats[at++] = params[i];
-      else words[at++] = params[i];
+  }
+
+  /** What was called before an error is done; that error is the one to tell. */
+  #end(): void {
+    try {
+      this.#flush();
+    } catch (error) {
+      this.throwLater(error as Error);
     }
-    return new Uint8Array(words.buffer, 0, bytes);
+  }
+
+  /** Has graphs given back with their plan, at the latest. */
+  graphsOf(plan: object, numbers: number[]): void {
+    this.#collected.register(plan, numbers, plan);
+  }
+
+  /** Gives the graphs of a plan back. What was launched runs to its end. */
+  dropGraphs(plan: object, numbers: number[]): void {
+    this.#collected.unregister(plan);
+    this.#drop(numbers);
+  }
+
+  #drop(numbers: number[]): void {
+    const error = dropGraphs(this.#device, numbers);
+    if (error !== undefined) this.throwLater(error);
   }
 
   /** Has the next read throw an error. */

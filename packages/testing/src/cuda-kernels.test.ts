@@ -74,6 +74,33 @@ function recordLarge(recorder: Recorder): void {
     const x = numbers([9000], () => Math.floor(random() * 2000));
     for (const k of [1, 1500]) core.topK(x, k);
   });
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`images of ${dtype}`, dtype === 'float32' ? 256 : 4, () => {
+      const image = numbers([2, 17, 9, 3], () => random() - 0.5, dtype);
+      for (const size of [
+        [5, 40],
+        [34, 3],
+        [1, 1],
+      ] as const)
+        execute(listOps().get('ResizeBilinear') as Op, [image], { size });
+      execute(listOps().get('MirrorPadGrad') as Op, [image], {
+        before: [0, 4, 1, 1],
+        after: [0, 3, 3, 0],
+        mode: 2,
+      });
+      execute(listOps().get('MirrorPadGrad') as Op, [image], {
+        before: [0, 3, 2, 0],
+        after: [0, 5, 3, 0],
+        mode: 1,
+      });
+    });
+  // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
+  record('normal numbers', 64, () => {
+    for (const seed of [1, 2]) {
+      core.random.statelessNormal([3001], [seed, 7]);
+      core.random.statelessTruncatedNormal([3001], [seed, 7], { mean: 0.25, stddev: 3 });
+    }
+  });
   // Sums of both signs: off by a few units of the largest result's last place, which are many of the smallest ones'.
   record('attention', 4000, () => {
     const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);

@@ -10,6 +10,7 @@ import { enableTensorFloat32Execution, listOps, tensorFloat32ExecutionEnabled } 
 import { tfFunction } from '@eagre/graph';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
+import { LaunchList } from '../../backend-cuda/src/launch-list.ts';
 import { compilerLibraries, driverLibrary } from '../../backend-cuda/src/libraries.ts';
 import { fakeCuda, hasFakeCuda, withFake } from '../../backend-cuda/src/testing/fake-cuda.ts';
 import { conformanceSuite } from './conformance-suite.ts';
@@ -87,7 +88,11 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       () => gpu.load(new Uint8Array(100)),
       () => gpu.load(new Uint8Array(0)),
       () => gpu.function(1, 'x'),
-      () => gpu.launch(1, 1, 1, 1, 1, 1, 1, new Uint8Array(8), 1),
+      () => gpu.launchAll(new Uint8Array(8)),
+      () => gpu.launchAll(new Uint8Array(40)),
+      () => gpu.makeGraph('list' as never),
+      () => gpu.launchGraph(1, new Uint8Array(8)),
+      () => gpu.dropGraph(1),
       () => gpu.wait(7),
       () => new addon.Device(fakeCuda, 1.5),
       () => addon.compile([fakeCuda], 'this is no program', 'wrong', 90),
@@ -109,17 +114,10 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     const at = gpu.allocate(8);
     gpu.write(at, new Uint8Array(Float32Array.of(1, 2).buffer));
     const module = gpu.load(image);
-    gpu.launch(
-      gpu.function(module, 'twice'),
-      1,
-      1,
-      1,
-      2,
-      1,
-      1,
-      new Uint8Array(BigUint64Array.of(BigInt(at)).buffer),
-      1,
-    );
+    const list = new LaunchList();
+    const kernel = { kernel: gpu.function(module, 'twice'), block: [2, 1, 1] } as const;
+    list.add(kernel, { params: [] } as never, [at], [], [1, 1, 1]);
+    gpu.launchAll(list.bytes());
     gpu.unload(module);
     for (const length of [1, 16, 100, 5000])
       expect(() => called(() => gpu.load(image.subarray(0, length)))).toThrow(core.InvalidArgumentError);

@@ -24,6 +24,15 @@ export const hasFakeCuda: boolean = compiler !== undefined && process.platform =
 /** The library that is both the driver and NVRTC. */
 export const fakeCuda: string = join(folder, 'libfake_cuda.so');
 
+/** What a process needs to find it. */
+export const fakeCudaEnvironment: Readonly<Record<string, string>> = {
+  EAGRE_CUDA_DRIVER: fakeCuda,
+  EAGRE_NVRTC: fakeCuda,
+  FAKE_CUDA_MEMORY: String(16 * 2 ** 20),
+  FAKE_CUDA_CXX: compiler ?? '',
+  FAKE_CUDA_INCLUDE: folder,
+};
+
 if (hasFakeCuda) {
   compile(...flags, '-shared', join(sources, 'fake_cuda.cc'), '-o', fakeCuda, '-ldl', '-pthread');
   compile(
@@ -34,11 +43,7 @@ if (hasFakeCuda) {
     '-o',
     join(folder, 'fake_image.h.gch'),
   );
-  process.env['EAGRE_CUDA_DRIVER'] = fakeCuda;
-  process.env['EAGRE_NVRTC'] = fakeCuda;
-  process.env['FAKE_CUDA_MEMORY'] = String(16 * 2 ** 20);
-  process.env['FAKE_CUDA_CXX'] = compiler;
-  process.env['FAKE_CUDA_INCLUDE'] = folder;
+  Object.assign(process.env, fakeCudaEnvironment);
 }
 
 /** Sets what the fake driver reads at each call, while `body` runs. */

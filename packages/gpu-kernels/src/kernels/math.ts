@@ -199,6 +199,18 @@ const functions: Readonly<Record<string, string>> = {
       p = fma(p, w, -0.0076224613); p = fma(p, w, 0.00943887047); p = fma(p, w, 1.00167406); p = fma(p, w, 2.83297682); }
     return p * x; }`,
   // x^y as 2^(y · log2 |x|), whose logarithm is kept in two parts.
+  // The normal number between -2 and 2 of a word, by Wichura's algorithm AS 241: the distance of the word from the nearer end is exact.
+  fTruncated: `fn fTruncated(word: u32) -> f32 {
+    let q = (f32(bitcast<i32>(word ^ 0x80000000u)) + 0.5) * 2.2223678792445957e-10;
+    if (fAbs(q) <= 0.425) {
+      let r = fma(-q, q, 0.180625);
+      var n = 2509.0809287301227; n = fma(n, r, 33430.57558358813); n = fma(n, r, 67265.7709270087); n = fma(n, r, 45921.95393154987); n = fma(n, r, 13731.69376550946); n = fma(n, r, 1971.5909503065513); n = fma(n, r, 133.14166789178438); n = fma(n, r, 3.3871328727963665);
+      var d = 5226.495278852854; d = fma(d, r, 28729.085735721943); d = fma(d, r, 39307.89580009271); d = fma(d, r, 21213.794301586597); d = fma(d, r, 5394.196021424751); d = fma(d, r, 687.1870074920579); d = fma(d, r, 42.31333070160091); d = fma(d, r, 1.0);
+      return fDiv(q * n, d); }
+    let end = select(word, 4294967295u - word, q > 0.0); let s = fSqrt(-fLog(fma(f32(end) + 0.5, 2.2223678792445957e-10, 0.02275013194817921))) - 1.6;
+    var m = 0.0007745450142783414; m = fma(m, s, 0.022723844989269184); m = fma(m, s, 0.2417807251774506); m = fma(m, s, 1.2704582524523684); m = fma(m, s, 3.6478483247632045); m = fma(m, s, 5.769497221460691); m = fma(m, s, 4.630337846156546); m = fma(m, s, 1.4234371107496835);
+    var e = 1.0507500716444169e-9; e = fma(e, s, 0.0005475938084995345); e = fma(e, s, 0.015198666563616457); e = fma(e, s, 0.14810397642748008); e = fma(e, s, 0.6897673349851); e = fma(e, s, 1.6763848301838038); e = fma(e, s, 2.053191626637759); e = fma(e, s, 1.0);
+    let tail = min(fDiv(m, e), 2.0); return select(tail, -tail, q < 0.0); }`,
   fPow: `fn fPow(x: f32, y: f32) -> f32 {
     if (y == 0.0 || x == 1.0) { return 1.0; } if (isNaN(x)) { return x; } if (isNaN(y)) { return y; }
     let a = fAbs(x); let whole = isInf(y) || trunc(y) == y; let h = y * 0.5;

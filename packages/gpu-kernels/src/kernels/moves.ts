@@ -27,9 +27,12 @@ import {
   type GpuKernels,
   type GpuProgram,
   type Lowered,
+  launch,
   lowered,
+  perThread,
   type TensorInfo,
 } from './kernel.ts';
+import { floats, ofFloats } from './scalar-program.ts';
 
 /** y[e] = x[base + Σ i k · s k], where i k are the places of e along the axes. */
 function takeProgram(bytes: number, rank: number): GpuProgram {
@@ -119,6 +122,37 @@ function pad({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
   const value = wordsOf(attrs.value as number, y.dtype as NumericDType);
   const params = [...value, ...y.shape, ...x.shape, ...before, ...stridesOf(x.shape)];
   return lowered(launchElements(program, [0, 1], params, y));
+}
+
+/** Along each axis an element was copied to its own place, and perhaps to one on each side: it adds up what came from there. */
+function mirrorPadGrad({ inputs: [dy], outputs: [dx], attrs }: Call): Lowered | undefined {
+  const [before, after, mode] = [list(attrs.before), list(attrs.after), attrs.mode as number];
+  const most = (n: number): number => (mode === 1 ? n - 1 : n);
+  if (dx.shape.some((n, axis) => Math.max(before[axis], after[axis]) > most(n))) return undefined;
+  const rank = dx.shape.length;
+  const edge = mode === 1 ? 0 : 1;
+  const axes = Array.from({ length: rank }, (_, k) => k);
+  const loops = axes.map(
+    (k) => `for (var c${k} = 0; c${k} < 3; c${k}++) {
+      var q${k} = p.b${k} + i32(i${k}); var is${k} = true;
+      if (c${k} == 1) { q${k} = p.b${k} - ${edge} - i32(i${k}); is${k} = q${k} >= 0 && q${k} < p.b${k}; }
+      if (c${k} == 2) { let t${k} = i32(p.d${k}) - ${2 - edge} - i32(i${k}); q${k} = p.b${k} + i32(p.d${k}) + t${k}; is${k} = t${k} >= 0 && t${k} < p.a${k}; }
+      if (is${k}) {`,
+  );
+  const type = dx.dtype === 'int32' ? 'i32' : 'f32';
+  const program = perThread(
+    ofFloats(dx.dtype, { dy: type, y: `mut ${type}` }),
+    {
+      ...fields('d', rank, 'u32'),
+      ...fields('b', rank, 'i32'),
+      ...fields('a', rank, 'i32'),
+      ...fields('s', rank, 'i32'),
+    },
+    `${takeApart('thread', rank)} var sum = ${type === 'i32' ? '0' : '0.0'};
+    ${loops.join('\n')} sum = sum + dy[u32(${placeOf(rank, 'q', 's')})]; ${'} }'.repeat(rank)} y[thread] = sum;`,
+  );
+  const params = [...dx.shape, ...before, ...after, ...stridesOf(dy.shape)];
+  return lowered(launch(program, [0, 1], params, dx.size));
 }
 
 /** dx is zero but where Slice took: each element asks whether that is so. */
@@ -275,5 +309,6 @@ export const kernels: GpuKernels = {
     }),
   },
   Pad: { dtypes: all, lower: alwaysFits(pad) },
+  MirrorPadGrad: { dtypes: [...floats, 'int32'], lower: alwaysFits(mirrorPadGrad) },
   Concat: { dtypes: all, lower: alwaysFits(concat) },
 };

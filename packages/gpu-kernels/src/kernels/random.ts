@@ -1,4 +1,4 @@
-// Random numbers with the bits of the other backends. Normals need float64, which WebGPU has not: the host makes them.
+// Random numbers of the words of the other backends. Uniform ones have their bits; normal ones differ in the last, as those are computed in float64.
 import {
   alwaysFits,
   type Call,
@@ -48,6 +48,46 @@ function uniform({ inputs, outputs: [y], attrs }: Call): Lowered | undefined {
   return lowered(launch(program, given ? [0, 1] : [0], params, Math.ceil(y.size / 4)));
 }
 
+/** A word as a share of a turn and as that of the whole: 2π / 2^32 and 2^-32. */
+const TURN = '1.4629180792671596e-9';
+const PART = '2.3283064365386963e-10';
+
+/** Two normal numbers of two words, by Box and Muller, added to `y` at `thread` · 4 + i. */
+function pair(a: string, b: string, i: number): string {
+  // The logarithm of a number near 1 needs what is missing to 1; the angle counts from the nearest quarter of a turn.
+  return `let log${i} = select(fLog1p(-f32(4294967295u - ${a}) * ${PART}), fLog((f32(${a}) + 1.0) * ${PART}), ${a} < 0x80000000u);
+    let r${i} = fSqrt(-2.0 * log${i}) * p.stddev; let quarter${i} = (${b} + 0x20000000u) >> 30u;
+    let angle${i} = f32(bitcast<i32>(${b} - (quarter${i} << 30u))) * ${TURN};
+    let sine${i} = fSinPart(angle${i}); let cosine${i} = fCosPart(angle${i}); let odd${i} = (quarter${i} & 1u) != 0u;
+    var x${i} = select(cosine${i}, -sine${i}, odd${i}); var z${i} = select(sine${i}, cosine${i}, odd${i});
+    if (quarter${i} >= 2u) { x${i} = -x${i}; z${i} = -z${i}; }
+    ${put(i, `r${i} * x${i} + p.mean`)} ${put(i + 1, `r${i} * z${i} + p.mean`)}`;
+}
+
+function put(i: number, value: string): string {
+  return `if (thread * 4u + ${i}u < p.size) { y[thread * 4u + ${i}u] = ${value}; }`;
+}
+
+function normal(text: string): (call: Call) => Lowered | undefined {
+  return ({ inputs, outputs: [y], attrs }) => {
+    if (y.dtype !== 'float32') return undefined;
+    const given = inputs.length > 0;
+    const [mean, stddev] = [attrs.mean as number, attrs.stddev as number].map(Math.fround);
+    if (!Number.isFinite(mean) || !Number.isFinite(stddev)) return undefined;
+    const program = perThread(
+      { ...(given ? { draw: 'u32' } : {}), y: 'mut f32' },
+      { ...words, size: 'u32', mean: 'f32', stddev: 'f32' },
+      `${block(given)} ${text}`,
+    );
+    const params = [...wordsOf(attrs), y.size, mean, stddev];
+    return lowered(launch(program, given ? [0, 1] : [0], params, Math.ceil(y.size / 4)));
+  };
+}
+const pairs = `${pair('a', 'b', 0)} ${pair('c', 'd', 2)}`;
+const truncated = ['a', 'b', 'c', 'd']
+  .map((word, i) => put(i, `fTruncated(${word}) * p.stddev + p.mean`))
+  .join('\n');
+
 function uniformInt({ inputs, outputs: [y], attrs }: Call): Lowered | undefined {
   const low = attrs.low as number;
   const range = (attrs.high as number) - low;
@@ -82,6 +122,8 @@ function nextDraw(_: Call): Lowered {
 
 export const kernels: GpuKernels = {
   RandomUniform: { dtypes: ['float32', 'uint64'], lower: alwaysFits(uniform) },
+  RandomNormal: { dtypes: ['float32', 'uint64'], lower: alwaysFits(normal(pairs)) },
+  TruncatedNormal: { dtypes: ['float32', 'uint64'], lower: alwaysFits(normal(truncated)) },
   RandomUniformInt: { dtypes: ['int32', 'uint64'], lower: uniformInt },
   NextDraw: { dtypes: ['uint64'], lower: nextDraw },
 };

@@ -11,6 +11,7 @@ import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
 import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
+import { kernels as resize } from './resize.ts';
 import { kernels as rnn } from './rnn.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
@@ -30,6 +31,7 @@ export const gpuKernels: GpuKernels = {
   ...scan,
   ...topK,
   ...random,
+  ...resize,
   ...optimizers,
   ...attention,
   ...rnn,

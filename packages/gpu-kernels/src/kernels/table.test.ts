@@ -38,7 +38,7 @@ it('has kernels for dtypes that the contract knows', () => {
   for (const [name, kernel] of Object.entries(gpuKernels)) {
     const taken = dtypesTaken(name as KernelName);
     // Kernels without inputs are listed by what they make.
-    if (name.startsWith('Random')) continue;
+    if (name.startsWith('Random') || name === 'TruncatedNormal') continue;
     for (const dtype of kernel.dtypes) {
       // Of 16 bits a backend may have more kernels than all have.
       if (isHalf(dtype) && kernel.dtypes.includes('float32')) continue;
