@@ -1,4 +1,4 @@
-"""Makes packages/saved-model/golden/branch-gradients.json.gz with TensorFlow: a SavedModel with gradients of branches, and what calls of it give.
+"""Makes packages/saved-model/golden/branch-gradients.json.gz with TensorFlow: a SavedModel with gradients of branches and other rare calls, and what they give.
 
 The gradient of a branch gets what the branch computed as optional values, which are none where the other branch ran.
 Run: python tools/golden/branch_gradients.py
@@ -23,6 +23,8 @@ ROWS = tf.TensorSpec([None, 2], tf.float32)
 
 def stored(x):
     x = np.asarray(x)
+    if x.dtype == object:
+        return {'dtype': 'string', 'shape': list(x.shape), 'data': [s.decode() for s in x.reshape(-1)]}
     return {'dtype': x.dtype.name, 'shape': list(x.shape), 'data': x.reshape(-1).tolist()}
 
 
@@ -86,6 +88,10 @@ class Branches(tf.Module):
         double = tf.nondifferentiable_batch_function(1, 8, 10)(lambda y: (y * 2, tf.reduce_sum(y, 1)))
         return double(x + self.w)
 
+    @tf.function
+    def texts(self, x, mode='twice'):
+        return x * 2 if mode == 'twice' else x, tf.strings.as_string(x)
+
     @tf.function(input_signature=[tf.TensorSpec([None, None, 3], tf.uint8), tf.TensorSpec([], tf.int32)])
     def compressed(self, image, quality):
         return tf.image.adjust_jpeg_quality(image, quality, dct_method='INTEGER_ACCURATE')
@@ -93,13 +99,15 @@ class Branches(tf.Module):
 
 calls = []
 with tempfile.TemporaryDirectory() as folder:
-    tf.saved_model.save(Branches(), folder)
+    branches = Branches()
+    branches.texts.get_concrete_function(tf.TensorSpec([None], tf.int32))
+    tf.saved_model.save(branches, folder)
     model = tf.saved_model.load(folder)
     image = np.add.outer(np.add.outer(np.arange(9) * 11, np.arange(10) * 7), [0, 40, 80]).astype(np.uint8)
     rows = [[1.0, 2.0], [-0.5, 0.25], [0.75, 1.5]]
     for name, *args in [
         ('either', rows), ('either', [[-1.0, -2.0], [0.5, 0.25]]), ('either', [[0.1, 0.2]]), ('several', 0, rows), ('several', 1, rows), ('several', 7, rows), ('turns', 3, rows),
-        ('turns', 0, rows), ('turns', 9, [[0.1, -0.2]]), ('rounded', [[0.3, -0.7], [1.5, -1.2]]), ('rounded_columns', [[0.3, -0.7], [1.5, -0.2]]), ('rows_of_ragged', rows), ('read_twice', rows), ('batched', rows), ('compressed', image, 40), ('compressed', image, 95),
+        ('turns', 0, rows), ('turns', 9, [[0.1, -0.2]]), ('rounded', [[0.3, -0.7], [1.5, -1.2]]), ('rounded_columns', [[0.3, -0.7], [1.5, -0.2]]), ('rows_of_ragged', rows), ('read_twice', rows), ('batched', rows), ('texts', [1, 2]), ('compressed', image, 40), ('compressed', image, 95),
     ]:
         specs = getattr(model, name).concrete_functions[0].structured_input_signature[0]
         args = [tf.constant(a, s.dtype) for a, s in zip(args, specs)]

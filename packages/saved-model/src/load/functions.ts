@@ -163,8 +163,8 @@ export class SavedTrace implements ImportedTrace {
         autograph: false,
       }) as unknown as TracedFunction<AnyFunction>;
       // One trace serves all sizes that the file leaves open.
-      const ranked = this.inputs.every(({ shape, dtype }) => shape !== null && dtype !== 'string');
-      if (!plain && ranked) this.concrete();
+      const ranked = this.inputs.every(({ shape }) => shape !== null);
+      if (!plain && ranked && !this.#onHost) this.concrete();
     }
     return this.#traced;
   }

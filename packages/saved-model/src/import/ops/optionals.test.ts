@@ -25,7 +25,7 @@ afterAll(() => folder.remove());
 
 type Call = (...args: unknown[]) => tf.Tensor | readonly tf.Tensor[];
 
-test('gradients of branches and of lists, also in loops, are those of TensorFlow', async () => {
+test('gradients of branches and of lists, also in loops, and other rare calls are those of TensorFlow', async () => {
   const model = (await load(unpack(golden.model, folder.path))) as unknown as Readonly<Record<string, Call>>;
   for (const [i, { call, args, result }] of golden.calls.entries()) {
     const given = [(model[call] as Call)(...args.map(toValue))].flat() as tf.Tensor[];
