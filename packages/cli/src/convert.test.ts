@@ -204,6 +204,9 @@ describe('refuses, and leaves nothing', () => {
       /needs a folder/,
     );
     await refused(at('x.npz'), at('y'), { maxShardSize: 'huge' }, InvalidArgumentError, /max-shard-size/);
+    // A folder of this name would be no ONNX file.
+    await refused(at('x.npz'), at('y.onnx'), { maxShardSize: '5GB' }, InvalidArgumentError, /needs a folder/);
+    await refused(at('x.npz'), at('y.npy'), { skipStrings: true }, InvalidArgumentError, /--skip-strings/);
   });
 
   test('what is there already, unless it is to be replaced', async () => {

@@ -66,6 +66,8 @@ export async function convert(
       `--max-shard-size needs a folder as the target, not ${writer.title}`,
       'convert',
     );
+  if (skipStrings && reader.name !== 'checkpoint')
+    throw new InvalidArgumentError(`--skip-strings is for checkpoints, not ${reader.title}`, 'convert');
   const way = wayBetween(reader, writer);
   if (way === null) throw new UnimplementedError(`${reader.title} cannot become ${writer.title}`, 'convert');
   if (way === 'models' && reader === writer)

@@ -9,8 +9,9 @@ import { plainLines } from './table.ts';
 export async function run(args: readonly string[], version: string): Promise<number> {
   // Whoever reads our output, such as `head`, may have enough of it.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+    if (error.code === 'EPIPE') process.exit(0);
+    process.stderr.write(`eagre: ${plainLines(error.message)}\n`);
+    process.exit(1);
   });
   let code = 0;
   try {

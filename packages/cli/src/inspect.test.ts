@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { encodeNpy, encodeNpz, encodeSafetensors, FormatError } from '@eagre/formats';
+import { encodeNpy, encodeNpz, encodeSafetensors, FormatError, unzip } from '@eagre/formats';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { run as runCommand } from './index.ts';
@@ -87,6 +87,29 @@ describe('inspect', () => {
     expect([items, about]).toEqual([[{ ...item, dtype: 'F32' }], { made: 'here' }]);
     expect((await inspect(file('a.npz', encodeNpz({ a: array })))).items).toEqual([item]);
     expect((await inspect(file('a.npy', encodeNpy(array)))).items).toEqual([{ ...item, name: '' }]);
+  });
+
+  test('models of ONNX', async () => {
+    const models = new Map(
+      unzip(new Uint8Array(readFileSync(golden('onnx/golden/models.zip')))).map((f) => [f.name, f.bytes]),
+    );
+    const bytes = models.get('torch-mlp.onnx');
+    expect(bytes).toBeDefined();
+    const { format, items, about } = await inspect(file('mlp.onnx', bytes as Uint8Array));
+    expect(format).toBe('onnx');
+    expect(items?.map(({ name, dtype, shape, bytes }) => [name, dtype, shape, bytes])).toEqual([
+      ['0.weight', 'float32', [8, 4], 128],
+      ['0.bias', 'float32', [8], 32],
+      ['3.weight', 'float32', [3, 8], 96],
+      ['3.bias', 'float32', [3], 12],
+    ]);
+    expect(about).toEqual({
+      producer: 'pytorch 2.15.0',
+      opsets: { 'ai.onnx': 17 },
+      inputs: ['x0 float32 [batch, 4]'],
+      outputs: ['8 float32 [batch, 3]'],
+      ops: { Gemm: 2, Relu: 1, Softmax: 1 },
+    });
   });
 
   test('what Eagre itself cannot hold is listed all the same', async () => {
@@ -181,6 +204,9 @@ describe('inspect', () => {
     await expect(inspect(file('b.safetensors', 'short'))).rejects.toThrow(FormatError);
     await expect(inspect(file('b.txt', 'text'))).rejects.toThrow(/is not one of/);
     await expect(inspect(join(folder, 'none'))).rejects.toThrow(/there is no/);
+    await expect(inspect('')).rejects.toThrow(/expected a path/);
+    await expect(inspect(file('b.onnx', ''))).rejects.toThrow(/no graph/);
+    await expect(inspect(file('b.onnx', new Uint8Array([255, 255])))).rejects.toThrow(FormatError);
     await expect(inspect(file('empty/readme', '').slice(0, -'/readme'.length))).rejects.toThrow(/neither/);
   });
 });

@@ -5,6 +5,7 @@ import { inspectCheckpoint, newestIn } from './inspect/checkpoint.ts';
 import type { Contents, Item } from './inspect/contents.ts';
 import { inspectEvents } from './inspect/events.ts';
 import { inspectHdf5, inspectKeras } from './inspect/keras.ts';
+import { inspectOnnx } from './inspect/onnx.ts';
 import { inspectSavedModel } from './inspect/saved-model.ts';
 import { bytesText, plain, table } from './table.ts';
 
@@ -14,6 +15,7 @@ import { bytesText, plain, table } from './table.ts';
  * @throws Error where there is no such file, or it is of no known format; FormatError for one that is damaged.
  */
 export async function inspect(path: string): Promise<Contents> {
+  if (path === '') throw new Error('expected a path, got none');
   if (existsSync(`${path}.index`)) return await inspectCheckpoint(path);
   if (!existsSync(path)) throw new Error(`there is no ${path}`);
   if (statSync(path).isDirectory()) return await inspectFolder(path);
@@ -25,10 +27,11 @@ export async function inspect(path: string): Promise<Contents> {
   if (path.endsWith('.npz')) return await inspectNpz(path);
   if (path.endsWith('.npy')) return await inspectNpy(path);
   if (path.endsWith('.keras')) return await inspectKeras(path);
+  if (path.endsWith('.onnx')) return await inspectOnnx(path);
   if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
   if (basename(path).includes('tfevents')) return await inspectEvents(path);
   throw new Error(
-    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .safetensors.index.json, .npz, .npy, .keras, .h5`,
+    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .safetensors.index.json, .npz, .npy, .keras, .h5, .onnx`,
   );
 }
 

@@ -43,7 +43,7 @@ export function program(version: string, out: Output, exit: (code: number) => vo
   command
     .command('inspect')
     .description(
-      'names, shapes, dtypes and sizes in a SavedModel, checkpoint, event file, .keras, .h5, .safetensors (or its index), .npz or .npy file',
+      'names, shapes, dtypes and sizes in a SavedModel, checkpoint, event file, .keras, .h5, .onnx, .safetensors (or its index), .npz or .npy file',
     )
     .argument(
       '<path>',

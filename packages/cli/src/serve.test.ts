@@ -89,7 +89,7 @@ describe('eagre serve', () => {
     await refused(undefined, {}, 'give a folder, or a file with --config');
     await refused(folder, { config: 'x' }, 'give a folder, or a file with --config');
     await refused(join(folder, 'notes'), {}, 'there is no SavedModel in');
-    await refused(join(folder, 'nowhere'), {}, 'no such file');
+    await refused(join(folder, 'nowhere'), {}, 'there is no folder');
     await refused(folder, { name: 'x' }, '--name is for one model');
     await refused(folder, { versions: 'newest' }, '--versions is latest, all');
     writeFileSync(join(folder, 'bad.json'), '{"models": {"a": {}}}');

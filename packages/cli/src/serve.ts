@@ -89,6 +89,8 @@ function policyOf(text: string): VersionPolicy {
 
 /** A model, or those by the names of their folders. @throws Error where there is none */
 function modelsIn(folder: string): string | Record<string, string> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new Error(`there is no folder ${folder}`);
   if (holdsModel(folder) || holdsVersions(folder)) return folder;
   const names = folderNames(folder).filter(
     (name) => holdsModel(join(folder, name)) || holdsVersions(join(folder, name)),

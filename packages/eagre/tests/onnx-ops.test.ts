@@ -126,7 +126,6 @@ const SIZED = new Set(['MatMul', '_FusedMatMul', 'MatrixDiagPart', 'MatrixSetDia
 
 /** Why ops of ONNX are not read. */
 const WHY_NOT: Readonly<Record<string, readonly string[]>> = {
-  'there are no kernels for it': ['CausalConvWithState', 'LinearAttention'],
   'inputs are no maps': ['CastMap', 'DictVectorizer'],
   'it decodes files': ['ImageDecoder'],
 };

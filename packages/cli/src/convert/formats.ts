@@ -84,6 +84,8 @@ const endsIn =
   (...endings: readonly string[]) =>
   (path: string): boolean =>
     endings.some((ending) => path.toLowerCase().endsWith(ending));
+/** Whether a path ends as the files of a format do. */
+const isFileName = endsIn('.safetensors', '.npz', '.npy', '.h5', '.keras', '.onnx');
 const INDEX = 'model.safetensors.index.json';
 
 const safetensors: Format = {
@@ -104,7 +106,8 @@ const shards: Format = {
   reads: (path) =>
     path.endsWith('.safetensors.index.json') ||
     (isFolder(path) && [INDEX, 'model.safetensors'].some((name) => existsSync(join(path, name)))),
-  writes: (path, { maxShardSize }) => maxShardSize !== undefined || /[/\\]$/.test(path),
+  writes: (path, { maxShardSize }) =>
+    (maxShardSize !== undefined && !isFileName(path)) || /[/\\]$/.test(path),
   files: (path) => [join(path, INDEX), join(path, 'model.safetensors')],
   arrays: {
     open: openSafetensors,

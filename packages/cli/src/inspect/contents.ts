@@ -19,7 +19,16 @@ export interface TagItem {
 /** What `eagre inspect` shows. */
 export interface Contents {
   readonly path: string;
-  readonly format: 'checkpoint' | 'savedModel' | 'events' | 'keras' | 'hdf5' | 'safetensors' | 'npz' | 'npy';
+  readonly format:
+    | 'checkpoint'
+    | 'savedModel'
+    | 'events'
+    | 'keras'
+    | 'hdf5'
+    | 'onnx'
+    | 'safetensors'
+    | 'npz'
+    | 'npy';
   readonly items?: readonly Item[];
   readonly tags?: readonly TagItem[];
   /** Whatever else is said in the file about itself. */

@@ -102,6 +102,12 @@ test('what cannot be run', async () => {
   await expect(run({ inputs: `a=${join(folder, 'none.npy')}` })).rejects.toThrow('there is no');
   await expect(run({ inputs: `b=${join(folder, 'b.npz')}` })).rejects.toThrow('holds 2 arrays');
   await expect(run({ inputs: `b=${join(folder, 'b.npz')}[z]` })).rejects.toThrow("has no array 'z'");
+  const lines: string[] = [];
+  const intoFile = { ...signature, inputExprs: 'a=[[1, 2]];b=[[1]]', outdir: join(folder, 'a.npy') };
+  await expect(runSavedModel(dir, intoFile, (line) => lines.push(line))).rejects.toThrow(
+    `${intoFile.outdir} is a file, expected a folder`,
+  );
+  expect(lines).toEqual([]);
   await expect(runSavedModel(folder, { ...signature }, () => {})).rejects.toThrow('there is no SavedModel');
   await expect(runSavedModel(dir, { ...signature, tagSet: 'gpu' }, () => {})).rejects.toThrow("tags 'gpu'");
 });

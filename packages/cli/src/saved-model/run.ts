@@ -1,5 +1,5 @@
 // A call of a signature with values from files and from the command.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { constant, type DType, type NestedArray, type Tensor } from '@eagre/core';
 import { textOf } from '@eagre/core/internal';
@@ -43,6 +43,8 @@ export async function runSavedModel(
   );
   const values = inputValues(options);
   checkKeys([...values.keys()], inputs);
+  if (outdir !== undefined && statSync(outdir, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new Error(`${outdir} is a file, expected a folder`);
   const keys = [...outputs.keys()].sort();
   const paths = new Map(keys.map((key) => [key, outdir === undefined ? '' : outputPath(outdir, key)]));
   if (outdir !== undefined && !overwrite)

@@ -333,6 +333,7 @@ function functionsOf({ attr, op = '' }: tensorflow.NodeDef): string[] {
 const CALLS: ReadonlySet<string> = new Set([
   'PartitionedCall',
   'StatefulPartitionedCall',
+  'BatchFunction',
   'SymbolicGradient',
   'If',
   'StatelessIf',

@@ -66,12 +66,16 @@ export class ArrayHandle {
   }
 }
 
-/** A composite tensor in a variant: its splits, outermost first, and flat values; or the coordinates, values and shape of a sparse one. */
+/**
+ * What a variant holds: of a ragged tensor its splits, outermost first, and flat values; the coordinates, values and shape of a sparse one;
+ * or values that may be none.
+ */
 export type Composite =
   | { readonly kind: 'ragged'; readonly splits: readonly Tensor[]; readonly values: Tensor }
-  | { readonly kind: 'sparse'; readonly parts: readonly [indices: Tensor, values: Tensor, shape: Tensor] };
+  | { readonly kind: 'sparse'; readonly parts: readonly [indices: Tensor, values: Tensor, shape: Tensor] }
+  | { readonly kind: 'optional'; readonly values: readonly Value[] | null };
 
-/** A tensor of the dtype variant, of rank 0 or 1, whose elements are composite tensors. */
+/** A tensor of the dtype variant, of rank 0 or 1, whose elements are composite tensors or optional values. */
 export class VariantTensor {
   readonly items: readonly Composite[];
   readonly rank: 0 | 1;
@@ -92,15 +96,19 @@ export class VariantList {
   constructor(items: readonly (Composite | null)[]) {
     this.items = items;
   }
+  /** One of the same length, none of whose elements is set. */
+  emptied(): VariantList {
+    return new VariantList(this.items.map(() => null));
+  }
 }
 
 /** A resource of the graph. */
 export type Resource = VariableHandle | TableHandle | QueueHandle | ArrayHandle;
 
-/** What a node computes: a variant is a list of tensors, or holds composite tensors. */
+/** What a node computes: a variant is a list of tensors, or holds composite tensors or optional values. */
 export type Value = Tensor | TensorArray | Resource | VariantTensor | VariantList;
 
-/** Whether the value is a variant that holds composite tensors. */
+/** Whether the value is a variant that is no list of tensors. */
 export function isVariant(value: unknown): value is VariantTensor | VariantList {
   return value instanceof VariantTensor || value instanceof VariantList;
 }

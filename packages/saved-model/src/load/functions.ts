@@ -83,6 +83,8 @@ export class SavedTrace implements ImportedTrace {
         : flatArguments(def, body.arguments.length - bound.length);
     this.args = args;
     this.named = named;
+    this.#structures = args.length === 0 && named.keys.length > 0 ? [named] : [...args, ...named.items];
+    this.#counts = this.#structures.map((structure) => specsIn(structure).length);
     this.outputs = structureOf(saved.output_signature, name);
     const wanted = this.inputs.length + bound.length;
     if (wanted !== body.arguments.length)
@@ -129,11 +131,9 @@ export class SavedTrace implements ImportedTrace {
   }
 
   /** The arguments of a call: those by name come last, or, where there are no others, in one object. */
-  get #structures(): readonly Structure[] {
-    return this.args.length === 0 && this.named.keys.length > 0
-      ? [this.named]
-      : [...this.args, ...this.named.items];
-  }
+  readonly #structures: readonly Structure[];
+  /** How many tensors each of them has. */
+  readonly #counts: readonly number[];
   /** The names of the arguments behind those by position. */
   get namesBehind(): readonly string[] {
     return this.args.length === 0 && this.named.keys.length > 0 ? ['options'] : this.named.keys;
@@ -163,8 +163,8 @@ export class SavedTrace implements ImportedTrace {
         autograph: false,
       }) as unknown as TracedFunction<AnyFunction>;
       // One trace serves all sizes that the file leaves open.
-      const ranked = this.inputs.every(({ shape, dtype }) => shape !== null && dtype !== 'string');
-      if (!plain && ranked) this.concrete();
+      const ranked = this.inputs.every(({ shape }) => shape !== null);
+      if (!plain && ranked && !this.#onHost) this.concrete();
     }
     return this.#traced;
   }
@@ -217,10 +217,10 @@ export class SavedTrace implements ImportedTrace {
   }
   #argumentsOf(tensors: readonly Tensor[]): unknown[] {
     let next = 0;
-    return this.#structures.map((structure) => {
-      const count = specsIn(structure).length;
-      next += count;
-      return packed(structure, tensors.slice(next - count, next));
+    return this.#structures.map((structure, i) => {
+      const at = next;
+      next += this.#counts[i] as number;
+      return structure.kind === 'tensor' ? tensors[at] : packed(structure, tensors.slice(at, next));
     });
   }
   #calls: TracedOrHost | undefined;
@@ -518,11 +518,11 @@ function fitArguments(
   const used = new Set<string>();
   const find = (name: string | undefined): { readonly value: unknown } | undefined => {
     if (name === undefined) return undefined;
-    for (const key of [name, camelCase(name)])
-      if (Object.hasOwn(options, key)) {
-        used.add(key);
-        return { value: options[key] };
-      }
+    const key = Object.hasOwn(options, name) ? name : camelCase(name);
+    if (Object.hasOwn(options, key)) {
+      used.add(key);
+      return { value: options[key] };
+    }
     return python.defaults.has(name) ? { value: python.defaults.get(name) } : undefined;
   };
   const positional: unknown[] = [...given];
@@ -572,7 +572,14 @@ export interface SignatureFunction extends TraceFacts {
 
 /** A signature that runs one trace, whose only arguments are tensors by name. */
 export function signatureFunction(name: string, trace: SavedTrace): SignatureFunction {
-  const plain = loadedFunction(name, [trace], undefined);
+  const python = pythonArguments(undefined);
+  const fits: Fits = (_, given, converts) => {
+    // Nearly every call has all names as the file has them.
+    const tensors =
+      given.length === 1 && trace.args.length === 0 ? fit(trace.named, given[0], converts, 'arguments') : '';
+    return typeof tensors === 'string' ? fitting(trace, given, python, converts) : tensors;
+  };
+  const plain = callable(name, [trace], python, fits, { traces: [trace], spec: undefined });
   // A single input may be given by itself, as TensorFlow permits.
   const named = (args: readonly unknown[]): readonly unknown[] => {
     const [only] = trace.named.keys;
@@ -591,7 +598,7 @@ export function signatureFunction(name: string, trace: SavedTrace): SignatureFun
   withFacts(fn, trace);
   Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
   Object.defineProperty(fn, 'name', { value: name });
-  declareSavedFunction(fn, () => savedAs(name, [trace], pythonArguments(undefined)));
+  declareSavedFunction(fn, () => savedAs(name, [trace], python));
   declareImported(fn, { traces: [trace], spec: undefined });
   return fn as unknown as SignatureFunction;
 }

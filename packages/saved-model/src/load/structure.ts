@@ -154,8 +154,11 @@ export function packed(structure: Structure, tensors: readonly unknown[]): unkno
 /** An object with own properties of any names. */
 export function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
+  // To assign it would set the prototype. To define the others takes ten times as long.
   for (const [key, value] of entries)
-    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+    if (key === '__proto__')
+      Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+    else object[key] = value;
   return object;
 }
 

@@ -18,7 +18,7 @@ import { tensorflow } from '@eagre/formats';
 import { constantOf } from '../constants.ts';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate, unary } from '../op-row.ts';
-import { VariableHandle, VariantTensor } from '../values.ts';
+import { VariableHandle, VariantList, VariantTensor } from '../values.ts';
 import { vjp } from '../vjp.ts';
 import { assignedSlice, slicedBy, stridedSlice, withParts } from './strided-slice.ts';
 
@@ -327,6 +327,7 @@ export const array: OpTable = {
   Fill: (c) => tf.broadcastTo(c.x(1), c.x(0)),
   ZerosLike: (c) => {
     const value = c.inputs[0];
+    if (value instanceof VariantList) return value.emptied();
     return value instanceof tf.Tensor ? tf.zerosLike(value) : c.list(0).emptied();
   },
   // What a branch gives that the other one alone computes; nobody reads it.

@@ -64,6 +64,8 @@ const call: Translate = (c) => c.runtime.call(c.funcAttr('f').name ?? '', c.inpu
 export const control: OpTable = {
   PartitionedCall: call,
   StatefulPartitionedCall: call,
+  // TensorFlow joins calls of several threads; here each is a batch.
+  BatchFunction: call,
   If: runIf,
   StatelessIf: runIf,
   Case: runCase,

@@ -122,7 +122,6 @@ export const elementwise: OpTable = {
   LogicalAnd: binary(tf.logicalAnd),
   LogicalOr: binary(tf.logicalOr),
 
-  AddN: (c) => tf.addN(c.xs()),
   AccumulateNV2: (c) => tf.addN(c.xs()),
   Select: select,
   SelectV2: (c) => tf.where(c.x(0), c.x(1), c.x(2)),

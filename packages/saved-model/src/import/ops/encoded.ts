@@ -42,6 +42,7 @@ export const encoded: OpTable = {
   ExtractJpegShape: (c) => io.extractJpegShape(known(c, 0), c.dtypeAttr('output_type', 'int32') as 'int32'),
   EncodePng: (c) => io.encodePng(known(c, 0), c.intAttr('compression', -1)),
   EncodeJpeg: (c) => io.encodeJpeg(known(c, 0), c.textAttr('format', '') as '', c.intAttr('quality', 95)),
+  EncodeJpegVariableQuality: (c) => io.encodeJpeg(known(c, 0), '', c.int(1)),
   DecodeWav: several(['audio', 'sample_rate'], (c) =>
     io.audio.decodeWav(known(c, 0), c.intAttr('desired_channels', -1), c.intAttr('desired_samples', -1)),
   ),

@@ -8,11 +8,13 @@ import type { AttrShape, OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { ArrayHandle, type Value } from '../values.ts';
 import {
+  addVariants,
   countVariants,
   getVariant,
   joinVariants,
   listFromVariants,
   orVariants,
+  popVariant,
   pushVariant,
   reserveVariants,
   setVariant,
@@ -72,10 +74,29 @@ const listAfterList: Translate = (c) => {
   return list;
 };
 
+/** A sum of tensors, or of lists element by element. */
+const sum: Translate = (c) =>
+  c.inputs.some((value) => value instanceof TensorArray)
+    ? rowsOf(tf.addN(c.inputs.map((_, i) => c.list(i).stack())), c.runtime.growsLists)
+    : tf.addN(c.xs());
+
+const shapeOfElements: Translate = (c) => {
+  const shape = c.list(0).elementShape;
+  const dtype = c.dtypeAttr('shape_type');
+  return shape === null
+    ? tf.constant(-1, dtype)
+    : tf.constant(
+        shape.map((d) => d ?? -1),
+        dtype,
+      );
+};
+
 /** The contents of an array of TensorFlow 1 go where its flow goes. */
 const flow = (c: OpCall, i: number): TensorArray => c.list(i);
 
 export const lists: OpTable = {
+  // Gradients of lists that are read several times are added.
+  AddN: orVariants(sum, addVariants),
   EmptyTensorList: orVariants(
     (c) => sized(c, 0, elementShape(c, 0), true),
     (c) => reserveVariants(c, 0),
@@ -87,21 +108,17 @@ export const lists: OpTable = {
   TensorListFromTensor: orVariants((c) => rowsOf(c.x(0), c.runtime.growsLists), listFromVariants),
   TensorListStack: orVariants((c) => c.list(0).stack(), stackVariants),
   TensorListLength: orVariants((c) => c.list(0).size(), countVariants),
-  TensorListElementShape: (c) => {
-    const shape = c.list(0).elementShape;
-    const dtype = c.dtypeAttr('shape_type');
-    return shape === null
-      ? tf.constant(-1, dtype)
-      : tf.constant(
-          shape.map((d) => d ?? -1),
-          dtype,
-        );
-  },
+  TensorListElementShape: orVariants(shapeOfElements, (c) =>
+    tf.zeros([0], c.dtypeAttr('shape_type') as 'int32'),
+  ),
   TensorListSetItem: orVariants((c) => c.list(0).write(tf.reshape(c.x(1), []), c.x(2)), setVariant),
   TensorListGetItem: orVariants((c) => c.list(0).read(tf.reshape(c.x(1), [])), getVariant),
   TensorListPushBack: orVariants((c) => c.list(0).write(c.list(0).size(), c.x(1)), pushVariant),
   TensorListConcatLists: orVariants(listAfterList, joinVariants),
-  TensorListPopBack: several(['output_handle', 'tensor'], (c) => c.list(0).popped()),
+  TensorListPopBack: several(
+    ['output_handle', 'tensor'],
+    orVariants((c) => c.list(0).popped(), popVariant),
+  ),
   TensorListGather: (c) => c.list(0).gather(c.x(1)),
   TensorListScatter: scatter,
   TensorListScatterV2: scatter,

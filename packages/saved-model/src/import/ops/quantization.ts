@@ -1,7 +1,7 @@
 // Numbers rounded as quantized ones are.
 import * as tf from '@eagre/core';
 import type { OpCall } from '../op-call.ts';
-import type { OpTable } from '../op-row.ts';
+import { type OpTable, several, type Translate } from '../op-row.ts';
 
 const bits = (c: OpCall): { readonly numBits: number; readonly narrowRange: boolean } => ({
   numBits: c.intAttr('num_bits', 8),
@@ -19,10 +19,29 @@ const thereAndBack = (c: OpCall, numBits: number): tf.Tensor =>
     axis: c.intAttr('axis', -1) < 0 ? null : c.intAttr('axis'),
   });
 
+/** The gradient goes through where the input is in its range, along `axis` in that of its slice; ranges get none. */
+const thereAndBackGradient: Translate = (c) => {
+  const [dy, x] = [c.x(0), c.x(1)];
+  const axis = c.intAttr('axis', -1);
+  const bound = (i: number): tf.Tensor =>
+    axis < 0
+      ? c.x(i)
+      : tf.reshape(
+          c.x(i),
+          x.shape.map((_, at) => (at === axis ? -1 : 1)),
+        );
+  const inside = tf.logicalAnd(x.greaterEqual(bound(2)), x.lessEqual(bound(3)));
+  return [tf.where(inside, dy, tf.zerosLike(dy)), tf.zerosLike(c.x(2)), tf.zerosLike(c.x(3))];
+};
+
 export const quantization: OpTable = {
   QuantizeAndDequantizeV2: (c) => thereAndBack(c, c.intAttr('num_bits', 8)),
   QuantizeAndDequantizeV3: (c) => thereAndBack(c, c.int(3)),
   QuantizeAndDequantizeV4: (c) => thereAndBack(c, c.intAttr('num_bits', 8)),
+  QuantizeAndDequantizeV4Grad: several(
+    ['input_backprop', 'input_min_backprop', 'input_max_backprop'],
+    thereAndBackGradient,
+  ),
   FakeQuantWithMinMaxArgs: (c) =>
     tf.quantization.fakeQuantWithMinMaxArgs(c.x(), {
       min: c.floatAttr('min', -6),

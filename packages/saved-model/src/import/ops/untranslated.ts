@@ -43,7 +43,7 @@ const REASONS: readonly Reason[] = [
     'it is of another device, or of several machines',
   ],
   [
-    /Queue|Stage|Unstage|Barrier|Mutex|MapPeek|MapSize|MapClear|MapIncompleteSize|OrderedMap|Stack(V2)?$|^Stack|ConditionalAccumulator|Accumulator|^Batch$|^Unbatch|^BatchFunction$|SessionHandle|SessionTensor|TensorMap|^(Batch|Unbatch)/,
+    /Queue|Stage|Unstage|Barrier|Mutex|MapPeek|MapSize|MapClear|MapIncompleteSize|OrderedMap|Stack(V2)?$|^Stack|ConditionalAccumulator|Accumulator|^Batch$|^Unbatch|SessionHandle|SessionTensor|TensorMap|^(Batch|Unbatch)/,
     'it belongs to queues, stacks or servers of TensorFlow',
   ],
   [

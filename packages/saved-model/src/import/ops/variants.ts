@@ -1,12 +1,12 @@
-// Ragged and sparse tensors as elements: variants, which `map_fn` and the like keep in lists. Each has sizes of its own, which no trace has
-// a form for, so functions with them run node by node.
+// Ragged and sparse tensors as elements, which `map_fn` and the like keep in lists, and what a branch keeps for its gradient, which is none
+// where the other branch ran: variants. Each has sizes of its own, which no trace has a form for, so functions with them run node by node.
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { columnOf, context, hostDims, knownDim } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpTable, several, type Translate } from '../op-row.ts';
-import { type Composite, isVariant, VariantList, VariantTensor } from '../values.ts';
+import { type Composite, isVariant, type Value, VariantList, VariantTensor } from '../values.ts';
 
 type Ragged = Extract<Composite, { readonly kind: 'ragged' }>;
 type Sparse = Extract<Composite, { readonly kind: 'sparse' }>;
@@ -22,7 +22,7 @@ function numbers(c: OpCall, x: Tensor): number[] {
 function variantAt(c: OpCall, i: number): VariantTensor {
   const value = c.inputs[i];
   if (value instanceof VariantTensor) return value;
-  throw c.wrong(`input ${i} is no variant with a ragged or sparse tensor`);
+  throw c.wrong(`input ${i} is no variant with a ragged or sparse tensor, or an optional value`);
 }
 function listAt(c: OpCall, i = 0): VariantList {
   const value = c.inputs[i];
@@ -166,6 +166,42 @@ const fromSparse: Translate = (c) => {
   ];
 };
 
+// ---- ragged gradients
+
+/** The gradient of flat values, of which each variant has a part: in the order of the rows. */
+const fromVariantGradient: Translate = (c) => {
+  const { items } = variantAt(c, 0);
+  const parts = items.map((item) => {
+    if (item.kind !== 'ragged') throw c.wrong('an element is no ragged tensor');
+    return item.values;
+  });
+  const shape = c.shape(2);
+  const dtype = c.dtypeAttr('Tvalues');
+  return parts.length === 0 ? tf.zeros([...shape], dtype) : tf.reshape(tf.concat(parts, 0), [...shape]);
+};
+
+// ---- optional values
+
+/** Values that may be none: of a branch, for its gradient. */
+const optional = (c: OpCall, values: readonly Value[] | null): VariantTensor => {
+  if (context.tracer !== null)
+    throw c.lacks(
+      'what the gradient of a branch needs of it has no form in a traced function: call it outside of one',
+    );
+  return new VariantTensor([{ kind: 'optional', values }], 0);
+};
+const optionalAt = (c: OpCall): readonly Value[] | null => {
+  const { items, rank } = variantAt(c, 0);
+  const [item] = items;
+  if (rank !== 0 || item?.kind !== 'optional') throw c.wrong('input 0 is no optional value');
+  return item.values;
+};
+const optionalValues: Translate = (c) => {
+  const values = optionalAt(c);
+  if (values === null) throw c.wrong('the optional value is none');
+  return values;
+};
+
 // ---- lists
 
 const DT_VARIANT = 21;
@@ -212,6 +248,37 @@ export const setVariant: Translate = (c) => {
   return new VariantList(next);
 };
 export const pushVariant: Translate = (c) => new VariantList([...listAt(c).items, scalarAt(c, 1)]);
+/** The sums of the elements of lists; one that is not set in a list is nothing there. */
+export const addVariants: Translate = (c) => {
+  const lists = c.inputs.map((_, i) => listAt(c, i).items);
+  const [first = []] = lists;
+  if (lists.some((items) => items.length !== first.length)) throw c.wrong('the lists differ in length');
+  return new VariantList(
+    first.map((_, at) =>
+      sumOf(
+        c,
+        lists.flatMap((items) => items[at] ?? []),
+      ),
+    ),
+  );
+};
+
+/** The sum of ragged tensors with the same splits. */
+function sumOf(c: OpCall, items: readonly Composite[]): Composite | null {
+  const [first] = items;
+  if (first === undefined || items.length === 1) return first ?? null;
+  const values = items.map((item) => {
+    if (item.kind !== 'ragged' || first.kind !== 'ragged') throw c.lacks('sums of other than ragged tensors');
+    return item.values;
+  });
+  return { ...(first as Ragged), values: tf.addN(values) };
+}
+export const popVariant: Translate = (c) => {
+  const { items } = listAt(c);
+  const last = items.at(-1);
+  if (last === undefined || last === null) throw c.wrong('the list has no last element');
+  return [new VariantList(items.slice(0, -1)), new VariantTensor([last], 0)];
+};
 export const joinVariants: Translate = (c) => new VariantList([...listAt(c).items, ...listAt(c, 1).items]);
 export const countVariants: Translate = (c) => tf.constant(listAt(c).items.length, 'int32');
 
@@ -228,6 +295,11 @@ export const variants: OpTable = {
     counts: (node) => [intOf(node, 'output_ragged_rank', 0), 1],
     run: fromVariant,
   },
+  RaggedTensorToVariantGradient: fromVariantGradient,
+  OptionalFromValue: (c) => optional(c, c.inputs),
+  OptionalNone: (c) => optional(c, null),
+  OptionalHasValue: (c) => tf.constant(optionalAt(c) !== null),
+  OptionalGetValue: optionalValues,
   SerializeSparse: (c) => new VariantTensor([sparseOf(c)], 0),
   SerializeManySparse: sparseRows,
   DeserializeSparse: several(['sparse_indices', 'sparse_values', 'sparse_shape'], fromSparse),
