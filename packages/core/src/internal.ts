@@ -240,6 +240,12 @@ export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { expressionOf } from './ops/strings/re2.ts';
 export { lowerAscii } from './ops/strings/text.ts';
+export {
+  type AxisLength,
+  DynamicRaggedShape,
+  type DynamicRaggedShapeOptions,
+  type FromLengthsOptions,
+} from './ragged/dynamic-shape.ts';
 export { RowPartition } from './ragged/partition-class.ts';
 export {
   type Distribution,
