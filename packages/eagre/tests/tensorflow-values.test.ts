@@ -94,3 +94,69 @@ describe('patterns of files', () => {
     expect(found.map((path) => path.slice(root.length + 1)).sort()).toEqual(names);
   });
 });
+
+describe('what tf.print writes of ragged and sparse tensors', () => {
+  const { constant: rows } = tf.ragged;
+  const printed = (...values: unknown[]): string => {
+    let text = '';
+    const outputStream = { write: (piece: string) => (text += piece) };
+    tf.print(...values.slice(0, -1), { ...(values.at(-1) as object), outputStream });
+    return text;
+  };
+  const nine = tf.range(18).reshape([9, 2]).cast('int32');
+  const wide = tf.RaggedTensor.fromRowLengths(nine, [8, 1]);
+  const sparse = new tf.SparseTensor(
+    [
+      [0, 1],
+      [1, 2],
+    ],
+    [1.5, 2],
+    [2, 3],
+  );
+  const vector = new tf.SparseTensor(
+    Array.from({ length: 9 }, (_, i) => [i]),
+    tf.range(9).cast('int32'),
+    [9],
+  );
+  it.each([
+    [[rows([[1, 2], [], [3]], 'int32'), {}], '[[1, 2], [], [3]]'],
+    [[rows([[[1], [2, 3]], []], 'int32'), {}], '[[[1], [2, 3]], []]'],
+    [[rows([['a', "it's", 'a\\b'], []]), {}], "[['a', 'it\\'s', 'a\\\\b'], []]"],
+    [
+      [
+        rows([
+          [1.5, 2],
+          [1 / 3, 1e10],
+        ]),
+        {},
+      ],
+      '[[1.500000, 2.000000], [0.333333, 10000000000.000000]]',
+    ],
+    [[rows([[1], [2], [3], [4], [5], [6], [7], [8]], 'int32'), {}], '[[1], [2], [3], ..., [6], [7], [8]]'],
+    [[rows([[1], [2], [3]], 'int32'), { summarize: 1 }], '[[1], ..., [3]]'],
+    [
+      [rows([[1, 2, 3, 4, 5, 6, 7, 8, 9], [1]], 'int32'), { summarize: -1 }],
+      '[[1, 2, 3, 4, 5, 6, 7, 8, 9], [1]]',
+    ],
+    [[wide, {}], '[[[0, 1], [2, 3], [4, 5], ..., [10, 11], [12, 13], [14, 15]], [[16, 17]]]'],
+    [[wide, { summarize: 1 }], '[[[0, 1], ..., [14, 15]], [[16, 17]]]'],
+    [[{ b: 1, a: { c: rows([[1], [2, 3]], 'int32') } }, {}], "{'a': {'c': [[1], [2, 3]]}, 'b': 1}"],
+    [[sparse, {}], "'SparseTensor(indices=[[0 1]\n [1 2]], values=[1.5 2], shape=[2 3])'"],
+    [
+      [[1, vector], {}],
+      "[1, 'SparseTensor(indices=[[0]\n [1]\n [2]\n ...\n [6]\n [7]\n [8]], values=[0 1 2 ... 6 7 8], shape=[9])']",
+    ],
+  ])('%#', (values, text) => {
+    expect(printed(...values)).toBe(`${text}\n`);
+    // Traced, what is no string comes with the run.
+    const [value, options] = values;
+    if (tf.isTensor(value) || !(value instanceof tf.RaggedTensor) || value.dtype === 'string') return;
+    let later = '';
+    const outputStream = { write: (piece: string) => (later += piece) };
+    tf.function((x: tf.RaggedTensor) => tf.print(x, { ...options, outputStream }))(value);
+    expect(later).toBe(`${text}\n`);
+  });
+  it('is what tf.strings.format shows', () => {
+    expect(tf.strings.format('{}', rows([[1, 2], [3]], 'int32') as never).array()).toBe('[[1, 2], [3]]');
+  });
+});
